@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { configDefaults, defineConfig } from 'vitest/config'
-import ReportTries from './test/report-tries.ts'
+import ReportRetries from './test/report-retries.ts'
 
 // Test workers and all programs that tests start share Node's compile cache, which saves a third of each start.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/pharos-compiled')
@@ -22,10 +22,10 @@ const SHARING = [
   'test/{analysis,contracts,injection,passages,web}/*.test.ts',
   'test/{chunk-properties,faithful,golden,pages}.test.ts',
   'test/{embed/kernel,embed/ranked-hits,gazetteer/own-file}.test.ts',
-  'test/http/!(contract|crawl|understanding).test.ts',
-  'test/jobs/{crawl-order,take-up-start}.test.ts',
+  'test/http/!(contract|crawl|page-analyses).test.ts',
+  'test/jobs/{crawl-request,prepare-start}.test.ts',
   'test/mcp/!(client|official-tools|protocol).test.ts',
-  'test/sites/!(credentials|politeness|render|resume|retries|together|traps).test.ts',
+  'test/sites/!(credentials|politeness|render|resume|retries|concurrent-processes|traps).test.ts',
 ]
 
 /**
@@ -62,7 +62,7 @@ const CONNECTORS = [
 const POSTGRES = ['test/postgres/**/*.test.ts']
 
 /**
- * Tests that run a second time with their libraries in PostgreSQL (`test/library-place.ts`). `test/postgres/` covers the store itself. Here
+ * Tests that run a second time with their libraries in PostgreSQL (`test/library-location.ts`). `test/postgres/` covers the store itself. Here
  * a site with every crawl rule is read in several orders, and crawls run through a server. With TEST_LONG, everything that could depend on
  * the kind of store runs.
  */
@@ -72,9 +72,9 @@ const ALSO_ON_POSTGRES = [
   ...(process.env['TEST_LONG'] === undefined
     ? []
     : [
-        'test/e2e/{search,understanding}.test.ts',
-        'test/sites/{canonical,determinism,redirects,resume,sitemaps,together}.test.ts',
-        'test/http/understanding.test.ts',
+        'test/e2e/{search,planned-crawl}.test.ts',
+        'test/sites/{canonical,determinism,redirects,resume,sitemaps,concurrent-processes}.test.ts',
+        'test/http/page-analyses.test.ts',
         'test/trees/watch-tree.test.ts',
       ]),
 ]
@@ -101,7 +101,7 @@ export default defineConfig({
     setupFiles: ['test/setup.ts'],
     // Most tests do not concern embeddings, and each program that embeds loads the model.
     env: { PHAROS_EMBED: 'false' },
-    reporters: ['default', new ReportTries()],
+    reporters: ['default', new ReportRetries()],
     testTimeout: HANG_MS,
     hookTimeout: HANG_MS,
     expect: { poll: { timeout: 60_000 } },

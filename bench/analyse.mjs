@@ -3,8 +3,8 @@
 //   npm run bench analyse [--pages 10000] [--data <folder with the gazetteer's packages>] [--keep <library>]
 //
 // The news is generated: 800 to 1,500 words per article with places in every other sentence, and about 75 links around it, as on news
-// sites. The verb runs in its own process, start and end included; a second run inside this process shows where the time goes. `--keep`
-// names a library that is created once and reused.
+// sites. The command runs in its own process, and its start and exit count too. A second run inside this process shows where the time
+// goes. `--keep` names a library that is created once and reused.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,17 +18,17 @@ import { storeNews } from '../test/analysis/stored-news.ts'
 import { cpuSeconds, option, printTable } from './measure.mjs'
 
 const pages = Number(option('pages') ?? 10_000)
-const from = option('data')
+const dataFolder = option('data')
 const program = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))
-const target = 200
+const targetRate = 200
 
 const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
 try {
-  const filled = option('keep') ?? join(folder, 'filled.db')
-  if (!existsSync(filled)) await fill(filled)
-  const verb = measureVerb(filled)
-  const { parts, total } = await measureParts(filled)
-  const { progress, cpu, rssMb } = verb
+  const filledPath = option('keep') ?? join(folder, 'filled.db')
+  if (!existsSync(filledPath)) await fill(filledPath)
+  const command = measureCommand(filledPath)
+  const { parts, total } = await measureParts(filledPath)
+  const { progress, cpu, rssMb } = command
   const places = (progress.places / progress.pages).toFixed(1)
   console.log(`${progress.pages} pages, ${places} mentions of places each, ${progress.hubs} hubs; ${rssMb} MB at most`)
   printTable(
@@ -43,7 +43,7 @@ try {
   const rate = progress.pages / cpu
   printTable(
     ['target', 'wanted', 'measured', 'met'],
-    [['pages per CPU second of the verb', target, rate.toFixed(0), rate >= target ? 'yes' : 'NO']],
+    [['pages per CPU second of the command', targetRate, rate.toFixed(0), rate >= targetRate ? 'yes' : 'NO']],
   )
 } finally {
   rmSync(folder, { recursive: true, force: true })
@@ -54,18 +54,18 @@ async function fill(path) {
   await importWorld(library.gazetteer, {
     folder: join(tmpdir(), 'pharos-bench-gazetteer'),
     now: Date.now(),
-    ...(from === undefined ? {} : { from }),
+    ...(dataFolder === undefined ? {} : { from: dataFolder }),
   })
   await storeNews(library.store, { articles: pages - 15, words: [800, 1500], links: 60 })
   await library.close()
 }
 
-/** Runs the verb as a user does. */
-function measureVerb(filled) {
-  const path = join(folder, 'verb.db')
+/** Runs `pharos analyze` as a user does. */
+function measureCommand(filledPath) {
+  const path = join(folder, 'command.db')
   const usageFile = join(folder, 'usage.json')
   const measure = join(folder, 'measure.mjs')
-  copyFileSync(filled, path)
+  copyFileSync(filledPath, path)
   writeFileSync(
     measure,
     `import { writeFileSync } from 'node:fs'
@@ -73,44 +73,44 @@ function measureVerb(filled) {
   )
   const args = ['--import', pathToFileURL(measure).href, program, 'analyze', '--json', '--library', path]
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
-  if (status !== 0) throw new Error(`the verb failed: ${stderr}`)
+  if (status !== 0) throw new Error(`pharos analyze failed: ${stderr}`)
   const usage = JSON.parse(readFileSync(usageFile, 'utf8'))
   const cpu = (usage.userCPUTime + usage.systemCPUTime) / 1e6
   return { progress: JSON.parse(stdout), cpu, rssMb: Math.round(usage.maxRSS / 1024) }
 }
 
-/** Runs the same inside this process, and times its parts. */
-async function measureParts(filled) {
+/** Runs the same analysis inside this process and measures the CPU time of each part. */
+async function measureParts(filledPath) {
   const path = join(folder, 'parts.db')
-  copyFileSync(filled, path)
+  copyFileSync(filledPath, path)
   const library = await openLibrary({ path, version: '0' })
-  const spent = new Map()
+  const secondsByPart = new Map()
   const timed =
     (name, work) =>
     (...args) => {
       const since = process.cpuUsage()
-      const note = () => spent.set(name, (spent.get(name) ?? 0) + cpuSeconds(since))
+      const addTime = () => secondsByPart.set(name, (secondsByPart.get(name) ?? 0) + cpuSeconds(since))
       const result = work(...args)
-      if (!(result instanceof Promise)) note()
-      return result instanceof Promise ? result.finally(note) : result
+      if (!(result instanceof Promise)) addTime()
+      return result instanceof Promise ? result.finally(addTime) : result
     }
   const { analyses } = library
-  const watched = {
+  const timedLibrary = {
     ...library,
     openPlaces: timed('opening the gazetteer', library.openPlaces),
     analyses: {
       ...analyses,
       countPending: timed('counting pages', analyses.countPending),
       listPending: timed('reading pages', analyses.listPending),
-      write: timed('writing what was found', analyses.write),
+      write: timed('writing results', analyses.write),
       measureDomain: timed('hosts', analyses.measureDomain),
       listAchievements: timed('milestones', analyses.listAchievements),
     },
   }
   const since = process.cpuUsage()
-  for await (const _ of analyseLibrary(watched, { analyse: timed('analysing pages', analysePage) }));
+  for await (const _ of analyseLibrary(timedLibrary, { analyse: timed('analysing pages', analysePage) }));
   const total = cpuSeconds(since)
   await library.close()
-  const known = [...spent.values()].reduce((sum, seconds) => sum + seconds, 0)
-  return { total, parts: [...spent, ['everything else', Math.max(0, total - known)]] }
+  const measured = [...secondsByPart.values()].reduce((sum, seconds) => sum + seconds, 0)
+  return { total, parts: [...secondsByPart, ['everything else', Math.max(0, total - measured)]] }
 }

@@ -2,10 +2,10 @@
 //
 //   npm run bench classify -- --pages folder
 //
-// The folder holds `html/<id>.html.gz` and `truth.jsonl.gz` with id, type and url of each page, as WCXB provides them. Articles are
-// compared with forums, listings and documentation. The rules were written with these pages in view, so two further figures use
-// cross-validation with five folds: one chooses the threshold of the score on the other folds, one fits all weights on them with plain
-// logistic regression. Pages of one host are in one fold.
+// The folder holds `html/<id>.html.gz` and `truth.jsonl.gz` with id, type and url of each page, as the WCXB dataset provides them. Articles
+// are compared with forums, listings and documentation. The rules were written with these pages in view, so two further rows use
+// cross-validation with five folds. One row chooses the threshold of the score on the other folds. The other row fits all weights on
+// them with plain logistic regression. All pages of a host are in the same fold.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,27 +31,27 @@ const start = process.cpuUsage()
 const classes = pages.map(({ page }) => (page === null ? 'other' : classifyPage(page).kind))
 console.log(`${((cpuSeconds(start) / pages.length) * 1000).toFixed(2)} ms of CPU a page, cold\n`)
 printTable(
-  ['is, and is taken for', ...CLASSES],
+  ['type, and classified as', ...CLASSES],
   TYPES.map((type) => [
     type,
     ...CLASSES.map((kind) => String(pages.filter((page, i) => page.type === type && classes[i] === kind).length)),
   ]),
 )
 
-const views = pages.map(({ page }) => (page === null ? null : observePage(page).signs))
-const scores = views.map((signs) => (signs === null ? Number.NEGATIVE_INFINITY : scoreArticle(signs)))
-const words = pages.map(({ page }) => page?.wordCount ?? 0)
+const signsByPage = pages.map(({ page }) => (page === null ? null : observePage(page).signs))
+const scores = signsByPage.map((signs) => (signs === null ? Number.NEGATIVE_INFINITY : scoreArticle(signs)))
+const wordCounts = pages.map(({ page }) => page?.wordCount ?? 0)
 console.log('\nArticle against the rest')
 printTable(
   ['', 'precision', 'recall', 'F1', 'accuracy'],
   [
     ['pharos', ...figures(classes.map((kind) => kind === 'article'))],
-    ['pharos, score chosen on other pages', ...figures(acrossFolds(scores, bestThreshold))],
-    ['the same signs, weights fitted on other pages', ...figures(refitted())],
-    ['majority: none is one', ...figures(truth.map(() => false))],
-    ['every page is one', ...figures(truth.map(() => true))],
-    ['words, best number', ...figures(atLeast(words, bestThreshold(words, truth)))],
-    ['words, number chosen on other pages', ...figures(acrossFolds(words, bestThreshold))],
+    ['pharos, threshold chosen on other folds', ...figures(acrossFolds(scores, bestThreshold))],
+    ['the same signs, weights fitted on other folds', ...figures(classifyWithFittedWeights())],
+    ['majority: no page is an article', ...figures(truth.map(() => false))],
+    ['every page is an article', ...figures(truth.map(() => true))],
+    ['word count, best threshold', ...figures(atLeast(wordCounts, bestThreshold(wordCounts, truth)))],
+    ['word count, threshold chosen on other folds', ...figures(acrossFolds(wordCounts, bestThreshold))],
   ],
 )
 
@@ -77,15 +77,17 @@ function foldOf(host) {
   return createHash('sha256').update(host).digest().readUInt32BE() % FOLDS
 }
 
-function figures(taken) {
-  const count = (isTaken, isOne) => taken.filter((value, i) => value === isTaken && truth[i] === isOne).length
+/** Precision, recall, F1 and accuracy of a prediction. */
+function figures(predicted) {
+  const count = (prediction, isArticle) =>
+    predicted.filter((value, i) => value === prediction && truth[i] === isArticle).length
   const [hits, wrong, missed] = [count(true, true), count(true, false), count(false, true)]
   const share = (part, whole) => (whole === 0 ? 0 : part / whole).toFixed(3)
   return [
     share(hits, hits + wrong),
     share(hits, hits + missed),
     share(2 * hits, 2 * hits + wrong + missed),
-    share(taken.length - wrong - missed, taken.length),
+    share(predicted.length - wrong - missed, predicted.length),
   ]
 }
 
@@ -94,17 +96,17 @@ function atLeast(values, threshold) {
 }
 
 /** The threshold with the best F1. */
-function bestThreshold(values, isOne) {
+function bestThreshold(values, isArticle) {
   let best = { threshold: 0, f1: -1 }
   for (const threshold of new Set(values)) {
     let hits = 0
     let wrong = 0
     for (const [i, value] of values.entries()) {
       if (value < threshold) continue
-      if (isOne[i]) hits++
+      if (isArticle[i]) hits++
       else wrong++
     }
-    const f1 = (2 * hits) / (hits + wrong + isOne.filter(Boolean).length)
+    const f1 = (2 * hits) / (hits + wrong + isArticle.filter(Boolean).length)
     if (f1 > best.f1) best = { threshold, f1 }
   }
   return best.threshold
@@ -122,9 +124,9 @@ function acrossFolds(values, choose) {
   return values.map((value, i) => value >= thresholds[pages[i].fold])
 }
 
-function refitted() {
-  const names = Object.keys(views.find((signs) => signs !== null))
-  const rows = views.map((signs) => (signs === null ? names.map(() => 0) : names.map((name) => signs[name])))
+function classifyWithFittedWeights() {
+  const names = Object.keys(signsByPage.find((signs) => signs !== null))
+  const rows = signsByPage.map((signs) => (signs === null ? names.map(() => 0) : names.map((name) => signs[name])))
   const models = Array.from({ length: FOLDS }, (_, fold) =>
     fit(
       rows.filter((_, i) => pages[i].fold !== fold),
@@ -135,7 +137,7 @@ function refitted() {
 }
 
 /** Logistic regression by gradient descent, with weight decay. */
-function fit(rows, isOne, rounds = 1500, rate = 0.5, decay = 0.003) {
+function fit(rows, isArticle, rounds = 1500, rate = 0.5, decay = 0.003) {
   const weights = rows[0].map(() => 0)
   let bias = 0
   const score = (row) => row.reduce((sum, value, k) => sum + value * weights[k], bias)
@@ -143,7 +145,7 @@ function fit(rows, isOne, rounds = 1500, rate = 0.5, decay = 0.003) {
     const slopes = weights.map(() => 0)
     let slope = 0
     for (const [i, row] of rows.entries()) {
-      const error = 1 / (1 + Math.exp(-score(row))) - Number(isOne[i])
+      const error = 1 / (1 + Math.exp(-score(row))) - Number(isArticle[i])
       slope += error
       for (const [k, value] of row.entries()) slopes[k] += error * value
     }

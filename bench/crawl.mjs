@@ -4,7 +4,7 @@
 //
 // The sites come from two Debian packages (postgresql-doc-15, python3.11-doc), served by a local nginx; requests and pages are counted in
 // its log. Every contender runs in its own process, one after the other:
-//   pharos   the whole job: fetch, extract, chunk, index, store; then again with nothing changed, with a request for every page
+//   pharos   the whole job: fetch, extract, chunk, index, store; then a recrawl of the unchanged site, with a request for every page
 //   embed    alternately with and without embedding: pages per second until the last page; all other parts run without embedding
 //   scrapy   follows every link, one item per page, without text extraction or storage
 //   crawlee  @crawlee/cheerio and turndown: follows every link, converts whole pages to Markdown, without storage
@@ -29,8 +29,8 @@ const SITES = {
   'python3.11-doc': '/usr/share/doc/python3.11/html',
 }
 const [site] = Object.values(SITES)
-/** Runs with and without embedding, for the comparison. */
-const EMBED_TURNS = 4
+/** Number of runs with embedding, and of runs without. */
+const EMBED_RUNS = 4
 /** Reasons why a page that was read is not indexed under this address. */
 const REPEATED = new Set(['duplicate', 'redirect', 'canonical'])
 const parts = (option('only') ?? 'pharos,embed,scrapy,crawlee,fetch,latency,reach').split(',')
@@ -78,8 +78,8 @@ try {
       'CPU s',
       'pages/CPU s',
       'peak MB',
-      'at 500',
-      'end',
+      'MB at 500',
+      'MB at end',
     ]
     printTable(header, rows)
   }
@@ -87,7 +87,7 @@ try {
     console.log()
     printTable(['target', 'wanted', 'measured', 'met'], targets)
   }
-  if (parts.includes('reach')) for (const [name, place] of Object.entries(SITES)) await compareReach(name, place)
+  if (parts.includes('reach')) for (const [name, root] of Object.entries(SITES)) await compareReach(name, root)
 } finally {
   for (const stop of stops.reverse()) await stop()
   rmSync(folder, { recursive: true, force: true })
@@ -96,24 +96,24 @@ try {
 async function measurePharos(server) {
   const library = join(folder, 'library.db')
   const first = await measure('pharos', pharos('add', server.url, '--library', library, '--no-embed'), server)
-  aim('pages/s', 100, first.pages / first.wall)
-  aim('pages/CPU s', 100, first.pages / first.cpuSeconds)
-  aim('peak MB', -250, first.peakKilobytes / 1024)
-  // Constant memory may still vary by a tenth.
-  aim('MB at the end ÷ at 500 pages', -1.1, first.lastKilobytes / first.halfKilobytes, 2)
+  addTarget('pages/s', 100, first.pages / first.wall)
+  addTarget('pages/CPU s', 100, first.pages / first.cpuSeconds)
+  addTarget('peak MB', -250, first.peakKilobytes / 1024)
+  // Memory counts as constant if it grows by at most a tenth.
+  addTarget('MB at the end ÷ at 500 pages', -1.1, first.kilobytesAtEnd / first.kilobytesAt500, 2)
   const again = await measure(
     'pharos, nothing changed',
     pharos('recrawl', server.url, '--library', library, '--no-embed'),
     server,
   )
-  aim('pages/s, nothing changed', 500, again.pages / again.wall)
-  aim('of them answered 304', again.pages, again.unchanged)
+  addTarget('pages/s, nothing changed', 500, again.pages / again.wall)
+  addTarget('unchanged pages answered with 304', again.pages, again.unchanged)
 }
 
 /** Crawls alternately with and without embedding. Does not wait for embedding after the last page. */
 async function measureEmbedding(server) {
   const rates = { '--embed': [], '--no-embed': [] }
-  for (let i = 0; i < 2 * EMBED_TURNS; i++) {
+  for (let i = 0; i < 2 * EMBED_RUNS; i++) {
     const flag = i % 4 === 0 || i % 4 === 3 ? '--no-embed' : '--embed'
     const library = join(folder, `embed-${i}.db`)
     const [command, ...args] = pharos('add', server.url, '--library', library, '--json', flag)
@@ -127,33 +127,37 @@ async function measureEmbedding(server) {
   const [embedding, plain] = Object.values(rates).map((all) => all.sort((a, b) => a - b)[all.length >> 1])
   rows.push(['pharos, until the last page, embedding', '', '', '', '', embedding.toFixed(0), '', '', '', '', ''])
   rows.push(['pharos, until the last page, not embedding', '', '', '', '', plain.toFixed(0), '', '', '', '', ''])
-  aim('pages/s embedding ÷ not embedding', 0.95, embedding / plain, 2)
+  addTarget('pages/s embedding ÷ not embedding', 0.95, embedding / plain, 2)
 }
 
 /** Crawls at one page per second, and measures how long embedding continues after the last page. */
 async function measurePolite() {
-  const url = await startSlowServer(SITES['python3.11-doc'], 0)
+  const url = await startSlowServer(SITES['python3.11-doc'], 0, 1)
   const library = join(folder, 'polite.db')
-  const [command, ...args] = pharos('add', url, '--library', library, '--request-interval', '1s', '--json', '--embed')
+  const [command, ...args] = pharos('add', url, '--library', library, '--json', '--embed')
   const child = spawn(command, args, { cwd: here, stdio: ['ignore', 'pipe', 'inherit'] })
   const closed = new Promise((resolve) => child.once('close', resolve))
   const line = await new Promise((resolve) => createInterface(child.stdout).once('line', resolve))
-  const crawled = performance.now()
+  const lastPageAt = performance.now()
   const code = await closed
-  const left = (performance.now() - crawled) / 1000
+  const embedSeconds = (performance.now() - lastPageAt) / 1000
   if (code !== 0) throw new Error(`the crawl at one page a second ended with ${code}`)
   const { indexed, elapsed_ms: elapsedMs } = JSON.parse(line).run
   const wall = elapsedMs / 1000
-  const rest = [wall.toFixed(1), (indexed / wall).toFixed(1), '', '', '', '', '']
-  rows.push(['pharos, at one page a second', indexed, '', '', ...rest])
-  aim('s from the last page to the last vector', -20, left, 1)
+  const columns = [wall.toFixed(1), (indexed / wall).toFixed(1), '', '', '', '', '']
+  rows.push(['pharos, at one page a second', indexed, '', '', ...columns])
+  addTarget('s from the last page to the last vector', -20, embedSeconds, 1)
 }
 
-/** Returns the address of a server that delays every response. */
-async function startSlowServer(place, delayMs) {
-  const child = spawn(process.execPath, [join(here, 'crawl/slow-server.mjs'), place, String(delayMs)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+/** Returns the address of a server that delays every response and may ask for a pause between requests, in seconds. */
+async function startSlowServer(root, delayMs, ...crawlDelay) {
+  const child = spawn(
+    process.execPath,
+    [join(here, 'crawl/slow-server.mjs'), root, String(delayMs), ...crawlDelay.map(String)],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   stops.push(() => child.kill())
   const port = await new Promise((resolve) => createInterface(child.stdout).on('line', resolve))
   return `http://127.0.0.1:${port}/`
@@ -162,10 +166,10 @@ async function startSlowServer(place, delayMs) {
 async function measureLatency() {
   const library = join(folder, 'slow.db')
   const args = pharos('add', await startSlowServer(site, 50), '--library', library, '--no-embed')
-  // This server keeps no counts.
+  // The slow server does not count pages, so the library is asked.
   const countIndexed = async () => (await readLedger(library)).filter(({ state }) => state === 'indexed').length
   const { pages, wall } = await measure('pharos, 50 ms latency', args, undefined, countIndexed)
-  aim('pages/s, 50 ms latency', 60, pages / wall)
+  addTarget('pages/s, 50 ms latency', 60, pages / wall)
 }
 
 /** Runs a process to its end and adds its row: pages and requests from the log of the server, memory from the system. */
@@ -186,16 +190,16 @@ async function measure(label, [command, ...args], server, countPages) {
   child.stderr.on('data', (data) => {
     problem = `${problem}${data}`.slice(-2000)
   })
-  let half
-  let last
+  let residentAt500
+  let resident
   let seen = 0
   const watch = setInterval(() => {
     const count = server?.countPages() ?? 0
-    // Memory after the last page does not belong to the crawl.
+    // Samples only while pages arrive, because memory after the last page does not belong to the crawl.
     if (count === seen) return
     seen = count
-    last = readResident(child.pid) ?? last
-    if (count >= 500) half ??= last
+    resident = readResident(child.pid) ?? resident
+    if (count >= 500) residentAt500 ??= resident
   }, 25)
   const code = await new Promise((resolve) => child.on('close', resolve))
   clearInterval(watch)
@@ -207,23 +211,24 @@ async function measure(label, [command, ...args], server, countPages) {
   const unchanged = requests.filter(({ status }) => status === 304).length
   const counts = server === undefined ? [pages, '', ''] : [pages, requests.length, unchanged]
   const rates = [wall.toFixed(1), (pages / wall).toFixed(0), cpuSeconds.toFixed(1), (pages / cpuSeconds).toFixed(0)]
-  rows.push([label, ...counts, ...rates, megabytes(peakKilobytes), megabytes(half), megabytes(last)])
-  return { pages, unchanged, wall, cpuSeconds, peakKilobytes, halfKilobytes: half, lastKilobytes: last }
+  const memory = [peakKilobytes, residentAt500, resident].map(megabytes)
+  rows.push([label, ...counts, ...rates, ...memory])
+  return { pages, unchanged, wall, cpuSeconds, peakKilobytes, kilobytesAt500: residentAt500, kilobytesAtEnd: resident }
 }
 
 /** Adds a target: at least `wanted`, or, if negative, at most its absolute value. */
-function aim(name, wanted, measured, digits = 0) {
+function addTarget(name, wanted, measured, digits = 0) {
   const isMet = wanted < 0 ? measured <= -wanted : measured >= wanted
   targets.push([name, `${wanted < 0 ? '≤' : '≥'} ${Math.abs(wanted)}`, measured.toFixed(digits), isMet ? 'yes' : 'NO'])
 }
 
 /** Compares the pages that pharos accounts for with those that wget reaches from the same start. */
-async function compareReach(name, place) {
-  const server = await start(place)
+async function compareReach(name, root) {
+  const server = await start(root)
   await run('wget', ['-r', '-l', 'inf', '-q', '-P', join(folder, 'wget'), '--delete-after', server.url])
   const requests = server.takeLog().filter(({ status }) => status === 200)
-  const reached = new Set(requests.map(({ path }) => path))
-  const wanted = new Set(requests.filter(isPage).map(({ path }) => path))
+  const wgetPaths = new Set(requests.map(({ path }) => path))
+  const wgetPages = new Set(requests.filter(isPage).map(({ path }) => path))
   const library = join(folder, `${name}.db`)
   const [command, ...args] = pharos('add', server.url, '--library', library, '--no-embed')
   await run(command, args)
@@ -231,17 +236,18 @@ async function compareReach(name, place) {
   for (const row of await readLedger(library)) {
     if (row.url.startsWith(server.url)) ledger.set(row.url.slice(server.url.length - 1), row)
   }
-  const isKnown = ({ state, reason }) => state === 'indexed' || REPEATED.has(reason)
-  const known = [...ledger].filter(([, row]) => isKnown(row))
-  const indexed = known.filter(([, { state }]) => state === 'indexed').length
-  console.log(`\n${name}: wget reaches ${wanted.size} pages; pharos accounts for ${known.length}`)
-  console.log(`  pharos: ${indexed} indexed, ${known.length - indexed} repeated or redirected`)
-  for (const path of wanted) {
+  const isAccountedFor = ({ state, reason }) => state === 'indexed' || REPEATED.has(reason)
+  const accounted = [...ledger].filter(([, row]) => isAccountedFor(row))
+  const indexed = accounted.filter(([, { state }]) => state === 'indexed').length
+  console.log(`\n${name}: wget reaches ${wgetPages.size} pages; pharos accounts for ${accounted.length}`)
+  console.log(`  pharos: ${indexed} indexed, ${accounted.length - indexed} repeated or redirected`)
+  for (const path of wgetPages) {
     const row = ledger.get(path) ?? { state: 'unknown', reason: null }
-    if (!isKnown(row)) console.log(`  only wget: ${path} (${row.state}, ${row.reason})`)
+    if (!isAccountedFor(row)) console.log(`  only wget: ${path} (${row.state}, ${row.reason})`)
   }
-  for (const [path, { state }] of known) {
-    if (!wanted.has(path)) console.log(`  ${reached.has(path) ? 'no HTML to wget' : 'only pharos'}: ${path} (${state})`)
+  for (const [path, { state }] of accounted) {
+    if (wgetPages.has(path)) continue
+    console.log(`  ${wgetPaths.has(path) ? 'not HTML for wget' : 'only pharos'}: ${path} (${state})`)
   }
 }
 
@@ -263,8 +269,8 @@ function readResident(pid) {
   }
 }
 
-async function start(place) {
-  const server = await startNginx(place, mkdtempSync(join(folder, 'nginx-')))
+async function start(root) {
+  const server = await startNginx(root, mkdtempSync(join(folder, 'nginx-')))
   stops.push(server.stop)
   server.takeLog()
   return server
@@ -278,13 +284,13 @@ async function run(command, args) {
 }
 
 function checkInstalled() {
-  const wanted = usesNginx ? { nginx: 'nginx-light' } : {}
-  if (parts.includes('scrapy')) wanted.scrapy = 'python3-scrapy'
-  if (parts.includes('reach')) wanted.wget = 'wget'
-  const missing = Object.keys(wanted).filter((name) => !isInstalled(name))
-  const packages = missing.map((name) => wanted[name])
-  for (const [name, place] of Object.entries(SITES)) if (!existsSync(place)) packages.push(name)
+  const packageOf = usesNginx ? { nginx: 'nginx-light' } : {}
+  if (parts.includes('scrapy')) packageOf.scrapy = 'python3-scrapy'
+  if (parts.includes('reach')) packageOf.wget = 'wget'
+  const missing = Object.keys(packageOf).filter((name) => !isInstalled(name))
+  const packages = missing.map((name) => packageOf[name])
+  for (const [name, root] of Object.entries(SITES)) if (!existsSync(root)) packages.push(name)
   if (packages.length === 0) return
-  console.error(`bench: crawl needs more than is here: \`apt-get install ${packages.join(' ')}\``)
+  console.error(`bench: crawl needs packages that are not installed: \`apt-get install ${packages.join(' ')}\``)
   process.exit(1)
 }

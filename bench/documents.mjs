@@ -1,12 +1,13 @@
-// Megabytes of documents per CPU second, from the bytes of a file to its chunks, compared with the library of the format alone.
+// Megabytes of documents per CPU second, from the bytes of a file to its chunks, compared with common libraries for each format.
 //
 //   npm run bench documents [--megabytes 1] [--kinds pdf,docx]
 //
 // Each kind is one generated document with the given megabytes of text, with headings, paragraphs, tables and code if the format has them,
-// plus the documents of test/documents, written by LibreOffice and TeX, ten times. Megabytes are those of the files; office files and
-// books are compressed. We convert a document, find its sections and links, and cut it into chunks with ids and hashes. Peers do less:
-// `pdf.js` returns unordered text, `fflate` with `htmlparser2` XML trees, `yaml` values, Asciidoctor and `mammoth` HTML, SheetJS lines of
-// CSV, Papa Parse rows. A format without a peer has no common library for it. Contenders take turns after a warm-up with a tenth.
+// plus the documents of test/documents, written by LibreOffice and TeX, each read ten times. Megabytes are those of the files; office
+// files and books are compressed. We convert a document, find its sections and links, and cut it into chunks with ids and hashes. Peers
+// do less: `pdf.js` returns unordered text, `fflate` with `htmlparser2` XML trees, `yaml` values, Asciidoctor and `mammoth` HTML, SheetJS
+// lines of CSV, Papa Parse rows. A format without a peer has no common library. Contenders take turns after a warm-up with a tenth of
+// the text.
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { convert as convertAsciidoc } from '@asciidoctor/core'
@@ -28,7 +29,7 @@ const megabytes = Number(option('megabytes') ?? 1)
 const random = createRandom(12)
 const words = createWords(20_000, random)
 const samples = fileURLToPath(new URL('../test/documents/', import.meta.url))
-const latin = new TextDecoder()
+const utf8 = new TextDecoder()
 
 /** Sections of a document, each with a heading, three paragraphs, a table and some code. */
 function createSections(bytes) {
@@ -175,7 +176,7 @@ function describeOperation({ heading, paragraphs, rows }, i) {
 /** Unpacks a document and parses all its XML. */
 function readXml(bytes) {
   for (const [name, member] of Object.entries(unzipSync(bytes))) {
-    if (/\.(?:xml|xhtml|opf|ncx|rels)$/.test(name)) parseDocument(latin.decode(member), { xmlMode: true })
+    if (/\.(?:xml|xhtml|opf|ncx|rels)$/.test(name)) parseDocument(utf8.decode(member), { xmlMode: true })
   }
 }
 
@@ -189,19 +190,19 @@ async function readPdf(bytes) {
   await task.destroy()
 }
 
-const XML_ALONE = ['fflate and htmlparser2', readXml]
+const XML_PEER = ['fflate and htmlparser2', readXml]
 /** Peers by format. */
 const PEERS = {
   pdf: [['pdf.js: getTextContent', readPdf]],
-  docx: [XML_ALONE, ['mammoth: HTML', (bytes) => mammoth.convertToHtml({ buffer: Buffer.from(bytes) })]],
-  pptx: [XML_ALONE],
-  xlsx: [XML_ALONE, ['SheetJS: CSV', readWorkbook]],
-  odt: [XML_ALONE],
-  epub: [XML_ALONE],
-  ipynb: [['JSON.parse', (bytes) => JSON.parse(latin.decode(bytes))]],
-  adoc: [['Asciidoctor: HTML', (bytes) => convertAsciidoc(latin.decode(bytes), { safe: 'secure' })]],
-  csv: [['Papa Parse', (bytes) => Papa.parse(latin.decode(bytes))]],
-  yaml: [['yaml: values', (bytes) => parseYaml(latin.decode(bytes))]],
+  docx: [XML_PEER, ['mammoth: HTML', (bytes) => mammoth.convertToHtml({ buffer: Buffer.from(bytes) })]],
+  pptx: [XML_PEER],
+  xlsx: [XML_PEER, ['SheetJS: CSV', readWorkbook]],
+  odt: [XML_PEER],
+  epub: [XML_PEER],
+  ipynb: [['JSON.parse', (bytes) => JSON.parse(utf8.decode(bytes))]],
+  adoc: [['Asciidoctor: HTML', (bytes) => convertAsciidoc(utf8.decode(bytes), { safe: 'secure' })]],
+  csv: [['Papa Parse', (bytes) => Papa.parse(utf8.decode(bytes))]],
+  yaml: [['yaml: values', (bytes) => parseYaml(utf8.decode(bytes))]],
 }
 
 function readWorkbook(bytes) {
@@ -221,9 +222,9 @@ async function convert(bytes, path) {
 }
 
 const encode = (content) => (typeof content === 'string' ? new TextEncoder().encode(content) : content)
-const wanted = option('kinds')?.split(',') ?? Object.keys(WRITERS)
+const kinds = option('kinds')?.split(',') ?? Object.keys(WRITERS)
 const rows = []
-for (const kind of wanted) {
+for (const kind of kinds) {
   const path = pathOf(kind)
   rows.push(
     ...(await compare(`${kind}, generated`, path, kind, [encode(WRITERS[kind](createSections(megabytes * 1e6)))])),
@@ -236,11 +237,11 @@ for (const kind of wanted) {
 }
 printTable(['', 'MB', 'CPU s', 'MB a CPU s', 'ours ÷ this'], rows)
 
-/** Measures our reader and the peers on documents of one kind, and adds their rows. */
+/** Measures our reader and the peers on documents of one kind, and returns their rows. */
 async function compare(label, path, kind, documents) {
   const contenders = [['pharos: chunks', read], ['pharos: conversion alone', convert], ...(PEERS[kind] ?? [])]
-  const small = encode(WRITERS[kind](createSections(megabytes * 1e5)))
-  for (const [, work] of contenders) await work(small, path)
+  const warmUp = encode(WRITERS[kind](createSections(megabytes * 1e5)))
+  for (const [, work] of contenders) await work(warmUp, path)
   const seconds = contenders.map(() => 0)
   for (const bytes of documents) {
     for (const [i, [, work]] of contenders.entries()) {

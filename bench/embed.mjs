@@ -6,9 +6,8 @@
 // --prototype names the folder with the first kernel and forward pass of the model.
 //
 // The service is a separate process with the APIs of OpenAI and TEI that always returns the same vectors: at once, or after a delay per
-// batch. Overhead is the total time minus the waiting and response time of the service, as measured there, divided by the number of
-// concurrent batches. `embedLibrary` reads the chunks from SQLite, checks, normalises, packs and writes the vectors; peers only return the
-// response.
+// batch. Overhead is the wall time minus the time that the service measures for its requests, which is divided by the number of concurrent
+// batches. `embedLibrary` reads the chunks from SQLite, checks, normalises, packs and writes the vectors; peers only return the response.
 import { fork } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -24,10 +23,10 @@ const chunks = Number(option('chunks') ?? 2048)
 const dimensions = Number(option('dimensions') ?? 768)
 const batch = Number(option('batch') ?? 32)
 const delay = Number(option('delay') ?? 50)
-/** Maximum milliseconds per chunk. */
+/** Maximum overhead in milliseconds per chunk. */
 const TARGET_MS = 1
 const MODEL = 'bench'
-let libraries = 0
+let libraryCount = 0
 
 if (process.argv[2] === '--service') serve()
 else {
@@ -35,10 +34,10 @@ else {
   await measureAll()
 }
 
-/** Responds to embedding requests, and reports its own time on request. */
+/** Responds to embedding requests, and reports its busy time on request. */
 function serve() {
   const vector = Array.from({ length: dimensions }, (_, i) => Math.fround(Math.sin(i + 1)))
-  const text = JSON.stringify(vector)
+  const vectorJson = JSON.stringify(vector)
   let busy = 0
   let requests = 0
   const server = createServer(async (request, response) => {
@@ -63,14 +62,14 @@ function serve() {
       )
       return
     }
-    const ms = Number(pathname.split('/')[1])
-    if (ms > 0) await sleep(ms)
+    const delayMs = Number(pathname.split('/')[1])
+    if (delayMs > 0) await sleep(delayMs)
     const { inputs, input = inputs } = JSON.parse(Buffer.concat(parts).toString())
-    const all = [input].flat()
+    const texts = [input].flat()
     const body =
       inputs === undefined
-        ? `{"object":"list","data":[${all.map((_, i) => `{"object":"embedding","index":${i},"embedding":${text}}`)}],"model":"${MODEL}","usage":{"prompt_tokens":1,"total_tokens":1}}`
-        : `[${all.map(() => text)}]`
+        ? `{"object":"list","data":[${texts.map((_, i) => `{"object":"embedding","index":${i},"embedding":${vectorJson}}`)}],"model":"${MODEL}","usage":{"prompt_tokens":1,"total_tokens":1}}`
+        : `[${texts.map(() => vectorJson)}]`
     response.on('finish', () => {
       busy += performance.now() - began
       requests++
@@ -87,24 +86,24 @@ async function measureAll() {
     const port = await new Promise((resolve) => service.once('message', resolve))
     const texts = Array.from(
       { length: chunks },
-      (_, i) => `Chunk ${i} of a page. ${'Some words that stand in it. '.repeat(20)}`,
+      (_, i) => `Chunk ${i} of a page. ${'Some words to fill the page. '.repeat(20)}`,
     )
     const contenders = [...(await listOurs(folder, texts)), ...(await listPeers())]
     const rows = []
     const overheads = []
-    for (const ms of [0, delay]) {
+    for (const delayMs of [0, delay]) {
       for (const { name, open } of contenders) {
-        const origin = `http://127.0.0.1:${port}/${ms}`
+        const origin = `http://127.0.0.1:${port}/${delayMs}`
         const contender = await open(origin)
         // Warms up once.
         await contender.run(texts.slice(0, 4 * batch))
         const measured = await measure(`http://127.0.0.1:${port}`, () => contender.run(texts))
         await contender.close?.()
         const { wall, cpu, busy, requests } = measured
-        const overhead = (wall - busy / contender.atOnce) / chunks
+        const overhead = (wall - busy / contender.concurrency) / chunks
         if (contender.isOurs) overheads.push(overhead)
         const figures = [wall / 1000, overhead, (1000 * cpu) / chunks].map((figure) => figure.toFixed(3))
-        rows.push([name, ms, requests, (chunks / (wall / 1000)).toFixed(0), ...figures])
+        rows.push([name, delayMs, requests, (chunks / (wall / 1000)).toFixed(0), ...figures])
       }
     }
     printTable(['', 'service ms', 'requests', 'chunks/s', 'wall s', 'overhead ms/chunk', 'CPU ms/chunk'], rows)
@@ -146,9 +145,9 @@ async function listOurs(folder) {
       ...{ batch, batchBytes: 2 ** 20, timeoutMs: 30_000, textPrefix: '', queryPrefix: '' },
     }
     const embedder = await (kind === 'tei' ? openTeiEmbedder(options) : openOpenAiEmbedder(options))
-    return { embedder, close: () => client.close(), atOnce: 2, isOurs: true }
+    return { embedder, close: () => client.close(), concurrency: 2, isOurs: true }
   }
-  const alone = (kind) => async (origin) => {
+  const openAlone = (kind) => async (origin) => {
     const opened = await open(kind, origin)
     const { embedder, batchSize = embedder.batchSize } = opened
     const run = async (texts) => {
@@ -157,17 +156,17 @@ async function listOurs(folder) {
     return { ...opened, run }
   }
   return [
-    { name: 'pharos, embedder alone (TEI)', open: alone('tei') },
-    { name: 'pharos, embedder alone (OpenAI)', open: alone('openai') },
+    { name: 'pharos, embedder alone (TEI)', open: openAlone('tei') },
+    { name: 'pharos, embedder alone (OpenAI)', open: openAlone('openai') },
     {
       name: 'pharos, embedLibrary into SQLite (TEI)',
-      open: (origin) => openFilled(folder, () => open('tei', origin), systemClock),
+      open: (origin) => openFilledLibrary(folder, () => open('tei', origin), systemClock),
     },
   ]
 }
 
-/** A library with a chunk for each text, for embedding. */
-async function openFilled(folder, openEmbedding, clock) {
+/** Opens a library with one chunk per text, to measure `embedLibrary`. */
+async function openFilledLibrary(folder, openEmbedding, clock) {
   const [{ embedLibrary }, { openSqliteStore }, { addSourceTo, writePage }] = await Promise.all([
     import('../dist/library/operations/embed-library.js'),
     import('../dist/store/sqlite/store.js'),
@@ -176,7 +175,7 @@ async function openFilled(folder, openEmbedding, clock) {
   const opened = await openEmbedding()
   const stores = []
   const fill = async (texts) => {
-    const store = await openSqliteStore(join(folder, `${libraries++}.db`))
+    const store = await openSqliteStore(join(folder, `${libraryCount++}.db`))
     stores.push(store)
     await addSourceTo(store, 'docs')
     const perPage = 32
@@ -191,13 +190,13 @@ async function openFilled(folder, openEmbedding, clock) {
       openEmbedder: async () => opened.embedder,
     }
   }
-  const filled = await fill(
-    Array.from({ length: chunks }, (_, i) => `Chunk ${i} of a page. ${'Some words that stand in it. '.repeat(20)}`),
+  const fullLibrary = await fill(
+    Array.from({ length: chunks }, (_, i) => `Chunk ${i} of a page. ${'Some words to fill the page. '.repeat(20)}`),
   )
   return {
     ...opened,
     run: async (texts) => {
-      const library = texts.length === chunks ? filled : await fill(texts)
+      const library = texts.length === chunks ? fullLibrary : await fill(texts)
       for await (const _ of embedLibrary(library));
       const { embedded } = await library.vectors.count()
       if (embedded !== texts.length) throw new Error(`${embedded} of ${texts.length} chunks were embedded`)
@@ -211,35 +210,35 @@ async function openFilled(folder, openEmbedding, clock) {
 
 /** Peers: a loop with fetch, and other installed libraries. */
 async function listPeers() {
-  const ask = async (origin, input) => {
-    const answer = await fetch(`${origin}/v1/embeddings`, {
+  const requestVectors = async (origin, input) => {
+    const response = await fetch(`${origin}/v1/embeddings`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ model: MODEL, input, encoding_format: 'float' }),
     })
-    const { data } = await answer.json()
+    const { data } = await response.json()
     return data.map(({ embedding }) => embedding)
   }
-  const loop = async (origin) => ({
-    atOnce: 1,
+  const openLoop = async (origin) => ({
+    concurrency: 1,
     run: async (texts) => {
-      for (let i = 0; i < texts.length; i += batch) await ask(origin, texts.slice(i, i + batch))
+      for (let i = 0; i < texts.length; i += batch) await requestVectors(origin, texts.slice(i, i + batch))
     },
   })
-  const pairs = async (origin) => ({
-    atOnce: 2,
+  const openPairs = async (origin) => ({
+    concurrency: 2,
     run: async (texts) => {
       for (let i = 0; i < texts.length; i += 2 * batch) {
-        const both = [texts.slice(i, i + batch), texts.slice(i + batch, i + 2 * batch)].filter(
+        const batches = [texts.slice(i, i + batch), texts.slice(i + batch, i + 2 * batch)].filter(
           ({ length }) => length > 0,
         )
-        await Promise.all(both.map((some) => ask(origin, some)))
+        await Promise.all(batches.map((batchTexts) => requestVectors(origin, batchTexts)))
       }
     },
   })
   const peers = [
-    { name: 'a loop with fetch (OpenAI)', open: loop },
-    { name: 'two at once with fetch (OpenAI)', open: pairs },
+    { name: 'a loop with fetch (OpenAI)', open: openLoop },
+    { name: 'two concurrent requests with fetch (OpenAI)', open: openPairs },
   ]
   const langchain = await import('@langchain/openai').catch(() => undefined)
   if (langchain === undefined) console.log('@langchain/openai is not installed and not measured')
@@ -253,5 +252,5 @@ async function openLangChain({ OpenAIEmbeddings }, origin) {
     ...{ apiKey: 'bench', model: MODEL, batchSize: batch, maxConcurrency: 2, encodingFormat: 'float' },
     configuration: { baseURL: `${origin}/v1` },
   })
-  return { atOnce: 2, run: (texts) => embeddings.embedDocuments([...texts]) }
+  return { concurrency: 2, run: (texts) => embeddings.embedDocuments([...texts]) }
 }

@@ -3,10 +3,9 @@
 //   npm run bench extract -- [--pages folder,folder] [--share 0.1]
 //
 // The pages come from two documentation sites packaged by Debian (python3.11-doc, postgresql-doc-15). Every contender reads all pages
-// except defuddle, which would take many minutes: it gets an evenly spread share, on which we are measured too. turndown converts a whole
-// page without finding its content; defuddle does both, as we do. Contenders take turns, forty pages each, so that a temporarily slow
-// machine affects all of them. Before that each reads the same sixteenth of the pages, so that none is measured while its code is still
-// being compiled.
+// except defuddle, which would take many minutes. It reads an evenly spread share (`--share`), and pharos is measured on that share too.
+// turndown converts a whole page without finding its content; defuddle and pharos do both. Contenders take turns, forty pages each, so
+// that a temporarily slow machine affects all of them. Before that, each reads the same sixteenth of the pages to warm up.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Defuddle } from 'defuddle/node'
@@ -20,9 +19,9 @@ import { cpuSeconds, option, printTable } from './measure.mjs'
 const folders = (option('pages') ?? '/usr/share/doc/python3.11/html,/usr/share/doc/postgresql-doc-15/html').split(',')
 const share = Number(option('share') ?? 0.05)
 const pages = folders.flatMap(readPages)
-const every = Math.round(1 / share)
-const some = pages.filter((_, i) => i % every === every >> 1)
-const growth = [50_000, 100_000, 200_000, 400_000]
+const step = Math.round(1 / share)
+const sample = pages.filter((_, i) => i % step === step >> 1)
+const pageSizes = [50_000, 100_000, 200_000, 400_000]
 const paragraph = '<p>A paragraph that says something, as the content of a page does.</p>'
 const turndown = new TurndownService({ headingStyle: 'atx', codeBlockStyle: 'fenced' })
 
@@ -37,7 +36,7 @@ const rounds = [
     },
   },
   {
-    list: some,
+    list: sample,
     contenders: {
       'pharos: page, sections, links, hash': pharos,
       'defuddle: content as Markdown': ({ html, url }) => Defuddle(parseHTML(html).document, url, { markdown: true }),
@@ -60,27 +59,27 @@ const shapes = {
   'links in a list': (n) => `<ul>${'<li><a href="/page">a link to a page</a></li>'.repeat(n)}</ul>${paragraph}`,
 }
 printTable(
-  ['', ...growth.map((n) => `n ${n.toLocaleString('en')}`)],
-  Object.entries(shapes).map(([name, shape]) => [name, ...growth.map((n) => grow(shape(n)).toFixed(2))]),
+  ['', ...pageSizes.map((n) => `n ${n.toLocaleString('en')}`)],
+  Object.entries(shapes).map(([name, shape]) => [name, ...pageSizes.map((n) => measureShape(shape(n)).toFixed(2))]),
 )
 
-function grow(html) {
+function measureShape(html) {
   const start = process.cpuUsage()
   extractPage({ url: 'https://docs.example/', body: html }, { sha256: nodeSha256 })
   return cpuSeconds(start)
 }
 
-async function measure(works, list) {
-  for (const work of works) for (const page of list.filter((_, i) => i % 16 === 8)) await work(page)
-  const seconds = works.map(() => 0)
+async function measure(contenders, list) {
+  for (const work of contenders) for (const page of list.filter((_, i) => i % 16 === 8)) await work(page)
+  const seconds = contenders.map(() => 0)
   for (let from = 0; from < list.length; from += 40) {
-    for (const [i, work] of works.entries()) {
+    for (const [i, work] of contenders.entries()) {
       const start = process.cpuUsage()
       for (const page of list.slice(from, from + 40)) await work(page)
       seconds[i] += cpuSeconds(start)
     }
   }
-  return seconds.map((spent) => size(list) / spent)
+  return seconds.map((cpu) => size(list) / cpu)
 }
 
 function readPages(folder) {

@@ -3,7 +3,7 @@
 //   npm run bench gazetteer
 //
 // The peer reads the same file of cities with Python's sqlite3 module and writes the same cities and names into two tables with an index on
-// the names: no regions, relations, normal forms or checks, in one transaction.
+// the names, in one transaction. It writes no regions, relations or normal forms and checks nothing.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,7 +27,7 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** Runs the verb in its own process. */
+/** Runs `pharos gazetteer` in its own process. */
 function measure(label, args) {
   const { wall, cpu, memory } = runMeasured(process.execPath, [program, 'gazetteer', ...args], environment)
   return [label, wall.toFixed(1), cpu.toFixed(1), (memory / 2 ** 20).toFixed(0), sizeOf(args.at(-1))]

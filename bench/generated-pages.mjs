@@ -28,7 +28,7 @@ export function createSource() {
   return { id: 'docs', name: 'docs', version: null, url, siteUrl: url, scope: {}, settings, createdAt: 1 }
 }
 
-/** A page of chunks, as a crawl passes it to the store. */
+/** The argument of `store.adopt` for a page with these chunks. */
 export function createAdoption(chunks) {
   const [{ id, title }] = chunks
   const url = `https://docs.test/${id}`
@@ -36,11 +36,11 @@ export function createAdoption(chunks) {
   const markdown = chunks.map(({ body }) => body).join('\n\n')
   const robots = { index: true, follow: true }
   const dates = { publishedAt: null, modifiedAt: null }
-  const about = { description: null, author: null, ...dates, language: 'en', canonical: null, alternates: [], robots }
+  const facts = { description: null, author: null, ...dates, language: 'en', canonical: null, alternates: [], robots }
   const page = {
     url,
     title,
-    ...about,
+    ...facts,
     generator: null,
     markdown,
     sections: [],
@@ -61,14 +61,14 @@ function toChunk({ id: name, heading, symbol, path, body }, chunkIndex, title) {
   const lines = { startLine: chunkIndex * 2 + 1, endLine: chunkIndex * 2 + 2 }
   const identity = { id, shortId: id.slice(0, 12), slug: name, path, kind: 'markdown', chunkIndex, ...lines }
   const headingPath = [title, heading.slice(title.length + 1)]
-  const found = {
+  const details = {
     tokenEstimate: 300,
     headingPath,
     symbol: symbol === '' ? null : symbol,
     address: null,
     assetPath: null,
   }
-  return { ...identity, content: body, contentHash: sha(body), ...found }
+  return { ...identity, content: body, contentHash: sha(body), ...details }
 }
 
 function sha(text) {

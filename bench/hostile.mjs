@@ -18,21 +18,22 @@ import { option, printTable } from './measure.mjs'
 const here = fileURLToPath(new URL('.', import.meta.url))
 const program = option('program') ?? join(here, '../dist/cli/main.js')
 const only = option('only') ?? ''
-/** Default limits of a site. */
+/** Limits that apply unless a site sets its own. */
 const BOUNDS = { requests: 150, megabytes: 5, seconds: 20, memory: 350 }
-/** A crawl is ended after this many times its time limit. */
-const PATIENCE = 4
+/** A crawl is stopped after its time limit multiplied by this factor. */
+const STOP_FACTOR = 4
 
 const GOOD = numbers(10).map((i) => `/good/${i}`)
-const LISTS = /^\/(?:.*\/)?(?:robots\.txt|llms(?:-full)?\.txt|sitemap(?:_index)?\.xml)$|\.md$/
+/** Paths that a crawler requests even if no page links to them. */
+const PROBED_PATHS = /^\/(?:.*\/)?(?:robots\.txt|llms(?:-full)?\.txt|sitemap(?:_index)?\.xml)$|\.md$/
 
 function numbers(length) {
   return Array.from({ length }, (_, i) => i)
 }
 
-function html(title, links = [], more = '') {
+function html(title, links = [], content = '') {
   const items = links.map((href) => `<li><a href="${href}">Go on</a></li>`).join('')
-  return `<!doctype html><title>${title}</title><main><h1>${title}</h1><p>This page is about ${title}, and says enough about it to be read.</p>${more}<ul>${items}</ul></main>`
+  return `<!doctype html><title>${title}</title><main><h1>${title}</h1><p>This page is about ${title}, and says enough about it to be read.</p>${content}<ul>${items}</ul></main>`
 }
 
 function sitemap(urls, kind = 'urlset') {
@@ -42,11 +43,12 @@ function sitemap(urls, kind = 'urlset') {
 }
 
 const text = (body, type = 'text/plain') => ({ type, body })
-const moved = (location, status = 302) => ({ status, headers: { location } })
-/** A page with the same text whatever it links to. */
-const leadOn = (links) => html('one of very many pages', [...links, ...GOOD])
+const redirect = (location, status = 302) => ({ status, headers: { location } })
+/** A page whose text does not depend on its links. */
+const samePage = (links) => html('one of very many pages', [...links, ...GOOD])
 /** A word for a number, so that texts differ in words, not only in digits. */
 const wordOf = (number) => String(number).replace(/\d/g, (digit) => 'abcdefghij'[Number(digit)])
+/** 32 pseudo-random hexadecimal digits. */
 const noise = (seed) => {
   let state = (seed * 2_654_435_761 + 3) >>> 0
   return numbers(4)
@@ -56,48 +58,48 @@ const noise = (seed) => {
     })
     .join('')
 }
-const month = (at) => `/calendar/${Math.floor(at / 12)}/${(at % 12) + 1}`
+const monthPath = (months) => `/calendar/${Math.floor(months / 12)}/${(months % 12) + 1}`
 const monthOf = (path) => {
   const [, year = '2026', number = '1'] = /(\d{4})\/(\d{1,2})/.exec(path) ?? []
   return Number(year) * 12 + Number(number) - 1
 }
 const thisMonth = new Date().getUTCFullYear() * 12 + new Date().getUTCMonth()
 
-/** A site whose start links to good pages and to `links`; `follow` returns the links of every other page. */
-const endless = (links, follow, more = {}) => ({
+/** A site whose start page links to good pages and to `links`; `follow` returns the links of every other page. */
+const endless = (links, follow, settings = {}) => ({
   start: links,
-  answer: (path, count) => leadOn(follow(path, count)),
-  ...more,
+  answer: (path, count) => samePage(follow(path, count)),
+  ...settings,
 })
 
 /**
- * Each site: `start` holds links of the start besides the good pages, `pages` responses by path, and `answer` the response for every other
- * path; undefined is 404. A response is HTML, parts of a response, or a function that handles request and response itself.
+ * `start` holds the links of the start page besides the good pages. `pages` returns responses by path, and `answer` the response for every
+ * other path; undefined becomes 404. A response is HTML, an object with its parts, or a function that gets request and response.
  */
 const SITES = {
   // Single bad addresses.
-  'a silent, a resetting and a limited address': {
+  'an address that hangs, one that resets, one that is rate-limited': {
     start: ['/hangs', '/resets', '/limited', ...numbers(40).map((i) => `/more/${i}`)],
     answer: (path) => (path.startsWith('/more/') ? html(`more ${path}`) : undefined),
     pages: () => ({ '/hangs': hang, '/resets': reset, '/limited': limitFirst(1, 2) }),
     bounds: { requests: 80, seconds: 20 },
   },
-  'ten silent addresses': {
+  'ten addresses that hang': {
     start: numbers(10).map((i) => `/hangs/${i}`),
     answer: (path) => (path.startsWith('/hangs/') ? hang : undefined),
     bounds: { requests: 60, seconds: 45 },
   },
-  'thirty resetting addresses': {
+  'thirty addresses that reset the connection': {
     start: numbers(30).map((i) => `/resets/${i}`),
     answer: (path) => (path.startsWith('/resets/') ? reset : undefined),
     bounds: { requests: 160, seconds: 30 },
   },
-  'an address that says 429 for ever': {
+  'an address that always answers 429': {
     start: ['/limited'],
     pages: () => ({ '/limited': { status: 429 } }),
     bounds: { requests: 30, seconds: 15 },
   },
-  'three addresses that ask for two seconds': {
+  'three addresses that ask for a pause of two seconds': {
     start: numbers(3).map((i) => `/limited/${i}`),
     pages: () => Object.fromEntries(numbers(3).map((i) => [`/limited/${i}`, limitFirst(1, 2)])),
     bounds: { requests: 40, seconds: 25 },
@@ -107,9 +109,9 @@ const SITES = {
     answer: (path) => (path.startsWith('/fails/') ? { status: 500 } : undefined),
     bounds: { requests: 360, seconds: 60 },
   },
-  'a start that answers 503 twice': { start: [], pages: () => ({ '/': failFirst(2) }), bounds: { requests: 30 } },
+  'a start page that answers 503 twice': { start: [], pages: () => ({ '/': failFirst(2) }), bounds: { requests: 30 } },
   // Lists.
-  'a sitemap of 200,000 dead addresses, with a cap': {
+  'a sitemap of 200,000 dead addresses, with a page limit': {
     start: [],
     pages: (origin) => ({ '/sitemap.xml': sitemap(numbers(200_000).map((i) => `${origin}/dead/${i}`)) }),
     args: ['--max-pages', '100'],
@@ -131,21 +133,21 @@ const SITES = {
     }),
     bounds: { requests: 500, seconds: 30 },
   },
-  'a sitemap of 20,000 addresses that redirect to the start, with a cap': {
+  'a sitemap of 20,000 redirects to the start page, with a page limit': {
     start: [],
-    answer: (path) => (path.startsWith('/old/') ? moved('/') : undefined),
+    answer: (path) => (path.startsWith('/old/') ? redirect('/') : undefined),
     pages: (origin) => ({ '/sitemap.xml': sitemap(numbers(20_000).map((i) => `${origin}/old/${i}`)) }),
     args: ['--max-pages', '20'],
     bounds: { requests: 350, seconds: 30 },
   },
-  'a sitemap that names itself': {
+  'a sitemap that lists itself': {
     start: [],
     pages: (origin) => ({
       '/sitemap.xml': sitemap([`${origin}/sitemap.xml`, `${origin}/b.xml`], 'sitemapindex'),
       '/b.xml': sitemap([`${origin}/sitemap.xml`], 'sitemapindex'),
     }),
   },
-  'sitemaps without end': {
+  'endless sitemaps': {
     start: [],
     answer: (path, count, origin) =>
       path.endsWith('.xml')
@@ -153,14 +155,14 @@ const SITES = {
         : undefined,
     bounds: { requests: 200 },
   },
-  'a sitemap that is a bomb': {
+  'a sitemap that is a gzip bomb': {
     start: [],
     pages: (origin) => ({
       '/robots.txt': text(`Sitemap: ${origin}/s.xml.gz`),
       '/s.xml.gz': text(gzipSync(Buffer.alloc(300 * 2 ** 20, 32)), 'application/gzip'),
     }),
   },
-  'an llms-full.txt without end': {
+  'an endless llms-full.txt': {
     start: [],
     pages: () => ({ '/llms-full.txt': stream('words and more words\n') }),
     bounds: { megabytes: 60, seconds: 30 },
@@ -171,14 +173,14 @@ const SITES = {
     bounds: { megabytes: 6 },
   },
   // Traps.
-  'a calendar by month, with a cap': endless(
-    [month(thisMonth)],
-    (path) => [month(monthOf(path) - 1), month(monthOf(path) + 1)],
+  'a calendar by month, with a page limit': endless(
+    [monthPath(thisMonth)],
+    (path) => [monthPath(monthOf(path) - 1), monthPath(monthOf(path) + 1)],
     { args: ['--max-pages', '100'], bounds: { requests: 110 } },
   ),
   'a calendar with numbers in its text': {
-    start: [month(thisMonth)],
-    answer: (path) => html(`Month ${path.slice(10)}`, [month(monthOf(path) - 1), month(monthOf(path) + 1)]),
+    start: [monthPath(thisMonth)],
+    answer: (path) => html(`Month ${path.slice(10)}`, [monthPath(monthOf(path) - 1), monthPath(monthOf(path) + 1)]),
     args: ['--max-pages', '100'],
     bounds: { requests: 110 },
   },
@@ -192,7 +194,7 @@ const SITES = {
   'session ids in the path': endless(['/trap/'], (_, count) =>
     [1, 2].map((i) => `/trap/(S(${noise(count * 2 + i).slice(0, 24)}))/page${i}`),
   ),
-  'session ids behind a semicolon': endless(['/trap/'], (_, count) =>
+  'session ids after a semicolon': endless(['/trap/'], (_, count) =>
     [1, 2].map((i) => `/trap/page${i};jsessionid=${noise(count * 2 + i)}`),
   ),
   'a path that repeats': endless(
@@ -200,60 +202,60 @@ const SITES = {
     (path) => [`${path.replace(/\/$/, '')}/trap/next`, `${path.replace(/\/$/, '')}/again`],
     { bounds: { requests: 300 } },
   ),
-  'numbers without end': endless(['/trap/1'], (path) => {
+  'endless page numbers': endless(['/trap/1'], (path) => {
     const number = Number(/(\d+)$/.exec(path)?.[1] ?? 0)
     return [`/trap/${number + 1}`, `/trap/${number * 2 + 7}`]
   }),
   'sort orders': endless(['/trap?sort=1'], (_, count) =>
     [1, 2, 3].map((i) => `/trap?sort=${i % 3}&page=${count + i}&order=${count % 7}`),
   ),
-  'the same at 5,000 addresses': {
+  'the same page at 5,000 addresses': {
     start: numbers(5000).map((i) => `/same/${i}`),
     answer: (path) => (path.startsWith('/same/') ? html('the same') : undefined),
   },
-  'pages that say 404 and answer 200': {
+  'pages that show 404 but answer 200': {
     start: numbers(2000).map((i) => `/nothing/${i}`),
-    answer: (path) => (LISTS.test(path) ? undefined : html('404 Page not found')),
+    answer: (path) => (PROBED_PATHS.test(path) ? undefined : html('404 Page not found')),
   },
-  'redirects without end': {
+  'endless redirects': {
     start: ['/go/0'],
-    answer: (path, count) => (path.startsWith('/go/') ? moved(`/go/${count}`) : undefined),
+    answer: (path, count) => (path.startsWith('/go/') ? redirect(`/go/${count}`) : undefined),
   },
   'redirects in a circle': {
     start: ['/a'],
-    pages: () => ({ '/a': moved('/b'), '/b': moved('/c'), '/c': moved('/a') }),
+    pages: () => ({ '/a': redirect('/b'), '/b': redirect('/c'), '/c': redirect('/a') }),
   },
-  'redirects to other places': {
+  'redirects to a file, a script and a metadata service': {
     start: ['/file', '/script', '/metadata'],
     pages: () => ({
-      '/file': moved('file:///etc/passwd'),
-      '/script': moved('javascript:alert(1)'),
-      '/metadata': moved('http://169.254.169.254/latest/'),
+      '/file': redirect('file:///etc/passwd'),
+      '/script': redirect('javascript:alert(1)'),
+      '/metadata': redirect('http://169.254.169.254/latest/'),
     }),
   },
-  '100,000 dead links, with a cap': {
+  '100,000 dead links, with a page limit': {
     start: numbers(100_000).map((i) => `/dead/${i}`),
     args: ['--max-pages', '20'],
     bounds: { requests: 350, megabytes: 10, seconds: 60, memory: 450 },
   },
   // Bodies.
-  'a body without end': {
+  'an endless body': {
     start: ['/endless'],
     pages: () => ({ '/endless': stream('<p>words and more words</p>\n') }),
     bounds: { megabytes: 40, seconds: 40 },
   },
-  'a body that is a bomb': {
+  'a body that is a gzip bomb': {
     start: ['/bomb'],
     pages: () => ({
       '/bomb': { headers: { 'content-encoding': 'gzip' }, body: gzipSync(Buffer.alloc(300 * 2 ** 20, 32)) },
     }),
   },
-  'a body that comes byte by byte': { start: ['/drip'], pages: () => ({ '/drip': drip }), bounds: { seconds: 45 } },
-  'a header without end': {
+  'a body that arrives byte by byte': { start: ['/drip'], pages: () => ({ '/drip': drip }), bounds: { seconds: 45 } },
+  'a header of 200,000 characters': {
     start: ['/header'],
     pages: () => ({ '/header': { headers: { 'x-long': 'x'.repeat(200_000) }, body: '' } }),
   },
-  'a length that is wrong': {
+  'a wrong Content-Length': {
     start: ['/short'],
     pages: () => ({ '/short': { headers: { 'content-length': '100000' }, body: 'short', isCut: true } }),
     bounds: { seconds: 30 },
@@ -267,37 +269,37 @@ const SITES = {
 
 const folder = mkdtempSync(join(tmpdir(), 'pharos-hostile-'))
 const rows = []
-let isWithin = true
+let areAllWithin = true
 try {
   for (const [name, site] of Object.entries(SITES)) if (name.includes(only)) await crawlSite(name, site)
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
-printTable(['site', 'requests', 'most', 'MB', 'most', 's', 'most', 'peak MB', 'most', 'good', 'within'], rows)
-console.log(`\n${rows.length} sites, ${isWithin ? 'all within their bounds' : 'NOT all within their bounds'}`)
-process.exitCode = isWithin ? 0 : 1
+printTable(['site', 'requests', 'max', 'MB', 'max', 's', 'max', 'peak MB', 'max', 'good pages', 'within'], rows)
+console.log(`\n${rows.length} sites, ${areAllWithin ? 'all within their limits' : 'NOT all within their limits'}`)
+process.exitCode = areAllWithin ? 0 : 1
 
 async function crawlSite(name, site) {
   const server = await serve(site)
   const library = join(folder, `${rows.length}.db`)
   const bounds = { ...BOUNDS, ...site.bounds }
   const args = ['add', `${server.origin}/`, '--library', library, '--no-embed', '--allow-private', ...(site.args ?? [])]
-  const { wall, peakKilobytes } = await run(args, bounds.seconds * PATIENCE)
+  const { wall, peakKilobytes } = await run(args, bounds.seconds * STOP_FACTOR)
   const requests = server.requests()
   const megabytes = server.bytes() / 2 ** 20
   await server.close()
   const good = await countGood(library, server.origin)
   const peak = peakKilobytes / 1024
-  const isGood =
+  const isWithin =
     good === GOOD.length &&
     requests <= bounds.requests &&
     megabytes <= bounds.megabytes &&
     wall <= bounds.seconds &&
     peak <= bounds.memory
-  isWithin &&= isGood
+  areAllWithin &&= isWithin
   const figures = [requests, bounds.requests, megabytes.toFixed(1), bounds.megabytes, wall.toFixed(1), bounds.seconds]
-  rows.push([name, ...figures, peak.toFixed(0), bounds.memory, `${good}/${GOOD.length}`, isGood ? 'yes' : 'NO'])
-  console.error(`${isGood ? 'ok' : 'NO'}  ${name}`)
+  rows.push([name, ...figures, peak.toFixed(0), bounds.memory, `${good}/${GOOD.length}`, isWithin ? 'yes' : 'NO'])
+  console.error(`${isWithin ? 'ok' : 'NO'}  ${name}`)
 }
 
 /** Runs the program to its end, or until the time limit. */
@@ -315,7 +317,7 @@ async function run(args, seconds) {
   return { wall: (performance.now() - begun) / 1000, peakKilobytes }
 }
 
-/** Peak memory of a running process; 0 once it has ended. Resource usage would include memory of its parent. */
+/** Peak memory of a running process in kilobytes; 0 after it has ended. Resource usage would include the memory of its parent. */
 function readPeak(pid) {
   try {
     return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
@@ -341,13 +343,14 @@ async function serve({ start, pages, answer }) {
   let count = 0
   let bytes = 0
   let origin = ''
-  let known = {}
+  let responses = {}
   const sockets = new Set()
   const server = createServer((request, response) => {
     count++
     const path = request.url ?? '/'
-    const given = known[path] ?? (GOOD.includes(path) ? html(`Good ${wordOf(path)}`) : undefined) ?? homeAt(path)
-    const found = given ?? (LISTS.test(path) && !path.endsWith('.xml') ? undefined : answer?.(path, count, origin))
+    const fixed = responses[path] ?? (GOOD.includes(path) ? html(`Good ${wordOf(path)}`) : undefined) ?? homeAt(path)
+    const isMissing = PROBED_PATHS.test(path) && !path.endsWith('.xml')
+    const found = fixed ?? (isMissing ? undefined : answer?.(path, count, origin))
     send(request, response, found ?? { status: 404, type: 'text/plain', body: 'not found' })
   })
   const homeAt = (path) => (path === '/' ? html('Home', [...GOOD, ...start]) : undefined)
@@ -361,10 +364,10 @@ async function serve({ start, pages, answer }) {
   })
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
   origin = `http://127.0.0.1:${server.address().port}`
-  known = pages?.(origin) ?? {}
-  // On these sites the start itself fails at first.
-  const home = known['/']
-  if (home?.thenHome) known['/'] = home.thenHome(() => homeAt('/'))
+  responses = pages?.(origin) ?? {}
+  // A site with `failFirst` for its start page fails there at first.
+  const home = responses['/']
+  if (home?.thenHome) responses['/'] = home.thenHome(() => homeAt('/'))
   return {
     origin,
     requests: () => count,
@@ -378,15 +381,15 @@ async function serve({ start, pages, answer }) {
 }
 
 function send(request, response, answer) {
-  const given = typeof answer === 'function' ? answer(request, response) : answer
-  if (given === undefined) return
+  const content = typeof answer === 'function' ? answer(request, response) : answer
+  if (content === undefined) return
   const {
     status = 200,
     type = 'text/html; charset=utf-8',
     headers = {},
     body = '',
     isCut = false,
-  } = typeof given === 'string' ? { body: given } : given
+  } = typeof content === 'string' ? { body: content } : content
   response.writeHead(status, { 'content-type': type, ...headers })
   if (!isCut) return response.end(body)
   response.write(body, () => response.destroy())
@@ -401,14 +404,14 @@ function reset(request) {
 }
 
 function limitFirst(times, seconds) {
-  let asked = 0
+  let requestCount = 0
   return () =>
-    ++asked <= times ? { status: 429, headers: { 'retry-after': String(seconds) } } : html('no limit any more')
+    ++requestCount <= times ? { status: 429, headers: { 'retry-after': String(seconds) } } : html('no longer limited')
 }
 
 function failFirst(times) {
-  let asked = 0
-  return { thenHome: (home) => () => (++asked <= times ? { status: 503 } : home()) }
+  let requestCount = 0
+  return { thenHome: (home) => () => (++requestCount <= times ? { status: 503 } : home()) }
 }
 
 function stream(piece) {

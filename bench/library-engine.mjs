@@ -1,7 +1,7 @@
-// A whole library as a ranking engine: each document becomes a page, written and searched as in the product. Other benchmarks can use it as
-// a module: they pass `[{ id, title, text }]` and call `search(query, k)` for ids:
+// Ranks documents with a whole library: each document becomes a page that is written and searched as in the product. Other benchmarks can
+// load this module. They pass `[{ id, title, text }]` and call `search(query, k)`, which returns ids:
 //
-//   FUSION=convex|words LIBRARY=<address> node <yardstick> --module bench/library-engine.mjs
+//   FUSION=convex|words LIBRARY=<address> node <benchmark> --module bench/library-engine.mjs
 //
 // Documents are embedded first, unless FUSION is `words`. The library is a new file unless LIBRARY names an empty database, such as
 // postgres://user@host/database.

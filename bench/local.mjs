@@ -1,10 +1,10 @@
 // Compares the local page with the program: both read the same folder of mixed files and write the same pack. Reports wall and CPU seconds
-// of each, the longest task of the page, memory of the page with its worker, and the first search. Then the same in a browser without
-// workers, where the page does the work itself, in slices.
+// of each, the longest task of the page, memory of the page with its worker, and the first search. Then measures a browser without workers,
+// where the page does the work itself, in slices.
 //
 //   npm run bench local [--megabytes 50]
 //
-// Targets: at most 1.5 times the program, no task of the page longer than 100 ms, less than 800 MB.
+// Targets: at most 1.5 times the wall time of the program, no task of the page longer than 100 ms, less than 800 MB.
 import { createReadStream, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -22,11 +22,11 @@ const PROGRAM = fileURLToPath(new URL('../pharos', import.meta.url))
 const PAGE = fileURLToPath(new URL('../dist/web/local/', import.meta.url))
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm' }
 /** Timeout of every step. */
-const PATIENCE = { timeout: 600_000 }
+const STEP_TIMEOUT = { timeout: 600_000 }
 /** Waits for an element that exists but may be hidden. */
-const KEPT = { ...PATIENCE, state: 'attached' }
+const ATTACHED = { ...STEP_TIMEOUT, state: 'attached' }
 const SAMPLE_INTERVAL_MS = 100
-const UPLOAD = 'the browser takes in the upload'
+const UPLOAD = 'upload, done by the browser'
 const STEP_COLUMNS = ['', 'wall s', 'CPU s', 'longest task ms']
 const WITHOUT_WORKERS = 'delete globalThis.Worker'
 
@@ -35,39 +35,39 @@ try {
   const source = join(folder, 'mixed')
   const { count, query } = writeMixedFolder(source, MEGABYTES * 2 ** 20)
   console.log(`${count} files, ${MEGABYTES} MB: Markdown, text, JSON, TypeScript, Python`)
-  const written = join(folder, 'program.zip')
-  const packing = ['pack', source, '--out', written, '--max-total-bytes', '2GB']
-  const program = runMeasured(PROGRAM, packing, { XDG_CACHE_HOME: join(folder, 'cache') })
-  const downloaded = join(folder, 'page.zip')
-  const isSame = () => (readFileSync(written).equals(readFileSync(downloaded)) ? 'yes' : 'no')
-  const size = `${(statSync(written).size / 2 ** 20).toFixed(1)} MB`
-  const page = await runPage(source, downloaded, query)
+  const programZip = join(folder, 'program.zip')
+  const packArgs = ['pack', source, '--out', programZip, '--max-total-bytes', '2GB']
+  const program = runMeasured(PROGRAM, packArgs, { XDG_CACHE_HOME: join(folder, 'cache') })
+  const pageZip = join(folder, 'page.zip')
+  const isSame = () => (readFileSync(programZip).equals(readFileSync(pageZip)) ? 'yes' : 'no')
+  const size = `${(statSync(programZip).size / 2 ** 20).toFixed(1)} MB`
+  const page = await runPage(source, pageZip, query)
   printTable(STEP_COLUMNS, [
     ['pharos pack', program.wall.toFixed(1), program.cpu.toFixed(1), ''],
-    ['page, all three of it', page.wall.toFixed(1), page.cpu.toFixed(1), Math.round(page.longest)],
+    ['page: survey, reading and zip', page.wall.toFixed(1), page.cpu.toFixed(1), Math.round(page.longest)],
     ...stepRows(page),
   ])
   printTable(
     ['', 'wanted', 'measured', 'met'],
     [
-      judge('time beside the program', '<= 1.5', page.wall / program.wall, (value) => value <= 1.5),
-      judge('longest task in the page, ms', '<= 100', page.longest, (value) => value <= 100),
-      judge('memory of page and worker, MB', '< 800', page.memory / 2 ** 20, (value) => value < 800),
+      targetRow('wall time ÷ that of the program', '<= 1.5', page.wall / program.wall, (value) => value <= 1.5),
+      targetRow('longest task in the page, ms', '<= 100', page.longest, (value) => value <= 100),
+      targetRow('memory of page and worker, MB', '< 800', page.memory / 2 ** 20, (value) => value < 800),
       ['bytes of the pack', 'the same', size, isSame()],
     ],
   )
-  const alone = await runPage(source, downloaded, query, WITHOUT_WORKERS)
+  const workerless = await runPage(source, pageZip, query, WITHOUT_WORKERS)
   printTable(STEP_COLUMNS, [
-    ['page without workers', alone.wall.toFixed(1), alone.cpu.toFixed(1), Math.round(alone.longest)],
-    ...stepRows(alone),
+    ['page without workers', workerless.wall.toFixed(1), workerless.cpu.toFixed(1), Math.round(workerless.longest)],
+    ...stepRows(workerless),
   ])
   printTable(['', 'wanted', 'measured', 'met'], [['bytes of the pack', 'the same', size, isSame()]])
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
 
-function judge(what, wanted, value, isMet) {
-  return [what, wanted, value.toFixed(value < 10 ? 2 : 0), isMet(value) ? 'yes' : 'no']
+function targetRow(name, wanted, value, isMet) {
+  return [name, wanted, value.toFixed(value < 10 ? 2 : 0), isMet(value) ? 'yes' : 'no']
 }
 
 function stepRows({ steps }) {
@@ -79,7 +79,7 @@ function stepRows({ steps }) {
   ])
 }
 
-/** Uploads the folder to the page as a user does. `prelude` runs before the page. */
+/** Uploads the folder to the page as a user does. `prelude` is code that runs before the scripts of the page. */
 async function runPage(source, out, query, prelude = '') {
   const host = await openHost()
   const browser = await chromium.launch({
@@ -93,10 +93,10 @@ async function runPage(source, out, query, prelude = '') {
     await page.addInitScript(prelude)
     await page.addInitScript(() => {
       globalThis.tasks = []
-      const note = (list) => {
+      const record = (list) => {
         for (const { startTime, duration } of list.getEntries()) globalThis.tasks.push({ startTime, duration })
       }
-      new PerformanceObserver(note).observe({ type: 'longtask' })
+      new PerformanceObserver(record).observe({ type: 'longtask' })
     })
     await page.goto(host.address)
     await page.locator('#folder-input').waitFor({ state: 'attached' })
@@ -126,30 +126,31 @@ async function runPage(source, out, query, prelude = '') {
       steps[name] = { wall, cpu, longest }
     }
     const read = page.getByRole('button', { name: /^Read/ })
-    // The browser lists the folder and creates a file object for each entry; the page has no influence on it.
-    await measure(UPLOAD, () => page.locator('#folder-input').setInputFiles(source, PATIENCE))
-    await measure('looking through', () => read.waitFor(PATIENCE))
+    // The browser lists the folder and creates a file object for each entry; the page cannot speed this up.
+    await measure(UPLOAD, () => page.locator('#folder-input').setInputFiles(source, STEP_TIMEOUT))
+    await measure('survey', () => read.waitFor(STEP_TIMEOUT))
     await page.getByText('Limits', { exact: true }).click()
     await page.getByLabel('All files together, in MB').fill('2048')
     await measure('reading', async () => {
       await read.click()
-      await page.locator('#search-box').waitFor(PATIENCE)
+      await page.locator('#search-box').waitFor(STEP_TIMEOUT)
     })
     await measure('first search', async () => {
       await page.locator('#search-box').fill(query)
-      await page.getByRole('list', { name: 'Results' }).waitFor(PATIENCE)
+      await page.getByRole('list', { name: 'Results' }).waitFor(STEP_TIMEOUT)
     })
     await page.getByRole('link', { name: 'Export', exact: true }).click()
     await measure('writing the zip', async () => {
-      const downloading = page.waitForEvent('download', PATIENCE)
+      const downloading = page.waitForEvent('download', STEP_TIMEOUT)
       await page.getByRole('button', { name: 'Download Full pack' }).click()
       await (await downloading).saveAs(out)
     })
     await page.reload()
-    await measure('opening what was kept', () => page.locator('#search-box, #export-state').first().waitFor(KEPT))
+    const stored = page.locator('#search-box, #export-state').first()
+    await measure('opening the stored index', () => stored.waitFor(ATTACHED))
     const { [UPLOAD]: _, ...ours } = steps
-    const whole = ['looking through', 'reading', 'writing the zip'].map((name) => steps[name])
-    const sum = (field) => whole.reduce((total, step) => total + step[field], 0)
+    const packSteps = ['survey', 'reading', 'writing the zip'].map((name) => steps[name])
+    const sum = (field) => packSteps.reduce((total, step) => total + step[field], 0)
     const longest = Math.max(...Object.values(ours).map((step) => step.longest))
     return { steps, wall: sum('wall'), cpu: sum('cpu'), longest, memory: memory.stop() }
   } finally {
@@ -158,12 +159,12 @@ async function runPage(source, out, query, prelude = '') {
   }
 }
 
-/** Peak private memory of the page's process, in which its worker is a thread. */
+/** Samples the peak private memory of the page's process, in which its worker is a thread. */
 function watchMemory(processes) {
-  const places = processes.filter(({ type }) => type === 'renderer').map(({ id }) => `/proc/${id}/status`)
+  const statusFiles = processes.filter(({ type }) => type === 'renderer').map(({ id }) => `/proc/${id}/status`)
   let peak = 0
   const timer = setInterval(() => {
-    const sizes = places.map((place) => Number(/^RssAnon:\s+(\d+)/m.exec(read(place))?.[1] ?? 0) * 1024)
+    const sizes = statusFiles.map((path) => Number(/^RssAnon:\s+(\d+)/m.exec(read(path))?.[1] ?? 0) * 1024)
     peak = Math.max(peak, ...sizes)
   }, SAMPLE_INTERVAL_MS)
   return {
@@ -186,10 +187,10 @@ function read(path) {
 /** Serves the page as static files. */
 async function openHost() {
   const server = createServer(({ url = '' }, response) => {
-    const place = join(PAGE, new URL(url, 'http://host/').pathname.replace(/\/$/, '/index.html'))
-    if (statSync(place, { throwIfNoEntry: false })?.isFile() !== true) return response.writeHead(404).end()
-    response.writeHead(200, { 'content-type': TYPES[extname(place)] ?? 'application/octet-stream' })
-    return createReadStream(place).pipe(response)
+    const path = join(PAGE, new URL(url, 'http://host/').pathname.replace(/\/$/, '/index.html'))
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return response.writeHead(404).end()
+    response.writeHead(200, { 'content-type': TYPES[extname(path)] ?? 'application/octet-stream' })
+    return createReadStream(path).pipe(response)
   })
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
@@ -205,7 +206,7 @@ async function openHost() {
 function writeMixedFolder(root, bytes) {
   const random = createRandom(17)
   const words = createWords(30_000, random)
-  const times = (most, make) => Array.from({ length: 1 + Math.floor(random() * most) }, make)
+  const times = (max, make) => Array.from({ length: 1 + Math.floor(random() * max) }, make)
   const word = () => pickContent(words, random)
   const name = () => createIdentifier(words, random)
   const sentence = () => `${times(18, () => pick(words, random)).join(' ')}.`
@@ -223,9 +224,9 @@ function writeMixedFolder(root, bytes) {
   for (let written = 0; written < bytes; count++) {
     const kind = kinds[count % kinds.length]
     const text = writers[kind]()
-    const place = join(root, `part-${count % 40}`, `${word()}-${count}.${kind}`)
-    mkdirSync(dirname(place), { recursive: true })
-    writeFileSync(place, text)
+    const path = join(root, `part-${count % 40}`, `${word()}-${count}.${kind}`)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
     written += Buffer.byteLength(text)
   }
   return { count, query: `${words[200]} ${words[500]}` }

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-/** The launcher replaces itself with the program. */
+/** Path of the launcher. It replaces itself with the program, so that the child process is the server. */
 export const pharos = fileURLToPath(new URL('../pharos', import.meta.url))
 
 /** Starts the server of this or another checkout, and performs the handshake. */
@@ -12,18 +12,18 @@ export async function connect(library, program = pharos) {
   const child = spawn(program, ['mcp', '--read-only', '--library', library], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
-  const waiting = new Map()
+  const pending = new Map()
   createInterface(child.stdout).on('line', (line) => {
     const { id, result, error } = JSON.parse(line)
-    waiting.get(id)?.(error === undefined ? result : Promise.reject(new Error(error.message)))
-    waiting.delete(id)
+    pending.get(id)?.(error === undefined ? result : Promise.reject(new Error(error.message)))
+    pending.delete(id)
   })
-  let last = 0
+  let lastId = 0
   const send = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
   const ask = (method, params) => {
-    const id = ++last
+    const id = ++lastId
     send({ id, method, params })
-    return new Promise((resolve) => waiting.set(id, resolve))
+    return new Promise((resolve) => pending.set(id, resolve))
   }
   const clientInfo = { name: 'bench', version: '1' }
   await ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo })
@@ -37,7 +37,7 @@ export async function connect(library, program = pharos) {
     },
     rssMegabytes() {
       const status = `/proc/${child.pid}/status`
-      // Available on Linux only.
+      // Only Linux has /proc.
       if (!existsSync(status)) return undefined
       return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(status, 'utf8'))?.[1]) / 1024
     },

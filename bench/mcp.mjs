@@ -4,8 +4,8 @@
 //
 // Without a library, the documentation of Python (Debian's python3.11-doc) is crawled into a temporary one. The questions are names that
 // its pages define, titles of those pages, and questions of users (bench/questions/python.jsonl), one after the other over stdio. `vectors`
-// asks the same of a copy while another process embeds its chunks, and again afterwards. The install is the packed program with `npm ci
-// --omit=dev --omit=optional`.
+// asks the same questions of a copy while another process embeds its chunks, and again afterwards. `install` measures the packed program
+// after `npm ci --omit=dev --omit=optional`.
 import { spawn, spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,7 +17,7 @@ import { connect, pharos } from './mcp-client.mjs'
 import { option, printTable, quantile } from './measure.mjs'
 
 const PYTHON = '/usr/share/doc/python3.11/html'
-/** Measured on a 2-core arm64 machine with the same documentation; see docs/benchmarks.md. */
+/** Figures of docs-mcp-server, measured on a 2-core arm64 machine with the same documentation; see docs/benchmarks.md. */
 const PEER = { start: 4400, rss: 313, p50: 17, p95: 27, packages: 598, megabytes: 486 }
 const STARTS = 9
 const WARM_UP = 40
@@ -29,8 +29,8 @@ const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
 const rows = []
 try {
   const library = option('library') ?? join(folder, 'python.db')
-  const isAsked = parts.some((part) => ['start', 'search', 'vectors'].includes(part))
-  if (option('library') === undefined && isAsked) await crawl(library)
+  const needsLibrary = parts.some((part) => ['start', 'search', 'vectors'].includes(part))
+  if (option('library') === undefined && needsLibrary) await crawl(library)
   if (parts.includes('start')) await measureStart(library)
   if (parts.includes('search')) await measureSearch(library, { name: 'search_docs', p50: 6, p95: 14, rss: 130 })
   if (parts.includes('vectors')) await measureVectors(library)
@@ -76,7 +76,7 @@ async function measureStart(library) {
     times.push(performance.now() - began)
     await server.close()
   }
-  aim('start to tools/list, ms', 400, quantile(times, 0.5), PEER.start)
+  addTarget('start to tools/list, ms', 400, quantile(times, 0.5), PEER.start)
 }
 
 /** Searches by words and meaning, while the library is being embedded and afterwards. */
@@ -90,14 +90,14 @@ async function measureVectors(library) {
   const server = await connect(copy)
   while (child.exitCode === null && (await server.call('index_statistics', {})).embeddedChunks === 0) await sleep(500)
   await server.close()
-  await measureSearch(copy, { name: 'with vectors, while it catches up', p50: 12, p95: 25 })
-  if (child.exitCode !== null) console.log('the catch-up ended before the questions did: ask fewer with --calls')
+  await measureSearch(copy, { name: 'search_docs with vectors, during embedding', p50: 12, p95: 25 })
+  if (child.exitCode !== null) console.log('embedding ended before the searches did: use a lower --calls')
   if ((await ended) !== 0) throw new Error('pharos embed run failed')
-  await measureSearch(copy, { name: 'with vectors', p50: 12, p95: 25 })
+  await measureSearch(copy, { name: 'search_docs with vectors', p50: 12, p95: 25 })
 }
 
 /** Search time as the caller sees it, and the memory of the server afterwards. */
-async function measureSearch(library, { name, p50, p95, rss: mostRss }) {
+async function measureSearch(library, { name, p50, p95, rss: maxRss }) {
   const questions = await listQuestions(library)
   // A new process, because listing the questions has read every page.
   const server = await connect(library)
@@ -108,10 +108,10 @@ async function measureSearch(library, { name, p50, p95, rss: mostRss }) {
     if (i >= WARM_UP) times.push(performance.now() - began)
   }
   console.log(`${name}: ${calls} searches, ${questions.length} different questions`)
-  aim(`${name} p50, ms`, p50, quantile(times, 0.5), PEER.p50)
-  aim(`${name} p95, ms`, p95, quantile(times, 0.95), PEER.p95)
+  addTarget(`${name} p50, ms`, p50, quantile(times, 0.5), PEER.p50)
+  addTarget(`${name} p95, ms`, p95, quantile(times, 0.95), PEER.p95)
   const rss = server.rssMegabytes()
-  if (rss !== undefined && mostRss !== undefined) aim('memory after them, MB', mostRss, rss, PEER.rss)
+  if (rss !== undefined && maxRss !== undefined) addTarget('memory after the searches, MB', maxRss, rss, PEER.rss)
   await server.close()
 }
 
@@ -123,10 +123,11 @@ async function listQuestions(library) {
   await server.close()
   if (sources.length === 0) throw new Error('the library is empty')
   const names = symbols.filter((_, i) => i % 5 === 0).map(({ name }) => name)
-  const looked = [...new Set([...names, ...symbols.map(({ title }) => title)])]
-  const asked = readFileSync(join(root, 'bench/questions/python.jsonl'), 'utf8').trim().split('\n')
-  const natural = asked.map((line) => JSON.parse(line).query)
-  return looked.flatMap((name, i) => (i % 2 === 0 ? [name, natural[(i / 2) % natural.length]] : [name]))
+  const namesAndTitles = [...new Set([...names, ...symbols.map(({ title }) => title)])]
+  const lines = readFileSync(join(root, 'bench/questions/python.jsonl'), 'utf8').trim().split('\n')
+  const userQuestions = lines.map((line) => JSON.parse(line).query)
+  const userQuestionAt = (i) => userQuestions[(i / 2) % userQuestions.length]
+  return namesAndTitles.flatMap((name, i) => (i % 2 === 0 ? [name, userQuestionAt(i)] : [name]))
 }
 
 /** Size of an installation. */
@@ -135,13 +136,16 @@ function measureInstall() {
     cwd: root,
     encoding: 'utf8',
   })
-  const place = join(folder, 'package')
+  const packageFolder = join(folder, 'package')
   spawnSync('tar', ['xzf', join(folder, stdout.trim().split('\n').at(-1) ?? ''), '-C', folder])
-  for (const name of ['package-lock.json', '.npmrc']) copyFileSync(join(root, name), join(place, name))
-  const { status, stderr } = spawnSync('npm', ['ci', '--omit=dev', '--omit=optional'], { cwd: place, encoding: 'utf8' })
+  for (const name of ['package-lock.json', '.npmrc']) copyFileSync(join(root, name), join(packageFolder, name))
+  const { status, stderr } = spawnSync('npm', ['ci', '--omit=dev', '--omit=optional'], {
+    cwd: packageFolder,
+    encoding: 'utf8',
+  })
   if (status !== 0) throw new Error(`npm ci: ${stderr}`)
-  aim('packages installed', 80, countPackages(join(place, 'node_modules')), PEER.packages)
-  aim('installed size, MB', 100, sizeOf(place) / 1e6, PEER.megabytes)
+  addTarget('packages installed', 80, countPackages(join(packageFolder, 'node_modules')), PEER.packages)
+  addTarget('installed size, MB', 100, sizeOf(packageFolder) / 1e6, PEER.megabytes)
 }
 
 function countPackages(folder) {
@@ -162,7 +166,7 @@ function sizeOf(path) {
   return readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0)
 }
 
-function aim(what, most, measured, peer) {
+function addTarget(name, max, measured, peer) {
   const digits = measured < 20 ? 1 : 0
-  rows.push([what, `≤ ${most}`, measured.toFixed(digits), measured <= most ? 'yes' : 'NO', peer])
+  rows.push([name, `≤ ${max}`, measured.toFixed(digits), measured <= max ? 'yes' : 'NO', peer])
 }

@@ -35,7 +35,7 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** Runs the program in its own process, which reports its own peak. */
+/** Runs the program in its own process, which reports its CPU time and peak memory. */
 function measure(label, args, environment) {
   const report = join(folder, 'usage.json')
   const script = `
@@ -76,9 +76,9 @@ function writeMixedFolder(root, bytes) {
       word: () => pickContent(words, random),
       times: (n) => Array.from({ length: 1 + Math.floor(random() * n) }),
     })
-    const place = join(root, `part-${count % 40}`, `${pickContent(words, random)}-${count}.${extension}`)
-    mkdirSync(dirname(place), { recursive: true })
-    writeFileSync(place, text)
+    const path = join(root, `part-${count % 40}`, `${pickContent(words, random)}-${count}.${extension}`)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
     written += Buffer.byteLength(text)
   }
   return count

@@ -1,10 +1,10 @@
-// Number of requests needed to find the hubs of a news site: following links, with sitemaps, and with the planner.
+// Number of requests needed to find all hubs of a news site: by following links, with sitemaps, and with the planner.
 //
 //   npm run bench plan [--articles 4] [--concurrency 8]
 //
 // The two sites are larger versions of those in test/plan: a newspaper with a hub for all countries except twelve, and one with other
-// address patterns and forty hubs, which names five that do not exist. Requests are counted in the log of the site. Following links level
-// by level from the start is what plain crawlers such as Scrapy do.
+// address patterns and forty hubs, which lists five more that do not exist. Requests are counted in the log of the site. Following links
+// level by level from the start is what plain crawlers such as Scrapy do.
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,19 +31,20 @@ try {
   const size = { articlesPerHub: [articles, 2 * articles], articlesPerSection: 20 * articles }
   await measureSite('all countries but 12', createMeridian(countries, 12, size))
   await measureSite('40 countries', createContinental(countries, size))
-  printTable(['', 'pages', 'hubs', ...MARKS.map((mark) => `@${mark}`), 'all after', 'missing', 'CPU s'], rows)
+  const marks = MARKS.map((mark) => `@${mark}`)
+  printTable(['', 'pages', 'hubs', ...marks, 'requests for all', 'reported missing', 'CPU s'], rows)
   console.log()
   printTable(['target', 'wanted', 'measured', 'met'], targets)
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** Crawls a site in each way, each in its own library. */
-async function measureSite(label, made) {
-  const needed = {}
+/** Crawls a site with each crawl type, each in its own library. */
+async function measureSite(label, newsSite) {
+  const requestsNeeded = {}
   for (const crawlType of TYPES) {
-    const site = await openNewsSite(made)
-    const library = await openWorld(rows.length)
+    const site = await openNewsSite(newsSite)
+    const library = await openLibraryWithPlaces(rows.length)
     try {
       const source = await addSource(library, { url: `${site.origin}/`, settings: { crawlType } })
       const since = process.cpuUsage()
@@ -51,16 +52,16 @@ async function measureSite(label, made) {
       for await (const event of crawlSource(library, source, { kind: 'add' }, new AbortController().signal)) {
         if (event.type === 'problem' && event.kind === 'missing-hub') missing++
       }
-      const hubs = site.order(made.truth.hubs.values())
-      needed[crawlType] = site.requestsUntil(made.truth.hubs.values())
+      const hubs = site.order(newsSite.truth.hubs.values())
+      requestsNeeded[crawlType] = site.requestsUntil(newsSite.truth.hubs.values())
       const marks = MARKS.map((mark) => hubs.filter(({ after }) => after <= mark).length)
-      const pages = Object.keys(made.pages).length
+      const pages = Object.keys(newsSite.pages).length
       rows.push([
         `${label}, ${crawlType}`,
         pages,
         hubs.length,
         ...marks,
-        needed[crawlType],
+        requestsNeeded[crawlType],
         missing,
         cpuSeconds(since).toFixed(1),
       ])
@@ -69,16 +70,16 @@ async function measureSite(label, made) {
       await site.close()
     }
   }
-  const share = needed.intelligent / needed.basic
+  const share = requestsNeeded.intelligent / requestsNeeded.basic
   targets.push([
-    `${label}: requests for all hubs ÷ those by links`,
+    `${label}: requests for all hubs, intelligent ÷ basic`,
     '≤ 0.5',
     share.toFixed(2),
     share <= 0.5 ? 'yes' : 'no',
   ])
 }
 
-async function openWorld(i) {
+async function openLibraryWithPlaces(i) {
   const path = join(folder, `${i}.db`)
   copyFileSync(world, path)
   return openLibrary({ path, version: '0.0.0', allowPrivate: ['127.0.0.0/8'], limits: { concurrency } })

@@ -1,6 +1,6 @@
-// Cost of a library in PostgreSQL as it grows: of a crawled page with few and many ledger rows, of a page of chunks and a question with few
-// and many chunks, of filters compared with a library in a file, and of a `tsvector` with GIN. Also the cost of each crawl operation on the
-// server, which the simulation of docs/scale.md uses (test/scale/costs.ts).
+// Cost of a library in PostgreSQL as it grows: of a crawled page by the size of the ledger, of writing a page and of a question by the
+// number of chunks, of filters compared with a library in a file, and of a `tsvector` with GIN. Also the cost of each crawl operation on
+// the server, which the simulation of docs/scale.md uses (test/scale/costs.ts).
 //
 //   npm run bench postgres [-- --parts ledger,operations,chunks,filters,tsvector] [--rows 10000,100000,1000000] [--chunks 10000,100000,500000]
 //
@@ -21,24 +21,25 @@ const chunkSizes = numbers('chunks', [10_000, 100_000])
 /** Pages measured at each size, and links per page, half of which are known. */
 const VISITS = 250
 const LINKS = 20
-/** Chunks of a page that a visit stores: so few that no index maintenance runs meanwhile. */
-const STORED = 1
+/** Chunks of each page that a visit stores; with so few, no index maintenance runs during the measurement. */
+const CHUNKS_PER_VISIT = 1
 const QUESTIONS = 300
-/** Further ledger rows while chunks are measured. */
-const ADDRESSES = 100_000
+/** Ledger rows without a page while operations and chunks are measured. */
+const LEDGER_ROWS = 100_000
 /** Runs before a measurement, so that statements are planned and data is in memory. */
-const WARM = 50
+const WARM_UP_RUNS = 50
 /** Number of runs whose plans are examined. */
-const FEW = 20
+const EXPLAINED_RUNS = 20
 /** Hosts with pending work, and the number of measurements for slow operations and for all others. */
 const HOSTS = 500
 const ROUNDS = 40
-const TIMES = 2000
+const RUNS = 2000
 
-/** The same on every Linux. */
+/** Clock ticks per second; the value is the same on every Linux. */
 const TICKS_A_SECOND = 100
 
-const EXPLAINED = {
+/** Settings with which the server logs the plan of every statement. */
+const EXPLAIN_SETTINGS = {
   session_preload_libraries: 'auto_explain',
   'auto_explain.log_min_duration': '0',
   'auto_explain.log_nested_statements': 'on',
@@ -46,10 +47,11 @@ const EXPLAINED = {
   'auto_explain.log_timing': 'off',
 }
 
-const GROWING =
+/** A full scan of a table that grows with the library. */
+const FULL_SCAN =
   /Seq Scan on (ledger|pages|links|chunks|url_aliases|index_blocks|vectors|open_hosts|host_counts|hosts)\b.*actual rows=(\d+)/
-/** Reading a smaller table completely is fine. */
-const FEW_ROWS = 1000
+/** Full scans of fewer rows are not reported. */
+const MIN_REPORTED_ROWS = 1000
 
 const { openPostgresStore } = await import('../dist/store/postgres/store.js')
 const server = startPostgres()
@@ -59,8 +61,8 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
     process.exit(1)
   })
 }
-const settings = new pg.Client({ connectionString: server.addressOf('postgres') })
-await settings.connect()
+const admin = new pg.Client({ connectionString: server.addressOf('postgres') })
+await admin.connect()
 try {
   if (parts.includes('ledger')) await measureLedger()
   if (parts.includes('operations')) await measureOperations()
@@ -68,7 +70,7 @@ try {
   if (parts.includes('filters')) await measureFilters()
   if (parts.includes('tsvector')) await measureTsvector()
 } finally {
-  await settings.end()
+  await admin.end()
   server.stop()
 }
 
@@ -85,13 +87,13 @@ async function measureLedger() {
   let first = 0
   for (const size of ledgerSizes) {
     first = await fillLedger(client, first, size)
-    await visit(store, first, WARM)
+    await visit(store, first, WARM_UP_RUNS)
     const usage = await measure(() => visit(store, first, VISITS), VISITS)
-    const plans = await listPlans(name, (explained) => visit(explained, first, FEW), FEW)
+    const plans = await listPlans(name, (explained) => visit(explained, first, EXPLAINED_RUNS), EXPLAINED_RUNS)
     rows.push([size, usage, plans])
   }
   console.log(
-    `\na visit that stores a page of ${STORED} chunk and finds ${LINKS} links, ${LINKS / 2} of them known, by rows of the ledger`,
+    `\na visit that stores a page of ${CHUNKS_PER_VISIT} chunk and finds ${LINKS} links, ${LINKS / 2} of them known, by rows of the ledger`,
   )
   printGrowth(rows, 'visit')
   await client.end()
@@ -124,18 +126,18 @@ async function measureOperations() {
   await store.beginCrawl(createCrawl(), 1e12)
   const client = await connect(address)
   await store.offer('docs', 'crawl', [findOf('https://docs.test/start')], 1)
-  await fillLedger(client, 0, ADDRESSES)
+  await fillLedger(client, 0, LEDGER_ROWS)
   for (let i = 0; i < 20; i++) await store.offer('docs', 'crawl', listFoundAddresses(HOSTS, i * HOSTS), 1)
   await client.query('VACUUM ANALYZE')
   await client.end()
   const sums = new Map()
-  const sum = async (name, count, work) => {
+  const add = async (name, count, work) => {
     const { server: cpuMs } = await measure(work, 1)
     const before = sums.get(name) ?? { cpuMs: 0, count: 0 }
     sums.set(name, { cpuMs: before.cpuMs + cpuMs, count: before.count + count })
   }
   const host = (i) => `h${i % HOSTS}.open.test`
-  const now = (await measureVisits(store, sum)) + 2000
+  const now = (await measureVisits(store, add)) + 2000
   // Leases visits on the maximum number of hosts, so that a liveness signal covers all of them.
   await store.lease(requestAt(now))
   const others = {
@@ -148,14 +150,14 @@ async function measureOperations() {
     touch: () => store.touchCrawl('crawl', now, 'bench'),
   }
   for (const [name, work] of Object.entries(others)) {
-    const times = (count) => async () => {
+    const repeat = (count) => async () => {
       for (let i = 0; i < count; i++) await work(i)
     }
-    await times(WARM)()
-    await sum(name, TIMES, times(TIMES))
+    await repeat(WARM_UP_RUNS)()
+    await add(name, RUNS, repeat(RUNS))
   }
   console.log(
-    `\nCPU of the server for each operation, ${ADDRESSES} rows in the ledger, ${HOSTS} hosts with something to do, 24 at once`,
+    `\nCPU of the server for each operation, ${LEDGER_ROWS} rows in the ledger, ${HOSTS} hosts with pending visits, 24 of them held at once`,
   )
   printTable(
     ['operation', 'times', 'ms each'],
@@ -165,28 +167,28 @@ async function measureOperations() {
 }
 
 /** Leases visits like a process with sixteen concurrent visits, and settles them. Returns the time afterwards. */
-async function measureVisits(store, sum) {
+async function measureVisits(store, addCost) {
   const words = createWords(5000, createRandom(7))
   const random = createRandom(3)
   let now = Date.now()
-  let made = 0
-  const settle = (visit, more) => store.settle({ visit, crawlId: 'crawl', now, ...more })
+  let pageCount = 0
+  const settle = (visit, outcome) => store.settle({ visit, crawlId: 'crawl', now, ...outcome })
   const each = (visits, work) => async () => {
     for (const visit of visits) await work(visit)
   }
   const index = (visit) => {
-    made++
-    const { record } = createAdoption([createChunk(made, words, random)])
-    const known = listFoundAddresses(LINKS / 2, made)
+    pageCount++
+    const { record } = createAdoption([createChunk(pageCount, words, random)])
+    const known = listFoundAddresses(LINKS / 2, pageCount)
     return settle(visit, {
       state: 'indexed',
       record,
-      finds: [...known, ...listFoundAddresses(LINKS / 2, 1e6 + made * LINKS)],
+      finds: [...known, ...listFoundAddresses(LINKS / 2, 1e6 + pageCount * LINKS)],
     })
   }
   for (let round = -2; round < ROUNDS; round++) {
     // The first rounds are not counted, because statements are still being planned.
-    const add = round < 0 ? (_name, _count, work) => work() : sum
+    const add = round < 0 ? (_name, _count, work) => work() : addCost
     now += 2000
     let visits = []
     await add('lease', 1, async () => {
@@ -223,8 +225,8 @@ function requestAt(now) {
 
 function createCrawl() {
   const options = { full: false, acceptLoss: false, discover: false, maxAgeMs: 0, maxAgeMsOf: {}, scope: {} }
-  const begun = { state: 'running', runner: 'bench', startedAt: 1, heartbeatAt: 1, endedAt: null, summary: null }
-  return { id: 'crawl', sourceId: 'docs', kind: 'add', options, ...begun }
+  const progress = { state: 'running', runner: 'bench', startedAt: 1, heartbeatAt: 1, endedAt: null, summary: null }
+  return { id: 'crawl', sourceId: 'docs', kind: 'add', options, ...progress }
 }
 
 /** Addresses on many hosts. */
@@ -232,31 +234,32 @@ function listFoundAddresses(count, first) {
   return Array.from({ length: count }, (_, i) => findOf(`https://h${(first + i) % HOSTS}.open.test/${first + i}`))
 }
 
-/** Makes visits like a crawl: leases some, stores their pages, offers their links. No two pages are the same. */
+/** Returns a function that makes visits like a crawl. No two pages are the same. */
 function createVisits() {
   const random = createRandom(3)
   const words = createWords(5000, createRandom(7))
   let now = Date.now()
-  let made = 0
+  let pageCount = 0
   const visitOne = async (store, known, visit) => {
-    const chunks = Array.from({ length: STORED }, (_, i) => createChunk(made * STORED + i, words, random))
+    const firstChunk = pageCount * CHUNKS_PER_VISIT
+    const chunks = Array.from({ length: CHUNKS_PER_VISIT }, (_, i) => createChunk(firstChunk + i, words, random))
     const { record } = createAdoption(chunks)
     const finds = Array.from({ length: LINKS }, (_, i) => {
-      const number = i % 2 === 0 ? Math.floor(random() * known) : made * LINKS + i + 1e9
+      const number = i % 2 === 0 ? Math.floor(random() * known) : pageCount * LINKS + i + 1e9
       return findOf(`https://h${number % 50}.docs.test/section-${number % 977}/page-${number}`)
     })
     const settled = await store.settle({ visit, crawlId: 'crawl', now, state: 'indexed', record, finds })
     if (settled.state !== 'indexed') throw new Error(`a visit became ${JSON.stringify(settled)}`)
-    made++
+    pageCount++
   }
   return async (store, known, count) => {
-    for (let left = count; left > 0; ) {
+    for (let remaining = count; remaining > 0; ) {
       now += 60_000
-      const request = { sourceId: 'docs', crawlId: 'crawl', limit: Math.min(16, left), now, until: now + 30_000 }
+      const request = { sourceId: 'docs', crawlId: 'crawl', limit: Math.min(16, remaining), now, until: now + 30_000 }
       const visits = await store.lease({ ...request, horizon: now + 30_000, isBreadthFirst: false })
-      if (visits.length === 0) throw new Error('nothing is due')
+      if (visits.length === 0) throw new Error('no visit is due')
       for (const visit of visits) await visitOne(store, known, visit)
-      left -= visits.length
+      remaining -= visits.length
     }
   }
 }
@@ -266,7 +269,7 @@ function findOf(url) {
   return { key: url, url, host, depth: 2, foundOn: null, discovery: 'link', refusal: null }
 }
 
-/** Pages added to the index, and questions, with a growing number of chunks. */
+/** Writes pages and asks questions with a growing number of chunks. */
 async function measureChunks() {
   const name = 'chunks'
   const address = await createDatabase(name)
@@ -274,46 +277,48 @@ async function measureChunks() {
   await store.addSource(createSource())
   // Most addresses of a library have no page.
   await store.offer('docs', 'crawl', [findOf('https://docs.test/start')], 1)
-  const beside = await connect(address)
-  await fillLedger(beside, 0, ADDRESSES)
-  await beside.end()
+  const ledgerClient = await connect(address)
+  await fillLedger(ledgerClient, 0, LEDGER_ROWS)
+  await ledgerClient.end()
   const { searchHits } = await import('../dist/library/hits.js')
   const questions = createQueries()
   const pages = createPages(store)
-  const [written, asked] = [[], []]
+  const [writeRows, questionRows] = [[], []]
   let before = 0
   for (const size of chunkSizes) {
     const count = (size - before) / CHUNKS_PER_PAGE
     const writing = await measure(async () => {
       await pages.write(count)
-      await store.maintainIndex()
+      await store.indexMissingChunks()
     }, count)
     before = size
     const client = await connect(address)
     await client.query('VACUUM ANALYZE')
     await client.end()
-    const ask = async (some, searched = store) => {
-      for (const query of some) await searchHits(searched, { query, limit: 50 })
+    const ask = async (queries, searchedStore = store) => {
+      for (const query of queries) await searchHits(searchedStore, { query, limit: 50 })
     }
     await ask(questions)
     const asking = await measure(() => ask(questions.slice(0, QUESTIONS)), QUESTIONS)
     const times = await timeEach(questions.slice(0, QUESTIONS), (query) => ask([query]))
-    const plans = await listPlans(name, (explained) => ask(questions.slice(0, FEW), explained), FEW)
-    const writePlans = await listPlans(name, (explained) => createPages(explained, `at ${size} `).write(FEW), FEW)
-    written.push([size, writing, writePlans])
-    asked.push([size, asking, plans, times])
+    const explainQuestions = (explained) => ask(questions.slice(0, EXPLAINED_RUNS), explained)
+    const explainWrites = (explained) => createPages(explained, `at ${size} `).write(EXPLAINED_RUNS)
+    const plans = await listPlans(name, explainQuestions, EXPLAINED_RUNS)
+    const writePlans = await listPlans(name, explainWrites, EXPLAINED_RUNS)
+    writeRows.push([size, writing, writePlans])
+    questionRows.push([size, asking, plans, times])
     // Progress output, because the largest size takes many minutes.
     console.error(`${size} chunks: CPU ms a page ${total(writing).toFixed(1)}, a question ${total(asking).toFixed(1)}`)
   }
-  console.log(`\na page of ${CHUNKS_PER_PAGE} chunks, written and taken into the index, by chunks of the library`)
-  printGrowth(written, 'page')
+  console.log(`\na page of ${CHUNKS_PER_PAGE} chunks, written and indexed, by chunks of the library`)
+  printGrowth(writeRows, 'page')
   console.log(`\na question of 2 to 6 words, best 50 with their texts, by chunks of the library`)
-  printGrowth(asked, 'question')
+  printGrowth(questionRows, 'question')
   printTable(
-    ['', ...asked.map(([size]) => size)],
+    ['', ...questionRows.map(([size]) => size)],
     [0.5, 0.95].map((share) => [
       `p${share * 100}, ms`,
-      ...asked.map(([, , , times]) => quantile(times, share).toFixed(1)),
+      ...questionRows.map(([, , , times]) => quantile(times, share).toFixed(1)),
     ]),
   )
   await store.close()
@@ -322,11 +327,11 @@ async function measureChunks() {
 function createPages(store, prefix = '') {
   const random = createRandom(7)
   const words = createWords(50_000, random)
-  let made = 0
+  let pageCount = 0
   return {
     async write(count) {
       for (let page = 0; page < count; page++) {
-        const chunks = Array.from({ length: CHUNKS_PER_PAGE }, () => createChunk(made++, words, random))
+        const chunks = Array.from({ length: CHUNKS_PER_PAGE }, () => createChunk(pageCount++, words, random))
         await store.adopt(createAdoption(chunks.map((chunk) => ({ ...chunk, id: prefix + chunk.id }))))
       }
     },
@@ -345,7 +350,7 @@ async function measureFilters() {
   for (const store of Object.values(stores)) {
     await store.addSource(createSource())
     await createPages(store).write(20_000 / CHUNKS_PER_PAGE)
-    await store.maintainIndex()
+    await store.indexMissingChunks()
   }
   const filters = {
     none: {},
@@ -355,7 +360,7 @@ async function measureFilters() {
     language: { language: 'en' },
     heading: { heading: 'ea' },
     symbol: { symbol: 'ba' },
-    'symbol of few': { symbol: 'chea' },
+    'rare symbol': { symbol: 'chea' },
   }
   const rows = []
   for (const [name, filter] of Object.entries(filters)) {
@@ -368,19 +373,19 @@ async function measureFilters() {
         times[kind].push(performance.now() - since)
       }
     }
-    const of = (kind, share) => quantile(times[kind].slice(20), share)
-    const both = (share) => ['file', 'postgres'].map((kind) => of(kind, share).toFixed(1)).join(' / ')
-    const ratio = (share) => (of('postgres', share) / of('file', share)).toFixed(1)
+    const timeOf = (kind, share) => quantile(times[kind].slice(20), share)
+    const both = (share) => ['file', 'postgres'].map((kind) => timeOf(kind, share).toFixed(1)).join(' / ')
+    const ratio = (share) => (timeOf('postgres', share) / timeOf('file', share)).toFixed(1)
     rows.push([name, both(0.5), ratio(0.5), both(0.95), ratio(0.95)])
   }
   console.log('\n20,000 chunks, 200 questions in turns, best 50 with their texts, ms in a file / in PostgreSQL')
-  printTable(['filter', 'p50', 'times', 'p95', 'times'], rows)
+  printTable(['filter', 'p50', 'ratio', 'p95', 'ratio'], rows)
   for (const store of Object.values(stores)) await store.close()
   rmSync(folder, { recursive: true })
 }
 
 /**
- * PostgreSQL's own index for comparison: the same stems in a `tsvector`, candidates by GIN. Ranking them as elsewhere requires reading the
+ * PostgreSQL's own index for comparison: the same stems in a `tsvector`, candidates by GIN. Ranking them as our index does would need the
  * vectors of all candidates; the built-in `ts_rank` considers neither the rarity of a word nor the length of a text.
  */
 async function measureTsvector() {
@@ -390,19 +395,19 @@ async function measureTsvector() {
   const store = await openPostgresStore(address)
   await store.addSource(createSource())
   const count = chunkSizes[0]
-  const own = await measure(async () => {
+  const ours = await measure(async () => {
     await createPages(store).write(count / CHUNKS_PER_PAGE)
-    await store.maintainIndex()
+    await store.indexMissingChunks()
   }, count)
   const client = await connect(address)
   await client.query('CREATE TABLE texts (id bigint PRIMARY KEY, words tsvector NOT NULL)')
   await client.query('CREATE INDEX texts_by_word ON texts USING gin (words)')
   const { rows: chunks } = await client.query('SELECT id, heading_path || content AS text FROM chunks')
-  const filled = await measure(async () => {
+  const theirs = await measure(async () => {
     for (let at = 0; at < chunks.length; at += CHUNKS_PER_PAGE) {
-      const some = chunks.slice(at, at + CHUNKS_PER_PAGE)
-      const words = some.map(({ text }) => writeTsvector(textAnalyzer, text))
-      const values = [some.map(({ id }) => id), words]
+      const batch = chunks.slice(at, at + CHUNKS_PER_PAGE)
+      const words = batch.map(({ text }) => writeTsvector(textAnalyzer, text))
+      const values = [batch.map(({ id }) => id), words]
       await client.query(
         'INSERT INTO texts SELECT id, words::tsvector FROM unnest($1::bigint[], $2::text[]) t (id, words)',
         values,
@@ -410,7 +415,7 @@ async function measureTsvector() {
     }
   }, count)
   await client.query('VACUUM ANALYZE')
-  const ways = {
+  const methods = {
     'our blocks, best 50 with their texts': (query) => searchHits(store, { query, limit: 50 }),
     'GIN, number of candidates only': (query) =>
       client.query(`SELECT count(*) FROM texts WHERE words @@ $1::tsquery`, [query]),
@@ -424,7 +429,7 @@ async function measureTsvector() {
   }
   const rows = []
   let candidates = 0
-  for (const [name, ask] of Object.entries(ways)) {
+  for (const [name, ask] of Object.entries(methods)) {
     const isOurs = name.startsWith('our')
     const questions = createQueries()
       .slice(0, QUESTIONS)
@@ -447,12 +452,12 @@ async function measureTsvector() {
   const { rows: sizes } = await client.query(`SELECT (pg_total_relation_size('texts') / 1e6)::float AS theirs,
     ((pg_total_relation_size('index_blocks') + pg_total_relation_size('index_segments')) / 1e6)::float AS ours`)
   console.log(
-    `\n${count} chunks, ${QUESTIONS} questions; ${candidates.toFixed(0)} chunks have one of the words of a question or more`,
+    `\n${count} chunks, ${QUESTIONS} questions; ${candidates.toFixed(0)} chunks on average have at least one word of a question`,
   )
-  printTable(['', 'CPU here, ms', 'of the server', 'p50, ms', 'p95'], rows)
+  printTable(['', 'CPU of the client, ms', 'of the server', 'p50, ms', 'p95'], rows)
   console.log(`vectors and GIN take ${sizes[0].theirs.toFixed(0)} MB, our index ${sizes[0].ours.toFixed(0)}`)
   console.log(
-    `CPU ms a chunk: vectors and GIN alone ${(filled.client + filled.server).toFixed(2)}, our whole store with its index ${(own.client + own.server).toFixed(2)}`,
+    `CPU ms a chunk: vectors and GIN alone ${(theirs.client + theirs.server).toFixed(2)}, our whole store with its index ${(ours.client + ours.server).toFixed(2)}`,
   )
   await client.end()
   await store.close()
@@ -460,16 +465,16 @@ async function measureTsvector() {
 
 /** The stems of a text with their positions, as a `tsvector` literal. */
 function writeTsvector(analyzer, text) {
-  const places = new Map()
-  let place = 0
+  const positions = new Map()
+  let position = 0
   analyzer.visitTokens(text, (source, start, end) => {
     const stem = analyzer.stem(source.slice(start, end))
-    places.set(stem, [...(places.get(stem) ?? []), ++place])
+    positions.set(stem, [...(positions.get(stem) ?? []), ++position])
   })
-  return [...places].map(([stem, some]) => `${quoteWord(stem)}:${some.join()}`).join(' ')
+  return [...positions].map(([stem, ofStem]) => `${quoteWord(stem)}:${ofStem.join()}`).join(' ')
 }
 
-/** Any word of a question except the most frequent ones. */
+/** A `tsquery` that matches any word of a question except stop words. */
 function writeTsquery(analyzer, query) {
   const stems = new Set()
   analyzer.visitTokens(query, (source, start, end) => {
@@ -483,44 +488,44 @@ function quoteWord(word) {
   return `'${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
 }
 
-function printGrowth(rows, what) {
+function printGrowth(rows, unit) {
   const [[, first]] = rows
   printTable(
     ['', ...rows.map(([size]) => size)],
     [
-      ['CPU here, ms', ...rows.map(([, usage]) => usage.client.toFixed(2))],
+      ['CPU of the client, ms', ...rows.map(([, usage]) => usage.client.toFixed(2))],
       ['CPU of the server, ms', ...rows.map(([, usage]) => usage.server.toFixed(2))],
-      ['both, times the first', ...rows.map(([, usage]) => (total(usage) / total(first)).toFixed(2))],
-      [`ms a ${what}`, ...rows.map(([, usage]) => usage.wall.toFixed(2))],
-      [`plans a ${what}, those in triggers too`, ...rows.map(([, , plans]) => plans.statements)],
-      ['walks over tables that grow', ...rows.map(([, , plans]) => plans.walks.length)],
+      ['both ÷ those at the first size', ...rows.map(([, usage]) => (total(usage) / total(first)).toFixed(2))],
+      [`ms a ${unit}`, ...rows.map(([, usage]) => usage.wall.toFixed(2))],
+      [`plans a ${unit}, including triggers`, ...rows.map(([, , plans]) => plans.statements)],
+      ['full scans of growing tables', ...rows.map(([, , plans]) => plans.fullScans.length)],
     ],
   )
-  const [, , { indexes, walks }] = rows.at(-1)
+  const [, , { indexes, fullScans }] = rows.at(-1)
   console.log(`indexes used at ${rows.at(-1)[0]}: ${indexes.join(', ')}`)
-  for (const walk of walks) console.log(`WALK ${walk}`)
+  for (const scan of fullScans) console.log(`FULL SCAN ${scan}`)
 }
 
-function total({ client, server: there }) {
-  return client + there
+function total(usage) {
+  return usage.client + usage.server
 }
 
-/** Cost of work per item, for `count` items. */
+/** Cost per item of work on `count` items. */
 async function measure(work, count) {
-  const [here, there, since] = [process.cpuUsage(), serverCpu(), performance.now()]
+  const [clientBefore, serverBefore, since] = [process.cpuUsage(), serverCpu(), performance.now()]
   await work()
   return {
-    client: (cpuSeconds(here) * 1000) / count,
-    server: ((serverCpu() - there) * 1000) / count,
+    client: (cpuSeconds(clientBefore) * 1000) / count,
+    server: ((serverCpu() - serverBefore) * 1000) / count,
     wall: (performance.now() - since) / count,
   }
 }
 
-async function timeEach(all, work) {
+async function timeEach(queries, work) {
   const times = []
-  for (const one of all) {
+  for (const query of queries) {
     const since = performance.now()
-    await work(one)
+    await work(query)
     times.push(performance.now() - since)
   }
   return times
@@ -528,14 +533,14 @@ async function timeEach(all, work) {
 
 /** CPU seconds of all server processes, including those that have ended. */
 function serverCpu() {
-  const master = Number(readFileSync(join(server.folder, 'data/postmaster.pid'), 'utf8').split('\n')[0])
+  const postmaster = Number(readFileSync(join(server.folder, 'data/postmaster.pid'), 'utf8').split('\n')[0])
   const ticks = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .map((pid) => readTicks(pid, master))
-  return ticks.reduce((sum, some) => sum + some, 0) / TICKS_A_SECOND
+    .map((pid) => readTicks(pid, postmaster))
+  return ticks.reduce((sum, processTicks) => sum + processTicks, 0) / TICKS_A_SECOND
 }
 
-function readTicks(pid, master) {
+function readTicks(pid, postmaster) {
   let stat
   try {
     stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -545,14 +550,14 @@ function readTicks(pid, master) {
   }
   const [, parent, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [user, system, childUser, childSystem] = fields.slice(9, 13).map(Number)
-  if (Number(pid) === master) return user + system + childUser + childSystem
-  return Number(parent) === master ? user + system : 0
+  if (Number(pid) === postmaster) return user + system + childUser + childSystem
+  return Number(parent) === postmaster ? user + system : 0
 }
 
-/** The plans that the server logs for the statements of a store, including those in triggers. */
+/** Summary of the plans that the server logs for the statements of a store, including those in triggers. */
 async function listPlans(name, work, count) {
-  for (const [setting, value] of Object.entries(EXPLAINED)) {
-    await settings.query(`ALTER DATABASE ${name} SET ${setting} TO '${value}'`)
+  for (const [setting, value] of Object.entries(EXPLAIN_SETTINGS)) {
+    await admin.query(`ALTER DATABASE ${name} SET ${setting} TO '${value}'`)
   }
   const from = statSync(join(server.folder, 'log')).size
   const store = await openPostgresStore(server.addressOf(name))
@@ -560,7 +565,7 @@ async function listPlans(name, work, count) {
     await work(store)
   } finally {
     await store.close()
-    await settings.query(`ALTER DATABASE ${name} RESET ALL`)
+    await admin.query(`ALTER DATABASE ${name} RESET ALL`)
   }
   const { statements, ...plans } = readPlans(readFileSync(join(server.folder, 'log')).subarray(from).toString())
   return { ...plans, statements: Math.round(statements / count) }
@@ -569,7 +574,7 @@ async function listPlans(name, work, count) {
 /** Summarises the plans of a log: their number, the indexes used, and full table scans. */
 function readPlans(log) {
   const indexes = new Set()
-  const walks = new Set()
+  const fullScans = new Set()
   let statements = 0
   let text = ''
   for (const line of log.split('\n')) {
@@ -577,14 +582,14 @@ function readPlans(log) {
     if (line.includes('Query Text:')) text = line.trim().slice(0, 200)
     const index = /Index (?:Only )?Scan (?:Backward )?using (\w+)|Bitmap Index Scan on (\w+)/.exec(line)
     if (index) indexes.add(index[1] ?? index[2])
-    const walk = GROWING.exec(line)
-    if (walk && Number(walk[2]) >= FEW_ROWS) walks.add(`${walk[1]}: ${text}`)
+    const scan = FULL_SCAN.exec(line)
+    if (scan && Number(scan[2]) >= MIN_REPORTED_ROWS) fullScans.add(`${scan[1]}: ${text}`)
   }
-  return { statements, indexes: [...indexes].sort((a, b) => (a < b ? -1 : 1)), walks: [...walks] }
+  return { statements, indexes: [...indexes].sort((a, b) => (a < b ? -1 : 1)), fullScans: [...fullScans] }
 }
 
 async function createDatabase(name) {
-  await settings.query(`CREATE DATABASE ${name}`)
+  await admin.query(`CREATE DATABASE ${name}`)
   return server.addressOf(name)
 }
 

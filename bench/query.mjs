@@ -2,8 +2,8 @@
 //
 //   npm run bench query [--chunks 200000] [--engines pharos,fts5] [--limit 100]
 //
-// Every engine runs in its own process on the same generated chunks, 25 per page. The whole library is built page by page, as a crawl does;
-// then only the index is built again, which is what the figures of both engines compare.
+// Every engine runs in its own process on the same generated chunks, 25 per page. The whole library is built page by page, as a crawl does.
+// Then only the index is built again: the row `index alone` compares both engines.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -58,8 +58,8 @@ function compare() {
     ['query p50, ms', 'p50', 2],
     ['query p95, ms', 'p95', 2],
     ['query max, ms', 'max', 1],
-    ['60 words, ms', 'absurd', 1],
-    ['resident set of the process that asks, MB', 'rss', 0],
+    ['60 words, ms', 'longQuery', 1],
+    ['resident set of the querying process, MB', 'rss', 0],
     ['search_docs over MCP p50, ms', 'serverP50', 2],
     ['search_docs over MCP p95, ms', 'serverP95', 2],
     ['resident set of the MCP server, MB', 'serverRss', 0],
@@ -71,7 +71,7 @@ function compare() {
 }
 
 async function measure(name, path) {
-  if (option('path') !== undefined) return ask(name, option('path'))
+  if (option('path') !== undefined) return measureQueries(name, option('path'))
   const random = createRandom(7)
   const words = createWords(50_000, random)
   const built = await engines[name](path).build(function* () {
@@ -81,42 +81,42 @@ async function measure(name, path) {
   const args = [fileURLToPath(import.meta.url), '--child', name, '--path', path, '--limit', String(limit)]
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 1 << 26 })
   if (status !== 0) throw new Error(`${name} failed: ${stderr}`)
-  const overMcp = name === 'pharos' ? await askServer(path) : {}
+  const overMcp = name === 'pharos' ? await measureServer(path) : {}
   return { name, ...built, ...JSON.parse(stdout), ...overMcp }
 }
 
-/** The same questions as an agent asks them, each answered with passages. */
-async function askServer(path) {
+/** Sends the same queries to the MCP server, which answers with passages. */
+async function measureServer(path) {
   const server = await connect(path)
   const times = []
   for (const query of createQueries()) {
-    const asked = performance.now()
+    const sentAt = performance.now()
     await server.call('search_docs', { query })
-    times.push(performance.now() - asked)
+    times.push(performance.now() - sentAt)
   }
   const serverRss = server.rssMegabytes()
   await server.close()
   return { serverP50: quantile(times, 0.5), serverP95: quantile(times, 0.95), serverRss }
 }
 
-async function ask(name, path) {
+async function measureQueries(name, path) {
   const queries = createQueries()
   const begun = performance.now()
-  const search = await engines[name](path).ask()
+  const search = await engines[name](path).openSearch()
   await search('warm up')
   const first = performance.now() - begun
   for (const query of queries.slice(0, 50)) await search(query)
   const times = []
   for (const query of queries) {
-    const asked = performance.now()
+    const sentAt = performance.now()
     await search(query)
-    times.push(performance.now() - asked)
+    times.push(performance.now() - sentAt)
   }
   const [p50, p95, max] = [0.5, 0.95, 1].map((share) => quantile(times, share))
-  const asked = performance.now()
+  const sentAt = performance.now()
   await search(queries.slice(0, 15).join(' '))
-  const absurd = performance.now() - asked
-  return { queries: queries.length, first, p50, p95, max, absurd, rss: process.memoryUsage.rss() / 1e6 }
+  const longQuery = performance.now() - sentAt
+  return { queries: queries.length, first, p50, p95, max, longQuery, rss: process.memoryUsage.rss() / 1e6 }
 }
 
 function openPharos(path) {
@@ -143,23 +143,23 @@ function openPharos(path) {
         if (page.length === CHUNKS_PER_PAGE) await flush()
       }
       await flush()
-      await store.maintainIndex()
+      await store.indexMissingChunks()
       const libraryCpu = cpuSeconds(start)
       await store.close()
       const db = new Sqlite(path)
       const megabytes = sizeOf(db, 'index_%')
-      db.exec(`UPDATE index_state SET format = 'to be made anew'`)
+      db.exec(`UPDATE index_state SET format = 'outdated'`)
       db.close()
-      const again = await open()
-      const anew = process.cpuUsage()
-      await again.maintainIndex()
-      const indexCpu = cpuSeconds(anew)
-      const { chunks: all, indexed } = await again.readIndexState()
+      const reopened = await open()
+      const indexStart = process.cpuUsage()
+      await reopened.indexMissingChunks()
+      const indexCpu = cpuSeconds(indexStart)
+      const { chunks: all, indexed } = await reopened.readIndexState()
       if (indexed < all) throw new Error(`the index has ${indexed} of ${all} chunks`)
-      await again.close()
+      await reopened.close()
       return { libraryCpu, indexCpu, longest, megabytes }
     },
-    async ask() {
+    async openSearch() {
       const { searchHits } = await import('../dist/library/hits.js')
       const store = await open()
       return (query) => searchHits(store, { query, limit })
@@ -167,7 +167,7 @@ function openPharos(path) {
   }
 }
 
-/** The earlier design of the store, before it had its own index: stems joined by spaces, with positions, one rank for all columns. */
+/** The former index of the store, an FTS5 table: stems joined by spaces, with positions, and one score over all columns. */
 function openFts5(path) {
   const open = async () => {
     const { textAnalyzer } = await import('../dist/core/text/analyzer.js')
@@ -178,11 +178,12 @@ function openFts5(path) {
     db.pragma('mmap_size = 268435456')
     const stems = new Map()
     const stemOf = (token) => {
-      const known = stems.get(token) ?? textAnalyzer.stem(token)
-      stems.set(token, known)
-      return known
+      const stem = stems.get(token) ?? textAnalyzer.stem(token)
+      stems.set(token, stem)
+      return stem
     }
-    const visit = (text, take) => textAnalyzer.visitTokens(text, (source, start, end) => take(source.slice(start, end)))
+    const visit = (text, onToken) =>
+      textAnalyzer.visitTokens(text, (source, start, end) => onToken(source.slice(start, end)))
     return { db, stemOf, visit, isStopWord: textAnalyzer.isStopWord }
   }
   return {
@@ -201,7 +202,7 @@ function openFts5(path) {
       let longest = 0
       let id = 0
       let cpu = 0
-      const takeIn = db.transaction((batch) => {
+      const insertBatch = db.transaction((batch) => {
         for (const { title, heading, symbol, body } of batch) {
           insert.run(++id, write(title), write(`${heading}\n${symbol}`), write(body))
         }
@@ -210,7 +211,7 @@ function openFts5(path) {
       const flush = () => {
         const start = process.cpuUsage()
         const begun = performance.now()
-        takeIn(batch)
+        insertBatch(batch)
         longest = Math.max(longest, performance.now() - begun)
         cpu += cpuSeconds(start)
         batch = []
@@ -224,7 +225,7 @@ function openFts5(path) {
       db.close()
       return { indexCpu: cpu, longest, megabytes }
     },
-    async ask() {
+    async openSearch() {
       const { db, stemOf, visit, isStopWord } = await open()
       const select = db.prepare(
         `SELECT rowid, -bm25(chunk_index, 2.0, 1.5, 1.0) AS score FROM chunk_index WHERE chunk_index MATCH ?

@@ -18,7 +18,7 @@ import { connect, pharos } from './mcp-client.mjs'
 import { option, printTable, quantile } from './measure.mjs'
 import { crawlSets } from './questions/crawl-sets.mjs'
 
-/** Weights and rules were tuned on the first half only. */
+/** Weights and rules were tuned on `dev` only. */
 const HALVES = {
   dev: ['apache2', 'git', 'postgresql', 'python', 'rust'],
   test: ['cmake', 'django', 'exim', 'glib', 'handbook', 'sqlalchemy', 'sqlite'],
@@ -27,7 +27,7 @@ const SAMPLES = 2000
 const LIMIT = 10
 
 const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
-const open = []
+const openHandles = []
 try {
   if (option('crawl') !== undefined) await crawlSets(option('crawl'))
   const library = option('crawl') ?? option('library')
@@ -38,12 +38,12 @@ try {
   for (const [name, engine] of Object.entries(engines)) results[name] = await judgeAll(engine, questions)
   printResults(results, questions)
 } finally {
-  for (const engine of open) await engine.close()
+  for (const handle of openHandles) await handle.close()
   rmSync(folder, { recursive: true, force: true })
 }
 
-function chooseSets(named = 'dev,test') {
-  return named.split(',').flatMap((name) => HALVES[name] ?? [name])
+function chooseSets(names = 'dev,test') {
+  return names.split(',').flatMap((name) => HALVES[name] ?? [name])
 }
 
 function readQuestions(sets) {
@@ -58,7 +58,7 @@ function readQuestions(sets) {
 }
 
 async function openEngines(library) {
-  const wanted = (option('engines') ?? 'pharos,fts5').split(',')
+  const engineNames = (option('engines') ?? 'pharos,fts5').split(',')
   const engines = {}
   if (option('before') !== undefined) {
     // The library is copied first: this program migrates its index, and the other version may not know the new format.
@@ -66,14 +66,14 @@ async function openEngines(library) {
     copyFileSync(library, copy)
     engines.before = await openPharos(copy, join(option('before'), 'pharos'))
   }
-  if (wanted.includes('pharos')) engines.pharos = await openPharos(library, pharos)
-  if (wanted.includes('fts5')) engines.fts5 = openFts5(library)
+  if (engineNames.includes('pharos')) engines.pharos = await openPharos(library, pharos)
+  if (engineNames.includes('fts5')) engines.fts5 = openFts5(library)
   return engines
 }
 
 async function openPharos(library, program) {
   const client = await connect(library, program)
-  open.push(client)
+  openHandles.push(client)
   return async ({ query, source }) => {
     const began = performance.now()
     const { content, structuredContent } = await client.ask('tools/call', {
@@ -91,7 +91,7 @@ async function openPharos(library, program) {
 function openFts5(library) {
   const db = new Database(library, { readonly: true })
   const index = new Database(':memory:')
-  open.push({ close: () => db.close() })
+  openHandles.push({ close: () => db.close() })
   index.exec(
     `CREATE VIRTUAL TABLE chunks USING fts5(title, headings, body, source UNINDEXED, url UNINDEXED, tokenize = 'porter unicode61')`,
   )
@@ -107,15 +107,15 @@ function openFts5(library) {
       insert.run(title, JSON.parse(headings).join(' '), content, source, url)
     }
   })()
-  // Each set is searched alone, as with the other engines; but word rarity here is that of all sets.
+  // Each set is searched alone, as with the other engines, but bm25() computes word rarity over all sets.
   const select = index.prepare(
     'SELECT url FROM chunks WHERE chunks MATCH ? AND source = ? ORDER BY bm25(chunks, 4, 2, 1) LIMIT 200',
   )
   return ({ query, source }) => {
     const words = tokenize(query).filter((word) => /^[\p{L}\p{N}]+$/u.test(word) && !isStopWord(word))
     const began = performance.now()
-    const found = words.length === 0 ? [] : select.all(words.map((word) => `"${word}"`).join(' OR '), source)
-    return { urls: [...new Set(found.map(({ url }) => url))].slice(0, LIMIT), ms: performance.now() - began }
+    const rows = words.length === 0 ? [] : select.all(words.map((word) => `"${word}"`).join(' OR '), source)
+    return { urls: [...new Set(rows.map(({ url }) => url))].slice(0, LIMIT), ms: performance.now() - began }
   }
 }
 
@@ -123,13 +123,13 @@ async function judgeAll(engine, questions) {
   const judged = []
   for (const question of questions) {
     const answer = await engine(question)
-    const right = answer.urls.findIndex((url) => gradeOf(question, url) >= 2)
+    const rightIndex = answer.urls.findIndex((url) => gradeOf(question, url) >= 2)
     judged.push({
       ...answer,
       question,
-      rr: right < 0 ? 0 : 1 / (right + 1),
-      first: right === 0,
-      five: right >= 0 && right < 5,
+      rr: rightIndex < 0 ? 0 : 1 / (rightIndex + 1),
+      isFirst: rightIndex === 0,
+      isInFirstFive: rightIndex >= 0 && rightIndex < 5,
     })
   }
   return judged
@@ -140,7 +140,7 @@ function gradeOf({ judged = {} }, url) {
 }
 
 function printResults(results, questions) {
-  const answerable = ({ question }) => question.unanswerable !== true
+  const isAnswerable = ({ question }) => question.unanswerable !== true
   const groups = [
     ...[...new Set(questions.map(({ source }) => source))]
       .toSorted((a, b) => (a < b ? -1 : 1))
@@ -153,26 +153,26 @@ function printResults(results, questions) {
   const rows = []
   for (const [group, isIn] of groups) {
     for (const [engine, all] of Object.entries(results)) {
-      const some = all.filter((one) => isIn(one) && answerable(one))
-      if (some.length > 0) rows.push([group, engine, some.length, ...describe(some)])
+      const members = all.filter((result) => isIn(result) && isAnswerable(result))
+      if (members.length > 0) rows.push([group, engine, members.length, ...describe(members)])
     }
   }
   printTable(['set', 'engine', 'questions', 'MRR', '95 %', 'Hit@1', 'Hit@5'], rows)
   const { pharos: ours, ...others } = results
   if (ours === undefined) return
   for (const [half, sets] of Object.entries(HALVES)) {
-    const own = ours.filter(({ question }) => sets.includes(question.source))
-    if (own.length === 0) continue
+    const ofHalf = ours.filter(({ question }) => sets.includes(question.source))
+    if (ofHalf.length === 0) continue
     for (const [name, theirs] of Object.entries(others)) {
-      const differences = own.filter(answerable).map((one) => {
-        return one.rr - theirs.find(({ question }) => question.id === one.question.id).rr
+      const differences = ofHalf.filter(isAnswerable).map((result) => {
+        return result.rr - theirs.find(({ question }) => question.id === result.question.id).rr
       })
-      console.log(`${half}: MRR above ${name} ${write(mean(differences))} ${interval(differences)}`)
+      console.log(`${half}: MRR minus that of ${name} ${formatScore(mean(differences))} ${interval(differences)}`)
     }
-    console.log(`${half}: ${describeRelevance(own)}`)
+    console.log(`${half}: ${describeRelevance(ofHalf)}`)
   }
   const times = ours.map(({ ms }) => ms)
-  const bytes = mean(ours.filter(answerable).map((one) => one.bytes))
+  const bytes = mean(ours.filter(isAnswerable).map((result) => result.bytes))
   console.log(
     `answers: ${(bytes / 1000).toFixed(1)} kB of text; p50 ${quantile(times, 0.5).toFixed(1)} ms, p95 ${quantile(times, 0.95).toFixed(1)} ms`,
   )
@@ -180,18 +180,19 @@ function printResults(results, questions) {
 
 function describe(judged) {
   const values = judged.map(({ rr }) => rr)
-  const share = (key) => write(mean(judged.map((one) => (one[key] ? 1 : 0))))
-  return [write(mean(values)), interval(values), share('first'), share('five')]
+  const share = (key) => formatScore(mean(judged.map((result) => (result[key] ? 1 : 0))))
+  return [formatScore(mean(values)), interval(values), share('isFirst'), share('isInFirstFive')]
 }
 
 function describeRelevance(judged) {
-  const isDoubted = ({ relevance }) => relevance === 'weak' || relevance === 'none'
-  const count = (list) => `${list.filter(isDoubted).length} of ${list.length}`
+  const isDoubtful = ({ relevance }) => relevance === 'weak' || relevance === 'none'
+  const count = (list) => `${list.filter(isDoubtful).length} of ${list.length}`
   const unanswerable = judged.filter(({ question }) => question.unanswerable)
-  const right = judged.filter(({ first }) => first)
-  return `told as weak or none: ${count(unanswerable)} unanswerable questions, ${count(right)} whose right page came first`
+  const rightFirst = judged.filter(({ isFirst }) => isFirst)
+  return `relevance weak or none: ${count(unanswerable)} unanswerable questions, ${count(rightFirst)} with the right page first`
 }
 
+/** Bootstrap interval of 95 % of a mean. */
 function interval(values) {
   let state = 1
   const random = () => {
@@ -201,13 +202,13 @@ function interval(values) {
   const means = Array.from({ length: SAMPLES }, () =>
     mean(values.map(() => values[Math.floor(random() * values.length)] ?? 0)),
   )
-  return `${write(quantile(means, 0.025))} to ${write(quantile(means, 0.975))}`
+  return `${formatScore(quantile(means, 0.025))} to ${formatScore(quantile(means, 0.975))}`
 }
 
 function mean(values) {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
-function write(value) {
+function formatScore(value) {
   return value.toFixed(3)
 }

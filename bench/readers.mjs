@@ -1,11 +1,11 @@
-// Pages per minute that a reader gets from a Crawl4AI service that takes 200 ms for each, five at once.
+// Pages per minute that a reader gets from a Crawl4AI service that takes 200 ms for each page, with five concurrent requests.
 //
 //   npm run bench readers [--urls 150] [--kilobytes 50]
 //
-// The service is the strict one of test/connectors, in its own process; its responses hold the given kilobytes of Markdown and four times
-// as much HTML, like real ones. In one run every page takes 200 ms, in another from 100 to 300 ms, by its number. Peers in the same run:
-// `fetch` for batches of five addresses, the obvious solution, and the client of npm's `crawl4ai` with five workers. The maximum is 60 s /
-// 200 ms × 5 = 1,500. Pharos also checks every address, keeps the order, retries, and has a circuit breaker.
+// The service is the strict test server of test/connectors, in its own process; its responses hold the given kilobytes of Markdown and four
+// times as much HTML, like real ones. In one run every page takes 200 ms, in another from 100 to 300 ms, by its number. Peers in the same
+// run: `fetch` for batches of five addresses, the obvious solution, and the client of npm's `crawl4ai` with five workers. The maximum is 60
+// s / 200 ms × 5 = 1,500. Pharos also checks every address, keeps the order, retries, and has a circuit breaker.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -15,7 +15,7 @@ import { cpuSeconds, option, printTable } from './measure.mjs'
 
 const CONCURRENCY = 5
 const SERVICE_MS = 200
-const CEILING = (60_000 / SERVICE_MS) * CONCURRENCY
+const MAX_PER_MINUTE = (60_000 / SERVICE_MS) * CONCURRENCY
 const TARGET = 1200
 const CRAWLER_CONFIG = { type: 'CrawlerRunConfig', params: { cache_mode: 'bypass', word_count_threshold: 10 } }
 
@@ -38,7 +38,7 @@ async function measure() {
   // A public IP address, so that no name is resolved. No connection is made to it.
   const urls = Array.from({ length: count }, (_, i) => `http://93.184.216.34/${i}`)
   const rows = []
-  let met
+  let pharosRate
   for (const [label, spread] of [
     [`${SERVICE_MS} ms`, 0],
     ['100 to 300 ms', 1],
@@ -54,15 +54,15 @@ async function measure() {
         rows.push([
           `${label}, ${name}`,
           Math.round(perMinute),
-          share(perMinute / CEILING),
+          share(perMinute / MAX_PER_MINUTE),
           cpu.toFixed(2),
           seconds.toFixed(1),
         ])
       }
-      met ??= results.Pharos.perMinute
-      const { Pharos: ours, 'fetch by fives': naive } = results
+      pharosRate ??= results.Pharos.perMinute
+      const { Pharos: ours, 'fetch in batches of five': naive } = results
       rows.push([
-        `${label}, ratio to fetch by fives`,
+        `${label}, Pharos ÷ fetch`,
         (ours.perMinute / naive.perMinute).toFixed(2),
         '',
         (ours.cpu / naive.cpu).toFixed(2),
@@ -72,11 +72,18 @@ async function measure() {
       service.child.disconnect()
     }
   }
-  printTable(['', 'URLs/min', 'of ceiling', 'CPU s', 's'], rows)
+  printTable(['', 'URLs/min', 'of maximum', 'CPU s', 's'], rows)
   console.log()
   printTable(
     ['target', 'wanted', 'measured', 'met'],
-    [[`URLs per minute at ${CONCURRENCY} at once`, `≥ ${TARGET}`, Math.round(met), met >= TARGET ? 'yes' : 'no']],
+    [
+      [
+        `URLs per minute, ${CONCURRENCY} concurrent`,
+        `≥ ${TARGET}`,
+        Math.round(pharosRate),
+        pharosRate >= TARGET ? 'yes' : 'no',
+      ],
+    ],
   )
 }
 
@@ -90,10 +97,10 @@ const CONTENDERS = {
     }
   },
 
-  async 'fetch by fives'(endpointUrl, urls) {
+  async 'fetch in batches of five'(endpointUrl, urls) {
     const texts = []
     for (let i = 0; i < urls.length; i += CONCURRENCY) {
-      const answers = urls.slice(i, i + CONCURRENCY).map(async (url) => {
+      const requests = urls.slice(i, i + CONCURRENCY).map(async (url) => {
         const response = await fetch(`${endpointUrl}/crawl`, {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
@@ -102,7 +109,7 @@ const CONTENDERS = {
         const { results } = await response.json()
         return results[0].markdown.raw_markdown
       })
-      texts.push(...(await Promise.all(answers)))
+      texts.push(...(await Promise.all(requests)))
     }
     return texts.length
   },
@@ -111,9 +118,9 @@ const CONTENDERS = {
     const { default: Crawl4AI } = await import('crawl4ai')
     const client = new Crawl4AI({ baseUrl: endpointUrl, timeout: 60_000 })
     const texts = []
-    const waiting = urls.entries()
+    const remaining = urls.entries()
     const work = async () => {
-      for (const [index, url] of waiting) {
+      for (const [index, url] of remaining) {
         const [result] = await client.crawl({ urls: [url], crawler_config: CRAWLER_CONFIG })
         texts[index] = result.markdown.raw_markdown
       }
@@ -123,13 +130,13 @@ const CONTENDERS = {
   },
 }
 
-async function time(read, wanted) {
+async function time(read, count) {
   const since = process.cpuUsage()
   const start = performance.now()
-  const got = await read()
-  if (got !== wanted) throw new Error(`${got} of ${wanted} pages were read`)
+  const readCount = await read()
+  if (readCount !== count) throw new Error(`${readCount} of ${count} pages were read`)
   const seconds = (performance.now() - start) / 1000
-  return { seconds, cpu: cpuSeconds(since), perMinute: (wanted / seconds) * 60 }
+  return { seconds, cpu: cpuSeconds(since), perMinute: (count / seconds) * 60 }
 }
 
 async function startService(spread) {

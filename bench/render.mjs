@@ -1,5 +1,5 @@
-// Rendering pages of an application on loopback: our renderer, compared with the usual Playwright code, a new context for each page that
-// waits for network idle. Pages per second, total CPU seconds, memory of the browser.
+// Renders pages of an application on loopback with our renderer, and with the usual Playwright code: a new context for each page, and
+// waiting for network idle. Reports pages per second, total CPU seconds and memory of the browser.
 //
 //   node bench/render.mjs [--pages 40] [--concurrency 2]
 
@@ -13,6 +13,7 @@ import { option, printTable } from './measure.mjs'
 
 const PAGES = Number(option('pages') ?? 40)
 const CONCURRENCY = Number(option('concurrency') ?? 2)
+/** Clock ticks per second; the value is the same on every Linux. */
 const CLOCK_TICKS = 100
 
 const SHELL = '<!doctype html><title>App</title><div id="app"></div><script src="/app.js"></script>'
@@ -20,7 +21,7 @@ const APP = `/* ${'x'.repeat(200_000)} */
 fetch('/data.json' + location.pathname).then((it) => it.json()).then(({ rows }) => {
   document.querySelector('#app').innerHTML = '<h1>' + location.pathname + '</h1>' + rows.map((row) => '<p>' + row + '</p>').join('')
 })`
-const DATA = JSON.stringify({ rows: Array.from({ length: 200 }, (_, i) => `Row ${i} of what the application shows.`) })
+const DATA = JSON.stringify({ rows: Array.from({ length: 200 }, (_, i) => `Row ${i} of the application data.`) })
 
 const server = createServer((request, response) => {
   const { url = '' } = request
@@ -44,7 +45,7 @@ const ours = await measure(async () => {
   })
   return {
     render: async (url) => {
-      const { snapshot } = await renderer.render({ url, body: await fetch(url).then((it) => it.text()) })
+      const { snapshot } = await renderer.render({ url, body: await fetch(url).then((response) => response.text()) })
       return snapshot.body
     },
     close: () => renderer.close(),
@@ -106,21 +107,21 @@ async function measure(open) {
 
 /** CPU time of this process and all its descendants, including children that have ended. */
 function cpuSeconds() {
-  const ticks = [process.pid, ...below()].map((pid) =>
+  const ticks = [process.pid, ...listDescendants()].map((pid) =>
     readStat(pid)
       .slice(11, 15)
       .reduce((sum, field) => sum + Number(field), 0),
   )
-  return ticks.reduce((sum, one) => sum + one, 0) / CLOCK_TICKS
+  return ticks.reduce((sum, processTicks) => sum + processTicks, 0) / CLOCK_TICKS
 }
 
 /** Private memory of the browser processes. */
 function memoryOfBrowser() {
-  const sizes = below().map((pid) => /^RssAnon:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0)
-  return sizes.reduce((sum, one) => sum + Number(one), 0) * 1024
+  const sizes = listDescendants().map((pid) => /^RssAnon:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0)
+  return sizes.reduce((sum, size) => sum + Number(size), 0) * 1024
 }
 
-function below() {
+function listDescendants() {
   const found = new Set([process.pid])
   const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   const parents = all.map((pid) => [Number(pid), Number(readStat(pid)[1])])

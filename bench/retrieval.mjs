@@ -4,16 +4,16 @@
 //   npm run bench retrieval -- --collection <folder> --engines library,library-model
 //
 // The folder holds docs.jsonl or docs.jsonl.gz (`{ "id", "title", "text" }` per line), queries.jsonl (`{ "id", "text" }` per line) and
-// qrels.tsv (query, document and, if graded, relevance, separated by tabs): a form that Cranfield and BEIR convert to easily. Ours uses the
-// fields and weights of the product. `--without` turns off parts of our ranking, several at once if joined by commas; `--title-weight 1`
-// tries another weight. `library` is a whole library, searched by words as users do; `library-model` searches by words and meaning.
+// qrels.tsv (query, document and, if graded, relevance, separated by tabs): a form that Cranfield and BEIR convert to easily. `pharos` uses
+// the fields and weights of the product. `--without` turns off parts of our ranking, several at once if joined by commas; `--title-weight
+// 1` tries another weight. `library` is a whole library, searched by words as users do; `library-model` searches by words and meaning.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { option, printTable } from './measure.mjs'
 
 const DEPTH = 100
-const parts = ['stemming', 'title', 'stop-words', 'pairs', 'joiners']
+const rankingParts = ['stemming', 'title', 'stop-words', 'pairs', 'joiners']
 const collection = option('collection')
 const engineNames = (option('engines') ?? 'pharos,minisearch,lunr').split(',')
 const without = (option('without') ?? '').split(',').filter(Boolean)
@@ -24,15 +24,15 @@ const engines = {
     const { textAnalyzer } = await import('../dist/core/text/analyzer.js')
     const { stem } = await import('../dist/core/text/stem.js')
     const { FIELDS } = await import('../dist/core/pack/pack-index.js')
-    const off = new Set(without)
+    const disabled = new Set(without)
     const analyzer = { ...textAnalyzer }
-    if (off.has('joiners')) analyzer.stem = stem
-    if (off.has('stemming')) analyzer.stem = (token) => token
-    if (off.has('stop-words')) analyzer.isStopWord = () => false
+    if (disabled.has('joiners')) analyzer.stem = stem
+    if (disabled.has('stemming')) analyzer.stem = (token) => token
+    if (disabled.has('stop-words')) analyzer.isStopWord = () => false
     const fields = { ...FIELDS, title: Number(option('title-weight') ?? FIELDS.title) }
-    const index = new SearchIndex({ fields, analyzer, ranking: off.has('pairs') ? { pairBonus: 0 } : {} })
+    const index = new SearchIndex({ fields, analyzer, ranking: disabled.has('pairs') ? { pairBonus: 0 } : {} })
     for (const { id, title, text } of docs) {
-      index.add(id, off.has('title') ? { body: `${title}\n${text}` } : { title, body: text })
+      index.add(id, disabled.has('title') ? { body: `${title}\n${text}` } : { title, body: text })
     }
     return (query) => index.search(query, { limit: DEPTH }).map(({ key }) => key)
   },
@@ -52,7 +52,7 @@ const engines = {
       this.field('text')
       for (const doc of docs) this.add(doc)
     })
-    // The query is plain words, but a colon or a hyphen has a meaning in lunr's query language.
+    // The query is plain words, but a colon or a hyphen is an operator in lunr's query language.
     return (query) => index.search(query.replace(/[^\p{L}\p{N}]+/gu, ' ')).map(({ ref }) => ref)
   },
 }
@@ -60,8 +60,10 @@ const engines = {
 if (collection === undefined) {
   fail('give --collection <folder> with docs.jsonl or docs.jsonl.gz, queries.jsonl and qrels.tsv')
 }
-for (const part of without) if (!parts.includes(part)) fail(`--without knows ${parts.join(', ')}, not ${part}`)
-for (const name of engineNames) if (!(name in engines)) fail(`there is no engine ${name}`)
+for (const part of without) {
+  if (!rankingParts.includes(part)) fail(`unknown part ${part}: --without takes ${rankingParts.join(', ')}`)
+}
+for (const name of engineNames) if (!(name in engines)) fail(`unknown engine ${name}`)
 
 const docs = readLines('docs.jsonl').map((line) => JSON.parse(line))
 const judged = readJudgements()
@@ -109,7 +111,7 @@ function readJudgements() {
   for (const line of readLines('qrels.tsv')) {
     const [query, document, relevance] = line.trim().split('\t')
     const gain = relevance === undefined ? 1 : Number(relevance)
-    if (!(gain > 0)) continue // also a line of headings
+    if (!(gain > 0)) continue // also skips a header line
     if (!gains.has(query)) gains.set(query, new Map())
     gains.get(query).set(document, gain)
   }

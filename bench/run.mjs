@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const root = fileURLToPath(new URL('..', import.meta.url))
-const names = ['search', 'chunk', 'pack', 'plan']
-/** Run only when named, because they need data or programs that are not in the repository. */
-const named = [
+const always = ['search', 'chunk', 'pack', 'plan']
+/** Benchmarks that run only on request, because they need data or programs that are not in the repository. */
+const onRequest = [
   'retrieval',
   'questions',
   'extract',
@@ -32,9 +32,9 @@ const named = [
   'hostile',
 ]
 const [first, ...rest] = process.argv.slice(2)
-const wanted = first === undefined ? names : [first]
-if (![...names, ...named].includes(wanted[0])) {
-  console.error(`bench: there is no ${wanted[0]}; there are ${[...names, ...named].join(', ')}`)
+const chosen = first === undefined ? always : [first]
+if (![...always, ...onRequest].includes(chosen[0])) {
+  console.error(`bench: unknown benchmark ${chosen[0]}; choose one of ${[...always, ...onRequest].join(', ')}`)
   process.exit(2)
 }
 
@@ -52,7 +52,7 @@ if (!peersInstalled()) {
     '--loglevel=error',
   ])
 }
-for (const name of wanted) {
+for (const name of chosen) {
   console.log(`\n== ${name}`)
   run(process.execPath, [`bench/${name}.mjs`, ...rest])
 }

@@ -124,9 +124,9 @@ async function measure(name) {
 
   for (const query of queries.slice(0, 200)) engine.search(query)
   const times = queries.map((query) => {
-    const asked = performance.now()
+    const sentAt = performance.now()
     engine.search(query)
-    return performance.now() - asked
+    return performance.now() - sentAt
   })
   const mean = times.reduce((sum, time) => sum + time, 0) / times.length
   times.sort((a, b) => a - b)

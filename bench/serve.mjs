@@ -2,7 +2,7 @@
 //
 //   npm run bench serve [--only start,loop,streams,search] [--library <path>] [--folder <html>] [--connections 8] [--rounds 10]
 //
-// start:   POST /api/crawl while another crawl runs, with several allowed
+// start:   POST /api/crawl while another crawl runs
 // loop:    event loop delay of the server during a full crawl
 // streams: 1,000 event streams on a crawl, 100 of which never read; memory of the server, and delay of events for the others
 // search:  GET /api/search with 300 distinct queries, without a cache
@@ -49,7 +49,7 @@ try {
 /** Time of a start as the caller sees it, while another crawl runs. */
 async function measureStart() {
   const server = await openServer('start.db', ['--max-crawls', '4'])
-  // This crawl must last longer than all the starts.
+  // The crawl of this site must last longer than all starts.
   const busy = await openSite(200)
   const small = await openSite(0)
   const other = await server.post('/api/crawl', { startUrl: busy, crawlType: 'basic', depth: 20, concurrency: 1 })
@@ -63,8 +63,8 @@ async function measureStart() {
   }
   const { status, metrics } = await server.get(`/api/crawls/${other.jobId}`)
   console.log(`start: ${STARTS} starts while a crawl was ${status}, at ${metrics.visited} pages`)
-  aim('POST /api/crawl p50, ms', 100, quantile(times, 0.5))
-  tell('POST /api/crawl max, ms', quantile(times, 1))
+  addMaximum('POST /api/crawl p50, ms', 100, quantile(times, 0.5))
+  addFigure('POST /api/crawl max, ms', quantile(times, 1))
   await server.close()
 }
 
@@ -83,8 +83,8 @@ async function measureLoop() {
   const { p50, p99, max } = await server.loopDelay()
   const seconds = (Date.parse(endedAt) - Date.parse(startedAt)) / 1000
   console.log(`loop: a crawl of ${metrics.visited} pages in ${seconds.toFixed(0)} s`)
-  aim('event loop delay p99 during a crawl, ms', 50, p99)
-  tell('event loop delay p50 and max, ms', `${p50.toFixed(1)}, ${max.toFixed(0)}`)
+  addMaximum('event loop delay p99 during a crawl, ms', 50, p99)
+  addFigure('event loop delay p50 and max, ms', `${p50.toFixed(1)}, ${max.toFixed(0)}`)
   await load.end()
   await server.close()
 }
@@ -109,16 +109,16 @@ async function measureStreams() {
     return status !== 'running'
   })
   const { p99 } = await server.loopDelay()
-  const heard = await load.end()
+  const received = await load.end()
   const middle = memory[Math.floor(memory.length / 2)]
   console.log(
-    `streams: ${eventStreams} open, a crawl of ${metrics.visited} pages, ${heard.parts} parts and ${heard.megabytes.toFixed(0)} MB heard; memory ${before.toFixed(0)} MB before, ${middle.toFixed(0)} in the middle, ${memory.at(-1).toFixed(0)} at the end, ${quantile(memory, 1).toFixed(0)} at most`,
+    `streams: ${eventStreams} open, a crawl of ${metrics.visited} pages, ${received.parts} parts and ${received.megabytes.toFixed(0)} MB received; memory ${before.toFixed(0)} MB before, ${middle.toFixed(0)} in the middle, ${memory.at(-1).toFixed(0)} at the end, ${quantile(memory, 1).toFixed(0)} at most`,
   )
-  tell('memory, MB: before, most', `${before.toFixed(0)}, ${quantile(memory, 1).toFixed(0)}`)
-  aim('growth in the second half of the crawl, MB', 20, memory.at(-1) - middle)
-  tell('events come after, p50, ms', heard.p50)
-  aim('events come after, p99, ms', 1000, heard.p99)
-  tell('event loop delay p99, ms', p99)
+  addFigure('memory, MB: before, max', `${before.toFixed(0)}, ${quantile(memory, 1).toFixed(0)}`)
+  addMaximum('growth in the second half of the crawl, MB', 20, memory.at(-1) - middle)
+  addFigure('event delay p50, ms', received.p50)
+  addMaximum('event delay p99, ms', 1000, received.p99)
+  addFigure('event loop delay p99, ms', p99)
   await server.close()
 }
 
@@ -132,22 +132,22 @@ async function measureSearch() {
   }
   const queries = await listQueries(server)
   const connections = option('connections') ?? '8'
-  const cpu = server.cpuSeconds()
+  const cpuBefore = server.cpuSeconds()
   const load = spawnPiped([LOAD, 'search', server.origin, connections, option('rounds') ?? '10'])
   load.child.stdin.end(queries.join('\n'))
-  const { perSecond, p50, p99, share, asked } = JSON.parse(await load.line())
+  const { perSecond, p50, p99, share, requestCount } = JSON.parse(await load.line())
   console.log(
     `search: ${queries.length} queries, ${connections} connections, ${(share * 100).toFixed(0)} % with an answer`,
   )
-  atLeast('GET /api/search, requests/s', 200, perSecond)
-  tell('GET /api/search p50, p99, ms', `${p50.toFixed(1)}, ${p99.toFixed(1)}`)
+  addMinimum('GET /api/search, requests/s', 200, perSecond)
+  addFigure('GET /api/search p50, p99, ms', `${p50.toFixed(1)}, ${p99.toFixed(1)}`)
   // With other load on the machine, CPU time is more reliable than wall time.
-  tell('processor time of the server per search, ms', ((server.cpuSeconds() - cpu) / asked) * 1000)
-  tell('memory of the server, MB', server.rss())
+  addFigure('CPU time of the server per search, ms', ((server.cpuSeconds() - cpuBefore) / requestCount) * 1000)
+  addFigure('memory of the server, MB', server.rss())
   await server.close()
 }
 
-/** Titles and words of pages, spread over all pages. */
+/** Titles of pages, spread over all pages. */
 async function listQueries(server) {
   const titles = new Set()
   let cursor = ''
@@ -156,10 +156,10 @@ async function listQueries(server) {
     for (const { title } of page.items) if (title) titles.add(title.replace(/^[\d.A-Z]+\.\s+/, '').toLowerCase())
     cursor = page.cursor
   } while (cursor !== null)
-  const all = [...titles].filter((title) => title.length > 3).sort((a, b) => (a < b ? -1 : 1))
-  const step = Math.max(1, all.length / QUERIES)
-  return [...new Set(Array.from({ length: QUERIES }, (_, i) => all[Math.floor(i * step)]))].filter(
-    (one) => one !== undefined,
+  const sorted = [...titles].filter((title) => title.length > 3).sort((a, b) => (a < b ? -1 : 1))
+  const step = Math.max(1, sorted.length / QUERIES)
+  return [...new Set(Array.from({ length: QUERIES }, (_, i) => sorted[Math.floor(i * step)]))].filter(
+    (title) => title !== undefined,
   )
 }
 
@@ -186,32 +186,32 @@ async function openServer(name, args) {
   children.push(child)
   const lines = createInterface(child.stdout)
   const { origin } = JSON.parse((await once(lines, 'line'))[0])
-  const ask = async (path, init) => {
+  const request = async (path, init) => {
     const response = await fetch(origin + path, init)
     const body = await response.json()
     if (!response.ok) throw new Error(`${path}: ${response.status} ${JSON.stringify(body)}`)
     return body
   }
-  const get = (path) => ask(path)
+  const get = (path) => request(path)
   return {
     origin,
     child,
     get,
     post: (path, body) =>
-      ask(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      request(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     /** Waits until a job satisfies a condition. */
-    async until(jobId, isSo) {
+    async until(jobId, isMet) {
       for (;;) {
         const job = await get(`/api/crawls/${jobId}`)
-        if (isSo(job)) return job
+        if (isMet(job)) return job
         await sleep(250)
       }
     },
     async loopDelay() {
-      child.send('tell')
+      child.send('report')
       return (await once(child, 'message'))[0]
     },
-    /** Megabytes. */
+    /** Resident memory in megabytes. */
     rss: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
     cpuSeconds() {
       const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1].split(' ')
@@ -253,18 +253,18 @@ function spawnPiped(args) {
   return { child, line: async () => (await lines.next()).value }
 }
 
-function aim(what, most, measured) {
-  rows.push([what, `≤ ${most}`, show(measured), measured <= most ? 'yes' : 'NO'])
+function addMaximum(name, max, measured) {
+  rows.push([name, `≤ ${max}`, format(measured), measured <= max ? 'yes' : 'NO'])
 }
 
-function atLeast(what, least, measured) {
-  rows.push([what, `≥ ${least}`, show(measured), measured >= least ? 'yes' : 'NO'])
+function addMinimum(name, min, measured) {
+  rows.push([name, `≥ ${min}`, format(measured), measured >= min ? 'yes' : 'NO'])
 }
 
-function tell(what, measured) {
-  rows.push([what, '', show(measured), ''])
+function addFigure(name, measured) {
+  rows.push([name, '', format(measured), ''])
 }
 
-function show(value) {
+function format(value) {
   return typeof value === 'number' ? value.toFixed(value < 20 ? 1 : 0) : value
 }

@@ -1,6 +1,6 @@
-// Indexes a repository, a folder and archives of 10,000 files: wall and CPU seconds and peak memory of the program with its processes, then
-// again with nothing changed, and the repository with one percent changed. Archives with a quarter of the files show that memory does not
-// grow with their size.
+// Indexes a repository, a folder and archives of 10,000 files. Reports wall and CPU seconds and peak memory of the program with its
+// processes, for the first run, for a run with nothing changed, and for the repository with one percent changed. Archives with a quarter of
+// the files show that memory does not grow with their size.
 //
 //   npm run bench trees [--files 10000]
 //
@@ -31,7 +31,7 @@ const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
 const rows = []
 try {
   const all = writeTree(join(folder, 'all'), FILES)
-  const some = writeTree(join(folder, 'some'), FILES / 4)
+  const quarter = writeTree(join(folder, 'quarter'), FILES / 4)
   const git = (...args) => run(all.path, 'git', '-c', 'user.name=x', '-c', 'user.email=x@example.com', ...args)
   git('init', '--quiet')
   commit(git)
@@ -47,22 +47,22 @@ try {
     '2GB',
   ])
   const repository = `git+${pathToFileURL(all.path).href}`
-  const met = await add('repository', repository)
-  await again('repository, nothing changed', 'repository')
+  const first = await add('repository', repository)
+  await recrawl('repository, nothing changed', 'repository')
   for (let i = 0; i < FILES; i += 100) writeFile(all.path, i)
   commit(git)
-  await again('repository, a hundredth changed', 'repository')
+  await recrawl('repository, one percent changed', 'repository')
   rmSync(join(all.path, '.git'), { recursive: true })
   await add('folder', all.path)
-  await again('folder, nothing changed', 'folder')
+  await recrawl('folder, nothing changed', 'folder')
   const peaks = {}
   for (const [ending, pack] of Object.entries(PACKERS)) {
-    for (const [label, { path }] of Object.entries({ 'a quarter': some, all })) {
+    for (const [label, { path }] of Object.entries({ 'a quarter': quarter, all })) {
       const archive = join(folder, `${label.replace(' ', '-')}.${ending}`)
       pack(path, archive)
       const name = `${ending} of ${label}, ${(statSync(archive).size / 2 ** 20).toFixed(1)} MB`
       peaks[`${ending} ${label}`] = (await add(name, archive)).memory
-      if (label === 'all') await again(`${name}, nothing changed`, name)
+      if (label === 'all') await recrawl(`${name}, nothing changed`, name)
     }
   }
   printTable(['', 'wall s', 'CPU s', 'peak MB'], rows)
@@ -71,8 +71,8 @@ try {
   printTable(
     ['target', 'wanted', 'measured', 'met'],
     [
-      [`repository of ${FILES} files, s`, `< ${WANTED_S}`, met.wall.toFixed(1), met.wall < WANTED_S ? 'yes' : 'no'],
-      ['memory for four times the archive', '< 1.5', growth.map((one) => one.toFixed(2)).join(', '), isBounded(growth)],
+      [`repository of ${FILES} files, s`, `< ${WANTED_S}`, first.wall.toFixed(1), first.wall < WANTED_S ? 'yes' : 'no'],
+      ['peak memory, all ÷ a quarter', '< 1.5', growth.map((ratio) => ratio.toFixed(2)).join(', '), isBounded(growth)],
     ],
   )
 } finally {
@@ -80,14 +80,14 @@ try {
 }
 
 function isBounded(growth) {
-  return growth.every((one) => one < 1.5) ? 'yes' : 'no'
+  return growth.every((ratio) => ratio < 1.5) ? 'yes' : 'no'
 }
 
 function add(name, address) {
   return measure(name, ['add', address, '--name', name, '--library', libraryOf(name), '--no-embed'])
 }
 
-function again(label, name) {
+function recrawl(label, name) {
   return measure(label, ['recrawl', name, '--library', libraryOf(name)])
 }
 
@@ -99,14 +99,14 @@ function libraryOf(name) {
 async function measure(label, args) {
   const start = performance.now()
   const child = spawn(process.execPath, [PROGRAM, ...args], { env: { ...process.env, HOME: folder }, stdio: 'ignore' })
-  const endWatch = watchMemory(child.pid)
+  const stopWatching = watchMemory(child.pid)
   let cpu = 0
   const timer = setInterval(() => {
     cpu = Math.max(cpu, readTreeCpuSeconds(child.pid))
   }, 20)
   const [code] = await once(child, 'exit')
   clearInterval(timer)
-  const usage = { wall: (performance.now() - start) / 1000, cpu, memory: endWatch() }
+  const usage = { wall: (performance.now() - start) / 1000, cpu, memory: stopWatching() }
   if (code !== 0) throw new Error(`${label} ended with ${code}`)
   rows.push([label, usage.wall.toFixed(1), usage.cpu.toFixed(1), usage.memory.toFixed(0)])
   return usage

@@ -5,8 +5,8 @@
 // cpu: CPU seconds per page with one, two and four workers that read the same sites, one crawl at a time each; PostgreSQL separately
 // speed: pages per second of one source on many hosts that take 300 ms, one request at a time, with one and two workers of six hosts each
 //
-// The database, the server, the workers, their crawls and the sites are separate processes. A worker is measured from the beginning of the
-// work, a crawl including its start.
+// The database, the server, the workers, their crawls and the sites are separate processes. CPU time of a worker counts from the first job
+// on; that of a crawl includes its start.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -23,12 +23,12 @@ const PROGRAM = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))
 const SITES = fileURLToPath(new URL('workers/sites.mjs', import.meta.url))
 /** Links per page of the sites; all addresses of the source on many hosts are known from the start. */
 const LINKS = 10
-const MOST_CPU = 1.15
-const LEAST_SPEED = 1.6
-const ANSWER_MS = 300
+const MAX_CPU_RATIO = 1.15
+const MIN_SPEED_RATIO = 1.6
+const RESPONSE_MS = 300
 /** A host with this crawl delay gets one request at a time. */
-const PAUSE_S = 0.3
-const HOSTS_EACH = 6
+const CRAWL_DELAY_S = 0.3
+const HOSTS_PER_WORKER = 6
 
 const parts = (option('parts') ?? 'cpu,speed').split(',')
 const rounds = number('rounds', 3)
@@ -52,28 +52,28 @@ async function measureCpu() {
     for (const count of counts) measured.get(count).push(await readSites(origins, pages, count))
   }
   const [one] = counts
-  const of = (count, name) =>
+  const medianOf = (count, name) =>
     quantile(
       measured.get(count).map((run) => run[name]),
       0.5,
     )
   console.log(`\ncpu: ${sites} sites of ${pages} pages, median of ${rounds} rounds, load ${showLoad()}`)
   printTable(
-    ['workers', 'CPU ms a page', 'of one', 'wanted', 'PostgreSQL', 'of one', 'seconds'],
+    ['workers', 'CPU ms a page', '÷ one worker', 'wanted', 'PostgreSQL', '÷ one worker', 'seconds'],
     counts.map((count) => [
       count,
-      (of(count, 'cpu') * 1000).toFixed(1),
-      (of(count, 'cpu') / of(one, 'cpu')).toFixed(2),
-      count === one ? '' : `≤ ${MOST_CPU}`,
-      (of(count, 'database') * 1000).toFixed(1),
-      (of(count, 'database') / of(one, 'database')).toFixed(2),
-      of(count, 'seconds').toFixed(1),
+      (medianOf(count, 'cpu') * 1000).toFixed(1),
+      (medianOf(count, 'cpu') / medianOf(one, 'cpu')).toFixed(2),
+      count === one ? '' : `≤ ${MAX_CPU_RATIO}`,
+      (medianOf(count, 'database') * 1000).toFixed(1),
+      (medianOf(count, 'database') / medianOf(one, 'database')).toFixed(2),
+      medianOf(count, 'seconds').toFixed(1),
     ]),
   )
 }
 
 async function readSites(origins, pages, count) {
-  return withWorks(count, ['--max-crawls', '1'], async ({ server, workers, database }) => {
+  return withWorkers(count, ['--max-crawls', '1'], async ({ server, workers, database }) => {
     const usage = () => ({
       cpu: workers.reduce((sum, pid) => sum + readTreeCpuSeconds(pid), 0),
       database: readTreeCpuSeconds(database),
@@ -92,32 +92,32 @@ async function readSites(origins, pages, count) {
 
 /** One source on many hosts, as fast as they allow. */
 async function measureSpeed() {
-  const [hosts, pages] = [number('hosts', 2 * HOSTS_EACH), number('slow-pages', 200)]
-  const origins = await openSites(hosts, pages, 0, ANSWER_MS, PAUSE_S)
+  const [hosts, pages] = [number('hosts', 2 * HOSTS_PER_WORKER), number('slow-pages', 200)]
+  const origins = await openSites(hosts, pages, 0, RESPONSE_MS, CRAWL_DELAY_S)
   const counts = [1, 2]
   const measured = new Map(counts.map((count) => [count, []]))
   for (let round = 0; round < rounds; round++) {
     for (const count of counts) measured.get(count).push(await readSource(origins, pages, count))
   }
-  const of = (count) => quantile(measured.get(count), 0.5)
+  const medianOf = (count) => quantile(measured.get(count), 0.5)
   console.log(
-    `\nspeed: ${hosts} hosts of ${pages} pages, ${HOSTS_EACH} hosts a worker, median of ${rounds} rounds, load ${showLoad()}`,
+    `\nspeed: ${hosts} hosts of ${pages} pages, ${HOSTS_PER_WORKER} hosts a worker, median of ${rounds} rounds, load ${showLoad()}`,
   )
   printTable(
-    ['workers', 'pages a second', 'of one', 'wanted'],
+    ['workers', 'pages a second', '÷ one worker', 'wanted'],
     counts.map((count) => [
       count,
-      of(count).toFixed(1),
-      (of(count) / of(1)).toFixed(2),
-      count === 1 ? '' : `≥ ${LEAST_SPEED}`,
+      medianOf(count).toFixed(1),
+      (medianOf(count) / medianOf(1)).toFixed(2),
+      count === 1 ? '' : `≥ ${MIN_SPEED_RATIO}`,
     ]),
   )
 }
 
 async function readSource(origins, pages, count) {
-  const flags = ['--max-crawls', '1', '--hosts', String(HOSTS_EACH)]
-  return withWorks(count, flags, async ({ server, address }) => {
-    const id = await plantSource(address, origins, pages)
+  const flags = ['--max-crawls', '1', '--hosts', String(HOSTS_PER_WORKER)]
+  return withWorkers(count, flags, async ({ server, address }) => {
+    const id = await insertSource(address, origins, pages)
     const began = performance.now()
     const { jobId } = await server.post(`/api/sources/${id}/recrawl`)
     await server.untilDone(jobId, origins.length * pages)
@@ -126,7 +126,7 @@ async function readSource(origins, pages, count) {
 }
 
 /** Records a source whose addresses are all known, and returns its id. */
-async function plantSource(path, origins, pages) {
+async function insertSource(path, origins, pages) {
   const { openLibrary } = await import('../dist/open-library.js')
   const { addSource } = await import('../dist/library/operations/add-source.js')
   const library = await openLibrary({ path, version: '0' })
@@ -135,7 +135,7 @@ async function plantSource(path, origins, pages) {
     const finds = origins.flatMap((origin) =>
       Array.from({ length: pages }, (_, at) => findOf(`${origin}/${at === 0 ? '' : at}`)),
     )
-    await library.store.offer(source.id, 'somebody', finds, library.clock.now())
+    await library.store.offer(source.id, 'bench', finds, library.clock.now())
     return source.id
   } finally {
     await library.close()
@@ -147,8 +147,8 @@ function findOf(url) {
   return { key: url, url, host, depth: 0, foundOn: null, discovery: 'manual', refusal: null }
 }
 
-/** Starts a database, a server that runs no crawls itself, and workers; calls `use`; then ends them. */
-async function withWorks(count, flags, use) {
+/** Starts a database, a server that runs no crawls itself, and workers; calls `use`; then stops all of them. */
+async function withWorkers(count, flags, use) {
   const postgres = startPostgres()
   const started = []
   try {
@@ -175,7 +175,7 @@ async function withWorks(count, flags, use) {
 async function openServer(address) {
   const { child, line } = start(['serve', '--workers', '0', '--quiet', '--port', '0'], address)
   const { origin } = JSON.parse(await line())
-  const ask = async (path, init) => {
+  const request = async (path, init) => {
     const response = await fetch(origin + path, init)
     const body = await response.json()
     if (!response.ok) throw new Error(`${path}: ${response.status} ${JSON.stringify(body)}`)
@@ -184,10 +184,10 @@ async function openServer(address) {
   return {
     child,
     post: (path, body = {}) =>
-      ask(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      request(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     async untilDone(jobId, pages) {
       for (;;) {
-        const { status, visited, problem } = await ask(`/api/crawls/${jobId}`)
+        const { status, visited, problem } = await request(`/api/crawls/${jobId}`)
         if (status === 'done' && visited >= pages) return
         if (status !== 'queued' && status !== 'running') throw new Error(`${status}: ${visited} pages, ${problem}`)
         await sleep(250)
@@ -215,8 +215,8 @@ function start(args, library) {
   return { child, line: async () => (await lines.next()).value }
 }
 
-function number(name, usual) {
-  return Number(option(name) ?? usual)
+function number(name, fallback) {
+  return Number(option(name) ?? fallback)
 }
 
 function showLoad() {

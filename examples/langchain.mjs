@@ -43,10 +43,10 @@ try {
 
   // The model in this chain is fake: replace it with a real one.
   const model = new FakeListChatModel({ responses: ['After ten deliveries.'] })
-  const write = (found) =>
-    found.map(({ pageContent, metadata }) => `[${metadata.citation}]\n${pageContent}`).join('\n\n')
+  const formatPassages = (passages) =>
+    passages.map(({ pageContent, metadata }) => `[${metadata.citation}]\n${pageContent}`).join('\n\n')
   const chain = RunnableSequence.from([
-    { context: retriever.pipe(write), question: new RunnablePassthrough() },
+    { context: retriever.pipe(formatPassages), question: new RunnablePassthrough() },
     ChatPromptTemplate.fromTemplate('Answer from these passages, and name them:\n\n{context}\n\nQuestion: {question}'),
     model,
     new StringOutputParser(),

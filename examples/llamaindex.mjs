@@ -15,8 +15,8 @@ class WordCounts extends BaseEmbedding {
   async getTextEmbedding(text) {
     const counts = new Array(1024).fill(0)
     for (const word of text.toLowerCase().match(/[a-z]{3,}/g) ?? []) {
-      const place = [...word.slice(0, 6)].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % counts.length, 7)
-      counts[place] += 1
+      const index = [...word.slice(0, 6)].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % counts.length, 7)
+      counts[index] += 1
     }
     return counts
   }
@@ -43,7 +43,7 @@ try {
   assert(documents.every((document) => document instanceof Document))
   assert.equal(documents[1].metadata.title, 'Retries and dead letters')
 
-  // Cut by headings, then by length; every node knows the page it comes from.
+  // Splits the documents by headings, then by length; every node keeps the metadata of its page.
   const sections = new MarkdownNodeParser().getNodesFromDocuments(documents)
   const nodes = new SentenceSplitter({ chunkSize: 256, chunkOverlap: 20 }).getNodesFromDocuments(sections)
   assert(nodes.length >= sections.length && sections.length > 8)

@@ -1,7 +1,7 @@
 // A retrieval pipeline: crawl a site, split its pages, embed them (Text Embeddings Inference), store them in Qdrant, ask.
 //
-// TEI_URL and QDRANT_URL name your services. Without them, strict test doubles are started on this machine: they follow the published
-// interfaces, but the vectors of the first one count letters, so that its answers depend on spelling.
+// TEI_URL and QDRANT_URL name your services. Without them, strict test doubles are started on this machine. They follow the published
+// interfaces, but the vectors of the TEI double only count letters, so its results depend on spelling.
 import { strict as assert } from 'node:assert'
 import { randomUUID } from 'node:crypto'
 import {
@@ -16,24 +16,30 @@ import {
 import { openDemoSite } from '../dist/cli/demo-site.js'
 
 const closing = []
-const later = (opened) => {
+const closeAtEnd = (opened) => {
   closing.push(() => opened.close())
   return opened
 }
 const { TEI_URL, QDRANT_URL } = process.env
-const tei =
-  TEI_URL ?? later(await (await import('../test/connectors/servers/tei.ts')).openTeiServer({ dimensions: 26 })).origin
-const qdrant =
-  QDRANT_URL ?? later(await (await import('../test/connectors/servers/qdrant.ts')).openQdrantServer()).origin
+const startTei = async () => {
+  const { openTeiServer } = await import('../test/connectors/servers/tei.ts')
+  return closeAtEnd(await openTeiServer({ dimensions: 26 })).origin
+}
+const startQdrant = async () => {
+  const { openQdrantServer } = await import('../test/connectors/servers/qdrant.ts')
+  return closeAtEnd(await openQdrantServer()).origin
+}
+const tei = TEI_URL ?? (await startTei())
+const qdrant = QDRANT_URL ?? (await startQdrant())
 
 try {
-  const site = later(await openDemoSite())
+  const site = closeAtEnd(await openDemoSite())
   // Separate collections, so that existing ones are not touched. They are dropped at the end.
   const run = randomUUID().slice(0, 8)
   const [pages, copy] = [`example-pages-${run}`, `example-library-${run}`]
   const drop = (collection) => fetch(`${qdrant}/collections/${collection}`, { method: 'DELETE' })
   closing.push(() => Promise.all([drop(pages), drop(copy)]))
-  const library = later(
+  const library = closeAtEnd(
     await openLibrary({
       path: ':memory:',
       version: '0.1.0',
@@ -52,7 +58,7 @@ try {
   // Split, embed and write: the documents of the library go to a separate collection, like those of any other reader.
   const embedder = await library.openEmbedder()
   const { dimensions } = embedder.space
-  const vectorStore = later(await openQdrantStore({ url: qdrant, collection: pages, dimensions }))
+  const vectorStore = closeAtEnd(await openQdrantStore({ url: qdrant, collection: pages, dimensions }))
   const documents = await Array.fromAsync(loadSource(library, 'demo'))
   const results = await ingestDocuments(documents, { embedder, vectorStore, chunks: 'tokens' })
   assert(results.length > 10 && results.every(({ type }) => type === 'written'))
@@ -67,8 +73,8 @@ try {
   }
   const page = `${site.origin}/guide/retries`
   const filter = { must: [{ key: 'source_url', match: { value: page } }] }
-  const [{ payload: known }] = await Array.fromAsync(vectorStore.scroll({ filter }))
-  const [same] = await ask(`${known.title}\n${known.chunk_text}`, 'text')
+  const [{ payload: stored }] = await Array.fromAsync(vectorStore.scroll({ filter }))
+  const [same] = await ask(`${stored.title}\n${stored.chunk_text}`, 'text')
   assert.equal(same.payload.source_url, page)
   for (const { score, payload } of await ask('How often is a failed delivery tried again?', 'query')) {
     console.log(score.toFixed(3), payload.source_url, payload.section_path)

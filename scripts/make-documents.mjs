@@ -1,5 +1,5 @@
-// Makes the documents in test/documents from their sources there, with LibreOffice, LaTeX and qpdf. They are committed, so that tests
-// need none of these; run it only when a source has changed:
+// Makes the documents in test/documents from their sources there, with LibreOffice, LaTeX and qpdf. The results are committed, so that
+// tests need none of these programs. Run this script only after a source has changed:
 //
 //   apt-get install --no-install-recommends libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui \
 //     texlive-latex-base qpdf
@@ -23,7 +23,7 @@ try {
   convert('guide.fodt', 'docx', 'odt', 'rtf', 'pdf')
   convert('talk.fodp', 'pptx')
   convert('harbour.fods', 'xlsx')
-  bind('book')
+  writeEpub('book')
   typeset('paper')
   typeset('scan')
   run('qpdf', '--encrypt', 'reader', 'owner', '256', '--', join(documents, 'scan.pdf'), join(documents, 'locked.pdf'))
@@ -39,20 +39,20 @@ function convert(source, ...formats) {
   }
 }
 
-/** Runs twice, because marks and links are known only after the first pass. */
+/** Runs LaTeX twice, because references and links are known only after the first pass. */
 function typeset(name) {
   for (let pass = 0; pass < 2; pass++) run('pdflatex', '-interaction=batchmode', join(sources, `${name}.tex`))
   copyFileSync(join(scratch, `${name}.pdf`), join(documents, `${name}.pdf`))
 }
 
 /** Packs the files of a folder into an EPUB, because EPUBs from LibreOffice have no headings. The type entry comes first, uncompressed. */
-function bind(name) {
+function writeEpub(name) {
   const folder = join(sources, name)
   const mtime = new Date(env.SOURCE_DATE_EPOCH * 1000)
   const files = { mimetype: [readFileSync(join(folder, 'mimetype')), { level: 0, mtime }] }
-  for (const place of readdirSync(folder, { recursive: true }).sort()) {
-    const file = join(folder, place)
-    if (place !== 'mimetype' && statSync(file).isFile()) files[place] = [readFileSync(file), { level: 9, mtime }]
+  for (const path of readdirSync(folder, { recursive: true }).sort()) {
+    const file = join(folder, path)
+    if (path !== 'mimetype' && statSync(file).isFile()) files[path] = [readFileSync(file), { level: 9, mtime }]
   }
   writeFileSync(join(documents, `${name}.epub`), zipSync(files))
 }

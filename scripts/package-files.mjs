@@ -1,4 +1,5 @@
-// Chooses the files of dist/ for the package: modules without comments, and only those that its exports reach. Declarations keep their comments.
+// Chooses the files of dist/ for the package: modules without comments, and only those that its exports reach. Declarations keep their
+// comments.
 import * as fs from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { minifySync } from 'rolldown/utils'
@@ -6,7 +7,7 @@ import { minifySync } from 'rolldown/utils'
 /** Folders of dist/ that the compiler does not write. */
 export const WITHOUT_SOURCE = ['web', 'program', 'pdfjs']
 
-/** An import of another module of dist/, in a module or in a declaration. */
+/** Matches an import of another module of dist/, in a module or in a declaration. */
 const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*)["'`](\.[^"'`]+)["'`]/g
 
 /** Removes comments and white space from compiled modules. Functions and classes keep their names, so that stack traces stay readable. */
@@ -31,11 +32,11 @@ export function writeIgnored(root, parts) {
   const dist = join(root, 'dist')
   const folder = join(dist, 'program')
   const { exports } = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'))
-  const starts = Object.values(exports).flatMap((target) => Object.values(typeof target === 'string' ? {} : target))
-  const written = parts.map((name) => join(dist, name))
-  const entries = written.filter((path) => dirname(path) !== folder)
-  const reached = listReached([...starts.map((path) => join(root, path)), ...entries])
-  const packed = Map.groupBy(new Set([...reached, ...written]), (path) => dirname(path))
+  const exported = Object.values(exports).flatMap((target) => Object.values(typeof target === 'string' ? {} : target))
+  const programFiles = parts.map((name) => join(dist, name))
+  const entries = programFiles.filter((path) => dirname(path) !== folder)
+  const reached = listReached([...exported.map((path) => join(root, path)), ...entries])
+  const packed = Map.groupBy(new Set([...reached, ...programFiles]), (path) => dirname(path))
   const modules = [...listModules(dist, '.js'), ...listModules(dist, '.d.ts')]
   for (const path of new Set([folder, ...modules.map((module) => dirname(module))])) {
     const names = (packed.get(path) ?? []).map((module) => `!/${basename(module)}`).toSorted()
@@ -46,14 +47,14 @@ export function writeIgnored(root, parts) {
 /** All files that the given ones import, directly or indirectly, including themselves. */
 function listReached(starts) {
   const reached = new Set()
-  const open = [...starts]
-  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+  const queue = [...starts]
+  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
     if (reached.has(path) || !fs.existsSync(path)) continue
     reached.add(path)
     const isDeclaration = path.endsWith('.d.ts')
     for (const [, name] of fs.readFileSync(path, 'utf8').matchAll(IMPORT)) {
       const target = resolve(dirname(path), name)
-      open.push(isDeclaration ? target.replace(/\.[jt]s$/, '.d.ts') : target)
+      queue.push(isDeclaration ? target.replace(/\.[jt]s$/, '.d.ts') : target)
     }
   }
   return reached

@@ -32,7 +32,7 @@ async function readAddresses() {
   let addresses
   for await (const line of createInterface(demo.stderr)) {
     addresses ??= line.match(/http:\/\/[\d.:]+\//g) ?? undefined
-    if (line.startsWith('Ctrl-C')) return addresses
+    if (line.includes('Ctrl-C')) return addresses
   }
   throw new Error('the demo ended early')
 }

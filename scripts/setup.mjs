@@ -26,11 +26,11 @@ const BUILD_INPUTS = [
   'tsconfig.universal.json',
 ]
 
-const NODE_NEEDED = [22, 19]
+const MIN_NODE = [22, 19]
 const POLL_INTERVAL_MS = 200
 const HEARTBEAT_INTERVAL_MS = 5_000
-/** A lock is also taken over when it was not touched for this long: its pid may belong to another program by now. */
-const LOCK_OLD_MS = 5 * 60_000
+/** A lock is also taken over when it was not written for this long: its pid may belong to another program by now. */
+const LOCK_MAX_AGE_MS = 5 * 60_000
 
 /** A failure whose message is all that the user needs; any other error is a bug and keeps its stack. */
 export class SetupError extends Error {}
@@ -62,8 +62,8 @@ export function findNode(root) {
   const pinned = join(root, 'node_modules/.bin/node')
   if (fs.existsSync(pinned)) return pinned
   const [major, minor] = process.versions.node.split('.').map(Number)
-  if (major > NODE_NEEDED[0] || (major === NODE_NEEDED[0] && minor >= NODE_NEEDED[1])) return process.execPath
-  throw new SetupError(`needs Node.js ${NODE_NEEDED.join('.')} or later (found ${process.version})`)
+  if (major > MIN_NODE[0] || (major === MIN_NODE[0] && minor >= MIN_NODE[1])) return process.execPath
+  throw new SetupError(`needs Node.js ${MIN_NODE.join('.')} or later (found ${process.version})`)
 }
 
 /** The environment for tools from node_modules: their `#!/usr/bin/env node` must find the Node we chose. */
@@ -137,8 +137,8 @@ function wasInstalledByHand(root) {
 }
 
 function isForThisPlatform({ os, cpu, libc }) {
-  const names = (list, name) => [list].flat().includes(name)
-  return names(os, process.platform) && names(cpu, process.arch) && !names(libc, 'musl')
+  const includes = (list, name) => [list].flat().includes(name)
+  return includes(os, process.platform) && includes(cpu, process.arch) && !includes(libc, 'musl')
 }
 
 /**
@@ -188,13 +188,13 @@ async function run(command, args, { root, lock, name, env }) {
   const output = fs.openSync(log, 'w')
   // The output goes to a file, not through this process: if this process is killed, the command can still finish.
   const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', output, output] })
-  lock.note(child.pid)
+  lock.setChild(child.pid)
   const problem = await new Promise((done) => {
     child.on('error', (error) => done(error.code === 'ENOENT' ? `${command} was not found` : error.message))
     child.on('exit', (code, signal) => done(code === 0 ? undefined : (signal ?? `exit code ${code}`)))
   })
   fs.closeSync(output)
-  lock.note(undefined)
+  lock.setChild(undefined)
   if (problem) {
     const lines = (readText(log) ?? '').trimEnd().split('\n')
     // npm and tsc report the cause first, other programs last.
@@ -207,30 +207,30 @@ async function run(command, args, { root, lock, name, env }) {
 /**
  * Runs `work` in one process at a time.
  *
- * The lock is the file with the highest number in .pharos-setup. A process that finds it released, or its owner dead, creates the next
- * number, which only one process can. The file with the highest number is never deleted, so a slow process cannot mistake an old state for
- * the present one: it sees the higher number and steps back.
+ * The lock is the file with the highest number in .pharos-setup. A process that finds the lock released, or its owner dead, creates the
+ * file with the next number; only one process can. The file with the highest number is never deleted, so a slow process cannot mistake an
+ * old state for the present one: it sees the higher number and steps back.
  */
 export async function withLock(root, work) {
   const folder = join(root, '.pharos-setup')
-  let waiting = false
+  let isWaiting = false
   let lock = tryLock(folder)
   while (lock.holder) {
-    if (!waiting) say(`waiting for another start that is setting up (${lock.holder})`)
-    waiting = true
+    if (!isWaiting) say(`waiting for another process that is setting up (${lock.holder})`)
+    isWaiting = true
     await new Promise((done) => setTimeout(done, POLL_INTERVAL_MS))
     lock = tryLock(folder)
   }
   // Rewriting the file also renews its modification time; the timer does so while a command runs.
   const write = (content) => fs.writeFileSync(lock.file, JSON.stringify({ host: hostname(), ...content }))
   let pids = [process.pid]
-  const note = (child) => {
+  const setChild = (child) => {
     pids = child === undefined ? [process.pid] : [process.pid, child]
     write({ pids })
   }
   const heartbeat = setInterval(() => write({ pids }), HEARTBEAT_INTERVAL_MS)
   try {
-    await work({ folder, note })
+    await work({ folder, setChild })
   } finally {
     clearInterval(heartbeat)
     write({ pids: [] })
@@ -242,20 +242,20 @@ function tryLock(folder) {
   const newest = newestLock(folder)
   const holder = newest > 0 && holderOf(join(folder, `lock.${newest}`))
   if (holder) return { holder }
-  const mine = newest + 1
-  const file = join(folder, `lock.${mine}`)
+  const next = newest + 1
+  const file = join(folder, `lock.${next}`)
   try {
     fs.writeFileSync(file, JSON.stringify({ host: hostname(), pids: [process.pid] }), { flag: 'wx' })
   } catch (error) {
     if (error.code !== 'EEXIST') throw error
-    return { holder: 'it was quicker' }
+    return { holder: 'it was faster' }
   }
-  if (newestLock(folder) !== mine) {
+  if (newestLock(folder) !== next) {
     fs.rmSync(file)
-    return { holder: 'it was quicker' }
+    return { holder: 'it was faster' }
   }
   for (const number of lockNumbers(folder)) {
-    if (number < mine) fs.rmSync(join(folder, `lock.${number}`), { force: true })
+    if (number < next) fs.rmSync(join(folder, `lock.${number}`), { force: true })
   }
   return { file }
 }
@@ -264,11 +264,11 @@ function tryLock(folder) {
 function holderOf(file) {
   const stat = fs.statSync(file, { throwIfNoEntry: false })
   // The owner of a higher number has deleted the file since it was listed.
-  if (!stat) return 'it was quicker'
-  if (Date.now() - stat.mtimeMs > LOCK_OLD_MS) return undefined
+  if (!stat) return 'it was faster'
+  if (Date.now() - stat.mtimeMs > LOCK_MAX_AGE_MS) return undefined
   const content = readJson(file)
   // The file is being written at this moment.
-  if (!content) return 'it has just begun'
+  if (!content) return 'it has just started'
   const { host, pids } = content
   // Process ids of another host or container do not tell which processes are alive.
   const alive = host === hostname() ? pids.filter(isAlive) : pids

@@ -14,7 +14,7 @@ const MAX_COMMENT_CHARS = 120
 const keepsStyles = process.argv.includes('--keep-styles')
 
 /** Links in the head that describe the page itself. */
-const TELLING = /\brel="?(?:canonical|alternate|next|prev|license|author)\b/i
+const DESCRIPTIVE_LINK = /\brel="?(?:canonical|alternate|next|prev|license|author)\b/i
 
 const source = readFileSync(0, 'utf8').replace(/<script\b[^>]*>[\s\S]*?<\/script\s*>/gi, '')
 const bodyAt = Math.max(0, source.search(/<body\b/i))
@@ -23,7 +23,7 @@ const stripped = source
   .replace(/<style\b[^>]*>([\s\S]*?)<\/style\s*>/gi, (whole, css, at) =>
     keepsStyles && at > bodyAt && css.length <= MAX_STYLE_CHARS ? whole : '',
   )
-  .replace(/<link\b[^>]*>/gi, (whole) => (TELLING.test(whole) ? whole : ''))
+  .replace(/<link\b[^>]*>/gi, (whole) => (DESCRIPTIVE_LINK.test(whole) ? whole : ''))
   .replace(/(<svg\b[^>]*>)[\s\S]*?(<\/svg\s*>)/gi, '$1$2')
   .replace(/\bdata:[\w.+-]+\/[\w.+-]+[;,][^"')\s]+/g, 'data:,')
   .replace(/<!--([\s\S]*?)-->/g, (whole, text) => (text.length <= MAX_COMMENT_CHARS ? whole : ''))

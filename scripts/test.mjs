@@ -1,7 +1,7 @@
 // Runs every check, for `npm test` and CI. The first failing step ends the run.
 //
-// If only a few test files fail, they run once more alone, and are named. A browser that hangs because the machine was busy fails every
-// later test of its file; a broken rule fails again.
+// If only a few test files fail, the script names them and runs them once more alone. A browser that hangs because the machine was busy
+// fails every later test of its file, but passes then; a real error fails again.
 //
 //   npm test                          everything
 //   npm test -- --long                the same tests at full size (TEST_LONG=1)
@@ -23,14 +23,14 @@ const { SetupError, findNode, setUpDependencies, toolEnvironment } = await impor
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const long = process.argv.includes('--long')
-/** File in which a test step lists its failed files (`test/report-tries.ts`), and the maximum number of files that are run again. */
+/** File in which a test step lists its failed files (`test/report-retries.ts`), and the maximum number of files that are run again. */
 const FAILED_FILES = join(root, 'node_modules/.cache/pharos-failed-tests.json')
-const MOST_TRIED_AGAIN = 3
+const MAX_RETRIED_FILES = 3
 /**
  * Temporary files go to memory: tests write thousands of small libraries, and waiting for the disk takes a third of the time of many files.
  */
 const MEMORY_FOLDER = '/dev/shm'
-const LEAST_MEMORY_BYTES = 8 * 2 ** 30
+const MIN_MEMORY_BYTES = 8 * 2 ** 30
 const vitestArgs = process.argv.slice(2).filter((argument) => argument !== '--long')
 
 try {
@@ -60,18 +60,18 @@ async function runSteps(node) {
 async function runAllSteps(node, env) {
   const started = performance.now()
   const steps = listSteps()
-  for (const { title, lanes, live = false, again } of steps) {
+  for (const { title, lanes, live = false, retryLanes } of steps) {
     process.stdout.write(live ? `${title} …\n` : `${title} … `)
     const stepStarted = performance.now()
     const runAll = (all) => Promise.all(all.map((lane) => runLane(node, lane, env, live)))
     fs.rmSync(FAILED_FILES, { force: true })
-    const ends = await runAll(lanes)
-    let failed = ends.find(({ problem }) => problem !== undefined)
-    const files = failed === undefined || again === undefined ? [] : listFailedFiles()
-    if (files.length > 0 && files.length <= MOST_TRIED_AGAIN) {
-      console.log(`${title}: failed beside the others, and is tried once more: ${files.join(', ')}`)
-      const others = await runAll(again(files))
-      failed = others.find(({ problem }) => problem !== undefined)
+    const results = await runAll(lanes)
+    let failed = results.find(({ problem }) => problem !== undefined)
+    const files = failed === undefined || retryLanes === undefined ? [] : listFailedFiles()
+    if (files.length > 0 && files.length <= MAX_RETRIED_FILES) {
+      console.log(`${title}: failed, and run once more alone: ${files.join(', ')}`)
+      const retried = await runAll(retryLanes(files))
+      failed = retried.find(({ problem }) => problem !== undefined)
     }
     const time = seconds(stepStarted)
     if (failed !== undefined) {
@@ -82,8 +82,8 @@ async function runAllSteps(node, env) {
     }
     console.log(live ? `${title}: ok, ${time}` : `ok, ${time}`)
   }
-  const what = vitestArgs.length > 0 ? 'the chosen tests only' : `${steps.length} steps`
-  console.log(`PASSED: ${what}${long ? ', long' : ''}, ${seconds(started)}`)
+  const scope = vitestArgs.length > 0 ? 'the chosen tests only' : `${steps.length} steps`
+  console.log(`PASSED: ${scope}${long ? ', long' : ''}, ${seconds(started)}`)
 }
 
 /**
@@ -93,7 +93,7 @@ async function runAllSteps(node, env) {
 function makeTemporaryFolder() {
   if (long || process.env.TMPDIR !== undefined || !fs.existsSync(MEMORY_FOLDER)) return undefined
   const { bavail, bsize } = fs.statfsSync(MEMORY_FOLDER)
-  if (bavail * bsize < LEAST_MEMORY_BYTES) return undefined
+  if (bavail * bsize < MIN_MEMORY_BYTES) return undefined
   const folder = fs.mkdtempSync(join(MEMORY_FOLDER, 'pharos-test-'))
   // Same permissions as /tmp, because some programs run as another user.
   fs.chmodSync(folder, 0o1777)
@@ -114,8 +114,8 @@ function makeTemporaryFolder() {
 /** Runs programs one after the other until one fails. */
 async function runLane(node, programs, env, live) {
   for (const args of programs) {
-    const end = await run(node, args, env, live)
-    if (end.problem !== undefined) return end
+    const result = await run(node, args, env, live)
+    if (result.problem !== undefined) return result
   }
   return {}
 }
@@ -136,19 +136,19 @@ function listFailedFiles() {
 }
 
 /**
- * Steps of the test run. Lanes of a step run in parallel, programs of a lane in sequence; `again` returns the lanes that run failed files
- * once more.
+ * Steps of the test run. Lanes of a step run in parallel, programs of a lane in sequence; `retryLanes` returns the lanes that run failed
+ * files once more.
  */
 function listSteps() {
   const vitest = (...args) => [[tool('vitest'), 'run', ...args]]
-  const most = ['alone', 'apart', 'postgres', 'together'].map((name) => `--project=${name}`)
+  const projects = ['alone', 'apart', 'postgres', 'together'].map((name) => `--project=${name}`)
   const connectors = [vitest('--project=apart-connectors', '--project=connectors', '--coverage')]
   if (vitestArgs.length > 0) return [{ title: 'tests', lanes: [vitest(...vitestArgs)], live: true }]
   return [
     { title: 'lock file', lanes: [[['scripts/complete-lock.mjs', '--check']]] },
-    // Tests of pauses mostly wait, so CPU-bound programs beside them do not slow them down.
+    // Timed tests mostly wait, so CPU-bound programs beside them do not slow them down.
     {
-      title: 'build, format, types, unused code, examples, tests of pauses',
+      title: 'build, format, types, unused code, examples, timed tests',
       lanes: [
         vitest('--project=timed'),
         [
@@ -163,15 +163,15 @@ function listSteps() {
     },
     {
       title: 'tests',
-      lanes: [vitest(...most)],
-      again: (files) => [vitest(...most, '--max-workers=1', ...files)],
+      lanes: [vitest(...projects)],
+      retryLanes: (files) => [vitest(...projects, '--max-workers=1', ...files)],
       live: true,
     },
     {
       title: 'tests of connectors',
       lanes: connectors,
       // All files again, because coverage needs all of them.
-      again: () => connectors,
+      retryLanes: () => connectors,
       live: true,
     },
   ]
@@ -180,7 +180,7 @@ function listSteps() {
 function listExamples() {
   const folder = join(root, 'examples')
   const files = fs.existsSync(folder) ? fs.readdirSync(folder).filter((name) => name.endsWith('.mjs')) : []
-  if (files.length === 0) console.log('examples: there are none to run')
+  if (files.length === 0) console.log('no examples to run')
   return files.sort()
 }
 

@@ -11,14 +11,14 @@ const project = ([lng, lat]) => [Math.round((lng + 180) * 10), Math.round((90 - 
 const VIEW_BOX = '0 60 3600 1420'
 
 /** Antarctica in ISO 3166-1 numeric codes. */
-const ICE = '010'
+const ANTARCTICA = '010'
 
 /** Writes the map to a file. */
 export function writeWorldMap(file) {
   const { countries } = world.objects
-  const shown = countries.geometries.filter(({ id }) => id !== ICE)
-  const land = merge(world, shown).coordinates.flat().flatMap(listCopies)
-  const borders = mesh(world, countries, (a, b) => a !== b && a.id !== ICE && b.id !== ICE).coordinates
+  const shown = countries.geometries.filter(({ id }) => id !== ANTARCTICA)
+  const land = merge(world, shown).coordinates.flat().flatMap(splitAtEdge)
+  const borders = mesh(world, countries, (a, b) => a !== b && a.id !== ANTARCTICA && b.id !== ANTARCTICA).coordinates
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${VIEW_BOX}">
 <desc>Made with Natural Earth, naturalearthdata.com, public domain.</desc>
 <path id="land" fill="#c3ccd8" d="${land.map((ring) => `${writeLine(ring)}z`).join('')}"/>
@@ -30,16 +30,16 @@ export function writeWorldMap(file) {
 }
 
 /** Cuts an outline at the edge of the map, and moves the part beyond it to the other side. */
-function listCopies(ring) {
-  let turn = 0
-  const whole = ring.map(([lng, lat], i) => {
+function splitAtEdge(ring) {
+  let offset = 0
+  const continuous = ring.map(([lng, lat], i) => {
     const step = lng - (ring[i - 1]?.[0] ?? lng)
-    if (Math.abs(step) > 180) turn -= Math.sign(step) * 360
-    return [lng + turn, lat]
+    if (Math.abs(step) > 180) offset -= Math.sign(step) * 360
+    return [lng + offset, lat]
   })
-  const cut = whole.map(([lng, lat]) => [Math.min(Math.max(lng, -180), 180), lat])
-  const beyond = whole.filter(([lng]) => Math.abs(lng) > 180)
-  return beyond.length < 3 ? [cut] : [cut, beyond.map(([lng, lat]) => [lng - Math.sign(lng) * 360, lat])]
+  const inside = continuous.map(([lng, lat]) => [Math.min(Math.max(lng, -180), 180), lat])
+  const beyond = continuous.filter(([lng]) => Math.abs(lng) > 180)
+  return beyond.length < 3 ? [inside] : [inside, beyond.map(([lng, lat]) => [lng - Math.sign(lng) * 360, lat])]
 }
 
 /** Writes a line as relative steps; steps too short to be visible are left out. */

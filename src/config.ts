@@ -307,14 +307,14 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
   embedModel: {
     type: 'text',
     default: '',
-    description: 'the model to ask it for; tei has one only',
+    description: 'model of the embedding service; not needed for tei, which has only one',
   },
   embedKey: {
     type: 'text',
     default: '',
     hasFlag: false,
     isSecret: true,
-    description: 'key that it wants to see',
+    description: 'API key for the embedding service',
   },
   embedDimensions: {
     type: 'count',
@@ -377,14 +377,14 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     type: 'text',
     default: '',
     hasFlag: false,
-    description: 'the model to ask it for; tei has one only',
+    description: 'model of the reranker; not needed for tei, which has only one',
   },
   rerankKey: {
     type: 'text',
     default: '',
     hasFlag: false,
     isSecret: true,
-    description: 'key that it wants to see',
+    description: 'API key for the reranker',
   },
   rerankCandidates: {
     type: 'count',
@@ -406,7 +406,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     default: '',
     isSecret: true,
     key: 'qdrantKey',
-    description: 'keep a copy of all vectors in this Qdrant and look for the nearest there',
+    description: 'URL of a Qdrant that keeps a copy of all vectors and finds the nearest ones',
   },
   qdrantCollection: {
     type: 'text',
@@ -419,7 +419,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     default: '',
     hasFlag: false,
     isSecret: true,
-    description: 'key that it wants to see',
+    description: 'API key for Qdrant',
   },
   crawl4aiEndpoint: {
     type: 'url',
@@ -476,7 +476,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     least: 1,
     most: 16,
     hasFlag: false,
-    description: 'render so many pages at once',
+    description: 'pages to render at once',
   },
   renderTimeout: {
     type: 'duration',
@@ -496,7 +496,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     default: 16,
     least: 1,
     most: 256,
-    description: 'fetch so many pages at once',
+    description: 'pages to fetch at once',
   },
   hosts: {
     type: 'count',
@@ -553,13 +553,13 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     type: 'count',
     default: 10,
     hasFlag: false,
-    description: 'follow so many redirects in a row',
+    description: 'redirects to follow in a row',
   },
   maxSitemapEntries: {
     type: 'count',
     default: 200_000,
     hasFlag: false,
-    description: 'read so many addresses from the sitemaps of a site',
+    description: 'addresses to read from the sitemaps of a site',
   },
   maxAddresses: {
     type: 'count',
@@ -628,7 +628,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     hasFlag: false,
     isSecret: true,
     isServerOnly: true,
-    description: 'the token itself',
+    description: 'the token that every request must send',
   },
   allowedHosts: {
     type: 'list',
@@ -648,7 +648,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     least: 1,
     most: 64,
     isServerOnly: true,
-    description: 'run so many crawls at once',
+    description: 'crawls to run at once',
   },
   maxRequests: {
     type: 'count',
@@ -761,9 +761,9 @@ function readForeign(name: SettingName, environment: Readonly<Record<string, str
   return { origin: 'environment', label, value: read?.(environment[label] ?? '') || undefined }
 }
 
-function checkJitter(least: Value | undefined, most: Value | undefined): void {
-  if (Number(least) <= Number(most)) return
-  const problem = `${writeDuration(Number(least))} is more than jitterMax, ${writeDuration(Number(most))}`
+function checkJitter(min: Value | undefined, max: Value | undefined): void {
+  if (Number(min) <= Number(max)) return
+  const problem = `${writeDuration(Number(min))} is more than jitterMax, ${writeDuration(Number(max))}`
   throw new PharosError('CONFIG_INVALID', { origin: 'jitterMin', problem })
 }
 
@@ -771,7 +771,7 @@ const TOKEN_SETTINGS = ['gitTokens', 'registryTokens'] as const
 type TokenSetting = (typeof TOKEN_SETTINGS)[number]
 
 /**
- * Maps hosts to the names of the variables with their tokens. The tokens themselves are no settings, because settings are displayed and
+ * Maps hosts to the names of the variables with their tokens. The tokens themselves are not settings, because settings are displayed and
  * passed to child processes.
  */
 function parseTokens(name: TokenSetting, entries: readonly string[]): ReadonlyMap<string, string> {
@@ -826,20 +826,21 @@ function createTokenLookup(
     if (variable === undefined) return undefined
     const token = (environment[variable] ?? '').trim()
     if (token !== '') return token
-    const problem = `${variable}, which is to hold the token for ${host}, is not set`
+    const problem = `${variable}, which should hold the token for ${host}, is not set`
     throw new PharosError('CONFIG_INVALID', { origin: name, problem })
   }
 }
 
-/** Pairs of service type and endpoint: an endpoint without a type would never be used. */
+/** The settings with the type and the endpoint of each service: an endpoint without a type would never be used. */
 const SERVICES = [
   ['embedder', 'embedEndpoint'],
   ['reranker', 'rerankEndpoint'],
 ] as const satisfies readonly (readonly [SettingName, SettingName])[]
 
 function refuseUnused(name: SettingName, endpoint: SettingName): never {
-  const { choices = [], default: none } = SETTINGS[name]
-  const problem = `expected ${choices.filter((choice) => choice !== none).join(' or ')}, because ${endpoint} names a service`
+  const { choices = [], default: defaultChoice } = SETTINGS[name]
+  const serviceTypes = choices.filter((choice) => choice !== defaultChoice)
+  const problem = `expected ${serviceTypes.join(' or ')}, because ${endpoint} names a service`
   throw new PharosError('CONFIG_INVALID', { origin: name, problem })
 }
 
@@ -889,7 +890,7 @@ export function canShowHyperlinks(environment: Readonly<Record<string, string | 
   const forced = environment['FORCE_HYPERLINK'] ?? ''
   if (forced !== '') return forced !== '0'
   const program = environment['TERM_PROGRAM'] ?? ''
-  // Inside tmux, tmux displays the output; it passes links on since 3.4.
+  // Inside tmux, tmux displays the output; tmux passes links on since version 3.4.
   if (program === 'tmux') return Number.parseFloat(environment['TERM_PROGRAM_VERSION'] ?? '') >= 3.4
   if (environment['TERM'] === 'dumb' || /^(?:screen|tmux)/.test(environment['TERM'] ?? '')) return false
   return (
@@ -945,7 +946,7 @@ const NO_FILE = 'none'
 
 /**
  * The environment of a child process with the same settings, except those of the server, above all its token. The child reads no
- * configuration file, because all effective values are here.
+ * configuration file, because this environment has all effective values.
  */
 export function writeEnvironment(
   values: Config,

@@ -105,7 +105,7 @@ export function openConnections(parts: ConnectionParts): Connections {
     const { openServiceClient } = await import('./fetch/service-client.ts')
     return openServiceClient({ origins, userAgent })
   })
-  // Opened with its first request, because a user without services does not need it.
+  // The client is opened with its first request, because a user without services does not need it.
   const client: HttpClient = { request: async (request) => (await openClient()).request(request) }
   const { embedding, reranking, qdrant } = options
   return {
@@ -151,11 +151,11 @@ export function openConnections(parts: ConnectionParts): Connections {
   }
 }
 
-/** Opens resources on first use, each once, until it is closed. */
+/** Opens each resource on first use, and only once. After `close`, opening throws. */
 interface LazyResources {
   /**
-   * Returns a function that opens once. A failure is not cached, so that the next call tries again. `forget` drops the result too, once it
-   * is no longer useful.
+   * Returns a function that opens once. A failure is not cached, so that the next call tries again. `forget` drops a result that is no
+   * longer useful, so that the next call opens again.
    */
   once<T>(open: (forget: () => void) => Promise<T>): () => Promise<T>
   /** The same for resources that must be closed. */
@@ -196,7 +196,7 @@ function createLazyResources(): LazyResources {
       }),
     async close() {
       isClosed = true
-      // All at once, because closing the client ends an opening that waits for a service. A failed opening needs no close.
+      // Closes all at once, because closing the client ends an opening that waits for a service. A failed opening needs no close.
       await Promise.all([...kept].map(async (opening) => (await opening.catch(() => undefined))?.close()))
     },
   }
@@ -212,8 +212,8 @@ export function refusePasswords({ embedding, reranking, qdrant, crawl4ai }: Conn
 
 /** The origins of configured services, which may be reached. */
 function listOrigins({ embedding, reranking, qdrant }: ConnectionOptions, crawl4ai: string): string[] {
-  const places = [crawl4ai, embedding?.endpoint, reranking?.endpoint, qdrant?.url]
-  return places.filter((place) => place !== undefined).map((place) => new URL(place).origin)
+  const endpoints = [crawl4ai, embedding?.endpoint, reranking?.endpoint, qdrant?.url]
+  return endpoints.filter((endpoint) => endpoint !== undefined).map((endpoint) => new URL(endpoint).origin)
 }
 
 async function openEmbedding(

@@ -65,7 +65,7 @@ export interface LibraryOptions extends ConnectionOptions {
   readonly exclude?: readonly string[]
   /** Maximum unpacked size of an archive (a quarter of it for the download), and maximum size of a repository. @default 1 GB */
   readonly maxArchiveBytes?: number
-  /** Package registries; those of the user may be private. @default the public ones */
+  /** Package registries; a custom one may be on a private network. @default the public ones */
   readonly registries?: Registries
   /** Returns the token for the host of a registry. @default none */
   readonly registryToken?: (host: string) => string | undefined
@@ -132,7 +132,7 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     })
   })
   const reader = openPageReader({ sha256: nodeSha256 })
-  const embedders = createEmbedders(options)
+  const builtInEmbedder = createLazyEmbedder(options)
   const services = openConnections({
     options,
     userAgent,
@@ -194,14 +194,14 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     libraryCopy: store.libraryCopy,
     openPlaces: createMatcherOpener(store.gazetteer),
     readOrdinaryWords: createOrdinaryWords(),
-    openEmbedder: services.openEmbedder ?? embedders.open,
+    openEmbedder: services.openEmbedder ?? builtInEmbedder.open,
     hasEmbeddingService: services.openEmbedder !== undefined,
     ...(options.embed === undefined ? {} : { embedsNew: options.embed }),
     openReranker: services.openReranker,
     openRenderer: services.openRenderer,
     openCrawl4AI: services.openCrawl4AI,
     async close() {
-      await Promise.all([fetcher.close(), reader.close(), trees.close(), embedders.close(), services.close()])
+      await Promise.all([fetcher.close(), reader.close(), trees.close(), builtInEmbedder.close(), services.close()])
       await store.close()
     },
   }
@@ -209,10 +209,10 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
 
 async function openStore(options: LibraryOptions): Promise<LibraryStore & AnalysisStore> {
   const { path, patienceMs, connections } = options
-  const mistaken = findLibraryProblem(path)
-  if (mistaken !== undefined) {
+  const expected = findLibraryProblem(path)
+  if (expected !== undefined) {
     // The value is not repeated, because it may hold a password.
-    throw new PharosError('LIBRARY_UNUSABLE', { library: 'that was named', problem: `expected ${mistaken}` })
+    throw new PharosError('LIBRARY_UNUSABLE', { library: 'that was named', problem: `expected ${expected}` })
   }
   if (!isPostgres(path)) return openSqliteStore(path, patienceMs, options.notice, options.busyMs)
   // Loaded on demand, because most libraries are files.
@@ -234,17 +234,17 @@ const KINDS: Readonly<Record<PageClass, PageKind>> = { article: 'article', nav: 
  * that fails, no places are found until the gazetteer changes.
  */
 function createMatcherOpener(gazetteer: Gazetteer): () => Promise<PlaceMatcher> {
-  let opened: { readonly of: string; readonly places: PlaceMatcher } = { of: '', places: EMPTY_MATCHER }
+  let opened: { readonly revision: string; readonly places: PlaceMatcher } = { revision: '', places: EMPTY_MATCHER }
   return async () => {
     const revision = await gazetteer.revision()
-    if (opened.of === revision) return opened.places
+    if (opened.revision === revision) return opened.places
     let places = await openNameIndex(gazetteer)
     if (places === undefined) {
-      // A read-only library cannot be rebuilt.
+      // Rebuilding the index fails in a read-only library.
       await gazetteer.indexNames().catch(() => undefined)
       places = await openNameIndex(gazetteer)
     }
-    opened = { of: await gazetteer.revision(), places: places ?? EMPTY_MATCHER }
+    opened = { revision: await gazetteer.revision(), places: places ?? EMPTY_MATCHER }
     return opened.places
   }
 }
@@ -265,15 +265,15 @@ async function openNameIndex(gazetteer: Gazetteer): Promise<PlaceMatcher | undef
 
 /** A fetcher that is opened with its first request, because a search needs no HTTP client. */
 function createLazyFetcher(open: () => Promise<HttpFetcher>): HttpFetcher {
-  const late = createLazyResource(open)
-  return { fetch: async (request) => (await late.open()).fetch(request), close: late.close }
+  const fetcher = createLazyResource(open)
+  return { fetch: async (request) => (await fetcher.open()).fetch(request), close: fetcher.close }
 }
 
 /** Something that is opened on first use. */
 interface LazyResource<T> {
   /** Returns the same result to all callers. Tries again after a failure. Throws `INTERRUPTED` once closed. */
   open(): Promise<T>
-  /** Closes it, even while it is being opened. */
+  /** Closes the resource, even while it is being opened. */
   close(): Promise<void>
 }
 
@@ -330,7 +330,7 @@ function fetchLimitsOf(options: LibraryOptions): Partial<HttpFetcherOptions> {
 }
 
 /** The built-in embedding model, loaded on first use. */
-function createEmbedders({ embedThreads: threads }: LibraryOptions): LazyResource<Embedder> {
+function createLazyEmbedder({ embedThreads: threads }: LibraryOptions): LazyResource<Embedder> {
   return createLazyResource(async () => {
     const { openBuiltInEmbedder } = await import('./embed/built-in-embedder.ts')
     return openBuiltInEmbedder(threads === undefined ? {} : { threads })

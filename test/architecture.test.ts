@@ -17,7 +17,7 @@ interface Rule {
 const UNIVERSAL = ['core', 'crawl', 'analysis', 'plan', 'library', 'mcp', 'http']
 const NODE = ['fetch', 'store', 'install', 'embed', 'gazetteer', 'documents', 'ingest', 'jobs', 'readers']
 
-/** The import rules: a folder of src, or an entry file beside them, and what it may import. */
+/** The import rules: each key is a folder or an entry file of src, or `web`; its value says what it may import. */
 const TABLE: Readonly<Record<string, Rule>> = {
   core: { may: [], universal: true },
   crawl: { may: ['core'], universal: true },
@@ -109,11 +109,11 @@ test('the terms of ARCHITECTURE.md are types of the files named beside them', ()
   const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
   const rows = [...text.matchAll(/^\| `(\w+)` \| .+ \| `([\w/.-]+\.ts)` \|$/gm)]
   expect(rows.length).toBeGreaterThan(30)
-  const lacking = rows.filter(([, name, file]) => {
+  const missing = rows.filter(([, name, file]) => {
     const source = readFileSync(join(root, 'src', file ?? ''), 'utf8')
     return !new RegExp(`^export (?:interface|type|class) ${name}\\b`, 'm').test(source)
   })
-  expect(lacking.map(([row]) => row)).toEqual([])
+  expect(missing.map(([row]) => row)).toEqual([])
 })
 
 describe('the import rules', () => {
@@ -133,8 +133,8 @@ describe('the import rules', () => {
   })
 
   test('the checker finds the imports of a real file', () => {
-    const isImporting = /^import .* from '\.\.?\/model\.ts'$/m
-    const [file = '', source = ''] = [...sources].find(([, text]) => isImporting.test(text)) ?? []
+    const modelImport = /^import .* from '\.\.?\/model\.ts'$/m
+    const [file = '', source = ''] = [...sources].find(([, text]) => modelImport.test(text)) ?? []
     expect(readModule(file, source).imports.some(({ specifier }) => specifier.endsWith('/model.ts'))).toBe(true)
   })
 })
@@ -147,7 +147,7 @@ describe('the checker', () => {
       'src/crawl/ports.ts': '',
     },
     'Node in a Node folder': { 'src/ingest/folder.ts': "import { readFile } from 'node:fs/promises'" },
-    'a test of its own file with anything it needs': {
+    'a test that imports its own file and anything else': {
       'src/core/model.test.ts': "import { test } from 'vitest'\nimport 'node:fs'\nimport { a } from './model.ts'",
       'src/core/model.ts': '',
     },
@@ -159,11 +159,11 @@ describe('the checker', () => {
       'src/core/a.ts':
         '// process.env\nexport const a = { process: (queue) => queue.process(\'process.env import("node:fs")\') }',
     },
-    'the types of an optional package elsewhere': {
+    'type imports of an optional package in a file that does not own it': {
       'src/core/a.ts': "import type { Node } from 'web-tree-sitter'",
       'src/core/b.ts': "import { Parser } from 'web-tree-sitter'",
     },
-    'the environment in config': { 'src/config.ts': "export const home = process.env['HOME']" },
+    'reading the environment in config.ts': { 'src/config.ts': "export const home = process.env['HOME']" },
     'core and the types of http in web': {
       'web/dashboard/main.tsx':
         "import type { App } from '../../src/http/app.ts'\nimport { a } from '../../src/core/a.ts'",
@@ -177,39 +177,39 @@ describe('the checker', () => {
   })
 
   const refuses: Record<string, readonly [Record<string, string>, string]> = {
-    'a folder above': [
+    'an import from a folder that is not below': [
       { 'src/core/a.ts': "import { b } from '../crawl/b.ts'", 'src/crawl/b.ts': '' },
       "src/core/a.ts imports '../crawl/b.ts': core may not import crawl",
     ],
-    'a folder above for its types': [
+    'a type import from a folder that is not below': [
       { 'src/core/a.ts': "import type { B } from '../crawl/b.ts'", 'src/crawl/b.ts': '' },
       "src/core/a.ts imports '../crawl/b.ts': core may not import crawl",
     ],
-    'a re-export': [
+    'a re-export from a folder that is not below': [
       { 'src/ingest/a.ts': "export { b } from '../store/b.ts'", 'src/store/b.ts': '' },
       "src/ingest/a.ts imports '../store/b.ts': ingest may not import store",
     ],
-    'a re-export of everything': [
+    'a re-export of everything from a folder that is not below': [
       { 'src/ingest/a.ts': "export * from '../store/b.ts'", 'src/store/b.ts': '' },
       "src/ingest/a.ts imports '../store/b.ts': ingest may not import store",
     ],
-    'a dynamic import': [
+    'a dynamic import from a folder that is not below': [
       { 'src/plan/a.ts': "export const b = () => import('../library/b.ts')", 'src/library/b.ts': '' },
       "src/plan/a.ts imports '../library/b.ts': plan may not import library",
     ],
-    'an import in a type': [
+    'an import in a type from a folder that is not below': [
       { 'src/plan/a.ts': "export type B = import('../library/b.ts').B", 'src/library/b.ts': '' },
       "src/plan/a.ts imports '../library/b.ts': plan may not import library",
     ],
-    'the command line in an entry': [
+    'an import of the command line in an entry file': [
       { 'src/node.ts': "export { main } from './cli/main.ts'", 'src/cli/main.ts': '' },
       "src/node.ts imports './cli/main.ts': node.ts may not import cli",
     ],
-    'a Node folder in the universal entry': [
+    'an import of a Node folder in the universal entry file': [
       { 'src/index.ts': "export { a } from './ingest/a.ts'", 'src/ingest/a.ts': '' },
       "src/index.ts imports './ingest/a.ts': index.ts may not import ingest",
     ],
-    'values of http in web': [
+    'an import of values of http in web': [
       { 'web/local/main.ts': "import { app } from '../../src/http/app.ts'", 'src/http/app.ts': '' },
       "web/local/main.ts imports '../../src/http/app.ts': web may import only types of http",
     ],
@@ -237,27 +237,27 @@ describe('the checker', () => {
       { 'src/core/search/a.ts': "import { strToU8 } from 'fflate'" },
       "src/core/search/a.ts imports 'fflate': core/search imports nothing outside itself",
     ],
-    'another folder of core in core/search': [
+    'an import from another folder of core in core/search': [
       { 'src/core/search/a.ts': "import type { Page } from '../model.ts'", 'src/core/model.ts': '' },
       "src/core/search/a.ts imports '../model.ts': core/search imports nothing outside itself",
     ],
-    'process in a universal folder': [
+    'the use of process in a universal folder': [
       { 'src/core/a.ts': 'export const b = process.platform' },
       'src/core/a.ts: core is universal and may not use process',
     ],
-    'process by way of globalThis': [
+    'the use of process through globalThis': [
       { 'src/core/a.ts': 'export const b = globalThis.process?.platform' },
       'src/core/a.ts: core is universal and may not use process',
     ],
-    'the environment in a Node folder': [
+    'reading process.env in a Node folder': [
       { 'src/ingest/a.ts': "export const home = process.env['HOME']" },
       'src/ingest/a.ts: only config.ts may read the environment',
     ],
-    'the environment by its property': [
+    'reading env from process by destructuring or by a string key': [
       { 'src/ingest/a.ts': "export const { env } = process\nexport const home = process['env'].HOME" },
       'src/ingest/a.ts: only config.ts may read the environment',
     ],
-    'the environment as an import': [
+    'an import of env from node:process': [
       { 'src/ingest/a.ts': "import { env } from 'node:process'" },
       'src/ingest/a.ts: only config.ts may read the environment',
     ],
@@ -280,18 +280,18 @@ describe('the checker', () => {
       { 'src/core/a.ts': "import { a } from './a.ts'" },
       'src/core/a.ts → src/core/a.ts: import cycle',
     ],
-    'a cycle through an import whose names alone are types': [
+    'a cycle through an import that marks only its names as types': [
       {
         'src/core/a.ts': "import { type B } from './b.ts'",
         'src/core/b.ts': "import { a } from './a.ts'",
       },
       'src/core/a.ts → src/core/b.ts → src/core/a.ts: import cycle',
     ],
-    'an import without the ending': [
+    'an import without the file extension': [
       { 'src/core/a.ts': "import { b } from './b'", 'src/core/b.ts': '' },
-      "src/core/a.ts imports './b': a relative import carries its ending",
+      "src/core/a.ts imports './b': a relative import needs its file extension",
     ],
-    'an import with the ending of the output': [
+    'an import with the file extension of the compiled file': [
       { 'src/core/a.ts': "import { b } from './b.js'", 'src/core/b.ts': '' },
       "src/core/a.ts imports './b.js': there is no such source file",
     ],
@@ -303,15 +303,15 @@ describe('the checker', () => {
       { 'src/core/a.ts': "import { b } from '../../scripts/b.ts'" },
       "src/core/a.ts imports '../../scripts/b.ts': there is no such source file",
     ],
-    'an import that only the running program knows': [
+    'an import whose specifier is computed': [
       { 'src/cli/a.ts': 'export const load = (name) => import(name)' },
       'src/cli/a.ts imports something computed: the specifier must be a literal',
     ],
-    'a file named for nothing': [
+    'a file with a vague name': [
       { 'src/core/text-utils.ts': '' },
       'src/core/text-utils.ts: "text-utils" says nothing about what is inside',
     ],
-    'a folder named for nothing': [
+    'a folder with a vague name': [
       { 'src/core/helpers/a.ts': '' },
       'src/core/helpers/a.ts: "helpers" says nothing about what is inside',
     ],
@@ -329,7 +329,7 @@ describe('the checker', () => {
 
 interface Import {
   readonly specifier: string
-  /** Type imports that the compiler erases. `import { type A }` is not erased: it still loads the file. */
+  /** True if the compiler erases the import. `import { type A }` is not erased: it still loads the file. */
   readonly typeOnly: boolean
 }
 
@@ -347,11 +347,11 @@ function checkArchitecture(sources: ReadonlyMap<string, string>): string[] {
   const owners = new Map<string, Set<string>>()
 
   for (const [file, source] of sources) {
-    const { imports, problems: own, usesProcess, readsEnvironment } = readModule(file, source)
+    const { imports, problems: moduleProblems, usesProcess, readsEnvironment } = readModule(file, source)
     const area = areaOf(file)
     const rule = TABLE[area]
     const isTest = file.includes('.test.')
-    problems.push(...own, ...checkName(file))
+    problems.push(...moduleProblems, ...checkName(file))
     if (!rule) {
       problems.push(`${file}: src/${area} is not in the table of test/architecture.test.ts`)
       continue
@@ -391,7 +391,7 @@ function checkFileImport(
   const from = areaOf(file)
   const to = areaOf(target)
   const isTest = file.includes('.test.')
-  if (!/\.\w+$/.test(target)) return 'a relative import carries its ending'
+  if (!/\.\w+$/.test(target)) return 'a relative import needs its file extension'
   // A test may also import from test/.
   if (isTest) return undefined
   if (!sources.has(target)) return 'there is no such source file'
@@ -422,7 +422,7 @@ function checkName(file: string): string[] {
     .map((part) => `${file}: "${part}" says nothing about what is inside`)
 }
 
-/** Reads imports of every kind from the syntax tree, so that comments, texts and regular expressions cannot mislead. */
+/** Reads imports of every kind from the syntax tree, so that comments, strings and regular expressions are not mistaken for imports. */
 function readModule(file: string, source: string): Module {
   const imports: Import[] = []
   const problems: string[] = []
@@ -441,7 +441,7 @@ function readModule(file: string, source: string): Module {
       add(node.source.value, node.importKind === 'type')
       const isProcess = /^(node:)?process$/.test(node.source.value)
       if (isProcess && node.importKind !== 'type') {
-        // The default import is the whole object, which is then used by its name.
+        // A default import needs no check here: its uses are found by the name `process`.
         readsEnvironment ||= node.specifiers.some(
           (one) => one.type === 'ImportSpecifier' && one.imported.type === 'Identifier' && one.imported.name === 'env',
         )
@@ -503,7 +503,7 @@ function readModule(file: string, source: string): Module {
   return { imports, problems, usesProcess, readsEnvironment }
 }
 
-/** One cycle for each file at which a walk along the imports returns to itself. */
+/** Returns one cycle for each import that leads back to a file on the current path. */
 function findCycles(edges: ReadonlyMap<string, readonly string[]>): string[][] {
   const cycles: string[][] = []
   const done = new Set<string>()

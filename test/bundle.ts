@@ -8,7 +8,7 @@ const NODE_GLOBALS = ['process', 'Buffer', 'require', '__dirname', '__filename',
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-/** One script for a browser, and the parts of Node in it. */
+/** One script for a browser, and what it uses of Node. */
 export interface Bundle {
   readonly code: string
   /** `<package or file>: <kind of import> of <Node module>`, sorted. */
@@ -17,7 +17,7 @@ export interface Bundle {
   readonly nodeGlobals: readonly string[]
 }
 
-/** Bundles a file of src, or `source` as if it were in src, for a browser. Node globals get names that do not exist. */
+/** Bundles a file of src, or `source` as if it were in src, for a browser. Replaces Node globals with names that do not exist. */
 export async function bundleForBrowser(entry: string, source?: string): Promise<Bundle> {
   if (source === undefined && !existsSync(entry)) throw new Error(`${entry} does not exist`)
   const nodeImports = new Set<string>()

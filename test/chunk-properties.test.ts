@@ -91,7 +91,7 @@ const MARKDOWN_LINES = [
 const markdown = documentOf(
   fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...MARKDOWN_LINES) }, { weight: 1, arbitrary: junk }),
 )
-/** Mostly one block that is too long, so that frames occur at every cap. */
+/** Mostly one block that is too long, so that every cap splits fences and tables, whose parts repeat the frame. */
 const framedMarkdown = fc
   .tuple(
     fc.constantFrom('', '\n\n', '# T\n', '[r]: /u\n\n', '---\na: 1\n---\n'),
@@ -155,7 +155,10 @@ function checkChunks(path: string, source: string, options: ChunkOptions = {}): 
   }
 }
 
-/** The chunks contain every character except white space, in order; only repeated frames may be in between. */
+/**
+ * Checks that the chunks contain every character except white space, in order. Only frames may be in between: the marker lines of a fence
+ * or the head of a table, which every part of it repeats.
+ */
 function checkNothingMissing(source: string, chunks: readonly Chunk[]): void {
   const missing = firstMissing(source, chunks.map((chunk) => chunk.content).join('\n'))
   expect(missing).toBe('')
@@ -169,17 +172,17 @@ function firstMissing(part: string, whole: string): string {
   return wanted.slice(found)
 }
 
-/** A chunk that shares no line with its neighbours is the text of its lines; a part of a fence or table has a frame. */
+/** A chunk that shares no line with its neighbours is the text of its lines; a part of a split fence or table also has its frame. */
 function checkLines(chunk: Chunk, lines: readonly string[], before: Chunk | undefined, after: Chunk | undefined): void {
   if (before?.endLine === chunk.startLine || after?.startLine === chunk.endLine) return
-  const own = lines
+  const cited = lines
     .slice(chunk.startLine - 1, chunk.endLine)
     .join('\n')
     .trim()
-  if (chunk.content === own || chunk.content.trim() === own) return
+  if (chunk.content === cited || chunk.content.trim() === cited) return
   expect(chunk.kind).toBe('markdown')
-  expect(firstMissing(own, chunk.content)).toBe('')
-  const added = chunk.content.split('\n').filter((line) => !own.split('\n').includes(line))
+  expect(firstMissing(cited, chunk.content)).toBe('')
+  const added = chunk.content.split('\n').filter((line) => !cited.split('\n').includes(line))
   expect(added.length).toBeLessThanOrEqual(3)
 }
 
@@ -275,10 +278,10 @@ describe('a fence or table that is split', () => {
   })
 })
 
-describe('JSON', () => {
+describe('chunks of JSON', () => {
   const cap = fc.integer({ min: 64, max: 400 }).map((maxChars) => ({ maxChars, targetChars: maxChars }))
 
-  test('every scalar and key is in a chunk or its address, within the cap', () => {
+  test('every scalar is in a chunk, every key in a chunk or its heading path, and no chunk exceeds the cap', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), cap, fc.constantFrom(0, 2, '\t'), (value, options, indent) => {
         const source = JSON.stringify(value, null, indent)
@@ -304,8 +307,8 @@ describe('JSON', () => {
       fc.property(object, (value) => {
         const lines = JSON.stringify(value, null, 2).split('\n')
         for (const { content, symbol, startLine, endLine } of chunkText('a.json', lines.join('\n')).chunks) {
-          const own = lines.slice(startLine - 1, endLine).join('\n')
-          const member: unknown = JSON.parse(`{${own.replace(/,$/, '')}}`)
+          const cited = lines.slice(startLine - 1, endLine).join('\n')
+          const member: unknown = JSON.parse(`{${cited.replace(/,$/, '')}}`)
           expect(member).toEqual({ [symbol ?? '']: JSON.parse(content) })
         }
       }),

@@ -4,7 +4,7 @@ import type { LedgerCounts, LedgerRow, LedgerState } from '../src/crawl/ledger.t
 import { DEFAULT_SETTINGS, type Source } from '../src/library/source.ts'
 
 /** A source called `docs`. */
-export function createSource(given: Partial<Source> = {}): Source {
+export function createSource(overrides: Partial<Source> = {}): Source {
   return {
     id: '00000000-0000-4000-8000-000000000001',
     name: 'docs',
@@ -14,12 +14,12 @@ export function createSource(given: Partial<Source> = {}): Source {
     scope: DEFAULT_SCOPE,
     settings: DEFAULT_SETTINGS,
     createdAt: 0,
-    ...given,
+    ...overrides,
   }
 }
 
 /** A ledger row right after the address was found. */
-export function createRow(given: Partial<LedgerRow> = {}): LedgerRow {
+export function createRow(overrides: Partial<LedgerRow> = {}): LedgerRow {
   return {
     sourceId: '00000000-0000-4000-8000-000000000001',
     key: 'https://docs.example/a',
@@ -45,7 +45,7 @@ export function createRow(given: Partial<LedgerRow> = {}): LedgerRow {
     crawlId: null,
     hasPage: false,
     isShell: false,
-    ...given,
+    ...overrides,
   }
 }
 
@@ -59,7 +59,7 @@ export function createCounts(
 }
 
 /** The summary of a crawl that found nothing. */
-export function createSummary(given: Partial<CrawlSummary> = {}): CrawlSummary {
+export function createSummary(overrides: Partial<CrawlSummary> = {}): CrawlSummary {
   return {
     crawlId: '00000000-0000-4000-8000-000000000002',
     kind: 'add',
@@ -82,6 +82,6 @@ export function createSummary(given: Partial<CrawlSummary> = {}): CrawlSummary {
     elapsedMs: 0,
     problem: null,
     vainReason: null,
-    ...given,
+    ...overrides,
   }
 }

@@ -54,9 +54,9 @@ describe('Markdown of site generators', () => {
     )
     const prose = lines.map((line, i) => (code.has(i) ? '' : line.replace(/(`+).*?\1/g, '')))
     expect(prose.filter((line) => SYNTAX.some((pattern) => pattern.test(line)))).toEqual([])
-    const shown = lines.filter((_, i) => code.has(i))
-    expect(shown.filter((line) => CODE_SYNTAX.some((pattern) => pattern.test(line)))).toEqual([])
-    const infos = shown.flatMap((line) => FENCE.exec(line)?.[1]?.trim() ?? [])
+    const codeLines = lines.filter((_, i) => code.has(i))
+    expect(codeLines.filter((line) => CODE_SYNTAX.some((pattern) => pattern.test(line)))).toEqual([])
+    const infos = codeLines.flatMap((line) => FENCE.exec(line)?.[1]?.trim() ?? [])
     expect(infos.filter((info) => /[{}=[\]]|\s/.test(info))).toEqual([])
   })
 
@@ -75,7 +75,7 @@ describe('metadata in Markdown', () => {
     ['vitepress-home', 'Compass', 'A router for small apps'],
     ['hugo-docsy-tabs', 'Tabs', 'Panes of tabs'],
     ['gitbook-hints', 'Hints', 'Hints tell the reader what to mind.'],
-  ])('%s is named by its metadata', async (name, title, description) => {
+  ])('%s has the title and description of its metadata', async (name, title, description) => {
     expect(await readCase(name)).toMatchObject({ title, description })
   })
 

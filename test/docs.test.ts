@@ -21,6 +21,15 @@ describe('the documents', () => {
     expect(targets.filter((target) => !existsSync(join(root, dirname(page), target)))).toEqual([])
   })
 
+  it('ARCHITECTURE.md names only files that exist', () => {
+    const tracked = ['src', 'web', 'test', 'scripts', 'model'].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => `/${folder}/${name}`),
+    )
+    const named = [...read('ARCHITECTURE.md').matchAll(/`([\w./-]+\.(?:tsx?|mjs))`/g)].map(([, name = '']) => name)
+    expect(named.length).toBeGreaterThan(50)
+    expect(named.filter((name) => !tracked.some((path) => path.endsWith(`/${name}`)))).toEqual([])
+  })
+
   it('the guide for programmers shows the lines that the example runs', () => {
     const [, region] = /\/\/ #region readme\n([\s\S]*?)\/\/ #endregion/.exec(read('examples/pack-and-search.mjs')) ?? []
     const [, snippet] = /```js\n([\s\S]*?)```/.exec(read('docs/from-code.md')) ?? []

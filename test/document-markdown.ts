@@ -19,7 +19,7 @@ export async function showDocument(
 ): Promise<ShownDocument> {
   const bytes = typeof source === 'string' ? new TextEncoder().encode(source) : source
   const converted: ConversionResult = await convert(bytes, path)
-  if (converted.type !== 'document') throw new Error(`no document but ${converted.type}`)
+  if (converted.type !== 'document') throw new Error(`expected a document, got ${converted.type}`)
   const { body, title, author, language, modifiedAt } = converted
   const root = parseHtml(`<article>${body.text}</article>`)
   normalizeContent(root)

@@ -26,25 +26,25 @@ interface Site {
   /** The Debian package. */
   readonly title: string
   readonly folder: string
-  readonly maker: DocGenerator
+  readonly generator: DocGenerator
 }
 
 const SITES: readonly Site[] = [
-  { title: 'python3.11-doc', folder: '/usr/share/doc/python3.11/html', maker: 'sphinx' },
-  { title: 'postgresql-doc-15', folder: '/usr/share/doc/postgresql-doc-15/html', maker: 'docbook' },
-  { title: 'rust-doc', folder: '/usr/share/doc/rust-doc/html/book', maker: 'mdbook' },
-  { title: 'rust-doc', folder: '/usr/share/doc/rust-doc/html/alloc', maker: 'rustdoc' },
-  { title: 'openjdk-17-doc', folder: '/usr/share/doc/openjdk-17-doc/api/java.base/java/util', maker: 'javadoc' },
-  { title: 'apache2-doc', folder: '/usr/share/doc/apache2-doc/manual', maker: 'apache' },
-  { title: 'libglib2.0-doc', folder: '/usr/share/gtk-doc/html', maker: 'gtk-doc' },
+  { title: 'python3.11-doc', folder: '/usr/share/doc/python3.11/html', generator: 'sphinx' },
+  { title: 'postgresql-doc-15', folder: '/usr/share/doc/postgresql-doc-15/html', generator: 'docbook' },
+  { title: 'rust-doc', folder: '/usr/share/doc/rust-doc/html/book', generator: 'mdbook' },
+  { title: 'rust-doc', folder: '/usr/share/doc/rust-doc/html/alloc', generator: 'rustdoc' },
+  { title: 'openjdk-17-doc', folder: '/usr/share/doc/openjdk-17-doc/api/java.base/java/util', generator: 'javadoc' },
+  { title: 'apache2-doc', folder: '/usr/share/doc/apache2-doc/manual', generator: 'apache' },
+  { title: 'libglib2.0-doc', folder: '/usr/share/gtk-doc/html', generator: 'gtk-doc' },
 ]
 
 /** Differences between a page and its Markdown; empty when it is faithful. */
-function compare(html: string, maker: DocGenerator, url: string): string[] {
+function compare(html: string, generator: DocGenerator, url: string): string[] {
   const extraction = extractPage({ url, body: html })
   if (extraction.type !== 'page') return [`no page: ${extraction.reason} (${extraction.detail})`]
   const { markdown } = extraction.page
-  const shown = readHtml(html, maker)
+  const shown = readHtml(html, generator)
   const written = readMarkdown(markdown)
   const lost = missingWords(shown.words, written.words)
   const added = missingWords(written.words, shown.words).filter((word) => !isAddedWord(word))
@@ -52,7 +52,9 @@ function compare(html: string, maker: DocGenerator, url: string): string[] {
     ...(lost.length > 0 ? [`${lost.length} words lost: ${lost.slice(0, 12).join(' ')}`] : []),
     ...(added.length > shown.repeated ? [`${added.length} words added: ${added.slice(0, 12).join(' ')}`] : []),
     // The markup of the other generators does not always distinguish code and tables from other content.
-    ...(maker === 'sphinx' || maker === 'docbook' ? [...lostCode(shown, written), ...lostRows(shown, written)] : []),
+    ...(generator === 'sphinx' || generator === 'docbook'
+      ? [...lostCode(shown, written), ...lostRows(shown, written)]
+      : []),
     ...(markdown.includes('¶') ? ['a mark of a permalink'] : []),
   ]
 }
@@ -69,10 +71,10 @@ function lostCode(shown: Content, written: Content): string[] {
 }
 
 function lostRows(shown: Content, written: Content): string[] {
-  const left = [...written.rows]
+  const remaining = [...written.rows]
   const lost = shown.rows.filter((row) => {
-    const at = left.findIndex((other) => missingWords(row, other).length === 0)
-    if (at >= 0) left.splice(at, 1)
+    const at = remaining.findIndex((other) => missingWords(row, other).length === 0)
+    if (at >= 0) remaining.splice(at, 1)
     return at < 0 && !written.heads.some((head) => missingWords(row, head).length === 0)
   })
   return lost.length > 0 ? [`${lost.length} rows lost: ${lost[0]?.slice(0, 20).join(' ')}`] : []
@@ -92,24 +94,24 @@ describe('pages of the corpus lose nothing', () => {
 
   test.each(cases)('%s loses nothing', (name) => {
     const html = readFileSync(join(folder, name, 'input.html'), 'utf8')
-    const maker = name.startsWith('sphinx') ? 'sphinx' : 'docbook'
-    expect(compare(html, maker, 'https://docs.example/page.html')).toEqual([])
+    const generator = name.startsWith('sphinx') ? 'sphinx' : 'docbook'
+    expect(compare(html, generator, 'https://docs.example/page.html')).toEqual([])
   })
 })
 
 test.each(isLong ? SITES : [])(
-  'no page of $title made by $maker loses a word',
+  'no page of $title made by $generator loses a word',
   { timeout: 600_000 },
-  ({ title, folder, maker }) => {
-    if (!existsSync(folder)) throw new Error(`the pages are not there: apt-get install ${title}`)
+  ({ title, folder, generator }) => {
+    if (!existsSync(folder)) throw new Error(`the pages are not installed; run apt-get install ${title}`)
     const pages = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.html'))
     let count = 0
     const problems = pages.flatMap((name) => {
       const html = decode(readFileSync(join(folder, name)))
       // Redirects and frames have no content.
-      if (!hasContent(html, maker)) return []
+      if (!hasContent(html, generator)) return []
       count++
-      return compare(html, maker, `https://docs.example/${name}`).map((problem) => `${name}: ${problem}`)
+      return compare(html, generator, `https://docs.example/${name}`).map((problem) => `${name}: ${problem}`)
     })
     expect(problems).toEqual([])
     expect(count).toBeGreaterThan(200)

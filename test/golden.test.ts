@@ -32,7 +32,7 @@ const DEMO: Readonly<Record<string, string>> = {
   'notes/log.txt': 'start\nping\nping\nping\nping\nend\n',
 }
 
-/** Everything else: code, HTML, an image, odd names, warnings of each kind, enough text to be split. */
+/** Cases that the example lacks: code, HTML, an image, odd names, warnings of each kind, enough text to be split. */
 const MIXED: Readonly<Record<string, string | Uint8Array>> = {
   'a`b\t😀/！.md': '---\ntitle: Odd\n---\n\n# Odd `name`\n\nText.\n\n## 表 | x\n\nMore.\n',
   'assets/logo.png': Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0xff, 0x00),
@@ -95,8 +95,8 @@ async function readGolden(folder: string): Promise<Record<string, string>> {
   const contents = files
     .filter((file) => file.isFile())
     .map(async (file) => {
-      const place = join(file.parentPath, file.name)
-      return [place.slice(folder.length + 1).replaceAll('\\', '/'), await readFile(place, 'latin1')] as const
+      const path = join(file.parentPath, file.name)
+      return [path.slice(folder.length + 1).replaceAll('\\', '/'), await readFile(path, 'latin1')] as const
     })
   return Object.fromEntries(await Promise.all(contents))
 }
@@ -161,7 +161,7 @@ describe('the example of the specification', () => {
 
   test('gives every file of a compact pack, byte for byte', () => expectGolden('demo/compact', packOf(DEMO), true))
 
-  test('gives the same archives', async () => {
+  test('gives archives with the expected hashes', async () => {
     const pack = packOf(DEMO)
     expect(packName('demo', pack)).toBe('demo.llmx-951a98e8')
     expect([await hashZip(pack, false), await hashZip(pack, true)]).toEqual([
@@ -184,7 +184,7 @@ describe('a mixed folder', () => {
     for (const [i, part] of parts.entries()) await expectGolden(`mixed/part-${i + 1}`, part, false)
   })
 
-  test('gives the same archives', async () => {
+  test('gives archives with the expected hashes', async () => {
     const pack = packOf(MIXED, 400)
     expect([await hashZip(pack, false), await hashZip(pack, true)]).toEqual([
       '47ac5dfcf8cbed988ea311def9ede8af1decfc1d1584d1b2809d648f1c5e0829',

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 
 const tried = new Set<string>()
 
-/** Installs Debian packages where possible; only once, so that a system without them is not asked repeatedly. */
+/** Installs Debian packages where possible. Tries each package only once, because a failure would repeat. */
 export function installPackages(names: readonly string[]): void {
   const missing = names.filter((name) => !tried.has(name))
   if (missing.length === 0 || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return

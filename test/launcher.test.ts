@@ -108,8 +108,8 @@ describe('a first start', () => {
   })
 
   test("installs when the user's installation is for another platform", async () => {
-    const here = { version: '1.0.0', optional: true, os: [process.platform], cpu: [process.arch] }
-    write('package-lock.json', JSON.stringify({ packages: { '': {}, 'node_modules/a': here } }))
+    const entry = { version: '1.0.0', optional: true, os: [process.platform], cpu: [process.arch] }
+    write('package-lock.json', JSON.stringify({ packages: { '': {}, 'node_modules/a': entry } }))
     write('node_modules/.package-lock.json', '{ "packages": {} }')
     expect(await start()).toMatchObject({ code: 3, stderr: FIRST_START })
   })
@@ -224,12 +224,12 @@ describe('the lock', () => {
     write('.pharos-setup/lock.1', JSON.stringify({ host, pids: [pid] }))
     const launcher = launch([])
     const ended = finish(launcher)
-    await new Promise<void>((waits) => launcher.stderr?.once('data', () => waits()))
+    await new Promise<void>((resolve) => launcher.stderr?.once('data', () => resolve()))
     expect(calls()).toEqual([])
     write('.pharos-setup/lock.1', JSON.stringify({ host, pids: [] }))
     expect(await ended).toMatchObject({
       code: 3,
-      stderr: `pharos: waiting for another start that is setting up (process ${pid} on ${host})\n${FIRST_START}`,
+      stderr: `pharos: waiting for another process that is setting up (process ${pid} on ${host})\n${FIRST_START}`,
     })
   })
 
@@ -239,12 +239,12 @@ describe('the lock', () => {
     write('.pharos-setup/lock.1', JSON.stringify({ host: hostname(), pids: [pid, npm.pid] }))
     const launcher = launch([])
     const ended = finish(launcher)
-    await new Promise<void>((waits) => launcher.stderr?.once('data', () => waits()))
+    await new Promise<void>((resolve) => launcher.stderr?.once('data', () => resolve()))
     expect(calls()).toEqual([])
     npm.stdin.end()
     expect(await ended).toMatchObject({
       code: 3,
-      stderr: `pharos: waiting for another start that is setting up (process ${npm.pid} on ${hostname()})\n${FIRST_START}`,
+      stderr: `pharos: waiting for another process that is setting up (process ${npm.pid} on ${hostname()})\n${FIRST_START}`,
     })
   })
 })
@@ -252,11 +252,11 @@ describe('the lock', () => {
 describe('the Node that runs the program', () => {
   test('must be new enough', async () => {
     pretendNode('v18.20.8')
-    const least = process.platform === 'linux' ? '20.0' : '22.19'
+    const minVersion = process.platform === 'linux' ? '20.0' : '22.19'
     expect(await start()).toEqual({
       code: 1,
       stdout: '',
-      stderr: `pharos: needs Node.js ${least} or later (found v18.20.8)\n`,
+      stderr: `pharos: needs Node.js ${minVersion} or later (found v18.20.8)\n`,
     })
     expect(calls()).toEqual([])
   })
@@ -273,7 +273,7 @@ describe('the Node that runs the program', () => {
 
   // Packages that contain a Node exist only for Linux.
   const isBundled = process.platform === 'linux'
-  test(`${isBundled ? 'may' : 'need not'} be the one from node_modules on a machine with an older one`, async () => {
+  test(`${isBundled ? 'may' : 'cannot'} come from node_modules on a machine with an older Node`, async () => {
     if (!isBundled) {
       expect(fs.existsSync(join(repository, 'node_modules/.bin/node'))).toBe(false)
       return
@@ -339,7 +339,7 @@ function ordinaryUser(): number | undefined {
   return 65534
 }
 
-/** A node on the PATH that reports another version. */
+/** Puts a `node` on the PATH that reports another version. */
 function pretendNode(version: string): void {
   const script = `#!/bin/sh\n[ "$1" != --version ] || { echo ${version}; exit; }\nexec "${process.execPath}" "$@"\n`
   fs.rmSync(join(temp, 'bin/node'))
@@ -356,9 +356,12 @@ function write(file: string, content: string): void {
   fs.writeFileSync(join(checkout, file), content)
 }
 
-/** Copies a folder into another one, with the times of folders, which Node would change and which stand for a change of their content. */
-function copyWithTimes(folder: string, place: string): void {
-  expect(spawnSync('cp', ['-a', folder, place]).status).toBe(0)
+/**
+ * Copies a folder into another one and keeps the times of folders, because a new folder time counts as a change of its content. Node's own
+ * functions would change these times.
+ */
+function copyWithTimes(folder: string, target: string): void {
+  expect(spawnSync('cp', ['-a', folder, target]).status).toBe(0)
 }
 
 /** Gives all inputs of the build an old time, so that file times cannot coincide by chance. */

@@ -10,15 +10,15 @@ import { isAddedWord, readMarkdown, vocabularyOf } from './faithful/reference.ts
  */
 const PAGES = join(import.meta.dirname, 'pages')
 
-/** Generators that leave no mark, or none that says more than the page itself. */
-const UNKNOWN = new Set(['hugo', 'jekyll', 'pelican', 'pod2html'])
+/** Generators that are not recognized, because their pages have no mark of them or because knowing them would not help. */
+const UNRECOGNIZED = new Set(['hugo', 'jekyll', 'pelican', 'pod2html'])
 
 const cases = (await readdir(PAGES, { withFileTypes: true }))
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name)
   .sort()
 
-const makerOf = (name: string) => name.split('-')[0] ?? ''
+const generatorOf = (name: string) => name.split('-')[0] ?? ''
 
 describe('pages of real generators', () => {
   test.each(cases)('%s becomes the expected Markdown', async (name) => {
@@ -26,7 +26,7 @@ describe('pages of real generators', () => {
     const extraction = extractPage({ url: `https://example.org/docs/${name}.html`, body })
     if (extraction.type !== 'page') throw new Error(`Expected a page, got \`${extraction.reason}\``)
     const { generator, markdown } = extraction.page
-    expect(generator).toBe(UNKNOWN.has(makerOf(name)) ? null : makerOf(name))
+    expect(generator).toBe(UNRECOGNIZED.has(generatorOf(name)) ? null : generatorOf(name))
     const expected = join(PAGES, name, 'expected.md')
     if (process.env['UPDATE_GOLDEN'] === '1') await writeFile(expected, markdown)
     expect(markdown).toBe(await readFile(expected, 'utf8'))
@@ -47,6 +47,6 @@ describe('pages of real generators', () => {
 
   test('cover many generators', () => {
     expect(cases.length).toBeGreaterThanOrEqual(60)
-    expect(new Set(cases.map(makerOf)).size).toBeGreaterThanOrEqual(15)
+    expect(new Set(cases.map(generatorOf)).size).toBeGreaterThanOrEqual(15)
   })
 })

@@ -35,9 +35,9 @@ test('the licence of every bundled package is included', () => {
   const licenses = readFileSync(join(dist, 'program/LICENSES.txt'), 'utf8')
   const named = licenses.split(`\n${'='.repeat(80)}\n\n`).map((text) => /^(\S+) \S+ \(\S+\)\n/.exec(text)?.[1])
   expect(named).not.toContain(undefined)
-  const apart = new Set(walkParts().packages)
+  const unbundled = new Set(walkParts().packages)
   const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { dependencies: object }
-  expect(named).toEqual(expect.arrayContaining(Object.keys(dependencies).filter((name) => !apart.has(name))))
+  expect(named).toEqual(expect.arrayContaining(Object.keys(dependencies).filter((name) => !unbundled.has(name))))
 })
 
 /** An import in minified code, static or dynamic; strings that mention imports are followed by something else. */

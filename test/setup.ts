@@ -1,5 +1,6 @@
 import { afterEach } from 'vitest'
 import { closeAll } from './close-later.ts'
 
-// Registered for each file: files that share a process load a module only once, so hooks of a module would apply only to the first file.
+// This hook is registered for each test file. Files that share a process load a module only once, so hooks of a module would apply only to
+// the first file.
 afterEach(closeAll)

@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs'
 import { childrenOf } from './postgres/server.ts'
 
-/** Short compared with the time that it takes to fill much memory. */
+/** Short enough that a process cannot allocate much memory between two samples. */
 const SAMPLE_INTERVAL_MS = 20
 
 /** Watches the memory of a process and its children. Returns a function that ends the watch and gives the peak in megabytes. */
 export function watchMemory(pid: number): () => number {
-  let most = 0
-  const look = (): void => {
-    const all = [pid, ...childrenOf(pid)].reduce((sum, one) => sum + residentMb(one), 0)
-    most = Math.max(most, all)
+  let peakMb = 0
+  const sample = (): void => {
+    const totalMb = [pid, ...childrenOf(pid)].reduce((sum, one) => sum + residentMb(one), 0)
+    peakMb = Math.max(peakMb, totalMb)
   }
-  const timer = setInterval(look, SAMPLE_INTERVAL_MS)
+  const timer = setInterval(sample, SAMPLE_INTERVAL_MS)
   return () => {
     clearInterval(timer)
-    return most
+    return peakMb
   }
 }
 

@@ -34,7 +34,7 @@ describe('the universal entry in a browser bundle', () => {
   })
 
   test('starts without Node globals', () => {
-    expect(namesExported(bundle.code)).not.toEqual([])
+    expect(listExports(bundle.code)).not.toEqual([])
   })
 
   test(`stays within ${BUDGET_BYTES / 1000} kB`, () => {
@@ -63,7 +63,7 @@ describe('the check of the bundle', () => {
 
   test('fails to start a bundle that needs Node', async () => {
     const { code } = await bundleText('export const platform = process.platform')
-    expect(() => namesExported(code)).toThrow('NODE_process is not defined')
+    expect(() => listExports(code)).toThrow('NODE_process is not defined')
   })
 
   test('knows the imports that web-tree-sitter guards', async () => {
@@ -78,7 +78,7 @@ function bundleText(source: string): Promise<Bundle> {
 }
 
 /** Loads the bundle, in which Node globals have names that do not exist, and lists its exports. */
-function namesExported(code: string): string[] {
+function listExports(code: string): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-bundle-'))
   try {
     const file = join(folder, 'bundle.mjs')

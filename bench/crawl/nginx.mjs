@@ -13,19 +13,20 @@ export function isInstalled(name) {
   return spawnSync('sh', ['-c', 'command -v "$1"', 'sh', name], { env: { ...process.env, PATH } }).status === 0
 }
 
-/** Serves a folder, with its files under `place`, until it is stopped. */
-export async function startNginx(folder, place) {
+/** Serves `folder` until `stop` is called; nginx keeps its configuration and logs in `stateFolder`. */
+export async function startNginx(folder, stateFolder) {
   const port = await findPort()
-  const log = join(place, 'access.log')
-  mkdirSync(join(place, 'temporary'), { recursive: true })
-  writeFileSync(join(place, 'nginx.conf'), writeConfig(folder, place, port))
-  const child = spawn('nginx', ['-p', place, '-c', join(place, 'nginx.conf'), '-e', join(place, 'error.log')], {
+  const log = join(stateFolder, 'access.log')
+  mkdirSync(join(stateFolder, 'temporary'), { recursive: true })
+  writeFileSync(join(stateFolder, 'nginx.conf'), writeConfig(folder, stateFolder, port))
+  const args = ['-p', stateFolder, '-c', join(stateFolder, 'nginx.conf'), '-e', join(stateFolder, 'error.log')]
+  const child = spawn('nginx', args, {
     env: { ...process.env, PATH },
     stdio: 'ignore',
   })
   const url = `http://127.0.0.1:${port}/`
   for (let tries = 0; !(await isListening(url)); tries++) {
-    if (tries === 100) throw new Error(`nginx does not listen, see ${join(place, 'error.log')}`)
+    if (tries === 100) throw new Error(`nginx does not listen, see ${join(stateFolder, 'error.log')}`)
     await sleep(50)
   }
   return {
@@ -56,14 +57,14 @@ function parseLine(line) {
   return { status: Number(status), type, path }
 }
 
-function writeConfig(folder, place, port) {
+function writeConfig(folder, stateFolder, port) {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (name) => `${name}_temp_path ${place}/temporary;`,
+    (name) => `${name}_temp_path ${stateFolder}/temporary;`,
   )
   return `worker_processes 1;
 daemon off;
-pid ${place}/nginx.pid;
-error_log ${place}/error.log;
+pid ${stateFolder}/nginx.pid;
+error_log ${stateFolder}/error.log;
 events { worker_connections 256; }
 http {
   types { text/html html; text/plain txt; text/css css; text/javascript js; image/svg+xml svg; image/png png; }
@@ -72,7 +73,7 @@ http {
   sendfile on;
   keepalive_requests 100000;
   log_format bench '$status $sent_http_content_type $request_uri';
-  access_log ${place}/access.log bench;
+  access_log ${stateFolder}/access.log bench;
   ${temporary.join('\n  ')}
   server { listen 127.0.0.1:${port}; root ${folder}; index index.html; }
 }

@@ -69,7 +69,7 @@ export async function crawlSets(library) {
       const { root } = SETS[set]
       const path = normalize(join(root, ...rest))
       const file = path.startsWith(root) && (await stat(path)).isDirectory() ? join(path, 'index.html') : path
-      if (!file.startsWith(root)) throw new Error('outside')
+      if (!file.startsWith(root)) throw new Error('outside of the set')
       const body = await readFile(file)
       response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' }).end(body)
     } catch {
@@ -78,9 +78,10 @@ export async function crawlSets(library) {
   })
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
   const origin = `http://127.0.0.1:${server.address().port}`
-  for (const [name, { package: from, root, start = '', seeds = [], allow = [], block = [] }] of Object.entries(SETS)) {
+  for (const [name, set] of Object.entries(SETS)) {
+    const { package: packageName, root, start = '', seeds = [], allow = [], block = [] } = set
     if (!existsSync(root)) {
-      console.error(`bench: ${name} is left out: install ${from}`)
+      console.error(`bench: ${name} is left out: install ${packageName}`)
       continue
     }
     const args = [

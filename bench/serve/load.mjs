@@ -7,37 +7,37 @@ import { text } from 'node:stream/consumers'
 import { Agent, request } from 'undici'
 import { quantile } from '../measure.mjs'
 
-const [what, origin, ...numbers] = process.argv.slice(2)
+const [mode, origin, ...numbers] = process.argv.slice(2)
 const [first, second] = numbers.map(Number)
 /** Number of searches before the measurement. */
 const WARM_UP = 50
 const dispatcher = new Agent({ connections: 4000, pipelining: 1, bodyTimeout: 0, headersTimeout: 60_000 })
-if (what === 'streams') await watch(first, second)
+if (mode === 'streams') await watch(first, second)
 else await search(first, second)
 
 async function watch(readers, stuck) {
   const delays = []
-  const heard = { bytes: 0 }
+  const received = { bytes: 0 }
   const aborting = new AbortController()
   for (let i = 0; i < stuck; i++) await openStuck()
   for (let i = 0; i < readers; i += 50) {
-    await Promise.all(Array.from({ length: Math.min(50, readers - i) }, () => read(delays, heard, aborting.signal)))
+    await Promise.all(Array.from({ length: Math.min(50, readers - i) }, () => read(delays, received, aborting.signal)))
   }
   console.log('ready')
   // A byte from the parent resets the measurements made while the clients connected.
   process.stdin.on('data', () => {
     delays.length = 0
-    heard.bytes = 0
+    received.bytes = 0
   })
   await new Promise((resolve) => process.stdin.on('end', resolve))
-  const sum = {
+  const summary = {
     parts: delays.length,
-    megabytes: heard.bytes / 1e6,
+    megabytes: received.bytes / 1e6,
     p50: quantile(delays, 0.5),
     p99: quantile(delays, 0.99),
     max: quantile(delays, 1),
   }
-  console.log(JSON.stringify(sum))
+  console.log(JSON.stringify(summary))
   process.exit()
 }
 
@@ -54,11 +54,11 @@ function openStuck() {
 }
 
 /** Reads events, and records the delay of the first event of each part. */
-async function read(delays, heard, signal) {
+async function read(delays, received, signal) {
   const { body } = await request(`${origin}/events`, { dispatcher, signal })
   body.on('error', () => undefined)
   body.on('data', (data) => {
-    heard.bytes += data.length
+    received.bytes += data.length
     const at = data.indexOf('"ts":"')
     if (at < 0) return
     delays.push(Date.now() - Date.parse(data.toString('latin1', at + 6, at + 30)))
@@ -67,7 +67,7 @@ async function read(delays, heard, signal) {
 
 async function search(connections, rounds) {
   const queries = (await text(process.stdin)).split('\n').filter((query) => query !== '')
-  const asked = Array.from({ length: rounds }, () => queries).flat()
+  const sequence = Array.from({ length: rounds }, () => queries).flat()
   const ask = async (query) => {
     const began = performance.now()
     const { statusCode, body } = await request(`${origin}/api/search?q=${encodeURIComponent(query)}`, { dispatcher })
@@ -75,15 +75,15 @@ async function search(connections, rounds) {
     if (statusCode !== 200) throw new Error(`${statusCode}: ${JSON.stringify(answer)}`)
     return { ms: performance.now() - began, passages: answer.passages.length }
   }
-  // Warms up, so that modules that are loaded on demand are present.
+  // Warms up, so that the server has loaded its modules.
   for (const query of queries.slice(0, WARM_UP)) await ask(query)
   const times = []
   let found = 0
   let next = 0
   const began = performance.now()
   const worker = async () => {
-    while (next < asked.length) {
-      const { ms, passages } = await ask(asked[next++])
+    while (next < sequence.length) {
+      const { ms, passages } = await ask(sequence[next++])
       times.push(ms)
       found += passages > 0 ? 1 : 0
     }
@@ -97,7 +97,7 @@ async function search(connections, rounds) {
       p50: quantile(times, 0.5),
       p99: quantile(times, 0.99),
       share,
-      asked: times.length + Math.min(queries.length, WARM_UP),
+      requestCount: times.length + Math.min(queries.length, WARM_UP),
     }),
   )
   process.exit()

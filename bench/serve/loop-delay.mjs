@@ -1,5 +1,5 @@
-// Loaded into a server before its program: reports its event loop delay to the parent process. Crawls that it starts load it too, but have
-// no parent to report to.
+// Loaded into a server before its program: reports its event loop delay to the parent process. Crawl processes of the server load this file
+// too, but have no channel to report on.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
 if (process.send !== undefined) {
@@ -7,7 +7,7 @@ if (process.send !== undefined) {
   delay.enable()
   process.on('message', (message) => {
     if (message === 'reset') delay.reset()
-    // The interval of the timer itself is no delay.
+    // The interval of the timer, 1 ms, does not count as delay.
     else
       process.send({
         p50: delay.percentile(50) / 1e6 - 1,

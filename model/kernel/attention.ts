@@ -1,10 +1,11 @@
 /*
  * Attention of one text: every row attends to all rows of the text. Heads are 32 wide. Two rows are processed at a time, with 16 keys or
- * half a head side by side, so that nothing is added across lanes.
+ * half a head in separate SIMD lanes, so that nothing is added across lanes.
  */
 import { exponential } from './exponential'
 
 const HEAD_BYTES: usize = 128
+/** 1 / √32. */
 const SCALE: f32 = 0.17677669529663687
 
 /**
@@ -16,23 +17,32 @@ export function attend(x: usize, rows: i32, heads: i32, out: usize, scratch: usi
   const width = <usize>heads * HEAD_BYTES
   const stride: usize = 3 * width
   const padded = <usize>((rows + 15) & ~15)
-  const line = padded << 2
+  const lineBytes = padded << 2
   const keys = scratch
-  const values = keys + 32 * line
-  const first = values + <usize>rows * HEAD_BYTES
-  const second = first + line
+  const values = keys + 32 * lineBytes
+  const firstWeights = values + <usize>rows * HEAD_BYTES
+  const secondWeights = firstWeights + lineBytes
   for (let head: usize = 0; head < <usize>heads; head++) {
     const column = x + head * HEAD_BYTES
     gather(column + width, column + 2 * width, stride, <usize>rows, padded, keys, values)
     for (let i: usize = 0; i < <usize>rows; i += 2) {
       // With an odd number of rows, the last one is computed twice.
       const next = min(i + 1, <usize>rows - 1)
-      score(column + i * stride, column + next * stride, keys, line, first, second)
-      const a = weigh(first, <usize>rows, line)
-      const b = weigh(second, <usize>rows, line)
+      score(column + i * stride, column + next * stride, keys, lineBytes, firstWeights, secondWeights)
+      const firstFactor = weigh(firstWeights, <usize>rows, lineBytes)
+      const secondFactor = weigh(secondWeights, <usize>rows, lineBytes)
       const to = out + head * HEAD_BYTES
-      mix(values, <usize>rows, first, second, a, b, to + i * width, to + next * width)
-      mix(values + 64, <usize>rows, first, second, a, b, to + i * width + 64, to + next * width + 64)
+      mix(values, <usize>rows, firstWeights, secondWeights, firstFactor, secondFactor, to + i * width, to + next * width)
+      mix(
+        values + 64,
+        <usize>rows,
+        firstWeights,
+        secondWeights,
+        firstFactor,
+        secondFactor,
+        to + i * width + 64,
+        to + next * width + 64,
+      )
     }
   }
 }
@@ -40,7 +50,7 @@ export function attend(x: usize, rows: i32, heads: i32, out: usize, scratch: usi
 /** Copies the values of a head, and its keys column by column, padded with zeros. */
 @inline
 function gather(from: usize, valuesFrom: usize, stride: usize, rows: usize, padded: usize, keys: usize, values: usize): void {
-  const line = padded << 2
+  const lineBytes = padded << 2
   for (let j: usize = 0; j < padded; j += 4) {
     for (let d: usize = 0; d < HEAD_BYTES; d += 16) {
       const at = from + j * stride + d
@@ -53,11 +63,11 @@ function gather(from: usize, valuesFrom: usize, stride: usize, rows: usize, padd
       const ce = v128.shuffle<f32>(c, e, 0, 4, 1, 5)
       const abHigh = v128.shuffle<f32>(a, b, 2, 6, 3, 7)
       const ceHigh = v128.shuffle<f32>(c, e, 2, 6, 3, 7)
-      const to = keys + (d >> 2) * line + (j << 2)
+      const to = keys + (d >> 2) * lineBytes + (j << 2)
       v128.store(to, v128.shuffle<f64>(ab, ce, 0, 2))
-      v128.store(to + line, v128.shuffle<f64>(ab, ce, 1, 3))
-      v128.store(to + 2 * line, v128.shuffle<f64>(abHigh, ceHigh, 0, 2))
-      v128.store(to + 3 * line, v128.shuffle<f64>(abHigh, ceHigh, 1, 3))
+      v128.store(to + lineBytes, v128.shuffle<f64>(ab, ce, 1, 3))
+      v128.store(to + 2 * lineBytes, v128.shuffle<f64>(abHigh, ceHigh, 0, 2))
+      v128.store(to + 3 * lineBytes, v128.shuffle<f64>(abHigh, ceHigh, 1, 3))
     }
   }
   for (let j: usize = 0; j < rows; j++) {
@@ -69,12 +79,19 @@ function gather(from: usize, valuesFrom: usize, stride: usize, rows: usize, padd
 
 /** Multiplies the queries of two rows with all keys. */
 @inline
-function score(query: usize, other: usize, keys: usize, line: usize, first: usize, second: usize): void {
+function score(
+  firstQuery: usize,
+  secondQuery: usize,
+  keys: usize,
+  lineBytes: usize,
+  firstWeights: usize,
+  secondWeights: usize,
+): void {
   const scale = f32x4.splat(SCALE)
-  for (let j: usize = 0; j < line; j += 64) {
+  for (let j: usize = 0; j < lineBytes; j += 64) {
     let k = keys + j
-    let p = query
-    let q = other
+    let p = firstQuery
+    let q = secondQuery
     const end = p + HEAD_BYTES
     let s0 = f32x4.splat(0)
     let s1 = s0
@@ -101,25 +118,25 @@ function score(query: usize, other: usize, keys: usize, line: usize, first: usiz
       t3 = f32x4.add(t3, f32x4.mul(v, b))
       p += 4
       q += 4
-      k += line
+      k += lineBytes
     }
-    v128.store(first + j, f32x4.mul(s0, scale))
-    v128.store(first + j, f32x4.mul(s1, scale), 16)
-    v128.store(first + j, f32x4.mul(s2, scale), 32)
-    v128.store(first + j, f32x4.mul(s3, scale), 48)
-    v128.store(second + j, f32x4.mul(t0, scale))
-    v128.store(second + j, f32x4.mul(t1, scale), 16)
-    v128.store(second + j, f32x4.mul(t2, scale), 32)
-    v128.store(second + j, f32x4.mul(t3, scale), 48)
+    v128.store(firstWeights + j, f32x4.mul(s0, scale))
+    v128.store(firstWeights + j, f32x4.mul(s1, scale), 16)
+    v128.store(firstWeights + j, f32x4.mul(s2, scale), 32)
+    v128.store(firstWeights + j, f32x4.mul(s3, scale), 48)
+    v128.store(secondWeights + j, f32x4.mul(t0, scale))
+    v128.store(secondWeights + j, f32x4.mul(t1, scale), 16)
+    v128.store(secondWeights + j, f32x4.mul(t2, scale), 32)
+    v128.store(secondWeights + j, f32x4.mul(t3, scale), 48)
   }
 }
 
 /** Turns scores into weights; returns the reciprocal of their sum. Padding after the last score becomes 0. */
 @inline
-function weigh(scores: usize, rows: usize, line: usize): v128 {
-  for (let j = rows << 2; j < line; j += 4) store<f32>(scores + j, -1e30)
+function weigh(scores: usize, rows: usize, lineBytes: usize): v128 {
+  for (let j = rows << 2; j < lineBytes; j += 4) store<f32>(scores + j, -1e30)
   let largest = v128.load(scores)
-  for (let j: usize = 16; j < line; j += 16) largest = f32x4.pmax(largest, v128.load(scores + j))
+  for (let j: usize = 16; j < lineBytes; j += 16) largest = f32x4.pmax(largest, v128.load(scores + j))
   const top = f32x4.splat(
     max(
       max(f32x4.extract_lane(largest, 0), f32x4.extract_lane(largest, 1)),
@@ -127,7 +144,7 @@ function weigh(scores: usize, rows: usize, line: usize): v128 {
     ),
   )
   let sum = f32x4.splat(0)
-  for (let j: usize = 0; j < line; j += 16) {
+  for (let j: usize = 0; j < lineBytes; j += 16) {
     const v = exponential(f32x4.sub(v128.load(scores + j), top))
     v128.store(scores + j, v)
     sum = f32x4.add(sum, v)
@@ -141,17 +158,17 @@ function weigh(scores: usize, rows: usize, line: usize): v128 {
   )
 }
 
-/** Weighted sums of half a head of the values, for two rows. */
+/** Sums of half a head of the values, for two rows, with the weights and the factor of each row. */
 @inline
 function mix(
   values: usize,
   rows: usize,
-  first: usize,
-  second: usize,
-  a: v128,
-  b: v128,
-  out: usize,
-  other: usize,
+  firstWeights: usize,
+  secondWeights: usize,
+  firstFactor: v128,
+  secondFactor: v128,
+  firstOut: usize,
+  secondOut: usize,
 ): void {
   let s0 = f32x4.splat(0)
   let s1 = s0
@@ -161,10 +178,10 @@ function mix(
   let t1 = s0
   let t2 = s0
   let t3 = s0
-  let p = first
-  let q = second
+  let p = firstWeights
+  let q = secondWeights
   let k = values
-  const end = first + (rows << 2)
+  const end = firstWeights + (rows << 2)
   while (p < end) {
     const x = v128.load32_splat(p)
     const y = v128.load32_splat(q)
@@ -184,12 +201,12 @@ function mix(
     q += 4
     k += HEAD_BYTES
   }
-  v128.store(out, f32x4.mul(s0, a))
-  v128.store(out, f32x4.mul(s1, a), 16)
-  v128.store(out, f32x4.mul(s2, a), 32)
-  v128.store(out, f32x4.mul(s3, a), 48)
-  v128.store(other, f32x4.mul(t0, b))
-  v128.store(other, f32x4.mul(t1, b), 16)
-  v128.store(other, f32x4.mul(t2, b), 32)
-  v128.store(other, f32x4.mul(t3, b), 48)
+  v128.store(firstOut, f32x4.mul(s0, firstFactor))
+  v128.store(firstOut, f32x4.mul(s1, firstFactor), 16)
+  v128.store(firstOut, f32x4.mul(s2, firstFactor), 32)
+  v128.store(firstOut, f32x4.mul(s3, firstFactor), 48)
+  v128.store(secondOut, f32x4.mul(t0, secondFactor))
+  v128.store(secondOut, f32x4.mul(t1, secondFactor), 16)
+  v128.store(secondOut, f32x4.mul(t2, secondFactor), 32)
+  v128.store(secondOut, f32x4.mul(t3, secondFactor), 48)
 }

@@ -1,14 +1,14 @@
 /*
- * The exponential in 32-bit floats, with multiplications, additions and integer operations only, because every machine rounds them alike.
+ * The exponential in 32-bit floats, with multiplications, additions and integer operations only, because every machine rounds these alike.
  * Constants are in a table in memory, because V8 would rebuild vector constants at each use.
  */
 const LOG2_E: f32 = 1.44269504088896341
 const LN2_HIGH: f32 = 0.693359375
 const LN2_LOW: f32 = -2.12194440e-4
-/** Adding it rounds to an integer, half to even, in the low bits. */
+/** Adding this number rounds to an integer, half to even, and leaves that integer in the low bits. */
 const ROUND: f32 = 12582912
 /** Below this the result is 0. */
-const LEAST: f32 = -87
+const MIN_INPUT: f32 = -87
 
 const TABLE = memory.data<f32>(
   [
@@ -16,7 +16,7 @@ const TABLE = memory.data<f32>(
     LN2_HIGH,
     LN2_LOW,
     ROUND,
-    LEAST,
+    MIN_INPUT,
     1.9875691500e-4,
     1.3981999507e-3,
     8.3334519073e-3,

@@ -4,10 +4,11 @@
 
 /** Activations are bytes from 1 to 127: 64 plus −63 to 63. */
 const LEVELS: f32 = 63
-/** Adding it rounds to an integer, half to even, and leaves that integer plus 64 in the low bits. */
+/** Adding this number rounds to an integer, half to even, and leaves that integer plus 64 in the low bits. */
 const ROUND: f32 = 12582912 + 64
 const ROUND_BITS: i32 = 0x4b400000
-const LEAST: f32 = 1e-8
+/** A row of smaller numbers is quantized as if this were its largest magnitude. */
+const MIN_MAGNITUDE: f32 = 1e-8
 const EPSILON: f32 = 1e-12
 
 /** GELU is interpolated from a table. Beyond this distance from 0 it is 0 or the number itself; within, the error is at most 4e-7. */
@@ -15,7 +16,7 @@ const GELU_RANGE: f32 = 7.9
 /** Table entries per unit; the table covers −8 to 8. */
 const GELU_STEPS: f32 = 512
 const GELU_MIDDLE: i32 = 4096
-/** 2^23 holds integers only: adding half less than it rounds down, and leaves the integer in the low bits. */
+/** Floats from 2^23 on are integers: adding 2^23 − 0.5 rounds down and leaves the integer in the low bits. */
 const TWO_TO_23: f32 = 8388608
 
 // V8 rebuilds vector constants at each use, so they are read from memory.
@@ -61,7 +62,7 @@ export function expand(tokens: usize, scales: usize, rows: i32, width: i32, out:
 /** Writes a row as bytes, and its scale; `largest` is its largest magnitude. */
 @inline
 function writeBytes(row: usize, width: usize, largest: v128, bytes: usize, scale: usize): void {
-  const s = max(maxLanes(largest), LEAST) / LEVELS
+  const s = max(maxLanes(largest), MIN_MAGNITUDE) / LEVELS
   store<f32>(scale, s)
   const inverse = f32x4.splat(<f32>1 / s)
   const round = f32x4.splat(ROUND)
@@ -108,8 +109,8 @@ export function activate(x: usize, rows: i32, width: i32, bytes: usize, scales: 
 @inline
 function gelu(x: v128, table: usize): v128 {
   const inside = f32x4.pmin(f32x4.pmax(x, constant(1)), constant(0))
-  const at = f32x4.add(f32x4.mul(inside, constant(2)), constant(3))
-  const floor = f32x4.add(at, constant(4))
+  const position = f32x4.add(f32x4.mul(inside, constant(2)), constant(3))
+  const floor = f32x4.add(position, constant(4))
   const offsets = v128.and(i32x4.shl(floor, 2), v128.load32_splat(LOW_BITS))
   // Loads each entry together with the next one.
   let low = v128.load64_zero(table + i32x4.extract_lane(offsets, 0))
@@ -118,8 +119,8 @@ function gelu(x: v128, table: usize): v128 {
   high = v128.load64_lane(table + i32x4.extract_lane(offsets, 3), high, 1)
   const from = v128.shuffle<f32>(low, high, 0, 2, 4, 6)
   const to = v128.shuffle<f32>(low, high, 1, 3, 5, 7)
-  const share = f32x4.sub(at, f32x4.sub(floor, constant(5)))
-  const v = f32x4.add(from, f32x4.mul(f32x4.sub(to, from), share))
+  const fraction = f32x4.sub(position, f32x4.sub(floor, constant(5)))
+  const v = f32x4.add(from, f32x4.mul(f32x4.sub(to, from), fraction))
   return f32x4.add(v, f32x4.pmax(f32x4.sub(x, inside), constant(6)))
 }
 

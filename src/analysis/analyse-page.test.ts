@@ -115,12 +115,12 @@ describe('other pages', () => {
     expect(analysis.meta.deepAnalysis.findings.sentiment).toBeNull()
   })
 
-  test('a page with hardly any text is minimal', () => {
+  test('a page with hardly any text has the kind minimal', () => {
     const { analysis } = analysePage(read('<p>Come back later.</p>', '/a'), PLACES)
     expect(analysis).toMatchObject({ kind: 'minimal', meta: { method: 'minimal@v1' } })
   })
 
-  test('a navigation page is analysed, and may be a hub', () => {
+  test('a navigation page has the kind nav and can be a hub', () => {
     const items = Array.from(
       { length: 15 },
       (_, i) => `<li><a href="/2026/03/${10 + i}/a-b-c">Deal ${i} signed</a></li>`,

@@ -23,12 +23,12 @@ const MAX_PLACES = 500
 const MAX_CHARS = 500_000
 
 /** Analyses a page: facts, language, places, key phrases, sentiment and place hub. */
-export const analysePage: AnalysePage = (page, places, given = {}) => {
+export const analysePage: AnalysePage = (page, places, pageContext = {}) => {
   const classification = classifyPage(page)
   const text = maskNonProse(page.markdown.slice(0, MAX_CHARS))
   const { language, source } = readLanguage(page.language, text)
   const section = page.section ?? classification.url.section
-  const context = contextOf(page, section, language, given)
+  const context = contextOf(page, section, language, pageContext)
   const isShort = page.wordCount < MINIMAL_WORDS && page.markdown.length < MINIMAL_CHARS
   const isMinimal = isShort && classification.kind !== 'nav'
   return {
@@ -64,7 +64,8 @@ function analyseText(page: Page, text: string, language: string | null): DeepAna
   const keyPhrases = findKeyPhrases(text, { title: page.title, language })
   const notes: string[] = ['best effort']
   if (language !== 'en') notes.push('no sentiment: there is a list of words for English only')
-  if (language !== null && UNSPACED.has(language)) notes.push('no key phrases: the language is written without spaces')
+  if (language !== null && UNSPACED_LANGUAGES.has(language))
+    notes.push('no key phrases: the language is written without spaces')
   return {
     findings: { keyPhrases, sentiment: language === 'en' ? readSentiment(text) : null },
     notes,
@@ -73,11 +74,16 @@ function analyseText(page: Page, text: string, language: string | null): DeepAna
 }
 
 /** Languages without spaces between words, for which there are no key phrases. */
-const UNSPACED: ReadonlySet<string> = new Set(['zh', 'ja', 'th', 'lo', 'km', 'my'])
+const UNSPACED_LANGUAGES: ReadonlySet<string> = new Set(['zh', 'ja', 'th', 'lo', 'km', 'my'])
 
-function contextOf(page: Page, section: string | null, language: string | null, given: PageContext): MatchContext {
+function contextOf(
+  page: Page,
+  section: string | null,
+  language: string | null,
+  pageContext: PageContext,
+): MatchContext {
   return {
-    ...given,
+    ...pageContext,
     url: page.url,
     title: page.title,
     ...(section === null ? {} : { section }),
@@ -85,7 +91,7 @@ function contextOf(page: Page, section: string | null, language: string | null, 
   }
 }
 
-/** Finds the places in title, address and text, in this order, so that the limit cuts those of the text. */
+/** Finds the places in title, address and text, in this order, so that the limit drops places of the text first. */
 function findPlaces(page: Page, text: string, places: PlaceMatcher, context: MatchContext): FoundPlace[] {
   const found: FoundPlace[] = []
   const add = (matches: readonly PlaceMatch[], source: FoundPlace['source']) => {

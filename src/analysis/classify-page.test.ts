@@ -34,7 +34,7 @@ const LISTS = {
     `<a href="${href}"><h3>${titleOf(i)}</h3><p>${SENTENCES[i % 5]}</p></a>`,
 } as const
 
-const GRAMMARS = {
+const URL_FORMS = {
   dated: (i: number) => `/2026/03/${10 + (i % 18)}/${titleOf(i).replaceAll(' ', '-')}`,
   numbered: (i: number) => `/news/${4000 + i}.html`,
   'by section': (i: number) => `/world/${titleOf(i).replaceAll(' ', '-')}`,
@@ -81,7 +81,7 @@ describe('a hub without metadata', () => {
     '/world/france?page=2',
   ]
   for (const [list, item] of Object.entries(LISTS)) {
-    test.each(Object.entries(GRAMMARS))(`a hub as ${list} is navigation when article addresses are %s`, (_, href) => {
+    test.each(Object.entries(URL_FORMS))(`a hub as ${list} is navigation when article addresses are %s`, (_, href) => {
       for (const count of [10, 15, 40]) {
         const items = Array.from({ length: count }, (__, i) => item(href(i), i)).join('')
         for (const path of paths) {
@@ -93,7 +93,7 @@ describe('a hub without metadata', () => {
   }
 
   test('a hub is navigation even if its address reads like a headline', () => {
-    const items = Array.from({ length: 15 }, (_, i) => LISTS['a list with teasers'](GRAMMARS.dated(i), i)).join('')
+    const items = Array.from({ length: 15 }, (_, i) => LISTS['a list with teasers'](URL_FORMS.dated(i), i)).join('')
     expect(kindOf('/world/saint-vincent-and-the-grenadines', `${MENU}<h1>Saint Vincent</h1><ul>${items}</ul>`)).toBe(
       'nav',
     )
@@ -112,7 +112,7 @@ describe('an article without metadata', () => {
   })
 
   test('an article may have links to other articles below it', () => {
-    const more = Array.from({ length: 6 }, (_, i) => LISTS['a plain list'](GRAMMARS.dated(i), i)).join('')
+    const more = Array.from({ length: 6 }, (_, i) => LISTS['a plain list'](URL_FORMS.dated(i), i)).join('')
     const html = `${MENU}<main><h1>Harbour closed</h1>${prose(6)}<h2>More</h2><ul>${more}</ul></main>`
     expect(kindOf('/2026/03/05/harbour-closed', html)).toBe('article')
   })
@@ -122,13 +122,13 @@ describe('pages in scripts without spaces', () => {
   const story =
     '政府星期一决定，新规定将从明年一月一日起在全国范围内实施。许多市民对此表示反对，并要求议会重新讨论这一问题，部长没有回答。'
 
-  test('classifies an article', () => {
+  test('classifies a Chinese text as an article', () => {
     const body = Array.from({ length: 4 }, (_, i) => `<p>${story}${i}</p>`).join('')
     expect(kindOf('/2026/03/05/4711.html', `${MENU}<main><h1>新规定</h1>${body}</main>`)).toBe('article')
     expect(kindOf('/a/4711', `${MENU}<main><h1>新规定</h1>${body}</main>`)).toBe('article')
   })
 
-  test('classifies a hub as navigation', () => {
+  test('classifies a list of Chinese links as navigation', () => {
     const items = Array.from(
       { length: 15 },
       (_, i) => `<li><a href="/a/${i}">新规定将从明年开始实施${i}</a></li>`,
@@ -199,9 +199,9 @@ describe('classification details', () => {
 
   test('confidence grows with the number of matching signals', () => {
     const bare = read('/world/harbour-storm', `<h1>Harbour closed</h1>${prose(3)}`)
-    const sure = { ...bare, types: ['newsarticle', 'og:article'], author: 'Anna Smith', publishedAt: '2026-03-05' }
-    expect(classifyPage(sure).confidence).toBeGreaterThan(classifyPage(bare).confidence)
-    expect(classifyPage(sure).confidence).toBeGreaterThan(0.9)
+    const declared = { ...bare, types: ['newsarticle', 'og:article'], author: 'Anna Smith', publishedAt: '2026-03-05' }
+    expect(classifyPage(declared).confidence).toBeGreaterThan(classifyPage(bare).confidence)
+    expect(classifyPage(declared).confidence).toBeGreaterThan(0.9)
   })
 
   test('only links of the same site count, with or without www', () => {

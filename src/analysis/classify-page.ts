@@ -32,11 +32,11 @@ export interface PageObservation {
 
 /** Observes a page without classifying it. */
 export function observePage(page: Page): PageObservation {
-  const told = classifyUrl(page.url)
+  const pageUrl = classifyUrl(page.url)
   const measure = measureContent(page)
-  const url = urlSignalsOf(page.url, told)
+  const url = urlSignalsOf(page.url, pageUrl)
   const content = contentSignalsOf(page, url.host, measure)
-  return { url, content, signs: readSigns(page, told, measure, content) }
+  return { url, content, signs: readSigns(page, pageUrl, measure, content) }
 }
 
 /**
@@ -130,11 +130,11 @@ function urlSignalsOf(address: string, { segments, hasDate, hasArticleWords }: P
 const NO_URL = { hostname: '', host: '', searchParams: { size: 0 } }
 
 function contentSignalsOf(page: Page, host: string, measure: ContentMeasure): ContentSignals {
-  const bare = host.replace(/^www\./, '')
+  const bareHost = host.replace(/^www\./, '')
   let navLinks = 0
   let articleLinks = 0
   for (const { url } of page.links) {
-    if (!isOnHost(url, bare)) continue
+    if (!isOnHost(url, bareHost)) continue
     if (isArticleUrl(url)) articleLinks++
     else navLinks++
   }
@@ -151,11 +151,11 @@ function contentSignalsOf(page: Page, host: string, measure: ContentMeasure): Co
 }
 
 /** Whether an absolute URL is on a host, with or without `www.`. */
-function isOnHost(url: string, bare: string): boolean {
+function isOnHost(url: string, bareHost: string): boolean {
   let start = url.indexOf('//') + 2
   if (url.startsWith('www.', start)) start += 4
-  if (!url.startsWith(bare, start)) return false
-  const after = url[start + bare.length]
+  if (!url.startsWith(bareHost, start)) return false
+  const after = url[start + bareHost.length]
   return after === undefined || after === '/' || after === '?' || after === '#'
 }
 

@@ -4,10 +4,13 @@ import type { ContentMeasure } from './measure-content.ts'
 
 /** Signs for or against a class, each from 0 to 1. */
 export interface Signs {
+  /** The page declares a schema.org article type. */
   readonly saysArticle: number
+  /** The Open Graph type of the page is `article`. */
   readonly sharesArticle: number
   readonly isThread: number
   readonly isManual: number
+  /** The page declares a schema.org or Open Graph type of lists or products. */
   readonly saysList: number
   readonly hasAuthor: number
   readonly hasDate: number
@@ -30,11 +33,11 @@ export interface Signs {
 }
 
 /** Reads the signs of a page from its address, its metadata and the structure of its text. */
-export function readSigns(page: Page, told: PageUrl, measure: ContentMeasure, content: ContentSignals): Signs {
+export function readSigns(page: Page, pageUrl: PageUrl, measure: ContentMeasure, content: ContentSignals): Signs {
   const { types = [], generator } = page
   const says = (names: ReadonlySet<string>) => Number(types.some((type) => names.has(type)))
-  const isFront = told.segments.length === 0 && told.kind === 'nav'
-  const bare = measure.text + measure.code
+  const isFront = pageUrl.segments.length === 0 && pageUrl.kind === 'nav'
+  const textAndCode = measure.text + measure.code
   return {
     saysArticle: Number(declaresArticle(page)),
     sharesArticle: Number(types.includes('og:article')),
@@ -44,13 +47,13 @@ export function readSigns(page: Page, told: PageUrl, measure: ContentMeasure, co
     hasAuthor: Number(page.author !== null),
     hasDate: Number(page.publishedAt !== null),
     isFront: Number(isFront),
-    urlArticle: Number(told.kind === 'article'),
-    urlDated: Number(told.kind === 'article' && told.hasDate),
-    urlNav: Number(told.kind === 'nav'),
-    urlOther: Number(told.kind === 'other'),
+    urlArticle: Number(pageUrl.kind === 'article'),
+    urlDated: Number(pageUrl.kind === 'article' && pageUrl.hasDate),
+    urlNav: Number(pageUrl.kind === 'nav'),
+    urlOther: Number(pageUrl.kind === 'other'),
     prose: measure.text === 0 ? 0 : measure.prose / measure.text,
     linked: content.linkDensity,
-    code: bare === 0 ? 0 : measure.code / bare,
+    code: textAndCode === 0 ? 0 : measure.code / textAndCode,
     teasers: Math.min(1, measure.teasers / MANY_TEASERS),
     teaserShare: measure.teasers / (measure.teasers + 2 * measure.proseParagraphs + 1),
     fewWords: Number(measure.text < FEW_WORDS_CHARS),

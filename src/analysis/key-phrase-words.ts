@@ -4,8 +4,8 @@ import { isStopWord } from '../core/text/stop-words.ts'
 export type StopWordTest = (word: string) => boolean
 
 /**
- * Creates the test for stop words of a language. For a language without a list, stop words are those that are short or very frequent in the
- * text: `counts` has the occurrences of each word, and `total` is their sum.
+ * Creates the test for stop words of a language. In a language without a list, stop words are very short words, and fairly short words that
+ * are very frequent in the text: `counts` has the occurrences of each word, and `total` is their sum.
  */
 export function createStopWordTest(
   language: string | null,
@@ -18,11 +18,12 @@ export function createStopWordTest(
   const list = language === null ? undefined : STOP_WORD_LISTS.get(language)
   if (list !== undefined) return (word) => list.has(word) || word.length < 2
   return (word) =>
-    word.length <= SHORT_WORD || (word.length <= LONG_WORD && (counts.get(word) ?? 0) > total * FREQUENT_SHARE)
+    word.length <= MAX_SHORT_WORD_CHARS ||
+    (word.length <= MAX_FREQUENT_WORD_CHARS && (counts.get(word) ?? 0) > total * FREQUENT_SHARE)
 }
 
-const SHORT_WORD = 3
-const LONG_WORD = 6
+const MAX_SHORT_WORD_CHARS = 3
+const MAX_FREQUENT_WORD_CHARS = 6
 const FREQUENT_SHARE = 0.01
 
 /** A Korean word without its trailing particle, if at least two syllables remain. */

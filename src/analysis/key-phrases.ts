@@ -16,8 +16,9 @@ export interface PhraseContext {
   readonly language: string | null
 }
 
-/** Maximum number of phrases per text, and of phrases with several words that are chosen before single words. */
+/** Maximum number of phrases per text. */
 const MAX_PHRASES = 10
+/** Maximum number of phrases with several words; they are chosen first, so that single words get the remaining places. */
 const MAX_MULTI_WORD = 8
 /** Number of words that are analysed; the topic of a text is clear by that point. */
 const MAX_WORDS = 8000
@@ -27,7 +28,7 @@ const MIN_WORDS = 20
 /**
  * The phrases that a text is about, best first. Candidates are runs of up to three words between stop words and punctuation, as in RAKE.
  * Their score depends on frequency, position, capitalisation and the title, as in YAKE. A word that is part of a phrase is not listed
- * alone. Scripts without spaces give none.
+ * alone. A text in a script without spaces has no phrases.
  */
 export function findKeyPhrases(text: string, { title, language }: PhraseContext): KeyPhrase[] {
   const lexicon = createLexicon(language)
@@ -59,9 +60,10 @@ interface Lemma {
   /** Index of its first occurrence among the words of the text. */
   readonly first: number
   isInTitle: boolean
-  /** The form to show. */
+  /** The form to show: the first one inside a sentence, or else the first one. */
   surface: string
-  isSettled: boolean
+  /** Whether `surface` is from inside a sentence. */
+  isSurfaceFinal: boolean
 }
 
 /** A word as it is written. */
@@ -72,7 +74,8 @@ interface WordForm {
   readonly hasCapital: boolean
   /** Number of occurrences in this form. */
   count: number
-  kind: 'word' | 'stop' | 'joint'
+  /** A connector is a stop word that can join names, such as `of`. */
+  kind: 'word' | 'stop' | 'connector'
 }
 
 interface Lexicon {
@@ -158,9 +161,9 @@ function formOf(written: string, { forms, lemmas, language }: Lexicon, at: numbe
   const text = language === 'ko' ? withoutParticle(written) : written
   const word = text.toLowerCase().replaceAll('’', "'")
   const name = lemmaOf(word, language)
-  let base = lemmas.get(name)
-  if (base === undefined) {
-    base = {
+  let lemma = lemmas.get(name)
+  if (lemma === undefined) {
+    lemma = {
       id: lemmas.size + 1,
       count: 0,
       inside: 0,
@@ -168,14 +171,14 @@ function formOf(written: string, { forms, lemmas, language }: Lexicon, at: numbe
       first: at,
       isInTitle: false,
       surface: '',
-      isSettled: false,
+      isSurfaceFinal: false,
     }
-    lemmas.set(name, base)
+    lemmas.set(name, lemma)
   }
   const form: WordForm = {
     text,
     word,
-    lemma: base,
+    lemma,
     hasCapital: text.charAt(0) !== word.charAt(0),
     count: 0,
     kind: 'word',
@@ -192,9 +195,9 @@ function countForm(form: WordForm, isFirst: boolean): void {
     lemma.inside++
     if (form.hasCapital) lemma.capitals++
   }
-  if (lemma.surface !== '' && (lemma.isSettled || isFirst)) return
+  if (lemma.surface !== '' && (lemma.isSurfaceFinal || isFirst)) return
   lemma.surface = withoutPossessive(form.text)
-  lemma.isSettled = !isFirst
+  lemma.isSurfaceFinal = !isFirst
 }
 
 function withoutPossessive(text: string): string {
@@ -203,10 +206,10 @@ function withoutPossessive(text: string): string {
 
 /** A word without its possessive ending, and in English without its plural ending. */
 function lemmaOf(word: string, language: string | null): string {
-  const owner = withoutPossessive(word)
-  if (language !== 'en' || owner.length <= 3 || !owner.endsWith('s')) return owner
-  if (owner.endsWith('ies')) return `${owner.slice(0, -3)}y`
-  return /(?:ss|us|is)$/.test(owner) ? owner : owner.slice(0, -1)
+  const base = withoutPossessive(word)
+  if (language !== 'en' || base.length <= 3 || !base.endsWith('s')) return base
+  if (base.endsWith('ies')) return `${base.slice(0, -3)}y`
+  return /(?:ss|us|is)$/.test(base) ? base : base.slice(0, -1)
 }
 
 function markStopWords({ forms, language }: Lexicon, total: number): void {
@@ -216,7 +219,7 @@ function markStopWords({ forms, language }: Lexicon, total: number): void {
   for (const form of forms.values()) {
     const { word } = form
     if (isStop(word) || isStop(lemmaOf(word, language)) || !HAS_LETTER.test(word)) {
-      form.kind = NAME_CONNECTORS.has(word) ? 'joint' : 'stop'
+      form.kind = NAME_CONNECTORS.has(word) ? 'connector' : 'stop'
     }
   }
 }
@@ -240,11 +243,11 @@ const MIN_SINGLE_CHARS = 4
 const MIN_SINGLE_SYLLABLES = 2
 
 function listSingleWords({ forms, language }: Lexicon): Candidate[] {
-  const least = language === 'ko' ? MIN_SINGLE_SYLLABLES : MIN_SINGLE_CHARS
+  const minLen = language === 'ko' ? MIN_SINGLE_SYLLABLES : MIN_SINGLE_CHARS
   const seen = new Set<Lemma>()
   const candidates: Candidate[] = []
   for (const { lemma, kind } of forms.values()) {
-    if (kind !== 'word' || seen.has(lemma) || lemma.count < MIN_SINGLE_COUNT || lemma.surface.length < least) continue
+    if (kind !== 'word' || seen.has(lemma) || lemma.count < MIN_SINGLE_COUNT || lemma.surface.length < minLen) continue
     seen.add(lemma)
     const { id, surface, count, first } = lemma
     candidates.push({ parts: [id], surface, frequency: count, first, score: 0.4 * weigh(lemma) * Math.sqrt(count) })
@@ -259,9 +262,9 @@ interface NGram {
   count: number
 }
 
-/** Counts runs of two or three words. The key is a number instead of a text, because most runs occur once and are dropped. */
+/** Counts runs of two or three words. The key is a number because most runs occur once and are dropped: a string for each costs more. */
 function listNGrams(words: readonly Word[], { lemmas }: Lexicon): Candidate[] {
-  const stretches = new Map<number, NGram>()
+  const nGrams = new Map<number, NGram>()
   const radix = lemmas.size + 2
   for (let i = 0; i + 1 < words.length; i++) {
     const first = words[i]
@@ -271,12 +274,12 @@ function listNGrams(words: readonly Word[], { lemmas }: Lexicon): Candidate[] {
       const word = words[i + length - 1]
       if (word === undefined || word.isCut || word.form.kind === 'stop') break
       key = key * radix + word.form.lemma.id
-      if (word.form.kind === 'joint') {
+      if (word.form.kind === 'connector') {
         if (length === 3 || !joinsNames(words, i + 1)) break
         continue
       }
-      const known = stretches.get(key)
-      if (known === undefined) stretches.set(key, { from: i, length, count: 1 })
+      const known = nGrams.get(key)
+      if (known === undefined) nGrams.set(key, { from: i, length, count: 1 })
       else {
         known.count++
         // Prefers an occurrence inside a sentence as the form to show.
@@ -284,7 +287,7 @@ function listNGrams(words: readonly Word[], { lemmas }: Lexicon): Candidate[] {
       }
     }
   }
-  return [...stretches.values()].flatMap((stretch) => candidateOf(words, stretch))
+  return [...nGrams.values()].flatMap((nGram) => candidateOf(words, nGram))
 }
 
 function joinsNames(words: readonly Word[], at: number): boolean {
@@ -293,29 +296,29 @@ function joinsNames(words: readonly Word[], at: number): boolean {
 }
 
 function candidateOf(words: readonly Word[], { from, length, count }: NGram): Candidate[] {
-  // Most runs occur once and are not in the title.
+  // This early return drops most runs: they occur once and do not start with a word of the title.
   if (count < 2 && words[from]?.form.lemma.isInTitle !== true) return []
-  const stretch = words.slice(from, from + length).map(({ form }) => form)
-  const own = stretch.filter(({ kind }) => kind === 'word')
-  const last = stretch.at(-1)
-  if (last === undefined || (count < 2 && !own.every(({ lemma }) => lemma.isInTitle))) return []
+  const forms = words.slice(from, from + length).map(({ form }) => form)
+  const contentWords = forms.filter(({ kind }) => kind === 'word')
+  const last = forms.at(-1)
+  if (last === undefined || (count < 2 && !contentWords.every(({ lemma }) => lemma.isInTitle))) return []
   if (!last.hasCapital && isBadPhraseEnd(last.word)) return []
-  const mean = own.reduce((sum, { lemma }) => sum + weigh(lemma), 0) / own.length
+  const mean = contentWords.reduce((sum, { lemma }) => sum + weigh(lemma), 0) / contentWords.length
   return [
     {
-      parts: own.map(({ lemma }) => lemma.id),
-      surface: stretch.map(({ text }, i) => (i + 1 < length ? text : withoutPossessive(text))).join(' '),
+      parts: contentWords.map(({ lemma }) => lemma.id),
+      surface: forms.map(({ text }, i) => (i + 1 < length ? text : withoutPossessive(text))).join(' '),
       frequency: count,
       first: from,
-      score: mean * count ** 0.8 * (own.length === 2 ? 1.3 : 1.4),
+      score: mean * count ** 0.8 * (contentWords.length === 2 ? 1.3 : 1.4),
     },
   ]
 }
 
 function weigh({ count, capitals, inside, first, isInTitle }: Lemma): number {
   const isName = inside > 0 && capitals / inside > 0.6
-  const early = 1 + 1 / (1 + Math.log(1 + first / 20))
-  return (1 + Math.log(count)) * (isName ? 1.4 : 1) * early * (isInTitle ? 1.6 : 1)
+  const earlyBonus = 1 + 1 / (1 + Math.log(1 + first / 20))
+  return (1 + Math.log(count)) * (isName ? 1.4 : 1) * earlyBonus * (isInTitle ? 1.6 : 1)
 }
 
 function rank(candidates: readonly Candidate[]): Candidate[] {
@@ -326,23 +329,25 @@ function rank(candidates: readonly Candidate[]): Candidate[] {
  * Adds the best candidates to the chosen ones. Leaves out a candidate that contains a chosen phrase or is contained in one, and a candidate
  * that mostly occurs inside a longer phrase.
  */
-function chooseDistinct(ranked: readonly Candidate[], chosen: readonly Candidate[], most: number): Candidate[] {
-  const all = [...chosen]
+function chooseDistinct(ranked: readonly Candidate[], chosen: readonly Candidate[], max: number): Candidate[] {
+  const distinct = [...chosen]
   const longer = ranked.filter(({ parts }) => parts.length > 2)
-  for (const one of ranked) {
-    if (all.length >= most) break
-    const isKnown = all.some(({ parts }) => containsAll(parts, one.parts) || containsAll(one.parts, parts))
-    if (!isKnown && !longer.some((other) => absorbs(other, one))) all.push(one)
+  for (const candidate of ranked) {
+    if (distinct.length >= max) break
+    const isKnown = distinct.some(
+      ({ parts }) => containsAll(parts, candidate.parts) || containsAll(candidate.parts, parts),
+    )
+    if (!isKnown && !longer.some((other) => absorbs(other, candidate))) distinct.push(candidate)
   }
-  return all
+  return distinct
 }
 
 /** A phrase counts as part of a longer one if at least this share of its occurrences is inside the longer one. */
 const PART_SHARE = 0.6
 
-function absorbs(longer: Candidate, one: Candidate): boolean {
-  const isLonger = longer.parts.length > one.parts.length
-  return isLonger && longer.frequency >= one.frequency * PART_SHARE && containsAll(longer.parts, one.parts)
+function absorbs(longer: Candidate, candidate: Candidate): boolean {
+  const isLonger = longer.parts.length > candidate.parts.length
+  return isLonger && longer.frequency >= candidate.frequency * PART_SHARE && containsAll(longer.parts, candidate.parts)
 }
 
 function containsAll(whole: readonly number[], parts: readonly number[]): boolean {

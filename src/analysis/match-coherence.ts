@@ -13,10 +13,10 @@ export interface CoherenceScores {
 /** Creates a {@link CoherenceScores} without any places. */
 export function createCoherenceScores(index: NameIndex): CoherenceScores {
   const { columns } = index
-  const ofCountries = createTally()
-  const ofDivisions = createTally()
-  const ofCities = createTally()
-  const ofSiblings = createTally()
+  const countryTally = createTally()
+  const divisionTally = createTally()
+  const cityTally = createTally()
+  const siblingTally = createTally()
   const keyOf = (place: number): number => (columns.countries[place] ?? 0) * 65_536 + (columns.divisions[place] ?? 0)
   return {
     add({ reading, choice, margin }) {
@@ -24,59 +24,59 @@ export function createCoherenceScores(index: NameIndex): CoherenceScores {
       const kind = columns.kinds[place]
       const country = columns.countries[place] ?? 0
       const isDemonym = ((reading.names[choice] ?? 0) & NAME_KIND_MASK) === NAME_DEMONYM
-      if (kind === KIND_COUNTRY) ofCountries.add(country, reading, isDemonym ? 0.4 : 0.7, 2)
+      if (kind === KIND_COUNTRY) countryTally.add(country, reading, isDemonym ? 0.4 : 0.7, 2)
       else if (kind === KIND_REGION) {
-        ofDivisions.add(keyOf(place), reading, 3, 4)
-        ofSiblings.add(country, reading, 2, 2)
-        ofCountries.add(country, reading, 0.5, 1)
+        divisionTally.add(keyOf(place), reading, 3, 4)
+        siblingTally.add(country, reading, 2, 2)
+        countryTally.add(country, reading, 0.5, 1)
       } else if (kind === KIND_CITY && margin > 0.5 && (columns.populations[place] ?? 0) >= 50_000) {
-        ofCountries.add(country, reading, 0.4, 0.8)
-        ofCities.add(keyOf(place), reading, 1.5, 3)
+        countryTally.add(country, reading, 0.4, 0.8)
+        cityTally.add(keyOf(place), reading, 1.5, 3)
       }
     },
     scoreOf(place, own) {
       const kind = columns.kinds[place]
-      const inCountry = ofCountries.scoreOf(columns.countries[place] ?? 0, own, 2.5)
+      const inCountry = countryTally.scoreOf(columns.countries[place] ?? 0, own, 2.5)
       if (kind === KIND_COUNTRY) return inCountry
-      const beside = ofCities.scoreOf(keyOf(place), own, 2)
+      const fromCities = cityTally.scoreOf(keyOf(place), own, 2)
       // `Georgia and Alabama`: a text that names one state of a country more likely names another state than a country.
       if (kind === KIND_REGION) {
-        return inCountry + 2 * beside + ofSiblings.scoreOf(columns.countries[place] ?? 0, own, 2)
+        return inCountry + 2 * fromCities + siblingTally.scoreOf(columns.countries[place] ?? 0, own, 2)
       }
       // Small places count less, because a region has many villages that share the name of a city elsewhere.
       const weight = (columns.populations[place] ?? 0) >= 15_000 ? 1 : 0.4
-      return weight * (inCountry + ofDivisions.scoreOf(keyOf(place), own, 3.5)) + 0.25 * beside
+      return weight * (inCountry + divisionTally.scoreOf(keyOf(place), own, 3.5)) + 0.25 * fromCities
     },
   }
 }
 
 /** Scores by key, with the names that gave them, because a name must not support itself. */
 interface Tally {
-  add(key: number, from: Reading, points: number, most: number): void
-  /** The score up to `most`; it shrinks as other keys get more, because a list of all states supports none. */
-  scoreOf(key: number, own: Reading, most: number): number
+  add(key: number, from: Reading, points: number, max: number): void
+  /** The score of a key, up to `max`. It shrinks as other keys get more points: a text that lists every state supports none of them. */
+  scoreOf(key: number, own: Reading, max: number): number
 }
 
 function createTally(): Tally {
   const points = new Map<number, number>()
-  const given = new Map<Reading, Map<number, number>>()
-  const givenBy = new Map<Reading, number>()
-  let all = 0
+  const pointsByName = new Map<Reading, Map<number, number>>()
+  const totalByName = new Map<Reading, number>()
+  let total = 0
   return {
-    add(key, from, more, most) {
-      const byKey = given.get(from) ?? new Map<number, number>()
+    add(key, from, offered, max) {
+      const byKey = pointsByName.get(from) ?? new Map<number, number>()
       const before = byKey.get(key) ?? 0
-      const added = Math.min(most, before + more) - before
+      const added = Math.min(max, before + offered) - before
       byKey.set(key, before + added)
-      given.set(from, byKey)
-      givenBy.set(from, (givenBy.get(from) ?? 0) + added)
+      pointsByName.set(from, byKey)
+      totalByName.set(from, (totalByName.get(from) ?? 0) + added)
       points.set(key, (points.get(key) ?? 0) + added)
-      all += added
+      total += added
     },
-    scoreOf(key, own, most) {
-      const others = (points.get(key) ?? 0) - (given.get(own)?.get(key) ?? 0)
+    scoreOf(key, own, max) {
+      const others = (points.get(key) ?? 0) - (pointsByName.get(own)?.get(key) ?? 0)
       if (others <= 0) return 0
-      return Math.min(most, others) * (others / (all - (givenBy.get(own) ?? 0)))
+      return Math.min(max, others) * (others / (total - (totalByName.get(own) ?? 0)))
     },
   }
 }

@@ -19,6 +19,7 @@ import { NAME_KIND_MASK, NAME_MAIN } from './name-index.ts'
 /** The places that one name may mean in a text, with the scores that are the same for every occurrence. */
 export interface Reading {
   readonly places: readonly number[]
+  /** For each place: the flags of its name, as in the name index. */
   readonly names: readonly number[]
   /** For each place: how well known it is, plus the score of the context. */
   readonly baseScores: readonly number[]
@@ -32,16 +33,17 @@ export interface Draft {
   choice: number
   score: number
   margin: number
-  /** Whether it is the first of a pair such as `Paris, Texas`. `isConsumed` marks the second. */
+  /** Whether the mention is the first of a pair such as `Paris, Texas`. `isConsumed` marks the second. */
   isPaired: boolean
   isConsumed: boolean
+  /** Evidence that a place is meant at all, and the minimum that this mention needs. */
   support: number
   neededSupport: number
   /** `New York State`: the adjacent word excludes the city. */
   readonly isDivision: boolean
-  /** `San Jose Sharks`: it is the city of a North American team. */
+  /** `San Jose Sharks`: the name is that of a North American team. */
   readonly isTeam: boolean
-  /** Whether it is a person's name here. */
+  /** Whether the mention is the name of a person. */
   isPerson: boolean
 }
 
@@ -72,23 +74,23 @@ export interface TextContext {
 
 /** Detects how a text uses capitals. */
 export function casingOf(tokens: readonly Token[], language: string | undefined): Casing {
-  const small = new Set<string>()
+  const lowerCaseWords = new Set<string>()
   let title = 0
   let upper = 0
-  let contents = 0
+  let lowerContentWords = 0
   for (const token of tokens) {
     if (token.letterCase === CASE_NONE) continue
     if (token.letterCase === CASE_LOWER) {
-      small.add(token.word)
-      if (token.word.length > 3 && !lists.FUNCTION_WORDS.has(token.word)) contents++
+      lowerCaseWords.add(token.word)
+      if (token.word.length > 3 && !lists.FUNCTION_WORDS.has(token.word)) lowerContentWords++
     } else if (token.letterCase === CASE_TITLE) title++
     else upper++
   }
   const capitals = title + upper
-  const isFlat = capitals === 0 || (small.size === 0 && title === 0 && upper > 2)
-  const isHeadline = capitals > 4 && contents * 8 < capitals
-  const areNounsCapital = language === 'de' || (language === undefined && capitals > 20 && capitals > contents)
-  return { isSingleCase: isFlat, isHeadline, hasCapitalNouns: areNounsCapital, lowerCaseWords: small }
+  const isSingleCase = capitals === 0 || (lowerCaseWords.size === 0 && title === 0 && upper > 2)
+  const isHeadline = capitals > 4 && lowerContentWords * 8 < capitals
+  const hasCapitalNouns = language === 'de' || (language === undefined && capitals > 20 && capitals > lowerContentWords)
+  return { isSingleCase, isHeadline, hasCapitalNouns, lowerCaseWords }
 }
 
 /** Countries named in the title; places of the text in one of them are likelier. */
@@ -108,8 +110,8 @@ export function titleCountries(index: NameIndex, title: string | undefined): Rea
 }
 
 /** Creates a draft for each mention, except those that cannot be a place as written. */
-export function createDrafts(given: TextContext, mentions: readonly Mention[]): readonly Draft[] {
-  const { tokens, casing } = given
+export function createDrafts(context: TextContext, mentions: readonly Mention[]): readonly Draft[] {
+  const { tokens, casing } = context
   const readings = new Map<string, Reading>()
   const drafts: Draft[] = []
   for (const mention of mentions) {
@@ -118,7 +120,7 @@ export function createDrafts(given: TextContext, mentions: readonly Mention[]): 
     const id = `${mention.keys.join()}${isUpper ? '!' : ''}${mention.form}`
     let reading = readings.get(id)
     if (reading === undefined) {
-      reading = createReading(given, mention, isUpper)
+      reading = createReading(context, mention, isUpper)
       readings.set(id, reading)
     }
     if (reading.places.length === 0) continue
@@ -143,8 +145,8 @@ export function createDrafts(given: TextContext, mentions: readonly Mention[]): 
 function isDivision(tokens: readonly Token[], mention: Mention): boolean {
   const after = tokens[mention.next]
   if (after !== undefined && after.gap === GAP_SPACE && lists.DIVISION_NOUNS.has(after.word)) return true
-  const of = tokens[mention.first - 1]
-  return of?.word === 'of' && lists.DIVISION_NOUNS.has(tokens[mention.first - 2]?.word ?? '')
+  const before = tokens[mention.first - 1]
+  return before?.word === 'of' && lists.DIVISION_NOUNS.has(tokens[mention.first - 2]?.word ?? '')
 }
 
 /** `Dallas Cowboys`, and with one word between: `Boston Red Sox`. */
@@ -158,8 +160,8 @@ function isTeam(tokens: readonly Token[], { next }: Mention): boolean {
 }
 
 /** The places that a name may mean, without those that its spelling excludes. */
-function createReading(given: TextContext, mention: Mention, isUpper: boolean): Reading {
-  const { index, tokens, casing, language, countryScores, titleCountries } = given
+function createReading(context: TextContext, mention: Mention, isUpper: boolean): Reading {
+  const { index, tokens, casing, language, countryScores, titleCountries } = context
   const { columns, head } = index
   const first = tokens[mention.first] as Token
   const isLatin = first.script === SCRIPT_LATIN
@@ -168,7 +170,7 @@ function createReading(given: TextContext, mention: Mention, isUpper: boolean): 
   const isSafe = isUpper && lists.SAFE_ABBREVIATIONS.has(first.word)
   const places: number[] = []
   const names: number[] = []
-  const base: number[] = []
+  const baseScores: number[] = []
   for (const key of mention.keys) {
     for (let at = columns.keyStarts[key] ?? 0; at < (columns.keyStarts[key + 1] ?? 0); at++) {
       const place = columns.postingPlaces[at] ?? 0
@@ -190,16 +192,16 @@ function createReading(given: TextContext, mention: Mention, isUpper: boolean): 
       const country = columns.countries[place] ?? 0
       let score =
         priorOf(index, place, name) + (countryScores.get(country) ?? 0) + (titleCountries.has(country) ? 1 : 0)
-      const isPlain = (name & NAME_MAIN) !== 0 || kind !== KIND_CITY || !isLatin
-      if (!isPlain && (language === undefined || language === 'en')) score -= 0.3
+      const isUsualName = (name & NAME_MAIN) !== 0 || kind !== KIND_CITY || !isLatin
+      if (!isUsualName && (language === undefined || language === 'en')) score -= 0.3
       if (isForeign && isLatin && kind !== KIND_CITY && (name & NAME_MAIN) === 0)
         score -= language === undefined ? 1 : 3
       places.push(place)
       names.push(name)
-      base.push(score)
+      baseScores.push(score)
     }
   }
-  return { places, names, baseScores: base }
+  return { places, names, baseScores }
 }
 
 /** Conjunctions between the parts of a list. */

@@ -16,7 +16,7 @@ export interface NameIndex {
   readonly columns: IndexColumns
   /** Index of the key with this hash; -1 when no place has such a name. */
   keyOf(hash: NameHash): number
-  /** The same for a normalized name. */
+  /** Index of the key of a normalized name; -1 when no place has this name. */
   keyOfName(name: string): number
   placeAt(place: number): KnownPlace
   kindAt(place: number): PlaceKind

@@ -19,8 +19,13 @@ import * as lists from './match-words.ts'
 import { NAME_DERIVED, NAME_KIND_MASK, NAME_MAIN } from './name-index.ts'
 
 /** Computes how much evidence there is that a mention is a place at all (`support`), and how much it needs (`neededSupport`). */
-export function judgeMention(given: TextContext, drafts: readonly Draft[], at: number, regard: CoherenceScores): void {
-  const { index, tokens, casing, language, countryScores } = given
+export function judgeMention(
+  context: TextContext,
+  drafts: readonly Draft[],
+  at: number,
+  coherence: CoherenceScores,
+): void {
+  const { index, tokens, casing, language, countryScores } = context
   const draft = drafts[at] as Draft
   const { mention, reading, choice } = draft
   const place = reading.places[choice]
@@ -40,17 +45,17 @@ export function judgeMention(given: TextContext, drafts: readonly Draft[], at: n
   }
   const isSingle = mention.next === mention.first + 1
   const isCommon = isSingle && isCommonWord(first.word)
-  const backing = regard.scoreOf(place, reading) + (countryScores.get(columns.countries[place] ?? 0) ?? 0)
+  const contextScore = coherence.scoreOf(place, reading) + (countryScores.get(columns.countries[place] ?? 0) ?? 0)
   let support = sizeSupport(index, place)
   if (first.script === SCRIPT_LATIN && kind === KIND_CITY && (name & NAME_MAIN) === 0) {
     const doubt = aliasDoubt(mention, population, language === undefined || language === 'en')
-    support -= backing >= WELL_SUPPORTED_SCORE && mention.units > 4 ? doubt / 2 : doubt
+    support -= contextScore >= WELL_SUPPORTED_SCORE && mention.units > 4 ? doubt / 2 : doubt
   }
   if (kind === KIND_REGION && (name & NAME_DERIVED) !== 0) support -= 0.7
   if (mention.form === FORM_INFLECTED && first.letterCase !== CASE_NONE) support -= 0.3
   if (draft.isPaired) support += 4
   if (!isSingle) support += countContentWords(tokens, mention) > 1 ? 1.5 : 0.5
-  if (backing > 0) support += kind === KIND_CITY ? (backing >= WELL_SUPPORTED_SCORE ? 1.2 : 0.8) : 0.5
+  if (contextScore > 0) support += kind === KIND_CITY ? (contextScore >= WELL_SUPPORTED_SCORE ? 1.2 : 0.8) : 0.5
   if (around.isListed) support += isAfterCertainPlace(tokens, drafts, at) ? 1.5 : 0.8
   if (!isSingle && !draft.isPaired && lists.TITLES.has(first.word) && around.preposition < 1) support -= 2
   if (around.isRiver && kind !== KIND_COUNTRY && mention.form === FORM_EXACT) support -= 2.5
@@ -62,19 +67,19 @@ export function judgeMention(given: TextContext, drafts: readonly Draft[], at: n
   // A country named elsewhere in the text is not enough for a town without adjacent evidence.
   const isBare = isSingle && !draft.isPaired && !around.isListed && around.preposition <= 0
   if (kind === KIND_CITY && population < 100_000 && isBare && first.letterCase !== CASE_NONE) draft.neededSupport += 0.5
-  if (isBare && kind === KIND_CITY && population < 1_000_000 && hasCityBeside(given, drafts, at)) support -= 2.5
+  if (isBare && kind === KIND_CITY && population < 1_000_000 && hasCityBeside(context, drafts, at)) support -= 2.5
   if (isCommon && !draft.isPaired && !draft.isTeam && around.isPartOfName) support -= 1.5
   if (around.isOtherPlace && !draft.isPaired && (kind !== KIND_COUNTRY || around.isBuilding)) support -= 3
   if (around.isStreet && !draft.isPaired) support -= 5
   if (isCountryAsDish(tokens, mention, casing)) support -= 9
-  if (around.isNew && !draft.isPaired) support -= 9
+  if (around.hasRenamingPrefix && !draft.isPaired) support -= 9
   draft.support = support
   if (!draft.isPaired && isSingle && first.letterCase === CASE_TITLE)
     detectPerson(tokens, draft, first, around, casing, kind, population)
   if (isPressTitle(tokens, mention)) draft.support -= 9
 }
 
-/** Score from other places and the context of the page from which a candidate is well supported. */
+/** Minimum score from other places and the page context at which a candidate is well supported. */
 const WELL_SUPPORTED_SCORE = 0.7
 
 /** `Panama hats`, `Guinea pigs`: things named after a place. */
@@ -127,7 +132,7 @@ function countContentWords(tokens: readonly Token[], mention: Mention): number {
   return count
 }
 
-/** Penalty of a name other than the place's main one, which may be a word of another language, or a joke. */
+/** Penalty for a name that is not the main name of the place: it may be a word of another language, or a joke. */
 function aliasDoubt(mention: Mention, population: number, isEnglish: boolean): number {
   if (mention.units < 4) return population >= 1_000_000 && !isEnglish ? 1.5 : 2.5
   if (population >= 1_000_000) return isEnglish ? 0.8 : 0.5
@@ -172,19 +177,19 @@ interface Neighbours {
   readonly before: Token | undefined
   readonly beforeIsPlace: boolean
   readonly after: Token | undefined
-  /** Another place is next to it, separated by `and` or a comma. */
+  /** Another place is next to the mention, separated by `and` or a comma. */
   readonly isListed: boolean
-  /** It follows an article without a noun after it: `across the Delaware`. */
+  /** `the` precedes the name and no noun follows it: `across the Delaware`. */
   readonly isRiver: boolean
-  /** A capitalised word is next to it. */
+  /** A capitalised word is next to the mention. */
   readonly isPartOfName: boolean
   /** The name is that of a river or lake, or of a building that is more likely named after a person. */
   readonly isOtherPlace: boolean
   readonly isBuilding: boolean
   readonly isStreet: boolean
   /** `New England` is not England. */
-  readonly isNew: boolean
-  /** Score of the word before it, if that word usually precedes places. Negative for an ordinary word at the start of a sentence. */
+  readonly hasRenamingPrefix: boolean
+  /** Score of the preceding word, if that word usually precedes places. Negative for an ordinary word at the start of a sentence. */
   readonly preposition: number
 }
 
@@ -202,9 +207,9 @@ function neighboursOf(tokens: readonly Token[], drafts: readonly Draft[], at: nu
     isOrdinary && after !== undefined && after.letterCase === CASE_TITLE && lists.BUILDING_NOUNS.has(after.word)
   let preposition = startsSentence && first.letterCase !== CASE_NONE && isOrdinary ? -0.5 : 0
   if (before !== undefined) {
-    const lead =
+    const leadingToken =
       lists.ARTICLES.has(before.word) && before.letterCase === CASE_LOWER ? tokens[mention.first - 2] : before
-    const word = lead?.word ?? ''
+    const word = leadingToken?.word ?? ''
     if (lists.STRONG_PREPOSITIONS.has(word)) preposition = 2
     else if (lists.PLACE_NOUNS_BEFORE.has(word) || lists.LEADING_VERBS.has(word)) preposition = 1.5
     else if (lists.WEAK_PREPOSITIONS.has(word)) {
@@ -230,7 +235,7 @@ function neighboursOf(tokens: readonly Token[], drafts: readonly Draft[], at: nu
       (after !== undefined && after.letterCase === CASE_TITLE && lists.FEATURE_NOUNS.has(after.word)) ||
       (before !== undefined && before.letterCase === CASE_TITLE && lists.FEATURES_BEFORE.has(before.word)),
     isStreet: after !== undefined && after.letterCase === CASE_TITLE && lists.STREET_NOUNS.has(after.word),
-    isNew:
+    hasRenamingPrefix:
       before !== undefined &&
       before.letterCase === CASE_TITLE &&
       first.gap === GAP_SPACE &&
@@ -282,16 +287,16 @@ function detectPerson(
   ) {
     draft.isPerson = true
   }
-  const isGiven = lists.GIVEN_NAMES.has(first.word)
+  const isGivenName = lists.GIVEN_NAMES.has(first.word)
   // Surnames are used as given names too, but a large city is more likely meant by its name.
-  const isCalled = isGiven || (lists.SURNAMES.has(first.word) && kind === KIND_CITY && population < 500_000)
+  const canBeGivenName = isGivenName || (lists.SURNAMES.has(first.word) && kind === KIND_CITY && population < 500_000)
   const hasSurname = after !== undefined && after.letterCase === CASE_TITLE && !isKnownWord(after.word)
-  if (hasSurname && isCalled && !casing.isSingleCase && !draft.isTeam && !isHouse(tokens, draft.mention))
+  if (hasSurname && canBeGivenName && !casing.isSingleCase && !draft.isTeam && !namesBuilding(tokens, draft.mention))
     draft.isPerson = true
   if (
     after !== undefined &&
     lists.SPEAKING_VERBS.has(after.word) &&
-    (isGiven || lists.SURNAMES.has(first.word)) &&
+    (isGivenName || lists.SURNAMES.has(first.word)) &&
     kind !== KIND_COUNTRY
   ) {
     draft.support -= population >= 1_000_000 ? 0.5 : 2.5
@@ -300,7 +305,7 @@ function detectPerson(
 }
 
 /** `Houston Methodist Hospital`: capitalised words that end in a word for a building. */
-function isHouse(tokens: readonly Token[], { next }: Mention): boolean {
+function namesBuilding(tokens: readonly Token[], { next }: Mention): boolean {
   for (let at = next; at < next + 3; at++) {
     const token = tokens[at]
     if (token === undefined || token.gap !== GAP_SPACE || token.letterCase !== CASE_TITLE) return false
@@ -309,7 +314,7 @@ function isHouse(tokens: readonly Token[], { next }: Mention): boolean {
   return false
 }
 
-/** Words that are not part of a person's name, although they may be capitalised. */
+/** Whether a word is not part of the name of a person, although it may be capitalised. */
 function isKnownWord(word: string): boolean {
   return (
     lists.PLACE_NOUNS_AFTER.has(word) ||

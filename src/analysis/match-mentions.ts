@@ -60,19 +60,19 @@ export function findMentions(
   text: string,
   tokens: readonly Token[],
   language: string | undefined,
-  isFlat: boolean,
+  isSingleCase: boolean,
 ): readonly Mention[] {
   const mentions: Mention[] = []
-  const search = createSearch(index, text, tokens, language, isFlat)
+  const search = createSearch(index, text, tokens, language, isSingleCase)
   let at = 0
   while (at < tokens.length) {
     const token = tokens[at] as Token
     if (token.script === SCRIPT_UNSPACED) {
-      search.inRun(at, token, mentions)
+      search.addRunMentions(at, token, mentions)
       at++
       continue
     }
-    const mention = search.at(at, token)
+    const mention = search.mentionAt(at, token)
     if (mention === undefined || isOvertaken(search, tokens, mention)) {
       at++
     } else {
@@ -87,12 +87,14 @@ export function findMentions(
 function isOvertaken(search: Search, tokens: readonly Token[], { first, next }: Mention): boolean {
   const second = tokens[first + 1]
   if (next < first + 2 || second === undefined || !ARTICLES.has(tokens[first]?.word ?? '')) return false
-  return (search.at(first + 1, second)?.next ?? 0) > next
+  return (search.mentionAt(first + 1, second)?.next ?? 0) > next
 }
 
 interface Search {
-  at(at: number, token: Token): Mention | undefined
-  inRun(at: number, token: Token, into: Mention[]): void
+  /** The mention that starts at a token. */
+  mentionAt(at: number, token: Token): Mention | undefined
+  /** Adds the mentions within a token of a script without spaces. */
+  addRunMentions(at: number, token: Token, into: Mention[]): void
 }
 
 function createSearch(
@@ -100,16 +102,16 @@ function createSearch(
   text: string,
   tokens: readonly Token[],
   language: string | undefined,
-  isFlat: boolean,
+  isSingleCase: boolean,
 ): Search {
   const { maxLengthByPrefix } = index.columns
   const hash: NameHash = { high: 0, low: 0 }
-  const canStart = (token: Token): boolean => isFlat || token.letterCase !== CASE_LOWER
+  const canStart = (token: Token): boolean => isSingleCase || token.letterCase !== CASE_LOWER
 
   /** The longest name that starts at a token. `word` is the word of the token, possibly without its prefix. */
   function longest(at: number, word: string): { key: number; next: number; units: number } | undefined {
-    const most = Math.min(MAX_WORDS, maxLengthByPrefix[prefixSlot(word, 0, word.length, WORD_SALT)] ?? 0)
-    if (most === 0) return undefined
+    const maxWords = Math.min(MAX_WORDS, maxLengthByPrefix[prefixSlot(word, 0, word.length, WORD_SALT)] ?? 0)
+    if (maxWords === 0) return undefined
     beginHash(hash)
     extendHash(hash, word, 0, word.length)
     let best: { key: number; next: number; units: number } | undefined
@@ -117,12 +119,12 @@ function createSearch(
     for (let count = 1; ; count++) {
       const last = tokens[at + count - 1]
       if (last === undefined) break
-      if (isFlat || last.letterCase !== CASE_LOWER) {
+      if (isSingleCase || last.letterCase !== CASE_LOWER) {
         const key = index.keyOf(hash)
         if (key >= 0) best = { key, next: at + count, units }
       }
       const following = tokens[at + count]
-      if (count === most || following === undefined || !isJoined(following)) break
+      if (count === maxWords || following === undefined || !isJoined(following)) break
       if (following.gap !== GAP_JOINT) extendHash(hash, ' ', 0, 1)
       extendHash(hash, following.word, 0, following.word.length)
       units += following.word.length
@@ -136,7 +138,7 @@ function createSearch(
     // In scripts without capitals, `مدينة` is the word for any city, and rarely Medina.
     if (found.next === at + 1 && token.letterCase === CASE_NONE && PLACE_NOUNS_BEFORE.has(token.word)) return undefined
     const keys = [found.key]
-    if (found.next === at + 1 && isBending(token)) keys.push(...stemKeys(token.word))
+    if (found.next === at + 1 && canBeInflected(token)) keys.push(...stemKeys(token.word))
     return mentionOf(at, found.next, 0, keys, FORM_EXACT, found.units)
   }
 
@@ -152,7 +154,7 @@ function createSearch(
     return { first: at, next, start, end: tokens[next - 1]?.end ?? 0, keys, form, units }
   }
 
-  function isBending(token: Token): boolean {
+  function canBeInflected(token: Token): boolean {
     return (
       token.script === SCRIPT_CYRILLIC ||
       token.script === SCRIPT_GREEK ||
@@ -171,17 +173,17 @@ function createSearch(
   }
 
   /** `Нижнем Новгороде`, `Ростове-на-Дону`: each word is inflected separately. */
-  function bent(at: number, token: Token): Mention | undefined {
+  function inflected(at: number, token: Token): Mention | undefined {
     const second = tokens[at + 1]
     const third = tokens[at + 2]
     if (second !== undefined && isJoined(second) && second.gap !== GAP_COMMA) {
       const heads = stemsOf(token.word, language)
       if (third !== undefined && second.gap === GAP_HYPHEN && third.gap === GAP_HYPHEN) {
-        const key = stemWindow(heads, [second.word], stemsOf(third.word, language))
+        const key = keyOfStems(heads, [second.word], stemsOf(third.word, language))
         if (key >= 0) return mentionOf(at, at + 3, 0, [key], FORM_INFLECTED, token.word.length + third.word.length)
       }
       if (second.letterCase !== CASE_LOWER) {
-        const key = stemWindow(heads, undefined, stemsOf(second.word, language))
+        const key = keyOfStems(heads, undefined, stemsOf(second.word, language))
         if (key >= 0) return mentionOf(at, at + 2, 0, [key], FORM_INFLECTED, token.word.length + second.word.length)
       }
     }
@@ -189,7 +191,7 @@ function createSearch(
     return keys.length === 0 ? undefined : mentionOf(at, at + 1, 0, keys, FORM_INFLECTED, token.word.length)
   }
 
-  function stemWindow(
+  function keyOfStems(
     heads: readonly string[],
     middle: readonly string[] | undefined,
     tails: readonly string[],
@@ -247,15 +249,15 @@ function createSearch(
     const known = run.windows[from]
     if (known !== undefined) return known === NO_WINDOW ? undefined : known
     const { word } = run
-    const most = Math.min(
+    const maxUnits = Math.min(
       maxLengthByPrefix[prefixSlot(word, from, from + 2, RUN_SALT)] ?? 0,
       MAX_RUN_UNITS,
       word.length - from,
     )
     let best: Window | undefined
-    if (most >= 2) {
+    if (maxUnits >= 2) {
       beginHash(hash)
-      for (let units = 1; units <= most; units++) {
+      for (let units = 1; units <= maxUnits; units++) {
         extendHash(hash, word, from + units - 1, from + units)
         if (units < 2 || !isWholeKatakana(run, from, from + units)) continue
         const key = index.keyOf(hash)
@@ -267,44 +269,44 @@ function createSearch(
   }
 
   /**
-   * `抵达莫斯科`: whether a name that starts inside this one wins. It must be longer and not much less known, or as long and better known.
+   * `抵达莫斯科`: whether a name that starts inside this one wins, because it is longer and not much less known, or as long and better known.
    */
-  function isShadowing(run: Run, from: number, window: Window): boolean {
+  function losesToInnerName(run: Run, from: number, window: Window): boolean {
     for (let inner = from + 1; inner < from + window.units && inner + 2 <= run.word.length; inner++) {
       const other = windowAt(run, inner)
       if (other === undefined || other.units < window.units) continue
-      const lead = fameOf(other.key) - fameOf(window.key)
+      const lead = bestPriorOf(other.key) - bestPriorOf(window.key)
       if (lead > (other.units > window.units ? -LONGER_LEAD : 0)) return true
     }
     return false
   }
 
   /** Score of the likeliest place of a name. */
-  function fameOf(key: number): number {
+  function bestPriorOf(key: number): number {
     const { keyStarts, postingPlaces, postingNames } = index.columns
-    let most = 0
+    let best = 0
     for (let at = keyStarts[key] ?? 0; at < (keyStarts[key + 1] ?? 0); at++) {
-      most = Math.max(most, priorOf(index, postingPlaces[at] ?? 0, postingNames[at] ?? 0))
+      best = Math.max(best, priorOf(index, postingPlaces[at] ?? 0, postingNames[at] ?? 0))
     }
-    return most
+    return best
   }
 
   return {
-    at(at, token) {
+    mentionAt(at, token) {
       if (token.word === '' || !canStart(token)) return undefined
       const found = exact(at, token)
       if (found !== undefined) return found
-      if (isBending(token)) return bent(at, token)
+      if (canBeInflected(token)) return inflected(at, token)
       if (token.script === SCRIPT_LATIN) return plural(at, token)
       if (token.script === SCRIPT_ARABIC || token.script === SCRIPT_HEBREW) return prefixed(at, token)
       return token.script === SCRIPT_HANGUL ? suffixed(at, token) : undefined
     },
-    inRun(at, token, into) {
+    addRunMentions(at, token, into) {
       const { word: full, origins } = normalizeRun(text.slice(token.start, token.end))
       const run: Run = { word: simplifyHan(full), origins, windows: [] }
       for (let from = 0; from + 2 <= run.word.length; ) {
         const window = windowAt(run, from)
-        if (window === undefined || isShadowing(run, from, window)) {
+        if (window === undefined || losesToInnerName(run, from, window)) {
           from++
           continue
         }
@@ -368,7 +370,7 @@ interface Run {
   readonly word: string
   /** Source offsets of each unit; undefined when they are unchanged. */
   readonly origins: readonly Origin[] | undefined
-  /** The longest names that start at each position, as far as computed. */
+  /** The longest name that starts at each position; unset until it is computed. */
   readonly windows: Window[]
 }
 

@@ -32,7 +32,7 @@ export function joinPairs({ index, tokens }: TextContext, drafts: readonly Draft
   }
 }
 
-/** `Georgia, Armenia and Azerbaijan` is a list: another item follows the second. */
+/** `Georgia, Armenia and Azerbaijan` is a list: another item precedes the first or follows the second. */
 function isListed(tokens: readonly Token[], drafts: readonly Draft[], at: number): boolean {
   const before = drafts[at - 1]
   const first = tokens[drafts[at]?.mention.first ?? 0]
@@ -59,7 +59,7 @@ function bestWithin(index: NameIndex, inner: Draft, outer: Draft, isList: boolea
     const kind = columns.kinds[place]
     if (kind === KIND_COUNTRY || ((inner.reading.names[i] ?? 0) & NAME_KIND_MASK) === NAME_DEMONYM) continue
     if (best >= 0 && (inner.reading.baseScores[i] ?? 0) <= (inner.reading.baseScores[best] ?? 0)) continue
-    const within = outer.reading.places.some((other, j) => {
+    const isWithin = outer.reading.places.some((other, j) => {
       const otherKind = columns.kinds[other]
       if (((outer.reading.names[j] ?? 0) & NAME_KIND_MASK) === NAME_DEMONYM) return false
       if (columns.countries[other] !== columns.countries[place] || other === place) return false
@@ -72,7 +72,7 @@ function bestWithin(index: NameIndex, inner: Draft, outer: Draft, isList: boolea
         !(isList && i !== top)
       )
     })
-    if (within) best = i
+    if (isWithin) best = i
   }
   return best
 }

@@ -65,15 +65,15 @@ export function preferCity(
   const region = places[best]
   if (region === undefined || columns.kinds[region] !== KIND_REGION) return best
   let city = best
-  let most = 99_999
+  let largest = 99_999
   for (const [i, place] of places.entries()) {
     if (columns.kinds[place] !== KIND_CITY || columns.countries[place] !== columns.countries[region]) continue
     const population = columns.populations[place] ?? 0
-    if (columns.divisions[place] !== columns.divisions[region] || population <= most) continue
+    if (columns.divisions[place] !== columns.divisions[region] || population <= largest) continue
     const isMain = ((names[i] ?? 0) & NAME_MAIN) !== 0
     if (!isMain && population < Math.min(3_000_000, 0.4 * (columns.populations[region] ?? 0))) continue
     city = i
-    most = population
+    largest = population
   }
   return city
 }

@@ -25,7 +25,7 @@ const GREEK: Inflection = {
   wordEndings: splitEndings('ουσ ου ασ ησ εσ οσ ων οι ον αν ην α η ο ι υ'),
 }
 
-const POLISH: Inflection = {
+const LATIN: Inflection = {
   nameEndings: /(?:a|o|e|y|i)$/u,
   wordEndings: splitEndings('iem owi ach ami em ie iu ze om u a e y i o'),
 }
@@ -53,15 +53,15 @@ export function inflectedStems(normalized: string): readonly string[] {
   if ((stems[0] ?? '').length < 3) return []
   const keys = [STEM_MARK + stems.join(' ')]
   // Ukrainian changes the last syllable of Київ and Львів before an ending.
-  const opened = /^(.+)ів$/u.exec(stems.at(-1) ?? '')?.[1]
-  if (opened !== undefined && stems.length === 1)
-    keys.push(`${STEM_MARK}${opened}ов`, `${STEM_MARK}${opened}ев`, `${STEM_MARK}${opened}єв`)
+  const root = /^(.+)ів$/u.exec(stems.at(-1) ?? '')?.[1]
+  if (root !== undefined && stems.length === 1)
+    keys.push(`${STEM_MARK}${root}ов`, `${STEM_MARK}${root}ев`, `${STEM_MARK}${root}єв`)
   return keys
 }
 
 function latinStems(word: string): readonly string[] {
   if (word.length < 4 || !/^[a-z]+$/.test(word)) return []
-  const stem = nameStem(word, POLISH)
+  const stem = nameStem(word, LATIN)
   return stem.length < 4 ? [] : [STEM_MARK + stem]
 }
 
@@ -74,7 +74,7 @@ export function stemsOf(word: string, language: string | undefined): readonly st
     if (word.length - ending.length >= 3 && word.endsWith(ending))
       stems.push(word.slice(0, word.length - ending.length))
   }
-  if (inflection === POLISH) {
+  if (inflection === LATIN) {
     const softened = /^(.{3,})(ce|dze|ze|czech)$/u.exec(word)
     if (softened !== null)
       stems.push(
@@ -97,5 +97,5 @@ function inflectionOf(word: string, language: string | undefined): Inflection | 
   if (code >= 0x370 && code < 0x400) return GREEK
   if (code >= 0x10d0 && code < 0x1100) return GEORGIAN
   if (code >= 0x530 && code < 0x590) return ARMENIAN
-  return language !== undefined && INFLECTING_LANGUAGES.has(language.slice(0, 2)) ? POLISH : undefined
+  return language !== undefined && INFLECTING_LANGUAGES.has(language.slice(0, 2)) ? LATIN : undefined
 }

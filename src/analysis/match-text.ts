@@ -20,7 +20,7 @@ export function matchText(index: NameIndex, text: string, context: MatchContext)
   const mentions = findMentions(index, text, tokens, language, casing.isSingleCase)
   if (mentions.length === 0) return []
   const scores = countryScoresOf(context, (code) => countryPlaces(index).has(code))
-  const given: TextContext = {
+  const textContext: TextContext = {
     index,
     tokens,
     casing,
@@ -28,13 +28,13 @@ export function matchText(index: NameIndex, text: string, context: MatchContext)
     countryScores: scores,
     titleCountries: titleCountries(index, context.title),
   }
-  const drafts = createDrafts(given, mentions)
-  joinPairs(given, drafts)
-  const regard = createCoherenceScores(index)
+  const drafts = createDrafts(textContext, mentions)
+  joinPairs(textContext, drafts)
+  const coherence = createCoherenceScores(index)
   for (const draft of drafts) choose(index, draft, undefined)
-  for (const draft of drafts) if (!draft.isConsumed) regard.add(draft)
-  for (const draft of drafts) choose(index, draft, regard)
-  for (const at of drafts.keys()) judgeMention(given, drafts, at, regard)
+  for (const draft of drafts) if (!draft.isConsumed) coherence.add(draft)
+  for (const draft of drafts) choose(index, draft, coherence)
+  for (const at of drafts.keys()) judgeMention(textContext, drafts, at, coherence)
   rejectNamesakes(tokens, drafts)
   return matchesOf(index, text, drafts)
 }
@@ -43,10 +43,10 @@ function matchesOf(index: NameIndex, text: string, drafts: readonly Draft[]): re
   const known = new Map<number, KnownPlace>()
   const found: PlaceMatch[] = []
   for (const draft of drafts) {
-    const number = draft.reading.places[draft.choice]
-    if (number === undefined || draft.isConsumed || draft.support < draft.neededSupport) continue
-    const place = known.get(number) ?? index.placeAt(number)
-    known.set(number, place)
+    const placeIndex = draft.reading.places[draft.choice]
+    if (placeIndex === undefined || draft.isConsumed || draft.support < draft.neededSupport) continue
+    const place = known.get(placeIndex) ?? index.placeAt(placeIndex)
+    known.set(placeIndex, place)
     const { start, end } = draft.mention
     found.push({
       place,
@@ -65,19 +65,19 @@ function round(value: number): number {
 }
 
 function confidenceOf(draft: Draft): number {
-  const clear = 1 - 0.5 * Math.exp(-Math.max(0, draft.margin))
-  const sure = 1 - 0.5 * Math.exp(-(draft.support - draft.neededSupport + 0.3))
-  return round(clear * sure)
+  const marginConfidence = 1 - 0.5 * Math.exp(-Math.max(0, draft.margin))
+  const supportConfidence = 1 - 0.5 * Math.exp(-(draft.support - draft.neededSupport + 0.3))
+  return round(marginConfidence * supportConfidence)
 }
 
 /** Chooses the likeliest place of a name. */
-function choose(index: NameIndex, draft: Draft, regard: CoherenceScores | undefined): void {
+function choose(index: NameIndex, draft: Draft, coherence: CoherenceScores | undefined): void {
   const { reading } = draft
   let best = -1
   let bestScore = -Infinity
   let second = -Infinity
   for (const [i, place] of reading.places.entries()) {
-    let score = (reading.baseScores[i] ?? 0) + (regard?.scoreOf(place, reading) ?? 0)
+    let score = (reading.baseScores[i] ?? 0) + (coherence?.scoreOf(place, reading) ?? 0)
     if (draft.isDivision && index.columns.kinds[place] === KIND_REGION) score += 2
     if (draft.isTeam && isNorthAmerican(index, place)) score += 3
     if (score > bestScore) {

@@ -60,10 +60,10 @@ export function tokenize(text: string): readonly Token[] {
     const start = found.index
     const end = start + raw.length
     const script = scriptOf(raw)
-    const long = raw.length > MAX_WORD_UNITS && script !== SCRIPT_UNSPACED
-    const word = script === SCRIPT_UNSPACED || long ? '' : normalizeName(raw)
+    const isTooLong = raw.length > MAX_WORD_UNITS && script !== SCRIPT_UNSPACED
+    const word = script === SCRIPT_UNSPACED || isTooLong ? '' : normalizeName(raw)
     const gap = tokens.length === 0 ? GAP_SENTENCE : gapOf(text, before, start, tokens.at(-1))
-    tokens.push({ start, end, word, gap: long ? GAP_BREAK : gap, letterCase: caseOf(raw, script), script })
+    tokens.push({ start, end, word, gap: isTooLong ? GAP_BREAK : gap, letterCase: caseOf(raw, script), script })
     before = end
   }
   return tokens
@@ -121,8 +121,8 @@ function gapOf(text: string, from: number, to: number, before: Token | undefined
   const gap = text.slice(from, Math.min(to, from + 40))
   if (/[!?;:。！？؟۔।…]|\n\s*\n|["“«„]\s*$/u.test(gap)) return GAP_SENTENCE
   if (gap.includes('.')) {
-    const abbreviated = before !== undefined && before.end - before.start <= 3 && before.letterCase !== CASE_LOWER
-    return abbreviated && /^\.[ \u00a0]?$/.test(gap) ? GAP_DOT : GAP_SENTENCE
+    const isAbbreviation = before !== undefined && before.end - before.start <= 3 && before.letterCase !== CASE_LOWER
+    return isAbbreviation && /^\.[ \u00a0]?$/.test(gap) ? GAP_DOT : GAP_SENTENCE
   }
   if (/^\s+$/u.test(gap)) return gap.length > 4 ? GAP_BREAK : GAP_SPACE
   if (/^\s?[,،、，]\s?$/u.test(gap)) return GAP_COMMA

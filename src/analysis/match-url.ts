@@ -41,15 +41,17 @@ interface PathMention {
   readonly candidates: readonly { readonly place: number; readonly score: number; readonly name: number }[]
   readonly start: number
   readonly end: number
-  readonly words: number
+  readonly wordCount: number
+  /** The name fills its whole path segment. */
   readonly isWhole: boolean
+  /** The name in normal form. */
   readonly word: string
   readonly isCode: boolean
   /** An adjacent word precedes or follows places: `fire-in-bristol`, `paris-fashion-week`. */
   readonly isLed: boolean
   /** The slug has a news word: `israel-hamas-war-live`. */
   readonly isNews: boolean
-  /** It lies below a segment for things or people: `/recipes/turkey`, `/author/jordan`. */
+  /** The mention lies below a segment for things or people: `/recipes/turkey`, `/author/jordan`. */
   readonly isAmongThings: boolean
 }
 
@@ -110,7 +112,7 @@ function collectMentions(
         candidates: [code],
         start,
         end: start + 2,
-        words: 1,
+        wordCount: 1,
         isWhole: true,
         word: raw,
         isCode: true,
@@ -126,7 +128,7 @@ function collectMentions(
     if (piece === undefined) at++
     else {
       into.push(piece)
-      at += piece.words
+      at += piece.wordCount
     }
   }
 }
@@ -142,8 +144,8 @@ function codeOf(
   if (place === undefined) return undefined
   // At the start of a path (`/us/`, `/en/us/`) only codes that are not languages count; elsewhere a segment such as `/c/` must precede
   // them.
-  const isHead = before === undefined || before.length === 2
-  if (isHead ? isLanguageSegment(raw.toLowerCase()) || !HEAD_COUNTRY_CODES.has(code) : !CODE_LEADS.has(before))
+  const isAtStart = before === undefined || before.length === 2
+  if (isAtStart ? isLanguageSegment(raw.toLowerCase()) || !HEAD_COUNTRY_CODES.has(code) : !CODE_LEADS.has(before))
     return undefined
   return { place, score: 6, name: NAME_ABBREV }
 }
@@ -210,7 +212,7 @@ function longestMention(
       candidates,
       start: first.start,
       end: last.end,
-      words: count,
+      wordCount: count,
       isWhole,
       word: joined,
       isCode: false,
@@ -266,12 +268,12 @@ const SAFE_IN_SLUGS = new Set(['usa', 'uae', 'uk'])
 function resolveMentions(index: NameIndex, url: string, pieces: readonly PathMention[]): readonly PlaceMatch[] {
   const { columns } = index
   const matches: PlaceMatch[] = []
-  const firsts = pieces.map(({ candidates }) => bestOf(candidates.map(({ score }) => score)).at)
+  const bestCandidates = pieces.map(({ candidates }) => bestOf(candidates.map(({ score }) => score)).at)
   for (const [at, piece] of pieces.entries()) {
     const scores = piece.candidates.map(({ place, score }) => {
       let total = score
       for (const [other, { candidates, isWhole }] of pieces.entries()) {
-        const anchor = candidates[firsts[other] ?? 0]?.place
+        const anchor = candidates[bestCandidates[other] ?? 0]?.place
         if (other === at || anchor === undefined || columns.countries[anchor] !== columns.countries[place]) continue
         const kind = columns.kinds[anchor]
         const weight = isWhole ? 1.5 : 1
@@ -389,17 +391,17 @@ function supportOf(
   if (hasAnchor) support += 1.5
   if (piece.isLed) support += 1
   if (kind === KIND_CITY && (candidate.name & NAME_MAIN) === 0) support -= 1
-  if (piece.words > 1) support += 1
+  if (piece.wordCount > 1) support += 1
   let needed = 3
   const { word } = piece
-  const isGiven = GIVEN_NAMES.has(word)
+  const isGivenName = GIVEN_NAMES.has(word)
   const isThing = piece.isAmongThings && isOrdinaryName(word)
   if (FUNCTION_WORDS.has(word) || isThing) needed = 9
   else if (kind === KIND_COUNTRY && piece.isWhole) needed = 3
   else if (SECTION_WORDS.has(word) || COMMON_WORDS.has(word)) needed = hasAnchor && piece.isWhole ? 3.5 : 6
   // `jordan-peterson` and `jordan-protests` look alike, so only the rest of the path can decide.
-  else if (SURNAMES.has(word) || isGiven)
-    needed = piece.isWhole || (kind === KIND_COUNTRY && piece.isNews) ? 3 : isGiven && !piece.isLed ? 5 : 4
+  else if (SURNAMES.has(word) || isGivenName)
+    needed = piece.isWhole || (kind === KIND_COUNTRY && piece.isNews) ? 3 : isGivenName && !piece.isLed ? 5 : 4
   return support - needed
 }
 
@@ -416,7 +418,7 @@ export function placesBySlug(index: NameIndex, slug: string): readonly KnownPlac
   const name = normalizeName(decode(slug).replaceAll('-', ' '))
   if (name === '') return []
   const found = new Map<number, number>()
-  const take = (key: number): void => {
+  const addPlacesOf = (key: number): void => {
     if (key < 0) return
     for (let at = columns.keyStarts[key] ?? 0; at < (columns.keyStarts[key + 1] ?? 0); at++) {
       const place = columns.postingPlaces[at] ?? 0
@@ -426,8 +428,8 @@ export function placesBySlug(index: NameIndex, slug: string): readonly KnownPlac
       found.set(place, priorOf(index, place, flags) + (isCountry ? 10 : 0))
     }
   }
-  take(index.keyOfName(name))
-  take(index.keyOfName(simplifyHan(name.replaceAll(' ', ''))))
-  if (name === 'uk') take(index.keyOfName('gb'))
+  addPlacesOf(index.keyOfName(name))
+  addPlacesOf(index.keyOfName(simplifyHan(name.replaceAll(' ', ''))))
+  if (name === 'uk') addPlacesOf(index.keyOfName('gb'))
   return [...found].sort((a, b) => b[1] - a[1]).map(([place]) => index.placeAt(place))
 }

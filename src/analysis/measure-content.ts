@@ -39,20 +39,20 @@ export function measureContent({ markdown, sections }: Pick<Page, 'markdown' | '
   let teasers = 0
   let links = 0
   let fence = ''
-  let open = 0
-  let openLinked = 0
+  let paragraphText = 0
+  let paragraphLinkText = 0
   let isTeaser = false
-  const close = () => {
-    if (open === 0) return
+  const endParagraph = () => {
+    if (paragraphText === 0) return
     paragraphs++
     // A short paragraph after a link to a page describes that page.
-    const least = isTeaser ? TEASER_CHARS : PROSE_CHARS
-    if (open >= least && openLinked < open * MAX_PROSE_LINK_SHARE) {
-      prose += open
+    const minChars = isTeaser ? TEASER_CHARS : PROSE_CHARS
+    if (paragraphText >= minChars && paragraphLinkText < paragraphText * MAX_PROSE_LINK_SHARE) {
+      prose += paragraphText
       proseParagraphs++
     }
-    open = 0
-    openLinked = 0
+    paragraphText = 0
+    paragraphLinkText = 0
     isTeaser = false
   }
   for (let start = 0; start < markdown.length; ) {
@@ -63,15 +63,15 @@ export function measureContent({ markdown, sections }: Pick<Page, 'markdown' | '
     const first = markdown.charCodeAt(at)
     if (at < end && (first === BACKTICK || first === TILDE) && isFence(markdown, at)) {
       const mark = markdown.slice(at, at + 3)
-      close()
+      endParagraph()
       fence = fence === '' ? mark : fence === mark ? '' : fence
     } else if (fence !== '') code += end - start
-    else if (at >= end) close()
+    else if (at >= end) endParagraph()
     else {
       const line = measureLine(markdown, at, end)
       const isHeading = markdown.charCodeAt(start) === HASH
       // List items, headings and table rows do not continue the paragraph before them.
-      if (at > start || first === PIPE) close()
+      if (at > start || first === PIPE) endParagraph()
       text += line.text
       linkText += line.linkText
       links += line.links
@@ -79,15 +79,15 @@ export function measureContent({ markdown, sections }: Pick<Page, 'markdown' | '
         teasers++
         isTeaser = true
       }
-      if (isHeading || first === PIPE) open = 0
+      if (isHeading || first === PIPE) paragraphText = 0
       else {
-        open += line.text
-        openLinked += line.linkText
+        paragraphText += line.text
+        paragraphLinkText += line.linkText
       }
     }
     start = end + 1
   }
-  close()
+  endParagraph()
   return { text, linkText, prose, code, paragraphs, proseParagraphs, teasers, links, ...countHeadings(sections) }
 }
 
@@ -141,26 +141,26 @@ function measureLine(markdown: string, from: number, to: number): LineMeasure {
   let text = to - from
   let linkText = 0
   let links = 0
-  let open = -1
+  let bracketStart = -1
   let dense = 0
   let denseBefore = 0
   for (let i = from; i < to; i++) {
     const unit = markdown.charCodeAt(i)
     if (unit >= DENSE_FROM && unit < DENSE_TO) dense++
     else if (unit === OPEN_BRACKET) {
-      open = i
+      bracketStart = i
       denseBefore = dense
-    } else if (unit === CLOSE_BRACKET && open >= 0 && markdown.charCodeAt(i + 1) === PARENTHESIS) {
-      const shown = i - open - 1
+    } else if (unit === CLOSE_BRACKET && bracketStart >= 0 && markdown.charCodeAt(i + 1) === PARENTHESIS) {
+      const shown = i - bracketStart - 1
       const end = endOfTarget(markdown, i, to)
       text -= end - i
-      if (open > from && markdown.charCodeAt(open - 1) === BANG) text -= shown + 2
+      if (bracketStart > from && markdown.charCodeAt(bracketStart - 1) === BANG) text -= shown + 2
       else {
         text--
         linkText += shown + DENSE_EXTRA_CHARS * (dense - denseBefore)
         links++
       }
-      open = -1
+      bracketStart = -1
       i = end - 1
     }
   }

@@ -43,9 +43,9 @@ export const DIRECTORY_BITS = 16
 
 /** Bits of a name's properties; the lower three are its kind. */
 export const NAME_KIND_MASK = 7
-/** It is the place's display name, or a preferred one. */
+/** The name is the display name of its place, or a preferred name. */
 export const NAME_MAIN = 8
-/** It was derived from another name: without its article, its ending or the word for the kind of place. */
+/** The name was derived from another name: without its article, its ending or the word for the kind of place. */
 export const NAME_DERIVED = 16
 
 /** The JSON head of an index. */
@@ -98,29 +98,29 @@ export function columnsOf(
   counts: IndexCounts,
 ): { columns: IndexColumns; end: number } {
   let at = align(from)
-  const take = (bytes: number): number => {
+  const reserve = (bytes: number): number => {
     const start = at
     at = align(at + bytes)
     return start
   }
   const { places, nameBytes, keys, postings } = counts
   const columns: IndexColumns = {
-    ids: new Uint32Array(buffer, take(places * 4), places),
-    populations: new Uint32Array(buffer, take(places * 4), places),
-    nameStarts: new Uint32Array(buffer, take((places + 1) * 4), places + 1),
-    countries: new Uint16Array(buffer, take(places * 2), places),
-    divisions: new Uint16Array(buffer, take(places * 2), places),
-    kinds: new Uint8Array(buffer, take(places), places),
-    capitals: new Uint8Array(buffer, take(places), places),
-    names: new Uint8Array(buffer, take(nameBytes), nameBytes),
-    keyHighs: new Uint32Array(buffer, take(keys * 4), keys),
-    keyLows: new Uint32Array(buffer, take(keys * 4), keys),
-    keyStarts: new Uint32Array(buffer, take((keys + 1) * 4), keys + 1),
-    postingPlaces: new Uint32Array(buffer, take(postings * 4), postings),
-    postingNames: new Uint8Array(buffer, take(postings), postings),
-    postingLangs: new Uint8Array(buffer, take(postings), postings),
-    directory: new Uint32Array(buffer, take((2 ** DIRECTORY_BITS + 1) * 4), 2 ** DIRECTORY_BITS + 1),
-    maxLengthByPrefix: new Uint8Array(buffer, take(PREFIX_SLOT_COUNT), PREFIX_SLOT_COUNT),
+    ids: new Uint32Array(buffer, reserve(places * 4), places),
+    populations: new Uint32Array(buffer, reserve(places * 4), places),
+    nameStarts: new Uint32Array(buffer, reserve((places + 1) * 4), places + 1),
+    countries: new Uint16Array(buffer, reserve(places * 2), places),
+    divisions: new Uint16Array(buffer, reserve(places * 2), places),
+    kinds: new Uint8Array(buffer, reserve(places), places),
+    capitals: new Uint8Array(buffer, reserve(places), places),
+    names: new Uint8Array(buffer, reserve(nameBytes), nameBytes),
+    keyHighs: new Uint32Array(buffer, reserve(keys * 4), keys),
+    keyLows: new Uint32Array(buffer, reserve(keys * 4), keys),
+    keyStarts: new Uint32Array(buffer, reserve((keys + 1) * 4), keys + 1),
+    postingPlaces: new Uint32Array(buffer, reserve(postings * 4), postings),
+    postingNames: new Uint8Array(buffer, reserve(postings), postings),
+    postingLangs: new Uint8Array(buffer, reserve(postings), postings),
+    directory: new Uint32Array(buffer, reserve((2 ** DIRECTORY_BITS + 1) * 4), 2 ** DIRECTORY_BITS + 1),
+    maxLengthByPrefix: new Uint8Array(buffer, reserve(PREFIX_SLOT_COUNT), PREFIX_SLOT_COUNT),
   }
   return { columns, end: at }
 }
@@ -130,9 +130,9 @@ export function columnsOf(
  * a few large arrays instead of a million objects.
  */
 export function writeNameIndex(places: Iterable<IndexedPlace>, revision: string): Uint8Array {
-  const draft = new IndexBuilder()
-  for (const place of places) draft.add(place)
-  return draft.write(revision)
+  const builder = new IndexBuilder()
+  for (const place of places) builder.add(place)
+  return builder.write(revision)
 }
 
 /** A growing array of numbers. */
@@ -161,51 +161,51 @@ class IndexBuilder {
   readonly #divisions = new GrowingUint32Array()
   readonly #kinds = new GrowingUint32Array()
   readonly #capitals = new GrowingUint32Array()
-  readonly #shown: string[] = []
+  readonly #displayNames: string[] = []
   readonly #highs = new GrowingUint32Array()
   readonly #lows = new GrowingUint32Array()
   readonly #places = new GrowingUint32Array()
   readonly #names = new GrowingUint32Array()
-  readonly #starts = new Uint8Array(PREFIX_SLOT_COUNT)
+  readonly #maxLengths = new Uint8Array(PREFIX_SLOT_COUNT)
   readonly #langs = new Map<string, number>([['', 0]])
   readonly #divisionCodes = new Map<string, number>([['', 0]])
   readonly #countrySlugs: { place: number; slugs: readonly string[]; code: string }[] = []
   readonly #hash: NameHash = { high: 0, low: 0 }
 
   add(place: IndexedPlace): void {
-    const number = this.#ids.length
+    const placeIndex = this.#ids.length
     this.#ids.push(place.id)
     this.#populations.push(place.population ?? 0)
     this.#countries.push(packCountry(place.countryCode))
     this.#divisions.push(place.kind === 'country' ? 0 : internText(this.#divisionCodes, place.adm1Code ?? '', 65_535))
     this.#kinds.push(PLACE_KINDS.indexOf(place.kind))
     this.#capitals.push(place.isCapital === true ? 1 : 0)
-    this.#shown.push(place.name)
-    const shown = parseName(place.name)
-    this.#addForm(number, shown, this.#flags('common', true), 0)
+    this.#displayNames.push(place.name)
+    const displayForm = parseName(place.name)
+    this.#addForm(placeIndex, displayForm, this.#flags('common', true), 0)
     for (const name of place.names) {
       if (isNoise(place, name.name, name.kind, name.isPreferred)) continue
-      const form = name.name === place.name ? shown : parseName(name.name)
-      const isMain = (name.isPreferred && name.kind !== 'demonym') || form.normalized === shown.normalized
+      const form = name.name === place.name ? displayForm : parseName(name.name)
+      const isMain = (name.isPreferred && name.kind !== 'demonym') || form.normalized === displayForm.normalized
       const lang = internText(this.#langs, name.lang ?? '', 255)
-      this.#addForm(number, form, this.#flags(name.kind, isMain), lang)
+      this.#addForm(placeIndex, form, this.#flags(name.kind, isMain), lang)
       if (name.kind === 'demonym' || name.kind === 'abbrev') continue
       for (const derived of derivedNames(place.kind, name.name)) {
-        this.#addForm(number, parseName(derived), this.#flags(name.kind, isMain) | NAME_DERIVED, lang)
+        this.#addForm(placeIndex, parseName(derived), this.#flags(name.kind, isMain) | NAME_DERIVED, lang)
       }
       // Inflected forms are stored only for likely names, because there are many endings and even more small places.
       if (place.kind !== 'city' || (place.population ?? 0) >= 50_000) {
         for (const stem of inflectedStems(form.normalized)) {
-          this.#addKey(number, stem, this.#flags(name.kind, false) | NAME_DERIVED, lang)
+          this.#addKey(placeIndex, stem, this.#flags(name.kind, false) | NAME_DERIVED, lang)
         }
       }
     }
     for (const derived of derivedNames(place.kind, place.name)) {
-      this.#addForm(number, parseName(derived), this.#flags('common', true) | NAME_DERIVED, 0)
+      this.#addForm(placeIndex, parseName(derived), this.#flags('common', true) | NAME_DERIVED, 0)
     }
     if (place.kind === 'country' && place.countryCode !== null) {
-      this.#addKey(number, place.countryCode.toLowerCase(), this.#flags('abbrev', false), 0)
-      this.#countrySlugs.push({ place: number, slugs: slugsOf(place), code: place.countryCode })
+      this.#addKey(placeIndex, place.countryCode.toLowerCase(), this.#flags('abbrev', false), 0)
+      this.#countrySlugs.push({ place: placeIndex, slugs: slugsOf(place), code: place.countryCode })
     }
   }
 
@@ -213,21 +213,21 @@ class IndexBuilder {
     return NAME_KINDS.indexOf(kind) | (isMain ? NAME_MAIN : 0)
   }
 
-  #addForm(place: number, { normalized, first, isUnspaced, words }: NameForm, flags: number, lang: number): void {
-    if (words === 0) return
+  #addForm(place: number, { normalized, first, isUnspaced, wordCount }: NameForm, flags: number, lang: number): void {
+    if (wordCount === 0) return
     if (isUnspaced) {
       const run = simplifyHan(normalized.replaceAll(' ', ''))
       if (run.length < 2) return
-      this.#addStart(prefixSlot(run, 0, 2, RUN_SALT), run.length)
+      this.#noteLength(prefixSlot(run, 0, 2, RUN_SALT), run.length)
       this.#addKey(place, run, flags, lang)
       return
     }
-    this.#addStart(prefixSlot(first, 0, first.length, WORD_SALT), words)
+    this.#noteLength(prefixSlot(first, 0, first.length, WORD_SALT), wordCount)
     this.#addKey(place, normalized, flags, lang)
   }
 
-  #addStart(slot: number, length: number): void {
-    if ((this.#starts[slot] ?? 0) < length) this.#starts[slot] = Math.min(255, length)
+  #noteLength(slot: number, length: number): void {
+    if ((this.#maxLengths[slot] ?? 0) < length) this.#maxLengths[slot] = Math.min(255, length)
   }
 
   #addKey(place: number, key: string, flags: number, lang: number): void {
@@ -243,9 +243,9 @@ class IndexBuilder {
   write(revision: string): Uint8Array {
     this.#sumPopulations()
     const order = sortedOrder(this.#highs.values(), this.#lows.values())
-    const keyed = this.#groupPostings(order)
+    const grouped = this.#groupPostings(order)
     const encoder = new TextEncoder()
-    const names = encoder.encode(this.#shown.join(''))
+    const names = encoder.encode(this.#displayNames.join(''))
     this.#countrySlugs.sort((a, b) => (a.code < b.code ? -1 : 1))
     const head: IndexHead = {
       revision,
@@ -257,8 +257,8 @@ class IndexBuilder {
     const counts: IndexCounts = {
       places: this.#ids.length,
       nameBytes: names.length,
-      keys: keyed.highs.length,
-      postings: keyed.places.length,
+      keys: grouped.highs.length,
+      postings: grouped.places.length,
     }
     const from = HEADER_WORDS * 4 + headBytes.length
     const size = sizeOf(from, counts)
@@ -277,36 +277,36 @@ class IndexBuilder {
     const { columns } = columnsOf(bytes.buffer, from, counts)
     columns.ids.set(this.#ids.values())
     columns.populations.set(this.#populations.map((population) => Math.min(population, 0xffffffff)))
-    columns.nameStarts.set(this.#shownStarts(encoder))
+    columns.nameStarts.set(this.#displayNameStarts(encoder))
     columns.countries.set(this.#countries.values())
     columns.divisions.set(this.#divisions.values())
     columns.kinds.set(this.#kinds.values())
     columns.capitals.set(this.#capitals.values())
     columns.names.set(names)
-    columns.keyHighs.set(keyed.highs.values())
-    columns.keyLows.set(keyed.lows.values())
-    columns.keyStarts.set(keyed.starts.values())
-    columns.postingPlaces.set(keyed.places.values())
-    const packed = keyed.names.values()
+    columns.keyHighs.set(grouped.highs.values())
+    columns.keyLows.set(grouped.lows.values())
+    columns.keyStarts.set(grouped.starts.values())
+    columns.postingPlaces.set(grouped.places.values())
+    const packed = grouped.names.values()
     for (let i = 0; i < packed.length; i++) {
       const name = packed[i] ?? 0
       columns.postingNames[i] = name & 255
       columns.postingLangs[i] = name >>> 8
     }
     writeDirectory(columns.directory, columns.keyHighs)
-    columns.maxLengthByPrefix.set(this.#starts)
+    columns.maxLengthByPrefix.set(this.#maxLengths)
     return bytes
   }
 
-  #shownStarts(encoder: TextEncoder): Uint32Array {
-    const starts = new Uint32Array(this.#shown.length + 1)
-    const room = new Uint8Array(4096)
+  #displayNameStarts(encoder: TextEncoder): Uint32Array {
+    const starts = new Uint32Array(this.#displayNames.length + 1)
+    const buffer = new Uint8Array(4096)
     let at = 0
-    for (const [i, name] of this.#shown.entries()) {
+    for (const [i, name] of this.#displayNames.entries()) {
       starts[i] = at
-      at += name.length < 1000 ? encoder.encodeInto(name, room).written : encoder.encode(name).length
+      at += name.length < 1000 ? encoder.encodeInto(name, buffer).written : encoder.encode(name).length
     }
-    starts[this.#shown.length] = at
+    starts[this.#displayNames.length] = at
     return starts
   }
 
@@ -340,7 +340,7 @@ class IndexBuilder {
     places: GrowingUint32Array
     names: GrowingUint32Array
   } {
-    const keyed = {
+    const grouped = {
       highs: new GrowingUint32Array(),
       lows: new GrowingUint32Array(),
       starts: new GrowingUint32Array(),
@@ -355,9 +355,9 @@ class IndexBuilder {
       const first = order[from] ?? 0
       let to = from + 1
       while (to < order.length && highs[order[to] ?? 0] === highs[first] && lows[order[to] ?? 0] === lows[first]) to++
-      keyed.highs.push(highs[first] ?? 0)
-      keyed.lows.push(lows[first] ?? 0)
-      keyed.starts.push(keyed.places.length)
+      grouped.highs.push(highs[first] ?? 0)
+      grouped.lows.push(lows[first] ?? 0)
+      grouped.starts.push(grouped.places.length)
       const best = new Map<number, number>()
       for (let i = from; i < to; i++) {
         const entry = order[i] ?? 0
@@ -367,13 +367,13 @@ class IndexBuilder {
         if (known === undefined || rankOf(name) > rankOf(known)) best.set(place, name)
       }
       for (const [place, name] of best) {
-        keyed.places.push(place)
-        keyed.names.push(name)
+        grouped.places.push(place)
+        grouped.names.push(name)
       }
       from = to
     }
-    keyed.starts.push(keyed.places.length)
-    return keyed
+    grouped.starts.push(grouped.places.length)
+    return grouped
   }
 }
 
@@ -385,7 +385,7 @@ interface NameForm {
   /** Whether its script has no spaces. */
   readonly isUnspaced: boolean
   /** Number of its words in a text. */
-  readonly words: number
+  readonly wordCount: number
 }
 
 function parseName(name: string): NameForm {
@@ -393,7 +393,7 @@ function parseName(name: string): NameForm {
   // Half of all names are plain Latin words, which need no tokenizer.
   if (PLAIN_WORDS.test(name)) {
     const words = normalized.split(' ')
-    return { normalized, first: words[0] ?? '', isUnspaced: false, words: words.length }
+    return { normalized, first: words[0] ?? '', isUnspaced: false, wordCount: words.length }
   }
   const tokens = tokenize(name)
   const first = tokens[0]
@@ -401,7 +401,7 @@ function parseName(name: string): NameForm {
     normalized,
     first: first?.word ?? '',
     isUnspaced: first?.script === SCRIPT_UNSPACED,
-    words: tokens.length,
+    wordCount: tokens.length,
   }
 }
 
@@ -411,14 +411,14 @@ const PLAIN_WORDS = /^[A-Za-z0-9]{1,40}(?: [A-Za-z0-9]{1,40})*$/
 /** Rank of a name among names of the same place with the same normal form; the highest is kept. */
 function rankOf(name: number): number {
   const kind = NAME_KINDS[name & NAME_KIND_MASK]
-  const ofKind = kind === 'demonym' ? 0 : kind === 'abbrev' ? 1 : 2
-  return (name & NAME_MAIN) * 4 + ((name & NAME_DERIVED) === 0 ? 8 : 0) + ofKind + (name >>> 8 === 0 ? 0.5 : 0)
+  const kindRank = kind === 'demonym' ? 0 : kind === 'abbrev' ? 1 : 2
+  return (name & NAME_MAIN) * 4 + ((name & NAME_DERIVED) === 0 ? 8 : 0) + kindRank + (name >>> 8 === 0 ? 0.5 : 0)
 }
 
-function internText(numbers: Map<string, number>, text: string, most: number): number {
+function internText(numbers: Map<string, number>, text: string, maxSize: number): number {
   const known = numbers.get(text)
   if (known !== undefined) return known
-  if (numbers.size > most) return 0
+  if (numbers.size > maxSize) return 0
   numbers.set(text, numbers.size)
   return numbers.size - 1
 }
@@ -458,18 +458,18 @@ const DIVISION_BEFORE = new RegExp(
  */
 function derivedNames(kind: PlaceKind, name: string): readonly string[] {
   const derived: string[] = []
-  const article = /^the (.{4,})$/iu.exec(name)?.[1]
-  if (article !== undefined) derived.push(article)
+  const withoutArticle = /^the (.{4,})$/iu.exec(name)?.[1]
+  if (withoutArticle !== undefined) derived.push(withoutArticle)
   const saint = /^(?:saint|st\.?)[ -](.+)$/iu.exec(name)?.[1]
   if (saint !== undefined) derived.push(`Saint ${saint}`, `St ${saint}`)
   // `Άγκυρα (Ankyra)`
-  const unexplained = /^(.{2,}?)\s*\([^)]*\)$/u.exec(name)?.[1]
-  if (unexplained !== undefined) derived.push(unexplained)
+  const withoutBrackets = /^(.{2,}?)\s*\([^)]*\)$/u.exec(name)?.[1]
+  if (withoutBrackets !== undefined) derived.push(withoutBrackets)
   // `Cocos (Keeling) Islands`
   else if (name.includes('(')) derived.push(name.replace(/[()]/g, ''))
   // `Washington, D.C.`
-  const short = /^(.{3,}?), .+$/u.exec(name)?.[1]
-  if (short !== undefined) derived.push(short)
+  const beforeComma = /^(.{3,}?), .+$/u.exec(name)?.[1]
+  if (beforeComma !== undefined) derived.push(beforeComma)
   if (kind === 'region') {
     const bare = DIVISION_AFTER.exec(name)?.[1] ?? DIVISION_BEFORE.exec(name)?.[1]
     if (bare !== undefined) derived.push(bare)
@@ -480,23 +480,23 @@ function derivedNames(kind: PlaceKind, name: string): readonly string[] {
 /** Words that addresses may use for a country, likeliest first. */
 function slugsOf(place: IndexedPlace): readonly string[] {
   const slugs = new Set<string>()
-  const take = (name: string): void => {
+  const addSlug = (name: string): void => {
     const slug = slugFormOf(name)
     if (/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(slug) && slug.length > 1) slugs.add(slug)
   }
   const english = place.names.filter(({ lang }) => lang === null || lang === 'en' || lang.startsWith('en-'))
-  take(place.name)
-  if (/^the /i.test(place.name)) take(place.name.slice(4))
+  addSlug(place.name)
+  if (/^the /i.test(place.name)) addSlug(place.name.slice(4))
   for (const kind of ['common', 'alias', 'exonym', 'endonym', 'abbrev', 'official'] as const) {
-    const codes = english.filter((name) => name.kind === kind).map(({ name }) => name)
+    const names = english.filter((name) => name.kind === kind).map(({ name }) => name)
     if (kind === 'abbrev') {
-      take(place.countryCode ?? '')
-      codes.sort((a, b) => slugFormOf(a).length - slugFormOf(b).length)
+      addSlug(place.countryCode ?? '')
+      names.sort((a, b) => slugFormOf(a).length - slugFormOf(b).length)
     }
-    for (const name of codes) take(name)
+    for (const name of names) addSlug(name)
   }
-  if (place.name.includes(' and ')) take(place.name.replaceAll(' and ', ' '))
-  for (const { name, kind } of place.names) if (kind === 'endonym') take(name)
+  if (place.name.includes(' and ')) addSlug(place.name.replaceAll(' and ', ' '))
+  for (const { name, kind } of place.names) if (kind === 'endonym') addSlug(name)
   return [...slugs]
 }
 

@@ -125,7 +125,7 @@ describe('detectPlaceHub on hubs', () => {
     ['/world/france/page/2', 'France (page 2)'],
     ['/world/france-p2', 'France | Seite 2'],
     ['/world/france/seite/3', 'Page 3 France'],
-  ])('%s belongs to its first page, and its title loses the page number', (path, title) => {
+  ])('the hub of %s has the address of its first page and a title without the page number', (path, title) => {
     expect(hubOf(read(path, { title }))).toMatchObject({ url: 'https://news.example/world/france', title: 'France' })
   })
 

@@ -16,16 +16,16 @@ export function detectPlaceHub(
   page: Page,
   classification: Classification,
   places: PlaceMatcher,
-  given: MatchContext = {},
+  baseContext: MatchContext = {},
 ): PlaceHub | null {
   if (!isHubLike(page, classification)) return null
   const url = foldPagination(page.url)
   const { segments } = classifyUrl(url)
-  const context = { ...given, url }
+  const context = { ...baseContext, url }
   const matches = places.inUrl(url, context)
   const title = url === page.url ? page.title : withoutPageNumber(page.title)
-  const heads = [title, page.sections[0]?.title ?? '']
-  const found = findPlace({ page, segments, places, context, matches, heads })
+  const headings = [title, page.sections[0]?.title ?? '']
+  const found = findPlace({ page, segments, places, context, matches, headings })
   if (found === undefined) return null
   const { place, slug, at } = found
   const topic = topicOf(segments, at, page.section ?? null)
@@ -97,7 +97,7 @@ interface Evidence {
   /** Places that the address names, in order. */
   readonly matches: readonly PlaceMatch[]
   /** Title and first heading. */
-  readonly heads: readonly string[]
+  readonly headings: readonly string[]
 }
 
 /** Limit of segments after the place: `/world/france/politics` is about France, `/uk/shop/shoes/red` is not about the United Kingdom. */
@@ -123,8 +123,8 @@ function findPlace(evidence: Evidence): PathPlace | undefined {
 function placeOf(evidence: Evidence, at: number, slug: string): KnownPlace | undefined {
   const match = evidence.matches.findLast(({ text }) => slugOf(decodePart(text)) === slug)
   if (match !== undefined) return match.place
-  const { places, heads, segments, matches } = evidence
-  if (!heads.some((head) => hasName(head, slug)) && slug.length > 2) return undefined
+  const { places, headings, segments, matches } = evidence
+  if (!headings.some((heading) => hasName(heading, slug)) && slug.length > 2) return undefined
   const before = segments.slice(0, at).map((segment) => slugOf(segment.replace(FILE_EXTENSION, '')))
   const outer = matches.findLast(({ text, place }) => isArea(place) && before.includes(slugOf(decodePart(text))))?.place
   return places.bySlug(slug).find((place) => {
@@ -144,8 +144,8 @@ function hasName(text: string, slug: string): boolean {
 }
 
 /** Whether title or heading name the place, and not a dish or person of the same name. */
-function isNamedInHeads({ places, heads, context }: Evidence, { id }: KnownPlace): boolean {
-  return heads.some((head) => places.inText(head, context).some(({ place }) => place.id === id))
+function isNamedInHeads({ places, headings, context }: Evidence, { id }: KnownPlace): boolean {
+  return headings.some((heading) => places.inText(heading, context).some(({ place }) => place.id === id))
 }
 
 /** Length of the page's start that is searched for other places of the country. */
@@ -170,7 +170,7 @@ function slugsIn(segment: string): string[] {
 
 /** Whether the place is meant, and not a language, word or person. */
 function isActualPlace(evidence: Evidence, place: KnownPlace, slug: string, at: number): boolean {
-  const { page, segments, heads } = evidence
+  const { page, segments, headings } = evidence
   const parent = segments[at - 1]
   if (slug.length <= 2) {
     // `/fr/` is more often a language than a country, and never a city.
@@ -184,8 +184,8 @@ function isActualPlace(evidence: Evidence, place: KnownPlace, slug: string, at: 
     if (!isAmongThings && (parent === undefined || isAmongPlaces) && isNamedInHeads(evidence, place)) return true
     return isNamedInHeads(evidence, place) && mentionsCountry(evidence, place.countryCode, slug)
   }
-  // Nearly every word is the name of some town, so the page must say that it is about this one.
-  if (!heads.some((head) => hasName(head, slug))) return false
+  // Nearly every word is the name of some town, so the title or the first heading must name this one.
+  if (!headings.some((heading) => hasName(heading, slug))) return false
   if (parent !== undefined && NON_PLACE_SEGMENTS.has(parent)) return false
   if (isOrdinaryName(slug) && !isAmongPlaces && !isNamedInHeads(evidence, place)) return false
   return place.kind !== 'city' || place.population >= MIN_TOWN_POPULATION || isAmongPlaces

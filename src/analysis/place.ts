@@ -51,7 +51,7 @@ export interface Place extends PlaceFacts {
 /** One name of a place. */
 export interface PlaceName {
   readonly name: string
-  /** BCP 47; null when unknown or any. */
+  /** BCP 47; null if the language is unknown or the name is the same in all languages. */
   readonly lang: string | null
   readonly kind: NameKind
   readonly isPreferred: boolean

@@ -16,7 +16,7 @@ export function readSentiment(text: string): Sentiment {
   let strength = 1
   /** Score of the current sentence, which a `but` halves. */
   let sentence = 0
-  let afterBut = 1
+  let butBoost = 1
   for (const match of text.matchAll(WORD_OR_STOP)) {
     const [found] = match
     const unit = found.charCodeAt(0)
@@ -26,7 +26,7 @@ export function readSentiment(text: string): Sentiment {
       if (unit === COMMA) continue
       sum += sentence
       sentence = 0
-      afterBut = 1
+      butBoost = 1
       continue
     }
     const word = found.toLowerCase().replaceAll('’', "'")
@@ -34,7 +34,7 @@ export function readSentiment(text: string): Sentiment {
     sinceAdverb++
     if (word === 'but' || word === 'however') {
       sentence *= BEFORE_BUT
-      afterBut = AFTER_BUT
+      butBoost = AFTER_BUT
       sinceNegation = OUT_OF_REACH
     } else if (NEGATIONS.has(word) || word.endsWith("n't")) sinceNegation = 0
     else if (ADVERBS.has(word)) {
@@ -44,7 +44,7 @@ export function readSentiment(text: string): Sentiment {
       const weight = weights.get(word)
       if (weight === undefined) continue
       const value =
-        weight * (sinceNegation <= NEGATION_REACH ? NEGATION_FACTOR : 1) * (sinceAdverb === 1 ? strength : 1) * afterBut
+        weight * (sinceNegation <= NEGATION_REACH ? NEGATION_FACTOR : 1) * (sinceAdverb === 1 ? strength : 1) * butBoost
       sentence += value
       if (value > 0) positive++
       else negative++

@@ -42,10 +42,10 @@ interface AddFlags extends CommonFlags, ScopeFlags, PlannerFlags, RenderFlags {
 export function addAdd(program: Command, streams: Streams): void {
   const command = program
     .command('add')
-    .description('take a web site, folder, archive, git repository or package into the library')
+    .description('add a web site, folder, archive, git repository or package to the library')
     .argument('<url|path>', 'where the site starts, a folder or file, an archive, a repository, or a package')
-    .option('--name <name>', 'what to call it (default: host and path of the start, or name of the folder)')
-    .option('--version <label>', 'version of what it documents')
+    .option('--name <name>', 'name of the source (default: host and path of the start address, or name of the folder)')
+    .option('--version <label>', 'version of the documented product')
     .option('--ref <ref>', 'branch, tag or commit of a repository (default: its default branch)')
     .option('--path <folder>', 'read this folder of a repository, archive or package only')
   addRenderOption(addScopeOptions(command), `default: ${DEFAULT_SETTINGS.render}`)
@@ -56,7 +56,7 @@ export function addAdd(program: Command, streams: Streams): void {
     )
     .option(
       '--scope <reach>',
-      `how far it may reach: ${REACHES.join(', ')} (default: ${DEFAULT_SCOPE.reach})`,
+      `how far the crawl may reach: ${REACHES.join(', ')} (default: ${DEFAULT_SCOPE.reach})`,
       oneOf('--scope', REACHES),
     )
     .option('--llms-txt <url>', 'read this llms.txt instead of looking for one')
@@ -81,12 +81,12 @@ export function addAdd(program: Command, streams: Streams): void {
     'maxArchiveBytes',
   ])
   command.action((typed: string, flags: AddFlags) => {
-    const isOwnFolder = isPath(typed)
-    const given = isOwnFolder ? typed : withScheme(typed)
+    const isLocal = isPath(typed)
+    const given = isLocal ? typed : withScheme(typed)
     const tree = parseTreeUrl(given)
-    if (isOwnFolder) refuseFlags(command, SITE_FLAGS, `${given} is on this machine`)
+    if (isLocal) refuseFlags(command, LOCAL_REFUSED_FLAGS, `${given} is on this machine`)
     else if (tree !== undefined)
-      refuseFlags(command, CRAWL_FLAGS, `${hasCredentials(tree) ? 'this' : given} is not a web site`)
+      refuseFlags(command, SITE_ONLY_FLAGS, `${hasCredentials(tree) ? 'this' : given} is not a web site`)
     else if (!URL.canParse(given)) {
       const problem = 'it is neither a URL nor an existing file or folder'
       throw new PharosError('URL_INVALID', { url: given, problem })
@@ -114,18 +114,18 @@ export function addAdd(program: Command, streams: Streams): void {
     const headers = parseHeaders(flags.header)
     return withCrawlContext(command, streams, async (crawling) => {
       if (given !== typed) crawling.terminal.note(printableLine(`${typed} has no scheme: reading ${given}`))
-      const own = isOwnFolder ? resolveLocalPath(crawling.library, given, flags) : undefined
+      const local = isLocal ? resolveLocalPath(crawling.library, given, flags) : undefined
       const { source, found, kind, options } = await prepareSource(crawling.library, {
-        url: own?.url ?? given,
-        isOwnFolder,
+        url: local?.url ?? given,
+        isOwnFolder: isLocal,
         name: flags.name,
         version: flags.version,
         scope,
-        settings: { ...settings, ...own?.settings },
+        settings: { ...settings, ...local?.settings },
         force: flags.force,
         headers,
       })
-      if (found === 'interrupted' && hasOtherSettings(source, options, { ...scope, ...settings, ...own?.settings })) {
+      if (found === 'interrupted' && hasOtherSettings(source, options, { ...scope, ...settings, ...local?.settings })) {
         const remove = (await crawling.hintFor(source))('remove', labelOf(source))
         const problem = `${labelOf(source)} exists with other settings: leave these options out to resume it, or run \`${remove}\` first`
         throw new PharosError('USAGE', { problem })
@@ -137,8 +137,8 @@ export function addAdd(program: Command, streams: Streams): void {
       const input = { kind, headers, ...plannerOf(flags), ...options }
       await crawlInForeground(crawling, source, input).catch(async (error: unknown) => {
         const { store } = crawling.library
-        const isVain = kind === 'add' && error instanceof PharosError && START_FAILURES.has(error.code)
-        if (isVain && (await store.countContent(source.id)).pages === 0) await store.removeSource(source.id)
+        const isStartFailure = kind === 'add' && error instanceof PharosError && START_FAILURES.has(error.code)
+        if (isStartFailure && (await store.countContent(source.id)).pages === 0) await store.removeSource(source.id)
         throw error
       })
     })
@@ -161,7 +161,7 @@ function isPath(text: string): boolean {
   return !URL.canParse(text) && existsSync(text)
 }
 
-/** A local path as an address, with the part of it to read. */
+/** A local path as an address, with the branch and folder of its repository to read. */
 interface LocalSource {
   readonly url: string
   readonly settings?: ReturnType<typeof treeSettings>
@@ -179,10 +179,10 @@ function resolveLocalPath(
   }
   if (ref === undefined || treeKindOf(address) !== 'folder') return { url: address }
   const folder = fileURLToPath(address)
-  const above = findRepositoryAbove(folder)
-  if (above === undefined) return { url: `git+${address.replace(/\/$/, '')}` }
-  const below = join(relative(above, folder), path ?? '').replaceAll(sep, '/')
-  return { url: `git+${pathToFileURL(above).href}`, settings: treeSettings({ ref, path: below }) }
+  const repository = findRepositoryAbove(folder)
+  if (repository === undefined) return { url: `git+${address.replace(/\/$/, '')}` }
+  const subfolder = join(relative(repository, folder), path ?? '').replaceAll(sep, '/')
+  return { url: `git+${pathToFileURL(repository).href}`, settings: treeSettings({ ref, path: subfolder }) }
 }
 
 /** Maximum number of parent folders searched for a repository. */
@@ -200,7 +200,7 @@ function findRepositoryAbove(folder: string): string | undefined {
   return undefined
 }
 
-/** Failures of a first crawl that the user has to correct. A source without pages is removed after them. */
+/** Errors of a first crawl that the user has to correct. After one of them, a source without pages is removed. */
 const START_FAILURES: ReadonlySet<ErrorCode> = new Set([
   'CRAWL_START_FAILED',
   'BROWSER_MISSING',
@@ -210,19 +210,19 @@ const START_FAILURES: ReadonlySet<ErrorCode> = new Set([
 ])
 
 /** Flags that apply only to web sites. */
-const CRAWL_FLAGS = [
+const SITE_ONLY_FLAGS = [
   ...['scope', 'llmsTxt', 'llmsFull', 'crawlType', 'seed', 'header', 'trapGuards', 'render'],
   ...['hubMaxPages', 'hubMaxDays', 'intMaxSeeds', 'intTargetHosts', 'plannerVerbosity', 'force'],
 ]
-/** For local paths `--detach` is refused too, because a server does not read them. */
-const SITE_FLAGS = [...CRAWL_FLAGS, 'detach']
+/** Flags refused for local paths: also `--detach`, because a server does not read local paths. */
+const LOCAL_REFUSED_FLAGS = [...SITE_ONLY_FLAGS, 'detach']
 
-/** Rejects flags about links, lists or robots for files, where they would have no effect. */
+/** Rejects the named flags if they are given, because they have no effect on this kind of source. */
 function refuseFlags(command: Command, names: readonly string[], why: string): void {
-  const useless = command.options.find(
+  const refused = command.options.find(
     (option) =>
       names.includes(option.attributeName()) && command.getOptionValueSource(option.attributeName()) === 'cli',
   )
-  if (useless === undefined) return
-  throw new PharosError('USAGE', { problem: `${useless.long} is for web sites, and ${why}` })
+  if (refused === undefined) return
+  throw new PharosError('USAGE', { problem: `${refused.long} is for web sites, and ${why}` })
 }

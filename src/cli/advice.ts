@@ -25,7 +25,7 @@ const START_ADVICE: Readonly<Partial<Record<Reason, string>>> = {
   redirect: 'start at the address that it redirects to',
 }
 
-/** Advice if nothing could be indexed, by the reason of the start. */
+/** Advice if nothing could be indexed. `reason` says why the start page was not. */
 export function startAdvice(
   reason: Reason | null,
   { source, pages }: { readonly source: Source; readonly pages: number },
@@ -39,7 +39,7 @@ export function startAdvice(
   return (reason === null ? undefined : START_ADVICE[reason]) ?? 'try again later, or open the address in a browser'
 }
 
-/** Advice for pages that are empty until a browser runs their scripts. If the browser does not start, each page has the reason. */
+/** Advice for pages that are empty until a browser runs their scripts. */
 export function renderAdvice(source: Pick<Source, 'name' | 'version' | 'settings'>, hint: Hint): string {
   const { render } = source.settings
   if (render === 'http') return `let a browser read its pages: ${hint('recrawl', labelOf(source), '--render', 'auto')}`

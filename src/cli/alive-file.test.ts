@@ -8,9 +8,9 @@ test('keeps the liveness file in place while the process runs and removes it at 
   const folder = mkdtempSync(join(tmpdir(), 'pharos-alive-'))
   try {
     const file = join(folder, 'alive')
-    const letGo = startAliveFile(file)
+    const stop = startAliveFile(file)
     expect(readFileSync(file, 'utf8')).toBe(`${process.pid}\n`)
-    letGo()
+    stop()
     expect(existsSync(file)).toBe(false)
   } finally {
     rmSync(folder, { recursive: true })

@@ -5,8 +5,8 @@ import { PharosError } from '../core/errors.ts'
 const TOUCH_INTERVAL_MS = 5000
 
 /**
- * Rewrites a file periodically, so that a probe can tell from its age whether this process is alive. It does not depend on the library,
- * because a restart does not help while a database is down. Returns a function that stops it.
+ * Rewrites a file periodically, so that a probe can tell from its age whether this process is alive. The library is not checked,
+ * because a restart does not help while a database is down. Returns a function that stops the writes and removes the file.
  */
 export function startAliveFile(file: string): () => void {
   const touch = (): void => writeFileSync(file, `${process.pid}\n`)

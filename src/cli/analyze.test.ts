@@ -19,15 +19,15 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Runs the command in this process; `hear` receives the text that it writes to stderr. */
-async function analyze(args: readonly string[], hear: (text: string) => void = () => undefined) {
+/** Runs the command in this process; `onStderr` receives the text that it writes to stderr. */
+async function analyze(args: readonly string[], onStderr: (text: string) => void = () => undefined) {
   const written = { stdout: '', stderr: '' }
   const code = await run(['analyze', ...args, '--library', path], {
     stdout: { write: (text) => (written.stdout += text) },
     stderr: {
       write: (text) => {
         written.stderr += text
-        hear(text)
+        onStderr(text)
       },
     },
   })
@@ -45,30 +45,30 @@ test('a run can be a dry run, be interrupted with Ctrl-C and be resumed; after t
     failed: 0,
   })
 
-  const broken = await analyze(['--verbose'], (text) => {
+  const interrupted = await analyze(['--verbose'], (text) => {
     // A terminal sends the same signal on Ctrl-C.
     if (text.includes('pages: beginning')) process.emit('SIGINT')
   })
-  expect(broken.code).toBe(130)
-  expect(broken.stdout).toBe('')
-  expect(broken.stderr).toContain(`nothing is lost; go on with: pharos analyze --verbose --library ${path}`)
+  expect(interrupted.code).toBe(130)
+  expect(interrupted.stdout).toBe('')
+  expect(interrupted.stderr).toContain(`nothing is lost; go on with: pharos analyze --verbose --library ${path}`)
 
-  const rest = await analyze([])
-  expect(rest.code).toBe(0)
-  expect(rest.stderr).toContain('going on with the run ')
-  expect(rest.stdout).toMatch(/^analyzed 45 pages in \S+: 30 articles, /)
-  expect(rest.stdout).toContain('1 host, 1 of them news; 1 new milestone\n')
+  const resumed = await analyze([])
+  expect(resumed.code).toBe(0)
+  expect(resumed.stderr).toContain('resuming the run ')
+  expect(resumed.stdout).toMatch(/^analyzed 45 pages in \S+: 30 articles, /)
+  expect(resumed.stdout).toContain('1 host, 1 of them news; 1 new milestone\n')
 
   const again = await analyze(['--json'])
   expect(JSON.parse(again.stdout)).toMatchObject({ pages: 0, total_pages: 0, domains: 1, milestones: 0 })
 })
 
 test.each([
-  [['--analysis-version', '999'], 'analysisVersion: this program analyses by version'],
+  [['--analysis-version', '999'], 'analysisVersion: this program supports versions up to'],
   [['--page-limit', '0'], '--page-limit: expected a whole number from 1 up'],
   [['--domain-limit', 'all'], '--domain-limit: expected a whole number from 1 up'],
   [['--frames'], '--run-id and --frames are for servers, and go together'],
-])('%j is refused', async (args, message) => {
+])('the arguments %j are refused as a usage error', async (args, message) => {
   const { code, stdout, stderr } = await analyze(args)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain(message)

@@ -9,7 +9,7 @@ import { interruptible } from './interrupt.ts'
 import { addLibraryOptions, createHint, type Hint, timeRecord, withLibrary } from './library.ts'
 import { hasNoPlaces, writeNoPlaces } from './no-places.ts'
 import { type CommonFlags, configOf, wholeNumber } from './options.ts'
-import { PageRate, writeRate } from './progress.ts'
+import { RateMeter, writeRate } from './progress.ts'
 import { countOf, printableLine, type Streams, Terminal, writeNumber } from './terminal.ts'
 
 interface AnalyzeFlags extends CommonFlags, Partial<Omit<RunOptions, 'verbose'>> {
@@ -120,20 +120,20 @@ async function analyzeInForeground(
   // Loaded on demand, because its word lists take a while to load.
   const { analyseLibrary } = await import('../library/operations/analyse-library.ts')
   const began = performance.now()
-  const rate = new PageRate()
-  let first: number | undefined
+  const rate = new RateMeter()
+  let pagesAtStart: number | undefined
   let ended: AnalysisRun | undefined
   for await (const event of analyseLibrary(library, { options }, signal)) {
-    if (event.type === 'started' && event.isResumed) terminal.note(`going on with the run ${event.run.id}`)
+    if (event.type === 'started' && event.isResumed) terminal.note(`resuming the run ${event.run.id}`)
     if (event.type === 'stage') terminal.detail(printableLine(`${event.stage}: ${event.message}`))
     if (event.type === 'progress') {
-      first ??= event.progress.pages
-      const perSecond = rate.add(performance.now() - began, event.progress.pages - first)
+      pagesAtStart ??= event.progress.pages
+      const perSecond = rate.add(performance.now() - began, event.progress.pages - pagesAtStart)
       terminal.live(writeAnalysisProgress(event.stage, event.progress, perSecond))
     }
     if (event.type === 'ended') ended = event.run
   }
-  if (ended === undefined) throw new Error('the run ended without saying so')
+  if (ended === undefined) throw new Error('the run ended without a result')
   return ended
 }
 
@@ -155,7 +155,7 @@ export function writeAnalysisProgress(
   return facts.join(', ')
 }
 
-/** Summarises a run in a few lines. `ms` is the time since it was started or resumed. */
+/** Summarises a run in a few lines. `ms` is the time since the run was started or resumed. */
 function writeRun({ options, progress }: AnalysisRun, ms: number): string {
   const { pages, articles, navs, others, places, hubs, failed, domains, news, milestones } = progress
   const took = writeDuration(Math.ceil(ms / 1000) * 1000)

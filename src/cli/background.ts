@@ -12,18 +12,18 @@ export function limitHeapGrowth(): void {
   setFlagsFromString('--heap-growing-percent=20')
 }
 
-/** The background work of a server: it maintains the text index, then compares pages, and then embeds chunks. */
+/** The background work of a server: completes the text index, then the signatures that find duplicate pages, then embeds chunks. */
 export async function workInBackground(
   library: Library,
   signal: AbortSignal,
   options?: BackgroundEmbeddingOptions,
 ): Promise<void> {
   await library.store.indexMissingChunks(signal)
-  // Loaded on demand, so that the first request does not wait for them.
+  // Both modules are loaded on demand, so that the first request does not wait for them.
   const { fillPageSignatures } = await import('../library/operations/fill-page-signatures.ts')
   await fillPageSignatures(library, signal).catch((error: unknown) => {
     // Searches report that the comparison is incomplete; the next start tries again.
-    options?.log?.warn(`pages of an older version could not be compared: ${messageOf(error)}`)
+    options?.log?.warn(`pages of an older version could not be checked for duplicates: ${messageOf(error)}`)
   })
   const { keepEmbedding } = await import('../library/background-embedding.ts')
   await keepEmbedding(library, signal, options)

@@ -1,4 +1,4 @@
-/** Some checks failed and the output already says so, so that only the exit code is left to set. */
+/** Some checks failed and the output already says so. Only the exit code is left to set. */
 export class ChecksFailedError extends Error {
   readonly exitCode = 1
 }

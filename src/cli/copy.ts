@@ -13,7 +13,7 @@ import { AdvisedError } from './advised-error.ts'
 import { interruptible } from './interrupt.ts'
 import { shownLibrary, withLibrary } from './library.ts'
 import { addCommonOptions, type CommonFlags, configOf, nonEmptyText } from './options.ts'
-import { PageRate, writeRate } from './progress.ts'
+import { RateMeter, writeRate } from './progress.ts'
 import { countOf, printableLine, type Streams, shellWord, Terminal, writeNumber } from './terminal.ts'
 
 interface CopyFlags extends CommonFlags {
@@ -27,7 +27,7 @@ export function addCopy(program: Command, streams: Streams): void {
     .command('copy')
     .description('copy a library to another one; each may be a file or a PostgreSQL database')
     .argument('<from>', 'the library to copy: its file, or the address of its database', nonEmptyText('<from>'))
-    .argument('[to]', 'where to (default: the library that is configured)', nonEmptyText('<to>'))
+    .argument('[to]', 'the library to copy to (default: the configured library)', nonEmptyText('<to>'))
     .option('--add', 'add the sources to a target that already has sources')
     .option('--discard', 'remove what an interrupted copy has written')
     .addHelpText(
@@ -57,11 +57,11 @@ interface CopyLocations {
   readonly to: string | undefined
 }
 
-async function copy(command: Command, places: CopyLocations, flags: CopyFlags, streams: Streams): Promise<void> {
+async function copy(command: Command, locations: CopyLocations, flags: CopyFlags, streams: Streams): Promise<void> {
   const terminal = new Terminal(flags, streams)
   const configs = {
-    from: configFor('<from>', places.from, flags),
-    to: places.to === undefined ? configOf(command) : configFor('<to>', places.to, flags),
+    from: configFor('<from>', locations.from, flags),
+    to: locations.to === undefined ? configOf(command) : configFor('<to>', locations.to, flags),
   }
   if (flags.add === true && flags.discard === true) {
     throw new PharosError('USAGE', { problem: '--add and --discard cannot be given together' })
@@ -98,8 +98,8 @@ function configFor(name: string, library: string, { config: file }: CommonFlags)
 
 /** The command line that repeats this command. */
 function writeRepeatCommand({ from, to }: Configs, { add, config }: CopyFlags): string {
-  const further = [...(add === true ? ['--add'] : []), ...(config === undefined ? [] : ['--config', config])]
-  const words = [...[from, to].map(({ values }) => shownLibrary(values)), ...further]
+  const options = [...(add === true ? ['--add'] : []), ...(config === undefined ? [] : ['--config', config])]
+  const words = [...[from, to].map(({ values }) => shownLibrary(values)), ...options]
   return ['pharos', 'copy', ...words.map((word) => shellWord(printableLine(word)))].join(' ')
 }
 
@@ -136,14 +136,14 @@ interface CopyContext {
 
 async function copyInForeground({ from, to, flags, terminal, signal }: CopyContext): Promise<void> {
   const began = performance.now()
-  const rates = new Map<CopyProgress['step'], PageRate>()
+  const rates = new Map<CopyProgress['step'], RateMeter>()
   const onProgress = (progress: CopyProgress): void => {
-    const rate = rates.get(progress.step) ?? new PageRate()
+    const rate = rates.get(progress.step) ?? new RateMeter()
     rates.set(progress.step, rate)
     terminal.live(writeProgress(progress, rate.add(performance.now() - began, progress.done)))
   }
   const result = await copyLibrary({ from, to, add: flags.add === true, onProgress, signal })
-  const places = { from: from.store.location, to: to.store.location }
+  const locations = { from: from.store.location, to: to.store.location }
   const elapsedMs = Math.round(performance.now() - began)
   const { running, openJobs, skipped } = result
   if (running > 0)
@@ -154,16 +154,16 @@ async function copyInForeground({ from, to, flags, terminal, signal }: CopyConte
   for (const { group, problem } of skipped) {
     if (problem !== null) terminal.notice(printableLine(`left out: ${GROUP_NAMES[group]}: ${problem}`))
   }
-  terminal.answer(writeCopied(result, places, elapsedMs), { ...places, ...recordOf(result, elapsedMs, from) })
+  terminal.answer(writeCopied(result, locations, elapsedMs), { ...locations, ...recordOf(result, elapsedMs, from) })
 }
 
 /** Discards an incomplete copy, even if the original library is gone or its server does not respond. */
 async function discard({ from, to }: Configs, terminal: Terminal): Promise<void> {
   const [origin, target] = [shownLibrary(from.values), shownLibrary(to.values)]
-  const isThere = await hasLibrary(from).catch(() => false)
+  const originExists = await hasLibrary(from).catch(() => false)
   // A library that cannot be opened is identified by its location.
   const readId = () => withLibrary(from, ({ libraryCopy }) => libraryCopy.readLibraryId()).catch(() => undefined)
-  const id = isThere ? await readId() : undefined
+  const id = originExists ? await readId() : undefined
   const { isDiscarded, others } = (await hasLibrary(to))
     ? await withLibrary(to, (library) => discardCopy(library, { place: origin, id }))
     : { isDiscarded: false, others: [] }
@@ -193,18 +193,18 @@ function writeProgress({ step, label, done, total }: CopyProgress, perSecond: nu
 function writeCopied(result: CopyResult, { from, to }: { from: string; to: string }, elapsedMs: number): string {
   const { wasComplete, isResumed, sources, written, verified, durationsMs } = result
   const rows = sumOf(verified, ({ rows }) => rows)
-  const places = printableLine(`${from} to ${to}`)
-  const rate = durationsMs.copying < 1000 ? '' : `, ${writeNumber(rowsPerSecond(result))} rows/s as they were written`
+  const fromTo = printableLine(`${from} to ${to}`)
+  const rate = durationsMs.copying < 1000 ? '' : `, ${writeNumber(rowsPerSecond(result))} rows/s while writing`
   const pace = `${countOf(written, 'row')} in ${writeDuration(elapsedMs)}${rate}`
-  const outcome = wasComplete ? `copied before: ${places}` : `copied ${places}: ${isResumed ? 'the last ' : ''}${pace}`
+  const outcome = wasComplete ? `already copied: ${fromTo}` : `copied ${fromTo}: ${isResumed ? 'the last ' : ''}${pace}`
   const [pages, chunks] = ['pages', 'chunks'].map((name) => countHashed(result, name))
-  const other = countHashMismatches(result)
+  const mismatches = countHashMismatches(result)
   return [
     outcome,
     `verified: ${countOf(pages ?? 0, 'page')} and ${countOf(chunks ?? 0, 'chunk')} by their content hashes, all ${countOf(rows, 'row')} of ${countOf(verified.length, 'table')} and ${countOf(sources, 'source')} one by one`,
-    ...(other === 0
+    ...(mismatches === 0
       ? []
-      : [`${countOf(other, 'text')} with a hash that differs from the recorded one, in the original too`]),
+      : [`${countOf(mismatches, 'text')} with a hash that differs from the recorded one, in the original too`]),
   ].join('\n')
 }
 
@@ -220,10 +220,10 @@ function countHashed({ verified }: CopyResult, name: string): number {
   return verified.find(({ table }) => table.name === name)?.hashed ?? 0
 }
 
-/** The number of texts whose hash does not match. */
+/** The number of pages and chunks whose text does not match the recorded hash. */
 function countHashMismatches({ verified }: CopyResult): number {
   const hashed = verified.filter(({ table }) => table.name === 'pages' || table.name === 'chunks')
-  return sumOf(hashed, (one) => one.rows - one.hashed)
+  return sumOf(hashed, (table) => table.rows - table.hashed)
 }
 
 function recordOf(result: CopyResult, elapsedMs: number, { sha256 }: OpenLibrary): Record<string, unknown> {

@@ -27,8 +27,9 @@ export interface CrawlJob {
   readonly config: EffectiveConfig
   /** Minimum delay between two requests to any host, including this machine. */
   readonly minDelayMs: number
-  /** The process that had this crawl before and lost it. */
+  /** Id of the process whose crawl this one takes over. */
   readonly goneRunner?: string
+  /** What to crawl: a start address, an existing source, or a crawl of another process to take part in. */
   readonly ask:
     | { readonly type: 'start'; readonly input: StartInput }
     | { readonly type: 'source'; readonly source: string; readonly input: CrawlInput }
@@ -73,16 +74,16 @@ export function addCrawlJob(program: Command): void {
 
 /** Adds the options of a crawl job. */
 export function addJobOptions(command: Command): Command {
-  const count = (flag: string, least = 0) => wholeNumber(flag, least)
+  const count = (flag: string, minimum = 0) => wholeNumber(flag, minimum)
   command
     .description('crawl for a server: prints frames, reads PAUSE, RESUME and CONCURRENCY')
     .argument('[url]', 'where to start')
-    .option('--job-id <uuid>', 'the job it is for')
-    .option('--gone-runner <id>', 'the process that has lost the crawl to this one')
+    .option('--job-id <uuid>', 'the job that this process runs')
+    .option('--gone-runner <id>', 'the process whose crawl this one takes over')
     .option('--join <uuid>', 'take part in this crawl, which another process has begun')
-    .option('--source <id>', 'crawl this source instead of a start')
-    .option('--kind <kind>', `why: ${CRAWL_KINDS.join(', ')}`, oneOf('--kind', CRAWL_KINDS))
-    .option('--options <json>', 'what is asked of the crawl of a source')
+    .option('--source <id>', 'crawl this source instead of a start address')
+    .option('--kind <kind>', `kind of the crawl: ${CRAWL_KINDS.join(', ')}`, oneOf('--kind', CRAWL_KINDS))
+    .option('--options <json>', 'options for the crawl of a source')
     .option(
       '--crawl-type <type>',
       `where to look for pages: ${CRAWL_TYPES.join(', ')}`,
@@ -90,24 +91,24 @@ export function addJobOptions(command: Command): Command {
     )
     .option('--no-sitemap', 'follow links only')
     .option('--sitemap-only', 'read sitemaps only')
-    .option('--sitemap-max <count>', 'addresses to read from sitemaps', count('--sitemap-max', 1))
+    .option('--sitemap-max <count>', 'maximum number of addresses from sitemaps', count('--sitemap-max', 1))
     .option('--scope <reach>', `how far from the start: ${REACHES.join(', ')}`, oneOf('--scope', REACHES))
-    .option('--depth <links>', 'links from the start (default for what is new: 2)', count('--depth'))
-    .option('--max-pages <count>', 'most pages', count('--max-pages', 1))
-    .option('--max-downloads <count>', 'the same', count('--max-downloads', 1))
+    .option('--depth <links>', 'maximum number of links from the start (default for a new source: 2)', count('--depth'))
+    .option('--max-pages <count>', 'maximum number of pages', count('--max-pages', 1))
+    .option('--max-downloads <count>', 'the same as --max-pages', count('--max-downloads', 1))
     .option('--refetch-if-older-than <time>', 'the same as --max-age', freshness('--refetch-if-older-than'))
-    .option('--refetch-article-if-older-than <time>', 'of articles', freshness('--refetch-article-if-older-than'))
-    .option('--refetch-hub-if-older-than <time>', 'of hubs', freshness('--refetch-hub-if-older-than'))
+    .option('--refetch-article-if-older-than <time>', 'for articles', freshness('--refetch-article-if-older-than'))
+    .option('--refetch-hub-if-older-than <time>', 'for hubs', freshness('--refetch-hub-if-older-than'))
     .option('--max-queue <count>', 'no effect: the queue is on disk and has no limit', count('--max-queue', 1))
-    .option('--request-timeout-ms <ms>', 'time for an answer', count('--request-timeout-ms', 1))
-    .option('--rate-limit-ms <ms>', 'least pause between two requests to a host', count('--rate-limit-ms'))
-    .option('--pacer-jitter-min-ms <ms>', 'least jitter of a pause', count('--pacer-jitter-min-ms'))
-    .option('--pacer-jitter-max-ms <ms>', 'most jitter of a pause', count('--pacer-jitter-max-ms'))
+    .option('--request-timeout-ms <ms>', 'timeout of a response', count('--request-timeout-ms', 1))
+    .option('--rate-limit-ms <ms>', 'minimum delay between two requests to a host', count('--rate-limit-ms'))
+    .option('--pacer-jitter-min-ms <ms>', 'minimum jitter of a delay', count('--pacer-jitter-min-ms'))
+    .option('--pacer-jitter-max-ms <ms>', 'maximum jitter of a delay', count('--pacer-jitter-max-ms'))
     .option('--db <path>', 'another library')
     .option('--slow', 'leave at least a second between two requests to a host, on this machine too')
     .option('--fast-start', 'no effect: every start is fast')
-    .option('--prefer-cache', 'take pages that are stored as they are, however old')
-    .option('--no-prefer-cache', 'ask for every page')
+    .option('--prefer-cache', 'use stored pages, however old')
+    .option('--no-prefer-cache', 'fetch every page')
     .option('--allow-query-urls', 'keep tracking and display parameters in addresses')
   return addLibraryOptions(addPlannerOptions(addRenderOption(command, 'kept for later crawls')), [
     'maxAge',
@@ -121,14 +122,14 @@ export function addJobOptions(command: Command): Command {
 export function readJob(command: Command, url: string | undefined): CrawlJob {
   const flags = command.opts<JobFlags>()
   const config = withFlags(configOf(command), flags)
-  const leastPauseMs = minDelayOf(flags)
-  if ([url, flags.source, flags.join].filter((one) => one !== undefined).length !== 1) {
+  const minDelayMs = minDelayOf(flags)
+  if ([url, flags.source, flags.join].filter((value) => value !== undefined).length !== 1) {
     throw new PharosError('USAGE', { problem: 'expected either an address, --source or --join' })
   }
-  if (flags.join !== undefined) return { config, minDelayMs: leastPauseMs, ask: { type: 'join', crawl: flags.join } }
+  if (flags.join !== undefined) return { config, minDelayMs, ask: { type: 'join', crawl: flags.join } }
   if (flags.source !== undefined) {
     const input = { maxAgeMs: config.values.maxAge, ...parseOptions(flags.options), kind: flags.kind ?? 'recrawl' }
-    return { config, minDelayMs: leastPauseMs, ask: { type: 'source', source: flags.source, input } }
+    return { config, minDelayMs, ask: { type: 'source', source: flags.source, input } }
   }
   const maxPages = flags.maxPages ?? flags.maxDownloads
   const input: StartInput = {
@@ -148,7 +149,7 @@ export function readJob(command: Command, url: string | undefined): CrawlJob {
     },
     ...plannerOf(flags),
   }
-  return { config, minDelayMs: leastPauseMs, ask: { type: 'start', input } }
+  return { config, minDelayMs, ask: { type: 'start', input } }
 }
 
 /** The minimum delay between two requests to any host, including this machine. */
@@ -159,13 +160,13 @@ function minDelayOf({ rateLimitMs = 0, slow = false }: JobFlags): number {
 /** The effective settings, overridden by flags that apply to one crawl only. */
 function withFlags(config: EffectiveConfig, flags: JobFlags): EffectiveConfig {
   const { values } = config
-  const leastPause = Math.max(minDelayOf(flags), values.requestInterval)
+  const requestInterval = Math.max(minDelayOf(flags), values.requestInterval)
   const jitterMin = flags.pacerJitterMinMs ?? Math.min(values.jitterMin, flags.pacerJitterMaxMs ?? values.jitterMin)
   const timeout = flags.requestTimeoutMs ?? values.answerTimeout
   const changed: Partial<Config> = {
     library: flags.db ?? values.library,
-    requestInterval: leastPause,
-    startInterval: Math.max(leastPause, values.startInterval),
+    requestInterval,
+    startInterval: Math.max(requestInterval, values.startInterval),
     jitterMin,
     jitterMax: Math.max(jitterMin, flags.pacerJitterMaxMs ?? values.jitterMax),
     answerTimeout: timeout,
@@ -203,7 +204,7 @@ function freshness(flag: string): (text: string) => number {
 }
 
 const globs = z.array(z.string())
-const cap = z.int().min(0).nullable()
+const limit = z.int().min(0).nullable()
 
 /** The options for crawling an existing source. */
 const Options = z
@@ -224,8 +225,8 @@ const Options = z
         reach: z.enum(REACHES),
         allow: globs,
         block: globs,
-        maxDepth: cap,
-        maxPages: cap,
+        maxDepth: limit,
+        maxPages: limit,
         useDefaultExcludes: z.boolean(),
         allowQueryUrls: z.boolean(),
         trapGuards: z.boolean(),
@@ -236,10 +237,10 @@ const Options = z
 
 function parseOptions(json = '{}'): Omit<CrawlInput, 'kind'> {
   try {
-    // Options that were not given are absent rather than undefined, as the type of a crawl requires.
+    // The cast is safe: options that were not given are absent rather than undefined, as the type requires.
     return Options.parse(JSON.parse(json)) as Omit<CrawlInput, 'kind'>
   } catch (cause) {
-    throw new PharosError('USAGE', { problem: `--options: expected what a crawl is asked for, got ${json}` }, { cause })
+    throw new PharosError('USAGE', { problem: `--options: expected crawl options as JSON, got ${json}` }, { cause })
   }
 }
 
@@ -247,13 +248,13 @@ async function runJob(job: CrawlJob): Promise<void> {
   const { config, minDelayMs } = job
   const work = interruptible((signal) => {
     // An unreachable library is expected to come back, and the worker that runs this job waits for it too.
-    const patiently = <T>(ask: () => Promise<T>) =>
+    const retryingUntilReachable = <T>(ask: () => Promise<T>) =>
       retryUntilReachable({ info: writeToStderr, warn: writeToStderr }, signal, ask)
     const open = async () => {
-      const library = await patiently(() => openConfiguredLibrary(config))
+      const library = await retryingUntilReachable(() => openConfiguredLibrary(config))
       return { ...library, limits: { ...library.limits, loopbackIntervalMs: minDelayMs } }
     }
-    return withLibrary(config, (library) => runCrawl(job, library, signal, patiently), [], open)
+    return withLibrary(config, (library) => runCrawl(job, library, signal, retryingUntilReachable), [], open)
   })
   await work.finally(() => {
     // Exits even if the parent does not read the remaining output.
@@ -269,7 +270,7 @@ async function runCrawl(
   { config, ask, goneRunner }: CrawlJob,
   library: OpenLibrary,
   signal: AbortSignal,
-  patiently: <T>(ask: () => Promise<T>) => Promise<T>,
+  retryingUntilReachable: <T>(ask: () => Promise<T>) => Promise<T>,
 ): Promise<void> {
   const { runCrawlProcess } = await import('../jobs/crawl-process.ts')
   let pausedBy: PauseCause | undefined
@@ -293,7 +294,7 @@ async function runCrawl(
   })
   // The process that started the crawl reports its result; helpers do not.
   if (ask.type === 'join') return
-  const { pages } = await patiently(() => library.store.countContent(source.id))
+  const { pages } = await retryingUntilReachable(() => library.store.countContent(source.id))
   const hint = await createHintFor(config, source)
   const failure = findFailure({ library, signal: stopped }, { source, summary, pages }, pausedBy, hint)
   if (failure !== undefined) throw failure

@@ -23,7 +23,7 @@ const QUESTIONS = [
   'Nachricht verschicken und abholen',
 ] as const
 
-/** Poll interval for the end of the crawl, and the timeout. */
+/** Poll interval and timeout of the wait for the end of the crawl. */
 const POLL_INTERVAL_MS = 100
 const CRAWL_TIMEOUT_MS = 60_000
 
@@ -113,19 +113,19 @@ interface DemoCrawl {
   readonly balance: Readonly<Record<string, number>>
 }
 
-/** Has the server crawl the site, and waits until it ends. */
+/** Has the server crawl the site, and waits for the end of the crawl. */
 async function crawlSite(origin: string, site: string, signal: AbortSignal): Promise<DemoCrawl> {
   const server = { origin, token: null }
-  const order = { url: `${site}/`, name: 'lanternfish' }
+  const request = { url: `${site}/`, name: 'lanternfish' }
   // The server is part of this program, so the type of its response is known.
-  const { jobId } = (await askServer(server, '/api/sources', order)) as { jobId: string }
-  const until = performance.now() + CRAWL_TIMEOUT_MS
+  const { jobId } = (await askServer(server, '/api/sources', request)) as { jobId: string }
+  const deadline = performance.now() + CRAWL_TIMEOUT_MS
   for (;;) {
     signal.throwIfAborted()
     const job = (await askServer(server, `/api/crawls/${jobId}`)) as { status: string; problem: string | null }
     if (job.status === 'done') break
-    const isOpen = job.status === 'queued' || job.status === 'running'
-    if (!isOpen || performance.now() > until) {
+    const isUnfinished = job.status === 'queued' || job.status === 'running'
+    if (!isUnfinished || performance.now() > deadline) {
       throw new PharosError('INTERNAL', { problem: `the sample site was not crawled: ${job.problem ?? job.status}` })
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS))
@@ -170,34 +170,34 @@ function writeTour(origin: string, site: string, searches: readonly DemoSearch[]
     `    ${hit === null ? 'nothing was found' : `${printableLine(hit.headingPath.join(' › '))}\n    ${printableLine(hit.url)}`}`,
   ])
   // With `--once` the servers have stopped, so their addresses no longer work.
-  const [place, look] =
+  const [serverOrigin, tourLines] =
     once === true
       ? ['http://127.0.0.1:41000', []]
       : [origin, ['Look around', `  ${origin}/`, `  why was ${site}/internal/roadmap left out?`, '']]
-  const { typed, whole } = programName()
+  const { here, anywhere } = findCommandNames()
   return [
     'Three questions, and where their answers are',
     ...answers,
     '',
-    ...look,
+    ...tourLines,
     'Add a real site',
-    `  ${typed} add https://docs.example.com/guide/ --name guide`,
+    `  ${here} add https://docs.example.com/guide/ --name guide`,
     '',
     'Connect an agent',
-    `  over stdio  ${typed} mcp`,
-    `  over HTTP   ${place}/mcp, while \`${typed} serve\` runs`,
-    `  such as     claude mcp add pharos -- ${shellWord(whole)} mcp`,
-    `  or          { "mcpServers": { "pharos": { "command": ${JSON.stringify(whole)}, "args": ["mcp"] } } }`,
+    `  over stdio  ${here} mcp`,
+    `  over HTTP   ${serverOrigin}/mcp, while \`${here} serve\` runs`,
+    `  such as     claude mcp add pharos -- ${shellWord(anywhere)} mcp`,
+    `  or          { "mcpServers": { "pharos": { "command": ${JSON.stringify(anywhere)}, "args": ["mcp"] } } }`,
   ].join('\n')
 }
 
 /** Only the launcher script of a checkout passes this flag to Node. */
 const LAUNCHER_FLAG = '--heap-growing-percent=80'
 
-/** The command as typed in this folder, and as typed elsewhere: a checkout is not on the PATH. */
-function programName(): { readonly typed: string; readonly whole: string } {
-  if (!process.execArgv.includes(LAUNCHER_FLAG)) return { typed: 'pharos', whole: 'pharos' }
+/** The command to type in this folder, and the one that works anywhere: in a checkout, `pharos` is not on the PATH. */
+function findCommandNames(): { readonly here: string; readonly anywhere: string } {
+  if (!process.execArgv.includes(LAUNCHER_FLAG)) return { here: 'pharos', anywhere: 'pharos' }
   const root = fileURLToPath(new URL('../..', import.meta.url))
-  const whole = join(root, 'pharos')
-  return { typed: join(process.cwd(), 'pharos') === whole ? './pharos' : shellWord(whole), whole }
+  const anywhere = join(root, 'pharos')
+  return { here: join(process.cwd(), 'pharos') === anywhere ? './pharos' : shellWord(anywhere), anywhere }
 }

@@ -6,7 +6,7 @@ export interface ServerAddress {
   readonly origin: string
   /** The bearer token; null if the server requires none. */
   readonly token: string | null
-  /** The function that handles requests if the server runs in this process. @default the network */
+  /** Handles the requests if the server runs in this process. @default the global `fetch`, over the network */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined
 }
 
@@ -36,9 +36,9 @@ export async function askServer(server: ServerAddress, path: string, body?: unkn
   const answer: unknown = await response.json().catch(() => undefined)
   if (response.ok) return answer
   const { problem, advice } = parseErrorResponse(answer, response.status)
-  // The advice of the queue names API routes, which do not exist here.
-  const own = server.fetch === undefined ? advice : '`pharos status` tells what is under way'
-  throw new PharosError('SERVER_REFUSED', { who: describeServer(server), problem, advice: own })
+  // Without a server, advice that names API routes is useless.
+  const usableAdvice = server.fetch === undefined ? advice : '`pharos status` shows what is running'
+  throw new PharosError('SERVER_REFUSED', { who: describeServer(server), problem, advice: usableAdvice })
 }
 
 /** The name of a server in messages. */
@@ -48,10 +48,10 @@ export function describeServer({ origin, fetch: own }: ServerAddress): string {
 
 function parseErrorResponse(answer: unknown, status: number): { problem: string; advice: string } {
   const { error, advice, id } = (answer ?? {}) as { error?: unknown; advice?: unknown; id?: unknown }
-  const told = typeof advice === 'string' ? advice : 'look at its log'
+  const advised = typeof advice === 'string' ? advice : 'look at its log'
   return {
     problem: typeof error === 'string' ? error : `status ${status}`,
-    advice: typeof id === 'string' ? told.replace('under this id', `under the id ${id}`) : told,
+    advice: typeof id === 'string' ? advised.replace('under this id', `under the id ${id}`) : advised,
   }
 }
 

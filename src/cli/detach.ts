@@ -49,7 +49,7 @@ export async function detachCrawl(command: Command, streams: Streams, { path, bo
   }
 }
 
-/** Warns that no worker is running that could take the queued crawls. */
+/** Warns if no worker runs that could take the queued crawls. */
 async function warnNoWorkers(server: ServerAddress, config: EffectiveConfig, terminal: Terminal): Promise<void> {
   const { slots } = (await askServer(server, '/api/workers')) as { readonly slots: number }
   if (slots > 0) return
@@ -60,17 +60,17 @@ async function warnNoWorkers(server: ServerAddress, config: EffectiveConfig, ter
 /** The server or queue that takes a crawl. */
 interface CrawlReceiver {
   readonly server: ServerAddress
-  /** The address where the crawl can be watched; null if there is none. */
+  /** The address of the server where the crawl can be watched; null if the crawl is queued without a server. */
   readonly origin: string | null
   close(): Promise<void>
 }
 
 async function findReceiver(config: EffectiveConfig): Promise<CrawlReceiver> {
   const { library, token, tokenFile } = config.values
-  const note = await findServer(library)
-  if (note !== undefined) {
-    const { origin } = note
-    const server = { origin, token: token || readTokenFile(tokenFile || note.tokenFile) }
+  const registration = await findServer(library)
+  if (registration !== undefined) {
+    const { origin } = registration
+    const server = { origin, token: token || readTokenFile(tokenFile || registration.tokenFile) }
     return { server, origin, close: async () => undefined }
   }
   if (!isPostgres(library)) {

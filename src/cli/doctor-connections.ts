@@ -32,7 +32,7 @@ const NO_SANDBOX = 'root runs the browser without its sandbox; run Pharos as ano
 
 const NO_BROWSER = 'only --render auto and --render chromium need one'
 
-/** Checks the configured browser and services. One that does not respond is a warning, not an error. */
+/** Checks the browser and the configured services. A service that does not respond is a warning, not an error. */
 export async function checkConnections(config: EffectiveConfig): Promise<Check[]> {
   const { values, origins } = config
   const options = connectionsOf(values)
@@ -96,21 +96,21 @@ function describeService(what: string, address: string): string {
 
 async function check(
   name: string,
-  find: (signal: AbortSignal) => Promise<string>,
-  place: string = name,
-  answerMs = RESPONSE_TIMEOUT_MS,
+  probe: (signal: AbortSignal) => Promise<string>,
+  label: string = name,
+  timeoutMs = RESPONSE_TIMEOUT_MS,
 ): Promise<Check> {
   try {
-    return { name, ok: true, found: await withTimeout(answerMs, undefined, find) }
+    return { name, ok: true, found: await withTimeout(timeoutMs, undefined, probe) }
   } catch (error) {
-    return { name, ok: true, isWarning: true, found: describeError(error, place) }
+    return { name, ok: true, isWarning: true, found: describeError(error, label) }
   }
 }
 
-/** Formats an error with advice. */
-function describeError(error: unknown, place: string): string {
-  const told = messageOf(error)
-  const message = error instanceof TimeoutError ? told.replace(/^it /, `${place} `) : told
+/** Formats an error with advice. `label` names the service in the message of a timeout. */
+function describeError(error: unknown, label: string): string {
+  const original = messageOf(error)
+  const message = error instanceof TimeoutError ? original.replace(/^it /, `${label} `) : original
   const advice = error instanceof PharosError ? error.entry.advice : ''
   return advice === '' ? `${message}; make sure that it runs, and check its settings` : `${message}; ${advice}`
 }
@@ -118,17 +118,17 @@ function describeError(error: unknown, place: string): string {
 /** A missing browser is a warning only if one is configured. */
 async function checkBrowser({ browser }: Config): Promise<Check> {
   const given = browser === '' ? undefined : browser
-  const path = await check('browser', () => findBrowser(given))
-  if (path.isWarning !== undefined) {
-    return given === undefined ? { name: path.name, ok: true, found: `${path.found} (${NO_BROWSER})` } : path
+  const located = await check('browser', () => findBrowser(given))
+  if (located.isWarning !== undefined) {
+    return given === undefined ? { name: located.name, ok: true, found: `${located.found} (${NO_BROWSER})` } : located
   }
-  const started = await check('browser', () => tryBrowser(path.found), path.found, BROWSER_TIMEOUT_MS)
+  const started = await check('browser', () => tryBrowser(located.found), located.found, BROWSER_TIMEOUT_MS)
   return started.isWarning === undefined && process.getuid?.() === 0
     ? { ...started, isWarning: true, found: `${started.found}; ${NO_SANDBOX}` }
     : started
 }
 
-/** Starts the browser, because only that shows whether the file is one. */
+/** Starts the browser, because only that shows whether the file is a browser. */
 async function tryBrowser(executablePath: string): Promise<string> {
   const { openChromiumRenderer } = await import('../fetch/chromium-renderer.ts')
   const renderer = await openChromiumRenderer({ executablePath, userAgent: `Pharos/${VERSION}` })
@@ -148,7 +148,7 @@ async function tryEmbedder({ openEmbedder }: Connections): Promise<string> {
 async function tryReranker({ openReranker }: Connections, signal: AbortSignal): Promise<string> {
   const reranker = await openReranker()
   await reranker?.rerank('Where is the harbour?', ['A lighthouse shows where the harbour is.'], signal)
-  return `${reranker?.name} judges`
+  return `${reranker?.name} works`
 }
 
 async function tryQdrant(
@@ -179,5 +179,5 @@ async function tryQdrant(
 
 async function tryCrawl4AI({ openCrawl4AI }: Connections, { crawl4aiEndpoint }: Config): Promise<string> {
   await openCrawl4AI()
-  return `${new URL(crawl4aiEndpoint).origin} is well`
+  return `${new URL(crawl4aiEndpoint).origin} is healthy`
 }

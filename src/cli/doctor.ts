@@ -96,7 +96,7 @@ function cacheCheck({ values }: EffectiveConfig): Check {
     const existed = existsSync(values.cacheFolder)
     createFolder(values.cacheFolder)
     accessSync(values.cacheFolder, constants.W_OK)
-    return { name, ok: true, found: `${values.cacheFolder} can be written${existed ? '' : ' (made now)'}` }
+    return { name, ok: true, found: `${values.cacheFolder} can be written${existed ? '' : ' (just created)'}` }
   } catch (error) {
     // The error is the result of the check.
     return { name, ok: false, found: `${describeFailure(error)}; set cacheFolder or --no-cache` }
@@ -104,39 +104,43 @@ function cacheCheck({ values }: EffectiveConfig): Check {
 }
 
 /**
- * Checks the header (sqlite.org/fileformat, 1.3) and the pages of the library file, and looks for incomplete copies. It writes nothing,
- * because the file may be in use.
+ * Checks the header (sqlite.org/fileformat, 1.3) and the pages of the library file, and looks for incomplete copies. The check
+ * writes nothing, because the file may be in use.
  */
 async function libraryCheck({ values }: EffectiveConfig): Promise<Check> {
   const name = 'library'
-  const place = values.library
+  const path = values.library
   try {
-    if (!existsSync(place)) {
-      checkWritable(place)
-      return { name, ok: true, found: `${place} will be made when it is needed` }
+    if (!existsSync(path)) {
+      checkWritable(path)
+      return { name, ok: true, found: `${path} will be created when it is needed` }
     }
     const { SCHEMA_VERSION } = await import('../store/sqlite/schema.ts')
-    if (statSync(place).isDirectory()) throw new Error(`${place} is a folder`)
-    const header = readBeginning(place, 100)
-    const size = writeBytes(statSync(place).size)
-    accessSync(place, constants.W_OK)
-    if (header.length === 0) return { name, ok: true, found: `${place} is empty` }
-    if (header.toString('latin1', 0, 16) !== 'SQLite format 3\0') throw new Error(`${place} is not a library`)
+    if (statSync(path).isDirectory()) throw new Error(`${path} is a folder`)
+    const header = readBeginning(path, 100)
+    const size = writeBytes(statSync(path).size)
+    accessSync(path, constants.W_OK)
+    if (header.length === 0) return { name, ok: true, found: `${path} is empty` }
+    if (header.toString('latin1', 0, 16) !== 'SQLite format 3\0') throw new Error(`${path} is not a library`)
     const schema = header.readUInt32BE(60)
-    const found = `${place} has schema ${schema}, ${size}`
+    const found = `${path} has schema ${schema}, ${size}`
     if (schema > SCHEMA_VERSION) {
-      return { name, ok: false, found: `${found}, and this program knows ${SCHEMA_VERSION}: upgrade, or use --library` }
+      return {
+        name,
+        ok: false,
+        found: `${found}, but this program knows only ${SCHEMA_VERSION}: upgrade, or use --library`,
+      }
     }
     const { checkFile } = await import('../store/sqlite/database.ts')
-    const damage = checkFile(place)
+    const damage = checkFile(path)
     if (damage !== undefined) {
-      const { message, entry } = createDamageError(place, damage)
+      const { message, entry } = createDamageError(path, damage)
       return { name, ok: false, found: `${message}; ${entry.advice}` }
     }
     const { listUnfinishedCopies } = await import('../store/sqlite/list-unfinished-copies.ts')
     return withWarnings(
       { name, ok: true, found },
-      describeIncompleteCopies(schema < SCHEMA_VERSION ? [] : listUnfinishedCopies(place)),
+      describeIncompleteCopies(schema < SCHEMA_VERSION ? [] : listUnfinishedCopies(path)),
     )
   } catch (error) {
     // The error is the result of the check.
@@ -144,7 +148,7 @@ async function libraryCheck({ values }: EffectiveConfig): Promise<Check> {
   }
 }
 
-/** Inspects a library in PostgreSQL. It writes nothing, because the library may be in use. */
+/** Inspects a library in PostgreSQL. The check writes nothing, because the library may be in use. */
 async function databaseCheck(address: string): Promise<Check> {
   const name = 'library'
   try {
@@ -158,7 +162,7 @@ async function databaseCheck(address: string): Promise<Check> {
     const problem = findServerProblem(Number.parseInt(version, 10), encoding)
     if (problem !== undefined) return { name, ok: false, found: `${server}: ${problem}` }
     if (schemaVersion === 0) {
-      if (mayCreate) return { name, ok: true, found: `${server}; the library will be made when it is needed` }
+      if (mayCreate) return { name, ok: true, found: `${server}; the library will be created when it is needed` }
       return {
         name,
         ok: false,
@@ -167,7 +171,11 @@ async function databaseCheck(address: string): Promise<Check> {
     }
     const found = `${server}, has schema ${schemaVersion}, ${writeBytes(bytes)}, ${describePgvector(facts)}`
     if (schemaVersion > SCHEMA_VERSION) {
-      return { name, ok: false, found: `${found}, and this program knows ${SCHEMA_VERSION}: upgrade, or use --library` }
+      return {
+        name,
+        ok: false,
+        found: `${found}, but this program knows only ${SCHEMA_VERSION}: upgrade, or use --library`,
+      }
     }
     return withWarnings({ name, ok: true, found }, listWarnings(facts, address))
   } catch (error) {
@@ -186,12 +194,12 @@ function listWarnings({ arriving, mayWrite, mayQueue, role }: Inspection, addres
     ...(mayWrite
       ? []
       : [
-          `its role may only read it; to let it write, run: GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${role}`,
+          `role ${role} can only read it; to let the role write, run: GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${role}`,
         ]),
     ...(mayQueue
       ? []
       : [
-          `its role has no access to the job queue, so \`serve\` and \`worker\` will not start; ask a database administrator to run: CREATE SCHEMA IF NOT EXISTS ${jobs} AUTHORIZATION ${role}; GRANT ALL ON SCHEMA ${jobs} TO ${role}`,
+          `role ${role} has no access to the job queue, so \`serve\` and \`worker\` will not start; ask a database administrator to run: CREATE SCHEMA IF NOT EXISTS ${jobs} AUTHORIZATION ${role}; GRANT ALL ON SCHEMA ${jobs} TO ${role}`,
         ]),
     ...describeIncompleteCopies(arriving),
   ]

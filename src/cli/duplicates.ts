@@ -21,7 +21,7 @@ export function addDuplicates(program: Command, streams: Streams): void {
     .command('duplicates')
     .description('list nearly identical pages, including other versions and translations')
     .argument('[source]', 'only this source, by name with all its versions')
-    .option('-n, --limit <count>', 'most groups', wholeNumber('--limit', 1), DEFAULT_GROUPS)
+    .option('-n, --limit <count>', 'maximum number of groups', wholeNumber('--limit', 1), DEFAULT_GROUPS)
     .option('--offset <count>', 'groups to skip', wholeNumber('--offset', 0), 0)
     .addHelpText(
       'after',
@@ -31,9 +31,8 @@ export function addDuplicates(program: Command, streams: Streams): void {
     const terminal = new Terminal(flags, streams)
     const { limit, offset } = flags
     await withLibrary(configOf(command), async (library) => {
-      const made = await fillPageSignatures(library)
-      if (made > 0)
-        terminal.note(`${countOf(made, 'page')} of an older version compared with others for the first time`)
+      const filled = await fillPageSignatures(library)
+      if (filled > 0) terminal.note(`${countOf(filled, 'page')} stored by an older version now checked for duplicates`)
       const list = await listDuplicates(library, { source, limit, offset })
       const { groups, groupCount } = list
       if (groups.length > 0 || terminal.isJson) {

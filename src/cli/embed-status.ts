@@ -15,12 +15,13 @@ export const EMBED_SETTINGS: readonly SettingName[] = ['embedThreads', ...EMBEDD
 /** Timeouts for loading the built-in model and for the response of a service. */
 const LOAD_TIMEOUT_MS = 60_000
 const RESPONSE_TIMEOUT_MS = 5000
-/** Timeout for the response of a copy. */
+/** Timeout for the response of the service that has the copy of the vectors. */
 const COPY_TIMEOUT_MS = 3000
 
 /** Number of refused chunks listed in text output. */
 const MAX_LISTED = 10
-const ALL = 1_000_000
+/** Number of refused chunks listed in JSON output: in practice all. */
+const MAX_LISTED_JSON = 1_000_000
 
 /** Reports which embedder is in use and whether it works, the progress of each source, and the refused chunks. */
 export async function showEmbedStatus(config: EffectiveConfig, terminal: Terminal): Promise<void> {
@@ -29,7 +30,7 @@ export async function showEmbedStatus(config: EffectiveConfig, terminal: Termina
     const model = await checkModel(library, config.values)
     const stored = (await vectors?.readSpace()) ?? null
     const sources = await listCoverage(library)
-    const refused = (await vectors?.listRefused(terminal.isJson ? ALL : MAX_LISTED)) ?? []
+    const refused = (await vectors?.listRefused(terminal.isJson ? MAX_LISTED_JSON : MAX_LISTED)) ?? []
     const copy = await checkCopy(library)
     const facts = { model, stored, sources, refused, copy, hint: createHint(config) }
     terminal.answer(writeStatus(facts), {
@@ -90,7 +91,7 @@ function withoutCredentials(address: string): string {
   return url.href
 }
 
-/** The copy of the vectors. */
+/** The copy of the vectors in another service, such as Qdrant. */
 interface VectorCopyStatus {
   readonly location: string
   /** Null if the copy does not respond or there are no vectors. */
@@ -113,7 +114,7 @@ async function checkCopy({ vectors, vectorCopy }: Library): Promise<VectorCopySt
 
 function writeCopy({ location, state, problem }: VectorCopyStatus, hint: Hint): string {
   const place = printableLine(location)
-  if (problem !== null) return `${place}, which cannot be asked: ${printableLine(problem)}`
+  if (problem !== null) return `${place}, which is not reachable: ${printableLine(problem)}`
   if (state === null) return place
   return `${place}, ${writeCopyState(state)}${isInSync(state) ? '' : `, behind: ${hint('embed', 'sync')}`}`
 }
@@ -157,8 +158,9 @@ interface StatusFacts {
 
 function writeStatus({ model, stored, sources, refused, copy, hint }: StatusFacts): string {
   const labels = new Map(sources.map(({ source }) => [source.id, labelOf(source)]))
-  const all = sources.reduce((sum, counts) => sum + counts.refused, 0)
-  const more = all > refused.length ? [`  and ${writeNumber(all - refused.length)} more: --json lists all`] : []
+  const refusedCount = sources.reduce((sum, counts) => sum + counts.refused, 0)
+  const unlisted = refusedCount - refused.length
+  const more = unlisted > 0 ? [`  and ${writeNumber(unlisted)} more: --json lists all`] : []
   return [
     `model: ${writeModel(model)}`,
     `vectors: ${writeVectors(model, stored, hint)}`,
@@ -166,7 +168,7 @@ function writeStatus({ model, stored, sources, refused, copy, hint }: StatusFact
     ...(copy === null ? [] : [`copy: ${writeCopy(copy, hint)}`]),
     ...(refused.length === 0
       ? []
-      : [`could not be embedded, so found by words only; try again with: ${hint('embed', 'run', '--retry-refused')}`]),
+      : [`not embedded (searchable by words only); try again with: ${hint('embed', 'run', '--retry-refused')}`]),
     ...refused.map(({ sourceId, chunkId, problem }) => {
       return printableLine(`  ${labels.get(sourceId) ?? sourceId}/${chunkId.slice(0, 12)}: ${problem}`)
     }),
@@ -175,13 +177,13 @@ function writeStatus({ model, stored, sources, refused, copy, hint }: StatusFact
 }
 
 function writeModel({ space, problem, service }: ModelStatus): string {
-  const wrong = problem === null ? '' : `; ${printableLine(problem)}`
+  const problemText = problem === null ? '' : `; ${printableLine(problem)}`
   if (space === null) {
     const place = service === null ? 'the built-in model' : printableLine(`${service.type} at ${service.endpoint}`)
     return `${place} cannot be used: ${printableLine(problem ?? 'it does not answer')}`
   }
   const place = service === null ? 'built in' : `by ${printableLine(`${service.type} at ${service.endpoint}`)}`
-  return `${printableLine(space.model)}, ${space.dimensions} dimensions, ${place}${wrong}`
+  return `${printableLine(space.model)}, ${space.dimensions} dimensions, ${place}${problemText}`
 }
 
 function writeVectors({ space, service }: ModelStatus, stored: VectorSpace | null, hint: Hint): string {
@@ -195,8 +197,8 @@ function writeVectors({ space, service }: ModelStatus, stored: VectorSpace | nul
 
 function writeCoverage({ source, ...counts }: Coverage): string {
   const { embedded, refused, chunks } = counts
-  const kept = refused === 0 ? '' : `, ${writeNumber(refused)} refused`
-  return `  ${printableLabel(source)}: ${writeNumber(embedded)} of ${countOf(chunks, 'chunk')}${kept}`
+  const refusedText = refused === 0 ? '' : `, ${writeNumber(refused)} refused`
+  return `  ${printableLabel(source)}: ${writeNumber(embedded)} of ${countOf(chunks, 'chunk')}${refusedText}`
 }
 
 function modelRecord({ space, problem, service }: ModelStatus): Record<string, unknown> | null {

@@ -16,6 +16,6 @@ test('the live line shows no remaining time before there is a rate, and 100 % wh
 test('counts the chunks that could not be embedded, with the problem of the first', () => {
   const problem = 'the vector of chunk ab12 cannot be kept: it holds NaN'
   expect(writeSkipped({ embedded: 18, chunks: 20, refused: 2, skipped: 2, problem })).toBe(
-    '2 chunks could not be embedded, found by words alone; the first: the vector of chunk ab12 cannot be kept: it holds NaN',
+    '2 chunks could not be embedded (searchable by words only); the first: the vector of chunk ab12 cannot be kept: it holds NaN',
   )
 })

@@ -12,7 +12,7 @@ import { EMBED_SETTINGS, showEmbedStatus } from './embed-status.ts'
 import { interruptible } from './interrupt.ts'
 import { addLibraryOptions, createHint, type Hint, withLibrary } from './library.ts'
 import { type CommonFlags, configOf, oneOf } from './options.ts'
-import { PageRate, writeRate } from './progress.ts'
+import { RateMeter, writeRate } from './progress.ts'
 import { countOf, printableLine, type Streams, Terminal, writeNumber } from './terminal.ts'
 
 const SHOWN_ACTIONS = ['status', 'run', 'sync'] as const
@@ -113,19 +113,20 @@ export function writeEmbedSummary({ made, embedded, chunks, skipped, elapsedMs }
   return `embedded ${countOf(made, 'chunk')} in ${writeDuration(Math.ceil(elapsedMs / 1000) * 1000)}: ${all}`
 }
 
-/** Note about skipped chunks: `2 chunks could not be embedded, found by words alone; the first: …` */
+/** Note about skipped chunks: `2 chunks could not be embedded (searchable by words only); the first: …` */
 export function writeSkipped({ skipped, problem }: EmbedProgress): string {
   const first = problem === null ? '' : `; the first: ${printableLine(problem)}`
-  return `${countOf(skipped, 'chunk')} could not be embedded, found by words alone${first}`
+  return `${countOf(skipped, 'chunk')} could not be embedded (searchable by words only)${first}`
 }
 
 /** Note about chunks that earlier runs could not embed. */
 function writeRefused(refused: number, hint: Hint): string {
   const again = hint('embed', 'run', '--retry-refused')
-  return `${countOf(refused, 'chunk')} could not be embedded before, and found by words alone; try again with: ${again}`
+  const count = countOf(refused, 'chunk')
+  return `${count} could not be embedded before (searchable by words only); try again with: ${again}`
 }
 
-/** Note about an incomplete copy. */
+/** Note about an incomplete copy of the vectors. */
 function writeCopyBehind(location: string, problem: string, hint: Hint): string {
   return `the copy at ${printableLine(location)} is incomplete: ${printableLine(problem)}; when it answers again, run: ${hint('embed', 'sync')}`
 }
@@ -148,6 +149,7 @@ export interface EmbedContext {
 
 /** The result of embedding. */
 export interface EmbedResult extends EmbedProgress {
+  /** Number of vectors that this run has added. */
   readonly made: number
   readonly elapsedMs: number
 }
@@ -156,27 +158,27 @@ export interface EmbedResult extends EmbedProgress {
 export async function embedInForeground(
   { library, terminal, signal, hint, writeLive }: EmbedContext,
   sources: readonly Source[],
-  further: Pick<EmbedInput, 'replace' | 'retryRefused'> = {},
+  options: Pick<EmbedInput, 'replace' | 'retryRefused'> = {},
 ): Promise<EmbedResult> {
   const started = performance.now()
-  const rate = new PageRate()
+  const rate = new RateMeter()
   const input: EmbedInput = {
     signal,
-    ...further,
+    ...options,
     ...(sources.length === 0 ? {} : { sourceIds: sources.map(({ id }) => id) }),
   }
-  let first: number | undefined
+  let embeddedAtStart: number | undefined
   let last: EmbedProgress = { embedded: 0, chunks: 0, refused: 0, skipped: 0, problem: null }
   try {
     for await (const progress of embedLibrary(library, input)) {
-      first ??= progress.embedded
+      embeddedAtStart ??= progress.embedded
       last = progress
-      const perSecond = rate.add(performance.now() - started, progress.embedded - first)
+      const perSecond = rate.add(performance.now() - started, progress.embedded - embeddedAtStart)
       terminal.live(writeLive?.(progress, writePace(progress, perSecond)) ?? writeEmbedProgress(progress, perSecond))
     }
   } catch (error) {
     const { embedded, chunks } = last
-    if (!signal.aborted && embedded > (first ?? 0)) {
+    if (!signal.aborted && embedded > (embeddedAtStart ?? 0)) {
       terminal.clear()
       terminal.note(
         `embedded ${writeNumber(embedded)} of ${countOf(chunks, 'chunk')} before the failure; these are kept`,
@@ -188,7 +190,7 @@ export async function embedInForeground(
   } finally {
     terminal.clear()
   }
-  return { ...last, made: last.embedded - (first ?? 0), elapsedMs: performance.now() - started }
+  return { ...last, made: last.embedded - (embeddedAtStart ?? 0), elapsedMs: performance.now() - started }
 }
 
 /** `embedding: 1,200 of 13,441 chunks, 8 %, 52/s, 4m left` */
@@ -215,7 +217,7 @@ export function shareOf({ embedded, chunks, refused }: Pick<EmbedProgress, 'embe
   return chunks <= refused ? 1 : embedded / (chunks - refused)
 }
 
-/** Synchronizes the copy of all vectors with the library. */
+/** Synchronizes the copy of the vectors in Qdrant with the library. */
 async function sync(command: Command, { rebuild = false }: EmbedFlags, terminal: Terminal): Promise<void> {
   const config = configOf(command)
   const { syncVectors } = await import('../library/operations/sync-vectors.ts')
@@ -238,7 +240,7 @@ async function sync(command: Command, { rebuild = false }: EmbedFlags, terminal:
         terminal.clear()
       }
       const { vectors: all, copied, removed } = last
-      const done = `wrote ${writeNumber(copied)} of ${countOf(all, 'vector')}, removed ${countOf(removed, 'other')}`
+      const done = `wrote ${writeNumber(copied)} of ${countOf(all, 'vector')}, removed ${countOf(removed, 'stale one')}`
       terminal.answer(`${printableLine(copy.location)} is up to date: ${done}`, { copy: copy.location, ...last })
     }),
   )

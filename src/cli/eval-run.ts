@@ -44,7 +44,7 @@ export function createRun(evaluated: readonly EvaluatedQuery[], k: number, now: 
   }
 }
 
-/** An earlier run over the same queries, compared with the current one. */
+/** Another run over the same queries, compared with the current one: an earlier one, or one with another way to search. */
 export interface EvalBaseline {
   /** The name shown in the report. */
   readonly name: string
@@ -64,11 +64,11 @@ export interface EvalChange {
   readonly after: number | null
 }
 
-/** Compares a run with an earlier one, query by query. The largest changes come first. */
-export function createBaseline(name: string, run: EvalRun, now: EvalRun): EvalBaseline {
-  const earlier = new Map(run.queries.map((one) => [one.query, one]))
-  const pairs = now.queries.flatMap((after) => {
-    const before = earlier.get(after.query)
+/** Compares the current run with another one, query by query. The largest changes come first. */
+export function createBaseline(name: string, run: EvalRun, current: EvalRun): EvalBaseline {
+  const resultsBefore = new Map(run.queries.map((result) => [result.query, result]))
+  const pairs = current.queries.flatMap((after) => {
+    const before = resultsBefore.get(after.query)
     return before === undefined ? [] : [{ before, after, gain: after.figures.ndcg - before.figures.ndcg }]
   })
   const changes = (sign: 1 | -1) =>
@@ -82,7 +82,7 @@ export function createBaseline(name: string, run: EvalRun, now: EvalRun): EvalBa
     comparison: comparePairs(pairs.map(({ before, after }) => [before.figures.ndcg, after.figures.ndcg])),
     better: changes(1),
     worse: changes(-1),
-    unpaired: run.queries.length + now.queries.length - 2 * pairs.length,
+    unpaired: run.queries.length + current.queries.length - 2 * pairs.length,
   }
 }
 
@@ -105,7 +105,7 @@ export function runRecord({
     figures,
     p50_ms: p50Ms,
     p95_ms: p95Ms,
-    queries: queries.map(({ query, place, figures: own }) => ({ query, place, figures: own })),
+    queries: queries.map((result) => ({ query: result.query, place: result.place, figures: result.figures })),
   }
 }
 
@@ -121,7 +121,7 @@ export async function readRun(path: string): Promise<EvalRun> {
   throw new PharosError('INPUT_UNREADABLE', { source: name, problem: 'it is not a run saved by eval', advice })
 }
 
-/** Limit for query lists and saved runs. */
+/** Size limit for query lists and saved runs. */
 export const MAX_BYTES: number = 64 * 1024 * 1024
 
 function parseRun(bytes: Uint8Array): EvalRun | undefined {
@@ -129,7 +129,7 @@ function parseRun(bytes: Uint8Array): EvalRun | undefined {
   const value = 'text' in decoded ? parseJson(decoded.text) : undefined
   if (!isRecord(value) || value['format'] !== FORMAT || !Array.isArray(value['queries'])) return undefined
   const { measured_at: measuredAt, k, engines, figures, p50_ms: p50Ms, p95_ms: p95Ms, queries } = value
-  const isWhole =
+  const isValid =
     typeof k === 'number' &&
     typeof measuredAt === 'string' &&
     Array.isArray(engines) &&
@@ -138,7 +138,7 @@ function parseRun(bytes: Uint8Array): EvalRun | undefined {
     typeof p95Ms === 'number' &&
     isFigures(figures) &&
     queries.every(isRunQuery)
-  return isWhole ? { measuredAt, k, engines, figures, p50Ms, p95Ms, queries } : undefined
+  return isValid ? { measuredAt, k, engines, figures, p50Ms, p95Ms, queries } : undefined
 }
 
 function isRunQuery(value: unknown): value is EvalRunQuery {
@@ -185,5 +185,5 @@ export async function saveRun(path: string, run: EvalRun): Promise<void> {
 
 function saveError(path: string, problem: string, cause?: unknown): AdvisedError {
   const refused = new PharosError('OUTPUT_REFUSED', { path, problem }, { cause })
-  return new AdvisedError(refused, 'choose another place with --save')
+  return new AdvisedError(refused, 'choose another file with --save')
 }

@@ -25,16 +25,16 @@ export interface MissedMinimum {
 /** Number of queries listed without `--verbose`. */
 const MAX_LISTED = 10
 
-/** Writes the report: the metrics beside those of the baselines, the changes, and the queries without a hit. */
+/** Writes the report: the metrics beside those of the baselines, the changes, and the queries that found no expected page. */
 export function writeEval(report: EvalReport, colors: Colors): string {
   const { run, evaluated, baselines, missed, isVerbose } = report
-  const most = isVerbose ? Number.POSITIVE_INFINITY : MAX_LISTED
+  const maxListed = isVerbose ? Number.POSITIVE_INFINITY : MAX_LISTED
   const engines = run.engines.length === 0 ? '' : `, by ${writeList(run.engines)}`
   const blocks = [
     `${colors.bold(countOf(run.queries.length, 'question'))}${engines}, first ${run.k} pages`,
     writeFigures(run, baselines, colors),
-    ...baselines.map((baseline) => writeChanges(baseline, most, colors)),
-    ...writeMisses(evaluated, most, run.k, colors),
+    ...baselines.map((baseline) => writeChanges(baseline, maxListed, colors)),
+    ...writeMisses(evaluated, maxListed, run.k, colors),
     ...(isVerbose ? [writeQueries(evaluated, colors)] : []),
     ...missed.map(({ metric, least, value }) => {
       // Not rounded further, because a rounded value could look sufficient.
@@ -108,31 +108,31 @@ const SIGNIFICANCE_LEVEL = 0.05
 
 function writeChanges(
   { name, comparison, better, worse, unpaired }: EvalBaseline,
-  most: number,
+  maxListed: number,
   colors: Colors,
 ): string {
   const { wins, losses, ties, chance } = comparison
-  const verdict = chance < SIGNIFICANCE_LEVEL ? 'hardly chance' : 'may be chance'
-  const doubt =
+  const verdict = chance < SIGNIFICANCE_LEVEL ? 'unlikely to be chance' : 'may be chance'
+  const significance =
     wins + losses === 0
       ? ''
       : ` (sign test p = ${chance < 0.001 ? chance.toExponential(0) : chance.toFixed(3)}: ${verdict})`
-  const others = unpaired === 0 ? [] : [`  ${countOf(unpaired, 'question')} of only one of the two left out`]
+  const others = unpaired === 0 ? [] : [`  left out: ${countOf(unpaired, 'question')} missing in one of the runs`]
   return [
-    `against ${printableLine(name)}: ${wins} better, ${losses} worse, ${ties} the same${doubt}`,
+    `against ${printableLine(name)}: ${wins} better, ${losses} worse, ${ties} the same${significance}`,
     ...others,
-    ...listChanges('worse', worse, most, colors.red),
-    ...listChanges('better', better, most, colors.green),
+    ...listChanges('worse', worse, maxListed, colors.red),
+    ...listChanges('better', better, maxListed, colors.green),
   ].join('\n')
 }
 
 function listChanges(
   word: string,
   changes: readonly EvalChange[],
-  most: number,
+  maxListed: number,
   paint: (text: string) => string,
 ): string[] {
-  const listed = changes.slice(0, most).map(({ query, before, after }) => {
+  const listed = changes.slice(0, maxListed).map(({ query, before, after }) => {
     return `  ${paint(word.padEnd(6))}  ${writeRank(before).padStart(3)} → ${writeRank(after).padEnd(3)}  ${printableLine(query)}`
   })
   return [...listed, ...writeRest(changes.length - listed.length, ` ${word}`)]
@@ -147,19 +147,21 @@ function writeRank(place: number | null): string {
   return place === null ? '–' : String(place)
 }
 
-/** Lists the queries without an expected page, each with its first hit. */
-function writeMisses(evaluated: readonly EvaluatedQuery[], most: number, k: number, colors: Colors): string[] {
+/** Lists the queries whose answer has no expected page, each with its first hit. */
+function writeMisses(evaluated: readonly EvaluatedQuery[], maxListed: number, k: number, colors: Colors): string[] {
   const misses = evaluated.filter(({ figures }) => figures.recall === 0)
   if (misses.length === 0) return []
-  const listed = misses.slice(0, most).map(({ query, expectations, found }) => {
-    const expected = expectations.map((one) => one.expected).join(' or ')
+  const listed = misses.slice(0, maxListed).map(({ query, expectations, found }) => {
+    const expected = expectations.map((expectation) => expectation.expected).join(' or ')
     const first = found[0] === undefined ? 'nothing was found' : `first: ${shortAddress(found[0])}`
     return `  ${printableLine(query)}\n    ${colors.dim(printableLine(`expected: ${expected}; ${first}`))}`
   })
   return [
-    [`not among the first ${k}: ${misses.length}`, ...listed, ...writeRest(misses.length - listed.length, '')].join(
-      '\n',
-    ),
+    [
+      `no expected page among the first ${k}: ${countOf(misses.length, 'question')}`,
+      ...listed,
+      ...writeRest(misses.length - listed.length, ''),
+    ].join('\n'),
   ]
 }
 

@@ -47,7 +47,7 @@ const REFUSALS: readonly (readonly [args: string, code: number, message: string]
   [
     'queries.tsv --save queries.tsv',
     1,
-    'queries.tsv: the file exists and is not a saved run – choose another place with --save',
+    'queries.tsv: the file exists and is not a saved run – choose another file with --save',
   ],
   ['queries.tsv --save .', 3, 'it is a folder'],
   ['queries.tsv --baseline queries.tsv', 3, 'queries.tsv cannot be read: it is not a run saved by eval'],
@@ -74,8 +74,8 @@ test.each(REFUSALS)('eval %s is refused before anything is written', async (line
   })
   const args = line.split(' ').map((arg) => (/^\.$|\.(?:tsv|json)$/.test(arg) ? join(folder, arg) : arg))
   const streams = { stdout: stream('stdout'), stderr: stream('stderr') }
-  const ended = await run(['eval', ...args, '--library', join(folder, 'library', 'empty.db')], streams)
-  expect({ code: ended, stdout: output.stdout }).toEqual({ code, stdout: '' })
+  const exitCode = await run(['eval', ...args, '--library', join(folder, 'library', 'empty.db')], streams)
+  expect({ code: exitCode, stdout: output.stdout }).toEqual({ code, stdout: '' })
   expect(output.stderr).toContain(message)
   expect(listFiles()).toEqual(before)
 })

@@ -88,8 +88,8 @@ Examples:
       const run = createRun(evaluated, k, library.clock.now())
       const baselines: EvalBaseline[] = []
       if (against !== undefined) {
-        const other = await evaluate(library, queries, { ...options, fusion: against }, terminal)
-        baselines.push(createBaseline(against, createRun(other, k, library.clock.now()), run))
+        const evaluatedOtherwise = await evaluate(library, queries, { ...options, fusion: against }, terminal)
+        baselines.push(createBaseline(against, createRun(evaluatedOtherwise, k, library.clock.now()), run))
         if (run.engines.every((engine) => engine === 'words'))
           terminal.notice('no vectors were used, so every way to search matches words only')
       }
@@ -131,7 +131,7 @@ async function readQueries(path: string): Promise<readonly JudgedQuery[]> {
   const parsed = 'text' in decoded ? parseQueries(decoded.text) : { line: 1, problem: 'it is not UTF-8' }
   if ('problem' in parsed) {
     const problem = 'text' in decoded ? `line ${parsed.line}: ${parsed.problem}` : parsed.problem
-    throw new PharosError('INPUT_UNREADABLE', { source: name, problem, advice: 'see `pharos help eval` for its form' })
+    throw new PharosError('INPUT_UNREADABLE', { source: name, problem, advice: '`pharos help eval` shows the format' })
   }
   if (parsed.queries.length > 0) return parsed.queries
   const advice = 'write a query, a tab and what it should find on each line'
@@ -142,7 +142,7 @@ async function readQueries(path: string): Promise<readonly JudgedQuery[]> {
 async function readBaseline(path: string, k: number): ReturnType<typeof readRun> {
   const run = await readRun(path)
   if (run.k === k) return run
-  const problem = `${path} was measured with --k ${run.k}, not ${k}: measure with the same`
+  const problem = `${path} was measured with --k ${run.k}, not ${k}: use the same --k`
   throw new PharosError('USAGE', { problem })
 }
 
@@ -154,17 +154,17 @@ async function evaluate(
 ): Promise<EvaluatedQuery[]> {
   const evaluated: EvaluatedQuery[] = []
   const notices = new Set<string>()
-  for await (const one of evaluateSearch(library, queries, options)) {
-    evaluated.push(one)
-    for (const notice of one.notices) notices.add(notice)
-    terminal.live(`${evaluated.length} of ${queries.length}: ${printableLine(one.query)}`)
+  for await (const result of evaluateSearch(library, queries, options)) {
+    evaluated.push(result)
+    for (const notice of result.notices) notices.add(notice)
+    terminal.live(`${evaluated.length} of ${queries.length}: ${printableLine(result.query)}`)
   }
   terminal.clear()
   for (const notice of [...notices].slice(0, MAX_NOTICES)) terminal.notice(printableLine(notice))
   return evaluated
 }
 
-/** Maximum number of notices, because a library repeats the same ones for every query. */
+/** Maximum number of different notices that are shown. */
 const MAX_NOTICES = 5
 
 function queryRecord({ query, expectations, place, figures, found, ms }: EvaluatedQuery): Record<string, unknown> {

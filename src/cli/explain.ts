@@ -10,7 +10,7 @@ import { type Streams, Terminal } from './terminal.ts'
 export function addExplain(program: Command, streams: Streams): void {
   const command = program
     .command('explain')
-    .description('tell what became of an address of a source, and why')
+    .description('show what happened to an address of a source, and why')
     .argument('<source>', 'name, name@version, id or start URL of the source')
     .argument('<url>', 'the address, or path of a file; a relative one starts at the site or folder of the source')
     .addHelpText('after', '\nExample:\n  $ pharos explain guide https://docs.example.com/guide/old')
@@ -24,11 +24,11 @@ export function addExplain(program: Command, streams: Streams): void {
       const source = await findSource(library, text)
       const explanation = await explainUrl(library, source, url)
       const { row } = explanation
-      const kept = row?.hasPage === true ? ((await library.analyses.read(source.id, row.key)) ?? null) : null
+      const analysis = row?.hasPage === true ? ((await library.analyses.read(source.id, row.key)) ?? null) : null
       const hint = await createHintFor(config, source)
-      terminal.answer(writeExplanation(explanation, source, hint, library.clock.now(), kept), {
+      terminal.answer(writeExplanation(explanation, source, hint, library.clock.now(), analysis), {
         source: sourceRecord(source),
-        ...explanationRecord(explanation, kept),
+        ...explanationRecord(explanation, analysis),
       })
     })
   })

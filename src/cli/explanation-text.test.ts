@@ -82,8 +82,8 @@ test('shows where the content of an alias is stored, and its other addresses', (
     [false, 'does not exist'],
     [null, 'not checked'],
   ] as const) {
-    const looked = aliases.map((alias) => ({ ...alias, exists }))
-    expect(explain({ row, target, aliases: looked })).toContain(`\nAlias: https://docs.example/b (canonical; ${words})`)
+    const text = explain({ row, target, aliases: aliases.map((alias) => ({ ...alias, exists })) })
+    expect(text).toContain(`\nAlias: https://docs.example/b (canonical; ${words})`)
   }
 })
 

@@ -11,18 +11,18 @@ import { type Hint, printableLabel, timeRecord, writeTime } from './library.ts'
 import { writeDetail } from './summary.ts'
 import { countOf, printableLine } from './terminal.ts'
 
-/** Writes the history of an address as text. */
+/** Writes the history of an address as text. `stored` is the analysis of its page, if there is one. */
 export function writeExplanation(
   explanation: Explanation,
   source: Source,
   hint: Hint,
   now: number,
-  kept: StoredAnalysis | null = null,
+  stored: StoredAnalysis | null = null,
 ): string {
   const { url, row, target, other, aliases } = explanation
   // The ledger has addresses without an ignored query or session id, so the row belongs to the stripped address.
-  const without = STRIPPED_WORDS[explanation.refusal?.reason ?? '']
-  const isStripped = without !== undefined
+  const strippedPart = STRIPPED_WORDS[explanation.refusal?.reason ?? '']
+  const isStripped = strippedPart !== undefined
   const refusal = isStripped ? null : explanation.refusal
   const lines =
     row === null
@@ -34,25 +34,24 @@ export function writeExplanation(
       : [
           ...writeRow(row, now),
           ...writeVersion(source),
-          ...writeAnalysis(kept),
+          ...writeAnalysis(stored),
           ...(target === null ? [] : [writeTarget(target)]),
         ]
-  const stripped = isStripped ? [`Known without its ${without} as ${row?.url ?? explanation.key}`] : []
-  const known = aliases.map((alias) => `Alias: ${writeAlias(alias, url)}`)
+  const stripped = isStripped ? [`Known without its ${strippedPart} as ${row?.url ?? explanation.key}`] : []
+  const aliasLines = aliases.map((alias) => `Alias: ${writeAlias(alias, url)}`)
   const changed =
     row !== null && isOutdated(row, refusal)
       ? [`Now: ${writeScopeDecision(refusal, 'it is waiting in the queue')}`]
       : []
   const held = explanation.heldUntil
-  const waits = held !== null && isOpen(row) ? [`Waits: its host is paused until ${writeTime(held)}`] : []
+  const waitLines = held !== null && isUnsettled(row) ? [`Waits: its host is paused until ${writeTime(held)}`] : []
   const { robotsReadAt } = explanation
   const robots = robotsReadAt === null ? [] : [`robots.txt: last read ${writeMoment(robotsReadAt, now)}`]
   const failed = explanation.lastProblem === null ? [] : [`Last crawl: failed, ${explanation.lastProblem}`]
-  const left = writeLastRefusal(explanation)
+  const lastRefusal = writeLastRefusal(explanation)
   const advice = adviceFor(row, source, hint).map((text) => `Try: ${text}`)
-  return [url, ...stripped, ...lines, ...robots, ...left, ...advice, ...failed, ...waits, ...known, ...changed]
-    .map(printableLine)
-    .join('\n')
+  const details = [...robots, ...lastRefusal, ...advice, ...failed, ...waitLines, ...aliasLines, ...changed]
+  return [url, ...stripped, ...lines, ...details].map(printableLine).join('\n')
 }
 
 /** `Last crawl: left as it was, blocked by /blog/** for that run only` */
@@ -82,7 +81,7 @@ function explainAbsence({ overflow, incomplete }: Explanation): string {
   return `it may be one of ${countOf(overflow, 'address')} that the last crawl had no room for (maxAddresses)`
 }
 
-function isOpen(row: LedgerRow | null): boolean {
+function isUnsettled(row: LedgerRow | null): boolean {
   return row?.state === 'pending' || row?.state === 'leased'
 }
 
@@ -95,7 +94,7 @@ function writeTarget(target: LedgerRow): string {
 
 /** Overrides the description of the state for some reasons. */
 const STATE_WORD_OVERRIDES: Readonly<Record<string, string>> = {
-  unlinked: 'not kept any more',
+  unlinked: 'no longer kept',
   container: 'its pages are indexed separately',
 }
 
@@ -121,11 +120,11 @@ function writeRow(row: LedgerRow, now: number): string[] {
 
 /** `checkedAt` is when the content was last confirmed. A later request that failed has no recorded time. */
 function writeChecked({ state, reason, hasPage, checkedAt }: LedgerRow, now: number): string[] {
-  const isAsked = reason === null || !UNREQUESTED_REASONS.has(reason)
-  if (!hasPage) return checkedAt === null || !isAsked ? [] : [`Last asked: ${writeMoment(checkedAt, now)}`]
+  const wasRequested = reason === null || !UNREQUESTED_REASONS.has(reason)
+  if (!hasPage) return checkedAt === null || !wasRequested ? [] : [`Last asked: ${writeMoment(checkedAt, now)}`]
   const moment = checkedAt === null ? 'never' : writeMoment(checkedAt, now)
-  const isLater = state === 'failed' && isAsked && reason !== 'host-parked'
-  return [`Content checked: ${moment}`, ...(isLater ? ['Last request: after that, without success'] : [])]
+  const hasFailedSince = state === 'failed' && wasRequested && reason !== 'host-parked'
+  return [`Content checked: ${moment}`, ...(hasFailedSince ? ['Last request: after that, without success'] : [])]
 }
 
 /** Reasons that settle an address without a request. */
@@ -146,11 +145,11 @@ function writeMoment(at: number, now: number): string {
   return `${writeTime(at)} (${now - at < 1000 ? 'just now' : `${writeDuration(Math.floor((now - at) / 1000) * 1000)} ago`})`
 }
 
-function writeAlias({ url, aliasUrl, classification, reason, exists }: Alias, asked: string): string {
-  const other = url === asked ? aliasUrl : url
+function writeAlias({ url, aliasUrl, classification, reason, exists }: Alias, askedUrl: string): string {
+  const other = url === askedUrl ? aliasUrl : url
   // `exists` is about the alias, so it is only shown if the alias is the other address.
-  const there = other === aliasUrl && exists !== undefined ? `; ${EXISTENCE_WORDS[String(exists)]}` : ''
-  return `${other} (${classification}${reason === null ? '' : `, ${reason}`}${there})`
+  const existence = other === aliasUrl && exists !== undefined ? `; ${EXISTENCE_WORDS[String(exists)]}` : ''
+  return `${other} (${classification}${reason === null ? '' : `, ${reason}`}${existence})`
 }
 
 const EXISTENCE_WORDS: Readonly<Record<string, string>> = {
@@ -163,14 +162,14 @@ const EXISTENCE_WORDS: Readonly<Record<string, string>> = {
 const MAX_PLACES = 8
 
 /** Writes the results of the analysis of the page. */
-function writeAnalysis(kept: StoredAnalysis | null): string[] {
-  if (kept === null) return []
-  const { kind, confidence } = kept.classification
-  const places = listPlaces(kept)
+function writeAnalysis(stored: StoredAnalysis | null): string[] {
+  if (stored === null) return []
+  const { kind, confidence } = stored.classification
+  const places = listPlaces(stored)
   const more = places.length > MAX_PLACES ? `, and ${countOf(places.length - MAX_PLACES, 'other')}` : ''
   return [
     `Page: ${CLASS_WORDS[kind]}, ${Math.round(confidence * 100)} % sure`,
-    ...(kept.analysis === null ? [] : [`Places: ${places.slice(0, MAX_PLACES).join(', ') || 'none'}${more}`]),
+    ...(stored.analysis === null ? [] : [`Places: ${places.slice(0, MAX_PLACES).join(', ') || 'none'}${more}`]),
   ]
 }
 
@@ -199,7 +198,7 @@ function writeScopeDecision(refusal: Refusal | null, otherwise: string): string 
 /** The explanation as JSON. */
 export function explanationRecord(
   explanation: Explanation,
-  kept: StoredAnalysis | null = null,
+  stored: StoredAnalysis | null = null,
 ): Record<string, unknown> {
   const { url, key, row, target, aliases, refusal, lastRefusal, lastProblem } = explanation
   return {
@@ -215,8 +214,8 @@ export function explanationRecord(
       reason: alias.reason,
       exists: alias.exists ?? null,
     })),
-    page_class: kept === null ? null : kept.classification.kind,
-    places: kept === null || kept.analysis === null ? null : listPlaces(kept),
+    page_class: stored === null ? null : stored.classification.kind,
+    places: stored === null || stored.analysis === null ? null : listPlaces(stored),
     refusal,
     last_crawl_refusal: lastRefusal,
     last_crawl_problem: lastProblem,

@@ -26,7 +26,7 @@ export function addExtract(program: Command, streams: Streams): void {
     .description('print the content of an HTML page or a document as Markdown')
     .argument('[file]', 'the page or document; without it, or with -, standard input is read')
     .option('--url <url>', 'address of the page, where its relative links start')
-    .option('--debug', 'tell what was left out and why')
+    .option('--debug', 'show what was left out and why')
     .addHelpText(
       'after',
       '\nExamples:\n  $ pharos extract page.html --url https://example.com/guide/\n  $ pharos extract manual.pdf\n  $ curl -s https://example.com | pharos extract --url https://example.com',
@@ -35,8 +35,8 @@ export function addExtract(program: Command, streams: Streams): void {
     configOf(command)
     const terminal = new Terminal(flags, streams)
     const url = flags.url === undefined ? DEFAULT_URL : parseWebUrl(flags.url)
-    const isTyped = (file === undefined || file === '-') && process.stdin.isTTY
-    if (isTyped) terminal.note('reading HTML from the keyboard; Ctrl-D ends it')
+    const isFromKeyboard = (file === undefined || file === '-') && process.stdin.isTTY
+    if (isFromKeyboard) terminal.note('reading HTML from the keyboard; Ctrl-D ends it')
     const { name, bytes } = await readInput(file, MAX_BYTES)
     const snapshot = createSnapshot(url, bytes, name)
     const extraction = await extract(snapshot, name, flags.debug === true)
@@ -98,10 +98,10 @@ function printExtraction(extraction: Extraction, source: string, terminal: Termi
   }
   if (terminal.isJson) terminal.answer('', { ...extraction, reason: extraction.reason.replaceAll('_', '-') })
   const { reason, detail, target } = extraction
-  const place = target === null ? detail : `${detail}: ${target}`
+  const detailWithTarget = target === null ? detail : `${detail}: ${target}`
   const advice =
     terminal.isJson || REASONS_WITHOUT_LINKS.has(reason) ? ADVICE[reason] : `${ADVICE[reason]}; --json gives its links`
-  throw new PharosError('PAGE_REFUSED', { source, reason: REASONS[reason], detail: place, advice })
+  throw new PharosError('PAGE_REFUSED', { source, reason: REASONS[reason], detail: detailWithTarget, advice })
 }
 
 /** Reasons for which there are no links either. */
@@ -119,7 +119,7 @@ const ADVICE: Readonly<Record<NoPageReason, string>> = {
   soft_404: 'check the address that it came from',
   needs_rendering: 'save the page from a browser when it is complete',
   redirect: 'read the page that it redirects to',
-  empty: 'check that it was saved as a whole; --debug tells what was left out',
+  empty: 'check that it was saved completely; --debug shows what was left out',
   not_text: 'give HTML, Markdown, plain text or a document such as a PDF',
   encrypted: 'save it without a password',
   damaged: 'open it in the program that made it, and save it again',
@@ -127,14 +127,14 @@ const ADVICE: Readonly<Record<NoPageReason, string>> = {
 }
 
 const REASONS: Readonly<Record<NoPageReason, string>> = {
-  challenge: 'it asks whether the reader is a robot',
-  login: 'it asks for a login',
-  soft_404: 'it says that there is no such page',
+  challenge: 'it shows a check for robots, such as a CAPTCHA',
+  login: 'it requires a login',
+  soft_404: 'it says that the page does not exist',
   needs_rendering: 'it is empty until a browser runs its scripts',
   redirect: 'it redirects to another address',
   empty: 'it is empty',
   not_text: 'it is not text',
-  encrypted: 'it asks for a password',
-  damaged: 'it is damaged, or no file of its format',
+  encrypted: 'it is protected by a password',
+  damaged: 'it is damaged, or not a file of its format',
   too_large: 'it is larger than allowed',
 }

@@ -26,7 +26,7 @@ import { createHintFor, type Hint, printableLabel, withLibrary } from './library
 import { hasNoPlaces, writeNoPlaces } from './no-places.ts'
 import { type CommonFlags, configOf } from './options.ts'
 import { ProblemLines } from './problem-lines.ts'
-import { PageRate, writeProgress, writeSettled } from './progress.ts'
+import { RateMeter, writeProgress, writeSettled } from './progress.ts'
 import { renderOf } from './render-option.ts'
 import { type ScopeFlags, scopeWords } from './scope-options.ts'
 import { isEmbedRequired } from './search-settings.ts'
@@ -66,7 +66,7 @@ export async function withCrawlContext(
   const terminal = new Terminal(command.opts<CommonFlags>(), streams)
   const { maxAge: maxAgeMs, contactUrl, allowPrivate } = config.values
   // Private hosts are the user's own, so they need no contact address.
-  const isKnown = contactUrl !== '' || allowPrivate.length > 0
+  const isIdentified = contactUrl !== '' || allowPrivate.length > 0
   const hintFor = (source: Source) => createHintFor(config, source)
   try {
     await interruptible(
@@ -74,8 +74,8 @@ export async function withCrawlContext(
         withLibrary(
           config,
           async (library) => {
-            const isAsked = isEmbedRequired(config)
-            if (isAsked) await requireEmbedder(library)
+            const isRequired = isEmbedRequired(config)
+            if (isRequired) await requireEmbedder(library)
             // A user at a terminal sees that the crawl waits, and can free disk space.
             const limits = terminal.isNoticeOnTerminal
               ? { ...library.limits, fullMs: DEFAULT_CRAWL_LIMITS.fullMs }
@@ -85,8 +85,8 @@ export async function withCrawlContext(
               terminal,
               hintFor,
               maxAgeMs,
-              isIdentified: isKnown,
-              isEmbedRequired: isAsked,
+              isIdentified,
+              isEmbedRequired: isRequired,
               signal,
             })
           },
@@ -105,7 +105,7 @@ export async function withCrawlContext(
 export async function crawlExisting(crawling: CrawlContext, text: string, input: CrawlInput): Promise<void> {
   const source = await findSource(crawling.library, text)
   if (isTree(source) && Object.keys(input.headers ?? {}).length > 0) {
-    throw new PharosError('USAGE', { problem: `--header is for web sites, and ${labelOf(source)} is none` })
+    throw new PharosError('USAGE', { problem: `--header is for web sites, and ${labelOf(source)} is not one` })
   }
   await crawlInForeground(crawling, source, input)
 }
@@ -114,9 +114,9 @@ export async function crawlExisting(crawling: CrawlContext, text: string, input:
  * Crawls a source to its end, shows progress, and prints a summary. Failed addresses are part of the summary. A crawl without any page, one
  * that stopped at the loss gate, and an interrupted one are failures, reported after the summary.
  */
-export async function crawlInForeground(crawling: CrawlContext, known: Source, input: CrawlInput): Promise<void> {
+export async function crawlInForeground(crawling: CrawlContext, stored: Source, input: CrawlInput): Promise<void> {
   const { library, terminal, maxAgeMs, signal } = crawling
-  const source = { ...known, settings: { ...known.settings, ...renderOf(input) } }
+  const source = { ...stored, settings: { ...stored.settings, ...renderOf(input) } }
   // Loaded on demand: the crawler loads the list of public suffixes, which takes longer than most commands run.
   const { crawlSource } = await import('../library/operations/crawl-source.ts')
   const hint = await crawling.hintFor(source)
@@ -130,34 +130,34 @@ export async function crawlInForeground(crawling: CrawlContext, known: Source, i
     problems: new ProblemLines(terminal),
     milestones: new Set(),
     terminal,
-    rate: new PageRate(),
+    rate: new RateMeter(),
     clock: library.clock,
     fullMs: library.limits.fullMs,
   }
   let summary: CrawlSummary | undefined
   let pausedBy: PauseCause | undefined
-  const keep = createNoteLogger(library, source)
-  const arrivals = embedDuringCrawl(library, source)
+  const logNote = createNoteLogger(library, source)
+  const embedding = embedDuringCrawl(library, source)
   try {
-    for await (const event of crawlSource(library, known, { maxAgeMs, ...input }, signal)) {
+    for await (const event of crawlSource(library, stored, { maxAgeMs, ...input }, signal)) {
       showEvent(event, view)
-      arrivals?.note(event)
-      await keep(event)
+      embedding?.note(event)
+      await logNote(event)
       pausedBy = pauseCauseAfter(event, pausedBy)
       if (event.type === 'ended') summary = event.summary
     }
   } catch (error) {
     throw isUnknownSource(error) ? removedError(library, source, error) : error
   } finally {
-    await arrivals?.stop()
+    await embedding?.stop()
   }
   view.problems.printRest(hint)
-  if (summary === undefined) throw new Error('the crawl ended without saying so')
+  if (summary === undefined) throw new Error('the crawl ended without a result')
   const { store } = library
   const content = await store.countContent(source.id)
   const failures = await store.listRows(source.id, { state: 'failed', limit: MAX_EXAMPLES })
-  const startedAt = await findStartUrl(library, source)
-  const result: CrawlResult = { source, summary, finalStartUrl: startedAt, failures, ...content }
+  const finalStartUrl = await findStartUrl(library, source)
+  const result: CrawlResult = { source, summary, finalStartUrl, failures, ...content }
   const failure = findFailure(crawling, result, pausedBy, hint)
   // If the start failed and there are no pages, the error alone is the result.
   if (failure?.code !== 'CRAWL_START_FAILED' || content.pages > 0) {
@@ -180,17 +180,17 @@ export async function crawlInForeground(crawling: CrawlContext, known: Source, i
  * failing model is an error only if `--embed` was given.
  */
 export async function embedAfterCrawl(crawling: CrawlContext, source: Source): Promise<void> {
-  const { library, terminal, signal, isEmbedRequired: isAsked } = crawling
+  const { library, terminal, signal, isEmbedRequired: isRequired } = crawling
   if (library.embedsNew !== true) return
   const hint = await crawling.hintFor(source)
   try {
     const live = (progress: EmbedProgress, pace: string) =>
       `${printableLabel(source)}: searchable now; meaning ${writePercent(shareOf(progress))}${pace}`
     const outcome = await embedInForeground({ library, terminal, signal, hint, writeLive: live }, [source])
-    if (outcome.chunks > 0 && (isAsked || terminal.isAnswerOnTerminal)) terminal.note(writeSearchable(outcome))
+    if (outcome.chunks > 0 && (isRequired || terminal.isAnswerOnTerminal)) terminal.note(writeSearchable(outcome))
     if (outcome.skipped > 0) terminal.note(writeSkipped(outcome))
   } catch (error) {
-    if (isAsked && !signal.aborted) throw error
+    if (isRequired && !signal.aborted) throw error
     const advice = `go on with: ${hint('embed', 'run', labelOf(source))}`
     const why = signal.aborted ? 'embedding stopped' : `could not embed: ${printableLine(messageOf(error))}`
     terminal.note(`${why}; chunks without a vector are found by words only; ${advice}`)
@@ -233,7 +233,7 @@ interface EventView {
   /** The messages of the milestones shown so far. */
   readonly milestones: Set<string>
   readonly terminal: Terminal
-  readonly rate: PageRate
+  readonly rate: RateMeter
   readonly clock: Clock
   /** How long the crawl waits while the disk is full. */
   readonly fullMs: number
@@ -376,15 +376,15 @@ const FILE_ADVICE: Readonly<Partial<Record<Reason, string>>> = {
 
 /** Advice for a source of files that gave no pages. */
 function treeAdvice({ source, pages, summary }: EndedCrawl, hint: Hint): string {
-  const own = summary.vainReason === null ? undefined : FILE_ADVICE[summary.vainReason]
+  const fileAdvice = summary.vainReason === null ? undefined : FILE_ADVICE[summary.vainReason]
   if (pages > 0) {
-    const status = own ?? `\`${hint('status', labelOf(source))}\` tells what was left out, and why`
-    return `${status}; its pages in the library are kept`
+    const advice = fileAdvice ?? `\`${hint('status', labelOf(source))}\` shows what was left out, and why`
+    return `${advice}; its pages in the library are kept`
   }
   const { reasons } = summary.ledger
   const left = [writeReasons(reasons, 'skipped'), writeReasons(reasons, 'failed')].filter((part) => part !== '')
   return (
-    own ??
+    fileAdvice ??
     (left.length === 0 ? 'binary and ignored files are not read: check the path' : `left out: ${left.join(', ')}`)
   )
 }
@@ -392,7 +392,7 @@ function treeAdvice({ source, pages, summary }: EndedCrawl, hint: Hint): string 
 /** The parts of a result that decide about failure. */
 type EndedCrawl = Pick<CrawlResult, 'source' | 'summary' | 'pages'>
 
-/** Decides whether the end of a crawl is a failure of the command. */
+/** The error that a crawl ends the command with; undefined if the crawl has succeeded. */
 export function findFailure(
   { signal, library }: Pick<CrawlContext, 'signal' | 'library'>,
   result: EndedCrawl,

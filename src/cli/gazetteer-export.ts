@@ -68,10 +68,10 @@ export async function exportToFile(
 }
 
 const PROBLEMS: Readonly<Record<string, string>> = {
-  ENOENT: 'its folder is not there',
+  ENOENT: 'its folder does not exist',
   EISDIR: 'it is a folder',
   EACCES: 'permission denied',
-  ENOSPC: 'there is no room left',
+  ENOSPC: 'the disk is full',
 }
 
 async function* writePieces(gazetteer: Gazetteer): AsyncGenerator<{ readonly text: string; readonly lines: number }> {

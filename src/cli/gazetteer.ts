@@ -71,7 +71,7 @@ function otherColumns(): string {
   return `${others.slice(0, 8).join(', ')},\n${others.slice(8).join(', ')}`
 }
 
-const ACTION_RUNNERS: Readonly<Record<Action, (run: Invocation) => Promise<void>>> = {
+const ACTION_RUNNERS: Readonly<Record<Action, (invocation: Invocation) => Promise<void>>> = {
   import: runImport,
   export: runExport,
   validate: runValidate,
@@ -98,10 +98,10 @@ async function runImport({ command, flags, terminal }: Invocation): Promise<void
   const began = performance.now()
   await interruptible((signal) =>
     withLibrary(config, async ({ gazetteer, clock }) => {
-      let read = 0
+      let recordCount = 0
       const onRecord = (): void => {
-        read++
-        if (read % 500 === 0) terminal.live(`importing: ${countOf(read, 'place')}`)
+        recordCount++
+        if (recordCount % 500 === 0) terminal.live(`importing: ${countOf(recordCount, 'place')}`)
       }
       const total = await importPlaces()
       terminal.clear()
@@ -130,7 +130,7 @@ async function runImport({ command, flags, terminal }: Invocation): Promise<void
           folder: join(config.values.cacheFolder, 'gazetteer'),
           countriesOnly: flags.countriesOnly === true,
           onStep: (step) => terminal.note(terminal.noteColors.dim(`${step} …`)),
-          onUnverified: (doubt) => terminal.note(printableLine(doubt)),
+          onUnverified: (notice) => terminal.note(printableLine(notice)),
           ...(flags.from === undefined ? {} : { from: flags.from }),
         })
       }
@@ -187,14 +187,14 @@ async function runQa({ command, terminal }: Invocation): Promise<void> {
 /** Finds issues and describes them. Without any places the text says so instead of reporting success. */
 async function findIssues(
   command: Command,
-  nothing: string,
-  look: (gazetteer: Gazetteer) => Promise<readonly GazetteerIssue[]>,
+  successText: string,
+  find: (gazetteer: Gazetteer) => Promise<readonly GazetteerIssue[]>,
 ): Promise<{ readonly issues: readonly GazetteerIssue[]; readonly text: string }> {
   const config = configOf(command)
   return withLibrary(config, async (library) => {
-    const issues = await look(library.gazetteer)
+    const issues = await find(library.gazetteer)
     if (issues.length > 0) return { issues, text: writeIssues(issues) }
-    return { issues, text: (await hasNoPlaces(library)) ? writeNoPlaces(createHint(config)) : nothing }
+    return { issues, text: (await hasNoPlaces(library)) ? writeNoPlaces(createHint(config)) : successText }
   })
 }
 

@@ -14,7 +14,7 @@ export function addGet(program: Command, streams: Streams): void {
   const command = program
     .command('get')
     .description('print a chunk exactly, with its citation')
-    .argument('<chunk>', '<source>/<id>, an id or its beginning; of a pack also a ref')
+    .argument('<chunk>', '<source>/<id>, an id or the beginning of one; in a pack also a ref')
     .addHelpText('after', '\nExamples:\n  $ pharos get guide/3f2a9c01b7d4\n  $ pharos get c0001 --pack docs.zip')
   addPackOption(command).action(async (name: string, flags: PackOptionFlags) => {
     if (name.trim() === '')
@@ -53,8 +53,8 @@ async function printStored(command: Command, name: string, terminal: Terminal): 
   })
 }
 
-async function printPacked(command: Command, name: string, place: string, terminal: Terminal): Promise<void> {
-  const packed = await openGivenPack(command, place)
+async function printPacked(command: Command, name: string, packPath: string, terminal: Terminal): Promise<void> {
+  const packed = await openGivenPack(command, packPath)
   const found = packed.search.find(name)
   if (found === undefined) {
     const nearest = suggest(findNearest(name, packed.pack.refs))

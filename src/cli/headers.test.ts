@@ -25,7 +25,7 @@ test.each([
   ['If-None-Match: s3cret', '--header: the header field If-None-Match cannot be set'],
   ['X-Key: s3cret\r\nHost: evil', '--header: the value of the header field X-Key has characters that cannot be sent'],
   ['X-Key: s3cret€', '--header: the value of the header field X-Key has characters that cannot be sent'],
-])('%j is refused without repeating it', (text, message) => {
+])('refuses the header %j with an error that does not repeat the value', (text, message) => {
   expect(() => parseHeaders([text])).toThrow(message)
   expect(() => parseHeaders([text])).not.toThrow('s3cret')
 })
@@ -62,7 +62,7 @@ describe('header file', () => {
     ['X-Key: one\n\ns3cret\n', "--header: line 3 of the file: expected 'Name: value'"],
     ['Host: s3cret', '--header: line 1 of the file: the header field Host cannot be set'],
     ['@s3cret', "--header: line 1 of the file: expected 'Name: value'"],
-  ])('refuses a line that is not a header without repeating it (%j)', (content, message) => {
+  ])('refuses an invalid line of a file with an error that does not repeat the value (%j)', (content, message) => {
     const file = write(content)
     expect(() => parseHeaders([file])).toThrow(message)
     expect(() => parseHeaders([file])).not.toThrow('s3cret')

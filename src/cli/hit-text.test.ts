@@ -235,9 +235,9 @@ describe('score', () => {
 
   test('says that a hit was found by meaning if no word of the query matched', () => {
     const byMeaning = { ...explain, words: null, wordScore: 0, linkShare: 0, support: 0 }
-    const tell = (passage: Passage) => writeAnswer(answerOf({ passages: [passage], more: [] }), PLAIN, NOW)
-    expect(tell({ ...scored, explain: byMeaning })).toContain('0.0000  words: not among the best; found by meaning')
-    expect(tell(scored)).not.toContain('found by')
+    const write = (passage: Passage) => writeAnswer(answerOf({ passages: [passage], more: [] }), PLAIN, NOW)
+    expect(write({ ...scored, explain: byMeaning })).toContain('0.0000  words: not among the best; found by meaning')
+    expect(write(scored)).not.toContain('found by')
   })
 
   test('explains a score in columns, with the occurrences of each word by field', () => {
@@ -315,7 +315,7 @@ test.each([
   [13 * 24 * HOUR, '1 week ago'],
   [100 * 24 * HOUR, '3 months ago'],
   [800 * 24 * HOUR, '2 years ago'],
-])('%d milliseconds ago is %s', (ms, words) => {
+])('an age of %d ms is written as %s', (ms, words) => {
   expect(writeAge(NOW - ms, NOW)).toBe(words)
 })
 
@@ -325,8 +325,8 @@ describe('answer without hits', () => {
 
   test.each([
     [[], 'nothing found; other words may find something'],
-    [[path, type], 'nothing found; without --path /b\u{fffd} 1 page (/a); without --content-type code 30 pages'],
-    [[{ ...path, pages: 0 }, type], 'nothing found; without --content-type code 30 pages'],
+    [[path, type], 'nothing found; without --path /b\u{fffd}: 1 page (/a); without --content-type code: 30 pages'],
+    [[{ ...path, pages: 0 }, type], 'nothing found; without --content-type code: 30 pages'],
     [
       [
         { ...path, pages: 0 },
@@ -334,7 +334,7 @@ describe('answer without hits', () => {
       ],
       'nothing found; other words, or fewer filters than --path /b\u{fffd}, --content-type code, may find something',
     ],
-  ])('suggests filters to widen', (widen, words) => {
+  ])('suggests which filters to drop, or other words', (widen, words) => {
     expect(writeNoHits(widen)).toBe(words)
   })
 })

@@ -26,9 +26,9 @@ export function writeHits({ query, passages, more }: SearchAnswer, screen: Scree
   const pages = new Map<string, [Passage | PageMention, ...Passage[]]>()
   for (const hit of [...passages, ...more]) {
     const key = `${hit.sourceId} ${hit.url.replace(/#.*/s, '')}`
-    const known = pages.get(key)
-    if (known === undefined) pages.set(key, [hit])
-    else if ('text' in hit) known.push(hit)
+    const hitsOfPage = pages.get(key)
+    if (hitsOfPage === undefined) pages.set(key, [hit])
+    else if ('text' in hit) hitsOfPage.push(hit)
   }
   const terms = termsOf({ query, passages })
   const width = Math.min(screen.columns, MAX_COLUMNS) - INDENT.length
@@ -44,20 +44,20 @@ function pickLines(hits: readonly (Passage | PageMention)[], terms: readonly str
   const lines = hits.flatMap((hit) => ('text' in hit ? writePlainLines(hit) : [hit.line]))
   const wanted = new Set(terms)
   const rated = lines
-    .map((line, place) => ({ line, place, rate: countMatches(line, wanted) }))
-    .sort((a, b) => b.rate - a.rate || a.place - b.place)
+    .map((line, index) => ({ line, index, matches: countMatches(line, wanted) }))
+    .sort((a, b) => b.matches - a.matches || a.index - b.index)
   // A hit by meaning or headings alone has no matching line, so its first line is shown.
-  const shown = rated.filter(({ line, rate }, i) => line !== '' && (rate > 0 || i === 0)).slice(0, MAX_HIT_LINES)
+  const shown = rated.filter(({ line, matches }, i) => line !== '' && (matches > 0 || i === 0)).slice(0, MAX_HIT_LINES)
   return shown
-    .map(({ line, place }, i) => {
+    .map(({ line, index }, i) => {
       const rows = i === 0 ? MAX_HIT_LINES - shown.length + 1 : 1
       // Snippets are cut between words and need space for the ellipses.
       const chars = rows * width - 2 - (rows - 1) * WRAP_SLACK
       const snippet = writeSnippet(line, terms, { chars, visitTokens: textAnalyzer.visitTokens })
       // Escapes a leading `#`, so that a code comment does not look like a heading.
-      return { place, line: snippet.replace(/^#/, '\\#') }
+      return { index, line: snippet.replace(/^#/, '\\#') }
     })
-    .sort((a, b) => a.place - b.place)
+    .sort((a, b) => a.index - b.index)
     .map(({ line }) => line)
 }
 
@@ -121,14 +121,14 @@ export function writeAnswer({ query, passages, more }: SearchAnswer, screen: Scr
     ].join('\n')
   })
   const terms = termsOf({ query, passages })
-  const further = more.map((page, i) => {
+  const otherPages = more.map((page, i) => {
     return [
       ...writeLocation(passages.length + i + 1, page, screen),
       ...(page.line === '' ? [] : writeTextLines(page.line.replace(/\s+/g, ' '), terms, screen, INDENT)),
     ].join('\n')
   })
-  const title = further.length === 0 ? [] : [colors.dim('other pages that match:')]
-  return [...shown, ...title, ...further].join('\n\n')
+  const title = otherPages.length === 0 ? [] : [colors.dim('other pages that match:')]
+  return [...shown, ...title, ...otherPages].join('\n\n')
 }
 
 function wordsOf(query: string): string[] {
@@ -170,7 +170,7 @@ export function writeMarkdownAnswer({ passages, more }: SearchAnswer): string {
       ...score,
     ].join('\n')
   })
-  const further = more.map((page, i) => {
+  const otherPages = more.map((page, i) => {
     const line = page.line === '' ? [] : [`   ${printableLine(page.line)}`]
     return [
       `${passages.length + i + 1}. ${printableLine(writeHeadingPath(page))}`,
@@ -180,7 +180,7 @@ export function writeMarkdownAnswer({ passages, more }: SearchAnswer): string {
       ...line,
     ].join('\n')
   })
-  return [...shown, ...(further.length === 0 ? [] : [`## Other pages that match\n\n${further.join('\n')}`])].join(
+  return [...shown, ...(otherPages.length === 0 ? [] : [`## Other pages that match\n\n${otherPages.join('\n')}`])].join(
     '\n\n',
   )
 }
@@ -339,5 +339,5 @@ export function writeNoHits(widen: readonly Widening[]): string {
 
 function writeWidening({ filter, value, pages, instead }: Widening): string {
   const others = instead.length === 0 ? '' : ` (${instead.join(', ')})`
-  return `without ${FLAGS[filter]} ${value} ${countOf(pages, 'page')}${others}`
+  return `without ${FLAGS[filter]} ${value}: ${countOf(pages, 'page')}${others}`
 }

@@ -36,27 +36,27 @@ export function addImport(program: Command, streams: Streams): void {
     .command('import')
     .description('import chunks that another program has made')
     .argument('<file|->', 'a file of chunks, or - for standard input')
-    .option('--name <name>', 'what to call it (default: host and path of its source_url)')
-    .option('--version <label>', 'version of what it documents')
+    .option('--name <name>', 'name of the source (default: host and path of its source_url)')
+    .option('--version <label>', 'version of the documented product')
     .option('--accept-loss', 'remove pages that are missing from the file, even if they are many')
     .addHelpText('after', FORMAT)
   addLibraryOptions(addEmbedOptions(command)).action(async (path: string, flags: ImportFlags) => {
-    const { name: what, bytes } = await readInput(
+    const { name: inputName, bytes } = await readInput(
       path,
       IMPORT_LIMITS.bytes,
-      'make several sources of it, each with a source_url',
+      'split it into several sources, each with its own source_url',
     )
-    const given = parseImportText(bytes, what)
+    const chunkFile = parseImportText(bytes, inputName)
     await withCrawlContext(command, streams, async (crawling) => {
       const { library, terminal, signal, isEmbedRequired: embed } = crawling
       const { name, version, acceptLoss } = flags
-      const { source, input, keepVectors } = await prepareImport(library, given, {
+      const { source, input, keepVectors } = await prepareImport(library, chunkFile, {
         name,
         version,
         acceptLoss,
         embed,
         signal,
-        onEmbedded: (chunks) => terminal.live(`embedding: ${countOf(chunks, 'chunk')} of ${given.chunks.length}`),
+        onEmbedded: (chunks) => terminal.live(`embedding: ${countOf(chunks, 'chunk')} of ${chunkFile.chunks.length}`),
       })
       if (!embed) return crawlInForeground(crawling, source, input)
       await crawlInForeground({ ...crawling, library: { ...library, embedsNew: false } }, source, input)

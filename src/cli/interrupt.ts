@@ -4,7 +4,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
  * Runs work that SIGINT, SIGTERM and SIGHUP cancel at the next safe point, so that nothing half-written stays. A second signal ends the
- * program immediately. `onStop` is called on the first.
+ * program immediately. `onStop` is called on the first signal.
  */
 export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>, onStop?: () => void): Promise<T> {
   const interrupt = new AbortController()

@@ -42,11 +42,11 @@ export function addLibraryOptions(command: Command, settings: readonly SettingNa
   return addSettings(addCommonOptions(command), ['library', ...settings])
 }
 
-/** Opens the configured library, which the caller must close. `notice` receives notices about it. */
+/** Opens the configured library, which the caller must close. `notice` receives the notices about the library. */
 export async function openConfiguredLibrary(
   { values }: Pick<EffectiveConfig, 'values'>,
   notice: (text: string) => void = (text) => void process.stderr.write(`${printableLine(text)}\n`),
-  further: Pick<LibraryOptions, 'busyMs' | 'connections'> = {},
+  options: Pick<LibraryOptions, 'busyMs' | 'connections'> = {},
 ): Promise<OpenLibrary> {
   if (basename(values.library) === ':memory:') {
     const problem = '--library: expected a file, got :memory:, which would be gone with this command'
@@ -55,7 +55,7 @@ export async function openConfiguredLibrary(
   // Loaded on demand: the database and the HTTP client would slow down every command that does not need them.
   const { openLibrary } = await import('../open-library.ts')
   return openLibrary({
-    ...further,
+    ...options,
     path: values.library,
     ...(isPostgres(values.library) ? { importFolder: join(libraryDataFolder(values.library), 'imports') } : {}),
     notice,
@@ -172,7 +172,7 @@ function optionalField<Name extends string>(name: Name, value: string): Partial<
 
 /**
  * Opens the configured library while the work runs. `words` are the arguments that suggested crawl commands repeat. `open` replaces the
- * default way to open it.
+ * default way to open the library.
  */
 export async function withLibrary<T>(
   config: EffectiveConfig,
@@ -190,7 +190,7 @@ export async function withLibrary<T>(
   }
 }
 
-/** Replaces advice that is a command with one that uses the same library. */
+/** Replaces the advice of some errors by commands that use the same library. */
 async function advise(
   error: unknown,
   { store }: OpenLibrary,
@@ -228,24 +228,24 @@ async function advise(
   }
 }
 
-/** Writes a command that a reader can copy: `('retry', 'docs')` → `pharos retry docs`. */
+/** Writes a command that a user can copy: `('retry', 'docs')` → `pharos retry docs`. */
 export type Hint = (verb: string, ...words: string[]) => string
 
 /** Commands that fetch. */
 const FETCH_VERBS: ReadonlySet<string> = new Set(['add', 'recrawl', 'refresh', 'retry', 'fetch'])
 
 /**
- * Creates hints that use the same library, and may reach the same private hosts, as the current command. If no private hosts are allowed,
- * they allow only `privateHost`.
+ * Creates hints that use the same library, and may reach the same private hosts, as the current command. If the configuration allows no
+ * private hosts, the hints allow only `privateHost`.
  */
 export function createHint({ values, origins }: Pick<EffectiveConfig, 'values' | 'origins'>, privateHost = ''): Hint {
   const library = origins.library === 'flag' ? ['--library', shownLibrary(values)] : []
   const hosts = values.allowPrivate.join(',') || privateHost
-  const isNamed = hosts !== '' && (origins.allowPrivate === 'flag' || values.allowPrivate.length === 0)
-  const allowance = isNamed ? [hosts === '*' ? '--allow-private' : `--allow-private=${hosts}`] : []
+  const needsFlag = hosts !== '' && (origins.allowPrivate === 'flag' || values.allowPrivate.length === 0)
+  const allowance = needsFlag ? [hosts === '*' ? '--allow-private' : `--allow-private=${hosts}`] : []
   return (verb, ...words) => {
-    const further = FETCH_VERBS.has(verb) ? [...allowance, ...library] : library
-    return ['pharos', verb, ...[...words, ...further].map((word) => quoteWord(word))].join(' ')
+    const flags = FETCH_VERBS.has(verb) ? [...allowance, ...library] : library
+    return ['pharos', verb, ...[...words, ...flags].map((word) => quoteWord(word))].join(' ')
   }
 }
 

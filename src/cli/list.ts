@@ -27,9 +27,9 @@ export function addList(program: Command, streams: Streams): void {
       const { store, clock } = library
       const reports = []
       for (const source of await store.listSources()) reports.push(await reportSource(library, source))
-      const arriving = await listIncompleteCopies(library)
-      for (const line of writeIncompleteCopies(arriving, config)) terminal.note(line)
-      if (reports.length === 0 && arriving.length === 0)
+      const incompleteCopies = await listIncompleteCopies(library)
+      for (const line of writeIncompleteCopies(incompleteCopies, config)) terminal.note(line)
+      if (reports.length === 0 && incompleteCopies.length === 0)
         terminal.note(writeEmptyLibrary(store.location, createHint(config)))
       if (reports.length === 0 && !terminal.isJson) return
       terminal.answer(writeSourceLines(reports, clock.now()).join('\n'), {
@@ -45,7 +45,7 @@ export function addList(program: Command, streams: Streams): void {
           scope: source.scope,
           settings: source.settings,
         })),
-        unfinished_copies: arriving,
+        unfinished_copies: incompleteCopies,
       })
       for (const report of reports) {
         for (const line of writeRemedies(report, await createHintFor(config, report.source))) terminal.note(line)

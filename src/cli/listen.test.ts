@@ -5,12 +5,12 @@ import { type ListeningServer, listen, listenInRange } from './listen.ts'
 const opened: ListeningServer[] = []
 
 afterEach(async () => {
-  for (const one of opened.splice(0)) await one.close()
+  for (const server of opened.splice(0)) await server.close()
 })
 
-function keep(one: ListeningServer): ListeningServer {
-  opened.push(one)
-  return one
+function closeAfterTest(server: ListeningServer): ListeningServer {
+  opened.push(server)
+  return server
 }
 
 const answer = async (): Promise<Response> => new Response('here')
@@ -18,10 +18,10 @@ const portOf = ({ origin }: ListeningServer): number => Number(new URL(origin).p
 
 describe('server that searches for a port', () => {
   test('takes the first free port of the range, or any free port if all are taken', async () => {
-    const taken = portOf(keep(await listen(answer, 0)))
-    const next = keep(await listenInRange(answer, { first: taken, last: taken + 50 }))
+    const taken = portOf(closeAfterTest(await listen(answer, 0)))
+    const next = closeAfterTest(await listenInRange(answer, { first: taken, last: taken + 50 }))
     expect(portOf(next)).toBeGreaterThan(taken)
-    const other = keep(await listenInRange(answer, { first: taken, last: taken }))
+    const other = closeAfterTest(await listenInRange(answer, { first: taken, last: taken }))
     expect(portOf(other)).not.toBe(taken)
     expect(await (await fetch(other.origin)).text()).toBe('here')
   })
@@ -35,7 +35,7 @@ describe('server that searches for a port', () => {
 
 test('a handler receives the address of the client', async () => {
   const seen: (string | undefined)[] = []
-  const server = keep(
+  const server = closeAfterTest(
     await listen(async (_, peer) => {
       seen.push(peer?.address)
       return new Response()
@@ -46,7 +46,7 @@ test('a handler receives the address of the client', async () => {
 })
 
 test('an exception in a handler is not disclosed, and a malformed request is refused', async () => {
-  const server = keep(
+  const server = closeAfterTest(
     await listen(async () => {
       throw new Error('a secret of the program')
     }, 0),

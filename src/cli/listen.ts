@@ -28,7 +28,7 @@ const HEADERS_TIMEOUT_MS = 15_000
 const REQUEST_TIMEOUT_MS = 60_000
 /** Idle time before a kept-alive connection is closed. */
 const KEEP_ALIVE_TIMEOUT_MS = 30_000
-/** Further connections are closed immediately. Each needs a file descriptor, of which a process has about a thousand or more. */
+/** Connections above this number are closed immediately. Each needs a file descriptor, of which a process has about a thousand or more. */
 const MAX_CONNECTIONS = 4096
 
 /** Serves HTTP on a port with a handler of web requests; port 0 picks a free one. */
@@ -55,7 +55,7 @@ export async function listenInRange(
   for (let port = first; port <= last; port++) {
     const cause = await tryListen(server, port, host)
     if (cause === undefined) return toListeningServer(server, host)
-    // The system may also reserve a port.
+    // EACCES: the system may have reserved the port.
     if (cause.code !== 'EADDRINUSE' && cause.code !== 'EACCES') throw listenError(cause, port, host)
   }
   return listen(handle, 0, options)

@@ -17,9 +17,9 @@ process.noDeprecation = true
 const stdout = Object.assign(process.stdout, { hasLinks: () => canShowHyperlinks() })
 const { stderr } = process
 // A dumb terminal is treated as a file, without cursor control.
-const plain = { write: (text: string) => stderr.write(text) }
+const plainStderr = { write: (text: string) => stderr.write(text) }
 // Compiling takes a considerable part of the start-up time. The cache is valid for the same source text and version of Node only. Old
 // versions of Node lack it; `run` reports the required version.
 module.enableCompileCache?.(codeCacheFolder())
 const { run } = await import('./run.ts')
-process.exitCode = await run(process.argv.slice(2), { stdout, stderr: isDumbTerminal() ? plain : stderr })
+process.exitCode = await run(process.argv.slice(2), { stdout, stderr: isDumbTerminal() ? plainStderr : stderr })

@@ -73,12 +73,12 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
   const isReadOnly = flags.readOnly === true
   const { library: path } = config.values
   const folder = resolve(flags.exportTo ?? join(libraryDataFolder(path), 'packs'))
-  const alarm = createWakeableSleep()
+  const wakeableSleep = createWakeableSleep()
   return createMcp({
     version: VERSION,
     isReadOnly,
     toolSet: flags.tools ?? 'all',
-    // Connecting to a database server would take too long.
+    // For a database server, the names are not listed, because connecting would take too long.
     ...(isPostgres(path) ? {} : { nameSources: () => nameSources(path) }),
     async openLibrary() {
       if (isReadOnly && !isPostgres(path) && !existsSync(path)) {
@@ -88,7 +88,7 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
     },
     async openJobs(library) {
       const { createJobs } = await import('../library/crawl-jobs.ts')
-      return createJobs(library, { onEnd: alarm.wake })
+      return createJobs(library, { onEnd: wakeableSleep.wake })
     },
     ...(isReadOnly
       ? {}
@@ -97,7 +97,7 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
             const { exportSource } = await import('./export-source.ts')
             return exportSource(library, input, folder)
           },
-          startBackground: (library, signal) => workInBackground(library, signal, { wakeableSleep: alarm }),
+          startBackground: (library, signal) => workInBackground(library, signal, { wakeableSleep }),
         }),
   })
 }
@@ -136,18 +136,18 @@ function parseToolSet(text: string): ToolSet {
 /** Serves one client until it disconnects. */
 async function serveStdio(mcp: Mcp, signal: AbortSignal): Promise<void> {
   const { serveStdio: serve } = await import('@modelcontextprotocol/server/stdio')
-  const gone = new Promise<void>((done) => {
+  const disconnected = new Promise<void>((done) => {
     process.stdin.once('end', done).once('close', done)
     process.stdout.once('error', () => done())
     signal.addEventListener('abort', () => done(), { once: true })
   })
   const connection = serve(mcp.createServer)
-  await gone
+  await disconnected
   await connection.close()
   process.stdin.destroy()
 }
 
-/** Serves HTTP until it is stopped. */
+/** Serves HTTP until the signal aborts. */
 async function serveHttp(
   mcp: Mcp,
   { values: { allowedHosts: hosts, allowedOrigins } }: EffectiveConfig,

@@ -56,12 +56,12 @@ export function collectRepeated(text: string, before: readonly string[] = []): r
  */
 export function fillBareFlags(args: readonly string[]): string[] {
   const end = args.includes('--') ? args.indexOf('--') : args.length
-  const bare = new Map(
+  const bareFlagValues = new Map(
     // `Object.keys` is typed as strings; the keys are setting names.
     (Object.keys(SETTINGS) as SettingName[]).map((name) => [`--${flagName(name)}`, SETTINGS[name].bareFlagValue]),
   )
   return args.map((arg, i) => {
-    const value = i < end ? bare.get(arg) : undefined
+    const value = i < end ? bareFlagValues.get(arg) : undefined
     return value === undefined ? arg : `${arg}=${value}`
   })
 }
@@ -72,7 +72,7 @@ export function configOf(command: Command): EffectiveConfig {
   const flags = command.opts<CommonFlags>()
   for (const [name, value] of Object.entries(flags)) {
     const isGiven = name in SETTINGS && command.getOptionValueSource(name) === 'cli'
-    // The name is in the table, and commander returns text, a boolean or the result of `collect`.
+    // The casts are safe: the name is in the table, and commander returns text, a boolean or the result of `collectList`.
     if (isGiven) given[name as SettingName] = value as string | boolean | readonly string[]
   }
   return readConfig({ flags: given, file: flags.config })
@@ -95,15 +95,15 @@ export function languageTag(flag: string): (text: string) => string {
   }
 }
 
-/** Parses an integer of at least `least`. */
+/** Parses an integer from `minimum` to `maximum`. */
 export function wholeNumber(
   flag: string,
-  least: number,
-  most: number = Number.MAX_SAFE_INTEGER,
+  minimum: number,
+  maximum: number = Number.MAX_SAFE_INTEGER,
 ): (text: string) => number {
-  const range = most === Number.MAX_SAFE_INTEGER ? `${least} up` : `${least} to ${most}`
+  const range = maximum === Number.MAX_SAFE_INTEGER ? `${minimum} up` : `${minimum} to ${maximum}`
   return (text) => {
-    if (/^\d+$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text)
+    if (/^\d+$/.test(text) && Number(text) >= minimum && Number(text) <= maximum) return Number(text)
     const problem = `${flag}: expected a whole number from ${range}, got ${JSON.stringify(text)}`
     throw new PharosError('USAGE', { problem })
   }

@@ -23,8 +23,8 @@ export function addOutline(program: Command, streams: Streams): void {
   const command = program
     .command('outline')
     .description('print the structure of a stored page, or of a file in a pack')
-    .argument('[page]', 'its address, or path in the pack; without one all files')
-    .option('--source <source>', 'the source that holds it, where several do', nonEmptyText('--source'))
+    .argument('[page]', 'address of the page, or path of the file in the pack (default: list all files of the pack)')
+    .option('--source <source>', 'the source of the page, if several have it', nonEmptyText('--source'))
     .addHelpText(
       'after',
       '\nExamples:\n  $ pharos outline https://docs.example.com/guide/install\n  $ pharos outline README.md --pack docs.zip',
@@ -79,8 +79,8 @@ function writeSections(sections: readonly Section[], url: string, terminal: Term
   return sections.flatMap(({ title, anchor, startLine, endLine, children }) => {
     const name = printableLine(title)
     const shown = terminal.hasLinks && anchor !== null ? writeLink(name, `${url.split('#', 1)[0]}#${anchor}`) : name
-    const place = printableLine([`${startLine}-${endLine}`, ...(anchor === null ? [] : [`#${anchor}`])].join('  '))
-    return [`${'  '.repeat(depth)}${shown}  ${dim(place)}`, ...writeSections(children, url, terminal, depth + 1)]
+    const position = printableLine([`${startLine}-${endLine}`, ...(anchor === null ? [] : [`#${anchor}`])].join('  '))
+    return [`${'  '.repeat(depth)}${shown}  ${dim(position)}`, ...writeSections(children, url, terminal, depth + 1)]
   })
 }
 
@@ -108,7 +108,7 @@ async function outlinePack(
     return
   }
   const file = findFile(packed, path)
-  const group = groups.find((one) => one.file === file)
+  const group = groups.find((candidate) => candidate.file === file)
   const chunks = (group?.chunks ?? []).map((chunk, i) => {
     return {
       ref: group?.refs[i] ?? '',

@@ -16,30 +16,30 @@ export interface OpenPackDownloads extends PackDownloads {
 export function openPackDownloads(library: () => Promise<Library>, folder: string): OpenPackDownloads {
   const exports = createPackExports((opened, input) => exportSource(opened, input, folder))
   let ids: readonly string[] = []
-  const found = (id: string): PackExport | undefined => (ids.includes(id) ? exports.find(id) : undefined)
+  const findExport = (id: string): PackExport | undefined => (ids.includes(id) ? exports.find(id) : undefined)
   return {
     async begin(text, isCompact) {
       const opened = await library()
-      const begun = exports.start(opened, await findSource(opened, text), isCompact)
-      ids = [begun.id, ...ids.filter((id) => id !== begun.id && exports.find(id) !== undefined)]
-      return entryOf(begun)
+      const started = exports.start(opened, await findSource(opened, text), isCompact)
+      ids = [started.id, ...ids.filter((id) => id !== started.id && exports.find(id) !== undefined)]
+      return entryOf(started)
     },
     list: () =>
       ids.flatMap((id) => {
-        const one = found(id)
-        return one === undefined ? [] : [entryOf(one)]
+        const packExport = findExport(id)
+        return packExport === undefined ? [] : [entryOf(packExport)]
       }),
     find(id) {
-      const one = found(id)
-      return one === undefined ? undefined : entryOf(one)
+      const packExport = findExport(id)
+      return packExport === undefined ? undefined : entryOf(packExport)
     },
     async read(id) {
-      const pack = found(id)?.pack
+      const pack = findExport(id)?.pack
       if (pack === undefined || pack === null) return undefined
       const { path, bytes } = pack
       if (!existsSync(path)) {
         // Another program deleted the file.
-        ids = ids.filter((one) => one !== id)
+        ids = ids.filter((other) => other !== id)
         return undefined
       }
       return { body: Readable.toWeb(createReadStream(path)), bytes, name: basename(path) }

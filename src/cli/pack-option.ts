@@ -15,12 +15,12 @@ export interface PackOptionFlags extends CommonFlags {
 
 /** Adds the options of a command that reads a library or a pack, and flags for further settings. */
 export function addPackOption(command: Command, settings: readonly SettingName[] = []): Command {
-  return addLibraryOptions(command.option('--pack <dir|zip>', 'look into this pack instead of the library'), settings)
+  return addLibraryOptions(command.option('--pack <dir|zip>', 'use this pack instead of the library'), settings)
 }
 
 /** An open pack and its search. */
 export interface OpenedPack {
-  /** The name that was given. */
+  /** The path that was given. */
   readonly name: string
   readonly pack: Pack
   readonly search: PackSearch
@@ -36,10 +36,10 @@ export async function openGivenPack(command: Command, name: string): Promise<Ope
   return { name, pack, search: new PackSearch(pack) }
 }
 
-/** Rejects flags that do not apply. */
+/** Rejects the named flags if they are given. `problem` says what they are for. */
 export function refuseFlags<T>(flags: T, names: readonly (keyof T & string)[], problem: string): void {
-  const other = names.find((name) => flags[name] !== undefined)
-  if (other !== undefined) throw new PharosError('USAGE', { problem: `--${flagName(other)} ${problem}` })
+  const refused = names.find((name) => flags[name] !== undefined)
+  if (refused !== undefined) throw new PharosError('USAGE', { problem: `--${flagName(refused)} ${problem}` })
 }
 
 /** Finds a file of a pack by path; the error suggests the nearest path. */
@@ -48,6 +48,6 @@ export function findFile({ name, pack }: OpenedPack, path: string): FileMeta {
   const found = pack.files.find((file) => file.path === wanted)
   if (found !== undefined) return found
   const paths = pack.files.map((file) => file.path)
-  const nearest = paths.find((one) => one.endsWith(`/${wanted}`)) ?? findNearest(wanted, paths)
+  const nearest = paths.find((candidate) => candidate.endsWith(`/${wanted}`)) ?? findNearest(wanted, paths)
   throw new PharosError('FILE_NOT_IN_PACK', { file: path, pack: name, nearest: suggest(nearest) })
 }

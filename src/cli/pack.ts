@@ -108,8 +108,8 @@ async function packSource(
   const sizes = { targetChars: targetCharsIn(config), maxChars: config.values.chunkMaxChars }
   if (flags.out !== undefined && flags.split === undefined) checkPackPath(flags.out)
   // A mistyped folder name must not create a library.
-  const place = config.values.library
-  if (!isPostgres(place) && !existsSync(place)) throw notFoundError(name, place, '')
+  const libraryPath = config.values.library
+  if (!isPostgres(libraryPath) && !existsSync(libraryPath)) throw notFoundError(name, libraryPath, '')
   await withLibrary(config, async (library) => {
     const source = await findSource(library, name).catch((error: unknown) => {
       if (!(error instanceof PharosError) || error.code !== 'SOURCE_UNKNOWN') throw error
@@ -121,7 +121,7 @@ async function packSource(
     if (pack.chunks.length === 0) {
       throw new PharosError('SOURCE_EMPTY', { path: labelOf(source), problem: 'the library holds no pages of it' })
     }
-    const read: ChunkedFolder = {
+    const chunked: ChunkedFolder = {
       files,
       skipped: [],
       filesRead: files.length,
@@ -129,7 +129,7 @@ async function packSource(
       filesUnchanged: 0,
     }
     const stem = labelOf(source).replace(/[^\w.@-]+/g, '-')
-    await writeParts(pack, read, { folder: '.', stem }, { flags, terminal, signal })
+    await writeParts(pack, chunked, { folder: '.', stem }, { flags, terminal, signal })
   })
 }
 
@@ -146,16 +146,16 @@ async function writeParts(
   { flags, terminal, signal }: { readonly flags: PackFlags; readonly terminal: Terminal; readonly signal: AbortSignal },
 ): Promise<void> {
   const out = flags.out ?? `${packName(stem, pack)}.zip`
-  const whole = flags.vectors === true ? await addVectors(pack, terminal, signal) : pack
-  const parts = flags.split === undefined ? [whole] : splitByTokens(whole, flags.split)
-  const places = parts.map((part) => (part.part === undefined ? out : partPath(out, part.part)))
+  const complete = flags.vectors === true ? await addVectors(pack, terminal, signal) : pack
+  const parts = flags.split === undefined ? [complete] : splitByTokens(complete, flags.split)
+  const paths = parts.map((part) => (part.part === undefined ? out : partPath(out, part.part)))
   terminal.live(`writing ${printableLine(out)}`)
   const bytes = await writePacks(
-    parts.map((part, i) => ({ pack: part, out: places[i] ?? out })),
+    parts.map((part, i) => ({ pack: part, out: paths[i] ?? out })),
     { root: folder, compact: flags.compact ?? false, signal },
   )
-  reportPack(terminal, pack, chunked, { places, bytes })
-  const stale = listOtherParts(out, places)
+  reportPack(terminal, pack, chunked, { paths, bytes })
+  const stale = listOtherParts(out, paths)
   if (stale.length > 0)
     terminal.note(`parts of an earlier pack are still there: ${stale.map(printableLine).join(', ')}`)
 }
@@ -196,7 +196,7 @@ function chunksPerFileIn({ values, origins }: EffectiveConfig): number {
 }
 
 function splitByTokens(pack: Pack, tokens: number): Pack[] {
-  const largest = pack.chunks.reduce((most, chunk) => Math.max(most, chunk.tokenEstimate), 1)
+  const largest = pack.chunks.reduce((maximum, chunk) => Math.max(maximum, chunk.tokenEstimate), 1)
   if (tokens >= largest) return splitPack(pack, tokens)
   const problem = `--split ${tokens} is less than the largest chunk, which has ${largest} tokens`
   throw new PharosError('USAGE', { problem })
@@ -209,14 +209,14 @@ function partPath(out: string, part: { readonly number: number; readonly of: num
 }
 
 /** Parts of an earlier pack beside the parts that were just written. */
-function listOtherParts(out: string, places: readonly string[]): string[] {
+function listOtherParts(out: string, paths: readonly string[]): string[] {
   const isZip = /\.zip$/i.test(out)
   const folder = isZip ? dirname(out) : out
   const stem = isZip ? basename(out).replace(/zip$/i, '') : ''
   const isPart = (name: string) => name.startsWith(stem) && /^part-\d+(?:\.zip)?$/i.test(name.slice(stem.length))
-  const fresh = new Set(places.map((place) => basename(place)))
+  const written = new Set(paths.map((path) => basename(path)))
   return readdirSync(folder)
-    .filter((name) => isPart(name) && !fresh.has(name))
+    .filter((name) => isPart(name) && !written.has(name))
     .map((name) => join(folder, name))
 }
 
@@ -233,11 +233,11 @@ function emptyError(folder: string, chunked: ChunkedFolder, pack: Pack): PharosE
 const LIMIT_WARNINGS = ['max_file_bytes', 'max_total_bytes', 'max_chunks_per_file', 'max_total_chunks'] as const
 
 interface WrittenPack {
-  readonly places: readonly string[]
+  readonly paths: readonly string[]
   readonly bytes: number
 }
 
-function reportPack(terminal: Terminal, pack: Pack, chunked: ChunkedFolder, { places, bytes }: WrittenPack): void {
+function reportPack(terminal: Terminal, pack: Pack, chunked: ChunkedFolder, { paths, bytes }: WrittenPack): void {
   const tokens = sumTokens(pack.chunks)
   for (const { path, reason } of chunked.skipped) terminal.detail(`skipped ${printableLine(path)} (${reason})`)
   for (const { path, message } of pack.warnings)
@@ -264,8 +264,8 @@ function reportPack(terminal: Terminal, pack: Pack, chunked: ChunkedFolder, { pl
   const limits = LIMIT_WARNINGS.filter((limit) => pack.warnings.some(({ code }) => code === limit))
   const flags = limits.map((limit) => `--${limit.replaceAll('_', '-')}`)
   if (flags.length > 0) terminal.note(`limits left something out; raise ${flags.join(' or ')} to include more`)
-  terminal.answer((terminal.isAnswerOnTerminal ? places.map(printableLine) : places).join('\n'), {
-    out: places,
+  terminal.answer((terminal.isAnswerOnTerminal ? paths.map(printableLine) : paths).join('\n'), {
+    out: paths,
     index_id: pack.indexId,
     files: pack.files.length,
     chunks: pack.chunks.length,
@@ -277,9 +277,9 @@ function reportPack(terminal: Terminal, pack: Pack, chunked: ChunkedFolder, { pl
     warnings: pack.warnings,
     bytes,
   })
-  const place = shellWord(printableLine(places[0] ?? ''))
+  const firstPath = shellWord(printableLine(paths[0] ?? ''))
   if (terminal.isAnswerOnTerminal)
-    terminal.note(terminal.noteColors.dim(`search it: pharos search "…" --pack ${place}`))
+    terminal.note(terminal.noteColors.dim(`search it: pharos search "…" --pack ${firstPath}`))
 }
 
 /** `3 binary, 1 link`, sorted by name. */

@@ -11,7 +11,7 @@ const MINOR_KINDS: ReadonlySet<string> = new Set(['unknown-pattern'])
 /** Prints the first problems of a crawl, and counts the others. */
 export class ProblemLines {
   readonly #terminal: Terminal
-  #told = 0
+  #printed = 0
   #others = 0
 
   constructor(terminal: Terminal) {
@@ -21,8 +21,8 @@ export class ProblemLines {
   print({ kind, message }: Extract<CrawlEvent, { type: 'problem' }>): void {
     const line = printableLine(`${kind}: ${message}`)
     if (MINOR_KINDS.has(kind)) this.#terminal.detail(line)
-    else if (this.#told < MAX_LINES || this.#terminal.isVerbose) {
-      this.#told++
+    else if (this.#printed < MAX_LINES || this.#terminal.isVerbose) {
+      this.#printed++
       this.#terminal.notice(line)
     } else this.#others++
   }

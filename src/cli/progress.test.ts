@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { CrawlProgress } from '../crawl/events.ts'
-import { PageRate, writeProgress, writeRate, writeSettled } from './progress.ts'
+import { RateMeter, writeProgress, writeRate, writeSettled } from './progress.ts'
 
 const START: CrawlProgress = {
   visited: 0,
@@ -70,7 +70,7 @@ describe('live block', () => {
 
 describe('page rate', () => {
   test('covers the time since the start at first, and the last five seconds later', () => {
-    const rate = new PageRate()
+    const rate = new RateMeter()
     expect(rate.add(0, 0)).toBe(0)
     expect(rate.add(1000, 10)).toBe(10)
     expect(rate.add(5000, 50)).toBe(10)

@@ -46,17 +46,17 @@ export function writeRate(perSecond: number): string {
   return perSecond < 10 ? perSecond.toFixed(1) : writeNumber(Math.round(perSecond))
 }
 
-/** Measures the pages per second over the last few seconds. */
-export class PageRate {
-  #samples: { readonly atMs: number; readonly pages: number }[] = []
+/** Measures how many pages, chunks or rows are processed per second, over the last few seconds. */
+export class RateMeter {
+  #samples: { readonly atMs: number; readonly count: number }[] = []
 
-  /** Adds a sample, and returns the rate over about the last five seconds. */
-  add(atMs: number, pages: number): number {
-    this.#samples.push({ atMs, pages })
+  /** Adds a sample of the total count, and returns the rate over about the last five seconds. */
+  add(atMs: number, count: number): number {
+    this.#samples.push({ atMs, count })
     while (this.#samples.length > 2 && atMs - (this.#samples[1]?.atMs ?? atMs) >= WINDOW_MS) this.#samples.shift()
     const [first] = this.#samples
-    const since = first === undefined || this.#samples.length === 1 ? { atMs: 0, pages: 0 } : first
-    return atMs > since.atMs ? ((pages - since.pages) * 1000) / (atMs - since.atMs) : 0
+    const since = first === undefined || this.#samples.length === 1 ? { atMs: 0, count: 0 } : first
+    return atMs > since.atMs ? ((count - since.count) * 1000) / (atMs - since.atMs) : 0
   }
 }
 

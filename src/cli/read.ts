@@ -6,7 +6,7 @@ import { printCitation } from './get.ts'
 import { agesOf } from './hit-text.ts'
 import { addLibraryOptions, printableLabel, timeRecord, withLibrary } from './library.ts'
 import { type CommonFlags, configOf, nonEmptyText } from './options.ts'
-import { countOf, printable, type Streams, Terminal } from './terminal.ts'
+import { printable, type Streams, Terminal } from './terminal.ts'
 
 interface ReadFlags extends CommonFlags {
   readonly source?: string
@@ -25,8 +25,8 @@ export function addRead(program: Command, streams: Streams): void {
   const command = program
     .command('read')
     .description('print a stored page as Markdown; nothing is fetched')
-    .argument('<url>', 'address of the page; with --source its path will do')
-    .option('--source <source>', 'the source that holds it, where several do', nonEmptyText('--source'))
+    .argument('<url>', 'address of the page; with --source, its path is enough')
+    .option('--source <source>', 'the source of the page, if several have it', nonEmptyText('--source'))
     .option('--lines <from-to>', 'only these lines, such as 10-40, 10- or 10', parseLines)
     .addHelpText('after', '\nExample:\n  $ pharos read https://docs.example.com/guide/install --lines 10-40')
   addLibraryOptions(command).action(async (url: string, flags: ReadFlags) => {
@@ -34,17 +34,17 @@ export function addRead(program: Command, streams: Streams): void {
     const terminal = new Terminal(flags, streams)
     await withLibrary(configOf(command), async (library) => {
       const page = await findPage(library, { url, source: flags.source })
-      const all = page.markdown.trimEnd().split('\n')
-      const { first, last } = flags.lines ?? { first: 1, last: all.length }
-      if (first > all.length) {
-        const problem = `--lines: the page has ${countOf(all.length, 'line')}, none from ${first} on`
+      const pageLines = page.markdown.trimEnd().split('\n')
+      const { first, last } = flags.lines ?? { first: 1, last: pageLines.length }
+      if (first > pageLines.length) {
+        const problem = `--lines: expected at most line ${pageLines.length}, the last of the page, got ${first}`
         throw new PharosError('USAGE', { problem })
       }
-      const end = Math.min(last, all.length)
-      const text = all.slice(first - 1, end).join('\n')
+      const end = Math.min(last, pageLines.length)
+      const text = pageLines.slice(first - 1, end).join('\n')
       const facts = [
         printableLabel(page.source),
-        `lines ${first}-${end} of ${all.length}`,
+        `lines ${first}-${end} of ${pageLines.length}`,
         ...agesOf(page, library.clock.now()),
       ]
       printCitation(terminal, [page.url, page.title, facts.join(', ')])
@@ -57,7 +57,7 @@ export function addRead(program: Command, streams: Streams): void {
         language: page.language,
         start_line: first,
         end_line: end,
-        line_count: all.length,
+        line_count: pageLines.length,
         checked_at: timeRecord(page.checkedAt),
         changed_at: timeRecord(page.changedAt),
         markdown: text,

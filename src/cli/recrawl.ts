@@ -27,7 +27,7 @@ export function addRecrawl(program: Command, streams: Streams): void {
   const command = program
     .command('recrawl')
     .description('crawl a source again: find new pages, update changed ones, drop those proven gone')
-    .argument('<source>', 'its name, name@version, id, start URL or path')
+    .argument('<source>', 'name, name@version, id, start URL or path of the source')
     .option('--full', 'read every page again, changed or not')
     .option('--accept-loss', 'drop pages that are gone, however many they are')
     .option(
@@ -55,17 +55,17 @@ export function addRecrawl(program: Command, streams: Streams): void {
     const { full = false, acceptLoss = false } = flags
     if (flags.crawlType !== undefined) refuseStrayFlags(flags, flags.crawlType)
     const { crawlType, render, chunks } = flags
-    const given = withoutUndefined({ crawlType, render, chunks })
-    const asked = { full, acceptLoss, scope: scopeOf(flags), ...given, ...plannerOf(flags) }
+    const givenSettings = withoutUndefined({ crawlType, render, chunks })
+    const options = { full, acceptLoss, scope: scopeOf(flags), ...givenSettings, ...plannerOf(flags) }
     if (flags.detach === true) {
       const path = `/api/sources/${encodeURIComponent(source)}/recrawl`
-      return detachCrawl(command, streams, { path, body: asked })
+      return detachCrawl(command, streams, { path, body: options })
     }
     const headers = parseHeaders(flags.header)
     return withCrawlContext(command, streams, async (crawling) => {
       const { settings } = await findSource(crawling.library, source)
       refuseStrayFlags(flags, flags.crawlType ?? settings.crawlType)
-      await crawlExisting(crawling, source, { kind: 'recrawl', headers, ...asked })
+      await crawlExisting(crawling, source, { kind: 'recrawl', headers, ...options })
     })
   })
 }

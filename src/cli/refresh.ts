@@ -20,8 +20,8 @@ interface RefreshFlags extends CommonFlags, RenderFlags {
 export function addRefresh(program: Command, streams: Streams): void {
   const command = program
     .command('refresh')
-    .description('ask for the known pages of a source again, and update those that changed')
-    .argument('<source>', 'its name, name@version, id, start URL or path')
+    .description('fetch the known pages of a source again, and update those that changed')
+    .argument('<source>', 'name, name@version, id, start URL or path of the source')
     .option('--discover', 'also fetch addresses that the pages link to now')
     .option('--accept-loss', 'drop pages that are gone, however many they are')
     .addHelpText('after', '\nExample:\n  $ pharos refresh guide --max-age 1h')
@@ -31,14 +31,14 @@ export function addRefresh(program: Command, streams: Streams): void {
   )
   command.action((source: string, flags: RefreshFlags) => {
     const { discover = false, acceptLoss = false } = flags
-    const asked = { discover, acceptLoss, ...renderOf(flags) }
+    const options = { discover, acceptLoss, ...renderOf(flags) }
     if (flags.detach === true) {
       const path = `/api/sources/${encodeURIComponent(source)}/refresh`
-      return detachCrawl(command, streams, { path, body: asked })
+      return detachCrawl(command, streams, { path, body: options })
     }
     const headers = parseHeaders(flags.header)
     return withCrawlContext(command, streams, (crawling) =>
-      crawlExisting(crawling, source, { kind: 'refresh', headers, ...asked }),
+      crawlExisting(crawling, source, { kind: 'refresh', headers, ...options }),
     )
   })
 }

@@ -18,7 +18,7 @@ export function addRemove(program: Command, streams: Streams): void {
   const command = program
     .command('remove')
     .description('remove a source from the library with all its pages, without confirmation')
-    .argument('<source>', 'its name, name@version, id or start URL')
+    .argument('<source>', 'name, name@version, id or start URL of the source')
     .option('--force', 'remove it even while it is being crawled; this stops the crawl')
     .addHelpText('after', '\nExample:\n  $ pharos remove guide@2.0')
   addLibraryOptions(command).action(async (text: string, flags: RemoveFlags) => {

@@ -7,7 +7,7 @@ export interface RenderFlags {
   readonly render?: Rendering
 }
 
-/** Adds the flag; `note` describes the default. */
+/** Adds the flag; `note` is appended to its description. */
 export function addRenderOption(command: Command, note: string): Command {
   const what = 'how to read pages: http (no browser), auto (a browser if a page needs one), chromium (always a browser)'
   return command.option(

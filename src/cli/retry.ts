@@ -20,7 +20,7 @@ export function addRetry(program: Command, streams: Streams): void {
   const command = program
     .command('retry')
     .description('fetch the failed pages of a source again')
-    .argument('<source>', 'its name, name@version, id, start URL or path')
+    .argument('<source>', 'name, name@version, id, start URL or path of the source')
     .option('--accept-loss', 'drop pages that are gone, however many they are')
     .addHelpText('after', '\nExample:\n  $ pharos retry guide')
   addLibraryOptions(

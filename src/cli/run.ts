@@ -113,7 +113,7 @@ function addHelp(program: Command): void {
   program
     .command('help')
     .description('print the help of a verb')
-    .argument('[verb]', 'which one')
+    .argument('[verb]', 'the verb to describe')
     .addHelpText('after', '\nExample:\n  $ pharos help search')
     .action((verb: string | undefined) => {
       const found = verb === undefined ? program : findVerb(program, verb)
@@ -143,8 +143,8 @@ function report(error: unknown, args: readonly string[], program: Command, { std
   } else {
     const { red, dim } = colorsFor(stderr)
     // A user who interrupts needs no advice, unless the work can be resumed.
-    const isKnown = failure.code === 'INTERRUPTED' && !(failure instanceof AdvisedError)
-    stderr.write(`${red('pharos:')} ${message}${isKnown ? '' : dim(` – ${advice}`)}\n`)
+    const needsNoAdvice = failure.code === 'INTERRUPTED' && !(failure instanceof AdvisedError)
+    stderr.write(`${red('pharos:')} ${message}${needsNoAdvice ? '' : dim(` – ${advice}`)}\n`)
   }
   if (flags.includes('--verbose') && error instanceof Error && failure.code !== 'INTERRUPTED') {
     stderr.write(`${printable(redactSecrets(error.stack ?? ''))}\n`)
@@ -162,7 +162,7 @@ function adviceFor(failure: PharosError, verb: string | undefined, args: readonl
   }
   const isExcess = cause instanceof CommanderError && cause.code === 'commander.excessArguments'
   if (isExcess && args.includes('--allow-private')) {
-    return 'a value of --allow-private is joined to it: `--allow-private=10.0.0.0/8`'
+    return 'join a value to --allow-private with an equals sign: `--allow-private=10.0.0.0/8`'
   }
   return code === 'USAGE' && verb !== undefined && verb !== 'help' ? `see \`pharos help ${verb}\`` : entry.advice
 }

@@ -21,7 +21,7 @@ export function addScopeOptions(command: Command): Command {
       'follow at most this many links from the start (default: any number)',
       wholeNumber('--max-depth', 0),
     )
-    .option('--max-pages <count>', 'take in at most this many pages (default: no cap)', wholeNumber('--max-pages', 1))
+    .option('--max-pages <count>', 'index at most this many pages (default: no limit)', wholeNumber('--max-pages', 1))
     .option('--no-trap-guards', 'also follow what looks endless: calendars, sessions, paths and content that repeat')
 }
 
@@ -47,14 +47,14 @@ export function scopeWords({ allow = [], block = [], maxDepth, maxPages, trapGua
 export function addHeaderOption(command: Command): Command {
   return command.option(
     '--header <field>',
-    "send 'Name: value', or those in @file, to the origin of the start only; never stored; repeatable",
+    "send 'Name: value', or the headers in @file, only to the origin of the start; never stored; repeatable",
     collectRepeated,
   )
 }
 
 /** Removes undefined properties. */
 export function withoutUndefined<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  const entries = Object.entries(value).filter(([, one]) => one !== undefined)
+  const entries = Object.entries(value).filter(([, property]) => property !== undefined)
   // The remaining properties keep their types, which `Object.fromEntries` does not express.
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> }
 }

@@ -54,7 +54,7 @@ describe('wrong flags', () => {
     ['read https://a.example/ --lines 0', '--lines: expected lines such as 10-40, 10- or 10, got "0"'],
     ['read https://a.example/ --lines a', '--lines: expected lines such as 10-40, 10- or 10, got "a"'],
     ['get', "missing required argument 'chunk'"],
-  ])('pharos %s is refused with the expected value', async (line, problem) => {
+  ])('pharos %s is refused with the problem in one line', async (line, problem) => {
     const { code, stdout, stderr } = await pharos(...line.split(' '), ...EMPTY)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(problem)

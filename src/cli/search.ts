@@ -37,18 +37,18 @@ export function addSearch(program: Command, streams: Streams): void {
     .argument('<words...>', 'what to look for')
     .option(
       '-n, --limit <count>',
-      `most pages in the answer, or hits of a pack (default: ${SHORT_LIMIT}, with --full and --json ${DEFAULT_LIMIT})`,
+      `maximum number of pages, or hits in a pack (default: ${SHORT_LIMIT}, with --full and --json ${DEFAULT_LIMIT})`,
       wholeNumber('--limit', 1),
     )
     .option('--full', 'show the passages, not only the lines that match')
     .option(
       '--tokens <count>',
-      `most text of --full and --json (default: ${DEFAULT_TOKENS})`,
+      `maximum number of tokens of text with --full and --json (default: ${DEFAULT_TOKENS})`,
       wholeNumber('--tokens', 1),
     )
     .option('--source <source>', 'only this source of the library; repeatable', collectSource)
     .option('--version <version>', 'exact, range, latest, or * for all versions', nonEmptyText('--version'))
-    .option('--path <path>', 'glob or beginning of a path; of a pack one file', nonEmptyText('--path'))
+    .option('--path <path>', 'glob or beginning of a path; in a pack, one file', nonEmptyText('--path'))
     .option(
       '--path-prefix <prefix>',
       'only files of the pack whose path begins with this',
@@ -59,12 +59,12 @@ export function addSearch(program: Command, streams: Streams): void {
     .option('--symbol <prefix>', 'only definitions whose name begins with this', nonEmptyText('--symbol'))
     .option(
       '--content-type <type>',
-      `what most of it is: ${CONTENT_TYPES.join(', ')}`,
+      `what most of the text is: ${CONTENT_TYPES.join(', ')}`,
       oneOf('--content-type', CONTENT_TYPES),
     )
     .option(
       '--language <tag>',
-      'only pages in this language, such as en or pt-BR; any shows all translations (default: auto, that of the question)',
+      'only pages in this language, such as en or pt-BR; any shows all translations (default: auto, the language of the question)',
       languageTag('--language'),
     )
     .option(
@@ -72,7 +72,7 @@ export function addSearch(program: Command, streams: Streams): void {
       `nearly identical pages: ${DUPLICATES.join(', ')} (default: ${DUPLICATES[0]})`,
       oneOf('--duplicates', DUPLICATES),
     )
-    .option('--min-score <share>', 'least share of the best score, 0 to 1', fraction('--min-score'))
+    .option('--min-score <share>', 'minimum share of the best score, 0 to 1', fraction('--min-score'))
     .option(
       '--fusion <way>',
       `how scores by words and by meaning are combined: ${FUSIONS.join(', ')}`,
@@ -90,7 +90,7 @@ export function addSearch(program: Command, streams: Streams): void {
       .join(' ')
       .replaceAll(/\p{Cc}+/gu, ' ')
       .trim()
-    if (query === '') throw new PharosError('USAGE', { problem: 'expected words to look for, got none' })
+    if (query === '') throw new PharosError('USAGE', { problem: 'expected words to search for, got none' })
     const terminal = new Terminal(flags, streams)
     if (flags.pack === undefined) await answerFromLibrary(command, query, flags, terminal)
     else await answerFromPack(command, query, { ...flags, pack: flags.pack }, terminal)
@@ -135,7 +135,7 @@ async function answerFromLibrary(
       }
     }
     if (!isEmpty) terminal.note(terminal.noteColors.dim(describeAnswer(answer, flags)))
-    else if (flags.cursor !== undefined) terminal.note('nothing more')
+    else if (flags.cursor !== undefined) terminal.note('no more results')
     else if (answer.searchedCount > 0) terminal.note(writeNoHits(answer.widen))
     else {
       terminal.note(`${writeEmptyLibrary(store.location, createHint(config))}; or search a pack: --pack`)
@@ -226,9 +226,9 @@ function writeNextCommand(
   // A leading space keeps the first word from being parsed as an option or a placeholder.
   const words = /^[-<]/.test(query) ? ` ${query}` : query
   const settings = SEARCH_SETTINGS.filter((name) => config.origins[name] === 'flag')
-  const further = settings.flatMap((name) => [`--${flagName(name)}`, String(config.values[name])])
+  const settingFlags = settings.flatMap((name) => [`--${flagName(name)}`, String(config.values[name])])
   const file = flags.config === undefined ? [] : ['--config', flags.config]
-  return createHint(config)('search', words, ...options, ...further, ...file, '--cursor', cursor)
+  return createHint(config)('search', words, ...options, ...settingFlags, ...file, '--cursor', cursor)
 }
 
 /** Flags that do not apply to packs. */
@@ -273,15 +273,15 @@ async function answerFromPack(
   const doubt = describeDoubt(judgement)
   const shown = hits.map((hit) => writeHit(hit, terminal.answerColors))
   const text = (doubt === undefined ? shown : [doubt, ...shown]).join('\n\n')
-  const told = notices.length === 0 ? {} : { notices }
-  terminal.answer(text, withOldNames({ query, ...judgement, hits: hits.map(hitRecord), ...told }))
+  const noticeField = notices.length === 0 ? {} : { notices }
+  terminal.answer(text, withOldNames({ query, ...judgement, hits: hits.map(hitRecord), ...noticeField }))
 }
 
 function writeHit(hit: PackHit, colors: Colors): string {
   const citation = colors.cyan(`${printableLine(hit.path)}:${hit.startLine}-${hit.endLine}`)
-  const place = `${colors.bold(printableLine(hit.chunkRef))}  ${citation}  ${hit.score.toFixed(2)}`
+  const location = `${colors.bold(printableLine(hit.chunkRef))}  ${citation}  ${hit.score.toFixed(2)}`
   const headings = hit.headingPath.length === 0 ? [] : [colors.dim(printableLine(hit.headingPath.join(' > ')))]
-  return [place, ...headings, printableLine(hit.snippet), ...writeExplanation(hit, colors)].join('\n')
+  return [location, ...headings, printableLine(hit.snippet), ...writeExplanation(hit, colors)].join('\n')
 }
 
 /** Embeds a query with the built-in model, which is loaded on demand. */

@@ -26,7 +26,7 @@ async function serve(folder: string, path: string) {
 }
 
 /** Creates a library that can be recognised: its crawl type `basic` is renamed to the given name. */
-async function make(path: string, name: string): Promise<void> {
+async function createLibraryFile(path: string, name: string): Promise<void> {
   await (await openLibrary({ path, version: '0' })).close()
   const db = openDatabase(path)
   db.prepare("UPDATE crawl_types SET name = ? WHERE name = 'basic'").run(name)
@@ -38,21 +38,21 @@ async function typesOf({ jobLog }: ServedLibrary): Promise<readonly string[]> {
 }
 
 /** How long `vi.waitFor` retries: longer than the interval between two checks of the file, and between two attempts to open it. */
-const patience = { timeout: 60_000, interval: 100 }
+const WAIT_OPTIONS = { timeout: 60_000, interval: 100 }
 
 test('notices that a library file was replaced or removed, and opens the new file', async () => {
   const { folder, path, served, warnings } = await stage()
   expect(await typesOf(served)).toContain('basic')
   const other = join(folder, 'other.db')
-  await make(other, 'replaced')
+  await createLibraryFile(other, 'replaced')
   for (const ending of ['-wal', '-shm']) rmSync(path + ending, { force: true })
   renameSync(other, path)
-  await vi.waitFor(async () => expect(await typesOf(served)).toContain('replaced'), patience)
+  await vi.waitFor(async () => expect(await typesOf(served)).toContain('replaced'), WAIT_OPTIONS)
 
   for (const ending of ['', '-wal', '-shm']) rmSync(path + ending, { force: true })
-  await vi.waitFor(() => expect(served.open()).rejects.toMatchObject({ code: 'LIBRARY_MISSING' }), patience)
-  await make(path, 'again')
-  await vi.waitFor(async () => expect(await typesOf(served)).toContain('again'), patience)
+  await vi.waitFor(() => expect(served.open()).rejects.toMatchObject({ code: 'LIBRARY_MISSING' }), WAIT_OPTIONS)
+  await createLibraryFile(path, 'again')
+  await vi.waitFor(async () => expect(await typesOf(served)).toContain('again'), WAIT_OPTIONS)
   expect(warnings.filter((text) => text.includes('replaced'))).toHaveLength(2)
 
   // Closing handles of replaced files must not affect the current file.
@@ -83,18 +83,18 @@ test('the check finds a damaged file, which is not used until a copy replaces it
   const folder = mkdtempSync(join(tmpdir(), 'pharos-served-'))
   const path = join(folder, 'library.db')
   const copy = join(folder, 'copy.db')
-  await make(copy, 'copied')
-  await make(path, 'damaged')
+  await createLibraryFile(copy, 'copied')
+  await createLibraryFile(path, 'damaged')
   // Damages a table that is not read when a library is opened.
   zeroTable(path, 'robots')
   const { served, warnings } = await serve(folder, path)
   const damage = { code: 'LIBRARY_UNUSABLE', details: { state: 'damaged' } }
-  await vi.waitFor(() => expect(served.waitForCheck()).rejects.toMatchObject(damage), patience)
+  await vi.waitFor(() => expect(served.waitForCheck()).rejects.toMatchObject(damage), WAIT_OPTIONS)
   await expect(served.open()).rejects.toMatchObject({ code: 'LIBRARY_UNUSABLE' })
   expect(warnings.join()).toContain('restore a copy')
 
   for (const ending of ['-wal', '-shm']) rmSync(path + ending, { force: true })
   renameSync(copy, path)
-  await vi.waitFor(async () => expect(await typesOf(served)).toContain('copied'), patience)
+  await vi.waitFor(async () => expect(await typesOf(served)).toContain('copied'), WAIT_OPTIONS)
   await served.waitForCheck()
 })

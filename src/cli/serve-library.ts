@@ -28,7 +28,7 @@ export interface ServedLibrary {
   close(): Promise<void>
 }
 
-/** Errors that may be temporary, without a change of path or program. */
+/** Errors that may go away without a change of the path or the program. */
 const TRANSIENT_CODES: ReadonlySet<ErrorCode> = new Set([
   'LIBRARY_FULL',
   'LIBRARY_LOCKED',
@@ -68,12 +68,12 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
   let current: LibraryHandle | undefined
   /** The damage of the current file. */
   let damage: PharosError | undefined
-  let lookedAt = 0
+  let fileCheckedAt = 0
   let failure: { readonly error: unknown; readonly at: number } | undefined
   /** Handles of replaced files that are not closed yet. */
-  const left = new Set<LibraryHandle>()
+  const replacedHandles = new Set<LibraryHandle>()
 
-  const start = async (): Promise<LibraryHandle> => {
+  const openHandle = async (): Promise<LibraryHandle> => {
     // Only the first open may create the file; later it would conflict with a process that is replacing the file.
     if (wasOpened && readFileIdentity(path) === undefined) {
       throw new PharosError('LIBRARY_MISSING', { library: path })
@@ -87,9 +87,9 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
     })
     return handle
   }
-  const leaveReplaced = () => {
-    if (current === undefined || performance.now() - lookedAt < FILE_CHECK_INTERVAL_MS) return
-    lookedAt = performance.now()
+  const dropReplacedFile = () => {
+    if (current === undefined || performance.now() - fileCheckedAt < FILE_CHECK_INTERVAL_MS) return
+    fileCheckedAt = performance.now()
     if (readFileIdentity(path) === current.file) return
     log.warn(
       'the library file was removed or replaced while the server was running; the server now uses the file at that path',
@@ -98,19 +98,19 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
     current = undefined
     damage = undefined
     opened = undefined
-    left.add(handle)
+    replacedHandles.add(handle)
     setTimeout(() => void close(handle), READER_GRACE_MS).unref()
   }
   const close = async (handle: LibraryHandle): Promise<void> => {
-    if (!left.delete(handle)) return
+    if (!replacedHandles.delete(handle)) return
     await handle.close().catch((error: unknown) => log.warn(`while closing: ${messageOf(error)}`))
   }
   const open = async (): Promise<OpenLibrary> => {
     if (isClosed) throw new PharosError('INTERRUPTED')
-    leaveReplaced()
+    dropReplacedFile()
     if (damage !== undefined) throw damage
     if (failure !== undefined && performance.now() - failure.at < REOPEN_COOLDOWN_MS) throw failure.error
-    opened ??= start().catch((error: unknown) => {
+    opened ??= openHandle().catch((error: unknown) => {
       opened = undefined
       failure = { error, at: performance.now() }
       throw error
@@ -133,8 +133,8 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
     async close() {
       isClosed = true
       const last = await opened?.catch(() => undefined)
-      if (last !== undefined) left.add(last)
-      await Promise.all([...left].map(close))
+      if (last !== undefined) replacedHandles.add(last)
+      await Promise.all([...replacedHandles].map(close))
     },
   }
 }
@@ -151,19 +151,19 @@ function createHandle(
   config: EffectiveConfig,
 ): LibraryHandle {
   const path = config.values.library
-  const isIdle = delegatesWork(config)
+  const hasNoWork = delegatesWork(config)
   const checking = isPostgres(path) ? Promise.resolve(undefined) : checkInThread(path, log)
   const stop = new AbortController()
-  const alarm = createWakeableSleep()
+  const wakeableSleep = createWakeableSleep()
   // Failures of the background work are visible in every search that lacks its results.
-  const background = isIdle
+  const background = hasNoWork
     ? Promise.resolve()
-    : workInBackground(library, stop.signal, { wakeableSleep: alarm, log }).catch(() => undefined)
+    : workInBackground(library, stop.signal, { wakeableSleep, log }).catch(() => undefined)
   return {
     library,
     file,
     checking,
-    wakeBackgroundWork: alarm.wake,
+    wakeBackgroundWork: wakeableSleep.wake,
     async close() {
       stop.abort(new PharosError('INTERRUPTED'))
       await background

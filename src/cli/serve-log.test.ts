@@ -17,7 +17,7 @@ const FAILURE = {
 test('a warning contains all fields that lead to its cause, and no secrets', () => {
   const { log, lines } = write({ isQuiet: true })
   log.warn('[req] GET /x failed', FAILURE)
-  log.info('not told', FAILURE)
+  log.info('not written', FAILURE)
   expect(lines).toEqual([
     'warning: [req] GET /x failed id=r-1 code=INTERNAL problem=Error: no such table\n        at read (store.ts:1)\n    [redacted]\n',
   ])
@@ -36,7 +36,7 @@ test('a JSON warning is one line with the same fields', () => {
   })
 })
 
-test('other lines name the job unless the message already does', () => {
+test('an info line names the job unless the message already does, and request lines can be left out', () => {
   const { log, lines } = write({ hasRequests: false })
   log.info('started', { jobId: 'j-1', problem: 'x' })
   log.info('job j-1 is done', { jobId: 'j-1' })

@@ -20,23 +20,23 @@ const REQUEST = /^\[req\] /
 
 /** Creates a log that writes one line per message. */
 export function createServeLog(output: Output, { isJson, isQuiet, hasRequests }: ServeLogOptions): Log {
-  const say = (level: 'info' | 'warn', message: string, fields: Fields = {}): void => {
+  const writeLine = (level: 'info' | 'warn', message: string, fields: Fields = {}): void => {
     if (level === 'info' && (isQuiet || (!hasRequests && REQUEST.test(message)))) return
     const safe = printableLine(redactSecrets(message))
     output.write(`${isJson ? writeJson(level, safe, fields) : writeText(level, safe, fields)}\n`)
   }
   return {
-    info: (message, fields) => say('info', message, fields),
-    warn: (message, fields) => say('warn', message, fields),
+    info: (message, fields) => writeLine('info', message, fields),
+    warn: (message, fields) => writeLine('warn', message, fields),
   }
 }
 
 function writeJson(level: string, message: string, fields: Fields): string {
-  const told = Object.entries(fields).map(([name, value]) => [
+  const safeFields = Object.entries(fields).map(([name, value]) => [
     name,
     typeof value === 'string' ? redactSecrets(value) : value,
   ])
-  return JSON.stringify({ ts: new Date().toISOString(), level, message, ...Object.fromEntries(told) })
+  return JSON.stringify({ ts: new Date().toISOString(), level, message, ...Object.fromEntries(safeFields) })
 }
 
 /** Text lines show the job and, for a warning, the fields that lead to its cause. */

@@ -61,7 +61,7 @@ export interface OpenServer {
   close(): Promise<void>
 }
 
-/** Each thread opens the library and uses about 100 MB when busy with the documentation of PostgreSQL. */
+/** Maximum number of search threads. Each opens the library, and can use about 100 MB with a large one. */
 const MAX_SEARCH_THREADS = 4
 
 /** The port range to search if no port is given. */
@@ -80,23 +80,23 @@ export async function openServer(config: EffectiveConfig, log: Log): Promise<Ope
   // A library file has one server; any number can share a library in PostgreSQL.
   const other = isPostgres(values.library) ? undefined : await findServer(values.library)
   if (other !== undefined) throw runningError(shownLibrary(values), other)
-  const closing: Closers = []
-  const close = () => closeAll(closing, log)
+  const closers: Closers = []
+  const close = () => closeAll(closers, log)
   try {
     const library = await serveLibrary(config, log)
-    closing.push(library.close)
+    closers.push(library.close)
     const { dispatcher, analysis } = await (isPostgres(values.library) ? openSharedJobs : openLocalJobs)(
       config,
       library,
       log,
-      closing,
+      closers,
     )
-    closing.push(embedAfterCrawls(dispatcher, library))
-    const app = openApp({ config, token, library, dispatcher, analysis, log, closing })
+    closers.push(embedAfterCrawls(dispatcher, library))
+    const app = openApp({ config, token, library, dispatcher, analysis, log, closers })
     const server = await listenConfigured(config, app)
-    closing.push(server.close, app.close)
+    closers.push(server.close, app.close)
     // Closed first, so that a client that finds the registration also finds a server that responds.
-    closing.push(await registerServer(values, server, log))
+    closers.push(await registerServer(values, server, log))
     const recover = async (): Promise<void> => {
       await Promise.all([dispatcher.recover(), analysis.recover()])
       // In PostgreSQL an interrupted import is not resumed automatically, because only the machine that received the upload has its data.
@@ -117,22 +117,22 @@ export interface OpenRequestHandler {
 
 /** Opens the request handler. Workers run the crawls that it queues. */
 export async function openRequestHandler(config: EffectiveConfig, log: Log): Promise<OpenRequestHandler> {
-  const closing: Closers = []
-  const idle = { ...config, values: { ...config.values, workers: 0 } }
+  const closers: Closers = []
+  const configWithoutWorkers = { ...config, values: { ...config.values, workers: 0 } }
   try {
-    const library = await serveLibrary(idle, log)
-    closing.push(library.close)
+    const library = await serveLibrary(configWithoutWorkers, log)
+    closers.push(library.close)
     // Unlike a server, a command can report a failure to open the library.
     const { workers } = await library.open()
-    const { dispatcher, analysis } = await openSharedJobs(idle, library, log, closing)
-    const app = openApp({ config: idle, token: null, library, dispatcher, analysis, log, closing })
-    closing.push(app.close)
+    const { dispatcher, analysis } = await openSharedJobs(configWithoutWorkers, library, log, closers)
+    const app = openApp({ config: configWithoutWorkers, token: null, library, dispatcher, analysis, log, closers })
+    closers.push(app.close)
     await dispatcher.recover()
     const jobs = (await workers?.listJobs(0)) ?? []
     await waitUntilDispatched(dispatcher, jobs)
-    return { handle: (request) => app.fetch(request), close: () => closeAll(closing, log) }
+    return { handle: (request) => app.fetch(request), close: () => closeAll(closers, log) }
   } catch (error) {
-    await closeAll(closing, log)
+    await closeAll(closers, log)
     throw error
   }
 }
@@ -164,8 +164,8 @@ interface JobParts {
 type Closers = (() => Promise<void> | void)[]
 
 /** A failure of one part must not keep the others open. */
-async function closeAll(closing: Closers, log: Log): Promise<void> {
-  for (const end of closing.splice(0).reverse()) {
+async function closeAll(closers: Closers, log: Log): Promise<void> {
+  for (const end of closers.splice(0).reverse()) {
     try {
       await end()
     } catch (error) {
@@ -179,11 +179,11 @@ async function openLocalJobs(
   config: EffectiveConfig,
   library: ServedLibrary,
   log: Log,
-  closing: Closers,
+  closers: Closers,
 ): Promise<JobParts> {
   const dispatcher = openDispatcher(config, library, log)
   const analysis = openAnalysis(config, library, dispatcher, log)
-  closing.push(dispatcher.close, analysis.close)
+  closers.push(dispatcher.close, analysis.close)
   return { dispatcher, analysis }
 }
 
@@ -192,7 +192,7 @@ async function openSharedJobs(
   config: EffectiveConfig,
   library: ServedLibrary,
   log: Log,
-  closing: Closers,
+  closers: Closers,
 ): Promise<JobParts> {
   const queue = createLazyQueue(config, log)
   const feed = createFeed({ epoch: randomUUID().slice(0, 8), clock: systemClock })
@@ -207,10 +207,10 @@ async function openSharedJobs(
       return requireWorkers(opened)
     },
   })
-  closing.push(queue.close, dispatcher.close)
+  closers.push(queue.close, dispatcher.close)
   if (config.values.workers > 0) {
     const { started, stop } = startWorker(config, library, queue, log)
-    closing.push(stop)
+    closers.push(stop)
     // Waits until this server has joined as a worker, so that the first crawl finds a free slot, unless the library is unreachable.
     await waitUpTo(systemClock, started, JOIN_TIMEOUT_MS)
   }
@@ -219,10 +219,13 @@ async function openSharedJobs(
 
 /** Poll interval while waiting for jobs. */
 const POLL_INTERVAL_MS = 50
-/** Maximum time that a server waits to join as a worker before it announces its address. */
+/** Maximum time to wait until this server has joined as a worker, or until the dispatcher knows all jobs. */
 const JOIN_TIMEOUT_MS = 5000
 
-/** Starts a worker beside the server as soon as the library is reachable. Returns a function that stops it. */
+/**
+ * Starts a worker beside the server as soon as the library is reachable. Returns `started`, which settles when the worker runs or has
+ * failed to start, and `stop`.
+ */
 function startWorker(
   config: EffectiveConfig,
   library: ServedLibrary,
@@ -235,7 +238,7 @@ function startWorker(
     await worker.start()
     return worker
   }).catch((error: unknown) => {
-    if (!stop.signal.aborted) log.warn(`this server runs no crawls: ${messageOf(error)}`)
+    if (!stop.signal.aborted) log.warn(`this server cannot run crawls: ${messageOf(error)}`)
     return undefined
   })
   return {
@@ -259,7 +262,7 @@ function openAnalysis(config: EffectiveConfig, library: ServedLibrary, { feed }:
   })
 }
 
-/** Embeds new chunks as soon as their crawl has ended. Returns a function that stops this. */
+/** Wakes the background work when a crawl ends, so that new chunks are embedded. Returns a function that stops listening. */
 function embedAfterCrawls({ feed }: Dispatcher, { wakeBackgroundWork }: ServedLibrary): () => void {
   let after = feed.last
   return feed.listen(() => {
@@ -280,7 +283,7 @@ function openDispatcher(config: EffectiveConfig, library: ServedLibrary, log: Lo
     libraryPath: shownLibrary(values),
     maxJobs: values.maxCrawls,
     maxRequests: values.maxRequests,
-    endCrawl: async (...which) => endKilledCrawl(await library.open(), ...which),
+    endCrawl: async (...crawl) => endKilledCrawl(await library.open(), ...crawl),
     log,
   })
 }
@@ -294,10 +297,10 @@ interface ServerParts {
   readonly analysis: AnalysisRunner
   readonly log: Log
   /** Receives the functions that close the parts. */
-  readonly closing: Closers
+  readonly closers: Closers
 }
 
-function openApp({ config, token, library, dispatcher, analysis, log, closing }: ServerParts): HttpApp {
+function openApp({ config, token, library, dispatcher, analysis, log, closers }: ServerParts): HttpApp {
   const { values } = config
   const packFolder = join(libraryDataFolder(values.library), 'packs')
   const packs = openPackDownloads(library.open, packFolder)
@@ -322,7 +325,7 @@ function openApp({ config, token, library, dispatcher, analysis, log, closing }:
     warn: log.warn,
   })
   const system = openSystemProbe(values.library)
-  closing.push(packs.close, mcp.close, handler.close, pool.close, system.close)
+  closers.push(packs.close, mcp.close, handler.close, pool.close, system.close)
   return createHttp({
     version: VERSION,
     library: library.open,
@@ -349,14 +352,14 @@ function openApp({ config, token, library, dispatcher, analysis, log, closing }:
   })
 }
 
-/** Returns the library without its `close`, for users that must not close it. The same library always gives the same object. */
+/** Returns the library with a `close` that does nothing, for users that must not close it. The same library gives the same object. */
 function createLibraryLender(open: () => Promise<OpenLibrary>): () => Promise<OpenLibrary> {
   const lent = new WeakMap<OpenLibrary, OpenLibrary>()
   return async () => {
     const library = await open()
-    const known = lent.get(library) ?? { ...library, close: async () => undefined }
-    lent.set(library, known)
-    return known
+    const lentLibrary = lent.get(library) ?? { ...library, close: async () => undefined }
+    lent.set(library, lentLibrary)
+    return lentLibrary
   }
 }
 
@@ -367,9 +370,9 @@ function listenConfigured({ values }: EffectiveConfig, app: HttpApp): Promise<Li
 
 /** Writes the registration by which commands find this server. Returns a function that removes it. */
 async function registerServer(values: Config, { origin }: ListeningServer, log: Log): Promise<() => void> {
-  const note = { origin, tokenFile: values.tokenFile || null }
+  const registration = { origin, tokenFile: values.tokenFile || null }
   try {
-    return writeRegistration(values.library, note) ?? (await replaceStaleRegistration(values, note))
+    return writeRegistration(values.library, registration) ?? (await replaceStaleRegistration(values, registration))
   } catch (error) {
     if (error instanceof PharosError) throw error
     // The folder may not be writable at the moment; the server runs anyway.
@@ -381,7 +384,7 @@ async function registerServer(values: Config, { origin }: ListeningServer, log: 
 /** Replaces the registration of a server that is gone. */
 async function replaceStaleRegistration(
   values: Config,
-  note: Parameters<typeof writeRegistration>[1],
+  registration: Parameters<typeof writeRegistration>[1],
 ): Promise<() => void> {
   const { library } = values
   const stale = readRegistrationText(library)
@@ -390,7 +393,7 @@ async function replaceStaleRegistration(
   if (other !== undefined && isPostgres(library)) return () => undefined
   if (other !== undefined) throw runningError(shownLibrary(values), other)
   removeStaleRegistration(library, stale)
-  const release = writeRegistration(library, note)
+  const release = writeRegistration(library, registration)
   if (release === undefined) throw new Error('another server started at the same time')
   return release
 }

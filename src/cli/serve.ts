@@ -51,7 +51,7 @@ export function addServe(program: Command, streams: Streams): void {
       isQuiet: flags.quiet === true,
       hasRequests: flags.verbose === true || streams.stderr.isTTY !== true,
     })
-    const tell = (text: string) => (flags.jsonLogs === true ? log.info(text) : terminal.note(text))
+    const writeNote = (text: string) => (flags.jsonLogs === true ? log.info(text) : terminal.note(text))
     await interruptible(
       async (signal) => {
         const { openServer } = await import('./serve-open.ts')
@@ -64,7 +64,7 @@ export function addServe(program: Command, streams: Streams): void {
           await server.close()
         }
       },
-      () => tell('stopping … (press Ctrl-C again to stop at once)'),
+      () => writeNote('stopping … (press Ctrl-C again to stop at once)'),
     )
   })
 }
@@ -79,9 +79,9 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
 
 /** Lists the addresses of the server for the user. */
 function writeAddresses(server: OpenServer, { values }: EffectiveConfig, { bold, dim }: Colors): string {
-  const demanded = values.token === '' ? printableLine(values.tokenFile) : 'PHAROS_TOKEN'
-  const isOpen = !isLoopback(values.host)
-  const origin = isOpen ? externalOrigin(server.origin, values.host) : server.origin
+  const tokenOrigin = values.token === '' ? printableLine(values.tokenFile) : 'PHAROS_TOKEN'
+  const isExternal = !isLoopback(values.host)
+  const origin = isExternal ? externalOrigin(server.origin, values.host) : server.origin
   const header = server.token === null ? '' : ', with the header Authorization: Bearer <token>'
   return [
     `Pharos serves ${printableLine(shownLibrary(values))}`,
@@ -89,8 +89,8 @@ function writeAddresses(server: OpenServer, { values }: EffectiveConfig, { bold,
     `  dashboard  ${bold(`${origin}/`)}`,
     `  API        ${origin}/docs`,
     `  MCP        ${origin}/mcp${header}`,
-    ...(server.token === null ? [] : [`  token      every request must send the token from ${demanded}`]),
-    ...(isOpen
+    ...(server.token === null ? [] : [`  token      every request must send the token from ${tokenOrigin}`]),
+    ...(isExternal
       ? ['', 'Traffic is not encrypted (plain HTTP). Put a TLS proxy in front of the server, or use a tunnel.']
       : []),
     '',

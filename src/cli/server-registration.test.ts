@@ -32,13 +32,13 @@ afterEach(async () => {
 /** The id of a live process on this machine other than this one. */
 const other = thisRunner.id.replace(/\d+$/, String(process.ppid))
 
-function leave(note: Partial<ServerRegistration>): void {
-  const whole = { origin: server.origin, pid: process.ppid, runner: other, tokenFile: null, ...note }
-  writeFileSync(`${library}.server.json`, JSON.stringify(whole))
+function writeOtherRegistration(changes: Partial<ServerRegistration>): void {
+  const registration = { origin: server.origin, pid: process.ppid, runner: other, tokenFile: null, ...changes }
+  writeFileSync(`${library}.server.json`, JSON.stringify(registration))
 }
 
 test('finds a running server under every name of its library', async () => {
-  leave({ tokenFile: '/etc/token' })
+  writeOtherRegistration({ tokenFile: '/etc/token' })
   const found = { origin: server.origin, pid: process.ppid, runner: other, tokenFile: '/etc/token' }
   expect(await findServer(library)).toEqual(found)
   writeFileSync(library, '')
@@ -49,11 +49,11 @@ test('finds a running server under every name of its library', async () => {
 
 test('does not find a server that is gone, even if its pid or port is in use again', async () => {
   const { pid = 0 } = spawnSync('true')
-  leave({ runner: thisRunner.id.replace(/\d+$/, String(pid)) })
+  writeOtherRegistration({ runner: thisRunner.id.replace(/\d+$/, String(pid)) })
   expect(await findServer(library)).toBeUndefined()
-  leave({ runner: thisRunner.id })
+  writeOtherRegistration({ runner: thisRunner.id })
   expect(await findServer(library)).toBeUndefined()
-  leave({ origin: 'http://127.0.0.1:1' })
+  writeOtherRegistration({ origin: 'http://127.0.0.1:1' })
   expect(await findServer(library)).toBeUndefined()
 })
 
@@ -69,11 +69,11 @@ test('a registration is written only once, and only its own server removes it', 
   const release = writeRegistration(library, { origin: server.origin, tokenFile: null })
   expect(JSON.parse(readFileSync(`${library}.server.json`, 'utf8'))).toMatchObject({ pid: process.pid })
   expect(writeRegistration(library, { origin: server.origin, tokenFile: null })).toBeUndefined()
-  leave({})
+  writeOtherRegistration({})
   release?.()
   expect(existsSync(`${library}.server.json`)).toBe(true)
   const stale = readRegistrationText(library)
-  leave({ origin: 'http://127.0.0.1:2' })
+  writeOtherRegistration({ origin: 'http://127.0.0.1:2' })
   removeStaleRegistration(library, stale)
   expect(existsSync(`${library}.server.json`)).toBe(true)
   removeStaleRegistration(library, readRegistrationText(library))

@@ -34,18 +34,19 @@ function resolveLinks(path: string): string {
 
 /** Finds the running server of a library; undefined if there is none. */
 export async function findServer(library: string): Promise<ServerRegistration | undefined> {
-  const note = readRegistration(library)
+  const registration = readRegistration(library)
+  if (registration === undefined) return undefined
   // In a restarted container this process can have the same id as the previous one.
-  if (note === undefined || note.runner === thisRunner.id || thisRunner.isGone(note.runner)) return undefined
-  return (await isAnswering(note.origin)) ? note : undefined
+  if (registration.runner === thisRunner.id || thisRunner.isGone(registration.runner)) return undefined
+  return (await isAnswering(registration.origin)) ? registration : undefined
 }
 
 /** Writes the registration of a server. Returns a function that removes it, or undefined if one already exists. */
 export function writeRegistration(
   library: string,
-  note: Pick<ServerRegistration, 'origin' | 'tokenFile'>,
+  registration: Pick<ServerRegistration, 'origin' | 'tokenFile'>,
 ): (() => void) | undefined {
-  const text = JSON.stringify({ ...note, pid: process.pid, runner: thisRunner.id })
+  const text = JSON.stringify({ ...registration, pid: process.pid, runner: thisRunner.id })
   try {
     if (isPostgres(library)) mkdirSync(libraryDataFolder(library), { recursive: true, mode: 0o700 })
     writeFileSync(registrationPath(library), `${text}\n`, { mode: 0o600, flag: 'wx' })
@@ -77,8 +78,8 @@ export function readRegistrationText(library: string): string | undefined {
 
 function readRegistration(library: string): ServerRegistration | undefined {
   try {
-    const note: unknown = JSON.parse(readRegistrationText(library) ?? '')
-    return isRegistration(note) ? note : undefined
+    const registration: unknown = JSON.parse(readRegistrationText(library) ?? '')
+    return isRegistration(registration) ? registration : undefined
   } catch {
     // The registration is missing or truncated, so no server can be found through it.
     return undefined

@@ -18,7 +18,7 @@ export function addStats(program: Command, streams: Streams): void {
     const config = configOf(command)
     await withLibrary(config, async (library) => {
       const { store, vectors, clock } = library
-      const arriving = await listIncompleteCopies(library)
+      const incompleteCopies = await listIncompleteCopies(library)
       const { sources, pages, chunks, bytes, changedAt } = await store.stats()
       const space = (await vectors?.readSpace()) ?? null
       const { embedded, refused } = (await vectors?.count()) ?? { embedded: 0, refused: 0 }
@@ -31,7 +31,7 @@ export function addStats(program: Command, streams: Streams): void {
         `Vectors: ${space === null ? 'none, search matches words only' : writeVectors(space, { embedded, refused, chunks })}`,
         `Size: ${writeBytes(bytes)}`,
         `Last change: ${changed}`,
-        ...writeIncompleteCopies(arriving, config),
+        ...writeIncompleteCopies(incompleteCopies, config),
       ]
       terminal.answer(text.join('\n'), {
         library: store.location,
@@ -40,7 +40,7 @@ export function addStats(program: Command, streams: Streams): void {
         chunks,
         bytes,
         changed_at: timeRecord(changedAt),
-        unfinished_copies: arriving,
+        unfinished_copies: incompleteCopies,
         vectors:
           space === null
             ? null
@@ -55,9 +55,9 @@ function writeVectors(
   { model, dimensions }: VectorSpace,
   { embedded, refused, chunks }: Readonly<Record<'embedded' | 'refused' | 'chunks', number>>,
 ): string {
-  const kept = refused === 0 ? '' : `, ${writeNumber(refused)} refused`
+  const refusedText = refused === 0 ? '' : `, ${writeNumber(refused)} refused`
   return printableLine(
-    `${writeShare(embedded, chunks - refused)} of the chunks${kept}, by ${model} (${dimensions} dimensions)`,
+    `${writeShare(embedded, chunks - refused)} of the chunks${refusedText}, by ${model} (${dimensions} dimensions)`,
   )
 }
 

@@ -32,7 +32,7 @@ const ENDED: Crawl = {
 }
 
 function describeSource(given: Partial<SourceDescription> = {}): SourceDescription {
-  const about = {
+  const description = {
     source: createSource(),
     status: 'INDEXED',
     balance: createAddressCounts(createCounts({})),
@@ -54,12 +54,12 @@ function describeSource(given: Partial<SourceDescription> = {}): SourceDescripti
     leftOut: [],
     ...given,
   } as const
-  return { ...about, shortfall: findShortfall({ ...about, pending: about.balance.pending }) }
+  return { ...description, shortfall: findShortfall({ ...description, pending: description.balance.pending }) }
 }
 
 describe('status of a source', () => {
   test('does not count a container file as left out', () => {
-    const about = describeSource({
+    const description = describeSource({
       balance: createAddressCounts(createCounts({ indexed: 3, skipped: 3 })),
       reasons: { 'skipped/container': 2, 'skipped/not-text': 1 },
       leftOut: [
@@ -67,7 +67,7 @@ describe('status of a source', () => {
         createRow({ url: 'file:///b', reason: 'not-text' }),
       ],
     })
-    expect(writeStatus(about, hint, NOW).split('\n').slice(-3)).toEqual([
+    expect(writeStatus(description, hint, NOW).split('\n').slice(-3)).toEqual([
       'Split: 2 files, whose pages are indexed separately',
       'Skipped: 1 URL left out for other reasons',
       '  - file:///b: not-text',
@@ -75,7 +75,7 @@ describe('status of a source', () => {
   })
 
   test('shows progress while a crawl runs', () => {
-    const about = describeSource({
+    const description = describeSource({
       status: 'CRAWLING',
       balance: createAddressCounts(createCounts({ indexed: 42, unchanged: 2, skipped: 18, failed: 2, pending: 76 })),
       reasons: { 'skipped/redirect': 13, 'skipped/blocked': 5, 'failed/timeout': 2 },
@@ -86,7 +86,7 @@ describe('status of a source', () => {
       filtered: [createRow({ url: 'https://docs.example/old/x', reason: 'blocked', pattern: '/old/**' })],
       leftOut: [createRow({ url: 'https://docs.example/r', reason: 'redirect', target: 'https://docs.example/s' })],
     })
-    expect(writeStatus(about, hint, NOW)).toBe(
+    expect(writeStatus(description, hint, NOW)).toBe(
       [
         'Source: docs (https://docs.example/)',
         'Status: CRAWLING',
@@ -107,7 +107,7 @@ describe('status of a source', () => {
   })
 
   test('shows the balance after a crawl', () => {
-    const about = describeSource({
+    const description = describeSource({
       balance: createAddressCounts(createCounts({ indexed: 103, unchanged: 15, skipped: 9, failed: 2, gone: 1 })),
       reasons: { 'skipped/redirect': 9, 'failed/network': 2 },
       chunks: 1247,
@@ -117,7 +117,7 @@ describe('status of a source', () => {
       ],
       leftOut: [createRow({ url: 'https://docs.example/r', reason: 'redirect', target: 'https://docs.example/s' })],
     })
-    expect(writeStatus(about, hint, NOW)).toBe(
+    expect(writeStatus(description, hint, NOW)).toBe(
       [
         'PARTIAL: 2 addresses could not be read; complete it with: pharos retry docs',
         'Source: docs (https://docs.example/)',
@@ -138,13 +138,13 @@ describe('status of a source', () => {
 
   test('counts progress up to the page limit', () => {
     const balance = createAddressCounts(createCounts({ indexed: 17, pending: 180 }))
-    const about = describeSource({ balance, crawled: 17, crawl: CRAWL, isRunning: true })
-    const progress = (maxPages: number | null, given = about) =>
+    const description = describeSource({ balance, crawled: 17, crawl: CRAWL, isRunning: true })
+    const progress = (maxPages: number | null, given = description) =>
       writeStatus({ ...given, source: createSource({ scope: { ...DEFAULT_SCOPE, maxPages } }) }, hint, NOW)
     expect(progress(null)).toContain('Progress: 17/197 pages crawled (8%)')
     expect(progress(40)).toContain('Progress: 17/40 pages crawled (42%)')
     const run = { ...CRAWL, options: { ...CRAWL.options, scope: { maxPages: 20 } } }
-    expect(progress(40, { ...about, crawl: run })).toContain('Progress: 17/20 pages crawled (85%)')
+    expect(progress(40, { ...description, crawl: run })).toContain('Progress: 17/20 pages crawled (85%)')
     expect(progress(10)).toContain('Progress: 17/17 pages crawled (100%)')
   })
 
@@ -178,31 +178,31 @@ describe('status of a source', () => {
   })
 
   test('says that a source was never crawled', () => {
-    const about = describeSource({ status: 'PENDING', crawl: null, lastCrawledAt: null })
-    expect(writeStatus(about, hint, NOW)).toContain('Status: PENDING\nLast crawl: never\n')
-    expect(writeSourceLines([about], NOW)).toEqual([
+    const description = describeSource({ status: 'PENDING', crawl: null, lastCrawledAt: null })
+    expect(writeStatus(description, hint, NOW)).toContain('Status: PENDING\nLast crawl: never\n')
+    expect(writeSourceLines([description], NOW)).toEqual([
       'docs  PENDING  0 pages, 0 chunks, never crawled  https://docs.example/',
     ])
   })
 
   test('replaces control characters', () => {
     const evil = createRow({ url: 'https://x/\x1b[2J', reason: 'blocked', pattern: '\n\x07', detail: '\u202e' })
-    const about = describeSource({
+    const description = describeSource({
       source: createSource({ name: 'a\x1b]0;b\x07' }),
       balance: createAddressCounts(createCounts({ failed: 1, skipped: 1 })),
       reasons: { 'skipped/blocked': 1 },
       errors: [evil],
       filtered: [evil],
     })
-    const text = `${writeStatus(about, hint, NOW)}\n${writeSourceLines([about], NOW)}`
+    const text = `${writeStatus(description, hint, NOW)}\n${writeSourceLines([description], NOW)}`
     expect(text.match(/(?!\n)[\p{Cc}\u202e]/gu)).toBeNull()
     expect(text.split('\n')).toHaveLength(11)
   })
 
   test('the short form shows what needs attention', () => {
     const balance = createAddressCounts(createCounts({ indexed: 9, failed: 1, pending: 1200 }))
-    const about = describeSource({ balance, pages: 9, chunks: 30, isInterrupted: true })
-    expect(writeSourceLines([about], NOW)).toEqual([
+    const description = describeSource({ balance, pages: 9, chunks: 30, isInterrupted: true })
+    expect(writeSourceLines([description], NOW)).toEqual([
       'docs  INDEXED  9 pages, 30 chunks, 1 error, 1,200 pending, PARTIAL: interrupted: 1,200 addresses not read, crawled 3m ago  https://docs.example/',
     ])
   })
@@ -271,9 +271,9 @@ test('a paused host is listed with the end of its pause', () => {
   const waiting = [{ host: 'docs.example', until: NOW + 90_000 }]
   const line = 'Waiting: docs.example is paused until 2026-02-20T10:31:30Z, for 1m 30s'
   for (const isRunning of [true, false]) {
-    const about = describeSource({ waiting, isRunning })
-    expect(writeStatus(about, hint, NOW).split('\n')).toContain(line)
-    expect(statusRecord(about, NOW)).toMatchObject({
+    const description = describeSource({ waiting, isRunning })
+    expect(writeStatus(description, hint, NOW).split('\n')).toContain(line)
+    expect(statusRecord(description, NOW)).toMatchObject({
       waiting: [{ host: 'docs.example', until: '2026-02-20T10:31:30.000Z' }],
     })
   }
@@ -281,8 +281,8 @@ test('a paused host is listed with the end of its pause', () => {
 
 test('the parked hosts and dropped addresses of the last crawl are listed', () => {
   const parked = [{ host: 'docs.example', detail: 'Retry-After 3600' }]
-  const about = describeSource({ crawl: { ...ENDED, summary: createSummary({ parked, overflow: 3 }) } })
-  expect(writeStatus(about, hint, NOW).split('\n')).toEqual(
+  const description = describeSource({ crawl: { ...ENDED, summary: createSummary({ parked, overflow: 3 }) } })
+  expect(writeStatus(description, hint, NOW).split('\n')).toEqual(
     expect.arrayContaining([
       'Host skipped: docs.example, Retry-After 3600',
       'Not recorded: 3 addresses beyond maxAddresses',

@@ -20,23 +20,23 @@ import { countOf, printableLine, widthOf, writeNumber } from './terminal.ts'
 
 /** Writes the state of a source: the progress of a running crawl, or the result of the last one. */
 export function writeStatus(
-  about: SourceDescription,
+  description: SourceDescription,
   hint: Hint,
   now: number,
   coverage: HubCoverage | null = null,
 ): string {
-  const { source, status } = about
+  const { source, status } = description
   return [
-    ...(about.shortfall?.gaps ?? []).map((gap) => writeGap(source, gap, hint)),
-    ...writeNeedsBrowser(about, hint),
-    ...(about.wider === null ? [] : [writeWidenAdvice(source, about.wider, hint)]),
+    ...(description.shortfall?.gaps ?? []).map((gap) => writeGap(source, gap, hint)),
+    ...writeNeedsBrowser(description, hint),
+    ...(description.wider === null ? [] : [writeWidenAdvice(source, description.wider, hint)]),
     `Source: ${printableLabel(source)} (${printableLine(source.url)})${listReadVersion(source)
       .map((words) => `, ${words}`)
       .join('')}`,
     `Status: ${status}`,
     ...writeReadSettings(source),
     ...(coverage === null ? [] : [writeHubCoverage(coverage)]),
-    ...(about.isRunning ? writeRunning(about, now) : writeFinished(about, now)),
+    ...(description.isRunning ? writeRunning(description, now) : writeFinished(description, now)),
   ].join('\n')
 }
 
@@ -75,41 +75,42 @@ function writeHubCoverage({ countriesCovered, countries, hubs, missingCount, pat
   return `Understood: ${facts.join(', ')}`
 }
 
-function writeRunning(about: SourceDescription, now: number): string[] {
-  const { source, balance, crawled, crawl } = about
+function writeRunning(description: SourceDescription, now: number): string[] {
+  const { source, balance, crawled, crawl } = description
   const total = totalPages(crawled, balance.pending, capOf(source, crawl?.options.scope))
   const percent = total === 0 ? 0 : Math.floor((crawled * 100) / total)
   const startedAt = crawl?.startedAt ?? now
   return [
-    ...writeWaiting(about, now),
+    ...writeWaiting(description, now),
     `Progress: ${writeNumber(crawled)}/${writeNumber(total)} pages crawled (${percent}%)`,
-    `Skipped: ${writeSkipped(about)}`,
-    ...writeLeftOut(about),
-    ...writeErrors(about),
-    ...writeFiltered(about),
+    `Skipped: ${writeSkipped(description)}`,
+    ...writeLeftOut(description),
+    ...writeErrors(description),
+    ...writeFiltered(description),
     `Started: ${writeTime(startedAt)}`,
     `Elapsed: ${writeDuration(Math.floor((now - startedAt) / 1000) * 1000)}`,
   ]
 }
 
-function writeFinished(about: SourceDescription, now: number): string[] {
-  const { balance, chunks, meaning } = about
+function writeFinished(description: SourceDescription, now: number): string[] {
+  const { balance, chunks, meaning } = description
+  const others = countOthers(description)
   const { discovered, indexed, unchanged, skipped, failed, gone, pending } = balance
-  const { unread = 0 } = about.crawl?.summary ?? {}
+  const { unread = 0 } = description.crawl?.summary ?? {}
   const states = Object.entries({ indexed, unchanged, skipped, failed, gone, pending })
   const sum = states.map(([state, count]) => `${writeNumber(count)} ${state}`).join(' + ')
   return [
-    ...writeWaiting(about, now),
-    `Last crawl: ${writeLastCrawl(about, now)}`,
-    ...writeUnreached(about),
-    writePageCounts({ ...countRead(about), failed, unread }),
+    ...writeWaiting(description, now),
+    `Last crawl: ${writeLastCrawl(description, now)}`,
+    ...writeUnreached(description),
+    writePageCounts({ ...countRead(description), failed, unread }),
     `Chunks: ${writeNumber(chunks)} total${meaning === null ? '' : `, meaning ${writePercent(meaning)}`}`,
     `Ledger: ${writeNumber(discovered)} discovered = ${sum}`,
-    ...(failed > 0 ? writeErrors(about) : []),
-    ...(countFiltered(about) + about.kept > 0 ? writeFiltered(about) : []),
-    ...writeContainers(about),
-    ...(countOthers(about) > 0
-      ? [`Skipped: ${countOf(countOthers(about), 'URL')} left out for other reasons`, ...writeLeftOut(about)]
+    ...(failed > 0 ? writeErrors(description) : []),
+    ...(countFiltered(description) + description.kept > 0 ? writeFiltered(description) : []),
+    ...writeContainers(description),
+    ...(others > 0
+      ? [`Skipped: ${countOf(others, 'URL')} left out for other reasons`, ...writeLeftOut(description)]
       : []),
   ]
 }
@@ -187,21 +188,22 @@ function countOthers(report: SourceReport): number {
   return countLeftOut(report) - countContainers(report)
 }
 
-function writeLeftOut(about: SourceDescription): string[] {
-  const others = about.leftOut.filter(({ reason }) => reason !== 'container')
-  return writeList(others.map(writeRefused), countOthers(about))
+function writeLeftOut(description: SourceDescription): string[] {
+  const others = description.leftOut.filter(({ reason }) => reason !== 'container')
+  return writeList(others.map(writeRefused), countOthers(description))
 }
 
 function writeErrors({ balance, errors }: SourceDescription): string[] {
   return [`Errors: ${countOf(balance.failed, 'page')} failed`, ...writeList(errors.map(writeFailure), balance.failed)]
 }
 
-function writeFiltered(about: SourceDescription): string[] {
-  const count = countFiltered(about) + about.kept
-  const once = about.kept === 0 ? '' : `, ${writeNumber(about.kept)} of them in the last run only: their pages stay`
+function writeFiltered(description: SourceDescription): string[] {
+  const { kept } = description
+  const count = countFiltered(description) + kept
+  const lastRunNote = kept === 0 ? '' : `, ${writeNumber(kept)} of them in the last run only: their pages stay`
   return [
-    `Filtered: ${countOf(count, 'URL')} excluded by scope${once}`,
-    ...writeList(about.filtered.map(writeRefused), count),
+    `Filtered: ${countOf(count, 'URL')} excluded by scope${lastRunNote}`,
+    ...writeList(description.filtered.map(writeRefused), count),
   ]
 }
 
@@ -224,7 +226,7 @@ function writeList(lines: readonly string[], count: number): string[] {
 
 /** The status as JSON. */
 export function statusRecord(
-  about: SourceDescription,
+  description: SourceDescription,
   now: number,
   coverage: HubCoverage | null = null,
 ): Record<string, unknown> {
@@ -241,7 +243,7 @@ export function statusRecord(
     isInterrupted,
     shortfall,
     waiting,
-  } = about
+  } = description
   return {
     ...sourceRecord(source),
     render: source.settings.render,
@@ -257,7 +259,7 @@ export function statusRecord(
     meaning,
     capped_at: crawl?.summary?.cappedAt ?? null,
     partial: partialRecord(shortfall),
-    wider_scope: about.wider,
+    wider_scope: description.wider,
     understood:
       coverage === null
         ? null
@@ -276,19 +278,19 @@ export function statusRecord(
             id: crawl.id,
             kind: crawl.kind,
             state: crawl.state,
-            pages: about.crawled,
+            pages: description.crawled,
             started_at: timeRecord(crawl.startedAt),
             ended_at: timeRecord(crawl.endedAt),
             elapsed_ms: crawl.summary?.elapsedMs ?? (isRunning ? now - crawl.startedAt : null),
             problem: crawl.summary?.problem ?? null,
           },
     errors_total: balance.failed,
-    errors: about.errors.map(failureRecord),
-    filtered_total: countFiltered(about) + about.kept,
-    filtered: about.filtered.map(({ url, reason, pattern }) => ({ url, reason, pattern })),
-    // `skipped` is the sum of both.
-    left_out_total: countLeftOut(about),
-    left_out: about.leftOut.map(({ url, reason, pattern, target }) => ({ url, reason, pattern, target })),
+    errors: description.errors.map(failureRecord),
+    filtered_total: countFiltered(description) + description.kept,
+    filtered: description.filtered.map(({ url, reason, pattern }) => ({ url, reason, pattern })),
+    // `filtered_total` and this add up to `skipped`, plus the addresses that were filtered in the last run only.
+    left_out_total: countLeftOut(description),
+    left_out: description.leftOut.map(({ url, reason, pattern, target }) => ({ url, reason, pattern, target })),
   }
 }
 
@@ -296,7 +298,7 @@ export function statusRecord(
 export function writeSourceLines(reports: readonly SourceReport[], now: number): string[] {
   const rows = reports.map((report) => writeSource(report, now))
   const widths = rows.reduce<readonly number[]>(
-    (most, row) => row.map((cell, i) => Math.max(most[i] ?? 0, widthOf(cell))),
+    (widest, row) => row.map((cell, i) => Math.max(widest[i] ?? 0, widthOf(cell))),
     [],
   )
   return rows.map((row) => {

@@ -25,7 +25,7 @@ export function addStatus(program: Command, streams: Streams): void {
   const command = program
     .command('status')
     .description('show the progress of a crawl, or the result of the last one')
-    .argument('[source]', 'its name, name@version, id or start URL; without it all of them')
+    .argument('[source]', 'name, name@version, id or start URL of the source (default: all sources)')
     .option('--all', 'list every address that failed or was left out')
     .addHelpText('after', '\nExamples:\n  $ pharos status guide --all\n  $ pharos status --json')
   addLibraryOptions(command).action(async (text: string | undefined, flags: StatusFlags) => {
@@ -33,39 +33,40 @@ export function addStatus(program: Command, streams: Streams): void {
     const terminal = new Terminal(flags, streams)
     await withLibrary(config, async (library) => {
       const sources = text === undefined ? await library.store.listSources() : [await findSource(library, text)]
-      const some = terminal.isVerbose ? MAX_LISTED.verbose : MAX_LISTED.plain
-      const limit = flags.all === true ? Number.MAX_SAFE_INTEGER : some
+      const defaultLimit = terminal.isVerbose ? MAX_LISTED.verbose : MAX_LISTED.plain
+      const limit = flags.all === true ? Number.MAX_SAFE_INTEGER : defaultLimit
       const reports = []
       for (const source of sources) reports.push(await describeSource(library, source, limit))
       const jobs = await readJobs(library)
       const shared = text === undefined ? await readSharedWork(library, jobs) : undefined
-      const arriving = await listIncompleteCopies(library)
+      const incompleteCopies = await listIncompleteCopies(library)
       const hint = createHint(config)
-      for (const line of writeIncompleteCopies(arriving, config)) terminal.note(line)
-      if (reports.length === 0 && arriving.length === 0) terminal.note(writeEmptyLibrary(library.store.location, hint))
+      for (const line of writeIncompleteCopies(incompleteCopies, config)) terminal.note(line)
+      if (reports.length === 0 && incompleteCopies.length === 0)
+        terminal.note(writeEmptyLibrary(library.store.location, hint))
       if (reports.length === 0 && shared === undefined && !terminal.isJson) return
       const now = library.clock.now()
       const isList = text === undefined && flags.all !== true
       const lines = isList ? writeSourceLines(reports, now) : []
-      const understood = new Map<string, HubCoverage | null>()
+      const coverageBySource = new Map<string, HubCoverage | null>()
       for (const { source } of isList && !terminal.isJson ? [] : reports)
-        understood.set(source.id, await readUnderstanding(library, source))
-      const coverageOf = ({ source }: SourceDescription) => understood.get(source.id) ?? null
-      for (const one of isList ? [] : reports) {
-        lines.push(writeStatus(one, await createHintFor(config, one.source), now, coverageOf(one)))
-        lines.push(...writeJobLines(jobs, one))
+        coverageBySource.set(source.id, await readCoverage(library, source))
+      const coverageOf = ({ source }: SourceDescription) => coverageBySource.get(source.id) ?? null
+      for (const report of isList ? [] : reports) {
+        lines.push(writeStatus(report, await createHintFor(config, report.source), now, coverageOf(report)))
+        lines.push(...writeJobLines(jobs, report))
       }
       if (shared !== undefined) lines.push(...writeWorkerLines(shared.workers), ...writeWaitingLines(shared, hint))
       terminal.answer(lines.join('\n').replace(/^\n/, ''), {
         library: library.store.location,
-        sources: reports.map((one) => statusRecord(one, now, coverageOf(one))),
+        sources: reports.map((report) => statusRecord(report, now, coverageOf(report))),
         ...(text === undefined
           ? { workers: (shared?.workers ?? []).map(workerRecord), waiting: shared?.waiting.length ?? 0 }
           : {}),
-        unfinished_copies: arriving,
+        unfinished_copies: incompleteCopies,
       })
-      for (const one of isList ? reports : []) {
-        for (const line of writeRemedies(one, await createHintFor(config, one.source))) terminal.note(line)
+      for (const report of isList ? reports : []) {
+        for (const line of writeRemedies(report, await createHintFor(config, report.source))) terminal.note(line)
       }
     })
   })
@@ -85,8 +86,8 @@ async function readSharedWork({ workers }: Library, jobs: readonly JobRecord[]):
   return { workers: await workers.list(), waiting: jobs.filter(({ status }) => status === 'queued') }
 }
 
-/** How well a site is understood; null if no plan has examined it. */
-async function readUnderstanding({ planMemory, placeHubs }: Library, source: Source): Promise<HubCoverage | null> {
+/** How well the hubs of a site cover its places; null if no plan has examined the site. */
+async function readCoverage({ planMemory, placeHubs }: Library, source: Source): Promise<HubCoverage | null> {
   if (isTree(source) || planMemory === undefined || placeHubs === undefined) return null
   const { host } = new URL(source.siteUrl)
   return (await planMemory.readPatterns(host)).length === 0 ? null : placeHubs.coverage(host)

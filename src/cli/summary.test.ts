@@ -110,7 +110,7 @@ describe('summary of a crawl', () => {
       return write({ summary: createSummary({ ledger, cappedAt: 50, unread: 4 }) }).split('\n')[0]
     }
     const advice = (them: string) =>
-      `pharos recrawl docs --no-trap-guards reads ${them}, pharos explain docs <url> tells more`
+      `pharos recrawl docs --no-trap-guards reads ${them}, pharos explain docs <url> explains why`
     expect(first(1312)).toBe(
       `1,312 addresses were left out, because all pages like them were the same; ${advice('them')}`,
     )
@@ -144,7 +144,7 @@ describe('summary of a crawl', () => {
       incomplete: 'https://docs.example/err could not be read (http-server-error)\x1b',
     })
     expect(write({ summary }).split('\n').slice(0, 2)).toEqual([
-      '30 pages no longer found, but kept because they are so many; --accept-loss removes them',
+      '30 pages no longer found, but kept because there are so many; --accept-loss removes them',
       'missing pages were kept, because https://docs.example/err could not be read (http-server-error)�',
     ])
   })
@@ -166,8 +166,8 @@ describe('summary of a crawl', () => {
   })
 
   test('the short form is one line', () => {
-    const whole = { source: createSource(), finalStartUrl: 'https://docs.example/', failures: [], pages: 2, chunks: 3 }
-    const short = (summary: CrawlResult['summary']) => writeShortSummary({ ...whole, summary })
+    const rest = { source: createSource(), finalStartUrl: 'https://docs.example/', failures: [], pages: 2, chunks: 3 }
+    const short = (summary: CrawlResult['summary']) => writeShortSummary({ ...rest, summary })
     expect(short(createSummary({ cappedAt: 5 }))).toBe('docs: 2 pages, 3 chunks in the library')
     expect(short(createSummary({ kind: 'retry' }))).toBe('docs: nothing to retry')
   })
@@ -225,9 +225,9 @@ describe('summary of a crawl', () => {
     ['https://docs.example/docs', 'https://docs.example/docs/', false],
     ['https://docs.example/docs/', 'https://docs.example/docs/index.html', false],
     ['https://docs.example/docs', 'https://docs.example/docs/index.html', false],
-  ])('reports that a start at %s redirects to %s: %s', (url, startedAt, isTold) => {
+  ])('reports that a start at %s redirects to %s: %s', (url, startedAt, isReported) => {
     const [first] = write({ source: createSource({ url }), finalStartUrl: startedAt }).split('\n')
-    expect(first === `the start redirects to ${startedAt}; that address was crawled`).toBe(isTold)
+    expect(first === `the start redirects to ${startedAt}; that address was crawled`).toBe(isReported)
   })
 
   test('formats sizes readably', () => {

@@ -33,8 +33,8 @@ export const MAX_EXAMPLES = 5
 export function writeSummary(result: CrawlResult, hint: Hint, colors: Colors): string {
   const { source, summary, pages, chunks } = result
   if (hasNothingToRetry(summary)) return `${printableLabel(source)}: nothing to retry`
-  const held = `${colors.bold(printableLabel(source))}: ${countOf(pages, 'page')}, ${countOf(chunks, 'chunk')} in the library`
-  if (isRefused(summary)) return `${colors.yellow(writeRefused(summary))}\n${held}, unchanged`
+  const libraryLine = `${colors.bold(printableLabel(source))}: ${countOf(pages, 'page')}, ${countOf(chunks, 'chunk')} in the library`
+  if (isRefused(summary)) return `${colors.yellow(writeRefused(summary))}\n${libraryLine}, unchanged`
   const { ledger, indexed, unchanged, elapsedMs } = summary
   const balance = createAddressCounts(ledger)
   const rate = elapsedMs === 0 ? 0 : ((indexed + unchanged) * 1000) / elapsedMs
@@ -46,7 +46,7 @@ export function writeSummary(result: CrawlResult, hint: Hint, colors: Colors): s
   })
   return [
     ...writeWarnings(result, hint).map((line) => colors.yellow(line)),
-    held,
+    libraryLine,
     ...numbers,
     writeRun(summary, rate),
     ...writeFailures(result, balance.failed, hint),
@@ -106,7 +106,7 @@ function writeWarnings(result: CrawlResult, hint: Hint): string[] {
   }
   if (withheld > 0)
     lines.push(
-      `${countOf(withheld, 'page')} no longer found, but kept because they are so many; --accept-loss removes them`,
+      `${countOf(withheld, 'page')} no longer found, but kept because there are so many; --accept-loss removes them`,
     )
   if (incomplete !== null && summary.kind === 'recrawl') {
     lines.push(`missing pages were kept, because ${printableLine(incomplete)}`)
@@ -118,15 +118,15 @@ function writeWarnings(result: CrawlResult, hint: Hint): string[] {
 
 /** Describes what the scope excluded if it left only a few pages, with commands for a wider scope. */
 export function writeWidenAdvice(source: Source, wider: WiderScope, hint: Hint): string {
-  const { name, version, url, scope: own } = source
+  const { name, version, url, scope: currentScope } = source
   const labels = ['--name', name, ...(version === null ? [] : ['--version', version])]
   // The start address stays the same, because a folder may not have a page of its own.
   const { reach, allow } = widenScope(source, wider)
-  const limits = { maxDepth: own.maxDepth ?? undefined, maxPages: own.maxPages ?? undefined }
-  const { block, trapGuards } = own
+  const limits = { maxDepth: currentScope.maxDepth ?? undefined, maxPages: currentScope.maxPages ?? undefined }
+  const { block, trapGuards } = currentScope
   const scope = ['--scope', reach, ...scopeWords({ allow, block, trapGuards, ...withoutUndefined(limits) })]
   const again = `${hint('remove', labelOf(source))} && ${hint('add', url, ...scope, ...labels)}`
-  return `${writeWiderScope(wider)}; take them in with: ${again}`
+  return `${writeWiderScope(wider)}; include them with: ${again}`
 }
 
 /** The command that resumes an interrupted crawl. */
@@ -140,8 +140,8 @@ function listGaps({ source, summary, pages }: CrawlResult): readonly Gap[] {
   if (end !== 'completed') return []
   const { pending } = createAddressCounts(ledger)
   const crawl = { kind, state: end, summary }
-  const stand = { isRunning: false, isInterrupted: false }
-  return findShortfall({ source, reasons: ledger.reasons, pending, pages, crawl, ...stand })?.gaps ?? []
+  const crawlState = { isRunning: false, isInterrupted: false }
+  return findShortfall({ source, reasons: ledger.reasons, pending, pages, crawl, ...crawlState })?.gaps ?? []
 }
 
 /** Whether an address is on another host or in another folder. */
@@ -169,7 +169,7 @@ export function writeCompleteCommand(source: Source, { verb, maxPages }: Gap['re
 function writeRepeatedPages(count: number, label: string, hint: Hint): string {
   const [were, them] = count === 1 ? ['was', 'it'] : ['were', 'them']
   const left = `${countOf(count, 'address')} ${were} left out, because all pages like ${them} were the same`
-  return `${left}; ${hint('recrawl', label, '--no-trap-guards')} reads ${them}, ${hint('explain', label, '<url>')} tells more`
+  return `${left}; ${hint('recrawl', label, '--no-trap-guards')} reads ${them}, ${hint('explain', label, '<url>')} explains why`
 }
 
 /** Describes pages that are empty until a browser runs their scripts. */
@@ -178,18 +178,18 @@ export function writeEmptyPages(count: number, source: Source, hint: Hint): stri
   return `${countOf(count, 'page')} ${are} empty until a browser runs ${their} scripts; ${renderAdvice(source, hint)}`
 }
 
-/** Describes addresses that exceed the limit of a source. */
-function writeOverflow(count: number, most: number): string {
+/** Describes addresses that exceed the limit of a source. `recorded` is the number that was recorded. */
+function writeOverflow(count: number, recorded: number): string {
   const were = count === 1 ? 'was' : 'were'
   const more = `${writeNumber(count)} more ${count === 1 ? 'address' : 'addresses'}`
-  return `${more} ${were} found than the ${writeNumber(most)} a source may have (maxAddresses); raise that, or narrow the scope with --allow, --block or --max-depth`
+  return `${more} ${were} found than the ${writeNumber(recorded)} a source may have (maxAddresses); raise that, or narrow the scope with --allow, --block or --max-depth`
 }
 
 /** The command that retries failed addresses. If all of them need a browser and rendering is off, it is a recrawl with rendering. */
 function writeRetryCommand({ source, summary }: CrawlResult, failed: number, hint: Hint): string {
   const needsBrowser = summary.ledger.reasons['failed/needs-rendering'] === failed
-  const isInVain = needsBrowser && source.settings.render === 'http'
-  return isInVain ? hint('recrawl', labelOf(source), '--render', 'auto') : hint('retry', labelOf(source))
+  const isRetryUseless = needsBrowser && source.settings.render === 'http'
+  return isRetryUseless ? hint('recrawl', labelOf(source), '--render', 'auto') : hint('retry', labelOf(source))
 }
 
 /** Whether a PARTIAL line already gives the retry command. */
@@ -232,7 +232,7 @@ function writeNewAddresses(count: number, source: Source, hint: Hint): string {
 export function writeReasons(reasons: Readonly<Record<string, number>>, state: string): string {
   return Object.entries(reasons)
     .filter(([name, count]) => name.startsWith(`${state}/`) && count > 0)
-    .toSorted(([a, most], [b, least]) => least - most || (a < b ? -1 : 1))
+    .toSorted(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1))
     .map(([name, count]) => `${writeNumber(count)} ${name.slice(state.length + 1)}`)
     .join(', ')
 }

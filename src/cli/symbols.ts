@@ -30,7 +30,7 @@ export function addSymbols(program: Command, streams: Streams): void {
       'only names that begin with this, or whose part after a dot does',
       nonEmptyText('--prefix'),
     )
-    .option('-n, --limit <count>', 'most definitions to list (default: 100)', wholeNumber('--limit', 1))
+    .option('-n, --limit <count>', 'maximum number of definitions (default: 100)', wholeNumber('--limit', 1))
     .addHelpText(
       'after',
       '\nExamples:\n  $ pharos symbols --source python --prefix dump\n  $ pharos symbols src/index.ts --pack repo.zip',
@@ -52,21 +52,23 @@ async function listStored(
   const config = configOf(command)
   await withLibrary(config, async (library) => {
     const listed = listSymbols(library, { url, source, prefix, limit }).catch((error: unknown) => {
-      const advice = `list what all of it defines: \`${createHint(config)('symbols', '--source', url ?? '')}\``
+      const command = createHint(config)('symbols', '--source', url ?? '')
+      const advice = `list the definitions of the whole source: \`${command}\``
       throw isSourceForPage(error) ? new AdvisedError(error, advice) : error
     })
     const { symbols, hasMore, stoppedAfter } = await listed
     if (symbols.length === 0) terminal.note(writeNoDefinitions(prefix))
     if (hasMore) terminal.note(`only the first ${symbols.length}; --prefix narrows them down, --limit lists more`)
     if (stoppedAfter !== null)
-      terminal.note(`only ${countOf(stoppedAfter, 'page')} were looked at; --source or --prefix narrows them down`)
+      terminal.note(`only ${countOf(stoppedAfter, 'page')} were searched; --source or --prefix narrows them down`)
     if (symbols.length === 0 && !terminal.isJson) return
     const { dim } = terminal.answerColors
-    const lines = symbols.map((one) => {
-      const signature = printableLine(one.signature)
-      const shown = terminal.hasLinks ? writeLink(signature, one.url) : signature
+    const lines = symbols.map((definition) => {
+      const signature = printableLine(definition.signature)
+      const shown = terminal.hasLinks ? writeLink(signature, definition.url) : signature
       // Signatures are long: at a terminal the address goes on its own line, in a pipe each definition stays on one line.
-      return `${shown}${terminal.isAnswerOnTerminal ? '\n   ' : '  '}${dim(printableLine(`${one.url}  line ${one.line}`))}`
+      const location = dim(printableLine(`${definition.url}  line ${definition.line}`))
+      return `${shown}${terminal.isAnswerOnTerminal ? '\n   ' : '  '}${location}`
     })
     terminal.answer(lines.join('\n'), { symbols, has_more: hasMore })
   })
@@ -89,9 +91,9 @@ async function listPacked(
   const symbols = listDefinitions(packed.pack, path)
   if (symbols.length === 0) terminal.note(writeNoPackDefinitions(packed.pack))
   if (symbols.length === 0 && !terminal.isJson) return
-  const lines = symbols.map((one) => {
-    const place = `${printableLine(one.ref)}  ${printableLine(one.path)}:${one.start_line}`
-    return `${printableLine(one.symbol)}  ${terminal.answerColors.dim(place)}`
+  const lines = symbols.map((definition) => {
+    const location = `${printableLine(definition.ref)}  ${printableLine(definition.path)}:${definition.start_line}`
+    return `${printableLine(definition.symbol)}  ${terminal.answerColors.dim(location)}`
   })
   terminal.answer(lines.join('\n'), { path: path ?? null, symbols })
 }
@@ -103,7 +105,7 @@ function writeNoPackDefinitions({ files }: Pack): string {
   return 'no definitions: this is text, or code without a grammar'
 }
 
-/** Sorted by name; a definition that spans several chunks is listed at the first. */
+/** The definitions, sorted by name. A definition that spans several chunks is listed at the first of them. */
 function listDefinitions(pack: Pack, path: string | undefined) {
   const definitions = new Map<string, { symbol: string; ref: string; path: string; start_line: number }>()
   for (const [i, chunk] of pack.chunks.entries()) {

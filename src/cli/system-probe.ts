@@ -20,14 +20,14 @@ interface OpenProbe extends SystemProbe {
 /** Measures this process, and the disk or database that holds the library. */
 export function openSystemProbe(library: string): OpenProbe {
   const measure = createCpuMeter()
-  const place = isPostgres(library) ? openDatabaseProbe(library) : undefined
+  const databaseProbe = isPostgres(library) ? openDatabaseProbe(library) : undefined
   return {
     async read() {
       const { rss, heapUsed, heapTotal } = process.memoryUsage()
-      const found = await (place?.read() ?? readFileHealth(library))
-      return { ...found, memory: { rss, heapUsed, heapTotal }, cpu: measure() }
+      const libraryHealth = await (databaseProbe?.read() ?? readFileHealth(library))
+      return { ...libraryHealth, memory: { rss, heapUsed, heapTotal }, cpu: measure() }
     },
-    close: async () => place?.close(),
+    close: async () => databaseProbe?.close(),
   }
 }
 
@@ -96,8 +96,8 @@ function round(share: number): number {
 }
 
 async function sizeOf(path: string): Promise<number | null> {
-  const found = await stat(path).catch(() => null)
-  return found?.size ?? null
+  const stats = await stat(path).catch(() => null)
+  return stats?.size ?? null
 }
 
 /** Reads the journal mode from the file header (sqlite.org/fileformat, 1.3.3), which works in any state of the library. */

@@ -2,24 +2,24 @@ import { describe, expect, test } from 'vitest'
 import { type Output, type OutputFlags, printable, printableLine, shellWord, Terminal } from './terminal.ts'
 
 /** A terminal on streams that record their input. */
-function open(manners: OutputFlags = {}, facts: Partial<Output> = {}) {
+function open(flags: OutputFlags = {}, properties: Partial<Output> = {}) {
   const written = { stdout: '', stderr: '' }
   const stream = (name: 'stdout' | 'stderr'): Output => ({
-    ...facts,
+    ...properties,
     write: (text) => {
       written[name] += text
     },
   })
-  return { terminal: new Terminal(manners, { stdout: stream('stdout'), stderr: stream('stderr') }), written }
+  return { terminal: new Terminal(flags, { stdout: stream('stdout'), stderr: stream('stderr') }), written }
 }
 
 /** A terminal on one stream whose size may change. */
-function openOn(facts: { columns: number }) {
+function openOn(properties: { columns: number }) {
   const written = { stderr: '' }
   const stream: Output = {
     isTTY: true,
     get columns() {
-      return facts.columns
+      return properties.columns
     },
     write: (text) => {
       written.stderr += text
@@ -123,11 +123,11 @@ describe('Terminal', () => {
   })
 
   test('uses colours only at a terminal that supports them', () => {
-    const ask = (facts: Partial<Output>) => open({}, facts).terminal.answerColors.red('x')
-    expect(ask({ isTTY: true, hasColors: () => true })).toBe('\x1b[31mx\x1b[39m')
-    expect(ask({ isTTY: true, hasColors: () => false })).toBe('x')
-    expect(ask({ isTTY: true })).toBe('x')
-    expect(ask({ hasColors: () => true })).toBe('x')
+    const writeRed = (properties: Partial<Output>) => open({}, properties).terminal.answerColors.red('x')
+    expect(writeRed({ isTTY: true, hasColors: () => true })).toBe('\x1b[31mx\x1b[39m')
+    expect(writeRed({ isTTY: true, hasColors: () => false })).toBe('x')
+    expect(writeRed({ isTTY: true })).toBe('x')
+    expect(writeRed({ hasColors: () => true })).toBe('x')
   })
 })
 

@@ -40,30 +40,30 @@ export class Terminal {
   readonly answerColors: Colors
   /** Colours for notes. */
   readonly noteColors: Colors
-  readonly #manners: OutputFlags
+  readonly #flags: OutputFlags
   readonly #streams: Streams
   /** The lines of the live block that are on the screen. */
   #liveLines: readonly string[] = []
   #drawnAt = Number.NEGATIVE_INFINITY
 
-  constructor(manners: OutputFlags, streams: Streams) {
-    this.#manners = manners
+  constructor(flags: OutputFlags, streams: Streams) {
+    this.#flags = flags
     this.#streams = streams
     this.answerColors = colorsFor(streams.stdout)
     this.noteColors = colorsFor(streams.stderr)
   }
 
   get isJson(): boolean {
-    return this.#manners.json === true
+    return this.#flags.json === true
   }
 
   /** Whether only the answer is printed. */
   get isQuiet(): boolean {
-    return this.#manners.quiet === true
+    return this.#flags.quiet === true
   }
 
   get isVerbose(): boolean {
-    return this.#manners.verbose === true
+    return this.#flags.verbose === true
   }
 
   /** Whether a user reads the answer at a terminal, rather than a program. */
@@ -90,13 +90,13 @@ export class Terminal {
   /** Prints a note besides the answer. */
   note(text: string): void {
     this.clear()
-    if (!this.#manners.quiet && !this.isJson) this.#streams.stderr.write(`${text}\n`)
+    if (!this.#flags.quiet && !this.isJson) this.#streams.stderr.write(`${text}\n`)
   }
 
   /** Prints a note that matters even if the answer is JSON. */
   notice(text: string): void {
     this.clear()
-    if (!this.#manners.quiet) this.#streams.stderr.write(`${text}\n`)
+    if (!this.#flags.quiet) this.#streams.stderr.write(`${text}\n`)
   }
 
   /** Prints a note with `--verbose` only. */
@@ -106,7 +106,7 @@ export class Terminal {
 
   /** Whether a user sees notices at a terminal. */
   get isNoticeOnTerminal(): boolean {
-    return this.#streams.stderr.isTTY === true && !this.#manners.quiet
+    return this.#streams.stderr.isTTY === true && !this.#flags.quiet
   }
 
   /** Whether a live block is shown. */

@@ -41,8 +41,8 @@ export function writeTextLines(markdown: string, terms: readonly string[], scree
       if (isFence) fence = fence === '' ? marker : ''
       if (isFence) return [`${indent}${screen.colors.dim(line)}`]
       // Line breaks in code are significant, and the rows of a table must stay aligned.
-      const isWhole = fence !== '' || line.startsWith('|')
-      const written = isWhole
+      const isPreformatted = fence !== '' || line.startsWith('|')
+      const written = isPreformatted
         ? [writePart(markLine(line, wanted), screen)]
         : writeProse(markLine(line, wanted, true), screen, indent.length)
       return written.map((text) => (text === '' ? '' : `${indent}${text}`))
@@ -52,16 +52,16 @@ export function writeTextLines(markdown: string, terms: readonly string[], scree
 function writeProse(line: MarkedLine, screen: Screen, indent: number): string[] {
   const [lead = ''] = /^\s*(?:(?:[-*+]|\d{1,4}[.)]|>)\s+)*/.exec(line.text) ?? []
   // A quotation is marked on every line, a list item only on its first.
-  const hang = lead.replace(/[^>\s]/g, ' ')
+  const hangingIndent = lead.replace(/[^>\s]/g, ' ')
   const isHeading = /^#{1,6} /.test(line.text)
   const width = Math.max(20, Math.min(screen.columns, MAX_COLUMNS) - indent)
-  return wrap(line.text, width, hang.length).map(({ start, end }, i) => {
+  return wrap(line.text, width, hangingIndent.length).map(({ start, end }, i) => {
     const marked = writePart(line, screen, start, end)
-    return `${i === 0 ? '' : hang}${isHeading ? screen.colors.bold(marked) : marked}`
+    return `${i === 0 ? '' : hangingIndent}${isHeading ? screen.colors.bold(marked) : marked}`
   })
 }
 
-/** Inline code, which is left as it is, a link or image with its text and address, or an escaped character. */
+/** Matches inline code (left as it is), a link or image (with its text and address), or an escaped character. */
 const INLINE =
   /`[^`]*`|!?\[((?:`[^`]*`|[^[\]`])*)\]\(<?([^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)>?\)|\\([!-/:-@[-`{-~])/g
 
@@ -117,7 +117,7 @@ function writePart(line: MarkedLine, { colors, hasLinks }: Screen, start = 0, en
 }
 
 /** Wraps a long line, between words if possible, and returns the ranges. */
-function wrap(line: string, width: number, hang: number): { start: number; end: number }[] {
+function wrap(line: string, width: number, hangingIndent: number): { start: number; end: number }[] {
   const lines: { start: number; end: number }[] = []
   let start = 0
   let space = -1
@@ -126,9 +126,9 @@ function wrap(line: string, width: number, hang: number): { start: number; end: 
     const char = String.fromCodePoint(line.codePointAt(i) ?? 0)
     columns += columnsOf(char)
     // Leading spaces belong to the first word.
-    if (char === ' ' && i >= hang && i > start) space = i
-    const room = lines.length === 0 ? width : width - hang
-    if (columns > room && i > start) {
+    if (char === ' ' && i >= hangingIndent && i > start) space = i
+    const maxWidth = lines.length === 0 ? width : width - hangingIndent
+    if (columns > maxWidth && i > start) {
       const end = space > start ? space : i
       lines.push({ start, end })
       start = end === space ? end + 1 : end

@@ -26,12 +26,12 @@ test.each<[Exclude<WatchEvent, { type: 'progress' }>, string, boolean]>([
   [{ type: 'removed', path: 'a.md', cause: 'catch-up' }, 'removed a.md', true],
   [
     { ...failed, cause: 'startup', retryMs: 30_000 },
-    'failed a.pdf: it is damaged, or no file of its format: no end; retry in 30s',
+    'failed a.pdf: it is damaged, or not a file of its format: no end; retry in 30s',
     false,
   ],
   [
     { ...failed, cause: 'retry', retryMs: null },
-    'failed a.pdf: it is damaged, or no file of its format: no end; retry when it changes',
+    'failed a.pdf: it is damaged, or not a file of its format: no end; retry when it changes',
     false,
   ],
   [
@@ -39,7 +39,7 @@ test.each<[Exclude<WatchEvent, { type: 'progress' }>, string, boolean]>([
     '30 of 40 pages were not found any more; they are kept in the library. To remove them: pharos recrawl docs --accept-loss',
     false,
   ],
-])('%j is written as %j', (event, text, isDetail) => {
+])('the watch event %j is written as %j', (event, text, isDetail) => {
   expect(writeWatchEvent(event, source, hint)).toEqual({ text, isDetail })
 })
 
@@ -50,13 +50,13 @@ test('the JSON record of an event has every field', () => {
   })
 })
 
-test('only failures and recoveries are logged', () => {
+test('the failure log has only failures and recoveries', () => {
   const now = Date.UTC(2026, 1, 20)
   const named = { file_path: '/docs/s/a.pdf', file_name: 'a.pdf', timestamp: '2026-02-20T00:00:00.000Z' }
   expect(failureLine({ ...failed, path: 's/a.pdf', cause: 'created', retryMs: 1 }, '/docs/', now)).toEqual({
     ...named,
     ...{ event_type: 'created', error_type: 'damaged', retry_count: 1 },
-    error_message: 'it is damaged, or no file of its format: no end',
+    error_message: 'it is damaged, or not a file of its format: no end',
   })
   expect(failureLine({ type: 'healed', path: 's/a.pdf', isGone: false, retries: 2 }, '/docs/', now)).toEqual({
     ...named,
@@ -65,12 +65,12 @@ test('only failures and recoveries are logged', () => {
   expect(failureLine({ type: 'removed', path: 's/a.pdf', cause: 'modified' }, '/docs/', now)).toBeUndefined()
 })
 
-test('the counts sum up the results', () => {
-  const tally = new WatchCounts()
-  tally.add({ type: 'settled', summary })
-  tally.add({ ...failed, cause: 'created', retryMs: 1 })
-  tally.add({ ...failed, path: 'b.pdf', cause: 'created', retryMs: 1 })
-  tally.add({ type: 'healed', path: 'b.pdf', isGone: true, retries: 0 })
-  expect(tally.write('docs')).toBe('docs: stopped watching; 2 pages read, 1 removed, 1 file could not be read')
-  expect(tally.record()).toEqual({ read: 2, removed: 1, failing: 1 })
+test('the counts at the end are pages read, pages removed and files that still fail', () => {
+  const counts = new WatchCounts()
+  counts.add({ type: 'settled', summary })
+  counts.add({ ...failed, cause: 'created', retryMs: 1 })
+  counts.add({ ...failed, path: 'b.pdf', cause: 'created', retryMs: 1 })
+  counts.add({ type: 'healed', path: 'b.pdf', isGone: true, retries: 0 })
+  expect(counts.write('docs')).toBe('docs: stopped watching; 2 pages read, 1 removed, 1 file could not be read')
+  expect(counts.record()).toEqual({ read: 2, removed: 1, failing: 1 })
 })

@@ -20,8 +20,8 @@ interface Line {
 export function writeWatchEvent(event: ReportedEvent, source: Source, hint: Hint): Line | undefined {
   const text = writeEvent(event, source, hint)
   // For a scan of the whole folder only the totals and the failures are reported.
-  const isOfMany = 'cause' in event && (event.cause === 'startup' || event.cause === 'catch-up')
-  const isDetail = event.type === 'unchanged' || (isOfMany && event.type !== 'failed')
+  const isFromFullScan = 'cause' in event && (event.cause === 'startup' || event.cause === 'catch-up')
+  const isDetail = event.type === 'unchanged' || (isFromFullScan && event.type !== 'failed')
   return text === undefined ? undefined : { text: printableLine(text), isDetail }
 }
 
@@ -56,7 +56,7 @@ function writeEvent(event: ReportedEvent, source: Source, hint: Hint): string | 
     case 'away':
       return `${event.problem}: its pages in the library are kept; waiting for the folder`
     case 'back':
-      return `${printableLabel(source)} is there again`
+      return `the folder of ${printableLabel(source)} is available again`
     case 'waiting':
       return `${event.problem}: waiting`
   }

@@ -18,7 +18,7 @@ import { requireEmbedder } from './embed.ts'
 import { interruptible } from './interrupt.ts'
 import { addLibraryOptions, createHint, type Hint, printableLabel, withLibrary } from './library.ts'
 import { type CommonFlags, collectList, configOf, oneOf, wholeNumber } from './options.ts'
-import { PageRate, writeProgress } from './progress.ts'
+import { RateMeter, writeProgress } from './progress.ts'
 import { withoutUndefined } from './scope-options.ts'
 import { addEmbedOptions, isEmbedRequired } from './search-settings.ts'
 import { countOf, printableLine, type Streams, Terminal } from './terminal.ts'
@@ -40,8 +40,8 @@ export function addWatch(program: Command, streams: Streams): void {
     .command('watch')
     .description('watch a folder and keep its pages in the library up to date, until you stop it')
     .argument('<folder>', 'the folder; it is added to the library if it is new')
-    .option('--name <name>', 'what to call it (default: name of the folder)')
-    .option('--version <label>', 'version of what it documents')
+    .option('--name <name>', 'name of the source (default: name of the folder)')
+    .option('--version <label>', 'version of the documented product')
     .option('--allow <glob>', 'read only paths that match; repeat it, or use commas', collectList)
     .option('--block <glob>', 'leave out paths that match, even if --allow matches them', collectList)
     .option('--max-depth <folders>', 'read at most this many levels of folders', wholeNumber('--max-depth', 0))
@@ -67,8 +67,8 @@ export function addWatch(program: Command, streams: Streams): void {
       (signal) =>
         withLibrary(config, async (library) => {
           if (isEmbedRequired(config)) await requireEmbedder(library)
-          const { source, ...asked } = await findOrAddFolder(library, folder, flags, createHint(config))
-          await watch({ library, source, terminal, config, signal }, { ...asked, pollMs })
+          const { source, ...firstRun } = await findOrAddFolder(library, folder, flags, createHint(config))
+          await watch({ library, source, terminal, config, signal }, { ...firstRun, pollMs })
         }),
       () => {
         if (terminal.isLive) terminal.note('stopping … (press Ctrl-C again to stop at once)')
@@ -77,7 +77,7 @@ export function addWatch(program: Command, streams: Streams): void {
   })
 }
 
-/** Shorter intervals would do nothing but poll; timers cannot wait longer than a few weeks. */
+/** Limits of the poll interval: with a shorter one the program would only poll, and timers cannot wait longer than a few weeks. */
 const MIN_POLL_INTERVAL_MS = 1000
 const MAX_POLL_INTERVAL_MS = 86_400_000
 
@@ -95,15 +95,15 @@ function failureLogPath({ values }: EffectiveConfig): string {
   return join(libraryDataFolder(library), isPostgres(library) ? 'failed.jsonl' : `${basename(library)}.failed.jsonl`)
 }
 
-/** A folder to watch, and the kind of its first run. */
+/** A folder to watch, with the kind and options of the first run. */
 interface WatchedFolder extends Pick<WatchInput, 'kind' | 'options'> {
   readonly source: Source
 }
 
-/** Adds a folder to the library unless it is there. Its settings are fixed at that point. */
+/** Finds the source of a folder, or adds one. The settings of an existing source cannot be changed. */
 async function findOrAddFolder(library: Library, given: string, flags: WatchFlags, hint: Hint): Promise<WatchedFolder> {
   const address = library.trees?.addressOf(given)
-  // A folder may have the name of an archive.
+  // The folder itself is examined, because its name may look like that of an archive.
   const url = address?.startsWith('file:') === true ? (await library.trees?.describe(address))?.url : undefined
   if (url?.endsWith('/') === false) {
     throw new PharosError('SOURCE_UNREADABLE', { path: given, problem: 'it is a file', advice: 'name a folder' })
@@ -127,11 +127,11 @@ async function findOrAddFolder(library: Library, given: string, flags: WatchFlag
     return { source, kind, options }
   }
   const stored: Readonly<Record<string, unknown>> = { ...known.scope, ...known.settings }
-  const isOther = Object.entries({ ...scope, ...settings }).some(
+  const hasOtherSettings = Object.entries({ ...scope, ...settings }).some(
     ([setting, value]) => JSON.stringify(value) !== JSON.stringify(stored[setting]),
   )
-  if (isOther) {
-    const problem = `${labelOf(known)} is in the library with other settings: watch it without them, or \`${hint('remove', labelOf(known))}\` first`
+  if (hasOtherSettings) {
+    const problem = `${labelOf(known)} is in the library with other settings: leave out these options, or run \`${hint('remove', labelOf(known))}\` first`
     throw new PharosError('USAGE', { problem })
   }
   return { source: known }
@@ -143,13 +143,14 @@ async function findFolderSource(
   url: string,
   { name, version }: Pick<WatchFlags, 'name' | 'version'>,
 ): Promise<Source | undefined> {
-  const all = (await store.listSources()).filter((source) => isSamePath(source.url, url))
-  const meant = all.filter(
+  const sources = (await store.listSources()).filter((source) => isSamePath(source.url, url))
+  const matching = sources.filter(
     (source) => (name ?? source.name) === source.name && (version ?? source.version) === source.version,
   )
-  const [known] = meant
-  if (meant.length < 2) return known
-  const problem = `this folder is in the library as ${meant.map(labelOf).join(' and ')}: say which with --name or --version`
+  const [known] = matching
+  if (matching.length < 2) return known
+  const labels = matching.map(labelOf).join(' and ')
+  const problem = `this folder is in the library as ${labels}: choose one with --name or --version`
   throw new PharosError('USAGE', { problem })
 }
 
@@ -167,13 +168,13 @@ async function watch(watching: WatchContext, input: WatchInput): Promise<void> {
   // Loaded on demand: loading the crawler takes longer than most commands run.
   const { watchTree } = await import('../library/operations/watch-tree.ts')
   const hint = createHint(config)
-  const rate = new PageRate()
-  const tally = new WatchCounts()
+  const rate = new RateMeter()
+  const counts = new WatchCounts()
   const log = createLog(watching)
   terminal.live(`${printableLabel(source)}: starting`)
   try {
     for await (const event of watchTree(library, source, input, signal)) {
-      tally.add(event)
+      counts.add(event)
       if (event.type === 'progress') {
         const { progress } = event
         const perSecond = rate.add(progress.elapsedMs, progress.indexed + progress.unchanged)
@@ -189,7 +190,7 @@ async function watch(watching: WatchContext, input: WatchInput): Promise<void> {
   } finally {
     terminal.clear()
   }
-  terminal.answer(tally.write(printableLabel(source)), { event: 'stopped', ...tally.record() })
+  terminal.answer(counts.write(printableLabel(source)), { event: 'stopped', ...counts.record() })
 }
 
 /** The error for a source that another process removed during the watch. */
@@ -236,14 +237,15 @@ function createLog({ library, source, terminal, config }: WatchContext): (event:
 /** Embeds chunks without a vector. A failure is reported, and retried with the next batch. */
 async function embed({ library, source, terminal, signal }: WatchContext): Promise<void> {
   if (library.embedsNew !== true || signal.aborted) return
-  let first: number | undefined
-  let last = 0
+  let embeddedAtStart: number | undefined
+  let embeddedNow = 0
   try {
     for await (const { embedded } of embedLibrary(library, { signal, sourceIds: [source.id] })) {
-      first ??= embedded
-      last = embedded
+      embeddedAtStart ??= embedded
+      embeddedNow = embedded
     }
-    if (last > (first ?? 0)) terminal.note(`embedded ${countOf(last - (first ?? 0), 'chunk')}`)
+    const added = embeddedNow - (embeddedAtStart ?? 0)
+    if (added > 0) terminal.note(`embedded ${countOf(added, 'chunk')}`)
   } catch (error) {
     if (!signal.aborted) terminal.notice(printableLine(`could not embed: ${messageOf(error)}`))
   }

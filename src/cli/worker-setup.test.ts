@@ -78,13 +78,13 @@ test('the result of a crawl is reported as its own process would report it', asy
 })
 
 test('ends the crawl of a killed process, but not one that another process has resumed', async () => {
-  const mark = { pid: 4_194_305, began: null }
+  const killedProcess = { pid: 4_194_305, began: null }
   await begin('c1', 'another')
-  await endKilledCrawl(library, source.id, 'c1', mark)
+  await endKilledCrawl(library, source.id, 'c1', killedProcess)
   expect(await library.store.listRunning()).toHaveLength(1)
   await summarize('c1', 'completed')
-  await begin('c2', runnerIdOf(mark.pid))
-  await endKilledCrawl(library, source.id, 'c2', mark)
+  await begin('c2', runnerIdOf(killedProcess.pid))
+  await endKilledCrawl(library, source.id, 'c2', killedProcess)
   expect(await library.store.listRunning()).toEqual([])
 })
 

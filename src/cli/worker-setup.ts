@@ -16,7 +16,7 @@ import { VERSION } from '../version.ts'
 import { findFailure } from './foreground-crawl.ts'
 import { createHintFor, shownLibrary } from './library.ts'
 
-/** Number of recent crawls of a source that are searched for one whose process was killed. */
+/** Number of recent crawls of a source among which a crawl is searched by its id. */
 const MAX_RECENT_CRAWLS = 10
 
 /** Starts this program with another command. */
@@ -33,11 +33,11 @@ export async function endKilledCrawl(
   { store, clock }: Library,
   sourceId: string,
   crawlId: string,
-  mark: ProcessIdentity | null,
+  processIdentity: ProcessIdentity | null,
 ): Promise<void> {
-  if (mark === null) return
+  if (processIdentity === null) return
   const found = (await store.listCrawls(sourceId, MAX_RECENT_CRAWLS)).find(({ id }) => id === crawlId)
-  const runner = runnerIdOf(mark.pid)
+  const runner = runnerIdOf(processIdentity.pid)
   if (found?.state === 'running' && found.runner === runner) await store.endCrawl(crawlId, null, clock.now(), runner)
 }
 
@@ -71,22 +71,22 @@ export interface LazyQueue {
 export function createLazyQueue({ values }: EffectiveConfig, log: Log): LazyQueue {
   let opened: Promise<WorkQueue> | undefined
   let isClosed = false
-  const start = async (): Promise<WorkQueue> => {
+  const connect = async (): Promise<WorkQueue> => {
     // Loaded on demand, because most libraries are files.
     const { openQueue } = await import('../jobs/open-queue.ts')
     const { parseConnectionAddress } = await import('../store/postgres/connection-address.ts')
     const { explainFailure } = await import('../store/postgres/failures.ts')
-    const place = parseConnectionAddress(values.library)
+    const connection = parseConnectionAddress(values.library)
     try {
-      return await openQueue({ ...place, warn: createThrottledWarner(log) })
+      return await openQueue({ ...connection, warn: createThrottledWarner(log) })
     } catch (error) {
-      throw explainFailure(error, place.location)
+      throw explainFailure(error, connection.location)
     }
   }
   return {
     open() {
       if (isClosed) throw new PharosError('INTERRUPTED')
-      opened ??= start().catch((error: unknown) => {
+      opened ??= connect().catch((error: unknown) => {
         opened = undefined
         throw error
       })
@@ -103,10 +103,10 @@ export function createLazyQueue({ values }: EffectiveConfig, log: Log): LazyQueu
 const WARN_INTERVAL_MS = 60_000
 
 function createThrottledWarner(log: Log): (message: string) => void {
-  let toldAt = Number.NEGATIVE_INFINITY
+  let warnedAt = Number.NEGATIVE_INFINITY
   return (message) => {
-    if (performance.now() - toldAt < WARN_INTERVAL_MS) return
-    toldAt = performance.now()
+    if (performance.now() - warnedAt < WARN_INTERVAL_MS) return
+    warnedAt = performance.now()
     log.warn(`the job queue failed; retrying: ${message}`)
   }
 }
@@ -141,8 +141,8 @@ export function createConfiguredWorker(
     newId: randomUUID,
     libraryPath,
     maxRequests: values.maxRequests,
-    endCrawl: (...which) => endKilledCrawl(library, ...which),
-    findEndedCrawl: (...which) => findCrawlResult(config, library, ...which),
+    endCrawl: (...crawl) => endKilledCrawl(library, ...crawl),
+    findEndedCrawl: (...crawl) => findCrawlResult(config, library, ...crawl),
     openAnalysis: (feed) =>
       createAnalysisRunner({
         runner: createVerbRunner(config, 'analyze'),

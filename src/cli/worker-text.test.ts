@@ -20,7 +20,7 @@ test('warns about queued crawls without a worker, with the command that starts o
   expect(writeWaitingLines({ workers: [], waiting: [waiting] }, hint)).toEqual([
     'Waiting: 1 crawl',
     '  https://a.example/, job job-1',
-    'no worker is there to run the crawl that waits; start one with: pharos worker',
+    'no worker is running for the waiting crawl; start one with: pharos worker',
   ])
   const workers = [worker('a/1', 1), worker('long/12', 2)]
   expect(writeWaitingLines({ workers, waiting: [waiting] }, hint)).toHaveLength(2)
@@ -38,6 +38,6 @@ test('a source shows its last job if it is queued, or if it failed and the last 
   const failed = { ...waiting, status: 'failed', crawlId: 'c', problem: 'there is no folder' } as const
   expect(writeJobLines([waiting, failed], report)).toEqual(['Job: job-1 failed: there is no folder'])
   // The result of the crawl is shown anyway.
-  const told = { ...report, crawl: { id: 'c' } } as Parameters<typeof writeJobLines>[1]
-  expect(writeJobLines([failed], told)).toEqual([])
+  const reportOfCrawl = { ...report, crawl: { id: 'c' } } as Parameters<typeof writeJobLines>[1]
+  expect(writeJobLines([failed], reportOfCrawl)).toEqual([])
 })

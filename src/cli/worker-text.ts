@@ -15,9 +15,12 @@ export interface SharedWork {
 
 /** Writes the current work of each worker, one per line. */
 export function writeWorkerLines(workers: readonly WorkerRecord[]): string[] {
-  const lost = workers.filter(isLost).length
-  const there = workers.length - lost
-  const facts = [there === 0 ? 'none' : writeNumber(there), ...(lost === 0 ? [] : [`${writeNumber(lost)} lost`])]
+  const lostCount = workers.filter(isLost).length
+  const liveCount = workers.length - lostCount
+  const facts = [
+    liveCount === 0 ? 'none' : writeNumber(liveCount),
+    ...(lostCount === 0 ? [] : [`${writeNumber(lostCount)} lost`]),
+  ]
   const width = Math.max(0, ...workers.map(({ name }) => printableLine(name).length))
   return ['', `Workers: ${facts.join(', ')}`, ...workers.map((worker) => writeWorker(worker, width))]
 }
@@ -38,7 +41,7 @@ const MAX_LISTED = 10
 
 /** Says that no worker is running to take the queued crawls. */
 export function writeNoWorkers(waiting: number, hint: Hint): string {
-  return `no worker is there to run ${waiting === 1 ? 'the crawl that waits' : `the ${writeNumber(waiting)} crawls that wait`}; start one with: ${hint('worker')}`
+  return `no worker is running for the ${waiting === 1 ? 'waiting crawl' : `${writeNumber(waiting)} waiting crawls`}; start one with: ${hint('worker')}`
 }
 
 /** Describes the last job of a source if its last crawl does not show it: it is queued, or it failed. */
@@ -46,7 +49,7 @@ export function writeJobLines(jobs: readonly JobRecord[], { source, crawl }: Sou
   const job = jobs.findLast(({ sourceId }) => sourceId === source.id)
   if (job?.status === 'queued') return [`Job: ${job.id} is queued`]
   if (job?.status !== 'failed' || job.crawlId === crawl?.id) return []
-  return [`Job: ${job.id} failed: ${printableLine(job.problem ?? 'it gave no reason')}`]
+  return [`Job: ${job.id} failed: ${printableLine(job.problem ?? 'no reason was given')}`]
 }
 
 /** `  db-1/412  2 of 4 crawls, 18 hosts, 12.4 visits/s, 1,204 visits, 8.1 MB` */

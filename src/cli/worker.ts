@@ -51,15 +51,15 @@ export function addWorker(program: Command, streams: Streams): void {
       isQuiet: flags.quiet === true,
       hasRequests: false,
     })
-    const tell = (text: string) => (flags.jsonLogs === true ? log.info(text) : terminal.note(text))
-    const letGo = flags.aliveFile === undefined ? undefined : startAliveFile(flags.aliveFile)
+    const writeNote = (text: string) => (flags.jsonLogs === true ? log.info(text) : terminal.note(text))
+    const stopAliveFile = flags.aliveFile === undefined ? undefined : startAliveFile(flags.aliveFile)
     try {
       await interruptible(
         (signal) => runWorker(config, log, terminal, signal),
-        () => tell('finishing the running jobs, taking no new ones … (press Ctrl-C again to stop at once)'),
+        () => writeNote('finishing the running jobs, taking no new ones … (press Ctrl-C again to stop at once)'),
       )
     } finally {
-      letGo?.()
+      stopAliveFile?.()
     }
   })
 }
@@ -75,9 +75,9 @@ async function runWorker(config: EffectiveConfig, log: Log, terminal: Terminal, 
     })
     await worker.start()
     const { maxCrawls, drainTime } = config.values
-    const place = shownLibrary(config.values)
-    terminal.answer(`Pharos works on ${printableLine(place)}, on ${countOf(maxCrawls, 'crawl')} at once`, {
-      ...{ library: place, maxCrawls, pid: process.pid },
+    const libraryName = shownLibrary(config.values)
+    terminal.answer(`Pharos worker for ${printableLine(libraryName)}: up to ${countOf(maxCrawls, 'crawl')} at once`, {
+      ...{ library: libraryName, maxCrawls, pid: process.pid },
     })
     await untilAborted(signal)
     await worker.drain(drainTime)
@@ -95,6 +95,6 @@ function refuseLibraryFile(config: EffectiveConfig): void {
   const serve = createHint(config)('serve')
   throw new AdvisedError(
     new PharosError('USAGE', { problem }),
-    `run \`${serve}\`, or name a database with --library postgres://user@host/database; \`pharos copy <from> <to>\` takes a library there`,
+    `run \`${serve}\`, or name a database with --library postgres://user@host/database; \`pharos copy <from> <to>\` copies a library there`,
   )
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { writeContentSecurityPolicy, writePolicySource } from './content-security-policy.ts'
 
-test('a folder is named by its whole address, if a policy can name it', () => {
-  const places = {
+test('a policy names a folder by its URL, or `self` if it cannot name the host', () => {
+  const sources = {
     'http://127.0.0.1:41000/local/': 'http://127.0.0.1:41000/local/',
     'http://localhost:41000/local/': 'http://localhost:41000/local/',
     'https://Docs.Example/a/b/': 'https://docs.example/a/b/',
@@ -14,8 +14,8 @@ test('a folder is named by its whole address, if a policy can name it', () => {
     'http://localhost:99999/local/': "'self'",
     'http://a b/local/': "'self'",
   }
-  for (const [folder, place] of Object.entries(places)) {
-    expect([folder, writePolicySource(folder)]).toEqual([folder, place])
+  for (const [folder, source] of Object.entries(sources)) {
+    expect([folder, writePolicySource(folder)]).toEqual([folder, source])
   }
 })
 

@@ -1,16 +1,16 @@
 /**
- * The Content-Security-Policy of the page that works on one machine. The page may load from and connect to only its own folder, `place`, so
- * that nothing it reads can leave the machine.
+ * The Content-Security-Policy of the page that works without a server. The page may load from and connect to only `source`, its own
+ * folder, so that no file that it reads can leave the machine.
  */
-export function writeContentSecurityPolicy(place: string): string {
+export function writeContentSecurityPolicy(source: string): string {
   return [
     "default-src 'none'",
     // The grammars are compiled WebAssembly; no JavaScript is evaluated.
-    `script-src ${place} 'wasm-unsafe-eval'`,
-    `worker-src ${place}`,
-    `style-src ${place}`,
-    `img-src ${place} blob:`,
-    `connect-src ${place}`,
+    `script-src ${source} 'wasm-unsafe-eval'`,
+    `worker-src ${source}`,
+    `style-src ${source}`,
+    `img-src ${source} blob:`,
+    `connect-src ${source}`,
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
@@ -22,8 +22,8 @@ const LOOPBACK_ADDRESS = '127.0.0.1'
 const HOST_NAME = /^(?!.*\.\d+$)[a-z\d-]+(?:\.[a-z\d-]+)*$/
 
 /**
- * The name of a folder in a policy: `https://host/folder/`. Policies cannot name IP addresses (CSP 3, 6.7.2.8), so a folder at one is
- * covered by its origin.
+ * The name of a folder in a policy: `https://host/folder/`. Policies cannot name other IP addresses (CSP 3, 6.7.2.8), so a folder at one of
+ * them is covered by the origin of the page, `'self'`.
  */
 export function writePolicySource(folder: string): string {
   if (!URL.canParse(folder)) return SELF

@@ -170,6 +170,7 @@ export const ERRORS = {
     exitCode: 1,
   },
   JOBS_FULL: {
+    // For example `2 crawls are under way, as many as are allowed at once`.
     message: '{what}, as many as {rule}',
     advice: 'wait for one of them to end, then ask again',
     httpStatus: 429,
@@ -514,7 +515,7 @@ export interface ErrorEntry {
   readonly exitCode: number
 }
 
-/** A stable name of a failure, for catching and for documentation. */
+/** The stable name of a failure, which programs catch and documentation uses. */
 export type ErrorCode = keyof typeof ERRORS
 
 /** A failure with a code from {@link ERRORS}. Catch by `code`, never by message. */

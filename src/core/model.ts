@@ -51,7 +51,7 @@ export interface Chunk {
   readonly content: string
   /** SHA-256 of the content. */
   readonly contentHash: string
-  /** About how many model tokens the content takes. */
+  /** Approximate number of model tokens in the content. */
   readonly tokenEstimate: number
   /** Headings above the content, outermost first. For code, the definitions that enclose it. */
   readonly headingPath: readonly string[]
@@ -137,7 +137,7 @@ export interface Snapshot {
   readonly isFile?: boolean
 }
 
-/** Facts about a page from outside of it. */
+/** Facts about a page that do not come from its text. */
 export interface KnownFacts {
   readonly title?: string
   readonly author?: string
@@ -146,7 +146,7 @@ export interface KnownFacts {
   /** ISO 8601. */
   readonly modifiedAt?: string
   readonly description?: string
-  /** Absolute addresses of its links. */
+  /** Absolute addresses of the links on the page. */
   readonly links?: readonly string[]
 }
 
@@ -167,7 +167,7 @@ export interface Page {
   /** Name of the program that made the page, if it is known (`sphinx`). */
   readonly generator: string | null
   /**
-   * The types that the page declares, of schema.org and Open Graph, in lower case (`newsarticle`, `og:article`); omitted where it declares
+   * The schema.org and Open Graph types that the page declares, in lower case (`newsarticle`, `og:article`); omitted if it declares
    * none. Pages stored by earlier versions have none.
    */
   readonly types?: readonly string[]
@@ -196,7 +196,7 @@ export const PAGE_CLASSES = ['article', 'nav', 'other'] as const
 /** One of {@link PAGE_CLASSES}. */
 export type PageClass = (typeof PAGE_CLASSES)[number]
 
-/** The signals of an address about its page. */
+/** What the URL of a page suggests about the class of the page. */
 export interface UrlSignals {
   readonly host: string
   readonly tld: string | null
@@ -208,17 +208,18 @@ export interface UrlSignals {
   readonly queryCount: number
 }
 
-/** The signals in the content of a page about its class. */
+/** What the content of a page suggests about the class of the page. */
 export interface ContentSignals {
-  /** Share of its text that is text of links, from 0 to 1. */
+  /** Share of the text that is in links, from 0 to 1. */
   readonly linkDensity: number
   readonly h2: number
   readonly h3: number
   readonly a: number
   readonly p: number
   readonly wordCount: number
-  /** Number of links within the site from the whole document, to likely navigation and to likely articles. */
+  /** Number of links in the whole document to likely navigation pages of the same site. */
   readonly navLinks: number
+  /** Number of links in the whole document to likely articles of the same site. */
   readonly articleLinks: number
 }
 
@@ -231,7 +232,7 @@ export interface Classification {
   readonly confidence: number
   readonly url: UrlSignals
   readonly content: ContentSignals
-  /** The combined vote of the single signals. */
+  /** The combined vote of the individual signals. */
   readonly combined: { readonly hint: PageClass; readonly confidence: number; readonly considered: number }
 }
 
@@ -260,7 +261,7 @@ export interface Section {
   /** Last line of the section, including its children. */
   readonly endLine: number
   readonly children: readonly Section[]
-  /** Lines of it, before its children, that have fragments of their own; omitted if there are none. */
+  /** Lines in this section, before its first child section, that have their own fragment; omitted if there are none. */
   readonly marks?: readonly SectionMark[]
 }
 
@@ -279,7 +280,7 @@ export interface Link {
   readonly text: string
   /** Tokens of the `rel` attribute. */
   readonly rel: readonly string[]
-  /** Whether it is in the content rather than in navigation around it. */
+  /** Whether the link is in the content rather than in the navigation around it. */
   readonly isContent: boolean
 }
 
@@ -300,13 +301,13 @@ export const NO_PAGE_REASONS = [
 /** One of {@link NO_PAGE_REASONS}. */
 export type NoPageReason = (typeof NO_PAGE_REASONS)[number]
 
-/** Something a step left out of a page. */
+/** An element that a step of the extraction left out of a page. */
 export interface Removal {
   readonly step: string
   readonly reason: string
   /** The element: name, id and classes as a selector. */
   readonly element: string
-  /** Beginning of its text. */
+  /** Beginning of the element's text. */
   readonly text: string
 }
 

@@ -66,7 +66,7 @@ test.each([
 })
 
 describe('findings', () => {
-  test('are in text order, each kind once a line', () => {
+  test('are in text order, each kind once per line', () => {
     expect(findSecrets(`a\nhttp://u:pass@h ${KEY} ${KEY}\n\n${KEY}`)).toEqual([
       { what: 'a password in a URL', line: 2 },
       { what: 'an AWS access key', line: 2 },
@@ -112,7 +112,7 @@ test.each([
 test.each([
   ...['.env.example', '.env.sample', '.env.template', '.env.dist', 'env', '.environment', 'netrc.md', 'credentials'],
   ...['config.json', 'docker/config.json', 'kube/config', 'id_rsa.pub', 'key', 'a.key.md', 'pem'],
-])('%s may be read', (path) => {
+])('%s is not a credential file', (path) => {
   expect(isCredentialFile(path)).toBe(false)
 })
 
@@ -123,6 +123,6 @@ test.each([
   'a:'.repeat(500_000),
   `bearer ${' '.repeat(500_000)}`,
   'token='.repeat(100_000),
-])('ends fast on a hostile line', (text) => {
+])('finishes quickly on a hostile line', (text) => {
   expect(cpuMsOf(() => expect(findSecrets(text)).toEqual([]))).toBeLessThan(5000)
 })

@@ -49,7 +49,7 @@ const PATTERNS: readonly SecretPattern[] = [
 const PLACEHOLDER =
   /example|placeholder|changeme|your[-_ ]|xxxx|\.\.\.|<[^>]{1,40}>|\$\{|\{\{|process\.env|os\.environ/i
 
-/** A few findings identify a file of keys; all of them would only bury the other warnings. */
+/** A few findings are enough to recognize a file of keys; all of them would only hide the other warnings. */
 const MAX_FINDINGS = 20
 
 /** Finds likely credentials, one finding for each kind and line, in line order; at most twenty. */
@@ -71,13 +71,13 @@ export function findSecrets(text: string): SecretFinding[] {
   return sorted.map(({ what, line }) => ({ what, line }))
 }
 
-/** Files that are made to hold credentials of any form. */
+/** Files that exist to hold credentials. */
 const CREDENTIAL_FILE =
   /(?:^|\/)(?:\.env(?:\..*)?|[._]netrc|\.pgpass|\.git-credentials|\.npmrc|\.pypirc|\.htpasswd|\.aws\/credentials|\.docker\/config\.json|\.kube\/config|id_(?:rsa|dsa|ecdsa|ed25519)|[^/]*\.(?:pem|key|p12|pfx|jks))$/i
 /** Suffixes of example files that only show which credentials are needed. */
 const CREDENTIAL_EXAMPLE = /\.(?:example|sample|template|dist)$/i
 
-/** Whether a file is made to hold credentials, by its name. */
+/** Whether a file exists to hold credentials, by its name. */
 export function isCredentialFile(path: string): boolean {
   return CREDENTIAL_FILE.test(path) && !CREDENTIAL_EXAMPLE.test(path)
 }

@@ -11,7 +11,7 @@ export const MAP_VIEW = { top: 60, width: 3600, height: 1420 } as const
 export const MAP_VIEW_BOX: string = `0 ${MAP_VIEW.top} ${MAP_VIEW.width} ${MAP_VIEW.height}`
 
 /** The radius of the smallest dot, and how much larger the largest is. */
-const RADIUS = { least: 12, range: 30 }
+const RADIUS = { min: 12, range: 30 }
 
 /** Extracts the outlines from the picture that the build makes. Only the letters and digits of a path are copied. */
 export function parseOutlines(svg: string): WorldOutlines {
@@ -22,12 +22,11 @@ export function parseOutlines(svg: string): WorldOutlines {
 /** The centre of a place's dot on the map. A dot beyond the edges moves inside, so that it is fully visible. */
 export function pointOnMap(lat: number, lng: number, radius = 0): { readonly x: number; readonly y: number } {
   const { top, width, height } = MAP_VIEW
-  const within = (at: number, from: number, to: number) =>
-    Math.min(Math.max(Math.round(at), from + radius), to - radius)
-  return { x: within((lng + 180) * 10, 0, width), y: within((90 - lat) * 10, top, top + height) }
+  const clamp = (at: number, from: number, to: number) => Math.min(Math.max(Math.round(at), from + radius), to - radius)
+  return { x: clamp((lng + 180) * 10, 0, width), y: clamp((90 - lat) * 10, top, top + height) }
 }
 
-/** The radius of the dot for a number of pages, relative to `most`: areas are proportional. */
-export function radiusOnMap(pages: number, most: number): number {
-  return Math.round(RADIUS.least + RADIUS.range * Math.sqrt(pages / Math.max(1, most)))
+/** The radius of the dot for a number of pages. It grows with the square root, so that the areas of dots can be compared. */
+export function radiusOnMap(pages: number, maxPages: number): number {
+  return Math.round(RADIUS.min + RADIUS.range * Math.sqrt(pages / Math.max(1, maxPages)))
 }

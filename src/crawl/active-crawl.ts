@@ -40,11 +40,11 @@ import { Spellings } from './spellings.ts'
 import { type ListedAddressState, listSparedHosts, SpreadSample, StaleListDetector } from './stale-list-detector.ts'
 import { walkRows } from './walk-rows.ts'
 
-/** Offered addresses that are cached in memory. When the cache is full it is cleared, and the ledger recognises repeats. */
-const MAX_REMEMBERED = 500_000
+/** Number of offered addresses that are cached in memory. A full cache is cleared; the ledger then recognizes repeated addresses. */
+const MAX_CACHED = 500_000
 /** Sitemap addresses accepted when pages are capped, unless the cap allows more requests. */
 const MAX_LISTED_WHEN_CAPPED = 10_000
-/** Finds per kind (listed or linked) in the first turn. Each later turn has as many as all turns before it together. */
+/** Number of listed, and of linked, addresses in the first turn. Each later turn has as many as all turns before it together. */
 const FIRST_TURN = 8
 /** States of rows whose stored links are offered again; a page that failed now has links from an earlier crawl. */
 const LINKING_STATES: readonly LedgerState[] = ['indexed', 'unchanged', 'skipped', 'failed']
@@ -115,7 +115,7 @@ export class ActiveCrawl implements RunCounts {
   isReadingLists = false
   /** Reason why the crawl cannot start. */
   refusal: Reason | null = null
-  /** Text for `refusal`. */
+  /** Explains `refusal` as text. */
   refusalDetail: string | null = null
   /** The page cap, once it has left something out. */
   cappedAt: number | null = null
@@ -132,11 +132,11 @@ export class ActiveCrawl implements RunCounts {
   /** Whether another process started the crawl; this process then only makes visits. */
   readonly isJoined: boolean
   /** Whether the start has responded, so that the location of the site is known. */
-  #isAnswered: boolean
+  #hasStartResponded: boolean
   /** The state last shared with other processes, as JSON. */
-  #shared: string | undefined
+  #sharedJson: string | undefined
   /** Requests that `takeRequests` has already reported. */
-  #toldRequests = 0
+  #reportedRequests = 0
   /** Cached counts of other processes, and when they were read. */
   #joinedCounts: { readonly done: ProcessCounts; readonly at: number } = {
     done: NO_COUNTS,
@@ -145,7 +145,7 @@ export class ActiveCrawl implements RunCounts {
   /** Number of visits by other processes at which milestones are recounted. */
   #recountAt = FIRST_RECOUNT
   /** Site address to store at the end of the crawl. */
-  #keptSite: string
+  #siteToStore: string
   readonly #startOrigin: string
   /** Keys of the start and of its redirect targets, and whether only permanent redirects lead there. */
   readonly #startKeys = new Map<string, boolean>()
@@ -182,22 +182,21 @@ export class ActiveCrawl implements RunCounts {
     this.signal = signal
     this.startedAt = ports.clock.now()
     this.siteUrl = run.siteUrl
-    this.#keptSite = run.siteUrl
+    this.#siteToStore = run.siteUrl
     this.#startOrigin = new URL(run.startUrl).origin
     for (const url of [run.startUrl, run.siteUrl]) this.#hosts.add(new URL(url).host)
     this.addressFilter = this.#createAddressFilter(run.siteUrl)
-    this.#isAnswered = !this.#readsLists
+    this.#hasStartResponded = !this.#readsLists
     this.#startKeys.set(this.addressFilter.keyOf(run.startUrl) ?? run.startUrl, true)
     const { ledger, clock, random } = ports
     const tell = (event: CrawlEvent) => this.events.push(event)
     const { planner } = ports
     const offer = (urls: readonly string[]) => this.#offerSeeds(urls)
-    const hasten = (urls: readonly string[]) => this.#prioritize(urls)
+    const prioritize = (urls: readonly string[]) => this.#prioritize(urls)
     const { startUrl } = run
-    this.planning =
-      planner === undefined ? undefined : new Planning({ planner, startUrl, offer, prioritize: hasten, tell })
+    this.planning = planner === undefined ? undefined : new Planning({ planner, startUrl, offer, prioritize, tell })
     this.milestones = new ProgressMilestones(run.startUrl)
-    const probe = (url: string, leave: SendPermit) => this.#probe(url, leave)
+    const probe = (url: string, permit: SendPermit) => this.#probe(url, permit)
     const pacer = new Pacer({ ledger, clock, random, limits: run.limits, probe, signal, tell })
     this.pacer = pacer
     const fetchBare = createResourceFetcher({ fetcher: this, pacer })
@@ -215,34 +214,34 @@ export class ActiveCrawl implements RunCounts {
   /** Sends a request and counts it; the response adjusts the pace of the host. */
   async fetch(
     request: FetchRequest,
-    leave: SendPermit,
+    permit: SendPermit,
     visit?: Visit,
     fetcher: Fetcher = this.ports.fetcher,
   ): Promise<FetchOutcome> {
     const { origin } = new URL(request.url)
-    const isOfPage = visit !== undefined
+    const isPageRequest = visit !== undefined
     this.requests++
-    if (isOfPage) this.pageRequests++
-    let askedAt = this.ports.clock.now()
+    if (isPageRequest) this.pageRequests++
+    let sentAt = this.ports.clock.now()
     const headers = { ...this.#headersFor(origin), ...request.headers }
-    const ofVisit =
+    const visitOptions =
       visit === undefined
         ? {}
         : { admitLarge: () => this.largeVisits.acquire(visit), isBrief: await this.wasUnresponsive(visit) }
     const signal = request.signal ?? this.signal
-    this.#fetching.set(request.url, askedAt)
+    this.#fetching.set(request.url, sentAt)
     const send = (isInTime: () => boolean): Promise<FetchOutcome> => {
-      askedAt = this.ports.clock.now()
-      return fetcher.fetch({ ...request, headers, ...ofVisit, isInTime, signal })
+      sentAt = this.ports.clock.now()
+      return fetcher.fetch({ ...request, headers, ...visitOptions, isInTime, signal })
     }
-    const outcome = await this.pacer.send(leave, send, signal).finally(() => this.#fetching.delete(request.url))
+    const outcome = await this.pacer.send(permit, send, signal).finally(() => this.#fetching.delete(request.url))
     if (outcome.type === 'fetched') this.bytes += outcome.snapshot.body.length
     // The network guard refuses a request before it is sent, so it does not count.
     if (isUnsent(outcome) || (outcome.type === 'failed' && outcome.reason === 'address-refused')) {
       this.requests--
-      if (isOfPage) this.pageRequests--
+      if (isPageRequest) this.pageRequests--
     }
-    if (!isUnsent(outcome)) await this.pacer.noteOutcome(request.url, outcome, askedAt, isOfPage)
+    if (!isUnsent(outcome)) await this.pacer.noteOutcome(request.url, outcome, sentAt, isPageRequest)
     return outcome
   }
 
@@ -271,16 +270,16 @@ export class ActiveCrawl implements RunCounts {
   }
 
   /** Judges found addresses. Leaves out those that this crawl already offered at the same or a smaller depth. */
-  judge(urls: Iterable<string>, finding: DiscoveryContext): FoundAddresses {
+  judge(urls: Iterable<string>, context: DiscoveryContext): FoundAddresses {
     const finds: FoundAddress[] = []
     const aliases: Alias[] = []
-    for (const url of urls) this.#judgeOne(url, finding, finds, aliases)
+    for (const url of urls) this.#judgeOne(url, context, finds, aliases)
     return { finds, aliases }
   }
 
   /** Remembers the finds that the ledger has taken, and emits their events. */
   noteOffered(finds: readonly FoundAddress[], results: readonly OfferResult[]): void {
-    if (this.#offered.size + finds.length > MAX_REMEMBERED) this.#offered.clear()
+    if (this.#offered.size + finds.length > MAX_CACHED) this.#offered.clear()
     finds.forEach((find, i) => {
       const { url, depth, discovery, refusal } = find
       if (results[i] === 'overflow') {
@@ -288,20 +287,20 @@ export class ActiveCrawl implements RunCounts {
         return
       }
       if (refusal === null) this.#spellings.offer(find.key)
-      const isNews = refusal === null && !isListed(discovery)
-      this.#offered.set(find.key, isNews ? depth : (this.#offered.get(find.key) ?? LISTED_DEPTH))
+      const isLinked = refusal === null && !isListed(discovery)
+      this.#offered.set(find.key, isLinked ? depth : (this.#offered.get(find.key) ?? LISTED_DEPTH))
       if (results[i] === 'named') this.#countNamed(find.key)
       if (results[i] === 'admitted') this.events.push({ type: 'enqueued', url, depth, discovery })
       if (results[i] !== 'refused' || refusal === null) return
       if (refusal.reason === 'new-in-refresh') this.newInRefresh++
-      this.#noteSame(refusal.reason, refusal.pattern)
+      this.#noteRepetition(refusal.reason, refusal.pattern)
       this.events.push({ type: 'dropped', url, depth, ...refusal })
     })
   }
 
   /** Offers addresses to the ledger. Returns how many were admitted. */
-  async offer(urls: Iterable<string>, finding: DiscoveryContext): Promise<number> {
-    const { finds, aliases } = this.judge(urls, finding)
+  async offer(urls: Iterable<string>, context: DiscoveryContext): Promise<number> {
+    const { finds, aliases } = this.judge(urls, context)
     if (finds.length === 0 && aliases.length === 0) return 0
     const results = await this.record(finds, aliases)
     await this.events.waitForRoom()
@@ -324,8 +323,8 @@ export class ActiveCrawl implements RunCounts {
 
   /** Passes content to the trap detection. Second readings and listed addresses are left out: neither is evidence of a trap. */
   noteContent({ url, depth, discovery, isFinal, isConfirmation }: Visit, content: PageContent): void {
-    const isNews = !isFinal && !isConfirmation && !isListed(discovery)
-    if (this.run.scope.trapGuards && isNews) this.#traps.note(url, depth, content)
+    const isEvidence = !isFinal && !isConfirmation && !isListed(discovery)
+    if (this.run.scope.trapGuards && isEvidence) this.#traps.note(url, depth, content)
   }
 
   /** Judges an address by how it was found. A list is finite, so content traps do not apply to its addresses. */
@@ -369,14 +368,14 @@ export class ActiveCrawl implements RunCounts {
   }
 
   /**
-   * Depth up to which addresses are visited in any order, so that lists and links take turns. While lists are being read, an address one
-   * link away may still turn out to be listed.
+   * Depth up to which addresses are visited in any order, so that lists and links take turns. It is 0 while lists are being read, because
+   * an address one link away may still turn out to be listed.
    */
   get firstLevel(): number {
     return this.isReadingLists || this.isJoined ? 0 : 1
   }
 
-  /** Depth of a redirect target. At least 1 except for the start: a listed redirect and a link then give the same depth, in any order. */
+  /** Depth of a redirect target: at least 1 except for the start, so that a listed redirect and a link give the same depth in any order. */
   redirectDepth({ key, depth }: Pick<Visit, 'key' | 'depth'>): number {
     return this.#startKeys.has(key) ? depth : Math.max(depth, Math.min(1, this.run.scope.maxDepth ?? 1))
   }
@@ -425,7 +424,7 @@ export class ActiveCrawl implements RunCounts {
     const now = ports.clock.now()
     const listed = { list, exceptHosts: listSparedHosts(await this.#readSample(list)) }
     const count = await ports.ledger.skipPending(run.sourceId, 'stale-list', list, now, run.crawlId, listed)
-    this.incomplete ??= `${list} was set aside: the addresses of a sample from all over it are gone`
+    this.incomplete ??= `${list} was set aside: a sample of its addresses is gone`
     const detail = `${count} addresses set aside: those that were requested are gone`
     this.events.push({ type: 'discovery', discovery, url: list, found: 0, detail })
     if (count > 0 && run.followsLinks) await this.#offerLinksAgain()
@@ -463,14 +462,14 @@ export class ActiveCrawl implements RunCounts {
     for (const key of this.#startKeys.keys()) {
       const row = await this.ports.ledger.findRow(sourceId, key)
       if (row?.crawlId !== crawlId || row.state === 'pending' || row.state === 'leased') return
-      const isPassedOn = row.reason === 'redirect' && row.target !== null && this.#startKeys.size <= limits.redirects
-      if (isPassedOn) {
+      const isRedirect = row.reason === 'redirect' && row.target !== null && this.#startKeys.size <= limits.redirects
+      if (isRedirect) {
         const target = await this.ports.ledger.findRow(sourceId, row.target ?? '')
         this.noteStartRedirect(key, target?.url ?? row.target ?? '', row.status === 301 || row.status === 308)
         continue
       }
       if (isRead(row) && row.status !== null) this.noteStartPage(key)
-      this.#isAnswered = true
+      this.#hasStartResponded = true
       if (this.run.kind === 'recrawl') this.#settledStart = key
       else this.#discovery = Promise.resolve()
     }
@@ -481,18 +480,18 @@ export class ActiveCrawl implements RunCounts {
    * folder. A temporary redirect counts for this crawl only.
    */
   noteStartRedirect(key: string, target: string, isPermanent: boolean): void {
-    const isKept = this.#startKeys.get(key)
+    const isPermanentSoFar = this.#startKeys.get(key)
     const targetKey = this.addressFilter.keyOf(target)
-    if (isKept === undefined || targetKey === undefined) return
-    this.#startKeys.set(targetKey, isKept && isPermanent)
+    if (isPermanentSoFar === undefined || targetKey === undefined) return
+    this.#startKeys.set(targetKey, isPermanentSoFar && isPermanent)
     const to = new URL(target)
     const site = new URL(this.siteUrl)
     const isInside = isBelowStart(to, site)
     if (to.origin === site.origin && isInside) return
-    this.#moveSite(isInside ? new URL(site.pathname, to.origin).href : to.href, isKept && isPermanent)
+    this.#moveSite(isInside ? new URL(site.pathname, to.origin).href : to.href, isPermanentSoFar && isPermanent)
   }
 
-  /** Records that an address responded with its own page. If it is the start as given, the site is (again) there. */
+  /** Records that an address responded with its own page. If it is the start that the user gave, the site is located there again. */
   noteStartPage(key: string): void {
     if (key === this.addressFilter.keyOf(this.run.startUrl) && this.siteUrl !== this.run.startUrl)
       this.#moveSite(this.run.startUrl, true)
@@ -504,7 +503,7 @@ export class ActiveCrawl implements RunCounts {
   }
 
   noteHops(key: string, hops: number): void {
-    if (this.#hops.size >= MAX_REMEMBERED) this.#hops.clear()
+    if (this.#hops.size >= MAX_CACHED) this.#hops.clear()
     this.#hops.set(key, hops)
   }
 
@@ -522,15 +521,15 @@ export class ActiveCrawl implements RunCounts {
   }
 
   /** Lets other processes join once the location of the site is known, and shares later changes. */
-  async share(isAnswered = false): Promise<void> {
-    this.#isAnswered ||= isAnswered
+  async share(hasStartResponded = false): Promise<void> {
+    this.#hasStartResponded ||= hasStartResponded
     const shared: SharedCrawl = { siteUrl: this.siteUrl, isFullKnown: this.isLlmsFullKnown }
     const text = JSON.stringify(shared)
-    if (!this.#isAnswered || this.#shared === text) return
-    this.#shared = text
+    if (!this.#hasStartResponded || this.#sharedJson === text) return
+    this.#sharedJson = text
     // A failed write is harmless: the next visit shares the state again.
     await this.ports.share?.(shared).catch(() => {
-      this.#shared = undefined
+      this.#sharedJson = undefined
     })
   }
 
@@ -545,9 +544,9 @@ export class ActiveCrawl implements RunCounts {
 
   /** Returns the number of requests since the last call. */
   takeRequests(): number {
-    const untold = this.requests - this.#toldRequests
-    this.#toldRequests = this.requests
-    return untold
+    const unreported = this.requests - this.#reportedRequests
+    this.#reportedRequests = this.requests
+    return unreported
   }
 
   /** Counts a settled visit and emits its event. Returns whether it brought a page. */
@@ -567,14 +566,14 @@ export class ActiveCrawl implements RunCounts {
     if (state === 'pending') return false
     const contentHash = record?.page.contentHash ?? (status === 304 ? visit.contentHash : null)
     if (contentHash !== null) this.#spellings.note(visit.key, contentHash)
-    this.#noteSame(reason, settlement.pattern)
+    this.#noteRepetition(reason, settlement.pattern)
     countVisit(this, settlement, settled)
     if (reason === 'guess-missed') this.#missed.add(visit.key)
     const chunks = state === 'indexed' ? (record?.chunks.length ?? 0) : 0
-    const told = { state, reason, status: status ?? null, detail: detail ?? null, bytes, chunks }
+    const outcome = { state, reason, status: status ?? null, detail: detail ?? null, bytes, chunks }
     const isStored = state === 'unchanged' && record === undefined
     const stored = isStored ? { storedMs: Math.max(0, settlement.now - (visit.checkedAt ?? settlement.now)) } : {}
-    this.events.push({ type: 'settled', url: visit.url, ...told, ...stored })
+    this.events.push({ type: 'settled', url: visit.url, ...outcome, ...stored })
     return state === 'indexed' || state === 'unchanged'
   }
 
@@ -582,7 +581,7 @@ export class ActiveCrawl implements RunCounts {
   async emitMilestones(visit: Parameters<ProgressMilestones['note']>[0]): Promise<void> {
     // A joined process sees only a part of the crawl.
     if (this.isJoined) return
-    await this.#tellReached(this.milestones.note(visit))
+    await this.#emitReached(this.milestones.note(visit))
     const { visited } = await this.readJoinedCounts()
     if (visited >= this.#recountAt) await this.#recount(visited)
   }
@@ -598,10 +597,10 @@ export class ActiveCrawl implements RunCounts {
     if (visited === 0 || milestones === undefined || !this.milestones.isOpen) return
     // Set before the first await, so that only one of several concurrent visits recounts.
     this.#recountAt = Math.max(this.#recountAt, visited) * RECOUNT_FACTOR
-    await this.#tellReached(this.milestones.take(await milestones.read()))
+    await this.#emitReached(this.milestones.take(await milestones.read()))
   }
 
-  async #tellReached(reached: readonly Extract<CrawlEvent, { type: 'milestone' }>[]): Promise<void> {
+  async #emitReached(reached: readonly Extract<CrawlEvent, { type: 'milestone' }>[]): Promise<void> {
     for (const event of reached) {
       await this.ports.milestones?.write(event.kind)
       this.events.push(event)
@@ -661,16 +660,16 @@ export class ActiveCrawl implements RunCounts {
    * refresh, because the next crawl that discovers pages must notice the move.
    */
   async storeMovedSite(): Promise<void> {
-    if (this.#readsLists && this.#keptSite !== this.run.siteUrl) await this.ports.moveSite(this.#keptSite)
+    if (this.#readsLists && this.#siteToStore !== this.run.siteUrl) await this.ports.moveSite(this.#siteToStore)
   }
 
   /** Requests an address only to check whether its host responds; the response is not used. */
-  async #probe(url: string, leave: SendPermit): Promise<FetchOutcome> {
+  async #probe(url: string, permit: SendPermit): Promise<FetchOutcome> {
     const { signal } = this
     const headers = this.#headersFor(new URL(url).origin)
     const request = { url, headers, isBrief: true, signal }
     const send = (isInTime: () => boolean) => this.ports.fetcher.fetch({ ...request, isInTime })
-    const outcome = await this.pacer.send(leave, send, signal, false)
+    const outcome = await this.pacer.send(permit, send, signal, false)
     if (!isUnsent(outcome)) this.requests++
     return outcome
   }
@@ -700,13 +699,13 @@ export class ActiveCrawl implements RunCounts {
     return isWaiting ? row : undefined
   }
 
-  #moveSite(siteUrl: string, isKept: boolean): void {
+  #moveSite(siteUrl: string, isPermanent: boolean): void {
     this.siteUrl = siteUrl
     this.addressFilter = this.#createAddressFilter(siteUrl)
     this.#hosts.add(new URL(siteUrl).host)
-    if (isKept) this.#keptSite = siteUrl
+    if (isPermanent) this.#siteToStore = siteUrl
     // Pages at the old address may still exist.
-    this.incomplete ??= `the site was looked for at ${this.run.siteUrl} and is at ${siteUrl}`
+    this.incomplete ??= `the site has moved from ${this.run.siteUrl} to ${siteUrl}`
   }
 
   /** Configured headers may hold credentials, so they go to the origin of the start only, even if the site has moved. */
@@ -730,39 +729,40 @@ export class ActiveCrawl implements RunCounts {
     return !this.isJoined && (this.run.kind === 'add' || this.run.kind === 'recrawl')
   }
 
-  #judgeOne(text: string, finding: DiscoveryContext, finds: FoundAddress[], aliases: Alias[]): void {
+  #judgeOne(text: string, context: DiscoveryContext, finds: FoundAddress[], aliases: Alias[]): void {
     const { kind, discover } = this.run
-    const { depth, foundOn, discovery } = finding
+    const { depth, foundOn, discovery } = context
     const isGiven = discovery === 'manual'
-    const { url, key, host, refusal: refused, stripped } = this.judgeFound(text, depth, discovery, isGiven)
+    const { url, key, host, refusal: filterRefusal, stripped } = this.judgeFound(text, depth, discovery, isGiven)
     if (stripped !== null) {
-      this.#noteStripped(url, stripped, refused, depth, aliases)
-      this.#judgeOne(stripped, { ...finding, discovery: 'query-strip' }, finds, aliases)
+      this.#noteStripped(url, stripped, filterRefusal, depth, aliases)
+      this.#judgeOne(stripped, { ...context, discovery: 'query-strip' }, finds, aliases)
       return
     }
-    const known = this.#offered.get(key)
+    const offeredDepth = this.#offered.get(key)
     const isNewOnly = kind === 'refresh' || kind === 'retry'
-    const aside: Refusal | null =
+    const refreshRefusal: Refusal | null =
       kind === 'refresh' && !discover ? { reason: 'new-in-refresh', pattern: null, target: null } : null
-    const barred = refused ?? finding.refusal ?? aside ?? (isGiven ? null : this.findCovering(key))
+    const refusal = filterRefusal ?? context.refusal ?? refreshRefusal ?? (isGiven ? null : this.findCovering(key))
     // The ledger must learn that the site itself names an address that was only a guess.
     const isNamed = discovery !== 'planner' && this.#guesses.delete(key)
-    if (discovery === 'planner' && known === undefined) this.#guesses.add(key)
+    if (discovery === 'planner' && offeredDepth === undefined) this.#guesses.add(key)
     const find = { key, url, host, depth, foundOn, discovery, ...(isNewOnly ? { isNewOnly } : {}) }
-    const isKnown = known !== undefined && (barred === null ? known <= depth : barred.reason !== 'covered')
+    const isKnown =
+      offeredDepth !== undefined && (refusal === null ? offeredDepth <= depth : refusal.reason !== 'covered')
     // The planner may offer a waiting address again to move it forward.
     if (isKnown && !isNamed && discovery !== 'planner') return
-    if (barred !== null) {
-      finds.push({ ...find, refusal: barred })
+    if (refusal !== null) {
+      finds.push({ ...find, refusal })
       return
     }
     if (this.planning === undefined) {
       finds.push({ ...find, refusal: null, weight: this.#weighTurn(discovery) })
       return
     }
-    const refusal = this.planning.refuse(find)
-    if (refusal !== null && known !== undefined) return
-    finds.push({ ...find, refusal, weight: refusal === null ? this.planning.weigh(find) : 0 })
+    const planRefusal = this.planning.refuse(find)
+    if (planRefusal !== null && offeredDepth !== undefined) return
+    finds.push({ ...find, refusal: planRefusal, weight: planRefusal === null ? this.planning.weigh(find) : 0 })
   }
 
   /**
@@ -781,10 +781,10 @@ export class ActiveCrawl implements RunCounts {
    */
   #noteStripped(url: string, stripped: string, refusal: Refusal | null, depth: number, aliases: Alias[]): void {
     const isSession = refusal?.reason === 'session-id'
-    const told = isSession ? stripped : url
-    if (this.#stripped.has(told)) return
-    if (this.#stripped.size >= MAX_REMEMBERED) this.#stripped.clear()
-    this.#stripped.add(told)
+    const noted = isSession ? stripped : url
+    if (this.#stripped.has(noted)) return
+    if (this.#stripped.size >= MAX_CACHED) this.#stripped.clear()
+    this.#stripped.add(noted)
     const reason = isSession ? 'session-id' : 'query-skip'
     const classification = isSession ? 'session-id' : 'superfluous-query'
     aliases.push({ url, aliasUrl: stripped, classification, reason })
@@ -799,8 +799,8 @@ export class ActiveCrawl implements RunCounts {
     })
   }
 
-  /** Pages left out as repetitions may have been different, so their absence proves nothing. */
-  #noteSame(reason: Reason | null, pattern: string | null | undefined): void {
+  /** Records that pages were left out as repetitions. They may have been different, so their absence proves nothing. */
+  #noteRepetition(reason: Reason | null, pattern: string | null | undefined): void {
     if (reason === 'same-content') this.incomplete ??= `addresses like ${pattern} were left out as repetitions`
   }
 
@@ -828,7 +828,7 @@ function judgeListed({
   status,
 }: Pick<LedgerRow, 'state' | 'reason' | 'status'>): ListedAddressState | undefined {
   if (state === 'failed') return isAbsent(reason) ? 'missing' : undefined
-  // The status of a row that was refused without a request is of an earlier run.
-  const isAnswered = state === 'skipped' && status !== null && !isFilterReason(reason)
-  return state === 'indexed' || state === 'unchanged' || isAnswered ? 'found' : undefined
+  // A row that was refused without a request has the status of an earlier run.
+  const hasResponded = state === 'skipped' && status !== null && !isFilterReason(reason)
+  return state === 'indexed' || state === 'unchanged' || hasResponded ? 'found' : undefined
 }

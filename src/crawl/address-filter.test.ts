@@ -3,7 +3,7 @@ import { DEFAULT_SCOPE, type Scope } from '../core/url/scope.ts'
 import { type AddressFilter, createAddressFilter } from './address-filter.ts'
 
 describe('the address filter', () => {
-  const gate = open({ block: ['!/docs/old/**', '*.pdf'], allow: ['/docs/**', '/docs'], maxDepth: 3 })
+  const filter = createFilter({ block: ['!/docs/old/**', '*.pdf'], allow: ['/docs/**', '/docs'], maxDepth: 3 })
 
   test.each([
     ['https://example.com/docs/a', 'https://example.com/docs/a', 'https://example.com/docs/a'],
@@ -18,7 +18,7 @@ describe('the address filter', () => {
     ['http://example.com/docs/a.json', 'http://example.com/docs/a.json', 'http://example.com/docs/a.json'],
     ['https://example.com/docs/next.js/', 'https://example.com/docs/next.js/', 'https://example.com/docs/next.js/'],
   ])('admits %s', (text, url, key) => {
-    expect(gate.judge(text, 3)).toEqual({ url, key, host: 'example.com', refusal: null, stripped: null })
+    expect(filter.judge(text, 3)).toEqual({ url, key, host: 'example.com', refusal: null, stripped: null })
   })
 
   test.each([
@@ -38,12 +38,12 @@ describe('the address filter', () => {
     ['https://example.com/docs/old/a?ref=x', 'blocked', '!/docs/old/**'],
     ['https://example.com/docs/a/b.pdf', 'blocked', '*.pdf'],
   ])('refuses %.80s as %s', (text, reason, pattern) => {
-    const { refusal, stripped } = gate.judge(text, 9)
+    const { refusal, stripped } = filter.judge(text, 9)
     expect({ refusal, stripped }).toEqual({ refusal: { reason, pattern, target: null }, stripped: null })
   })
 
   test('refuses an address that no allow pattern matches and names all patterns', () => {
-    const narrow = open({ allow: ['/docs/a/**', '/docs/b/**'], block: ['/docs/a/old/**'] })
+    const narrow = createFilter({ allow: ['/docs/a/**', '/docs/b/**'], block: ['/docs/a/old/**'] })
     expect(narrow.judge('https://example.com/docs/a/x', 0).refusal).toBeNull()
     expect(reasonOf(narrow, 'https://example.com/docs/a/old/x')).toBe('blocked')
     expect(narrow.judge('https://example.com/docs/c?ref=x', 0).refusal).toEqual({
@@ -54,7 +54,7 @@ describe('the address filter', () => {
   })
 
   test('replaces an address that has a superfluous query with the one without', () => {
-    const verdict = gate.judge('https://example.com/docs/a/?utm_source=x&Gclid=%7e#part', 9)
+    const verdict = filter.judge('https://example.com/docs/a/?utm_source=x&Gclid=%7e#part', 9)
     expect(verdict).toEqual({
       url: 'https://example.com/docs/a/?utm_source=x&Gclid=%7e',
       key: 'https://example.com/docs/a/',
@@ -62,11 +62,11 @@ describe('the address filter', () => {
       refusal: { reason: 'query-skip', pattern: '?utm_source=x&Gclid=%7e', target: 'https://example.com/docs/a/' },
       stripped: 'https://example.com/docs/a/',
     })
-    expect(gate.judge(verdict.stripped ?? '', 1)).toMatchObject({ key: verdict.key, refusal: null })
+    expect(filter.judge(verdict.stripped ?? '', 1)).toMatchObject({ key: verdict.key, refusal: null })
   })
 
   test('keeps a superfluous query with allowQueryUrls', () => {
-    expect(open({ allowQueryUrls: true }).judge('https://example.com/docs/a?utm_source=x', 0)).toEqual({
+    expect(createFilter({ allowQueryUrls: true }).judge('https://example.com/docs/a?utm_source=x', 0)).toEqual({
       url: 'https://example.com/docs/a?utm_source=x',
       key: 'https://example.com/docs/a?utm_source=x',
       host: 'example.com',
@@ -76,7 +76,7 @@ describe('the address filter', () => {
   })
 
   test('replaces an address that has a session id with the one without', () => {
-    const verdict = gate.judge('https://example.com/docs/a/;jsessionid=1F?utm_source=x&lang=de&PHPSESSID=2#part', 9)
+    const verdict = filter.judge('https://example.com/docs/a/;jsessionid=1F?utm_source=x&lang=de&PHPSESSID=2#part', 9)
     expect(verdict).toEqual({
       url: 'https://example.com/docs/a/;jsessionid=1F?utm_source=x&lang=de&PHPSESSID=2',
       key: 'https://example.com/docs/a/?lang=de',
@@ -84,17 +84,17 @@ describe('the address filter', () => {
       refusal: { reason: 'session-id', pattern: 'jsessionid', target: 'https://example.com/docs/a/?lang=de' },
       stripped: 'https://example.com/docs/a/?utm_source=x&lang=de',
     })
-    expect(gate.judge(verdict.stripped ?? '', 1)).toMatchObject({ key: verdict.key, refusal: null })
+    expect(filter.judge(verdict.stripped ?? '', 1)).toMatchObject({ key: verdict.key, refusal: null })
   })
 
   test('judges an address that has a session id by the address without it', () => {
-    expect(gate.judge('https://example.com/(S(x1))/docs/a', 0)).toMatchObject({
+    expect(filter.judge('https://example.com/(S(x1))/docs/a', 0)).toMatchObject({
       refusal: { reason: 'session-id', pattern: 'session' },
       stripped: 'https://example.com/docs/a',
     })
-    expect(reasonOf(gate, 'https://example.com/(S(x1))/docs/old/a')).toBe('blocked')
-    expect(reasonOf(gate, 'https://example.com/docs/a.png;jsessionid=1')).toBe('excluded')
-    expect(gate.judge('https://example.org/a?PHPSESSID=1', 0)).toMatchObject({
+    expect(reasonOf(filter, 'https://example.com/(S(x1))/docs/old/a')).toBe('blocked')
+    expect(reasonOf(filter, 'https://example.com/docs/a.png;jsessionid=1')).toBe('excluded')
+    expect(filter.judge('https://example.org/a?PHPSESSID=1', 0)).toMatchObject({
       key: 'https://example.org/a',
       refusal: { reason: 'off-site' },
       stripped: null,
@@ -103,18 +103,18 @@ describe('the address filter', () => {
 
   test('removes session ids even with allowQueryUrls, unless trap guards are off', () => {
     const url = 'https://example.com/docs/a?view=1&PHPSESSID=2'
-    expect(open({ allowQueryUrls: true }).judge(url, 0)).toMatchObject({
+    expect(createFilter({ allowQueryUrls: true }).judge(url, 0)).toMatchObject({
       key: 'https://example.com/docs/a?view=1',
       refusal: { reason: 'session-id' },
     })
-    const bare = open({ allowQueryUrls: true, trapGuards: false })
+    const bare = createFilter({ allowQueryUrls: true, trapGuards: false })
     expect(bare.judge(url, 0)).toMatchObject({ key: url, refusal: null, stripped: null })
     expect(bare.keyOf(url)).toBe(url)
   })
 
   test('refuses repeating paths and endless calendars, but not addresses given by the user', () => {
     const now = Date.UTC(2026, 0, 1)
-    const guarded = open({ maxDepth: 3 }, now)
+    const guarded = createFilter({ maxDepth: 3 }, now)
     const nested = 'https://example.com/docs/a/b/a/b/a/b'
     const future = 'https://example.com/docs/calendar/2030/05?view=x&lang=de'
     expect(guarded.judge(nested, 9).refusal).toEqual({
@@ -130,9 +130,9 @@ describe('the address filter', () => {
     for (const url of [nested, future]) {
       expect(guarded.judge(url, 0, true)).toMatchObject({ refusal: null, stripped: null })
       expect(guarded.judge(url, 0)).not.toMatchObject({ refusal: null })
-      expect(reasonOf(open({ trapGuards: false }, now), url)).toBeUndefined()
+      expect(reasonOf(createFilter({ trapGuards: false }, now), url)).toBeUndefined()
     }
-    expect(reasonOf(open({}), future)).toBeUndefined()
+    expect(reasonOf(createFilter({}), future)).toBeUndefined()
     expect(reasonOf(guarded, 'https://example.org/a/a/a/a')).toBe('off-site')
     const session = 'https://example.com/docs/a;jsessionid=1'
     expect(guarded.judge(session, 0, true)).toMatchObject({ url: session, refusal: null, stripped: null })
@@ -141,30 +141,30 @@ describe('the address filter', () => {
 
   test('never refuses the start as a trap', () => {
     const startUrl = 'https://example.com/a/a/a/a/2050/05/'
-    const gate = createAddressFilter({ startUrl, siteUrl: startUrl, scope: DEFAULT_SCOPE, now: 0 })
-    expect(reasonOf(gate, startUrl)).toBeUndefined()
-    expect(reasonOf(gate, `${startUrl}b`)).toBe('path-trap')
+    const filter = createAddressFilter({ startUrl, siteUrl: startUrl, scope: DEFAULT_SCOPE, now: 0 })
+    expect(reasonOf(filter, startUrl)).toBeUndefined()
+    expect(reasonOf(filter, `${startUrl}b`)).toBe('path-trap')
   })
 
   test('returns the key of an address', () => {
     const url = 'https://EXAMPLE.com/docs/a/?id=1&view=%7e&gclid=2#x'
-    expect(gate.keyOf(url)).toBe('https://example.com/docs/a/?id=1&view=~')
-    expect(open({ allowQueryUrls: true }).keyOf(url)).toBe('https://example.com/docs/a/?id=1&view=~&gclid=2')
-    expect(gate.keyOf('mailto:a@example.com')).toBeUndefined()
+    expect(filter.keyOf(url)).toBe('https://example.com/docs/a/?id=1&view=~')
+    expect(createFilter({ allowQueryUrls: true }).keyOf(url)).toBe('https://example.com/docs/a/?id=1&view=~&gclid=2')
+    expect(filter.keyOf('mailto:a@example.com')).toBeUndefined()
   })
 
   test('applies the depth limit on each call, after all other checks', () => {
     const url = 'https://example.com/docs/deep'
-    expect(gate.judge(url, 3).refusal).toBeNull()
-    expect(gate.judge(url, 4).refusal).toEqual({ reason: 'max-depth', pattern: '3', target: null })
-    expect(gate.judge(url, 3).refusal).toBeNull()
-    expect(reasonOf(gate, 'https://example.com/docs/old/', 4)).toBe('blocked')
-    expect(open({}).judge(url, 1_000_000).refusal).toBeNull()
-    expect(reasonOf(open({ maxDepth: 0 }), url, 1)).toBe('max-depth')
+    expect(filter.judge(url, 3).refusal).toBeNull()
+    expect(filter.judge(url, 4).refusal).toEqual({ reason: 'max-depth', pattern: '3', target: null })
+    expect(filter.judge(url, 3).refusal).toBeNull()
+    expect(reasonOf(filter, 'https://example.com/docs/old/', 4)).toBe('blocked')
+    expect(createFilter({}).judge(url, 1_000_000).refusal).toBeNull()
+    expect(reasonOf(createFilter({ maxDepth: 0 }), url, 1)).toBe('max-depth')
   })
 
   test('admits images but no archives or llms.txt without the default excludes', () => {
-    const bare = open({ useDefaultExcludes: false })
+    const bare = createFilter({ useDefaultExcludes: false })
     expect(reasonOf(bare, 'https://example.com/docs/a.png')).toBeUndefined()
     expect(reasonOf(bare, 'https://example.com/docs/a.zip')).toBe('excluded')
     expect(reasonOf(bare, 'https://example.com/docs/llms.txt')).toBe('excluded')
@@ -183,24 +183,24 @@ describe('the address filter', () => {
   })
 
   test('uses the text of a non-web address as its key, without credentials and cut to the length limit', () => {
-    expect(gate.judge('mailto:a@example.com', 0)).toMatchObject({
+    expect(filter.judge('mailto:a@example.com', 0)).toMatchObject({
       url: 'mailto:a@example.com',
       key: 'mailto:a@example.com',
       host: '',
     })
-    expect(gate.judge('ftp://user:secret@example.com/a@b', 0).key).toBe('ftp://example.com/a@b')
-    expect(gate.judge('https://user:secret@exa mple.com/a', 0).key).toBe('https://exa mple.com/a')
-    const long = gate.judge(`data:text/plain,${'\u{1f600}'.repeat(5000)}`, 0)
+    expect(filter.judge('ftp://user:secret@example.com/a@b', 0).key).toBe('ftp://example.com/a@b')
+    expect(filter.judge('https://user:secret@exa mple.com/a', 0).key).toBe('https://exa mple.com/a')
+    const long = filter.judge(`data:text/plain,${'\u{1f600}'.repeat(5000)}`, 0)
     expect(long.key).toHaveLength(2000)
     expect(long).toMatchObject({ url: long.key, refusal: { reason: 'bad-url' } })
   })
 
   test('ignores the fragment in the length of an address', () => {
-    expect(reasonOf(gate, `https://example.com/docs/a#${'x'.repeat(5000)}`)).toBeUndefined()
+    expect(reasonOf(filter, `https://example.com/docs/a#${'x'.repeat(5000)}`)).toBeUndefined()
   })
 
   test('caches decisions and clears the cache when it is full', () => {
-    const busy = open({})
+    const busy = createFilter({})
     const url = 'https://example.com/docs/a'
     const first = busy.judge(url, 0)
     expect(busy.judge(url, 1)).toBe(first)
@@ -216,16 +216,16 @@ describe('the address filter', () => {
   })
 
   test('createAddressFilter throws for an invalid glob', () => {
-    expect(() => open({ block: ['/a[b'] })).toThrow('got "/a[b"')
+    expect(() => createFilter({ block: ['/a[b'] })).toThrow('got "/a[b"')
   })
 })
 
-function open(scope: Partial<Scope>, now?: number): AddressFilter {
+function createFilter(scope: Partial<Scope>, now?: number): AddressFilter {
   const startUrl = 'https://example.com/docs'
   const when = now === undefined ? {} : { now }
   return createAddressFilter({ startUrl, siteUrl: startUrl, scope: { ...DEFAULT_SCOPE, ...scope }, ...when })
 }
 
-function reasonOf(gate: AddressFilter, url: string, depth = 0): string | undefined {
-  return gate.judge(url, depth).refusal?.reason
+function reasonOf(filter: AddressFilter, url: string, depth = 0): string | undefined {
+  return filter.judge(url, depth).refusal?.reason
 }

@@ -18,7 +18,7 @@ export interface AddressDecision {
   readonly url: string
   /** Key of the address in the ledger; with `stripped`, the key of the stripped address, because only that one is offered. */
   readonly key: string
-  /** Empty if it is not a web address. */
+  /** Empty if the address is not a web address. */
   readonly host: string
   /** Null if the address is admitted. */
   readonly refusal: Refusal | null
@@ -46,7 +46,7 @@ export interface AddressFilterOptions {
   readonly scope: Scope
   /** Current time for detecting endless calendars, in milliseconds since 1970. Without it, calendars are not checked. */
   readonly now?: number
-  /** Traps that the content of pages has shown so far. @default none */
+  /** Traps that were detected by the content of pages so far. @default none */
   readonly contentTraps?: Pick<ContentTraps, 'find'>
   /** Addresses that need not be fetched because a preferred spelling has the same content, as learned so far. @default none */
   readonly spellings?: Pick<Spellings, 'find'>
@@ -56,7 +56,7 @@ export interface AddressFilterOptions {
 const MAX_URL = 2000
 
 /** Maximum number of cached decisions. Pages repeat their navigation, so most addresses are judged many times. */
-const MAX_REMEMBERED = 50_000
+const MAX_CACHED = 50_000
 
 /**
  * Creates the filter that every address passes. It checks in this order: parse, scheme, exclusions, reach, block globs, allow globs, query
@@ -66,32 +66,32 @@ export function createAddressFilter(options: AddressFilterOptions): AddressFilte
   const { scope, contentTraps, spellings } = options
   const starts = new Set([options.startUrl, options.siteUrl].map((url) => dropSlash(keyInScope(scope, url) ?? url)))
   const judgeAddress = createJudge(options, starts)
-  const remembered = new Map<string, AddressDecision>()
+  const cache = new Map<string, AddressDecision>()
 
   /** Returns the decision about the address alone, which never changes. */
-  const recall = (text: string): AddressDecision => {
-    const known = remembered.get(text)
+  const judgeCached = (text: string): AddressDecision => {
+    const known = cache.get(text)
     if (known !== undefined) return known
     const verdict = judgeAddress(text)
-    if (remembered.size >= MAX_REMEMBERED) remembered.clear()
-    if (text.length <= MAX_URL) remembered.set(text, verdict)
+    if (cache.size >= MAX_CACHED) cache.clear()
+    if (text.length <= MAX_URL) cache.set(text, verdict)
     return verdict
   }
 
   return {
     keyOf: (url) => keyInScope(scope, url),
     judge(url, depth, isNoTrap = false) {
-      const recalled = recall(url)
+      const decision = judgeCached(url)
       const isGuarded =
-        recalled.refusal === null && scope.trapGuards && !isNoTrap && !starts.has(dropSlash(recalled.key))
-      const trap = isGuarded ? contentTraps?.find(recalled.url) : undefined
-      if (trap !== undefined) return { ...recalled, refusal: refuse('same-content', trap) }
-      const spelling = isGuarded ? spellings?.find(recalled.key) : undefined
-      if (spelling !== undefined) return { ...recalled, refusal: { reason: 'spelling', ...spelling } }
+        decision.refusal === null && scope.trapGuards && !isNoTrap && !starts.has(dropSlash(decision.key))
+      const trap = isGuarded ? contentTraps?.find(decision.url) : undefined
+      if (trap !== undefined) return { ...decision, refusal: refuse('same-content', trap) }
+      const spelling = isGuarded ? spellings?.find(decision.key) : undefined
+      if (spelling !== undefined) return { ...decision, refusal: { reason: 'spelling', ...spelling } }
       const verdict =
-        isNoTrap && isTrapReason(recalled.refusal?.reason ?? null)
-          ? { ...recalled, refusal: null, stripped: null }
-          : recalled
+        isNoTrap && isTrapReason(decision.refusal?.reason ?? null)
+          ? { ...decision, refusal: null, stripped: null }
+          : decision
       if (verdict.refusal !== null || scope.maxDepth === null || depth <= scope.maxDepth) return verdict
       return { ...verdict, refusal: refuse('max-depth', String(scope.maxDepth)) }
     },
@@ -113,8 +113,8 @@ function createJudge(
     if (starts.has(dropSlash(key)) && findHardExclude(path) !== LLMS_TXT) return null
     const excluded = findExclude(url, path, scope)
     if (excluded !== undefined) return refuse('excluded', excluded)
-    const place = reach.locate(url, path)
-    if (place !== 'inside') return refuse(place === 'outside' ? 'out-of-scope' : 'off-site', reach.pattern)
+    const position = reach.locate(url, path)
+    if (position !== 'inside') return refuse(position === 'outside' ? 'out-of-scope' : 'off-site', reach.pattern)
     const blocking = block.find((glob) => matchesPathGlob(glob, path))
     if (blocking !== undefined) return refuse('blocked', blocking.pattern)
     const isAllowed = allow.length === 0 || allow.some((glob) => matchesPathGlob(glob, path))

@@ -145,9 +145,9 @@ describe('ContentTraps', () => {
 
   test('requires four times as many pages once a page has differed', () => {
     for (const odd of [0, 1, 23]) {
-      const read1 = (count: number) => read(count, (i) => text(i === odd ? 'pears' : 'apples'))
-      expect(read1(odd + 100)).toBeUndefined()
-      expect(read1(odd + 101)).toBeDefined()
+      const readWithOneOdd = (count: number) => read(count, (i) => text(i === odd ? 'pears' : 'apples'))
+      expect(readWithOneOdd(odd + 100)).toBeUndefined()
+      expect(readWithOneOdd(odd + 101)).toBeDefined()
     }
     const calendar = (i: number) => (i < 8 && i % 2 === 0 ? text(`concert ${'abcdefgh'[i]}`) : dated(i))
     expect(read(206, calendar)).toBeUndefined()

@@ -1,14 +1,12 @@
 import { compareUtf8 } from '../core/text/order.ts'
 import { DAY_WORDS, MONTHS } from '../core/url/calendar-words.ts'
 
-/**
- * Consecutive pages of a shape that make it a trap: the first if they are identical, the second if they are empty or differ only in
- * numbers.
- */
+/** Number of consecutive identical pages that make their shape a trap. */
 const MIN_IDENTICAL_PAGES = 25
+/** Number of consecutive pages that make their shape a trap if they are empty or differ only in numbers. */
 const MIN_SIMILAR_PAGES = 50
-/** Factor on these limits once a page of the shape has differed. */
-const CAUTION = 4
+/** Both limits are multiplied by this factor once a page of the shape has differed. */
+const CAUTION_FACTOR = 4
 /** A shape whose pages changed more often than this is never a trap. */
 const MAX_CHANGES = 10
 /**
@@ -27,7 +25,7 @@ const MAX_LINKS = 2000
 /** Consecutive similar pages of one shape. */
 interface Shape {
   pages: number
-  /** Whether their numbers were identical too. */
+  /** Whether the pages are identical, including their numbers. */
   isSame: boolean
   readonly isEmpty: boolean
   readonly first: Fingerprint
@@ -110,17 +108,17 @@ function startShape(first: Fingerprint, changes: number, isEmpty: boolean): Shap
 }
 
 function isTrap(name: string, { pages, isSame, isEmpty, depths, changes }: Shape): boolean {
-  const caution = changes === 0 ? 1 : CAUTION
+  const caution = changes === 0 ? 1 : CAUTION_FACTOR
   if (isSame) return pages >= (isEmpty ? MIN_SIMILAR_PAGES : MIN_IDENTICAL_PAGES) * caution
-  const leastDepths = name.includes('?') ? MIN_QUERY_DEPTHS : MIN_DEPTHS
-  return pages >= MIN_SIMILAR_PAGES * caution && depths.size >= leastDepths
+  const minDepths = name.includes('?') ? MIN_QUERY_DEPTHS : MIN_DEPTHS
+  return pages >= MIN_SIMILAR_PAGES * caution && depths.size >= minDepths
 }
 
 function forgetOldest<T>(
   remembered: { readonly size: number; keys(): Iterator<T>; delete(key: T): boolean },
-  most: number,
+  maxSize: number,
 ) {
-  if (remembered.size <= most) return
+  if (remembered.size <= maxSize) return
   const oldest = remembered.keys().next()
   if (oldest.done !== true) remembered.delete(oldest.value)
 }
@@ -180,8 +178,8 @@ function shapeOfQuery(query: string): string {
   return `?${keys.join('&')}`
 }
 
-/** Returns the fingerprint of a page. Link targets count only by the names in them, without the host if it has the shape `siblings`. */
-function fingerprint({ text, links }: PageContent, siblings: string | undefined): Fingerprint {
+/** Returns the fingerprint of a page. Link targets count only by the names in them. A host with the shape `hostShape` does not count. */
+function fingerprint({ text, links }: PageContent, hostShape: string | undefined): Fingerprint {
   let whole = OFFSET
   let form = OFFSET
   scanWords(text.slice(0, MAX_TEXT).replace(ADDRESS, ' '), (word, isVariable) => {
@@ -190,10 +188,10 @@ function fingerprint({ text, links }: PageContent, siblings: string | undefined)
   })
   const words = new Set<number>()
   for (const link of links.slice(0, MAX_LINKS)) {
-    const host = siblings === undefined ? undefined : hostOf(link)
-    const named =
-      host !== undefined && shapeOfHost(host) === siblings ? link.slice(link.indexOf(host) + host.length) : link
-    scanWords(named.replace(VALUE, ' '), (word, isVariable) => {
+    const host = hostShape === undefined ? undefined : hostOf(link)
+    const compared =
+      host !== undefined && shapeOfHost(host) === hostShape ? link.slice(link.indexOf(host) + host.length) : link
+    scanWords(compared.replace(VALUE, ' '), (word, isVariable) => {
       if (!isVariable) words.add(word)
     })
   }
@@ -231,7 +229,7 @@ function scanWords(text: string, visit: (word: number, isVariable: boolean) => v
   if (isInside) visit(hash, hasDigit || DATE_WORDS.has(hash))
 }
 
-/** FNV-1a. */
+/** Constants of the hash function FNV-1a. */
 const OFFSET = 0x811c9dc5
 const PRIME = 0x01000193
 

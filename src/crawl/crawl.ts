@@ -17,8 +17,8 @@ import { visitPage } from './visit.ts'
  * is written before an event about an address is emitted. While the store cannot be written, the crawl waits.
  */
 export function crawl(run: CrawlRun, ports: CrawlPorts, signal: AbortSignal): AsyncGenerator<CrawlEvent, void, void> {
-  const open = (patient: CrawlPorts, { signal: either, storeRetry: patience, activity: pulse }: Supervisor) =>
-    new ActiveCrawl(run, pulse.countCalls(createRetryingPorts(patient, patience)), either)
+  const open = (crawlPorts: CrawlPorts, { signal: crawlSignal, storeRetry, activity }: Supervisor) =>
+    new ActiveCrawl(run, activity.countCalls(createRetryingPorts(crawlPorts, storeRetry)), crawlSignal)
   return supervise({ run, ports, open, work: visitEverything, finish: finishCrawl }, signal)
 }
 
@@ -69,7 +69,7 @@ async function begin(active: ActiveCrawl): Promise<void> {
 /** Visits until nothing is due. An error that is not the outcome of a visit ends the crawl. */
 export async function visitAll(active: ActiveCrawl, options?: FrontierOptions): Promise<void> {
   const frontier = new Frontier(active, options)
-  const workers = Array.from({ length: active.run.limits.concurrency }, () => visitOneByOne(active, frontier))
+  const workers = Array.from({ length: active.run.limits.concurrency }, () => runWorker(active, frontier))
   try {
     await Promise.all(workers)
   } finally {
@@ -78,7 +78,7 @@ export async function visitAll(active: ActiveCrawl, options?: FrontierOptions): 
   }
 }
 
-async function visitOneByOne(active: ActiveCrawl, frontier: Frontier): Promise<void> {
+async function runWorker(active: ActiveCrawl, frontier: Frontier): Promise<void> {
   for (;;) {
     const visit = await frontier.next()
     if (visit === undefined) return
@@ -99,7 +99,7 @@ async function visitOne(active: ActiveCrawl, visit: Visit): Promise<boolean> {
   const { ledger } = active.ports
   try {
     const result = await visitPage(active, visit)
-    // A user who forgot to allow a private site gets this error, and the stored pages stay unchanged.
+    // If the user forgot to allow a private site, the crawl ends with this error and its stored pages stay unchanged.
     const isRefused = visit.hasPage && result?.settlement.reason === 'address-refused'
     if (isRefused) {
       active.refusal = 'address-refused'
@@ -129,16 +129,16 @@ async function visitOne(active: ActiveCrawl, visit: Visit): Promise<boolean> {
   }
 }
 
-/** Kind of the page, from this visit or from the stored page. */
+/** Returns the kind of a page: from this visit, or from the stored page if that is needed. */
 async function findPageKind(
   { ports, milestones, planning, isJoined }: ActiveCrawl,
   { visit, record }: Settlement,
   { state }: SettlementResult,
 ) {
-  const told = record?.classification?.kind
-  if (told !== undefined) return PAGE_KINDS[told]
-  const isAsked = state === 'unchanged' && (planning !== undefined || (milestones.isOpen && !isJoined))
-  return isAsked ? ports.kindOf(visit) : 'unknown'
+  const recordKind = record?.classification?.kind
+  if (recordKind !== undefined) return PAGE_KINDS[recordKind]
+  const isNeeded = state === 'unchanged' && (planning !== undefined || (milestones.isOpen && !isJoined))
+  return isNeeded ? ports.kindOf(visit) : 'unknown'
 }
 
 const PAGE_KINDS: Readonly<Record<PageClass, PageKind>> = { article: 'article', nav: 'hub', other: 'unknown' }

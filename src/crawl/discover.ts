@@ -61,6 +61,7 @@ function doubtsOf(tried: readonly Attempt[]): Doubt[] {
   return tried.filter(({ isAnswered, isProof }) => isAnswered && !isProof)
 }
 
+/** Addresses whose content is now known: those read, and those proven missing. */
 function settledOf(tried: readonly Attempt[], hitUrl: string | undefined): Set<string> {
   const urls = tried.filter(({ isProof }) => isProof).map(({ url }) => url)
   return new Set(hitUrl === undefined ? urls : [...urls, hitUrl])
@@ -102,15 +103,15 @@ function reportManual({ events }: ActiveCrawl, tried: readonly Attempt[], hitUrl
   if (manual === undefined || (hitUrl !== undefined && manual === tried.at(-1))) return
   const { url, detail } = manual
   const instead = hitUrl === undefined ? 'no other was found' : `${hitUrl} was read instead`
-  const message = `the llms.txt given, ${url}, cannot be used (${detail}); ${instead}`
+  const message = `the given llms.txt, ${url}, cannot be used (${detail}); ${instead}`
   events.push({ type: 'problem', kind: 'llms-txt-unusable', target: url, message, details: { detail } })
 }
 
 /** Reports that llms-full.txt, the only content wanted, is missing or holds no page. Its earlier pages stay. */
-function reportNoLlmsFull(active: ActiveCrawl, tried: readonly Attempt[], isThere: boolean): void {
-  const problem = isThere ? 'llms-full.txt holds no page of the source' : 'no llms-full.txt was found'
+function reportNoLlmsFull(active: ActiveCrawl, tried: readonly Attempt[], wasFound: boolean): void {
+  const problem = wasFound ? 'llms-full.txt holds no page of the source' : 'no llms-full.txt was found'
   const places = tried.map(({ url, detail }) => `${url} (${detail})`).join(', ')
-  const message = `${problem}, and nothing else was to be read: ${places}`
+  const message = `${problem}, and the source reads nothing else: ${places}`
   active.events.push({ type: 'problem', kind: 'llms-full-missing', target: active.siteUrl, message, details: {} })
   active.incomplete ??= problem
   active.isLlmsFullMissing = true
@@ -119,7 +120,7 @@ function reportNoLlmsFull(active: ActiveCrawl, tried: readonly Attempt[], isTher
 /** Hash of everything besides its text that affects how an llms-full.txt is read. */
 function contextOf({ run, siteUrl }: ActiveCrawl, llmsTxt: LlmsTxt | undefined, startKey: string | undefined): string {
   const { startUrl, scope, followsLinks } = run
-  return sha256(JSON.stringify([[...titlesOf(llmsTxt)], startKey ?? null, startUrl, siteUrl, scope, followsLinks]))
+  return sha256(JSON.stringify([[...mapTitles(llmsTxt)], startKey ?? null, startUrl, siteUrl, scope, followsLinks]))
 }
 
 /** Returns the stored record of an llms-full.txt if all its pages are still stored and reading it again would give the same result. */
@@ -128,7 +129,7 @@ async function findSameList(
   url: string,
   context: string,
 ): Promise<ListRecord | undefined> {
-  // A cap may leave out other pages than last time.
+  // With a page cap, reading the file again may leave out other pages than last time.
   if (run.full || run.scope.maxPages !== null) return undefined
   const known = await ports.ledger.readList(run.sourceId, url)
   if (known?.contextHash !== context) return undefined
@@ -194,7 +195,7 @@ async function confirmPages(active: ActiveCrawl, { url, named, pages }: ListReco
   await active.offer(named, { depth: 0, foundOn: url, discovery: 'llms-full' })
   if (held.some((page) => page.key === key)) return
   const refusal = { reason: 'covered', pattern: `${pages} pages`, target: null } as const
-  const rest: FoundAddress = {
+  const fileFind: FoundAddress = {
     key,
     url,
     host: new URL(url).host,
@@ -203,7 +204,7 @@ async function confirmPages(active: ActiveCrawl, { url, named, pages }: ListReco
     discovery: 'llms-full',
     refusal,
   }
-  await active.record([rest])
+  await active.record([fileFind])
 }
 
 const UNCHANGED: SettlementResult = { type: 'settled', state: 'unchanged', reason: null, target: null, finds: [] }
@@ -219,7 +220,7 @@ async function adoptPages(
   llmsTxt: LlmsTxt | undefined,
   startKey: string | undefined,
 ): Promise<{ readonly count: number; readonly offered: readonly string[] }> {
-  const { pages, named, remainder } = splitLlmsFull(text, fileUrl, titlesOf(llmsTxt))
+  const { pages, named, remainder } = splitLlmsFull(text, fileUrl, mapTitles(llmsTxt))
   const offered = [...named]
   let count = 0
   for (const { url, title, markdown } of pages) {
@@ -229,30 +230,31 @@ async function adoptPages(
   }
   await active.offer(named, { depth: 0, foundOn: fileUrl, discovery: 'llms-full' })
   const key = active.addressFilter.keyOf(fileUrl) ?? fileUrl
-  const isRestLeft = remainder.trim() !== '' && !hasRoom(active)
+  const isRemainderCapped = remainder.trim() !== '' && !hasRoom(active)
   const { run } = active
   const { maxPages } = run.scope
-  if (isRestLeft) active.cappedAt = maxPages
-  const rest: FoundAddress = {
+  if (isRemainderCapped) active.cappedAt = maxPages
+  const fileFind: FoundAddress = {
     key,
     url: fileUrl,
     host: new URL(fileUrl).host,
     depth: 0,
     foundOn: null,
     discovery: 'llms-full',
-    refusal: isRestLeft
+    refusal: isRemainderCapped
       ? { reason: 'page-cap', pattern: String(maxPages), target: null }
       : { reason: 'covered', pattern: `${pages.length} pages`, target: null },
   }
-  const isRestStored = remainder.trim() !== '' && !isRestLeft
-  if (isRestStored && (await adoptRecord(active, { ...rest, refusal: null }, { title: '', markdown: remainder })))
+  const isRemainderStored = remainder.trim() !== '' && !isRemainderCapped
+  const remainderPage = { title: '', markdown: remainder }
+  if (isRemainderStored && (await adoptRecord(active, { ...fileFind, refusal: null }, remainderPage)))
     return { count: count + 1, offered }
-  await active.record([rest])
+  await active.record([fileFind])
   return { count, offered }
 }
 
 /** Addresses by title. A title shared by several pages is left out. */
-function titlesOf(llmsTxt: LlmsTxt | undefined): Map<string, string> {
+function mapTitles(llmsTxt: LlmsTxt | undefined): Map<string, string> {
   const titles = new Map<string, string>()
   const ambiguous = new Set<string>()
   for (const { title, url } of llmsTxt?.links ?? []) {

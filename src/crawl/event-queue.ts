@@ -1,8 +1,9 @@
 /** Queue with one reader. Writers await `waitForRoom`, which blocks while too many values are unread. */
 export class EventQueue<T> {
   readonly #capacity: number
-  /** Number of values added and read so far. */
+  /** Number of values added so far. */
   pushedCount = 0
+  /** Number of values read so far. */
   readCount = 0
   #values: T[] = []
   #isClosed = false
@@ -39,14 +40,14 @@ export class EventQueue<T> {
   close(): void {
     this.#isClosed = true
     this.#wakeReader?.()
-    this.#wake()
+    this.#wakeAllWriters()
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, void> {
     for (;;) {
       const values = this.#values
       this.#values = []
-      this.#wake()
+      this.#wakeAllWriters()
       for (const value of values) {
         this.readCount++
         yield value
@@ -60,7 +61,7 @@ export class EventQueue<T> {
     }
   }
 
-  #wake(): void {
+  #wakeAllWriters(): void {
     const writers = this.#wakeWriters
     this.#wakeWriters = []
     for (const wake of writers) wake()

@@ -58,10 +58,10 @@ export type CrawlEvent =
       readonly detail: string | null
       readonly bytes: number
       readonly chunks: number
-      /** Age of the stored page when it was kept without a response that holds it. */
+      /** Time since the stored page was last checked; present only if the page was kept because the response did not contain it. */
       readonly storedMs?: number
     }
-  /** A robots.txt asks for a longer crawl delay than it is granted. */
+  /** A robots.txt asks for a longer crawl delay than the crawl keeps. */
   | { readonly type: 'paced'; readonly host: string; readonly intervalMs: number; readonly askedMs: number }
   /** A host is in back-off, because it asked for a wait or kept failing. */
   | {

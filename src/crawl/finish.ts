@@ -29,8 +29,8 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
   if (stopped === undefined && start !== undefined && isRead(start) && hasReadEverything(active))
     await dropUnnamed(active)
   if (stopped === undefined) await ports.ledger.checkAliases(run.sourceId, ports.clock.now())
-  const isAll = stopped === undefined && active.cappedAt === null && active.refusal === null
-  await active.planning?.end(isAll)
+  const isFinished = stopped === undefined && active.cappedAt === null && active.refusal === null
+  await active.planning?.end(isFinished)
   let { end, problem } = ending
   const { removed, withheld } = ending
   let vainReason: Reason | null = null
@@ -38,8 +38,8 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
   const { provenGone, ...done } = addCounts(active.done, await active.readJoinedCounts(true))
   const failed = countFailures({ ...done, provenGone }, end === 'completed')
   if (end === 'completed') {
-    vainReason = findVainReason(active, { ...done, provenGone }, ledger, start)
-    problem = vainReason === null ? findImbalance(ledger) : describeVain(active, done, vainReason, start)
+    vainReason = findUselessReason(active, { ...done, provenGone }, ledger, start)
+    problem = vainReason === null ? findImbalance(ledger) : describeUseless(active, done, vainReason, start)
     if (problem !== null) end = 'failed'
   }
   if (end === 'completed' || end === 'gate') await active.storeMovedSite()
@@ -202,8 +202,8 @@ export function isHeavyLoss(
   removable: number,
   pages: number,
 ): boolean {
-  const isMost = removable >= MIN_MAJORITY_LOSS && removable * 2 > pages
-  return isMost || (removable > lossPages && removable > pages * lossShare)
+  const isMajority = removable >= MIN_MAJORITY_LOSS && removable * 2 > pages
+  return isMajority || (removable > lossPages && removable > pages * lossShare)
 }
 
 /** The ending of a stopped crawl, from the abort reason. */
@@ -235,18 +235,18 @@ async function findIncompleteReason(active: ActiveCrawl): Promise<string | null>
   const { run, ports, incomplete } = active
   if (incomplete !== null || run.kind !== 'recrawl') return incomplete
   // A resumed or shared crawl does not know which addresses had no room before.
-  const isShort = run.isResumed || (await active.readJoinedCounts(true)).overflow > 0
-  const isFull = isShort && (await ports.ledger.countLedger(run.sourceId)).total >= run.limits.ledgerRows
-  if (isFull) return `the source has the ${run.limits.ledgerRows} addresses it may have`
+  const mayBeFull = run.isResumed || (await active.readJoinedCounts(true)).overflow > 0
+  const isFull = mayBeFull && (await ports.ledger.countLedger(run.sourceId)).total >= run.limits.ledgerRows
+  if (isFull) return `the source has reached its limit of ${run.limits.ledgerRows} addresses`
   if (!run.followsLinks) return null
   const unread = await ports.ledger.findUnread(run.sourceId, run.crawlId, INCONCLUSIVE_REASONS)
   if (unread === undefined) return null
   const { url, reason } = unread
-  if (reason === 'page-cap') return `the cap on pages left out some, such as ${url}`
+  if (reason === 'page-cap') return `the page cap left out some pages, such as ${url}`
   return reason === 'too-many-links' ? `${url}: not all links were read` : `${url} could not be read (${reason})`
 }
 
-/** The row of the start after its redirects. */
+/** Returns the row that the redirects of the start lead to. */
 async function findStart({ run, ports, addressFilter }: ActiveCrawl): Promise<LedgerRow | undefined> {
   let key = addressFilter.keyOf(run.startUrl)
   let row: LedgerRow | undefined
@@ -267,7 +267,7 @@ export function findImbalance({ total, states }: LedgerCounts): string | null {
 }
 
 /** Returns why a crawl was useless: it could not start, every page failed, or nothing is stored. */
-function findVainReason(
+function findUselessReason(
   { run, refusal, pagesTaken }: ActiveCrawl,
   { visited, failed, provenGone }: ProcessCounts,
   ledger: LedgerCounts,
@@ -276,13 +276,13 @@ function findVainReason(
   if (refusal !== null) return refusal
   // A retry whose addresses fail again is still a valid result.
   if (run.kind === 'retry') return null
-  // Pages that the interrupted run had read count for the resumed one.
-  const hasAll = visited > 0 && failed + provenGone === visited && !(run.isResumed && pagesTaken > 0)
+  // Pages that the interrupted run had read count for the resumed run.
+  const hasAllFailed = visited > 0 && failed + provenGone === visited && !(run.isResumed && pagesTaken > 0)
   const hasNothing = run.kind !== 'refresh' && ledger.states.indexed + ledger.states.unchanged === 0
-  return hasAll || hasNothing ? (start?.reason ?? 'empty') : null
+  return hasAllFailed || hasNothing ? (start?.reason ?? 'empty') : null
 }
 
-function describeVain(
+function describeUseless(
   { run, refusalDetail }: ActiveCrawl,
   { visited }: Pick<ProcessCounts, 'visited'>,
   reason: Reason,

@@ -32,7 +32,7 @@ export class Frontier {
   #leasing: Promise<void> | undefined
   #inFlight = 0
   #isDone = false
-  #pausing: Promise<void> | undefined
+  #changeWait: Promise<void> | undefined
   #wake: (() => void) | undefined
   /** Wakes workers that wait until they may begin another visit. */
   readonly #waiting = new Set<() => void>()
@@ -57,11 +57,11 @@ export class Frontier {
       signal.throwIfAborted()
       if (this.#isDone || this.#active.refusal !== null || this.#stopSignal?.aborted === true) return undefined
       if (this.#isPaused()) {
-        await this.#sitOutPause()
+        await this.#releaseAndWait()
         continue
       }
       if (this.#inFlight >= (ports.control?.maxVisits ?? Infinity)) {
-        await this.#waitForPlace()
+        await this.#waitForVisitEnd()
         continue
       }
       if (this.#ready.length > 0 && !this.#memory.admits(this.#inFlight)) {
@@ -124,7 +124,7 @@ export class Frontier {
   }
 
   /** Releases visits that have not begun, because their slots will have passed, and waits until the crawl resumes. */
-  async #sitOutPause(): Promise<void> {
+  async #releaseAndWait(): Promise<void> {
     const { ports, signal } = this.#active
     await this.#leasing
     await ports.ledger.release(this.#ready.splice(0))
@@ -132,19 +132,19 @@ export class Frontier {
   }
 
   /** Waits until a visit ends, or the limit of concurrent visits changes. */
-  async #waitForPlace(): Promise<void> {
+  async #waitForVisitEnd(): Promise<void> {
     const { ports, signal } = this.#active
-    const isOver = new AbortController()
-    let leave = () => {}
-    const left = new Promise<void>((resolve) => {
-      leave = resolve
+    const waitOver = new AbortController()
+    let wake = () => {}
+    const visitEnded = new Promise<void>((resolve) => {
+      wake = resolve
     })
-    this.#waiting.add(leave)
+    this.#waiting.add(wake)
     try {
-      await Promise.race([left, ports.control?.waitForChange(AbortSignal.any([signal, isOver.signal]))])
+      await Promise.race([visitEnded, ports.control?.waitForChange(AbortSignal.any([signal, waitOver.signal]))])
     } finally {
-      isOver.abort()
-      this.#waiting.delete(leave)
+      waitOver.abort()
+      this.#waiting.delete(wake)
     }
   }
 
@@ -186,16 +186,17 @@ export class Frontier {
     this.#notify()
   }
 
-  /** Takes the remaining rows out of the frontier after the cap was reached, and records how many it left out. */
+  /** Takes the remaining rows out of the frontier after the cap was reached, and records what the cap left out. */
   async #skipRest(): Promise<void> {
     const { ports, run, pageRequests: requests, pagesTaken: pages } = this.#active
     const { maxPages } = run.scope
     await ports.ledger.release(this.#ready.splice(0))
     const now = ports.clock.now()
-    const isSpent = pages < (maxPages ?? Infinity)
-    const { left, kept } = await skipForCap(ports.ledger, run, isSpent ? `${requests} requests` : String(maxPages), now)
+    const isRequestCap = pages < (maxPages ?? Infinity)
+    const cap = isRequestCap ? `${requests} requests` : String(maxPages)
+    const { left, kept } = await skipForCap(ports.ledger, run, cap, now)
     if (left > 0) this.#active.cappedAt = maxPages
-    if (left > 0 && isSpent) this.#active.spent = { requests, pages }
+    if (left > 0 && isRequestCap) this.#active.spent = { requests, pages }
     this.#active.keptByCap += kept
     // Waking other workers without a change would make them wake this one in an endless loop.
     if (this.#inFlight > 0) return this.#waitForChange()
@@ -205,21 +206,21 @@ export class Frontier {
 
   /** Waits for a possible change; concurrent callers share one wait. */
   #waitForChange(): Promise<void> {
-    this.#pausing ??= this.#pause().finally(() => {
-      this.#pausing = undefined
+    this.#changeWait ??= this.#waitOnce().finally(() => {
+      this.#changeWait = undefined
     })
-    return this.#pausing
+    return this.#changeWait
   }
 
   /** Waits until a visit ends, a row is due or a host is free; ends the frontier when nothing can follow. */
-  async #pause(): Promise<void> {
+  async #waitOnce(): Promise<void> {
     const { ports, run, signal } = this.#active
     const changed = new Promise<void>((resolve) => {
       this.#wake = resolve
     })
     const now = ports.clock.now()
     const open = await ports.ledger.countOpen(run.sourceId, now)
-    if (this.#ready.length > 0 || (await this.#giveUpParked())) return
+    if (this.#ready.length > 0 || (await this.#failParked())) return
     if (this.#inFlight === 0 && (await this.#parkHeld(now))) return
     if (this.#inFlight === 0 && ((open.pending === 0 && open.leased === 0) || this.#isIdle(now))) {
       this.#isDone = true
@@ -230,11 +231,11 @@ export class Frontier {
       open.nextAt === null
         ? MAX_POLL_INTERVAL_MS
         : Math.min(Math.max(open.nextAt - now, MIN_POLL_INTERVAL_MS), MAX_POLL_INTERVAL_MS)
-    const awake = new AbortController()
-    const timer = ports.clock.sleep(wait, AbortSignal.any([signal, awake.signal])).catch(() => undefined)
+    const waitOver = new AbortController()
+    const timer = ports.clock.sleep(wait, AbortSignal.any([signal, waitOver.signal])).catch(() => undefined)
     await Promise.race([changed, timer])
     // The reason is never read. A string avoids creating an error with a stack for each wait.
-    awake.abort('awake')
+    waitOver.abort('awake')
   }
 
   /** Whether the idle time has been reached. Called only with no visit in progress. */
@@ -243,24 +244,24 @@ export class Frontier {
     return now - this.#idleSince >= this.#idleTimeoutMs
   }
 
-  /** Parks hosts in back-off that ask for a longer wait than allowed, as they may be all that is left. Returns whether any was parked. */
+  /** Parks hosts that ask for a longer wait than allowed, because the crawl may wait for nothing else. Returns whether any was parked. */
   async #parkHeld(now: number): Promise<boolean> {
     const { ports, run, pacer } = this.#active
-    let isAny = false
+    let hasParked = false
     for (const host of await ports.ledger.listHeldHosts(run.sourceId, now, now)) {
       const isParked = await pacer.parkIfHeld(host)
-      isAny ||= isParked
+      hasParked ||= isParked
     }
-    return isAny
+    return hasParked
   }
 
   /** Fails the pending rows of parked hosts. Returns whether there were any. */
-  async #giveUpParked(): Promise<boolean> {
+  async #failParked(): Promise<boolean> {
     const { ports, run, pacer } = this.#active
     let count = 0
     for (const [host, detail] of pacer.parked) {
-      const given = await ports.ledger.failPending(run.sourceId, run.crawlId, host, 'host-parked', detail)
-      count += given
+      const failed = await ports.ledger.failPending(run.sourceId, run.crawlId, host, 'host-parked', detail)
+      count += failed
     }
     this.#active.failed += count
     this.#active.visited += count

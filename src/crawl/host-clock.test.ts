@@ -66,10 +66,10 @@ describe('host clock with wrong times', () => {
     ['nextAt', MAX_SLOT_AHEAD_MS],
     ['slowedAt', MAX_SLOT_AHEAD_MS],
     ['heldUntil', MAX_BACK_OFF_MS],
-  ] as const)('corrects a %s that is too far ahead', (name, most) => {
-    const right = clock({ [name]: NOW + most })
+  ] as const)('corrects a %s that is too far ahead', (name, maxMs) => {
+    const right = clock({ [name]: NOW + maxMs })
     expect(correctClock(right, NOW)).toBe(right)
-    expect(correctClock(clock({ [name]: NOW + most + 1 }), NOW)).toEqual(clock({ [name]: NOW }))
+    expect(correctClock(clock({ [name]: NOW + maxMs + 1 }), NOW)).toEqual(clock({ [name]: NOW }))
   })
 
   test('is corrected before a slot is taken and before the floor is set', () => {
@@ -152,22 +152,22 @@ describe('host interval', () => {
     expect(slowClock(clock({ intervalMs: 50_000 }), NOW, NOW, { factor: 2 })).toMatchObject({
       intervalMs: MAX_INTERVAL_MS,
     })
-    expect(slowClock(clock(), NOW, NOW, { factor: 2, mostMs: 300 })).toMatchObject({ intervalMs: 300 })
+    expect(slowClock(clock(), NOW, NOW, { factor: 2, maxMs: 300 })).toMatchObject({ intervalMs: 300 })
   })
 
   test('ignores a smaller maximum and requests sent before the last slow-down', () => {
     const longer = clock({ intervalMs: 3000 })
-    expect(slowClock(longer, NOW, NOW, { factor: 2, mostMs: 2000 })).toBe(longer)
+    expect(slowClock(longer, NOW, NOW, { factor: 2, maxMs: 2000 })).toBe(longer)
     const slowed = clock({ slowedAt: NOW })
     expect(slowClock(slowed, NOW - 1, NOW + 50, { factor: 2 })).toBe(slowed)
     expect(slowClock(slowed, NOW, NOW + 50, { factor: 2 })).toMatchObject({ intervalMs: 400 })
   })
 
   test('shrinks by a fifth per step and ends exactly at the minimum', () => {
-    const pauses: number[] = []
-    for (let known = clock({ intervalMs: 1000 }); pauses.length < 10; known = easeClock(known))
-      pauses.push(Math.round(known.intervalMs))
-    expect(pauses).toEqual([1000, 800, 640, 512, 410, 328, 262, 200, 200, 200])
+    const intervals: number[] = []
+    for (let known = clock({ intervalMs: 1000 }); intervals.length < 10; known = easeClock(known))
+      intervals.push(Math.round(known.intervalMs))
+    expect(intervals).toEqual([1000, 800, 640, 512, 410, 328, 262, 200, 200, 200])
     expect(easeClock(clock({ intervalMs: 24, floorMs: 0 })).intervalMs).toBe(0)
   })
 })
@@ -186,8 +186,8 @@ describe('host back-off', () => {
 
   test('counts one strike for all requests in progress, including those sent at the same moment', () => {
     let known = backOffClock(clock(), NOW - 100, NOW, { holdMsOf: holds, factor: 4 })
-    for (const askedAt of [NOW - 99, NOW - 1, NOW])
-      known = backOffClock(known, askedAt, NOW + 50, { holdMsOf: holds, factor: 4 })
+    for (const sentAt of [NOW - 99, NOW - 1, NOW])
+      known = backOffClock(known, sentAt, NOW + 50, { holdMsOf: holds, factor: 4 })
     expect(known).toMatchObject({ strikes: 1, intervalMs: 800, slowedAt: NOW, heldUntil: NOW + 10_050 })
     expect(backOffClock(known, NOW + 10_060, NOW + 10_100, { holdMsOf: holds, factor: 4 })).toMatchObject({
       strikes: 2,

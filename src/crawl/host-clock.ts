@@ -36,21 +36,22 @@ export const MAX_BACK_OFF_MS = 86_400_000
 const IDLE_RESET_MS = 3_600_000
 /** A shorter interval is raised to this before it is multiplied. */
 const MIN_SLOWED_INTERVAL_MS = 125
-/** Factor of each step towards the minimum interval; a remaining difference below `MIN_STEP_MS` is dropped at once. */
+/** Factor of each step towards the minimum interval. */
 const EASE_FACTOR = 0.8
+/** A step that comes closer to the minimum interval than this goes to the minimum. */
 const MIN_STEP_MS = 20
 
 /** Corrects a stored clock: values further ahead than any process reserves come from a machine with a wrong time. */
 export function correctClock(clock: HostClock, now: number): HostClock {
-  const isAstray = clock.nextAt - now > MAX_SLOT_AHEAD_MS
-  const isHeldAstray = clock.heldUntil - now > MAX_BACK_OFF_MS
-  const isSlowedAstray = clock.slowedAt - now > MAX_SLOT_AHEAD_MS
-  if (!isAstray && !isHeldAstray && !isSlowedAstray) return clock
+  const isNextAtWrong = clock.nextAt - now > MAX_SLOT_AHEAD_MS
+  const isHeldUntilWrong = clock.heldUntil - now > MAX_BACK_OFF_MS
+  const isSlowedAtWrong = clock.slowedAt - now > MAX_SLOT_AHEAD_MS
+  if (!isNextAtWrong && !isHeldUntilWrong && !isSlowedAtWrong) return clock
   return {
     ...clock,
-    nextAt: isAstray ? now : clock.nextAt,
-    heldUntil: isHeldAstray ? now : clock.heldUntil,
-    slowedAt: isSlowedAstray ? now : clock.slowedAt,
+    nextAt: isNextAtWrong ? now : clock.nextAt,
+    heldUntil: isHeldUntilWrong ? now : clock.heldUntil,
+    slowedAt: isSlowedAtWrong ? now : clock.slowedAt,
   }
 }
 
@@ -61,35 +62,35 @@ export function nextRequestAt({ nextAt, heldUntil }: HostClock): number {
 
 /** Takes the next slot. The following slot begins one interval and the jitter later. */
 export function takeSlot(clock: HostClock, now: number, jitterMs = 0): { slot: number; clock: HostClock } {
-  const mended = correctClock(clock, now)
-  const slot = Math.max(now, nextRequestAt(mended))
-  const pause = mended.intervalMs > 0 ? mended.intervalMs + jitterMs : 0
-  return { slot, clock: { ...mended, nextAt: slot + pause } }
+  const corrected = correctClock(clock, now)
+  const slot = Math.max(now, nextRequestAt(corrected))
+  const pause = corrected.intervalMs > 0 ? corrected.intervalMs + jitterMs : 0
+  return { slot, clock: { ...corrected, nextAt: slot + pause } }
 }
 
 /**
  * Takes a new slot in place of a missed one. The slot is now if no later slot was taken; otherwise the next free one, because owners of
- * later slots rely on the interval before theirs. `mostJitterMs` is the maximum jitter that the missed slot may have added.
+ * later slots rely on the interval before theirs. `maxJitterMs` is the maximum jitter that the missed slot may have added.
  */
 export function retakeSlot(
   clock: HostClock,
-  passed: number,
+  missedSlot: number,
   now: number,
   jitterMs: number,
-  mostJitterMs: number,
+  maxJitterMs: number,
 ): { slot: number; clock: HostClock } {
-  const mended = correctClock(clock, now)
-  const isLast = mended.nextAt <= passed + mended.intervalMs + mostJitterMs
-  return takeSlot(isLast ? { ...mended, nextAt: passed } : mended, now, jitterMs)
+  const corrected = correctClock(clock, now)
+  const isLast = corrected.nextAt <= missedSlot + corrected.intervalMs + maxJitterMs
+  return takeSlot(isLast ? { ...corrected, nextAt: missedSlot } : corrected, now, jitterMs)
 }
 
 /** Opens the clock of a host: a new host starts at `startMs`; a known host continues at its pace. */
 export function openClock(clock: HostClock, floorMs: number, startMs: number, now: number): HostClock {
-  const mended = correctClock(clock, now)
-  const isKnown = mended.floorMs >= 0 && now - nextRequestAt(mended) <= IDLE_RESET_MS
-  if (isKnown) return mended
+  const corrected = correctClock(clock, now)
+  const isKnown = corrected.floorMs >= 0 && now - nextRequestAt(corrected) <= IDLE_RESET_MS
+  if (isKnown) return corrected
   const intervalMs = Math.max(floorMs, startMs)
-  return { ...mended, intervalMs, floorMs, strikes: 0, slowedAt: intervalMs > 0 ? now : 0 }
+  return { ...corrected, intervalMs, floorMs, strikes: 0, slowedAt: intervalMs > 0 ? now : 0 }
 }
 
 /**
@@ -97,30 +98,30 @@ export function openClock(clock: HostClock, floorMs: number, startMs: number, no
  * moves forward to one interval after now or after the last reserved slot.
  */
 export function setFloor(clock: HostClock, floorMs: number, startMs: number, now: number): HostClock {
-  const mended = openClock(clock, floorMs, startMs, now)
-  const gentle = Math.max(floorMs, startMs)
-  if (floorMs === mended.floorMs) return mended
-  // A host at its old minimum was not slowed down, so it starts again at the gentle interval.
-  const wasSlow = mended.intervalMs > mended.floorMs
-  const intervalMs = wasSlow ? Math.max(mended.intervalMs, floorMs) : gentle
-  if (intervalMs === mended.intervalMs) return { ...mended, floorMs }
-  const change = intervalMs < mended.intervalMs ? shorten : lengthen
-  return { ...mended, floorMs, ...change(mended, intervalMs, now) }
+  const corrected = openClock(clock, floorMs, startMs, now)
+  const initialMs = Math.max(floorMs, startMs)
+  if (floorMs === corrected.floorMs) return corrected
+  // A host at its old minimum was not slowed down, so it starts again at the initial interval.
+  const wasSlow = corrected.intervalMs > corrected.floorMs
+  const intervalMs = wasSlow ? Math.max(corrected.intervalMs, floorMs) : initialMs
+  if (intervalMs === corrected.intervalMs) return { ...corrected, floorMs }
+  const change = intervalMs < corrected.intervalMs ? shorten : lengthen
+  return { ...corrected, floorMs, ...change(corrected, intervalMs, now) }
 }
 
-/** Lengthens the interval after the response to a request sent at `askedAt`. */
+/** Lengthens the interval after the response to a request sent at `sentAt`. */
 export function slowClock(
   clock: HostClock,
-  askedAt: number,
+  sentAt: number,
   now: number,
-  { factor, mostMs = MAX_INTERVAL_MS }: { readonly factor: number; readonly mostMs?: number },
+  { factor, maxMs = MAX_INTERVAL_MS }: { readonly factor: number; readonly maxMs?: number },
 ): HostClock {
   if (factor <= 1) return clock
   const intervalMs = Math.min(
     Math.max(clock.intervalMs, MIN_SLOWED_INTERVAL_MS) * factor,
-    Math.max(mostMs, clock.floorMs),
+    Math.max(maxMs, clock.floorMs),
   )
-  if (askedAt < clock.slowedAt || intervalMs <= clock.intervalMs) return clock
+  if (sentAt < clock.slowedAt || intervalMs <= clock.intervalMs) return clock
   return { ...clock, ...lengthen(clock, intervalMs, now) }
 }
 
@@ -137,16 +138,16 @@ export interface BackOff {
 /** Starts a back-off. Responses to requests sent before the back-off began add no strike. */
 export function backOffClock(
   clock: HostClock,
-  askedAt: number,
+  sentAt: number,
   now: number,
   { holdMsOf, factor = 1, isPage = true }: BackOff,
 ): HostClock {
-  const isSameBurst = askedAt <= clock.slowedAt && clock.strikes > 0
+  const isSameBurst = sentAt <= clock.slowedAt && clock.strikes > 0
   const isCounted = isPage || clock.strikes === 0
   const strikes = isSameBurst || !isCounted ? clock.strikes : clock.strikes + 1
   const heldUntil = Math.max(clock.heldUntil, now + Math.min(holdMsOf(strikes), MAX_BACK_OFF_MS))
   if (isSameBurst) return { ...clock, heldUntil }
-  const isSlowed = factor > 1 && isCounted && askedAt >= clock.slowedAt
+  const isSlowed = factor > 1 && isCounted && sentAt >= clock.slowedAt
   const longer = isSlowed ? Math.max(clock.intervalMs, MIN_SLOWED_INTERVAL_MS) * factor : clock.intervalMs
   const intervalMs = Math.min(longer, Math.max(MAX_INTERVAL_MS, clock.floorMs))
   return { ...clock, ...lengthen(clock, intervalMs, now), heldUntil, strikes }
@@ -173,11 +174,11 @@ export function endSlowdown(clock: HostClock, now: number, { fromMs, toMs }: Slo
 }
 
 /**
- * Ends the back-off of a host that responded to a request sent at `askedAt`: clears its strikes and its slow-down. A request sent before
+ * Ends the back-off of a host that responded to a request sent at `sentAt`: clears its strikes and its slow-down. A request sent before
  * the back-off began changes nothing.
  */
-export function recoverClock(clock: HostClock, askedAt: number, now: number, slowdown: Slowdown | null): HostClock {
-  if (askedAt <= clock.slowedAt) return clock
+export function recoverClock(clock: HostClock, sentAt: number, now: number, slowdown: Slowdown | null): HostClock {
+  if (sentAt <= clock.slowedAt) return clock
   return { ...(slowdown === null ? clock : endSlowdown(clock, now, slowdown)), strikes: 0 }
 }
 
@@ -186,6 +187,6 @@ function lengthen(clock: HostClock, intervalMs: number, now: number): Partial<Ho
 }
 
 function shorten(clock: HostClock, intervalMs: number, now: number): Partial<HostClock> {
-  const behindLast = clock.nextAt - (clock.intervalMs - intervalMs)
-  return { intervalMs, nextAt: Math.min(clock.nextAt, Math.max(now + intervalMs, behindLast)) }
+  const afterLastSlot = clock.nextAt - (clock.intervalMs - intervalMs)
+  return { intervalMs, nextAt: Math.min(clock.nextAt, Math.max(now + intervalMs, afterLastSlot)) }
 }

@@ -39,23 +39,23 @@ test('a lease beyond the maximum does not block other processes', () => {
   expect(judgeHostOwnership({ ...taken, leasedUntil: NOW + MAX_LEASE_MS + 1 }, 'two', NOW)).toBe('free')
 })
 
-test('the holder keeps a wanted host for its turn, gives it back, and leaves it to others', () => {
+test('the holder of a wanted host keeps it for its turn, then gives it back and does not take it again', () => {
   const wanted = wantHost(taken, NOW + 4500)
   expect(judgeHostOwnership(wanted, 'one', NOW + CONTESTED_LEASE_MS - 1)).toBe('ours')
   expect(judgeHostOwnership(wanted, 'one', NOW + CONTESTED_LEASE_MS)).toBe('yielded')
-  const given = releaseHost(wanted)
-  expect(judgeHostOwnership(given, 'one', NOW + CONTESTED_LEASE_MS)).toBe('yielded')
-  expect(judgeHostOwnership(given, 'two', NOW + CONTESTED_LEASE_MS)).toBe('free')
-  expect(takeHost(given, 'two', NOW + CONTESTED_LEASE_MS, NOW + 40_000)).toMatchObject({ token: 2, wantedAt: 0 })
+  const released = releaseHost(wanted)
+  expect(judgeHostOwnership(released, 'one', NOW + CONTESTED_LEASE_MS)).toBe('yielded')
+  expect(judgeHostOwnership(released, 'two', NOW + CONTESTED_LEASE_MS)).toBe('free')
+  expect(takeHost(released, 'two', NOW + CONTESTED_LEASE_MS, NOW + 40_000)).toMatchObject({ token: 2, wantedAt: 0 })
 })
 
-test('a wish expires unless it is repeated', () => {
+test('a wish for a held host expires unless it is repeated', () => {
   const wanted = wantHost(taken, NOW + CONTESTED_LEASE_MS)
   expect(judgeHostOwnership(wanted, 'one', NOW + CONTESTED_LEASE_MS + WANT_EXPIRY_MS)).toBe('ours')
   expect(judgeHostOwnership(releaseHost(wanted), 'one', NOW + CONTESTED_LEASE_MS + WANT_EXPIRY_MS)).toBe('free')
 })
 
-test('a wish is written at most once per interval', () => {
+test('a wish for a held host is written at most once per interval', () => {
   const wanted = wantHost(taken, NOW)
   expect(wantHost(wanted, NOW + WANT_INTERVAL_MS - 1)).toBe(wanted)
   expect(wantHost(wanted, NOW + WANT_INTERVAL_MS)).toMatchObject({ wantedAt: NOW + WANT_INTERVAL_MS })

@@ -21,13 +21,13 @@ export const NO_HOST = ''
 /** The lease of a host that no process has held. */
 export const FREE_LEASE: HostLease = { holder: null, token: 0, leasedUntil: 0, takenAt: 0, wantedAt: 0 }
 
-/** The holder keeps a host that others want for this long. */
+/** How long the holder keeps a host that other processes want. */
 export const CONTESTED_LEASE_MS = 5000
-/** A wish expires after this time unless it is repeated. */
+/** The wish of a process for a held host expires after this time unless it is repeated. */
 export const WANT_EXPIRY_MS = 3000
 /** Minimum interval between repeated wishes. */
 export const WANT_INTERVAL_MS = 1000
-/** Maximum lease: longer ones come from a machine with a wrong time. */
+/** Maximum lease. A longer lease comes from a machine with a wrong time. */
 export const MAX_LEASE_MS = 600_000
 
 /**
@@ -38,8 +38,8 @@ export const MAX_LEASE_MS = 600_000
 export type HostOwnership = 'ours' | 'free' | 'others' | 'yielded'
 
 /** Determines how a host relates to a process. */
-export function judgeHostOwnership(lease: HostLease, asking: string, now: number): HostOwnership {
-  if (lease.holder !== asking) return isHostHeld(lease, now) ? 'others' : 'free'
+export function judgeHostOwnership(lease: HostLease, processId: string, now: number): HostOwnership {
+  if (lease.holder !== processId) return isHostHeld(lease, now) ? 'others' : 'free'
   const isGivenBack = lease.leasedUntil === 0
   // A process that gave a host back because others want it must leave it to them.
   if (isWanted(lease, now) && (isGivenBack || now - lease.takenAt >= CONTESTED_LEASE_MS)) return 'yielded'
@@ -52,12 +52,12 @@ export function isHostHeld({ holder, leasedUntil }: HostLease, now: number): boo
   return holder !== null && leasedUntil > now && leasedUntil - now <= MAX_LEASE_MS
 }
 
-/** Takes a free host or renews the own lease. The token grows if another process held the host before. */
-export function takeHost(lease: HostLease, asking: string, now: number, until: number): HostLease {
-  const isItsOwn = lease.holder === asking
-  if (isItsOwn && lease.leasedUntil > 0) return { ...lease, leasedUntil: until }
-  const token = isItsOwn ? lease.token : lease.token + 1
-  return { holder: asking, token, leasedUntil: until, takenAt: now, wantedAt: 0 }
+/** Takes a free host, or renews the lease of its holder. The token grows if another process held the host before. */
+export function takeHost(lease: HostLease, processId: string, now: number, until: number): HostLease {
+  const isHolder = lease.holder === processId
+  if (isHolder && lease.leasedUntil > 0) return { ...lease, leasedUntil: until }
+  const token = isHolder ? lease.token : lease.token + 1
+  return { holder: processId, token, leasedUntil: until, takenAt: now, wantedAt: 0 }
 }
 
 /** Records that another process wants a host. Returns the same lease if that was recorded a moment ago. */
@@ -65,7 +65,7 @@ export function wantHost(lease: HostLease, now: number): HostLease {
   return Math.abs(now - lease.wantedAt) < WANT_INTERVAL_MS ? lease : { ...lease, wantedAt: now }
 }
 
-/** Gives a host back once none of its requests is in progress. */
+/** Gives a host back. Called once no request to the host is in progress. */
 export function releaseHost(lease: HostLease): HostLease {
   return { ...lease, leasedUntil: 0 }
 }

@@ -28,21 +28,21 @@ export function joinCrawl(
   { shared, heartbeat }: JoinOptions,
   signal: AbortSignal,
 ): AsyncGenerator<CrawlEvent, void, void> {
-  const over = new AbortController()
+  const leave = new AbortController()
   let active: ActiveCrawl | undefined
-  // Always true: for a joined process the end of the crawl is no failure.
+  // Returns true even when the crawl is over, because that is no failure of a joined process.
   const touch = async (): Promise<boolean> => {
-    const now = await heartbeat()
+    const current = await heartbeat()
     // If the site has moved, this process would judge addresses by the wrong location, so it leaves.
-    if (now?.siteUrl !== shared.siteUrl) over.abort()
-    else if (active !== undefined) active.isLlmsFullKnown = now.isFullKnown
+    if (current?.siteUrl !== shared.siteUrl) leave.abort()
+    else if (active !== undefined) active.isLlmsFullKnown = current.isFullKnown
     return true
   }
-  const open = (patient: CrawlPorts, { signal: either, storeRetry: patience, activity: pulse }: Supervisor) => {
-    active = new ActiveCrawl(run, pulse.countCalls(createRetryingPorts(patient, patience)), either, shared)
+  const open = (crawlPorts: CrawlPorts, { signal: crawlSignal, storeRetry, activity }: Supervisor) => {
+    active = new ActiveCrawl(run, activity.countCalls(createRetryingPorts(crawlPorts, storeRetry)), crawlSignal, shared)
     return active
   }
-  const work = (active: ActiveCrawl) => visitAll(active, { idleTimeoutMs: IDLE_TIMEOUT_MS, stopSignal: over.signal })
+  const work = (active: ActiveCrawl) => visitAll(active, { idleTimeoutMs: IDLE_TIMEOUT_MS, stopSignal: leave.signal })
   return supervise({ run, ports: { ...ports, touch }, open, work, finish: createSummary }, signal)
 }
 
@@ -65,7 +65,7 @@ async function createSummary(active: ActiveCrawl): Promise<CrawlSummary> {
   }
 }
 
-/** A process that may not reach the site fails alone; the others continue. */
+/** If this process may not reach the site, it fails alone, and the other processes continue. */
 function describeEnd({ refusal, refusalDetail }: ActiveCrawl): Ending {
   return refusal === null ? COMPLETED_ENDING : { ...COMPLETED_ENDING, end: 'failed', problem: refusalDetail ?? refusal }
 }

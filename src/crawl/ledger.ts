@@ -13,7 +13,7 @@ export const REASONS = [
   'bad-url',
   'scheme',
   'excluded',
-  // An ignore file of the folder matches it.
+  // An ignore file of the folder matches the file.
   'ignored',
   'off-site',
   'out-of-scope',
@@ -26,20 +26,20 @@ export const REASONS = [
   'path-trap',
   'calendar-trap',
   'max-depth',
-  // The ledger holds the maximum number of addresses of the source; this one has no row.
+  // The ledger holds the maximum number of addresses of the source, so this address has no row.
   'overflow',
   // The page marks the link as nofollow, or the crawl does not follow links.
   'nofollow',
   // The page has more links than are read.
   'too-many-links',
   'new-in-refresh',
-  // Refused when it was about to be fetched.
+  // Refused when the address was about to be fetched.
   'robots-disallow',
   'robots-unreachable',
   'page-cap',
-  // The list that names it holds only missing pages, judged by a sample.
+  // The list that names the address holds only missing pages, judged by a sample.
   'stale-list',
-  // Addresses of its shape returned the same content again and again.
+  // Addresses of the same shape returned the same content again and again.
   'same-content',
   // The planner has enough addresses from one hub, or the address is older than requested.
   'hub-cap',
@@ -85,7 +85,7 @@ export const REASONS = [
   'page-defect',
   // The system denies access to the file.
   'unreadable',
-  // Its host kept failing, or asked for a longer back-off than allowed; the address itself was not requested.
+  // The host kept failing, or asked for a longer back-off than allowed. The address itself was not requested.
   'host-parked',
   // Removed from the library.
   'unlinked',
@@ -180,7 +180,7 @@ export function isListed(discovery: Discovery): boolean {
 /** Everything that is known about one address of a source. */
 export interface LedgerRow {
   readonly sourceId: string
-  /** Normalised address; equal for all spellings of one address. */
+  /** Normalized address; equal for all spellings of one address. */
   readonly key: string
   /** The address as written where it was first found; requests use this one. */
   readonly url: string
@@ -192,30 +192,30 @@ export interface LedgerRow {
   /** Key of the address that holds the content of this one. */
   readonly target: string | null
   readonly depth: number
-  /** Address of the page or list where it was first found. */
+  /** The page or list where the address was first found. */
   readonly foundOn: string | null
   readonly discovery: Discovery
   readonly etag: string | null
   readonly lastModified: string | null
-  /** Hash of the content of its last response. */
+  /** Hash of the content of the last response. */
   readonly contentHash: string | null
-  /** Requests since its last successful response. */
+  /** Requests since the last successful response. */
   readonly attempts: number
-  /** Status of its last response. */
+  /** Status of the last response. */
   readonly status: number | null
-  /** Its last outcome as text. */
+  /** The last outcome as text. */
   readonly detail: string | null
   readonly firstSeenAt: number
-  /** When its content was last confirmed; without a page, when it was last requested. */
+  /** When the content was last confirmed; without a page, when the address was last requested. */
   readonly checkedAt: number | null
   readonly changedAt: number | null
-  /** When it may be fetched next, if that is set. */
+  /** When the address may be fetched next, if that is set. */
   readonly dueAt: number | null
-  /** The crawl that last saw it. */
+  /** The crawl that last saw the address. */
   readonly crawlId: string | null
-  /** Whether the library holds content for it. */
+  /** Whether the library holds content for the address. */
   readonly hasPage: boolean
-  /** Whether its last response was empty until a browser ran its scripts. */
+  /** Whether the last response was empty until a browser ran its scripts. */
   readonly isShell: boolean
 }
 
@@ -227,7 +227,7 @@ export interface FoundAddress {
   readonly depth: number
   readonly foundOn: string | null
   readonly discovery: Discovery
-  /** Why it must not be fetched; null admits it. */
+  /** Why the address must not be fetched; null if it is admitted. */
   readonly refusal: Refusal | null
   /** The find counts only for an address that has never been seen. */
   readonly isNewOnly?: boolean
@@ -242,7 +242,7 @@ export interface FoundAddress {
 export interface Refusal {
   readonly reason: Reason
   readonly pattern: string | null
-  /** Key of the address that replaces it. */
+  /** Key of the address that replaces the refused one. */
   readonly target: string | null
 }
 
@@ -261,7 +261,7 @@ export interface Visit {
   readonly host: string
   readonly depth: number
   readonly discovery: Discovery
-  /** Address of the page or list where it was first found. */
+  /** The page or list where the address was first found. */
   readonly foundOn: string | null
   readonly attempts: number
   /** Validators, if a 304 response would be enough. */
@@ -274,17 +274,17 @@ export interface Visit {
   readonly hasPage: boolean
   /** Whether the address was read before, so that its links can be replayed. */
   readonly hasLinks: boolean
-  /** Whether its last response was empty until a browser ran its scripts. */
+  /** Whether the last response was empty until a browser ran its scripts. */
   readonly isShell: boolean
   /** Key of the address whose content this one duplicated when it was last read. */
   readonly target: string | null
-  /** A second request, because the first response would remove the page. */
+  /** Whether this is a second request, made because the first response would remove the page. */
   readonly isConfirmation: boolean
-  /** Store the content here and ignore the canonical address of the page, because that one holds nothing. */
+  /** Whether the content is stored here and the canonical address of the page ignored, because that address holds nothing. */
   readonly isFinal: boolean
   /** Start of the reserved host slot; the request must not be sent earlier. */
   readonly notBefore: number
-  /** Identifies the lease; another value in the row means that it was lost. */
+  /** Identifies the lease. Another value in the row means that the lease was lost. */
   readonly lease: string
 }
 
@@ -302,7 +302,7 @@ export interface Alias {
   readonly reason: string | null
   /** Whether `aliasUrl` exists; null if it was never requested or its response does not tell. Left out before the first check. */
   readonly exists?: boolean | null
-  /** When it was last checked. */
+  /** When the alias was last checked. */
   readonly checkedAt?: number
   /** State of the target at that time. */
   readonly metadata?: AliasFacts
@@ -314,9 +314,9 @@ export interface AliasFacts {
   readonly state: LedgerState | null
   readonly reason: Reason | null
   readonly status: number | null
-  /** Classification of its page, if there is one. */
+  /** Classification of the page of the target, if there is one. */
   readonly kind: PageClass | null
-  /** Title of its page; left out without one. */
+  /** Title of the page of the target; left out without one. */
   readonly title?: string
 }
 
@@ -328,8 +328,8 @@ export function isExistingAddress({
 }: Pick<LedgerRow, 'reason' | 'status' | 'hasPage'>): boolean | null {
   if (hasPage) return true
   if (isAbsent(reason)) return false
-  const isAsked = status !== null && reason !== 'unlinked'
-  return isAsked && status < 400 ? true : null
+  const wasRequested = status !== null && reason !== 'unlinked'
+  return wasRequested && status < 400 ? true : null
 }
 
 /** Whether a reason means that nothing exists at an address. */
@@ -369,7 +369,7 @@ export interface Settlement {
   readonly contentUrl?: string | null
   /** The address that readers open from now on: addresses of some files include the revision that was read. @default unchanged */
   readonly url?: string
-  /** Whether its response was empty until a browser ran its scripts. @default unchanged */
+  /** Whether the response was empty until a browser ran its scripts. @default unchanged */
   readonly isShell?: boolean
   readonly contentHash?: string | null
   readonly dueAt?: number | null
@@ -403,7 +403,7 @@ export interface Adoption {
   readonly now: number
   readonly find: FoundAddress
   readonly record: PageRecord
-  /** Whether it is stored again although its content is unchanged. @default false */
+  /** Whether the page is stored again even if its content is unchanged. @default false */
   readonly isFull?: boolean
   readonly finds: readonly FoundAddress[]
   /** Maximum number of rows of the source. @default unlimited */
@@ -417,7 +417,7 @@ export function createOverflowResult(finds: SettlementResult['finds']): Settleme
 
 /** An address that lost its content to a preferred one. */
 export interface DemotedAddress {
-  /** The state it had before. */
+  /** State of the address before it lost its content. */
   readonly state: LedgerState
   readonly checkedAt: number | null
 }
@@ -431,9 +431,9 @@ export interface SettlementResult {
   readonly reason: Reason | null
   /** Key of the address that holds the same content. */
   readonly target: string | null
-  /** The address that lost its content to this one, as the same crawl had settled it before. @default none */
+  /** The address that lost its content to this one, with the state in which this crawl had settled it. @default none */
   readonly demoted?: DemotedAddress | null
-  /** Whether it holds a page. @default false */
+  /** Whether the address holds a page. @default false */
   readonly hasPage?: boolean
   /** Results in the order of the finds. */
   readonly finds: readonly OfferResult[]
@@ -462,13 +462,13 @@ export interface ListRecord {
   readonly url: string
   readonly etag: string | null
   readonly lastModified: string | null
-  /** Hash of its text. */
+  /** Hash of the text of the list. */
   readonly contentHash: string
-  /** Hash of everything else that affects how it is read. */
+  /** Hash of everything else that affects how the list is read. */
   readonly contextHash: string
-  /** Number of pages stored from it. */
+  /** Number of pages stored from the list. */
   readonly pages: number
-  /** Addresses that it names without their content. */
+  /** Addresses that the list names without their content. */
   readonly named: readonly string[]
 }
 
@@ -584,8 +584,8 @@ export interface Ledger {
   countPages(sourceId: string, crawlId: string): Promise<number>
   /**
    * Takes every pending row out of the frontier, and returns their number. A row without a page becomes skipped with the reason. A row with
-   * a page becomes `unchanged` without a check, because nothing contradicts its content. With `listed`, only these rows, and of them only
-   * those without a page.
+   * a page becomes `unchanged` without a check, because nothing contradicts its content. With `listed`, takes out only these rows, and of
+   * them only those without a page.
    */
   skipPending(
     sourceId: string,
@@ -614,9 +614,9 @@ export interface Ledger {
   writeList(sourceId: string, crawlId: string, record: ListRecord): Promise<void>
   /** Pages of the llms-full.txt with this address, in key order; `key` is that of the file, which may hold the remainder as a page. */
   listPagesOf(sourceId: string, url: string, key: string): Promise<readonly ListedPage[]>
-  /** Confirms all these pages at once, and returns their number. */
+  /** Confirms all pages that `listPagesOf` returns, and returns their number. */
   confirmPagesOf(sourceId: string, crawlId: string, url: string, key: string, now: number): Promise<number>
-  /** Lists of a kind that named addresses with content which this crawl has not seen, in order. */
+  /** Lists of a kind, in order, that named addresses with content which this crawl has not seen. */
   listUnseenLists(sourceId: string, crawlId: string, discovery: Discovery): Promise<readonly string[]>
   /**
    * The first row, by key, that this crawl settled for one of these reasons and whose links are unknown; or one that it read and that has
@@ -639,6 +639,6 @@ export interface Ledger {
   writeRobots(record: RobotsRecord): Promise<void>
   /** Counts pages that this crawl proved gone, and with `withUnseen` those that it did not see. */
   countRemovable(sourceId: string, crawlId: string, withUnseen: boolean): Promise<{ removable: number; pages: number }>
-  /** Removes these pages in batches, with content and index rows; their ledger rows become `gone`. Returns their number. */
+  /** Removes the pages that `countRemovable` counts, with content and index rows. Their ledger rows become `gone`. Returns their number. */
   removeProven(sourceId: string, crawlId: string, withUnseen: boolean, now: number): Promise<number>
 }

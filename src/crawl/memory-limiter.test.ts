@@ -3,10 +3,10 @@ import type { CrawlEvent } from './events.ts'
 import { MemoryLimiter } from './memory-limiter.ts'
 
 /** A limiter with a limit of 1,000 bytes. The test sets the memory in use and the time. */
-function openGate() {
+function openLimiter() {
   const state = { used: 0, now: 0, relieved: 0 }
-  const told: CrawlEvent[] = []
-  const gate = new MemoryLimiter({
+  const events: CrawlEvent[] = []
+  const limiter = new MemoryLimiter({
     memory: {
       used: () => state.used,
       relieve: async () => {
@@ -15,31 +15,31 @@ function openGate() {
     },
     limitBytes: 1000,
     clock: { now: () => state.now, sleep: async () => undefined },
-    tell: (event) => told.push(event),
+    tell: (event) => events.push(event),
   })
-  return { gate, state, told }
+  return { limiter, state, events }
 }
 
 test('MemoryLimiter admits every visit while memory is sufficient or not measured', () => {
-  const { gate, told } = openGate()
-  expect(gate.admits(99)).toBe(true)
-  expect(told).toEqual([])
+  const { limiter, events } = openLimiter()
+  expect(limiter.admits(99)).toBe(true)
+  expect(events).toEqual([])
   const clock = { now: () => 0, sleep: async () => undefined }
   expect(new MemoryLimiter({ memory: undefined, limitBytes: 1, clock, tell: () => undefined }).admits(99)).toBe(true)
 })
 
 test('MemoryLimiter blocks concurrent visits until memory is clearly below the limit', () => {
-  const { gate, state, told } = openGate()
+  const { limiter, state, events } = openLimiter()
   state.used = 1001
-  expect(gate.admits(1)).toBe(false)
+  expect(limiter.admits(1)).toBe(false)
   state.used = 990
-  expect(gate.admits(1)).toBe(false)
+  expect(limiter.admits(1)).toBe(false)
   state.now = 500
   state.used = 850
-  expect(gate.admits(1)).toBe(true)
+  expect(limiter.admits(1)).toBe(true)
   state.used = 990
-  expect(gate.admits(1)).toBe(true)
-  expect(told).toEqual([
+  expect(limiter.admits(1)).toBe(true)
+  expect(events).toEqual([
     { type: 'paused', cause: 'memory', detail: '0 MB of 0 MB are in use' },
     { type: 'resumed', cause: 'memory', pausedMs: 500 },
   ])
@@ -47,14 +47,14 @@ test('MemoryLimiter blocks concurrent visits until memory is clearly below the l
 })
 
 test('MemoryLimiter frees memory while idle, then admits one visit at a time', () => {
-  const { gate, state, told } = openGate()
+  const { limiter, state, events } = openLimiter()
   state.used = 2000
-  expect(gate.admits(0)).toBe(false)
-  expect(gate.admits(0)).toBe(false)
+  expect(limiter.admits(0)).toBe(false)
+  expect(limiter.admits(0)).toBe(false)
   expect(state.relieved).toBe(1)
   state.now = 5000
-  expect(gate.admits(0)).toBe(true)
-  expect(gate.admits(1)).toBe(false)
-  expect(gate.admits(0)).toBe(true)
-  expect(told.length).toBe(1)
+  expect(limiter.admits(0)).toBe(true)
+  expect(limiter.admits(1)).toBe(false)
+  expect(limiter.admits(0)).toBe(true)
+  expect(events.length).toBe(1)
 })

@@ -18,7 +18,7 @@ export interface MemoryLimiterOptions {
   readonly tell: (event: Extract<CrawlEvent, { type: 'paused' | 'resumed' }>) => void
 }
 
-/** The pause ends below this share of the limit, so that the next page does not trigger it again. */
+/** The pause ends below this share of the limit, so that the next page does not cause another pause. */
 const RESUME_SHARE = 0.85
 /** Maximum wait for memory while no visit is in progress. */
 const MAX_MEMORY_WAIT_MS = 5000
@@ -27,7 +27,7 @@ const MAX_MEMORY_WAIT_MS = 5000
 export class MemoryLimiter {
   readonly #options: MemoryLimiterOptions
   /** Since when memory has been short. */
-  #tightSince: number | undefined
+  #shortSince: number | undefined
   /** Since when no visit has been in progress during that time. */
   #idleSince: number | undefined
 
@@ -41,13 +41,13 @@ export class MemoryLimiter {
     if (memory === undefined) return true
     const used = memory.used()
     const now = clock.now()
-    if (this.#tightSince === undefined) {
+    if (this.#shortSince === undefined) {
       if (used <= limitBytes) return true
-      this.#tightSince = now
+      this.#shortSince = now
       tell({ type: 'paused', cause: 'memory', detail: `${inMegabytes(used)} of ${inMegabytes(limitBytes)} are in use` })
     } else if (used <= limitBytes * RESUME_SHARE) {
-      tell({ type: 'resumed', cause: 'memory', pausedMs: now - this.#tightSince })
-      this.#tightSince = undefined
+      tell({ type: 'resumed', cause: 'memory', pausedMs: now - this.#shortSince })
+      this.#shortSince = undefined
       this.#idleSince = undefined
       return true
     }

@@ -26,7 +26,7 @@ function createStepClock(): Clock {
 test('a crawl whose library does not respond still signals liveness, and is stopped when it stalls', async () => {
   const clock = createStepClock()
   const stop = new AbortController()
-  const patience = new StoreRetry({
+  const storeRetry = new StoreRetry({
     clock,
     signal: stop.signal,
     maxWaitMs: () => 1,
@@ -34,7 +34,7 @@ test('a crawl whose library does not respond still signals liveness, and is stop
     giveUp: () => undefined,
   })
   const limits = { ...DEFAULT_CRAWL_LIMITS, aliveMs: 30_000, stallMs: 120_000 }
-  let signs = 0
+  let heartbeats = 0
   const active: ObservedCrawl = {
     run: { sourceId: 'docs', limits },
     ports: {
@@ -42,7 +42,7 @@ test('a crawl whose library does not respond still signals liveness, and is stop
       ledger: { countOpen: never } as Partial<Ledger> as Ledger,
       control: undefined,
       touch: () => {
-        signs += 1
+        heartbeats += 1
         return never()
       },
     },
@@ -50,8 +50,8 @@ test('a crawl whose library does not respond still signals liveness, and is stop
     visiting: new Map(),
     progress: never,
   }
-  await observeCrawl({ active, storeRetry: patience, activity: new ActivityCounter(), stop }, stop.signal)
+  await observeCrawl({ active, storeRetry, activity: new ActivityCounter(), stop }, stop.signal)
   expect(stop.signal.reason).toBeInstanceOf(StallError)
   // A signal that gets no response is repeated after `aliveMs`.
-  expect(signs).toBeGreaterThanOrEqual(limits.stallMs / limits.aliveMs)
+  expect(heartbeats).toBeGreaterThanOrEqual(limits.stallMs / limits.aliveMs)
 })

@@ -10,7 +10,7 @@ export const PROGRESS_INTERVAL_MS = 250
 export const HEARTBEATS_PER_TIMEOUT = 6
 /** A longer gap between two checks means that the process or machine was suspended. */
 const MAX_TICK_MS = 10 * PROGRESS_INTERVAL_MS
-/** A check that takes longer than this counts as one without activity. */
+/** A check that takes longer than this counts as time without activity. */
 const MAX_CHECK_MS = 20 * PROGRESS_INTERVAL_MS
 /** Maximum number of addresses named in a message. */
 const MAX_NAMED = 5
@@ -36,11 +36,11 @@ export class ActivityCounter {
       }
     }
     const { fetcher, pageFetcher, renderer } = ports
-    const watchFetcher = (one: Fetcher): Fetcher => ({ fetch: (request) => counted(one.fetch(request)) })
+    const countFetches = (fetcher: Fetcher): Fetcher => ({ fetch: (request) => counted(fetcher.fetch(request)) })
     return {
       ...ports,
-      fetcher: watchFetcher(fetcher),
-      pageFetcher: pageFetcher && watchFetcher(pageFetcher),
+      fetcher: countFetches(fetcher),
+      pageFetcher: pageFetcher && countFetches(pageFetcher),
       renderer: renderer && {
         prepare: () => renderer.prepare(),
         render: (snapshot, request) => counted(renderer.render(snapshot, request)),
@@ -73,70 +73,70 @@ export interface ObservedRun {
  * Emits progress and signals liveness until the crawl ends. Stops a crawl that was taken over, and one without activity although it waits
  * for nothing.
  */
-export async function observeCrawl(watched: ObservedRun, ended: AbortSignal): Promise<void> {
-  const { active, stop } = watched
+export async function observeCrawl(observed: ObservedRun, ended: AbortSignal): Promise<void> {
+  const { active, stop } = observed
   const { clock } = active.ports
   const { stallMs } = active.run.limits
-  const idle = new IdleTime(watched)
-  const signs = new Heartbeat(watched)
+  const idle = new IdleTime(observed)
+  const heartbeat = new Heartbeat(observed)
   // A failed count is skipped: the store may be busy, and the next count is due soon.
-  const look = async (): Promise<ProgressCheck> => {
+  const check = async (): Promise<ProgressCheck> => {
     const progress = await active.progress().catch(() => undefined)
     return { progress, idleMs: await idle.measure(progress).catch(() => 0) }
   }
   const pause = () => clock.sleep(PROGRESS_INTERVAL_MS, ended).catch(() => undefined)
-  let looking: { readonly since: number; readonly look: Promise<ProgressCheck> } | undefined
+  let pending: { readonly since: number; readonly result: Promise<ProgressCheck> } | undefined
   for (let next = pause(); ; ) {
     await next
     next = pause()
     if (ended.aborted) return
-    looking ??= { since: clock.now(), look: look() }
-    // Liveness is signalled even if the store does not respond.
-    const looked = await Promise.race([looking.look, next])
+    pending ??= { since: clock.now(), result: check() }
+    // Does not wait longer than one interval, so that liveness is signaled even if the store does not respond.
+    const result = await Promise.race([pending.result, next])
     if (ended.aborted) return
-    const isLate = clock.now() - looking.since > MAX_CHECK_MS
-    if (looked !== undefined) looking = undefined
-    const { progress, idleMs } = looked ?? { progress: undefined, idleMs: isLate ? idle.measureWithoutStore() : 0 }
+    const isLate = clock.now() - pending.since > MAX_CHECK_MS
+    if (result !== undefined) pending = undefined
+    const { progress, idleMs } = result ?? { progress: undefined, idleMs: isLate ? idle.measureWithoutStore() : 0 }
     if (idleMs >= stallMs && !stop.signal.aborted) stop.abort(describeStall(active, stallMs))
     if (progress !== undefined && !active.events.isFull) {
       active.events.push({ type: 'progress', ...progress })
       idle.discount()
     }
-    signs.sendIfDue()
+    heartbeat.sendIfDue()
   }
 }
 
 /** Signals that a crawl is alive, and stops one that was taken over. A failed signal is skipped. */
 class Heartbeat {
-  readonly #watched: ObservedRun
-  readonly #everyMs: number
+  readonly #observed: ObservedRun
+  readonly #intervalMs: number
   #dueAt: number
   /** When the pending signal was sent. */
-  #givenAt = Number.NEGATIVE_INFINITY
+  #pendingSince = Number.NEGATIVE_INFINITY
 
-  constructor(watched: ObservedRun) {
-    const { run, ports } = watched.active
-    this.#watched = watched
-    this.#everyMs = run.limits.aliveMs / HEARTBEATS_PER_TIMEOUT
-    this.#dueAt = ports.clock.now() + this.#everyMs
+  constructor(observed: ObservedRun) {
+    const { run, ports } = observed.active
+    this.#observed = observed
+    this.#intervalMs = run.limits.aliveMs / HEARTBEATS_PER_TIMEOUT
+    this.#dueAt = ports.clock.now() + this.#intervalMs
   }
 
   /** Does not wait for the result: a locked library may take long, and progress must still be emitted. */
   sendIfDue(): void {
-    const { active, stop } = this.#watched
+    const { active, stop } = this.#observed
     const { clock, touch } = active.ports
     const now = clock.now()
     // A signal without a response for this long is considered lost, and another is sent.
-    if (now < this.#dueAt || now - this.#givenAt < active.run.limits.aliveMs) return
-    this.#dueAt = now + this.#everyMs
-    this.#givenAt = now
+    if (now < this.#dueAt || now - this.#pendingSince < active.run.limits.aliveMs) return
+    this.#dueAt = now + this.#intervalMs
+    this.#pendingSince = now
     touch()
       .then((isOurs) => {
         if (!isOurs) stop.abort(new Error(TAKEN_OVER))
       })
       .catch(() => undefined)
       .finally(() => {
-        this.#givenAt = Number.NEGATIVE_INFINITY
+        this.#pendingSince = Number.NEGATIVE_INFINITY
       })
   }
 }
@@ -149,60 +149,60 @@ interface ProgressCheck {
 
 /** Measures how long a crawl has been without activity. */
 class IdleTime {
-  readonly #watched: ObservedRun
-  #happened = -1
-  #read = -1
-  #lookedAt: number
+  readonly #observed: ObservedRun
+  #activityCount = -1
+  #readCount = -1
+  #checkedAt: number
   #idleMs = 0
 
-  constructor(watched: ObservedRun) {
-    this.#watched = watched
-    this.#lookedAt = watched.active.ports.clock.now()
+  constructor(observed: ObservedRun) {
+    this.#observed = observed
+    this.#checkedAt = observed.active.ports.clock.now()
   }
 
   async measure(progress: CrawlProgress | undefined): Promise<number> {
-    const { isStill, passed, now } = this.#look()
-    this.#idleMs = isStill && !(await this.#isWaiting(now, progress)) ? this.#idleMs + passed : 0
+    const { isInactive, elapsedMs, now } = this.#check()
+    this.#idleMs = isInactive && !(await this.#isWaiting(now, progress)) ? this.#idleMs + elapsedMs : 0
     return this.#idleMs
   }
 
-  /** Measures without the store, if it does not respond. */
+  /** Measures the idle time when the store does not respond. */
   measureWithoutStore(): number {
-    const { isStill, passed } = this.#look()
-    this.#idleMs = isStill && !this.#isHeldUp() ? this.#idleMs + passed : 0
+    const { isInactive, elapsedMs } = this.#check()
+    this.#idleMs = isInactive && !this.#isBlocked() ? this.#idleMs + elapsedMs : 0
     return this.#idleMs
   }
 
-  #look(): { readonly isStill: boolean; readonly passed: number; readonly now: number } {
-    const { active, activity: pulse } = this.#watched
+  #check(): { readonly isInactive: boolean; readonly elapsedMs: number; readonly now: number } {
+    const { active, activity } = this.#observed
     const { pushedCount, readCount, isFull } = active.events
     const now = active.ports.clock.now()
-    const passed = Math.min(now - this.#lookedAt, MAX_TICK_MS)
-    const happened = pulse.count + pushedCount
+    const elapsedMs = Math.min(now - this.#checkedAt, MAX_TICK_MS)
+    const activityCount = activity.count + pushedCount
     // A slow consumer delays the crawl, but its reading counts as activity.
-    const isStill = happened === this.#happened && !(isFull && readCount !== this.#read)
-    this.#lookedAt = now
-    this.#happened = happened
-    this.#read = readCount
-    return { isStill, passed, now }
+    const isInactive = activityCount === this.#activityCount && !(isFull && readCount !== this.#readCount)
+    this.#checkedAt = now
+    this.#activityCount = activityCount
+    this.#readCount = readCount
+    return { isInactive, elapsedMs, now }
   }
 
-  /** Excludes an event that is no activity, such as progress. */
+  /** Does not count the event that was just pushed, because a progress event is no activity. */
   discount(): void {
-    this.#happened++
+    this.#activityCount++
   }
 
-  #isHeldUp(): boolean {
-    const { active, storeRetry: patience } = this.#watched
-    return active.ports.control?.isPaused === true || patience.isWaiting
+  #isBlocked(): boolean {
+    const { active, storeRetry } = this.#observed
+    return active.ports.control?.isPaused === true || storeRetry.isWaiting
   }
 
   /**
    * Whether the crawl waits for something: a pause, a library that cannot be written, the back-off of a host, or a row that is not due yet.
    */
   async #isWaiting(now: number, progress: CrawlProgress | undefined): Promise<boolean> {
-    const { active } = this.#watched
-    if (this.#isHeldUp() || progress?.hosts.some(({ backoffMs }) => backoffMs > 0)) return true
+    const { active } = this.#observed
+    if (this.#isBlocked() || progress?.hosts.some(({ backoffMs }) => backoffMs > 0)) return true
     const { nextAt } = await active.ports.ledger.countOpen(active.run.sourceId, now)
     return nextAt !== null && nextAt > now
   }
@@ -210,8 +210,8 @@ class IdleTime {
 
 function describeStall({ events, visiting }: ObservedCrawl, stallMs: number): Error {
   const time = describeTime(stallMs)
-  if (events.isFull) return new Error(`nobody has read what the crawl tells for ${time}`)
+  if (events.isFull) return new Error(`the events of the crawl were not read for ${time}`)
   const named = [...visiting.keys()].slice(0, MAX_NAMED).join(', ')
   const more = visiting.size > MAX_NAMED ? ` and ${visiting.size - MAX_NAMED} more` : ''
-  return new StallError(`nothing happened for ${time}${visiting.size > 0 ? `; under way: ${named}${more}` : ''}`)
+  return new StallError(`nothing happened for ${time}${visiting.size > 0 ? `; in progress: ${named}${more}` : ''}`)
 }

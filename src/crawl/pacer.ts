@@ -43,7 +43,7 @@ const SLOW_HOST_STEP_FACTOR = 0.5
 const SLOWDOWN_FAILURE_COUNT = 3
 /** Different addresses that must fail in a row before a back-off, for a host that has not responded with a page yet. */
 const BACK_OFF_FAILURE_COUNT = 8
-/** Factor on the interval for each back-off after failures: the first response afterwards shows whether the host has recovered. */
+/** Factor on the interval for each back-off after failures. The next success restores the interval. */
 const BACK_OFF_INTERVAL_FACTOR = 4
 /** Number of recent good pages to request again as a probe before a back-off. */
 const MAX_GOOD_URLS = 2
@@ -63,8 +63,9 @@ const MAX_REPORTED_HOSTS = 100
 /** A response is slow if it takes longer than the best latency of the host by both this factor and this time. */
 const SLOW_FACTOR = 3
 const SLOW_MARGIN_MS = 500
-/** Responses before the best latency counts, and the weight of each new response in the average. */
+/** Number of responses before the best latency counts. */
 const MIN_LATENCY_SAMPLES = 5
+/** Weight of each new response in the average latency. */
 const LATENCY_WEIGHT = 0.2
 
 /** Options of a pacer. */
@@ -75,7 +76,7 @@ export interface PacerOptions {
   readonly random: () => number
   readonly limits: Pick<CrawlLimits, 'intervalMs' | 'loopbackIntervalMs' | 'startIntervalMs' | 'jitterMs' | 'holdsMs'>
   /** Requests an address again that the host has responded to. Without it, consecutive failing addresses are enough to suspect the host. */
-  readonly probe?: (url: string, leave: SendPermit) => Promise<FetchOutcome>
+  readonly probe?: (url: string, permit: SendPermit) => Promise<FetchOutcome>
   /** Cancels the wait for a probe. */
   readonly signal?: AbortSignal
   readonly tell?: (event: Extract<CrawlEvent, { type: 'held' | 'parked' | 'paced' }>) => void
@@ -89,8 +90,9 @@ export interface SendPermit {
   readonly roomMs: number
   /** Lease of the visit, if the permission is for a visit. */
   readonly lease: string | undefined
-  /** When the permission was given, and the last request to the host before it. */
+  /** When the permission was given. */
   readonly givenAt: number
+  /** Time of the last request to the host before the permission was given. */
   readonly askedBefore: number
 }
 
@@ -99,7 +101,7 @@ export type Turn = SendPermit | 'later' | 'parked'
 
 /** Sends requests with a permission of the pacer. */
 export interface PacedFetcher {
-  fetch(request: FetchRequest, leave: SendPermit): Promise<FetchOutcome>
+  fetch(request: FetchRequest, permit: SendPermit): Promise<FetchOutcome>
 }
 
 /** Outcome for a host that gets no more requests. */
@@ -107,7 +109,7 @@ export const HOST_PARKED_OUTCOME: FetchOutcome = {
   type: 'failed',
   status: null,
   reason: 'host-parked',
-  detail: 'its host is left alone',
+  detail: 'its host gets no more requests for now',
   isTransient: false,
   retryAfterMs: null,
 }
@@ -138,8 +140,8 @@ export class Pacer {
 
   /** Random jitter for the next slot of a host, in milliseconds. */
   readonly jitter = (): number => {
-    const [least, most] = this.#options.limits.jitterMs
-    return least + this.#options.random() * (most - least)
+    const [min, max] = this.#options.limits.jitterMs
+    return min + this.#options.random() * (max - min)
   }
 
   /** Waits for a slot of a host. */
@@ -184,44 +186,44 @@ export class Pacer {
    * `isPatient` request waits for another turn; for any other the outcome is {@link POSTPONED_OUTCOME}.
    */
   async send(
-    leave: SendPermit,
+    permit: SendPermit,
     send: (isInTime: () => boolean) => Promise<FetchOutcome>,
     signal?: AbortSignal,
-    isPatient: boolean = leave.lease === undefined,
+    isPatient: boolean = permit.lease === undefined,
   ): Promise<FetchOutcome> {
-    for (let own = leave; ; ) {
+    for (let current = permit; ; ) {
       let lateMs: number | undefined
       const outcome = await send(() => {
-        lateMs = this.#isInTime(own) ? undefined : this.#options.clock.now() - own.slot
+        lateMs = this.#isInTime(current) ? undefined : this.#options.clock.now() - current.slot
         return lateMs === undefined
       })
       if (lateMs === undefined) return outcome
-      const renewed = await this.#renew(own, lateMs, signal)
-      const turn = renewed === 'later' && isPatient ? await this.takeTurn(own.host, signal) : renewed
+      const renewed = await this.#renew(current, lateMs, signal)
+      const turn = renewed === 'later' && isPatient ? await this.takeTurn(current.host, signal) : renewed
       if (typeof turn === 'string') return turn === 'parked' ? HOST_PARKED_OUTCOME : POSTPONED_OUTCOME
-      own = turn
+      current = turn
     }
   }
 
   /** Whether the request may be sent now, as far as this process knows. */
   #isInTime({ host, slot, roomMs }: SendPermit): boolean {
-    const watch = this.#statsOf(host)
+    const stats = this.#statsOf(host)
     const now = this.#options.clock.now()
-    const { heldUntil, intervalMs, slowedAt } = watch.clock
+    const { heldUntil, intervalMs, slowedAt } = stats.clock
     if (this.#parked.has(host) || heldUntil > now) return false
     if (intervalMs > 0 && (slot < slowedAt || now - slot > MAX_SLOT_DELAY_MS + roomMs)) return false
-    watch.askedAt = now
+    stats.lastRequestAt = now
     return true
   }
 
   /** Gets a new permission for a request that was not sent. */
-  async #renew(leave: SendPermit, lateMs: number, signal?: AbortSignal): Promise<Turn> {
-    const { host, roomMs, givenAt, askedBefore } = leave
-    const watch = this.#statsOf(host)
-    if (watch.askedAt === givenAt) watch.askedAt = askedBefore
+  async #renew(permit: SendPermit, lateMs: number, signal?: AbortSignal): Promise<Turn> {
+    const { host, roomMs, givenAt, askedBefore } = permit
+    const stats = this.#statsOf(host)
+    if (stats.lastRequestAt === givenAt) stats.lastRequestAt = askedBefore
     // The connection is open now. If it closes before the next slot, opening another takes as long again, so the allowance covers that.
     const nextRoomMs = roomMs === 0 ? EXTRA_DELAY_MS : Math.min(lateMs, MAX_EXTRA_DELAY_MS)
-    return this.#enter(leave, nextRoomMs, signal)
+    return this.#enter(permit, nextRoomMs, signal)
   }
 
   async #enter(
@@ -230,113 +232,114 @@ export class Pacer {
     signal: AbortSignal | undefined,
   ): Promise<Turn> {
     const { clock } = this.#options
-    const watch = this.#statsOf(host)
-    let own = { slot, roomMs }
+    const stats = this.#statsOf(host)
+    let current = { slot, roomMs }
     for (let isKnown = false; ; ) {
-      const known = isKnown ? watch.clock : await this.#read(host, lease)
-      // The process that holds the host now makes the same request.
+      const known = isKnown ? stats.clock : await this.#read(host, lease)
+      // Another process holds the host now, and makes the same request.
       if (known === undefined) return 'later'
-      watch.clock = known
+      stats.clock = known
       isKnown = false
       // Read the clock only after the ledger has responded: this process may have been suspended meanwhile.
       const now = clock.now()
-      const { heldUntil, intervalMs, slowedAt } = watch.clock
+      const { heldUntil, intervalMs, slowedAt } = stats.clock
       if (this.#parked.has(host)) return 'parked'
       if (heldUntil > now) return (await this.parkIfHeld(host)) ? 'parked' : 'later'
       if (intervalMs <= 0) break
-      if (own.slot < slowedAt) return 'later'
+      if (current.slot < slowedAt) return 'later'
       // A late timer, or a slot from before the interval grew, must not bring two requests closer together.
-      const wait = Math.max(own.slot, watch.askedAt + intervalMs) - now
+      const wait = Math.max(current.slot, stats.lastRequestAt + intervalMs) - now
       if (wait > 0) {
         await clock.sleep(wait, signal)
         continue
       }
       // The same holds for requests of different processes. Where every timer is late, no slot would ever be met, so a replacement slot
       // allows more delay, and the interval after it grows by the same amount.
-      const lateMs = now - own.slot
-      if (lateMs <= MAX_SLOT_DELAY_MS + own.roomMs) break
-      own = await this.#retake(watch, own, Math.max(nextRoomMs, 2 * own.roomMs))
+      const lateMs = now - current.slot
+      if (lateMs <= MAX_SLOT_DELAY_MS + current.roomMs) break
+      current = await this.#retake(stats, current, Math.max(nextRoomMs, 2 * current.roomMs))
       // Reading the clock again would cause another delay. But the clock does not tell whether the host has been lost.
       isKnown = lease === undefined || lateMs < LEASE_RECHECK_DELAY_MS
     }
-    const askedBefore = watch.askedAt
+    const askedBefore = stats.lastRequestAt
     const givenAt = clock.now()
-    watch.askedAt = givenAt
-    return { host, ...own, lease, givenAt, askedBefore }
+    stats.lastRequestAt = givenAt
+    return { host, ...current, lease, givenAt, askedBefore }
   }
 
   /**
-   * Learns from the outcome of a request sent at `askedAt`. One failing address says nothing about its host. Several different ones in a
+   * Learns from the outcome of a request sent at `sentAt`. One failing address says nothing about its host. Several different ones in a
    * row, or one that fails again without a success between, make the host suspect: then known good pages are requested as probes. If these
    * fail too, the host gets a back-off. If one responds, only 502, 503 and 504 slow the host down. One success ends a back-off. Retry-After
    * applies to the whole host, for exactly that time.
    */
-  async noteOutcome(url: string, outcome: FetchOutcome, askedAt: number, isPage = true): Promise<void> {
-    const watch = this.#statsOf(new URL(url).host)
+  async noteOutcome(url: string, outcome: FetchOutcome, sentAt: number, isPage = true): Promise<void> {
+    const stats = this.#statsOf(new URL(url).host)
     // The timeout of one address says nothing about the latency of the others.
-    if (outcome.type !== 'failed' || outcome.reason !== 'timeout') watch.noteLatency(outcome.latencyMs)
+    if (outcome.type !== 'failed' || outcome.reason !== 'timeout') stats.noteLatency(outcome.latencyMs)
     this.#countLatency(outcome.latencyMs)
     if (outcome.type !== 'failed') {
-      if (isPage) watch.noteGood(url)
-      return this.#noteAnswer(watch, askedAt)
+      if (isPage) stats.noteGood(url)
+      return this.#noteAnswer(stats, sentAt)
     }
     if (!mayBlameHost(outcome)) return
     const { reason, status } = outcome
-    watch.quick = 0
-    watch.isOnlySlow = false
+    stats.quickCount = 0
+    stats.isOnlySlow = false
     const address = isPage ? url : LISTS
-    const isFurther = watch.noteFailure(address)
-    if (isRateLimit(outcome)) return this.#noteRefusal(watch, address, outcome, askedAt, isPage)
+    const isNewAddress = stats.noteFailure(address)
+    if (isRateLimit(outcome)) return this.#noteRefusal(stats, address, outcome, sentAt, isPage)
     // A host in back-off needs no further decision.
-    if (watch.clock.heldUntil > this.#options.clock.now()) return
+    if (stats.clock.heldUntil > this.#options.clock.now()) return
     const isBusy = status === 502 || status === 503 || status === 504
     const isOverload = isBusy || reason === 'timeout' || reason === 'network'
-    const isInTrouble = watch.failing.size >= SLOWDOWN_FAILURE_COUNT
-    if (!isInTrouble && (isFurther || !isOverload)) return
-    const answeredAt = await this.#probe(watch)
+    const isInTrouble = stats.failing.size >= SLOWDOWN_FAILURE_COUNT
+    if (!isInTrouble && (isNewAddress || !isOverload)) return
+    const answeredAt = await this.#probe(stats)
     if (typeof answeredAt === 'number') {
-      watch.failing.clear()
+      stats.failing.clear()
       const isSlowed = isBusy && isInTrouble
-      return isSlowed ? this.#slow(watch, askedAt, MAX_ERROR_INTERVAL_MS) : this.#noteAnswer(watch, answeredAt)
+      return isSlowed ? this.#slow(stats, sentAt, MAX_ERROR_INTERVAL_MS) : this.#noteAnswer(stats, answeredAt)
     }
-    if (isOverload && (answeredAt === 'down' || watch.failing.size >= BACK_OFF_FAILURE_COUNT))
-      return this.#hold(watch, outcome, askedAt, { factor: BACK_OFF_INTERVAL_FACTOR, isPage })
-    if (isFurther && isInTrouble) await this.#slow(watch, askedAt, isOverload ? MAX_INTERVAL_MS : MAX_ERROR_INTERVAL_MS)
+    if (isOverload && (answeredAt === 'down' || stats.failing.size >= BACK_OFF_FAILURE_COUNT))
+      return this.#hold(stats, outcome, sentAt, { factor: BACK_OFF_INTERVAL_FACTOR, isPage })
+    const maxMs = isOverload ? MAX_INTERVAL_MS : MAX_ERROR_INTERVAL_MS
+    if (isNewAddress && isInTrouble) await this.#slow(stats, sentAt, maxMs)
   }
 
   /** Applies the request of a host to slow down. */
   async #noteRefusal(
-    watch: HostStats,
+    stats: HostStats,
     address: string,
     outcome: Failure,
-    askedAt: number,
+    sentAt: number,
     isPage: boolean,
   ): Promise<void> {
     const now = this.#options.clock.now()
-    const factor = watch.noteRefusal(address, outcome.retryAfterMs !== null, now)
-    if (outcome.retryAfterMs !== null || watch.failing.size >= SLOWDOWN_FAILURE_COUNT)
-      return this.#hold(watch, outcome, askedAt, { factor, isPage })
-    await this.#change(watch, (clock) => slowClock(clock, askedAt, now, { factor }))
+    const factor = stats.noteRefusal(address, outcome.retryAfterMs !== null, now)
+    if (outcome.retryAfterMs !== null || stats.failing.size >= SLOWDOWN_FAILURE_COUNT)
+      return this.#hold(stats, outcome, sentAt, { factor, isPage })
+    await this.#change(stats, (clock) => slowClock(clock, sentAt, now, { factor }))
   }
 
   /** Ends slow-downs caused by failures, so that the next crawl measures the host itself. Back-offs stay. */
   async endSlowdowns(): Promise<void> {
-    for (const watch of this.#hostStats.values()) {
-      const { slowdown } = watch
+    for (const stats of this.#hostStats.values()) {
+      const { slowdown } = stats
       if (slowdown === null) continue
-      watch.slowdown = null
-      await this.#change(watch, (known) => endSlowdown(known, this.#options.clock.now(), slowdown))
+      stats.slowdown = null
+      await this.#change(stats, (known) => endSlowdown(known, this.#options.clock.now(), slowdown))
     }
   }
 
   /** Sets the crawl delay that the robots.txt of an origin asks for, if any. A host gets the longest delay of its origins. */
   readonly setDelay = async (origin: string, delayMs: number | null): Promise<void> => {
     const { host } = new URL(origin)
-    const watch = this.#statsOf(host)
+    const stats = this.#statsOf(host)
     const granted = Math.min(delayMs ?? 0, MAX_INTERVAL_MS)
-    if (watch.delays.get(origin) === granted) return
-    watch.delays.set(origin, granted)
-    await this.#setFloor(watch, origin)
+    if (stats.delays.get(origin) === granted) return
+    stats.delays.set(origin, granted)
+    await this.#setFloor(stats, origin)
     if (delayMs !== null && delayMs > MAX_INTERVAL_MS)
       this.#options.tell?.({ type: 'paced', host, intervalMs: granted, askedMs: delayMs })
   }
@@ -362,16 +365,16 @@ export class Pacer {
   async parkIfHeld(host: string): Promise<boolean> {
     const { ledger, clock, limits, tell } = this.#options
     const now = clock.now()
-    const watch = this.#statsOf(host)
-    watch.clock = await ledger.readClock(host, now)
-    const { heldUntil, strikes } = watch.clock
+    const stats = this.#statsOf(host)
+    stats.clock = await ledger.readClock(host, now)
+    const { heldUntil, strikes } = stats.clock
     // The crawl waits for a back-off that Pharos chose because of failures, even if it is longer.
-    const gotMs = backOffMsOf(limits.holdsMs, strikes) * (1 + BACK_OFF_JITTER)
-    if (heldUntil - now > Math.max(MAX_RETRY_AFTER_MS, gotMs)) {
+    const chosenMs = backOffMsOf(limits.holdsMs, strikes) * (1 + BACK_OFF_JITTER)
+    if (heldUntil - now > Math.max(MAX_RETRY_AFTER_MS, chosenMs)) {
       const until = new Date(heldUntil).toISOString().replace(/\.\d+/, '')
       this.park(host, 'rate-limited', `it asked to wait until ${until}`)
-    } else if (heldUntil > now && watch.toldUntil !== heldUntil) {
-      watch.toldUntil = heldUntil
+    } else if (heldUntil > now && stats.reportedUntil !== heldUntil) {
+      stats.reportedUntil = heldUntil
       tell?.({ type: 'held', host, untilMs: heldUntil, reason: null, strikes })
     }
     return this.#parked.has(host)
@@ -385,8 +388,8 @@ export class Pacer {
   /** Progress of each host; only the busiest if there are many. */
   progress(): HostProgress[] {
     const now = this.#options.clock.now()
-    const watches = [...this.#hostStats.values()]
-    const busiest = watches.length > MAX_REPORTED_HOSTS ? watches.sort((a, b) => b.requests - a.requests) : watches
+    const allStats = [...this.#hostStats.values()]
+    const busiest = allStats.length > MAX_REPORTED_HOSTS ? allStats.sort((a, b) => b.requests - a.requests) : allStats
     return busiest.slice(0, MAX_REPORTED_HOSTS).map(({ host, requests, clock, recent, latency }) => {
       const isHeld = clock.heldUntil > now
       return {
@@ -409,126 +412,126 @@ export class Pacer {
     this.#latencySumMs += ms
   }
 
-  async #noteAnswer(watch: HostStats, askedAt: number): Promise<void> {
-    watch.noteSuccess()
-    if ((watch.clock.strikes > 0 || watch.slowdown !== null) && askedAt > watch.clock.slowedAt) {
-      const { slowdown } = watch
-      watch.slowdown = null
-      await this.#change(watch, (known) => recoverClock(known, askedAt, this.#options.clock.now(), slowdown))
+  async #noteAnswer(stats: HostStats, sentAt: number): Promise<void> {
+    stats.noteSuccess()
+    if ((stats.clock.strikes > 0 || stats.slowdown !== null) && sentAt > stats.clock.slowedAt) {
+      const { slowdown } = stats
+      stats.slowdown = null
+      await this.#change(stats, (known) => recoverClock(known, sentAt, this.#options.clock.now(), slowdown))
     }
-    const { latency } = watch
-    if (latency !== null && watch.isSlow()) {
-      watch.quick = 0
+    const { latency } = stats
+    if (latency !== null && stats.isSlow()) {
+      stats.quickCount = 0
       // A host gets requests no faster than it responds.
-      if (watch.clock.intervalMs >= latency) return
-      const how = { factor: 2, mostMs: latency }
-      await this.#change(watch, (known) => slowClock(known, askedAt, this.#options.clock.now(), how))
-      watch.isOnlySlow = true
+      if (stats.clock.intervalMs >= latency) return
+      const options = { factor: 2, maxMs: latency }
+      await this.#change(stats, (known) => slowClock(known, sentAt, this.#options.clock.now(), options))
+      stats.isOnlySlow = true
       return
     }
     // Quick responses from before the slow-down do not count.
-    if (askedAt < watch.clock.slowedAt || watch.clock.intervalMs <= watch.clock.floorMs) return
+    if (sentAt < stats.clock.slowedAt || stats.clock.intervalMs <= stats.clock.floorMs) return
     // At a long interval few responses come, so fewer of them are enough.
-    const enough = Math.min(QUICK_RESPONSE_COUNT, Math.ceil(QUICK_RESPONSE_SPAN_MS / watch.clock.intervalMs))
+    const enough = Math.min(QUICK_RESPONSE_COUNT, Math.ceil(QUICK_RESPONSE_SPAN_MS / stats.clock.intervalMs))
     // A host that was only slow speeds up after half as many quick responses.
-    if (++watch.quick < (watch.isOnlySlow ? enough / 2 : enough)) return
-    watch.quick = 0
-    await this.#change(watch, (known) => easeClock(known, watch.isOnlySlow ? SLOW_HOST_STEP_FACTOR : undefined))
+    if (++stats.quickCount < (stats.isOnlySlow ? enough / 2 : enough)) return
+    stats.quickCount = 0
+    await this.#change(stats, (known) => easeClock(known, stats.isOnlySlow ? SLOW_HOST_STEP_FACTOR : undefined))
   }
 
   /**
    * Requests pages that a suspected host responded to before, until one responds or enough different addresses have failed. Returns the
    * time of the successful request. Returns undefined if no such page is known, or the host is in back-off by now.
    */
-  #probe(watch: HostStats): Promise<number | 'down' | undefined> {
-    watch.probing ??= this.#probeInTurn(watch).finally(() => {
-      watch.probing = undefined
+  #probe(stats: HostStats): Promise<number | 'down' | undefined> {
+    stats.probing ??= this.#probeInTurn(stats).finally(() => {
+      stats.probing = undefined
     })
-    return watch.probing
+    return stats.probing
   }
 
-  async #probeInTurn(watch: HostStats): Promise<number | 'down' | undefined> {
+  async #probeInTurn(stats: HostStats): Promise<number | 'down' | undefined> {
     const { probe, clock, signal } = this.#options
-    const { successes } = watch
+    const { successes } = stats
     let verdict: 'down' | undefined
-    for (const url of probe === undefined ? [] : [...watch.goodUrls].reverse()) {
+    for (const url of probe === undefined ? [] : [...stats.goodUrls].reverse()) {
       // A worker that waited here would be missing for other hosts.
-      if ((await this.parkIfHeld(watch.host)) || watch.clock.heldUntil > clock.now()) return undefined
-      const turn = await this.#takeNext(watch.host, signal)
+      if ((await this.parkIfHeld(stats.host)) || stats.clock.heldUntil > clock.now()) return undefined
+      const turn = await this.#takeNext(stats.host, signal)
       if (typeof turn === 'string') return undefined
-      const askedAt = clock.now()
+      const sentAt = clock.now()
       const outcome = (await probe?.(url, turn)) ?? POSTPONED_OUTCOME
       if (isUnsent(outcome)) return undefined
       // Another page may have been received while the probe was in progress.
-      const isAnswered = outcome.type !== 'failed' || !mayBlameHost(outcome) || watch.successes > successes
-      if (isAnswered) return askedAt
+      const isAnswered = outcome.type !== 'failed' || !mayBlameHost(outcome) || stats.successes > successes
+      if (isAnswered) return sentAt
       if (outcome.retryAfterMs !== null) {
-        await this.#noteRefusal(watch, url, outcome, askedAt, true)
+        await this.#noteRefusal(stats, url, outcome, sentAt, true)
         return undefined
       }
       verdict = 'down'
-      watch.noteFailure(url)
-      if (watch.failing.size >= SLOWDOWN_FAILURE_COUNT) break
+      stats.noteFailure(url)
+      if (stats.failing.size >= SLOWDOWN_FAILURE_COUNT) break
     }
     return verdict
   }
 
   /** Doubles the interval of a host because addresses fail, until one responds. */
-  #slow(watch: HostStats, askedAt: number, mostMs: number): Promise<void> {
-    const how = { factor: 2, mostMs }
-    return this.#backOff(watch, (known) => slowClock(known, askedAt, this.#options.clock.now(), how))
+  #slow(stats: HostStats, sentAt: number, maxMs: number): Promise<void> {
+    const options = { factor: 2, maxMs }
+    return this.#backOff(stats, (known) => slowClock(known, sentAt, this.#options.clock.now(), options))
   }
 
   /** Changes the clock of a host because addresses fail. The next success restores the interval. */
-  async #backOff(watch: HostStats, change: (clock: HostClock) => HostClock): Promise<void> {
-    const before = watch.slowdown
-    await this.#change(watch, (known) => {
+  async #backOff(stats: HostStats, change: (clock: HostClock) => HostClock): Promise<void> {
+    const before = stats.slowdown
+    await this.#change(stats, (known) => {
       const changed = change(known)
       const fromMs = before !== null && known.intervalMs <= before.toMs ? before.fromMs : known.intervalMs
-      if (changed.intervalMs > known.intervalMs) watch.slowdown = { fromMs, toMs: changed.intervalMs }
+      if (changed.intervalMs > known.intervalMs) stats.slowdown = { fromMs, toMs: changed.intervalMs }
       return changed
     })
   }
 
   async #hold(
-    watch: HostStats,
+    stats: HostStats,
     outcome: Failure,
-    askedAt: number,
-    how: Pick<BackOff, 'factor' | 'isPage'>,
+    sentAt: number,
+    options: Pick<BackOff, 'factor' | 'isPage'>,
   ): Promise<void> {
     const { reason, detail, retryAfterMs } = outcome
     const { clock, random, limits, tell } = this.#options
     const { holdsMs } = limits
     const spread = 1 - BACK_OFF_JITTER + random() * 2 * BACK_OFF_JITTER
     const holdMsOf = (strikes: number) => retryAfterMs ?? backOffMsOf(holdsMs, strikes) * spread
-    let before = 0
+    let strikesBefore = 0
     const hold = (known: HostClock): HostClock => {
-      before = known.strikes
-      return backOffClock(known, askedAt, clock.now(), { holdMsOf, ...how })
+      strikesBefore = known.strikes
+      return backOffClock(known, sentAt, clock.now(), { holdMsOf, ...options })
     }
-    await (isRateLimit(outcome) ? this.#change(watch, hold) : this.#backOff(watch, hold))
-    const { strikes, heldUntil } = watch.clock
-    watch.toldUntil = heldUntil
+    await (isRateLimit(outcome) ? this.#change(stats, hold) : this.#backOff(stats, hold))
+    const { strikes, heldUntil } = stats.clock
+    stats.reportedUntil = heldUntil
     if (retryAfterMs !== null && retryAfterMs > MAX_RETRY_AFTER_MS) {
-      this.park(watch.host, reason, `Retry-After ${Math.ceil(retryAfterMs / 1000)}`)
+      this.park(stats.host, reason, `Retry-After ${Math.ceil(retryAfterMs / 1000)}`)
     } else if (strikes > holdsMs.length) {
-      this.park(watch.host, reason, `${strikes} times in a row: ${detail}`)
-    } else if (strikes !== before) {
-      tell?.({ type: 'held', host: watch.host, untilMs: heldUntil, reason, strikes })
+      this.park(stats.host, reason, `${strikes} times in a row: ${detail}`)
+    } else if (strikes !== strikesBefore) {
+      tell?.({ type: 'held', host: stats.host, untilMs: heldUntil, reason, strikes })
     }
   }
 
   /** Takes a new slot in place of a missed one, with an allowance for delay. */
   async #retake(
-    watch: HostStats,
-    passed: { readonly slot: number; readonly roomMs: number },
+    stats: HostStats,
+    missed: { readonly slot: number; readonly roomMs: number },
     roomMs: number,
   ): Promise<{ readonly slot: number; readonly roomMs: number }> {
-    const [, mostJitterMs] = this.#options.limits.jitterMs
-    let { slot } = passed
-    await this.#change(watch, (known) => {
+    const [, maxJitterMs] = this.#options.limits.jitterMs
+    let { slot } = missed
+    await this.#change(stats, (known) => {
       const now = this.#options.clock.now()
-      const taken = retakeSlot(known, passed.slot, now, this.jitter() + roomMs, mostJitterMs + passed.roomMs)
+      const taken = retakeSlot(known, missed.slot, now, this.jitter() + roomMs, maxJitterMs + missed.roomMs)
       slot = taken.slot
       return taken.clock
     })
@@ -542,64 +545,64 @@ export class Pacer {
   }
 
   async #open(host: string): Promise<void> {
-    const watch = this.#statsOf(host)
-    const { floorMs, startMs } = this.#leastOf(watch)
-    watch.opening ??= this.#change(watch, (known) =>
+    const stats = this.#statsOf(host)
+    const { floorMs, startMs } = this.#intervalsOf(stats)
+    stats.opening ??= this.#change(stats, (known) =>
       openClock(known, floorMs, startMs, this.#options.clock.now()),
     ).then(() => {
       // If an earlier run left the host slowed down, the first success ends that. While other processes use the host, the interval belongs
       // to them too.
-      const toMs = watch.clock.intervalMs
+      const toMs = stats.clock.intervalMs
       const fromMs = Math.max(floorMs, startMs)
-      const isIdle = this.#options.clock.now() > nextRequestAt(watch.clock) + toMs
-      if (isIdle && toMs > fromMs) watch.slowdown = { fromMs, toMs }
+      const isIdle = this.#options.clock.now() > nextRequestAt(stats.clock) + toMs
+      if (isIdle && toMs > fromMs) stats.slowdown = { fromMs, toMs }
     })
-    await watch.opening
+    await stats.opening
   }
 
   /**
    * Sets the minimum interval of a host from an origin. Before shortening it, reads the stored robots.txt of the other origin, which
    * another process may have fetched.
    */
-  async #setFloor(watch: HostStats, origin: string): Promise<void> {
+  async #setFloor(stats: HostStats, origin: string): Promise<void> {
     const { clock, ledger } = this.#options
-    const { floorMs, startMs } = this.#leastOf(watch)
+    const { floorMs, startMs } = this.#intervalsOf(stats)
     let isShorter = false
-    await this.#change(watch, (known) => {
+    await this.#change(stats, (known) => {
       isShorter = known.floorMs > floorMs
       return isShorter ? known : setFloor(known, floorMs, startMs, clock.now())
     })
     if (!isShorter) return
-    const other = siblingOf(origin)
-    const kept = watch.delays.has(other) ? undefined : await ledger.readRobots(other)
-    const delayMs = Math.min(readStoredCrawlDelay(kept, clock.now()), MAX_INTERVAL_MS)
-    await this.#change(watch, (known) => setFloor(known, Math.max(floorMs, delayMs), startMs, clock.now()))
+    const other = otherOriginOf(origin)
+    const stored = stats.delays.has(other) ? undefined : await ledger.readRobots(other)
+    const delayMs = Math.min(readStoredCrawlDelay(stored, clock.now()), MAX_INTERVAL_MS)
+    await this.#change(stats, (known) => setFloor(known, Math.max(floorMs, delayMs), startMs, clock.now()))
   }
 
-  /** The minimum interval of a host as known to this process, and the initial one. */
-  #leastOf({ host, delays }: HostStats): { readonly floorMs: number; readonly startMs: number } {
+  /** The minimum interval of a host as known to this process, and its initial interval. */
+  #intervalsOf({ host, delays }: HostStats): { readonly floorMs: number; readonly startMs: number } {
     const { intervalMs, loopbackIntervalMs, startIntervalMs } = this.#options.limits
-    const isOwn = isLoopback(host)
-    const leastMs = isOwn ? loopbackIntervalMs : intervalMs
-    return { floorMs: Math.max(leastMs, ...delays.values()), startMs: isOwn ? leastMs : startIntervalMs }
+    const isLocal = isLoopback(host)
+    const minMs = isLocal ? loopbackIntervalMs : intervalMs
+    return { floorMs: Math.max(minMs, ...delays.values()), startMs: isLocal ? minMs : startIntervalMs }
   }
 
-  async #change(watch: HostStats, change: (clock: HostClock) => HostClock): Promise<void> {
+  async #change(stats: HostStats, change: (clock: HostClock) => HostClock): Promise<void> {
     const { ledger, clock } = this.#options
-    watch.clock = await ledger.changeClock(watch.host, clock.now(), change)
+    stats.clock = await ledger.changeClock(stats.host, clock.now(), change)
   }
 
-  #countRequest(watch: HostStats): void {
-    watch.requests++
-    watch.recent.add(this.#options.clock.now())
+  #countRequest(stats: HostStats): void {
+    stats.requests++
+    stats.recent.add(this.#options.clock.now())
   }
 
   #statsOf(host: string): HostStats {
     const known = this.#hostStats.get(host)
     if (known !== undefined) return known
-    const watch = new HostStats(host)
-    this.#hostStats.set(host, watch)
-    return watch
+    const stats = new HostStats(host)
+    this.#hostStats.set(host, stats)
+    return stats
   }
 }
 
@@ -613,12 +616,11 @@ class HostStats {
   readonly delays: Map<string, number> = new Map()
   requests = 0
   readonly recent: MinuteCount = new MinuteCount()
-  /** Time of the last request. */
-  askedAt = Number.NEGATIVE_INFINITY
+  lastRequestAt = Number.NEGATIVE_INFINITY
   /** End of the last reported back-off. */
-  toldUntil = 0
+  reportedUntil = 0
   /** Consecutive quick responses. */
-  quick = 0
+  quickCount = 0
   /** Different addresses that failed since the last success, at most {@link BACK_OFF_FAILURE_COUNT}. */
   readonly failing: Set<string> = new Set()
   /** The last pages received, at most {@link MAX_GOOD_URLS}. */
@@ -626,8 +628,9 @@ class HostStats {
   probing: Promise<number | 'down' | undefined> | undefined
   /** Number of successful responses. */
   successes = 0
-  /** The first address that recently asked to slow down, and the number of successes at the last such response. */
-  #refusing: string | undefined
+  /** The first address that recently asked to slow down. */
+  #firstRefusing: string | undefined
+  /** Number of successes when an address last asked to slow down. */
   #successesBefore = 0
   /** When the interval last grew because addresses asked to slow down. */
   #refusedAt = Number.NEGATIVE_INFINITY
@@ -635,10 +638,10 @@ class HostStats {
   slowdown: Slowdown | null = null
   /** Whether the interval grew only because of slow responses. */
   isOnlySlow = false
-  /** Average latency, and the best one. */
+  /** Average latency. */
   latency: number | null = null
-  #best = Number.POSITIVE_INFINITY
-  #answers = 0
+  #bestLatency = Number.POSITIVE_INFINITY
+  #latencySamples = 0
 
   constructor(host: string) {
     this.host = host
@@ -647,10 +650,10 @@ class HostStats {
   noteLatency(ms: number | undefined): void {
     if (ms === undefined) return
     this.latency = this.latency === null ? ms : this.latency * (1 - LATENCY_WEIGHT) + ms * LATENCY_WEIGHT
-    if (++this.#answers >= MIN_LATENCY_SAMPLES) this.#best = Math.min(this.#best, this.latency)
+    if (++this.#latencySamples >= MIN_LATENCY_SAMPLES) this.#bestLatency = Math.min(this.#bestLatency, this.latency)
   }
 
-  /** Records a failed address. Returns whether it is a new one since the last success. */
+  /** Records a failed address. Returns whether the address had not failed since the last success. */
   noteFailure(address: string): boolean {
     const before = this.failing.size
     if (before < BACK_OFF_FAILURE_COUNT) this.failing.add(address)
@@ -668,24 +671,25 @@ class HostStats {
   /** Records a success. Enough successes show that the pace was not too fast. */
   noteSuccess(): void {
     this.failing.clear()
-    if (++this.successes - this.#successesBefore >= QUICK_RESPONSE_COUNT) this.#refusing = undefined
+    if (++this.successes - this.#successesBefore >= QUICK_RESPONSE_COUNT) this.#firstRefusing = undefined
   }
 
   /**
    * Records an address that asks to slow down. Returns the factor on the interval: a second address shows that the pace is the cause, not
    * the page.
    */
-  noteRefusal(address: string, hasTime: boolean, now: number): number {
+  noteRefusal(address: string, hasRetryAfter: boolean, now: number): number {
     this.#successesBefore = this.successes
-    this.#refusing ??= address
-    if (this.#refusing === address || now - this.#refusedAt < RATE_LIMIT_COOLDOWN_MS) return 1
+    this.#firstRefusing ??= address
+    if (this.#firstRefusing === address || now - this.#refusedAt < RATE_LIMIT_COOLDOWN_MS) return 1
     this.#refusedAt = now
     this.slowdown = null
-    return hasTime ? RETRY_AFTER_FACTOR : RATE_LIMIT_FACTOR
+    return hasRetryAfter ? RETRY_AFTER_FACTOR : RATE_LIMIT_FACTOR
   }
 
   isSlow(): boolean {
-    return this.latency !== null && this.latency > Math.max(this.#best * SLOW_FACTOR, this.#best + SLOW_MARGIN_MS)
+    const best = this.#bestLatency
+    return this.latency !== null && this.latency > Math.max(best * SLOW_FACTOR, best + SLOW_MARGIN_MS)
   }
 }
 
@@ -730,7 +734,7 @@ function backOffMsOf(holdsMs: readonly number[], strikes: number): number {
 }
 
 /** The origin with the other scheme on the same host. */
-function siblingOf(origin: string): string {
+function otherOriginOf(origin: string): string {
   return origin.startsWith('https:') ? origin.replace('https:', 'http:') : origin.replace('http:', 'https:')
 }
 

@@ -35,8 +35,8 @@ export interface CompletedVisit {
 /** Instructions of a planner to the crawl. */
 export interface PlanStep {
   /**
-   * Addresses to visit before all others, best first. They count as one link from the start; with a depth limit, as at the limit, so that
-   * the crawl reads no page beyond them that is too deep by links.
+   * Addresses to visit before all others, best first. They count as one link from the start. With a depth limit, they count as being at the
+   * limit, so that the crawl reads no page beyond them that is too deep by links.
    */
   readonly seeds: readonly string[]
   /** Addresses already in the frontier that should be visited sooner. */
@@ -64,7 +64,7 @@ export interface CrawlPlanner {
   noteSeeded(waiting: readonly string[], left: readonly string[]): Promise<PlanStep['events']>
   /** Receives every completed visit; `keyOf` returns the key of an address. */
   noteVisit(visit: CompletedVisit, keyOf: (url: string) => string | undefined): Promise<PlanStep>
-  /** Called when nothing is due: new seeds are visited, then it is called again. */
+  /** Called when nothing is due, and again after the seeds of its step were visited. */
   idle(): Promise<PlanStep>
   /** Called once at the end; only a completed crawl may treat missing addresses as gone. */
   end(isComplete: boolean): Promise<PlanStep>

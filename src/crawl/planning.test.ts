@@ -11,8 +11,8 @@ const VISIT: CompletedVisit = {
   ...{ target: null, page: null, classification: null, kind: 'hub', links: [] },
 }
 
-/** A plan whose planner has the given methods. */
-function plan(given: Partial<CrawlPlanner>) {
+/** Creates a `Planning` whose planner has the given methods. */
+function createPlanning(given: Partial<CrawlPlanner>) {
   const events: CrawlEvent[] = []
   const offered: string[] = []
   const planner: CrawlPlanner = {
@@ -41,7 +41,7 @@ function plan(given: Partial<CrawlPlanner>) {
 }
 
 test('a planner that throws is switched off and reported once', async () => {
-  const { planning, events } = plan({
+  const { planning, events } = createPlanning({
     weigh: () => {
       throw new Error('no idea')
     },
@@ -54,7 +54,7 @@ test('a planner that throws is switched off and reported once', async () => {
 
 test('calls to the planner run one at a time', async () => {
   const order: string[] = []
-  const { planning } = plan({
+  const { planning } = createPlanning({
     begin: async () => {
       await new Promise((resolve) => setTimeout(resolve, 20))
       order.push('begin')
@@ -72,22 +72,22 @@ test('calls to the planner run one at a time', async () => {
 })
 
 test('seeds are offered before their events are emitted, and the planner learns which of them wait', async () => {
-  const told: CrawlEvent = { type: 'plan', level: 1, message: 'seeded' }
+  const event: CrawlEvent = { type: 'plan', level: 1, message: 'seeded' }
   let seeded: readonly unknown[] = []
-  const { planning, events, offered } = plan({
+  const { planning, events, offered } = createPlanning({
     idle: async () => ({ seeds: ['a', 'b'], events: [] }),
     noteSeeded: async (...given) => {
       seeded = given
-      return [told]
+      return [event]
     },
   })
   expect(await planning.idle()).toBe(true)
-  expect([offered, seeded, events]).toEqual([['a', 'b'], [['a'], ['b']], [told]])
+  expect([offered, seeded, events]).toEqual([['a', 'b'], [['a'], ['b']], [event]])
 })
 
 test('the planner is ended once and not called afterwards', async () => {
   let ends = 0
-  const { planning } = plan({
+  const { planning } = createPlanning({
     end: async () => {
       ends++
       return { seeds: ['late'], events: [] }
@@ -100,7 +100,7 @@ test('the planner is ended once and not called afterwards', async () => {
 
 test('addresses from the user or the planner are never refused', () => {
   const refusal = { reason: 'hub-cap', pattern: null, target: null } as const
-  const { planning } = plan({ refuse: () => refusal })
+  const { planning } = createPlanning({ refuse: () => refusal })
   expect(planning.refuse(FIND)).toBe(refusal)
   expect(planning.refuse({ ...FIND, discovery: 'manual' })).toBeNull()
   expect(planning.refuse({ ...FIND, discovery: 'planner' })).toBeNull()

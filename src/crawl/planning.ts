@@ -30,8 +30,8 @@ export interface PlanningOptions {
  */
 export class Planning {
   readonly #options: PlanningOptions
-  #turn: Promise<unknown> = Promise.resolve()
-  #isOver = false
+  #lastCall: Promise<unknown> = Promise.resolve()
+  #isOff = false
   #hasEnded = false
 
   constructor(options: PlanningOptions) {
@@ -42,17 +42,17 @@ export class Planning {
   weigh(find: CandidateAddress): number {
     if (find.discovery === 'planner') return SEED_WEIGHT
     if (find.discovery === 'manual') return START_WEIGHT
-    return this.#ask(() => this.#options.planner.weigh(find), 0)
+    return this.#callSafely(() => this.#options.planner.weigh(find), 0)
   }
 
   /** Returns why the planner leaves an address out. Addresses from the user or the planner itself are never refused. */
   refuse(find: CandidateAddress): Refusal | null {
     if (find.discovery === 'planner' || find.discovery === 'manual') return null
-    return this.#ask(() => this.#options.planner.refuse(find), null)
+    return this.#callSafely(() => this.#options.planner.refuse(find), null)
   }
 
   noteListed(urls: readonly string[], discovery: Discovery): void {
-    this.#ask(() => this.#options.planner.noteListed(urls, discovery), undefined)
+    this.#callSafely(() => this.#options.planner.noteListed(urls, discovery), undefined)
   }
 
   begin(site: Parameters<CrawlPlanner['begin']>[0]): Promise<number> {
@@ -73,44 +73,44 @@ export class Planning {
     if (this.#hasEnded) return
     this.#hasEnded = true
     await this.#step(async () => ({ ...(await this.#options.planner.end(isComplete)), seeds: [] }))
-    this.#isOver = true
+    this.#isOff = true
   }
 
   /** Queues a call to the planner and carries out its step. Returns the number of new seeds. */
   #step(call: () => Promise<PlanStep>): Promise<number> {
-    const turn = this.#turn.then(() => this.#take(call))
-    this.#turn = turn.catch(() => undefined)
+    const turn = this.#lastCall.then(() => this.#take(call))
+    this.#lastCall = turn.catch(() => undefined)
     return turn
   }
 
   async #take(call: () => Promise<PlanStep>): Promise<number> {
-    const step = this.#isOver ? EMPTY_STEP : await call().catch((error: unknown) => this.#fail(error))
-    const { planner, offer, prioritize: hasten, tell } = this.#options
+    const step = this.#isOff ? EMPTY_STEP : await call().catch((error: unknown) => this.#fail(error))
+    const { planner, offer, prioritize, tell } = this.#options
     const { seeds, further = [] } = step
     const { waiting, admitted } = seeds.length === 0 ? NOTHING_OFFERED : await offer(seeds)
-    if (further.length > 0) await hasten(further)
+    if (further.length > 0) await prioritize(further)
     for (const event of step.events) tell(event)
     if (seeds.length === 0) return 0
     const taken = new Set(waiting)
     const left = seeds.filter((url) => !taken.has(url))
-    const noted = this.#isOver ? [] : await planner.noteSeeded(waiting, left).catch((error) => this.#fail(error).events)
+    const noted = this.#isOff ? [] : await planner.noteSeeded(waiting, left).catch((error) => this.#fail(error).events)
     for (const event of noted) tell(event)
     return admitted
   }
 
-  #ask<T>(call: () => T, otherwise: T): T {
-    if (this.#isOver) return otherwise
+  #callSafely<T>(call: () => T, fallback: T): T {
+    if (this.#isOff) return fallback
     try {
       return call()
     } catch (error) {
       this.#fail(error)
-      return otherwise
+      return fallback
     }
   }
 
   #fail(error: unknown): PlanStep {
-    this.#isOver = true
-    const message = `the plan broke off, and the crawl goes on without it: ${messageOf(error)}`
+    this.#isOff = true
+    const message = `the planner failed, and the crawl continues without it: ${messageOf(error)}`
     this.#options.tell({
       type: 'problem',
       kind: 'intelligent-plan-failed',

@@ -19,7 +19,7 @@ export interface FetchRequest {
   readonly timeoutMs?: number
   /** Whether the response must begin within a third of the timeout. @default false */
   readonly isBrief?: boolean
-  /** Called once when a decoded body exceeds a megabyte; reading continues when it resolves. @default continues at once */
+  /** Called once when a decoded body exceeds a megabyte. Reading continues when the promise resolves. @default continues at once */
   readonly admitLarge?: () => Promise<void>
   /**
    * Called when the connection is open, just before the request is sent. If it returns false, nothing is sent and the outcome is a timeout.

@@ -28,21 +28,21 @@ export interface MilestoneStore {
 const MILESTONES: readonly {
   readonly kind: string
   readonly counts: keyof MilestoneCounts
-  readonly least: number
+  readonly minCount: number
   readonly what: string
 }[] = [
   {
     kind: 'depth2-coverage',
     counts: 'secondLevel',
-    least: DEPTH_2_PAGES,
+    minCount: DEPTH_2_PAGES,
     what: 'pages two links away from the start were read',
   },
-  { kind: 'downloads-1k', counts: 'downloads', least: 1000, what: 'documents were downloaded' },
-  { kind: 'articles-identified-1k', counts: 'articles', least: 1000, what: 'pages turned out to be articles' },
-  { kind: 'articles-identified-10k', counts: 'articles', least: 10_000, what: 'pages turned out to be articles' },
+  { kind: 'downloads-1k', counts: 'downloads', minCount: 1000, what: 'documents were downloaded' },
+  { kind: 'articles-identified-1k', counts: 'articles', minCount: 1000, what: 'pages turned out to be articles' },
+  { kind: 'articles-identified-10k', counts: 'articles', minCount: 10_000, what: 'pages turned out to be articles' },
 ]
 
-const FIELDS: Readonly<Record<keyof MilestoneCounts, string>> = {
+const DETAIL_FIELDS: Readonly<Record<keyof MilestoneCounts, string>> = {
   secondLevel: 'pages',
   downloads: 'downloads',
   articles: 'articles',
@@ -54,20 +54,20 @@ type Milestone = Extract<CrawlEvent, { type: 'milestone' }>
 export class ProgressMilestones {
   readonly #target: string
   #counts: MilestoneCounts = { secondLevel: 0, downloads: 0, articles: 0 }
-  #left = MILESTONES
+  #remaining = MILESTONES
 
   constructor(target: string) {
     this.#target = target
   }
 
-  /** Whether a milestone is left to reach. */
+  /** Whether the crawl can still reach a milestone. */
   get isOpen(): boolean {
-    return this.#left.length > 0
+    return this.#remaining.length > 0
   }
 
   /**
-   * Continues from the counts of an interrupted run or of all processes. The own counts may have grown while they were read, so the larger
-   * ones win.
+   * Continues from the counts of an interrupted run or of all processes. The counts of this process may have grown meanwhile, so the larger
+   * number of each wins.
    */
   resume({ kinds, counts }: StoredMilestones): void {
     const { secondLevel, downloads, articles } = this.#counts
@@ -76,7 +76,7 @@ export class ProgressMilestones {
       downloads: Math.max(downloads, counts.downloads),
       articles: Math.max(articles, counts.articles),
     }
-    this.#left = this.#left.filter(({ kind }) => !kinds.includes(kind))
+    this.#remaining = this.#remaining.filter(({ kind }) => !kinds.includes(kind))
   }
 
   /** Takes over the counts of all processes. Returns the newly reached milestones. */
@@ -102,15 +102,15 @@ export class ProgressMilestones {
   }
 
   #findReached(): Milestone[] {
-    const reached = this.#left.filter(({ counts, least }) => this.#counts[counts] >= least)
+    const reached = this.#remaining.filter(({ counts, minCount }) => this.#counts[counts] >= minCount)
     if (reached.length === 0) return []
-    this.#left = this.#left.filter((milestone) => !reached.includes(milestone))
-    return reached.map(({ kind, counts, least, what }) => ({
+    this.#remaining = this.#remaining.filter((milestone) => !reached.includes(milestone))
+    return reached.map(({ kind, counts, minCount, what }) => ({
       type: 'milestone',
       kind,
       target: this.#target,
-      message: `${least} ${what}`,
-      details: { [FIELDS[counts]]: least },
+      message: `${minCount} ${what}`,
+      details: { [DETAIL_FIELDS[counts]]: minCount },
     }))
   }
 }

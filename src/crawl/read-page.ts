@@ -32,10 +32,10 @@ export function recordPage(
 ): PageReading {
   const found = { ...extraction.page, links: extraction.page.links.slice(0, MAX_EXAMINED_LINKS) }
   // A small page can expand without limit: a long base lengthens each short link, and each heading becomes a chunk.
-  if (found.markdown.length > MAX_MARKDOWN) throw new PageDefect(`becomes more than ${MAX_MARKDOWN} characters`)
+  if (found.markdown.length > MAX_MARKDOWN) throw new PageDefect(`has more than ${MAX_MARKDOWN} characters`)
   const page = withPageSignature(found)
   const chunks = chunkPage(page, key, { ...(sha256 === undefined ? {} : { sha256 }), sizes: sizesOf(profile) })
-  if (chunks.length > MAX_CHUNKS) throw new PageDefect(`is cut into more than ${MAX_CHUNKS} chunks`)
+  if (chunks.length > MAX_CHUNKS) throw new PageDefect(`has more than ${MAX_CHUNKS} chunks`)
   return {
     extraction: { ...extraction, page },
     record: { page, chunks, links: page.robots.follow ? listLinks(page.links) : [] },
@@ -52,7 +52,7 @@ export function listLinks(links: readonly Link[]): string[] {
   return [...urls]
 }
 
-/** Whether the listed links of a page are complete; at the maximum there may be more. */
+/** Whether the result of `listLinks` has all links of a page. A list of maximum length may be truncated. */
 export function hasAllLinks(links: readonly string[]): boolean {
   return links.length < MAX_LINKS
 }

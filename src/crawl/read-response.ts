@@ -20,7 +20,7 @@ export interface ReadResponseOptions {
 /** A response that was read. */
 export interface PageResponse extends PageReading {
   readonly type: 'read'
-  /** Whether a browser rendered it. */
+  /** Whether a browser rendered the response. */
   readonly isRendered: boolean
   /** Whether rendering was necessary, because the response was empty without it. */
   readonly isShell: boolean
@@ -30,13 +30,13 @@ export interface PageResponse extends PageReading {
 export type ReadResponseResult =
   | PageResponse
   | { readonly type: 'defect'; readonly detail: string }
-  /** Its scripts redirect to another address. */
+  /** The scripts of the response redirect to another address. */
   | { readonly type: 'moved'; readonly target: string }
   | Extract<RenderOutcome, { type: 'failed' }>
 
 /**
  * Reads a response directly or as rendered by a browser. Also reads the original of a rendered page, to know whether rendering was
- * necessary. Without a browser, a page that needs one gets the reason why there is none.
+ * necessary. If a page needs a browser and there is none, its detail says why.
  */
 export async function readResponse(snapshot: Snapshot, reader: ReadResponseOptions): Promise<ReadResponseResult> {
   const render = detectBodyKind(snapshot).type === 'html' ? reader.render : undefined
@@ -49,8 +49,8 @@ export async function readResponse(snapshot: Snapshot, reader: ReadResponseOptio
   const isDocument = typeof plain === 'object' && plain.format !== undefined
   if (render !== undefined && !isDocument && (shell !== undefined || reader.isAlwaysRendered)) {
     const outcome = await render(snapshot)
-    const isMissing = outcome.type === 'failed' && outcome.reason === 'needs-rendering'
-    if (shell === undefined || !isMissing) return readRendered(outcome, snapshot, reader, shell !== undefined)
+    const isBrowserMissing = outcome.type === 'failed' && outcome.reason === 'needs-rendering'
+    if (shell === undefined || !isBrowserMissing) return readRendered(outcome, snapshot, reader, shell !== undefined)
     return { type: 'read', ...NOT_RENDERED, extraction: { ...shell, detail: outcome.detail }, record: null }
   }
   return typeof plain === 'string' ? { type: 'defect', detail: plain } : { type: 'read', ...NOT_RENDERED, ...plain }
@@ -65,14 +65,14 @@ function findShell({ extraction }: PageReading): Extract<Extraction, { type: 'no
 
 async function readRendered(
   outcome: RenderOutcome,
-  { url: asked }: Snapshot,
+  { url: original }: Snapshot,
   { read, keyOf }: ReadResponseOptions,
   isShell: boolean,
 ): Promise<ReadResponseResult> {
   if (outcome.type === 'failed') return outcome
   const { url } = outcome.snapshot
   // Scripts that only tidy up the address of a page are no redirect.
-  if (dropSlash(keyOf(url) ?? url) !== dropSlash(keyOf(asked) ?? asked)) return { type: 'moved', target: url }
+  if (dropSlash(keyOf(url) ?? url) !== dropSlash(keyOf(original) ?? original)) return { type: 'moved', target: url }
   const reading = await read(outcome.snapshot)
   if (typeof reading === 'string') return { type: 'defect', detail: reading }
   return { type: 'read', isRendered: true, isShell, ...reading }

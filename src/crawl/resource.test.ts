@@ -122,12 +122,12 @@ test('stops redirects at the limit, in a loop and at a non-web address', async (
 })
 
 test('checks robots.txt before each hop and fetches nothing that it forbids', async () => {
-  const asked: string[] = []
+  const judged: string[] = []
   const { fetchResource, requests, reserved } = setUp(
     { 'https://e.com/a': moved('https://e.com/private') },
     {
       async judgeRobots(url) {
-        asked.push(url)
+        judged.push(url)
         return url.endsWith('private')
           ? { allowed: false, reason: 'robots-disallow', pattern: 'Disallow: /private' }
           : { allowed: true }
@@ -140,7 +140,7 @@ test('checks robots.txt before each hop and fetches nothing that it forbids', as
     detail: 'Disallow: /private',
     status: null,
   })
-  expect(asked).toEqual(['https://e.com/a', 'https://e.com/private'])
+  expect(judged).toEqual(['https://e.com/a', 'https://e.com/private'])
   expect([requests.length, reserved.length]).toEqual([1, 1])
 })
 
@@ -161,11 +161,11 @@ test.each<[FetchOutcome, object]>([
     { type: 'unchanged', etag: null, lastModified: null },
     { type: 'failed', reason: 'bad-answer' },
   ],
-])('the outcome %j becomes %j', async (outcome, expected) => {
+])('the fetch outcome %j becomes the resource %j', async (outcome, expected) => {
   expect(await setUp({ 'https://e.com/a': outcome }).fetchResource('https://e.com/a')).toMatchObject(expected)
 })
 
-test('an aborted signal ends the wait', async () => {
+test('an aborted signal ends the wait for a slot, and nothing is requested', async () => {
   const { fetchResource, requests } = setUp({})
   await expect(fetchResource('https://e.com/a', { signal: AbortSignal.abort() })).rejects.toThrow()
   expect(requests).toEqual([])

@@ -56,7 +56,7 @@ export type RobotsDecision =
       readonly allowed: false
       readonly reason: 'robots-disallow' | 'robots-unreachable' | 'address-refused' | 'network' | 'tls'
       readonly pattern: string | null
-      /** When the robots.txt that forbids it was read. */
+      /** When the robots.txt that forbids the address was read. */
       readonly readAt?: number
       /** When to try again if the rules are unknown so far; null or missing if waiting does not help. */
       readonly retryAt?: number | null
@@ -66,7 +66,7 @@ export type RobotsDecision =
 export interface ResourceFetcherOptions {
   readonly fetcher: PacedFetcher
   readonly pacer: Pick<Pacer, 'takeTurn'>
-  /** Called before each hop. Without it robots.txt is ignored, as for robots.txt itself. */
+  /** Called before each hop. Without it robots.txt is ignored, which is right only for fetching robots.txt itself. */
   readonly judgeRobots?: (url: string, signal?: AbortSignal) => Promise<RobotsDecision>
   /** @default 5 */
   readonly maxRedirects?: number
@@ -87,14 +87,14 @@ export function createResourceFetcher(options: ResourceFetcherOptions): Resource
     const seen = new Set<string>()
     for (let url = withoutFragment(start); ; ) {
       const address = parseHttp(url)
-      if (address === undefined) return createFailure('scheme', `${url} is no address on the web`)
+      if (address === undefined) return createFailure('scheme', `${url} is not a web address`)
       if (seen.has(url)) return createFailure('redirect-loop', `redirected to ${url} again`)
       if (seen.size > maxRedirects) return createFailure('redirect-loop', `redirected more than ${maxRedirects} times`)
       seen.add(url)
       const verdict = await judgeRobots?.(url, signal)
       if (verdict?.allowed === false) return createFailure(verdict.reason, verdict.pattern ?? 'robots.txt')
       const turn = await pacer.takeTurn(address.host, signal)
-      if (turn === 'parked') return createFailure('host-parked', `${address.host} is left alone`)
+      if (turn === 'parked') return createFailure('host-parked', `${address.host} gets no more requests`)
       signal?.throwIfAborted()
       const fields = headers?.get(address.origin)
       const isConditional = seen.size === 1 && (etag !== null || lastModified !== null)
@@ -129,7 +129,7 @@ export function createResourceFetcher(options: ResourceFetcherOptions): Resource
             : createFailure(outcome.reason, outcome.detail, outcome.status)
         case 'unchanged':
           if (isConditional) return { type: 'unchanged', url }
-          return createFailure('bad-answer', 'not modified, although nothing was known of it', 304)
+          return createFailure('bad-answer', 'the server answered 304 to an unconditional request', 304)
         case 'failed':
           return !outcome.isTransient && isClientError(outcome.status)
             ? { type: 'missing', status: outcome.status }

@@ -14,14 +14,14 @@ function failing(status: number | null): Resource {
 }
 
 function setUp(answers: Resource[], stored = new Map<string, RobotsRecord>()) {
-  const asked: string[] = []
+  const requested: string[] = []
   const time = { now: 1_000_000 }
   const signals: AbortSignal[] = []
   const slept: number[] = []
   const delays: (readonly [origin: string, delayMs: number | null])[] = []
   const rules = new RobotsRules({
     async fetchResource(url, { signal } = {}) {
-      asked.push(url)
+      requested.push(url)
       if (signal !== undefined) signals.push(signal)
       await Promise.resolve()
       return answers.shift() ?? { type: 'missing', status: 404 }
@@ -43,28 +43,28 @@ function setUp(answers: Resource[], stored = new Map<string, RobotsRecord>()) {
       delays.push([origin, delayMs])
     },
   })
-  return { rules, asked, stored, time, signals, slept, delays }
+  return { rules, requested, stored, time, signals, slept, delays }
 }
 
 test('fetches the rules of an origin once for concurrent callers', async () => {
   const robots = 'User-agent: *\nDisallow: /x\nCrawl-delay: 2\nSitemap: /s.xml'
-  const { rules, asked, stored, delays } = setUp([found(robots)])
+  const { rules, requested, stored, delays } = setUp([found(robots)])
   expect(await Promise.all([rules.judge(`${ORIGIN}/x/1`), rules.judge(`${ORIGIN}/a`)])).toEqual([
     { allowed: false, reason: 'robots-disallow', pattern: 'Disallow: /x', readAt: 1_000_000 },
     { allowed: true },
   ])
   expect(delays).toEqual([[ORIGIN, 2000]])
   expect(await rules.sitemaps(`${ORIGIN}/any/page`)).toEqual([`${ORIGIN}/s.xml`])
-  expect(asked).toEqual([`${ORIGIN}/robots.txt`])
+  expect(requested).toEqual([`${ORIGIN}/robots.txt`])
   expect(stored.get(ORIGIN)).toMatchObject({ type: 'rules', status: 200, fetchedAt: 1_000_000 })
 })
 
 test('fetches separate rules for each origin', async () => {
-  const { rules, asked } = setUp([found('User-agent: *\nDisallow: /')])
+  const { rules, requested } = setUp([found('User-agent: *\nDisallow: /')])
   expect(await rules.judge('https://e.com/a')).toMatchObject({ allowed: false })
   expect(await rules.judge('http://e.com/a')).toEqual({ allowed: true })
   expect(await rules.judge('https://e.com:8443/a')).toEqual({ allowed: true })
-  expect(asked).toEqual(['https://e.com/robots.txt', 'http://e.com/robots.txt', 'https://e.com:8443/robots.txt'])
+  expect(requested).toEqual(['https://e.com/robots.txt', 'http://e.com/robots.txt', 'https://e.com:8443/robots.txt'])
 })
 
 test.each<[string, Resource, object]>([
@@ -87,43 +87,43 @@ test.each<[string, Resource, object]>([
 })
 
 test('retries an unreachable robots.txt after five seconds, then once a minute', async () => {
-  const { rules, asked, slept, time } = setUp([failing(500), failing(null), found('User-agent: *\nDisallow: /x')])
+  const { rules, requested, slept, time } = setUp([failing(500), failing(null), found('User-agent: *\nDisallow: /x')])
   const first = await rules.judge(`${ORIGIN}/a`)
   expect(first).toMatchObject({ allowed: false, retryAt: time.now + 5000 })
   time.now += 4999
   expect(await rules.judge(`${ORIGIN}/b`)).toEqual(first)
-  expect(asked).toHaveLength(1)
+  expect(requested).toHaveLength(1)
   time.now += 1
   expect(await rules.judge(`${ORIGIN}/a`)).toMatchObject({ allowed: false, retryAt: null })
-  expect(asked).toHaveLength(2)
+  expect(requested).toHaveLength(2)
   time.now += 59_999
   expect(await rules.judge(`${ORIGIN}/a`)).toMatchObject({ allowed: false, retryAt: null })
   time.now += 1
   expect(await rules.judge(`${ORIGIN}/a`)).toEqual({ allowed: true })
-  expect([asked.length, slept]).toEqual([3, []])
+  expect([requested.length, slept]).toEqual([3, []])
 })
 
 test('requests robots.txt once from a host that the network guard refuses', async () => {
   const refused: Resource = { type: 'failed', reason: 'address-refused', detail: 'x', status: null }
-  const { rules, asked } = setUp([refused])
+  const { rules, requested } = setUp([refused])
   expect(await rules.judge(`${ORIGIN}/a`)).toEqual({ allowed: false, reason: 'address-refused', pattern: 'x' })
-  expect(asked).toHaveLength(1)
+  expect(requested).toHaveLength(1)
 })
 
 test('uses rules that cannot be fetched again until they are a day old', async () => {
   const day = 24 * 3_600_000
   const failures = Array.from({ length: 9 }, () => failing(503))
-  const { rules, asked, time, slept } = setUp([found('User-agent: *\nDisallow: /x'), ...failures])
+  const { rules, requested, time, slept } = setUp([found('User-agent: *\nDisallow: /x'), ...failures])
   await rules.judge(`${ORIGIN}/a`)
   const began = time.now
   time.now = began + 3_600_000
   expect(await rules.judge(`${ORIGIN}/a`)).toEqual({ allowed: true })
   expect(await rules.judge(`${ORIGIN}/x`)).toMatchObject({ allowed: false, reason: 'robots-disallow' })
   // One failure is enough for a minute, and no caller waits.
-  expect([asked.length, slept]).toEqual([2, []])
+  expect([requested.length, slept]).toEqual([2, []])
   time.now += 60_000
   expect(await rules.judge(`${ORIGIN}/a`)).toEqual({ allowed: true })
-  expect(asked).toHaveLength(3)
+  expect(requested).toHaveLength(3)
   time.now = began + day
   expect(await rules.judge(`${ORIGIN}/a`)).toMatchObject({ allowed: false, reason: 'robots-unreachable' })
 })
@@ -146,21 +146,21 @@ test('uses rules from the ledger for an hour, in other processes too', async () 
   const second = setUp([found('')], first.stored)
   second.time.now += 3_599_999
   expect(await second.rules.judge(`${ORIGIN}/x`)).toMatchObject({ allowed: false })
-  expect(second.asked).toEqual([])
+  expect(second.requested).toEqual([])
   second.time.now += 1
   expect(await second.rules.judge(`${ORIGIN}/x`)).toEqual({ allowed: true })
-  expect(second.asked).toHaveLength(1)
+  expect(second.requested).toHaveLength(1)
 })
 
 test('a caller that aborts does not cancel the fetch for others', async () => {
-  const { rules, asked, signals } = setUp([found('User-agent: *\nDisallow: /')])
+  const { rules, requested, signals } = setUp([found('User-agent: *\nDisallow: /')])
   const leaving = new AbortController()
   const left = rules.judge(`${ORIGIN}/a`, leaving.signal)
   const staying = rules.judge(`${ORIGIN}/a`, new AbortController().signal)
   leaving.abort(new Error('left'))
   await expect(left).rejects.toThrow('left')
   expect(await staying).toMatchObject({ allowed: false })
-  expect([asked.length, signals.length]).toEqual([1, 1])
+  expect([requested.length, signals.length]).toEqual([1, 1])
 })
 
 test('aborts the fetch when all callers have aborted, and the next call starts a new one', async () => {

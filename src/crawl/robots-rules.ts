@@ -34,7 +34,7 @@ const MAX_ATTEMPTS = 2
 const TIMEOUT_MS = 10_000
 /** Number of origins whose parsed rules stay in memory; the ledger has the rest. */
 const MAX_KNOWN = 1000
-/** Larger than the part that counts, so that its last line is complete; the rest is not fetched. */
+/** Larger than the part of a robots.txt that counts, so that the last line of that part is complete. The rest is not fetched. */
 const MAX_BYTES = 1024 * 1024
 
 /**
@@ -71,20 +71,20 @@ export class RobotsRules {
     const { origin } = new URL(url)
     let known = await this.#load(origin, signal)
     if (this.#rereadsRefusals && this.#isOldRefusal(known, url)) known = await this.#load(origin, signal, known)
-    const { record, robots, isRefused, failure, detail, rounds, until } = known
+    const { record, robots, isRefused, failure, detail, attempts, until } = known
     if (robots === undefined) {
       if (isRefused) return { allowed: false, reason: 'address-refused', pattern: detail ?? null }
-      const retryAt = rounds < MAX_ATTEMPTS ? until : null
+      const retryAt = attempts < MAX_ATTEMPTS ? until : null
       // Without a connection, the reason is the network failure, not robots.txt.
       if (failure === 'network' || failure === 'tls')
         return { allowed: false, reason: failure, pattern: detail ?? null, retryAt }
-      return { allowed: false, reason: 'robots-unreachable', pattern: describe(record, detail), retryAt }
+      return { allowed: false, reason: 'robots-unreachable', pattern: describeUnreachable(record, detail), retryAt }
     }
     const { allowed, rule } = robots.judge(url)
     return allowed ? { allowed } : { allowed, reason: 'robots-disallow', pattern: rule, readAt: record.fetchedAt }
   }
 
-  /** Whether an old copy refuses an address. A copy that could not be renewed because the server fails is not fetched again at once. */
+  /** Whether an old copy refuses an address. False if the copy is old because the server fails, so that it is not fetched again at once. */
   #isOldRefusal({ robots, record, isOutdated }: KnownRobots, url: string): boolean {
     const readAfter = Math.max(this.#openedAt, this.#clock.now() - REFUSAL_MAX_AGE_MS)
     return robots?.judge(url).allowed === false && isOutdated !== true && record.fetchedAt < readAfter
@@ -106,7 +106,7 @@ export class RobotsRules {
     const known = this.#known.get(origin)
     if (known !== undefined && known !== outdated && this.#isFresh(known)) return known
     const loading = this.#loading.get(origin) ?? this.#startLoading(origin, outdated?.record.fetchedAt)
-    // All callers share the fetch: it is aborted when the last waiting caller has gone.
+    // All callers share the fetch, which is aborted when the last waiting caller has aborted.
     loading.waiting++
     try {
       return await rejectOnAbort(loading.result, signal)
@@ -122,7 +122,7 @@ export class RobotsRules {
       .then(async (found) => {
         const known = this.#read(origin, found)
         if (known.robots !== undefined) await this.#setDelay?.(origin, known.robots.crawlDelayMs)
-        return this.#keep(origin, known)
+        return this.#remember(origin, known)
       })
       .finally(() => {
         if (this.#loading.get(origin) === loading) this.#loading.delete(origin)
@@ -141,17 +141,17 @@ export class RobotsRules {
     const now = this.#clock.now()
     if (record.type === 'unreachable') {
       const before = this.#known.get(origin)
-      const rounds = (before?.robots === undefined ? (before?.rounds ?? 0) : 0) + 1
-      const until = now + Math.min(rounds < MAX_ATTEMPTS ? RETRY_DELAY_MS : UNREACHABLE_RETRY_MS, this.#maxAgeMs)
-      return { ...found, robots: undefined, rounds, since: now, until }
+      const attempts = (before?.robots === undefined ? (before?.attempts ?? 0) : 0) + 1
+      const until = now + Math.min(attempts < MAX_ATTEMPTS ? RETRY_DELAY_MS : UNREACHABLE_RETRY_MS, this.#maxAgeMs)
+      return { ...found, robots: undefined, attempts, since: now, until }
     }
     const robots = parseRobots(record.body, `${origin}/robots.txt`)
     const until = isOutdated ? now + Math.min(UNREACHABLE_RETRY_MS, this.#maxAgeMs) : record.fetchedAt + this.#maxAgeMs
-    return { ...found, robots, rounds: 0, since: Math.min(now, record.fetchedAt), until }
+    return { ...found, robots, attempts: 0, since: Math.min(now, record.fetchedAt), until }
   }
 
   /** Remembers the rules of an origin, and evicts the oldest. */
-  #keep(origin: string, known: KnownRobots): KnownRobots {
+  #remember(origin: string, known: KnownRobots): KnownRobots {
     this.#known.delete(origin)
     this.#known.set(origin, known)
     for (const oldest of this.#known.keys()) {
@@ -164,10 +164,10 @@ export class RobotsRules {
   async #find(origin: string, outdatedAt: number, signal: AbortSignal): Promise<FetchedRobots> {
     const stored = await this.#ledger.readRobots(origin)
     const age = stored === undefined ? Infinity : Math.abs(this.#clock.now() - stored.fetchedAt)
-    const isKept = stored !== undefined && stored.type !== 'unreachable'
-    const isRecent = isKept && age < this.#maxAgeMs && stored.fetchedAt >= this.#since && stored.fetchedAt > outdatedAt
+    const isKnown = stored !== undefined && stored.type !== 'unreachable'
+    const isRecent = isKnown && age < this.#maxAgeMs && stored.fetchedAt >= this.#since && stored.fetchedAt > outdatedAt
     if (isRecent && stored.fetchedAt <= this.#clock.now()) return { record: stored, isRefused: false }
-    const isUsable = isKept && age < MAX_ROBOTS_AGE_MS
+    const isUsable = isKnown && age < MAX_ROBOTS_AGE_MS
     const found = await this.#fetch(origin, signal)
     if (found.record.type === 'unreachable') {
       // The failure may be local to this process, so it is not stored: other processes try for themselves.
@@ -196,7 +196,7 @@ export class RobotsRules {
         }
       }
       case 'unchanged':
-        throw new TypeError(`nothing was known of ${origin}/robots.txt, and it is said to be unchanged`)
+        throw new TypeError(`${origin}/robots.txt was reported as unchanged, but the request had no validators`)
       case 'missing':
         return { record: { ...base, type: 'none', status: resource.status }, isRefused: false }
       case 'failed': {
@@ -218,9 +218,9 @@ interface FetchedRobots {
   readonly record: RobotsRecord
   /** Whether the network guard forbids the host, so that waiting does not help. */
   readonly isRefused: boolean
-  /** Why it could not be fetched. */
+  /** Why robots.txt could not be fetched. */
   readonly failure?: Reason
-  /** Text for `failure`. */
+  /** Explains `failure` as text. */
   readonly detail?: string
   /** Whether these are older rules, because new ones could not be fetched. */
   readonly isOutdated?: boolean
@@ -230,7 +230,7 @@ interface KnownRobots extends FetchedRobots {
   /** Undefined while robots.txt is unreachable. */
   readonly robots: Robots | undefined
   /** Consecutive failed attempts. */
-  readonly rounds: number
+  readonly attempts: number
   /** Valid from `since` up to `until`. */
   readonly since: number
   readonly until: number
@@ -242,7 +242,7 @@ interface RobotsLoad {
   waiting: number
 }
 
-function describe({ status }: RobotsRecord, detail: string | undefined): string {
+function describeUnreachable({ status }: RobotsRecord, detail: string | undefined): string {
   if (status !== null) return `robots.txt answered ${status}`
   return detail === undefined ? 'robots.txt could not be fetched' : `robots.txt could not be fetched: ${detail}`
 }

@@ -8,7 +8,7 @@ export interface RunCounts {
   unchanged: number
   skipped: number
   failed: number
-  /** Pages proven gone. They are no failures: they count when they are removed. */
+  /** Pages proven gone. They count as failures only if the crawl does not remove them. */
   provenGone: number
   readonly startedAt: number
   readonly run: Pick<CrawlRun, 'isResumed'>

@@ -8,8 +8,9 @@ import type { Clock, Fetcher, PageKind, PageKindReader, PageReader, Renderer, Re
 import type { MilestoneStore } from './progress-milestones.ts'
 import type { ProcessCounts, SharedCrawl } from './sharing.ts'
 
-/** Number of page requests that a page cap allows: this many per page, plus some for addresses without a page. */
+/** Number of requests that a page cap allows for each of its pages. */
 export const REQUESTS_PER_PAGE = 10
+/** Number of requests that a page cap allows in addition, for addresses without a page. */
 export const EXTRA_PAGE_REQUESTS = 100
 
 /** Settings of one crawl. */
@@ -61,7 +62,7 @@ export interface CrawlLimits {
   /** Initial interval for a remote host, until its responses prove quick. */
   readonly startIntervalMs: number
   /** Minimum and maximum jitter added to an interval, so that requests form no fixed rhythm. */
-  readonly jitterMs: readonly [least: number, most: number]
+  readonly jitterMs: readonly [min: number, max: number]
   /** Back-offs for a host that keeps failing, or that asks to slow down without a time: the first, the second, and so on. */
   readonly holdsMs: readonly number[]
   /** Maximum number of requests for an address before it counts as failed. */
@@ -79,7 +80,7 @@ export interface CrawlLimits {
   readonly aliveMs: number
   /** Maximum wait for a library that cannot be written before the crawl stops. */
   readonly pauseMs: number
-  /** The same for a full disk. */
+  /** Maximum wait for a full disk before the crawl stops. */
   readonly fullMs: number
   /** A crawl without any activity for this long, and without anything to wait for, has failed. */
   readonly stallMs: number

@@ -1,38 +1,38 @@
 /** Semaphore with a fixed number of places, granted in the order of the requests. */
 export class Semaphore<T> {
   readonly #places: number
-  readonly #inside = new Set<T>()
-  readonly #waiting = new Map<T, { readonly promise: Promise<void>; readonly open: () => void }>()
+  readonly #holders = new Set<T>()
+  readonly #waiting = new Map<T, { readonly promise: Promise<void>; readonly resolve: () => void }>()
 
   constructor(places: number) {
     this.#places = places
   }
 
-  /** Resolves once the visitor has a place; at once if it already has one. */
-  acquire(visitor: T): Promise<void> {
-    if (this.#inside.has(visitor)) return Promise.resolve()
-    const known = this.#waiting.get(visitor)
+  /** Resolves once the holder has a place; at once if the holder already has one. */
+  acquire(holder: T): Promise<void> {
+    if (this.#holders.has(holder)) return Promise.resolve()
+    const known = this.#waiting.get(holder)
     if (known !== undefined) return known.promise
-    if (this.#inside.size < this.#places) {
-      this.#inside.add(visitor)
+    if (this.#holders.size < this.#places) {
+      this.#holders.add(holder)
       return Promise.resolve()
     }
-    let open = (): void => undefined
-    const promise = new Promise<void>((resolve) => {
-      open = resolve
+    let resolve = (): void => undefined
+    const promise = new Promise<void>((settle) => {
+      resolve = settle
     })
-    this.#waiting.set(visitor, { promise, open })
+    this.#waiting.set(holder, { promise, resolve })
     return promise
   }
 
-  /** Gives up a place, or the wait for one. */
-  release(visitor: T): void {
-    this.#waiting.delete(visitor)
-    if (!this.#inside.delete(visitor)) return
-    for (const [next, { open }] of this.#waiting) {
+  /** Gives up the place of a holder, or its wait for one. */
+  release(holder: T): void {
+    this.#waiting.delete(holder)
+    if (!this.#holders.delete(holder)) return
+    for (const [next, { resolve }] of this.#waiting) {
       this.#waiting.delete(next)
-      this.#inside.add(next)
-      open()
+      this.#holders.add(next)
+      resolve()
       return
     }
   }

@@ -4,7 +4,7 @@ import { foldKey, listDifferences } from '../core/url/spelling.ts'
 
 /** Number of equal pairs after which a difference counts as meaningless on a host. */
 const MIN_EQUAL_PAIRS = 10
-/** Limit on remembered folds. Forgetting them costs requests, never pages. */
+/** Limit of remembered folds. If folds are forgotten, the crawl sends more requests, but misses no page. */
 const MAX_FOLDS = 100_000
 
 /** Addresses with the same `foldKey`. */
@@ -15,7 +15,7 @@ interface Fold {
   read: { readonly key: string; readonly contentHash: string } | undefined
 }
 
-/** The key that stands for an address, and the differences between them. */
+/** The key that stands for an address, and the differences between the key and the address. */
 export interface Spelling {
   readonly target: string
   readonly pattern: string
@@ -47,7 +47,7 @@ export class Spellings {
       return
     }
     for (const difference of listDifferences(key, other.key)) {
-      const name = nameOf(key, difference)
+      const name = pairName(key, difference)
       const pairs = other.contentHash === contentHash ? (this.#pairs.get(name) ?? 0) + 1 : Number.NEGATIVE_INFINITY
       this.#pairs.set(name, pairs)
       this.#hasLearned ||= pairs >= MIN_EQUAL_PAIRS
@@ -60,10 +60,10 @@ export class Spellings {
     const target = this.#folds.get(foldKey(key))?.best
     if (target === undefined || compareKeyPreference(target, key) >= 0) return undefined
     const differences = listDifferences(key, target)
-    const isKnown = differences.every(
-      (difference) => (this.#pairs.get(nameOf(key, difference)) ?? 0) >= MIN_EQUAL_PAIRS,
+    const isMeaningless = differences.every(
+      (difference) => (this.#pairs.get(pairName(key, difference)) ?? 0) >= MIN_EQUAL_PAIRS,
     )
-    return isKnown ? { target, pattern: differences.join(', ') } : undefined
+    return isMeaningless ? { target, pattern: differences.join(', ') } : undefined
   }
 
   #open(key: string): Fold {
@@ -77,6 +77,6 @@ export class Spellings {
   }
 }
 
-function nameOf(key: string, difference: string): string {
+function pairName(key: string, difference: string): string {
   return `${hostOf(key)} ${difference}`
 }

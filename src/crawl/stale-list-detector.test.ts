@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { listSparedHosts, SpreadSample, StaleListDetector } from './stale-list-detector.ts'
 
 /** Records missing addresses one after the other. Returns the ones that led to a next step, by number, with the step. */
-function miss(trials: StaleListDetector, count: number, list = 'a'): [at: number, next: string][] {
-  return Array.from({ length: count }, (_, i) => [i + 1, trials.note(list, true)] as const).flatMap(([at, next]) =>
+function miss(detector: StaleListDetector, count: number, list = 'a'): [at: number, next: string][] {
+  return Array.from({ length: count }, (_, i) => [i + 1, detector.note(list, true)] as const).flatMap(([at, next]) =>
     next === undefined ? [] : [[at, next] as [number, string]],
   )
 }
@@ -17,29 +17,29 @@ describe('StaleListDetector', () => {
   })
 
   test('waits for twice as many misses after a sample in which an address exists', () => {
-    const trials = new StaleListDetector()
-    miss(trials, 60)
-    trials.note('a', false)
-    expect(miss(trials, 350)).toEqual([
+    const detector = new StaleListDetector()
+    miss(detector, 60)
+    detector.note('a', false)
+    expect(miss(detector, 350)).toEqual([
       [100, 'sample'],
       [350, 'set-aside'],
     ])
   })
 
   test('starts counting again with the remaining addresses of a list that was set aside', () => {
-    const trials = new StaleListDetector()
-    miss(trials, 300)
-    expect(miss(trials, 300)).toEqual([
+    const detector = new StaleListDetector()
+    miss(detector, 300)
+    expect(miss(detector, 300)).toEqual([
       [50, 'sample'],
       [300, 'set-aside'],
     ])
   })
 
   test('judges each list by its own addresses', () => {
-    const trials = new StaleListDetector()
-    miss(trials, 49, 'a')
-    expect(miss(trials, 49, 'b')).toEqual([])
-    expect(miss(trials, 1, 'a')).toEqual([[1, 'sample']])
+    const detector = new StaleListDetector()
+    miss(detector, 49, 'a')
+    expect(miss(detector, 49, 'b')).toEqual([])
+    expect(miss(detector, 1, 'a')).toEqual([[1, 'sample']])
   })
 })
 

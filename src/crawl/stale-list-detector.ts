@@ -19,22 +19,22 @@ interface ListStats {
  * sample is missing too, the rest of the list is stale. Counts start again with each run of a crawl.
  */
 export class StaleListDetector {
-  readonly #trials = new Map<string, ListStats>()
+  readonly #stats = new Map<string, ListStats>()
 
   /** Records whether an address of a list exists. Returns the next step, if there is one. */
   note(list: string, isMissing: boolean): 'sample' | 'set-aside' | undefined {
-    const trial = this.#trials.get(list) ?? { misses: 0, suspiciousAt: SUSPICIOUS_MISS_COUNT, staleAt: undefined }
-    this.#trials.set(list, trial)
-    trial.misses = isMissing ? trial.misses + 1 : 0
-    if (!isMissing) trial.staleAt = undefined
-    if (trial.staleAt === undefined) {
-      if (trial.misses < trial.suspiciousAt) return undefined
-      trial.suspiciousAt *= 2
-      trial.staleAt = trial.misses + STALE_MISS_COUNT
+    const stats = this.#stats.get(list) ?? { misses: 0, suspiciousAt: SUSPICIOUS_MISS_COUNT, staleAt: undefined }
+    this.#stats.set(list, stats)
+    stats.misses = isMissing ? stats.misses + 1 : 0
+    if (!isMissing) stats.staleAt = undefined
+    if (stats.staleAt === undefined) {
+      if (stats.misses < stats.suspiciousAt) return undefined
+      stats.suspiciousAt *= 2
+      stats.staleAt = stats.misses + STALE_MISS_COUNT
       return 'sample'
     }
-    if (trial.misses < trial.staleAt) return undefined
-    this.#trials.delete(list)
+    if (stats.misses < stats.staleAt) return undefined
+    this.#stats.delete(list)
     return 'set-aside'
   }
 }
@@ -48,7 +48,7 @@ export function listSparedHosts(
 ): string[] {
   const answers = new Map<string, Set<ListedAddressState | undefined>>()
   for (const [host, answer] of sample) answers.set(host, (answers.get(host) ?? new Set()).add(answer))
-  return [...answers].filter(([, told]) => told.has('found') || !told.has('missing')).map(([host]) => host)
+  return [...answers].filter(([, states]) => states.has('found') || !states.has('missing')).map(([host]) => host)
 }
 
 /** Picks {@link SAMPLE_SIZE} items, or all if there are fewer, evenly from a sequence of unknown length. */

@@ -7,9 +7,9 @@ import { createRetryingLedger, describeTime, StoreRetry } from './store-retry.ts
 const FULL = new PharosError('LIBRARY_FULL', { library: 'library.db', problem: 'the disk is full' })
 
 /** A `StoreRetry` with a clock that advances by the time slept. */
-function stagePatience(pauseMs = 60_000) {
+function createStoreRetry(pauseMs = 60_000) {
   const sleeps: number[] = []
-  const told: CrawlEvent[] = []
+  const events: CrawlEvent[] = []
   const problems: string[] = []
   const stop = new AbortController()
   let now = 1000
@@ -23,17 +23,17 @@ function stagePatience(pauseMs = 60_000) {
       now += ms
     },
   }
-  const patience = new StoreRetry({
+  const storeRetry = new StoreRetry({
     clock,
     signal: stop.signal,
     maxWaitMs: () => pauseMs,
-    tell: (event) => told.push(event),
+    tell: (event) => events.push(event),
     giveUp: (problem) => {
       problems.push(problem)
       stop.abort(new Error(problem))
     },
   })
-  return { patience, sleeps, told, problems, stop }
+  return { storeRetry, sleeps, events, problems, stop }
 }
 
 /** Work that fails a number of times before it succeeds. */
@@ -48,16 +48,16 @@ function failing(times: number, error: unknown = FULL) {
 
 describe('StoreRetry with a failing write', () => {
   test('retries with growing delays until the write succeeds', async () => {
-    const { patience, sleeps, told } = stagePatience()
+    const { storeRetry, sleeps, events } = createStoreRetry()
     const { work, tries } = failing(8)
-    await expect(patience.retryWrite(work)).resolves.toBe('done')
+    await expect(storeRetry.retryWrite(work)).resolves.toBe('done')
     expect(tries()).toBe(9)
     expect(sleeps).toEqual([250, 500, 1000, 2000, 4000, 5000, 5000, 5000])
-    expect(told).toEqual([
+    expect(events).toEqual([
       { type: 'paused', cause: 'disk-full', detail: FULL.message },
       { type: 'resumed', cause: 'disk-full', pausedMs: 22_750 },
     ])
-    expect(patience.isWaiting).toBe(false)
+    expect(storeRetry.isWaiting).toBe(false)
   })
 
   test.each([
@@ -65,23 +65,23 @@ describe('StoreRetry with a failing write', () => {
     ['LIBRARY_LOCKED', 'locked'],
     ['LIBRARY_READ_ONLY', 'read-only'],
   ] as const)('reports %s as a pause with the cause %s', async (code, cause) => {
-    const { patience, told } = stagePatience()
-    await patience.retryWrite(failing(1, new PharosError(code)).work)
-    expect(told).toMatchObject([{ cause }, { cause }])
+    const { storeRetry, events } = createStoreRetry()
+    await storeRetry.retryWrite(failing(1, new PharosError(code)).work)
+    expect(events).toMatchObject([{ cause }, { cause }])
   })
 
   test('blocks all other writes while one is retried', async () => {
-    const { patience, told } = stagePatience()
+    const { storeRetry, events } = createStoreRetry()
     const first = failing(5)
     const others = Array.from({ length: 10 }, () => failing(1))
-    const started = patience.retryWrite(first.work)
+    const started = storeRetry.retryWrite(first.work)
     await new Promise((resolve) => setImmediate(resolve))
-    expect(patience.isWaiting).toBe(true)
+    expect(storeRetry.isWaiting).toBe(true)
     const late = failing(0)
     const all = [
       started,
-      ...others.slice(0, 5).map(({ work }) => patience.retryWrite(work)),
-      patience.retryWrite(late.work),
+      ...others.slice(0, 5).map(({ work }) => storeRetry.retryWrite(work)),
+      storeRetry.retryWrite(late.work),
     ]
     await new Promise((resolve) => setImmediate(resolve))
     expect(late.tries()).toBe(0)
@@ -89,12 +89,12 @@ describe('StoreRetry with a failing write', () => {
     await Promise.all(all)
     expect(late.tries()).toBe(1)
     // Writes that fail after the first has succeeded block each other.
-    expect(told.map(({ type }) => type).slice(0, 2)).toEqual(['paused', 'resumed'])
-    expect(told.filter(({ type }) => type === 'paused')).toHaveLength(told.length / 2)
+    expect(events.map(({ type }) => type).slice(0, 2)).toEqual(['paused', 'resumed'])
+    expect(events.filter(({ type }) => type === 'paused')).toHaveLength(events.length / 2)
   })
 
   test('reports one pause for several writes that fail at once', async () => {
-    const { patience, told } = stagePatience()
+    const { storeRetry, events } = createStoreRetry()
     let isFull = true
     let tries = 0
     const work = async () => {
@@ -102,54 +102,52 @@ describe('StoreRetry with a failing write', () => {
       await new Promise((resolve) => setImmediate(resolve))
       if (isFull) throw FULL
     }
-    const all = Array.from({ length: 8 }, () => patience.retryWrite(work))
+    const all = Array.from({ length: 8 }, () => storeRetry.retryWrite(work))
     while (tries < 11) await new Promise((resolve) => setImmediate(resolve))
     isFull = false
     await Promise.all(all)
-    expect(told.map(({ type }) => type)).toEqual(['paused', 'resumed'])
+    expect(events.map(({ type }) => type)).toEqual(['paused', 'resumed'])
     // The first eight attempts, then one write retries for all.
     expect(tries).toBeLessThan(8 + 4 + 8)
   })
 
   test('gives up after the maximum wait and describes the problem', async () => {
-    const { patience, problems, told, stop } = stagePatience(10_000)
+    const { storeRetry, problems, events, stop } = createStoreRetry(10_000)
     const other = failing(Infinity)
-    const kept = [patience.retryWrite(failing(Infinity).work), patience.retryWrite(other.work)]
+    const kept = [storeRetry.retryWrite(failing(Infinity).work), storeRetry.retryWrite(other.work)]
     const results = await Promise.allSettled(kept)
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     await expect(kept[0]).rejects.toBe(FULL)
     await expect(kept[1]).rejects.toBe(FULL)
-    expect(problems).toEqual([
-      'the disk has been full for 10 seconds; what is there stays, and the crawl can go on later',
-    ])
-    expect(told.map(({ type }) => type)).toEqual(['paused'])
+    expect(problems).toEqual(['the disk has been full for 10 seconds; stored pages stay, and the crawl can be resumed'])
+    expect(events.map(({ type }) => type)).toEqual(['paused'])
     expect(stop.signal.aborted).toBe(true)
   })
 
   test('does not wait after the crawl is stopped, but still tries once', async () => {
-    const { patience, told, stop } = stagePatience()
-    const waiting = patience.retryWrite(failing(Infinity).work)
+    const { storeRetry, events, stop } = createStoreRetry()
+    const waiting = storeRetry.retryWrite(failing(Infinity).work)
     await new Promise((resolve) => setImmediate(resolve))
     const reason = new Error('enough')
     stop.abort(reason)
     await expect(waiting).rejects.toBe(reason)
-    await expect(patience.retryWrite(failing(0).work)).resolves.toBe('done')
-    await expect(patience.retryWrite(failing(1).work)).rejects.toBe(FULL)
-    expect(told.map(({ type }) => type)).toEqual(['paused'])
+    await expect(storeRetry.retryWrite(failing(0).work)).resolves.toBe('done')
+    await expect(storeRetry.retryWrite(failing(1).work)).rejects.toBe(FULL)
+    expect(events.map(({ type }) => type)).toEqual(['paused'])
   })
 
   test('throws other errors at once', async () => {
-    const { patience, told } = stagePatience()
+    const { storeRetry, events } = createStoreRetry()
     const error = new TypeError('no')
-    await expect(patience.retryWrite(failing(1, error).work)).rejects.toBe(error)
+    await expect(storeRetry.retryWrite(failing(1, error).work)).rejects.toBe(error)
     const unknown = new PharosError('SOURCE_UNKNOWN', { source: 'x' })
-    await expect(patience.retryWrite(failing(1, unknown).work)).rejects.toBe(unknown)
-    expect(told).toEqual([])
+    await expect(storeRetry.retryWrite(failing(1, unknown).work)).rejects.toBe(unknown)
+    expect(events).toEqual([])
   })
 })
 
 test('a retrying ledger delays writes but not reads', async () => {
-  const { patience, told } = stagePatience()
+  const { storeRetry, events } = createStoreRetry()
   const release = failing(3)
   const ledger = createRetryingLedger(
     {
@@ -157,16 +155,16 @@ test('a retrying ledger delays writes but not reads', async () => {
       countOpen: async () => ({ pending: 3, leased: 0, nextAt: null }),
       settle: async () => ({ type: 'settled' }),
     } as unknown as Ledger,
-    patience,
+    storeRetry,
   )
   const released = ledger.release([])
   await new Promise((resolve) => setImmediate(resolve))
-  expect(patience.isWaiting).toBe(true)
+  expect(storeRetry.isWaiting).toBe(true)
   await expect(ledger.countOpen('docs', 1)).resolves.toMatchObject({ pending: 3 })
-  expect(patience.isWaiting).toBe(true)
+  expect(storeRetry.isWaiting).toBe(true)
   await released
   expect(release.tries()).toBe(4)
-  expect(told).toHaveLength(2)
+  expect(events).toHaveLength(2)
 })
 
 test.each([

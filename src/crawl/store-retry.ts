@@ -47,7 +47,7 @@ export class StoreRetry {
         return await work()
       } catch (error) {
         if (causeOf(error) === undefined || signal.aborted) throw error
-        if (this.#waiting === undefined) return await this.#sitOut(work, error)
+        if (this.#waiting === undefined) return await this.#waitAndRetry(work, error)
       }
     }
   }
@@ -62,7 +62,7 @@ export class StoreRetry {
     }
   }
 
-  async #sitOut<T>(work: () => Promise<T>, first: unknown): Promise<T> {
+  async #waitAndRetry<T>(work: () => Promise<T>, first: unknown): Promise<T> {
     const { clock, tell } = this.#options
     let release = (): void => undefined
     this.#waiting = new Promise((resolve) => {
@@ -72,7 +72,7 @@ export class StoreRetry {
     const since = clock.now()
     tell({ type: 'paused', cause, detail: first instanceof Error ? first.message : String(first) })
     try {
-      const result = await this.#tryAgain(work, cause)
+      const result = await this.#retryUntilLimit(work, cause)
       tell({ type: 'resumed', cause, pausedMs: clock.now() - since })
       return result
     } finally {
@@ -81,9 +81,9 @@ export class StoreRetry {
     }
   }
 
-  async #tryAgain<T>(work: () => Promise<T>, cause: PauseCause): Promise<T> {
+  async #retryUntilLimit<T>(work: () => Promise<T>, cause: PauseCause): Promise<T> {
     const { clock, signal, maxWaitMs, giveUp } = this.#options
-    const mostMs = maxWaitMs(cause)
+    const limitMs = maxWaitMs(cause)
     let waitedMs = 0
     for (let pause = FIRST_RETRY_DELAY_MS; ; pause = Math.min(pause * 2, MAX_RETRY_DELAY_MS)) {
       await clock.sleep(pause, signal)
@@ -93,10 +93,8 @@ export class StoreRetry {
         return await work()
       } catch (error) {
         if (causeOf(error) === undefined || signal.aborted) throw error
-        if (waitedMs < mostMs) continue
-        giveUp(
-          `${PAUSE_MESSAGES[cause]} for ${describeTime(mostMs)}; what is there stays, and the crawl can go on later`,
-        )
+        if (waitedMs < limitMs) continue
+        giveUp(`${PAUSE_MESSAGES[cause]} for ${describeTime(limitMs)}; stored pages stay, and the crawl can be resumed`)
         throw error
       }
     }
@@ -104,7 +102,7 @@ export class StoreRetry {
 }
 
 /** Wraps a ledger so that its writes wait until they succeed. Reads continue, unless the store is unreachable. */
-export function createRetryingLedger(ledger: Ledger, patience: StoreRetry): Ledger {
+export function createRetryingLedger(ledger: Ledger, storeRetry: StoreRetry): Ledger {
   const methods = new Map<PropertyKey, unknown>()
   return new Proxy(ledger, {
     get(target, name) {
@@ -113,31 +111,31 @@ export function createRetryingLedger(ledger: Ledger, patience: StoreRetry): Ledg
       const method: unknown = Reflect.get(target, name)
       if (typeof method !== 'function') return method
       const call = (args: unknown[]) => (): Promise<unknown> => method.apply(target, args)
-      const patient = READS.has(name)
-        ? (...args: unknown[]) => patience.retryRead(call(args))
-        : (...args: unknown[]) => patience.retryWrite(call(args))
-      methods.set(name, patient)
-      return patient
+      const retrying = READ_METHODS.has(name)
+        ? (...args: unknown[]) => storeRetry.retryRead(call(args))
+        : (...args: unknown[]) => storeRetry.retryWrite(call(args))
+      methods.set(name, retrying)
+      return retrying
     },
   })
 }
 
 /** Wraps the ports of a crawl that access the library outside the ledger, so that they wait too. */
-export function createRetryingPorts(ports: CrawlPorts, patience: StoreRetry): CrawlPorts {
+export function createRetryingPorts(ports: CrawlPorts, storeRetry: StoreRetry): CrawlPorts {
   const { milestones, readJoinedCounts } = ports
   return {
     ...ports,
-    kindOf: (page) => patience.retryRead(() => ports.kindOf(page)),
-    readJoinedCounts: readJoinedCounts && (() => patience.retryRead(readJoinedCounts)),
+    kindOf: (page) => storeRetry.retryRead(() => ports.kindOf(page)),
+    readJoinedCounts: readJoinedCounts && (() => storeRetry.retryRead(readJoinedCounts)),
     milestones: milestones && {
-      read: () => patience.retryRead(() => milestones.read()),
-      write: (kind) => patience.retryWrite(() => milestones.write(kind)),
+      read: () => storeRetry.retryRead(() => milestones.read()),
+      write: (kind) => storeRetry.retryWrite(() => milestones.write(kind)),
     },
-    moveSite: (siteUrl) => patience.retryWrite(() => ports.moveSite(siteUrl)),
+    moveSite: (siteUrl) => storeRetry.retryWrite(() => ports.moveSite(siteUrl)),
   }
 }
 
-const READS: ReadonlySet<PropertyKey> = new Set<keyof Ledger>([
+const READ_METHODS: ReadonlySet<PropertyKey> = new Set<keyof Ledger>([
   'countOpen',
   'countPages',
   'countLedger',

@@ -44,24 +44,18 @@ export async function* supervise<C extends SupervisedCrawl, P extends RunPorts>(
   const { run, ports } = supervision
   // A consumer that stops reading the events stops the crawl.
   const stop = new AbortController()
-  const either = AbortSignal.any([signal, stop.signal])
-  const patience = new StoreRetry({
+  const crawlSignal = AbortSignal.any([signal, stop.signal])
+  const storeRetry = new StoreRetry({
     clock: ports.clock,
-    signal: either,
+    signal: crawlSignal,
     maxWaitMs: (cause) => (cause === 'disk-full' ? run.limits.fullMs : run.limits.pauseMs),
     tell: (event) => active.events.push(event),
     giveUp: (problem) => stop.abort(new Error(problem)),
   })
-  const pulse = new ActivityCounter()
-  const active = supervision.open(withStoreRetry(ports, patience), {
-    signal: either,
-    storeRetry: patience,
-    activity: pulse,
-  })
+  const activity = new ActivityCounter()
+  const active = supervision.open(withStoreRetry(ports, storeRetry), { signal: crawlSignal, storeRetry, activity })
   active.events.push({ type: 'started', crawlId: run.crawlId, kind: run.kind, isResumed: run.isResumed })
-  const work = runToEnd(supervision, { active, storeRetry: patience, activity: pulse, stop }).finally(() =>
-    active.events.close(),
-  )
+  const work = runToEnd(supervision, { active, storeRetry, activity, stop }).finally(() => active.events.close())
   // The consumer gets a failure only after all earlier events, which may take long; until then the rejection must count as handled.
   work.catch(() => undefined)
   try {
@@ -74,32 +68,32 @@ export async function* supervise<C extends SupervisedCrawl, P extends RunPorts>(
   }
 }
 
-/** Wraps ports so that writes wait until they succeed. The liveness signal does not wait: another one follows. */
-function withStoreRetry<P extends RunPorts>(ports: P, patience: StoreRetry): P {
+/** Wraps ports so that writes wait until they succeed. The liveness signal does not wait, because another signal follows. */
+function withStoreRetry<P extends RunPorts>(ports: P, storeRetry: StoreRetry): P {
   return {
     ...ports,
-    ledger: createRetryingLedger(ports.ledger, patience),
-    end: (summary: CrawlSummary) => patience.retryWrite(() => ports.end(summary)),
+    ledger: createRetryingLedger(ports.ledger, storeRetry),
+    end: (summary: CrawlSummary) => storeRetry.retryWrite(() => ports.end(summary)),
   }
 }
 
 async function runToEnd<C extends SupervisedCrawl, P extends RunPorts>(
   supervision: SuperviseOptions<C, P>,
-  watched: ObservedRun & { readonly active: C },
+  observed: ObservedRun & { readonly active: C },
 ): Promise<void> {
-  const { active } = watched
+  const { active } = observed
   const ended = new AbortController()
   // A failure of the observation is no failure of the crawl, and must not become an unhandled rejection.
-  const watch = observeCrawl(watched, ended.signal).catch(() => undefined)
-  const told = tellPauses(active, ended.signal)
+  const observation = observeCrawl(observed, ended.signal).catch(() => undefined)
+  const pauseReports = reportPauses(active, ended.signal)
   let summary: CrawlSummary
   try {
     await withGrace(active, workUntilStopped(supervision, active))
     summary = await conclude(supervision, active)
   } finally {
     ended.abort()
-    await watch
-    await told
+    await observation
+    await pauseReports
   }
   // A short crawl may end before its first progress event.
   const progress = await active.progress().catch(() => undefined)
@@ -108,24 +102,24 @@ async function runToEnd<C extends SupervisedCrawl, P extends RunPorts>(
 }
 
 /** Emits events when the crawl is paused and resumed. */
-async function tellPauses({ ports, events }: SupervisedCrawl, ended: AbortSignal): Promise<void> {
+async function reportPauses({ ports, events }: SupervisedCrawl, ended: AbortSignal): Promise<void> {
   const { control, clock } = ports
   let since: number | undefined
   while (control !== undefined && !ended.aborted) {
     const now = clock.now()
     if (control.isPaused && since === undefined) {
       since = now
-      events.push({ type: 'paused', cause: 'requested', detail: 'somebody asked for it' })
+      events.push({ type: 'paused', cause: 'requested', detail: 'a user paused the crawl' })
     } else if (!control.isPaused && since !== undefined) {
       events.push({ type: 'resumed', cause: 'requested', pausedMs: now - since })
       since = undefined
     }
-    // A control whose `waitForChange` rejects would cause an endless loop.
-    const isTold = await control.waitForChange(ended).then(
+    // Ends if `waitForChange` rejects, because calling it again would cause an endless loop.
+    const hasChanged = await control.waitForChange(ended).then(
       () => true,
       () => false,
     )
-    if (!isTold) return
+    if (!hasChanged) return
   }
 }
 

@@ -18,7 +18,7 @@ export const LEDGER_ACTIONS = [
   'lease',
   /** New or changed content was stored. */
   'index',
-  /** Its content is unchanged. */
+  /** The content is unchanged. */
   'confirm',
   /** The server responded, but there is nothing to store. */
   'skip',
@@ -27,9 +27,9 @@ export const LEDGER_ACTIONS = [
   'postpone',
   /** To be fetched again without a new find. */
   'requeue',
-  /** Its content was found at a preferred address. */
+  /** The content was found at a preferred address. */
   'demote',
-  /** Its page was proven gone. */
+  /** The page was proven gone. */
   'remove',
 ] as const
 
@@ -109,8 +109,8 @@ export interface KnownRow {
 }
 
 /**
- * What a find does to a row: `insert` a new one, `update` its state, `touch` only its depth, weight and crawl, `name` it as a failure, or
- * nothing.
+ * What a find does to a row. `insert` adds the row, `update` changes its state, `touch` only its depth, weight and crawl, and `name` turns
+ * a missed guess into a failure.
  */
 export interface RowChange {
   readonly result: OfferResult
@@ -131,24 +131,25 @@ export function decideRowChange(
   crawlId: string,
   hasRoom = true,
 ): RowChange {
-  const { weight: found = 0 } = find
+  const { weight: foundWeight = 0 } = find
   if (row === undefined) {
     const state = find.refusal === null ? 'pending' : 'skipped'
     const { depth } = find
-    if (!hasRoom) return { result: 'overflow', write: 'none', state, depth, weight: found }
-    return { result: find.refusal === null ? 'admitted' : 'refused', write: 'insert', state, depth, weight: found }
+    if (!hasRoom) return { result: 'overflow', write: 'none', state, depth, weight: foundWeight }
+    const result = find.refusal === null ? 'admitted' : 'refused'
+    return { result, write: 'insert', state, depth, weight: foundWeight }
   }
   const isWaiting = row.state === 'pending' || row.state === 'leased'
   const isOfThisCrawl = row.crawlId === crawlId
   // A row that waits for another crawl is not new either, and must not be changed by this one.
-  const isOwn = isOfThisCrawl && isWaiting
-  if (find.isNewOnly === true && !isOwn && row.reason !== 'new-in-refresh') return keepRow(row)
+  const isWaitingHere = isOfThisCrawl && isWaiting
+  if (find.isNewOnly === true && !isWaitingHere && row.reason !== 'new-in-refresh') return keepRow(row)
   const depth = isOfThisCrawl ? Math.min(row.depth, find.depth) : find.depth
   // A refused row has no meaningful weight.
-  const weight = isOwn ? Math.min(row.weight, found) : found
+  const weight = isWaitingHere ? Math.min(row.weight, foundWeight) : foundWeight
   // Trap guards do not apply to an existing page: it is requested to check whether it still exists.
-  const isAskedAnyway = row.hasPage && isTrapReason(find.refusal?.reason ?? null)
-  if (find.refusal !== null && !isAskedAnyway) {
+  const isVisitedAnyway = row.hasPage && isTrapReason(find.refusal?.reason ?? null)
+  if (find.refusal !== null && !isVisitedAnyway) {
     const state = row.hasPage ? undefined : nextState(row.state, 'refuse')
     const isSettled = isOfThisCrawl && !isWaiting
     // One path to the address may be too long and another not: an admitted row stays admitted, unless its content is at another address.
@@ -157,8 +158,8 @@ export function decideRowChange(
     return { result: 'refused', write: 'update', state, depth, weight }
   }
   if (isWaiting) {
-    const isNews = !isOfThisCrawl || depth < row.depth || weight < row.weight
-    return { result: 'known', write: isNews ? 'touch' : 'none', state: row.state, depth, weight }
+    const changesRow = !isOfThisCrawl || depth < row.depth || weight < row.weight
+    return { result: 'known', write: changesRow ? 'touch' : 'none', state: row.state, depth, weight }
   }
   // A missed guess becomes a failure once the site itself names the address.
   const isNamed = isOfThisCrawl && row.reason === 'guess-missed' && find.discovery !== 'planner'

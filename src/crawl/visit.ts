@@ -34,13 +34,13 @@ export interface VisitResult {
  */
 export async function visitPage(active: ActiveCrawl, visit: Visit): Promise<VisitResult | undefined> {
   const { run, ports } = active
-  const decision = await decide(active, visit)
+  const decision = await perform(active, visit)
   if (decision === undefined) return undefined
   const { bytes } = decision
   let { verdict } = decision
   // If the start only redirects, its target reads the lists.
-  const isPassedOn = verdict.reason === 'redirect' && verdict.state === 'skipped'
-  if (!isPassedOn && active.waitsForLists(visit.key)) {
+  const isRedirect = verdict.reason === 'redirect' && verdict.state === 'skipped'
+  if (!isRedirect && active.waitsForLists(visit.key)) {
     // Other processes need the location of the site, but not the content of its lists.
     if (verdict.state !== 'pending') await active.share(true)
     await active.readListsOnce(visit.key)
@@ -49,34 +49,35 @@ export async function visitPage(active: ActiveCrawl, visit: Visit): Promise<Visi
       verdict = { state: 'skipped', reason: 'excluded', pattern: '--llms-full only' }
   }
   const now = ports.clock.now()
-  // A page that was not requested, or whose response did not show its content, keeps its age for the freshness window.
-  const isTold = verdict.state === 'indexed' || (verdict.state === 'unchanged' && verdict.status !== undefined)
-  const checkedAt = visit.hasPage && !isTold ? visit.checkedAt : now
+  // A page that was not requested, or whose response did not show its content, keeps its last check time.
+  const isConfirmed = verdict.state === 'indexed' || (verdict.state === 'unchanged' && verdict.status !== undefined)
+  const checkedAt = visit.hasPage && !isConfirmed ? visit.checkedAt : now
   const maxRows = run.limits.ledgerRows
   const settlement: Settlement = { visit, crawlId: run.crawlId, now, checkedAt, maxRows, ...verdict }
   // A page that could not be read now keeps its earlier links. So does one that redirects: it stays if its target has no content.
   const { state, reason } = settlement
   // The links of a missing page, or of an address that the network guard refuses, are not followed.
   const isGone = reason === 'not-found' || reason === 'removed' || reason === 'address-refused'
-  const isUnread = isPassedOn || (settlement.finds === undefined && state !== 'pending' && !isGone)
-  if (!visit.hasLinks || !isUnread || !run.followsLinks) return { settlement, bytes }
+  const keepsLinks = isRedirect || (settlement.finds === undefined && state !== 'pending' && !isGone)
+  if (!visit.hasLinks || !keepsLinks || !run.followsLinks) return { settlement, bytes }
   const links = await ports.ledger.readLinks(visit.sourceId, visit.key)
   const replayed = withFinds(settlement, active.judge(links, linkContextOf(visit)))
-  const isCut = state === 'unchanged' && !hasAllLinks(links)
-  return { settlement: isCut ? { ...replayed, reason: 'too-many-links' } : replayed, bytes }
+  const isTruncated = state === 'unchanged' && !hasAllLinks(links)
+  return { settlement: isTruncated ? { ...replayed, reason: 'too-many-links' } : replayed, bytes }
 }
 
-async function decide(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Conclusion; bytes: number } | undefined> {
-  const silent = (verdict: Conclusion) => ({ verdict, bytes: 0 })
-  if (await isHeldByLlmsFull(active, visit)) return silent({ state: 'unchanged', detail: 'held by llms-full.txt' })
+/** Checks, fetches and interprets an address. Returns undefined if the visit must wait for another slot. */
+async function perform(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Conclusion; bytes: number } | undefined> {
+  const unfetched = (verdict: Conclusion) => ({ verdict, bytes: 0 })
+  if (await isHeldByLlmsFull(active, visit)) return unfetched({ state: 'unchanged', detail: 'kept from llms-full.txt' })
   const refusal = findRefusal(active, visit)
   if (refusal !== null)
-    return silent({ state: 'skipped', ...refusal, isProvenGone: visit.hasPage && active.isCheckingUnlinked })
+    return unfetched({ state: 'skipped', ...refusal, isProvenGone: visit.hasPage && active.isCheckingUnlinked })
   const parked = active.pacer.parked.get(visit.host)
-  if (parked !== undefined) return silent({ state: 'failed', reason: 'host-parked', pattern: parked })
+  if (parked !== undefined) return unfetched({ state: 'failed', reason: 'host-parked', pattern: parked })
   const permission = await active.robots.judge(visit.url, active.signal)
-  if (!permission.allowed) return silent(interpretRefusal(visit, permission))
-  if (await isFresh(active, visit)) return silent({ state: 'unchanged', detail: 'checked lately' })
+  if (!permission.allowed) return unfetched(interpretRefusal(visit, permission))
+  if (await isFresh(active, visit)) return unfetched({ state: 'unchanged', detail: 'checked recently' })
   // Another request may have changed the pace of the host while this visit waited: then it waits for another slot.
   const { host, notBefore, lease } = visit
   const turn = await active.pacer.enterSlot(host, notBefore, active.signal, lease)
@@ -134,33 +135,33 @@ interface VisitResponse {
   readonly outcome: FetchOutcome
   readonly isVariant: boolean
   readonly isLoop?: boolean
-  /** Set if robots.txt forbids the spelling that it redirects to. */
+  /** Set if robots.txt forbids the spelling that the address redirects to. */
   readonly refusal?: RobotsRefusal
 }
 
 /** Fetches a visit: the Markdown of a page that llms.txt names, if it exists; otherwise the address itself. */
-async function fetchVisit(active: ActiveCrawl, visit: Visit, leave: SendPermit): Promise<VisitResponse> {
-  let isVariantAsked = false
+async function fetchVisit(active: ActiveCrawl, visit: Visit, permit: SendPermit): Promise<VisitResponse> {
+  let isVariantRequested = false
   // The slot of the visit is for its first request.
-  let next = leave
+  let next = permit
   if (visit.discovery === 'llms-txt') {
     for (const url of active.variants.variantsFor(visit.url)) {
       if (!(await active.robots.judge(url, active.signal)).allowed) continue
-      const turn = isVariantAsked ? await waitForSlot(active, url) : next
+      const turn = isVariantRequested ? await waitForSlot(active, url) : next
       if ('type' in turn) return { url, outcome: turn, isVariant: true }
       next = turn
       const outcome = await active.fetch({ url, ...validatorsFor(active, visit, url) }, turn, visit)
       // A rate limit is obeyed: the other addresses of the page must not be used to bypass it.
-      const isPatience = outcome.type === 'failed' && outcome.reason === 'rate-limited'
-      if (isPatience || isUnsent(outcome)) return { url, outcome, isVariant: true }
-      isVariantAsked = true
+      const isRateLimited = outcome.type === 'failed' && outcome.reason === 'rate-limited'
+      if (isRateLimited || isUnsent(outcome)) return { url, outcome, isVariant: true }
+      isVariantRequested = true
       const isAccepted =
         outcome.type === 'unchanged' || (outcome.type === 'fetched' && acceptsVariant(outcome.snapshot))
       if (!isAccepted) continue
       active.variants.accept(url)
       return { url, outcome, isVariant: true }
     }
-    if (isVariantAsked) {
+    if (isVariantRequested) {
       active.variants.refuse(visit.url)
       const turn = await waitForSlot(active, visit.url)
       if ('type' in turn) return { url: visit.url, outcome: turn, isVariant: false }
@@ -176,27 +177,27 @@ async function fetchVisit(active: ActiveCrawl, visit: Visit, leave: SendPermit):
  */
 function validatorsFor(
   { run }: ActiveCrawl,
-  { url: own, contentUrl, etag, lastModified, isShell }: Visit,
+  { url: visitUrl, contentUrl, etag, lastModified, isShell }: Visit,
   url: string,
 ): Pick<FetchRequest, 'etag' | 'lastModified'> {
   // An unchanged document says nothing about the result of its scripts.
-  const isShown = isShell || run.render === 'chromium' || run.render === 'crawl4ai'
-  return run.full || isShown || url !== (contentUrl ?? own) ? {} : { etag, lastModified }
+  const isRenderedPage = isShell || run.render === 'chromium' || run.render === 'crawl4ai'
+  return run.full || isRenderedPage || url !== (contentUrl ?? visitUrl) ? {} : { etag, lastModified }
 }
 
 /** Fetches an address, and follows redirects that only change its spelling. */
-async function fetchSpelling(active: ActiveCrawl, visit: Visit, leave: SendPermit): Promise<VisitResponse> {
-  const asked = new Set<string>()
+async function fetchSpelling(active: ActiveCrawl, visit: Visit, permit: SendPermit): Promise<VisitResponse> {
+  const requested = new Set<string>()
   let url = visit.url
-  let next = leave
+  let next = permit
   for (;;) {
-    asked.add(url)
+    requested.add(url)
     const request = { url, ...validatorsFor(active, visit, url) }
     const outcome = await active.fetch(request, next, visit, active.ports.pageFetcher)
     if (outcome.type !== 'moved' || active.addressFilter.keyOf(outcome.target) !== visit.key)
       return { url, outcome, isVariant: false }
     const target = withoutFragment(outcome.target)
-    if (asked.has(target) || asked.size > active.run.limits.redirects)
+    if (requested.has(target) || requested.size > active.run.limits.redirects)
       return { url, outcome, isVariant: false, isLoop: true }
     const permission = await active.robots.judge(target, active.signal)
     if (!permission.allowed) return { url, outcome, isVariant: false, refusal: permission }
@@ -270,12 +271,12 @@ async function interpretFailure(
   const pattern = active.pacer.parked.get(visit.host) ?? null
   const now = active.ports.clock.now()
   const heldMs = active.pacer.heldUntil(visit.host) - now
-  // The host failed as a whole, which says nothing about this page, so this is no attempt of the page.
+  // The host failed as a whole, which says nothing about this page, so the request does not count as an attempt.
   const isHostAtFault = heldMs > 0 && retryAfterMs === null && reason !== 'rate-limited'
   const attempt = visit.attempts + 1
   // The host responds to other requests: an address that times out twice in a row would only delay the end of the crawl.
-  const isSilent = reason === 'timeout' && status === null && (await active.wasUnresponsive(visit))
-  const isLast = (attempt >= active.run.limits.attempts || isSilent) && !isHostAtFault
+  const isUnresponsive = reason === 'timeout' && status === null && (await active.wasUnresponsive(visit))
+  const isLast = (attempt >= active.run.limits.attempts || isUnresponsive) && !isHostAtFault
   if (!outcome.isTransient || isLast || pattern !== null) return { state: 'failed', reason, status, detail, pattern }
   const wait = Math.min(FIRST_RETRY_DELAY_MS * 2 ** visit.attempts, MAX_RETRY_DELAY_MS)
   const delayMs = retryAfterMs ?? Math.max(heldMs, 0) + wait + Math.floor(active.ports.random() * RETRY_JITTER_MS)
@@ -365,13 +366,13 @@ async function interpretPage(
   const links = isFollowing ? withFinds(findLinks(active, visit, page, record.links), html) : { finds: [], aliases: [] }
   // A page from a service does not tell whether the plain response is empty.
   const shell = isByService ? {} : { isShell: read.isShell }
-  const seen: Conclusion = { state: 'skipped', status, ...shell, links: record.links, ...links }
-  if (!page.robots.index) return { ...seen, reason: 'noindex', isProvenGone: visit.hasPage }
-  const elsewhere = visit.isFinal || answer.isVariant ? undefined : await findCanonicalAddress(active, visit, page)
-  if (elsewhere !== undefined) {
+  const conclusion: Conclusion = { state: 'skipped', status, ...shell, links: record.links, ...links }
+  if (!page.robots.index) return { ...conclusion, reason: 'noindex', isProvenGone: visit.hasPage }
+  const canonicalAlias = visit.isFinal || answer.isVariant ? undefined : await findCanonicalAddress(active, visit, page)
+  if (canonicalAlias !== undefined) {
     // The canonical address, which is read instead, must not be refused as another form of this one.
-    const finds = links.finds.filter(({ key }) => key !== elsewhere.verdict.target)
-    return withFinds({ ...seen, ...elsewhere.verdict, finds }, elsewhere)
+    const finds = links.finds.filter(({ key }) => key !== canonicalAlias.verdict.target)
+    return withFinds({ ...conclusion, ...canonicalAlias.verdict, finds }, canonicalAlias)
   }
   const aliases: Alias[] = answer.isVariant
     ? [...links.aliases, { url: answer.url, aliasUrl: visit.url, classification: 'markdown-variant', reason: null }]
@@ -381,7 +382,7 @@ async function interpretPage(
   // HTML.
   const { etag, lastModified } = isRendered || hasHtml ? NO_VALIDATORS : outcome
   const reason: Reason | null = isFollowing && !hasAllLinks(record.links) ? 'too-many-links' : null
-  const stored = { ...seen, reason, etag, lastModified, contentUrl: answer.url, record, aliases }
+  const stored = { ...conclusion, reason, etag, lastModified, contentUrl: answer.url, record, aliases }
   const reader = isByService ? 'read by Crawl4AI' : isRendered ? 'read in a browser' : undefined
   const format = read.format === undefined ? undefined : `read as ${read.format}`
   const reading = [reader ?? format].filter((words) => words !== undefined)
@@ -449,7 +450,7 @@ function readerOf(active: ActiveCrawl, visit: Visit): ReadResponseOptions {
     isAlwaysRendered: run.render === 'chromium',
     isShell: visit.isShell,
     read: async (snapshot, options) => {
-      // The visit of a large response has already acquired it; a rendered page may be larger than the response.
+      // The visit of a large response already has a place, but a rendered page may be larger than its response.
       if (snapshot.body.length > LARGE_BODY) await largeVisits.acquire(visit)
       return active.read(snapshot, visit.key, options)
     },
@@ -460,7 +461,7 @@ function readerOf(active: ActiveCrawl, visit: Visit): ReadResponseOptions {
 /** A page made from several responses, or by a browser, has no validators. */
 const NO_VALIDATORS = { etag: null, lastModified: null } as const
 
-/** Ledger reason and state for responses that are no page; `failed` if a later request may succeed. */
+/** Ledger reason and state for responses that are not a page; `failed` if a later request may succeed. */
 const NO_PAGE: Readonly<
   Record<Extract<Extraction, { type: 'no-page' }>['reason'], readonly [Reason, 'failed' | 'skipped']>
 > = {
@@ -497,9 +498,9 @@ async function interpretNoPage(
   // A browser that shows no text may have missed something: only an unrendered response proves that a page is empty.
   const isBlank = isRendered && (extraction.reason === 'empty' || extraction.reason === 'needs_rendering')
   if (isBlank)
-    return { state: 'failed', reason: 'needs-rendering', status, detail: 'it was rendered, and shows no text' }
-  const [reason, usual] = NO_PAGE[extraction.reason]
-  const state = visit.hasPage && UNREADABLE_REASONS.has(reason) ? 'failed' : usual
+    return { state: 'failed', reason: 'needs-rendering', status, detail: 'it shows no text, even after rendering' }
+  const [reason, usualState] = NO_PAGE[extraction.reason]
+  const state = visit.hasPage && UNREADABLE_REASONS.has(reason) ? 'failed' : usualState
   if (reason === 'soft-404' && active.isGuess(visit)) return { ...interpretMiss(visit, 404), status }
   if (isEmptyReason(reason)) active.noteContent(visit, { text: '', links: listLinks(extraction.links) })
   const pattern = reason === 'needs-rendering' ? `render ${active.run.render}` : null
@@ -512,17 +513,17 @@ async function interpretNoPage(
 function findLinks(active: ActiveCrawl, visit: Visit, page: Page, links: readonly string[]): FoundAddresses {
   const followed = new Set(links)
   const others = page.links.filter(({ url }) => !followed.has(withoutFragment(url)))
-  const isVouchedFor = (link: Link) => page.robots.follow && isFollowed(link)
-  const judgeOthers = (some: readonly Link[], reason: Reason, pattern: string | null) =>
-    active.judge(new Set(some.map(({ url }) => withoutFragment(url))), {
+  const isFollowable = (link: Link) => page.robots.follow && isFollowed(link)
+  const judgeOthers = (skipped: readonly Link[], reason: Reason, pattern: string | null) =>
+    active.judge(new Set(skipped.map(({ url }) => withoutFragment(url))), {
       ...linkContextOf(visit),
       refusal: { reason, pattern, target: null },
     })
   const target = visit.key
-  const forms = page.alternates.filter(({ type }) => type === 'text/markdown').map(({ url }) => withoutFragment(url))
+  const variants = page.alternates.filter(({ type }) => type === 'text/markdown').map(({ url }) => withoutFragment(url))
   const lists = [
     active.judge(
-      forms.filter((url) => active.addressFilter.keyOf(url) !== target),
+      variants.filter((url) => active.addressFilter.keyOf(url) !== target),
       {
         ...linkContextOf(visit),
         discovery: 'alternate',
@@ -530,9 +531,9 @@ function findLinks(active: ActiveCrawl, visit: Visit, page: Page, links: readonl
       },
     ),
     active.judge(links, linkContextOf(visit)),
-    judgeOthers(others.filter(isVouchedFor), 'too-many-links', String(links.length)),
+    judgeOthers(others.filter(isFollowable), 'too-many-links', String(links.length)),
     judgeOthers(
-      others.filter((link) => !isVouchedFor(link)),
+      others.filter((link) => !isFollowable(link)),
       'nofollow',
       null,
     ),
@@ -573,12 +574,12 @@ async function findCanonicalAddress(
     if (!leadsBack && !isRefused) return aliasTo(visit, canonical, key, 'canonical', null, found)
   }
   for (const { url, type } of page.alternates) {
-    const form = type === 'text/markdown' ? active.addressFilter.keyOf(url) : undefined
-    if (form === undefined || form === visit.key) continue
-    const row = await active.ports.ledger.findRow(visit.sourceId, form)
+    const variantKey = type === 'text/markdown' ? active.addressFilter.keyOf(url) : undefined
+    if (variantKey === undefined || variantKey === visit.key) continue
+    const row = await active.ports.ledger.findRow(visit.sourceId, variantKey)
     const isRead =
       row?.discovery === 'llms-txt' && row.state !== 'failed' && row.state !== 'gone' && row.state !== 'skipped'
-    if (isRead) return aliasTo(visit, url, form, 'markdown-variant', 'text/markdown', { finds: [], aliases: [] })
+    if (isRead) return aliasTo(visit, url, variantKey, 'markdown-variant', 'text/markdown', { finds: [], aliases: [] })
   }
   return undefined
 }

@@ -9,7 +9,7 @@ export interface WiderScope {
   readonly refused: number
   /** Refused addresses that an llms.txt or a sitemap lists. */
   readonly listed: number
-  /** Path of the folder that holds at least half of them, such as `/docs/`; null if only the whole host does. */
+  /** Path of the folder that holds at least half of the refused addresses, such as `/docs/`; null if only the whole host does. */
   readonly folder: string | null
 }
 
@@ -18,7 +18,7 @@ const MAX_PAGES = 3
 /** If the source has more than one page, the folder must hold this many times as many refused addresses. */
 const MIN_RATIO = 3
 /** Number of rows per query. */
-const ROWS = 1000
+const BATCH = 1000
 
 /**
  * Finds a scope that includes the addresses that the scope of a source refused. Returns undefined if the scope fits: the source has many
@@ -36,7 +36,7 @@ export async function findWiderScope(
   let refused = 0
   let listed = 0
   for (let after = ''; ; ) {
-    const rows = await ledger.listRows(sourceId, { state: 'skipped', reason: 'out-of-scope', after, limit: ROWS })
+    const rows = await ledger.listRows(sourceId, { state: 'skipped', reason: 'out-of-scope', after, limit: BATCH })
     for (const { url, discovery } of rows) {
       refused++
       if (isListed(discovery)) listed++
@@ -44,14 +44,15 @@ export async function findWiderScope(
       for (const folder of folders) if (path.startsWith(folder)) counts.set(folder, (counts.get(folder) ?? 0) + 1)
     }
     const last = rows.at(-1)
-    if (last === undefined || rows.length < ROWS) break
+    if (last === undefined || rows.length < BATCH) break
     after = last.key
   }
-  // The smallest folder that holds at least half of them. The root stands for the whole host; any other folder becomes a pattern.
+  // The smallest folder that holds at least half of the refused addresses. The root stands for the whole host; any other folder becomes a
+  // pattern.
   const best = folders.find((folder) => (counts.get(folder) ?? 0) * 2 >= refused)
   const folder = best === undefined || best === '/' || /[*?[\]{}!]/.test(best) ? null : best
-  const isFit = pages > 1 && (folder === null || (counts.get(folder) ?? 0) < pages * MIN_RATIO)
-  return isFit ? undefined : { pages, refused, listed, folder }
+  const isWideEnough = pages > 1 && (folder === null || (counts.get(folder) ?? 0) < pages * MIN_RATIO)
+  return isWideEnough ? undefined : { pages, refused, listed, folder }
 }
 
 /** `/docs/guide/start` → `/docs/guide/`, `/docs/`, `/` */

@@ -31,13 +31,13 @@ function longestParagraph(lines: readonly string[]): number {
   let delimiter: string | undefined
   for (const line of lines) {
     const text = line.trimEnd()
-    const isEdge = DELIMITER.test(text)
+    const isDelimiter = DELIMITER.test(text)
     if (delimiter !== undefined) {
       if (text === delimiter || (delimiter === '```' && text === '```')) delimiter = undefined
       continue
     }
-    if (isEdge) delimiter = text.startsWith('```') ? '```' : text
-    length = isEdge || isBlank(line) ? 0 : length + line.length
+    if (isDelimiter) delimiter = text.startsWith('```') ? '```' : text
+    length = isDelimiter || isBlank(line) ? 0 : length + line.length
     longest = Math.max(longest, length)
   }
   // An unclosed delimiter starts no block, so all lines are counted again as paragraphs.
@@ -53,7 +53,7 @@ function countExpandedChars(source: string): number {
     const length = value.includes('{') || value.endsWith('\\') ? MAX_VALUE : Math.min(value.length, MAX_VALUE)
     lengths.set(name.toLowerCase(), Math.max(length, lengths.get(name.toLowerCase()) ?? 0))
   }
-  let made = 0
-  for (const [, name = ''] of source.matchAll(/\{([\w-]{1,100})\}/g)) made += lengths.get(name.toLowerCase()) ?? 0
-  return made
+  let count = 0
+  for (const [, name = ''] of source.matchAll(/\{([\w-]{1,100})\}/g)) count += lengths.get(name.toLowerCase()) ?? 0
+  return count
 }

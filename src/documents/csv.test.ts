@@ -65,6 +65,6 @@ describe('limits', () => {
 
   test('refuses an empty file and a binary file', () => {
     expect(() => convertCsv(encode(' \n'), 'x.csv')).toThrow('no text')
-    expect(() => convertCsv(new Uint8Array([1, 0, 2]), 'x.csv')).toThrow('no text')
+    expect(() => convertCsv(new Uint8Array([1, 0, 2]), 'x.csv')).toThrow('not text')
   })
 })

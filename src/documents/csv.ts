@@ -13,7 +13,7 @@ export const convertCsv: Converter = (bytes, path) => {
   const text = readText(bytes)
   const { rows, count, columns } = parseCsv(text, extensionOf(path) === 'tsv' ? '\t' : findSeparator(text))
   const [header = []] = rows
-  if (rows.length === 0 || columns === 0) throw new DocumentError('empty', 'it holds no values')
+  if (rows.length === 0 || columns === 0) throw new DocumentError('empty', 'it has no values')
   const width = Math.min(columns, DOCUMENT_LIMITS.columns)
   const lines = [writeRow(header, width), writeRow(Array<string>(width).fill('---'), width)]
   const shown = rows.slice(1, 1 + Math.floor(DOCUMENT_LIMITS.cells / width))
@@ -35,10 +35,10 @@ function noteLimits(count: number, shown: number, columns: number): string[] {
 
 /** As many whole lines as fit into the character limit of a document. */
 function clipLines(lines: readonly string[]): string {
-  let left: number = DOCUMENT_LIMITS.characters
+  let remaining: number = DOCUMENT_LIMITS.characters
   let end = 0
-  while (end < lines.length && left > 0) left -= (lines[end++]?.length ?? 0) + 1
-  return lines.slice(0, left < 0 ? end - 1 : end).join('\n')
+  while (end < lines.length && remaining > 0) remaining -= (lines[end++]?.length ?? 0) + 1
+  return lines.slice(0, remaining < 0 ? end - 1 : end).join('\n')
 }
 
 function writeRow(row: readonly string[], width: number): string {
@@ -59,12 +59,12 @@ const SAMPLE_CHARS = 10_000
 function findSeparator(text: string): string {
   const sample = text.slice(0, SAMPLE_CHARS)
   let best = ','
-  let most = 0
+  let bestScore = 0
   for (const separator of SEPARATORS) {
     const [first = [], second = []] = parseCsv(sample, separator).rows
     // Rows with the same number of values are a stronger sign than many values in one row.
     const score = first.length < 2 ? 0 : first.length + (first.length === second.length ? SAMPLE_CHARS : 0)
-    if (score > most) [best, most] = [separator, score]
+    if (score > bestScore) [best, bestScore] = [separator, score]
   }
   return best
 }
@@ -99,7 +99,7 @@ export function parseCsv(text: string, separator: string): CsvRows {
 
 interface Row {
   readonly row: string[]
-  /** Number of its values; `row` holds at most as many as are written. */
+  /** Number of values in the row; `row` has only those that are written. */
   readonly width: number
   readonly end: number
 }

@@ -40,25 +40,25 @@ export class WordNumbering {
   /** Counts a paragraph; undefined when its list does not exist or shows no label. */
   next(id: string, level: number): ListLabel | undefined {
     const list = this.#lists.get(id)
-    const own = list?.levels.get(level)
-    if (list === undefined || own === undefined || own.format === 'none') return undefined
+    const definition = list?.levels.get(level)
+    if (list === undefined || definition === undefined || definition.format === 'none') return undefined
     const counts = this.#counts.get(list.kind) ?? []
     this.#counts.set(list.kind, counts)
-    const number = (counts[level] ?? own.start - 1) + 1
+    const number = (counts[level] ?? definition.start - 1) + 1
     counts[level] = number
     counts.length = level + 1
-    const text = own.text.replace(/%([1-9])/g, (_, digit: string) => {
+    const text = definition.text.replace(/%([1-9])/g, (_, digit: string) => {
       const at = Number(digit) - 1
       const { format = 'decimal', start = 1 } = list.levels.get(at) ?? {}
       return writeNumber(counts[at] ?? start, format)
     })
-    return { format: own.format, number, text }
+    return { format: definition.format, number, text }
   }
 }
 
 function applyOverride(levels: Map<number, Level>, override: XmlElement): void {
   const at = Number(override.attribute('ilvl') ?? '0')
-  for (const [level, own] of readLevels(override.elements('lvl'))) levels.set(level, own)
+  for (const [level, definition] of readLevels(override.elements('lvl'))) levels.set(level, definition)
   const start = override.find('startOverride')?.attribute('val')
   const level = levels.get(at)
   if (start !== undefined && level !== undefined) levels.set(at, { ...level, start: readCount(start) })
@@ -124,10 +124,10 @@ const ROMAN: readonly (readonly [number, string])[] = [
 
 function writeRoman(number: number): string {
   if (number < 1 || number > 3999) return String(number)
-  let left = number
+  let rest = number
   let text = ''
   for (const [value, letters] of ROMAN) {
-    for (; left >= value; left -= value) text += letters
+    for (; rest >= value; rest -= value) text += letters
   }
   return text
 }

@@ -12,7 +12,7 @@ export interface WordStyle {
   readonly numbering: { readonly id: string; readonly level: number } | null
 }
 
-const PLAIN: WordStyle = {
+const DEFAULT_STYLE: WordStyle = {
   name: '',
   heading: null,
   isCode: false,
@@ -20,7 +20,7 @@ const PLAIN: WordStyle = {
   isTableHeading: false,
   numbering: null,
 }
-/** Limit of the inheritance chain, which ends circular styles. */
+/** Limit of the inheritance depth, because styles may be based on each other. */
 const MAX_CHAIN = 20
 
 /** The styles of a document by their ids. */
@@ -35,16 +35,16 @@ export class WordStyles {
   }
 
   get(id: string | undefined): WordStyle {
-    return id === undefined ? PLAIN : this.#resolve(id, 0)
+    return id === undefined ? DEFAULT_STYLE : this.#resolve(id, 0)
   }
 
-  #resolve(id: string, chain: number): WordStyle {
+  #resolve(id: string, depth: number): WordStyle {
     const known = this.#known.get(id)
     if (known !== undefined) return known
     const source = this.#sources.get(id)
-    if (source === undefined || chain > MAX_CHAIN) return PLAIN
+    if (source === undefined || depth > MAX_CHAIN) return DEFAULT_STYLE
     const base = source.find('basedOn')?.attribute('val')
-    const style = readStyle(source, base === undefined ? PLAIN : this.#resolve(base, chain + 1))
+    const style = readStyle(source, base === undefined ? DEFAULT_STYLE : this.#resolve(base, depth + 1))
     this.#known.set(id, style)
     return style
   }

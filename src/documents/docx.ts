@@ -38,7 +38,7 @@ interface ParagraphState {
 interface Field {
   code: string
   isResult: boolean
-  /** Offset of its result in the line. */
+  /** Offset of the result in the HTML of the paragraph. */
   start: number
 }
 
@@ -51,7 +51,7 @@ class WordReader {
   readonly #noteSources = new Map<string, XmlElement>()
   #links: ReadonlyMap<string, { readonly target: string; readonly isExternal: boolean }>
   /** 1 if the document has a title, so that headings are one level lower; otherwise 0. */
-  #below = 0
+  #levelOffset = 0
   #fields: Field[] = []
 
   constructor(file: OfficePackage) {
@@ -71,7 +71,7 @@ class WordReader {
     const body = this.#file.root('document').find('body')
     if (body === undefined) return ''
     for (const paragraph of body.elements('p')) {
-      if (this.#styles.get(paragraph.find('pPr', 'pStyle')?.attribute('val')).heading === 0) this.#below = 1
+      if (this.#styles.get(paragraph.find('pPr', 'pStyle')?.attribute('val')).heading === 0) this.#levelOffset = 1
     }
     const html = writeBlocks(this.#readBlocks(body))
     return html + this.#notes.write()
@@ -82,7 +82,7 @@ class WordReader {
     for (const child of parent.elements()) {
       if (child.name === 'p') for (const block of this.#readParagraph(child)) blocks.push(block)
       else if (child.name === 'tbl') blocks.push({ type: 'markup', html: this.#readTable(child) })
-      else if (BLOCK_FRAMES.has(child.name)) for (const block of this.#readBlocks(child)) blocks.push(block)
+      else if (BLOCK_WRAPPERS.has(child.name)) for (const block of this.#readBlocks(child)) blocks.push(block)
       else if (child.name === 'AlternateContent') {
         for (const block of this.#readBlocks(chooseContent(child))) blocks.push(block)
       }
@@ -99,11 +99,11 @@ class WordReader {
     const isBlank = line.text.trim() === '' && line.html === ''
     const numbering = isBlank ? null : (readNumbering(properties) ?? style.numbering)
     const label = numbering === null ? undefined : this.#numbering.next(numbering.id, numbering.level)
-    const own = (): OfficeBlock => {
+    const createBlock = (): OfficeBlock => {
       const heading = readOutline(properties) ?? style.heading
       if (heading !== null && line.text.trim() !== '') {
-        const shown = label === undefined || label.format === 'bullet' ? '' : `${escapeHtml(label.text)} `
-        return { type: 'heading', level: heading === 0 ? 1 : heading + this.#below, html: shown + line.html }
+        const labelText = label === undefined || label.format === 'bullet' ? '' : `${escapeHtml(label.text)} `
+        return { type: 'heading', level: heading === 0 ? 1 : heading + this.#levelOffset, html: labelText + line.html }
       }
       if (label !== undefined) {
         const number = label.format === 'bullet' ? null : label.number
@@ -112,7 +112,7 @@ class WordReader {
       if (style.isCode || (line.isFixed && line.text.trim() !== '')) return { type: 'code', text: line.text }
       return { type: 'paragraph', html: line.html }
     }
-    return [own(), ...line.framed]
+    return [createBlock(), ...line.framed]
   }
 
   #readRuns(parent: XmlElement, line: ParagraphState): void {
@@ -124,7 +124,7 @@ class WordReader {
       } else if (child.name === 'fldSimple') this.#readLinked(child, line, linkIn(child.attribute('instr') ?? ''))
       else if (child.name === 'oMath' || child.name === 'oMathPara') addText(line, mathOf(child), '')
       else if (child.name === 'AlternateContent') this.#readRuns(chooseContent(child), line)
-      else if (!NO_RUNS.has(child.name)) this.#readRuns(child, line)
+      else if (!SKIPPED_ELEMENTS.has(child.name)) this.#readRuns(child, line)
     }
   }
 
@@ -213,7 +213,7 @@ class WordReader {
   #readNote(id: string): string {
     const note = this.#noteSources.get(id)
     if (note === undefined) return ''
-    // Read only once, because a note that refers to itself would recurse without end.
+    // Each note is read only once, because a note that refers to itself would recurse without end.
     this.#noteSources.delete(id)
     return this.#notes.add(writeBlocks(this.#readBlocks(note)))
   }
@@ -238,9 +238,9 @@ class WordReader {
   #readTable(table: XmlElement): string {
     const rows: OfficeRow[] = []
     /** Cells that continue in the next row, by column. */
-    const above = new Map<number, OfficeCell>()
+    const openMerges = new Map<number, OfficeCell>()
     const look = table.find('tblPr', 'tblLook')
-    const namesFirst =
+    const hasHeaderRow =
       look?.attribute('firstRow') === '1' || (Number.parseInt(look?.attribute('val') ?? '0', 16) & 0x20) !== 0
     for (const row of tableRows(table)) {
       const cells: OfficeCell[] = []
@@ -249,29 +249,30 @@ class WordReader {
         const properties = cell.find('tcPr')
         const columns = Math.max(1, Math.min(256, Number(properties?.find('gridSpan')?.attribute('val') ?? '1') || 1))
         const merge = properties?.find('vMerge')
-        const upper = above.get(column)
-        if (merge !== undefined && merge.attribute('val') !== 'restart' && upper !== undefined) upper.rows++
+        const cellAbove = openMerges.get(column)
+        if (merge !== undefined && merge.attribute('val') !== 'restart' && cellAbove !== undefined) cellAbove.rows++
         else {
-          const own = { html: writeBlocks(this.#readBlocks(cell)), columns, rows: 1 }
-          cells.push(own)
-          if (merge === undefined) above.delete(column)
-          else above.set(column, own)
+          const newCell = { html: writeBlocks(this.#readBlocks(cell)), columns, rows: 1 }
+          cells.push(newCell)
+          if (merge === undefined) openMerges.delete(column)
+          else openMerges.set(column, newCell)
         }
         column += columns
       }
       const isFirst = rows.length === 0
-      const isHeader = isOn(row.find('trPr'), 'tblHeader') || (isFirst && (namesFirst || this.#isHeadingRow(row)))
+      const isHeader = isOn(row.find('trPr'), 'tblHeader') || (isFirst && (hasHeaderRow || this.#isHeadingRow(row)))
       rows.push({ cells, isHeader })
     }
     return writeTable(rows)
   }
 }
 
-const BLOCK_FRAMES = new Set(['sdt', 'sdtContent', 'customXml', 'ins', 'moveTo', 'smartTag'])
-/** Elements without text of their paragraph: properties, and deleted or moved content. */
-const NO_RUNS = new Set(['pPr', 'del', 'moveFrom', 'sdtPr', 'sdtEndPr', 'customXmlPr', 'proofErr'])
+/** Elements that only wrap blocks, table rows or cells. */
+const BLOCK_WRAPPERS = new Set(['sdt', 'sdtContent', 'customXml', 'ins', 'moveTo', 'smartTag'])
+/** Elements that add no text to their paragraph: properties, and deleted or moved content. */
+const SKIPPED_ELEMENTS = new Set(['pPr', 'del', 'moveFrom', 'sdtPr', 'sdtEndPr', 'customXmlPr', 'proofErr'])
 
-/** The text of an element in a run; undefined when it is more than text. */
+/** The text of an element in a run; undefined when the element is not plain text. */
 function textOfChild(child: XmlElement): string | undefined {
   switch (child.name) {
     case 't':
@@ -328,13 +329,13 @@ function* tableRows(parent: XmlElement): Generator<XmlElement, void, void> {
   for (const child of parent.elements()) {
     if (child.name === 'tr') {
       if (child.find('trPr', 'del') === undefined) yield child
-    } else if (BLOCK_FRAMES.has(child.name)) yield* tableRows(child)
+    } else if (BLOCK_WRAPPERS.has(child.name)) yield* tableRows(child)
   }
 }
 
 function* rowCells(parent: XmlElement): Generator<XmlElement, void, void> {
   for (const child of parent.elements()) {
     if (child.name === 'tc') yield child
-    else if (BLOCK_FRAMES.has(child.name)) yield* rowCells(child)
+    else if (BLOCK_WRAPPERS.has(child.name)) yield* rowCells(child)
   }
 }

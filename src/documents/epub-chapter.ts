@@ -4,7 +4,7 @@ import type { XmlElement } from './xml-tree.ts'
 /** A chapter as HTML without page chrome. */
 export interface Chapter {
   readonly html: string
-  /** Text of its first heading. */
+  /** Text of the first heading. */
   readonly heading: string | null
   /** The declared language of the chapter, if any. */
   readonly language: string | null
@@ -29,8 +29,8 @@ const KEPT_ATTRIBUTES = new Set([
   'scope',
   'headers',
 ])
-const VOID = new Set(['br', 'hr', 'img', 'wbr', 'col'])
-const NAME = /^[a-z][a-z0-9]*$/
+const VOID_ELEMENTS = new Set(['br', 'hr', 'img', 'wbr', 'col'])
+const HTML_NAME = /^[a-z][a-z0-9]*$/
 
 /** Writes a chapter; undefined when it has no text. A chapter without a heading gets its title from the table of contents. */
 export function writeChapter(page: XmlElement, title: string | undefined): Chapter | undefined {
@@ -69,29 +69,29 @@ class ChapterWriter {
   #write(element: XmlElement): void {
     const { name } = element
     // MathML and other non-HTML elements are reduced to their text.
-    if (!NAME.test(name)) {
+    if (!HTML_NAME.test(name)) {
       this.writeChildren(element)
       return
     }
     if (/^h[1-6]$/.test(name)) this.heading ??= element.text.replace(/\s+/g, ' ').trim() || null
     this.#parts.push(`<${name}${writeAttributes(element)}>`)
-    if (VOID.has(name)) return
+    if (VOID_ELEMENTS.has(name)) return
     this.writeChildren(element)
     this.#parts.push(`</${name}>`)
   }
 }
 
 function writeAttributes(element: XmlElement): string {
-  let written = ''
+  let attributes = ''
   for (const key of KEPT_ATTRIBUTES) {
     const value = element.attribute(key)
-    if (value !== undefined) written += ` ${key}="${escapeHtml(value)}"`
+    if (value !== undefined) attributes += ` ${key}="${escapeHtml(value)}"`
   }
   const href = element.name === 'a' ? element.attribute('href') : undefined
   // A link to another chapter is valid only inside of the book.
-  if (href !== undefined && /^(?:#|https?:|mailto:)/i.test(href)) written += ` href="${escapeHtml(href)}"`
+  if (href !== undefined && /^(?:#|https?:|mailto:)/i.test(href)) attributes += ` href="${escapeHtml(href)}"`
   const role = ROLES.get(element.prefixed('type') ?? '') ?? element.attribute('role')
-  return role === undefined ? written : `${written} role="${escapeHtml(role)}"`
+  return role === undefined ? attributes : `${attributes} role="${escapeHtml(role)}"`
 }
 
 /** EPUB types and the ARIA roles that correspond to them. */

@@ -21,8 +21,8 @@ export function convertEpub(bytes: Uint8Array): ConversionResult {
   }
 }
 
-function describeSkipped(left: readonly string[]): string {
-  return `left out, because they cannot be read: ${clipText(left.join(', '), 500)}`
+function describeSkipped(skipped: readonly string[]): string {
+  return `left out, because they cannot be read: ${clipText(skipped.join(', '), 500)}`
 }
 
 interface Item {
@@ -43,15 +43,15 @@ class Book {
 
   constructor(members: ZipMembers) {
     this.#members = members
-    const container = this.#xml('META-INF/container.xml')
-    const place = container?.find('rootfiles', 'rootfile')?.attribute('full-path')
-    const root = place === undefined ? undefined : this.#xml(place)
-    if (place === undefined || root === undefined) throw new DocumentError('damaged', 'it has no book in it')
+    const container = this.#readXml('META-INF/container.xml')
+    const packagePath = container?.find('rootfiles', 'rootfile')?.attribute('full-path')
+    const root = packagePath === undefined ? undefined : this.#readXml(packagePath)
+    if (packagePath === undefined || root === undefined) throw new DocumentError('damaged', 'it has no book in it')
     this.#package = root
     for (const item of root.find('manifest')?.elements('item') ?? []) {
       const href = item.attribute('href') ?? ''
       this.#items.set(item.attribute('id') ?? '', {
-        member: resolveMember(place, href),
+        member: resolveMember(packagePath, href),
         href,
         type: item.attribute('media-type') ?? '',
         properties: item.attribute('properties') ?? '',
@@ -64,7 +64,7 @@ class Book {
   }
 
   read(): DocumentPart[] {
-    const locked = this.#listEncrypted()
+    const encrypted = this.#listEncrypted()
     const titles = this.#readTitles()
     const metadata = this.#package.find('metadata')
     const about = {
@@ -78,8 +78,8 @@ class Book {
     for (const { member, href } of this.#listChapters()) {
       if (seen.has(member)) continue
       seen.add(member)
-      if (locked.has(member)) throw new DocumentError('encrypted', 'its chapters are encrypted')
-      const source = this.#chapter(member, href)
+      if (encrypted.has(member)) throw new DocumentError('encrypted', 'its chapters are encrypted')
+      const source = this.#readChapter(member, href)
       const chapter: Chapter | undefined = source === undefined ? undefined : writeChapter(source, titles.get(member))
       if (chapter === undefined) continue
       characters += chapter.html.length
@@ -97,9 +97,9 @@ class Book {
   }
 
   /** Skips a damaged chapter as long as others are readable. */
-  #chapter(member: string, href: string): XmlElement | undefined {
+  #readChapter(member: string, href: string): XmlElement | undefined {
     try {
-      return this.#xml(member)
+      return this.#readXml(member)
     } catch (error) {
       if (!(error instanceof DocumentError) || error.reason !== 'damaged') throw error
       this.skipped.push(href)
@@ -131,9 +131,9 @@ class Book {
     }
     for (const { member, type, properties } of this.#items.values()) {
       if (/\bnav\b/.test(properties)) {
-        for (const link of contentsIn(this.#xml(member))) add(member, link.attribute('href'), link.text)
+        for (const link of contentsIn(this.#readXml(member))) add(member, link.attribute('href'), link.text)
       } else if (type === 'application/x-dtbncx+xml') {
-        for (const point of this.#xml(member)?.descendants() ?? []) {
+        for (const point of this.#readXml(member)?.descendants() ?? []) {
           if (point.name !== 'navPoint') continue
           add(member, point.find('content')?.attribute('src'), point.find('navLabel')?.text ?? '')
         }
@@ -144,14 +144,14 @@ class Book {
 
   /** Encrypted members. Obfuscated fonts do not count, because they hide no text. */
   #listEncrypted(): Set<string> {
-    const locked = new Set<string>()
-    for (const element of this.#xml('META-INF/encryption.xml')?.descendants() ?? []) {
-      if (element.name === 'CipherReference') locked.add(resolveMember('', element.attribute('URI') ?? ''))
+    const encrypted = new Set<string>()
+    for (const element of this.#readXml('META-INF/encryption.xml')?.descendants() ?? []) {
+      if (element.name === 'CipherReference') encrypted.add(resolveMember('', element.attribute('URI') ?? ''))
     }
-    return locked
+    return encrypted
   }
 
-  #xml(name: string): XmlElement | undefined {
+  #readXml(name: string): XmlElement | undefined {
     const bytes = this.#members.read(name)
     return bytes === undefined ? undefined : parseXml(bytes)
   }

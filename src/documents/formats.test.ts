@@ -19,7 +19,7 @@ test.each([
   expect(formatOf(path, bytes(text))?.name).toBe(name)
 })
 
-test('recognises a compressed manual page by its content, but not a compressed log', () => {
+test('recognizes a compressed manual page by its content, but not a compressed log', () => {
   const page = gzipSync(`.TH LAMP 1\n${'lamp '.repeat(10_000)}`)
   expect(formatOf('lamp.1.gz', page)?.name).toBe('man page')
   expect(formatOf('lamp.1.gz', page.subarray(0, 60))?.name).toBe('man page')

@@ -7,7 +7,7 @@ export interface Format {
   readonly name: string
   readonly extensions: string
   readonly mediaTypes: readonly string[]
-  /** `binary` formats have signatures. Links in `markup`, which people write by hand, lead to pages as in Markdown. */
+  /** `binary` formats have signatures. In `markup` formats, which people write by hand, links lead to pages as in Markdown. */
   readonly form: 'binary' | 'markup' | 'data'
   /** Loaded with the first file of the format, because most libraries have no such file. */
   readonly load: () => Promise<Converter>
@@ -144,7 +144,7 @@ const ASCIIDOC_MARK =
   /^\[(?:verse|quote|source|listing|abstract|horizontal|NOTE|TIP|IMPORTANT|WARNING|CAUTION)\b[^\]\n]*\]\s*$|^(?:ifn?def|include)::\S|\b(?:link|linkgit|xref|mailto|https?):[^\s[\]]+\[/m
 /** Extensions of files whose content is checked, because most JSON and YAML is not OpenAPI. */
 const OPENAPI_EXTENSIONS = new Set(['json', 'yaml', 'yml'])
-/** The version key of a description, after an optional licence comment. */
+/** The version key of a description, after an optional license comment. */
 const OPENAPI_KEY = /^[\s{]*(?:#.*\s*)*["']?(?:openapi|swagger)["']?\s*:\s*["']?[23]\.\d/m
 const SNIFF_BYTES = 4096
 const MAX_UNPACKED_BYTES = 2 ** 22
@@ -170,11 +170,11 @@ function isAsciidoc(beginning: string): boolean {
 function unpackBeginning(bytes: Uint8Array): string {
   try {
     // A truncated stream is enough for the start.
-    const some = gunzipSync(bytes.subarray(0, 4 * SNIFF_BYTES), {
+    const unpacked = gunzipSync(bytes.subarray(0, 4 * SNIFF_BYTES), {
       finishFlush: constants.Z_SYNC_FLUSH,
       maxOutputLength: MAX_UNPACKED_BYTES,
     })
-    return beginningOf(some)
+    return beginningOf(unpacked)
   } catch (error) {
     // Bytes that cannot be decompressed have no format.
     if (error instanceof Error && 'code' in error) return ''
@@ -192,7 +192,7 @@ export function formatOfText(beginning: string): Format | undefined {
   return OPENAPI_KEY.test(beginning) ? OPENAPI : undefined
 }
 
-/** The format by file name, unless the content starts like something else. Manual pages are also recognised by their folder. */
+/** The format by file name, unless the content starts like something else. Manual pages are also recognized by their folder. */
 export function formatOfName(path: string, beginning = ''): Format | undefined {
   if (SIGNATURE.test(beginning)) return undefined
   const known = BY_EXTENSION.get(extensionOf(path)) ?? formatOfSource(path)
@@ -239,6 +239,6 @@ export async function convertDocument(
     return await convert(bytes, path)
   } catch (error) {
     if (error instanceof DocumentError) return { type: 'refused', reason: error.reason, detail: error.message }
-    return { type: 'refused', reason: 'damaged', detail: `it is no ${name} that can be read` }
+    return { type: 'refused', reason: 'damaged', detail: `it is not a readable ${name}` }
   }
 }

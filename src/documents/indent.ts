@@ -8,9 +8,9 @@ export function indentOf(line: string): number {
 
 /** The smallest indentation of non-blank lines. */
 export function minIndent(lines: readonly string[]): number {
-  let least = Number.POSITIVE_INFINITY
-  for (const line of lines) if (!isBlank(line)) least = Math.min(least, indentOf(line))
-  return Number.isFinite(least) ? least : 0
+  let smallest = Number.POSITIVE_INFINITY
+  for (const line of lines) if (!isBlank(line)) smallest = Math.min(smallest, indentOf(line))
+  return Number.isFinite(smallest) ? smallest : 0
 }
 
 export function dedent(lines: readonly string[], by: number = minIndent(lines)): string[] {

@@ -28,7 +28,7 @@ export const convertMan: Converter = (bytes, path) => {
     const { include } = reader
     throw new DocumentError(
       'empty',
-      include === undefined ? 'it holds no text' : `it only names another page: ${include}`,
+      include === undefined ? 'it has no text' : `it only includes another page: ${include}`,
     )
   }
   const title = titleOf(facts, path)
@@ -43,14 +43,15 @@ function isCompressed([first, second]: Uint8Array): boolean {
 }
 
 function unpack(bytes: Uint8Array): Uint8Array {
-  const most = Math.min(DOCUMENT_LIMITS.unpackedBytes, Math.max(1024 * 1024, bytes.length * DOCUMENT_LIMITS.ratio))
+  const maxRatioBytes = Math.max(1024 * 1024, bytes.length * DOCUMENT_LIMITS.ratio)
+  const maxOutputLength = Math.min(DOCUMENT_LIMITS.unpackedBytes, maxRatioBytes)
   try {
-    return gunzipSync(bytes, { maxOutputLength: most })
+    return gunzipSync(bytes, { maxOutputLength })
   } catch (error) {
     const isLarge =
       error instanceof RangeError ||
       (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
-    if (isLarge) throw new DocumentError('too-large', 'it becomes too large when it is unpacked', { cause: error })
+    if (isLarge) throw new DocumentError('too-large', 'it is too large when unpacked', { cause: error })
     throw new DocumentError('damaged', 'it cannot be unpacked', { cause: error })
   }
 }

@@ -30,10 +30,10 @@ export function writeCellText(text: string): string {
 }
 
 /** Most values of tables contain none of these characters. */
-const MARKS = /[\\`*[\]<>|~_]/
+const MARKDOWN_CHARACTERS = /[\\`*[\]<>|~_]/
 
 /** Escapes text so that Markdown shows it literally: `snake_case` is not emphasis, other marks get a backslash. */
 export function escapeMarkdown(text: string): string {
-  if (!MARKS.test(text)) return text
+  if (!MARKDOWN_CHARACTERS.test(text)) return text
   return text.replace(/[\\`*[\]<>|~]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, '\\$&')
 }

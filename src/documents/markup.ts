@@ -8,19 +8,19 @@ import { DOCUMENT_LIMITS, DocumentError, type TextDocument } from './document.ts
 /* Shared parts of the text converters: reading the text and writing clean HTML. */
 
 /** The text of a file, up to the length limit of a document. */
-export function readText(bytes: Uint8Array, most: number = DOCUMENT_LIMITS.characters): string {
-  if (isBinary(bytes)) throw new DocumentError('not-text', 'it holds bytes that are no text')
+export function readText(bytes: Uint8Array, maxCharacters: number = DOCUMENT_LIMITS.characters): string {
+  if (isBinary(bytes)) throw new DocumentError('not-text', 'it contains bytes that are not text')
   // No encoding uses more than four bytes per character.
-  if (bytes.length > 4 * most) throw tooLong(most)
+  if (bytes.length > 4 * maxCharacters) throw createTooLongError(maxCharacters)
   // A byte order mark inside a word would count as a space.
   const text = decodePlain(bytes, '').replaceAll('\ufeff', '')
-  if (text.length > most) throw tooLong(most)
-  if (text.trim() === '') throw new DocumentError('empty', 'it holds no text')
+  if (text.length > maxCharacters) throw createTooLongError(maxCharacters)
+  if (text.trim() === '') throw new DocumentError('empty', 'it has no text')
   return text
 }
 
-function tooLong(most: number): DocumentError {
-  return new DocumentError('too-large', `it has more than ${writeNumber(most)} characters`)
+function createTooLongError(maxCharacters: number): DocumentError {
+  return new DocumentError('too-large', `it has more than ${writeNumber(maxCharacters)} characters`)
 }
 
 /** Creates a document with null for all metadata that is not given. */
@@ -30,7 +30,7 @@ export function createDocument(
   about: Partial<Omit<TextDocument, 'body'>> = {},
 ): TextDocument & { readonly type: 'document' } {
   const { title = null, author = null, language = null, modifiedAt = null } = about
-  if (text.trim() === '') throw new DocumentError('empty', 'it holds no text')
+  if (text.trim() === '') throw new DocumentError('empty', 'it has no text')
   return { type: 'document', title, author, language, modifiedAt, body: { form, text } }
 }
 
@@ -46,11 +46,11 @@ export function writeAdmonition(kind: string, title: string, html: string): stri
 }
 
 /** Schemes of URLs that can be opened from anywhere. */
-const OPENABLE = /^(?:https?|ftps?|mailto|tel|news|irc|git|ssh|doi):/i
+const OPENABLE_SCHEME = /^(?:https?|ftps?|mailto|tel|news|irc|git|ssh|doi):/i
 
 /** Whether a URL can be opened from anywhere; a file or relative URL cannot. */
 export function isOpenable(address: string): boolean {
-  return OPENABLE.test(address.trim())
+  return OPENABLE_SCHEME.test(address.trim())
 }
 
 /** A URL that is safe as a link target; '' if its scheme is not known to be harmless, as with `javascript:`. */
@@ -74,7 +74,7 @@ const MAX_ANCHOR = 80
 
 /** Gives every heading a unique fragment. */
 export class Anchors {
-  readonly #given = new Map<string, number>()
+  readonly #useCounts = new Map<string, number>()
 
   /** Creates a fragment from the words of a title: `Getting started` → `getting-started`. */
   create(title: string): string {
@@ -85,10 +85,10 @@ export class Anchors {
     return this.claim(words === '' ? 'section' : words)
   }
 
-  /** Claims a name that the document itself gives. */
+  /** Claims a fragment that the document itself defines, and returns it with a number if it is taken. */
   claim(name: string): string {
-    const count = (this.#given.get(name) ?? 0) + 1
-    this.#given.set(name, count)
+    const count = (this.#useCounts.get(name) ?? 0) + 1
+    this.#useCounts.set(name, count)
     // Claims the numbered name too, because a title may end in that number.
     return count === 1 ? name : this.claim(`${name}-${count}`)
   }

@@ -56,7 +56,7 @@ describe('notebook cells', () => {
 })
 
 describe('notebook outputs', () => {
-  test('outputs are kept as text, without colours and overwritten lines', async () => {
+  test('outputs are kept as text, without colors and overwritten lines', async () => {
     const outputs = [
       { output_type: 'stream', name: 'stdout', text: ['10 %\r', '100 %\n', '\u001b[31mred\u001b[0m\n'] },
       { output_type: 'execute_result', data: { 'text/plain': ['array([1.])'], 'text/html': '<b>table</b>' } },
@@ -94,7 +94,7 @@ describe('notebook outputs', () => {
 
 describe('invalid notebooks', () => {
   test.each([
-    ['{"cells": [', 'no JSON'],
+    ['{"cells": [', 'not JSON'],
     ['[]', 'no cells'],
     ['{}', 'no cells'],
     ['{"cells": "x"}', 'no cells'],

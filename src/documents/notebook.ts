@@ -62,9 +62,9 @@ function parseNotebook(text: string): Fields {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw new DocumentError('damaged', 'it is no JSON, as notebooks are', { cause: error })
+    throw new DocumentError('damaged', 'it is not JSON, which every notebook is', { cause: error })
   }
-  if (!isFields(value)) throw new DocumentError('damaged', 'it is no notebook: it has no cells')
+  if (!isFields(value)) throw new DocumentError('damaged', 'it is not a notebook: it has no cells')
   return value
 }
 
@@ -73,7 +73,7 @@ function listCells(notebook: Fields): readonly Fields[] {
   const cells = Array.isArray(notebook['cells'])
     ? listField(notebook, 'cells')
     : listField(notebook, 'worksheets').flatMap((sheet) => listField(sheet, 'cells'))
-  if (cells.length === 0) throw new DocumentError('damaged', 'it is no notebook: it has no cells')
+  if (cells.length === 0) throw new DocumentError('damaged', 'it is not a notebook: it has no cells')
   return cells
 }
 
@@ -126,9 +126,9 @@ function joinOutputs(outputs: readonly Fields[]): string {
   for (const output of outputs) {
     const piece = textOfOutput(output)
     const name = output['output_type'] === 'stream' ? textField(output, 'name') : null
-    const goesOn = name !== null && name === stream
-    if (!goesOn && piece.trim() === '') continue
-    text += (text === '' || text.endsWith('\n') || goesOn ? '' : '\n') + piece
+    const isContinued = name !== null && name === stream
+    if (!isContinued && piece.trim() === '') continue
+    text += (text === '' || text.endsWith('\n') || isContinued ? '' : '\n') + piece
     stream = name
   }
   return text
@@ -147,12 +147,12 @@ function textOfOutput(output: Fields): string {
 }
 
 const ESCAPE = String.fromCharCode(27)
-const COLOURS = new RegExp(`${ESCAPE}\\[[0-9;?]*[A-Za-z]`, 'g')
+const COLORS = new RegExp(`${ESCAPE}\\[[0-9;?]*[A-Za-z]`, 'g')
 
-/** Removes terminal colours and overwritten parts of lines. */
+/** Removes terminal colors and overwritten parts of lines. */
 function stripControls(text: string): string {
   return text
-    .replace(COLOURS, '')
+    .replace(COLORS, '')
     .replaceAll('\r\n', '\n')
     .split('\n')
     .map((line) => line.trimEnd())

@@ -5,7 +5,7 @@ import type { XmlElement } from './xml-tree.ts'
 export interface OdtStyle {
   readonly format: RunFormat
   readonly isTitle: boolean
-  /** Heading level of its paragraphs, from 1; null when they are not headings. */
+  /** Heading level of paragraphs with this style, from 1; null when they are not headings. */
   readonly outline: number | null
   readonly isCode: boolean
   readonly isTableHeading: boolean
@@ -13,7 +13,7 @@ export interface OdtStyle {
   readonly listStyle: string | null
 }
 
-const PLAIN: OdtStyle = {
+const NO_STYLE: OdtStyle = {
   format: {},
   isTitle: false,
   outline: null,
@@ -22,7 +22,7 @@ const PLAIN: OdtStyle = {
   isHidden: false,
   listStyle: null,
 }
-/** Limit of the inheritance chain, which ends circular styles. */
+/** Limit of the inheritance depth, because styles may be based on each other. */
 const MAX_CHAIN = 20
 
 /** List levels of a style, from 1: the first number, or null for bullets. */
@@ -49,7 +49,7 @@ export class OdtStyles {
   }
 
   get(family: 'paragraph' | 'text', name: string | undefined): OdtStyle {
-    return name === undefined ? PLAIN : this.#resolve(`${family} ${name}`, 0)
+    return name === undefined ? NO_STYLE : this.#resolve(`${family} ${name}`, 0)
   }
 
   /** How items of a list at a level start; bullets by default. */
@@ -63,14 +63,14 @@ export class OdtStyles {
     else if (style.name === 'list-style') this.#lists.set(name, readListLevels(style))
   }
 
-  #resolve(key: string, chain: number): OdtStyle {
+  #resolve(key: string, depth: number): OdtStyle {
     const known = this.#known.get(key)
     if (known !== undefined) return known
     const source = this.#sources.get(key)
-    if (source === undefined || chain > MAX_CHAIN) return PLAIN
+    if (source === undefined || depth > MAX_CHAIN) return NO_STYLE
     const parent = source.attribute('parent-style-name')
     const family = source.attribute('family')
-    const style = this.#read(source, parent === undefined ? PLAIN : this.#resolve(`${family} ${parent}`, chain + 1))
+    const style = this.#read(source, parent === undefined ? NO_STYLE : this.#resolve(`${family} ${parent}`, depth + 1))
     this.#known.set(key, style)
     return style
   }
@@ -106,8 +106,8 @@ export class OdtStyles {
 
 /** The heading level from the style's own attribute, its name, or its parent. */
 function outlineOf(source: XmlElement, name: string, parent: OdtStyle): number | null {
-  const said = source.attribute('default-outline-level') ?? /^heading (\d)$/i.exec(name)?.[1]
-  return said === undefined ? parent.outline : Number(said) || null
+  const ownLevel = source.attribute('default-outline-level') ?? /^heading (\d)$/i.exec(name)?.[1]
+  return ownLevel === undefined ? parent.outline : Number(ownLevel) || null
 }
 
 function readListLevels(style: XmlElement): ListLevels {

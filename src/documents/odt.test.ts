@@ -25,7 +25,7 @@ test('converts lists with several paragraphs, headers and their own numbers', as
   expect(await markdownOf(convertOdt, odt(body, styles))).toBe('4. a\n\n   b\n\n9) c\n')
 })
 
-test('recognises headings by a style or a derived style', async () => {
+test('recognizes headings by a style or a derived style', async () => {
   const style = (name: string, more: string) => `<style:style style:name="${name}" style:family="paragraph" ${more}/>`
   const styles = [
     style('Heading_20_2', 'style:default-outline-level="2"'),

@@ -45,7 +45,7 @@ export function convertOdt(bytes: Uint8Array): ConversionResult {
 interface ParagraphState {
   html: string
   text: string
-  /** Whether it ends with white space, so that further white space is dropped. */
+  /** Whether the text ends with white space, so that further white space is dropped. */
   isSpaced: boolean
   readonly framed: OfficeBlock[]
 }
@@ -62,7 +62,7 @@ class OdtReader {
   readonly #styles: OdtStyles
   readonly #notes = new OfficeNotes()
   /** 1 if the document has a title, so that headings are one level lower; otherwise 0. */
-  #below = 0
+  #levelOffset = 0
 
   constructor(styles: OdtStyles) {
     this.#styles = styles
@@ -70,26 +70,26 @@ class OdtReader {
 
   read(body: XmlElement | undefined): string {
     if (body === undefined) return ''
-    for (const paragraph of body.elements('p')) if (this.#styleOf(paragraph).isTitle) this.#below = 1
+    for (const paragraph of body.elements('p')) if (this.#styleOf(paragraph).isTitle) this.#levelOffset = 1
     const html = writeBlocks(this.#readBlocks(body, undefined))
     return html + this.#notes.write()
   }
 
-  #readBlocks(parent: XmlElement, place: ListPosition | undefined): OfficeBlock[] {
+  #readBlocks(parent: XmlElement, position: ListPosition | undefined): OfficeBlock[] {
     const blocks: OfficeBlock[] = []
     for (const child of parent.elements()) {
-      for (const block of this.#readBlock(child, place)) blocks.push(block)
+      for (const block of this.#readBlock(child, position)) blocks.push(block)
     }
     return blocks
   }
 
-  #readBlock(child: XmlElement, place: ListPosition | undefined): OfficeBlock[] {
+  #readBlock(child: XmlElement, position: ListPosition | undefined): OfficeBlock[] {
     switch (child.name) {
       case 'p':
       case 'h':
-        return this.#readParagraph(child, place)
+        return this.#readParagraph(child, position)
       case 'list':
-        return this.#readList(child, place)
+        return this.#readList(child, position)
       case 'table':
         return [{ type: 'markup', html: this.#readTable(child) }]
       case 'frame':
@@ -97,12 +97,12 @@ class OdtReader {
       case 'rect':
         return this.#readFrame(child)
       case 'section':
-        return child.attribute('display') === 'none' ? [] : this.#readBlocks(child, place)
+        return child.attribute('display') === 'none' ? [] : this.#readBlocks(child, position)
       case 'g':
       case 'page-sequence':
       case 'numbered-paragraph':
       case 'text-box':
-        return this.#readBlocks(child, place)
+        return this.#readBlocks(child, position)
       default:
         return []
     }
@@ -112,31 +112,31 @@ class OdtReader {
     return this.#styles.get('paragraph', element.attribute('style-name'))
   }
 
-  #readParagraph(paragraph: XmlElement, place: ListPosition | undefined): OfficeBlock[] {
+  #readParagraph(paragraph: XmlElement, position: ListPosition | undefined): OfficeBlock[] {
     const style = this.#styleOf(paragraph)
     if (style.isHidden) return []
     const line: ParagraphState = { html: '', text: '', isSpaced: true, framed: [] }
     this.#readText(paragraph, style, line, style.isCode)
-    const own = (): OfficeBlock => {
+    const createBlock = (): OfficeBlock => {
       if (style.isTitle) return { type: 'heading', level: 1, html: line.html }
-      if (paragraph.name === 'h' || (style.outline !== null && place === undefined)) {
+      if (paragraph.name === 'h' || (style.outline !== null && position === undefined)) {
         const level = Number(paragraph.attribute('outline-level') ?? style.outline ?? 1) || 1
-        return { type: 'heading', level: level + this.#below, html: line.html }
+        return { type: 'heading', level: level + this.#levelOffset, html: line.html }
       }
       if (style.isCode && line.text.trim() !== '') return { type: 'code', text: line.text }
-      if (place === undefined) return { type: 'paragraph', html: line.html }
-      if (place.number === undefined) return { type: 'more', html: line.html }
-      const item = { type: 'item', level: place.level, number: place.number, html: line.html } as const
-      place.number = undefined
+      if (position === undefined) return { type: 'paragraph', html: line.html }
+      if (position.number === undefined) return { type: 'more', html: line.html }
+      const item = { type: 'item', level: position.level, number: position.number, html: line.html } as const
+      position.number = undefined
       return item
     }
-    return [own(), ...line.framed]
+    return [createBlock(), ...line.framed]
   }
 
   #readText(parent: XmlElement, style: OdtStyle, line: ParagraphState, isCode: boolean): void {
-    const look = isCode || style.format.code !== true ? { ...style.format, code: false } : style.format
+    const format = isCode || style.format.code !== true ? { ...style.format, code: false } : style.format
     for (const child of parent.children) {
-      if (typeof child === 'string') addText(line, collapse(child, line), parent.name === 'span' ? look : {})
+      if (typeof child === 'string') addText(line, collapse(child, line), parent.name === 'span' ? format : {})
       else this.#readInline(child, style, line, isCode)
     }
   }
@@ -144,8 +144,8 @@ class OdtReader {
   #readInline(child: XmlElement, style: OdtStyle, line: ParagraphState, isCode: boolean): void {
     switch (child.name) {
       case 'span': {
-        const own = this.#styles.get('text', child.attribute('style-name'))
-        if (!own.isHidden) this.#readText(child, own, line, isCode)
+        const spanStyle = this.#styles.get('text', child.attribute('style-name'))
+        if (!spanStyle.isHidden) this.#readText(child, spanStyle, line, isCode)
         return
       }
       case 's': {
@@ -180,7 +180,7 @@ class OdtReader {
           if (block.type !== 'paragraph' || !hasPicture(block.html)) line.framed.push(block)
         return
       default:
-        if (!NO_TEXT.has(child.name)) this.#readText(child, style, line, isCode)
+        if (!TEXTLESS_ELEMENTS.has(child.name)) this.#readText(child, style, line, isCode)
     }
   }
 
@@ -201,11 +201,11 @@ class OdtReader {
     let number = start
     for (const item of list.elements()) {
       if (item.name !== 'list-item' && item.name !== 'list-header') continue
-      const own = Number(item.attribute('start-value'))
-      if (own > 0 && number !== null) number = own
+      const itemStart = Number(item.attribute('start-value'))
+      if (itemStart > 0 && number !== null) number = itemStart
       const isItem = item.name === 'list-item' && isShown
-      const place: ListPosition = { level, style, number: isItem ? number : undefined }
-      for (const block of this.#readBlocks(item, place)) blocks.push(block)
+      const position: ListPosition = { level, style, number: isItem ? number : undefined }
+      for (const block of this.#readBlocks(item, position)) blocks.push(block)
       if (number !== null && isItem) number++
     }
     return blocks
@@ -224,8 +224,8 @@ class OdtReader {
         if (child.name === 'table-header-rows') gather(child, true)
         else if (child.name === 'table-rows' || child.name === 'table-row-group') gather(child, isHeader)
         else if (child.name === 'table-row') {
-          const isNaming = isHeader || (rows.length === 0 && this.#isHeadingRow(child))
-          rows.push({ cells: this.#readCells(child), isHeader: isNaming })
+          const isHeaderRow = isHeader || (rows.length === 0 && this.#isHeadingRow(child))
+          rows.push({ cells: this.#readCells(child), isHeader: isHeaderRow })
         }
       }
     }
@@ -246,8 +246,8 @@ class OdtReader {
 }
 
 const MAX_SPACES = 200
-/** Elements of a line without text: comments, marks and settings. */
-const NO_TEXT = new Set([
+/** Elements that add no text to their paragraph: comments, marks and settings. */
+const TEXTLESS_ELEMENTS = new Set([
   'annotation',
   'tracked-changes',
   'hidden-text',
@@ -268,17 +268,17 @@ function collapse(source: string, line: ParagraphState): string {
   return line.isSpaced && text.startsWith(' ') ? text.slice(1) : text
 }
 
-function addText(line: ParagraphState, text: string, look: OdtStyle['format']): void {
+function addText(line: ParagraphState, text: string, format: OdtStyle['format']): void {
   if (text === '') return
   line.text += text
-  line.html += writeRun(text, look) || escapeHtml(text)
+  line.html += writeRun(text, format) || escapeHtml(text)
   line.isSpaced = text.endsWith(' ')
 }
 
 function picturesOf(frame: XmlElement): string[] {
   const isPicture = frame.find('image') !== undefined || frame.find('object') !== undefined
-  const says = frame.find('desc')?.text ?? frame.find('title')?.text
-  const picture = isPicture ? writePicture(says) : ''
+  const description = frame.find('desc')?.text ?? frame.find('title')?.text
+  const picture = isPicture ? writePicture(description) : ''
   return picture === '' ? [] : [picture]
 }
 

@@ -26,7 +26,7 @@ test('joins lines of code into one block, and drops empty blocks', () => {
   ).toBe('<pre><code>a &lt;b\n\n  c</code></pre>')
 })
 
-test('marks precede the block that starts with them', () => {
+test('a mark is written before the block that it applies to', () => {
   const mark = (anchor: string) => ({ type: 'mark', anchor }) as const
   expect(
     writeBlocks([
@@ -87,7 +87,7 @@ test.each([
   expect(isFixedWidth(font)).toBe(expected)
 })
 
-test('recognises code styles by name', () => {
+test('recognizes code styles by name', () => {
   expect(['HTML Preformatted', 'Source Code', 'Codex', 'Body Text'].map(isCodeStyle)).toEqual([
     true,
     true,

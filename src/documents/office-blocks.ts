@@ -67,21 +67,21 @@ class BlockWriter {
     return this.#parts.join('')
   }
 
-  #addItem(wanted: number, number: number | null, html: string): void {
+  #addItem(requestedLevel: number, number: number | null, html: string): void {
     const isNumbered = number !== null
-    const level = Math.max(0, Math.min(wanted, this.#lists.length, MAX_LEVEL))
+    const level = Math.max(0, Math.min(requestedLevel, this.#lists.length, MAX_LEVEL))
     this.#closeLists(level + 1)
-    const same = this.#lists[level]
-    const follows =
-      same !== undefined && same.isNumbered === isNumbered && (number === null || number === same.number + 1)
-    if (follows) this.#write('</li>')
+    const list = this.#lists[level]
+    const continuesList =
+      list !== undefined && list.isNumbered === isNumbered && (number === null || number === list.number + 1)
+    if (continuesList) this.#write('</li>')
     else {
       this.#closeLists(level)
       this.#write(isNumbered ? `<ol start="${number}">` : '<ul>')
       this.#lists.push({ isNumbered, number: 0 })
     }
-    const list = this.#lists.at(-1)
-    if (list !== undefined && number !== null) list.number = number
+    const current = this.#lists.at(-1)
+    if (current !== undefined && number !== null) current.number = number
     this.#write(`<li>${this.#takeMark()}${html}`)
   }
 
@@ -91,7 +91,7 @@ class BlockWriter {
     return mark
   }
 
-  /** Closes the open lists, except the given number of outer ones. */
+  /** Closes the open lists, except for the given number of outer lists. */
   #closeLists(kept: number): void {
     while (this.#lists.length > kept) this.#write(this.#lists.pop()?.isNumbered ? '</li></ol>' : '</li></ul>')
   }
@@ -124,14 +124,14 @@ function writeBlock(block: Exclude<OfficeBlock, { type: 'code' | 'item' | 'mark'
   return `<h${level}${id}>${block.html}</h${level}>`
 }
 
-/** Joins adjacent runs of the same look, because programs split text at every edit. */
+/** Joins adjacent runs with the same formatting, because programs split text at every edit. */
 function joinRuns(html: string): string {
   let joined = html
   for (const pattern of ADJACENT_RUNS) joined = joined.replace(pattern, '$1')
   return joined
 }
 
-/** Outermost first, in the order in which runs are written. */
+/** Borders between two equal elements, outermost element first, as `writeRun` nests them. */
 const ADJACENT_RUNS = [/<\/strong>(\s*)<strong>/g, /<\/em>(\s*)<em>/g, /<\/s>(\s*)<s>/g, /<\/code>(\s*)<code>/g]
 
 /** Whether markup shows nothing: no text, and no described image. */
@@ -150,16 +150,16 @@ export interface RunFormat {
 }
 
 /** Writes a run of text. Line feeds become line breaks. */
-export function writeRun(text: string, look: RunFormat): string {
+export function writeRun(text: string, format: RunFormat): string {
   if (text === '') return ''
   let html = escapeHtml(text).replace(/\n/g, '<br>')
   if (text.trim() === '') return html
-  if (look.code === true) html = `<code>${html}</code>`
-  if (look.raised === true) html = `<sup>${html}</sup>`
-  if (look.lowered === true) html = `<sub>${html}</sub>`
-  if (look.struck === true) html = `<s>${html}</s>`
-  if (look.italic === true) html = `<em>${html}</em>`
-  return look.bold === true ? `<strong>${html}</strong>` : html
+  if (format.code === true) html = `<code>${html}</code>`
+  if (format.raised === true) html = `<sup>${html}</sup>`
+  if (format.lowered === true) html = `<sub>${html}</sub>`
+  if (format.struck === true) html = `<s>${html}</s>`
+  if (format.italic === true) html = `<em>${html}</em>`
+  return format.bold === true ? `<strong>${html}</strong>` : html
 }
 
 /** Writes a link if its URL can be opened from anywhere. */
@@ -200,7 +200,7 @@ export interface OfficeCell {
   rows: number
 }
 
-/** A row of a table, without cells that another one spans. */
+/** A row of a table, without the positions that other cells span. */
 export interface OfficeRow {
   readonly cells: readonly OfficeCell[]
   readonly isHeader: boolean
@@ -217,8 +217,8 @@ export function writeTable(rows: readonly OfficeRow[]): string {
   const lines = shown.map(
     ({ cells, isHeader }) => `<tr>${cells.map((cell) => writeCell(cell, isHeader ? 'th' : 'td')).join('')}</tr>`,
   )
-  const left = rows.length - shown.length
-  const rest = left > 0 ? `<p>${left} further rows are left out.</p>` : ''
+  const leftOut = rows.length - shown.length
+  const rest = leftOut > 0 ? `<p>${leftOut} further rows are left out.</p>` : ''
   return `<table>${lines.join('')}</table>${rest}`
 }
 

@@ -29,7 +29,7 @@ export class OfficePackage {
   /** The root element of the main member. @throws {DocumentError} when it belongs to another kind of document */
   root(name: 'document' | 'presentation' | 'workbook'): XmlElement {
     const root = this.xml(this.main)
-    if (root?.name !== name) throw new DocumentError('damaged', `it holds no ${name}`)
+    if (root?.name !== name) throw new DocumentError('damaged', `it contains no ${name}`)
     return root
   }
 
@@ -62,8 +62,8 @@ export class OfficePackage {
       const isExternal = relation.attribute('TargetMode') === 'External'
       const target = relation.attribute('Target') ?? ''
       const type = (relation.attribute('Type') ?? '').split('/').at(-1) ?? ''
-      const place = isExternal ? target : resolveMember(part, target)
-      relations.set(relation.attribute('Id') ?? '', { type, target: place, isExternal })
+      const resolvedTarget = isExternal ? target : resolveMember(part, target)
+      relations.set(relation.attribute('Id') ?? '', { type, target: resolvedTarget, isExternal })
     }
     return relations
   }

@@ -150,17 +150,17 @@ describe('recursive and invalid descriptions', () => {
     expect(loop?.body.text).toContain('### 200')
   })
 
-  test('refuses YAML anchors that expand to too much', async () => {
+  test('refuses YAML aliases that expand to too much data', async () => {
     const levels = 'bcdefgh'.split('').map((name, i) => `${name}: &${name} [${`*${'abcdefg'[i]},`.repeat(9)}]`)
-    await expect(read(`openapi: 3.0.0\na: &a [x, x]\n${levels.join('\n')}\n`)).rejects.toThrow('anchors')
+    await expect(read(`openapi: 3.0.0\na: &a [x, x]\n${levels.join('\n')}\n`)).rejects.toThrow('aliases')
   })
 
   test.each([
     ['{"openapi": "3.0.0", ', 'JSON'],
     ['openapi: 3.0.0\n\tx: [', 'YAML'],
     [`openapi: 3.0.0\na: ${'['.repeat(300)}`, 'too deep'],
-    ['{"a": 1}', 'no OpenAPI'],
-    ['just: words', 'no OpenAPI'],
+    ['{"a": 1}', 'not an OpenAPI'],
+    ['just: words', 'not an OpenAPI'],
   ])('refuses %j', async (text, reason) => {
     await expect(read(text)).rejects.toThrow(reason)
   })

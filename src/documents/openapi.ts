@@ -42,7 +42,7 @@ function nameOf({ method, path, fields }: Operation): string {
 function parseDescription(text: string): Fields {
   const value = text.trimStart().startsWith('{') ? parseJson(text) : parseYaml(text)
   if (!isFields(value) || (value['openapi'] === undefined && value['swagger'] === undefined))
-    throw new DocumentError('damaged', 'it is no OpenAPI description')
+    throw new DocumentError('damaged', 'it is not an OpenAPI description')
   return value
 }
 
@@ -50,21 +50,21 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new DocumentError('damaged', 'it is no valid JSON', { cause: error })
+    throw new DocumentError('damaged', 'it is not valid JSON', { cause: error })
   }
 }
 
 function parseYaml(text: string): unknown {
   if (text.length > MAX_YAML)
     throw new DocumentError('too-large', `it is YAML of more than ${writeNumber(MAX_YAML)} characters`)
-  if (isTooDeep(text)) throw new DocumentError('too-large', 'its values stand too deep inside each other')
+  if (isTooDeep(text)) throw new DocumentError('too-large', 'its values are nested too deep')
   const document = parseDocument(text, { logLevel: 'silent', strict: false, uniqueKeys: false })
   const [error] = document.errors
-  if (error !== undefined) throw new DocumentError('damaged', 'it is no valid YAML', { cause: error })
+  if (error !== undefined) throw new DocumentError('damaged', 'it is not valid YAML', { cause: error })
   try {
     return document.toJS({ maxAliasCount: MAX_ALIASES })
   } catch (cause) {
-    throw new DocumentError('too-large', 'its anchors stand for too much', { cause })
+    throw new DocumentError('too-large', 'its YAML aliases expand to too much data', { cause })
   }
 }
 
@@ -98,12 +98,12 @@ function listOperations(description: Description): Operation[] {
 function writeIntroduction({ root }: Description, operations: readonly Operation[]): string {
   const info = fieldsIn(root, 'info')
   const version = textIn(info, 'version') || String(info['version'] ?? '')
-  const licence = textIn(fieldsIn(info, 'license'), 'name')
+  const license = textIn(fieldsIn(info, 'license'), 'name')
   const parts = [
     `# ${textIn(info, 'title') || 'Introduction'}`,
     version === '' ? '' : `Version: ${version}`,
     writeProse(textIn(info, 'description') || textIn(info, 'summary')),
-    licence === '' ? '' : `License: ${licence}`,
+    license === '' ? '' : `License: ${license}`,
     writeServers(root),
     writeSchemes(root),
     writeSecurity(listIn(root, 'security')),

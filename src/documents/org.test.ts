@@ -110,7 +110,7 @@ describe('Org limits', () => {
     '- a\n',
     'http://a)',
     '{{{a(',
-  ])('many of %j take linear time', async (part) => {
+  ])('takes linear time for many of %j', async (part) => {
     expect((await showDocument(convertOrg, `Text\n\n${part.repeat(3000)}`)).markdown).toContain('Text')
   })
 
@@ -120,7 +120,7 @@ describe('Org limits', () => {
   })
 })
 
-test('property names of Object are ordinary words', async () => {
+test('words that are also property names of Object are ordinary text', async () => {
   expect(await show('Call \\constructor now.', '', '#+begin_src constructor', 'x', '#+end_src')).toBe(
     'Call \\constructor now.\n\n```constructor\nx\n```',
   )

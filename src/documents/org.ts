@@ -18,8 +18,8 @@ export const convertOrg: Converter = (bytes) => {
   // If a file has a title, its headlines are one level below it.
   const shift = title === null ? 0 : 1
   const html = parts.map((part) => writePart(part, blocks, shift)).join('')
-  const written = `${title === null ? '' : `<h1>${blocks.inline(title)}</h1>\n`}${html}`
-  return createDocument(written + writeNotes(notes, blocks), 'html', {
+  const body = `${title === null ? '' : `<h1>${blocks.inline(title)}</h1>\n`}${html}`
+  return createDocument(body + writeNotes(notes, blocks), 'html', {
     title: (title ?? parts.find(({ level }) => level > 0)?.title)?.replace(/[*=~]/g, '') ?? null,
     author: settings.get('author') ?? null,
     language: settings.get('language') ?? null,
@@ -32,7 +32,7 @@ interface OrgSection {
   readonly level: number
   readonly title: string
   readonly anchor: string
-  /** Names under which links refer to it. */
+  /** Names by which links refer to the section. */
   readonly names: readonly string[]
   readonly lines: string[]
 }
@@ -60,17 +60,17 @@ function splitHeadlines(lines: readonly string[], todo = ''): OrgSection[] {
   const states = new Set(['TODO', 'DONE', ...todo.replace(/\([^()]*\)|\|/g, ' ').split(/\s+/)])
   const anchors = new Anchors()
   const parts: OrgSection[] = [{ level: 0, title: '', anchor: '', names: [], lines: [] }]
-  let hidden = Number.POSITIVE_INFINITY
+  let hiddenLevel = Number.POSITIVE_INFINITY
   for (const [at, line] of lines.entries()) {
     const [, stars = '', rest = ''] = HEADLINE.exec(line) ?? []
     if (stars === '') {
-      if (hidden === Number.POSITIVE_INFINITY) parts.at(-1)?.lines.push(line)
+      if (hiddenLevel === Number.POSITIVE_INFINITY) parts.at(-1)?.lines.push(line)
       continue
     }
-    if (stars.length <= hidden) hidden = Number.POSITIVE_INFINITY
+    if (stars.length <= hiddenLevel) hiddenLevel = Number.POSITIVE_INFINITY
     const { title, isHidden } = readHeadline(rest, states)
-    if (isHidden) hidden = Math.min(hidden, stars.length)
-    if (hidden !== Number.POSITIVE_INFINITY) continue
+    if (isHidden) hiddenLevel = Math.min(hiddenLevel, stars.length)
+    if (hiddenLevel !== Number.POSITIVE_INFINITY) continue
     const ids = readIds(lines, at + 1)
     const anchor = ids[0] === undefined ? anchors.create(title) : anchors.claim(ids[0])
     parts.push({ level: stars.length, title, anchor, names: [title, ...ids], lines: [] })
@@ -143,7 +143,7 @@ function writePart({ level, title, anchor, lines }: OrgSection, blocks: OrgBlock
   const html = blocks.write(lines)
   if (level === 0) return html
   const name = `h${Math.min(level + shift, 6)}`
-  // The section that holds the footnotes has no text of its own.
+  // A section that only holds the footnotes is left out.
   if (html === '' && /^footnotes$/i.test(title)) return ''
   return `<${name} id="${escapeHtml(anchor)}">${blocks.inline(title)}</${name}>\n${html}`
 }

@@ -8,8 +8,8 @@ import type { Row } from './pdf-rows.ts'
 import { findTable, isTabular } from './pdf-tables.ts'
 
 /**
- * Converts the lines of pages to HTML, with a mark at the start of each page. `name` becomes the title when the pages have none; otherwise
- * their own title is returned.
+ * Converts the lines of pages to HTML, with a mark at the start of each page. `name` becomes the first heading when the pages have no
+ * title. Returns the title of the pages; null if they have none.
  */
 export function writePages(
   pages: readonly (readonly Row[])[],
@@ -18,11 +18,11 @@ export function writePages(
 ): { readonly html: string; readonly title: string | null } {
   const facts = pages.map((rows) => rows.map(factsOf))
   const all = facts.flat()
-  const survey = measureRows(all)
-  const headings = new PdfHeadings(all, outline, survey)
+  const metrics = measureRows(all)
+  const headings = new PdfHeadings(all, outline, metrics)
   const notes = new OfficeNotes()
-  const builder = new PdfBlocks(survey, headings)
-  for (const rows of facts) builder.add(rows, new PageNotes(rows, survey, notes))
+  const builder = new PdfBlocks(metrics, headings)
+  for (const rows of facts) builder.add(rows, new PageNotes(rows, metrics, notes))
   const blocks = builder.end()
   const { title = null } = headings
   const first: OfficeBlock[] = title === null ? [{ type: 'heading', level: 1, html: escapeHtml(name) }] : []
@@ -43,23 +43,23 @@ interface OpenText {
 }
 
 class PdfBlocks {
-  readonly #survey: DocumentMetrics
+  readonly #metrics: DocumentMetrics
   readonly #headings: PdfHeadings
   readonly #blocks: OfficeBlock[] = []
   #page = 0
   #open: OpenText | undefined
   /** Left edges of the marks of the open lists. */
-  #lefts: number[] = []
+  #markLefts: number[] = []
   #code: { readonly rows: RowFacts[]; readonly page: number } | undefined
 
-  constructor(survey: DocumentMetrics, headings: PdfHeadings) {
-    this.#survey = survey
+  constructor(metrics: DocumentMetrics, headings: PdfHeadings) {
+    this.#metrics = metrics
     this.#headings = headings
   }
 
   add(rows: readonly RowFacts[], notes: PageNotes): void {
     const text = withoutContents(rows.filter((row) => !notes.has(row)))
-    let failures = 0
+    let failedTables = 0
     for (let i = 0; i < text.length; i++) {
       const facts = text[i]
       if (facts === undefined) continue
@@ -69,9 +69,9 @@ class PdfBlocks {
         i += heading.rows.length - 1
         continue
       }
-      const mayBeTable = failures < MAX_FAILURES && isTabular(facts)
-      const table = mayBeTable ? findTable(text, i, this.#survey.lineSpacing) : undefined
-      if (mayBeTable && table === undefined) failures++
+      const mayBeTable = failedTables < MAX_FAILED_TABLES && isTabular(facts)
+      const table = mayBeTable ? findTable(text, i, this.#metrics.lineSpacing) : undefined
+      if (mayBeTable && table === undefined) failedTables++
       if (table !== undefined) {
         this.#close()
         this.#push({ type: 'markup', html: table.html }, facts.row.page)
@@ -94,7 +94,7 @@ class PdfBlocks {
 
   #addHeading(level: number, rows: readonly RowFacts[]): void {
     this.#close()
-    this.#lefts = []
+    this.#markLefts = []
     const runs: Run[] = []
     for (const { row } of rows) this.#append(runs, row)
     const [first] = rows
@@ -164,9 +164,9 @@ class PdfBlocks {
   }
 
   #levelAt(left: number): number {
-    while ((this.#lefts.at(-1) ?? Number.NEGATIVE_INFINITY) > left + 3) this.#lefts.pop()
-    if ((this.#lefts.at(-1) ?? Number.NEGATIVE_INFINITY) < left - 3) this.#lefts.push(left)
-    return Math.max(0, this.#lefts.length - 1)
+    while ((this.#markLefts.at(-1) ?? Number.NEGATIVE_INFINITY) > left + 3) this.#markLefts.pop()
+    if ((this.#markLefts.at(-1) ?? Number.NEGATIVE_INFINITY) < left - 3) this.#markLefts.push(left)
+    return Math.max(0, this.#markLefts.length - 1)
   }
 
   /** Whether a line in a code font is part of a sentence. */
@@ -184,18 +184,18 @@ class PdfBlocks {
     const { row } = facts
     const { row: last, text } = open.last
     if (Math.abs(row.size - last.size) > 0.12 * last.size) return false
-    const startsLow = /^[\p{Ll}]/u.test(facts.text)
+    const startsLowercase = /^[\p{Ll}]/u.test(facts.text)
     const step = row.baseline - last.baseline
     // An unfinished sentence continues in the next column or on the next page.
     if (row.page !== last.page || step <= 0 || row.left > last.column.right) {
-      return startsLow && !/[.!?:]["”’)]?$/.test(text)
+      return startsLowercase && !/[.!?:]["”’)]?$/.test(text)
     }
-    if (step > 1.3 * this.#survey.lineSpacing * last.size) return false
-    if (open.kind === 'item') return row.left > open.textLeft - 2 || startsLow
+    if (step > 1.3 * this.#metrics.lineSpacing * last.size) return false
+    if (open.kind === 'item') return row.left > open.textLeft - 2 || startsLowercase
     const isIndented = row.left - row.column.left > 0.8 * row.size && last.left - last.column.left < 0.5 * last.size
-    if (isIndented) return startsLow
+    if (isIndented) return startsLowercase
     const isShort = last.right < last.column.right - 0.15 * (last.column.right - last.column.left)
-    return !(isShort && /[.!?:]["”’)]?$/.test(text) && !startsLow)
+    return !(isShort && /[.!?:]["”’)]?$/.test(text) && !startsLowercase)
   }
 
   /** Adds a line to text, and joins a hyphenated word. */
@@ -207,7 +207,7 @@ class PdfBlocks {
     const last = runs.at(-1)
     const [first] = added
     if (last !== undefined && first !== undefined) {
-      const joined = joinWords(last.text, first.text, this.#survey.words)
+      const joined = joinWords(last.text, first.text, this.#metrics.words)
       runs[runs.length - 1] = { ...last, text: joined.before }
       added[0] = { ...first, text: joined.after }
     }
@@ -220,25 +220,25 @@ class PdfBlocks {
     this.#open = undefined
     this.#code = undefined
     if (code !== undefined) {
-      this.#lefts = []
+      this.#markLefts = []
       this.#push({ type: 'code', text: writeCode(code.rows) }, code.page)
-      // An empty paragraph keeps two code blocks apart that something invisible separated.
+      // An empty paragraph keeps this code block separate from the next one.
       this.#blocks.push({ type: 'paragraph', html: '' })
     }
     if (open === undefined) return
     const html = writeRuns(open.runs, { note: (label) => open.notes.mark(label) }).trim()
     if (open.kind === 'item') this.#push({ type: 'item', level: open.level, number: open.number, html }, open.page)
     else {
-      this.#lefts = []
+      this.#markLefts = []
       this.#push({ type: 'paragraph', html }, open.page)
     }
   }
 }
 
-/** After this many rows of a page that turned out not to be a table, the others are not checked. */
-const MAX_FAILURES = 20
+/** After this many rows of a page turned out not to start a table, further rows are not checked. */
+const MAX_FAILED_TABLES = 20
 
-/** Removes a table of contents, which only repeats the headings. A page that is mostly one is dropped as a whole. */
+/** Removes a table of contents, which only repeats the headings. A page that mostly consists of one is dropped as a whole. */
 function withoutContents(rows: readonly RowFacts[]): readonly RowFacts[] {
   const leaders = rows.filter(isLeader).length
   if (leaders < 3) return rows
@@ -276,15 +276,15 @@ function readMarker({ row, text }: RowFacts): Marker | undefined {
 /** Removes the mark of an item from its text. */
 function dropMarker(runs: readonly Run[], length: number): Run[] {
   const rest = [...runs]
-  let left = length
-  while (left > 0 && rest[0] !== undefined) {
+  let remaining = length
+  while (remaining > 0 && rest[0] !== undefined) {
     const [first] = rest
     const text = first.text.trimStart()
-    if (text.length > left) {
-      rest[0] = { ...first, text: text.slice(left).trimStart() }
+    if (text.length > remaining) {
+      rest[0] = { ...first, text: text.slice(remaining).trimStart() }
       return rest
     }
-    left -= text.trimEnd().length
+    remaining -= text.trimEnd().length
     rest.shift()
   }
   if (rest[0] !== undefined) rest[0] = { ...rest[0], text: rest[0].text.trimStart() }
@@ -302,16 +302,16 @@ function joinWords(before: string, after: string, words: ReadonlySet<string>): {
   const tail = /^\p{Ll}[\p{L}-]*/u.exec(start.slice(0, 60))?.[0]
   if (head !== undefined && tail !== undefined) {
     const hyphenated = `${head}-${tail}`.toLowerCase()
-    const keeps = words.has(hyphenated) && !words.has((head + tail).toLowerCase())
-    return { before: keeps ? end : end.slice(0, -1), after: start }
+    const keepsHyphen = words.has(hyphenated) && !words.has((head + tail).toLowerCase())
+    return { before: keepsHyphen ? end : end.slice(0, -1), after: start }
   }
-  const areJoined = JOINED_SCRIPTS.test(end.slice(-1)) && JOINED_SCRIPTS.test(start.slice(0, 1))
-  return { before: end, after: areJoined ? start : ` ${start}` }
+  const isJoined = JOINED_SCRIPTS.test(end.slice(-1)) && JOINED_SCRIPTS.test(start.slice(0, 1))
+  return { before: end, after: isJoined ? start : ` ${start}` }
 }
 
 /** Writes lines of code, with white space as wide as on the page. */
 function writeCode(rows: readonly RowFacts[]): string {
-  const left = rows.reduce((least, { row }) => Math.min(least, row.left), Number.POSITIVE_INFINITY)
+  const left = rows.reduce((min, { row }) => Math.min(min, row.left), Number.POSITIVE_INFINITY)
   const fragments = rows.flatMap(({ row }) => row.cells.flatMap((cell) => [...cell.fragments]))
   const letters = fragments.reduce((sum, { text }) => sum + text.length, 0)
   const width = fragments.reduce((sum, fragment) => sum + fragment.right - fragment.left, 0) / Math.max(1, letters) || 1

@@ -18,21 +18,21 @@ export function removeHeadersAndFooters(pages: readonly PageRows[]): Row[][] {
   const edges = pages.map(findEdges)
   const counts = new Map<string, number>()
   for (const edge of edges) {
-    for (const sign of new Set([...edge.values()].flat())) counts.set(sign, (counts.get(sign) ?? 0) + 1)
+    for (const key of new Set([...edge.values()].flat())) counts.set(key, (counts.get(key) ?? 0) + 1)
   }
-  const isRepeated = (sign: string): boolean => {
-    const count = counts.get(sign) ?? 0
+  const isRepeated = (key: string): boolean => {
+    const count = counts.get(key) ?? 0
     return count >= 3 || (count >= 2 && count * 2.5 >= pages.length)
   }
   return pages.map(({ rows }, i) =>
     rows.filter((row) => {
-      const signs = edges[i]?.get(row)
-      return signs === undefined || !(signs.some(isRepeated) || PAGE_NUMBER.test(textOfRow(row)))
+      const keys = edges[i]?.get(row)
+      return keys === undefined || !(keys.some(isRepeated) || PAGE_NUMBER.test(textOfRow(row)))
     }),
   )
 }
 
-/** The outermost lines of a page, with the features by which the same header or footer is recognised on other pages. */
+/** The outermost lines of a page, with the features by which the same header or footer is recognized on other pages. */
 function findEdges({ height, rows }: PageRows): Map<Row, string[]> {
   const sorted = [...rows].sort((a, b) => a.baseline - b.baseline)
   const top = sorted.slice(0, MAX_EDGE_ROWS).filter(({ baseline }) => baseline < EDGE_ZONE_SHARE * height)
@@ -49,10 +49,10 @@ function findEdges({ height, rows }: PageRows): Map<Row, string[]> {
  */
 function edgeKeysOf(row: Row, side: string): string[] {
   const text = textOfRow(row)
-  const signs = [`${side} ${text.replace(/\d+/g, '#')}`]
+  const keys = [`${side} ${text.replace(/\d+/g, '#')}`]
   const height = Math.round(row.baseline)
   for (const match of [/^(\d{1,5})\b/.exec(text), /\b(\d{1,5})$/.exec(text)]) {
-    if (match !== null) signs.push(`${side} at ${height} ahead by ${Number(match[1]) - row.page}`)
+    if (match !== null) keys.push(`${side} at ${height} ahead by ${Number(match[1]) - row.page}`)
   }
-  return signs
+  return keys
 }

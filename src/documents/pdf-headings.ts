@@ -6,7 +6,7 @@ interface Group {
   readonly text: string
   readonly style: string
   readonly size: number
-  /** Depth in the outline; undefined when it has no such entry. */
+  /** Depth in the outline; undefined when the heading has no entry there. */
   readonly depth: number | undefined
 }
 
@@ -22,15 +22,15 @@ export class PdfHeadings {
   /** The text of the first heading of level 1; undefined if there is none. */
   title: string | undefined
 
-  constructor(rows: readonly RowFacts[], outline: readonly OutlineEntry[], survey: DocumentMetrics) {
+  constructor(rows: readonly RowFacts[], outline: readonly OutlineEntry[], metrics: DocumentMetrics) {
     const depths = new Map<string, number>()
     for (const { title, depth } of outline) {
       const key = plainTitle(title)
       if (key !== '' && !depths.has(key)) depths.set(key, depth)
     }
-    const groups = findGroups(rows, depths, survey)
+    const groups = findGroups(rows, depths, metrics)
     const known = groups.filter(({ depth }) => depth !== undefined)
-    const levels = known.length > 0 ? levelsByOutline(groups, known) : levelsBySize(groups, survey)
+    const levels = known.length > 0 ? levelsByOutline(groups, known) : levelsBySize(groups, metrics)
     for (const [group, level] of levels) {
       const [start] = group.rows
       if (start !== undefined) this.#found.set(start, { level: Math.min(level, MAX_LEVEL), rows: group.rows })
@@ -44,41 +44,41 @@ export class PdfHeadings {
 }
 
 /** Candidates for headings: prominent lines, with those of one heading joined. */
-function findGroups(rows: readonly RowFacts[], depths: ReadonlyMap<string, number>, survey: DocumentMetrics): Group[] {
+function findGroups(rows: readonly RowFacts[], depths: ReadonlyMap<string, number>, metrics: DocumentMetrics): Group[] {
   const groups: Group[] = []
   for (let i = 0; i < rows.length; i++) {
     const first = rows[i]
-    if (first === undefined || !isProminent(first, depths, survey)) continue
-    const own = [first]
+    if (first === undefined || !isProminent(first, depths, metrics)) continue
+    const groupRows = [first]
     let last = first
-    for (let next = rows[i + 1]; next !== undefined && belongsTo(last, next, survey); next = rows[i + 1]) {
+    for (let next = rows[i + 1]; next !== undefined && belongsTo(last, next, metrics); next = rows[i + 1]) {
       // A heading that matches an outline entry is complete.
-      if (depths.has(plainTitle(own.map(({ text }) => text).join(' ')))) break
-      own.push(next)
+      if (depths.has(plainTitle(groupRows.map(({ text }) => text).join(' ')))) break
+      groupRows.push(next)
       last = next
       i++
     }
-    const text = own.map((row) => row.text).join(' ')
+    const text = groupRows.map((row) => row.text).join(' ')
     if (text.length > MAX_TEXT || !/\p{L}/u.test(text)) continue
     const group = {
-      rows: own,
+      rows: groupRows,
       text,
       style: first.style,
       size: roundSize(first.row.size),
       depth: depths.get(plainTitle(text)),
     }
-    if (group.depth !== undefined || isHeading(group, rows[i + 1], survey)) groups.push(group)
+    if (group.depth !== undefined || isHeading(group, rows[i + 1], metrics)) groups.push(group)
   }
   return groups
 }
 
-function isProminent(facts: RowFacts, depths: ReadonlyMap<string, number>, survey: DocumentMetrics): boolean {
+function isProminent(facts: RowFacts, depths: ReadonlyMap<string, number>, metrics: DocumentMetrics): boolean {
   // A list item may have the text of an outline entry.
   if (facts.isFixed || BULLET.test(facts.text)) return false
   const { size } = facts.row
   return (
-    size >= 1.15 * survey.bodySize ||
-    (facts.isBold && size >= 0.95 * survey.bodySize) ||
+    size >= 1.15 * metrics.bodySize ||
+    (facts.isBold && size >= 0.95 * metrics.bodySize) ||
     // The end of a sentence may have the text of an outline entry.
     (depths.has(plainTitle(facts.text)) && !/[.,;:]$/.test(facts.text))
   )
@@ -141,7 +141,7 @@ function levelsBySize(groups: readonly Group[], { bodySize }: DocumentMetrics): 
     if ((last === undefined || last - size > 0.5) && sizes.length < MAX_SIZES) sizes.push(size)
   }
   const largest = groups.filter(({ size }) => size === sizes[0])
-  // When several are as large as the largest, none of them is the document title.
+  // When several headings have the largest size, none of them is the document title.
   const isTitled = largest.length === 1 && largest[0] === groups[0]
   const levels = new Map<Group, number>()
   for (const group of groups) {

@@ -20,10 +20,10 @@ export function loadPdfLibrary(): Promise<PdfLibrary> {
 }
 
 /** Browser globals that PDF.js needs while it loads. Nothing is drawn, so stubs are enough. */
-const DRAWING = ['DOMMatrix', 'ImageData', 'Path2D']
+const DRAWING_GLOBALS = ['DOMMatrix', 'ImageData', 'Path2D']
 
 async function load(): Promise<PdfLibrary> {
-  const missing = DRAWING.filter((name) => !(name in globalThis))
+  const missing = DRAWING_GLOBALS.filter((name) => !(name in globalThis))
   for (const name of missing) Reflect.set(globalThis, name, class {})
   try {
     // The worker registers itself in a global, where PDF.js finds it.

@@ -6,12 +6,12 @@ import type { Fragment } from './pdf-text.ts'
 export interface Run {
   readonly text: string
   readonly fragment: Fragment
-  /** Whether it is superscript. */
+  /** Whether the run is superscript. */
   readonly isRaised: boolean
 }
 
 /** The text of a cell in reading order. */
-export function runsOf(cell: Cell, base: number, size: number): Run[] {
+export function runsOf(cell: Cell, baseline: number, size: number): Run[] {
   const rightToLeft = cell.fragments.filter(({ isRightToLeft }) => isRightToLeft).length * 2 > cell.fragments.length
   const fragments = rightToLeft ? [...cell.fragments].sort((a, b) => b.left - a.left) : cell.fragments
   const runs: Run[] = []
@@ -20,7 +20,7 @@ export function runsOf(cell: Cell, base: number, size: number): Run[] {
     const gap = last === undefined ? 0 : rightToLeft ? last.left - fragment.right : fragment.left - last.right
     const isApart = last !== undefined && gap > 0.12 * Math.min(size, fragment.size * 1.5)
     const isSpaced = isApart && !/\s$/.test(last?.text ?? '') && !/^\s/.test(fragment.text)
-    const isRaised = fragment.size < 0.85 * size && base - fragment.baseline > 0.15 * size
+    const isRaised = fragment.size < 0.85 * size && baseline - fragment.baseline > 0.15 * size
     runs.push({ text: (isSpaced ? ' ' : '') + fragment.text, fragment, isRaised })
     last = fragment
   }
@@ -49,8 +49,8 @@ export function writeRuns(runs: readonly Run[], { isPlain, note }: WriteOptions 
       html += mark
       continue
     }
-    const look: RunFormat = isPlain === true ? {} : { bold: isBold, italic: isItalic, code: isFixed, raised: isRaised }
-    html += writeLink(writeRun(text, look), fragment.link ?? undefined)
+    const fontFormat: RunFormat = { bold: isBold, italic: isItalic, code: isFixed, raised: isRaised }
+    html += writeLink(writeRun(text, isPlain === true ? {} : fontFormat), fragment.link ?? undefined)
   }
   return html
 }

@@ -8,7 +8,7 @@ export interface OutlineEntry {
   readonly depth: number
 }
 
-/** Facts about a row that do not depend on its neighbours. */
+/** Facts about a row that do not depend on its neighbors. */
 export interface RowFacts {
   readonly row: Row
   readonly text: string
@@ -44,21 +44,21 @@ const MAX_WORDS = 300_000
 export function measureRows(rows: readonly RowFacts[]): DocumentMetrics {
   const sizes = new Map<number, number>()
   const words = new Set<string>()
-  const pitches: number[] = []
+  const spacings: number[] = []
   let last: Row | undefined
   for (const { row, text, isFixed } of rows) {
     if (!isFixed) sizes.set(roundSize(row.size), (sizes.get(roundSize(row.size)) ?? 0) + text.length)
     if (words.size < MAX_WORDS)
       for (const word of text.toLowerCase().match(/\p{L}[\p{L}-]*\p{L}/gu) ?? []) words.add(word)
     const step = last === undefined || last.page !== row.page ? 0 : (row.baseline - last.baseline) / row.size
-    // A line that fills its column continues in the next one. Table rows are further apart.
-    const goesOn = last !== undefined && isFull(last) && row.cells.length === 1
-    if (goesOn && step > 0.9 && step < 2.5 && roundSize(last?.size ?? 0) === roundSize(row.size)) pitches.push(step)
+    // A line that fills its column continues in the next line. Table rows are further apart.
+    const continues = last !== undefined && isFull(last) && row.cells.length === 1
+    if (continues && step > 0.9 && step < 2.5 && roundSize(last?.size ?? 0) === roundSize(row.size)) spacings.push(step)
     last = row
   }
   const [bodySize = 10] = [...sizes].sort(([, a], [, b]) => b - a)[0] ?? []
-  pitches.sort((a, b) => a - b)
-  return { bodySize, lineSpacing: pitches[pitches.length >> 1] ?? 1.2, words }
+  spacings.sort((a, b) => a - b)
+  return { bodySize, lineSpacing: spacings[spacings.length >> 1] ?? 1.2, words }
 }
 
 function isFull({ cells, right, column }: Row): boolean {

@@ -7,24 +7,25 @@ export class PageNotes {
   readonly #notes = new Map<string, string>()
   readonly #marks = new Map<string, string>()
   readonly #rows = new Set<RowFacts>()
-  readonly #all: OfficeNotes
+  readonly #documentNotes: OfficeNotes
   readonly #anchor: string
 
-  constructor(rows: readonly RowFacts[], survey: DocumentMetrics, all: OfficeNotes) {
-    this.#all = all
+  constructor(rows: readonly RowFacts[], metrics: DocumentMetrics, all: OfficeNotes) {
+    this.#documentNotes = all
     this.#anchor = `page=${rows[0]?.row.page ?? 1}`
-    const labels = new Set(rows.filter(({ row }) => row.size > SMALL * survey.bodySize).flatMap(listLabels))
+    const labels = new Set(rows.filter(({ row }) => row.size > MAX_NOTE_SIZE * metrics.bodySize).flatMap(listLabels))
     let label: string | undefined
     for (const facts of labels.size === 0 ? [] : rows) {
-      if (facts.row.size > SMALL * survey.bodySize) {
+      if (facts.row.size > MAX_NOTE_SIZE * metrics.bodySize) {
         label = undefined
         continue
       }
-      const own = /^\d{1,3}/.exec(facts.text)?.[0]
-      if (own !== undefined && labels.has(own) && !this.#notes.has(own)) label = own
+      const rowLabel = /^\d{1,3}/.exec(facts.text)?.[0]
+      if (rowLabel !== undefined && labels.has(rowLabel) && !this.#notes.has(rowLabel)) label = rowLabel
       if (label === undefined) continue
       this.#rows.add(facts)
-      this.#notes.set(label, joinNote(this.#notes.get(label) ?? '', writeNoteRow(facts, label === own ? own : '')))
+      const noteRow = writeNoteRow(facts, label === rowLabel ? rowLabel : '')
+      this.#notes.set(label, joinNote(this.#notes.get(label) ?? '', noteRow))
     }
   }
 
@@ -37,14 +38,14 @@ export class PageNotes {
   mark(label: string): string | undefined {
     const note = this.#notes.get(label)
     if (note === undefined) return undefined
-    const mark = this.#marks.get(label) ?? this.#all.add(`<p>${note}</p>`, this.#anchor)
+    const mark = this.#marks.get(label) ?? this.#documentNotes.add(`<p>${note}</p>`, this.#anchor)
     this.#marks.set(label, mark)
     return mark
   }
 }
 
-/** Notes are smaller than the text by at least this factor. */
-const SMALL = 0.93
+/** Maximum letter height of notes, relative to the body text. */
+const MAX_NOTE_SIZE = 0.93
 
 function listLabels({ row }: RowFacts): string[] {
   return row.cells

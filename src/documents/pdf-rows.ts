@@ -14,9 +14,8 @@ export interface Row {
   readonly left: number
   readonly right: number
   readonly baseline: number
-  /** Height of most of its letters. */
+  /** Height of most letters. */
   readonly size: number
-  /** Horizontal extent of its column. */
   readonly column: Column
 }
 
@@ -35,7 +34,7 @@ export function arrangePage(page: PageText): Row[] {
 interface Segment extends Cell {
   readonly baseline: number
   readonly size: number
-  /** Its index in the order in which the page was written. */
+  /** Index of the segment in the order in which the page was written. */
   readonly order: number
 }
 
@@ -76,12 +75,12 @@ function createSegment(fragments: readonly Fragment[], order: number): Segment {
 }
 
 /** The common extent of several items. */
-function extentOf(things: Iterable<Column>): Column {
+function extentOf(items: Iterable<Column>): Column {
   let left = Number.POSITIVE_INFINITY
   let right = Number.NEGATIVE_INFINITY
-  for (const thing of things) {
-    left = Math.min(left, thing.left)
-    right = Math.max(right, thing.right)
+  for (const item of items) {
+    left = Math.min(left, item.left)
+    right = Math.max(right, item.right)
   }
   return { left, right }
 }
@@ -89,14 +88,14 @@ function extentOf(things: Iterable<Column>): Column {
 /** The piece whose height most letters have. */
 function dominantFragmentOf(fragments: readonly Fragment[]): Fragment {
   let best = fragments[0]
-  let most = -1
+  let maxCount = -1
   const counts = new Map<number, number>()
   for (const fragment of fragments) {
     const key = Math.round(fragment.size * 2)
     const count = (counts.get(key) ?? 0) + fragment.text.length
     counts.set(key, count)
-    if (count <= most) continue
-    most = count
+    if (count <= maxCount) continue
+    maxCount = count
     best = fragment
   }
   if (best === undefined) throw new RangeError('A line has at least one piece')
@@ -145,14 +144,14 @@ function findGap(segments: readonly Segment[]): number | undefined {
   const { left: start, right: end } = extentOf(segments)
   const width = Math.ceil(end - start)
   if (!(width > 0) || width > MAX_WIDTH) return undefined
-  const written = countAcross(segments, start, width)
-  const most = Math.floor(segments.length / 5)
+  const lineCounts = countAcross(segments, start, width)
+  const maxAcross = Math.floor(segments.length / 5)
   let best: { readonly at: number; readonly across: number; readonly width: number } | undefined
   for (let x = Math.floor(width * 0.2); x < width * 0.8; x++) {
-    const across = written[x] ?? 0
-    if (across > most) continue
+    const across = lineCounts[x] ?? 0
+    if (across > maxAcross) continue
     let to = x
-    while (to < width * 0.8 && (written[to] ?? 0) <= across) to++
+    while (to < width * 0.8 && (lineCounts[to] ?? 0) <= across) to++
     const isBetter = best === undefined || across < best.across || (across === best.across && to - x > best.width)
     if (to - x >= MIN_GAP && isBetter) best = { at: start + (x + to) / 2, across, width: to - x }
     x = to
@@ -208,8 +207,8 @@ function findRows(segments: readonly Segment[], page: number): Row[] {
   const rows: Segment[][] = []
   for (const segment of [...segments].sort((a, b) => a.baseline - b.baseline)) {
     const last = rows.at(-1)
-    const base = last?.[0]?.baseline ?? Number.NEGATIVE_INFINITY
-    if (last !== undefined && segment.baseline - base < 0.35 * segment.size) last.push(segment)
+    const rowBaseline = last?.[0]?.baseline ?? Number.NEGATIVE_INFINITY
+    if (last !== undefined && segment.baseline - rowBaseline < 0.35 * segment.size) last.push(segment)
     else rows.push([segment])
   }
   return rows.map((row) => createRow(row, page, column))

@@ -25,25 +25,25 @@ export function isTabular({ row, isFixed }: RowFacts): boolean {
 }
 
 /** The table that starts at a row, if any: rows whose cells are aligned. */
-export function findTable(rows: readonly RowFacts[], start: number, pitch: number): FoundTable | undefined {
-  const own = takeRows(rows, start)
-  const many = own.filter(({ cells }) => cells.length > 1)
-  const columns = findColumns(many)
-  if (columns.length < 2 || many.length < (columns.length === 2 ? 3 : 2)) return undefined
-  const fitting = many.filter((row) => row.cells.every((cell) => columnIndexOf(cell, columns) !== -1))
-  if (fitting.length < 0.8 * many.length) return undefined
+export function findTable(rows: readonly RowFacts[], start: number, lineSpacing: number): FoundTable | undefined {
+  const tableRows = takeRows(rows, start)
+  const multiCellRows = tableRows.filter(({ cells }) => cells.length > 1)
+  const columns = findColumns(multiCellRows)
+  if (columns.length < 2 || multiCellRows.length < (columns.length === 2 ? 3 : 2)) return undefined
+  const fitting = multiCellRows.filter((row) => row.cells.every((cell) => columnIndexOf(cell, columns) !== -1))
+  if (fitting.length < 0.8 * multiCellRows.length) return undefined
   const grid: { readonly row: Row; readonly cells: string[] }[] = []
-  for (const row of own) {
+  for (const row of tableRows) {
     const cells = columns.map(() => '')
-    for (const cell of row.cells.flatMap((own) => splitCell(own, columns, row.size))) {
-      const place = Math.max(0, columnIndexOf(cell, columns))
-      cells[place] = [cells[place], writeRuns(runsOf(cell, row.baseline, row.size))]
+    for (const cell of row.cells.flatMap((whole) => splitCell(whole, columns, row.size))) {
+      const index = Math.max(0, columnIndexOf(cell, columns))
+      cells[index] = [cells[index], writeRuns(runsOf(cell, row.baseline, row.size))]
         .filter((text) => text !== '')
         .join(' ')
     }
     const last = grid.at(-1)
     const isContinued =
-      last !== undefined && cells[0] === '' && row.baseline - last.row.baseline < 1.25 * pitch * row.size
+      last !== undefined && cells[0] === '' && row.baseline - last.row.baseline < 1.25 * lineSpacing * row.size
     if (isContinued) {
       for (const [i, text] of cells.entries()) last.cells[i] = [last.cells[i], text].filter(Boolean).join(' ')
     } else grid.push({ row, cells })
@@ -51,10 +51,10 @@ export function findTable(rows: readonly RowFacts[], start: number, pitch: numbe
   const table = grid.map(
     ({ cells }, i): OfficeRow => ({
       cells: cells.map((html) => ({ html, columns: 1, rows: 1 })),
-      isHeader: i === 0 && namesColumns(cells),
+      isHeader: i === 0 && areColumnHeadings(cells),
     }),
   )
-  return { count: own.length, html: writeTable(table) }
+  return { count: tableRows.length, html: writeTable(table) }
 }
 
 /** Splits a header cell, because headings of narrow columns are closer together than the cells below. */
@@ -71,52 +71,52 @@ function splitCell(cell: Cell, columns: readonly Column[], size: number): Cell[]
 }
 
 /** Whether cells are column headings: one text for each column. */
-function namesColumns(cells: readonly string[]): boolean {
+function areColumnHeadings(cells: readonly string[]): boolean {
   return cells.every((cell) => cell === '' || /\p{L}/u.test(cell)) && cells.filter((cell) => cell !== '').length > 1
 }
 
 /** The consecutive rows that may form one table. A single cell below others may continue one of them. */
 function takeRows(rows: readonly RowFacts[], start: number): Row[] {
-  const own: Row[] = []
-  for (let i = start; i < rows.length && own.length < DOCUMENT_LIMITS.rows; i++) {
+  const tableRows: Row[] = []
+  for (let i = start; i < rows.length && tableRows.length < DOCUMENT_LIMITS.rows; i++) {
     const facts = rows[i]
-    const last = own.at(-1)
+    const last = tableRows.at(-1)
     if (facts === undefined) break
     const step = last === undefined ? 0 : facts.row.baseline - last.baseline
     if (last !== undefined && (facts.row.page !== last.page || step < 0 || step > 3 * facts.row.size)) break
-    if (isTabular(facts)) own.push(facts.row)
+    if (isTabular(facts)) tableRows.push(facts.row)
     else {
       const next = rows[i + 1]
       const isInside =
         next !== undefined && isTabular(next) && facts.row.left > (last?.cells[0]?.right ?? Number.POSITIVE_INFINITY)
       if (!isInside) break
-      own.push(facts.row)
+      tableRows.push(facts.row)
     }
   }
-  return own
+  return tableRows
 }
 
 /** Extents of the columns, from the rows with the most cells. */
 function findColumns(rows: readonly Row[]): Column[] {
-  const most = rows.reduce((count, { cells }) => Math.max(count, cells.length), 0)
-  const cells = rows.filter((row) => row.cells.length === most).flatMap((row) => [...row.cells])
+  const maxCells = rows.reduce((count, { cells }) => Math.max(count, cells.length), 0)
+  const cells = rows.filter((row) => row.cells.length === maxCells).flatMap((row) => [...row.cells])
   const columns: { left: number; right: number }[] = []
   for (const { left, right } of cells.sort((a, b) => a.left - b.left)) {
     const last = columns.at(-1)
     if (last !== undefined && left <= last.right) last.right = Math.max(last.right, right)
     else columns.push({ left, right })
   }
-  return columns.length === most ? columns.slice(0, DOCUMENT_LIMITS.columns) : []
+  return columns.length === maxCells ? columns.slice(0, DOCUMENT_LIMITS.columns) : []
 }
 
 /** Index of the column that contains most of a cell; -1 for none. */
 function columnIndexOf(cell: Cell, columns: readonly Column[]): number {
   let best = -1
-  let most = 0
+  let maxShared = 0
   for (const [i, { left, right }] of columns.entries()) {
     const shared = Math.min(cell.right, right) - Math.max(cell.left, left)
-    if (shared > most) {
-      most = shared
+    if (shared > maxShared) {
+      maxShared = shared
       best = i
     }
   }

@@ -7,13 +7,13 @@ export interface Fragment {
   readonly text: string
   readonly left: number
   readonly right: number
-  /** Vertical position of its baseline. */
+  /** Vertical position of the baseline. */
   readonly baseline: number
   /** Height of the font. */
   readonly size: number
   readonly font: FontLook
   readonly isRightToLeft: boolean
-  /** URL that it links to. */
+  /** URL that the text links to; null without a link. */
   readonly link: string | null
 }
 
@@ -33,7 +33,7 @@ export interface PageText {
   readonly fragments: readonly Fragment[]
 }
 
-/** Limit of text pieces; no readable page has more. */
+/** Limit of text pieces on a page; no readable page has more. */
 const MAX_FRAGMENTS = 20_000
 /** Limit of pages whose font names are read, because that requires preparing the page for drawing, which is slow. */
 const MAX_FONT_PAGES = 200
@@ -52,11 +52,11 @@ export class PdfTextReader {
     const page = await this.#document.getPage(number)
     const { width, height, transform } = page.getViewport({ scale: 1 })
     const { pieces, families } = await readPieces(page)
-    await this.#lookAtFonts(page, families)
+    await this.#examineFonts(page, families)
     const links = pieces.length === 0 ? [] : await readLinks(page, transform)
     const fragments: Fragment[] = []
     for (const piece of pieces) {
-      const fragment = this.#place(piece, transform)
+      const fragment = this.#locate(piece, transform)
       if (fragment !== undefined) fragments.push(...splitByLinks(fragment, links))
     }
     page.cleanup()
@@ -64,7 +64,7 @@ export class PdfTextReader {
   }
 
   /** Position of a piece on the visible page; undefined for rotated text, such as stamps in the margin, and for unreadable pieces. */
-  #place(piece: Piece, viewport: readonly number[]): Fragment | undefined {
+  #locate(piece: Piece, viewport: readonly number[]): Fragment | undefined {
     const text = cleanText(piece.text)
     if (text.trim() === '') return undefined
     const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = multiply(viewport, piece.transform)
@@ -72,7 +72,7 @@ export class PdfTextReader {
     if (!(size > 0) || Math.abs(b) > 0.1 * Math.abs(a)) return undefined
     const isMirrored = a < 0
     const left = isMirrored ? e - piece.width : e
-    const font = this.#fonts.get(piece.font) ?? PLAIN
+    const font = this.#fonts.get(piece.font) ?? DEFAULT_FONT
     return {
       text,
       left,
@@ -85,7 +85,7 @@ export class PdfTextReader {
     }
   }
 
-  async #lookAtFonts(page: PDFPageProxy, families: ReadonlyMap<string, string>): Promise<void> {
+  async #examineFonts(page: PDFPageProxy, families: ReadonlyMap<string, string>): Promise<void> {
     const unknown = [...families.keys()].filter((id) => !this.#fonts.has(id))
     if (unknown.length === 0) return
     if (this.#fontPages++ < MAX_FONT_PAGES) await page.getOperatorList().catch(() => undefined)
@@ -100,7 +100,7 @@ export class PdfTextReader {
   }
 }
 
-const PLAIN: FontLook = { isBold: false, isItalic: false, isFixed: false }
+const DEFAULT_FONT: FontLook = { isBold: false, isItalic: false, isFixed: false }
 
 function nameOf(font: unknown): string {
   const name = typeof font === 'object' && font !== null && 'name' in font ? font.name : undefined
@@ -157,10 +157,10 @@ async function readLinks(page: PDFPageProxy, viewport: readonly number[]): Promi
     const { subtype, url, rect } = annotation as { subtype?: unknown; url?: unknown; rect?: unknown }
     if (subtype !== 'Link' || typeof url !== 'string' || !Array.isArray(rect) || areas.length >= MAX_LINKS) continue
     const [x0, y0, x1, y1] = rect.map(Number)
-    const one = multiply(viewport, [1, 0, 0, 1, x0 ?? 0, y0 ?? 0])
-    const other = multiply(viewport, [1, 0, 0, 1, x1 ?? 0, y1 ?? 0])
-    const [ax = 0, ay = 0] = one.slice(4)
-    const [bx = 0, by = 0] = other.slice(4)
+    const firstCorner = multiply(viewport, [1, 0, 0, 1, x0 ?? 0, y0 ?? 0])
+    const secondCorner = multiply(viewport, [1, 0, 0, 1, x1 ?? 0, y1 ?? 0])
+    const [ax = 0, ay = 0] = firstCorner.slice(4)
+    const [bx = 0, by = 0] = secondCorner.slice(4)
     areas.push({
       address: url,
       left: Math.min(ax, bx),
@@ -222,13 +222,13 @@ function multiply(m: readonly number[], n: readonly number[]): number[] {
 }
 
 /** Characters in private use areas are mostly bullets. */
-const UNNAMED = /[\u0080-\u009f\ue000-\uf8ff]/g
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+const PRIVATE_USE = /[\u0080-\u009f\ue000-\uf8ff]/g
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern removes control characters
 const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f\ufffe\uffff]/g
 
 function cleanText(text: string): string {
   return text
     .replace(CONTROL_CHARACTERS, '')
-    .replace(UNNAMED, '•')
+    .replace(PRIVATE_USE, '•')
     .replace(/\u00a0/g, ' ')
 }

@@ -167,7 +167,7 @@ test('drops page numbers and running titles, also when they change', async () =>
   expect(markdown.match(/Text number/g)?.length).toBe(6)
 })
 
-test('drops a table of contents, and a page that is mostly one', async () => {
+test('drops a table of contents, and with it a page that has little else', async () => {
   const entries = [
     'Chapter one 3',
     '1.1 Lamps . . . . . . . . 3',
@@ -179,7 +179,7 @@ test('drops a table of contents, and a page that is mostly one', async () => {
   expect(markdown).toContain('Lamps need oil.')
 })
 
-test('drops dot leaders with a roman page number, and reads those without a number in linear time', async () => {
+test('drops lines of dots with a roman page number, and reads those without a number in linear time', async () => {
   const entries = ['Preface', 'Lamps', 'Oil'].map((title) => `${title} ${'. '.repeat(40)}iii`)
   const markdown = await markdownOf(convertPdf, pdf(pages(lines(...entries, `Glass ${'. '.repeat(40)}none`))))
   expect(markdown).not.toMatch(/Preface|Lamps|Oil/)
@@ -194,15 +194,15 @@ describe('documents without a page', () => {
   })
 
   test('refuses truncated and other files', async () => {
-    expect(await refusalOf(readSample('paper.pdf').subarray(0, 2000))).toBe('damaged: it is no PDF that can be read')
-    expect(await refusalOf(readSample('guide.docx'))).toBe('damaged: it is no PDF that can be read')
-    expect(await refusalOf(new Uint8Array())).toBe('damaged: it is no PDF that can be read')
+    expect(await refusalOf(readSample('paper.pdf').subarray(0, 2000))).toBe('damaged: it is not a readable PDF')
+    expect(await refusalOf(readSample('guide.docx'))).toBe('damaged: it is not a readable PDF')
+    expect(await refusalOf(new Uint8Array())).toBe('damaged: it is not a readable PDF')
   })
 
   test('refuses a document with too many pages', async () => {
-    const [catalogue = '', , ...rest] = pages(lines('text'))
+    const [catalog = '', , ...rest] = pages(lines('text'))
     const kids = `4 0 R ${'4 0 R '.repeat(10_000)}`
-    const bytes = pdf([catalogue, `<</Type/Pages/Kids[${kids}]/Count 10001>>`, ...rest])
+    const bytes = pdf([catalog, `<</Type/Pages/Kids[${kids}]/Count 10001>>`, ...rest])
     expect(await refusalOf(bytes)).toBe('too-large: it has 10001 pages, more than 10000')
   })
 })
@@ -218,14 +218,14 @@ describe('hostile PDF documents', () => {
 
   test('ignores pages that contain themselves, actions and scripts', async () => {
     const [, , font = '', page = '', content = ''] = pages(lines('Still some text.'))
-    const catalogue =
+    const catalog =
       '<</Type/Catalog/Pages 2 0 R/OpenAction<</S/JavaScript/JS(app.launchURL\\("http://127.0.0.1:1/"\\))>>>>'
-    const bytes = pdf([catalogue, '<</Type/Pages/Kids[2 0 R 4 0 R]/Count 2>>', font, page, content])
+    const bytes = pdf([catalog, '<</Type/Pages/Kids[2 0 R 4 0 R]/Count 2>>', font, page, content])
     expect(await refusalOf(bytes)).toMatch(/^(?:document|damaged: )/)
   })
 
   test('refuses a page with too much text, and stops its writer', async () => {
-    const [catalogue = '', tree = '', font = '', page = '', content = ''] = pages(LONG ? '/X Do' : '/X Do '.repeat(30))
+    const [catalog = '', tree = '', font = '', page = '', content = ''] = pages(LONG ? '/X Do' : '/X Do '.repeat(30))
     const drawing = page.replace('/Font', '/XObject<</X 6 0 R>>/Font')
     const text = 'BT /F 10 Tf 1 0 0 1 9 9 Tm (x) Tj 20 0 Td (y) Tj ET '
     // Each form draws the next one ten times, so the first of eight expands to ten million.
@@ -234,7 +234,7 @@ describe('hostile PDF documents', () => {
       const resources = `<</Font<</F 3 0 R>>/XObject<</X ${7 + i} 0 R>>>>`
       return `<</Type/XObject/Subtype/Form/BBox[0 0 600 800]/Resources${resources}/Length ${form.length}>>stream\n${form}\nendstream`
     })
-    expect(await refusalOf(pdf([catalogue, tree, font, drawing, content, ...forms]))).toBe(
+    expect(await refusalOf(pdf([catalog, tree, font, drawing, content, ...forms]))).toBe(
       'too-large: page 1 has more than 20000 pieces of text',
     )
   })

@@ -9,7 +9,7 @@ import { arrangePage } from './pdf-rows.ts'
 import { PdfTextReader } from './pdf-text.ts'
 
 /**
- * Converts a PDF to a page. Paragraphs, headings, lists, tables and code are recognised by position and look. Nothing is drawn or run, and
+ * Converts a PDF to a page. Paragraphs, headings, lists, tables and code are recognized by position and font. Nothing is drawn or run, and
  * text in images is not read.
  */
 export async function convertPdf(bytes: Uint8Array, path: string): Promise<ConversionResult> {
@@ -113,10 +113,10 @@ async function readOutline(document: PDFDocumentProxy): Promise<OutlineEntry[]> 
     readonly items: readonly Entry[]
   }
   const gather = (items: readonly Entry[], depth: number) => {
-    for (const { title, items: below } of items) {
+    for (const { title, items: children } of items) {
       if (entries.length >= MAX_ENTRIES || depth > DOCUMENT_LIMITS.depth) return
       entries.push({ title, depth })
-      gather(below, depth + 1)
+      gather(children, depth + 1)
     }
   }
   gather((await document.getOutline().catch(() => null)) ?? [], 0)
@@ -127,5 +127,5 @@ function asDocumentError(error: unknown): unknown {
   if (error instanceof DocumentError || !(error instanceof Error)) return error
   if (error.name === 'PasswordException')
     return new DocumentError('encrypted', 'it is encrypted with a password', { cause: error })
-  return new DocumentError('damaged', 'it is no PDF that can be read', { cause: error })
+  return new DocumentError('damaged', 'it is not a readable PDF', { cause: error })
 }

@@ -81,7 +81,7 @@ function readNotes(file: OfficePackage, slide: string): string {
 /** Placeholders that every slide repeats, and the slide image on the notes page. */
 const REPEATED_PLACEHOLDERS = new Set(['dt', 'ftr', 'hdr', 'sldNum', 'sldImg'])
 /** Placeholders whose paragraphs are list items by default. */
-const LISTS = new Set(['body', 'obj'])
+const LIST_PLACEHOLDERS = new Set(['body', 'obj'])
 const SHAPES = new Set(['sp', 'graphicFrame', 'pic', 'cxnSp'])
 
 function* shapesIn(tree: XmlElement | undefined): Generator<XmlElement, void, void> {
@@ -115,7 +115,7 @@ function readShape(shape: XmlElement, role: string | undefined, links: Links): O
   }
   const table = shape.find('graphic', 'graphicData', 'tbl')
   if (table !== undefined) return [{ type: 'markup', html: readTable(table, links) }]
-  return readParagraphs(shape.find('txBody'), LISTS.has(role ?? ''), links)
+  return readParagraphs(shape.find('txBody'), LIST_PLACEHOLDERS.has(role ?? ''), links)
 }
 
 function readParagraphs(body: XmlElement | undefined, areItems: boolean, links: Links): OfficeBlock[] {
@@ -151,19 +151,19 @@ function readLine(paragraph: XmlElement, links: Links): { html: string; text: st
     }
     if (child.name !== 'r' && child.name !== 'fld') continue
     const properties = child.find('rPr')
-    const own = child.find('t')?.text ?? ''
+    const runText = child.find('t')?.text ?? ''
     const code = isFixedWidth(properties?.find('latin')?.attribute('typeface') ?? '')
     const strike = properties?.attribute('strike') ?? 'noStrike'
-    const look = {
+    const format = {
       bold: isTrue(properties?.attribute('b')),
       italic: isTrue(properties?.attribute('i')),
       struck: strike !== 'noStrike',
       code,
     }
     const link = links.get(properties?.find('hlinkClick')?.prefixed('id') ?? '')
-    html += writeLink(writeRun(own, look), link?.isExternal === true ? link.target : undefined)
-    text += own
-    if (!code && own.trim() !== '') isFixed = false
+    html += writeLink(writeRun(runText, format), link?.isExternal === true ? link.target : undefined)
+    text += runText
+    if (!code && runText.trim() !== '') isFixed = false
   }
   return { html, text, isFixed: isFixed && text.trim() !== '' }
 }
@@ -174,7 +174,7 @@ function isTrue(value: string | undefined): boolean {
 
 function readTable(table: XmlElement, links: Links): string {
   // The first row is the header by default, as in most tables.
-  const namesFirst = isTrue(table.find('tblPr')?.attribute('firstRow') ?? '1')
+  const hasHeaderRow = isTrue(table.find('tblPr')?.attribute('firstRow') ?? '1')
   const rows: OfficeRow[] = []
   for (const row of table.elements('tr')) {
     const cells = [...row.elements('tc')]
@@ -185,7 +185,7 @@ function readTable(table: XmlElement, links: Links): string {
         columns: spanOf(cell, 'gridSpan'),
         rows: spanOf(cell, 'rowSpan'),
       }))
-    rows.push({ cells, isHeader: namesFirst && rows.length === 0 })
+    rows.push({ cells, isHeader: hasHeaderRow && rows.length === 0 })
   }
   return writeTable(rows)
 }

@@ -21,7 +21,7 @@ describe('the bytes of a response decide its format', () => {
     ['guide.odt', 'OpenDocument text'],
     ['book.epub', 'EPUB'],
     ['guide.rtf', 'RTF'],
-  ])('recognises %s whatever the media type is', (sample, name) => {
+  ])('recognizes %s whatever the media type is', (sample, name) => {
     const bytes = readSample(sample)
     for (const type of ['', 'application/octet-stream', 'application/zip', 'text/plain', 'text/html'])
       expect(formatOf('/download', type, bytes)).toBe(name)
@@ -46,7 +46,7 @@ describe('the media type decides when the bytes have no signature', () => {
     ['application/x-ipynb+json', 'Jupyter notebook'],
     ['application/openapi+yaml', 'OpenAPI description'],
     ['application/vnd.oasis.opendocument.text', 'OpenDocument text'],
-  ])('recognises the media type %s', (type, name) => {
+  ])('recognizes the media type %s', (type, name) => {
     expect(formatOf('/a', type, TEXT)).toBe(name)
   })
 
@@ -66,7 +66,7 @@ describe('the name decides when the media type is generic', () => {
     ['/notes.org', 'Org'],
     ['/table.tsv', 'CSV'],
     ['/a.ipynb', 'Jupyter notebook'],
-  ])('recognises %s by its name', (path, name) => {
+  ])('recognizes %s by its name', (path, name) => {
     for (const type of ['', 'application/octet-stream', 'text/plain; charset=utf-8'])
       expect(formatOf(path, type, TEXT)).toBe(name)
     for (const type of ['text/html', 'text/markdown', 'image/png']) expect(formatOf(path, type, TEXT)).toBeUndefined()

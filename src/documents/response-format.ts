@@ -7,16 +7,16 @@ import { beginningOf, type Format, formatOfName, formatOfText, formatOfType } fr
  * The format of a response that is a document; undefined for web pages, plain text and unreadable content. A signature in the bytes decides
  * first, then the media type, and if that is generic, the name in the URL.
  */
-export function formatOfResponse(answer: Snapshot): Format | undefined {
-  const { url, body } = answer
+export function formatOfResponse(response: Snapshot): Format | undefined {
+  const { url, body } = response
   // A body that is a string has already been decoded as text.
   if (typeof body === 'string') return undefined
   const beginning = beginningOf(body)
   if (/^\s*%PDF-/.test(beginning)) return formatOfType(PDF)
   if (beginning.startsWith('{\\rtf')) return formatOfType('application/rtf')
-  const packed = beginning.startsWith('PK\x03\x04') ? formatOfZip(body, beginning) : undefined
-  const type = mediaTypeOf(answer.headers)
-  return packed ?? formatOfType(type) ?? formatByName(pathOf(url), type, beginning)
+  const zipFormat = beginning.startsWith('PK\x03\x04') ? formatOfZip(body, beginning) : undefined
+  const type = mediaTypeOf(response.headers)
+  return zipFormat ?? formatOfType(type) ?? formatByName(pathOf(url), type, beginning)
 }
 
 /** The decoded path of a URL. */
@@ -25,7 +25,7 @@ export function pathOf(url: string): string {
 }
 
 const PDF = 'application/pdf'
-const PLAIN = /^text\/(?:plain|x-readme)$/
+const PLAIN_TEXT = /^text\/(?:plain|x-readme)$/
 const STRUCTURED = /^(?:application|text)\/(?:(?:[\w.-]+\+)?(?:json|yaml)|x-(?:json|yaml))$/
 /** A response that starts like a web page is not the requested document. */
 const HTML_START = /^(?:\xef\xbb\xbf)?\s*<(?:!doctype|html)\b/i
@@ -34,19 +34,19 @@ const TROFF = /^[.'](?:TH|Dd|so)\s/m
 
 /** Uses the name when the media type is generic, unless the bytes contradict it. */
 function formatByName(path: string, type: string, beginning: string): Format | undefined {
-  const isSilent = GENERIC_TYPE.test(type)
-  const isText = isSilent || PLAIN.test(type)
+  const isGeneric = GENERIC_TYPE.test(type)
+  const isText = isGeneric || PLAIN_TEXT.test(type)
   if ((!isText && !STRUCTURED.test(type)) || HTML_START.test(beginning)) return undefined
-  const isDescribed = !isText || /\.(?:json|ya?ml)$/i.test(path)
+  const mayBeOpenapi = !isText || /\.(?:json|ya?ml)$/i.test(path)
   const named = formatOfName(path, beginning)
-  if (named === undefined) return isDescribed ? formatOfText(beginning) : undefined
+  if (named === undefined) return mayBeOpenapi ? formatOfText(beginning) : undefined
   switch (named.name) {
     case 'Jupyter notebook':
       return named
     case 'man page':
       return isText && TROFF.test(beginning) ? named : undefined
     default:
-      return isSilent || (isText && named.form !== 'binary') ? named : undefined
+      return isGeneric || (isText && named.form !== 'binary') ? named : undefined
   }
 }
 
@@ -62,7 +62,7 @@ const MEMBERS: readonly (readonly [beginning: string, type: string])[] = [
 ]
 
 /** The central directory record of a member with one of these names. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they begin it
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a record starts with control characters
 const MEMBER = /PK\x01\x02.{42}(META-INF\/container\.xml|word\/|ppt\/|xl\/)/gs
 
 /** The format of a zip archive, by its content and not by its name. Most document formats start with a `mimetype` member. */

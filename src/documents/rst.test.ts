@@ -180,7 +180,7 @@ describe('reStructuredText blocks', () => {
 })
 
 describe('reStructuredText limits', () => {
-  /** Each would take hours in quadratic time. */
+  /** Each of these lines would take hours in quadratic time. */
   const LINES = ['*a ', '`a ', '``a ', ':a:`b ', 'a_ ', '|a ', 'http://a)', '[1]_ ', '- ']
   test.each(LINES)('a long line of %j takes linear time', async (part) => {
     expect((await show(part.repeat(5000))).length).toBeGreaterThan(5000)
@@ -191,7 +191,7 @@ describe('reStructuredText limits', () => {
     expect(await show(deep)).toContain('- a')
   })
 
-  test('refuses substitutions that expand to too much', async () => {
+  test('refuses substitutions that expand to too much text', async () => {
     const text = ['a', 'b', 'c'].map((name, i) => `.. |${name}| replace:: ${`|${'bcd'[i]}| `.repeat(300)}`).join('\n')
     await expect(show(`${text}\n.. |d| replace:: word\n\n|a|`)).rejects.toThrow('too much text')
   })
@@ -201,6 +201,6 @@ describe('reStructuredText limits', () => {
   })
 })
 
-test('property names of Object are ordinary words', async () => {
+test('words that are also property names of Object are ordinary text', async () => {
   expect(await show('.. js:constructor:: Foo(x)\n\n   Makes one.')).not.toContain('native code')
 })

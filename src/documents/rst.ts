@@ -9,12 +9,12 @@ import { writeBlocks } from './rst/write.ts'
 
 /** Converts reStructuredText to HTML, with the directives and roles of Docutils and Sphinx. Included files are named, not read. */
 export const convertRst: Converter = (bytes) => {
-  const facts = new RstContext()
+  const context = new RstContext()
   const lines = splitLines(readText(bytes)).map(expandTabs)
-  const blocks = nameHeadings(new BlockParser(lines, facts).parse(), facts)
-  facts.restartNumbering()
+  const blocks = nameHeadings(new BlockParser(lines, context).parse(), context)
+  context.restartNumbering()
   const title = blocks.find((block) => block.type === 'heading')
-  return createDocument(writeBlocks(blocks, facts), 'html', {
+  return createDocument(writeBlocks(blocks, context), 'html', {
     title: title === undefined ? null : plainTitle(title.text),
     author: fieldOf(blocks, 'author'),
     language: fieldOf(blocks, 'language'),
@@ -22,7 +22,7 @@ export const convertRst: Converter = (bytes) => {
 }
 
 /** Gives headings their fragments and the names of the targets before them. */
-function nameHeadings(blocks: Blocks, facts: RstContext): Blocks {
+function nameHeadings(blocks: Blocks, context: RstContext): Blocks {
   let names: string[] = []
   return blocks.map((block): Block => {
     if (block.type === 'target') {
@@ -34,9 +34,9 @@ function nameHeadings(blocks: Blocks, facts: RstContext): Blocks {
       return block
     }
     const title = plainTitle(block.text)
-    const address = `#${facts.anchors.create(title)}`
+    const address = `#${context.anchors.create(title)}`
     // Two sections may share a title, but never a fragment.
-    for (const name of [address, ...names, title]) facts.define(name, { address, title })
+    for (const name of [address, ...names, title]) context.define(name, { address, title })
     names = []
     return { ...block, names: [address] }
   })
@@ -52,11 +52,12 @@ function plainTitle(text: string): string {
     .trim()
 }
 
-const FIRST_BLOCKS = 4
+/** Number of blocks at the start that may include the field list. */
+const FIELD_LIST_BLOCKS = 4
 
 /** A field of the field list at the start. */
 function fieldOf(blocks: Blocks, name: string): string | null {
-  for (const block of blocks.slice(0, FIRST_BLOCKS)) {
+  for (const block of blocks.slice(0, FIELD_LIST_BLOCKS)) {
     if (block.type !== 'fields') continue
     const [first] = block.items.find((field) => field.name.toLowerCase() === name)?.blocks ?? []
     if (first?.type === 'paragraph') return first.text.replace(/\s+/g, ' ')

@@ -30,9 +30,9 @@ const LABELS: ReadonlyMap<number, string> = new Map([
   [65_001, 'utf-8'],
 ])
 
-/** The code page of a font; the document's for a font without one. */
-export function codePageOf(charset: number, ofDocument: number): number {
-  return BY_CHARSET.get(charset) ?? ofDocument
+/** The code page of a font, or that of the document if the font has none. */
+export function codePageOf(charset: number, documentPage: number): number {
+  return BY_CHARSET.get(charset) ?? documentPage
 }
 
 const decoders = new Map<number, TextDecoder>()

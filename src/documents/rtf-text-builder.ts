@@ -17,14 +17,14 @@ export interface ParagraphKind {
   readonly label: string
   readonly level: number
   readonly isInTable: boolean
-  /** Whether it has a table heading style. */
+  /** Whether the paragraph has a table heading style. */
   readonly isTableHeading: boolean
 }
 
 /** The right edge of a cell, and how the cell is merged. */
 export interface CellEdge {
   readonly right: number
-  readonly verticalMerge: 'begins' | 'goes on' | null
+  readonly verticalMerge: 'begins' | 'continues' | null
   readonly isMergedAcross: boolean
 }
 
@@ -43,16 +43,16 @@ export class RtfTextBuilder {
   #cellBlocks: OfficeBlock[] = []
   #cells: string[] = []
   #rows: Row[] = []
-  /** Kinds of paragraphs in a row: column headings have their own style. */
-  readonly #rowStyles = new Set<'naming' | 'plain'>()
+  /** Kinds of paragraphs in the current row: column headings have their own style. */
+  readonly #rowStyles = new Set<'heading' | 'plain'>()
   readonly #numbers: number[] = []
   /** Whether the text has a title, so that headings are one level lower. */
   #hasTitle = false
 
-  add(text: string, look: RunFormat): void {
+  add(text: string, format: RunFormat): void {
     this.#text += text
-    this.html += writeRun(text, look)
-    if (look.code !== true && text.trim() !== '') this.#isFixed = false
+    this.html += writeRun(text, format)
+    if (format.code !== true && text.trim() !== '') this.#isFixed = false
   }
 
   endParagraph(kind: ParagraphKind): void {
@@ -76,8 +76,8 @@ export class RtfTextBuilder {
   }
 
   endRow(edges: readonly CellEdge[], isHeader: boolean): void {
-    const isNaming = this.#rows.length === 0 && this.#rowStyles.size === 1 && this.#rowStyles.has('naming')
-    this.#rows.push({ cells: this.#cells, edges, isHeader: isHeader || isNaming })
+    const isHeadingRow = this.#rows.length === 0 && this.#rowStyles.size === 1 && this.#rowStyles.has('heading')
+    this.#rows.push({ cells: this.#cells, edges, isHeader: isHeader || isHeadingRow })
     this.#cells = []
     this.#rowStyles.clear()
   }
@@ -85,11 +85,11 @@ export class RtfTextBuilder {
   write(kind: ParagraphKind): string {
     this.endParagraph(kind)
     this.#endTable()
-    return writeBlocks(this.#hasTitle ? this.#blocks.map(lower) : this.#blocks)
+    return writeBlocks(this.#hasTitle ? this.#blocks.map(lowerHeading) : this.#blocks)
   }
 
   #noteCellText({ isTableHeading }: ParagraphKind): void {
-    if (this.#text.trim() !== '') this.#rowStyles.add(isTableHeading ? 'naming' : 'plain')
+    if (this.#text.trim() !== '') this.#rowStyles.add(isTableHeading ? 'heading' : 'plain')
   }
 
   #restart(): void {
@@ -129,30 +129,30 @@ export class RtfTextBuilder {
   }
 }
 
-function lower(block: OfficeBlock): OfficeBlock {
+function lowerHeading(block: OfficeBlock): OfficeBlock {
   return block.type === 'heading' ? { ...block, level: block.level + 1 } : block
 }
 
-/** Computes column spans: a cell spans as many columns as there are cell edges between its own. */
+/** Computes column spans: a cell spans one more column for each cell edge of other rows between its own two edges. */
 function arrangeRows(rows: readonly Row[]): OfficeRow[] {
   const edges = [...new Set(rows.flatMap((row) => row.edges.map(({ right }) => right)))].sort((a, b) => a - b)
   const columns = new Map(edges.slice(0, DOCUMENT_LIMITS.columns).map((edge, i) => [edge, i + 1]))
-  const above = new Map<number, OfficeCell>()
+  const openMerges = new Map<number, OfficeCell>()
   return rows.map((row) => {
     const cells: OfficeCell[] = []
     let start = 0
     for (const [i, html] of row.cells.entries()) {
       const edge = row.edges[i]
       const end = Math.max(columns.get(edge?.right ?? 0) ?? start + 1, start + 1)
-      const upper = above.get(start)
+      const cellAbove = openMerges.get(start)
       const before = cells.at(-1)
-      if (edge?.verticalMerge === 'goes on' && upper !== undefined) upper.rows++
+      if (edge?.verticalMerge === 'continues' && cellAbove !== undefined) cellAbove.rows++
       else if (edge?.isMergedAcross === true && before !== undefined) before.columns += end - start
       else {
         const cell = { html, columns: end - start, rows: 1 }
         cells.push(cell)
-        if (edge?.verticalMerge === 'begins') above.set(start, cell)
-        else above.delete(start)
+        if (edge?.verticalMerge === 'begins') openMerges.set(start, cell)
+        else openMerges.delete(start)
       }
       start = end
     }

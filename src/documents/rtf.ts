@@ -16,7 +16,7 @@ import { type RtfToken, tokenizeRtf } from './rtf-tokens.ts'
 export function convertRtf(bytes: Uint8Array): ConversionResult {
   const start = bytes[0] === 0xef && bytes[1] === 0xbb ? 3 : 0
   if (new TextDecoder('latin1').decode(bytes.subarray(start, start + 5)) !== '{\\rtf') {
-    throw new DocumentError('damaged', 'it does not begin as RTF does')
+    throw new DocumentError('damaged', 'it does not start like an RTF file')
   }
   const reader = new RtfReader()
   for (const token of tokenizeRtf(bytes.subarray(start))) reader.take(token)
@@ -26,12 +26,12 @@ export function convertRtf(bytes: Uint8Array): ConversionResult {
 /** Destination of a group's text. */
 type Destination = 'story' | 'skip' | 'font' | 'style' | 'label' | 'code' | 'title' | 'author' | 'revised'
 
-/** State of a group, which ends with it. */
+/** State that applies until the end of its group. */
 interface Group {
   destination: Destination
-  look: RunFormat
+  format: RunFormat
   font: number
-  isUnseen: boolean
+  isHidden: boolean
   /** Number of fallback characters after a Unicode character. */
   fallback: number
   /** Callbacks for the end of the group. */
@@ -53,9 +53,10 @@ interface Style {
 
 class RtfReader {
   readonly #groups: Group[] = []
-  #group: Group = { destination: 'story', look: {}, font: -1, isUnseen: false, fallback: 1, atEnd: [] }
-  /** Whether a group has just started, and whether its destination is optional. */
+  #group: Group = { destination: 'story', format: {}, font: -1, isHidden: false, fallback: 1, atEnd: [] }
+  /** Whether a group has just started. */
   #isFresh = false
+  /** Whether the destination of the group is optional. */
   #isOptional = false
   readonly #fonts = new Map<number, Font>()
   #font: Font = { charset: 0, isFixed: false, name: '' }
@@ -64,7 +65,7 @@ class RtfReader {
   readonly #notes = new OfficeNotes()
   readonly #stories: RtfTextBuilder[] = []
   #story = new RtfTextBuilder()
-  #page = 1252
+  #codePage = 1252
   /** Bytes that are not decoded yet, because two may form one character. */
   #bytes: number[] = []
   #skipped = 0
@@ -115,7 +116,7 @@ class RtfReader {
 
   #open(): void {
     if (this.#groups.length >= DOCUMENT_LIMITS.depth) {
-      throw new DocumentError('too-large', `its groups stand more than ${DOCUMENT_LIMITS.depth} deep in each other`)
+      throw new DocumentError('too-large', `its groups are nested more than ${DOCUMENT_LIMITS.depth} levels deep`)
     }
     this.#groups.push(this.#group)
     this.#group = { ...this.#group, atEnd: [] }
@@ -129,7 +130,7 @@ class RtfReader {
   }
 
   #close(): void {
-    for (const done of this.#group.atEnd) done()
+    for (const callback of this.#group.atEnd) callback()
     this.#group = this.#groups.pop() ?? this.#group
     this.#skipped = 0
   }
@@ -199,7 +200,7 @@ class RtfReader {
     const start = story.html.length
     this.#instruction = ''
     group.atEnd.push(() => {
-      // The paragraph may have ended meanwhile.
+      // The paragraph may have ended before the group.
       if (story !== this.#story || start > story.html.length) return
       story.html = story.html.slice(0, start) + writeLink(story.html.slice(start), address)
     })
@@ -210,7 +211,7 @@ class RtfReader {
     const paragraph = this.#paragraph
     this.#stories.push(outer)
     this.#story = new RtfTextBuilder()
-    group.look = {}
+    group.format = {}
     group.atEnd.push(() => {
       const html = this.#story.write(this.#kind())
       this.#story = this.#stories.pop() ?? outer
@@ -278,38 +279,38 @@ class RtfReader {
     const isOn = value !== 0
     switch (word) {
       case 'ansicpg':
-        this.#page = value ?? 1252
+        this.#codePage = value ?? 1252
         return
       case 'deff':
       case 'f':
         group.font = value ?? -1
-        group.look = { ...group.look, code: this.#fonts.get(group.font)?.isFixed ?? false }
+        group.format = { ...group.format, code: this.#fonts.get(group.font)?.isFixed ?? false }
         return
       case 'b':
-        group.look = { ...group.look, bold: isOn }
+        group.format = { ...group.format, bold: isOn }
         return
       case 'i':
-        group.look = { ...group.look, italic: isOn }
+        group.format = { ...group.format, italic: isOn }
         return
       case 'strike':
-        group.look = { ...group.look, struck: isOn }
+        group.format = { ...group.format, struck: isOn }
         return
       case 'super':
-        group.look = { ...group.look, raised: isOn }
+        group.format = { ...group.format, raised: isOn }
         return
       case 'sub':
-        group.look = { ...group.look, lowered: isOn }
+        group.format = { ...group.format, lowered: isOn }
         return
       case 'nosupersub':
-        group.look = { ...group.look, raised: false, lowered: false }
+        group.format = { ...group.format, raised: false, lowered: false }
         return
       case 'v':
       case 'deleted':
-        group.isUnseen = isOn
+        group.isHidden = isOn
         return
       case 'plain':
-        group.look = {}
-        group.isUnseen = false
+        group.format = {}
+        group.isHidden = false
         return
       case 'lang':
       case 'deflang':
@@ -355,7 +356,7 @@ class RtfReader {
         this.#edge = { ...this.#edge, verticalMerge: 'begins' }
         return
       case 'clvmrg':
-        this.#edge = { ...this.#edge, verticalMerge: 'goes on' }
+        this.#edge = { ...this.#edge, verticalMerge: 'continues' }
         return
       case 'clmrg':
         this.#edge = { ...this.#edge, isMergedAcross: true }
@@ -382,27 +383,27 @@ class RtfReader {
     return { heading: outline ?? this.#headingOf(style, 0), label, level, isInTable, isTableHeading }
   }
 
-  #isTableHeading(number: number, chain: number): boolean {
+  #isTableHeading(number: number, depth: number): boolean {
     const style = this.#styles.get(number)
-    if (style === undefined || chain > MAX_CHAIN) return false
-    return isTableHeadingStyle(style.name) || (style.base !== null && this.#isTableHeading(style.base, chain + 1))
+    if (style === undefined || depth > MAX_CHAIN) return false
+    return isTableHeadingStyle(style.name) || (style.base !== null && this.#isTableHeading(style.base, depth + 1))
   }
 
-  #headingOf(number: number, chain: number): number | null {
+  #headingOf(number: number, depth: number): number | null {
     const style = this.#styles.get(number)
-    if (style === undefined || chain > MAX_CHAIN) return null
+    if (style === undefined || depth > MAX_CHAIN) return null
     const name = style.name.toLowerCase()
     if (name === 'title') return 0
     const level = /^heading ([1-9])$/.exec(name)?.[1]
     if (level !== undefined) return Number(level)
     return (
-      style.outline ?? (style.base === null || style.base === number ? null : this.#headingOf(style.base, chain + 1))
+      style.outline ?? (style.base === null || style.base === number ? null : this.#headingOf(style.base, depth + 1))
     )
   }
 
   #flush(): void {
     if (this.#bytes.length === 0) return
-    const page = codePageOf(this.#fonts.get(this.#group.font)?.charset ?? 0, this.#page)
+    const page = codePageOf(this.#fonts.get(this.#group.font)?.charset ?? 0, this.#codePage)
     const text = decodePage(Uint8Array.from(this.#bytes), page)
     this.#bytes = []
     this.#write(text)
@@ -410,11 +411,11 @@ class RtfReader {
 
   #write(text: string): void {
     if (text === '') return
-    const { destination, look, isUnseen } = this.#group
+    const { destination, format, isHidden } = this.#group
     switch (destination) {
       case 'story':
-        if (isUnseen) return
-        this.#story.add(text, this.#isCodeStyle() ? { ...look, code: true } : look)
+        if (isHidden) return
+        this.#story.add(text, this.#isCodeStyle() ? { ...format, code: true } : format)
         return
       case 'font':
         this.#font.name += text

@@ -22,17 +22,17 @@ const BUILT_IN: ReadonlyMap<number, NumberKind> = new Map<number, NumberKind>([
 
 /** The number kinds of cell styles, by style index. */
 export function readKinds(styles: XmlElement | undefined): NumberKind[] {
-  const own = new Map<number, NumberKind>()
+  const customKinds = new Map<number, NumberKind>()
   for (const format of styles?.find('numFmts')?.elements('numFmt') ?? []) {
-    own.set(Number(format.attribute('numFmtId')), kindOf(format.attribute('formatCode') ?? ''))
+    customKinds.set(Number(format.attribute('numFmtId')), kindOf(format.attribute('formatCode') ?? ''))
   }
   return [...(styles?.find('cellXfs')?.elements('xf') ?? [])].map((cell) => {
     const id = Number(cell.attribute('numFmtId') ?? '0')
-    return own.get(id) ?? BUILT_IN.get(id) ?? NUMBER
+    return customKinds.get(id) ?? BUILT_IN.get(id) ?? NUMBER
   })
 }
 
-/** The number kind of a format code. Quoted and escaped text and names of colours and languages are ignored. */
+/** The number kind of a format code. Quoted and escaped text and names of colors and languages are ignored. */
 export function kindOf(format: string): NumberKind {
   const [positive = ''] = format.split(';')
   if (/\[(?:h+|m+|s+)\]/i.test(positive)) return { type: 'duration' }
@@ -68,8 +68,8 @@ export function writeNumber(value: number, kind: NumberKind, is1904: boolean): s
 
 /** `18:05`, `30:00:05`. */
 function writeTime(seconds: number): string {
-  const two = (number: number): string => String(number).padStart(2, '0')
-  const all = Math.abs(seconds)
-  const rest = all % 60 === 0 ? '' : `:${two(all % 60)}`
-  return `${seconds < 0 ? '-' : ''}${two(Math.floor(all / 3600))}:${two(Math.floor(all / 60) % 60)}${rest}`
+  const pad = (number: number): string => String(number).padStart(2, '0')
+  const absolute = Math.abs(seconds)
+  const rest = absolute % 60 === 0 ? '' : `:${pad(absolute % 60)}`
+  return `${seconds < 0 ? '-' : ''}${pad(Math.floor(absolute / 3600))}:${pad(Math.floor(absolute / 60) % 60)}${rest}`
 }

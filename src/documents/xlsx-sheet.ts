@@ -29,20 +29,20 @@ export interface CellRange {
 
 const MAX_MERGED = 100_000
 
-/** Reads a sheet row by row, because a tree of it would be many times as large. */
+/** Reads a sheet row by row, because an XML tree of the sheet would take many times the memory. */
 export function readSheet(bytes: Uint8Array, context: BookContext): Sheet {
   const rows = new Map<number, Map<number, string>>()
   const merged: CellRange[] = []
   let row = -1
   let column = -1
-  let rowsLeft = 0
-  let widest = 0
+  let omittedRows = 0
+  let columnCount = 0
   let cell: { readonly type: string; readonly style: number; text: string } | undefined
   let isValue = false
   let isPhonetic = false
-  const keep = (text: string) => {
+  const addCell = (text: string) => {
     if (text === '') return
-    widest = Math.max(widest, column + 1)
+    columnCount = Math.max(columnCount, column + 1)
     if (column >= DOCUMENT_LIMITS.columns) return
     const line = rows.get(row) ?? new Map<number, string>()
     // Only non-empty rows count, because the last row of a sheet may be number 1,048,576.
@@ -55,11 +55,11 @@ export function readSheet(bytes: Uint8Array, context: BookContext): Sheet {
         case 'row':
           row = indexOf(findAttribute(attributes, 'r'), row)
           column = -1
-          if (rows.size >= DOCUMENT_LIMITS.rows) rowsLeft++
+          if (rows.size >= DOCUMENT_LIMITS.rows) omittedRows++
           return
         case 'c': {
-          const place = parseCell(findAttribute(attributes, 'r') ?? '')
-          column = place?.column ?? column + 1
+          const position = parseCell(findAttribute(attributes, 'r') ?? '')
+          column = position?.column ?? column + 1
           const type = findAttribute(attributes, 't') ?? 'n'
           cell = { type, style: Number(findAttribute(attributes, 's') ?? '0'), text: '' }
           return
@@ -81,14 +81,14 @@ export function readSheet(bytes: Uint8Array, context: BookContext): Sheet {
       if (name === 'v' || name === 't') isValue = false
       if (name === 'rPh') isPhonetic = false
       if (name !== 'c' || cell === undefined) return
-      keep(readValue(cell.type, cell.text, cell.style, context))
+      addCell(readValue(cell.type, cell.text, cell.style, context))
       cell = undefined
     },
     text(text) {
       if (isValue && !isPhonetic && cell !== undefined) cell.text += text
     },
   })
-  return { rows, merged, omittedRows: rowsLeft, omittedColumns: Math.max(0, widest - DOCUMENT_LIMITS.columns) }
+  return { rows, merged, omittedRows, omittedColumns: Math.max(0, columnCount - DOCUMENT_LIMITS.columns) }
 }
 
 function readValue(type: string, text: string, style: number, { strings, kinds, is1904 }: BookContext): string {

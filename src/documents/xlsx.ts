@@ -58,7 +58,7 @@ function writeSheet(name: string, sheet: Sheet): OfficeBlock[] {
   const columns = new Set([...sheet.rows.values()].flatMap((row) => [...row.keys()])).size
   const all = [...sheet.rows.keys()].sort((a, b) => a - b)
   const numbers = all.slice(0, Math.floor(DOCUMENT_LIMITS.cells / Math.max(1, columns)))
-  const rowsLeft = sheet.omittedRows + all.length - numbers.length
+  const omittedRows = sheet.omittedRows + all.length - numbers.length
   const titles = countTitles(sheet, numbers)
   const blocks: OfficeBlock[] = [{ type: 'heading', level: 2, html: writeRun(name, {}), id: name }]
   for (const number of numbers.slice(0, titles)) {
@@ -66,11 +66,11 @@ function writeSheet(name: string, sheet: Sheet): OfficeBlock[] {
       blocks.push({ type: 'paragraph', html: writeRun(text, {}) })
   }
   blocks.push({ type: 'markup', html: writeTable(arrangeRows(sheet, numbers.slice(titles))) })
-  const left = [
-    ...(rowsLeft > 0 ? [`${rowsLeft} further rows`] : []),
+  const leftOut = [
+    ...(omittedRows > 0 ? [`${omittedRows} further rows`] : []),
     ...(sheet.omittedColumns > 0 ? [`${sheet.omittedColumns} further columns`] : []),
   ]
-  if (left.length > 0) blocks.push({ type: 'paragraph', html: `${left.join(' and ')} are left out.` })
+  if (leftOut.length > 0) blocks.push({ type: 'paragraph', html: `${leftOut.join(' and ')} are left out.` })
   return blocks
 }
 
@@ -93,9 +93,9 @@ function arrangeRows({ rows, merged }: Sheet, numbers: readonly number[]): Offic
     const row = rows.get(number)
     const cells = []
     for (let column = first; column <= last; column++) {
-      const place = `${number} ${column}`
-      if (covered.has(place)) continue
-      const range = starts.get(place)
+      const key = `${number} ${column}`
+      if (covered.has(key)) continue
+      const range = starts.get(key)
       cells.push({
         html: writeRun(row?.get(column) ?? '', {}),
         columns: range === undefined ? 1 : Math.min(range.right, last) - column + 1,
@@ -127,13 +127,13 @@ function countWithin(numbers: readonly number[], { top, bottom }: CellRange): nu
   return Math.max(1, firstFrom(numbers, bottom + 1) - firstFrom(numbers, top))
 }
 
-/** Index of the first number that is at least `least`, in sorted numbers. */
-function firstFrom(numbers: readonly number[], least: number): number {
+/** Index of the first number that is at least `min`, in sorted numbers. */
+function firstFrom(numbers: readonly number[], min: number): number {
   let low = 0
   let high = numbers.length
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((numbers[middle] ?? 0) < least) low = middle + 1
+    if ((numbers[middle] ?? 0) < min) low = middle + 1
     else high = middle
   }
   return low

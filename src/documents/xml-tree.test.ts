@@ -60,7 +60,7 @@ test('refuses entity definitions, and opens no external ones', () => {
 })
 
 test('refuses deep nesting, and reads truncated XML', () => {
-  expect(refusal('<a>'.repeat(300))).toBe('too-large: its elements stand more than 200 deep in each other')
+  expect(refusal('<a>'.repeat(300))).toBe('too-large: its elements are nested more than 200 levels deep')
   expect(parse('<a><b>c').text).toBe('c')
-  expect(refusal('no XML')).toBe('damaged: it holds no XML where it should')
+  expect(refusal('no XML')).toBe('damaged: it has no XML where XML is expected')
 })

@@ -17,12 +17,12 @@ export class XmlElement {
     this.#attributes = attributes
   }
 
-  /** The value of an attribute by local name; one without a prefix comes first. */
+  /** The value of an attribute by local name; an attribute without a prefix takes precedence. */
   attribute(name: string): string | undefined {
     return findAttribute(this.#attributes, name)
   }
 
-  /** Like {@link attribute}, but only for attributes with a prefix, which may exist beside one without. */
+  /** Like {@link attribute}, but only for attributes with a prefix. An attribute without one may exist beside them. */
   prefixed(name: string): string | undefined {
     return findPrefixed(this.#attributes, name)
   }
@@ -36,22 +36,22 @@ export class XmlElement {
 
   /** The first child with a name, or the element at a path of child names. */
   find(...names: readonly string[]): XmlElement | undefined {
-    let at: XmlElement | undefined = this
-    for (const name of names) at = at?.elements(name).next().value ?? undefined
-    return at
+    let current: XmlElement | undefined = this
+    for (const name of names) current = current?.elements(name).next().value ?? undefined
+    return current
   }
 
   /** All descendants in document order. */
   *descendants(): Generator<XmlElement, void, void> {
-    const ahead: XmlElement[] = [...this.elements()].reverse()
-    for (let element = ahead.pop(); element !== undefined; element = ahead.pop()) {
+    const stack: XmlElement[] = [...this.elements()].reverse()
+    for (let element = stack.pop(); element !== undefined; element = stack.pop()) {
       yield element
-      // One by one, because there may be more children than a call may have arguments.
-      for (const inner of [...element.elements()].reverse()) ahead.push(inner)
+      // Pushes one by one, because there may be more children than a call may have arguments.
+      for (const inner of [...element.elements()].reverse()) stack.push(inner)
     }
   }
 
-  /** All text in it. */
+  /** All text in the element. */
   get text(): string {
     let text = ''
     for (const child of this.children) text += typeof child === 'string' ? child : child.text
@@ -93,7 +93,7 @@ export function parseXml(bytes: Uint8Array): XmlElement {
     },
   })
   const root = top.elements().next().value
-  if (root === undefined) throw new DocumentError('damaged', 'it holds no XML where it should')
+  if (root === undefined) throw new DocumentError('damaged', 'it has no XML where XML is expected')
   return root
 }
 
@@ -109,10 +109,7 @@ export function readXml(bytes: Uint8Array, handler: XmlHandler): void {
     {
       onopentag(name, attributes) {
         if (++depth > DOCUMENT_LIMITS.depth) {
-          throw new DocumentError(
-            'too-large',
-            `its elements stand more than ${DOCUMENT_LIMITS.depth} deep in each other`,
-          )
+          throw new DocumentError('too-large', `its elements are nested more than ${DOCUMENT_LIMITS.depth} levels deep`)
         }
         for (const key in attributes) attributes[key] = decodeText(attributes[key] ?? '')
         handler.open(localName(name), attributes)

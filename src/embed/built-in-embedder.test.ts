@@ -31,7 +31,7 @@ test('embeds a batch in several threads, and returns the vectors in the order of
   await expect(embedder.embed(['late'])).rejects.toMatchObject({ code: 'MODEL_UNUSABLE' })
 })
 
-test('its vector space has a model name, a fingerprint and the number of dimensions', () => {
+test('the vector space has a model name, a fingerprint and the number of dimensions', () => {
   const { space } = openBuiltInEmbedder({ folder: BUILT_IN_FOLDER })
   expect(space).toEqual({
     model: 'pharos-embed-1',
@@ -67,7 +67,7 @@ test('an abort drops texts that no thread has started', async () => {
   await embedder.close()
 })
 
-test('explains what is wrong with a damaged model', async () => {
+test('names the problem with a damaged or missing model', async () => {
   const folder = join(root, 'damaged')
   cpSync(fileURLToPath(BUILT_IN_FOLDER), folder, { recursive: true })
   writeFileSync(join(folder, 'weights.bin'), 'half')

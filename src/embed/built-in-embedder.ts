@@ -21,7 +21,7 @@ const MODEL_FOLDER = new URL(
   import.meta.url,
 )
 
-/** The space of all-MiniLM-L6-v2, the model of earlier versions of Pharos. */
+/** The fingerprint of the vector space of all-MiniLM-L6-v2, the model of earlier versions of Pharos. */
 const EARLIER_SPACES = ['ae19371163d6c652dc176d04ae33c0d76f36ebb7b103cc73333800e6280ffee6']
 
 /** Texts per task: enough to fill a pass of the model with short texts, and few enough to share a batch evenly among threads. */
@@ -42,16 +42,16 @@ export function openBuiltInEmbedder({
 }: BuiltInEmbedderOptions = {}): Embedder {
   const count = Math.max(1, Math.floor(threads))
   let loading: Promise<LoadedModel> | undefined
-  let questions: EmbeddingEngine | undefined
+  let queryEngine: EmbeddingEngine | undefined
   const load = (): Promise<LoadedModel> => {
     loading ??= loadBuiltInModel(folder, count + 1).catch((error: unknown) => {
-      // The next text loads it again.
+      // The next text tries to load the model again.
       loading = undefined
       throw error
     })
     return loading
   }
-  const batches = new EmbedThreads({ load, count, idleMs: IDLE_TIMEOUT_MS })
+  const batchThreads = new EmbedThreads({ load, count, idleMs: IDLE_TIMEOUT_MS })
   let isClosed = false
   return {
     space: BUILT_IN_SPACE,
@@ -62,8 +62,8 @@ export function openBuiltInEmbedder({
       if (isClosed) throw new PharosError('MODEL_UNUSABLE', { problem: 'it was closed' })
       signal?.throwIfAborted()
       if (use === 'query') {
-        questions ??= createEngine(await load())
-        return questions.embed(texts)
+        queryEngine ??= createEngine(await load())
+        return queryEngine.embed(texts)
       }
       // Sorting by length puts similar texts into one pass; starting with the longest leaves no thread with a long task at the end.
       const order = [...texts.keys()].sort((a, b) => (texts[b]?.length ?? 0) - (texts[a]?.length ?? 0))
@@ -73,7 +73,7 @@ export function openBuiltInEmbedder({
       await Promise.all(
         parts.map(async (part) => {
           const given = part.map((i) => texts[i] ?? '')
-          const found = await batches.embed(given, signal)
+          const found = await batchThreads.embed(given, signal)
           for (const [at, i] of part.entries()) vectors[i] = found[at] ?? new Float32Array()
         }),
       )
@@ -81,9 +81,9 @@ export function openBuiltInEmbedder({
     },
     async close() {
       isClosed = true
-      questions = undefined
+      queryEngine = undefined
       loading = undefined
-      await batches.close()
+      await batchThreads.close()
     },
   }
 }

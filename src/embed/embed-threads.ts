@@ -27,7 +27,7 @@ interface Thread {
   readonly worker: Worker
   readonly engine: number
   isReady: boolean
-  /** Whether it is exiting: it gets no further tasks, and its engine is free when it has exited. */
+  /** Whether the thread is exiting: it gets no further tasks, and its engine is free once it has exited. */
   isEnding: boolean
   task: EmbedTask | undefined
   timer: NodeJS.Timeout | undefined
@@ -59,7 +59,7 @@ export class EmbedThreads {
       if (this.#isClosed) throw createUnusableError('it was closed')
       signal?.throwIfAborted()
       const giveUp = (): void => {
-        const at = this.#tasks.indexOf(job)
+        const at = this.#tasks.indexOf(task)
         if (at >= 0) this.#tasks.splice(at, 1)
         reject(signal?.reason)
       }
@@ -71,13 +71,13 @@ export class EmbedThreads {
           then(value)
         }
       // Truncates texts before they are copied to the thread, because the model ignores the rest.
-      const job: EmbedTask = {
+      const task: EmbedTask = {
         texts: texts.map((text) => text.slice(0, MAX_TOKENS * MAX_CHARS_PER_TOKEN)),
         resolve: settle(resolve),
         reject: settle(reject),
       }
       this.#model = model
-      this.#tasks.push(job)
+      this.#tasks.push(task)
       this.#next()
     })
   }
@@ -85,10 +85,10 @@ export class EmbedThreads {
   async close(): Promise<void> {
     this.#isClosed = true
     const threads = [...this.#threads]
-    const jobs = [...threads.flatMap(({ task }) => task ?? []), ...this.#tasks.splice(0)]
+    const unfinished = [...threads.flatMap(({ task }) => task ?? []), ...this.#tasks.splice(0)]
     // Also waits for a thread that is already exiting.
     const ended = threads.map((thread) => this.#end(thread))
-    for (const { reject } of jobs) reject(createUnusableError('it was closed'))
+    for (const { reject } of unfinished) reject(createUnusableError('it was closed'))
     await Promise.all(ended)
   }
 
@@ -156,9 +156,10 @@ export class EmbedThreads {
   /** Rejects the task of a broken thread. If the thread never became ready, the next would fail too, so all waiting tasks are rejected. */
   #fail(thread: Thread, problem: string): void {
     if (thread.isEnding) return
-    const jobs = [...(thread.task === undefined ? [] : [thread.task]), ...(thread.isReady ? [] : this.#tasks.splice(0))]
+    const waiting = thread.isReady ? [] : this.#tasks.splice(0)
+    const rejected = [...(thread.task === undefined ? [] : [thread.task]), ...waiting]
     void this.#end(thread)
-    for (const { reject } of jobs) reject(createUnusableError(problem))
+    for (const { reject } of rejected) reject(createUnusableError(problem))
   }
 
   async #end(thread: Thread): Promise<void> {

@@ -17,7 +17,7 @@ export async function loadBuiltInModel(folder: URL, engines: number): Promise<Lo
       { relaxed, plain },
       { digest, engines },
     )
-    // The model has its own copy. Without this, 10 MB would stay until the next garbage collection, minutes later.
+    // Frees these bytes, because the model has its own copy; otherwise 10 MB would stay until a garbage collection minutes later.
     weights.buffer.transfer(0)
     return model
   } catch (error) {

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 
 /**
- * The whole words of the built-in model's vocabulary. They are ordinary English, while names of products and protocols consist of several
- * pieces. Loaded on first use.
+ * Returns a function that loads, on first use, the whole words of the built-in model's vocabulary. They are ordinary English, while the
+ * vocabulary has names of products and protocols only in several pieces.
  */
 export function createOrdinaryWords(): () => Promise<ReadonlySet<string>> {
   // The source tree has the model in `model/`; the built program has it in the build's output.

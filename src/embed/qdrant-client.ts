@@ -56,7 +56,7 @@ export function createQdrantClient(access: QdrantAccess): QdrantClient {
     })
     const read = z.object({ result }).safeParse(answer)
     if (read.success) return read.data.result
-    throw new ServiceFailure('bad-answer', `Qdrant answered ${method} ${path} with something that it is not known for`)
+    throw new ServiceFailure('bad-answer', `Qdrant answered ${method} ${path} with an unexpected response`)
   }
 }
 
@@ -73,7 +73,7 @@ export function createUnusableError(url: string, problem: string, advice: string
 }
 
 function adviceFor({ type, status }: ServiceFailure): string {
-  if (status === 401 || status === 403) return 'give the key that it wants to see, with the right to write (qdrantKey)'
-  if (type === 'refused' || type === 'bad-answer') return 'see that a Qdrant of 1.10 or newer answers there'
-  return 'see that it runs there and can be reached; nothing is lost, `pharos embed sync` brings it up to date'
+  if (status === 401 || status === 403) return 'set qdrantKey to an API key with write access'
+  if (type === 'refused' || type === 'bad-answer') return 'check that Qdrant 1.10 or newer is running there'
+  return 'check that it is running and reachable; no vectors are lost, and `pharos embed sync` updates the copy'
 }

@@ -13,7 +13,7 @@ import { batchPoints, type SerializedPoint } from './qdrant-upsert.ts'
 
 /** Which collection to open. */
 export interface QdrantCollectionOptions extends QdrantAccess {
-  /** Its name. */
+  /** Name of the collection. */
   readonly collection: string
   /** Number of dimensions of a vector. */
   readonly dimensions: number
@@ -94,7 +94,7 @@ async function ensureCollection(call: QdrantClient, options: QdrantCollectionOpt
   if (found !== undefined && problem !== undefined) {
     if (library === undefined) throw createRefusedError(options, problem, DROP_ADVICE)
     if (!(await isOwnedByLibrary(call, path, found, library, signal))) {
-      throw createRefusedError(options, `${problem}, and it holds points that are not of this library`, OTHER_ADVICE)
+      throw createRefusedError(options, `${problem}, and it also holds other data`, OTHER_ADVICE)
     }
     await call({ method: 'DELETE', path, result: anyResult, signal })
     found = undefined
@@ -102,9 +102,10 @@ async function ensureCollection(call: QdrantClient, options: QdrantCollectionOpt
   if (found === undefined) {
     await createCollection(call, path, options)
     found = await readInfo(call, path, signal)
-    // Another process may have created it meanwhile.
-    const made = found === undefined ? 'it was removed as soon as it was made' : findMismatch(found, options.dimensions)
-    if (made !== undefined) throw createRefusedError(options, made, OTHER_ADVICE)
+    // Another process may have created the collection meanwhile, with other properties.
+    const mismatch =
+      found === undefined ? 'it was removed after it was created' : findMismatch(found, options.dimensions)
+    if (mismatch !== undefined) throw createRefusedError(options, mismatch, OTHER_ADVICE)
   }
   for (const [name, schema] of Object.entries(PAYLOAD_INDEXES)) {
     if (found?.payload_schema[name] !== undefined) continue
@@ -131,7 +132,7 @@ async function createCollection(call: QdrantClient, path: string, options: Qdran
   try {
     await call({ method: 'PUT', path, json, result: anyResult, signal: options.signal })
   } catch (error) {
-    // Another process created it since the check; the next step checks whether it fits.
+    // 409: another process created the collection since the check; the next step checks whether it fits.
     if (!hasStatus(error, 409)) throw error
   }
 }
@@ -139,12 +140,12 @@ async function createCollection(call: QdrantClient, path: string, options: Qdran
 /** Why a collection cannot be used; undefined when it can. */
 function findMismatch({ config }: CollectionInfo, dimensions: number): string | undefined {
   const { size, distance } = config.params.vectors
-  if (size === undefined) return 'its vectors have names'
+  if (size === undefined) return 'it has named vectors'
   if (size !== dimensions) return `its vectors have ${String(size)} dimensions instead of ${dimensions}`
-  return distance === 'Cosine' ? undefined : `it compares by ${String(distance)} instead of Cosine`
+  return distance === 'Cosine' ? undefined : `its distance is ${String(distance)} instead of Cosine`
 }
 
-/** Whether a collection has no points, or only points of this library. Without an index on the library id none of them is of a library. */
+/** Whether a collection has no points, or only points of this library. Without an index on the library id it has no points of a library. */
 async function isOwnedByLibrary(
   call: QdrantClient,
   path: string,
@@ -156,14 +157,14 @@ async function isOwnedByLibrary(
     const json = { exact: true, ...(filter === undefined ? {} : { filter }) }
     return (await call({ method: 'POST', path: `${path}/points/count`, json, result: countResult, signal })).count
   }
-  const all = await count()
-  if (all === 0) return true
-  return found.payload_schema['library_id'] !== undefined && (await count(matchLibrary(library))) === all
+  const total = await count()
+  if (total === 0) return true
+  return found.payload_schema['library_id'] !== undefined && (await count(matchLibrary(library))) === total
 }
 
-const OTHER_ADVICE = 'name another collection (qdrantCollection); nothing of this one was touched'
+const OTHER_ADVICE = 'use another collection (qdrantCollection); this one was not changed'
 const DROP_ADVICE =
-  'name another collection (qdrantCollection), or make this one anew with `pharos embed sync --rebuild` where it is of this library alone'
+  'use another collection (qdrantCollection), or rebuild this one with `pharos embed sync --rebuild` if only this library uses it'
 
 function createRefusedError({ url, collection }: QdrantCollectionOptions, problem: string, advice: string): Error {
   return createUnusableError(url, `collection ${collection}: ${problem}`, advice)
@@ -190,14 +191,14 @@ const scrollResult = z.object({
 })
 const countResult = z.object({ count: z.number() })
 
-/** A collection without checking that it exists. */
+/** Creates the client of a collection, without checking that the collection exists. */
 export function createQdrantCollection(options: QdrantCollectionOptions): QdrantCollection {
   const { url: service, collection: name, dimensions } = options
   const raw = createQdrantClient(options)
   const points = `${pathOf(name)}/points`
-  const call: QdrantClient = async (asked) => {
+  const call: QdrantClient = async (request) => {
     try {
-      return await raw(asked)
+      return await raw(request)
     } catch (error) {
       throw toUnusableError(service, error)
     }
@@ -211,11 +212,11 @@ export function createQdrantCollection(options: QdrantCollectionOptions): Qdrant
   }
   /** Removes the points that match a filter; returns their number. */
   const removeAll = async (filter: QdrantFilter, signal: AbortSignal | undefined): Promise<number> => {
-    const there = await count(filter, signal)
-    if (there > 0) await remove({ filter }, signal)
-    return there
+    const matchCount = await count(filter, signal)
+    if (matchCount > 0) await remove({ filter }, signal)
+    return matchCount
   }
-  /** Writes points in one request, and in halves when a server on the way rejects it as too large. */
+  /** Writes points in one request, or in halves if the server or a proxy rejects the request as too large. */
   const write = async (written: readonly SerializedPoint[], signal: AbortSignal | undefined): Promise<void> => {
     try {
       await raw({ method: 'PUT', path: `${points}?wait=true`, json: { points: written }, result: anyResult, signal })

@@ -48,7 +48,7 @@ export interface CopyHits {
   readonly isTruncated: boolean
 }
 
-/** Timeout of waiting for an opening. It is longer than all timeouts of the opening itself, so that a wait ends early only by an abort. */
+/** How long a caller waits until the collection is open. Opening itself has shorter timeouts, so only an abort ends the wait early. */
 const OPEN_TIMEOUT_MS = 600_000
 
 /** Payload fields that identify a chunk. */
@@ -81,16 +81,16 @@ export function createQdrantCopy(options: QdrantCopyOptions): QdrantCopy {
       throw error
     }
   }
-  const patient = ({ dimensions }: VectorSpace, signal: AbortSignal | undefined): QdrantCollectionOptions => ({
+  const withRetries = ({ dimensions }: VectorSpace, signal: AbortSignal | undefined): QdrantCollectionOptions => ({
     ...options,
     dimensions,
     signal,
   })
-  const hurried = (space: VectorSpace, signal: AbortSignal | undefined): QdrantCollectionOptions => ({
-    ...patient(space, signal),
+  const withoutRetries = (space: VectorSpace, signal: AbortSignal | undefined): QdrantCollectionOptions => ({
+    ...withRetries(space, signal),
     retries: 0,
   })
-  // Entries are made by createChunkPoint.
+  // The cast is safe, because createChunkPoint made all entries.
   const pointsOf = (entries: readonly CopyEntry[]): readonly QdrantPoint[] => entries as readonly QdrantPoint[]
 
   return {
@@ -104,42 +104,44 @@ export function createQdrantCopy(options: QdrantCopyOptions): QdrantCopy {
     },
     prepare: async (space, rebuild, signal) => {
       ready = undefined
-      await use({ ...patient(space, signal), recreateFor: rebuild ? library : undefined }, async () => undefined)
+      await use({ ...withRetries(space, signal), recreateFor: rebuild ? library : undefined }, async () => undefined)
     },
     async *list(space, signal) {
-      const collection = createQdrantCollection(patient(space, signal))
+      const collection = createQdrantCollection(withRetries(space, signal))
       const query = { filter: matchLibrary(library), payload: [...CHUNK_NAME_FIELDS, 'copy_mark'], signal }
       for await (const { id, payload } of collection.scroll(query)) {
         yield { id, ...readChunkName(payload), mark: String(payload['copy_mark']) }
       }
     },
     describe: (space, chunk) => createChunkPoint(space, library, chunk),
-    write: (space, entries, signal) => use(patient(space, signal), (made) => made.upsert(pointsOf(entries), signal)),
+    write: (space, entries, signal) =>
+      use(withRetries(space, signal), (collection) => collection.upsert(pointsOf(entries), signal)),
     writeWithoutRetries: (space, entries, signal) =>
-      use(hurried(space, signal), (made) => made.upsert(pointsOf(entries), signal)),
-    remove: (space, ids, signal) => use(patient(space, signal), (made) => made.deletePoints(ids, signal)),
+      use(withoutRetries(space, signal), (collection) => collection.upsert(pointsOf(entries), signal)),
+    remove: (space, ids, signal) =>
+      use(withRetries(space, signal), (collection) => collection.deletePoints(ids, signal)),
     count: async (space, signal) => {
       try {
-        return await createQdrantCollection(hurried(space, signal)).count(matchLibrary(library), signal)
+        return await createQdrantCollection(withoutRetries(space, signal)).count(matchLibrary(library), signal)
       } catch (error) {
-        // The collection does not exist yet.
+        // 404: the collection does not exist yet.
         if (error instanceof Error && error.cause instanceof ServiceFailure && error.cause.status === 404) return 0
         throw error
       }
     },
-    search: async (space, { vector, filter: asked, sourceIds, limit, limitToCheck }, signal) => {
-      const { filter, postFilter } = splitFilter({ library, fingerprint: space.fingerprint, sourceIds }, asked)
-      const wanted = {
+    search: async (space, { vector, filter: chunkFilter, sourceIds, limit, limitToCheck }, signal) => {
+      const { filter, postFilter } = splitFilter({ library, fingerprint: space.fingerprint, sourceIds }, chunkFilter)
+      const pointQuery = {
         filter,
         payload: CHUNK_NAME_FIELDS,
         limit: postFilter === undefined ? limit : limitToCheck,
         signal,
       }
-      const found = await createQdrantCollection(hurried(space, signal)).search(vector, wanted)
+      const found = await createQdrantCollection(withoutRetries(space, signal)).search(vector, pointQuery)
       return {
         names: found.map(({ payload }) => readChunkName(payload)),
         postFilter,
-        isTruncated: found.length === wanted.limit,
+        isTruncated: found.length === pointQuery.limit,
       }
     },
   }

@@ -45,9 +45,9 @@ const WRITE_TIMEOUT_MS = 5000
 export function createQdrantIndex({ vectors, copy, store, clock, searchMs, writeMs }: QdrantIndexParts): VectorIndex {
   const createBreaker = (): CircuitBreaker =>
     new CircuitBreaker({ threshold: 1, resetMs: COOLDOWN_MS, now: () => clock.now() })
-  const reading = createBreaker()
-  const writing = createBreaker()
-  let counted: { readonly at: number; readonly vectors: number; readonly points: number } | undefined
+  const readBreaker = createBreaker()
+  const writeBreaker = createBreaker()
+  let lastCount: { readonly at: number; readonly vectors: number; readonly points: number } | undefined
 
   /**
    * The state of the copy. Its points are counted again if the number of vectors has changed or the last count is older than
@@ -56,14 +56,14 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
   const readState = async (space: VectorSpace, signal: AbortSignal): Promise<VectorCopyState> => {
     const { embedded } = await vectors.count()
     const now = clock.now()
-    const isKnown = counted?.vectors === embedded && now - counted.at < STATE_CACHE_MS
-    if (counted === undefined || !isKnown) {
-      counted = { at: now, vectors: embedded, points: await copy.count(space, signal) }
+    const isCurrent = lastCount?.vectors === embedded && now - lastCount.at < STATE_CACHE_MS
+    if (lastCount === undefined || !isCurrent) {
+      lastCount = { at: now, vectors: embedded, points: await copy.count(space, signal) }
     }
-    return { vectors: embedded, points: counted.points, uncopied: await vectors.countUncopied(copy.location) }
+    return { vectors: embedded, points: lastCount.points, uncopied: await vectors.countUncopied(copy.location) }
   }
-  /** The nearest chunks according to the copy. If the copy is out of date: what it has, as text that follows `it has`. */
-  const findThere = async (
+  /** Returns the nearest chunks according to the copy. If the copy is out of date, returns a text that completes the problem `it has …`. */
+  const searchCopy = async (
     query: Float32Array,
     limit: number,
     filter: ChunkFilter,
@@ -76,41 +76,43 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
     if (sourceIds.length === 0) return []
     const state = await readState(space, signal)
     if (!isInSync(state)) return writeCopyState(state)
-    const asked = { vector: query, filter, sourceIds, limit: limit + EXTRA_HITS, limitToCheck: MAX_CHECKED }
-    const { names, postFilter, isTruncated } = await copy.search(space, asked, signal)
-    const { passing, gone } =
-      postFilter === undefined ? { passing: names, gone: 0 } : await choose(names, postFilter, limit + EXTRA_HITS)
+    const copyQuery = { vector: query, filter, sourceIds, limit: limit + EXTRA_HITS, limitToCheck: MAX_CHECKED }
+    const { names, postFilter, isTruncated } = await copy.search(space, copyQuery, signal)
+    const { passing, deletedCount } =
+      postFilter === undefined
+        ? { passing: names, deletedCount: 0 }
+        : await selectPassing(names, postFilter, limit + EXTRA_HITS)
     const similarities = await vectors.compare(query, passing)
     const found = passing.flatMap((name, i) => {
       const similarity = similarities[i] ?? null
       return similarity === null ? [] : [{ ...name, similarity }]
     })
-    const isCrowded = gone > 0 || found.length < passing.length
+    const hasDeletedHits = deletedCount > 0 || found.length < passing.length
     // Points of deleted chunks may have displaced other hits.
-    if (isTruncated && isCrowded && found.length < limit) return 'points of what is gone in the room of others'
+    if (isTruncated && hasDeletedHits && found.length < limit) return 'outdated points that displace current ones'
     copy.setProblem(null)
     return found.sort((a, b) => b.similarity - a.similarity).slice(0, limit)
   }
-  /** Selects the chunks that pass a check, and counts the deleted ones. */
-  const choose = async (
+  /** Selects up to `maxCount` chunks that pass a check, and counts the deleted chunks among those checked. */
+  const selectPassing = async (
     names: readonly ChunkRef[],
     check: (stored: StoredChunk) => boolean,
-    most: number,
-  ): Promise<{ readonly passing: readonly ChunkRef[]; readonly gone: number }> => {
+    maxCount: number,
+  ): Promise<{ readonly passing: readonly ChunkRef[]; readonly deletedCount: number }> => {
     const passing: ChunkRef[] = []
-    let gone = 0
+    let deletedCount = 0
     for (const name of names) {
-      if (passing.length >= most) break
+      if (passing.length >= maxCount) break
       const stored = await store.readChunk(name.sourceId, name.chunkId)
-      if (stored === undefined) gone++
+      if (stored === undefined) deletedCount++
       else if (check(stored)) passing.push(name)
     }
-    return { passing, gone }
+    return { passing, deletedCount }
   }
 
-  /** Records a failure. During the cool-down it is already recorded. */
+  /** Records a failure, unless the circuit breaker rejected the call: then the failure that opened it is already recorded. */
   const noteFailure = (error: unknown): void => {
-    counted = undefined
+    lastCount = undefined
     if (error instanceof CircuitOpenError && copy.problem !== null) return
     copy.setProblem(messageOf(error))
   }
@@ -120,28 +122,28 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
     write: async (space, written, signal) => {
       await vectors.write(space, written)
       // Rounds the vectors as the store does, so that a later sync finds no difference between store and copy.
-      const kept = written.map((one) => ({ ...one, vector: restoreVector(quantizeVector(one.vector)) }))
-      const chunks = await readCopiedChunks(store, kept)
+      const rounded = written.map((one) => ({ ...one, vector: restoreVector(quantizeVector(one.vector)) }))
+      const chunks = await readCopiedChunks(store, rounded)
       const entries = chunks.map((chunk) => copy.describe(space, chunk))
       const write = () =>
-        withTimeout(writeMs ?? WRITE_TIMEOUT_MS, signal, (both) => copy.writeWithoutRetries(space, entries, both))
-      const counts = () => signal?.aborted !== true
+        withTimeout(writeMs ?? WRITE_TIMEOUT_MS, signal, (limited) => copy.writeWithoutRetries(space, entries, limited))
+      const isNotAborted = () => signal?.aborted !== true
       try {
-        await writing.run(write, counts)
+        await writeBreaker.run(write, isNotAborted)
         await vectors.markCopied(copy.location, space, written)
-        counted = undefined
+        lastCount = undefined
       } catch (error) {
         // The store has the vectors, and records that the copy lacks them.
-        if (counts()) noteFailure(error)
+        if (isNotAborted()) noteFailure(error)
       }
     },
     nearest: async (query, limit, filter = {}, signal) => {
       const find = () =>
-        withTimeout(searchMs ?? SEARCH_TIMEOUT_MS, signal, (both) => findThere(query, limit, filter, both))
+        withTimeout(searchMs ?? SEARCH_TIMEOUT_MS, signal, (limited) => searchCopy(query, limit, filter, limited))
       try {
-        const found = await reading.run(find, () => signal?.aborted !== true)
+        const found = await readBreaker.run(find, () => signal?.aborted !== true)
         if (typeof found !== 'string') return found
-        copy.setProblem(`it has ${found}; \`pharos embed sync\` mends that`)
+        copy.setProblem(`it has ${found}; \`pharos embed sync\` updates the copy`)
       } catch (error) {
         signal?.throwIfAborted()
         // The store answers the same query, only slower when there are very many vectors.

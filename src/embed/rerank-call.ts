@@ -30,7 +30,7 @@ export type TextScorer = (query: string, texts: readonly string[], signal?: Abor
 export function createReranker(
   name: string,
   { candidates, budgetMs, clock, key }: RerankServiceOptions,
-  judge: TextScorer,
+  scoreTexts: TextScorer,
 ): Reranker {
   const breaker = new CircuitBreaker({ threshold: FAILURE_THRESHOLD, resetMs: COOLDOWN_MS, now: () => clock.now() })
   return {
@@ -41,7 +41,7 @@ export function createReranker(
       if (texts.length === 0) return []
       try {
         return await breaker.run(
-          () => judge(query, texts, signal),
+          () => scoreTexts(query, texts, signal),
           () => !isAbortedByCaller(signal),
         )
       } catch (error) {
@@ -51,7 +51,7 @@ export function createReranker(
   }
 }
 
-/** Adds a cause that the service itself cannot report. */
+/** Names a missing key as the cause of a 401, because the service does not know the setting. */
 function explainFailure(error: unknown, key: string | undefined): unknown {
   if (!(error instanceof ServiceFailure) || error.status !== 401 || key !== undefined) return error
   return new ServiceFailure(error.type, 'no key was sent; set PHAROS_RERANK_KEY', { status: error.status })
@@ -62,7 +62,7 @@ function isAbortedByCaller(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true && !(signal.reason instanceof Error && signal.reason.name === 'TimeoutError')
 }
 
-/** The parts of a call that are the same for every service. It has no retries, because the budget leaves no time for them. */
+/** The parts of a call that are the same for every service. The call has no retries, because the budget leaves no time for them. */
 export function createRerankCall(
   service: string,
   { key, budgetMs }: RerankServiceOptions,
@@ -81,21 +81,21 @@ export function createRerankCall(
   }
 }
 
-/** Reads a list of scores into the order of the texts. Every text must have exactly one finite score. */
-export function readScores(service: string, judged: unknown, count: number, member: string): number[] {
+/** Reads a list of scores and returns them in the order of the texts. Every text must have exactly one finite score. */
+export function readScores(service: string, results: unknown, count: number, scoreField: string): number[] {
   const refuse = (problem: string): ServiceFailure => new ServiceFailure('bad-answer', `${service} answered ${problem}`)
-  if (!Array.isArray(judged)) throw refuse('without a list of judgements')
+  if (!Array.isArray(results)) throw refuse('without a list of scores')
   const scores = new Map<number, number>()
-  for (const one of judged as readonly unknown[]) {
-    const { index, [member]: score } = (one ?? {}) as Readonly<Record<string, unknown>>
+  for (const result of results as readonly unknown[]) {
+    const { index, [scoreField]: score } = (result ?? {}) as Readonly<Record<string, unknown>>
     if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= count) {
-      throw refuse(`with a judgement of text ${String(index)}, of ${count}`)
+      throw refuse(`with a score for text ${String(index)}, which it was not given`)
     }
-    if (scores.has(index)) throw refuse(`with two judgements of text ${index}`)
-    if (typeof score !== 'number' || !Number.isFinite(score)) throw refuse(`with a ${member} that is no finite number`)
+    if (scores.has(index)) throw refuse(`with two scores for text ${index}`)
+    if (typeof score !== 'number' || !Number.isFinite(score)) throw refuse(`with a ${scoreField} that is not finite`)
     scores.set(index, score)
   }
-  if (scores.size < count) throw refuse(`with ${scores.size} judgements of ${count} texts`)
+  if (scores.size < count) throw refuse(`with ${scores.size} scores for ${count} texts`)
   return Array.from({ length: count }, (_, i) => scores.get(i) as number)
 }
 

@@ -4,29 +4,30 @@ import { mapConcurrently, splitBatches } from './service-batches.ts'
 
 describe('batches', () => {
   test('batches keep all texts in order, within the limits', () => {
-    const limits = fc.record({ count: fc.integer({ min: 1, max: 9 }), bytes: fc.integer({ min: 1, max: 99 }) })
+    const anyLimits = fc.record({ count: fc.integer({ min: 1, max: 9 }), bytes: fc.integer({ min: 1, max: 99 }) })
     fc.assert(
-      fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 30 })), limits, (texts, most) => {
-        const batches = splitBatches(texts, most)
+      fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 30 })), anyLimits, (texts, limits) => {
+        const batches = splitBatches(texts, limits)
         expect(batches.flat()).toEqual(texts)
-        // The two brackets count as one byte, because one of them replaces the last comma.
+        // splitBatches counts a comma for each text; JSON has one comma less and two brackets, which is one byte more.
         const bytesOf = (batch: readonly string[]) => Buffer.byteLength(JSON.stringify(batch)) - 1
-        const isFine = ({ length }: readonly string[]) => length > 0 && length <= most.count
-        expect(batches.every((one) => isFine(one) && (one.length === 1 || bytesOf(one) <= most.bytes))).toBe(true)
+        const hasValidCount = ({ length }: readonly string[]) => length > 0 && length <= limits.count
+        const hasValidSize = (batch: readonly string[]) => batch.length === 1 || bytesOf(batch) <= limits.bytes
+        expect(batches.every((batch) => hasValidCount(batch) && hasValidSize(batch))).toBe(true)
       }),
     )
   })
 
   test('batches run a few at a time, and their results keep the order', async () => {
     let atOnce = 0
-    let most = 0
-    const made = await mapConcurrently([5, 1, 3, 2], 2, undefined, async (turns) => {
-      most = Math.max(most, ++atOnce)
+    let maxAtOnce = 0
+    const results = await mapConcurrently([5, 1, 3, 2], 2, undefined, async (turns) => {
+      maxAtOnce = Math.max(maxAtOnce, ++atOnce)
       for (let i = 0; i < turns; i++) await Promise.resolve()
       atOnce--
       return turns * 10
     })
-    expect({ made, most }).toEqual({ made: [50, 10, 30, 20], most: 2 })
+    expect({ results, maxAtOnce }).toEqual({ results: [50, 10, 30, 20], maxAtOnce: 2 })
     expect(await mapConcurrently([], 2, undefined, async () => 1)).toEqual([])
   })
 

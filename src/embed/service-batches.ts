@@ -10,7 +10,7 @@ export function splitBatches(texts: readonly string[], limits: BatchLimits): str
   const batches: string[][] = []
   let bytes = 0
   for (const text of texts) {
-    // Includes the comma after it.
+    // Includes the comma after the text.
     const size = Buffer.byteLength(JSON.stringify(text)) + 1
     const batch = batches.at(-1)
     if (batch === undefined || batch.length >= limits.count || bytes + size > limits.bytes) {
@@ -30,26 +30,26 @@ export function splitBatches(texts: readonly string[], limits: BatchLimits): str
  */
 export async function mapConcurrently<T, R>(
   batches: readonly T[],
-  most: number,
+  maxConcurrent: number,
   signal: AbortSignal | undefined,
   work: (batch: T, signal: AbortSignal) => Promise<R>,
 ): Promise<R[]> {
   const failed = new AbortController()
-  const both = signal === undefined ? failed.signal : AbortSignal.any([signal, failed.signal])
-  const made: R[] = []
+  const combinedSignal = signal === undefined ? failed.signal : AbortSignal.any([signal, failed.signal])
+  const results: R[] = []
   const queue = batches.entries()
-  const goThrough = async (): Promise<void> => {
+  const runBatches = async (): Promise<void> => {
     for (const [index, batch] of queue) {
       try {
-        made[index] = await work(batch, both)
+        results[index] = await work(batch, combinedSignal)
       } catch (error) {
         failed.abort(error)
       }
-      both.throwIfAborted()
+      combinedSignal.throwIfAborted()
     }
   }
-  const ended = await Promise.allSettled(Array.from({ length: Math.min(most, batches.length) }, goThrough))
-  // All of them reject with the reason of the first.
-  for (const one of ended) if (one.status === 'rejected') throw one.reason
-  return made
+  const ended = await Promise.allSettled(Array.from({ length: Math.min(maxConcurrent, batches.length) }, runBatches))
+  // All rejections have the same reason: the first failure, or the abort by the caller.
+  for (const end of ended) if (end.status === 'rejected') throw end.reason
+  return results
 }

@@ -14,7 +14,7 @@ export interface ServiceEmbedderOptions extends SessionOptions {
   readonly signal?: AbortSignal
 }
 
-/** Concurrent requests: the service has the next batch while it finishes one. */
+/** Number of concurrent requests: two, so that the service already has the next batch when it finishes one. */
 const CONCURRENT_BATCHES = 2
 
 /**
@@ -38,9 +38,9 @@ export async function openServiceEmbedder(
         texts.map((text) => prefix + text),
         { count, bytes: batchBytes },
       )
-      const ask = (some: readonly string[], both: AbortSignal): Promise<Float32Array[]> =>
-        use === 'query' ? session.embedQuery(some, both) : session.embed(some, both)
-      return (await mapConcurrently(batches, CONCURRENT_BATCHES, signal, ask)).flat()
+      const embedBatch = (part: readonly string[], combined: AbortSignal): Promise<Float32Array[]> =>
+        use === 'query' ? session.embedQuery(part, combined) : session.embed(part, combined)
+      return (await mapConcurrently(batches, CONCURRENT_BATCHES, signal, embedBatch)).flat()
     },
     // The caller that opened the client closes it.
     close: async () => undefined,

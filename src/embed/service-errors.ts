@@ -6,19 +6,19 @@ export interface NamedService {
   /** Name of the service. */
   readonly service: string
   readonly endpoint: string
-  /** Only its presence matters here. */
+  /** API key, of which error messages only consider whether there is one. */
   readonly key?: string
 }
 
-const RETRY_ADVICE = 'see that it runs and try again; search goes by words meanwhile'
+const RETRY_ADVICE = 'check that it is running, then try again; meanwhile search matches words only'
 const ENDPOINT_ADVICE = 'check the settings embedEndpoint and embedModel'
 const KEY_ADVICE = 'check the setting embedKey (PHAROS_EMBED_KEY)'
 const MISSING_KEY_ADVICE = 'set PHAROS_EMBED_KEY'
-const TIMEOUT_ADVICE = 'see that it runs; where it is only slow, lower embedBatch or raise embedTimeout'
+const TIMEOUT_ADVICE = 'check that it is running; if it is slow, lower embedBatch or raise embedTimeout'
 export const REPLACE_ADVICE =
-  'use the model that the vectors were made with, or make all of them anew with `pharos embed run --replace`'
+  'use the model that made the vectors, or embed everything again with `pharos embed run --replace`'
 
-/** Advice for the owner, by HTTP status. */
+/** Advice for the user, by HTTP status. */
 const ADVICE: Readonly<Record<number, string>> = {
   401: KEY_ADVICE,
   403: KEY_ADVICE,
@@ -74,7 +74,7 @@ export function isPossibleTextFault(error: unknown): error is ServiceFailure {
   return error instanceof ServiceFailure && (error.status === 424 || error.status === 500)
 }
 
-/** Whether a service did not respond, or something responded in its place. It may have crashed because of a text. */
+/** Whether a service did not respond, or a proxy responded in its place. The service may have crashed because of a text. */
 export function isOutage(error: unknown): error is ServiceFailure {
   if (!(error instanceof ServiceFailure)) return false
   const { type, status } = error

@@ -66,7 +66,7 @@ interface RetryPolicy {
 }
 
 const RETRY_DELAYS_MS = [250, 1000, 4000]
-/** Longer, because a crashed service is first restarted by its supervisor and then loads its model. */
+/** Back-off after an outage: longer, because a crashed service is first restarted by its supervisor and then loads its model. */
 const RESTART_DELAYS_MS = [...RETRY_DELAYS_MS, 10_000]
 /** Number of crashes after which a text counts as the cause, if the service is healthy again after each. */
 const MAX_OUTAGES_PER_TEXT = 2
@@ -108,7 +108,7 @@ export class EmbeddingSession {
     this.#dimensions = dimensions
     const { dimensions: wanted = dimensions, textPrefix } = this.#options
     if (dimensions !== wanted) {
-      const problem = `its vectors have ${dimensions} dimensions where ${wanted} are asked for`
+      const problem = `its vectors have ${dimensions} dimensions instead of ${wanted}`
       throw createUnusableError(this.#named, problem, 'check the setting embedDimensions')
     }
     const recipe = [this.#protocol.service, model, revision, dimensions, JSON.stringify(textPrefix), TEXT_RECIPE]
@@ -117,27 +117,27 @@ export class EmbeddingSession {
 
   /** Embeds texts in the background. */
   async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
-    const isAlone = texts.length === 1
+    const isSingleText = texts.length === 1
     await this.#checkModel(this.#steady(isWorthRetrying), signal)
-    for (let breakdowns = 1; ; breakdowns++) {
+    for (let outageCount = 1; ; outageCount++) {
       try {
-        const vectors = await this.#ask(texts, this.#careful(isAlone), signal)
+        const vectors = await this.#ask(texts, this.#careful(isSingleText), signal)
         this.#timeoutCount = 0
         return vectors
       } catch (error) {
         const isDown = isOutage(error)
         if (!isDown && !isPossibleTextFault(error)) throw toCallerError(this.#named, error)
-        // While the service cannot embed anything, no text is at fault.
+        // The probe throws if the service cannot embed anything; then no text is at fault.
         await this.#probe(this.#reviving, signal)
-        if (isDown && isAlone && breakdowns < MAX_OUTAGES_PER_TEXT) continue
-        if (isAlone && error.type === 'timeout' && this.#isSlow()) throw toCallerError(this.#named, error)
+        if (isDown && isSingleText && outageCount < MAX_OUTAGES_PER_TEXT) continue
+        if (isSingleText && error.type === 'timeout' && this.#countTimeout()) throw toCallerError(this.#named, error)
         throw createRefusedError(this.#named, writeFailure(this.#named, error), error)
       }
     }
   }
 
   /** Counts a timeout. Returns whether the service is slow, rather than this text at fault; the count then starts again. */
-  #isSlow(): boolean {
+  #countTimeout(): boolean {
     this.#timeoutCount = (this.#timeoutCount + 1) % MAX_CONSECUTIVE_TIMEOUTS
     return this.#timeoutCount === 0
   }
@@ -156,7 +156,7 @@ export class EmbeddingSession {
     return {
       timeoutMs: this.#options.timeoutMs,
       delaysMs: RETRY_DELAYS_MS.slice(0, 1),
-      isWorthRetrying: isQuickFailure,
+      isWorthRetrying: isWorthQuickRetry,
     }
   }
 
@@ -164,30 +164,30 @@ export class EmbeddingSession {
     return { timeoutMs: this.#options.timeoutMs, delaysMs: RETRY_DELAYS_MS, isWorthRetrying: isWorth }
   }
 
-  /** For texts that may be at fault. A batch with such a fault is not retried: the caller halves it, which also finds the text. */
-  #careful(isAlone: boolean): RetryPolicy {
-    let breakdowns = 0
+  /** Policy for texts. A batch with a text that may be at fault is not retried: the caller halves the batch, which also finds the text. */
+  #careful(isSingleText: boolean): RetryPolicy {
+    let outageCount = 0
     return this.#steady((failure) => {
-      if (isOutage(failure)) return ++breakdowns < MAX_OUTAGES_PER_TEXT
-      return isWorthRetrying(failure) && (isAlone || !isPossibleTextFault(failure))
+      if (isOutage(failure)) return ++outageCount < MAX_OUTAGES_PER_TEXT
+      return isWorthRetrying(failure) && (isSingleText || !isPossibleTextFault(failure))
     })
   }
 
-  /** For the harmless probe text after a failure. A timeout is not retried: a service that hangs on this text would hang again. */
+  /** Policy for the harmless probe text after a failure. A timeout is not retried: a service that hangs on this text would hang again. */
   get #reviving(): RetryPolicy {
     const isWorth = (failure: ServiceFailure): boolean => isWorthRetrying(failure) && failure.type !== 'timeout'
     return { timeoutMs: this.#options.timeoutMs, delaysMs: RESTART_DELAYS_MS, isWorthRetrying: isWorth }
   }
 
   /** Reads the served model, at most once per interval. */
-  async #checkModel(patience: RetryPolicy, signal?: AbortSignal): Promise<ServedModel> {
+  async #checkModel(policy: RetryPolicy, signal?: AbortSignal): Promise<ServedModel> {
     const known = this.#served
     const now = this.#options.clock.now()
     if (known !== undefined && now < this.#checkedAt + MODEL_CHECK_INTERVAL_MS) return known
-    const read = this.#protocol.readModel((part) => this.#call(part, patience, signal))
-    const served = await read.catch((error) => this.#throwUnusable('it does not say which model it has', error))
+    const read = this.#protocol.readModel((part) => this.#call(part, policy, signal))
+    const served = await read.catch((error) => this.#throwUnusable('it does not report its model', error))
     if (known !== undefined && (served.model !== known.model || served.revision !== known.revision)) {
-      throw this.#otherModel(`it serves ${served.model} now and served ${known.model} before`)
+      throw this.#createOtherModelError(`it now serves ${served.model} instead of ${known.model}`)
     }
     this.#served = served
     this.#checkedAt = now
@@ -195,9 +195,9 @@ export class EmbeddingSession {
   }
 
   /** Checks that the service can embed at all, and returns the number of dimensions. */
-  async #probe(patience: RetryPolicy, signal?: AbortSignal): Promise<number> {
-    const asked = this.#ask([this.#options.textPrefix + PROBE_TEXT], patience, signal)
-    const [vector] = await asked.catch((error) => this.#throwUnusable('it makes no vector of a plain text', error))
+  async #probe(policy: RetryPolicy, signal?: AbortSignal): Promise<number> {
+    const probe = this.#ask([this.#options.textPrefix + PROBE_TEXT], policy, signal)
+    const [vector] = await probe.catch((error) => this.#throwUnusable('it could not embed a test text', error))
     return vector?.length ?? 0
   }
 
@@ -214,46 +214,46 @@ export class EmbeddingSession {
     )
   }
 
-  async #ask(texts: readonly string[], patience: RetryPolicy, signal?: AbortSignal): Promise<Float32Array[]> {
+  async #ask(texts: readonly string[], policy: RetryPolicy, signal?: AbortSignal): Promise<Float32Array[]> {
     const { url } = this.#protocol
     const json = this.#protocol.writeBody(texts)
     const numbers = texts.length * (this.#dimensions ?? ASSUMED_DIMENSIONS)
     const maxBytes = MIN_RESPONSE_BYTES + numbers * BYTES_PER_NUMBER
-    return this.#readVectors(await this.#call({ method: 'POST', url, json, maxBytes }, patience, signal), texts.length)
+    return this.#readVectors(await this.#call({ method: 'POST', url, json, maxBytes }, policy, signal), texts.length)
   }
 
   #readVectors(answer: unknown, count: number): Float32Array[] {
     const lists = this.#protocol.readVectors(answer)
-    const address = 'check the setting embedEndpoint'
-    if (lists === undefined) throw createUnusableError(this.#named, 'its answer holds no vectors', address)
+    const advice = 'check the setting embedEndpoint'
+    if (lists === undefined) throw createUnusableError(this.#named, 'its answer holds no vectors', advice)
     if (lists.length !== count) {
-      throw createUnusableError(this.#named, `it gave ${lists.length} vectors for ${count} texts`, address)
+      throw createUnusableError(this.#named, `it returned ${lists.length} vectors for ${count} texts`, advice)
     }
     return lists.map((list) => {
       const read = readVector(list)
       if ('problem' in read) throw createRefusedError(this.#named, read.problem)
       const { length } = read.vector
       if (length === (this.#dimensions ?? length)) return read.vector
-      const problem = `its vectors have ${length} dimensions now and had ${this.#dimensions} before: it serves another model`
-      throw this.#otherModel(problem)
+      const problem = `its vectors now have ${length} dimensions instead of ${this.#dimensions}: it serves another model`
+      throw this.#createOtherModelError(problem)
     })
   }
 
-  #otherModel(problem: string): PharosError {
+  #createOtherModelError(problem: string): PharosError {
     this.#options.onOtherModel?.()
     return createUnusableError(this.#named, problem, REPLACE_ADVICE)
   }
 
   #call(
     part: Pick<ServiceCall, 'method' | 'url' | 'json' | 'maxBytes'>,
-    patience: RetryPolicy,
+    policy: RetryPolicy,
     signal: AbortSignal | undefined,
   ): Promise<unknown> {
     const { client, clock, key } = this.#options
     return callService(client, clock, {
       ...part,
-      ...patience,
-      retries: patience.delaysMs.length,
+      ...policy,
+      retries: policy.delaysMs.length,
       service: this.#protocol.service,
       signal,
       ...(key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } }),
@@ -261,12 +261,12 @@ export class EmbeddingSession {
   }
 }
 
-/** Whether a retry may help. TEI responds 424 when its model fails, which may be transient. */
+/** Whether a retry may help. A failure that a text may have caused can also be transient. */
 function isWorthRetrying(failure: ServiceFailure): boolean {
   return failure.isTransient || isPossibleTextFault(failure)
 }
 
-/** Whether a retry may help quickly. A call that timed out would time out again. */
-function isQuickFailure(failure: ServiceFailure): boolean {
+/** Whether a quick retry may help: not after a timeout, which would repeat, nor after a rate limit, which needs a longer wait. */
+function isWorthQuickRetry(failure: ServiceFailure): boolean {
   return isWorthRetrying(failure) && failure.type !== 'timeout' && failure.type !== 'rate-limited'
 }

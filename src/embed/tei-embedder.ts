@@ -38,10 +38,10 @@ function readInfo(answer: unknown): ServedModel {
   const info = (answer ?? {}) as Readonly<Record<string, unknown>>
   const { model_id: model, model_sha: revision, model_type: type, max_client_batch_size: mostTexts } = info
   const refuse = (problem: string): ServiceFailure => new ServiceFailure('bad-answer', `${SERVICE} ${problem}`)
-  if (typeof model !== 'string') throw refuse('does not say which model it has')
+  if (typeof model !== 'string') throw refuse('does not report its model')
   const { embedding } = (type ?? {}) as Readonly<Record<string, unknown>>
   // Servers from 2023 report no type.
-  if (type !== undefined && embedding === undefined) throw refuse(`has ${model}, which is no embedding model`)
+  if (type !== undefined && embedding === undefined) throw refuse(`serves ${model}, which is not an embedding model`)
   return {
     model,
     // The revision includes pooling, which changes vectors as much as the weights do.

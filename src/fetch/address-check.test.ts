@@ -16,10 +16,10 @@ const resolve: HostResolver = async (host) => {
   throw Object.assign(new Error(host), { code: host === 'shaky.test' ? 'EAI_AGAIN' : 'ENOTFOUND' })
 }
 
-function check(url: string, allowPrivate: readonly string[] = [], how: HostResolver = resolve, timeoutMs = 1000) {
+function check(url: string, allowPrivate: readonly string[] = [], resolver: HostResolver = resolve, timeoutMs = 1000) {
   const parsed = parseAllowance(allowPrivate)
   if (parsed.type === 'problem') throw new Error(parsed.problem)
-  return createAddressCheck({ allowance: parsed.allowance, resolve: how, timeoutMs })(url)
+  return createAddressCheck({ allowance: parsed.allowance, resolve: resolver, timeoutMs })(url)
 }
 
 function refused(
@@ -59,7 +59,7 @@ describe('createAddressCheck', () => {
     ],
     [
       'http://metadata.google.internal/',
-      refused('address-refused', 'metadata.google.internal is a name of cloud metadata'),
+      refused('address-refused', 'metadata.google.internal is the name of a cloud metadata service'),
     ],
     ['http://nowhere.test/', refused('network', 'unknown host nowhere.test')],
     ['http://empty.test/', refused('network', 'empty.test has no address')],

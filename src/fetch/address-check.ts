@@ -25,7 +25,7 @@ export interface AddressGuard {
 export async function findAddresses(host: string, port: number, guard: AddressGuard): Promise<readonly string[]> {
   const { allowance, resolve, timeoutMs } = guard
   if (!allowance.isNameAllowed(host, port)) {
-    throw new ConnectError('address-refused', `${host} is a name of cloud metadata`)
+    throw new ConnectError('address-refused', `${host} is the name of a cloud metadata service`)
   }
   const isName = isIP(host) === 0
   const addresses = isName ? await resolveInTime(resolve, host, timeoutMs) : [host]
@@ -33,8 +33,8 @@ export async function findAddresses(host: string, port: number, guard: AddressGu
   if (addresses.length === 0) throw new ConnectError('unknown-host', `${host} has no address`)
   const refused = addresses.find((address) => !allowance.isAllowed(host, port, address))
   if (refused !== undefined) {
-    const what = isName ? `${host} leads to an address that is not public` : `${host} is not a public address`
-    throw new ConnectError('address-refused', what, { refused: { address: refused, rule: ruleFor(host, refused) } })
+    const message = isName ? `${host} leads to an address that is not public` : `${host} is not a public address`
+    throw new ConnectError('address-refused', message, { refused: { address: refused, rule: ruleFor(host, refused) } })
   }
   return addresses
 }
@@ -71,13 +71,13 @@ export function hostAndPortOf(url: Pick<URL, 'hostname' | 'port' | 'protocol'>):
 }
 
 async function resolveInTime(resolve: HostResolver, host: string, timeoutMs: number): Promise<readonly string[]> {
-  const { promise: tooLate, reject } = Promise.withResolvers<never>()
+  const { promise: timeout, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(
     () => reject(new ConnectError('timeout', `${host} could not be resolved in time`)),
     timeoutMs,
   )
   try {
-    return await Promise.race([resolve(host), tooLate])
+    return await Promise.race([resolve(host), timeout])
   } catch (cause) {
     if (cause instanceof ConnectError) throw cause
     const isUnknown = codeOf(cause) === 'ENOTFOUND'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ALL_PRIVATE, type Allowance, isPublicAddress, PUBLIC_ONLY, parseAllowance } from './addresses.ts'
 
 describe('isPublicAddress', () => {
-  const isPublic = [
+  const publicAddresses = [
     '8.8.8.8',
     '1.1.1.1',
     '93.184.216.34',
@@ -12,11 +12,11 @@ describe('isPublicAddress', () => {
     '64:ff9b::8.8.8.8',
   ]
 
-  test.each(isPublic)('classifies %s as public', (ip) => {
+  test.each(publicAddresses)('classifies %s as public', (ip) => {
     expect(isPublicAddress(ip)).toBe(true)
   })
 
-  const isNot = {
+  const nonPublicAddresses = {
     'this network': ['0.0.0.0', '0.1.2.3', '::'],
     loopback: ['127.0.0.1', '127.255.255.254', '::1'],
     'private use': ['10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.1.1'],
@@ -56,7 +56,7 @@ describe('isPublicAddress', () => {
     'no address': ['', 'localhost', '1.2.3', '0x7f000001', '127.1', '8.8.8.8.', '[::1]', '8.8.8.8/8'],
   }
 
-  test.each(Object.entries(isNot))('classifies %s as not public', (_what, ips) => {
+  test.each(Object.entries(nonPublicAddresses))('classifies %s as not public', (_what, ips) => {
     expect(ips.filter(isPublicAddress)).toEqual([])
   })
 })
@@ -114,7 +114,7 @@ describe('URL parsing', () => {
 })
 
 describe('parseAllowance', () => {
-  test('a host name allows only its private addresses', () => {
+  test('a host name allows its private addresses, but not its link-local or metadata addresses', () => {
     const { isAllowed } = allow('docs.internal')
     expect(isAllowed('docs.internal', 80, '10.1.2.3')).toBe(true)
     expect(isAllowed('DOCS.internal.', 443, 'fd12::1')).toBe(true)
@@ -156,7 +156,7 @@ describe('parseAllowance', () => {
     expect(isAllowed('docs.internal', 22, '10.0.0.1')).toBe(false)
   })
 
-  test('the star allows every private address, but no other non-public one', () => {
+  test('`*` allows every private address, but no other non-public one', () => {
     const { isAllowed } = allow(ALL_PRIVATE)
     for (const ip of ['127.0.0.1', '::1', '10.0.0.1', '172.20.0.1', '192.168.0.1', '100.64.0.1', 'fd00::1']) {
       expect(isAllowed('a.example', 80, ip)).toBe(true)
@@ -201,21 +201,21 @@ describe('parseAllowance', () => {
   const problems = {
     '': 'is empty; name a host, an address or a network',
     'http://docs.internal/': 'is a URL; name its host only',
-    '10.0.0.0/33': 'is no network; write it as 10.0.0.0/8 or fd00::/8',
-    '10.0/8': 'is no network; write it as 10.0.0.0/8 or fd00::/8',
-    '10.0.0.0/8:80': 'is no network; write it as 10.0.0.0/8 or fd00::/8',
+    '10.0.0.0/33': 'is not a network; write it as 10.0.0.0/8 or fd00::/8',
+    '10.0/8': 'is not a network; write it as 10.0.0.0/8 or fd00::/8',
+    '10.0.0.0/8:80': 'is not a network; write it as 10.0.0.0/8 or fd00::/8',
     '*.internal': 'is a pattern; name each host, or a network such as 10.0.0.0/8',
     'localhost:0': 'has a port outside 1 to 65535',
     'localhost:70000': 'has a port outside 1 to 65535',
-    'localhost:http': 'is no host name, address or network',
-    '[localhost]:80': 'has brackets around something that is no IPv6 address',
-    'two words': 'is no host name, address or network',
-    '10.1': 'is no host name, address or network',
-    '0x7f000001': 'is no host name, address or network',
-    '300.1.1.1': 'is no host name, address or network',
+    'localhost:http': 'is not a host name, address or network',
+    '[localhost]:80': 'has brackets around something that is not an IPv6 address',
+    'two words': 'is not a host name, address or network',
+    '10.1': 'is not a host name, address or network',
+    '0x7f000001': 'is not a host name, address or network',
+    '300.1.1.1': 'is not a host name, address or network',
   }
 
-  test.each(Object.entries(problems))('explains what is wrong with %j', (text, problem) => {
+  test.each(Object.entries(problems))('explains what is wrong with the rule %j', (text, problem) => {
     expect(parseAllowance(['localhost', text])).toEqual({
       type: 'problem',
       problem: `${JSON.stringify(text)} ${problem}`,

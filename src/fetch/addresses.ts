@@ -57,8 +57,9 @@ export function parseAllowance(texts: readonly string[]): ParsedAllowance {
   }
   const isNameAllowed = (host: string, port: number): boolean => {
     const name = normalizeHost(host)
-    const names = (rule: Rule) => rule.type === 'host' && rule.host === name
-    return !METADATA_NAMES.has(name) || rules.some((rule) => names(rule) && (rule.port === null || rule.port === port))
+    if (!METADATA_NAMES.has(name)) return true
+    const isListed = (rule: Rule) => rule.type === 'host' && rule.host === name
+    return rules.some((rule) => isListed(rule) && (rule.port === null || rule.port === port))
   }
   return { type: 'allowance', allowance: { isNameAllowed, isAllowed } }
 }
@@ -70,7 +71,7 @@ export function parseAllowance(texts: readonly string[]): ParsedAllowance {
 export function isPublicAddress(ip: string): boolean {
   const address = parseAddress(ip)
   if (address === undefined || isMetadata(address)) return false
-  // `range` knows the special registries (RFC 6890) and calls the rest unicast; IPv6 is public only where it is assigned.
+  // `range()` names the special-purpose ranges (RFC 6890) and returns unicast for the rest. Of IPv6, only the assigned part is public.
   if (address.range() !== 'unicast') return false
   return address.kind() === 'ipv4' || (matches(address, GLOBAL_UNICAST) && !isIsatap(address))
 }
@@ -93,7 +94,7 @@ const GLOBAL_UNICAST: Range = ipaddr.parseCIDR('2000::/3')
 /** RFC 6052: the well-known prefix, followed by the IPv4 address. */
 const NAT64: Range = ipaddr.parseCIDR('64:ff9b::/96')
 
-/** Ranges that {@link ALL_PRIVATE} and a host name cover. */
+/** Address ranges that {@link ALL_PRIVATE} and a host name allow. */
 const PRIVATE_RANGES: readonly string[] = ['loopback', 'private', 'uniqueLocal', 'carrierGradeNat']
 
 /** Addresses where clouds serve a machine's credentials. Those of Azure and Oracle lie outside the link-local network. */
@@ -140,14 +141,15 @@ function parseRule(text: string): Rule | string {
   const port = digits === undefined ? null : Number(digits)
   if (port !== null && (port < 1 || port > 65_535)) return 'has a port outside 1 to 65535'
   if (bracketed !== undefined) {
-    return isIP(bracketed) === 6 ? toNetwork(bracketed, port) : 'has brackets around something that is no IPv6 address'
+    if (isIP(bracketed) === 6) return toNetwork(bracketed, port)
+    return 'has brackets around something that is not an IPv6 address'
   }
   if (isIP(plain) !== 0) return toNetwork(plain, port)
   if (plain.includes('*')) return 'is a pattern; name each host, or a network such as 10.0.0.0/8'
   const host = normalizeHost(plain)
   // URL parsing turns 10.1 and 0x7f000001 into addresses, so a rule with such a name would never match.
   if (!/^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/.test(host) || /(^|\.)(\d+|0x[\da-f]*)$/.test(host)) {
-    return 'is no host name, address or network'
+    return 'is not a host name, address or network'
   }
   return { type: 'host', host, port }
 }
@@ -157,13 +159,13 @@ function parseNetwork(text: string): Rule | string {
   const [base = '', bits = ''] = text.split('/')
   const family = isIP(base)
   const isNetwork = family !== 0 && /^\d{1,3}$/.test(bits) && ipaddr.isValidCIDR(text)
-  if (!isNetwork) return 'is no network; write it as 10.0.0.0/8 or fd00::/8'
+  if (!isNetwork) return 'is not a network; write it as 10.0.0.0/8 or fd00::/8'
   return { type: 'network', range: ipaddr.parseCIDR(text), port: null }
 }
 
 function toNetwork(ip: string, port: number | null): Rule | string {
   const address = parseAddress(ip)
-  if (address === undefined) return 'is no address'
+  if (address === undefined) return 'is not an address'
   return { type: 'network', range: [address, address.kind() === 'ipv4' ? 32 : 128], port }
 }
 
@@ -174,7 +176,7 @@ function matchesRule(rule: Rule, host: string, address: Address): boolean {
     case 'host':
       return isPrivate(address) && (rule.host === host || (rule.host === 'localhost' && isLoopbackLiteral(host)))
     case 'network':
-      return matches(address, rule.range) && (!isMetadata(address) || rule.range[1] === fullLength(address))
+      return matches(address, rule.range) && (!isMetadata(address) || rule.range[1] === addressBits(address))
   }
 }
 
@@ -200,20 +202,20 @@ function matches(address: Address, [base, bits]: Range): boolean {
   return address.kind() === base.kind() && address.match(base, bits)
 }
 
-function fullLength(address: Address): number {
+function addressBits(address: Address): number {
   return address.kind() === 'ipv4' ? 32 : 128
 }
 
 /** Parses an address, and unwraps the IPv4 address inside a mapped or translated one. */
 function parseAddress(ip: string): Address | undefined {
   if (isIP(ip) === 0) return undefined
-  const address = ipaddr.process(withoutDots(ip))
+  const address = ipaddr.process(rewriteDottedPart(ip))
   if (address.kind() === 'ipv4' || !matches(address, NAT64)) return address
   return ipaddr.fromByteArray(address.toByteArray().slice(12))
 }
 
-/** `::8.8.8.8` → `::808:808`. The parser would read every IPv4 address after colons as a mapped one. */
-function withoutDots(ip: string): string {
+/** `::8.8.8.8` → `::808:808`. `ipaddr.process` would read every IPv6 address with a dotted part as a mapped IPv4 address. */
+function rewriteDottedPart(ip: string): string {
   if (!ip.includes(':') || !ip.includes('.')) return ip
   const [plain = ''] = ip.split('%')
   return new URL(`http://[${plain}]/`).hostname.slice(1, -1)

@@ -13,9 +13,9 @@ test('explains what to install when Playwright is missing', async () => {
 })
 
 test('adds up the memory of processes and ignores exited ones', async () => {
-  const NEVER_A_PROCESS = 2 ** 30
-  expect(await measureProcesses([NEVER_A_PROCESS])).toBe(0)
-  const own = await measureProcesses([process.pid, NEVER_A_PROCESS])
+  const UNUSED_PID = 2 ** 30
+  expect(await measureProcesses([UNUSED_PID])).toBe(0)
+  const own = await measureProcesses([process.pid, UNUSED_PID])
   if (process.platform === 'linux') expect(own).toBeGreaterThan(2 ** 20)
 })
 
@@ -26,7 +26,7 @@ test.each([
   ],
   [
     'browserType.launch: Target page, context or browser has been closed\nBrowser logs:\n\n<launched> pid=7',
-    'it ends at once',
+    'it exits immediately',
   ],
   [
     'browserType.launch: Target page, context or browser has been closed\n<launched> pid=7\n[pid=7][err] /x: libnss3.so: not found\n[pid=7][err] more',

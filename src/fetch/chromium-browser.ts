@@ -10,7 +10,7 @@ import { createMissingError } from './find-browser.ts'
 export interface BrowserOptions {
   readonly executablePath: string
   readonly userAgent: string
-  /** Proxy for requests that do not belong to a page. Pages have their own. */
+  /** Proxy for requests that do not belong to a page. Pages have their own proxies. */
   readonly proxyUrl: string
   /** Timeout for starting, and again for the first response, in milliseconds. @default 30_000 */
   readonly startMs?: number
@@ -21,7 +21,7 @@ export interface RunningBrowser {
   readonly browser: Browser
   /** Resolves when the browser process is gone, for any reason. */
   readonly gone: Promise<void>
-  /** Private memory of all its processes, in bytes; 0 where that cannot be read. */
+  /** Private memory of all processes of the browser, in bytes; 0 where that cannot be read. */
   measureMemory(): Promise<number>
   /** Ends the browser and deletes its profile. */
   close(): Promise<void>
@@ -65,13 +65,13 @@ export async function openBrowser(chromium: BrowserType, options: BrowserOptions
     // `browser()` is null only for Android and Electron.
     const browser = context.browser() as Browser
     const gone = new Promise<void>((resolve) => browser.once('disconnected', () => resolve()))
-    const { session, main } = await connectBrowser(browser, startMs)
+    const { session, mainPid } = await connectBrowser(browser, startMs)
     return {
       browser,
       gone,
       measureMemory: async () => measureProcesses(await listProcesses(session)),
       async close() {
-        const kill = setTimeout(() => endProcess(main), CLOSE_TIMEOUT_MS)
+        const kill = setTimeout(() => killProcess(mainPid), CLOSE_TIMEOUT_MS)
         try {
           await browser.close()
         } finally {
@@ -90,7 +90,7 @@ export async function openBrowser(chromium: BrowserType, options: BrowserOptions
 export const NO_BYPASS = '<-loopback>'
 
 const SWITCHES: readonly string[] = [
-  // Only proxies are resolved, and their addresses are literals. No request leaves the browser directly, not even a DNS query.
+  // The browser connects only to its proxies on 127.0.0.1. It resolves no host name, so not even a DNS query bypasses them.
   '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
   // QUIC uses UDP, which would bypass the proxy.
   '--disable-quic',
@@ -103,7 +103,7 @@ const SWITCHES: readonly string[] = [
   '--disable-sync',
   '--no-first-run',
   '--no-pings',
-  // Does not load what extraction does not read.
+  // Does not load or use what extraction does not need.
   '--blink-settings=imagesEnabled=false',
   '--disable-remote-fonts',
   '--mute-audio',
@@ -115,18 +115,19 @@ const SWITCHES: readonly string[] = [
   '--lang=en-US',
 ]
 
-/** A running browser: its protocol session and the id of its main process. */
+/** The protocol session of a running browser, and the id of its main process. */
 interface BrowserConnection {
   readonly session: CDPSession
-  readonly main: number | undefined
+  /** Undefined if the browser does not list a main process. */
+  readonly mainPid: number | undefined
 }
 
-/** Queries a started browser for its main process, and closes one that does not respond. */
+/** Opens the protocol session of a started browser, and closes a browser that does not respond. */
 async function connectBrowser(browser: Browser, timeoutMs: number): Promise<BrowserConnection> {
   try {
-    const met = await withTimeout(queryBrowser(browser), timeoutMs)
-    if (met === undefined) throw new BrowserHung()
-    return met
+    const connection = await withTimeout(queryBrowser(browser), timeoutMs)
+    if (connection === undefined) throw new BrowserHung()
+    return connection
   } catch (error) {
     // Playwright kills a browser that does not exit by itself.
     await browser.close().catch(() => {})
@@ -136,18 +137,17 @@ async function connectBrowser(browser: Browser, timeoutMs: number): Promise<Brow
 
 async function queryBrowser(browser: Browser): Promise<BrowserConnection> {
   const session = await browser.newBrowserCDPSession()
-  const [main] = await listProcesses(session, 'browser')
-  return { session, main }
+  const [mainPid] = await listProcesses(session, 'browser')
+  return { session, mainPid }
 }
 
 /** Process ids of a browser, either all or those of one type. */
 async function listProcesses(session: CDPSession, type?: string): Promise<number[]> {
   const { processInfo } = await session.send('SystemInfo.getProcessInfo')
-  return processInfo.filter((one) => type === undefined || one.type === type).map(({ id }) => id)
+  return processInfo.filter((info) => type === undefined || info.type === type).map(({ id }) => id)
 }
 
-/** Kills a process that did not exit otherwise. */
-function endProcess(pid: number | undefined): void {
+function killProcess(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(pid, 'SIGKILL')
   } catch {
@@ -155,10 +155,10 @@ function endProcess(pid: number | undefined): void {
   }
 }
 
-/** One line that says why a browser did not start: the first that the browser wrote itself, otherwise Playwright's. */
+/** Says in one line why a browser did not start: the first error line of the browser itself, otherwise Playwright's first line. */
 export function describeLaunch(error: unknown): string {
   const message = messageOf(error)
-  const [, written] = /^\[pid=\d+\]\[err\] (.+)$/m.exec(message) ?? []
+  const [, browserLine] = /^\[pid=\d+\]\[err\] (.+)$/m.exec(message) ?? []
   const [first = ''] = message.replace(/^browserType\.\w+: /, '').split('\n')
-  return written ?? (first.startsWith('Target page') ? 'it ends at once' : first)
+  return browserLine ?? (first.startsWith('Target page') ? 'it exits immediately' : first)
 }

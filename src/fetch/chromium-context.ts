@@ -4,8 +4,8 @@ import { TRACK_ACTIVITY_SCRIPT } from './chromium-scripts.ts'
 import { type GuardProxy, type GuardProxyOptions, openGuardProxy } from './guard-proxy.ts'
 
 /**
- * A browser context for one page at a time, with its own proxy, cache and cookies. It is reused, because opening one takes longer than most
- * pages, and cleared between pages.
+ * A browser context for one page at a time, with its own proxy, cache and cookies. Contexts are reused, because opening one takes longer
+ * than rendering most pages, and cleared between pages.
  */
 export interface ChromiumContext {
   readonly page: Page
@@ -17,7 +17,7 @@ export interface ChromiumContext {
   readonly key: string
 }
 
-/** Identical for every page on every machine. */
+/** Fixed values, so that a page renders the same on every machine. */
 const CONTEXT_OPTIONS = {
   locale: 'en-US',
   timezoneId: 'UTC',
@@ -65,8 +65,8 @@ export async function openChromiumContext(
  */
 export async function clearChromiumContext({ session }: ChromiumContext, url: string): Promise<true> {
   // The old page's storage can be cleared only after the navigation away from it has finished.
-  const arrived = new Promise((resolve) => session.once('Page.frameNavigated', resolve))
-  await Promise.all([session.send('Page.navigate', { url: 'about:blank' }), arrived])
+  const navigated = new Promise((resolve) => session.once('Page.frameNavigated', resolve))
+  await Promise.all([session.send('Page.navigate', { url: 'about:blank' }), navigated])
   await Promise.all([
     session.send('Page.resetNavigationHistory'),
     session.send('Storage.clearDataForOrigin', { origin: new URL(url).origin, storageTypes: 'all' }),

@@ -2,15 +2,15 @@ import type { CDPSession } from 'playwright-core'
 import type { Snapshot } from '../core/model.ts'
 import type { ChromiumContext } from './chromium-context.ts'
 
-/** Limit of reloads of the same document. A page that reloads more often is in a loop. */
+/** How often a page may reload its document. A page that reloads more often is in a loop. */
 const MAX_RELOADS = 2
 
 /** Resources that extraction does not need and that no browser switch blocks: video, audio, the favicon. */
 const BLOCKED_RESOURCES = [{ resourceType: 'Media' as const }, { urlPattern: '*/favicon.ico' }]
 
 /**
- * Serves the fetched document to the page and decides about all later document requests: the page itself may load no other, frames only
- * those of its own origin. Blocks resources that are not read. Sends the owner's headers only to the page's origin.
+ * Serves the fetched document to the page and decides about all later document requests: the page itself may load no other document, and
+ * its frames only documents of its own origin. Blocks resources that are not read. Sends the owner's headers only to the page's origin.
  */
 export class RequestInterceptor {
   /** Where a script or a refresh tried to navigate the page; undefined while it stays. */
@@ -21,7 +21,7 @@ export class RequestInterceptor {
   readonly #origin: string
   readonly #headers: Readonly<Record<string, string>>
   /** Number of times that the document may still be served. */
-  #left = 1 + MAX_RELOADS
+  #servesLeft = 1 + MAX_RELOADS
 
   constructor({ session, frameId }: ChromiumContext, snapshot: Snapshot, headers: Readonly<Record<string, string>>) {
     this.#session = session
@@ -29,7 +29,7 @@ export class RequestInterceptor {
     this.#snapshot = snapshot
     this.#origin = new URL(snapshot.url).origin
     this.#headers = headers
-    session.on('Fetch.requestPaused', this.#decide)
+    session.on('Fetch.requestPaused', this.#onRequestPaused)
   }
 
   /** Starts intercepting requests. */
@@ -46,30 +46,30 @@ export class RequestInterceptor {
 
   /** Stops intercepting requests. */
   stop(): void {
-    this.#session.off('Fetch.requestPaused', this.#decide)
+    this.#session.off('Fetch.requestPaused', this.#onRequestPaused)
   }
 
-  readonly #decide = (paused: PausedRequest): void => {
-    // Requests of a page that is closed meanwhile fail.
+  readonly #onRequestPaused = (paused: PausedRequest): void => {
+    // Answering fails if the page has been closed in the meantime.
     this.#answer(paused).catch(() => {})
   }
 
   #answer(paused: PausedRequest): Promise<unknown> {
     const { requestId, request, resourceType, frameId } = paused
     if (resourceType === 'Document' && frameId === this.#frameId) return this.#answerPage(paused)
-    const isOwn = URL.parse(request.url)?.origin === this.#origin
-    const isUnread = resourceType === 'Media' || request.url.endsWith('/favicon.ico')
-    if (isUnread || (resourceType === 'Document' && !isOwn)) return this.#fail(requestId)
-    if (!isOwn) return this.#session.send('Fetch.continueRequest', { requestId })
+    const isSameOrigin = URL.parse(request.url)?.origin === this.#origin
+    const isBlocked = resourceType === 'Media' || request.url.endsWith('/favicon.ico')
+    if (isBlocked || (resourceType === 'Document' && !isSameOrigin)) return this.#fail(requestId)
+    if (!isSameOrigin) return this.#session.send('Fetch.continueRequest', { requestId })
     const headers = Object.entries({ ...request.headers, ...this.#headers }).map(([name, value]) => ({ name, value }))
     return this.#session.send('Fetch.continueRequest', { requestId, headers })
   }
 
   #answerPage({ requestId, request }: PausedRequest): Promise<unknown> {
-    const isSame = request.method === 'GET' && withoutHash(request.url) === withoutHash(this.#snapshot.url)
-    if (isSame && this.#left > 0) {
-      this.#left--
-      return this.#session.send('Fetch.fulfillRequest', { requestId, ...writeAnswer(this.#snapshot) })
+    const isDocument = request.method === 'GET' && withoutHash(request.url) === withoutHash(this.#snapshot.url)
+    if (isDocument && this.#servesLeft > 0) {
+      this.#servesLeft--
+      return this.#session.send('Fetch.fulfillRequest', { requestId, ...toFulfillment(this.#snapshot) })
     }
     // The target of a form post is not an address to crawl.
     if (request.method === 'GET') this.navigationTarget ??= withoutHash(request.url)
@@ -98,13 +98,13 @@ const DROPPED_HEADERS: ReadonlySet<string> = new Set([
   ...['set-cookie', 'clear-site-data', 'strict-transport-security', 'alt-svc', 'content-disposition'],
 ])
 
-interface Fulfilment {
+interface Fulfillment {
   readonly responseCode: number
   readonly responseHeaders: { readonly name: string; readonly value: string }[]
   readonly body: string
 }
 
-function writeAnswer({ body, status = 200, headers = {} }: Snapshot): Fulfilment {
+function toFulfillment({ body, status = 200, headers = {} }: Snapshot): Fulfillment {
   const type = typeof body === 'string' ? 'text/html; charset=utf-8' : headers['content-type']
   const fields = Object.entries({ ...headers, 'content-type': type ?? 'text/html' })
   return {

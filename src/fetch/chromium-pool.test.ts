@@ -5,18 +5,18 @@ import { expect, test, vi } from 'vitest'
 import { PUBLIC_ONLY } from './addresses.ts'
 import { BrowserPool } from './chromium-pool.ts'
 
-/** Behaviour of the fake browser; everything not given succeeds. */
-interface Pretended {
-  readonly introduce?: () => Promise<unknown>
-  readonly end?: () => Promise<void>
+/** What the fake browser does when it is asked for a session and when it is closed. Each succeeds by default. */
+interface FakeBrowser {
+  readonly newSession?: () => Promise<unknown>
+  readonly closeBrowser?: () => Promise<void>
 }
 
 /** Opens a pool with a fake browser. Also returns the mock of its `close` and the folders of its profiles. */
-function openPool({ introduce, end }: Pretended) {
+function openPool({ newSession, closeBrowser }: FakeBrowser) {
   const folders: string[] = []
-  const close = vi.fn(end ?? (async () => {}))
+  const close = vi.fn(closeBrowser ?? (async () => {}))
   const session = { send: async () => ({ processInfo: [] }) }
-  const browser = { close, once: () => {}, newBrowserCDPSession: introduce ?? (async () => session) }
+  const browser = { close, once: () => {}, newBrowserCDPSession: newSession ?? (async () => session) }
   const chromium = {
     launchPersistentContext: async (folder: string) => {
       folders.push(folder)
@@ -34,18 +34,18 @@ function openPool({ introduce, end }: Pretended) {
 test.each([
   ['does not answer', () => new Promise(() => {}), 'the browser does not answer'],
   ['fails', () => Promise.reject(new Error('broken')), 'broken'],
-])('closes a browser that starts and then %s', async (_what, introduce, message) => {
-  const { opening, close, folders } = openPool({ introduce, end: () => Promise.reject(new Error('gone')) })
+])('closes a browser that starts and then %s', async (_what, newSession, message) => {
+  const { opening, close, folders } = openPool({ newSession, closeBrowser: () => Promise.reject(new Error('gone')) })
   await expect(opening).rejects.toThrow(message)
   expect(close).toHaveBeenCalledTimes(1)
   expect(folders.map((folder) => existsSync(dirname(folder)))).toEqual([false])
 })
 
-test('`ended` resolves although the browser fails to close', async () => {
-  const { opening } = openPool({ end: () => Promise.reject(new Error('broken')) })
+test('`ended` resolves even if the browser fails to close', async () => {
+  const { opening } = openPool({ closeBrowser: () => Promise.reject(new Error('broken')) })
   const pool = await opening
   pool.retire()
   await pool.ended
-  // Callers of `close()` get the error; the end of the pool does not reject.
+  // Only `close()` rejects with the error; `ended` does not.
   await expect(pool.close()).rejects.toThrow('broken')
 })

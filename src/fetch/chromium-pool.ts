@@ -9,7 +9,7 @@ import { type GuardProxy, type GuardProxyOptions, openGuardProxy } from './guard
 export interface Recycling {
   /** Number of rendered pages. @default 200 */
   readonly pages: number
-  /** Private memory of all its processes, measured on Linux only. @default 2 GB */
+  /** Private memory of all processes of the browser, measured on Linux only. @default 2 GB */
   readonly memoryBytes: number
   /** @default 600_000 */
   readonly ageMs: number
@@ -25,13 +25,13 @@ export interface PoolOptions extends Omit<BrowserOptions, 'proxyUrl'> {
 /** Number of pages between two memory measurements, each of which takes as long as a small page. */
 const MEMORY_CHECK_PAGES = 10
 
-/** Timeout for opening a window and for queries. A browser that takes longer hangs. */
+/** Timeout for opening a context and for measuring memory. A browser that takes longer hangs. */
 const RESPONSE_TIMEOUT_MS = 10_000
 
-/** Timeout for closing a window. */
+/** Timeout for closing a context. */
 const CLOSE_TIMEOUT_MS = 3000
 
-const NOTHING: Allowance = { isNameAllowed: () => false, isAllowed: () => false }
+const ALLOW_NOTHING: Allowance = { isNameAllowed: () => false, isAllowed: () => false }
 
 /** One browser process from start to exit, with its contexts. */
 export class BrowserPool {
@@ -40,11 +40,11 @@ export class BrowserPool {
   readonly #running: RunningBrowser
   readonly #contexts = new Set<ChromiumContext>()
   readonly #idle: ChromiumContext[] = []
-  readonly #ageing: NodeJS.Timeout
+  readonly #ageTimer: NodeJS.Timeout
   #busy = 0
   #pages = 0
   /** Value of the page counter at the last memory measurement. */
-  #weighedPages = 0
+  #lastMeasuredPages = 0
   #isRetired = false
   #closing: Promise<void> | undefined
   readonly #ended = Promise.withResolvers<void>()
@@ -54,12 +54,12 @@ export class BrowserPool {
     this.#guard = guard
     this.#running = running
     void running.gone.then(() => this.retire())
-    this.#ageing = setTimeout(() => this.retire(), options.recycle.ageMs).unref()
+    this.#ageTimer = setTimeout(() => this.retire(), options.recycle.ageMs).unref()
   }
 
   static async open(chromium: BrowserType, options: PoolOptions): Promise<BrowserPool> {
     // The browser itself needs no network, so its default proxy allows nothing.
-    const guard = await openGuardProxy({ allowance: NOTHING })
+    const guard = await openGuardProxy({ allowance: ALLOW_NOTHING })
     try {
       return new BrowserPool(options, guard, await openBrowser(chromium, { ...options, proxyUrl: guard.url }))
     } catch (error) {
@@ -88,54 +88,55 @@ export class BrowserPool {
     this.#busy++
     this.#pages++
     try {
-      const booth = await withTimeout(this.#find(key), RESPONSE_TIMEOUT_MS)
-      if (booth === undefined) throw new BrowserHung()
-      return booth
+      const context = await withTimeout(this.#find(key), RESPONSE_TIMEOUT_MS)
+      if (context === undefined) throw new BrowserHung()
+      return context
     } catch (error) {
       this.#busy--
-      // A browser that cannot open a window is unusable.
+      // A browser that cannot open a context is unusable.
       this.retire()
       throw error
     }
   }
 
-  /** Returns a context to the pool, which reuses a sound one and closes any other. */
-  async release(booth: ChromiumContext, isSound: boolean): Promise<void> {
+  /** Returns a context to the pool, which reuses it if it is sound and closes it otherwise. */
+  async release(context: ChromiumContext, isSound: boolean): Promise<void> {
     this.#busy--
-    if (isSound) this.#idle.push(booth)
-    else if ((await withTimeout(this.#close(booth), CLOSE_TIMEOUT_MS)) === undefined) this.retire()
-    if (this.#isRetired || this.#pages >= this.#options.recycle.pages || (await this.#isHeavy())) this.retire()
+    if (isSound) this.#idle.push(context)
+    else if ((await withTimeout(this.#close(context), CLOSE_TIMEOUT_MS)) === undefined) this.retire()
+    const isWornOut = this.#isRetired || this.#pages >= this.#options.recycle.pages
+    if (isWornOut || (await this.#isOverMemoryLimit())) this.retire()
   }
 
   async #find(key: string): Promise<ChromiumContext> {
-    const same = this.#idle.findIndex((booth) => booth.key === key)
-    const [idle] = same < 0 ? [] : this.#idle.splice(same, 1)
+    const index = this.#idle.findIndex((context) => context.key === key)
+    const [idle] = index < 0 ? [] : this.#idle.splice(index, 1)
     if (idle !== undefined) return idle
     // Closes an idle context of another key, so that there are never more contexts than concurrent pages.
     const other = this.#idle.pop()
     if (other !== undefined) await this.#close(other)
-    const booth = await openChromiumContext(this.#running.browser, key, this.#options.guard)
-    this.#contexts.add(booth)
-    return booth
+    const context = await openChromiumContext(this.#running.browser, key, this.#options.guard)
+    this.#contexts.add(context)
+    return context
   }
 
-  #close(booth: ChromiumContext): Promise<true> {
-    this.#contexts.delete(booth)
-    return closeChromiumContext(booth)
+  #close(context: ChromiumContext): Promise<true> {
+    this.#contexts.delete(context)
+    return closeChromiumContext(context)
   }
 
-  /** Whether the browser uses too much memory, as far as that can be measured. One that does not respond counts as too heavy. */
-  async #isHeavy(): Promise<boolean> {
-    if (this.#pages - this.#weighedPages < MEMORY_CHECK_PAGES) return false
-    this.#weighedPages = this.#pages
+  /** Whether the browser uses too much memory, as far as that can be measured. A browser that does not respond counts as over the limit. */
+  async #isOverMemoryLimit(): Promise<boolean> {
+    if (this.#pages - this.#lastMeasuredPages < MEMORY_CHECK_PAGES) return false
+    this.#lastMeasuredPages = this.#pages
     const bytes = await withTimeout(this.#running.measureMemory(), RESPONSE_TIMEOUT_MS).catch(() => 0)
     return bytes === undefined || bytes >= this.#options.recycle.memoryBytes
   }
 
-  /** Closes the browser after its last page. */
+  /** Gives the browser no more new pages, and closes it as soon as none is being rendered. */
   retire(): void {
     this.#isRetired = true
-    // Only callers of `close()` get its error; this call has no one to report it to.
+    // Callers of `close()` get its error; this method has no caller to report it to.
     if (this.#busy === 0) this.close().catch(() => {})
   }
 
@@ -147,7 +148,7 @@ export class BrowserPool {
   }
 
   async #end(): Promise<void> {
-    clearTimeout(this.#ageing)
+    clearTimeout(this.#ageTimer)
     try {
       await this.#running.close()
     } finally {

@@ -5,16 +5,16 @@ import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openProfile } from './chromium-profile.ts'
 
-test('deletes its own folder and those of exited processes', async () => {
+test('a profile deletes its own folder, and the folders that exited processes left', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'pharos-profiles-'))
   const mine = await openProfile(folder)
   const name = basename(mine.path)
   // Folders of an exited process, of a running one that may not be signalled and of another machine, and one with an unrelated name.
   const { pid } = spawnSync(process.execPath, ['--version'])
-  const left = name.replace(`-${process.pid}-`, `-${pid}-`)
+  const leftover = name.replace(`-${process.pid}-`, `-${pid}-`)
   const kept = [name.replace(`-${process.pid}-`, '-1-'), name.replace('chromium-', 'chromium-elsewhere-'), 'other']
-  for (const one of [left, ...kept]) await mkdir(join(folder, one))
-  await writeFile(join(folder, left, 'file'), 'x')
+  for (const one of [leftover, ...kept]) await mkdir(join(folder, one))
+  await writeFile(join(folder, leftover, 'file'), 'x')
   const next = await openProfile(folder)
   expect(new Set(await readdir(folder))).toEqual(new Set([name, basename(next.path), ...kept]))
   await mine.remove()
@@ -24,25 +24,25 @@ test('deletes its own folder and those of exited processes', async () => {
   await rm(folder, { recursive: true })
 })
 
-test("continues when a folder cannot be deleted, whether its own or another user's", async () => {
+test('neither opening nor removing a profile fails when a folder cannot be deleted', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'pharos-profiles-'))
   await chmod(folder, 0o777)
   const { pid } = spawnSync(process.execPath, ['--version'])
   const mine = await openProfile(folder)
-  const left = basename(mine.path).replace(`-${process.pid}-`, `-${pid}-`)
-  await mkdir(join(folder, left))
-  const stuck = [mine.path, join(folder, left)]
+  const leftover = basename(mine.path).replace(`-${process.pid}-`, `-${pid}-`)
+  await mkdir(join(folder, leftover))
+  const stuck = [mine.path, join(folder, leftover)]
   for (const path of stuck) {
     await writeFile(join(path, 'file'), 'x')
     await chmod(path, 0o500)
   }
-  // Root could delete every folder.
+  // Runs as an ordinary user, because root can delete every folder.
   const NOBODY = 65_534
   const isRoot = process.geteuid?.() === 0
   if (isRoot) process.seteuid?.(NOBODY)
   try {
     const next = await openProfile(folder)
-    expect(await readdir(folder)).toContain(left)
+    expect(await readdir(folder)).toContain(leftover)
     await next.remove()
     await mine.remove()
     expect(await readdir(folder)).toContain(basename(mine.path))

@@ -11,23 +11,23 @@ export interface Profile {
 }
 
 /**
- * Creates a profile folder, and deletes those that killed processes of this machine left behind. The folder name has the host and process
- * id; folders of other hosts on a shared disk stay, because their processes cannot be checked.
+ * Creates a profile folder, and deletes those that killed processes of this machine left behind. The folder name contains the host and the
+ * process id. Folders of other hosts on a shared disk stay, because their processes cannot be checked.
  */
 export async function openProfile(folder: string = tmpdir()): Promise<Profile> {
-  await removeLeftProfiles(folder)
+  await removeLeftoverProfiles(folder)
   const path = await mkdtemp(join(folder, `${PREFIX}${process.pid}-`))
   return { path, remove: () => removeFolder(path) }
 }
 
 const PREFIX = `pharos-chromium-${hostname().replaceAll(/[^\w.-]/g, '')}-`
 
-async function removeLeftProfiles(folder: string): Promise<void> {
+async function removeLeftoverProfiles(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const [, pid] = name.startsWith(PREFIX) ? (/^(\d+)-/.exec(name.slice(PREFIX.length)) ?? []) : []
     if (pid === undefined || isRunning(Number(pid))) continue
-    // Another user's folder cannot be deleted; one that is still being written to is deleted next time.
-    await rm(join(folder, name), REMOVAL).catch(() => {})
+    // Another user's folder cannot be deleted; a folder that a browser still writes to is deleted next time.
+    await rm(join(folder, name), REMOVE_OPTIONS).catch(() => {})
   }
 }
 
@@ -41,9 +41,9 @@ function isRunning(pid: number): boolean {
   }
 }
 
-const REMOVAL = { recursive: true, force: true } as const
+const REMOVE_OPTIONS = { recursive: true, force: true } as const
 
 async function removeFolder(path: string): Promise<void> {
   // Processes of a killed browser may still write while they exit. Leftovers are deleted after this process has ended.
-  await rm(path, { ...REMOVAL, maxRetries: 10, retryDelay: 50 }).catch(() => {})
+  await rm(path, { ...REMOVE_OPTIONS, maxRetries: 10, retryDelay: 50 }).catch(() => {})
 }

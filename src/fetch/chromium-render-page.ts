@@ -26,33 +26,33 @@ export interface PageRenderResult {
 const POLL_INTERVAL_MS = 40
 
 /**
- * Checks of a page that loads nothing but keeps changing or waiting for timers, until the changes count as endless, such as a clock. They
- * take three seconds, and longer on a busy page or machine, so that the result does not depend on its speed.
+ * A page that loads nothing but keeps changing, such as a clock, is read as it is after this many checks. It is a count and not a time, so
+ * that the result does not depend on the speed of the machine. The checks take about three seconds.
  */
 const MAX_QUIET_POLLS = 60
 
-/** Number of times that new requests may reset {@link MAX_QUIET_POLLS}, so that a page that sends requests for ever still ends. */
+/** How often new requests may restart the count of checks, so that rendering ends even if a page never stops sending requests. */
 const MAX_POLL_RESETS = 20
 
-/** Timeout for reading a loaded page; one that takes longer hangs. */
+/** Timeout for reading a loaded page. A page that takes longer hangs. */
 const READ_TIMEOUT_MS = 3000
 
 /** Renders a snapshot in a context. Rejects when the signal is aborted, or when the page crashes or hangs; the context is then unusable. */
 export async function renderPage(
-  booth: ChromiumContext,
+  context: ChromiumContext,
   snapshot: Snapshot,
   options: RenderPageOptions,
 ): Promise<PageRenderResult> {
-  const traffic = new Traffic(booth.session)
-  const documents = new RequestInterceptor(booth, snapshot, options.headers)
-  const ended = whenEnded(booth, options.signal)
+  const traffic = new Traffic(context.session)
+  const interceptor = new RequestInterceptor(context, snapshot, options.headers)
+  const ended = watchForEnd(context, options.signal)
   try {
-    const outcome = await Promise.race([render(booth, snapshot, options, traffic, documents), ended.promise])
+    const outcome = await Promise.race([render(context, snapshot, options, traffic, interceptor), ended.promise])
     // The outcome is final, whether or not the context can be cleared.
-    const emptied = await withTimeout(clearChromiumContext(booth, snapshot.url), READ_TIMEOUT_MS).catch(() => false)
-    return { outcome, isReusable: emptied === true }
+    const isCleared = await withTimeout(clearChromiumContext(context, snapshot.url), READ_TIMEOUT_MS).catch(() => false)
+    return { outcome, isReusable: isCleared === true }
   } finally {
-    for (const watch of [traffic, documents, ended]) watch.stop()
+    for (const watcher of [traffic, interceptor, ended]) watcher.stop()
   }
 }
 
@@ -62,7 +62,7 @@ export class PageHung extends Error {}
 /** The process of the page died. */
 export class PageCrashed extends Error {}
 
-function whenEnded(
+function watchForEnd(
   { page }: ChromiumContext,
   signal: AbortSignal,
 ): { readonly promise: Promise<never>; readonly stop: () => void } {
@@ -84,12 +84,12 @@ async function render(
   snapshot: Snapshot,
   { timeoutMs, maxBytes }: RenderPageOptions,
   traffic: Traffic,
-  documents: RequestInterceptor,
+  interceptor: RequestInterceptor,
 ): Promise<RenderOutcome> {
   const deadline = performance.now() + timeoutMs
-  await withPageTimeout(documents.start(), timeoutMs)
+  await withPageTimeout(interceptor.start(), timeoutMs)
   await withPageTimeout(session.send('Page.navigate', { url: snapshot.url }), timeoutMs)
-  const isStable = await waitUntilQuiet(session, traffic, documents, deadline)
+  const isStable = await waitUntilQuiet(session, traffic, interceptor, deadline)
   const { executionContextId } = await withPageTimeout(
     session.send('Page.createIsolatedWorld', { frameId }),
     READ_TIMEOUT_MS,
@@ -98,40 +98,41 @@ async function render(
     evaluate(session, writeSerializer(maxBytes), executionContextId),
     READ_TIMEOUT_MS,
   )) as SerializedPage
-  return judge(read, snapshot, { maxBytes, isStable, leftFor: documents.navigationTarget, timeoutMs })
+  const { navigationTarget } = interceptor
+  return toOutcome(read, snapshot, { maxBytes, isStable, navigationTarget, timeoutMs })
 }
 
-/** Waits until the page is quiet. Returns false when the deadline passes first. */
+/** Waits until the page is quiet, changes endlessly or navigates away. Returns false when the deadline passes first. */
 async function waitUntilQuiet(
   session: CDPSession,
   traffic: Traffic,
-  documents: RequestInterceptor,
+  interceptor: RequestInterceptor,
   deadline: number,
 ): Promise<boolean> {
-  let before = ''
-  let looks = 0
-  let known = 0
-  let freshStarts = 0
-  while (documents.navigationTarget === undefined && looks < MAX_QUIET_POLLS) {
+  let lastState = ''
+  let quietPolls = 0
+  let lastRequestCount = 0
+  let pollResets = 0
+  while (interceptor.navigationTarget === undefined && quietPolls < MAX_QUIET_POLLS) {
     await sleep(POLL_INTERVAL_MS)
-    const left = deadline - performance.now()
-    if (left <= 0) return false
-    const requests = traffic.count
-    const look = await withTimeout(readActivity(session), left)
-    if (look === undefined) return false
-    const isLoading = !look.isLoaded || traffic.pending > 0 || traffic.count !== requests
-    // A request may start and end between two checks, so the counter decides, not whether one is in progress now.
-    const isFresh = traffic.count !== known && ++freshStarts <= MAX_POLL_RESETS
-    known = traffic.count
-    looks = isLoading || isFresh ? 0 : looks + 1
-    const now = `${look.changes} ${traffic.count}`
-    if (!isLoading && now === before && look.due === 0) return true
-    before = now
+    const remainingMs = deadline - performance.now()
+    if (remainingMs <= 0) return false
+    const requestCount = traffic.count
+    const activity = await withTimeout(readActivity(session), remainingMs)
+    if (activity === undefined) return false
+    const isLoading = !activity.isLoaded || traffic.pending > 0 || traffic.count !== requestCount
+    // A request may start and end between two checks, so this compares counts instead of looking for a request in progress.
+    const resetsPolls = traffic.count !== lastRequestCount && ++pollResets <= MAX_POLL_RESETS
+    lastRequestCount = traffic.count
+    quietPolls = isLoading || resetsPolls ? 0 : quietPolls + 1
+    const state = `${activity.changes} ${traffic.count}`
+    if (!isLoading && state === lastState && activity.due === 0) return true
+    lastState = state
   }
   return true
 }
 
-/** Reads the state of a page. A page that is just reloading counts as not loaded. */
+/** Reads the state of a page. A page that is reloading at that moment counts as not loaded. */
 async function readActivity(session: CDPSession): Promise<PageActivity> {
   try {
     return (await evaluate(session, READ_ACTIVITY_SCRIPT)) as PageActivity
@@ -142,12 +143,12 @@ async function readActivity(session: CDPSession): Promise<PageActivity> {
 }
 
 async function evaluate(session: CDPSession, expression: string, contextId?: number): Promise<unknown> {
-  const where = contextId === undefined ? {} : { contextId }
+  const target = contextId === undefined ? {} : { contextId }
   const { result } = await session.send('Runtime.evaluate', {
     expression,
     returnByValue: true,
     awaitPromise: true,
-    ...where,
+    ...target,
   })
   return result.value
 }
@@ -161,27 +162,28 @@ async function withPageTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<
 interface OutcomeFacts {
   readonly maxBytes: number
   readonly isStable: boolean
-  readonly leftFor: string | undefined
+  readonly navigationTarget: string | undefined
   readonly timeoutMs: number
 }
 
-function judge({ html, isEmpty, url }: SerializedPage, snapshot: Snapshot, judged: OutcomeFacts): RenderOutcome {
-  const { maxBytes, isStable, leftFor, timeoutMs } = judged
+function toOutcome({ html, isEmpty, url }: SerializedPage, snapshot: Snapshot, facts: OutcomeFacts): RenderOutcome {
+  const { maxBytes, isStable, navigationTarget, timeoutMs } = facts
   if (html === null || Buffer.byteLength(html) > maxBytes) {
     return {
       type: 'failed',
       reason: 'too-large',
-      detail: `rendered, it has more than ${maxBytes} bytes`,
+      detail: `the rendered page has more than ${maxBytes} bytes`,
       isTransient: false,
     }
   }
   if (isEmpty && !isStable) {
-    return { type: 'failed', reason: 'timeout', detail: `nothing was shown within ${timeoutMs} ms`, isTransient: true }
+    const detail = `the page showed no text within ${timeoutMs} ms`
+    return { type: 'failed', reason: 'timeout', detail, isTransient: true }
   }
   const { status = 200, headers = {} } = snapshot
   return {
     type: 'rendered',
-    snapshot: { url: withoutHash(leftFor ?? url), body: html, status, headers: keepFields(headers) },
+    snapshot: { url: withoutHash(navigationTarget ?? url), body: html, status, headers: keepFields(headers) },
   }
 }
 

@@ -47,7 +47,7 @@ export async function openChromiumRenderer(options: ChromiumRendererOptions): Pr
 
 class RunningRenderer implements ChromiumRenderer {
   readonly #chromium: BrowserType
-  readonly #pool: PoolOptions
+  readonly #poolOptions: PoolOptions
   readonly #timeoutMs: number
   readonly #maxBytes: number
   /** Number of free page slots. */
@@ -55,17 +55,17 @@ class RunningRenderer implements ChromiumRenderer {
   readonly #waiting: (() => void)[] = []
   /** The browser for the next page; it may still be starting. */
   #current: Promise<BrowserPool> | undefined
-  readonly #all = new Set<Promise<BrowserPool>>()
-  /** Whether a browser has started before: then a failed start counts as transient. */
+  readonly #pools = new Set<Promise<BrowserPool>>()
+  /** Whether a browser has started before. If so, a later failed start counts as transient. */
   #hasStarted = false
   readonly #closed = new AbortController()
 
   constructor(chromium: BrowserType, options: ChromiumRendererOptions) {
     const { executablePath, userAgent, allowance = PUBLIC_ONLY, resolve, recycle } = options
     const proxy = options.proxy === undefined ? undefined : parseProxy(options.proxy)
-    if (options.proxy !== undefined && proxy === undefined) throw new TypeError('not an address of a proxy')
+    if (options.proxy !== undefined && proxy === undefined) throw new TypeError('not the URL of a proxy')
     this.#chromium = chromium
-    this.#pool = {
+    this.#poolOptions = {
       executablePath,
       userAgent,
       guard: {
@@ -83,13 +83,13 @@ class RunningRenderer implements ChromiumRenderer {
   async render(snapshot: Snapshot, request: RenderRequest = {}): Promise<RenderOutcome> {
     const signal = AbortSignal.any([this.#closed.signal, ...(request.signal === undefined ? [] : [request.signal])])
     try {
-      await this.#enter(signal)
-      // An aborted caller does not wait for the clean-up, but the slot is freed only after it.
-      const work = this.#renderOne(snapshot, request, signal).finally(() => this.#leave())
+      await this.#acquireSlot(signal)
+      // An aborted caller does not wait for the clean-up, but its slot is freed only after the clean-up.
+      const work = this.#renderOne(snapshot, request, signal).finally(() => this.#releaseSlot())
       return await rejectOnAbort(work, signal)
     } catch (error) {
       request.signal?.throwIfAborted()
-      return describeEnd(error)
+      return toFailure(error)
     }
   }
 
@@ -101,37 +101,37 @@ class RunningRenderer implements ChromiumRenderer {
   async close(): Promise<void> {
     this.#closed.abort(new BrowserEnded('the renderer was closed'))
     // A browser that did not start needs no closing.
-    const pools = await Promise.all([...this.#all].map((opening) => opening.catch(() => undefined)))
+    const pools = await Promise.all([...this.#pools].map((opening) => opening.catch(() => undefined)))
     await Promise.all(pools.map((pool) => pool?.close()))
   }
 
   async #renderOne(snapshot: Snapshot, request: RenderRequest, signal: AbortSignal): Promise<RenderOutcome> {
     const { headers = {}, maxBytes = this.#maxBytes } = request
     const pool = await this.#findBrowser()
-    const booth = await pool.acquire(JSON.stringify(headers))
-    const dead = pool.gone.then(() => {
-      throw new BrowserEnded('the browser ended')
+    const context = await pool.acquire(JSON.stringify(headers))
+    const browserExit = pool.gone.then(() => {
+      throw new BrowserEnded('the browser exited')
     })
     let isSound = false
     try {
-      booth.guard.resetCounters()
+      context.guard.resetCounters()
       const options = { headers, timeoutMs: this.#timeoutMs, maxBytes, signal }
-      const visited = await Promise.race([renderPage(booth, snapshot, options), dead])
-      isSound = visited.isReusable
-      return tellRefusals(visited.outcome, booth)
+      const result = await Promise.race([renderPage(context, snapshot, options), browserExit])
+      isSound = result.isReusable
+      return addRefusals(result.outcome, context)
     } finally {
-      await pool.release(booth, isSound)
+      await pool.release(context, isSound)
     }
   }
 
-  /** Returns the browser for the next page, and starts a new one when the last is worn out or gone. */
+  /** Returns the browser for the next page, and starts a new one when the current one is retired or did not start. */
   async #findBrowser(): Promise<BrowserPool> {
     this.#current ??= this.#openBrowser()
     const opening = this.#current
     const pool = await opening.catch((error: unknown) => {
       // The next page starts a new browser.
       if (this.#current === opening) this.#current = undefined
-      const problem = `${this.#pool.executablePath} does not start: ${describeLaunch(error)}`
+      const problem = `${this.#poolOptions.executablePath} does not start: ${describeLaunch(error)}`
       if (this.#hasStarted) throw new BrowserEnded(problem)
       throw createMissingError(problem, 'correct the setting `browser`', { cause: error })
     })
@@ -143,14 +143,14 @@ class RunningRenderer implements ChromiumRenderer {
   }
 
   #openBrowser(): Promise<BrowserPool> {
-    const opening = BrowserPool.open(this.#chromium, this.#pool)
-    this.#all.add(opening)
-    const forget = (): void => void this.#all.delete(opening)
+    const opening = BrowserPool.open(this.#chromium, this.#poolOptions)
+    this.#pools.add(opening)
+    const forget = (): void => void this.#pools.delete(opening)
     opening.then((pool) => pool.ended.then(forget), forget)
     return opening
   }
 
-  async #enter(signal: AbortSignal): Promise<void> {
+  async #acquireSlot(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
     if (this.#free > 0) {
       this.#free--
@@ -158,19 +158,19 @@ class RunningRenderer implements ChromiumRenderer {
     }
     await new Promise<void>((resolve, reject) => {
       const abort = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(go), 1)
+        this.#waiting.splice(this.#waiting.indexOf(proceed), 1)
         reject(signal.reason)
       }
-      const go = (): void => {
+      const proceed = (): void => {
         signal.removeEventListener('abort', abort)
         resolve()
       }
       signal.addEventListener('abort', abort, { once: true })
-      this.#waiting.push(go)
+      this.#waiting.push(proceed)
     })
   }
 
-  #leave(): void {
+  #releaseSlot(): void {
     const next = this.#waiting.shift()
     if (next === undefined) this.#free++
     else next()
@@ -180,18 +180,18 @@ class RunningRenderer implements ChromiumRenderer {
 /** The browser has exited, or cannot be started at the moment. */
 class BrowserEnded extends Error {}
 
-function describeEnd(error: unknown): RenderOutcome {
+function toFailure(error: unknown): RenderOutcome {
   if (error instanceof PharosError) {
     return { type: 'failed', reason: 'needs-rendering', detail: error.message, isTransient: false }
   }
   const isTimeout = error instanceof PageHung || error instanceof BrowserHung
   const isKnown = isTimeout || error instanceof PageCrashed || error instanceof BrowserEnded
-  const detail = isKnown ? error.message : 'the browser could not render it'
+  const detail = isKnown ? error.message : 'the browser could not render the page'
   return { type: 'failed', reason: isTimeout ? 'timeout' : 'page-defect', detail, isTransient: true }
 }
 
 /** Adds the refused connections to a failed outcome, because they may be its cause. */
-function tellRefusals(outcome: RenderOutcome, { guard }: ChromiumContext): RenderOutcome {
+function addRefusals(outcome: RenderOutcome, { guard }: ChromiumContext): RenderOutcome {
   const [first] = guard.refusals
   if (outcome.type === 'rendered' || first === undefined) return outcome
   return { ...outcome, detail: `${outcome.detail}; ${guard.refusalCount} connections were refused: ${first.reason}` }

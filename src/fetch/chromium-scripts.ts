@@ -1,10 +1,10 @@
 /** Name of the page's global in which {@link TRACK_ACTIVITY_SCRIPT} stores its counters. */
 const ACTIVITY_GLOBAL = '__pharosQuiet'
 
-/** Longest timer that rendering waits for. Longer ones change the page later than a reader would wait. */
+/** Longest timer that rendering waits for. A longer timer changes the page later than a reader would wait. */
 const MAX_AWAITED_TIMER_MS = 2000
 
-/** Longest interval that rendering waits for. Longer ones are clocks and rotating content. */
+/** Longest interval that rendering waits for. Longer intervals belong to clocks and rotating content. */
 const MAX_AWAITED_INTERVAL_MS = 500
 
 /** Longest wait for a page that is never idle. */
@@ -24,16 +24,18 @@ export const TRACK_ACTIVITY_SCRIPT: string = `(() => {
   const { setTimeout: set, clearTimeout: clear, setInterval: repeat, requestIdleCallback: whenIdle, MutationObserver: Observer } = globalThis
   const due = new Set()
   let changes = 0
-  const look = (tell) => tell({ isLoaded: document.readyState === 'complete', due: due.size, changes })
+  const report = (resolve) => resolve({ isLoaded: document.readyState === 'complete', due: due.size, changes })
   // Waits until the page is idle, so that received responses have been processed.
-  const lookWhenIdle = () => new Promise((tell) => set(() => whenIdle(() => look(tell), { timeout: ${MAX_IDLE_WAIT_MS} }), 0))
-  Object.defineProperty(globalThis, '${ACTIVITY_GLOBAL}', { value: lookWhenIdle })
+  const reportWhenIdle = () => new Promise((resolve) => {
+    set(() => whenIdle(() => report(resolve), { timeout: ${MAX_IDLE_WAIT_MS} }), 0)
+  })
+  Object.defineProperty(globalThis, '${ACTIVITY_GLOBAL}', { value: reportWhenIdle })
 
   globalThis.setTimeout = function setTimeout(task, delay, ...rest) {
     const id = set.call(globalThis, task, delay, ...rest)
     if (delay > ${MAX_AWAITED_TIMER_MS}) return id
     due.add(id)
-    // This timer fires right after the other one, even if its task throws.
+    // This second timer fires right after the first, even if the task of the first throws.
     set.call(globalThis, () => due.delete(id), delay)
     return id
   }
@@ -47,7 +49,7 @@ export const TRACK_ACTIVITY_SCRIPT: string = `(() => {
     due.delete(Number(id))
     return clear.call(globalThis, id)
   }
-  const { requestAnimationFrame: animate, cancelAnimationFrame: calm } = globalThis
+  const { requestAnimationFrame: animate, cancelAnimationFrame: cancelFrame } = globalThis
   globalThis.requestAnimationFrame = function requestAnimationFrame(task) {
     const id = animate.call(globalThis, (time) => {
       due.delete('frame ' + id)
@@ -58,7 +60,7 @@ export const TRACK_ACTIVITY_SCRIPT: string = `(() => {
   }
   globalThis.cancelAnimationFrame = function cancelAnimationFrame(id) {
     due.delete('frame ' + id)
-    return calm.call(globalThis, id)
+    return cancelFrame.call(globalThis, id)
   }
 
   /** Counts an operation as pending until it has ended and its waiting callbacks have run. */
@@ -71,21 +73,21 @@ export const TRACK_ACTIVITY_SCRIPT: string = `(() => {
     const end = begin()
     promise.then(end, end)
   }
-  /** Calls heed with the result and the receiver of each call of the named functions. Older browsers lack some of them. */
-  const tap = (object, names, heed) => {
+  /** Wraps the named functions so that onCall gets the result and the receiver of each call. Skips functions that the browser lacks. */
+  const wrap = (object, names, onCall) => {
     for (const name of names) {
       const original = object?.[name]
       if (original === undefined) continue
       object[name] = function (...given) {
         const result = original.apply(this, given)
-        heed(result, this)
+        onCall(result, this)
         return result
       }
     }
   }
-  tap(globalThis, ['fetch'], count)
-  tap(Response.prototype, ['arrayBuffer', 'blob', 'bytes', 'formData', 'json', 'text'], count)
-  tap(globalThis.WebAssembly, ['compile', 'compileStreaming', 'instantiate', 'instantiateStreaming'], count)
+  wrap(globalThis, ['fetch'], count)
+  wrap(Response.prototype, ['arrayBuffer', 'blob', 'bytes', 'formData', 'json', 'text'], count)
+  wrap(globalThis.WebAssembly, ['compile', 'compileStreaming', 'instantiate', 'instantiateStreaming'], count)
 
   // Objects that read a response in pieces: its body, streams derived from it, and readers. The page's own streams may never end.
   const parts = new WeakSet()
@@ -104,10 +106,12 @@ export const TRACK_ACTIVITY_SCRIPT: string = `(() => {
     },
   })
   const { prototype: streams } = ReadableStream
-  tap(streams, ['getReader', 'pipeThrough', 'tee', 'values', Symbol.asyncIterator], follow)
-  tap(streams, ['pipeTo'], countPart)
-  for (const { prototype } of [ReadableStreamDefaultReader, ReadableStreamBYOBReader]) tap(prototype, ['read'], countPart)
-  tap(streams.values && Object.getPrototypeOf(new ReadableStream().values()), ['next'], countPart)
+  wrap(streams, ['getReader', 'pipeThrough', 'tee', 'values', Symbol.asyncIterator], follow)
+  wrap(streams, ['pipeTo'], countPart)
+  for (const { prototype } of [ReadableStreamDefaultReader, ReadableStreamBYOBReader]) {
+    wrap(prototype, ['read'], countPart)
+  }
+  wrap(streams.values && Object.getPrototypeOf(new ReadableStream().values()), ['next'], countPart)
 
   const { send } = XMLHttpRequest.prototype
   XMLHttpRequest.prototype.send = function (...given) {
@@ -121,45 +125,45 @@ export const TRACK_ACTIVITY_SCRIPT: string = `(() => {
     }
   }
 
-  // A reply of a worker is awaited after its start and after each message to it.
-  const listen = (worker, port) => {
+  // A worker counts as pending from its start, and from each message to it, until it replies.
+  const countReplies = (worker, port) => {
     let end = begin()
-    const heard = () => end()
-    port.addEventListener('message', heard)
-    worker.addEventListener('error', heard)
+    const endReply = () => end()
+    port.addEventListener('message', endReply)
+    worker.addEventListener('error', endReply)
     const { postMessage } = port
     port.postMessage = function (...given) {
       end()
       end = begin()
       return postMessage.apply(port, given)
     }
-    return heard
+    return endReply
   }
   const { Worker: Dedicated, SharedWorker: Shared } = globalThis
   globalThis.Worker = class Worker extends Dedicated {
-    #heard = listen(this, this)
+    #endReply = countReplies(this, this)
     terminate() {
-      this.#heard()
+      this.#endReply()
       return super.terminate()
     }
   }
   globalThis.SharedWorker = class SharedWorker extends Shared {
-    #heard = listen(this, this.port)
+    #endReply = countReplies(this, this.port)
   }
 
   const observer = new Observer((records) => { changes += records.length })
   const watch = (root) => observer.observe(root, { childList: true, subtree: true, characterData: true })
   watch(document)
-  tap(Element.prototype, ['attachShadow'], watch)
+  wrap(Element.prototype, ['attachShadow'], watch)
 
-  // APIs that pages use without checking for them are kept, and refuse.
+  // Pages use these APIs without checking whether they exist, so the APIs stay and refuse every use.
   if (globalThis.ServiceWorkerContainer) Object.defineProperty(ServiceWorkerContainer.prototype, 'register', {
     value: async function register() { throw new DOMException('Service workers are off.', 'SecurityError') },
   })
   globalThis.Notification = class Notification extends EventTarget {
     static permission = 'denied'
-    static async requestPermission(tell) {
-      tell?.('denied')
+    static async requestPermission(callback) {
+      callback?.('denied')
       return 'denied'
     }
     close() {}
@@ -168,8 +172,8 @@ export const TRACK_ACTIVITY_SCRIPT: string = `(() => {
 })()`
 
 /**
- * Reports, once the page is idle, whether the document is loaded, how much work is pending and how many changes there were. Timers never
- * fire where the page's policy blocks scripts; such a page is recognised by `noscript` having child elements.
+ * Reports, once the page is idle, whether the document is loaded, how much work is pending and how many changes there were. If the page's
+ * policy blocks scripts, timers never fire, so this reports at once. In such a page, `noscript` has child elements.
  */
 export const READ_ACTIVITY_SCRIPT: string = `(() => {
   const probe = document.createElement('div')
@@ -181,6 +185,7 @@ export const READ_ACTIVITY_SCRIPT: string = `(() => {
 /** Result of {@link READ_ACTIVITY_SCRIPT}. */
 export interface PageActivity {
   readonly isLoaded: boolean
+  /** Number of timers, animation frames and responses that the page still waits for. */
   readonly due: number
   readonly changes: number
 }

@@ -1,15 +1,22 @@
 import type { CDPSession } from 'playwright-core'
 
 /** Types of requests that a page does not wait for, or that never end. */
-const UNWAITED: ReadonlySet<string> = new Set(['EventSource', 'WebSocket', 'Ping', 'Media', 'Manifest', 'Prefetch'])
+const UNAWAITED_TYPES: ReadonlySet<string> = new Set([
+  'EventSource',
+  'WebSocket',
+  'Ping',
+  'Media',
+  'Manifest',
+  'Prefetch',
+])
 
 /** Counts the requests of a page that are in progress. */
 export class Traffic {
   readonly #session: CDPSession
   /** Requests in progress by id, with the loader id of their document. */
   readonly #pending = new Map<string, string>()
-  /** Documents in the order of their first request, which is always the document itself. */
-  readonly #documents = new Map<string, number>()
+  /** Sequence number of each document by loader id. The first request with a loader id is always for the document itself. */
+  readonly #documentOrder = new Map<string, number>()
   /** Number of requests so far. */
   count = 0
 
@@ -19,7 +26,7 @@ export class Traffic {
     session.on('Network.responseReceived', this.#noteResponse)
     session.on('Network.loadingFinished', this.#end)
     session.on('Network.loadingFailed', this.#end)
-    session.on('Page.frameNavigated', this.#replace)
+    session.on('Page.frameNavigated', this.#dropEarlierRequests)
   }
 
   /** Number of requests in progress. */
@@ -33,13 +40,13 @@ export class Traffic {
     this.#session.off('Network.responseReceived', this.#noteResponse)
     this.#session.off('Network.loadingFinished', this.#end)
     this.#session.off('Network.loadingFailed', this.#end)
-    this.#session.off('Page.frameNavigated', this.#replace)
+    this.#session.off('Page.frameNavigated', this.#dropEarlierRequests)
   }
 
   readonly #begin = ({ requestId, loaderId, type = 'Other' }: RequestEvent): void => {
     // A request without a document belongs to a worker, and the page's session gets no event for its end.
-    if (UNWAITED.has(type) || loaderId === '') return
-    if (!this.#documents.has(loaderId)) this.#documents.set(loaderId, this.#documents.size)
+    if (UNAWAITED_TYPES.has(type) || loaderId === '') return
+    if (!this.#documentOrder.has(loaderId)) this.#documentOrder.set(loaderId, this.#documentOrder.size)
     this.count++
     this.#pending.set(requestId, loaderId)
   }
@@ -57,11 +64,11 @@ export class Traffic {
   }
 
   /** Drops the requests of earlier documents after a navigation, because their end events may never arrive. */
-  readonly #replace = ({ frame }: NavigationEvent): void => {
-    const now = this.#documents.get(frame.loaderId)
-    if (frame.parentId !== undefined || now === undefined) return
+  readonly #dropEarlierRequests = ({ frame }: NavigationEvent): void => {
+    const current = this.#documentOrder.get(frame.loaderId)
+    if (frame.parentId !== undefined || current === undefined) return
     for (const [requestId, loaderId] of this.#pending) {
-      if ((this.#documents.get(loaderId) ?? now) < now) this.#pending.delete(requestId)
+      if ((this.#documentOrder.get(loaderId) ?? current) < current) this.#pending.delete(requestId)
     }
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createClock, systemClock } from './clock.ts'
 
-test("follows the machine's wall clock", () => {
+test("the system clock follows the machine's wall clock", () => {
   const before = Date.now()
   const now = systemClock.now()
   expect(now).toBeGreaterThanOrEqual(before)
@@ -29,7 +29,7 @@ test('sleep rejects at once when its signal is already aborted', async () => {
 })
 
 describe('a clock whose wall clock is changed', () => {
-  function stageClock() {
+  function createTestClock() {
     const times = { wall: 1_000_000, steady: 5 }
     const clock = createClock({ wall: () => times.wall, steady: () => times.steady })
     const pass = (ms: number) => {
@@ -40,7 +40,7 @@ describe('a clock whose wall clock is changed', () => {
   }
 
   test('runs at half speed while the wall clock is behind, without going back or stopping', () => {
-    const { times, clock, pass } = stageClock()
+    const { times, clock, pass } = createTestClock()
     expect(clock.now()).toBe(1_000_000)
     times.wall -= 60_000
     expect(clock.now()).toBe(1_000_000)
@@ -52,8 +52,8 @@ describe('a clock whose wall clock is changed', () => {
     expect(clock.now()).toBe(times.wall)
   })
 
-  test('follows at once when the wall clock is ahead, as after a sleep of the machine', () => {
-    const { times, clock, pass } = stageClock()
+  test('follows at once when the wall clock is ahead, for example after the machine slept', () => {
+    const { times, clock, pass } = createTestClock()
     expect(clock.now()).toBe(1_000_000)
     times.wall += 3_600_000
     expect(clock.now()).toBe(4_600_000)
@@ -65,7 +65,7 @@ describe('a clock whose wall clock is changed', () => {
   })
 
   test('returns to the right time when the wall clock is set back and then corrected', () => {
-    const { times, clock, pass } = stageClock()
+    const { times, clock, pass } = createTestClock()
     clock.now()
     times.wall -= 60_000
     pass(10)

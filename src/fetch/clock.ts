@@ -1,7 +1,7 @@
 import type { Clock } from '../crawl/ports.ts'
 
-/** Longest delay of a Node timer; a longer one fires at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+/** Longest delay of a Node timer; a timer with a longer delay fires at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** Time sources of a clock, in milliseconds. */
 export interface TimeSources {
@@ -20,20 +20,20 @@ const MACHINE: TimeSources = { wall: () => Date.now(), steady: () => performance
  */
 export function createClock({ wall, steady }: TimeSources = MACHINE): Clock {
   let offset = -Infinity
-  let lookedAt = steady()
+  let lastSteady = steady()
   return {
     now() {
-      const passed = steady()
-      offset = Math.max(offset - (passed - lookedAt) / 2, wall() - passed)
-      lookedAt = passed
-      return Math.floor(passed + offset)
+      const steadyNow = steady()
+      offset = Math.max(offset - (steadyNow - lastSteady) / 2, wall() - steadyNow)
+      lastSteady = steadyNow
+      return Math.floor(steadyNow + offset)
     },
 
     async sleep(ms, signal) {
       signal?.throwIfAborted()
-      for (let left = Math.max(0, ms); ; left -= LONGEST_TIMER_MS) {
-        await wait(Math.min(left, LONGEST_TIMER_MS), signal)
-        if (left <= LONGEST_TIMER_MS) return
+      for (let remainingMs = Math.max(0, ms); ; remainingMs -= MAX_TIMER_MS) {
+        await wait(Math.min(remainingMs, MAX_TIMER_MS), signal)
+        if (remainingMs <= MAX_TIMER_MS) return
       }
     },
   }

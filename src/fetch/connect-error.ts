@@ -60,13 +60,13 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
-/** OpenSSL's certificate errors as phrases that a host name follows. */
+/** Phrases for OpenSSL's certificate errors; the host name is appended to each. */
 const TLS_PROBLEMS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'expired certificate of',
-  CERT_NOT_YET_VALID: 'certificate that is not valid yet, of',
+  CERT_NOT_YET_VALID: 'not yet valid certificate of',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'self-signed certificate of',
-  SELF_SIGNED_CERT_IN_CHAIN: 'certificate of an unknown authority, of',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate of an unknown authority, of',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate of an unknown authority, of',
+  SELF_SIGNED_CERT_IN_CHAIN: 'certificate from an unknown authority at',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate from an unknown authority at',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate from an unknown authority at',
   ERR_TLS_CERT_ALTNAME_INVALID: 'certificate for another host than',
 }

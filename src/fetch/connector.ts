@@ -20,14 +20,15 @@ export interface ConnectorOptions extends AddressGuard {
 const MAX_ATTEMPTS = 6
 
 /**
- * The only way to open a connection. It resolves a host once, refuses it when any of its addresses is not allowed, and connects to a
- * checked address itself, so that no second lookup can give another result. When an address does not accept the connection, it tries the
- * next one. A proxy is the owner's choice and is not checked. It too gets the checked address, for http and https, so that it resolves
- * nothing.
+ * The only way to open a connection. A connector resolves a host once, refuses it when any of its addresses is not allowed, and connects to
+ * a checked address, so that no second lookup can give another result. When an address does not accept the connection, the connector tries
+ * the next one. A configured proxy is the owner's choice, so its own address is not checked. The proxy gets the checked address of the
+ * host, for http and https, so that it resolves no name.
  */
 export class Connector {
   readonly #options: ConnectorOptions
-  readonly #dialling = new Set<{ destroy(error: Error): unknown }>()
+  /** Sockets and tunnels that are being opened. */
+  readonly #opening = new Set<{ destroy(error: Error): unknown }>()
   #isClosed = false
 
   constructor(options: ConnectorOptions) {
@@ -51,7 +52,7 @@ export class Connector {
   /** Aborts connections that are being opened. */
   close(): void {
     this.#isClosed = true
-    for (const attempt of this.#dialling) attempt.destroy(new Error('closed'))
+    for (const attempt of this.#opening) attempt.destroy(new Error('closed'))
   }
 
   async #open(host: string, port: number, isTls: boolean): Promise<Socket> {
@@ -76,8 +77,8 @@ export class Connector {
     const deadline = performance.now() + attempt.timeoutMs
     const tunnel = await this.#openTunnel(proxy, attempt)
     if (tunnel instanceof ConnectError) return tunnel
-    tunnel.on('error', reportReset)
-    if (!attempt.isTls) return prepare(tunnel)
+    tunnel.on('error', replaceResetCode)
+    if (!attempt.isTls) return setSocketOptions(tunnel)
     const timeoutMs = deadline - performance.now()
     if (!this.#isClosed && timeoutMs > 0) {
       return await this.#settle(this.#openSocket(attempt, tunnel), { ...attempt, timeoutMs })
@@ -88,7 +89,7 @@ export class Connector {
 
   async #openTunnel(proxy: HttpProxy, attempt: Attempt): Promise<Socket | ConnectError> {
     const opening = openTunnel(proxy, attempt)
-    this.#dialling.add(opening)
+    this.#opening.add(opening)
     const late = Promise.withResolvers<ConnectError>()
     const timer = setTimeout(() => {
       late.resolve(new ConnectError('timeout', `no connection to ${attempt.host} through the proxy in time`))
@@ -98,18 +99,18 @@ export class Connector {
       return await Promise.race([opening.result, late.promise])
     } finally {
       clearTimeout(timer)
-      this.#dialling.delete(opening)
+      this.#opening.delete(opening)
     }
   }
 
   /** Opens a TCP connection, or TLS over an open tunnel. */
   #openSocket({ host, address, port, isTls }: Attempt, tunnel: Socket | undefined): Socket {
     const { ca } = this.#options
-    // Without a lookup: `address` is a literal, which Node does not resolve.
-    const where = { host: address, port }
-    if (!isTls) return connectTcp(where)
+    // Node does no lookup, because `address` is an IP address.
+    const endpoint = { host: address, port }
+    if (!isTls) return connectTcp(endpoint)
     return connectTls({
-      ...where,
+      ...endpoint,
       ...(tunnel === undefined ? {} : { socket: tunnel }),
       // SNI carries names only, RFC 6066 section 3; the certificate is checked against the host either way.
       servername: isIP(host) === 0 ? host : '',
@@ -123,12 +124,12 @@ export class Connector {
   /** Waits until a socket is connected. */
   #settle(socket: Socket, { host, isTls, timeoutMs }: Attempt): Promise<Socket | ConnectError> {
     return new Promise((settle) => {
-      prepare(socket)
+      setSocketOptions(socket)
       // A socket inside a tunnel is already connected.
       let hasTcp = !socket.connecting
       const finish = (outcome: Socket | ConnectError): void => {
         clearTimeout(timer)
-        this.#dialling.delete(socket)
+        this.#opening.delete(socket)
         socket.off('close', onClose)
         settle(outcome)
       }
@@ -137,15 +138,15 @@ export class Connector {
         finish(createTimeoutError(host))
         socket.destroy()
       }, timeoutMs)
-      this.#dialling.add(socket)
+      this.#opening.add(socket)
       socket.once('connect', () => {
         hasTcp = true
       })
       socket.once(isTls ? 'secureConnect' : 'connect', () => finish(socket))
-      // Stays for the life of the socket, and must run before undici's listener.
+      // This listener stays for the life of the socket, and must run before undici's listener.
       socket.on('error', (error: NodeJS.ErrnoException) => {
         finish(describeFailure(error, host, isTls && hasTcp))
-        reportReset(error)
+        replaceResetCode(error)
       })
       socket.once('close', onClose)
     })
@@ -167,7 +168,7 @@ function createTimeoutError(host: string): ConnectError {
   return new ConnectError('timeout', `no connection to ${host} in time`)
 }
 
-function prepare(socket: Socket): Socket {
+function setSocketOptions(socket: Socket): Socket {
   return socket.setNoDelay(true).setKeepAlive(true, 60_000)
 }
 
@@ -175,6 +176,6 @@ function prepare(socket: Socket): Socket {
  * undici treats a reset as the end of a body without Content-Length, and would return half a page. With another error code it fails the
  * request.
  */
-function reportReset(error: NodeJS.ErrnoException): void {
+function replaceResetCode(error: NodeJS.ErrnoException): void {
   if (error.code === 'ECONNRESET') error.code = 'ECONNABORTED'
 }

@@ -81,7 +81,7 @@ const CRAWLER_CONFIG = {
 
 const BROWSER_CONFIG = { type: 'BrowserConfig', params: { headless: true } } as const
 
-/** A page sent inline, so that a working service can read it without a fetch. The service takes shorter pages for blocked ones. */
+/** A page sent inline, so that a working service can read it without a fetch. The service would take a shorter page for a blocked one. */
 const PROBE_PAGE =
   'raw:<html><head><title>Lighthouse</title></head><body><h1>Lighthouse</h1>' +
   '<p>A lighthouse shows at night, to all who come in from the sea, where the harbour is and where the rocks are.</p></body></html>'
@@ -92,14 +92,14 @@ export function createCrawl4AIClient(options: Crawl4AIClientOptions): Crawl4AICl
   const base = options.endpoint.replace(/\/+$/, '')
   const headers: Record<string, string> =
     token === undefined || token === '' ? {} : { authorization: `Bearer ${token}` }
-  const telling = withFaultDetection(client, {
+  const faultDetectingClient = withFaultDetection(client, {
     method: 'POST',
     url: `${base}/md`,
     headers,
     timeoutMs: HEALTH_TIMEOUT_MS,
   })
   const post = (path: string, parts: Pick<ServiceCall, 'json' | 'isRefusal'>, call: Crawl4AICall): Promise<unknown> =>
-    callService(telling, clock, {
+    callService(faultDetectingClient, clock, {
       service: SERVICE,
       method: 'POST',
       url: `${base}${path}`,
@@ -119,26 +119,26 @@ export function createCrawl4AIClient(options: Crawl4AIClientOptions): Crawl4AICl
         .then((answer) => answer.status)
         .catch((error: unknown) => {
           if (!(error instanceof ServiceError)) throw error
-          throw unusable(base, error.message, error.problem === 'not-allowed' ? KEY_ADVICE : START_ADVICE, error)
+          throw unusableError(base, error.message, error.problem === 'not-allowed' ? KEY_ADVICE : START_ADVICE, error)
         })
-      if (status !== 200) throw unusable(base, `it answered ${status} when asked whether it is well`, START_ADVICE)
+      if (status !== 200) throw unusableError(base, `its health check answered ${status}`, START_ADVICE)
     },
     async crawl(url, call = {}) {
-      const asked = normalizeUrl(url)
-      const json = { urls: [asked], browser_config: BROWSER_CONFIG, crawler_config: CRAWLER_CONFIG }
+      const requestedUrl = normalizeUrl(url)
+      const json = { urls: [requestedUrl], browser_config: BROWSER_CONFIG, crawler_config: CRAWLER_CONFIG }
       try {
-        return parseResult(await post('/crawl', { json, isRefusal: isPageFault }, call), asked, headers)
+        return parseResult(await post('/crawl', { json, isRefusal: isPageFault }, call), requestedUrl, headers)
       } catch (error) {
         if (error instanceof ServiceFailure && error.type === 'refused' && (error.status ?? 0) >= 500) {
-          return failedPage(asked, error.serviceMessage)
+          return createFailedPage(requestedUrl, error.serviceMessage)
         }
         throw error
       }
     },
     async readMarkdown(url, filter, query, call = {}) {
-      const json = describeMarkdown(normalizeUrl(url), filter, query)
+      const json = createMarkdownBody(normalizeUrl(url), filter, query)
       const answer = fieldsOf(await post('/md', { json, isRefusal: isMarkdownPageFault }, call))
-      if (answer['success'] !== true) throw badAnswer('says that it did not succeed')
+      if (answer['success'] !== true) throw badAnswerError('reports a failure')
       return textOf(answer['markdown'])
     },
   }
@@ -162,14 +162,14 @@ function isPageFault(status: number, answer: unknown): boolean {
 }
 
 /**
- * Decides whether page or service failed where version 0.9 hides the error behind a log id. Blaming the page would let a broken service
- * receive every page and count its failures against the hosts. Blaming the service would stop its use after a few dead links. So the client
- * sends a page that cannot fail: if the service reads it, the original page is at fault, and the response is rewritten to the form of other
- * versions.
+ * Finds out whether the page or the service failed when version 0.9 hides the error behind a log id. Blaming the page would let a broken
+ * service receive every page and count its failures against the hosts. Blaming the service would stop its use after a few dead links. So
+ * the client sends a page that cannot fail: if the service reads it, the original page is at fault, and the response is rewritten to the
+ * form of other versions.
  */
 function withFaultDetection(client: HttpClient, markdown: Omit<ServiceRequest, 'body' | 'signal'>): HttpClient {
-  const body = JSON.stringify(describeMarkdown(PROBE_PAGE, 'raw'))
-  const isWell = async (signal: AbortSignal | undefined): Promise<boolean> => {
+  const body = JSON.stringify(createMarkdownBody(PROBE_PAGE, 'raw'))
+  const isHealthy = async (signal: AbortSignal | undefined): Promise<boolean> => {
     try {
       return (await client.request({ ...markdown, body, signal })).status === 200
     } catch (error) {
@@ -180,18 +180,18 @@ function withFaultDetection(client: HttpClient, markdown: Omit<ServiceRequest, '
   return {
     async request(request) {
       const answer = await client.request(request)
-      const hidden = readHidden(answer)
-      if (hidden === undefined || !(await isWell(request.signal))) return answer
-      return { ...answer, body: new TextEncoder().encode(JSON.stringify({ detail: `${PAGE_FAILED} ${hidden}` })) }
+      const message = readHiddenMessage(answer)
+      if (message === undefined || !(await isHealthy(request.signal))) return answer
+      return { ...answer, body: new TextEncoder().encode(JSON.stringify({ detail: `${PAGE_FAILED} ${message}` })) }
     },
   }
 }
 
 /** The message of a response that hides its error behind a log id; undefined for other responses. */
-function readHidden({ status, body }: ServiceResponse): string | undefined {
+function readHiddenMessage({ status, body }: ServiceResponse): string | undefined {
   if (status !== 500) return undefined
-  const { error, correlation_id: logged } = fieldsOf(parseJson(new TextDecoder().decode(body)))
-  return typeof logged === 'string' ? textOf(error) : undefined
+  const { error, correlation_id: logId } = fieldsOf(parseJson(new TextDecoder().decode(body)))
+  return typeof logId === 'string' ? textOf(error) : undefined
 }
 
 /** The same as `isPageFault` for `/md`, which answers 502. A reverse proxy before a stopped service answers 502 too, without `detail`. */
@@ -200,7 +200,7 @@ function isMarkdownPageFault(status: number, answer: unknown): boolean {
 }
 
 /** The request body of `/md`. */
-function describeMarkdown(url: string, filter: MarkdownFilter, query?: string): Fields {
+function createMarkdownBody(url: string, filter: MarkdownFilter, query?: string): Fields {
   return { url, f: filter, q: query ?? null, c: '0' }
 }
 
@@ -215,28 +215,28 @@ function normalizeUrl(url: string): string {
 type Fields = Readonly<Record<string, unknown>>
 
 /** The result for a page that could not be read. */
-function failedPage(url: string, told: string): CrawledPage {
+function createFailedPage(url: string, serviceMessage: string): CrawledPage {
   // Python writes a missing message as None.
-  const problem = told
+  const problem = serviceMessage
     .replace(PAGE_FAILED, '')
     .trim()
     .replace(/^None$/, '')
   return parseResult({ success: true, results: [{ url, success: false, error_message: problem }] }, url, {})
 }
 
-function parseResult(answer: unknown, asked: string, sent: Readonly<Record<string, string>>): CrawledPage {
+function parseResult(answer: unknown, requestedUrl: string, headers: Readonly<Record<string, string>>): CrawledPage {
   const { success, results } = fieldsOf(answer)
-  if (success !== true) throw badAnswer('says that it did not succeed')
+  if (success !== true) throw badAnswerError('reports a failure')
   const [first] = listOf(results)
-  if (first === undefined) throw badAnswer('holds no result')
+  if (first === undefined) throw badAnswerError('contains no result')
   const result = fieldsOf(first)
   const { title, description } = fieldsOf(result['metadata'])
   const { internal, external } = fieldsOf(result['links'])
   const { status_code: status } = result
-  const url = textOf(result['redirected_url']) || textOf(result['url']) || asked
+  const url = textOf(result['redirected_url']) || textOf(result['url']) || requestedUrl
   return {
     isSuccess: result['success'] === true,
-    problem: cleanLine(hideKeys(textOf(result['error_message']), sent), MAX_PROBLEM_LENGTH) ?? '',
+    problem: cleanLine(hideKeys(textOf(result['error_message']), headers), MAX_PROBLEM_LENGTH) ?? '',
     url,
     status: typeof status === 'number' ? status : 0,
     markdown: pickMarkdown(result['markdown']),
@@ -254,7 +254,7 @@ function parseResult(answer: unknown, asked: string, sent: Readonly<Record<strin
 function pickMarkdown(markdown: unknown): string {
   if (typeof markdown === 'string') return markdown
   const { fit_markdown: fit, raw_markdown: raw } = fieldsOf(markdown)
-  // A filter that removes the whole page may leave its line ends.
+  // A filter that removes the whole text may leave its line breaks.
   return textOf(fit).trim() === '' ? textOf(raw) : textOf(fit)
 }
 
@@ -291,13 +291,13 @@ function parseJson(text: string): unknown {
   }
 }
 
-const START_ADVICE = 'start the service, or correct where it is looked for (crawl4aiEndpoint)'
+const START_ADVICE = 'start the service, or correct its address (crawl4aiEndpoint)'
 const KEY_ADVICE = 'correct the token (crawl4aiToken, or token of a reader)'
 
-function unusable(url: string, problem: string, advice: string, cause?: unknown): PharosError {
+function unusableError(url: string, problem: string, advice: string, cause?: unknown): PharosError {
   return new PharosError('SERVICE_UNUSABLE', { service: SERVICE, url, problem, advice }, { cause })
 }
 
-function badAnswer(what: string): ServiceFailure {
+function badAnswerError(what: string): ServiceFailure {
   return new ServiceFailure('bad-answer', `the answer of ${SERVICE} ${what}`)
 }

@@ -52,7 +52,7 @@ export async function openCrawl4AIFetcher(options: Crawl4AIFetcherOptions): Prom
   await crawl4ai.checkHealth()
   const breaker = new CircuitBreaker({ now: () => clock.now() })
   const closing = new AbortController()
-  const takeTurn = createSemaphore(options.concurrency)
+  const acquireSlot = createSemaphore(options.concurrency)
 
   return {
     async fetch(request) {
@@ -60,13 +60,13 @@ export async function openCrawl4AIFetcher(options: Crawl4AIFetcherOptions): Prom
       request.signal?.throwIfAborted()
       const refusal = await checkAddress(request.url)
       if (refusal !== undefined) return fail(refusal)
-      const release = await takeTurn()
+      const release = await acquireSlot()
       const { signal = closing.signal } = request
       try {
         signal.throwIfAborted()
         const call = { signal: AbortSignal.any([signal, closing.signal]) }
         const page = await breaker.run(() => crawl4ai.crawl(request.url, call), isServiceFault)
-        return (await checkTarget(page, request, checkAddress)) ?? judgePage(page, request)
+        return (await checkTarget(page, request, checkAddress)) ?? toOutcome(page, request)
       } catch (error) {
         request.signal?.throwIfAborted()
         return closing.signal.aborted ? fail(CLOSED) : describeFailure(error)
@@ -94,28 +94,28 @@ function fail({ reason, detail, isTransient, status, retryAfterMs }: FetchFailur
   return { type: 'failed', status: status ?? null, reason, detail, isTransient, retryAfterMs: retryAfterMs ?? null }
 }
 
-/** Refuses a page whose final URL may not be reached; undefined when it may. */
+/** Returns a failure for a page whose final URL may not be reached; undefined when it may. */
 async function checkTarget(
   page: CrawledPage,
   request: FetchRequest,
   checkAddress: AddressChecker,
 ): Promise<FetchOutcome | undefined> {
   const refusal = page.url === request.url ? undefined : await checkAddress(page.url)
-  return refusal === undefined ? undefined : fail({ ...refusal, detail: `it leads on: ${refusal.detail}` })
+  return refusal === undefined ? undefined : fail({ ...refusal, detail: `it redirects: ${refusal.detail}` })
 }
 
-function judgePage(page: CrawledPage, request: FetchRequest): FetchOutcome {
+function toOutcome(page: CrawledPage, request: FetchRequest): FetchOutcome {
   const { status } = page
-  const told = judgeStatus(status)
-  if (told !== undefined) return told
+  const statusOutcome = outcomeOfStatus(status)
+  if (statusOutcome !== undefined) return statusOutcome
   if (!page.isSuccess) {
-    const detail = `the service could not read it: ${page.problem || 'it does not say why'}`
+    const detail = `the service could not read the page: ${page.problem || 'it gave no reason'}`
     return fail({ reason: 'network', detail, isTransient: true })
   }
-  const asked = withoutFragment(request.url)
+  const requestedUrl = withoutFragment(request.url)
   const target = withoutFragment(page.url)
-  // The service does not report the redirects, so the move cannot count as permanent.
-  if (target !== asked) return { type: 'moved', status: 302, target, isPermanent: false }
+  // The service does not report the status of redirects, so the move cannot count as permanent.
+  if (target !== requestedUrl) return { type: 'moved', status: 302, target, isPermanent: false }
   const maxBytes = request.maxBytes ?? MAX_BYTES
   if (Buffer.byteLength(page.markdown) > maxBytes) {
     return fail({ reason: 'too-large', detail: `more than ${maxBytes} bytes`, isTransient: false })
@@ -123,7 +123,7 @@ function judgePage(page: CrawledPage, request: FetchRequest): FetchOutcome {
   return {
     type: 'fetched',
     snapshot: {
-      url: asked,
+      url: requestedUrl,
       body: page.markdown,
       status: status === 0 ? 200 : status,
       headers: describeHead(page),
@@ -135,7 +135,7 @@ function judgePage(page: CrawledPage, request: FetchRequest): FetchOutcome {
 }
 
 /** The outcome that a page's HTTP status implies; undefined when its content should be read. */
-function judgeStatus(status: number): FetchOutcome | undefined {
+function outcomeOfStatus(status: number): FetchOutcome | undefined {
   const detail = `the server answered ${status}`
   if (status === 404 || status === 410) return { type: 'gone', status }
   if (status === 429) return fail({ reason: 'rate-limited', detail, isTransient: true, status })

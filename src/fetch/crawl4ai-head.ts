@@ -7,16 +7,16 @@ import type { CrawledPage } from './crawl4ai-client.ts'
 const MAX_HEAD_LENGTH = 200_000
 
 /**
- * Writes the metadata of a page's head as response headers, where the reader of Markdown looks for them: robots rules, canonical URL,
- * language.
+ * Writes the metadata of a page's head as response headers, because that is where the Markdown reader looks for it: robots rules, canonical
+ * URL, language.
  */
 export function describeHead({ html, headers, url }: CrawledPage): Record<string, string> {
   const head = indexElements(parseHtml(html.slice(0, MAX_HEAD_LENGTH)))
   const { robots, canonical, language } = readMetadata(head, url, headers)
-  const asked = [...(robots.index ? [] : ['noindex']), ...(robots.follow ? [] : ['nofollow'])]
+  const directives = [...(robots.index ? [] : ['noindex']), ...(robots.follow ? [] : ['nofollow'])]
   return {
     'content-type': 'text/markdown; charset=utf-8',
-    ...(asked.length === 0 ? {} : { 'x-robots-tag': asked.join(', ') }),
+    ...(directives.length === 0 ? {} : { 'x-robots-tag': directives.join(', ') }),
     ...(canonical === null ? {} : { link: `<${canonical}>; rel="canonical"` }),
     ...(language === null ? {} : { 'content-language': language }),
   }

@@ -50,7 +50,7 @@ export interface BodySize {
 /** Bodies up to this size are decoded in one call, which is many times cheaper than a stream. */
 const SMALL_BYTES = 64 * 1024
 
-/** Output limit of such a call, so that it never blocks the event loop for long. */
+/** Output limit of decoding in one call, so that the call never blocks the event loop for long. */
 const SMALL_OUTPUT_BYTES = 2 ** 20
 
 /** Size of each output buffer of a decoder. */
@@ -60,56 +60,58 @@ const CHUNK_BYTES = 64 * 1024
 export class BodyDecoder {
   readonly #encodings: readonly Encoding[]
   readonly #size: BodySize
-  readonly #tap: FlowControl
-  #held: Uint8Array[] = []
-  #heldBytes = 0
-  #outer: DecodingStream | undefined
+  readonly #flow: FlowControl
+  /** Bytes that arrived before a decoding stream was needed. */
+  #buffered: Uint8Array[] = []
+  #bufferedSize = 0
+  /** Decodes the outermost coding of a large body; undefined while the body is small. */
+  #stream: DecodingStream | undefined
 
-  constructor(encodings: readonly Encoding[], size: BodySize, tap: FlowControl) {
+  constructor(encodings: readonly Encoding[], size: BodySize, flow: FlowControl) {
     this.#encodings = encodings
     // A body with several codings cannot be decoded from its start alone.
     this.#size = { ...size, isClipped: size.isClipped && encodings.length === 1 }
-    this.#tap = tap
+    this.#flow = flow
   }
 
   /** Takes the next bytes of the body. */
   write(chunk: Uint8Array): void {
-    if (this.#outer !== undefined) {
-      this.#outer.write(chunk)
+    if (this.#stream !== undefined) {
+      this.#stream.write(chunk)
       return
     }
-    this.#held.push(chunk)
-    this.#heldBytes += chunk.length
+    this.#buffered.push(chunk)
+    this.#bufferedSize += chunk.length
     const [encoding] = this.#encodings
-    if (this.#heldBytes <= SMALL_BYTES || encoding === undefined) return
-    const beginning = this.#takeHeld()
-    this.#outer = openDecodingStream(encoding, beginning, this.#size, this.#tap)
-    this.#outer.write(beginning)
+    if (this.#bufferedSize <= SMALL_BYTES || encoding === undefined) return
+    const beginning = this.#takeBuffer()
+    this.#stream = openDecodingStream(encoding, beginning, this.#size, this.#flow)
+    this.#stream.write(beginning)
   }
 
   /** Ends the body and returns the result. */
   async end(): Promise<DecodeResult> {
-    // A response without a body may still have the header, RFC 9110 section 8.4.
-    if (this.#outer === undefined && this.#heldBytes === 0) return { type: 'decoded', bytes: new Uint8Array() }
-    let result: DecodeResult = this.#outer ? await this.#outer.end() : { type: 'decoded', bytes: this.#takeHeld() }
-    for (const encoding of this.#encodings.slice(this.#outer ? 1 : 0)) {
+    // A response without a body may still have a Content-Encoding header, RFC 9110 section 8.4.
+    if (this.#stream === undefined && this.#bufferedSize === 0) return { type: 'decoded', bytes: new Uint8Array() }
+    let result: DecodeResult = this.#stream ? await this.#stream.end() : { type: 'decoded', bytes: this.#takeBuffer() }
+    for (const encoding of this.#encodings.slice(this.#stream ? 1 : 0)) {
       if (result.type !== 'decoded') break
       result =
         decodeSmall(result.bytes, encoding, this.#size) ??
-        (await decodeLarge(result.bytes, encoding, this.#size, this.#tap))
+        (await decodeLarge(result.bytes, encoding, this.#size, this.#flow))
     }
     return result
   }
 
   /** Frees all buffers; nothing is decoded afterwards. */
   close(): void {
-    this.#held = []
-    this.#outer?.close()
+    this.#buffered = []
+    this.#stream?.close()
   }
 
-  #takeHeld(): Uint8Array {
-    const bytes = joinBytes(this.#held, this.#heldBytes)
-    this.#held = []
+  #takeBuffer(): Uint8Array {
+    const bytes = joinBytes(this.#buffered, this.#bufferedSize)
+    this.#buffered = []
     return bytes
   }
 }
@@ -172,12 +174,12 @@ async function decodeLarge(
   bytes: Uint8Array,
   encoding: Encoding,
   size: BodySize,
-  tap: FlowControl,
+  flow: FlowControl,
 ): Promise<DecodeResult> {
-  const room = (length: number) => tap.waitForRoom?.(length)
-  const layer = openDecodingStream(encoding, bytes, size, { pause() {}, resume() {}, stop() {}, waitForRoom: room })
-  layer.write(bytes)
-  return await layer.end()
+  const waitForRoom = (length: number) => flow.waitForRoom?.(length)
+  const stream = openDecodingStream(encoding, bytes, size, { pause() {}, resume() {}, stop() {}, waitForRoom })
+  stream.write(bytes)
+  return await stream.end()
 }
 
 /** One coding that is being decoded in the thread pool. */
@@ -191,7 +193,7 @@ function openDecodingStream(
   encoding: Encoding,
   beginning: Uint8Array,
   size: BodySize,
-  tap: FlowControl,
+  flow: FlowControl,
 ): DecodingStream {
   const { maxBytes, isClipped } = size
   const stream = createStream(encoding, beginning)
@@ -202,29 +204,29 @@ function openDecodingStream(
     stream.destroy()
     output.length = 0
     resolve({ type })
-    tap.stop()
+    flow.stop()
   }
   const clip = (): void => {
     resolve({ type: 'decoded', bytes: joinBytes(output, length).slice(0, maxBytes) })
     stream.destroy()
-    tap.stop()
+    flow.stop()
   }
   stream.on('data', (chunk: Uint8Array) => {
     length += chunk.length
     if (length > maxBytes && !isClipped) return fail('too-large')
     output.push(chunk)
     if (length > maxBytes) return clip()
-    const room = tap.waitForRoom?.(length)
+    const room = flow.waitForRoom?.(length)
     if (room === undefined) return
     stream.pause()
     void room.then(() => stream.resume())
   })
   stream.on('end', () => resolve({ type: 'decoded', bytes: joinBytes(output, length) }))
   stream.on('error', () => fail('corrupt'))
-  stream.on('drain', () => tap.resume())
+  stream.on('drain', () => flow.resume())
   return {
     write(chunk) {
-      if (!stream.destroyed && !stream.write(chunk)) tap.pause()
+      if (!stream.destroyed && !stream.write(chunk)) flow.pause()
     },
     end() {
       if (!stream.destroyed) stream.end()
@@ -257,7 +259,7 @@ function createStream(
 /** RFC 9659: a decoder for the web needs a window of no more than 8 MB. */
 const ZSTD_PARAMS: Readonly<Record<number, number>> = { [zlib.constants.ZSTD_d_windowLogMax]: 23 }
 
-/** `deflate` means the zlib format, but some servers send the bare one. RFC 1950, section 2.2. */
+/** `deflate` means the zlib format (RFC 1950, section 2.2), but some servers send the compressed data without the zlib header. */
 function hasZlibHeader(bytes: Uint8Array): boolean {
   const [first = 0, second = 0] = bytes
   return (first & 0x0f) === 8 && (first * 256 + second) % 31 === 0

@@ -41,12 +41,12 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 export function openDownloads(options: DownloadOptions): Downloads {
   const { allowance, origins } = options
   const web = openAgentFor(options, allowance)
-  const registry = openAgentFor(options, allowAlso(allowance, origins))
+  const registry = openAgentFor(options, allowOrigins(allowance, origins))
   return {
     web: createDownload(web, options),
     registry: createDownload(registry, options, options.tokenFor ?? (() => undefined)),
     resolve: (host, port) => resolveHost(host, port, options),
-    openProxy: (way) => openGuard(options, way),
+    openProxy: (target) => openTargetProxy(options, target),
     async close() {
       await Promise.all([web.close(), registry.close()])
     },
@@ -57,18 +57,19 @@ export function openDownloads(options: DownloadOptions): Downloads {
 const PROXY_IDLE_MS = 120_000
 
 /** Loads the proxy only when needed, because few users read repositories. */
-async function openGuard({ allowance, proxy }: DownloadOptions, way: ProxyTarget): Promise<OpenProxy> {
+async function openTargetProxy({ allowance, proxy }: DownloadOptions, target: ProxyTarget): Promise<OpenProxy> {
   const { openGuardProxy } = await import('./guard-proxy.ts')
   const upstreamProxy = proxy === undefined ? undefined : parseProxy(proxy)
-  const isMeant = (host: string, port: number) => host.toLowerCase() === way.host.toLowerCase() && port === way.port
+  const targetHost = target.host.toLowerCase()
+  const isTarget = (host: string, port: number) => host.toLowerCase() === targetHost && port === target.port
   return openGuardProxy({
     allowance: {
       isNameAllowed: (host, port) => allowance.isNameAllowed(host, port),
-      isAllowed: (host, port, ip) => isMeant(host, port) && allowance.isAllowed(host, port, ip),
+      isAllowed: (host, port, ip) => isTarget(host, port) && allowance.isAllowed(host, port, ip),
     },
-    maxBytes: way.maxBytes,
-    // Connects to the addresses that were checked, even if the name resolves differently by now.
-    resolve: async () => way.addresses,
+    maxBytes: target.maxBytes,
+    // Connects to the addresses that were checked, even if the name resolves to others by now.
+    resolve: async () => target.addresses,
     idleTimeoutMs: PROXY_IDLE_MS,
     ...(upstreamProxy === undefined ? {} : { upstreamProxy }),
   })
@@ -106,17 +107,17 @@ function openAgentFor(options: DownloadOptions, allowance: Allowance): GuardedAg
 }
 
 /** Extends an allowance by the origins that the owner configured. */
-function allowAlso(allowance: Allowance, origins: readonly string[]): Allowance {
-  const nameOf = (host: string, port: number) => `${host.toLowerCase()}:${port}`
-  const places = new Set(
+function allowOrigins(allowance: Allowance, origins: readonly string[]): Allowance {
+  const writeHostAndPort = (host: string, port: number) => `${host.toLowerCase()}:${port}`
+  const allowed = new Set(
     origins.map((origin) => {
       const { host, port } = hostAndPortOf(new URL(origin))
-      return nameOf(host, port)
+      return writeHostAndPort(host, port)
     }),
   )
   return {
-    isNameAllowed: (host, port) => places.has(nameOf(host, port)) || allowance.isNameAllowed(host, port),
-    isAllowed: (host, port, ip) => places.has(nameOf(host, port)) || allowance.isAllowed(host, port, ip),
+    isNameAllowed: (host, port) => allowed.has(writeHostAndPort(host, port)) || allowance.isNameAllowed(host, port),
+    isAllowed: (host, port, ip) => allowed.has(writeHostAndPort(host, port)) || allowance.isAllowed(host, port, ip),
   }
 }
 
@@ -129,18 +130,19 @@ function createDownload(
 ): Download {
   return async (request) => {
     request.signal?.throwIfAborted()
-    const late = AbortSignal.timeout(timeoutMs)
-    const signal = request.signal === undefined ? late : AbortSignal.any([request.signal, late])
+    const timeout = AbortSignal.timeout(timeoutMs)
+    const signal = request.signal === undefined ? timeout : AbortSignal.any([request.signal, timeout])
     let url = parseAddress(request.url)
     const { origin } = url
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-      const step = await withDownloadErrors(url, request, late, () => {
-        const own = { ...(url.origin === origin ? request.headers : {}), ...authorize(url, tokenFor) }
-        return requestOnce(agent, url, { request, userAgent, signal, late, own, isRegistry: tokenFor !== undefined })
+      const step = await withDownloadErrors(url, request, timeout, () => {
+        const extraHeaders = { ...(url.origin === origin ? request.headers : {}), ...authorize(url, tokenFor) }
+        const isRegistry = tokenFor !== undefined
+        return requestOnce(agent, url, { request, userAgent, signal, timeout, extraHeaders, isRegistry })
       })
       if (!(step instanceof URL)) return step
       if (url.protocol === 'https:' && step.protocol === 'http:') {
-        throw new DownloadError('failed', `${url.host} leads from https to http`)
+        throw new DownloadError('failed', `${url.host} redirects from https to http`)
       }
       url = step
     }
@@ -162,26 +164,27 @@ function authorize(url: URL, tokenFor: TokenFor | undefined): Record<string, str
 interface RequestContext {
   readonly request: DownloadRequest
   /** Headers for this URL alone. */
-  readonly own: Readonly<Record<string, string>>
+  readonly extraHeaders: Readonly<Record<string, string>>
   readonly isRegistry: boolean
   readonly userAgent: string
   readonly signal: AbortSignal
-  readonly late: AbortSignal
+  readonly timeout: AbortSignal
 }
 
 /** Requests a URL and returns its body, or its redirect target. */
 async function requestOnce(
   agent: GuardedAgent,
   url: URL,
-  asking: RequestContext,
+  context: RequestContext,
 ): Promise<AsyncIterable<Uint8Array> | URL> {
-  const { request, userAgent, signal, late, own, isRegistry } = asking
+  const { request, userAgent, signal, timeout, extraHeaders, isRegistry } = context
+  const { accept = '*/*' } = request
   const { statusCode, headers, body } = await agent.request({
     origin: url.origin,
     path: url.pathname + url.search,
     method: 'GET',
-    // Packages are already compressed.
-    headers: { 'user-agent': userAgent, accept: request.accept ?? '*/*', ...own, 'accept-encoding': 'identity' },
+    // Asks for no compression, because packages are already compressed.
+    headers: { 'user-agent': userAgent, accept, ...extraHeaders, 'accept-encoding': 'identity' },
     signal,
   })
   const { location } = headers
@@ -196,39 +199,39 @@ async function requestOnce(
   if (Number(headers['content-length'] ?? 0) > request.maxBytes) {
     // Handles the error event, because no other listener does.
     body.on('error', () => undefined).destroy()
-    throw tooLarge(request)
+    throw createTooLargeError(request)
   }
-  return readBody(body as AsyncIterable<Uint8Array>, url, request, late)
+  return readBody(body as AsyncIterable<Uint8Array>, url, request, timeout)
 }
 
 function createStatusError(url: URL, status: number, retryAfter: unknown, isRegistry: boolean): DownloadError {
-  const said = `${url.host} answered ${status}`
-  if (status === 404 || status === 410) return new DownloadError('missing', said)
+  const message = `${url.host} answered ${status}`
+  if (status === 404 || status === 410) return new DownloadError('missing', message)
   if (status === 401 || status === 403) {
     const advice = isRegistry
       ? `name a variable that holds a token with registryTokens, as ${url.host}=VARIABLE`
-      : 'what it wants to see can be given with --header'
-    return new DownloadError('failed', `${said}: ${advice}`)
+      : 'pass the credentials with --header'
+    return new DownloadError('failed', `${message}: ${advice}`)
   }
-  if (status !== 429 && status < 500) return new DownloadError('failed', said)
+  if (status !== 429 && status < 500) return new DownloadError('failed', message)
   const field = typeof retryAfter === 'string' ? retryAfter : null
-  return new DownloadError('busy', said, { retryAfterMs: parseRetryAfter(field, Date.now) })
+  return new DownloadError('busy', message, { retryAfterMs: parseRetryAfter(field, Date.now) })
 }
 
 async function* readBody(
   body: AsyncIterable<Uint8Array>,
   url: URL,
   request: DownloadRequest,
-  late: AbortSignal,
+  timeout: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, void> {
   let length = 0
   const pieces = body[Symbol.asyncIterator]()
   try {
     for (;;) {
-      const next = await withDownloadErrors(url, request, late, () => pieces.next())
+      const next = await withDownloadErrors(url, request, timeout, () => pieces.next())
       if (next.done === true) return
       length += next.value.length
-      if (length > request.maxBytes) throw tooLarge(request)
+      if (length > request.maxBytes) throw createTooLargeError(request)
       yield next.value
     }
   } finally {
@@ -251,7 +254,7 @@ function parseAddress(text: string, base?: URL): URL {
   return url
 }
 
-function tooLarge({ maxBytes }: DownloadRequest): DownloadError {
+function createTooLargeError({ maxBytes }: DownloadRequest): DownloadError {
   return new DownloadError('failed', `it has more than ${maxBytes} bytes`)
 }
 
@@ -259,7 +262,7 @@ function tooLarge({ maxBytes }: DownloadRequest): DownloadError {
 async function withDownloadErrors<T>(
   url: URL,
   request: DownloadRequest,
-  late: AbortSignal,
+  timeout: AbortSignal,
   step: () => Promise<T>,
 ): Promise<T> {
   try {
@@ -268,10 +271,10 @@ async function withDownloadErrors<T>(
     request.signal?.throwIfAborted()
     if (cause instanceof DownloadError) throw cause
     if (cause instanceof ConnectError) throw toDownloadError(cause)
-    if (late.aborted) throw new DownloadError('failed', `${url.host} took too long`, { cause })
-    // A broken connection is transient.
+    if (timeout.aborted) throw new DownloadError('failed', `${url.host} took too long`, { cause })
+    // `busy` marks a broken connection as transient.
     const isSilent = ['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'].includes(codeOf(cause))
-    const problem = isSilent ? `${url.host} says nothing any more` : `the connection to ${url.host} broke`
+    const problem = isSilent ? `${url.host} stopped sending data` : `the connection to ${url.host} broke`
     throw new DownloadError('busy', problem, { cause })
   }
 }

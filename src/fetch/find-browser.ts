@@ -10,12 +10,12 @@ export async function findBrowser(given: string | undefined): Promise<string> {
     if (await isProgram(given)) return given
     throw createMissingError(`there is no program at ${given}`, 'correct the setting `browser`')
   }
-  return await findInstalled(BROWSER_PATHS, NAMES)
+  return await findInstalled(BROWSER_PATHS, PROGRAM_NAMES)
 }
 
 /** Looks for a browser at known paths, then for program names in the PATH. */
-export async function findInstalled(places: readonly string[], names: readonly string[]): Promise<string> {
-  for (const place of places) if (await isProgram(place)) return place
+export async function findInstalled(paths: readonly string[], names: readonly string[]): Promise<string> {
+  for (const path of paths) if (await isProgram(path)) return path
   for (const name of names) {
     const found = await findProgram(name)
     if (found !== undefined) return found
@@ -24,7 +24,8 @@ export async function findInstalled(places: readonly string[], names: readonly s
 }
 
 const BROWSER_PATHS: readonly string[] = [
-  // The headless shell comes first, as it has no user interface to load. Debian's file in /usr/bin is a wrapper script that keeps running.
+  // The headless shell comes first, because it has no user interface to load. /usr/lib comes before /usr/bin, because Debian's file in
+  // /usr/bin is a wrapper script that keeps running.
   '/usr/lib/chromium/chromium-headless-shell',
   '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
@@ -40,7 +41,7 @@ const BROWSER_PATHS: readonly string[] = [
   'C:\\Program Files (x86)\\Microsoft\\Edge\\Application\\msedge.exe',
 ]
 
-const NAMES: readonly string[] = [
+const PROGRAM_NAMES: readonly string[] = [
   ...['chromium-headless-shell', 'chromium', 'chromium-browser'],
   ...['google-chrome-stable', 'google-chrome', 'chrome'],
 ]

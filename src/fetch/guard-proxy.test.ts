@@ -39,15 +39,15 @@ async function openServer(): Promise<{ origin: string; seen: IncomingMessage[] }
   return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen }
 }
 
-interface Asked {
+interface ProxyResponse {
   readonly status: number
   readonly body: string
   readonly headers: IncomingMessage['headers']
 }
 
 /** Sends a request through a proxy. */
-function ask(proxy: GuardProxy, url: string, options: { method?: string; headers?: object; body?: string } = {}) {
-  return new Promise<Asked>((resolve, reject) => {
+function send(proxy: GuardProxy, url: string, options: { method?: string; headers?: object; body?: string } = {}) {
+  return new Promise<ProxyResponse>((resolve, reject) => {
     const { port } = new URL(proxy.url)
     const { method = 'GET', headers = {}, body } = options
     const request = httpRequest({ host: '127.0.0.1', port, path: url, method, headers: { ...headers }, agent: false })
@@ -66,17 +66,17 @@ function ask(proxy: GuardProxy, url: string, options: { method?: string; headers
 }
 
 /** Opens a tunnel by hand, sends a text through it, and returns everything received until it closes. */
-function tunnel(proxy: GuardProxy, authority: string, words: string): Promise<string> {
+function tunnel(proxy: GuardProxy, authority: string, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(proxy.url).port) })
-    let heard = ''
+    let received = ''
     socket.setEncoding('utf8')
     socket.write(`CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n\r\n`)
-    socket.once('data', () => socket.write(words))
+    socket.once('data', () => socket.write(text))
     socket.on('data', (part) => {
-      heard += part
+      received += part
     })
-    socket.on('close', () => resolve(heard))
+    socket.on('close', () => resolve(received))
     socket.on('error', reject)
   })
 }
@@ -85,40 +85,41 @@ test('forwards plain requests with their headers, but without hop-by-hop headers
   const { origin, seen } = await openServer()
   const proxy = await openProxy(['127.0.0.1'])
   const headers = { 'x-own': '1', connection: 'x-hop', 'x-hop': '2', 'proxy-authorization': 'Basic eA==' }
-  const answer = await ask(proxy, `${origin}/a?b=c`, { headers })
+  const answer = await send(proxy, `${origin}/a?b=c`, { headers })
   expect([answer.status, answer.body, answer.headers['x-name']]).toEqual([200, 'xx', 'a, b'])
   expect(seen[0]?.url).toBe('/a?b=c')
   expect(seen[0]?.headers).toMatchObject({ host: new URL(origin).host, 'x-own': '1' })
   expect(seen[0]?.headers).not.toHaveProperty('x-hop')
   expect(seen[0]?.headers).not.toHaveProperty('proxy-authorization')
-  const posted = await ask(proxy, `${origin}/form`, { method: 'POST', body: 'hello', headers: { 'content-length': 5 } })
+  const form = { method: 'POST', body: 'hello', headers: { 'content-length': 5 } }
+  const posted = await send(proxy, `${origin}/form`, form)
   expect([posted.status, posted.body]).toEqual([201, 'hello'])
-  const chunked = await ask(proxy, origin, { method: 'POST', body: 'x', headers: { 'transfer-encoding': 'chunked' } })
+  const chunked = await send(proxy, origin, { method: 'POST', body: 'x', headers: { 'transfer-encoding': 'chunked' } })
   expect(chunked.body).toBe('x')
   // An upgrade to another protocol is not forwarded.
-  const upgraded = await ask(proxy, `${origin}/u`, { headers: { connection: 'upgrade', upgrade: 'websocket' } })
+  const upgraded = await send(proxy, `${origin}/u`, { headers: { connection: 'upgrade', upgrade: 'websocket' } })
   expect([upgraded.status, seen.at(-1)?.headers.upgrade]).toEqual([200, undefined])
   expect(proxy.refusals).toEqual([])
 })
 
-test('opens tunnels', async () => {
+test('opens a tunnel for a CONNECT request', async () => {
   const { origin } = await openServer()
   const proxy = await openProxy(['127.0.0.1'])
-  const heard = await tunnel(proxy, new URL(origin).host, 'GET /bytes/3 HTTP/1.1\r\nhost: x\r\n\r\n')
-  expect(heard).toMatch(/^HTTP\/1\.1 200 Connection established\r\n\r\nHTTP\/1\.1 200 OK\r\n[\s\S]*xxx/)
+  const received = await tunnel(proxy, new URL(origin).host, 'GET /bytes/3 HTTP/1.1\r\nhost: x\r\n\r\n')
+  expect(received).toMatch(/^HTTP\/1\.1 200 Connection established\r\n\r\nHTTP\/1\.1 200 OK\r\n[\s\S]*xxx/)
 })
 
 test('refuses and records connections that are not allowed', async () => {
   const { origin, seen } = await openServer()
   const { host, port } = new URL(origin)
   const proxy = await openProxy([], { resolve: async () => ['127.0.0.1'] })
-  const refused = await ask(proxy, `${origin}/a`)
+  const refused = await send(proxy, `${origin}/a`)
   expect([refused.status, refused.body]).toEqual([403, '127.0.0.1 is not a public address'])
   expect(await tunnel(proxy, host, '')).toMatch(/^HTTP\/1\.1 403 [\s\S]*not a public address$/)
   expect(await tunnel(proxy, `[::1]:${port}`, '')).toMatch(/^HTTP\/1\.1 403 /)
   expect(await tunnel(proxy, `inside.example:${port}`, '')).toMatch(/leads to an address that is not public$/)
   expect(proxy.refusals.map((refusal) => refusal.host)).toEqual([host, '127.0.0.1', '::1', 'inside.example'])
-  for (let i = 0; i < 20; i++) await ask(proxy, origin)
+  for (let i = 0; i < 20; i++) await send(proxy, origin)
   expect([proxy.refusalCount, proxy.refusals.length]).toEqual([24, 20])
   proxy.resetCounters()
   expect([proxy.refusalCount, proxy.refusals.length, seen.length]).toEqual([0, 0, 0])
@@ -127,46 +128,46 @@ test('refuses and records connections that are not allowed', async () => {
 test('responds with an error to a request that is not meant for a proxy', async () => {
   const proxy = await openProxy(['127.0.0.1'])
   for (const path of ['/', 'https://127.0.0.1/', 'file:///etc/passwd'])
-    expect((await ask(proxy, path)).status).toBe(400)
+    expect((await send(proxy, path)).status).toBe(400)
   expect(await tunnel(proxy, 'nowhere', '')).toMatch(/^HTTP\/1\.1 400 /)
 })
 
 test('refuses to connect to itself', async () => {
   const proxy = await openProxy(['*', '0.0.0.0'])
   const { port } = new URL(proxy.url)
-  expect((await ask(proxy, `http://127.0.0.1:${port}/`)).status).toBe(403)
+  expect((await send(proxy, `http://127.0.0.1:${port}/`)).status).toBe(403)
   expect(await tunnel(proxy, `0.0.0.0:${port}`, '')).toMatch(/^HTTP\/1\.1 403 /)
 })
 
 test('reports a server that cannot be reached or breaks the connection', async () => {
   const { origin } = await openServer()
   const proxy = await openProxy(['127.0.0.1'])
-  expect(await ask(proxy, 'http://127.0.0.1:1/')).toMatchObject({
+  expect(await send(proxy, 'http://127.0.0.1:1/')).toMatchObject({
     status: 502,
     body: '127.0.0.1 refused the connection',
   })
   expect(await tunnel(proxy, '127.0.0.1:1', '')).toMatch(/^HTTP\/1\.1 502 /)
-  await expect(ask(proxy, `${origin}/cut`)).rejects.toThrow(/aborted|hang up/)
+  await expect(send(proxy, `${origin}/cut`)).rejects.toThrow(/aborted|hang up/)
   expect(proxy.refusalCount).toBe(0)
 })
 
 test('stops at the byte limit', async () => {
   const { origin } = await openServer()
   const proxy = await openProxy(['127.0.0.1'], { maxBytes: 100_000 })
-  await expect(ask(proxy, `${origin}/bytes/200000`)).rejects.toThrow(/aborted|hang up/)
+  await expect(send(proxy, `${origin}/bytes/200000`)).rejects.toThrow(/aborted|hang up/)
   expect(proxy.refusals).toMatchObject([{ reason: 'more than 100000 bytes were read' }])
-  expect((await ask(proxy, `${origin}/a`)).status).toBe(403)
+  expect((await send(proxy, `${origin}/a`)).status).toBe(403)
   proxy.resetCounters()
-  expect((await ask(proxy, `${origin}/bytes/10`)).status).toBe(200)
-  const heard = await tunnel(proxy, new URL(origin).host, 'GET /bytes/900000 HTTP/1.1\r\nhost: x\r\n\r\n')
-  expect(heard.length).toBeLessThan(900_000)
+  expect((await send(proxy, `${origin}/bytes/10`)).status).toBe(200)
+  const received = await tunnel(proxy, new URL(origin).host, 'GET /bytes/900000 HTTP/1.1\r\nhost: x\r\n\r\n')
+  expect(received.length).toBeLessThan(900_000)
   expect(proxy.refusalCount).toBe(1)
 })
 
 test('forwards a body that is larger than all buffers on the way', async () => {
   const { origin } = await openServer()
   const proxy = await openProxy(['127.0.0.1'])
-  expect((await ask(proxy, `${origin}/bytes/5000000`)).body.length).toBe(5_000_000)
+  expect((await send(proxy, `${origin}/bytes/5000000`)).body.length).toBe(5_000_000)
 })
 
 test('closes idle connections, and all connections when it is closed', async () => {
@@ -179,7 +180,7 @@ test('closes idle connections, and all connections when it is closed', async () 
   expect(await tunnel(hasty, authority, 'hello')).toBe('HTTP/1.1 200 Connection established\r\n\r\n')
   const proxy = await openProxy(['127.0.0.1'])
   const waiting = tunnel(proxy, authority, 'hello')
-  const plain = ask(proxy, `http://${authority}/`)
+  const plain = send(proxy, `http://${authority}/`)
   plain.catch(() => {})
   while (sockets.length < 3) await new Promise((resolve) => silent.once('connection', resolve))
   await proxy.close()
@@ -189,18 +190,18 @@ test('closes idle connections, and all connections when it is closed', async () 
 
 test('aborts connections whose client has gone', async () => {
   const { origin } = await openServer()
-  const asked = Promise.withResolvers<void>()
+  const resolving = Promise.withResolvers<void>()
   const resolved = Promise.withResolvers<readonly string[]>()
   const proxy = await openProxy(['127.0.0.1'], {
     resolve: () => {
-      asked.resolve()
+      resolving.resolve()
       return resolved.promise
     },
   })
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(proxy.url).port) })
   const authority = `name.example:${new URL(origin).port}`
   socket.write(`CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n\r\n`)
-  await asked.promise
+  await resolving.promise
   socket.destroy()
   await new Promise((resolve) => socket.once('close', resolve))
   resolved.resolve(['127.0.0.1'])

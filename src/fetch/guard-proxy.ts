@@ -33,7 +33,7 @@ export interface RefusedConnection {
 
 /** A local proxy that connects to allowed addresses only. */
 export interface GuardProxy {
-  /** Its address, `http://127.0.0.1:41234`. */
+  /** URL of the proxy, such as `http://127.0.0.1:41234`. */
   readonly url: string
   /** The first refusals, up to {@link MAX_REFUSALS}. */
   readonly refusals: readonly RefusedConnection[]
@@ -49,7 +49,7 @@ export interface GuardProxy {
 
 const MAX_HEADER_BYTES = 65_536
 
-/** Limit of refusals that are stored; further ones are only counted. */
+/** Limit of stored refusals; further refusals are only counted. */
 const MAX_REFUSALS = 20
 
 /**
@@ -79,28 +79,28 @@ class RunningProxy implements GuardProxy {
     const { maxConnections = 256, maxBytes = 256 * 2 ** 20, idleTimeoutMs = 30_000 } = options
     this.#maxBytes = maxBytes
     this.#idleTimeoutMs = idleTimeoutMs
-    const given = {
+    const connection = {
       allowance: this.#withoutItself(options.allowance),
       resolve: options.resolve ?? systemResolve,
       ca: undefined,
       proxy: options.upstreamProxy,
     }
     const connectTimeoutMs = options.connectTimeoutMs ?? 10_000
-    this.#connector = new Connector({ ...given, timeoutMs: connectTimeoutMs })
+    this.#connector = new Connector({ ...connection, timeoutMs: connectTimeoutMs })
     this.#agent = openAgent({
-      ...given,
+      ...connection,
       connectTimeoutMs,
       firstByteTimeoutMs: idleTimeoutMs,
       idleTimeoutMs,
       maxHeaderBytes: MAX_HEADER_BYTES,
       connectionsPerOrigin: maxConnections,
     })
-    // Not imported, because `node:http` would make every crawl load Node's own fetch.
+    // A static import of `node:http` would make every crawl load Node's own fetch.
     this.#server = process
       .getBuiltinModule('node:http')
       .createServer({ maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: idleTimeoutMs })
     this.#server.maxConnections = maxConnections
-    this.#server.on('connection', (socket: Socket) => this.#keep(socket))
+    this.#server.on('connection', (socket: Socket) => this.#track(socket))
     this.#server.on('request', (request, response) => void this.#forward(request, response))
     this.#server.on('connect', (request, client, head) => void this.#tunnel(request, client, head))
   }
@@ -140,7 +140,7 @@ class RunningProxy implements GuardProxy {
     }
   }
 
-  #keep(socket: Socket): void {
+  #track(socket: Socket): void {
     this.#sockets.add(socket)
     socket.setTimeout(this.#idleTimeoutMs, () => socket.destroy())
     // Browsers and servers may reset connections; the close handler ends the other side.
@@ -151,11 +151,11 @@ class RunningProxy implements GuardProxy {
   /** Forwards a plain request. */
   async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = URL.parse(request.url ?? '')
-    if (url === null || url.protocol !== 'http:') return answerText(response, 400, 'not an address to fetch')
-    const gone = new AbortController()
-    response.once('close', () => gone.abort())
+    if (url === null || url.protocol !== 'http:') return sendText(response, 400, 'not an http URL')
+    const clientGone = new AbortController()
+    response.once('close', () => clientGone.abort())
     try {
-      this.#checkRoom(url.host)
+      this.#checkByteLimit(url.host)
       const answer = await this.#agent.request({
         origin: url.origin,
         path: url.pathname + url.search,
@@ -163,30 +163,30 @@ class RunningProxy implements GuardProxy {
         method: request.method as 'GET',
         headers: dropHopHeaders(request.headers),
         body: hasBody(request.headers) ? request : null,
-        signal: gone.signal,
+        signal: clientGone.signal,
       })
       response.writeHead(answer.statusCode, dropHopHeaders(answer.headers))
       for await (const part of answer.body as AsyncIterable<Uint8Array>) {
         this.#count(part.length, url.host)
-        if (!response.write(part)) await waitForDrain(response, gone.signal)
+        if (!response.write(part)) await waitForDrain(response, clientGone.signal)
       }
       response.end()
     } catch (error) {
-      const [status, text] = this.#describe(error, url.host)
+      const [status, text] = this.#recordFailure(error, url.host)
       if (response.headersSent) response.destroy()
-      else answerText(response, status, text)
+      else sendText(response, status, text)
     }
   }
 
-  /** Opens a tunnel. */
+  /** Opens a tunnel for a CONNECT request. */
   async #tunnel(request: IncomingMessage, client: Duplex, head: Uint8Array): Promise<void> {
     const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(request.url ?? '') ?? []
     const host = bracketed ?? plain
-    if (host === undefined) return writeAnswer(client, 400, 'not a place to connect to')
+    if (host === undefined) return refuseTunnel(client, 400, 'not a host with a port')
     try {
-      this.#checkRoom(host)
+      this.#checkByteLimit(host)
       const server = await this.#connector.dial(host, Number(digits))
-      this.#keep(server)
+      this.#track(server)
       // When one side closes, so does the other.
       client.once('close', () => server.destroy())
       server.once('close', () => client.destroy())
@@ -203,33 +203,36 @@ class RunningProxy implements GuardProxy {
       })
       server.pipe(client).pipe(server)
     } catch (error) {
-      const [status, text] = this.#describe(error, host)
-      writeAnswer(client, status, text)
+      const [status, text] = this.#recordFailure(error, host)
+      refuseTunnel(client, status, text)
     }
   }
 
-  #checkRoom(host: string): void {
-    if (this.#received > this.#maxBytes) throw new ConnectError('address-refused', `no more is read, not from ${host}`)
+  #checkByteLimit(host: string): void {
+    if (this.#received > this.#maxBytes) {
+      throw new ConnectError('address-refused', `nothing is read from ${host}, because the byte limit is reached`)
+    }
   }
 
   #count(bytes: number, host: string): void {
-    const hadRoom = this.#received <= this.#maxBytes
+    const wasWithinLimit = this.#received <= this.#maxBytes
     this.#received += bytes
     if (this.#received <= this.#maxBytes) return
     this.failure = `more than ${this.#maxBytes} bytes were read`
-    if (hadRoom) this.#remember(host, this.failure)
+    if (wasWithinLimit) this.#recordRefusal(host, this.failure)
     throw new ConnectError('network', 'too many bytes')
   }
 
-  #describe(error: unknown, host: string): readonly [status: number, text: string] {
+  /** Records why a request failed, and returns the status and the text of the response to it. */
+  #recordFailure(error: unknown, host: string): readonly [status: number, text: string] {
     this.failure = error instanceof ConnectError ? error.message : `the connection to ${host} broke`
     if (!(error instanceof ConnectError)) return [502, this.failure]
     if (error.problem !== 'address-refused') return [502, error.message]
-    this.#remember(host, error.message)
+    this.#recordRefusal(host, error.message)
     return [403, error.message]
   }
 
-  #remember(host: string, reason: string): void {
+  #recordRefusal(host: string, reason: string): void {
     this.refusalCount++
     if (this.refusals.length < MAX_REFUSALS) this.refusals.push({ host, reason })
   }
@@ -242,8 +245,8 @@ const HOP_FIELDS: ReadonlySet<string> = new Set([
 ])
 
 function dropHopHeaders(headers: IncomingHttpHeaders): Record<string, string | string[]> {
-  const named = new Set(headers.connection?.toLowerCase().split(/\s*,\s*/))
-  const fields = Object.entries(headers).filter(([name]) => !HOP_FIELDS.has(name) && !named.has(name))
+  const connectionFields = new Set(headers.connection?.toLowerCase().split(/\s*,\s*/))
+  const fields = Object.entries(headers).filter(([name]) => !HOP_FIELDS.has(name) && !connectionFields.has(name))
   return Object.fromEntries(fields.map(([name, value]) => [name, value ?? '']))
 }
 
@@ -251,11 +254,11 @@ function hasBody(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-function answerText(response: ServerResponse, status: number, text: string): void {
+function sendText(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }).end(text)
 }
 
-function writeAnswer(client: Duplex, status: number, text: string): void {
+function refuseTunnel(client: Duplex, status: number, text: string): void {
   const length = Buffer.byteLength(text)
   client.end(`HTTP/1.1 ${status} Refused\r\ncontent-length: ${length}\r\nconnection: close\r\n\r\n${text}`)
 }

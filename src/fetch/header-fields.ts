@@ -4,7 +4,7 @@
  */
 export function findFieldProblem(name: string, value: string): string | undefined {
   if (!FIELD_NAME.test(name)) return `${JSON.stringify(name)} is not the name of a header field`
-  if (OWN_FIELDS.has(name.toLowerCase())) return `the header field ${name} cannot be set`
+  if (RESERVED_FIELDS.has(name.toLowerCase())) return `the header field ${name} cannot be set`
   return isFieldValue(value) ? undefined : `the value of the header field ${name} has characters that cannot be sent`
 }
 
@@ -18,7 +18,7 @@ const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /** Headers that belong to the connection or determine the kind of response, and that only this program may set. */
-const OWN_FIELDS: ReadonlySet<string> = new Set([
+const RESERVED_FIELDS: ReadonlySet<string> = new Set([
   'host',
   'connection',
   'keep-alive',

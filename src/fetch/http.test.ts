@@ -95,14 +95,14 @@ describe('a response', () => {
     [308, true],
   ]
   test.each(moves)('status %i is a redirect that is not followed', async (status, isPermanent) => {
-    const asked: (string | undefined)[] = []
+    const requestedPaths: (string | undefined)[] = []
     const url = await serve((request, response) => {
-      asked.push(request.url)
+      requestedPaths.push(request.url)
       response.writeHead(status, { location: '../new page?x=1' }).end('moved')
     })
     const outcome = await open().fetch({ url: `${url}/old/page` })
     expect(outcome).toEqual({ type: 'moved', status, target: `${url}/new%20page?x=1`, isPermanent })
-    expect(asked).toEqual(['/old/page'])
+    expect(requestedPaths).toEqual(['/old/page'])
   })
 
   test('a redirect to a metadata address is not followed, and fetching that address is refused', async () => {
@@ -188,8 +188,9 @@ describe('a response', () => {
 
   test('304 means unchanged when a validator was sent, and is a bad answer otherwise', async () => {
     const url = await serve((request, response) => {
-      const isAsked = request.headers['if-none-match'] === '"a"' || request.headers['if-modified-since'] === 'yesterday'
-      response.writeHead(304, isAsked ? { etag: 'W/"a"' } : {}).end()
+      const { 'if-none-match': etag, 'if-modified-since': lastModified } = request.headers
+      const isConditional = etag === '"a"' || lastModified === 'yesterday'
+      response.writeHead(304, isConditional ? { etag: 'W/"a"' } : {}).end()
     })
     const fetcher = open()
     expect(await fetcher.fetch({ url, etag: '"a"', lastModified: 'monday' })).toEqual({
@@ -205,7 +206,7 @@ describe('a response', () => {
     }
   })
 
-  test('an unwanted body keeps its connection when it is short, and closes it when it is long', async () => {
+  test('the connection stays open after a short unwanted body, and is closed during a long one', async () => {
     const sockets = new Set<Socket>()
     const url = await serve((request, response) => {
       sockets.add(request.socket)
@@ -238,7 +239,7 @@ describe('a request', () => {
     ])
   })
 
-  test('extra headers belong to one request alone', async () => {
+  test('extra headers are sent only with their own request', async () => {
     const { url, seen } = await serveEcho()
     const fetcher = open()
     await fetcher.fetch({
@@ -300,7 +301,7 @@ describe('a request', () => {
     expect(sockets.size).toBe(3)
   })
 
-  test('a request whose slot has passed is not sent, and leaves the connection to the next', async () => {
+  test('a request whose time slot has passed is not sent, and leaves its connection to the next request', async () => {
     const sockets = new Set<Socket>()
     const paths: (string | undefined)[] = []
     const server = createServer((request, response) => {
@@ -315,7 +316,7 @@ describe('a request', () => {
     const late = fetcher.fetch({ url: `${url}/late`, isInTime: () => isTime })
     isTime = false
     resolve(['127.0.0.1'])
-    expect(await late).toEqual(failed('timeout', 'it could not be sent in time', { isTransient: true }))
+    expect(await late).toEqual(failed('timeout', 'the request could not be sent in time', { isTransient: true }))
     isTime = true
     expect(await fetcher.fetch({ url: `${url}/again`, isInTime: () => isTime })).toMatchObject({ type: 'fetched' })
     expect(paths).toEqual(['/again'])
@@ -381,7 +382,7 @@ describe('a content encoding', () => {
   )
 
   test.each(['compress', 'gzip, constructor', 'gzip, gzip, gzip, gzip', '__proto__'])(
-    'the encoding %s is a bad answer',
+    'a response with the content encoding %s is a bad answer',
     async (field) => {
       const url = await serve((_request, response) => response.writeHead(200, { 'content-encoding': field }).end('?'))
       const detail = `unknown content encoding ${JSON.stringify(field)}`
@@ -439,7 +440,7 @@ describe('the size of a response', () => {
   })
 
   test.each(['', 'gzip', 'br', 'zstd', 'deflate'])(
-    'a truncated fetch returns the start of a larger body (%j)',
+    'a truncated fetch returns the start of a larger body (content encoding %j)',
     async (field) => {
       const body = Buffer.alloc(3_000_000, 'robots\n')
       const coded = field === '' ? body : compress(field, body)
@@ -600,7 +601,7 @@ describe('latency', () => {
 
   test('latency does not include time in which this process was busy', async () => {
     // Runs the server in another process, so that the response arrives long before this process reads it.
-    const { port } = await answerElsewhere()
+    const { port } = await serveInOtherProcess()
     const fetcher = openTimed()
     const url = `http://127.0.0.1:${port}/`
     await fetcher.fetch({ url })
@@ -627,7 +628,7 @@ describe('latency', () => {
     }
   })
 
-  async function answerElsewhere(): Promise<{ port: number }> {
+  async function serveInOtherProcess(): Promise<{ port: number }> {
     const script = `const server = require('node:http').createServer((_, response) => response.end('page'))
       server.listen(0, '127.0.0.1', () => console.log(server.address().port))`
     const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -646,7 +647,7 @@ describe('an abort signal', () => {
   })
 
   test.each(['', 'gzip'])(
-    'a signal aborts a fetch in the middle of a body, and closes the connection (%j)',
+    'a signal aborts a fetch in the middle of a body, and closes the connection (content encoding %j)',
     async (encoding) => {
       const closed = Promise.withResolvers<void>()
       const stop = new AbortController()
@@ -667,7 +668,7 @@ describe('an abort signal', () => {
     const stop = new AbortController()
     const { promise, resolve } = Promise.withResolvers<string[]>()
     const fetcher = open({ resolve: () => promise })
-    const pending = fetcher.fetch({ url: named(url, 'docs.test'), signal: stop.signal })
+    const pending = fetcher.fetch({ url: withHost(url, 'docs.test'), signal: stop.signal })
     stop.abort(new Error('enough'))
     await expect(pending).rejects.toThrow('enough')
     resolve(['127.0.0.1'])
@@ -688,13 +689,13 @@ describe('an abort signal', () => {
       },
     })
     const fetcher = open()
-    for (let left = 20; left > 0; left--) await fetcher.fetch({ url, signal: counting })
+    for (let i = 0; i < 20; i++) await fetcher.fetch({ url, signal: counting })
     expect(listeners).toBe(0)
   })
 })
 
 describe('the address guard', () => {
-  const only = (...ips: string[]): Allowance => ({
+  const allowOnly = (...ips: string[]): Allowance => ({
     isNameAllowed: () => true,
     isAllowed: (_host, _port, ip) => ips.includes(ip),
   })
@@ -703,36 +704,36 @@ describe('the address guard', () => {
     const { url, seen } = await serveEcho()
     const fetcher = open({ allowance: allow(), resolve: async () => ['127.0.0.1'] })
     expect(await fetcher.fetch({ url })).toEqual(failed('address-refused', '127.0.0.1 is not a public address'))
-    expect(await fetcher.fetch({ url: named(url, 'docs.test') })).toEqual(
+    expect(await fetcher.fetch({ url: withHost(url, 'docs.test') })).toEqual(
       failed('address-refused', 'docs.test leads to an address that is not public'),
     )
     for (const host of ['0x7f.1', '2130706433', '[::ffff:127.0.0.1]', '[::1]', '0', '127.1', '017700000001']) {
-      expect(await fetcher.fetch({ url: named(url, host) })).toMatchObject({ reason: 'address-refused' })
+      expect(await fetcher.fetch({ url: withHost(url, host) })).toMatchObject({ reason: 'address-refused' })
     }
     expect(seen).toEqual([])
   })
 
   test('cloud metadata names are not even resolved', async () => {
     const { url, seen } = await serveEcho()
-    const asked: string[] = []
+    const resolvedNames: string[] = []
     const fetcher = open({
       allowance: allow(ALL_PRIVATE),
       resolve: async (host) => {
-        asked.push(host)
+        resolvedNames.push(host)
         return ['127.0.0.1']
       },
     })
     for (const host of ['metadata.google.internal', 'METADATA.google.internal.', 'instance-data']) {
-      expect(await fetcher.fetch({ url: named(url, host) })).toMatchObject({ reason: 'address-refused' })
+      expect(await fetcher.fetch({ url: withHost(url, host) })).toMatchObject({ reason: 'address-refused' })
     }
-    expect([asked, seen]).toEqual([[], []])
+    expect([resolvedNames, seen]).toEqual([[], []])
   })
 
   test('a resolver result that is not an IP address is refused', async () => {
     const { url, seen } = await serveEcho()
     for (const answer of ['localhost', '2130706433', '127.1', '[::1]', '127.0.0.1:80', '8.8.8.8 ', '', '::127.0.0.1']) {
       const fetcher = open({ allowance: allow(), resolve: async () => [answer] })
-      expect(await fetcher.fetch({ url: named(url, 'docs.test') })).toMatchObject({ reason: 'address-refused' })
+      expect(await fetcher.fetch({ url: withHost(url, 'docs.test') })).toMatchObject({ reason: 'address-refused' })
     }
     expect(seen).toEqual([])
   })
@@ -741,19 +742,19 @@ describe('the address guard', () => {
     const canary = await serveEcho('127.0.0.1')
     const port = Number(new URL(canary.url).port)
     const site = await serveEcho('127.0.0.2', port)
-    let questions = 0
+    let lookups = 0
     const fetcher = open({
-      allowance: only('127.0.0.2'),
-      resolve: async () => (questions++ === 0 ? ['127.0.0.2'] : ['127.0.0.1']),
+      allowance: allowOnly('127.0.0.2'),
+      resolve: async () => (lookups++ === 0 ? ['127.0.0.2'] : ['127.0.0.1']),
     })
     const url = `http://docs.test:${port}/`
     expect(await fetcher.fetch({ url })).toMatchObject({ type: 'fetched' })
-    expect(questions).toBe(1)
+    expect(lookups).toBe(1)
     expect(site.seen).toMatchObject([{ host: `docs.test:${port}` }])
     site.closeSockets()
     await new Promise((resolve) => setTimeout(resolve, 20))
     expect(await fetcher.fetch({ url })).toMatchObject({ reason: 'address-refused' })
-    expect(questions).toBe(2)
+    expect(lookups).toBe(2)
     expect(site.seen).toHaveLength(1)
     expect(canary.seen).toEqual([])
   })
@@ -765,8 +766,8 @@ describe('the address guard', () => {
       ['10.0.0.1', '127.0.0.1'],
       ['127.0.0.1', '::ffff:10.0.0.1'],
     ]) {
-      const fetcher = open({ allowance: only('127.0.0.1'), resolve: async () => addresses })
-      expect(await fetcher.fetch({ url: named(url, 'docs.test') })).toMatchObject({ reason: 'address-refused' })
+      const fetcher = open({ allowance: allowOnly('127.0.0.1'), resolve: async () => addresses })
+      expect(await fetcher.fetch({ url: withHost(url, 'docs.test') })).toMatchObject({ reason: 'address-refused' })
     }
     expect(seen).toEqual([])
   })
@@ -774,7 +775,7 @@ describe('the address guard', () => {
   test('tries the next address when one does not accept the connection', async () => {
     const { url, seen } = await serveEcho('127.0.0.3')
     const fetcher = open({ resolve: async () => ['127.0.0.1', '127.0.0.2', '127.0.0.3'] })
-    expect(await fetcher.fetch({ url: named(url, 'docs.test') })).toMatchObject({ type: 'fetched' })
+    expect(await fetcher.fetch({ url: withHost(url, 'docs.test') })).toMatchObject({ type: 'fetched' })
     expect(seen).toHaveLength(1)
   })
 
@@ -786,14 +787,16 @@ describe('the address guard', () => {
       throw Object.assign(new Error('getaddrinfo'), { code: host === 'unknown.test' ? 'ENOTFOUND' : 'EAI_AGAIN' })
     }
     const fetcher = open({ resolve, connectTimeoutMs: 60 })
-    const look = (host: string): Promise<FetchOutcome> => fetcher.fetch({ url: `http://${host}:1/` })
-    expect(await look('unknown.test')).toEqual(failed('network', 'unknown host unknown.test'))
-    expect(await look('empty.test')).toEqual(failed('network', 'empty.test has no address'))
-    expect(await look('busy.test')).toEqual(failed('network', 'busy.test could not be resolved', { isTransient: true }))
-    expect(await look('closed.test')).toEqual(
+    const fetchFrom = (host: string): Promise<FetchOutcome> => fetcher.fetch({ url: `http://${host}:1/` })
+    expect(await fetchFrom('unknown.test')).toEqual(failed('network', 'unknown host unknown.test'))
+    expect(await fetchFrom('empty.test')).toEqual(failed('network', 'empty.test has no address'))
+    expect(await fetchFrom('busy.test')).toEqual(
+      failed('network', 'busy.test could not be resolved', { isTransient: true }),
+    )
+    expect(await fetchFrom('closed.test')).toEqual(
       failed('network', 'closed.test refused the connection', { isTransient: true }),
     )
-    expect(await look('silent.test')).toEqual(
+    expect(await fetchFrom('silent.test')).toEqual(
       failed('timeout', 'silent.test could not be resolved in time', { isTransient: true }),
     )
   })
@@ -840,7 +843,7 @@ describe('TLS', () => {
       const url = 'https://127.0.0.1:${port}/'
       const { reason, detail } = await fetcher.fetch({ url })
       await fetcher.close()
-      // The variable does work for others.
+      // Other clients do obey the variable.
       const status = await new Promise((resolve, reject) => {
         get(url, { agent: false }, (answer) => resolve(answer.resume().statusCode)).on('error', reject)
       })
@@ -976,11 +979,11 @@ describe('a proxy', () => {
       false,
     ],
     ['HTTP/1.1 502 Bad Gateway\r\n\r\n', 'the proxy has no connection to docs.test: it answered 502', true],
-    ['HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n', 'the proxy answered more than it was asked', true],
+    ['HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n', 'the proxy sent data of its own through the tunnel', true],
     ['SSH-2.0-OpenSSH_9.2\r\n', 'the answer of the proxy is not HTTP', true],
     [`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(70_000)}\r\n\r\n`, 'the answer of the proxy is not HTTP', true],
     ['', 'the proxy closed the connection', true],
-  ])('an invalid proxy response is a network failure (%#)', async (answer, detail, isTransient) => {
+  ])('a proxy response that opens no tunnel is a network failure (%#)', async (answer, detail, isTransient) => {
     const proxy = await serveBytes(answer)
     const fetcher = open({ proxy: proxy.replace('//', '//me:s3cret@'), resolve: async () => ['127.0.0.1'] })
     expect(await fetcher.fetch({ url: 'http://docs.test/' })).toEqual(failed('network', detail, { isTransient }))
@@ -1023,7 +1026,7 @@ describe('a proxy', () => {
   }
 })
 
-/** A fetcher whose outcomes have no latency. */
+/** Opens a fetcher whose outcomes have no latency, so that tests can compare whole outcomes. */
 function open(options: Partial<HttpFetcherOptions> = {}): HttpFetcher {
   const fetcher = openTimed(options)
   return {
@@ -1066,14 +1069,14 @@ function failed(reason: string, detail: string, { status, isTransient = false }:
   return { type: 'failed', status: status ?? null, reason, detail, isTransient, retryAfterMs: null }
 }
 
-/** The same outcome with its body as text. */
+/** Returns the outcome with its body as text. */
 function readable(outcome: FetchOutcome): object {
   if (outcome.type !== 'fetched') return outcome
   const { body } = outcome.snapshot
   return { ...outcome, snapshot: { ...outcome.snapshot, body: Buffer.from(body as Uint8Array).toString() } }
 }
 
-function named(url: string, host: string): string {
+function withHost(url: string, host: string): string {
   return url.replace('127.0.0.1', host).replace('127.0.0.3', host)
 }
 
@@ -1147,7 +1150,7 @@ function* endless<T>(piece: T): Generator<T> {
   for (;;) yield piece
 }
 
-/** 256 MB of zeros. */
+/** Compresses 256 MB of zeros. */
 async function writeBomb(field: string): Promise<Buffer> {
   const zeros = Buffer.alloc(2 ** 20)
   const pieces = Readable.from(Array.from({ length: 256 }, () => zeros))

@@ -86,13 +86,13 @@ type Settings = Required<Omit<HttpFetcherOptions, 'ca' | 'proxy'>>
 
 const DEFAULT_ACCEPT = 'text/markdown, text/html;q=0.9, */*;q=0.8'
 
-/** Largest rest of an unwanted body that is read to keep the connection; it is closed when there is more. */
-const DRAIN_BYTES = 64 * 1024
+/** An unwanted body up to this size is read, so that the connection can be reused. A larger one closes the connection. */
+const MAX_DRAINED_BYTES = 64 * 1024
 
 /** Minimum timeout of a brief request, unless the general timeout is shorter. */
 const MIN_BRIEF_MS = 1000
 
-/** Larger bodies need admission by `admitLarge`. */
+/** A body above this size waits for `admitLarge`. */
 const LARGE_BYTES = 2 ** 20
 
 function resolveOptions(options: HttpFetcherOptions): Settings {
@@ -120,7 +120,7 @@ function resolveOptions(options: HttpFetcherOptions): Settings {
   return settings
 }
 
-/** Errors do not repeat the value, because it may contain a password. */
+/** Parses the setting. The error does not repeat its value, because the value may contain a password. */
 function resolveProxy(text: string | undefined): HttpProxy | undefined {
   if (text === undefined) return undefined
   const proxy = parseProxy(text)
@@ -181,9 +181,9 @@ class Exchange implements Dispatcher.DispatchHandler {
       controller.abort(new Error('settled'))
       return
     }
-    // Throwing here keeps the connection open for the next request, often this one in its next slot; an abort would close it.
+    // Throwing here keeps the connection open for the next request; an abort would close it.
     if (this.#request.isInTime?.() === false) throw new SlotMissedError()
-    this.#idleAtStart = idleTime()
+    this.#idleAtStart = idleTimeMs()
     this.#startTimer()
   }
 
@@ -191,13 +191,13 @@ class Exchange implements Dispatcher.DispatchHandler {
     // Informational responses such as 103 come before the final one.
     if (status < 200) return
     this.#controller = controller
-    this.#latencyMs = this.#waited()
+    this.#latencyMs = this.#waitedMs()
     this.#status = status
     this.#headers = headers
     const length = Number(singleValue(headers['content-length']) ?? 0)
-    this.#earlyOutcome = judgeStatus(status, headers, this.#request, this.#url, this.#settings.now)
+    this.#earlyOutcome = outcomeOfStatus(status, headers, this.#request, this.#url, this.#settings.now)
     if (this.#earlyOutcome !== undefined) {
-      if (length > DRAIN_BYTES) this.#stop(this.#earlyOutcome)
+      if (length > MAX_DRAINED_BYTES) this.#stop(this.#earlyOutcome)
       return
     }
     const field = joinValues(headers['content-encoding']) ?? ''
@@ -212,7 +212,7 @@ class Exchange implements Dispatcher.DispatchHandler {
           pause: () => controller.pause(),
           resume: () => controller.resume(),
           stop: () => this.#finishDecoding(),
-          waitForRoom: (bytes) => this.#findRoom(bytes),
+          waitForRoom: (bytes) => this.#waitForRoom(bytes),
         },
       )
     }
@@ -222,12 +222,12 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isSettled) return
     this.#length += chunk.length
     if (this.#earlyOutcome !== undefined) {
-      if (this.#length > DRAIN_BYTES) this.#stop(this.#earlyOutcome)
+      if (this.#length > MAX_DRAINED_BYTES) this.#stop(this.#earlyOutcome)
     } else if (this.#length > this.#maxBytes) this.#stop(this.#clip(chunk))
     else if (this.#decoder !== undefined) this.#decoder.write(chunk)
     else {
       this.#chunks.push(chunk)
-      const room = this.#findRoom(this.#length)
+      const room = this.#waitForRoom(this.#length)
       if (room === undefined) return
       controller.pause()
       void room.then(() => controller.resume())
@@ -263,11 +263,11 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** Returns a promise to wait for before more than this many bytes of a body are read; undefined to continue at once. */
-  #findRoom(bytes: number): Promise<void> | undefined {
+  #waitForRoom(bytes: number): Promise<void> | undefined {
     const { admitLarge } = this.#request
     if (this.#isLarge || bytes <= LARGE_BYTES || admitLarge === undefined) return undefined
     this.#isLarge = true
-    // The server does not cause this wait, so its timeout starts anew.
+    // The server does not cause this wait, so the timeout starts anew after it.
     clearTimeout(this.#timer)
     return admitLarge().then(() => {
       if (!this.#isSettled) this.#startTimer()
@@ -302,13 +302,13 @@ class Exchange implements Dispatcher.DispatchHandler {
   #settle(outcome: FetchOutcome): void {
     this.#release()
     const isTimeout = outcome.type === 'failed' && outcome.reason === 'timeout'
-    const latencyMs = this.#latencyMs ?? (isTimeout ? this.#waited() : undefined)
+    const latencyMs = this.#latencyMs ?? (isTimeout ? this.#waitedMs() : undefined)
     this.#resolve(latencyMs === undefined ? outcome : { ...outcome, latencyMs })
   }
 
   /** Time waited for the response, without the time in which this process was busy; undefined before the request is sent. */
-  #waited(): number | undefined {
-    return this.#idleAtStart === undefined ? undefined : Math.max(0, idleTime() - this.#idleAtStart)
+  #waitedMs(): number | undefined {
+    return this.#idleAtStart === undefined ? undefined : Math.max(0, idleTimeMs() - this.#idleAtStart)
   }
 
   #release(): void {
@@ -364,7 +364,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const endedEarly = `${host} closed the connection in the middle of an answer`
     const notHttp = `the answer of ${host} is not HTTP`
     if (isParserError(error)) {
-      // The error has the bytes that failed to parse; none when the response ended early.
+      // `error.data` has the bytes that failed to parse, and is empty when the response ended early.
       const isEarlyEnd = 'data' in error && error.data === ''
       return isEarlyEnd ? this.#fail('network', endedEarly, true) : this.#fail('bad-answer', notHttp)
     }
@@ -391,14 +391,14 @@ class Exchange implements Dispatcher.DispatchHandler {
 }
 
 /** Milliseconds in which the event loop was idle. */
-function idleTime(): number {
+function idleTimeMs(): number {
   return performance.eventLoopUtilization().idle
 }
 
-/** The slot in which the request might have been sent has passed. */
+/** The time slot in which the request might have been sent has passed. */
 class SlotMissedError extends Error {
   constructor() {
-    super('it could not be sent in time')
+    super('the request could not be sent in time')
   }
 }
 
@@ -416,7 +416,7 @@ function fail(reason: Reason, detail: string, details: FailDetails = {}): FetchO
 }
 
 /** The outcome that status and headers decide; undefined when the body should be read. */
-function judgeStatus(
+function outcomeOfStatus(
   status: number,
   headers: Fields,
   request: FetchRequest,
@@ -428,7 +428,7 @@ function judgeStatus(
     return fail(reason, `the server answered ${status}`, { status, isTransient: true, retryAfterMs })
   }
   switch (status) {
-    // The request had no Range header.
+    // No request has a Range header, so the server must not send a part.
     case 206:
       return fail('bad-answer', 'the server answered 206 with part of a page', { status })
     case 301:

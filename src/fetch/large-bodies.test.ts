@@ -28,11 +28,11 @@ afterAll(async () => {
 
 const urlOf = (path: string) => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`
 
-test.each(['/plain', '/gzip', '/twice'])('the body of %s waits for admission, however long', async (path) => {
-  let asked = 0
+test.each(['/plain', '/gzip', '/twice'])('the body of %s waits until it is admitted, however long', async (path) => {
+  let admissionRequests = 0
   let admit = (): void => undefined
   const admitLarge = () => {
-    asked++
+    admissionRequests++
     return new Promise<void>((resolve) => {
       admit = resolve
     })
@@ -43,11 +43,11 @@ test.each(['/plain', '/gzip', '/twice'])('the body of %s waits for admission, ho
   })
   // Longer than the response timeout, which does not run while the body waits for admission.
   await new Promise((resolve) => setTimeout(resolve, 1500))
-  expect({ asked, isSettled }).toEqual({ asked: 1, isSettled: false })
+  expect({ admissionRequests, isSettled }).toEqual({ admissionRequests: 1, isSettled: false })
   admit()
   const outcome = await fetched
   expect(outcome.type === 'fetched' ? outcome.snapshot.body.length : outcome).toBe(BODY.length)
-  expect(asked).toBe(1)
+  expect(admissionRequests).toBe(1)
 })
 
 test('a small body needs no admission', async () => {

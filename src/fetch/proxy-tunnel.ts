@@ -15,7 +15,7 @@ export interface TunnelTarget {
 /** A tunnel that is being opened. */
 export interface OpeningTunnel {
   readonly result: Promise<Socket | ConnectError>
-  /** Aborts it. */
+  /** Aborts the attempt. */
   destroy(error: Error): void
 }
 
@@ -23,8 +23,8 @@ export interface OpeningTunnel {
 const MAX_HEADER_BYTES = 16_384
 
 /** Requests a tunnel from a proxy. The request that will go through it is not sent yet. */
-export function openTunnel(proxy: HttpProxy, end: TunnelTarget): OpeningTunnel {
-  const request = askForTunnel(proxy, end)
+export function openTunnel(proxy: HttpProxy, target: TunnelTarget): OpeningTunnel {
+  const request = requestTunnel(proxy, target)
   const result = new Promise<Socket | ConnectError>((settle) => {
     let hasTcp = false
     request.once('socket', (socket) => {
@@ -34,7 +34,7 @@ export function openTunnel(proxy: HttpProxy, end: TunnelTarget): OpeningTunnel {
     })
     request.on('error', (error) => settle(describeProxyFailure(error, proxy.isTls && hasTcp)))
     request.once('connect', ({ statusCode = 0 }, socket: Socket, head) => {
-      const refusal = judgeAnswer(statusCode, head.length > 0, end.host)
+      const refusal = findRefusal(statusCode, head.length > 0, target.host)
       if (refusal !== undefined) socket.destroy()
       settle(refusal ?? socket)
     })
@@ -43,8 +43,8 @@ export function openTunnel(proxy: HttpProxy, end: TunnelTarget): OpeningTunnel {
   return { result, destroy: (error) => request.destroy(error) }
 }
 
-function askForTunnel({ host, port, isTls, authorization }: HttpProxy, end: TunnelTarget): ClientRequest {
-  const authority = `${isIP(end.address) === 6 ? `[${end.address}]` : end.address}:${end.port}`
+function requestTunnel({ host, port, isTls, authorization }: HttpProxy, target: TunnelTarget): ClientRequest {
+  const authority = `${isIP(target.address) === 6 ? `[${target.address}]` : target.address}:${target.port}`
   const options: RequestOptions = {
     host,
     port,
@@ -55,27 +55,27 @@ function askForTunnel({ host, port, isTls, authorization }: HttpProxy, end: Tunn
       connection: 'keep-alive',
       ...(authorization === undefined ? {} : { 'proxy-authorization': authorization }),
     },
-    // No shared agent, which environment variables could configure.
+    // The shared agent is not used, because environment variables could configure it.
     agent: false,
     maxHeaderSize: MAX_HEADER_BYTES,
   }
   // The certificate must be the proxy's, whatever the Host header says.
   const servername = isIP(host) === 0 ? host : ''
-  // Not imported, because `node:http` would make every crawl load Node's own fetch, a tenth of its start time.
+  // A static import of `node:http` would make every crawl load Node's own fetch, which takes a tenth of the start time.
   if (!isTls) return process.getBuiltinModule('node:http').request(options)
   return process.getBuiltinModule('node:https').request({ ...options, servername, rejectUnauthorized: true })
 }
 
 /** The error in a proxy's response; undefined when the tunnel is open. */
-function judgeAnswer(status: number, isFollowedByMore: boolean, host: string): ConnectError | undefined {
+function findRefusal(status: number, hasExtraBytes: boolean, host: string): ConnectError | undefined {
   if (status === 407) {
     const advice = 'give the right ones in the setting `proxy`'
     return new ConnectError('proxy-refused', `the proxy asks for a user name and password; ${advice}`)
   }
   if (status >= 500) return new ConnectError('network', `the proxy has no connection to ${host}: it answered ${status}`)
   if (status >= 300) return new ConnectError('proxy-refused', `the proxy refused ${host}: it answered ${status}`)
-  // A web server does not speak first, so these bytes come from the proxy in the name of the site.
-  return isFollowedByMore ? new ConnectError('network', 'the proxy answered more than it was asked') : undefined
+  // A web server does not send first, so these bytes come from the proxy, which pretends to be the site.
+  return hasExtraBytes ? new ConnectError('network', 'the proxy sent data of its own through the tunnel') : undefined
 }
 
 function describeProxyFailure(error: Error, isHandshake: boolean): ConnectError {

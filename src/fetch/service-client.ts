@@ -19,7 +19,7 @@ export interface ServiceClientOptions {
   readonly connectTimeoutMs?: number
 }
 
-/** Reaches services. It keeps connections alive, so it must be closed. */
+/** Sends requests to services. The client keeps connections alive, so it must be closed. */
 export interface ServiceClient extends HttpClient {
   close(): Promise<void>
 }
@@ -46,15 +46,15 @@ export function openServiceClient(options: ServiceClientOptions): ServiceClient 
       request.signal?.throwIfAborted()
       const url = URL.parse(request.url)
       if (url === null || !origins.has(url.origin)) {
-        throw new ServiceError('not-allowed', `${url?.origin ?? 'what was given'} is not a configured service`)
+        throw new ServiceError('not-allowed', `${url?.origin ?? 'the given URL'} is not a configured service`)
       }
-      const late = AbortSignal.timeout(request.timeoutMs)
-      const signal = request.signal === undefined ? late : AbortSignal.any([request.signal, late])
+      const timeout = AbortSignal.timeout(request.timeoutMs)
+      const signal = request.signal === undefined ? timeout : AbortSignal.any([request.signal, timeout])
       try {
         return await exchange(agent, url, request, options.userAgent, signal)
       } catch (error) {
         request.signal?.throwIfAborted()
-        throw describeError(error, url, request.timeoutMs, late.aborted)
+        throw describeError(error, url, request.timeoutMs, timeout.aborted)
       }
     },
     close: () => agent.close(),
@@ -63,8 +63,8 @@ export function openServiceClient(options: ServiceClientOptions): ServiceClient 
 
 /** Allows the configured origins at any address, also private ones, and nothing else. */
 function allowOrigins(origins: ReadonlySet<string>): Allowance {
-  const places = new Set([...origins].map((origin) => writeHostAndPort(hostAndPortOf(new URL(origin)))))
-  const isConfigured = (host: string, port: number): boolean => places.has(writeHostAndPort({ host, port }))
+  const allowed = new Set([...origins].map((origin) => writeHostAndPort(hostAndPortOf(new URL(origin)))))
+  const isConfigured = (host: string, port: number): boolean => allowed.has(writeHostAndPort({ host, port }))
   return { isNameAllowed: isConfigured, isAllowed: isConfigured }
 }
 
@@ -95,7 +95,7 @@ async function exchange(
   })
   if (answer.headers['content-encoding'] !== undefined) {
     await answer.body.dump()
-    throw new ServiceError('bad-answer', `${url.origin} answered in an encoding that it was not asked for`)
+    throw new ServiceError('bad-answer', `${url.origin} answered with a content encoding that was not requested`)
   }
   const fields = Object.entries(answer.headers).map(([name, value]) => [name, String(value)])
   const parts: Uint8Array[] = []
@@ -120,11 +120,11 @@ function describeError(error: unknown, { origin }: URL, timeoutMs: number, isLat
     const problem = error.problem === 'timeout' ? 'timeout' : 'network'
     return new ServiceError(problem, error.message, { cause: error })
   }
-  // The key is the only part of a request that the owner sets verbatim.
+  // Only the key can be invalid, because the owner sets no other part of a request verbatim.
   if (codeOf(error) === 'UND_ERR_INVALID_ARG') {
-    return new ServiceError('not-allowed', 'the key holds characters that no header may have')
+    return new ServiceError('not-allowed', 'the key contains characters that a header must not have')
   }
-  // The error has the bytes that failed to parse; none when the response ended early.
+  // `error.data` has the bytes that failed to parse, and is empty when the response ended early.
   if (error instanceof Error && isParserError(error) && 'data' in error && error.data !== '') {
     return new ServiceError('bad-answer', `the answer of ${origin} is not HTTP`, { cause: error })
   }

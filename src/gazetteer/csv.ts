@@ -19,12 +19,12 @@ export const COLUMNS: readonly string[] = [
 export function readColumns(
   line: string,
 ): { readonly columns: readonly string[]; readonly separator: string } | string {
-  const separator = ['\t', ';'].find((one) => line.includes(one)) ?? ','
+  const separator = ['\t', ';'].find((mark) => line.includes(mark)) ?? ','
   const columns = (splitRow(line, separator) ?? []).map((column) => column.trim().toLowerCase())
-  if (!columns.includes('name'))
-    return `its first line names no column "name", got ${JSON.stringify(line.slice(0, 80))}`
-  const strange = columns.filter((column) => !COLUMNS.includes(column))
-  if (strange.length > 0) return `there is no column ${JSON.stringify(strange[0])}; there are ${COLUMNS.join(', ')}`
+  if (!columns.includes('name')) return `the first line has no column "name", got ${JSON.stringify(line.slice(0, 80))}`
+  const unknownColumns = columns.filter((column) => !COLUMNS.includes(column))
+  if (unknownColumns.length > 0)
+    return `unknown column ${JSON.stringify(unknownColumns[0])}; known columns are ${COLUMNS.join(', ')}`
   return { columns, separator }
 }
 
@@ -52,31 +52,31 @@ export async function* readRows(
   lines: AsyncIterator<NumberedLine, unknown>,
   { columns, separator }: { readonly columns: readonly string[]; readonly separator: string },
 ): AsyncGenerator<CsvRow> {
-  const again: NumberedLine[] = []
+  const pushedBack: NumberedLine[] = []
   let row: NumberedLine[] = []
   let length = 0
   let isOpen = false
-  const take = async (): Promise<NumberedLine | undefined> => {
-    const waiting = again.pop()
+  const nextLine = async (): Promise<NumberedLine | undefined> => {
+    const waiting = pushedBack.pop()
     if (waiting !== undefined) return waiting
     const next = await lines.next()
     return next.done === true ? undefined : next.value
   }
-  const leave = (): readonly NumberedLine[] => {
-    const left = row
+  const takeRow = (): readonly NumberedLine[] => {
+    const taken = row
     row = []
     length = 0
     isOpen = false
-    return left
+    return taken
   }
   const fail = (problem: string): CsvRow => {
-    const [first, ...others] = leave()
-    again.push(...others.reverse())
-    const more = others.length === 0 ? '' : `; the ${others.length} lines after it were read by themselves`
+    const [first, ...others] = takeRow()
+    pushedBack.push(...others.reverse())
+    const more = others.length === 0 ? '' : `; the ${others.length} lines after it were read as separate rows`
     return { line: first?.number ?? 0, problem: problem + more }
   }
   for (;;) {
-    const line = await take()
+    const line = await nextLine()
     if (line === undefined && row.length === 0) return
     if (line !== undefined) {
       if (line.text.trim() === '' && !isOpen) continue
@@ -84,15 +84,15 @@ export async function* readRows(
       length += line.text.length
       // Only the new line is checked, because checking the whole row for each line would take quadratic time. A quotation mark inside an
       // unquoted field opens nothing.
-      const isOdd = line.text.split('"').length % 2 === 0
-      isOpen = row.length === 1 ? isOdd && splitRow(line.text, separator) === undefined : isOpen !== isOdd
+      const hasOddQuotes = line.text.split('"').length % 2 === 0
+      isOpen = row.length === 1 ? hasOddQuotes && splitRow(line.text, separator) === undefined : isOpen !== hasOddQuotes
     }
     if (isOpen && line !== undefined && row.length < MAX_ROW_LINES && length <= MAX_ROW_LENGTH) continue
     const fields = isOpen ? undefined : splitRow(row.map(({ text }) => text).join('\n'), separator)
     if (fields === undefined) yield fail('a quotation mark is not closed')
     else if (fields.length > columns.length)
       yield fail(`${fields.length} fields, more than the ${columns.length} columns`)
-    else yield { line: leave()[0]?.number ?? 0, fields }
+    else yield { line: takeRow()[0]?.number ?? 0, fields }
   }
 }
 

@@ -36,9 +36,9 @@ export async function importFile(gazetteer: Gazetteer, options: ImportFileOption
   try {
     await requireUtf8(path)
     const result = await gazetteer.importMixed(readPlaces(path, refuse, onRecord), now, signal)
-    const { problems: others, refused: alsoRefused, ...total } = result
+    const { problems: others, refused: refusedPlaces, ...total } = result
     const all = [...problems, ...others].slice(0, MAX_PROBLEMS)
-    return { ...total, refused: refused + alsoRefused, problems: all }
+    return { ...total, refused: refused + refusedPlaces, problems: all }
   } catch (error) {
     throw explain(error, path)
   }
@@ -59,7 +59,7 @@ async function requireUtf8(path: string): Promise<void> {
     const unreadable = text.match(UNDECODABLE)?.length ?? 0
     if (unreadable > MAX_UNDECODABLE || unreadable > MAX_UNDECODABLE_SHARE * text.length) {
       throw new FileFormatError(
-        `it is not text in UTF-8: ${unreadable} of its first ${text.length} characters are none`,
+        `it is not UTF-8 text: ${unreadable} of its first ${text.length} characters are invalid`,
       )
     }
   } finally {
@@ -76,7 +76,7 @@ async function* readPlaces(
 ): AsyncGenerator<SourcedPlace> {
   const lines = readLines(path)
   const sources = createSources(basename(path))
-  const take = (line: number, raw: RawRecord): SourcedPlace | undefined => {
+  const parseRecord = (line: number, raw: RawRecord): SourcedPlace | undefined => {
     onRecord()
     const record = parsePlace(raw)
     if (typeof record !== 'string') return { record, source: sources.of(raw) }
@@ -90,7 +90,7 @@ async function* readPlaces(
     if (text.trim() === '') continue
     isEmpty = false
     if (text.length > MAX_LINE_LENGTH) {
-      refuse(`line ${number}: it has ${text.length} characters, more than a place needs`)
+      refuse(`line ${number}: too long for a place (${text.length} characters)`)
     } else if (text.trimStart().startsWith('{')) {
       isJson = true
       const raw = parseJson(text)
@@ -98,13 +98,13 @@ async function* readPlaces(
         sources.add(raw['sources'])
         continue
       }
-      if (!isJsonObject(raw)) refuse(`line ${number}: it is not valid JSON`)
-      const place = isJsonObject(raw) ? take(number, raw) : undefined
+      if (!isJsonObject(raw)) refuse(`line ${number}: not valid JSON`)
+      const place = isJsonObject(raw) ? parseRecord(number, raw) : undefined
       if (place !== undefined) yield place
     } else if (isJson) {
       refuse(`line ${number}: expected a place as JSON, got ${JSON.stringify(text.slice(0, 40))}`)
     } else {
-      yield* readTable(text, lines, take, refuse)
+      yield* readTable(text, lines, parseRecord, refuse)
     }
   }
   if (isEmpty) throw new FileFormatError('it is empty')
@@ -112,19 +112,20 @@ async function* readPlaces(
 
 /** Reads the rest of a file as a table with the columns of its first line. */
 async function* readTable(
-  head: string,
+  firstLine: string,
   lines: AsyncIterator<NumberedLine, unknown>,
-  take: (line: number, raw: RawRecord) => SourcedPlace | undefined,
+  parseRecord: (line: number, raw: RawRecord) => SourcedPlace | undefined,
   refuse: (problem: string) => void,
 ): AsyncGenerator<SourcedPlace> {
-  const table = readColumns(head)
+  const table = readColumns(firstLine)
   if (typeof table === 'string') throw new FileFormatError(table)
   for await (const row of readRows(lines, table)) {
     if ('problem' in row) {
       refuse(`line ${row.line}: ${row.problem}`)
       continue
     }
-    const place = take(row.line, Object.fromEntries(table.columns.map((column, i) => [column, row.fields[i] ?? ''])))
+    const raw = Object.fromEntries(table.columns.map((column, i) => [column, row.fields[i] ?? '']))
+    const place = parseRecord(row.line, raw)
     if (place !== undefined) yield place
   }
 }
@@ -143,14 +144,14 @@ function createSources(name: string): {
   add(named: readonly unknown[]): void
   of(raw: RawRecord): GazetteerSource
 } {
-  const own: GazetteerSource = {
+  const fileSource: GazetteerSource = {
     name: `file:${name}`,
     version: 'own',
     license: 'unknown',
     attribution: name,
     url: null,
   }
-  const sources = new Map<string, GazetteerSource>([[own.name, own]])
+  const sources = new Map<string, GazetteerSource>([[fileSource.name, fileSource]])
   return {
     add: (named) => {
       for (const source of named.map(parseSource)) if (source !== undefined) sources.set(source.name, source)
@@ -158,8 +159,8 @@ function createSources(name: string): {
     of: (raw) => {
       const named = typeof raw['source'] === 'string' ? sources.get(raw['source']) : undefined
       // A place without a source belongs to the file's named source, if there is exactly one.
-      const only = sources.size === 2 ? [...sources.values()][1] : undefined
-      return named ?? only ?? own
+      const onlyNamed = sources.size === 2 ? [...sources.values()][1] : undefined
+      return named ?? onlyNamed ?? fileSource
     },
   }
 }

@@ -20,7 +20,7 @@ export async function importWorld(gazetteer: Gazetteer, options: WorldOptions): 
   return gazetteer.importMixed(await readWorld(options), options.now, options.signal)
 }
 
-/** Reads the same places without importing them. */
+/** Reads the countries of the world with their regions and cities, without importing them. */
 export async function readWorld(options: Omit<WorldOptions, 'now'>): Promise<Iterable<SourcedPlace>> {
   const names: readonly DataName[] = options.countriesOnly === true ? ['countries'] : ['countries', 'regions', 'cities']
   // Installs all files first, because the import needs every one of them.

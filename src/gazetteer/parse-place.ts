@@ -51,18 +51,18 @@ export function parsePlace(raw: RawRecord): PlaceRecord | string {
 
 function toRecord(raw: RawRecord): PlaceRecord {
   const names = readNames(raw)
-  const shown = names.find(({ isPreferred }) => isPreferred) ?? names[0]
-  if (shown === undefined || normalizeName(shown.name) === '') throw new PlaceFormatError('it has no name')
-  const strange = names.find(({ name }) => CONTROL_CHARACTER.test(name))
-  if (strange !== undefined) {
-    const text = JSON.stringify(strange.name.slice(0, 40))
-    throw new PlaceFormatError(`names: expected text, got characters that are none in ${text}`)
+  const displayName = names.find(({ isPreferred }) => isPreferred) ?? names[0]
+  if (displayName === undefined || normalizeName(displayName.name) === '') throw new PlaceFormatError('it has no name')
+  const invalid = names.find(({ name }) => CONTROL_CHARACTER.test(name))
+  if (invalid !== undefined) {
+    const text = JSON.stringify(invalid.name.slice(0, 40))
+    throw new PlaceFormatError(`names: expected text, got invalid characters in ${text}`)
   }
   const kind = oneOf('kind', PLACE_KINDS, raw['kind'] || 'city')
   const countryCode = readCode(raw, 'country')
   const adm1Code = readCode(raw, 'adm1')
   return {
-    ref: readText(raw, 'ref') ?? refOf(kind, countryCode, adm1Code, shown.name),
+    ref: readText(raw, 'ref') ?? refOf(kind, countryCode, adm1Code, displayName.name),
     kind,
     countryCode,
     adm1Code,
@@ -78,9 +78,9 @@ function toRecord(raw: RawRecord): PlaceRecord {
     extra: isJsonObject(raw['extra']) ? raw['extra'] : null,
     names,
     parents: readParents(raw, kind, countryCode, adm1Code),
-    externalIds: readList(raw, 'externalIds').map((one) => ({
-      source: readText(one, 'source') ?? throwMissing('externalIds', 'a source'),
-      id: readText(one, 'id') ?? throwMissing('externalIds', 'an id'),
+    externalIds: readList(raw, 'externalIds').map((entry) => ({
+      source: readText(entry, 'source') ?? throwMissing('externalIds', 'source'),
+      id: readText(entry, 'id') ?? throwMissing('externalIds', 'id'),
     })),
   }
 }
@@ -107,16 +107,16 @@ function readNames(raw: RawRecord): PlaceName[] {
   const { names } = raw
   // Format in a table: `Wien|Vienna|Вена`.
   if (typeof names === 'string') {
-    const others = names.split('|').map((one) => one.trim())
-    return [...own, ...others.filter((one) => one !== '').map((one) => createName(one, null, 'alias'))]
+    const others = names.split('|').map((entry) => entry.trim())
+    return [...own, ...others.filter((entry) => entry !== '').map((entry) => createName(entry, null, 'alias'))]
   }
-  const told = readList(raw, 'names').map((one): PlaceName => {
-    const kind: NameKind = oneOf('names', NAME_KINDS, one['kind'] ?? 'alias')
-    const text = readText(one, 'name') ?? throwMissing('names', 'a name')
-    const isOfficial = one['isOfficial'] === true
-    return { name: text, lang: readText(one, 'lang'), kind, isPreferred: one['isPreferred'] === true, isOfficial }
+  const listed = readList(raw, 'names').map((entry): PlaceName => {
+    const kind: NameKind = oneOf('names', NAME_KINDS, entry['kind'] ?? 'alias')
+    const text = readText(entry, 'name') ?? throwMissing('names', 'name')
+    const isOfficial = entry['isOfficial'] === true
+    return { name: text, lang: readText(entry, 'lang'), kind, isPreferred: entry['isPreferred'] === true, isOfficial }
   })
-  return [...own, ...told]
+  return [...own, ...listed]
 }
 
 function readParents(
@@ -126,9 +126,9 @@ function readParents(
   adm1: string | null,
 ): PlaceRecord['parents'] {
   if (raw['parents'] !== undefined) {
-    return readList(raw, 'parents').map((one) => ({
-      ref: readText(one, 'ref') ?? throwMissing('parents', 'a ref'),
-      relation: oneOf('parents', PLACE_RELATIONS, one['relation'] ?? 'admin_parent'),
+    return readList(raw, 'parents').map((entry) => ({
+      ref: readText(entry, 'ref') ?? throwMissing('parents', 'ref'),
+      relation: oneOf('parents', PLACE_RELATIONS, entry['relation'] ?? 'admin_parent'),
     }))
   }
   if (country === null || kind === 'country' || kind === 'supranational') return []
@@ -154,19 +154,19 @@ function readText(raw: RawRecord, key: string): string | null {
   throw new PlaceFormatError(`${key}: expected a text, got ${JSON.stringify(value)}`)
 }
 
-function readNumber(raw: RawRecord, key: string, least: number, most: number): number | null {
+function readNumber(raw: RawRecord, key: string, min: number, max: number): number | null {
   const value = raw[key]
   if (value === undefined || value === null || value === '') return null
   const number = typeof value === 'string' ? Number(value) : value
   const isWhole = key !== 'population' || Number.isInteger(number)
-  if (typeof number === 'number' && number >= least && number <= most && isWhole) return number
-  const what = key === 'population' ? 'a whole number from 0 up' : `a number from ${least} to ${most}`
+  if (typeof number === 'number' && number >= min && number <= max && isWhole) return number
+  const what = key === 'population' ? 'a whole number from 0 up' : `a number from ${min} to ${max}`
   throw new PlaceFormatError(`${key}: expected ${what}, got ${JSON.stringify(value)}`)
 }
 
 function readBox(value: unknown): PlaceRecord['bbox'] {
   if (value === undefined || value === null) return null
-  if (Array.isArray(value) && value.length === 4 && value.every((one) => Number.isFinite(one))) {
+  if (Array.isArray(value) && value.length === 4 && value.every((entry) => Number.isFinite(entry))) {
     return [Number(value[0]), Number(value[1]), Number(value[2]), Number(value[3])]
   }
   throw new PlaceFormatError(`bbox: expected west, south, east and north, got ${JSON.stringify(value)}`)
@@ -184,6 +184,6 @@ function oneOf<T extends string>(key: string, words: readonly T[], value: unknow
   throw new PlaceFormatError(`${key}: expected one of ${words.join(', ')}, got ${JSON.stringify(value)}`)
 }
 
-function throwMissing(key: string, what: string): never {
-  throw new PlaceFormatError(`${key}: one has not ${what}`)
+function throwMissing(key: string, field: string): never {
+  throw new PlaceFormatError(`${key}: an entry has no ${field}`)
 }

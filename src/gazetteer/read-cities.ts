@@ -21,7 +21,7 @@ const TRANSCRIPTION = /^(?!.*\p{Lu})[\P{L}\p{Script=Latin}]*$/u
 interface CityColumns {
   readonly id: string
   readonly name: string
-  readonly others: string
+  readonly alternateNames: string
   readonly lat: number
   readonly lng: number
   readonly feature: string
@@ -70,14 +70,14 @@ function* readRows(text: string): Generator<CityColumns> {
 /** Undefined for a line without a city, and for a small section of a city. */
 function parseRow(line: string): CityColumns | undefined {
   const columns = line.split('\t')
-  const [id = '', name = '', , others = '', lat = '', lng = '', , feature = '', country = ''] = columns
+  const [id = '', name = '', , alternateNames = '', lat = '', lng = '', , feature = '', country = ''] = columns
   const population = Number(columns[14] ?? 0)
   if (id === '' || name === '') return undefined
   if (feature === 'PPLX' && population < MIN_SECTION_POPULATION) return undefined
   return {
     id,
     name,
-    others,
+    alternateNames,
     feature,
     country,
     population,
@@ -90,7 +90,7 @@ function parseRow(line: string): CityColumns | undefined {
 }
 
 function toRecord(city: CityColumns, regions: ReadonlySet<string>): PlaceRecord {
-  const { id, name, others, feature, country, adm1, adm2, population, timezone, lat, lng } = city
+  const { id, name, alternateNames, feature, country, adm1, adm2, population, timezone, lat, lng } = city
   const region = regionRef(country, adm1)
   return {
     ref: `geonames:${id}`,
@@ -109,15 +109,15 @@ function toRecord(city: CityColumns, regions: ReadonlySet<string>): PlaceRecord 
     validFrom: null,
     validTo: null,
     extra: STORED_FEATURES.has(feature) ? { feature } : null,
-    names: [createDisplayName(name, null), ...readAlternateNames(others)],
+    names: [createDisplayName(name, null), ...readAlternateNames(alternateNames)],
     parents: [{ ref: regions.has(region) ? region : `iso:${country}`, relation: 'admin_parent' }],
     externalIds: [],
   }
 }
 
-function readAlternateNames(others: string): PlaceName[] {
-  if (others === '') return []
-  return others.split(',').flatMap((name): PlaceName[] => {
+function readAlternateNames(alternateNames: string): PlaceName[] {
+  if (alternateNames === '') return []
+  return alternateNames.split(',').flatMap((name): PlaceName[] => {
     const isAbbreviation = ABBREVIATIONS.has(name)
     if (!isAbbreviation && (CODE.test(name) || TRANSCRIPTION.test(name) || name.includes('://'))) return []
     // A single letter is not a usable name, but a single Chinese character is.

@@ -29,13 +29,13 @@ interface CountryEntry {
   readonly demonyms?: Readonly<Record<string, { readonly f: string; readonly m: string }>>
 }
 
-/** Languages in which Node's own data has country names: those of many newspapers, in all large scripts. */
+/** Languages whose country names are read from the data of Node.js: those of many newspapers, in all large scripts. */
 const LANGUAGES =
   'en de fr es pt it nl sv da nb fi is pl cs sk hu ro bg sr hr sl mk sq uk ru be el tr az kk uz ky mn ka hy he ar fa ur ps hi bn pa gu mr ta te kn ml si ne th lo km my ko ja zh-Hans zh-Hant vi id ms fil sw am af et lv lt ca eu gl ga cy'.split(
     ' ',
   )
 
-/** Parts of the world by their names in world-countries, with the UN M.49 codes that give their names. */
+/** Parts of the world by their names in world-countries, with the UN M.49 codes by which their names are looked up. */
 const AREA_CODES: Readonly<Record<string, string>> = {
   Africa: '002',
   Americas: '019',
@@ -77,7 +77,7 @@ const MISLEADING_SPELLINGS: ReadonlySet<string> = new Set(
 export function* readCountries(text: string): Generator<PlaceRecord> {
   const entries: unknown = JSON.parse(text)
   if (!Array.isArray(entries) || !entries.every(isEntry))
-    throw new InstallError('the file of countries has another form')
+    throw new InstallError('the countries file has an unexpected format')
   // Newspapers use the short forms: `США`, `UK`.
   const displays = LANGUAGES.flatMap((lang) =>
     (['long', 'short'] as const).map((style) => ({
@@ -85,21 +85,21 @@ export function* readCountries(text: string): Generator<PlaceRecord> {
       names: new Intl.DisplayNames(lang, { type: 'region', style }),
     })),
   )
-  const inLanguages = (code: string): PlaceName[] =>
+  const localizedNames = (code: string): PlaceName[] =>
     displays.flatMap(({ lang, names }) => {
       // `Myanmar (Burma)`: the part in brackets is another name, or a remark.
       const name = names.of(code)?.replace(/\s*[(（][^)）]*[)）]/u, '')
       return name === undefined || name === '' || name === code ? [] : [createName(name, lang, 'common')]
     })
   const continents = new Set(entries.map(({ region }) => region))
-  for (const area of continents) yield areaRecord(area, [], inLanguages)
+  for (const area of continents) yield areaRecord(area, [], localizedNames)
   const parts = new Map(entries.map(({ region, subregion }) => [subregion, region]))
-  for (const [area, continent] of parts) if (area !== '') yield areaRecord(area, [continent], inLanguages)
+  for (const [area, continent] of parts) if (area !== '') yield areaRecord(area, [continent], localizedNames)
   yield {
-    ...areaRecord('European Union', ['Europe'], () => inLanguages('EU')),
+    ...areaRecord('European Union', ['Europe'], () => localizedNames('EU')),
     ref: 'area:eu',
   }
-  for (const entry of entries) yield toRecord(entry, inLanguages(entry.cca2))
+  for (const entry of entries) yield toRecord(entry, localizedNames(entry.cca2))
 }
 
 function isEntry(value: unknown): value is CountryEntry {
@@ -115,17 +115,17 @@ function areaRef(name: string): string {
 function areaRecord(
   area: string,
   parents: readonly string[],
-  inLanguages: (code: string) => readonly PlaceName[],
+  localizedNames: (code: string) => readonly PlaceName[],
 ): PlaceRecord {
   const code = AREA_CODES[area]
-  const shown = area === 'Antarctic' ? 'Antarctic region' : area
-  const others = code === undefined && area !== 'European Union' ? [] : inLanguages(code ?? 'EU')
+  const displayName = area === 'Antarctic' ? 'Antarctic region' : area
+  const others = code === undefined && area !== 'European Union' ? [] : localizedNames(code ?? 'EU')
   return {
     ref: areaRef(area),
     kind: 'supranational',
     ...UNKNOWN_FACTS,
     names: distinct([
-      createDisplayName(shown, 'en'),
+      createDisplayName(displayName, 'en'),
       ...others,
       ...(area === 'European Union' ? [createName('EU', 'en', 'abbrev'), createName('E.U.', 'en', 'abbrev')] : []),
     ]),
@@ -134,7 +134,7 @@ function areaRecord(
   }
 }
 
-function toRecord(country: CountryEntry, inLanguages: readonly PlaceName[]): PlaceRecord {
+function toRecord(country: CountryEntry, localizedNames: readonly PlaceName[]): PlaceRecord {
   const { cca2, ccn3, cca3, capital, tld, languages, independent, region, subregion } = country
   const [lat = null, lng = null] = country.latlng
   const area = areaRef(subregion === '' ? region : subregion)
@@ -147,7 +147,7 @@ function toRecord(country: CountryEntry, inLanguages: readonly PlaceName[]): Pla
     lat,
     lng,
     extra: { capital, tld, languages: Object.keys(languages).map(languageTagOf), independent, population: 'rounded' },
-    names: distinct(namesOf(country, inLanguages)),
+    names: distinct(namesOf(country, localizedNames)),
     parents: [
       { ref: area, relation: 'member_of' },
       ...(EU_MEMBERS.has(cca2) ? [{ ref: 'area:eu', relation: 'member_of' } as const] : []),
@@ -160,21 +160,21 @@ function toRecord(country: CountryEntry, inLanguages: readonly PlaceName[]): Pla
 }
 
 /** The names of a country, display name first. */
-function namesOf(country: CountryEntry, inLanguages: readonly PlaceName[]): PlaceName[] {
+function namesOf(country: CountryEntry, localizedNames: readonly PlaceName[]): PlaceName[] {
   const { name, cca2, cca3, cioc, altSpellings, translations, demonyms = {} } = country
   const native = Object.entries(name.native)
-  const told = Object.entries(translations)
-  const own = COUNTRY_NAMES[cca2] ?? []
+  const translated = Object.entries(translations)
+  const extraNames = COUNTRY_NAMES[cca2] ?? []
   return [
     createDisplayName(name.common, 'en'),
     createName(name.official, 'en', 'official'),
-    ...own.map((text) => createName(text, 'en', /^[A-Z.]+$/.test(text) ? 'abbrev' : 'alias')),
+    ...extraNames.map((text) => createName(text, 'en', /^[A-Z.]+$/.test(text) ? 'abbrev' : 'alias')),
     ...[cca2, cca3, cioc].filter((code) => code !== '').map((code) => createName(code, null, 'abbrev')),
     ...native.map(([lang, { common }]) => createName(common, languageTagOf(lang), 'endonym')),
     ...native.map(([lang, { official }]) => createName(official, languageTagOf(lang), 'official')),
-    ...told.map(([lang, { common }]) => createName(common, languageTagOf(lang), 'exonym')),
-    ...told.map(([lang, { official }]) => createName(official, languageTagOf(lang), 'official')),
-    ...inLanguages.map((one): PlaceName => ({ ...one, kind: one.lang === 'en' ? 'alias' : 'exonym' })),
+    ...translated.map(([lang, { common }]) => createName(common, languageTagOf(lang), 'exonym')),
+    ...translated.map(([lang, { official }]) => createName(official, languageTagOf(lang), 'official')),
+    ...localizedNames.map((name): PlaceName => ({ ...name, kind: name.lang === 'en' ? 'alias' : 'exonym' })),
     ...altSpellings
       // The data also lists phonetic spellings.
       .filter((text) => text !== cca2 && !MISLEADING_SPELLINGS.has(text) && !/[ʁɛɔɡ]/u.test(text))

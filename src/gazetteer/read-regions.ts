@@ -13,7 +13,7 @@ interface RegionEntry {
 /** Reads the first-level divisions of countries. `populations` has the population of the cities in each. */
 export function* readRegions(text: string, populations: ReadonlyMap<string, number>): Generator<PlaceRecord> {
   const entries: unknown = JSON.parse(text)
-  if (!Array.isArray(entries)) throw new InstallError('the file of regions is no list')
+  if (!Array.isArray(entries)) throw new InstallError('the regions file is not a list')
   for (const entry of entries) {
     if (!isEntry(entry)) throw new InstallError(`a region has no code and name: ${JSON.stringify(entry)}`)
     yield toRecord(entry, populations)

@@ -39,15 +39,15 @@ export function bodyId({ sourceId, key }: Pick<AddressEntry, 'sourceId' | 'key'>
 }
 
 /** The history of an address that at least one source has seen. */
-export function storyRecord(story: AddressDescription): Record<string, unknown> {
-  const { hub, verdict, problems, known } = story
-  const all = known.flatMap(({ storedAnalysis }) => storedAnalysis ?? [])
+export function addressHistoryRecord(description: AddressDescription): Record<string, unknown> {
+  const { hub, verdict, problems, known } = description
+  const analyses = known.flatMap(({ storedAnalysis }) => storedAnalysis ?? [])
   // A fully analysed record says more than one that is only classified.
-  const kept = all.find(({ analysedAt }) => analysedAt !== null) ?? all[0] ?? null
+  const stored = analyses.find(({ analysedAt }) => analysedAt !== null) ?? analyses[0] ?? null
   return {
-    story: listAddressEvents(story).map(({ at, ...rest }) => ({ ts: isoOf(at), ...rest })),
+    story: listAddressEvents(description).map(({ at, ...rest }) => ({ ts: isoOf(at), ...rest })),
     sources: known.map(knownRecord),
-    ...keptRecord(kept),
+    ...analysisRecord(stored),
     hub: hub === null ? null : hubRecord(hub),
     verdict: verdict === null ? null : { ...verdict, checkedAt: isoOf(verdict.checkedAt) },
     problems: problems.map(({ at, ...problem }) => ({ ts: isoOf(at), ...problem })),
@@ -55,11 +55,11 @@ export function storyRecord(story: AddressDescription): Record<string, unknown> 
 }
 
 /** The classification and analysis of the content at an address. */
-function keptRecord(kept: KnownAddress['storedAnalysis']): Record<string, unknown> {
+function analysisRecord(stored: KnownAddress['storedAnalysis']): Record<string, unknown> {
   return {
-    classification: kept?.classification ?? null,
-    analysis: kept?.analysis ?? null,
-    analysedAt: isoOrNull(kept?.analysedAt ?? null),
+    classification: stored?.classification ?? null,
+    analysis: stored?.analysis ?? null,
+    analysedAt: isoOrNull(stored?.analysedAt ?? null),
   }
 }
 
@@ -70,7 +70,7 @@ function knownRecord({ source, row, target, aliases, refusal, storedAnalysis }: 
     target: target === null ? null : rowRecord(target),
     aliases: aliases.map(aliasRecord),
     refusal,
-    ...keptRecord(storedAnalysis),
+    ...analysisRecord(storedAnalysis),
     words: {
       state: STATE_WORDS[row.state],
       reason: row.reason === null ? null : REASON_WORDS[row.reason],
@@ -108,35 +108,35 @@ export interface AddressEvent {
 
 /** Lists the events of an address, oldest first. */
 export function listAddressEvents({ known, hub, verdict, problems }: AddressDescription): readonly AddressEvent[] {
-  const moments: AddressEvent[] = known.flatMap((one) => listSourceEvents(one, known.length > 1))
+  const events: AddressEvent[] = known.flatMap((address) => listSourceEvents(address, known.length > 1))
   if (hub !== null) {
-    moments.push({ at: hub.firstSeenAt, event: 'hub', text: 'was first seen as a hub', url: null })
+    events.push({ at: hub.firstSeenAt, event: 'hub', text: 'was first seen as a hub', url: null })
   }
   if (verdict !== null) {
     const { checkedAt: at, origin, state, pattern } = verdict
     const text = `${origin === 'guessed' ? 'was guessed by a plan' : 'was named by the site'} as a hub of ${pattern}, and is ${state}`
-    moments.push({ at, event: 'verdict', text, url: null })
+    events.push({ at, event: 'verdict', text, url: null })
   }
   for (const { at, kind, message } of problems) {
-    moments.push({
+    events.push({
       at,
       event: 'problem',
       text: `was reported as ${kind}${message === null ? '' : `: ${message}`}`,
       url: null,
     })
   }
-  return moments.toSorted((a, b) => a.at - b.at)
+  return events.toSorted((a, b) => a.at - b.at)
 }
 
 /** Lists the events of an address in one source, and names the source when several sources know the address. */
 function listSourceEvents(
   { source, row, target, storedAnalysis }: KnownAddress,
-  isNamed: boolean,
+  namesSource: boolean,
 ): readonly AddressEvent[] {
-  const whose = isNamed ? ` for ${labelOf(source)}` : ''
+  const forSource = namesSource ? ` for ${labelOf(source)}` : ''
   const { status, reason, state } = row
   const why = reason === null ? STATE_WORDS[state] : REASON_WORDS[reason]
-  const moments: AddressEvent[] = [
+  const events: AddressEvent[] = [
     {
       at: row.firstSeenAt,
       event: 'found',
@@ -145,17 +145,17 @@ function listSourceEvents(
     },
   ]
   if (row.changedAt !== null)
-    moments.push({ at: row.changedAt, event: 'changed', text: `had new content${whose}`, url: null })
+    events.push({ at: row.changedAt, event: 'changed', text: `had new content${forSource}`, url: null })
   if (row.checkedAt !== null) {
-    const text = `was last asked${whose}${status === null ? '' : `, answered ${status}`}: ${why}`
-    moments.push({ at: row.checkedAt, event: 'asked', text, url: target?.url ?? null })
+    const text = `was last requested${forSource}${status === null ? '' : `, answered ${status}`}: ${why}`
+    events.push({ at: row.checkedAt, event: 'asked', text, url: target?.url ?? null })
   }
   if (storedAnalysis !== null && storedAnalysis.analysedAt !== null) {
     const { kind, confidence } = storedAnalysis.classification
-    const text = `was analysed${whose}: ${kind}, ${Math.round(confidence * 100)} % sure`
-    moments.push({ at: storedAnalysis.analysedAt, event: 'analysed', text, url: null })
+    const text = `was analysed${forSource}: ${kind}, ${Math.round(confidence * 100)} % sure`
+    events.push({ at: storedAnalysis.analysedAt, event: 'analysed', text, url: null })
   }
-  return moments
+  return events
 }
 
 /** Explains why no source has seen an address. */

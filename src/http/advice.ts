@@ -5,21 +5,21 @@ type Details = PharosError['details']
 
 /** Advice for HTTP clients, which replaces advice about CLI commands in the error table. */
 const ADVICE: Readonly<Partial<Record<ErrorCode, string | ((details: Details) => string)>>> = {
-  USAGE: 'GET /docs tells what each route takes',
+  USAGE: 'GET /docs describes what each route takes',
   SOURCE_EXISTS: (details) =>
     `crawl it again with POST ${routeOf(details)}/recrawl, or give the new one another name or version`,
-  SOURCE_IMPORTED: 'import it again with POST /api/import: that replaces what is there',
+  SOURCE_IMPORTED: 'import it again with POST /api/import: that replaces the earlier import',
   SOURCE_UNKNOWN: 'GET /api/sources lists them; one is named by id, name, name@version or start URL',
-  PAGE_UNKNOWN: 'GET /api/urls?q=… looks for addresses, GET /api/explain tells why one is missing',
+  PAGE_UNKNOWN: 'GET /api/urls?q=… looks for addresses, GET /api/explain says why one is missing',
   CRAWL_RUNNING: (details) =>
     details['wanted'] === 'removal'
       ? 'wait for it to end, or ask again with ?force=1, which stops it first'
-      : `wait for it to end; GET ${routeOf(details)} tells how far it is`,
+      : `wait for it to end; GET ${routeOf(details)} shows how far it is`,
   CRAWL_UNFINISHED: (details) => `finish it with POST ${routeOf(details)}/recrawl, then ask again`,
   CRAWL_LOSS: 'ask again with acceptLoss, if they are really gone',
   CRAWL_UNPREPARED: 'crawl it with "crawlType": "intelligent" first, or ask again with "force": true',
   ANALYSIS_RUNNING: ({ run = '' }) =>
-    `wait for it to end; GET /api/analysis/${run} tells how far it is, and ${runHref(String(run))} shows it`,
+    `wait for it to end; GET /api/analysis/${run} shows how far it is, and so does the page ${runHref(String(run))}`,
   WORKERS_MISSING: 'start a worker, or let the crawl wait for one with "queue": true; GET /api/workers lists them',
   JOBS_FULL: 'wait for one of them to end, then ask again; POST /api/crawl with "queue": true waits for its turn',
 }
@@ -33,8 +33,8 @@ const PRIVATE_ADDRESS_ADVICE =
 /** The next step for an HTTP client; undefined when no advice applies to it. */
 export function adviceOf({ code, details, entry }: PharosError): string | undefined {
   if (details['reason'] === 'address-refused') return PRIVATE_ADDRESS_ADVICE
-  const own = ADVICE[code]
-  if (own !== undefined) return typeof own === 'string' ? own : own(details)
+  const advice = ADVICE[code]
+  if (advice !== undefined) return typeof advice === 'string' ? advice : advice(details)
   return CLI_ADVICE.test(entry.advice) || entry.advice === '' ? undefined : entry.advice
 }
 

@@ -32,7 +32,7 @@ interface Bindings {
   readonly began: number
   readonly peer: Peer | undefined
   /** Records the matched route for the metrics. */
-  readonly name: (route: string) => void
+  readonly recordRoute: (route: string) => void
 }
 
 type RequestContext = Context<{ Bindings: Bindings }>
@@ -63,13 +63,13 @@ export function createHttp(ports: HttpPorts, options: HttpOptions = {}): HttpApp
       ),
   )
   const events = createEventStreams({ ...options, dispatcher: ports.dispatcher })
-  const elsewhere = createExternalCrawls(ports, options.elsewhereMs)
+  const externalCrawls = createExternalCrawls(ports, options.elsewhereMs)
   const context: HttpContext = {
     ports,
     metrics,
     events,
     sessions,
-    externalCrawls: elsewhere,
+    externalCrawls,
     openApi: createOpenApi(ports),
   }
   const app = createApp(context)
@@ -79,8 +79,8 @@ export function createHttp(ports: HttpPorts, options: HttpOptions = {}): HttpApp
       const preflight = guard.preflight(request)
       if (preflight !== undefined) return preflight
       guard.check(request, path)
-      const made = await app.fetch(request, bindings)
-      const response = sessions.isTokenRequired && sessions.isAuthenticated(request) ? await offerSignOut(made) : made
+      const plain = await app.fetch(request, bindings)
+      const response = sessions.isTokenRequired && sessions.isAuthenticated(request) ? await offerSignOut(plain) : plain
       return revalidate(compress(response, request), request)
     } catch (error) {
       return answerFailure(error, request, path, bindings.id, ports)
@@ -91,11 +91,11 @@ export function createHttp(ports: HttpPorts, options: HttpOptions = {}): HttpApp
       const began = performance.now()
       const id = crypto.randomUUID()
       let route = 'none'
-      const name = (one: string) => {
-        route = one
+      const recordRoute = (matched: string) => {
+        route = matched
       }
       const path = pathOf(request)
-      const response = await answer(request, path, { id, began, peer, name })
+      const response = await answer(request, path, { id, began, peer, recordRoute })
       guard.addHeaders(response, request, path)
       return trackResponse(response, request.signal, () => {
         const ms = performance.now() - began
@@ -118,14 +118,14 @@ function createApp(context: HttpContext): Hono<{ Bindings: Bindings }> {
   for (const path of new Set(ROUTES.map((route) => route.path))) {
     const allowed = ROUTES.filter((route) => route.path === path).map(({ method }) => method.toUpperCase())
     app.all(path, (c) => {
-      c.env.name(path)
+      c.env.recordRoute(path)
       const { method } = c.req
       throw new PharosError('METHOD_REFUSED', { path: c.req.path, method, allowed: allowed.join(', ') })
     })
   }
   app.use(async (c, next) => {
     await next()
-    c.env.name(c.res.status === 404 ? 'none' : routePath(c, -1))
+    c.env.recordRoute(c.res.status === 404 ? 'none' : routePath(c, -1))
   })
   app.route('/', createPages(ports))
   app.get(LOCAL_PATH.slice(0, -1), (c) => c.redirect(LOCAL_PATH))
@@ -141,9 +141,9 @@ function createApp(context: HttpContext): Hono<{ Bindings: Bindings }> {
 }
 
 async function answerRoute(route: Route, c: RequestContext, context: HttpContext): Promise<Response> {
-  const { began, peer, name } = c.env
+  const { began, peer, recordRoute } = c.env
   const request = c.req.raw
-  name(route.path)
+  recordRoute(route.path)
   const answer = await route.answer(
     {
       params: c.req.param(),
@@ -156,7 +156,7 @@ async function answerRoute(route: Route, c: RequestContext, context: HttpContext
     context,
   )
   const response = answer instanceof Response ? answer : toResponse(answer)
-  // A HEAD response sends no body, so the stream is cancelled or it would stay open.
+  // A HEAD response sends no body, so the stream is cancelled; otherwise it would stay open.
   if (request.method === 'HEAD') await response.body?.cancel()
   return response
 }
@@ -182,8 +182,8 @@ function byteLength(text: string): number {
 async function forwardToMcp(request: Request, peer: Peer | undefined, { mcp }: HttpPorts): Promise<Response> {
   const { method, headers, signal, url } = request
   const body = method === 'GET' || method === 'HEAD' ? undefined : await readBody(request)
-  const passed = new Request(url, { method, headers, signal, ...(body === undefined ? {} : { body }) })
-  const response = await mcp(passed, peer)
+  const forwarded = new Request(url, { method, headers, signal, ...(body === undefined ? {} : { body }) })
+  const response = await mcp(forwarded, peer)
   // The headers of a response from another handler may be immutable, so this copies the response.
   return new Response(response.body, response)
 }
@@ -193,7 +193,7 @@ async function answerDashboard(c: RequestContext, { readAsset }: HttpPorts): Pro
   const { path } = c.req
   const asset = await readAsset(path === '/' ? '/index.html' : path)
   if (asset === undefined) return c.notFound()
-  c.env.name(path === '/' ? '/' : '/assets/*')
+  c.env.recordRoute(path === '/' ? '/' : '/assets/*')
   return writeAsset(asset, c.req.raw)
 }
 
@@ -205,14 +205,14 @@ async function answerLocal(c: RequestContext, { readLocal }: HttpPorts): Promise
 }
 
 function writeAsset({ body, gzipped, type, isImmutable, etag }: Asset, request: Request): Response {
-  const packed = acceptsGzip(request) ? gzipped : undefined
-  return new Response(packed ?? body, {
+  const compressed = acceptsGzip(request) ? gzipped : undefined
+  return new Response(compressed ?? body, {
     headers: {
       'content-type': type,
-      'content-length': String((packed ?? body).byteLength),
-      ...(packed === undefined ? {} : { 'content-encoding': 'gzip', vary: 'accept-encoding' }),
+      'content-length': String((compressed ?? body).byteLength),
+      ...(compressed === undefined ? {} : { 'content-encoding': 'gzip', vary: 'accept-encoding' }),
       'cache-control': isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
-      ...(isImmutable ? {} : { etag: `${packed === undefined ? '' : 'W/'}${etag ?? writeEtag(body)}` }),
+      ...(isImmutable ? {} : { etag: `${compressed === undefined ? '' : 'W/'}${etag ?? writeEtag(body)}` }),
     },
   })
 }
@@ -226,10 +226,10 @@ async function offerSignOut(response: Response): Promise<Response> {
 /** Returns 304 when the client already has the same ETag. */
 function revalidate(response: Response, request: Request): Response {
   const etag = response.headers.get('etag')
-  const wanted = request.headers.get('if-none-match')
-  if (etag === null || wanted === null || response.status !== 200) return response
+  const cachedTags = request.headers.get('if-none-match')
+  if (etag === null || cachedTags === null || response.status !== 200) return response
   const bare = (tag: string) => tag.trim().replace(/^W\//, '')
-  if (!wanted.split(',').some((tag) => bare(tag) === bare(etag))) return response
+  if (!cachedTags.split(',').some((tag) => bare(tag) === bare(etag))) return response
   void response.body?.cancel()
   const headers = new Headers({ etag })
   for (const name of ['cache-control', 'vary']) {
@@ -247,10 +247,10 @@ async function answerFailure(
   { log }: HttpPorts,
 ): Promise<Response> {
   const { status, body, internal } = describeFailure(error, id)
-  const told = status >= 500 ? { problem: internal } : { problem: body.error }
-  log.warn(`[req] ${request.method} ${maskAddress(request.url)} failed`, { id, code: body.code, ...told })
-  const fields = failureFields(error)
-  if (!isPageRequest(request, path)) return toResponse({ status, json: body, headers: fields })
+  const problem = status >= 500 ? internal : body.error
+  log.warn(`[req] ${request.method} ${maskAddress(request.url)} failed`, { id, code: body.code, problem })
+  const headers = failureHeaders(error)
+  if (!isPageRequest(request, path)) return toResponse({ status, json: body, headers })
   if (status === 401) {
     const next = encodeURIComponent(request.url.slice(new URL(request.url).origin.length))
     return new Response(null, { status: 303, headers: { location: `/login?next=${next}` } })
@@ -259,14 +259,14 @@ async function answerFailure(
   const page =
     status === 404
       ? renderNotFound(path)
-      : renderError({ title: 'That cannot be shown', message: body.error, advice, code, id })
+      : renderError({ title: 'This page cannot be shown', message: body.error, advice, code, id })
   return new Response(String(await page), {
     status,
-    headers: { ...fields, 'content-type': 'text/html; charset=utf-8' },
+    headers: { ...headers, 'content-type': 'text/html; charset=utf-8' },
   })
 }
 
-function failureFields(error: unknown): Record<string, string> {
+function failureHeaders(error: unknown): Record<string, string> {
   if (!(error instanceof PharosError)) return {}
   if (error.code === 'TOKEN_REQUIRED') return { 'www-authenticate': 'Bearer realm="pharos"' }
   // The connection still carries the rest of the oversized body, so it cannot be reused.
@@ -287,12 +287,12 @@ function pathOf({ url }: Request): string {
 
 /** Builds the OpenAPI document on first use. */
 function createOpenApi({ version, settings }: HttpPorts): () => Promise<OpenApi> {
-  let made: Promise<OpenApi> | undefined
+  let openApi: Promise<OpenApi> | undefined
   return () => {
-    made ??= (async () => {
+    openApi ??= (async () => {
       const document = describeRoutes(ROUTES, version, settings)
       return { json: JSON.stringify(document), page: await renderDocs(document) }
     })()
-    return made
+    return openApi
   }
 }

@@ -1,7 +1,7 @@
 /** Smaller responses are not compressed. */
 const MIN_BYTES = 1024
 
-/** Content types worth compressing; grammars shrink to a ninth. */
+/** Content types worth compressing; the WebAssembly grammars shrink to a ninth of their size. */
 const COMPRESSIBLE = /^(?:text\/(?!event-stream)|application\/(?:json|javascript|manifest\+json|wasm)|image\/svg)/
 
 /** Compresses the response to a GET when the client accepts gzip. Event streams and responses to POST stay as they are. */

@@ -15,31 +15,31 @@ export function describeExpected(
   schema: Readonly<Record<string, unknown>>,
   path: readonly PropertyKey[],
 ): string | undefined {
-  let at: SchemaNode | undefined = schema
+  let node: SchemaNode | undefined = schema
   for (const step of path) {
-    at = typeof step === 'number' ? at?.items : at?.properties?.[String(step)]
+    node = typeof step === 'number' ? node?.items : node?.properties?.[String(step)]
   }
-  const words = at === undefined ? undefined : describeNode(at)
+  const words = node === undefined ? undefined : describeNode(node)
   return words === undefined ? undefined : `expected ${words}`
 }
 
-function describeNode(taken: SchemaNode): string | undefined {
-  if (taken.enum !== undefined) return `one of ${taken.enum.join(', ')}`
-  if (taken.anyOf !== undefined) {
-    const isNumber = taken.anyOf.some(({ type }) => type === 'integer' || type === 'number')
+function describeNode(node: SchemaNode): string | undefined {
+  if (node.enum !== undefined) return `one of ${node.enum.join(', ')}`
+  if (node.anyOf !== undefined) {
+    const isNumber = node.anyOf.some(({ type }) => type === 'integer' || type === 'number')
     // Numbers are also accepted as strings, but the error message mentions only the number.
-    const each = taken.anyOf.filter(({ type }) => !isNumber || type !== 'string').map(describeNode)
-    return each.includes(undefined) ? undefined : [...new Set(each)].join(' or ')
+    const alternatives = node.anyOf.filter(({ type }) => !isNumber || type !== 'string').map(describeNode)
+    return alternatives.includes(undefined) ? undefined : [...new Set(alternatives)].join(' or ')
   }
-  switch (taken.type) {
+  switch (node.type) {
     case 'integer':
-      return `a whole number${writeBounds(taken)}`
+      return `a whole number${writeBounds(node)}`
     case 'number':
-      return `a number${writeBounds(taken)}`
+      return `a number${writeBounds(node)}`
     case 'boolean':
       return 'true or false'
     case 'string':
-      return taken.maxLength === undefined ? 'a text' : `a text of at most ${taken.maxLength} characters`
+      return node.maxLength === undefined ? 'a text' : `a text of at most ${node.maxLength} characters`
     case 'array':
       return 'a list'
     case 'object':

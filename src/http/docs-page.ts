@@ -16,11 +16,11 @@ export async function renderDocs({ tags, paths, info }: OpenApiDocument): Promis
     title: 'HTTP API',
     section: 'API',
     body: html`<p>${info.description} For programs: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1), version ${info.version}.</p>
-<p>Errors are <code>{"error", "code", "id", "advice", "field"}</code>, the last two where they help; the log of the server tells more under the id. Where a token is set, send it as <code>Authorization: Bearer …</code>.</p>
+<p>Errors are <code>{"error", "code", "id", "advice", "field"}</code>; advice and field are optional. The server log has the details under the id. If a token is set, send it as <code>Authorization: Bearer …</code>.</p>
 <nav class="panel" aria-label="Groups"><ul class="outline">${groups.map(({ name }) => html`<li><a href="#${name}">${name}</a></li>`)}</ul></nav>
 ${groups.map(
-  ({ name, operations: some }) =>
-    html`<h2 id="${name}">${name}</h2>${some.map(({ method, path, operation }) => renderOperation(method, path, operation))}`,
+  ({ name, operations: operationsOfGroup }) =>
+    html`<h2 id="${name}">${name}</h2>${operationsOfGroup.map(({ method, path, operation }) => renderOperation(method, path, operation))}`,
 )}`,
   })
   return String(await page)
@@ -32,7 +32,7 @@ function renderOperation(method: string, path: string, operation: Operation): Ht
   return html`<details class="panel" id="${operationId}"><summary><code>${method} ${path}</code> ${summary}</summary>
 ${parameters.length === 0 ? '' : renderParameters(parameters)}
 ${body === undefined ? '' : renderBody(method, path, body)}
-<h3>Answers</h3>
+<h3>Responses</h3>
 <dl class="facts">${Object.entries(responses).map(
     ([status, { description, content }]) =>
       html`<dt><code>${status}</code></dt><dd>${description}${Object.entries(content ?? {}).map(
@@ -70,12 +70,12 @@ function renderBody(method: string, path: string, body: Schema): Html {
 <pre class="mono">${writeExample(method, path, fields)}</pre>`
 }
 
-function listFields({ properties, required }: Schema, before: string): Field[] {
+function listFields({ properties, required }: Schema, prefix: string): Field[] {
   if (!isSchema(properties)) return []
   return Object.entries(properties).flatMap(([name, schema]) => {
     if (!isSchema(schema)) return []
     const isRequired = Array.isArray(required) && required.includes(name)
-    return [{ name: before + name, isRequired, schema }, ...listFields(schema, `${before}${name}.`)]
+    return [{ name: prefix + name, isRequired, schema }, ...listFields(schema, `${prefix}${name}.`)]
   })
 }
 
@@ -85,16 +85,16 @@ function isSchema(value: unknown): value is Schema {
 
 /** A curl command for the route, with all required fields. */
 function writeExample(method: string, path: string, fields: readonly Field[]): string {
-  const needed = fields.filter(({ isRequired }) => isRequired)
+  const requiredFields = fields.filter(({ isRequired }) => isRequired)
   const body = Object.fromEntries(
-    needed.map(({ name }) => [name, /url/i.test(name) ? 'https://docs.example/' : 'docs']),
+    requiredFields.map(({ name }) => [name, /url/i.test(name) ? 'https://docs.example/' : 'docs']),
   )
   const address = `http://127.0.0.1:41000${path.replaceAll(/\{(\w+)\}/g, '<$1>')}`
   return `curl -X ${method} '${address}' -H 'content-type: application/json' -d '${JSON.stringify(body)}'`
 }
 
 /** Describes in a few words which values a parameter accepts. */
-function writeSchema({ type, enum: words, minimum, maximum, default: standard, anyOf, items }: Schema): string {
+function writeSchema({ type, enum: words, minimum, maximum, default: defaultValue, anyOf, items }: Schema): string {
   // With several accepted forms, the first one is preferred.
   if (Array.isArray(anyOf) && isSchema(anyOf[0])) return writeSchema(anyOf[0])
   const kind = Array.isArray(words)
@@ -106,5 +106,5 @@ function writeSchema({ type, enum: words, minimum, maximum, default: standard, a
       : String(type ?? 'any')
   const range =
     minimum === undefined && maximum === undefined ? '' : ` ${String(minimum ?? '')}…${String(maximum ?? '')}`
-  return `${kind}${range}${standard === undefined ? '' : ` = ${String(standard)}`}`
+  return `${kind}${range}${defaultValue === undefined ? '' : ` = ${String(defaultValue)}`}`
 }

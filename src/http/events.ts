@@ -76,19 +76,19 @@ export function createEventStreams(options: EventOptions): EventStreams {
   const { dispatcher, maxStreams = MAX_STREAMS, flushMs = FLUSH_INTERVAL_MS } = options
   const { heartbeatMs = HEARTBEAT_INTERVAL_MS, stuckMs = STALL_TIMEOUT_MS } = options
   const { feed } = dispatcher
-  const watchers = new Set<StreamClient>()
+  const clients = new Set<StreamClient>()
   let chunks = new Map<string, StreamChunk>()
   let chunksAt = -1
-  let flush: ReturnType<typeof setTimeout> | undefined
+  let flushTimer: ReturnType<typeof setTimeout> | undefined
   let isServing = false
   let isDue = false
-  let beat: ReturnType<typeof setInterval> | undefined
+  let heartbeat: ReturnType<typeof setInterval> | undefined
 
-  const write = (watcher: StreamClient, bytes: Uint8Array) => {
-    const { want } = watcher
-    watcher.want = undefined
-    watcher.writtenAt = performance.now()
-    watcher.controller.enqueue(bytes)
+  const write = (client: StreamClient, bytes: Uint8Array) => {
+    const { want } = client
+    client.want = undefined
+    client.writtenAt = performance.now()
+    client.controller.enqueue(bytes)
     want?.()
   }
   const readChunk = (position: number, filter: FeedFilter): StreamChunk => {
@@ -102,36 +102,36 @@ export function createEventStreams(options: EventOptions): EventStreams {
     chunks.set(key, found)
     return found
   }
-  const serve = (watcher: StreamClient) => {
-    if (watcher.want === undefined || watcher.position === feed.last) return
-    const { bytes, upTo, missed } = readChunk(watcher.position, watcher.filter)
-    watcher.position = upTo
-    watcher.isBehind = upTo < feed.last
+  const serve = (client: StreamClient) => {
+    if (client.want === undefined || client.position === feed.last) return
+    const { bytes, upTo, missed } = readChunk(client.position, client.filter)
+    client.position = upTo
+    client.isBehind = upTo < feed.last
     if (missed > 0) {
       const notice = writeNotice(`${missed} events were missed: they came faster than they were read`, missed)
       write(
-        watcher,
+        client,
         concat([
-          encoder.encode(notice + writeCurrentState(dispatcher, watcher.filter)),
+          encoder.encode(notice + writeCurrentState(dispatcher, client.filter)),
           ...(bytes === undefined ? [] : [bytes]),
         ]),
       )
-    } else if (bytes !== undefined) write(watcher, bytes)
+    } else if (bytes !== undefined) write(client, bytes)
   }
   const serveAll = async () => {
     let served = 0
-    for (const watcher of [...watchers]) {
+    for (const client of [...clients]) {
       if (++served % STREAM_BATCH_SIZE === 0) await new Promise<void>((resolve) => setTimeout(resolve, 0))
-      if (watchers.has(watcher)) serve(watcher)
+      if (clients.has(client)) serve(client)
     }
     chunks = new Map()
   }
   const schedule = () => {
-    if (watchers.size === 0) return
+    if (clients.size === 0) return
     isDue = isServing
-    if (isServing || flush !== undefined) return
-    flush = setTimeout(() => {
-      flush = undefined
+    if (isServing || flushTimer !== undefined) return
+    flushTimer = setTimeout(() => {
+      flushTimer = undefined
       void serveOnce()
     }, flushMs)
   }
@@ -143,45 +143,45 @@ export function createEventStreams(options: EventOptions): EventStreams {
     isServing = false
     if (isDue) schedule()
   }
-  const drop = (watcher: StreamClient) => {
-    watchers.delete(watcher)
-    if (watcher.peer?.drop !== undefined) watcher.peer.drop()
-    else watcher.controller.error(new PharosError('INTERRUPTED'))
+  const drop = (client: StreamClient) => {
+    clients.delete(client)
+    if (client.peer?.drop !== undefined) client.peer.drop()
+    else client.controller.error(new PharosError('INTERRUPTED'))
   }
-  const sendBeats = () => {
+  const sendHeartbeats = () => {
     const now = performance.now()
-    for (const watcher of [...watchers]) {
-      const since = now - watcher.writtenAt
-      if (watcher.peer?.isGone?.() === true) drop(watcher)
-      else if (watcher.want === undefined) {
-        if (since >= stuckMs) drop(watcher)
-      } else if (since >= heartbeatMs) write(watcher, HEARTBEAT)
+    for (const client of [...clients]) {
+      const since = now - client.writtenAt
+      if (client.peer?.isGone?.() === true) drop(client)
+      else if (client.want === undefined) {
+        if (since >= stuckMs) drop(client)
+      } else if (since >= heartbeatMs) write(client, HEARTBEAT)
     }
   }
-  const forget = (watcher: StreamClient) => {
-    watchers.delete(watcher)
-    watcher.want?.()
-    if (watchers.size > 0) return
-    clearInterval(beat)
-    clearTimeout(flush)
-    beat = undefined
-    flush = undefined
+  const removeClient = (client: StreamClient) => {
+    clients.delete(client)
+    client.want?.()
+    if (clients.size > 0) return
+    clearInterval(heartbeat)
+    clearTimeout(flushTimer)
+    heartbeat = undefined
+    flushTimer = undefined
   }
   const stop = feed.listen(schedule)
 
   return {
     get count() {
-      return watchers.size
+      return clients.size
     },
     open({ filter, lastEventId, peer }) {
-      if (watchers.size >= maxStreams) throw new PharosError('STREAMS_FULL', { count: watchers.size })
-      const resumed = resumeAt(lastEventId, feed.epoch, feed.last)
-      let watcher: StreamClient | undefined
+      if (clients.size >= maxStreams) throw new PharosError('STREAMS_FULL', { count: clients.size })
+      const resumePosition = resumeAt(lastEventId, feed.epoch, feed.last)
+      let client: StreamClient | undefined
       const body = new ReadableStream<Uint8Array>(
         {
           start(controller) {
-            const position = resumed ?? feed.last
-            watcher = {
+            const position = resumePosition ?? feed.last
+            client = {
               filter,
               controller,
               peer,
@@ -190,23 +190,24 @@ export function createEventStreams(options: EventOptions): EventStreams {
               isBehind: false,
               writtenAt: performance.now(),
             }
-            watchers.add(watcher)
-            beat ??= setInterval(sendBeats, Math.min(heartbeatMs, stuckMs) / 4)
-            const seed = resumed === undefined ? writeStart(dispatcher, filter, lastEventId !== null) : ': resumed\n\n'
+            clients.add(client)
+            heartbeat ??= setInterval(sendHeartbeats, Math.min(heartbeatMs, stuckMs) / 4)
+            const firstEvents =
+              resumePosition === undefined ? writeStart(dispatcher, filter, lastEventId !== null) : ': resumed\n\n'
             // The delay before a browser reconnects.
-            controller.enqueue(encoder.encode(`retry: 2000\n\n${seed}`))
+            controller.enqueue(encoder.encode(`retry: 2000\n\n${firstEvents}`))
           },
           pull() {
-            if (watcher === undefined || !watchers.has(watcher)) return
+            if (client === undefined || !clients.has(client)) return
             const waiting = new Promise<void>((resolve) => {
-              if (watcher !== undefined) watcher.want = resolve
+              if (client !== undefined) client.want = resolve
             })
-            if (watcher.isBehind) serve(watcher)
-            else if (watcher.position < feed.last) schedule()
+            if (client.isBehind) serve(client)
+            else if (client.position < feed.last) schedule()
             return waiting
           },
           cancel() {
-            if (watcher !== undefined) forget(watcher)
+            if (client !== undefined) removeClient(client)
           },
         },
         // A high-water mark of 0 builds no chunk before the client can take it.
@@ -223,12 +224,12 @@ export function createEventStreams(options: EventOptions): EventStreams {
     },
     close() {
       stop()
-      clearInterval(beat)
-      clearTimeout(flush)
-      for (const watcher of [...watchers]) {
-        watchers.delete(watcher)
-        watcher.want?.()
-        watcher.controller.close()
+      clearInterval(heartbeat)
+      clearTimeout(flushTimer)
+      for (const client of [...clients]) {
+        clients.delete(client)
+        client.want?.()
+        client.controller.close()
       }
     },
   }
@@ -261,12 +262,12 @@ function cutChunk(
 }
 
 /** The first events of a new stream. */
-function writeStart(dispatcher: Dispatcher, filter: FeedFilter, isBroken: boolean): string {
+function writeStart(dispatcher: Dispatcher, filter: FeedFilter, wasInterrupted: boolean): string {
   const { feed } = dispatcher
-  const place = `id: ${feed.epoch}-${feed.last}\n`
-  const hello = filter.logs ? writeEvent('log', { stream: 'server', line: '[server] connected', jobId: null }) : ''
-  const missed = isBroken ? writeNotice('events since the connection was lost are no longer available', null) : ''
-  return `${place}${hello === '' ? ': connected\n\n' : hello}${missed}${writeCurrentState(dispatcher, filter)}`
+  const idLine = `id: ${feed.epoch}-${feed.last}\n`
+  const greeting = filter.logs ? writeEvent('log', { stream: 'server', line: '[server] connected', jobId: null }) : ''
+  const missed = wasInterrupted ? writeNotice('events since the connection was lost are no longer available', null) : ''
+  return `${idLine}${greeting === '' ? ': connected\n\n' : greeting}${missed}${writeCurrentState(dispatcher, filter)}`
 }
 
 /** The progress of all matching jobs, and the results of those that ended recently. */
@@ -291,11 +292,11 @@ function writeEvent(name: string, payload: Readonly<Record<string, unknown>>): s
 }
 
 function concat(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
   let at = 0
   for (const part of parts) {
-    whole.set(part, at)
+    joined.set(part, at)
     at += part.length
   }
-  return whole
+  return joined
 }

@@ -25,11 +25,11 @@ export interface ExternalCrawls {
 const CACHE_TTL_MS = 2000
 
 /** Creates the cached list of crawls in other processes. */
-export function createExternalCrawls(ports: HttpPorts, freshMs: number = CACHE_TTL_MS): ExternalCrawls {
+export function createExternalCrawls(ports: HttpPorts, cacheTtlMs: number = CACHE_TTL_MS): ExternalCrawls {
   let latest: readonly ExternalCrawl[] = []
-  let found: Promise<readonly ExternalCrawl[]> | undefined
-  let foundAt = Number.NEGATIVE_INFINITY
-  const look = async (): Promise<readonly ExternalCrawl[]> => {
+  let cached: Promise<readonly ExternalCrawl[]> | undefined
+  let cachedAt = Number.NEGATIVE_INFINITY
+  const refresh = async (): Promise<readonly ExternalCrawl[]> => {
     latest = await withLibraryOr(
       ports,
       (library) => findExternalCrawls(library, ports.dispatcher.list()),
@@ -39,11 +39,11 @@ export function createExternalCrawls(ports: HttpPorts, freshMs: number = CACHE_T
     return latest
   }
   const list = () => {
-    if (found === undefined || performance.now() - foundAt >= freshMs) {
-      foundAt = performance.now()
-      found = look()
+    if (cached === undefined || performance.now() - cachedAt >= cacheTtlMs) {
+      cachedAt = performance.now()
+      cached = refresh()
     }
-    return found
+    return cached
   }
   return {
     list,

@@ -6,8 +6,8 @@ import { describeFailure } from './failure.ts'
 test('an unreachable database gives the client a 503 without its address, and the log its cause in one line', () => {
   const cause = new Error('connect ECONNREFUSED 10.0.0.7:5432')
   const details = { library: 'postgres://u@10.0.0.7/d', problem: cause.message }
-  const lost = new PharosError('LIBRARY_UNREACHABLE', details, { cause })
-  for (const error of [lost, new PharosError('STORE_UNAVAILABLE', {}, { cause: lost })]) {
+  const unreachable = new PharosError('LIBRARY_UNREACHABLE', details, { cause })
+  for (const error of [unreachable, new PharosError('STORE_UNAVAILABLE', {}, { cause: unreachable })]) {
     const { status, body, internal } = describeFailure(error, 'an-id')
     expect(status).toBe(503)
     expect(body).toMatchObject({
@@ -15,7 +15,7 @@ test('an unreachable database gives the client a 503 without its address, and th
       code: 'STORE_UNAVAILABLE',
     })
     expect(JSON.stringify(body)).not.toContain('10.0.0.7')
-    expect(internal).toBe(lost.message)
+    expect(internal).toBe(unreachable.message)
   }
 })
 

@@ -26,7 +26,7 @@ export interface Failure {
   readonly internal: string
 }
 
-/** A failure to which this route responds with another status than the error table has. */
+/** An error with another status than the error table has for its code. */
 export class StatusError extends Error {
   readonly status: number
   override readonly cause: PharosError
@@ -50,12 +50,12 @@ export function describeFailure(error: unknown, id: string): Failure {
   }
   const { error: failure, status } = known
   const { code, details } = failure
-  const isPlace = 'library' in details && code !== 'LIBRARY_UNUSABLE'
-  const told = isPlace ? new PharosError(code, { ...details, library: 'the library' }) : failure
-  const advice = adviceOf(told)
+  const hasLibraryPath = 'library' in details && code !== 'LIBRARY_UNUSABLE'
+  const publicError = hasLibraryPath ? new PharosError(code, { ...details, library: 'the library' }) : failure
+  const advice = adviceOf(publicError)
   const { field, run } = details
   const body = {
-    ...{ error: told.message, code, id },
+    ...{ error: publicError.message, code, id },
     ...(advice === undefined ? {} : { advice }),
     ...(typeof field === 'string' ? { field } : {}),
     ...(code === 'ANALYSIS_RUNNING' ? { runId: String(run), detailUrl: runHref(String(run)) } : {}),
@@ -101,8 +101,8 @@ function unavailableError(error: unknown): PharosError {
 /** Clients see only messages about damage, because other messages may contain a path of this machine. */
 function unusableError({ details: { state, problem = '', advice = '' } }: PharosError): PharosError {
   const library = 'of this server'
-  const told = { problem: 'it cannot be opened', advice: 'the server log has the details under this id' }
-  return new PharosError('LIBRARY_UNUSABLE', { library, ...(state === 'damaged' ? { problem, advice } : told) })
+  const general = { problem: 'it cannot be opened', advice: 'the server log has the details under this id' }
+  return new PharosError('LIBRARY_UNUSABLE', { library, ...(state === 'damaged' ? { problem, advice } : general) })
 }
 
 /** Whether the configured library does not exist. This is the only store failure that means an empty library. */

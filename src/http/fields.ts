@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** JSON Schemas of query fields: a field is always a string on the wire, whatever its type. */
+/** JSON Schemas that replace the derived ones: a query field is always a string on the wire, whatever its type. */
 const FIELD_SCHEMAS = new WeakMap<object, Readonly<Record<string, unknown>>>()
 
 /** The JSON Schema (OpenAPI 3.1) of a request or response. */
@@ -24,36 +24,36 @@ export function withJsonSchema<T extends z.ZodType>(schema: T, shape: Readonly<R
   return schema
 }
 
-/** A page size: values above `most` are clamped to `most`, and values that are not counts are rejected. */
-export function limitField(standard: number, most: number): z.ZodType<number> {
+/** A page size: values above `maximum` are clamped to `maximum`, and values that are not counts are rejected. */
+export function limitField(defaultValue: number, maximum: number): z.ZodType<number> {
   const schema = z
     .string('expected one number')
-    .regex(/^0*[1-9]\d{0,14}$/, `expected a whole number from 1 to ${most}`)
-    .transform((text) => Math.min(Number(text), most))
-    .default(standard)
-  return withJsonSchema(schema, { type: 'integer', minimum: 1, maximum: most, default: standard })
+    .regex(/^0*[1-9]\d{0,14}$/, `expected a whole number from 1 to ${maximum}`)
+    .transform((text) => Math.min(Number(text), maximum))
+    .default(defaultValue)
+  return withJsonSchema(schema, { type: 'integer', minimum: 1, maximum, default: defaultValue })
 }
 
-/** An integer of at least `least`. */
-export function countField(least: number, what: string): z.ZodType<number | undefined> {
+/** An integer of at least `minimum`. */
+export function countField(minimum: number, description: string): z.ZodType<number | undefined> {
   const schema = z
     .string('expected one number')
-    .regex(/^\d{1,15}$/, `expected a whole number from ${least} on`)
+    .regex(/^\d{1,15}$/, `expected a whole number from ${minimum} on`)
     .transform(Number)
-    .refine((number) => number >= least, `expected a whole number from ${least} on`)
+    .refine((number) => number >= minimum, `expected a whole number from ${minimum} on`)
     .optional()
-  return withJsonSchema(schema, { type: 'integer', minimum: least, description: what })
+  return withJsonSchema(schema, { type: 'integer', minimum, description })
 }
 
 /** A number within bounds. */
-export function numberField(least: number, most: number, what: string): z.ZodType<number | undefined> {
+export function numberField(minimum: number, maximum: number, description: string): z.ZodType<number | undefined> {
   const schema = z
     .string('expected one number')
-    .regex(/^\d+(?:\.\d+)?$/, `expected a number from ${least} to ${most}`)
+    .regex(/^\d+(?:\.\d+)?$/, `expected a number from ${minimum} to ${maximum}`)
     .transform(Number)
-    .refine((number) => number >= least && number <= most, `expected a number from ${least} to ${most}`)
+    .refine((number) => number >= minimum && number <= maximum, `expected a number from ${minimum} to ${maximum}`)
     .optional()
-  return withJsonSchema(schema, { type: 'number', minimum: least, maximum: most, description: what })
+  return withJsonSchema(schema, { type: 'number', minimum, maximum, description })
 }
 
 /** A share as a fraction; values above 1 are percentages. 0 means no filter. */
@@ -66,13 +66,14 @@ const TRUE_WORDS = ['1', 'true', 'yes', 'on']
 const FALSE_WORDS = ['0', 'false', 'no', 'off']
 
 /** A boolean flag with a default. */
-export function flagField(standard: boolean, what: string): z.ZodType<boolean> {
-  return withJsonSchema(flag.default(standard), { enum: ['0', '1'], default: standard ? '1' : '0', description: what })
+export function flagField(defaultValue: boolean, description: string): z.ZodType<boolean> {
+  const jsonSchema = { enum: ['0', '1'], default: defaultValue ? '1' : '0', description }
+  return withJsonSchema(flag.default(defaultValue), jsonSchema)
 }
 
 /** A boolean flag whose default depends on other values. */
-export function optionalFlagField(what: string): z.ZodType<boolean | undefined> {
-  return withJsonSchema(flag.optional(), { enum: ['0', '1'], description: what })
+export function optionalFlagField(description: string): z.ZodType<boolean | undefined> {
+  return withJsonSchema(flag.optional(), { enum: ['0', '1'], description })
 }
 
 const flag = z
@@ -82,48 +83,51 @@ const flag = z
   .transform((text) => TRUE_WORDS.includes(text))
 
 /** A timestamp: ISO 8601, or milliseconds since 1970. */
-export function timeField(what: string): z.ZodType<number | undefined> {
+export function timeField(description: string): z.ZodType<number | undefined> {
   const schema = z
-    .string('expected one moment')
+    .string('expected one time')
     .transform((text) => (/^\d{1,15}$/.test(text) ? Number(text) : Date.parse(text)))
-    .refine((time) => !Number.isNaN(time), 'expected a moment such as 2026-01-31 or 2026-01-31T12:00:00Z')
+    .refine((time) => !Number.isNaN(time), 'expected a time such as 2026-01-31 or 2026-01-31T12:00:00Z')
     .optional()
-  return withJsonSchema(schema, { type: 'string', format: 'date-time', description: what })
+  return withJsonSchema(schema, { type: 'string', format: 'date-time', description })
 }
 
 /** An optional text with a maximum length. */
-export function textField(what: string, most = 2000): z.ZodType<string | undefined> {
-  const schema = z.string('expected one text').max(most, `expected at most ${most} characters`).optional()
-  return withJsonSchema(schema, { type: 'string', maxLength: most, description: what })
+export function textField(description: string, maximum = 2000): z.ZodType<string | undefined> {
+  const schema = z.string('expected one text').max(maximum, `expected at most ${maximum} characters`).optional()
+  return withJsonSchema(schema, { type: 'string', maxLength: maximum, description })
 }
 
 /** A required text. */
-export function requiredTextField(what: string, most = 2000): z.ZodType<string> {
+export function requiredTextField(description: string, maximum = 2000): z.ZodType<string> {
   const schema = z
     .string('expected a text')
     .trim()
     .min(1, 'expected a text')
-    .max(most, `expected at most ${most} characters`)
-  return withJsonSchema(schema, { type: 'string', minLength: 1, maxLength: most, description: what })
+    .max(maximum, `expected at most ${maximum} characters`)
+  return withJsonSchema(schema, { type: 'string', minLength: 1, maxLength: maximum, description })
 }
 
 /** One text or several. */
-export function textsField(what: string): z.ZodType<readonly string[] | undefined> {
+export function textsField(description: string): z.ZodType<readonly string[] | undefined> {
   const schema = z
     .union([z.string().max(2000), z.array(z.string().max(2000)).max(100)])
-    .transform((one) => [one].flat())
+    .transform((oneOrMore) => [oneOrMore].flat())
     .optional()
-  return withJsonSchema(schema, { type: 'array', items: { type: 'string' }, description: what })
+  return withJsonSchema(schema, { type: 'array', items: { type: 'string' }, description })
 }
 
 /** One of a fixed set of words. */
-export function wordField<const W extends readonly string[]>(words: W, what: string): z.ZodType<W[number] | undefined> {
+export function wordField<const W extends readonly string[]>(
+  words: W,
+  description: string,
+): z.ZodType<W[number] | undefined> {
   const schema = z.enum(words, `expected one of ${words.join(', ')}`).optional()
-  return withJsonSchema(schema, { type: 'string', enum: [...words], description: what })
+  return withJsonSchema(schema, { type: 'string', enum: [...words], description })
 }
 
 /** The id of a list entry. */
-export const rowId = (what: string): z.ZodType<number | undefined> => countField(0, what)
+export const rowId = (description: string): z.ZodType<number | undefined> => countField(0, description)
 
 /** The id of a job in a path. An id that was never issued passes this check, so that the response is "unknown" rather than "invalid". */
 export const jobId: z.ZodType<string> = withJsonSchema(

@@ -6,7 +6,7 @@ export interface Histogram {
   observe(labels: Readonly<Record<string, string>>, ms: number): void
   /** Adds counts that another process has collected. */
   add(labels: Readonly<Record<string, string>>, counted: DurationHistogram): void
-  /** In the text format of Prometheus. */
+  /** The histogram in the text format of Prometheus. */
   write(): string[]
 }
 
@@ -25,38 +25,38 @@ export function createHistogram(name: string, help: string, maxSeries = 500): Hi
     const found = series.get(labels)
     if (found !== undefined) return found
     if (series.size >= maxSeries && labels !== OTHER) return find(OTHER)
-    const made = { labels, counts: new Array<number>(DURATION_BUCKETS_MS.length + 1).fill(0), sumMs: 0, count: 0 }
-    series.set(labels, made)
-    return made
+    const added = { labels, counts: new Array<number>(DURATION_BUCKETS_MS.length + 1).fill(0), sumMs: 0, count: 0 }
+    series.set(labels, added)
+    return added
   }
   return {
     observe(labels, ms) {
-      const one = find(writeLabels(labels))
-      const group = findDurationBucket(ms)
-      one.counts[group] = (one.counts[group] ?? 0) + 1
-      one.sumMs += ms
-      one.count++
+      const entry = find(writeLabels(labels))
+      const bucket = findDurationBucket(ms)
+      entry.counts[bucket] = (entry.counts[bucket] ?? 0) + 1
+      entry.sumMs += ms
+      entry.count++
     },
     add(labels, { counts, sumMs }) {
-      const one = find(writeLabels(labels))
-      for (const [group, count] of counts.entries()) {
-        one.counts[group] = (one.counts[group] ?? 0) + count
-        one.count += count
+      const entry = find(writeLabels(labels))
+      for (const [bucket, count] of counts.entries()) {
+        entry.counts[bucket] = (entry.counts[bucket] ?? 0) + count
+        entry.count += count
       }
-      one.sumMs += sumMs
+      entry.sumMs += sumMs
     },
     write() {
       const lines = [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`]
       for (const { labels, counts, sumMs, count } of series.values()) {
-        const before = labels === '' ? '' : `${labels},`
-        let below = 0
-        for (const [i, end] of DURATION_BUCKETS_MS.entries()) {
-          below += counts[i] ?? 0
-          lines.push(`${name}_bucket{${before}le="${end / 1000}"} ${below}`)
+        const labelPrefix = labels === '' ? '' : `${labels},`
+        let cumulative = 0
+        for (const [i, boundMs] of DURATION_BUCKETS_MS.entries()) {
+          cumulative += counts[i] ?? 0
+          lines.push(`${name}_bucket{${labelPrefix}le="${boundMs / 1000}"} ${cumulative}`)
         }
         const braced = labels === '' ? '' : `{${labels}}`
         lines.push(
-          `${name}_bucket{${before}le="+Inf"} ${count}`,
+          `${name}_bucket{${labelPrefix}le="+Inf"} ${count}`,
           `${name}_sum${braced} ${sumMs / 1000}`,
           `${name}_count${braced} ${count}`,
         )

@@ -3,16 +3,16 @@ import { createLoginRateLimit } from './login-rate-limit.ts'
 
 test('wrong tokens make all clients wait, longer each time up to a limit; a right one resets the wait', () => {
   let now = 0
-  const pace = createLoginRateLimit(() => now)
+  const rateLimit = createLoginRateLimit(() => now)
   const waits: number[] = []
   for (let i = 0; i < 12; i++) {
-    pace.recordAttempt(false)
-    waits.push(pace.waitMs())
-    now += pace.waitMs()
+    rateLimit.recordAttempt(false)
+    waits.push(rateLimit.waitMs())
+    now += rateLimit.waitMs()
   }
   expect(waits).toEqual([0, 0, 0, 0, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000])
-  expect(pace.waitMs()).toBe(0)
-  pace.recordAttempt(true)
-  pace.recordAttempt(false)
-  expect(pace.waitMs()).toBe(0)
+  expect(rateLimit.waitMs()).toBe(0)
+  rateLimit.recordAttempt(true)
+  rateLimit.recordAttempt(false)
+  expect(rateLimit.waitMs()).toBe(0)
 })

@@ -12,18 +12,18 @@ const FIRST_WAIT_MS = 1000
 const MAX_WAIT_MS = 30_000
 
 /**
- * Creates the rate limit. It is global, because client addresses are unreliable behind a proxy; so it keeps no state per client. Attempts
- * during a wait are not counted, so no client can extend the wait.
+ * Creates the rate limit. The limit is global and keeps no state per client, because client addresses are unreliable behind a proxy.
+ * Callers must not record attempts during a wait, so that no client can extend the wait.
  */
 export function createLoginRateLimit(now: () => number): LoginRateLimit {
-  let wrong = 0
-  let until = 0
+  let wrongCount = 0
+  let blockedUntil = 0
   return {
-    waitMs: () => Math.max(0, until - now()),
+    waitMs: () => Math.max(0, blockedUntil - now()),
     recordAttempt(isRight) {
-      wrong = isRight ? 0 : wrong + 1
-      const doublings = Math.min(wrong - FREE_ATTEMPTS, 10)
-      if (doublings >= 0) until = now() + Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** doublings)
+      wrongCount = isRight ? 0 : wrongCount + 1
+      const doublings = Math.min(wrongCount - FREE_ATTEMPTS, 10)
+      if (doublings >= 0) blockedUntil = now() + Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** doublings)
     },
   }
 }

@@ -11,7 +11,7 @@ export interface Metrics {
   recordResponse(method: string, route: string, status: number, ms: number): void
   /** Counts one search. */
   recordSearch(ms: number): void
-  /** In the text format of Prometheus. */
+  /** All metrics in the text format of Prometheus. */
   write(streams: number): Promise<string>
   close(): void
 }
@@ -35,8 +35,8 @@ export function createMetrics(
 ): Metrics {
   const searches = createHistogram('pharos_search_duration_seconds', 'Time that searches over HTTP take.')
   const stats = cacheStats(readStats)
-  let searched = 0
-  const answers = createHistogram(
+  let searchCount = 0
+  const responses = createHistogram(
     'http_request_duration_seconds',
     'Time until an answer was sent, or a stream ended, by route.',
   )
@@ -47,7 +47,7 @@ export function createMetrics(
   const totals: Record<Counter, number> = { requests: 0, downloads: 0, found: 0, saved: 0, errors: 0 }
   let counted = new Map<string, JobCounters>()
 
-  const follow = () => {
+  const countProgress = () => {
     const next = new Map<string, JobCounters>()
     for (const { id, progress } of dispatcher.list()) {
       if (progress === null) continue
@@ -59,15 +59,15 @@ export function createMetrics(
     }
     counted = next
   }
-  const stop = dispatcher.feed.listen(follow)
+  const stop = dispatcher.feed.listen(countProgress)
   return {
-    recordResponse: (method, route, status, ms) => answers.observe({ method, route, status: String(status) }, ms),
+    recordResponse: (method, route, status, ms) => responses.observe({ method, route, status: String(status) }, ms),
     recordSearch(ms) {
-      searched++
+      searchCount++
       searches.observe({}, ms)
     },
     async write(streams) {
-      follow()
+      countProgress()
       const library = await stats()
       const workers = await readWorkers()
       const jobs = dispatcher.list()
@@ -79,9 +79,9 @@ export function createMetrics(
         ...gauge('http_event_streams', 'Event streams that are open.', streams),
         ...(library === null ? [] : writeLibrary(library)),
         ...(workers === null ? [] : writeWorkers(workers)),
-        ...counter('pharos_searches_total', 'Searches over HTTP.', searched),
+        ...counter('pharos_searches_total', 'Searches over HTTP.', searchCount),
         ...searches.write(),
-        ...answers.write(),
+        ...responses.write(),
         ...fetches.write(),
         '',
       ].join('\n')
@@ -94,14 +94,14 @@ export function createMetrics(
 const STATS_TTL_MS = 15_000
 
 function cacheStats(read: () => Promise<StoreStats | null>): () => Promise<StoreStats | null> {
-  let kept: Promise<StoreStats | null> | undefined
-  let keptAt = 0
+  let cached: Promise<StoreStats | null> | undefined
+  let cachedAt = 0
   return () => {
-    if (kept === undefined || performance.now() - keptAt >= STATS_TTL_MS) {
-      keptAt = performance.now()
-      kept = read()
+    if (cached === undefined || performance.now() - cachedAt >= STATS_TTL_MS) {
+      cachedAt = performance.now()
+      cached = read()
     }
-    return kept
+    return cached
   }
 }
 
@@ -146,20 +146,20 @@ function labelOf({ name, id }: WorkerRecord): string {
   return `${name}/${id.slice(0, 8)}`
 }
 
-/** Metrics of each worker. A lost worker has no figures of its own and only counts as lost. */
+/** Metrics of each worker. A lost worker has no metrics of its own and only counts as lost. */
 function writeWorkers(workers: readonly WorkerRecord[]): string[] {
-  const there = workers.filter((worker) => !isLost(worker))
+  const liveWorkers = workers.filter((worker) => !isLost(worker))
   const each = (type: 'gauge' | 'counter', name: string, help: string, read: (worker: WorkerRecord) => number) => [
     `# HELP ${name} ${help}`,
     `# TYPE ${name} ${type}`,
-    ...there.map((worker) => `${name}{${writeLabels({ worker: labelOf(worker) })}} ${read(worker)}`),
+    ...liveWorkers.map((worker) => `${name}{${writeLabels({ worker: labelOf(worker) })}} ${read(worker)}`),
   ]
   return [
-    ...gauge('pharos_workers', 'Workers that share the work of the library.', there.length),
+    ...gauge('pharos_workers', 'Workers that share the work of the library.', liveWorkers.length),
     ...gauge(
       'pharos_workers_lost',
       'Workers that stopped reporting in the last minute.',
-      workers.length - there.length,
+      workers.length - liveWorkers.length,
     ),
     ...each('gauge', 'pharos_worker_slots', 'Crawls that a worker runs at once.', ({ slots }) => slots),
     ...each('gauge', 'pharos_worker_jobs', 'Crawls that a worker runs.', ({ jobs }) => jobs.length),

@@ -1,7 +1,7 @@
 import type { GazetteerSummary, PlaceArticle, PlaceMention } from '../library/gazetteer.ts'
 import type { StoredHub } from '../library/place-hubs.ts'
 import type { HttpPorts } from './ports.ts'
-import { withUnderstanding } from './store-access.ts'
+import { withAnalysisStores } from './store-access.ts'
 import { isoOf } from './time.ts'
 
 /** A page on which a place was found. */
@@ -32,13 +32,17 @@ const summaries = new WeakMap<HttpPorts, { readonly at: number; readonly summary
 
 /** The size of the gazetteer: counted at most once a minute, and again after an import. */
 export function readSummary(ports: HttpPorts): Promise<GazetteerSummary> {
-  return withUnderstanding(
+  return withAnalysisStores(
     ports,
     async ({ gazetteer }) => {
-      const kept = summaries.get(ports)
+      const cached = summaries.get(ports)
       const revision = await gazetteer.revision()
-      if (kept !== undefined && performance.now() - kept.at < SUMMARY_TTL_MS && kept.summary.revision === revision) {
-        return kept.summary
+      if (
+        cached !== undefined &&
+        performance.now() - cached.at < SUMMARY_TTL_MS &&
+        cached.summary.revision === revision
+      ) {
+        return cached.summary
       }
       const summary = await gazetteer.summary()
       summaries.set(ports, { at: performance.now(), summary })
@@ -67,21 +71,21 @@ export function readMentions(
   limit: number,
   host: string | undefined,
 ): Promise<readonly PlaceMention[]> {
-  return withUnderstanding<readonly PlaceMention[]>(
+  return withAnalysisStores<readonly PlaceMention[]>(
     ports,
     async ({ gazetteer, analyses }) => {
       const [run] = (await analyses.listRuns({ limit: 1, offset: 0 })).items
       const stamp = JSON.stringify([await gazetteer.revision(), run?.id, run?.status, run?.progress.pages])
-      const kept = maps.get(ports) ?? new Map<string, CachedMap>()
-      maps.set(ports, kept)
-      const name = JSON.stringify([limit, host])
-      const known = kept.get(name)
-      if (known !== undefined && known.stamp === stamp && performance.now() - known.at < MAP_TTL_MS) {
-        return known.mentions
+      const cachedMaps = maps.get(ports) ?? new Map<string, CachedMap>()
+      maps.set(ports, cachedMaps)
+      const key = JSON.stringify([limit, host])
+      const cached = cachedMaps.get(key)
+      if (cached !== undefined && cached.stamp === stamp && performance.now() - cached.at < MAP_TTL_MS) {
+        return cached.mentions
       }
       const mentions = await gazetteer.listMentions(limit, host)
-      if (kept.size >= MAX_CACHED_MAPS) kept.clear()
-      kept.set(name, { at: performance.now(), stamp, mentions })
+      if (cachedMaps.size >= MAX_CACHED_MAPS) cachedMaps.clear()
+      cachedMaps.set(key, { at: performance.now(), stamp, mentions })
       return mentions
     },
     () => [],

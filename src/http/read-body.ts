@@ -4,24 +4,24 @@ import { messageOf, PharosError } from '../core/errors.ts'
 const MAX_BYTES = 1024 * 1024
 
 /** Reads the whole body, and rejects it as soon as it exceeds the limit. */
-export async function readBody(request: Request, most: number = MAX_BYTES): Promise<Uint8Array<ArrayBuffer>> {
-  const tooLarge = () => new PharosError('BODY_TOO_LARGE', { most })
-  if (Number(request.headers.get('content-length') ?? 0) > most) throw tooLarge()
+export async function readBody(request: Request, maxBytes: number = MAX_BYTES): Promise<Uint8Array<ArrayBuffer>> {
+  const tooLarge = () => new PharosError('BODY_TOO_LARGE', { most: maxBytes })
+  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge()
   if (request.body === null) return new Uint8Array()
   const parts: Uint8Array[] = []
   let bytes = 0
   for await (const part of iterate(request.body)) {
     bytes += part.byteLength
-    if (bytes > most) throw tooLarge()
+    if (bytes > maxBytes) throw tooLarge()
     parts.push(part)
   }
-  const whole = new Uint8Array(bytes)
+  const joined = new Uint8Array(bytes)
   let at = 0
   for (const part of parts) {
-    whole.set(part, at)
+    joined.set(part, at)
     at += part.byteLength
   }
-  return whole
+  return joined
 }
 
 /** Iterates over the chunks of a stream, and cancels the stream when the consumer stops early. */
@@ -40,9 +40,9 @@ async function* iterate(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint
   }
 }
 
-/** The body as JSON; undefined where there is none. */
-export async function readJson(request: Request, most?: number): Promise<unknown> {
-  const bytes = await readBody(request, most)
+/** The body, parsed as JSON; undefined if the request has no body. */
+export async function readJson(request: Request, maxBytes?: number): Promise<unknown> {
+  const bytes = await readBody(request, maxBytes)
   if (bytes.length === 0) return undefined
   const type = request.headers.get('content-type') ?? 'without a type'
   if (!/^application\/(?:[\w.+-]*\+)?json\b/i.test(type))
@@ -53,7 +53,7 @@ export async function readJson(request: Request, most?: number): Promise<unknown
     return JSON.parse(text)
   } catch (error) {
     const why = messageOf(error)
-    throw new PharosError('USAGE', { problem: `body: it is no JSON that can be read: ${why.slice(0, 200)}` })
+    throw new PharosError('USAGE', { problem: `body: it is not valid JSON: ${why.slice(0, 200)}` })
   }
 }
 

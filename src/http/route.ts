@@ -52,7 +52,7 @@ export interface RouteSpec<P, Q, B> {
   /** Body fields that become required through the owner's settings; the schema covers all others. */
   readonly required?: (settings: HttpSettings) => readonly string[]
   readonly answers: Readonly<Record<number, AnswerSpec>>
-  readonly run: (asked: ValidatedRequest<P, Q, B>, context: HttpContext) => Promise<Reply | Response> | Reply | Response
+  readonly run: (input: ValidatedRequest<P, Q, B>, context: HttpContext) => Promise<Reply | Response> | Reply | Response
 }
 
 /** A route of the table, which validates its own input. */
@@ -80,13 +80,13 @@ export function createRoute<P = undefined, Q = undefined, B = undefined>(spec: R
     async answer({ params, readBody, ...given }, context) {
       const { request } = given
       const body = spec.body === undefined ? undefined : await readBody()
-      const asked: ValidatedRequest<P, Q, B> = {
+      const input: ValidatedRequest<P, Q, B> = {
         params: validate(spec.params, params, 'path'),
         query: validate(spec.query, spec.query === undefined ? undefined : readQuery(request.url), 'query'),
         body: validate(spec.body, body, 'body'),
         ...given,
       }
-      return addNotices(await run(asked, context), listUnknown(spec.body, body))
+      return addNotices(await run(input, context), listUnknown(spec.body, body))
     },
   }
 }
@@ -103,15 +103,15 @@ function readQuery(url: string): Record<string, string | string[]> {
   const found = new Map<string, string | string[]>()
   for (const [name, value] of new URLSearchParams(url.slice(at + 1))) {
     if (value === '') continue
-    const before = found.get(name)
-    found.set(name, before === undefined ? value : [before, value].flat())
+    const earlier = found.get(name)
+    found.set(name, earlier === undefined ? value : [earlier, value].flat())
   }
   return Object.fromEntries(found)
 }
 
 /** Validates a value against the schema; without a schema the result is undefined. */
 function validate<T>(schema: z.ZodType<T> | undefined, value: unknown, where: string): T {
-  // Without a schema, T is undefined.
+  // The cast is safe: without a schema, T is undefined.
   if (schema === undefined) return undefined as T
   const parsed = schema.safeParse(value, { reportInput: true })
   if (parsed.success) return parsed.data
@@ -124,9 +124,9 @@ function validate<T>(schema: z.ZodType<T> | undefined, value: unknown, where: st
 
 /** Body fields that the schema does not know. They are ignored, but reported so that a misspelled one does not go unnoticed. */
 function listUnknown(schema: z.ZodType | undefined, value: unknown): string[] {
-  const bare = schema instanceof z.ZodOptional ? schema.unwrap() : schema
-  if (!(bare instanceof z.ZodObject) || typeof value !== 'object' || value === null) return []
-  return Object.keys(value).filter((name) => !Object.hasOwn(bare.shape, name))
+  const objectSchema = schema instanceof z.ZodOptional ? schema.unwrap() : schema
+  if (!(objectSchema instanceof z.ZodObject) || typeof value !== 'object' || value === null) return []
+  return Object.keys(value).filter((name) => !Object.hasOwn(objectSchema.shape, name))
 }
 
 /** Maximum number of unknown fields that a message names. */
@@ -137,7 +137,7 @@ function addNotices(answer: Reply | Response, unknown: readonly string[]): Reply
   const { json } = answer
   if (typeof json !== 'object' || json === null) return answer
   const named = unknown.slice(0, MAX_NAMED_FIELDS).map((name) => name.slice(0, MAX_NAME_CHARS))
-  const notices = named.map((name) => `there is no field ${JSON.stringify(name)}, which was ignored`)
+  const notices = named.map((name) => `the unknown field ${JSON.stringify(name)} was ignored`)
   return { ...answer, json: { ...json, notices } }
 }
 

@@ -87,8 +87,8 @@ export function createGuard(settings: Pick<HttpSettings, 'hosts' | 'allowedOrigi
     addHeaders({ headers, status }, request, path) {
       // An error response on a local path is an ordinary page, so it gets the ordinary headers.
       const isLocal = path.startsWith(LOCAL_PATH) && status < 400
-      const fields = isLocal ? { ...RESPONSE_HEADERS, ...writeLocalHeaders(hostOf(request)) } : RESPONSE_HEADERS
-      for (const [name, value] of Object.entries(fields)) headers.set(name, value)
+      const added = isLocal ? { ...RESPONSE_HEADERS, ...writeLocalHeaders(hostOf(request)) } : RESPONSE_HEADERS
+      for (const [name, value] of Object.entries(added)) headers.set(name, value)
       if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
       if (origins.size === 0) return
       headers.append('vary', 'origin')
@@ -109,10 +109,10 @@ const MAX_SHOWN = 200
  */
 function checkSite(request: Request, path: string, origin: string | null, host: string): void {
   const site = request.headers.get('sec-fetch-site')
-  const isOwn = site === null || OWN_SITE_VALUES.includes(site)
+  const isOwnSite = site === null || OWN_SITE_VALUES.includes(site)
   // Only the browser sets Sec-Fetch-Site; scripts cannot forge it.
-  const isSame = origin === null || originHost(origin) === host || (origin === 'null' && site === 'same-origin')
-  if (!isSame || (!isOwn && (isWriteRequest(request) || STREAM_PATHS.includes(path)))) {
+  const isSameOrigin = origin === null || originHost(origin) === host || (origin === 'null' && site === 'same-origin')
+  if (!isSameOrigin || (!isOwnSite && (isWriteRequest(request) || STREAM_PATHS.includes(path)))) {
     throw new PharosError('ORIGIN_REFUSED', { origin: (origin ?? 'another site').slice(0, MAX_SHOWN) })
   }
 }

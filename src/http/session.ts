@@ -27,20 +27,20 @@ const MAX_AGE_S = 30 * 24 * 3600
  * becomes invalid with the token, and needs no state on the server.
  */
 export function createSessions(token: string | null): Sessions {
-  const wanted = token === null ? null : digest(token)
+  const tokenDigest = token === null ? null : digest(token)
   const session = token === null ? '' : bytesToHex(hmac(sha256, utf8ToBytes(token), utf8ToBytes('pharos session 1')))
-  const wantedSession = digest(session)
-  const isToken = (text: string): boolean => wanted !== null && isSame(digest(text), wanted)
+  const sessionDigest = digest(session)
+  const isToken = (text: string): boolean => tokenDigest !== null && isSame(digest(text), tokenDigest)
   return {
-    isTokenRequired: wanted !== null,
+    isTokenRequired: tokenDigest !== null,
     loginRateLimit: createLoginRateLimit(() => performance.now()),
     isToken,
     isAuthenticated({ headers }) {
-      if (wanted === null) return true
+      if (tokenDigest === null) return true
       const bearer = /^bearer +(\S+)\s*$/i.exec(headers.get('authorization') ?? '')?.[1]
       if (bearer !== undefined) return isToken(bearer)
       const cookie = readCookie(headers.get('cookie') ?? '')
-      return cookie !== undefined && isSame(digest(cookie), wantedSession)
+      return cookie !== undefined && isSame(digest(cookie), sessionDigest)
     },
     writeCookie: (isSecure) =>
       `${NAME}=${session}; Path=/; Max-Age=${MAX_AGE_S}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`,

@@ -24,7 +24,7 @@ const FAILURES: Readonly<Record<number, string>> = {
   409: 'Conflict with the current state, such as a running crawl.',
   413: 'The body is too large.',
   414: 'The address is too long.',
-  415: 'The body is no JSON.',
+  415: 'The body is not JSON.',
   421: 'The server does not accept this host name.',
   422: 'The named source, file or address cannot be used.',
   429: 'A limit is reached; try again later.',
@@ -120,7 +120,7 @@ export const sourceShape: z.ZodType = z.looseObject({
     .looseObject({ message: z.string(), cap: count.nullable(), unread: count, pending: count, failed: count })
     .nullable()
     .describe(
-      'What the source lacks because its last crawl was capped, interrupted or partly failed; null where nothing is.',
+      'What the source lacks because its last crawl was capped, interrupted or partly failed; null if nothing is missing.',
     ),
   widerScope: z
     .looseObject({

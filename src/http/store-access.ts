@@ -8,7 +8,7 @@ import type { HttpPorts } from './ports.ts'
 
 /**
  * Runs an operation on the library, and fails with a clear error when the library is unusable. `otherwise` answers only when the library
- * file is missing, because only then it is true that nothing is stored; the log notes it.
+ * file is missing, because only then nothing is stored; the log records that.
  */
 export async function withLibrary<T>(
   { library, log }: HttpPorts,
@@ -63,19 +63,19 @@ export function withAddresses<T>(
 }
 
 /** The stores of analysis results. */
-export type Understanding = Pick<AnalysisStore, 'gazetteer' | 'analyses' | 'placeHubs'>
+export type AnalysisStores = Pick<AnalysisStore, 'gazetteer' | 'analyses' | 'placeHubs'>
 
 /** Like {@link withLibrary}, for analysis results. */
-export function withUnderstanding<T>(
+export function withAnalysisStores<T>(
   ports: HttpPorts,
-  use: (understanding: Understanding, library: Library) => Promise<T>,
+  use: (understanding: AnalysisStores, library: Library) => Promise<T>,
   otherwise?: () => T,
 ): Promise<T> {
-  return withLibrary(ports, (library) => use(understandingOf(library), library), otherwise)
+  return withLibrary(ports, (library) => use(analysisStoresOf(library), library), otherwise)
 }
 
 /** The analysis stores of a library; throws STORE_UNAVAILABLE when the library has none. */
-export function understandingOf({ gazetteer, analyses, placeHubs }: Library): Understanding {
+export function analysisStoresOf({ gazetteer, analyses, placeHubs }: Library): AnalysisStores {
   if (gazetteer === undefined || analyses === undefined || placeHubs === undefined) {
     throw new PharosError('STORE_UNAVAILABLE')
   }

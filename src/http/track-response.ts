@@ -1,4 +1,4 @@
-/** A response up to this size is sent in one piece, so it is not followed. */
+/** A response up to this size is sent in one piece, so its end is not tracked. */
 const MAX_UNTRACKED_BYTES = 64 * 1024
 
 /**
@@ -12,11 +12,11 @@ export function trackResponse(response: Response, signal: AbortSignal, onEnd: ()
     return response
   }
   const reader = response.body.getReader()
-  let isOver = false
+  let hasEnded = false
   const end = () => {
-    if (isOver) return
-    isOver = true
-    signal.removeEventListener('abort', leave)
+    if (hasEnded) return
+    hasEnded = true
+    signal.removeEventListener('abort', cancelOnAbort)
     onEnd()
   }
   const cancel = async (reason: unknown): Promise<void> => {
@@ -24,9 +24,9 @@ export function trackResponse(response: Response, signal: AbortSignal, onEnd: ()
     await reader.cancel(reason)
   }
   // The client has disconnected, so an error while cancelling is ignored.
-  const leave = () => void cancel(signal.reason).catch(() => undefined)
-  signal.addEventListener('abort', leave)
-  if (signal.aborted) leave()
+  const cancelOnAbort = () => void cancel(signal.reason).catch(() => undefined)
+  signal.addEventListener('abort', cancelOnAbort)
+  if (signal.aborted) cancelOnAbort()
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {

@@ -18,18 +18,18 @@ export class ByteSource {
   /** Returns fewer bytes only at the end of the stream. */
   async read(size: number): Promise<Uint8Array> {
     const parts: Uint8Array[] = []
-    for (let left = size; left > 0 && (await this.#fill()); ) {
-      const some = this.#take(left)
+    for (let remaining = size; remaining > 0 && (await this.#fill()); ) {
+      const some = this.#take(remaining)
       parts.push(some)
-      left -= some.length
+      remaining -= some.length
     }
     return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts)
   }
 
   /** At least one byte, at most this many. */
-  async readSome(most: number): Promise<Uint8Array> {
+  async readSome(maxSize: number): Promise<Uint8Array> {
     if (!(await this.#fill())) throw createTruncatedError()
-    return this.#take(most)
+    return this.#take(maxSize)
   }
 
   async skip(size: number): Promise<void> {
@@ -46,8 +46,8 @@ export class ByteSource {
     await this.#chunks.return?.()
   }
 
-  #take(most: number): Uint8Array {
-    const some = this.#rest.subarray(0, most)
+  #take(maxSize: number): Uint8Array {
+    const some = this.#rest.subarray(0, maxSize)
     this.#rest = this.#rest.subarray(some.length)
     this.position += some.length
     return some

@@ -38,18 +38,18 @@ export interface ContentOptions {
  * @throws {ArchiveError} when it cannot be used
  */
 export async function openArchiveContent(file: OpenFile, options: ContentOptions): Promise<ArchiveContent> {
-  const packing = await detectCompression(file)
+  const compression = await detectCompression(file)
   if (options.format === 'zip') return openZip(file, options)
-  if (packing === 'zip')
-    throw new ArchiveError('its name says tar, and its content is a zip archive', {
+  if (compression === 'zip')
+    throw new ArchiveError('its name says tar, but its content is a zip archive', {
       advice: 'give it a name that ends in .zip',
     })
-  return packing === 'none' ? openPlainTar(file, options) : openCompressedTar(file, packing, options)
+  return compression === 'none' ? openPlainTar(file, options) : openCompressedTar(file, compression, options)
 }
 
 async function openZip(file: OpenFile, { limits, maxFileBytes }: ContentOptions): Promise<ArchiveContent> {
   const list = await readZipDirectory(file, limits)
-  return contentOf(list, maxFileBytes, (place) => readZipMember(file, place))
+  return contentOf(list, maxFileBytes, (position) => readZipMember(file, position))
 }
 
 /** An uncompressed tar archive, whose members are read in place. */
@@ -69,7 +69,7 @@ interface Extent {
 
 async function openCompressedTar(
   file: OpenFile,
-  packing: Compression,
+  compression: Compression,
   { limits, maxFileBytes, signal }: ContentOptions,
 ): Promise<ArchiveContent> {
   const spool = await openTemporaryFile()
@@ -77,7 +77,7 @@ async function openCompressedTar(
     const writer = new BufferedWriter(spool.handle)
     const list = new MemberList<Extent>(limits)
     for await (const { name, type, size, content } of readTar(
-      unpack(readPieces(file, signal), packing, limits.maxRatio),
+      unpack(readPieces(file, signal), compression, limits.maxRatio),
       limits,
     )) {
       list.add(name, foundMember(type, size, { start: writer.length, size }))
@@ -96,16 +96,16 @@ async function openCompressedTar(
 function foundMember(
   type: 'file' | 'folder' | 'link' | Refusal,
   size: number,
-  place: Extent,
+  position: Extent,
 ): Parameters<MemberList<Extent>['add']>[1] {
   if (typeof type === 'object') return { type: 'refused', refusal: type }
-  return type === 'file' ? { type, size, position: place } : { type }
+  return type === 'file' ? { type, size, position } : { type }
 }
 
 function contentOf<T>(
   { files, links, refused }: MemberList<T>,
   maxFileBytes: number,
-  read: (place: ArchiveFile<T>['position']) => Promise<Uint8Array>,
+  read: (position: ArchiveFile<T>['position']) => Promise<Uint8Array>,
 ): ArchiveContent {
   return {
     files,
@@ -113,7 +113,7 @@ function contentOf<T>(
     refused,
     async read(path) {
       const file = files.get(path)
-      if (file === undefined || file.size > maxFileBytes) throw new MemberError('it is not kept')
+      if (file === undefined || file.size > maxFileBytes) throw new MemberError('its content was not stored')
       return read(file.position)
     },
     close: () => Promise.resolve(),
@@ -134,8 +134,8 @@ const PIECE_BYTES = 2 ** 16
 
 /** The bytes of a file from its start. A Node stream would close the file. */
 async function* readPieces(file: OpenFile, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array, void, void> {
-  for (let at = 0; at < file.size; at += PIECE_BYTES) {
+  for (let offset = 0; offset < file.size; offset += PIECE_BYTES) {
     signal?.throwIfAborted()
-    yield await readAt(file, at, Math.min(PIECE_BYTES, file.size - at))
+    yield await readAt(file, offset, Math.min(PIECE_BYTES, file.size - offset))
   }
 }

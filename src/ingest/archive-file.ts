@@ -57,29 +57,29 @@ export async function openTemporaryFile(): Promise<TemporaryFile> {
 
 const BUFFERED_BYTES = 2 ** 20
 
-/** Writes pieces one after another, and buffers small ones. */
+/** Writes pieces one after another, and buffers small pieces. */
 export class BufferedWriter {
-  /** Number of bytes taken. */
+  /** Number of bytes written or buffered. */
   length = 0
   readonly #handle: FileHandle
-  #waiting: Uint8Array[] = []
-  #waitingBytes = 0
+  #buffered: Uint8Array[] = []
+  #bufferedBytes = 0
 
   constructor(handle: FileHandle) {
     this.#handle = handle
   }
 
   async write(piece: Uint8Array): Promise<void> {
-    this.#waiting.push(piece)
-    this.#waitingBytes += piece.length
+    this.#buffered.push(piece)
+    this.#bufferedBytes += piece.length
     this.length += piece.length
-    if (this.#waitingBytes >= BUFFERED_BYTES) await this.flush()
+    if (this.#bufferedBytes >= BUFFERED_BYTES) await this.flush()
   }
 
   async flush(): Promise<void> {
-    const bytes = Buffer.concat(this.#waiting)
-    this.#waiting = []
-    this.#waitingBytes = 0
+    const bytes = Buffer.concat(this.#buffered)
+    this.#buffered = []
+    this.#bufferedBytes = 0
     for (let done = 0; done < bytes.length; ) done += (await this.#handle.write(bytes, done)).bytesWritten
   }
 }

@@ -35,7 +35,7 @@ test('refuses a name that is not UTF-8', () => {
   expect(judged).toMatchObject({ path: 'bad\u{fffd}.md', refusal: { pattern: 'its name is not valid UTF-8' } })
 })
 
-test('refuses both members with the same path, however it is written', () => {
+test('refuses both members with the same path, however the path is written', () => {
   const list = new MemberList<number>(LIMITS)
   const add = (name: string, place: number) => list.add(Buffer.from(name), { type: 'file', size: 1, position: place })
   add('a/b.md', 1)
@@ -63,5 +63,5 @@ test('implied folders and the bytes of all names count towards the limits', () =
   expect(() => add(deep, '5/6/a.md')).toThrow('it has more than 5 folders')
   const long = new MemberList<number>({ ...LIMITS, maxNameBytes: 1000 })
   add(long, 'a'.repeat(700))
-  expect(() => add(long, 'b'.repeat(700))).toThrow('the names of its members are too long for so many')
+  expect(() => add(long, 'b'.repeat(700))).toThrow('the names of its members are too long in total')
 })

@@ -25,8 +25,8 @@ export const DEFAULT_ARCHIVE_LIMITS: ArchiveLimits = {
   maxNameBytes: 1024,
 }
 
-/** Allowed bytes of a path on average, for the limit of all paths together. */
-const NAME_BYTES_EACH = 256
+/** Allowed average length of a path in bytes, for the limit of all paths together. */
+const MEAN_NAME_BYTES = 256
 
 /** Content up to this size is never a bomb, however well it compresses, such as a file of zeros. */
 export const UNSUSPICIOUS_BYTES: number = 2 ** 20
@@ -47,7 +47,7 @@ interface AdvisedOptions extends ErrorOptions {
   readonly advice?: string | undefined
 }
 
-const REFETCH_ADVICE = 'get it anew, or name another'
+const REFETCH_ADVICE = 'get the archive again, or name another one'
 /** Advice for an archive that cannot be opened by its extension. */
 export const FORMAT_ADVICE =
   'archives that are read end in .zip, .tar, .tar.gz, .tgz or .tar.zst; unpack it, and name the folder'
@@ -66,8 +66,8 @@ export function createDamagedError(cause?: unknown): ArchiveError {
 
 /** The error for an archive that is too large. */
 export function createTooLargeError(maxBytes: number): ArchiveError {
-  const advice = 'allow more with maxArchiveBytes, or name another'
-  return new ArchiveError(`unpacked it has more than ${maxBytes} bytes (maxArchiveBytes)`, { advice })
+  const advice = 'allow more with maxArchiveBytes, or name another archive'
+  return new ArchiveError(`it has more than ${maxBytes} bytes when unpacked (maxArchiveBytes)`, { advice })
 }
 
 /** A member that cannot be read, because it is damaged or because reading failed, which says nothing about the member. */
@@ -87,7 +87,7 @@ interface MemberErrorOptions extends ErrorOptions {
 
 /** A member as the archive lists it. */
 export type FoundMember<T> =
-  /** `position` is where the archive has its content; `size` is its unpacked size in bytes. */
+  /** `position` is where the archive has the content of the file; `size` is its unpacked size in bytes. */
   | { readonly type: 'file'; readonly size: number; readonly position: T }
   | { readonly type: 'folder' | 'link' }
   | { readonly type: 'refused'; readonly refusal: Refusal }
@@ -120,8 +120,8 @@ export class MemberList<T> {
   add(name: Uint8Array, found: FoundMember<T>): void {
     this.count(1)
     this.#nameBytes += name.length
-    if (this.#nameBytes > this.#limits.maxEntries * NAME_BYTES_EACH) {
-      throw new ArchiveError('the names of its members are too long for so many', { advice: UNPACK_ADVICE })
+    if (this.#nameBytes > this.#limits.maxEntries * MEAN_NAME_BYTES) {
+      throw new ArchiveError('the names of its members are too long in total', { advice: UNPACK_ADVICE })
     }
     const judged = judgeName(name, this.#limits)
     if (judged.type === 'path') this.#noteFolders(judged.path)
@@ -145,7 +145,7 @@ export class MemberList<T> {
   #noteFolders(path: string): void {
     for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
       const folder = path.slice(0, end)
-      // Its parents are known too.
+      // The parents of a known folder are known too.
       if (this.#folders.has(folder)) return
       this.#folders.add(folder)
     }
@@ -165,7 +165,7 @@ export class MemberList<T> {
   }
 }
 
-/** Why an entry of an archive is left out. */
+/** Creates the refusal of an archive entry. */
 export function refuse(reason: Refusal['reason'], pattern: string): Refusal {
   return { reason, pattern, target: null }
 }
@@ -176,8 +176,8 @@ type JudgedName =
 
 /** Turns the name of a member into a path with slashes, without `.`, inside the archive. Nothing is ever written to the path. */
 export function judgeName(name: Uint8Array, { maxDepth, maxNameBytes }: ArchiveLimits): JudgedName {
-  const refused = (path: string, why: string): JudgedName => {
-    return { type: 'refused', path, refusal: refuse('bad-url', why) }
+  const refused = (path: string, problem: string): JudgedName => {
+    return { type: 'refused', path, refusal: refuse('bad-url', problem) }
   }
   const text = decodeName(name.subarray(0, maxNameBytes))
   if (name.length > maxNameBytes) return refused(`${text.slice(0, 200)}…`, `a path of more than ${maxNameBytes} bytes`)

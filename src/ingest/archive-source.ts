@@ -13,11 +13,11 @@ import { retryDownload } from './retry-download.ts'
 import { isSystemError } from './walk-folder.ts'
 
 /** The limit of a download is the limit of unpacked bytes divided by this: 256 MB for 1 GB. */
-const PACKED_PART = 4
+const PACKED_DIVISOR = 4
 
 /** Options of archives and packages. */
 export interface ArchiveSourceOptions {
-  /** Limit of an archive's unpacked bytes; a downloaded one may have a fourth of that packed. @default 1 GB */
+  /** Limit of an archive's unpacked bytes. A download may have at most a fourth of it. @default 1 GB */
   readonly maxArchiveBytes?: number
   /** Larger files are left out. */
   readonly maxFileBytes: number
@@ -27,7 +27,7 @@ export interface ArchiveSourceOptions {
 
 /** Which archive to open, and how. */
 export interface ArchiveRequest extends Pick<TreeOptions, 'signal' | 'headers'> {
-  /** Its address for error messages. */
+  /** The address of the archive, for error messages. */
   readonly address: string
   readonly format: ContentOptions['format']
 }
@@ -41,16 +41,16 @@ export async function openLocalArchive(
   const { now = Date.now } = options
   return withSourceErrors(path, async () => {
     const openedAt = now()
-    const place = await realpath(path)
+    const realPath = await realpath(path)
     // Non-blocking, because opening a pipe would wait for a writer.
-    const handle = await open(place, constants.O_RDONLY | constants.O_NONBLOCK)
+    const handle = await open(realPath, constants.O_RDONLY | constants.O_NONBLOCK)
     try {
-      const facts = await handle.stat()
-      if (!facts.isFile()) throw new ArchiveError('it is no file')
-      const content = await openArchiveContent({ handle, size: facts.size }, contentOptions(request, options))
-      await requireUnchanged(handle, facts)
-      const stamp = settledStamp(facts, openedAt)
-      return { path: place, content: withChangeCheck(path, content, handle, facts), stamp }
+      const stats = await handle.stat()
+      if (!stats.isFile()) throw new ArchiveError('it is not a file')
+      const content = await openArchiveContent({ handle, size: stats.size }, contentOptions(request, options))
+      await requireUnchanged(handle, stats)
+      const stamp = settledStamp(stats, openedAt)
+      return { path: realPath, content: withChangeCheck(path, content, handle, stats), stamp }
     } catch (error) {
       await handle.close()
       throw error
@@ -63,17 +63,17 @@ function withChangeCheck(
   path: string,
   content: ArchiveContent,
   handle: OpenFile['handle'],
-  facts: FileStamp,
+  stats: FileStamp,
 ): ArchiveContent {
   return {
     ...content,
     read: (file) =>
       withSourceErrors(path, async () => {
         const bytes = await content.read(file).catch(async (error: unknown) => {
-          await requireUnchanged(handle, facts)
+          await requireUnchanged(handle, stats)
           throw error
         })
-        await requireUnchanged(handle, facts)
+        await requireUnchanged(handle, stats)
         return bytes
       }),
     async close() {
@@ -86,9 +86,9 @@ function withChangeCheck(
   }
 }
 
-async function requireUnchanged(handle: OpenFile['handle'], facts: FileStamp): Promise<void> {
-  if (!isSameStamp(await handle.stat(), facts))
-    throw new ArchiveError('it changed while it was read', { advice: 'try again when nobody writes it' })
+async function requireUnchanged(handle: OpenFile['handle'], stats: FileStamp): Promise<void> {
+  if (!isSameStamp(await handle.stat(), stats))
+    throw new ArchiveError('it changed while it was read', { advice: 'try again when no program writes to it' })
 }
 
 /** The expected digest of a file. */
@@ -109,8 +109,8 @@ export async function openDownloadedArchive(
     const file = await openTemporaryFile()
     try {
       const { handle } = file
-      const saving = () => save(download, url, handle, request, options)
-      const { size, digest } = await retryDownload(saving, request.signal)
+      const saveFile = () => save(download, url, handle, request, options)
+      const { size, digest } = await retryDownload(saveFile, request.signal)
       const content = await openArchiveContent({ handle, size }, contentOptions(request, options))
       const close = () => content.close().finally(() => file.close())
       return { digest, content: { ...content, close } }
@@ -128,7 +128,7 @@ async function save(
   { integrity, signal, headers = {} }: ArchiveRequest & { readonly integrity?: Integrity },
   options: ArchiveSourceOptions,
 ): Promise<{ readonly size: number; readonly digest: string }> {
-  const maxBytes = Math.ceil(limitsOf(options).maxBytes / PACKED_PART)
+  const maxBytes = Math.ceil(limitsOf(options).maxBytes / PACKED_DIVISOR)
   const algorithm = integrity?.algorithm ?? 'sha256'
   const hash = createHash(algorithm)
   const writer = new BufferedWriter(handle)
@@ -139,7 +139,7 @@ async function save(
   await writer.flush()
   const digest = hash.digest('hex')
   if (integrity !== undefined && digest !== integrity.digest) {
-    throw new ArchiveError(`its archive does not have the ${algorithm} that the registry tells`)
+    throw new ArchiveError(`its archive does not have the ${algorithm} that the registry states`)
   }
   return { size: writer.length, digest: `${algorithm}-${digest}` }
 }
@@ -166,29 +166,29 @@ export async function withSourceErrors<T>(path: string, step: () => Promise<T>):
     if (error instanceof DownloadError) {
       if (error.problem === 'missing') throw new PharosError('SOURCE_NOT_FOUND', { path }, { cause: error })
       throw error.refused === null
-        ? unreadable(error.message, 'see to it, or try again later', error)
-        : notPublic(path, error, error.refused)
+        ? unreadable(error.message, 'fix the problem, or try again later', error)
+        : createNotPublicError(path, error, error.refused)
     }
     if (!isSystemError(error)) throw error
     if (error.code === 'ENOENT') throw new PharosError('SOURCE_NOT_FOUND', { path }, { cause: error })
     const isFull = error.code === 'ENOSPC'
-    const problem = isFull ? 'there is no room to unpack it' : `it cannot be read (${error.code})`
-    throw unreadable(problem, isFull ? 'free some space' : 'let this user read it, or name another', error)
+    const problem = isFull ? 'there is not enough disk space to unpack it' : `it cannot be read (${error.code})`
+    throw unreadable(problem, isFull ? 'free some space' : 'let this user read it, or name another file', error)
   }
 }
 
 /** Names the setting that allows an address. Only the owner, on the command line, sees the address behind a name. */
-function notPublic(path: string, cause: DownloadError, { address, rule }: RefusedAddress): PharosError {
-  const why = rule === address ? `it is at ${address}, which only its own address opens` : `it is at ${address}`
-  const advice = `${why}: ${adviseAllowance(rule)}`
+function createNotPublicError(path: string, cause: DownloadError, { address, rule }: RefusedAddress): PharosError {
+  const location = rule === address ? `it is at ${address}, which must be allowed itself` : `it is at ${address}`
+  const advice = `${location}: ${adviseAllowance(rule)}`
   const details = { path, problem: cause.message, reason: 'address-refused', advice }
   return new PharosError('SOURCE_UNREADABLE', details, { cause })
 }
 
 /** The error when a requested folder does not exist, or is a file. */
-export function noFolder(address: string, isFile: boolean): PharosError {
+export function createFolderError(address: string, isFile: boolean): PharosError {
   if (!isFile) return new PharosError('SOURCE_NOT_FOUND', { path: address })
-  const problem = 'it is a file; path names the folder that it is in'
+  const problem = 'it is a file, but path must name a folder'
   const advice = 'name another folder as path'
   return new PharosError('SOURCE_UNREADABLE', { path: address.replace(/\/$/, ''), problem, advice })
 }
@@ -211,7 +211,7 @@ export function contentBelow(content: ArchiveContent, folder: string, address: s
   }
   const files = new Map(inside(content.files))
   const links = new Set(inside(content.links.entries()).map(([path]) => path))
-  if (files.size + links.size === 0) throw noFolder(address, content.files.has(folder.slice(0, -1)))
+  if (files.size + links.size === 0) throw createFolderError(address, content.files.has(folder.slice(0, -1)))
   return {
     files,
     links,

@@ -65,9 +65,9 @@ async function readFile(
   if (recalled !== undefined) return recalled
   try {
     const bytes = await content.read(file.path)
-    const now = { version: nodeSha256(bytes), stamp }
-    seen.note(file.path, { stamp: OPEN_ARCHIVE_STAMP, known: now })
-    return await readBytes({ ...page, bytes, readOther }, now, known, pages)
+    const current = { version: nodeSha256(bytes), stamp }
+    seen.note(file.path, { stamp: OPEN_ARCHIVE_STAMP, known: current })
+    return await readBytes({ ...page, bytes, readOther }, current, known, pages)
   } catch (error) {
     if (!(error instanceof MemberError)) throw error
     if (error.reason === 'unreadable') return { type: 'failed', reason: error.reason, detail: error.message }
@@ -100,14 +100,14 @@ const OPEN_ARCHIVE_STAMP = ''
 
 async function readBytes(
   file: Omit<PageFile, 'version'>,
-  now: KnownFile & { readonly version: string },
+  current: KnownFile & { readonly version: string },
   known: KnownFile,
   pages: FilePages,
 ): Promise<FileReading> {
   const bytes = file.bytes.length
-  if (now.version === known.version) return { type: 'unchanged', ...now, bytes, detail: null }
-  const read = await pages.read({ ...file, version: now.version })
-  return read.type === 'failed' || read.type === 'missing' ? read : readingOf(read, now, bytes)
+  if (current.version === known.version) return { type: 'unchanged', ...current, bytes, detail: null }
+  const read = await pages.read({ ...file, version: current.version })
+  return read.type === 'failed' || read.type === 'missing' ? read : readingOf(read, current, bytes)
 }
 
 /** Nested archives and compressed files, which are not opened. */
@@ -129,7 +129,7 @@ export async function* walkContent(
   for (const [path, refusal] of [...content.refused, ...refused]) yield { type: 'refused', path, refusal }
 }
 
-/** The folders of an archive, which need not be listed in it. A path that is both file and folder is not a file. */
+/** The folders of an archive, which need not be listed in it. A path that is both a file and a folder counts as a folder only. */
 function listFolders(content: ArchiveContent): {
   readonly tree: FolderTree
   readonly refused: ReadonlyMap<string, ReturnType<typeof refuse>>
@@ -148,9 +148,9 @@ function listFolders(content: ArchiveContent): {
   }
   const tree: FolderTree = {
     list: async (folder) => folders.get(folder),
-    async readBeginning(file, most) {
+    async readBeginning(file, maxBytes) {
       if (!content.files.has(file)) return undefined
-      return (await content.read(file).catch(() => undefined))?.subarray(0, most)
+      return (await content.read(file).catch(() => undefined))?.subarray(0, maxBytes)
     },
   }
   return { tree, refused }
@@ -160,13 +160,13 @@ function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/') + 1)
 }
 
-/** The entries of a folder, which is created with its parents. Their depth is limited by that of the archive. */
+/** Returns the entries of a folder, and creates missing folders. The depth limit of archives also limits the recursion. */
 function openFolder(folders: Map<string, ListedEntry[]>, folder: string): ListedEntry[] {
   const known = folders.get(folder)
   if (known !== undefined) return known
   const entries: ListedEntry[] = []
   folders.set(folder, entries)
-  const above = folder.slice(0, folder.lastIndexOf('/', folder.length - 2) + 1)
-  openFolder(folders, above).push({ name: folder.slice(above.length, -1), hasValidName: true, type: 'folder' })
+  const parent = folder.slice(0, folder.lastIndexOf('/', folder.length - 2) + 1)
+  openFolder(folders, parent).push({ name: folder.slice(parent.length, -1), hasValidName: true, type: 'folder' })
   return entries
 }

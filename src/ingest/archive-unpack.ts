@@ -17,17 +17,17 @@ const PIECE_BYTES = 2 ** 16
 /** Decompresses a file, and stops when the ratio is too large. @throws {ArchiveError} when it is cut off or damaged */
 export async function* unpack(
   packed: AsyncIterable<Uint8Array>,
-  packing: Compression,
+  compression: Compression,
   maxRatio: number,
 ): AsyncGenerator<Uint8Array, void, void> {
   const counted = new CountedBytes(packed)
   const unpacked =
-    packing === 'gzip' ? decompress(createGunzip({ chunkSize: PIECE_BYTES }), counted) : unpackZstd(counted)
+    compression === 'gzip' ? decompress(createGunzip({ chunkSize: PIECE_BYTES }), counted) : unpackZstd(counted)
   let length = 0
   for await (const piece of unpacked) {
     length += piece.length
     if (length > SUSPICIOUS_BYTES && length > counted.length * maxRatio) {
-      throw new ArchiveError(`unpacked it is more than ${maxRatio} times as large as packed`, { advice: UNPACK_ADVICE })
+      throw new ArchiveError(`it is more than ${maxRatio} times as large when unpacked`, { advice: UNPACK_ADVICE })
     }
     yield piece
   }
@@ -82,33 +82,33 @@ async function* unpackZstd(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
   const bytes = new ByteSource(packed)
   try {
     for (let frames = 0; ; frames++) {
-      const mark = await bytes.read(4)
-      if (mark.length === 0) return
+      const magic = await bytes.read(4)
+      if (magic.length === 0) return
       if (frames === MAX_FRAMES)
         throw new ArchiveError(`it is packed in more than ${MAX_FRAMES} parts`, { advice: UNPACK_ADVICE })
-      const kind = mark.length < 4 ? 'none' : kindOf(Buffer.from(mark).readUInt32LE())
-      if (kind === 'none') throw mark.length < 4 ? createTruncatedError() : createDamagedError()
+      const kind = magic.length < 4 ? 'none' : kindOf(Buffer.from(magic).readUInt32LE())
+      if (kind === 'none') throw magic.length < 4 ? createTruncatedError() : createDamagedError()
       if (kind === 'skippable') await bytes.skip(Buffer.from(await readAll(bytes, 4)).readUInt32LE())
-      else yield* decompress(createZstdDecompress(), readFrame(mark, bytes))
+      else yield* decompress(createZstdDecompress(), readFrame(magic, bytes))
     }
   } finally {
     await bytes.close()
   }
 }
 
-function kindOf(mark: number): 'frame' | 'skippable' | 'none' {
-  if (mark === 0xfd2fb528) return 'frame'
-  return mark >>> 4 === 0x184d2a5 ? 'skippable' : 'none'
+function kindOf(magic: number): 'frame' | 'skippable' | 'none' {
+  if (magic === 0xfd2fb528) return 'frame'
+  return magic >>> 4 === 0x184d2a5 ? 'skippable' : 'none'
 }
 
 /** The bytes of a frame: header, blocks and optional checksum. */
-async function* readFrame(mark: Uint8Array, bytes: ByteSource): AsyncGenerator<Uint8Array, void, void> {
-  const [facts = 0] = await readAll(bytes, 1)
-  const isSingle = (facts & 0x20) !== 0
-  const dictionary = [0, 1, 2, 4][facts & 3] ?? 0
-  const contentSize = [isSingle ? 1 : 0, 2, 4, 8][facts >>> 6] ?? 0
+async function* readFrame(magic: Uint8Array, bytes: ByteSource): AsyncGenerator<Uint8Array, void, void> {
+  const [descriptor = 0] = await readAll(bytes, 1)
+  const isSingle = (descriptor & 0x20) !== 0
+  const dictionary = [0, 1, 2, 4][descriptor & 3] ?? 0
+  const contentSize = [isSingle ? 1 : 0, 2, 4, 8][descriptor >>> 6] ?? 0
   const rest = (isSingle ? 0 : 1) + dictionary + contentSize
-  yield Buffer.concat([mark, Uint8Array.of(facts), await readAll(bytes, rest)])
+  yield Buffer.concat([magic, Uint8Array.of(descriptor), await readAll(bytes, rest)])
   for (let isLast = false; !isLast; ) {
     const header = await readAll(bytes, 3)
     const block = Buffer.from(header).readUIntLE(0, 3)
@@ -117,7 +117,7 @@ async function* readFrame(mark: Uint8Array, bytes: ByteSource): AsyncGenerator<U
     const size = ((block >>> 1) & 3) === 1 ? 1 : block >>> 3
     yield Buffer.concat([header, await readAll(bytes, size)])
   }
-  if ((facts & 4) !== 0) yield await readAll(bytes, 4)
+  if ((descriptor & 4) !== 0) yield await readAll(bytes, 4)
 }
 
 async function readAll(bytes: ByteSource, size: number): Promise<Uint8Array> {

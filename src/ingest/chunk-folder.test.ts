@@ -24,7 +24,7 @@ function write(files: Readonly<Record<string, string>>): void {
   }
 }
 
-async function look(options: FolderOptions = {}) {
+async function chunk(options: FolderOptions = {}) {
   const pack = createPack((await chunkFolder(root, options)).files)
   return {
     read: pack.files.map((file) => file.path),
@@ -35,7 +35,7 @@ async function look(options: FolderOptions = {}) {
 describe('folder limits', () => {
   test('a file above max_file_bytes is left out and does not count towards the total', async () => {
     write({ 'a.md': 'x'.repeat(100), 'b.md': 'x'.repeat(11), 'c.md': 'x'.repeat(10) })
-    expect(await look({ maxFileBytes: 10, maxTotalBytes: 10 })).toEqual({
+    expect(await chunk({ maxFileBytes: 10, maxTotalBytes: 10 })).toEqual({
       read: ['c.md'],
       warnings: [
         'a.md max_file_bytes: left out: 100 bytes, more than 10 (max_file_bytes)',
@@ -46,7 +46,7 @@ describe('folder limits', () => {
 
   test('a file beyond max_total_bytes is left out, but a later one that fits is not', async () => {
     write({ 'a.md': 'x'.repeat(60), 'b.md': 'x'.repeat(50), 'c.md': 'x'.repeat(40), 'd.md': 'x' })
-    expect(await look({ maxTotalBytes: 100 })).toEqual({
+    expect(await chunk({ maxTotalBytes: 100 })).toEqual({
       read: ['a.md', 'c.md'],
       warnings: [
         'b.md max_total_bytes: left out: with its 50 bytes the sum would exceed 100 (max_total_bytes)',
@@ -57,7 +57,7 @@ describe('folder limits', () => {
 
   test('max_file_bytes is named for a file above both limits', async () => {
     write({ 'a.md': 'x'.repeat(60), 'b.md': 'x'.repeat(50) })
-    const { warnings } = await look({ maxFileBytes: 20, maxTotalBytes: 10 })
+    const { warnings } = await chunk({ maxFileBytes: 20, maxTotalBytes: 10 })
     expect(warnings.map((warning) => warning.split(':')[0])).toEqual(['a.md max_file_bytes', 'b.md max_file_bytes'])
   })
 
@@ -78,7 +78,7 @@ describe('folder limits', () => {
 
   test('a file beyond max_total_chunks is left out, but a later one that fits is not', async () => {
     write({ 'a.md': '# A\n# B\n', 'b.md': '# A\n# B\n', 'c.md': '# A\n', 'd.md': '# A\n' })
-    expect(await look({ maxTotalChunks: 3 })).toEqual({
+    expect(await chunk({ maxTotalChunks: 3 })).toEqual({
       read: ['a.md', 'c.md'],
       warnings: [
         'b.md max_total_chunks: left out: with its 2 chunks the sum would exceed 3 (max_total_chunks)',
@@ -89,7 +89,7 @@ describe('folder limits', () => {
 
   test('an empty file has no chunks and no warning', async () => {
     write({ 'a.md': '', 'b.md': 'b' })
-    expect(await look()).toEqual({ read: ['a.md', 'b.md'], warnings: [] })
+    expect(await chunk()).toEqual({ read: ['a.md', 'b.md'], warnings: [] })
   })
 })
 
@@ -137,7 +137,7 @@ test('reports the line of a credential, but never its text', async () => {
   const key = `AKIA${'Q7RT2MXZ5WBN3KVP'}`
   const password = 'correct-horse-battery'
   write({ 'a.env': `# settings\nAWS=${key}\npassword = "${password}"\n`, 'b.md': 'nothing to hide' })
-  const { warnings } = await look()
+  const { warnings } = await chunk()
   expect(warnings).toEqual([
     'a.env secret: line 2 looks like an AWS access key',
     'a.env secret: line 3 looks like a password or key',
@@ -169,7 +169,7 @@ test('uses the last state of a constantly changing file, with a warning', async 
     const warnings: string[] = []
     const giveUp = Date.now() + 30_000
     // The writer process needs a moment to start.
-    while (warnings.length === 0 && Date.now() < giveUp) warnings.push(...(await look()).warnings)
+    while (warnings.length === 0 && Date.now() < giveUp) warnings.push(...(await chunk()).warnings)
     expect(warnings).toEqual(['b.log changed: changed while it was read; this is its last state seen'])
   } finally {
     writer.kill('SIGKILL')

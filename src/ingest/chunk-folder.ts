@@ -67,14 +67,14 @@ export async function chunkFolder(folder: string, options: FolderOptions = {}): 
   checkOptions(options)
   const root = await resolveRoot(folder)
   const skipped: { path: string; reason: SkipReason }[] = []
-  const losses: ChunkedFile[] = []
+  const leftOut: ChunkedFile[] = []
   const paths: string[] = []
   const { signal } = options
   const exclude = await Promise.all((options.exclude ?? []).map(resolveReal))
   for await (const entry of walkFolder(root, { signal, exclude })) {
     if (entry.type === 'file') paths.push(entry.path)
     else if (entry.type === 'skipped') skipped.push({ path: entry.path, reason: entry.reason })
-    if (entry.type !== 'file') losses.push(...createSkipWarnings(entry))
+    if (entry.type !== 'file') leftOut.push(...createSkipWarnings(entry))
   }
   paths.sort(compareUtf8)
   skipped.sort((a, b) => compareUtf8(a.path, b.path))
@@ -90,10 +90,10 @@ export async function chunkFolder(folder: string, options: FolderOptions = {}): 
     options.onProgress?.({ done: files.length, total: paths.length, chunks, path: chunked.file.path })
   }
   await reader.closeCache()
-  return { files: [...files, ...losses], skipped, ...reader.counts }
+  return { files: [...files, ...leftOut], skipped, ...reader.counts }
 }
 
-const NUMBERS = [
+const NUMBER_OPTIONS = [
   'concurrency',
   'maxFileBytes',
   'maxTotalBytes',
@@ -103,9 +103,9 @@ const NUMBERS = [
   'maxChars',
 ] as const
 
-/** The chunk sizes are validated where files are chunked. */
+/** Checks each number on its own. Whether the chunk sizes fit together is checked where files are chunked. */
 function checkOptions(options: FolderOptions): void {
-  for (const name of NUMBERS) {
+  for (const name of NUMBER_OPTIONS) {
     const value = options[name]
     if (value === undefined || (Number.isSafeInteger(value) && value >= 1)) continue
     throw new TypeError(`Expected \`${name}\` to be a whole number from 1 up, got \`${value}\` (${typeof value})`)
@@ -160,7 +160,7 @@ class FolderReader {
   readonly #build: string | undefined
   #filesRead = 0
   #cache = new Map<string, CachedFile>()
-  readonly #next: CachedFile[] = []
+  readonly #newCache: CachedFile[] = []
 
   constructor(root: string, options: FolderOptions) {
     this.#root = root
@@ -182,30 +182,30 @@ class FolderReader {
 
   async closeCache(): Promise<void> {
     const file = this.#cacheFile
-    if (file !== undefined) await writeFolderCache(file, this.#cacheKey, this.#next)
+    if (file !== undefined) await writeFolderCache(file, this.#cacheKey, this.#newCache)
   }
 
   /** Yields the files in path order, and reads some ahead. */
   async *readAll(paths: readonly string[]): AsyncGenerator<ChunkedFile, void, void> {
     const { concurrency: ahead = DEFAULT_CONCURRENCY, signal } = this.#options
-    for await (const [path, { found, stamp }] of readAhead(paths, (one) => this.#find(one), { ahead, signal })) {
+    for await (const [path, { found, stamp }] of readAhead(paths, (name) => this.#find(name), { ahead, signal })) {
       const { chunked, lasting } = this.#cutter.cut(path, found, this.#cache.get(path)?.chunked)
-      if (lasting !== undefined && stamp !== undefined && this.#isToKeep(found, stamp)) {
-        this.#next.push({ stamp, chunked: lasting })
+      if (lasting !== undefined && stamp !== undefined && this.#isCacheable(found, stamp)) {
+        this.#newCache.push({ stamp, chunked: lasting })
       }
       yield chunked
     }
   }
 
   async #find(path: string): Promise<FoundFile> {
-    const place = join(this.#root, path)
+    const fullPath = join(this.#root, path)
     try {
       const cached = this.#cache.get(path)
       const isAllowed = cached !== undefined && cached.stamp.size <= this.#maxFileBytes
-      if (isAllowed && isSameStamp(cached.stamp, await lstat(place))) {
+      if (isAllowed && isSameStamp(cached.stamp, await lstat(fullPath))) {
         return { found: { type: 'known', chunked: cached.chunked }, stamp: cached.stamp }
       }
-      const outcome = await readStable(place, this.#cutter.maxAcceptedBytes)
+      const outcome = await readStable(fullPath, this.#cutter.maxAcceptedBytes)
       switch (outcome.type) {
         case 'read':
           this.#filesRead++
@@ -224,7 +224,7 @@ class FolderReader {
   }
 
   /** A file written just now could change again within the clock's resolution and look unchanged. */
-  #isToKeep({ type }: FileState, { mtimeMs, ctimeMs, size }: FileStamp): boolean {
+  #isCacheable({ type }: FileState, { mtimeMs, ctimeMs, size }: FileStamp): boolean {
     const isSettled = Math.max(mtimeMs, ctimeMs) < this.#openedAt - FILE_TIME_RESOLUTION_MS
     return type === 'known' || (isSettled && size <= MAX_CACHED_BYTES)
   }

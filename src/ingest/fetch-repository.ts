@@ -17,7 +17,7 @@ export interface FetchOptions {
   /** Resolves a host to its allowed addresses, best first; rejects when it is not allowed. */
   readonly resolveHost: (host: string, port: number) => Promise<readonly string[]>
   /** Opens the proxy through which git reaches an HTTP host. */
-  readonly openProxy: (way: ProxyTarget) => Promise<OpenProxy>
+  readonly openProxy: (target: ProxyTarget) => Promise<OpenProxy>
   readonly signal?: AbortSignal | undefined
 }
 
@@ -32,31 +32,31 @@ export interface OpenCommit {
 
 /** Fetches one commit without its history into its own folder, which is deleted on close. */
 export async function fetchCommit(
-  place: RepositoryAddress,
+  repository: RepositoryAddress,
   ref: string | null,
   options: FetchOptions,
 ): Promise<OpenCommit> {
   await removeStaleFolders()
   const folder = await mkdtemp(join(tmpdir(), `pharos-git-${process.pid}-`))
-  const kept = setInterval(() => void touch(folder), STALE_FOLDER_AGE_MS / 24).unref()
+  const touchTimer = setInterval(() => void touch(folder), STALE_FOLDER_AGE_MS / 24).unref()
   const close = async () => {
-    clearInterval(kept)
+    clearInterval(touchTimer)
     // Stopped programs may still write for a moment.
     await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
   }
   try {
-    const here = createGitOptions(folder, options)
-    await createRepository(here, 'sha1')
-    const remote = await openRemote(place, here, options)
+    const local = createGitOptions(folder, options)
+    await createRepository(local, 'sha1')
+    const remote = await openRemote(repository, local, options)
     try {
-      const fetch = () => withLimits(folder, options, (signal) => fetchRef({ ...remote, signal }, ref, here, options))
+      const fetch = () => withLimits(folder, options, (signal) => fetchRef({ ...remote, signal }, ref, local, options))
       const commit = await fetch().catch(async (error: unknown) => {
         // Only the server knows which hash algorithm it uses.
         if (!(error instanceof GitError && error.message.includes('server sha256'))) throw error
-        await createRepository(here, 'sha256')
+        await createRepository(local, 'sha256')
         return fetch()
       })
-      return { git: here, commit, isPartial: true, close }
+      return { git: local, commit, isPartial: true, close }
     } finally {
       await remote.proxy?.close()
     }
@@ -67,9 +67,9 @@ export async function fetchCommit(
 }
 
 /** Creates an empty repository in a folder. */
-async function createRepository(here: GitOptions, hashes: 'sha1' | 'sha256'): Promise<void> {
-  for (const name of await readdir(here.folder)) await rm(join(here.folder, name), { recursive: true })
-  await runGit(['init', '--quiet', '--bare', '--template=', `--object-format=${hashes}`, '.'], here)
+async function createRepository(local: GitOptions, hashes: 'sha1' | 'sha256'): Promise<void> {
+  for (const name of await readdir(local.folder)) await rm(join(local.folder, name), { recursive: true })
+  await runGit(['init', '--quiet', '--bare', '--template=', `--object-format=${hashes}`, '.'], local)
 }
 
 /** Git options for a repository, with memory limits. */
@@ -92,8 +92,8 @@ async function touch(folder: string): Promise<void> {
 
 /** Deletes folders that killed programs left. Process ids do not help, because another program or machine may use the same id. */
 async function removeStaleFolders(): Promise<void> {
-  const left = (await readdir(tmpdir())).filter((name) => /^pharos-git-\d+-/.test(name))
-  for (const name of left) {
+  const folders = (await readdir(tmpdir())).filter((name) => /^pharos-git-\d+-/.test(name))
+  for (const name of folders) {
     const folder = join(tmpdir(), name)
     const facts = await stat(folder).catch(() => undefined)
     if (facts !== undefined && Date.now() - facts.mtimeMs > STALE_FOLDER_AGE_MS) {
@@ -118,20 +118,20 @@ const SHORT_HASH = /^[0-9a-f]{7,39}$/
 async function fetchRef(
   { url, git, proxy, signal }: Remote & { readonly signal: AbortSignal },
   ref: string | null,
-  here: GitOptions,
+  local: GitOptions,
   { maxFileBytes }: FetchOptions,
 ): Promise<string> {
   const fetchAll = (depth: number, ...refs: readonly string[]) => {
     // Large files are filtered out if the server supports it, and are skipped later in any case.
-    const few = [`--depth=${depth}`, `--filter=blob:limit=${maxFileBytes + 1}`]
-    return runGit(['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', ...few, '--', url, ...refs], {
+    const limits = [`--depth=${depth}`, `--filter=blob:limit=${maxFileBytes + 1}`]
+    return runGit(['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', ...limits, '--', url, ...refs], {
       ...git,
       signal,
     })
   }
   try {
     await fetchAll(1, `+${ref ?? 'HEAD'}:${FETCHED_REF}`)
-    return await findCommit(here, FETCHED_REF)
+    return await findCommit(local, FETCHED_REF)
   } catch (error) {
     if (!(error instanceof GitError)) throw error
     const isUnadvertised = /not our ref|unadvertised object|not advertised/.test(error.message)
@@ -141,11 +141,11 @@ async function fetchRef(
   // A server that does not serve commits by hash may serve a branch or tag that contains the commit.
   for (const depth of [1, MAX_HISTORY]) {
     await fetchAll(depth, '+refs/heads/*:refs/pharos/heads/*', '+refs/tags/*:refs/pharos/tags/*')
-    const found = await findCommit(here, ref).catch(() => undefined)
+    const found = await findCommit(local, ref).catch(() => undefined)
     if (found !== undefined) return found
   }
   throw new GitError(
-    `the server gives no commit by its hash, and ${ref} is not among the last ${MAX_HISTORY} of a branch or tag`,
+    `the server does not serve commits by hash, and ${ref} is not among the last ${MAX_HISTORY} of a branch or tag`,
   )
 }
 
@@ -171,7 +171,7 @@ function isNoRef({ message }: GitError): boolean {
 
 /** The error for a branch or tag that the server does not have. */
 async function refuseRef(cause: GitError, ref: string, url: string, git: GitOptions): Promise<GitError> {
-  const hint = SHORT_HASH.test(ref) ? '; a commit is named by its whole hash' : ''
+  const hint = SHORT_HASH.test(ref) ? '; a commit needs its full hash' : ''
   const names = await describeRefs(['ls-remote', '--heads', '--tags', '--refs', '--', url], git)
   return new GitError(`there is no branch or tag ${ref}${hint}${names}`, { cause, advice: OTHER_REF_ADVICE })
 }
@@ -185,17 +185,17 @@ const MAX_LISTED = 2 ** 16
 
 /** The existing branches and tags, as text that follows an error message. */
 export async function describeRefs(list: readonly string[], git: GitOptions): Promise<string> {
-  let said = ''
+  let output = ''
   try {
     for await (const piece of streamGit(list, git)) {
-      said += Buffer.from(piece).toString('utf8')
-      if (said.length > MAX_LISTED) break
+      output += Buffer.from(piece).toString('utf8')
+      if (output.length > MAX_LISTED) break
     }
   } catch (error) {
     // A failed listing is not worth reporting besides the missing branch.
     if (!(error instanceof GitError)) throw error
   }
-  const names = Array.from(said.matchAll(/refs\/(?:heads|tags)\/(\S{1,100})\n/g), ([, name]) => name)
+  const names = Array.from(output.matchAll(/refs\/(?:heads|tags)\/(\S{1,100})\n/g), ([, name]) => name)
   const more = names.length > MAX_NAMES ? ' and others' : ''
   return names.length === 0 ? '' : `; it has ${names.slice(0, MAX_NAMES).join(', ')}${more}`
 }
@@ -208,7 +208,7 @@ function explainFetchError(error: GitError, url: string, proxy: OpenProxy | unde
   const { host } = new URL(url)
   if (isNoRef(error)) return new GitError(NO_COMMIT, { cause: error })
   if (/returned error: 30\d|url base from redirection/i.test(message)) {
-    return new GitError(`${host} leads to another address, which is not followed: name that one`, { cause: error })
+    return new GitError(`${host} redirects to another address; name that address instead`, { cause: error })
   }
   if (/could not read Username|Authentication failed|returned error: 40[13]/i.test(message)) {
     const advice = `name a variable that holds a token with gitTokens, as ${host}=VARIABLE`
@@ -220,7 +220,7 @@ function explainFetchError(error: GitError, url: string, proxy: OpenProxy | unde
 /** Decides how git reaches a repository: URL, token and proxy. */
 async function openRemote(
   { remote: url, protocol }: RepositoryAddress,
-  here: GitOptions,
+  local: GitOptions,
   { git: { tokenFor }, resolveHost, openProxy, maxFetchBytes }: FetchOptions,
 ): Promise<Remote> {
   const { hostname, host, origin, pathname } = new URL(url)
@@ -228,9 +228,9 @@ async function openRemote(
   const port = portOf(url)
   const addresses = await resolveHost(name, port)
   const [address = name] = addresses
-  if (protocol === 'ssh') return { url, git: { ...here, protocol, ssh: sshCommand(name, port, address) } }
+  if (protocol === 'ssh') return { url, git: { ...local, protocol, ssh: sshCommand(name, port, address) } }
   // Git resolves the host itself, so the URL must have the checked address.
-  if (protocol === 'git') return { url: `git://${bracket(address)}:${port}${pathname}`, git: { ...here, protocol } }
+  if (protocol === 'git') return { url: `git://${bracket(address)}:${port}${pathname}`, git: { ...local, protocol } }
   // Another port of a host is another server, so a token is matched with its port.
   const token = tokenFor(host) ?? tokenFor(`${hostname}:${port}`)
   if (token !== undefined && protocol === 'http' && !addresses.every(isLoopback)) {
@@ -242,7 +242,7 @@ async function openRemote(
     'http.proxy': proxy.url,
     ...(token === undefined ? {} : { [`http.${origin}/.extraHeader`]: `Authorization: Basic ${basic}` }),
   }
-  return { url, git: { ...here, protocol, settings, secrets: token === undefined ? [] : [token, basic] }, proxy }
+  return { url, git: { ...local, protocol, settings, secrets: token === undefined ? [] : [token, basic] }, proxy }
 }
 
 /** Allowance for protocol overhead: the server lists all its branches and tags, several times. */
@@ -264,7 +264,7 @@ function isLoopback(address: string): boolean {
   return address === '::1' || address.startsWith('127.')
 }
 
-/** Timeouts of a fetch and of a listing, in milliseconds. */
+/** Timeout of a fetch or a listing, in milliseconds. */
 const TIMEOUT_MS = 15 * 60_000
 const SIZE_POLL_INTERVAL_MS = 200
 
@@ -273,12 +273,12 @@ export async function withTimeout<T>(
   signal: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const late = AbortSignal.timeout(TIMEOUT_MS)
+  const timeout = AbortSignal.timeout(TIMEOUT_MS)
   try {
-    return await work(signal === undefined ? late : AbortSignal.any([late, signal]))
+    return await work(signal === undefined ? timeout : AbortSignal.any([timeout, signal]))
   } catch (error) {
     signal?.throwIfAborted()
-    if (late.aborted) throw new GitError('it took too long', { cause: error })
+    if (timeout.aborted) throw new GitError('it took too long', { cause: error })
     throw error
   }
 }
@@ -289,26 +289,26 @@ async function withLimits<T>(
   { maxFetchBytes, signal }: FetchOptions,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const over = new AbortController()
-  const look = async () => {
-    if ((await measure(folder)) > maxFetchBytes) over.abort()
+  const tooLarge = new AbortController()
+  const checkSize = async () => {
+    if ((await measureFetched(folder)) > maxFetchBytes) tooLarge.abort()
   }
-  const timer = setInterval(() => void look(), SIZE_POLL_INTERVAL_MS)
+  const timer = setInterval(() => void checkSize(), SIZE_POLL_INTERVAL_MS)
   try {
-    const done = await withTimeout(signal, (stop) => work(AbortSignal.any([stop, over.signal])))
-    await look()
-    if (!over.signal.aborted) return done
+    const result = await withTimeout(signal, (stop) => work(AbortSignal.any([stop, tooLarge.signal])))
+    await checkSize()
+    if (!tooLarge.signal.aborted) return result
   } catch (error) {
-    if (!over.signal.aborted) throw error
+    if (!tooLarge.signal.aborted) throw error
   } finally {
     clearInterval(timer)
   }
-  const advice = 'allow more with maxArchiveBytes, or name another'
+  const advice = 'allow more with maxArchiveBytes, or name another repository'
   throw new GitError(`it has more than ${maxFetchBytes} bytes (maxArchiveBytes)`, { advice })
 }
 
 /** Bytes fetched so far. */
-async function measure(folder: string): Promise<number> {
+async function measureFetched(folder: string): Promise<number> {
   const packs = join(folder, 'objects', 'pack')
   const names = await readdir(packs).catch(() => [])
   const sizes = await Promise.all(names.map((name) => stat(join(packs, name)).catch(() => undefined)))

@@ -37,11 +37,11 @@ export async function readFolderCache(file: string, key: string): Promise<Map<st
   }
 }
 
-let written = 0
+let writeCount = 0
 
 /** Replaces the cache of a folder atomically. A failure to write is ignored. */
 export async function writeFolderCache(file: string, key: string, entries: Iterable<CachedFile>): Promise<void> {
-  const temporary = `${file}.${process.pid}-${written++}`
+  const temporary = `${file}.${process.pid}-${writeCount++}`
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 })
     const handle = await open(temporary, 'wx', 0o600)

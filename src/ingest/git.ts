@@ -41,13 +41,13 @@ interface GitErrorOptions extends ErrorOptions {
   readonly advice?: string
 }
 
-const DEFAULT_ADVICE = 'see to it, or name another repository'
+const DEFAULT_ADVICE = 'fix the problem, or name another repository'
 
 /**
  * Settings that keep a repository from running code: no hooks, no file system or password programs, no background maintenance. Filters and
  * drivers need a working tree, which is never created.
  */
-const SAFE: Readonly<Record<string, string>> = {
+const SAFE_SETTINGS: Readonly<Record<string, string>> = {
   'core.hooksPath': '/dev/null',
   'core.fsmonitor': 'false',
   'core.askPass': '',
@@ -75,8 +75,8 @@ const MIN_ALLOC_BYTES = 2 ** 27
 
 function environmentOf(options: GitOptions): Record<string, string> {
   const { folder, environment, protocol, settings = {}, ssh, maxAllocBytes = 0 } = options
-  const all = Object.entries({ ...SAFE, ...settings })
-  const given = all.flatMap(([key, value], i) => [
+  const all = Object.entries({ ...SAFE_SETTINGS, ...settings })
+  const variables = all.flatMap(([key, value], i) => [
     [`GIT_CONFIG_KEY_${i}`, key],
     [`GIT_CONFIG_VALUE_${i}`, value],
   ])
@@ -84,7 +84,7 @@ function environmentOf(options: GitOptions): Record<string, string> {
     ...environment,
     // Only SSH needs the home folder. Over HTTP a server that asks for a password would get one from `.netrc`.
     ...(protocol === 'ssh' ? {} : { HOME: NO_HOME }),
-    ...Object.fromEntries(given),
+    ...Object.fromEntries(variables),
     GIT_ALLOC_LIMIT: String(Math.max(maxAllocBytes, MIN_ALLOC_BYTES)),
     GIT_CONFIG_COUNT: String(all.length),
     GIT_CONFIG_NOSYSTEM: '1',
@@ -114,9 +114,9 @@ export async function* streamGit(args: readonly string[], options: GitOptions): 
   signal?.throwIfAborted()
   const child = startGit(args, options)
   const ended = waitForExit(child)
-  let said = ''
+  let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    if (said.length < MAX_STDERR_LENGTH) said += text
+    if (stderr.length < MAX_STDERR_LENGTH) stderr += text
   })
   child.stdin.end()
   const stop = () => killGit(child)
@@ -125,7 +125,7 @@ export async function* streamGit(args: readonly string[], options: GitOptions): 
     for await (const piece of child.stdout) yield piece as Buffer
     const problem = await ended
     signal?.throwIfAborted()
-    if (problem !== null) throw createGitError(problem, said, options.secrets)
+    if (problem !== null) throw createGitError(problem, stderr, options.secrets)
   } finally {
     signal?.removeEventListener('abort', stop)
     killGit(child)
@@ -170,22 +170,22 @@ interface FailedExit {
 /** How a program exited: null for success. */
 async function waitForExit(child: ChildProcessWithoutNullStreams): Promise<FailedExit | null> {
   try {
-    const [code, stopped] = (await once(child, 'close')) as [number | null, string | null]
-    return code === 0 ? null : { cause: new Error(`it ended with ${code ?? stopped}`), isKilled: code === null }
+    const [code, exitSignal] = (await once(child, 'close')) as [number | null, string | null]
+    return code === 0 ? null : { cause: new Error(`it ended with ${code ?? exitSignal}`), isKilled: code === null }
   } catch (error) {
     return { cause: error instanceof Error ? error : new Error('it did not start'), isKilled: true }
   }
 }
 
-function createGitError({ cause, isKilled }: FailedExit, said: string, secrets: readonly string[] = []): GitError {
+function createGitError({ cause, isKilled }: FailedExit, stderr: string, secrets: readonly string[] = []): GitError {
   if ('code' in cause && cause.code === 'ENOENT')
     return new GitError('the program git is not installed', { cause, advice: 'install it' })
-  const [, limit] = /attempting to allocate \d+ over limit (\d+)/.exec(said) ?? []
+  const [, limit] = /attempting to allocate \d+ over limit (\d+)/.exec(stderr) ?? []
   if (limit !== undefined) {
     const problem = `it holds something that takes more than ${limit} bytes of memory; a larger maxFileBytes allows more`
     return new GitError(problem, { cause })
   }
-  const all = said.trim().split('\n')
+  const all = stderr.trim().split('\n')
   const last = all.findLast((line) => /^(?:fatal|error|remote|ssh):/i.test(line)) ?? all.at(-1) ?? ''
   // The cause reported by SSH precedes git's own message.
   const line = (last.includes('Could not read from remote') ? (all[0] ?? last) : last).replace(
@@ -223,7 +223,7 @@ export function openObjects(options: GitOptions): ObjectReader {
       throw error
     }
   }
-  const readTwice = async (object: string): Promise<Uint8Array> => {
+  const readWithRetry = async (object: string): Promise<Uint8Array> => {
     try {
       return await readOne(object)
     } catch (error) {
@@ -234,7 +234,7 @@ export function openObjects(options: GitOptions): ObjectReader {
   return {
     read(object) {
       // Responses arrive in request order, so requests run one after the other.
-      const answer = last.then(() => readTwice(object))
+      const answer = last.then(() => readWithRetry(object))
       last = answer.catch(() => undefined)
       return answer
     },
@@ -286,24 +286,24 @@ class Batch {
         this.#rest = this.#rest.subarray(end + 1)
         return line
       }
-      await this.#more()
+      await this.#readMore()
     }
   }
 
   async #readBytes(count: number): Promise<Uint8Array> {
     const bytes = new Uint8Array(count)
-    let have = 0
-    while (have < count) {
-      if (this.#rest.length === 0) await this.#more()
-      const some = this.#rest.subarray(0, count - have)
-      bytes.set(some, have)
-      have += some.length
+    let length = 0
+    while (length < count) {
+      if (this.#rest.length === 0) await this.#readMore()
+      const some = this.#rest.subarray(0, count - length)
+      bytes.set(some, length)
+      length += some.length
       this.#rest = this.#rest.subarray(some.length)
     }
     return bytes
   }
 
-  async #more(): Promise<void> {
+  async #readMore(): Promise<void> {
     const { done, value } = await this.#pieces.next()
     if (done === true) {
       throw createGitError((await this.#ended) ?? { cause: new Error('it ended'), isKilled: true }, this.#stderr)

@@ -37,6 +37,6 @@ test('reports when an import cannot be stored', async () => {
   writeFileSync(file, '')
   await expect(openKeptImports(join(file, 'imports')).keep('one', importOf(1))).rejects.toMatchObject({
     code: 'LIBRARY_UNUSABLE',
-    details: { problem: expect.stringContaining('an import cannot be kept there') },
+    details: { problem: expect.stringContaining('an import cannot be stored there') },
   })
 })

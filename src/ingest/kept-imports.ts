@@ -13,16 +13,16 @@ const ENDING = '.jsonl'
 export function openKeptImports(folder: string): PendingImports {
   const placeOf = (sourceId: string) => join(folder, `${sourceId}${ENDING}`)
   return {
-    async keep(sourceId, given) {
+    async keep(sourceId, chunkImport) {
       const temporary = join(folder, `${sourceId}.${process.pid}`)
       try {
         await mkdir(folder, { recursive: true, mode: 0o700 })
-        await writeImport(temporary, given)
+        await writeImport(temporary, chunkImport)
         await rename(temporary, placeOf(sourceId))
       } catch (error) {
         if (!isSystemError(error)) throw error
         await rm(temporary, { force: true }).catch(() => undefined)
-        throw refuse(folder, error)
+        throw createStoreError(folder, error)
       }
     },
     async read(sourceId) {
@@ -73,9 +73,9 @@ function isMissing(error: unknown): boolean {
 }
 
 /** The error when an import cannot be stored. */
-function refuse(folder: string, error: NodeJS.ErrnoException): PharosError {
+function createStoreError(folder: string, error: NodeJS.ErrnoException): PharosError {
   const isFull = error.code === 'ENOSPC' || error.code === 'EDQUOT'
   if (isFull) return new PharosError('LIBRARY_FULL', { library: folder, problem: 'the disk is full' })
-  const problem = `an import cannot be kept there until it is complete: ${error.message}`
+  const problem = `an import cannot be stored there until it is complete: ${error.message}`
   return new PharosError('LIBRARY_UNUSABLE', { library: folder, problem })
 }

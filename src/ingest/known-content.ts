@@ -20,7 +20,7 @@ export function createKnownContent(
   const refused = new Map<string, Refusal>()
   for (const { key, reason, pattern, lastModified } of known) {
     // Pages of a file with several pages come with the file.
-    if (containers.some((start) => key.startsWith(start))) continue
+    if (containers.some((prefix) => key.startsWith(prefix))) continue
     if (lastModified === stamp) files.set(key, { size: 0 })
     else if (reason !== null) refused.set(key, { reason, pattern, target: null })
   }
@@ -40,7 +40,7 @@ export function createKnownContent(
   }
 }
 
-/** Whether a file is complete: read from this archive, or skipped because of what it is. */
+/** Whether the result for a file is final: it was read from this archive, or skipped for a reason that cannot change. */
 function isSettled({ state, reason, hasPage, lastModified }: LedgerRow, stamp: string): boolean {
   if (hasPage || state === 'indexed' || state === 'unchanged') return lastModified === stamp
   return state === 'skipped' && reason !== null && !TRANSIENT_REASONS.has(reason)

@@ -78,7 +78,7 @@ describe.each(EXTENSIONS)('an archive written by system programs, %s', (ending) 
     fs.truncateSync(archive, Math.floor(fs.statSync(archive).size * 0.6))
     await expect(openTree(archive)).rejects.toMatchObject({
       code: 'SOURCE_UNREADABLE',
-      details: { problem: 'it is cut off', advice: 'get it anew, or name another' },
+      details: { problem: 'it is cut off', advice: 'get the archive again, or name another one' },
     })
     expect(listLeftoverArchives()).toEqual([])
   })
@@ -96,7 +96,7 @@ describe.each(EXTENSIONS)('an archive written by system programs, %s', (ending) 
     expect(await (await openTree(archive, { now: () => 0 })).read(file, UNKNOWN)).toMatchObject({ stamp: null })
   })
 
-  test('refuses a file that is not such an archive', async () => {
+  test('refuses a file that is not an archive of the format that its name says', async () => {
     const archive = join(place, `tower.${ending}`)
     fs.writeFileSync(archive, 'This is no archive, only some text that is long enough.\n'.repeat(40))
     await expect(openTree(archive)).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
@@ -131,17 +131,17 @@ describe.each(EXTENSIONS)('an archive written by system programs, %s', (ending) 
         'zeros.md': `too-large ${ratio} its packed size`,
       })
     else {
-      const problem = 'unpacked it is more than 200 times as large as packed'
+      const problem = 'it is more than 200 times as large when unpacked'
       await expect(openTree(archive)).rejects.toMatchObject({ details: { problem } })
     }
     await expect(openTree(archive, { maxArchiveBytes: 2 ** 20 })).rejects.toMatchObject({
-      details: { problem: 'unpacked it has more than 1048576 bytes (maxArchiveBytes)' },
+      details: { problem: 'it has more than 1048576 bytes when unpacked (maxArchiveBytes)' },
     })
     expect(listLeftoverArchives()).toEqual([])
   })
 })
 
-const isLong = process.env['TEST_LONG'] === '1'
+const runsLongTests = process.env['TEST_LONG'] === '1'
 
 describe('an archive with very many members', () => {
   test.each(['tar.gz', 'zip'])(
@@ -155,7 +155,7 @@ describe('an archive with very many members', () => {
         ending === 'zip' ? writeZip(members(50_000)) : gzipSync(writeTar(members(50_000)), { level: 1 }),
       )
       expect(Object.keys(await listTree(await openTree(archive)))).toHaveLength(50_000)
-      if (!isLong) return
+      if (!runsLongTests) return
       fs.writeFileSync(
         archive,
         ending === 'zip' ? writeZip(members(1_000_000)) : gzipSync(writeTar(members(1_000_000)), { level: 1 }),
@@ -168,16 +168,16 @@ describe('an archive with very many members', () => {
 
   test('refuses a declared count above the limit before reading the directory', async () => {
     const limits = { ...DEFAULT_ARCHIVE_LIMITS, maxEntries: 3 }
-    await expect(readZipDirectory(await writeOpen(tellingOf(4)), limits)).rejects.toThrow('it has more than 3 members')
-    await expect(readZipDirectory(await writeOpen(tellingOf(3)), limits)).rejects.toThrow('its directory is cut off')
+    await expect(readZipDirectory(await writeOpen(declaring(4)), limits)).rejects.toThrow('it has more than 3 members')
+    await expect(readZipDirectory(await writeOpen(declaring(3)), limits)).rejects.toThrow('its directory is cut off')
   })
 
   test('refuses a directory with more members than declared, instead of reading a part', async () => {
-    fs.writeFileSync(join(place, 'x.zip'), tellingOf(1))
+    fs.writeFileSync(join(place, 'x.zip'), declaring(1))
     await expect(openTree(join(place, 'x.zip'))).rejects.toMatchObject({
       details: { problem: 'its directory is damaged' },
     })
-    fs.writeFileSync(join(place, 'x.zip'), tellingOf(2))
+    fs.writeFileSync(join(place, 'x.zip'), declaring(2))
     expect(await listTree(await openTree(join(place, 'x.zip')))).toEqual({ 'a.md': 'file', 'b.md': 'file' })
   })
 
@@ -199,7 +199,7 @@ describe('an archive with very many members', () => {
 })
 
 /** A zip archive of two members that declares the given number of members. */
-function tellingOf(count: number): Buffer {
+function declaring(count: number): Buffer {
   const zip = writeZip(['a.md', 'b.md'].map((name) => ({ name, content: '# A\n' })))
   zip.writeUInt16LE(count, zip.length - 12)
   return zip
@@ -342,7 +342,7 @@ describe('a zip archive', () => {
     })
   })
 
-  test('refuses members that share their bytes, as a bomb', async () => {
+  test('refuses members that share their bytes, because the archive may be a bomb', async () => {
     const zip = writeZip([{ name: '0.md', content: 'x'.repeat(2000) }])
     const places = Array.from({ length: 100 }, (_, i) => ({ name: `${i}.md`, content: 'x'.repeat(2000), offset: 0 }))
     const bomb = Buffer.concat([

@@ -38,9 +38,9 @@ export async function openArchive(
     : await openRemote(address, request, options)
   try {
     const top = versionFolderOf(content)
-    const asked = normalizeFolder(path)
-    const folder = top + (asked.startsWith(top) ? asked.slice(top.length) : asked)
-    const below = contentBelow(content, folder, writeInnerUrl(url, asked))
+    const requested = normalizeFolder(path)
+    const folder = top + (requested.startsWith(top) ? requested.slice(top.length) : requested)
+    const below = contentBelow(content, folder, writeInnerUrl(url, requested))
     if (isPack(name, below)) throw new PharosError('SOURCE_IS_PACK', { path: address })
     return createContentTree({
       url,

@@ -149,16 +149,16 @@ async function* walkPackage(
   { files, links, refused }: ArchiveContent,
   signal: AbortSignal,
 ): AsyncGenerator<TreeEntry, void, void> {
-  const passed = new Set<string>()
+  const reported = new Set<string>()
   for (const path of files.keys()) {
     signal.throwIfAborted()
-    const above = findSkippedFolder(kind, path)
-    if (above === undefined) {
+    const skipped = findSkippedFolder(kind, path)
+    if (skipped === undefined) {
       const refusal = judgePackageFile(kind, path)
       yield refusal === null ? { type: 'file', path } : { type: 'refused', path, refusal }
-    } else if (!passed.has(above.folder)) {
-      passed.add(above.folder)
-      yield { type: 'refused', path: above.folder, refusal: above.refusal }
+    } else if (!reported.has(skipped.folder)) {
+      reported.add(skipped.folder)
+      yield { type: 'refused', path: skipped.folder, refusal: skipped.refusal }
     }
   }
   for (const path of links) yield { type: 'refused', path, refusal: refuse('excluded', 'symbolic links') }

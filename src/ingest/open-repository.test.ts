@@ -27,7 +27,7 @@ import type { TreeReaderOptions } from './tree-reader.ts'
 
 const UNKNOWN = { version: null, stamp: null }
 const PATH = process.env['PATH'] ?? ''
-const HERE = { git: { environment: { PATH }, tokenFor: () => undefined } }
+const LOCAL_OPTIONS = { git: { environment: { PATH }, tokenFor: () => undefined } }
 
 const FILES = {
   'README.md': '# Lamp\n\nSee [the guide](docs/guide.md#fill).\n',
@@ -41,10 +41,10 @@ const FILES = {
 /** Opens a local repository, or one on loopback. */
 async function openAt(
   url: string,
-  asked: TreeOptions = {},
+  treeOptions: TreeOptions = {},
   options: Partial<TreeReaderOptions> = {},
 ): Promise<OpenTree> {
-  return openTree(url, { ...HERE, openDownloads: () => openLoopback(['127.0.0.1']), ...options }, asked)
+  return openTree(url, { ...LOCAL_OPTIONS, openDownloads: () => openLoopback(['127.0.0.1']), ...options }, treeOptions)
 }
 
 async function openLoopback(
@@ -137,8 +137,8 @@ describe('a local repository', () => {
 
   test('reports what is wrong with a repository', async () => {
     const repository = createRepository(FILES)
-    const problemOf = async (url: string, asked?: TreeOptions, options?: Partial<TreeReaderOptions>) => {
-      const error = await openAt(url, asked, options).then(
+    const problemOf = async (url: string, treeOptions?: TreeOptions, options?: Partial<TreeReaderOptions>) => {
+      const error = await openAt(url, treeOptions, options).then(
         () => undefined,
         (reason: unknown) => reason as { code: string; details: Record<string, unknown> },
       )
@@ -152,7 +152,7 @@ describe('a local repository', () => {
     expect(await problemOf(`${repository.url}/none`)).toEqual(['SOURCE_NOT_FOUND', join(repository.folder, 'none')])
     expect(await problemOf(repository.url, { path: 'docs/guide.md' })).toEqual([
       'SOURCE_UNREADABLE',
-      'it is a file; path names the folder that it is in',
+      'it is a file, but path must name a folder',
     ])
     // A folder inside a repository is not a repository.
     expect((await problemOf(`${repository.url}/docs`))[1]).toMatch(/not a git repository/)
@@ -236,7 +236,7 @@ describe('a local repository', () => {
     repository.git('config', 'credential.helper', program)
     repository.git('config', 'alias.credential-evil', '!printf "protocol=https\\nhost=x\\n\\n" | git credential fill')
     fs.rmSync(trace, { force: true })
-    const git = createGitOptions(repository.folder, { ...HERE, maxFileBytes: 1000 })
+    const git = createGitOptions(repository.folder, { ...LOCAL_OPTIONS, maxFileBytes: 1000 })
     await runGit(args, git).catch((error: unknown) => expect(error).toBeInstanceOf(GitError))
     expect(fs.existsSync(trace)).toBe(false)
     // Plain git runs the program; some of these commands then fail without an answer.
@@ -297,7 +297,7 @@ describe('a local repository', () => {
       repository.git('update-ref', 'refs/heads/bomb', repository.git('commit-tree', tree, '-m', 'x'))
       const refused = () => Promise.reject(new Error('nothing is read'))
       const pages = openFilePages({ readPage: refused, readDocument: refused, openGrammars: refused })
-      const options = { ...HERE, maxFileBytes: 1000, maxFiles: 5000, resolveHost: refused, openProxy: refused }
+      const options = { ...LOCAL_OPTIONS, maxFileBytes: 1000, maxFiles: 5000, resolveHost: refused, openProxy: refused }
       await expect(openRepository(repository.url, pages, options, { ref: 'bomb' })).rejects.toMatchObject({
         details: { problem: 'it has more than 5000 members' },
       })
@@ -344,11 +344,11 @@ describe('a remote repository', () => {
     expect(tree.addressOf('a.md')).toBe(`${url}@${first}!/a.md`)
     const other = `${'0'.repeat(39)}1`
     await expect(openAt(url, { ref: other })).rejects.toMatchObject({
-      details: { problem: expect.stringMatching(/^the server gives no commit by its hash/) },
+      details: { problem: expect.stringMatching(/^the server does not serve commits by hash/) },
     })
     await expect(openAt(url, { ref: first.slice(0, 10) })).rejects.toMatchObject({
       details: {
-        problem: `there is no branch or tag ${first.slice(0, 10)}; a commit is named by its whole hash; it has main`,
+        problem: `there is no branch or tag ${first.slice(0, 10)}; a commit needs its full hash; it has main`,
         advice: 'name a branch, tag or commit that it has',
       },
     })
@@ -357,7 +357,7 @@ describe('a remote repository', () => {
   })
 
   test('deletes only the folders that killed programs left', async () => {
-    const place = (name: string, age: number): string => {
+    const createFolder = (name: string, age: number): string => {
       const folder = join(tmpdir(), name)
       fs.mkdirSync(join(folder, 'objects'), { recursive: true })
       closeLater(() => fs.rmSync(folder, { recursive: true, force: true }))
@@ -365,9 +365,9 @@ describe('a remote repository', () => {
       return folder
     }
     const day = 24 * 3_600_000
-    const folders = [place('pharos-git-99999999-old', 2 * day), place('pharos-git-99999998-new', 0)]
+    const folders = [createFolder('pharos-git-99999999-old', 2 * day), createFolder('pharos-git-99999998-new', 0)]
     // Another program has this process id by now.
-    folders.push(place(`pharos-git-${process.ppid}-old`, 2 * day))
+    folders.push(createFolder(`pharos-git-${process.ppid}-old`, 2 * day))
     await openAt(url)
     expect(folders.map((folder) => fs.existsSync(folder))).toEqual([false, true, false])
   })
@@ -433,14 +433,14 @@ describe('a remote repository', () => {
   test("does not expose the user's other credentials", async () => {
     const home = createTempFolder()
     fs.writeFileSync(join(home, '.netrc'), 'default login me password s3cret\n')
-    const said: (string | undefined)[] = []
+    const authorizations: (string | undefined)[] = []
     server.answer = (request, response) => {
-      said.push(request.headers.authorization)
+      authorizations.push(request.headers.authorization)
       response.writeHead(401, { 'www-authenticate': 'Basic realm="lamps"' }).end()
     }
     const git = { environment: { PATH, HOME: home }, tokenFor: () => undefined }
     await expect(openAt(url, {}, { git })).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
-    expect(new Set(said)).toEqual(new Set([undefined]))
+    expect(new Set(authorizations)).toEqual(new Set([undefined]))
   })
 
   test('refuses packed data that would need too much memory', async () => {
@@ -452,24 +452,24 @@ describe('a remote repository', () => {
   })
 
   test('fetches through a proxy of this process, and fails when the proxy closes', async () => {
-    const asked = Promise.withResolvers<void>()
-    server.answer = () => asked.resolve()
+    const requested = Promise.withResolvers<void>()
+    server.answer = () => requested.resolve()
     const downloads = await openLoopback(['127.0.0.1'])
     const opened = Promise.withResolvers<OpenProxy>()
-    const openProxy: typeof downloads.openProxy = async (way) => {
-      const proxy = await downloads.openProxy(way)
+    const openProxy: typeof downloads.openProxy = async (target) => {
+      const proxy = await downloads.openProxy(target)
       opened.resolve(proxy)
       return proxy
     }
     const tree = openAt(url, {}, { openDownloads: async () => ({ ...downloads, openProxy }) })
     tree.catch(() => undefined)
-    await asked.promise
+    await requested.promise
     await (await opened.promise).close()
     await expect(tree).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
     expect(listLeftoverRepositories()).toEqual([])
   })
 
-  test('a host may have the name of a scheme', async () => {
+  test('accepts a host whose name is also the name of a scheme', async () => {
     const options = { openDownloads: () => openLoopback(['git']) }
     await expect(openAt('git+git://git:1/lamp', {}, options)).rejects.toMatchObject({
       details: { problem: expect.stringContaining('127.0.0.1') },
@@ -482,7 +482,7 @@ describe('a remote repository', () => {
     }
     const { host } = new URL(server.origin)
     await expect(openAt(url)).rejects.toMatchObject({
-      details: { problem: `${host} leads to another address, which is not followed: name that one` },
+      details: { problem: `${host} redirects to another address; name that address instead` },
     })
     expect(server.requests.splice(0)).toEqual(['GET /lamp/info/refs?service=git-upload-pack'])
     // The address may contain any word, such as redirect.

@@ -13,7 +13,7 @@ import { normalizeFolder, writeInnerUrl } from '../core/url/tree-url.ts'
 import type { OpenTree, TreeFacts, TreeOptions } from '../library/tree.ts'
 import type { ArchiveContent } from './archive-content.ts'
 import { ArchiveError, DEFAULT_ARCHIVE_LIMITS, MemberError, MemberList, refuse } from './archive-members.ts'
-import { noFolder, withSourceErrors } from './archive-source.ts'
+import { createFolderError, withSourceErrors } from './archive-source.ts'
 import { createContentTree, walkContent } from './archive-tree.ts'
 import {
   createGitOptions,
@@ -39,11 +39,11 @@ export interface RepositoryOptions extends Omit<FetchOptions, 'signal' | 'maxFet
 
 /** Describes a repository without contacting it. */
 export function describeRepository(address: string, { ref = null }: TreeOptions = {}): TreeFacts {
-  const place = parseRepository(address)
+  const repository = parseRepository(address)
   checkRef(ref)
   // A release tag is a version, a branch is not.
   const isVersion = ref !== null && /^v?\d+(?:\.\d+)+/.test(ref)
-  return { url: place.url, name: nameOfRepository(place), ...(isVersion ? { version: ref } : {}) }
+  return { url: repository.url, name: nameOfRepository(repository), ...(isVersion ? { version: ref } : {}) }
 }
 
 /** Opens a git repository at a branch, tag or commit, as a tree of its files. */
@@ -53,18 +53,19 @@ export async function openRepository(
   options: RepositoryOptions,
   { profile = 'library', ref = null, path = null, signal }: TreeOptions = {},
 ): Promise<OpenTree> {
-  const place = parseRepository(address)
+  const repository = parseRepository(address)
   checkRef(ref)
-  return withGitErrors(place.url, async () => {
-    const opened = await openCommit(place, ref, options, signal)
+  return withGitErrors(repository.url, async () => {
+    const opened = await openCommit(repository, ref, options, signal)
     try {
       const folder = normalizeFolder(path)
       const content = await withTimeout(signal, (stop) => listContent(opened, folder, options, stop))
-      if (content.files.size === 0) throw noFolder(writeInnerUrl(place.url, folder), await isFile(opened, folder))
+      if (content.files.size === 0)
+        throw createFolderError(writeInnerUrl(repository.url, folder), await isFile(opened, folder))
       return createContentTree({
         ...describeRepository(address, { ref }),
         folderId: opened.folderId,
-        addressOf: (file) => writeCommitUrl(place, opened.commit, folder + file),
+        addressOf: (file) => writeCommitUrl(repository, opened.commit, folder + file),
         content,
         pages,
         profile,
@@ -81,18 +82,18 @@ export async function openRepository(
 }
 
 function parseRepository(address: string): RepositoryAddress {
-  const place = parseRepositoryUrl(address)
-  if (place === undefined) throw new PharosError('URL_INVALID', { url: address, problem: 'it is no repository of git' })
-  return place
+  const repository = parseRepositoryUrl(address)
+  if (repository !== undefined) return repository
+  throw new PharosError('URL_INVALID', { url: address, problem: 'it is not the address of a git repository' })
 }
 
 /**
  * Matches invalid ref names (https://git-scm.com/docs/git-check-ref-format) and names that git could read as an option or an expression.
  */
-const NO_REF = /^$|^@$|^-|^\/|\/$|\/\/|\.$|\.\.|@\{|(?:^|\/)\.|\.lock(?:\/|$)|[\p{Cc} ~^:?*[\\]/u
+const INVALID_REF = /^$|^@$|^-|^\/|\/$|\/\/|\.$|\.\.|@\{|(?:^|\/)\.|\.lock(?:\/|$)|[\p{Cc} ~^:?*[\\]/u
 
 function checkRef(ref: string | null): void {
-  if (ref === null || (!NO_REF.test(ref) && ref.length <= 250)) return
+  if (ref === null || (!INVALID_REF.test(ref) && ref.length <= 250)) return
   throw new PharosError('USAGE', { problem: `expected a branch, tag or commit, got ${JSON.stringify(ref)}` })
 }
 
@@ -109,18 +110,18 @@ async function withGitErrors<T>(url: string, step: () => Promise<T>): Promise<T>
 }
 
 async function openCommit(
-  place: RepositoryAddress,
+  repository: RepositoryAddress,
   ref: string | null,
   { maxArchiveBytes = DEFAULT_ARCHIVE_LIMITS.maxBytes, ...options }: RepositoryOptions,
   signal: AbortSignal | undefined,
 ): Promise<OpenCommit & Pick<OpenTree, 'folderId'>> {
-  if (place.protocol !== 'file') {
-    const fetched = await fetchCommit(place, ref, { ...options, maxFetchBytes: maxArchiveBytes, signal })
+  if (repository.protocol !== 'file') {
+    const fetched = await fetchCommit(repository, ref, { ...options, maxFetchBytes: maxArchiveBytes, signal })
     // A remote repository is identified by its address alone, so this identity never changes.
     return { ...fetched, folderId: 'repository' }
   }
   // A local repository is read in place. Nothing is written to it.
-  const folder = fileURLToPath(place.remote)
+  const folder = fileURLToPath(repository.remote)
   const { dev, ino } = await requireFolder(folder)
   const git = createGitOptions(folder, { ...options, signal })
   const commit = ref === null ? await findCommit(git, 'HEAD') : await findLocalCommit(git, ref)
@@ -135,21 +136,21 @@ async function findLocalCommit(git: OpenCommit['git'], ref: string): Promise<str
     return await findCommit(git, ref)
   } catch (error) {
     if (!(error instanceof GitError)) throw error
-    const isNone = error.message.includes('not a git repository')
-    const advice = isNone ? 'name the folder of a repository, or leave out ref' : OTHER_REF_ADVICE
+    const isNoRepository = error.message.includes('not a git repository')
+    const advice = isNoRepository ? 'name the folder of a repository, or leave out ref' : OTHER_REF_ADVICE
     throw new GitError(error.message + (await describeRefs(LIST_REFS_ARGS, git)), { cause: error, advice })
   }
 }
 
 async function requireFolder(path: string): Promise<Stats> {
   try {
-    const facts = await stat(path)
-    if (facts.isDirectory()) return facts
+    const stats = await stat(path)
+    if (stats.isDirectory()) return stats
   } catch (error) {
     if (!isSystemError(error) || (error.code !== 'ENOENT' && error.code !== 'ENOTDIR')) throw error
     throw new PharosError('SOURCE_NOT_FOUND', { path }, { cause: error })
   }
-  throw new ArchiveError('it is no folder', { advice: 'name the folder of a repository' })
+  throw new ArchiveError('it is not a folder', { advice: 'name the folder of a repository' })
 }
 
 const FOLDER = '040000'
@@ -164,9 +165,9 @@ async function listContent(
   signal: AbortSignal,
 ): Promise<ArchiveContent> {
   const list = new MemberList<string>({ ...DEFAULT_ARCHIVE_LIMITS, maxEntries: maxFiles })
-  const below = folder === '' ? [] : [folder]
+  const paths = folder === '' ? [] : [folder]
   // `-t` lists folders too, so that they count towards the limit: very many empty ones take as long as that many files.
-  const args = ['ls-tree', '-r', '-t', '-z', ...(isPartial ? [] : ['-l']), '--full-tree', commit, '--', ...below]
+  const args = ['ls-tree', '-r', '-t', '-z', ...(isPartial ? [] : ['-l']), '--full-tree', commit, '--', ...paths]
   for await (const line of split(streamGit(args, { ...git, signal }), 0)) {
     const { mode, object, size, name } = readEntry(line)
     const path = name.subarray(Buffer.byteLength(folder))
@@ -175,13 +176,13 @@ async function listContent(
     else if (mode === REPOSITORY) list.add(path, { type: 'refused', refusal: refuse('excluded', 'a repository in it') })
     else list.add(path, { type: 'file', size: size ?? Number.POSITIVE_INFINITY, position: object })
   }
-  const wanted = new Set(Array.from(list.files.values(), ({ position: place }) => place))
+  const wanted = new Set(Array.from(list.files.values(), ({ position: object }) => object))
   const sizes = isPartial ? await listSizes({ ...git, signal }, wanted) : undefined
   const files = new Map(
     // A file that was not fetched is above the size limit.
-    Array.from(list.files, ([path, { size, position: place }]) => [
+    Array.from(list.files, ([path, { size, position: object }]) => [
       path,
-      { size: sizes?.get(place) ?? size, stamp: place },
+      { size: sizes?.get(object) ?? size, stamp: object },
     ]),
   )
   const objects = openObjects(git)
@@ -227,7 +228,7 @@ async function listSizes(git: OpenCommit['git'], wanted: ReadonlySet<string>): P
 interface ListedObject {
   readonly mode: string
   readonly object: string
-  /** Undefined when it was not requested. */
+  /** Undefined when the size was not requested. */
   readonly size: number | undefined
   readonly name: Buffer
 }

@@ -32,9 +32,9 @@ function folderReader(folder: string): PackReader {
   }
 }
 
-function isFileWithin(root: string, place: string): boolean {
+function isFileWithin(root: string, path: string): boolean {
   try {
-    return realpathSync(place).startsWith(root + sep) && statSync(place).isFile()
+    return realpathSync(path).startsWith(root + sep) && statSync(path).isFile()
   } catch (error) {
     // A path that cannot be reached counts as missing.
     if (isSystemError(error)) return false

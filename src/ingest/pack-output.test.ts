@@ -34,7 +34,7 @@ async function pack(): Promise<Pack> {
 }
 
 /** The files beside the source. */
-function found(): string[] {
+function listOutputs(): string[] {
   return fs.readdirSync(temp).filter((name) => name !== 'docs')
 }
 
@@ -70,7 +70,7 @@ describe.each(['out.zip', 'out', 'new/folders/out.zip', 'out.ZIP'])('writing %s'
   test('writes a valid pack and nothing else beside it', async () => {
     const made = await pack()
     const bytes = await writePack(made, { out: join(temp, name), root })
-    expect(found()).toEqual([name.split('/')[0]])
+    expect(listOutputs()).toEqual([name.split('/')[0]])
     expect(readPack(join(temp, name))).toEqual(made)
     if (name !== 'out') expect(fs.statSync(join(temp, name)).size).toBe(bytes)
   })
@@ -81,7 +81,7 @@ describe.each(['out.zip', 'out', 'new/folders/out.zip', 'out.ZIP'])('writing %s'
     fs.rmSync(join(root, 'dot.png'))
     await writePack(await pack(), { out: join(temp, name), root })
     expect(readPack(join(temp, name)).chunks.map(({ content }) => content)).toEqual(['Other.'])
-    expect(found()).toEqual([name.split('/')[0]])
+    expect(listOutputs()).toEqual([name.split('/')[0]])
   })
 
   test('keeps the earlier pack when it is interrupted', async () => {
@@ -90,7 +90,7 @@ describe.each(['out.zip', 'out', 'new/folders/out.zip', 'out.ZIP'])('writing %s'
     const signal = AbortSignal.abort(new Error('stop'))
     await expect(writePack(made, { out: join(temp, name), root, signal })).rejects.toThrow('stop')
     expect(readPack(join(temp, name))).toEqual(made)
-    expect(found()).toEqual([name.split('/')[0]])
+    expect(listOutputs()).toEqual([name.split('/')[0]])
   })
 
   test.each(CHANGES)('leaves out an image that %s after it was chunked, with a warning', async (_, change) => {
@@ -125,7 +125,7 @@ describe('several packs', () => {
     const packs = ['1.zip', 'parts/2', '3.zip'].map((name) => ({ pack: made, out: join(temp, name) }))
     await writePacks(packs, { root })
     for (const { out } of packs) expect(readPack(out)).toEqual(made)
-    expect(found()).toEqual(['1.zip', '3.zip', 'parts'])
+    expect(listOutputs()).toEqual(['1.zip', '3.zip', 'parts'])
   })
 
   test('writes none when one of the targets holds something else', async () => {
@@ -133,7 +133,7 @@ describe('several packs', () => {
     const made = await pack()
     const packs = ['1.zip', 'parts/2', '3.zip'].map((name) => ({ pack: made, out: join(temp, name) }))
     await expect(writePacks(packs, { root })).rejects.toMatchObject({ code: 'OUTPUT_REFUSED' })
-    expect(found()).toEqual(['3.zip'])
+    expect(listOutputs()).toEqual(['3.zip'])
   })
 
   test('replaces none of the earlier packs when the last cannot be written', async () => {
@@ -149,7 +149,7 @@ describe('several packs', () => {
     await expect(writePacks(mixed, { root })).rejects.toMatchObject({ code: 'SOURCE_CHANGED' })
     expect(fs.readFileSync(join(temp, '1.zip')).equals(before)).toBe(true)
     for (const { out } of packs) expect(readPack(out)).toEqual(made)
-    expect(found()).toEqual(['1.zip', '2', '3.zip'])
+    expect(listOutputs()).toEqual(['1.zip', '2', '3.zip'])
   })
 })
 
@@ -204,7 +204,7 @@ describe('a target with other content', () => {
     write({ 'out.zip': '' })
     fs.mkdirSync(join(temp, 'out'))
     for (const name of ['out.zip', 'out']) await writePack(await pack(), { out: join(temp, name), root })
-    expect(found()).toEqual(['out', 'out.zip'])
+    expect(listOutputs()).toEqual(['out', 'out.zip'])
   })
 
   test('writes through a link to a pack', async () => {
@@ -227,7 +227,7 @@ describe('leftovers of a killed run', () => {
       [`.other.zip.pharos-${HOST}-${deadProcess()}-0`]: '',
     })
     await writePack(await pack(), { out: join(temp, 'out.zip'), root })
-    expect(found()).toEqual([expect.stringMatching(/^\.other/), alive, 'out.zip'])
+    expect(listOutputs()).toEqual([expect.stringMatching(/^\.other/), alive, 'out.zip'])
   })
 
   test('leftovers of another host stay for a day, whatever their process id is here', async () => {
@@ -237,7 +237,7 @@ describe('leftovers of a killed run', () => {
     const yesterday = Date.now() / 1000 - 25 * 3600
     fs.utimesSync(join(temp, old), yesterday, yesterday)
     await writePack(await pack(), { out: join(temp, 'out.zip'), root })
-    expect(found()).toEqual([recent, 'out.zip'])
+    expect(listOutputs()).toEqual([recent, 'out.zip'])
   })
 
   test('a leftover is restored when it was the only pack', async () => {
@@ -247,6 +247,6 @@ describe('leftovers of a killed run', () => {
     const signal = AbortSignal.abort(new Error('stop'))
     await expect(writePack(made, { out: join(temp, 'out'), root, signal })).rejects.toThrow('stop')
     expect(readPack(join(temp, 'out'))).toEqual(made)
-    expect(found()).toEqual(['out'])
+    expect(listOutputs()).toEqual(['out'])
   })
 })

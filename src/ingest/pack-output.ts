@@ -44,31 +44,31 @@ export async function writePacks(
   packs: readonly { readonly pack: Pack; readonly out: string }[],
   options: Omit<PackTarget, 'out'>,
 ): Promise<number> {
-  const moves: { readonly temporary: string; readonly place: string; readonly out: string }[] = []
+  const moves: { readonly temporary: string; readonly path: string; readonly out: string }[] = []
   let bytes = 0
   try {
     for (const { out } of packs) checkPackPath(out)
     for (const { pack, out } of packs) {
       await withOutputErrors(out, async () => {
-        const place = resolveOutput(out)
-        mkdirSync(dirname(place), { recursive: true })
-        clearLeftovers(place)
+        const path = resolveOutput(out)
+        mkdirSync(dirname(path), { recursive: true })
+        clearLeftovers(path)
         // Clearing leftovers may have restored a pack, so the target is checked again.
-        checkOutput(place, out)
-        const temporary = join(dirname(place), `.${basename(place)}.pharos-${HOST}-${process.pid}-${written++}`)
-        moves.push({ temporary, place, out })
-        const write = isZip(place) ? writeZipFile : writeFolder
+        checkOutput(path, out)
+        const temporary = join(dirname(path), `.${basename(path)}.pharos-${HOST}-${process.pid}-${writeCount++}`)
+        moves.push({ temporary, path, out })
+        const write = isZip(path) ? writeZipFile : writeFolder
         bytes += await write(pack, temporary, { ...options, out })
       })
     }
-    for (const { temporary, place, out } of moves) await withOutputErrors(out, () => replace(temporary, place))
+    for (const { temporary, path, out } of moves) await withOutputErrors(out, () => replace(temporary, path))
     return bytes
   } finally {
     for (const { temporary } of moves) rmSync(temporary, { recursive: true, force: true })
   }
 }
 
-let written = 0
+let writeCount = 0
 
 /** Identifies this host among others that see the same folder; a digest, so that it always fits into a file name. */
 const HOST = nodeSha256(hostname()).slice(0, 8)
@@ -147,9 +147,9 @@ const FIRST_ENTRY = 'llm.md'
 /** Deletes what a killed run left beside a target, and restores a pack that it was about to replace. */
 function clearLeftovers(out: string): void {
   for (const name of readdirSync(dirname(out))) {
-    const [, place, host, pid, isOld] = TEMP_OUTPUT_NAME.exec(name) ?? []
+    const [, targetName, host, pid, isOld] = TEMP_OUTPUT_NAME.exec(name) ?? []
     const leftover = join(dirname(out), name)
-    if (place !== basename(out)) continue
+    if (targetName !== basename(out)) continue
     if (host === HOST ? isAlive(Number(pid)) : isRecent(leftover)) continue
     if (isOld !== undefined && !existsSync(out)) renameSync(leftover, out)
     else rmSync(leftover, { recursive: true, force: true })
@@ -160,8 +160,8 @@ const DAY_MS = 86_400_000
 
 /** Processes of another host cannot be checked, but no run takes a day. */
 function isRecent(leftover: string): boolean {
-  const facts = lstatSync(leftover, { throwIfNoEntry: false })
-  return facts !== undefined && Date.now() - facts.mtimeMs < DAY_MS
+  const stats = lstatSync(leftover, { throwIfNoEntry: false })
+  return stats !== undefined && Date.now() - stats.mtimeMs < DAY_MS
 }
 
 function isAlive(pid: number): boolean {
@@ -207,11 +207,11 @@ async function writeFolder(pack: Pack, temporary: string, target: PackTarget): P
   let total = 0
   for await (const { name, content } of packEntries(pack, withImages(pack, target))) {
     target.signal?.throwIfAborted()
-    const place = join(temporary, name)
-    if (!made.has(dirname(place))) await mkdir(dirname(place), { recursive: true })
-    made.add(dirname(place))
-    await writeFile(place, content)
-    total += lstatSync(place).size
+    const path = join(temporary, name)
+    if (!made.has(dirname(path))) await mkdir(dirname(path), { recursive: true })
+    made.add(dirname(path))
+    await writeFile(path, content)
+    total += lstatSync(path).size
   }
   return total
 }
@@ -233,7 +233,7 @@ function replace(temporary: string, out: string): void {
   rmSync(old, { recursive: true, force: true })
 }
 
-/** The files that {@link leaveOutChangedImages} kept, and a warning for each other one. */
+/** The files that {@link leaveOutChangedImages} kept, and a warning for each file that it dropped. */
 interface KeptFiles {
   readonly files: readonly ChunkedFile[]
   readonly warnings: readonly Warning[]
@@ -249,11 +249,11 @@ export async function leaveOutChangedImages(
 ): Promise<KeptFiles> {
   const kept: ChunkedFile[] = []
   const warnings: Warning[] = []
-  for (const one of files) {
+  for (const chunked of files) {
     signal?.throwIfAborted()
-    const { path } = one.file
-    const hasAsset = one.chunks.some(({ assetPath }) => assetPath !== null)
-    if (!hasAsset || (await readImage(root, one.file)) !== undefined) kept.push(one)
+    const { path } = chunked.file
+    const hasAsset = chunked.chunks.some(({ assetPath }) => assetPath !== null)
+    if (!hasAsset || (await readImage(root, chunked.file)) !== undefined) kept.push(chunked)
     else warnings.push({ path, code: 'changed', message: 'left out: the image changed after it was read' })
   }
   return { files: kept, warnings }

@@ -3,7 +3,7 @@ import { findSkippedFolder, judgePackageFile } from './package-files.ts'
 import type { PackageKind } from './registries.ts'
 
 const OTHER = 'neither documentation nor an interface'
-const MACHINERY = 'not for readers'
+const INTERNAL = 'not for readers'
 
 test.each<[PackageKind, string, string | null]>([
   ['npm', 'README.md', null],
@@ -14,10 +14,10 @@ test.each<[PackageKind, string, string | null]>([
   ['npm', 'CHANGELOG.md', null],
   ['npm', 'dist/index.js', OTHER],
   ['npm', 'dist/index.min.js', 'minified or bundled code'],
-  ['npm', 'dist/index.test-d.d.ts', MACHINERY],
-  ['npm', 'LICENSE.md', MACHINERY],
+  ['npm', 'dist/index.test-d.d.ts', INTERNAL],
+  ['npm', 'LICENSE.md', INTERNAL],
   ['npm', 'package.json', OTHER],
-  ['npm', '.eslintrc.md', MACHINERY],
+  ['npm', '.eslintrc.md', INTERNAL],
   ['sdist', 'src/pkg/core.py', null],
   ['sdist', 'src/pkg/core.pyi', null],
   ['sdist', 'django/test/client.py', null],
@@ -25,8 +25,8 @@ test.each<[PackageKind, string, string | null]>([
   ['sdist', 'docs/notes.txt', null],
   ['sdist', 'PKG-INFO', OTHER],
   ['sdist', 'pkg.egg-info/SOURCES.txt', OTHER],
-  ['sdist', 'setup.py', MACHINERY],
-  ['sdist', 'pkg/test_core.py', MACHINERY],
+  ['sdist', 'setup.py', INTERNAL],
+  ['sdist', 'pkg/test_core.py', INTERNAL],
   ['wheel', 'pkg/_native.so', OTHER],
   ['wheel', 'pkg-1.0.dist-info/METADATA', null],
   ['wheel', 'pkg-1.0.dist-info/RECORD', OTHER],
@@ -35,7 +35,7 @@ test.each<[PackageKind, string, string | null]>([
   ['crate', 'build.rs', OTHER],
   ['crate', 'Cargo.toml', OTHER],
   ['sources', 'org/slf4j/Logger.java', null],
-  ['sources', 'module-info.java', MACHINERY],
+  ['sources', 'module-info.java', INTERNAL],
   ['javadoc', 'org/slf4j/Logger.html', null],
   ['javadoc', 'org/slf4j/package-summary.html', null],
   ['javadoc', 'org/slf4j/package-tree.html', 'lists of links'],
@@ -50,13 +50,13 @@ test.each<[PackageKind, string, string | null]>([
 test.each<[PackageKind, string, string, string]>([
   ['npm', 'lib/node_modules/x/index.d.ts', 'lib/node_modules/', 'code of others'],
   ['npm', 'test/a.d.ts', 'test/', 'tests'],
-  ['npm', '.github/README.md', '.github/', MACHINERY],
+  ['npm', '.github/README.md', '.github/', INTERNAL],
   ['sdist', 'pkg/tests/test_a.py', 'pkg/tests/', 'tests'],
   ['sdist', 'test/a.py', 'test/', 'tests'],
   ['sdist', 'pip/_vendor/rich/x.py', 'pip/_vendor/', 'code of others'],
   ['crate', 'benches/x.rs', 'benches/', 'benchmarks'],
-  ['sources', 'META-INF/MANIFEST.MF', 'META-INF/', MACHINERY],
-  ['javadoc', 'org/class-use/Logger.html', 'org/class-use/', MACHINERY],
+  ['sources', 'META-INF/MANIFEST.MF', 'META-INF/', INTERNAL],
+  ['javadoc', 'org/class-use/Logger.html', 'org/class-use/', INTERNAL],
 ])('for a package of kind %s, %s is skipped with the whole folder %s', (kind, path, folder, pattern) => {
   expect(findSkippedFolder(kind, path)).toMatchObject({ folder, refusal: { reason: 'excluded', pattern } })
 })

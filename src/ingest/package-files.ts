@@ -5,7 +5,7 @@ import type { PackageKind } from './registries.ts'
 
 /** Which files of a kind of package are read besides its prose. */
 interface Selection {
-  /** Code files that show how it is used. */
+  /** Code files that show how the package is used. */
   readonly code: RegExp
   /** Folders that are skipped at any depth. */
   readonly folders: Readonly<Record<string, string>>
@@ -18,19 +18,19 @@ interface Selection {
 const TESTS = 'tests'
 const VENDORED = 'code of others'
 const BENCHMARKS = 'benchmarks'
-const MACHINERY = 'not for readers'
+const INTERNAL = 'not for readers'
 
 const SKIPPED_FOLDERS: Readonly<Record<string, string>> = {
   ...mapNames('node_modules bower_components vendor vendored _vendor _vendored third_party thirdparty', VENDORED),
   ...mapNames('tests __tests__ __mocks__ __snapshots__ fixtures __fixtures__', TESTS),
   ...mapNames('bench benches benchmark benchmarks', BENCHMARKS),
-  ...mapNames('META-INF __pycache__', MACHINERY),
+  ...mapNames('META-INF __pycache__', INTERNAL),
 }
 
 const PYTHON: Selection = {
   code: /\.pyi?$/i,
   folders: SKIPPED_FOLDERS,
-  // Deeper down it may be part of the package, as in Django.
+  // Deeper down, a folder named `test` may be part of the package, as in Django.
   topFolders: mapNames('test', TESTS),
   files: /(?:^|\/)(?:setup|conftest|test_[^/]*|[^/]*_test)\.py$/i,
 }
@@ -52,7 +52,7 @@ const SELECTIONS: Readonly<Record<PackageKind, Selection>> = {
   },
   javadoc: {
     code: /\.html?$/i,
-    folders: { ...SKIPPED_FOLDERS, ...mapNames('class-use index-files script-dir resources legal jquery', MACHINERY) },
+    folders: { ...SKIPPED_FOLDERS, ...mapNames('class-use index-files script-dir resources legal jquery', INTERNAL) },
     // Lists of links, which the class pages contain too.
     files:
       /(?:^|\/)(?:index-all|all(?:classes|packages)[^/]*|[^/]*-(?:tree|frame|use)|deprecated-list|constant-values|serialized-form|help-doc|search)\.html?$/i,
@@ -68,7 +68,7 @@ const DOC_FOLDER = /(?:^|\/)(?:docs?|documentation|guides?|examples?|manual)\//i
 const PROSE_NAME =
   /^(?:readme|changelog|changes|history|news|releases?|migrat\w+|upgrad\w+|usage|tutorial|faq)\b[^/]*$/i
 /** Files about the project rather than its function. */
-const FORMALITY =
+const PROJECT_FILE =
   /^(?:licen[cs]e|copying|notice|patents|authors|contributors|maintainers|code[-_]of[-_]conduct|security|codeowners|funding|pull_request_template|issue_template)\b/i
 
 function mapNames(names: string, what: string): Record<string, string> {
@@ -83,9 +83,9 @@ export function findSkippedFolder(
   const { folders, topFolders = {} } = SELECTIONS[kind]
   for (let from = 0, to = path.indexOf('/'); to >= 0; from = to + 1, to = path.indexOf('/', from)) {
     const name = path.slice(from, to)
-    const why = ownText(folders, name) ?? (from === 0 ? ownText(topFolders, name) : undefined)
-    const hidden = name.startsWith('.') ? MACHINERY : undefined
-    const reason = why ?? hidden
+    const listed = ownText(folders, name) ?? (from === 0 ? ownText(topFolders, name) : undefined)
+    const hidden = name.startsWith('.') ? INTERNAL : undefined
+    const reason = listed ?? hidden
     if (reason !== undefined) return { folder: path.slice(0, to + 1), refusal: refuse('excluded', reason) }
   }
   return undefined
@@ -95,14 +95,14 @@ function ownText(record: Readonly<Record<string, string>>, key: string): string 
   return Object.hasOwn(record, key) ? record[key] : undefined
 }
 
-/** Why a file of a package is not read; null for documentation and for code that shows how it is used. */
+/** Why a file of a package is not read; null for documentation and for code that shows how the package is used. */
 export function judgePackageFile(kind: PackageKind, path: string): Refusal | null {
   const { code, files } = SELECTIONS[kind]
   const name = baseName(path)
   if (/[.-]min\.|\.bundle\./i.test(name)) return refuse('excluded', 'minified or bundled code')
-  if (files?.test(path) === true) return refuse('excluded', kind === 'javadoc' ? 'lists of links' : MACHINERY)
+  if (files?.test(path) === true) return refuse('excluded', kind === 'javadoc' ? 'lists of links' : INTERNAL)
   if (code.test(path)) return null
-  if (FORMALITY.test(name) || name.startsWith('.')) return refuse('excluded', MACHINERY)
+  if (PROJECT_FILE.test(name) || name.startsWith('.')) return refuse('excluded', INTERNAL)
   return isProse(path, name) ? null : refuse('excluded', 'neither documentation nor an interface')
 }
 

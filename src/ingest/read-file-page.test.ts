@@ -17,18 +17,18 @@ function openCounted(
   failures: number,
   error: Error = new Error('its process has ended'),
 ): { readonly pages: ReturnType<typeof openFilePages>; count(): number } {
-  let asked = 0
+  let reads = 0
   const nothing = () => Promise.reject(new Error('nothing of this kind is read here'))
   const pages = openFilePages({
     readPage: nothing,
     openGrammars: nothing,
     readDocument: async () => {
-      asked++
-      if (asked <= failures) throw error
+      reads++
+      if (reads <= failures) throw error
       return { type: 'refused', reason: 'empty', detail: 'no text' }
     },
   })
-  return { pages, count: () => asked }
+  return { pages, count: () => reads }
 }
 
 test('a document is read once for all its pages, as long as its tree is open', async () => {
@@ -48,7 +48,7 @@ test('a document that could not be read once is read again', async () => {
   expect(count()).toBe(2)
 })
 
-test('a document that is at fault itself is not read again for each of its pages', async () => {
+test('a document with a defect is not read again for each of its pages', async () => {
   const { pages, count } = openCounted(1, new PageDefect('takes longer than 30 s to read'))
   const detail = 'the file takes longer than 30 s to read'
   expect(await pages.read(PDF)).toMatchObject({ type: 'failed', detail })

@@ -35,7 +35,7 @@ export interface PageFile extends TreeFile {
   readonly bytes: Uint8Array
   /** SHA-256 of the bytes. */
   readonly version: string
-  /** Address at which a user opens it. */
+  /** Address at which a user opens the file. */
   readonly url: string
   /** Chunk sizes. */
   readonly profile: ChunkProfile
@@ -94,12 +94,12 @@ export function openFilePages({ readPage, readDocument, openGrammars }: FilePage
   return {
     async read(file) {
       const kind = kindOf(file.path)
-      const media = extensionOf(file.path) === 'mdx' ? 'text/mdx' : MEDIA[kind]
+      const mediaType = extensionOf(file.path) === 'mdx' ? 'text/mdx' : MEDIA_TYPES[kind]
       try {
         if (formatOf(file.path, file.bytes) !== undefined) return choosePart(file, await readOnce(file))
         if (file.part !== null) return { type: 'missing' }
         if (kind === 'unknown' && isBinary(file.bytes)) return noPage('not-text', 'binary content')
-        if (media !== undefined) return await readMarkup(file, media, readPage)
+        if (mediaType !== undefined) return await readMarkup(file, mediaType, readPage)
         return readLines(file, await prepareGrammars(file.path))
       } catch (error) {
         // A file that crashes its reader must not stop the reading of other files.
@@ -108,7 +108,7 @@ export function openFilePages({ readPage, readDocument, openGrammars }: FilePage
       }
     },
     async recall(file) {
-      const reading = await readings.get(nameOf(file))?.catch(() => undefined)
+      const reading = await readings.get(cacheKeyOf(file))?.catch(() => undefined)
       return reading === undefined ? undefined : choosePart(file, reading)
     },
     async cut(path, text, sizes) {
@@ -124,7 +124,7 @@ export function openFilePages({ readPage, readDocument, openGrammars }: FilePage
 }
 
 /** Media types of the kinds of files that are read like web pages. */
-const MEDIA: Readonly<Partial<Record<Kind, string>>> = { markdown: 'text/markdown', html: 'text/html' }
+const MEDIA_TYPES: Readonly<Partial<Record<Kind, string>>> = { markdown: 'text/markdown', html: 'text/html' }
 
 /**
  * Relative links stay as written, and are resolved when they are shown. The address of a file may contain a commit or version, which
@@ -135,11 +135,11 @@ const FILE_SNAPSHOT_OPTIONS = { relativeLinks: 'kept', isFile: true } as const
 /** Reads Markdown or HTML as a page. Robots rules do not apply to files, and links are not followed. */
 async function readMarkup(
   { path, bytes, url, profile, readOther }: PageFile,
-  media: string,
+  mediaType: string,
   readPage: PageReader,
 ): Promise<FilePage> {
-  const includes = media === 'text/html' ? {} : await readIncludedFiles(path, bytes, readOther)
-  const snapshot = { url, body: bytes, headers: { 'content-type': media }, includes, ...FILE_SNAPSHOT_OPTIONS }
+  const includes = mediaType === 'text/html' ? {} : await readIncludedFiles(path, bytes, readOther)
+  const snapshot = { url, body: bytes, headers: { 'content-type': mediaType }, includes, ...FILE_SNAPSHOT_OPTIONS }
   const page = toPage(path, await readPage(snapshot, path, { chunks: profile }))
   // Included files may change while the file itself stays the same.
   return page.type === 'page' && Object.keys(includes).length > 0 ? { ...page, isFinal: false } : page
@@ -153,19 +153,19 @@ function readIncludedFiles(
   bytes: Uint8Array,
   readOther: PageFile['readOther'],
 ): Promise<Readonly<Record<string, string>>> {
-  return readIncludes(decodePlain(bytes, ''), path, async (place) => {
-    const found = kindOf(place) === 'image' || isCredentialFile(place) ? undefined : await readOther(place)
+  return readIncludes(decodePlain(bytes, ''), path, async (name) => {
+    const found = kindOf(name) === 'image' || isCredentialFile(name) ? undefined : await readOther(name)
     if (found === undefined || found.length > MAX_INCLUDED || isBinary(found)) return undefined
     const text = decodePlain(found, '')
     const secrets = findSecrets(text).map(({ what }) => `looks like ${what}`)
-    return findLeak(place, secrets) === undefined ? text : undefined
+    return findLeak(name, secrets) === undefined ? text : undefined
   })
 }
 
 function toPage(path: string, { extraction, record }: PageReading): FilePage {
   if (extraction.type === 'no-page') {
     const detail = extraction.target === null ? extraction.detail : `leads to ${extraction.target}`
-    return noPage(NO_PAGE[extraction.reason], null, detail)
+    return noPage(NO_PAGE_REASONS[extraction.reason], null, detail)
   }
   if (record === null) return noPage('empty')
   const page = { ...record.page, title: record.page.title || titleOf(path) }
@@ -182,7 +182,7 @@ function cacheReadings(
 ): (file: PageFile) => Promise<DocumentReading> {
   return (file) => {
     const { path, bytes, url, profile } = file
-    const name = nameOf(file)
+    const name = cacheKeyOf(file)
     const known = readings.get(name)
     const reading =
       known ?? readDocument({ url, body: bytes, headers: {}, ...FILE_SNAPSHOT_OPTIONS }, path, { chunks: profile })
@@ -199,11 +199,11 @@ function cacheReadings(
   }
 }
 
-function nameOf({ url, version, profile }: Omit<PageFile, 'bytes' | 'readOther'>): string {
+function cacheKeyOf({ url, version, profile }: Omit<PageFile, 'bytes' | 'readOther'>): string {
   return JSON.stringify([url, version, profile])
 }
 
-/** Returns what was requested of a document: its only page, the list of its pages, or one of them. */
+/** Returns the requested part of a document: its only page, the list of its pages, or one of its pages. */
 function choosePart({ path, part }: TreeFile, reading: DocumentReading): FilePage {
   if (reading.type === 'refused') return noPage(reading.reason, null, reading.detail)
   if (reading.type === 'page') return part === null ? toPage(path, reading) : { type: 'missing' }
@@ -213,7 +213,7 @@ function choosePart({ path, part }: TreeFile, reading: DocumentReading): FilePag
   return found === undefined ? { type: 'missing' } : toPage(part, found)
 }
 
-const NO_PAGE: Readonly<Record<NoPageReason, Reason>> = {
+const NO_PAGE_REASONS: Readonly<Record<NoPageReason, Reason>> = {
   challenge: 'challenge',
   login: 'login',
   soft_404: 'soft-404',
@@ -234,11 +234,11 @@ const NO_PAGE: Readonly<Record<NoPageReason, Reason>> = {
 function readLines({ path, bytes, url, profile }: PageFile, options: { readonly grammars?: Grammars }): FilePage {
   const decoded = decodeText(bytes)
   const isUtf = 'text' in decoded
-  const given = isUtf ? decoded.text : decodeOther(bytes)
-  if (given === undefined) return noPage('not-text', 'not valid UTF-8')
-  const text = cleanText(given)
+  const original = isUtf ? decoded.text : decodeOther(bytes)
+  if (original === undefined) return noPage('not-text', 'not valid UTF-8')
+  const text = cleanText(original)
   if (text.trim() === '') return noPage('empty')
-  const hiddenChars = given.length - text.length
+  const hiddenChars = original.length - text.length
   const chunked = chunkFile(
     { path, bytes: isUtf && hiddenChars === 0 ? bytes : new TextEncoder().encode(text) },
     { ...sizesOf(profile), ...options, maxChunksPerFile: MAX_CHUNKS, sha256: nodeSha256 },
@@ -248,7 +248,7 @@ function readLines({ path, bytes, url, profile }: PageFile, options: { readonly 
   if (secret !== undefined) return noPage('secret', secret)
   const page = withPageSignature(createPage(url, titleOf(path), text, hiddenChars), PROSE.has(extensionOf(path)))
   const [warning] = chunked.warnings
-  // A parser may have failed because of other files.
+  // A failed parser may succeed in another run, because other files may have caused the failure.
   const isFinal = !chunked.warnings.some(({ code }) => code === 'parser')
   const record = { page, chunks: chunked.chunks, links: [] }
   const detail = warning?.message ?? (isUtf ? null : 'is not UTF-8; read in the encoding that it most likely has')
@@ -257,12 +257,12 @@ function readLines({ path, bytes, url, profile }: PageFile, options: { readonly 
 
 /** Characters that no text contains. Bytes that are not text soon decode to one of them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters
-const NO_TEXT = /[\0-\x08\x0e-\x1a\x1c-\x1f\ufffd]/
+const NON_TEXT = /[\0-\x08\x0e-\x1a\x1c-\x1f\ufffd]/
 
 /** Decodes text in an encoding older than UTF-8; undefined if the bytes are not text. */
 function decodeOther(bytes: Uint8Array): string | undefined {
   const text = isBinary(bytes) ? '\0' : decodePlain(bytes, '')
-  return NO_TEXT.test(text) ? undefined : text
+  return NON_TEXT.test(text) ? undefined : text
 }
 
 /** Extensions of prose; empty for names such as README. */
@@ -301,8 +301,8 @@ const SETTINGS = new Set(
 const DOUBTFUL = /looks like a (?:password|bearer token|JSON web token|authorization)/
 
 /**
- * Returns why a file is left out because of a credential, without the credential itself. A certain one counts in every file, a doubtful
- * one only in settings and data. Markdown, HTML and documents are not checked, because they explain credentials.
+ * Returns why a file is left out because of a credential, without the credential itself. A certain credential counts in every file, a
+ * doubtful one only in settings and data. Markdown, HTML and documents are not checked, because they explain credentials.
  */
 function findLeak(path: string, found: readonly string[]): string | undefined {
   const isSettings = SETTINGS.has(extensionOf(path)) || /^\.env\b/.test(baseName(path))

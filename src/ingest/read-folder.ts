@@ -44,8 +44,8 @@ export async function openFolder(
   options: FolderReaderOptions,
   { profile = 'library' }: TreeOptions = {},
 ): Promise<OpenTree> {
-  const { path, facts } = await resolveSource(fileURLToPath(address))
-  const isFolder = facts.isDirectory()
+  const { path, stats } = await resolveSource(fileURLToPath(address))
+  const isFolder = stats.isDirectory()
   const url = pathToFileURL(path).href.replace(/\/?$/, isFolder ? '/' : '')
   const root = isFolder ? path : dirname(path)
   const { maxFileBytes, now = Date.now } = options
@@ -54,7 +54,7 @@ export async function openFolder(
   return {
     url,
     name: basename(path) || path,
-    folderId: `${facts.dev}:${facts.ino}`,
+    folderId: `${stats.dev}:${stats.ino}`,
     addressOf: (file) => writeFileUrl(url, file),
     async *walk(signal, focus) {
       if (!isFolder) {
@@ -73,7 +73,7 @@ export async function openFolder(
     async read(file, known) {
       try {
         const readOther = (other: string) =>
-          // If the source is a single file, the files beside it do not belong to it.
+          // If the source is a single file, the files beside it are not part of the source.
           isFolder ? readListed(path, other, maxFileBytes, options) : Promise.resolve(undefined)
         return await readFile({ root, url, ...file, profile, maxFileBytes, openedAt, seen, readOther }, known, pages)
       } catch (error) {
@@ -81,8 +81,8 @@ export async function openFolder(
         const isMissing = error.code === 'ENOENT' || error.code === 'ENOTDIR'
         if (!isMissing) return { type: 'failed', reason: 'unreadable', detail: `cannot be read (${error.code})` }
         // All files of a removed disk are missing, which does not prove that they were deleted.
-        const isThere = isFolder ? await isSameFolder(path, facts) : await canList(dirname(path))
-        if (!isThere) throw new PharosError('SOURCE_NOT_FOUND', { path }, { cause: error })
+        const isReachable = isFolder ? await isSameFolder(path, stats) : await canList(dirname(path))
+        if (!isReachable) throw new PharosError('SOURCE_NOT_FOUND', { path }, { cause: error })
         return { type: 'missing' }
       }
     },
@@ -91,27 +91,27 @@ export async function openFolder(
 }
 
 /** The real path of a source, and its stats. */
-async function resolveSource(given: string): Promise<{ readonly path: string; readonly facts: Stats }> {
+async function resolveSource(source: string): Promise<{ readonly path: string; readonly stats: Stats }> {
   try {
-    const path = await realpath(given)
-    const facts = await stat(path)
-    if (facts.isDirectory()) {
-      if (looksLikePack(path, [{ name: 'manifest.llm.tsv' }])) throw new PharosError('SOURCE_IS_PACK', { path: given })
+    const path = await realpath(source)
+    const stats = await stat(path)
+    if (stats.isDirectory()) {
+      if (looksLikePack(path, [{ name: 'manifest.llm.tsv' }])) throw new PharosError('SOURCE_IS_PACK', { path: source })
       await access(path, constants.R_OK | constants.X_OK)
     } else {
-      if (!facts.isFile()) throw unreadable(given, 'it is neither a folder nor a file', 'name one')
-      if (UNREAD_ARCHIVE.test(path)) throw unreadable(given, 'archives of its kind are not read', FORMAT_ADVICE)
+      if (!stats.isFile()) throw unreadable(source, 'it is neither a folder nor a file', 'name one')
+      if (UNREAD_ARCHIVE.test(path)) throw unreadable(source, 'archives of its kind are not read', FORMAT_ADVICE)
       await access(path, constants.R_OK)
     }
-    return { path, facts }
+    return { path, stats }
   } catch (cause) {
     if (!isSystemError(cause)) throw cause
-    if (cause.code === 'ENOENT') throw new PharosError('SOURCE_NOT_FOUND', { path: given }, { cause })
-    throw unreadable(given, `it cannot be read (${cause.code})`, READ_ADVICE, cause)
+    if (cause.code === 'ENOENT') throw new PharosError('SOURCE_NOT_FOUND', { path: source }, { cause })
+    throw unreadable(source, `it cannot be read (${cause.code})`, READ_ADVICE, cause)
   }
 }
 
-const READ_ADVICE = 'let this user read it, or name another'
+const READ_ADVICE = 'let this user read it, or name another source'
 
 /** Archive formats that are not supported. */
 const UNREAD_ARCHIVE = /\.(?:gz|bz2|tbz2?|xz|txz|zst|lz|7z|rar|jar|war|ear|whl|crate)$/i
@@ -121,9 +121,9 @@ function unreadable(path: string, problem: string, advice: string, cause?: unkno
 }
 
 /** Whether a path still leads to the same folder. */
-async function isSameFolder(path: string, facts: Stats): Promise<boolean> {
+async function isSameFolder(path: string, stats: Stats): Promise<boolean> {
   const { dev, ino } = await stat(path).catch(() => ({ dev: -1, ino: -1 }))
-  return dev === facts.dev && ino === facts.ino
+  return dev === stats.dev && ino === stats.ino
 }
 
 async function canList(folder: string): Promise<boolean> {
@@ -194,15 +194,15 @@ async function readFile(file: FileToRead, known: KnownFile, pages: FilePages): P
   const { root, path, part, maxFileBytes, openedAt, seen, readOther } = file
   // Paths recorded by this program never lead out of the folder, but a foreign library might contain others.
   if (path.split('/').some((part) => part === '' || part === '.' || part === '..')) return { type: 'missing' }
-  const place = join(root, path)
-  const seenStamp = writeStamp(await lstat(place))
+  const fullPath = join(root, path)
+  const seenStamp = writeStamp(await lstat(fullPath))
   if (known.version !== null && known.stamp !== null && known.stamp === seenStamp) {
     return { type: 'unchanged', ...known, bytes: 0, detail: null }
   }
   const url = writeFileUrl(file.url, path)
   const recalled = await recallPart({ ...file, url }, seen.find(path, seenStamp), known, pages)
   if (recalled !== undefined) return recalled
-  const outcome = await readStable(place, maxFileBytes)
+  const outcome = await readStable(fullPath, maxFileBytes)
   if (outcome.type === 'too-large') {
     const detail = `${outcome.size} bytes, more than ${maxFileBytes}`
     return { type: 'no-page', reason: 'too-large', pattern: 'maxFileBytes', ...UNKNOWN_VERSION, bytes: 0, detail }
@@ -213,13 +213,13 @@ async function readFile(file: FileToRead, known: KnownFile, pages: FilePages): P
   }
   const { bytes, stamp, isStable } = outcome
   const version = nodeSha256(bytes)
-  const now: KnownFile = isStable ? { version, stamp: settledStamp(stamp, openedAt) } : UNKNOWN_VERSION
-  if (isStable) seen.note(path, { stamp: writeStamp(stamp), known: now })
-  if (isStable && version === known.version) return { type: 'unchanged', ...now, bytes: bytes.length, detail: null }
+  const current: KnownFile = isStable ? { version, stamp: settledStamp(stamp, openedAt) } : UNKNOWN_VERSION
+  if (isStable) seen.note(path, { stamp: writeStamp(stamp), known: current })
+  if (isStable && version === known.version) return { type: 'unchanged', ...current, bytes: bytes.length, detail: null }
   const read = await pages.read({ path, part, bytes, version, url, profile: file.profile, readOther })
   if (read.type === 'failed' || read.type === 'missing') return read
   const detail = isStable ? read.detail : 'changed while it was read; this is its last state seen'
-  return { ...readingOf(read, now, bytes.length), detail }
+  return { ...readingOf(read, current, bytes.length), detail }
 }
 
 /** Reads another file of a folder; undefined if a walk through the folder would not list it. Follows no links. */
@@ -242,7 +242,7 @@ export function writeStamp({ size, mtimeMs, ctimeMs }: FileStamp): string {
   return `${size} ${mtimeMs} ${ctimeMs}`
 }
 
-/** The same stamp, or null for a file written just now, which could change again within the clock's resolution and look unchanged. */
+/** The stamp as text, or null for a file written just now, which could change again within the clock's resolution and look unchanged. */
 export function settledStamp(stamp: FileStamp, openedAt: number): string | null {
   return Math.max(stamp.mtimeMs, stamp.ctimeMs) < openedAt - FILE_TIME_RESOLUTION_MS ? writeStamp(stamp) : null
 }

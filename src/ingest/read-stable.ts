@@ -16,7 +16,7 @@ export type ReadOutcome =
   | { readonly type: 'not-a-file' }
 
 /** Number of attempts to read a file that keeps changing. */
-const TRIES = 3
+const MAX_TRIES = 3
 
 /**
  * Resolution of file times in milliseconds: writes within one step have the same time. A file written so recently is read again after the
@@ -28,13 +28,13 @@ const FILE_TIME_STEP_MS = 12
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 /**
- * Reads a file consistently: when it changes meanwhile it is read again, and after three attempts used as it is. Never waits on a pipe,
+ * Reads a file consistently: a file that changes meanwhile is read again, and used as it is after three attempts. Never waits on a pipe,
  * never follows a link, never reads more than `maxBytes`.
  */
 export async function readStable(path: string, maxBytes: number): Promise<ReadOutcome> {
   const file = await open(path, OPEN_FLAGS)
   try {
-    for (let left = TRIES; ; left--) {
+    for (let triesLeft = MAX_TRIES; ; triesLeft--) {
       const before = await file.stat()
       if (!before.isFile()) return { type: 'not-a-file' }
       if (before.size > maxBytes) return { type: 'too-large', size: before.size }
@@ -48,7 +48,7 @@ export async function readStable(path: string, maxBytes: number): Promise<ReadOu
       const after = await file.stat()
       const isRecent = Math.abs(Date.now() - after.mtimeMs) < FILE_TIME_STEP_MS
       const isStable = length === after.size && isSameStamp(before, after) && !isRecent
-      if (!isStable && left > 1) {
+      if (!isStable && triesLeft > 1) {
         if (isRecent) await setTimeout(FILE_TIME_STEP_MS)
         continue
       }
@@ -61,12 +61,12 @@ export async function readStable(path: string, maxBytes: number): Promise<ReadOu
 }
 
 /** The first bytes of a file; undefined when it is not a regular file. Takes the same care as {@link readStable}. */
-export function readBeginning(path: string, most: number): Uint8Array | undefined {
+export function readBeginning(path: string, maxBytes: number): Uint8Array | undefined {
   const file = openSync(path, OPEN_FLAGS)
   try {
-    const facts = fstatSync(file)
-    if (!facts.isFile()) return undefined
-    const buffer = new Uint8Array(Math.min(most, facts.size))
+    const stats = fstatSync(file)
+    if (!stats.isFile()) return undefined
+    const buffer = new Uint8Array(Math.min(maxBytes, stats.size))
     let length = 0
     while (length < buffer.length) {
       const bytesRead = readSync(file, buffer, length, buffer.length - length, length)

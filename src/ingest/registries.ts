@@ -40,16 +40,16 @@ export async function findPackage(
   download: Download,
   signal?: AbortSignal,
 ): Promise<PackageArchive> {
-  const asking = { download, signal }
+  const access = { download, signal }
   switch (name.type) {
     case 'npm':
-      return findNpm(name, registries.npm, asking)
+      return findNpm(name, registries.npm, access)
     case 'pypi':
-      return findPypi(name, registries.pypi, asking)
+      return findPypi(name, registries.pypi, access)
     case 'cargo':
-      return findCrate(name, registries.crates, asking)
+      return findCrate(name, registries.crates, access)
     case 'maven':
-      return findMaven(name, registries.maven, asking)
+      return findMaven(name, registries.maven, access)
   }
 }
 
@@ -71,11 +71,11 @@ export function isPublicRegistry(registries: Registries, type: keyof Registries)
 }
 
 /** https://github.com/npm/registry/blob/main/docs/responses/package-metadata.md */
-async function findNpm(name: PackageName, registry: string, asking: RegistryAccess): Promise<PackageArchive> {
+async function findNpm(name: PackageName, registry: string, access: RegistryAccess): Promise<PackageArchive> {
   const title = packageTitle(name)
   const url = `${baseOf(registry)}/${title.replace('/', '%2f')}`
   const accept = 'application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8'
-  const answer = await fetchJson(url, asking, accept)
+  const answer = await fetchJson(url, access, accept)
   const versions = fieldOf(answer, 'versions')
   const version = chooseNpm(Object.keys(asRecord(versions)), asRecord(fieldOf(answer, 'dist-tags')), name)
   const dist = fieldOf(fieldOf(versions, version), 'dist')
@@ -91,19 +91,19 @@ function chooseNpm(versions: readonly string[], tags: Readonly<Record<string, un
   const isLatest = typeof latest === 'string' && versions.includes(latest) && satisfies(latest, wanted)
   const range = isLatest ? latest : maxSatisfying(versions, wanted)
   const found = versions.includes(wanted) ? wanted : typeof tagged === 'string' ? tagged : range
-  if (found === null || !versions.includes(found)) throw noVersion(name, typeof latest === 'string' ? latest : null)
+  if (found === null || !versions.includes(found)) throw versionError(name, typeof latest === 'string' ? latest : null)
   return found
 }
 
 /** https://docs.pypi.org/api/json/ */
-async function findPypi(name: PackageName, registry: string, asking: RegistryAccess): Promise<PackageArchive> {
+async function findPypi(name: PackageName, registry: string, access: RegistryAccess): Promise<PackageArchive> {
   const release = name.version === null ? '' : `/${encodeURIComponent(name.version)}`
   const url = `${baseOf(registry)}/pypi/${name.name}${release}/json`
-  const answer = await fetchJson(url, asking).catch((error: unknown) => {
-    throw name.version !== null && isMissing(error) ? noVersion(name, null) : error
+  const answer = await fetchJson(url, access).catch((error: unknown) => {
+    throw name.version !== null && isMissing(error) ? versionError(name, null) : error
   })
   const version = textOf(fieldOf(answer, 'info'), 'version')
-  if (version === undefined) throw badAnswer(url)
+  if (version === undefined) throw answerError(url)
   const files = asList(fieldOf(answer, 'urls')).filter((file) => fieldOf(file, 'yanked') !== true)
   const found = PYPI_KINDS.flatMap(({ kind, type, ending }) =>
     files
@@ -125,13 +125,13 @@ const PYPI_KINDS = [
 ] as const
 
 /** https://doc.rust-lang.org/cargo/reference/registry-index.html */
-async function findCrate(name: PackageName, registry: string, asking: RegistryAccess): Promise<PackageArchive> {
+async function findCrate(name: PackageName, registry: string, access: RegistryAccess): Promise<PackageArchive> {
   const index = baseOf(registry)
-  const config = await fetchJson(`${index}/config.json`, asking)
+  const config = await fetchJson(`${index}/config.json`, access)
   const dl = textOf(config, 'dl')
-  if (dl === undefined) throw badAnswer(`${index}/config.json`)
+  if (dl === undefined) throw answerError(`${index}/config.json`)
   const url = `${index}/${cratePrefix(name.name).toLowerCase()}/${name.name.toLowerCase()}`
-  const lines = (await fetchText(url, asking)).split('\n').filter((line) => line.trim() !== '')
+  const lines = (await fetchText(url, access)).split('\n').filter((line) => line.trim() !== '')
   const releases = lines.map((line) => parseJson(line, url))
   const release = chooseCrate(releases, name)
   const version = textOf(release, 'vers') ?? ''
@@ -147,7 +147,7 @@ function chooseCrate(releases: readonly unknown[], name: PackageName): unknown {
   const finished = usable.filter((release) => prerelease(versionOf(release)) === null)
   const [newest] = (finished.length > 0 ? finished : usable).toSorted((a, b) => compare(versionOf(b), versionOf(a)))
   const found = name.version === null ? newest : releases.find((release) => versionOf(release) === name.version)
-  if (found === undefined) throw noVersion(name, newest === undefined ? null : versionOf(newest))
+  if (found === undefined) throw versionError(name, newest === undefined ? null : versionOf(newest))
   return found
 }
 
@@ -159,15 +159,15 @@ function cratePrefix(name: string): string {
 
 function writeCrateUrl(dl: string, crate: string, version: string, checksum: string): string {
   const prefix = cratePrefix(crate)
-  const marks: Readonly<Record<string, string>> = {
+  const placeholders: Readonly<Record<string, string>> = {
     crate,
     version: encodeURIComponent(version),
     prefix,
     lowerprefix: prefix.toLowerCase(),
     'sha256-checksum': checksum,
   }
-  const filled = dl.replace(/\{([a-z0-9-]+)\}/g, (mark, key: string) =>
-    Object.hasOwn(marks, key) ? (marks[key] ?? mark) : mark,
+  const filled = dl.replace(/\{([a-z0-9-]+)\}/g, (placeholder, key: string) =>
+    Object.hasOwn(placeholders, key) ? (placeholders[key] ?? placeholder) : placeholder,
   )
   return filled === dl ? `${dl}/${crate}/${encodeURIComponent(version)}/download` : filled
 }
@@ -176,35 +176,35 @@ function writeCrateUrl(dl: string, crate: string, version: string, checksum: str
  * https://maven.apache.org/repository/layout.html. Sources come first: every class has one file with its comments, while the Javadoc
  * archive is often only a formality.
  */
-async function findMaven(name: PackageName, registry: string, asking: RegistryAccess): Promise<PackageArchive> {
+async function findMaven(name: PackageName, registry: string, access: RegistryAccess): Promise<PackageArchive> {
   const title = packageTitle(name)
   const folder = `${baseOf(registry)}/${(name.namespace ?? '').replaceAll('.', '/')}/${name.name}`
-  const version = name.version ?? (await newestOfMaven(name, `${folder}/maven-metadata.xml`, asking))
+  const version = name.version ?? (await findNewestMaven(name, `${folder}/maven-metadata.xml`, access))
   for (const kind of ['sources', 'javadoc'] as const) {
     const release = encodeURIComponent(version)
     const url = `${folder}/${release}/${name.name}-${release}-${kind}.jar`
-    const integrity = await readChecksum(url, asking)
+    const integrity = await readChecksum(url, access)
     if (integrity !== undefined) return { kind, version, format: 'zip', url, integrity }
   }
   throw new ArchiveError(`${title} ${version} has neither sources nor Javadoc with a checksum`)
 }
 
-async function newestOfMaven(name: PackageName, url: string, asking: RegistryAccess): Promise<string> {
-  const text = await fetchText(url, asking)
-  const tell = (tag: string) => [...text.matchAll(new RegExp(`<${tag}>\\s*([^<\\s]{1,128})\\s*</${tag}>`, 'g'))]
-  const [release] = [...tell('release'), ...tell('version').reverse(), ...tell('latest')].flatMap(
+async function findNewestMaven(name: PackageName, url: string, access: RegistryAccess): Promise<string> {
+  const text = await fetchText(url, access)
+  const findTags = (tag: string) => [...text.matchAll(new RegExp(`<${tag}>\\s*([^<\\s]{1,128})\\s*</${tag}>`, 'g'))]
+  const [release] = [...findTags('release'), ...findTags('version').reverse(), ...findTags('latest')].flatMap(
     ([, version = '']) => {
       return version.endsWith('-SNAPSHOT') ? [] : [version]
     },
   )
-  if (release === undefined) throw noVersion(name, null)
+  if (release === undefined) throw versionError(name, null)
   return release
 }
 
 /** The checksum file of an archive: a digest, often followed by the file name. */
-async function readChecksum(url: string, asking: RegistryAccess): Promise<Integrity | undefined> {
+async function readChecksum(url: string, access: RegistryAccess): Promise<Integrity | undefined> {
   for (const algorithm of ['sha256', 'sha1'] as const) {
-    const text = await fetchText(`${url}.${algorithm}`, asking).catch((error: unknown) => {
+    const text = await fetchText(`${url}.${algorithm}`, access).catch((error: unknown) => {
       if (isMissing(error)) return ''
       throw error
     })
@@ -216,26 +216,27 @@ async function readChecksum(url: string, asking: RegistryAccess): Promise<Integr
 
 /** Validates that a registry's response has everything needed for an archive. */
 function archiveOf(
-  told: Omit<PackageArchive, 'url' | 'integrity'> & {
+  found: Omit<PackageArchive, 'url' | 'integrity'> & {
     readonly url: string | undefined
     readonly integrity: Integrity | undefined
   },
   metadata: string,
   title: string,
 ): PackageArchive {
-  const { url, integrity, version } = told
+  const { url, integrity, version } = found
   const target = url === undefined ? null : URL.parse(url, metadata)
-  if (target === null) throw badAnswer(metadata)
-  if (integrity === undefined) throw new ArchiveError(`the registry tells no checksum of ${title} ${version}`)
-  return { ...told, url: target.href, integrity }
+  if (target === null) throw answerError(metadata)
+  if (integrity === undefined) throw new ArchiveError(`the registry states no checksum of ${title} ${version}`)
+  return { ...found, url: target.href, integrity }
 }
 
-const STRENGTHS = ['sha512', 'sha384', 'sha256', 'sha1'] as const
+/** Digest algorithms, strongest first. */
+const ALGORITHMS = ['sha512', 'sha384', 'sha256', 'sha1'] as const
 
 /** The strongest of several digests: `sha512-<base64>`, separated by spaces (https://www.w3.org/TR/SRI/). */
 function readSri(text: string | undefined): Integrity | undefined {
   const parts = (text ?? '').split(/\s+/)
-  for (const algorithm of STRENGTHS) {
+  for (const algorithm of ALGORITHMS) {
     const found = parts.find((part) => part.startsWith(`${algorithm}-`))?.slice(algorithm.length + 1)
     if (found !== undefined)
       return readHex(algorithm, Buffer.from(found.replace(/\?.*$/, ''), 'base64').toString('hex'))
@@ -243,11 +244,12 @@ function readSri(text: string | undefined): Integrity | undefined {
   return undefined
 }
 
-const DIGITS = { sha512: 128, sha384: 96, sha256: 64, sha1: 40 } as const
+/** Number of hexadecimal digits of each digest. */
+const DIGEST_LENGTHS = { sha512: 128, sha384: 96, sha256: 64, sha1: 40 } as const
 
 function readHex(algorithm: Integrity['algorithm'], text: string | undefined): Integrity | undefined {
   const digest = text?.toLowerCase() ?? ''
-  return new RegExp(`^[0-9a-f]{${DIGITS[algorithm]}}$`).test(digest) ? { algorithm, digest } : undefined
+  return new RegExp(`^[0-9a-f]{${DIGEST_LENGTHS[algorithm]}}$`).test(digest) ? { algorithm, digest } : undefined
 }
 
 /** The base URL of a registry without a trailing slash. Cargo writes `sparse+` before that of an index. */
@@ -264,26 +266,26 @@ async function fetchText(url: string, { download, signal }: RegistryAccess, acce
   }, signal)
 }
 
-async function fetchJson(url: string, asking: RegistryAccess, accept = 'application/json'): Promise<unknown> {
-  return parseJson(await fetchText(url, asking, accept), url)
+async function fetchJson(url: string, access: RegistryAccess, accept = 'application/json'): Promise<unknown> {
+  return parseJson(await fetchText(url, access, accept), url)
 }
 
 function parseJson(text: string, url: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw badAnswer(url, cause)
+    throw answerError(url, cause)
   }
 }
 
-function badAnswer(url: string, cause?: unknown): ArchiveError {
-  return new ArchiveError(`what ${new URL(url).host} tells about it makes no sense`, { cause })
+function answerError(url: string, cause?: unknown): ArchiveError {
+  return new ArchiveError(`the answer of ${new URL(url).host} about it is invalid`, { cause })
 }
 
-function noVersion(name: PackageName, newest: string | null): ArchiveError {
-  const told = newest === null ? '' : `; the newest is ${newest}`
+function versionError(name: PackageName, newest: string | null): ArchiveError {
+  const hint = newest === null ? '' : `; the newest is ${newest}`
   const advice = newest === null ? 'name another package' : 'name a version that it has'
-  return new ArchiveError(`its registry has no version ${name.version ?? 'of it'}${told}`, { advice })
+  return new ArchiveError(`its registry has no version ${name.version ?? 'of it'}${hint}`, { advice })
 }
 
 function isMissing(error: unknown): boolean {

@@ -32,7 +32,7 @@ test.each([
   expect(tries).toBe(1)
 })
 
-test('an abort ends the wait', async () => {
+test('an abort ends the wait for a retry', async () => {
   const stop = new AbortController()
   const waiting = retryDownload(async () => {
     throw busy(20_000)

@@ -5,7 +5,7 @@ import { DownloadError } from '../library/download.ts'
 const MAX_TRIES = 4
 /** First back-off in milliseconds; it doubles with each attempt. */
 const FIRST_RETRY_DELAY_MS = 500
-/** Longest wait; beyond it the caller gets the error. */
+/** Longest wait. If the server asks for a longer one, the caller gets the error. */
 const MAX_RETRY_DELAY_MS = 30_000
 
 /** Downloads completely, with retries when the server is busy or the connection breaks. */

@@ -6,13 +6,13 @@ const MAX_FILES = 64
 
 /** A file at the time its bytes were read. */
 export interface SeenFile {
-  /** Stamp that shows whether it is still the same. */
+  /** Stamp that shows whether the file is still the same. */
   readonly stamp: string
   /** The recorded state of the file. */
   readonly known: KnownFile
 }
 
-/** Remembers the versions of files with several pages, so that each is read once for all of them. */
+/** Remembers the versions of files with several pages, so that each file is read once for all its pages. */
 export class SeenVersions {
   readonly #files = new Map<string, SeenFile>()
 
@@ -33,26 +33,26 @@ export class SeenVersions {
 /** One page of a file that was read just now; undefined when the file must be read. */
 export async function recallPart(
   file: Omit<PageFile, 'bytes' | 'version' | 'readOther'>,
-  now: KnownFile | undefined,
+  current: KnownFile | undefined,
   known: KnownFile,
   pages: FilePages,
 ): Promise<FileReading | undefined> {
-  if (file.part === null || now === undefined || now.version === null) return undefined
-  if (now.version === known.version) return { type: 'unchanged', ...now, bytes: 0, detail: null }
-  const read = await pages.recall({ ...file, version: now.version })
+  if (file.part === null || current === undefined || current.version === null) return undefined
+  if (current.version === known.version) return { type: 'unchanged', ...current, bytes: 0, detail: null }
+  const read = await pages.recall({ ...file, version: current.version })
   if (read === undefined || read.type === 'failed' || read.type === 'missing') return read
-  return readingOf(read, now, 0)
+  return readingOf(read, current, 0)
 }
 
 /** The result of reading a file, with its recorded state. */
 export function readingOf(
   read: Exclude<FilePage, { readonly type: 'failed' | 'missing' }>,
-  now: KnownFile,
+  current: KnownFile,
   bytes: number,
 ): Exclude<FileReading, { readonly type: 'failed' | 'missing' }> {
-  if (read.type !== 'page') return { ...read, ...now, bytes }
+  if (read.type !== 'page') return { ...read, ...current, bytes }
   const { record, isFinal, detail } = read
-  return { type: 'page', record, ...(isFinal ? now : UNKNOWN_VERSION), bytes, detail }
+  return { type: 'page', record, ...(isFinal ? current : UNKNOWN_VERSION), bytes, detail }
 }
 
 export const UNKNOWN_VERSION: KnownFile = { version: null, stamp: null }

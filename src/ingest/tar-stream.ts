@@ -16,18 +16,18 @@ import {
 
 /** A member of a tar archive. Its content must be read before the next member is requested. */
 export interface TarMember {
-  /** The bytes of its name. */
+  /** The bytes of the name. */
   readonly name: Uint8Array
   readonly type: 'file' | 'folder' | 'link' | Refusal
   readonly size: number
-  /** Offset of its content in the archive. */
+  /** Offset of the content in the archive. */
   readonly start: number
   /** Yields the content in pieces. Unread content is skipped. */
   content(): AsyncGenerator<Uint8Array, void, void>
 }
 
 const BLOCK = 512
-/** Size limit of an extended header; real ones take a fraction of it. */
+/** Size limit of an extended header. Real headers take a fraction of it. */
 const MAX_RECORD_BYTES = 2 ** 20
 
 /** Lists the members of a tar archive in order. @throws {ArchiveError} when it is invalid, cut off or damaged */
@@ -57,7 +57,7 @@ async function* readMembers(bytes: ByteSource): AsyncGenerator<TarMember, void, 
       records = { ...records, ...(await readRecords(bytes, header)) }
       continue
     }
-    if (header.isContinued) await passContinuation(bytes)
+    if (header.isContinued) await skipContinuation(bytes)
     // Links have no content, although some headers have the size of the target.
     const size = header.type === '1' ? 0 : (records.size ?? header.size)
     if (!(Number.isSafeInteger(size) && size >= 0)) throw createDamagedError()
@@ -87,10 +87,10 @@ interface Header {
 }
 
 function parseHeader(block: Uint8Array, isFirst: boolean): Header {
-  const told = parseNumber(block.subarray(148, 156))
+  const declaredSum = parseNumber(block.subarray(148, 156))
   // Old programs summed bytes as signed numbers.
-  if (told !== sum(block, 0) && told !== sum(block, 128)) {
-    throw isFirst ? new ArchiveError('it is no tar archive', { advice: FORMAT_ADVICE }) : createDamagedError()
+  if (declaredSum !== sum(block, 0) && declaredSum !== sum(block, 128)) {
+    throw isFirst ? new ArchiveError('it is not a tar archive', { advice: FORMAT_ADVICE }) : createDamagedError()
   }
   const isUstar = new TextDecoder().decode(block.subarray(257, 263)) === 'ustar\0'
   const prefix = isUstar ? upToZero(block.subarray(345, 500)) : new Uint8Array()
@@ -105,7 +105,7 @@ function parseHeader(block: Uint8Array, isFirst: boolean): Header {
 }
 
 /** Skips blocks that list the holes of a sparse file; each says whether another follows. */
-async function passContinuation(bytes: ByteSource): Promise<void> {
+async function skipContinuation(bytes: ByteSource): Promise<void> {
   for (let isContinued = true; isContinued; ) {
     const block = await bytes.read(BLOCK)
     if (block.length < BLOCK) throw createTruncatedError()
@@ -113,12 +113,12 @@ async function passContinuation(bytes: ByteSource): Promise<void> {
   }
 }
 
-/** The checksum of a header, with its own field counted as spaces. With `half` 128, bytes from 128 up count as negative. */
-function sum(block: Uint8Array, half: number): number {
+/** The checksum of a header, with its own field counted as spaces. With `signBit` 128, bytes from 128 up count as negative. */
+function sum(block: Uint8Array, signBit: number): number {
   let total = 8 * 32
   for (let i = 0; i < BLOCK; i++) {
     const byte = block[i] ?? 0
-    if (i < 148 || i >= 156) total += half > 0 && byte >= half ? byte - 256 : byte
+    if (i < 148 || i >= 156) total += signBit > 0 && byte >= signBit ? byte - 256 : byte
   }
   return total
 }
@@ -180,10 +180,10 @@ async function readRecords(bytes: ByteSource, { type, size }: Header): Promise<R
 /** `27 path=some/long/name.md\n`: the length of the record, a key and a value. */
 function parsePax(content: Uint8Array): Records {
   let records: Records = {}
-  for (let at = 0; at < content.length; ) {
-    const space = content.indexOf(0x20, at)
-    const length = Number(Buffer.from(content.subarray(at, Math.max(at, space))).toString('latin1'))
-    const end = at + length
+  for (let offset = 0; offset < content.length; ) {
+    const space = content.indexOf(0x20, offset)
+    const length = Number(Buffer.from(content.subarray(offset, Math.max(offset, space))).toString('latin1'))
+    const end = offset + length
     if (!(Number.isSafeInteger(length) && length > 0 && end <= content.length)) throw createDamagedError()
     const equals = content.indexOf(0x3d, space)
     if (equals < 0 || equals >= end) throw createDamagedError()
@@ -192,7 +192,7 @@ function parsePax(content: Uint8Array): Records {
     if (key === 'path') records = { ...records, path: value }
     else if (key === 'size') records = { ...records, size: parseDecimal(value) }
     else if (key.startsWith('GNU.sparse.')) records = { ...records, isSparse: true }
-    at = end
+    offset = end
   }
   return records
 }

@@ -19,7 +19,7 @@ import { isSystemError } from './walk-folder.ts'
 
 /** How trees of files are read. */
 export interface TreeReaderOptions extends FolderReaderOptions {
-  /** Limit of an archive's unpacked bytes, a fourth of that for its download; limit of a repository's bytes. @default 1 GB */
+  /** Limit of an archive's unpacked bytes and of a repository's bytes. An archive's download may have a fourth of it. @default 1 GB */
   readonly maxArchiveBytes?: number
   /** The package registries. @default the public ones */
   readonly registries?: Registries
@@ -41,20 +41,20 @@ const MARKUP: ReadonlySet<Kind> = new Set<Kind>(['markdown', 'html'])
 export function openTreeReader(options: TreeReaderOptions): OpenTreeReader {
   const pages = createLazy(async () => (await import('./read-file-page.ts')).openFilePages(options))
   const downloads = createLazy(async () => {
-    if (options.openDownloads === undefined) throw new PharosError('USAGE', { problem: 'nothing is downloaded here' })
+    if (options.openDownloads === undefined) throw new PharosError('USAGE', { problem: 'downloads are disabled' })
     return options.openDownloads()
   })
   const parts: OpenerParts = { ...options, openDownloads: downloads.open }
-  const open: TreeReader['open'] = async (address, asked) => {
-    return OPENERS[openerOf(address)](address, await pages.open(), parts, asked)
+  const open: TreeReader['open'] = async (address, treeOptions) => {
+    return OPENERS[openerOf(address)](address, await pages.open(), parts, treeOptions)
   }
   return {
     addressOf,
     open,
-    describe: async (address, asked) => {
-      const known = await describeRemote(address, parts, asked)
+    describe: async (address, treeOptions) => {
+      const known = await describeRemote(address, parts, treeOptions)
       if (known !== undefined) return known
-      const { url, name, version, close } = await open(address, asked)
+      const { url, name, version, close } = await open(address, treeOptions)
       await close()
       return { url, name, ...(version === undefined ? {} : { version }) }
     },
@@ -75,42 +75,42 @@ interface OpenerParts extends TreeReaderOptions {
   readonly openDownloads: () => Promise<Downloads>
 }
 
-type Opener = (address: string, pages: FilePages, parts: OpenerParts, asked?: TreeOptions) => Promise<OpenTree>
+type Opener = (address: string, pages: FilePages, parts: OpenerParts, treeOptions?: TreeOptions) => Promise<OpenTree>
 
 /** The opener of each kind of tree, loaded on first use. An import cannot be opened again. */
 const OPENERS: Readonly<Record<Exclude<TreeKind, 'import'>, Opener>> = {
-  folder: async (...given) => (await import('./read-folder.ts')).openFolder(...given),
-  archive: async (address, pages, parts, asked) => {
+  folder: async (...args) => (await import('./read-folder.ts')).openFolder(...args),
+  archive: async (address, pages, parts, treeOptions) => {
     const openDownload = async () => (await parts.openDownloads()).web
-    return (await import('./open-archive.ts')).openArchive(address, pages, { ...parts, openDownload }, asked)
+    return (await import('./open-archive.ts')).openArchive(address, pages, { ...parts, openDownload }, treeOptions)
   },
-  package: async (address, pages, parts, asked) => {
+  package: async (address, pages, parts, treeOptions) => {
     const openDownload = async () => (await parts.openDownloads()).registry
-    return (await import('./open-package.ts')).openPackage(address, pages, { ...parts, openDownload }, asked)
+    return (await import('./open-package.ts')).openPackage(address, pages, { ...parts, openDownload }, treeOptions)
   },
-  repository: async (address, pages, { git = NO_ACCESS, openDownloads, ...parts }, asked) => {
+  repository: async (address, pages, { git = NO_GIT_ACCESS, openDownloads, ...parts }, treeOptions) => {
     const resolveHost = async (host: string, port: number) => (await openDownloads()).resolve(host, port)
-    const openProxy = async (way: ProxyTarget) => (await openDownloads()).openProxy(way)
+    const openProxy = async (target: ProxyTarget) => (await openDownloads()).openProxy(target)
     const { openRepository } = await import('./open-repository.ts')
-    return openRepository(address, pages, { ...parts, git, resolveHost, openProxy }, asked)
+    return openRepository(address, pages, { ...parts, git, resolveHost, openProxy }, treeOptions)
   },
 }
 
-const NO_ACCESS: GitAccess = { environment: {}, tokenFor: () => undefined }
+const NO_GIT_ACCESS: GitAccess = { environment: {}, tokenFor: () => undefined }
 
 /** Describes a web tree without downloading it; undefined for one that must be opened. */
 async function describeRemote(
   address: string,
   parts: OpenerParts,
-  asked?: TreeOptions,
+  treeOptions?: TreeOptions,
 ): Promise<TreeFacts | undefined> {
   const kind = openerOf(address)
   if (kind === 'package') {
     const openDownload = async () => (await parts.openDownloads()).registry
-    return (await import('./open-package.ts')).describePackage(address, { ...parts, openDownload }, asked)
+    return (await import('./open-package.ts')).describePackage(address, { ...parts, openDownload }, treeOptions)
   }
   if (kind === 'repository' && !isLocalUrl(address)) {
-    return (await import('./open-repository.ts')).describeRepository(address, asked)
+    return (await import('./open-repository.ts')).describeRepository(address, treeOptions)
   }
   if (kind !== 'archive' || isFileUrl(address)) return undefined
   return { url: address, name: baseName(decodePath(new URL(address).pathname)) }
@@ -120,7 +120,7 @@ async function describeRemote(
 function openerOf(address: string): keyof typeof OPENERS {
   const kind = treeKindOf(address)
   if (kind === undefined || kind === 'import')
-    throw new PharosError('URL_INVALID', { url: address, problem: 'it is no tree of files' })
+    throw new PharosError('URL_INVALID', { url: address, problem: 'it is no folder, archive, package or repository' })
   return kind === 'archive' && isFileUrl(address) && isFolder(fileURLToPath(address)) ? 'folder' : kind
 }
 
@@ -158,10 +158,10 @@ function createLazy<T extends { close(): Promise<void> }>(open: () => Promise<T>
 const SCHEME = /^[a-z][a-z0-9+.-]+:/i
 
 function addressOf(text: string): string | undefined {
-  const far = parseTreeUrl(text)
-  if (far !== undefined && !isLocalUrl(far)) return far
-  if (far !== undefined) {
-    const folder = fileUrlOf(far.replace(/^git\+/, ''))
+  const treeUrl = parseTreeUrl(text)
+  if (treeUrl !== undefined && !isLocalUrl(treeUrl)) return treeUrl
+  if (treeUrl !== undefined) {
+    const folder = fileUrlOf(treeUrl.replace(/^git\+/, ''))
     return folder === undefined ? undefined : `git+${folder}`
   }
   return text === '' || (SCHEME.test(text) && !isFileUrl(text.toLowerCase())) ? undefined : fileUrlOf(text)

@@ -26,8 +26,8 @@ function write(files: Readonly<Record<string, string | Uint8Array>>): void {
   }
 }
 
-/** Files read, paths skipped with their reasons, and warnings, in a form that is easy to compare. */
-async function look(folder = root, options: FolderOptions = {}) {
+/** Reads a folder. Returns the files read, the paths skipped with their reasons, and the warnings, in a form that is easy to compare. */
+async function readFolder(folder = root, options: FolderOptions = {}) {
   const { files, skipped } = await chunkFolder(folder, options)
   const pack = createPack(files)
   return {
@@ -50,7 +50,7 @@ describe('ignore files', () => {
       'sub/b.log': 'a',
       'sub/keep.log': 'a',
     })
-    expect(await look()).toEqual({
+    expect(await readFolder()).toEqual({
       read: ['.gitignore', 'keep.log', 'sub/.gitignore', 'sub/a.log', 'sub/only-here.txt'],
       skipped: { 'a.log': 'ignored', 'only-here.txt': 'ignored', 'sub/b.log': 'ignored', 'sub/keep.log': 'ignored' },
       warnings: [],
@@ -59,7 +59,7 @@ describe('ignore files', () => {
 
   test('ignore files cannot re-include a file of an ignored folder', async () => {
     write({ '.gitignore': 'gen/\n!gen/keep.md\n', 'gen/keep.md': 'a', 'a.md': 'a' })
-    expect(await look()).toEqual({ read: ['.gitignore', 'a.md'], skipped: { gen: 'ignored' }, warnings: [] })
+    expect(await readFolder()).toEqual({ read: ['.gitignore', 'a.md'], skipped: { gen: 'ignored' }, warnings: [] })
   })
 
   test('ignore files apply from above the folder, up to the folder with .git', async () => {
@@ -71,7 +71,7 @@ describe('ignore files', () => {
       'repo/docs/a.log': 'a',
       'repo/docs/draft.txt': 'a',
     })
-    expect(await look(join(root, 'repo/docs'))).toEqual({
+    expect(await readFolder(join(root, 'repo/docs'))).toEqual({
       read: ['a.md'],
       skipped: { 'a.log': 'ignored', 'draft.txt': 'ignored' },
       warnings: [],
@@ -80,12 +80,12 @@ describe('ignore files', () => {
 
   test('ignore files do not apply from above without a repository', async () => {
     write({ '.gitignore': '*.md\n', 'docs/a.md': 'a' })
-    expect((await look(join(root, 'docs'))).read).toEqual(['a.md'])
+    expect((await readFolder(join(root, 'docs'))).read).toEqual(['a.md'])
   })
 
   test('an explicitly requested folder overrides only the rule that ignores it', async () => {
     write({ '.git/HEAD': '', '.gitignore': 'generated/\n.env\n', 'generated/api.md': 'a', 'generated/.env': 'KEY=1' })
-    expect(await look(join(root, 'generated'))).toEqual({
+    expect(await readFolder(join(root, 'generated'))).toEqual({
       read: ['api.md'],
       skipped: { '.env': 'ignored' },
       warnings: [],
@@ -94,7 +94,7 @@ describe('ignore files', () => {
 
   test('.pharosignore overrides .gitignore in the same folder', async () => {
     write({ '.gitignore': '*.txt\n', '.pharosignore': '!a.txt\n*.md\n', 'a.txt': 'a', 'b.txt': 'a', 'c.md': 'a' })
-    const { read, skipped } = await look()
+    const { read, skipped } = await readFolder()
     expect(read).toEqual(['.gitignore', '.pharosignore', 'a.txt'])
     expect(skipped).toEqual({ 'b.txt': 'ignored', 'c.md': 'ignored' })
   })
@@ -103,7 +103,7 @@ describe('ignore files', () => {
     write({ 'rules.txt': '*.md\n', 'a.md': 'a', 'sub/b.md': 'a' })
     fs.symlinkSync('rules.txt', join(root, '.gitignore'))
     execFileSync('mkfifo', [join(root, 'sub/.gitignore')])
-    expect(await look()).toEqual({
+    expect(await readFolder()).toEqual({
       read: ['a.md', 'rules.txt', 'sub/b.md'],
       skipped: { '.gitignore': 'link', 'sub/.gitignore': 'special' },
       warnings: [],
@@ -113,7 +113,7 @@ describe('ignore files', () => {
   test('ignore files are applied up to a size limit, with a warning', async () => {
     const lines = `a.md\n${'never-there.md\n'.repeat(MAX_IGNORE_BYTES / 15)}*.md\n`
     write({ '.gitignore': lines, 'a.md': 'a', 'b.md': 'a' })
-    const { read, warnings } = await look()
+    const { read, warnings } = await readFolder()
     expect(read).toEqual(['.gitignore', 'b.md'])
     expect(warnings).toEqual([
       `.gitignore ignore_rules: only the first ${MAX_IGNORE_BYTES} bytes of its rules are obeyed`,
@@ -126,7 +126,7 @@ describe('skipped files and folders', () => {
     const folders = ['.git', 'node_modules', 'target', 'dist', 'build', '.cache', '__pycache__', '.venv']
     write(Object.fromEntries(folders.map((folder) => [`src/${folder}/a.md`, 'a'])))
     write({ 'building/a.md': 'a', 'module/.git': 'gitdir: ../.git/modules/module\n' })
-    expect(await look()).toEqual({
+    expect(await readFolder()).toEqual({
       read: ['building/a.md'],
       skipped: {
         ...Object.fromEntries(folders.map((folder) => [`src/${folder}`, 'build-folder'])),
@@ -138,13 +138,13 @@ describe('skipped files and folders', () => {
 
   test('reads a build folder that was requested explicitly', async () => {
     write({ 'dist/a.md': 'a' })
-    expect((await look(join(root, 'dist'))).read).toEqual(['a.md'])
+    expect((await readFolder(join(root, 'dist'))).read).toEqual(['a.md'])
   })
 
   test('skips binary files, by extension or content', async () => {
     const bytes = Uint8Array.from([1, 2, 0, 3])
     write({ 'a.PDF': 'text', 'b.wasm': bytes, 'c.what': bytes, data: bytes, 'd.what': 'text' })
-    expect(await look()).toEqual({
+    expect(await readFolder()).toEqual({
       read: ['d.what'],
       skipped: { 'a.PDF': 'binary', 'b.wasm': 'binary' },
       warnings: ['c.what binary: skipped: not a text file', 'data binary: skipped: not a text file'],
@@ -155,7 +155,7 @@ describe('skipped files and folders', () => {
     const names = ['.db', '.env.pack', 'a', 'bin/pack', 'de.mo', 'lib', 'node', 'o', 'old.dat', 'shape.obj', 'x.lib']
     write(Object.fromEntries(names.map((name) => [name, 'text'])))
     write({ 'libx.a': 'text', 'raw.dat': Uint8Array.from([1, 0]) })
-    expect(await look()).toEqual({
+    expect(await readFolder()).toEqual({
       read: names,
       skipped: { 'libx.a': 'binary' },
       warnings: ['raw.dat binary: skipped: not a text file'],
@@ -172,7 +172,7 @@ describe('skipped files and folders', () => {
     fs.symlinkSync('nowhere', join(root, 'dangling.md'))
     fs.symlinkSync('a.md', join(root, 'inside.md'))
     fs.symlinkSync('self', join(root, 'self'))
-    expect(await look()).toEqual({
+    expect(await readFolder()).toEqual({
       read: ['a.md', 'sub/b.md'],
       skipped: {
         'dangling.md': 'link',
@@ -190,7 +190,7 @@ describe('skipped files and folders', () => {
   test('follows a link that was requested explicitly', async () => {
     write({ 'real/a.md': 'a' })
     fs.symlinkSync('real', join(root, 'link'))
-    expect((await look(join(root, 'link'))).read).toEqual(['a.md'])
+    expect((await readFolder(join(root, 'link'))).read).toEqual(['a.md'])
   })
 
   test('skips pipes and sockets without blocking', async () => {
@@ -198,7 +198,7 @@ describe('skipped files and folders', () => {
     execFileSync('mkfifo', [join(root, 'pipe.md')])
     const server = createServer()
     await new Promise<void>((resolve) => server.listen(join(root, 'socket.md'), resolve))
-    expect(await look()).toEqual({
+    expect(await readFolder()).toEqual({
       read: ['a.md'],
       skipped: { 'pipe.md': 'special', 'socket.md': 'special' },
       warnings: [],
@@ -214,7 +214,7 @@ describe('skipped files and folders', () => {
     await writePack(pack, { out: join(root, 'archive.zip'), root })
     await writePack(pack, { out: join(root, 'docs.llmx-0123abcd.part-1.zip'), root })
     write({ 'old.llmx-0123abcd/c.md': 'a' })
-    expect(await look()).toEqual({
+    expect(await readFolder()).toEqual({
       read: ['a.md'],
       skipped: {
         'archive.zip': 'binary',
@@ -234,7 +234,7 @@ describe('skipped files and folders', () => {
       '.docs.pharos-0123abcd-12-0-old/llm.md': 'a',
       '.d.zip.pharos-0123abcd-1-0': 'a',
     })
-    expect(await look()).toEqual({
+    expect(await readFolder()).toEqual({
       read: ['a.md'],
       skipped: {
         '.d.zip.pharos-0123abcd-1-0': 'pack',
@@ -249,7 +249,7 @@ describe('skipped files and folders', () => {
     write({ 'real/a.md': 'a', 'real/out/b.md': 'a' })
     fs.symlinkSync('real', join(root, 'link'))
     const exclude = [join(root, 'link/out')]
-    expect(await look(join(root, 'link'), { exclude })).toEqual({
+    expect(await readFolder(join(root, 'link'), { exclude })).toEqual({
       read: ['a.md'],
       skipped: { out: 'pack' },
       warnings: [],
@@ -277,7 +277,7 @@ describe('file names', () => {
   test('file names may contain any text', async () => {
     const names = ['tab\tname.md', 'two\nlines.md', 'back\\slash.md', ' lead.md', '日本.md', '-rf.md', '"quote".md']
     write(Object.fromEntries(names.map((name) => [name, 'a'])))
-    const { read, skipped, warnings } = await look()
+    const { read, skipped, warnings } = await readFolder()
     expect(new Set(read)).toEqual(new Set(names))
     expect({ skipped, warnings }).toEqual({ skipped: {}, warnings: [] })
   })
@@ -288,7 +288,7 @@ describe('file names', () => {
     fs.writeFileSync(place(Buffer.from('bad\xff.md', 'latin1')), 'a')
     fs.writeFileSync(place(Buffer.from('bad\xfe.md', 'latin1')), 'a')
     fs.mkdirSync(place(Buffer.from('dir\xff', 'latin1')))
-    expect(await look()).toEqual({
+    expect(await readFolder()).toEqual({
       read: ['bad\u{fffd}.md', 'good.md'],
       skipped: { 'bad\u{fffd}.md': 'name', 'dir\u{fffd}': 'name' },
       warnings: [
@@ -303,7 +303,7 @@ describe('file names', () => {
     write({ 'a.md': 'a' })
     const deep = 'd/'.repeat(200)
     write({ [`${deep}deep.md`]: 'a' })
-    expect((await look()).read).toEqual(['a.md', `${deep}deep.md`])
+    expect((await readFolder()).read).toEqual(['a.md', `${deep}deep.md`])
   })
 })
 
@@ -311,10 +311,10 @@ test('unreadable entries are skipped with a warning, and their siblings are read
   write({ 'open.md': 'a', 'closed.md': 'a', 'closed/in.md': 'a', 'half/in.md': 'a' })
   fs.chmodSync(join(root, 'closed.md'), 0)
   fs.chmodSync(join(root, 'closed'), 0)
-  // Its names can be listed, but its files cannot be opened.
+  // The names in this folder can be listed, but its files cannot be opened.
   fs.chmodSync(join(root, 'half'), 0o444)
   fs.chmodSync(root, 0o755)
-  const result = asNobody(`
+  const result = runUnprivileged(`
     const { chunkFolder } = await import(${JSON.stringify(join(import.meta.dirname, 'chunk-folder.ts'))})
     const { files, skipped } = await chunkFolder(${JSON.stringify(root)})
     console.log(JSON.stringify({ skipped, files: files.map(({ file, chunks, warnings }) =>
@@ -333,7 +333,7 @@ test('unreadable entries are skipped with a warning, and their siblings are read
 
 test('reports an unreadable source folder', () => {
   fs.chmodSync(root, 0)
-  const result = asNobody(`
+  const result = runUnprivileged(`
     const { chunkFolder } = await import(${JSON.stringify(join(import.meta.dirname, 'chunk-folder.ts'))})
     const error = await chunkFolder(${JSON.stringify(root)}).catch((error) => error)
     console.log(JSON.stringify([error.code, error.message]))`)
@@ -342,7 +342,7 @@ test('reports an unreadable source folder', () => {
 })
 
 /** Runs a program as an unprivileged user, because permissions do not apply to root. */
-function asNobody(program: string): unknown {
+function runUnprivileged(program: string): unknown {
   const identity = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
     ...identity,

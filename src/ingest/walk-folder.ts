@@ -51,7 +51,7 @@ function treeOf(root: string): FolderTree {
         throw error
       }
     },
-    readBeginning: async (file, most) => beginningOf(join(root, file), most),
+    readBeginning: async (file, maxBytes) => beginningOf(join(root, file), maxBytes),
   }
 }
 
@@ -74,22 +74,22 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
 /** Reads names as bytes, because two invalid UTF-8 names would look the same as text, and neither could be opened. */
 async function listFolder(folder: string): Promise<TreeEntry[]> {
   const entries = await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
-  return entries.map((facts) => {
-    const name = facts.name.toString('utf8')
-    return { name, hasValidName: Buffer.from(name).equals(facts.name), type: typeOf(facts) }
+  return entries.map((entry) => {
+    const name = entry.name.toString('utf8')
+    return { name, hasValidName: Buffer.from(name).equals(entry.name), type: typeOf(entry) }
   })
 }
 
-function typeOf(facts: Dirent<Buffer>): TreeEntry['type'] {
-  if (facts.isSymbolicLink()) return 'link'
-  if (facts.isDirectory()) return 'folder'
-  return facts.isFile() ? 'file' : 'special'
+function typeOf(entry: Dirent<Buffer>): TreeEntry['type'] {
+  if (entry.isSymbolicLink()) return 'link'
+  if (entry.isDirectory()) return 'folder'
+  return entry.isFile() ? 'file' : 'special'
 }
 
 /** The start of an ignore file or manifest; undefined when it is missing. An unreadable file is reported later by the walk. */
-function beginningOf(file: string, most: number): Uint8Array | undefined {
+function beginningOf(file: string, maxBytes: number): Uint8Array | undefined {
   try {
-    return readBeginning(file, most)
+    return readBeginning(file, maxBytes)
   } catch (error) {
     if (isSystemError(error)) return undefined
     throw error
@@ -101,23 +101,23 @@ function beginningOf(file: string, most: number): Uint8Array | undefined {
  * itself is left out; the others apply.
  */
 function readIgnoreFilesAbove(root: string): { files: IgnoreFile[]; prefix: string } {
-  const above: string[] = []
+  const folders: string[] = []
   for (let folder = resolve(root); ; folder = dirname(folder)) {
-    above.unshift(folder)
+    folders.unshift(folder)
     const isTop = dirname(folder) === folder
     if (isRepository(folder)) break
     if (isTop) return { files: [], prefix: '' }
   }
-  const top = above[0] ?? root
+  const top = folders[0] ?? root
   const relative = (folder: string) => (folder === top ? '' : `${folder.slice(top.length + 1).replaceAll('\\', '/')}/`)
-  const files = above
+  const files = folders
     .slice(0, -1)
     .flatMap((folder) => IGNORE_FILES.map((name) => ({ path: join(folder, name), base: relative(folder) })))
     .flatMap(({ path, base }) => readIgnoreFile(beginningOf(path, MAX_IGNORE_BYTES + 1), base)?.file ?? [])
   const prefix = relative(resolve(root))
   const parts = prefix.split('/').slice(0, -1)
-  const asked = parts.map((_, i) => parts.slice(0, i + 1).join('/'))
-  return { files: files.map((file) => withoutRulesFor(file, asked)), prefix }
+  const requestedFolders = parts.map((_, i) => parts.slice(0, i + 1).join('/'))
+  return { files: files.map((file) => withoutRulesFor(file, requestedFolders)), prefix }
 }
 
 function isRepository(folder: string): boolean {

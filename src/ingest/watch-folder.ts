@@ -43,9 +43,9 @@ interface WatchedFolder {
 }
 
 /**
- * Watches each folder that a walk visits, so that skipped ones cost nothing and the rules are those of the walk. A folder is watched before
- * it is listed, so that no change is missed. Node's recursive watch would use one of the system's few watches per file, including excluded
- * ones; a watch on a folder reports all its files.
+ * Watches each folder that a walk visits, so that skipped folders cost nothing and the rules are those of the walk. A folder is watched
+ * before it is listed, so that no change is missed. Node's recursive watch is not used: it would take one of the system's few watches for
+ * each file, even for excluded files, while a watch on a folder reports all its files.
  */
 class FolderWatch implements TreeWatch {
   readonly folderId: string
@@ -53,7 +53,7 @@ class FolderWatch implements TreeWatch {
   readonly #exclude: readonly string[]
   readonly #excluded: ReadonlySet<string>
   readonly #listener: WatchListener
-  /** Watchers by folder path, which ends in a slash; that of the root is empty. */
+  /** Watchers by folder path, which ends in a slash. The path of the root is empty. */
   readonly #watchers = new Map<string, FSWatcher>()
   polling: TreeWatch['polling'] = null
   #stamps: ReadonlyMap<string, string> | undefined
@@ -75,7 +75,7 @@ class FolderWatch implements TreeWatch {
 
   async *walk(focus: PathSelection | undefined, signal: AbortSignal): AsyncIterable<TreeEntry> {
     await this.#requireSame()
-    const wasTold = this.polling === null
+    const wasWatching = this.polling === null
     // Closes old watchers, because a moved folder would be reported under its old name.
     for (const [folder, watcher] of this.#watchers) {
       if (focus !== undefined && !focus.contains(folder.slice(0, -1))) continue
@@ -90,16 +90,16 @@ class FolderWatch implements TreeWatch {
       if (found !== undefined) yield found
     }
     if (this.polling !== null && this.#timer === undefined) {
-      // Later changes are compared with these stamps; the walk has seen earlier ones.
+      // Polling finds later changes by comparing with these stamps. The walk has seen earlier changes.
       this.#stamps = await this.#listStamps(signal)
-      if (wasTold && focus !== undefined) this.#listener.onChange('')
+      if (wasWatching && focus !== undefined) this.#listener.onChange('')
       this.#pollLater(this.polling.everyMs)
     }
   }
 
   async readStamp(path: string): Promise<string | null> {
-    const facts = await lstat(join(this.#root, path)).catch(() => undefined)
-    return facts === undefined ? null : `${facts.ino} ${writeStamp(facts)}`
+    const stats = await lstat(join(this.#root, path)).catch(() => undefined)
+    return stats === undefined ? null : `${stats.ino} ${writeStamp(stats)}`
   }
 
   close(): void {
@@ -122,7 +122,7 @@ class FolderWatch implements TreeWatch {
     } catch (error) {
       if (!isSystemError(error)) throw error
       // The walk reports a folder that is gone or unreadable.
-      if (error.code === 'ENOSPC' || error.code === 'EMFILE') this.#poll(describeLack(error.code))
+      if (error.code === 'ENOSPC' || error.code === 'EMFILE') this.#fallBackToPolling(describeLimit(error.code))
     }
   }
 
@@ -134,17 +134,17 @@ class FolderWatch implements TreeWatch {
   }
 
   /** Falls back to polling when the system cannot watch. */
-  #poll(problem: string): void {
+  #fallBackToPolling(problem: string): void {
     this.#closeAll()
     this.polling = { problem, everyMs: POLL_INTERVAL_MS }
   }
 
   #pollLater(ms: number): void {
     if (this.#isClosed) return
-    this.#timer = setTimeout(() => void this.#lookAgain(ms), ms)
+    this.#timer = setTimeout(() => void this.#compareStamps(ms), ms)
   }
 
-  async #lookAgain(ms: number): Promise<void> {
+  async #compareStamps(ms: number): Promise<void> {
     const startedAt = performance.now()
     try {
       const stamps = await this.#listStamps()
@@ -173,8 +173,8 @@ class FolderWatch implements TreeWatch {
   }
 
   async #requireSame(): Promise<void> {
-    const facts = await stat(this.#root).catch(() => undefined)
-    if (facts === undefined || `${facts.dev}:${facts.ino}` !== this.folderId) throw this.#missing()
+    const stats = await stat(this.#root).catch(() => undefined)
+    if (stats === undefined || `${stats.dev}:${stats.ino}` !== this.folderId) throw this.#missing()
   }
 
   #missing(): PharosError {
@@ -182,7 +182,9 @@ class FolderWatch implements TreeWatch {
   }
 }
 
-function describeLack(code: 'ENOSPC' | 'EMFILE'): string {
-  const [limit, setting] = code === 'ENOSPC' ? ['folders', 'max_user_watches'] : ['programs', 'max_user_instances']
-  return `the system lets no more ${limit} be watched (${code}); raise fs.inotify.${setting} with sysctl`
+function describeLimit(code: 'ENOSPC' | 'EMFILE'): string {
+  const isWatchLimit = code === 'ENOSPC'
+  const limit = isWatchLimit ? 'watched folders' : 'watching programs'
+  const setting = isWatchLimit ? 'max_user_watches' : 'max_user_instances'
+  return `the system allows no more ${limit} (${code}); raise fs.inotify.${setting} with sysctl`
 }

@@ -30,8 +30,8 @@ import {
   UNSUSPICIOUS_BYTES,
 } from './archive-members.ts'
 
-/** Allowed directory bytes per member on average, including its name; more would be comments. */
-const DIRECTORY_BYTES_EACH = 256
+/** Allowed directory bytes per member on average, including the name of the member. A larger directory would consist of comments. */
+const MEAN_ENTRY_BYTES = 256
 
 const inflate = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(inflateRaw)
 
@@ -44,35 +44,35 @@ export async function readZipDirectory(
   const list = new MemberList<CentralDirectoryEntry>(limits)
   // Checked before reading, because a directory can declare any number of members.
   new MemberList<CentralDirectoryEntry>(limits).count(directory.count)
-  if (directory.size > limits.maxEntries * DIRECTORY_BYTES_EACH) throw new ArchiveError('its directory is too large')
+  if (directory.size > limits.maxEntries * MEAN_ENTRY_BYTES) throw new ArchiveError('its directory is too large')
   const bytes = await readAt(file, directory.start, directory.size)
-  const places = withArchiveErrors(() => parseDirectory(bytes, directory.count))
-  const total = places.reduce((sum, { size }) => sum + size, 0)
+  const entries = withArchiveErrors(() => parseDirectory(bytes, directory.count))
+  const total = entries.reduce((sum, { size }) => sum + size, 0)
   if (total > limits.maxBytes) throw createTooLargeError(limits.maxBytes)
-  const overlapping = findOverlaps(places)
-  for (const place of places) {
-    const found = overlapping.has(place)
+  const overlapping = findOverlaps(entries)
+  for (const entry of entries) {
+    const found = overlapping.has(entry)
       ? ({ type: 'refused', refusal: refuse('damaged', 'shares its bytes with other members') } as const)
-      : judgeMember(place, limits)
-    list.add(place.name, found)
+      : judgeMember(entry, limits)
+    list.add(entry.name, found)
   }
   return list
 }
 
 /** The verified content of a member. @throws {MemberError} when it differs from the directory */
-export async function readZipMember(file: OpenFile, place: CentralDirectoryEntry): Promise<Uint8Array> {
-  const { name, method, compressedSize, size, checksum, offset } = place
+export async function readZipMember(file: OpenFile, entry: CentralDirectoryEntry): Promise<Uint8Array> {
+  const { name, method, compressedSize, size, checksum, offset } = entry
   const header = await readAt(file, offset, LOCAL_HEADER_BYTES + name.length).catch(throwMemberError)
-  const start = locateContent(header, place)
+  const start = locateContent(header, entry)
   const bytes = await readAt(file, start, compressedSize).catch(throwMemberError)
   const content = method === 0 ? bytes : await unpack(bytes, size)
   if (content.length !== size || crc32(content) !== checksum) throw new MemberError('its content is damaged')
   return content
 }
 
-function locateContent(header: Uint8Array, place: CentralDirectoryEntry): number {
+function locateContent(header: Uint8Array, entry: CentralDirectoryEntry): number {
   try {
-    return findContent(header, place)
+    return findContent(header, entry)
   } catch (error) {
     throw error instanceof ZipError ? new MemberError(error.message, { cause: error }) : error
   }
@@ -95,8 +95,8 @@ async function locateDirectory(file: OpenFile): Promise<ZipDirectory> {
   const found = findDirectory(await readAt(file, lowest, file.size - lowest))
   if (found === undefined) {
     // A truncated archive lacks its end record.
-    const isBegun = file.size >= 4 && Buffer.from(await readAt(file, 0, 4)).readUInt32LE() === LOCAL_HEADER_SIGNATURE
-    throw isBegun ? createTruncatedError() : new ArchiveError('it is no zip archive', { advice: FORMAT_ADVICE })
+    const isZip = file.size >= 4 && Buffer.from(await readAt(file, 0, 4)).readUInt32LE() === LOCAL_HEADER_SIGNATURE
+    throw isZip ? createTruncatedError() : new ArchiveError('it is not a zip archive', { advice: FORMAT_ADVICE })
   }
   if (!('end64' in found)) return found
   const end = await readAt(file, found.end64, ZIP64_END_BYTES)
@@ -115,13 +115,13 @@ const FILE_TYPE = 0o170000
 const LINK_TYPE = 0o120000
 const PLAIN_TYPES: ReadonlySet<number> = new Set([0, 0o100000, 0o040000])
 
-function judgeMember(place: CentralDirectoryEntry, limits: ArchiveLimits): FoundMember<CentralDirectoryEntry> {
+function judgeMember(entry: CentralDirectoryEntry, limits: ArchiveLimits): FoundMember<CentralDirectoryEntry> {
   const refused = (refusal: Refusal): FoundMember<CentralDirectoryEntry> => ({ type: 'refused', refusal })
-  const { flags, method, compressedSize, size, mode } = place
+  const { flags, method, compressedSize, size, mode } = entry
   const type = mode & FILE_TYPE
   if (type === LINK_TYPE) return { type: 'link' }
   if (!PLAIN_TYPES.has(type)) return refused(refuse('not-text', 'neither a file nor a folder'))
-  if (place.name.at(-1) === 0x2f) return { type: 'folder' }
+  if (entry.name.at(-1) === 0x2f) return { type: 'folder' }
   if ((flags & ENCRYPTION_FLAGS) !== 0) return refused(refuse('encrypted', 'a password'))
   if (method !== 0 && method !== 8) return refused(refuse('damaged', `packed by method ${method}, which is not read`))
   if (size > UNSUSPICIOUS_BYTES && size > compressedSize * limits.maxRatio) {
@@ -129,5 +129,5 @@ function judgeMember(place: CentralDirectoryEntry, limits: ArchiveLimits): Found
   }
   // Deflate adds five bytes per 64 kB of incompressible data.
   if (compressedSize > size + size / 1000 + 1024) return refused(refuse('damaged', 'larger packed than unpacked'))
-  return { type: 'file', size, position: place }
+  return { type: 'file', size, position: entry }
 }

@@ -2,7 +2,7 @@
 export class InstallError extends Error {
   readonly advice: string
 
-  constructor(problem: string, advice = 'nothing was put in place; give a folder with the files by --from') {
+  constructor(problem: string, advice = 'nothing was installed; give a folder with the files with --from') {
     super(problem)
     this.advice = advice
   }

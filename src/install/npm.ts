@@ -13,7 +13,7 @@ export async function withNpmTarball(
   signal: AbortSignal | undefined,
   use: (tarball: string) => Promise<void>,
 ): Promise<void> {
-  // Outside of any project, whose npm settings must not apply.
+  // The folder is outside of any project, because the npm settings of a project must not apply.
   const folder = await mkdtemp(join(tmpdir(), 'pharos-npm-'))
   try {
     await use(await packInto(folder, spec, signal))
@@ -47,18 +47,18 @@ function runNpm(args: readonly string[], folder: string, signal: AbortSignal | u
       ...(signal ? { signal } : {}),
     })
     let output = ''
-    const keep = (some: Buffer): void => {
-      output = (output + some.toString('utf8')).slice(-4000)
+    const append = (chunk: Buffer): void => {
+      output = (output + chunk.toString('utf8')).slice(-4000)
     }
-    child.stdout.on('data', keep)
-    child.stderr.on('data', keep)
+    child.stdout.on('data', append)
+    child.stderr.on('data', append)
     child.on('error', (error) => {
       const isMissing = 'code' in error && error.code === 'ENOENT'
       reject(
         isMissing
           ? new InstallError(
-              'npm is not there',
-              'install npm, which comes with Node, or give a folder with the files by --from',
+              'npm was not found',
+              'install npm, which comes with Node, or give a folder with the files with --from',
             )
           : error,
       )
@@ -69,11 +69,11 @@ function runNpm(args: readonly string[], folder: string, signal: AbortSignal | u
 
 /** The first message of npm about a failure, without its prefix and without lines that only name the failure. */
 function readNpmError(output: string): string {
-  const said = output
+  const messages = output
     .split('\n')
     .flatMap((line) => /^npm (?:error|ERR!) (.*\S)/.exec(line)?.[1] ?? [])
     .filter((line) => !/^(?:code|syscall|errno|path|dest|A complete log) /.test(line))
-  return said[0]?.replace(/^(?:enoent|notarget|\d{3}) /, '') ?? 'it says nothing'
+  return messages[0]?.replace(/^(?:enoent|notarget|\d{3}) /, '') ?? 'no reason was given'
 }
 
 function adviceFor(output: string): string {

@@ -43,8 +43,8 @@ async function writeFile(target: string, bytes: ByteSource, size: number): Promi
   await mkdir(dirname(target), { recursive: true })
   const file = await open(target, 'w')
   try {
-    await bytes.copy(size, async (some) => {
-      await file.write(some)
+    await bytes.copy(size, async (chunk) => {
+      await file.write(chunk)
     })
     await file.sync()
   } finally {
@@ -67,15 +67,15 @@ class ByteSource {
     this.#chunks = stream[Symbol.asyncIterator]()
   }
 
-  /** Returns fewer bytes only at the end of the stream. */
+  /** Reads the next `size` bytes; fewer only at the end of the stream. */
   async read(size: number): Promise<Buffer> {
     const parts: Buffer[] = []
-    await this.copy(size, async (some) => void parts.push(some), true)
+    await this.copy(size, async (chunk) => void parts.push(chunk), true)
     return Buffer.concat(parts)
   }
 
-  /** Passes a number of bytes on, or skips them. */
-  async copy(size: number, take?: (some: Buffer) => Promise<void>, mayEnd = false): Promise<void> {
+  /** Passes the next `size` bytes to `take`, or skips them. `mayEnd` allows the stream to end earlier. */
+  async copy(size: number, take?: (chunk: Buffer) => Promise<void>, mayEnd = false): Promise<void> {
     for (let left = size; left > 0; ) {
       if (this.#rest.length === 0) {
         const next = await this.#chunks.next()
@@ -85,10 +85,10 @@ class ByteSource {
         }
         this.#rest = next.value
       }
-      const some = this.#rest.subarray(0, left)
-      await take?.(some)
-      this.#rest = this.#rest.subarray(some.length)
-      left -= some.length
+      const chunk = this.#rest.subarray(0, left)
+      await take?.(chunk)
+      this.#rest = this.#rest.subarray(chunk.length)
+      left -= chunk.length
     }
   }
 }

@@ -24,23 +24,23 @@ const REPORT_INTERVAL_MS = 300
  * process continues the run.
  */
 export async function runAnalysisProcess({ library, runId, stdin, stdout, signal }: AnalysisProcess): Promise<void> {
-  const alone = new AbortController()
-  const leave = () => alone.abort()
-  stdin.on('end', leave).on('error', leave).resume()
-  stdout.on('error', leave)
+  const orphaned = new AbortController()
+  const abort = () => orphaned.abort()
+  stdin.on('end', abort).on('error', abort).resume()
+  stdout.on('error', abort)
   const print = (line: string) => {
-    if (!alone.signal.aborted) stdout.write(`${line}\n`)
+    if (!orphaned.signal.aborted) stdout.write(`${line}\n`)
   }
-  let toldAt = Number.NEGATIVE_INFINITY
+  let reportedAt = Number.NEGATIVE_INFINITY
   let run: AnalysisRun | undefined
-  const report = (now: AnalysisRun, isDue = performance.now() - toldAt >= REPORT_INTERVAL_MS) => {
+  const report = (now: AnalysisRun, isDue = performance.now() - reportedAt >= REPORT_INTERVAL_MS) => {
     run = now
     if (!isDue) return
-    toldAt = performance.now()
+    reportedAt = performance.now()
     print(writeAnalysisFrame(frameOf(now)))
   }
   try {
-    const events = analyseLibrary(library, { runId, isLeftOpen: true }, AbortSignal.any([signal, alone.signal]))
+    const events = analyseLibrary(library, { runId, isLeftOpen: true }, AbortSignal.any([signal, orphaned.signal]))
     for await (const event of events) {
       if (event.type === 'started' || event.type === 'ended') report(event.run, true)
       else if (event.type === 'milestone') print(writeFrame({ type: 'MILESTONE', data: event.note }))
@@ -50,7 +50,7 @@ export async function runAnalysisProcess({ library, runId, stdin, stdout, signal
         report({ ...run, stage: event.stage }, event.stage !== run.stage)
     }
   } finally {
-    stdin.off('end', leave).off('error', leave)
+    stdin.off('end', abort).off('error', abort)
     // Pending input must not keep the process alive.
     stdin.destroy()
   }

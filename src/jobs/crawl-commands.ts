@@ -11,9 +11,9 @@ export interface CrawlCommands {
 export function createCrawlCommands(): CrawlCommands {
   let isPaused = false
   let maxVisits = Number.POSITIVE_INFINITY
-  const waiting = new Set<() => void>()
-  const tell = () => {
-    for (const wake of waiting) wake()
+  const waiters = new Set<() => void>()
+  const wakeAll = () => {
+    for (const wake of waiters) wake()
   }
   return {
     control: {
@@ -25,21 +25,21 @@ export function createCrawlCommands(): CrawlCommands {
       },
       waitForChange: (signal) =>
         new Promise((resolve, reject) => {
-          const end = () => {
-            waiting.delete(wake)
+          const cleanUp = () => {
+            waiters.delete(wake)
             signal.removeEventListener('abort', stop)
           }
           const wake = () => {
-            end()
+            cleanUp()
             resolve()
           }
           const stop = () => {
-            end()
+            cleanUp()
             reject(signal.reason)
           }
           if (signal.aborted) stop()
           else {
-            waiting.add(wake)
+            waiters.add(wake)
             signal.addEventListener('abort', stop)
           }
         }),
@@ -50,7 +50,7 @@ export function createCrawlCommands(): CrawlCommands {
       else if (line === 'RESUME') isPaused = false
       else if (count !== undefined) maxVisits = Number(count)
       else return
-      tell()
+      wakeAll()
     },
   }
 }

@@ -43,15 +43,15 @@ export interface CrawlProcessResult {
  */
 export async function runCrawlProcess(options: CrawlProcessOptions): Promise<CrawlProcessResult> {
   const { library, resolveCrawl, onEvent, stdin, stdout, signal } = options
-  const gone = new AbortController()
-  const leave = () => gone.abort(new PharosError('INTERRUPTED'))
-  const switches = createCrawlCommands()
-  const output = openOutput(stdout, leave)
-  const closeInput = readCommands(stdin, switches.execute, leave)
-  const either = AbortSignal.any([signal, gone.signal])
+  const orphaned = new AbortController()
+  const abort = () => orphaned.abort(new PharosError('INTERRUPTED'))
+  const commands = createCrawlCommands()
+  const output = openOutput(stdout, abort)
+  const closeInput = readCommands(stdin, commands.execute, abort)
+  const combined = AbortSignal.any([signal, orphaned.signal])
   try {
-    const taken = await retryUntilFree(library, either, resolveCrawl)
-    const { source } = taken
+    const assignment = await retryUntilFree(library, combined, resolveCrawl)
+    const { source } = assignment
     const writer = createFrameWriter({
       sourceId: source.id,
       startUrl: source.url,
@@ -60,32 +60,32 @@ export async function runCrawlProcess(options: CrawlProcessOptions): Promise<Cra
       say: output.say,
     })
     let summary: CrawlSummary | undefined
-    const { control } = switches
-    const { first, events } = await retryUntilFree(library, either, async () => {
-      const begun =
-        'joined' in taken
-          ? joinCrawl(library, taken, either, control)
-          : crawlSource(library, source, { ...taken.input, control }, either)
-      return { first: await begun.next(), events: begun }
+    const { control } = commands
+    const { first, events } = await retryUntilFree(library, combined, async () => {
+      const crawl =
+        'joined' in assignment
+          ? joinCrawl(library, assignment, combined, control)
+          : crawlSource(library, source, { ...assignment.input, control }, combined)
+      return { first: await crawl.next(), events: crawl }
     })
     // The process that began a crawl embeds the pages of all processes that joined it.
-    const arrivals = 'joined' in taken ? undefined : embedDuringCrawl(library, source)
+    const embedding = 'joined' in assignment ? undefined : embedDuringCrawl(library, source)
     try {
       for (let next = first; next.done !== true; next = await events.next()) {
         const event = next.value
         writer.tell(event)
         onEvent(event)
-        arrivals?.note(event)
+        embedding?.note(event)
         if (event.type === 'ended') summary = event.summary
       }
     } finally {
-      await arrivals?.stop()
+      await embedding?.stop()
     }
-    if (summary === undefined) throw new Error('the crawl ended without saying so')
-    // The server or a worker embeds the rest. Every search reports a model that fails.
-    if (arrivals !== undefined) await beginEmbedding(library, source, either).catch(() => undefined)
+    if (summary === undefined) throw new Error('the crawl ended without a result')
+    // A failure is ignored: the server or a worker embeds the rest, and every search reports a model that fails.
+    if (embedding !== undefined) await beginEmbedding(library, source, combined).catch(() => undefined)
     output.print(writeFinalStats(writer.progress))
-    return { source, summary, signal: either }
+    return { source, summary, signal: combined }
   } finally {
     closeInput()
     await output.close()
@@ -94,7 +94,7 @@ export async function runCrawlProcess(options: CrawlProcessOptions): Promise<Cra
 
 /** Poll interval for the source to become free. */
 const POLL_INTERVAL_MS = 250
-/** Added to the time after which a silent process counts as dead, while waiting for that process. */
+/** Margin added to the liveness timeout of the process that still crawls the source. */
 const TAKEOVER_MARGIN_MS = 10_000
 
 /**
@@ -102,15 +102,15 @@ const TAKEOVER_MARGIN_MS = 10_000
  * moment to end, after which this process continues its job.
  */
 async function retryUntilFree<T>({ clock, limits }: Library, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  const patienceMs = limits.aliveMs + TAKEOVER_MARGIN_MS
-  let until = clock.now() + patienceMs
+  const timeoutMs = limits.aliveMs + TAKEOVER_MARGIN_MS
+  let until = clock.now() + timeoutMs
   for (;;) {
     try {
       return await work()
     } catch (error) {
       const code = error instanceof PharosError ? error.code : undefined
-      // While the library is unreachable, no process can renew its liveness or lose it.
-      if (code === 'LIBRARY_UNREACHABLE') until = clock.now() + patienceMs
+      // The timeout starts again, because no process can renew its liveness while the library is unreachable.
+      if (code === 'LIBRARY_UNREACHABLE') until = clock.now() + timeoutMs
       else if (code !== 'CRAWL_RUNNING' || clock.now() > until) throw error
     }
     await clock.sleep(POLL_INTERVAL_MS, signal)
@@ -121,21 +121,21 @@ async function retryUntilFree<T>({ clock, limits }: Library, signal: AbortSignal
 const MAX_COMMAND_LENGTH = 1000
 
 /** Reads commands, one per line. Returns a function that stops reading. */
-function readCommands(stdin: Readable, obey: (line: string) => void, leave: () => void): () => void {
+function readCommands(stdin: Readable, execute: (line: string) => void, onEnd: () => void): () => void {
   const decoder = new StringDecoder('utf8')
   let line = ''
   const read = (data: Buffer) => {
     const parts = (line + decoder.write(data)).split('\n')
     line = parts.pop() ?? ''
     if (line.length > MAX_COMMAND_LENGTH) line = ''
-    for (const part of parts) obey(part.trim())
+    for (const part of parts) execute(part.trim())
   }
   stdin.on('data', read)
-  stdin.on('end', leave)
-  stdin.on('error', leave)
+  stdin.on('end', onEnd)
+  stdin.on('error', onEnd)
   return () => {
     stdin.off('data', read)
-    stdin.off('end', leave)
+    stdin.off('end', onEnd)
     // Pending input must not keep the process alive.
     stdin.destroy()
   }
@@ -159,49 +159,50 @@ const MAX_KEPT_FRAMES = 1000
 /** Maximum time to wait for the output to be read at the end. */
 const FLUSH_TIMEOUT_MS = 1000
 
-function openOutput(stdout: Writable, leave: () => void): Output {
-  let isGone = false
-  let kept: Frame[] = []
-  let latest: Frame | undefined
+function openOutput(stdout: Writable, onError: () => void): Output {
+  let isBroken = false
+  let keptFrames: Frame[] = []
+  let latestProgress: Frame | undefined
   let dropped = 0
-  const put = (line: string) => {
-    if (!isGone) stdout.write(`${line}\n`)
+  const writeLine = (line: string) => {
+    if (!isBroken) stdout.write(`${line}\n`)
   }
-  const catchUp = () => {
-    if (dropped > 0) put(`${dropped} frames were dropped because the output was not read`)
-    for (const frame of latest === undefined ? kept : [...kept, latest]) put(writeFrame(frame))
-    kept = []
-    latest = undefined
+  const writeBacklog = () => {
+    if (dropped > 0) writeLine(`${dropped} frames were dropped because the output was not read`)
+    const backlog = latestProgress === undefined ? keptFrames : [...keptFrames, latestProgress]
+    for (const frame of backlog) writeLine(writeFrame(frame))
+    keptFrames = []
+    latestProgress = undefined
     dropped = 0
   }
-  const lose = () => {
-    isGone = true
-    leave()
+  const markBroken = () => {
+    isBroken = true
+    onError()
   }
-  stdout.on('drain', catchUp)
-  stdout.on('error', lose)
+  stdout.on('drain', writeBacklog)
+  stdout.on('error', markBroken)
   return {
     say(line) {
-      if (stdout.writableLength < MAX_UNREAD_BYTES) put(line)
+      if (stdout.writableLength < MAX_UNREAD_BYTES) writeLine(line)
       else dropped++
     },
     print(line) {
-      catchUp()
-      put(line)
+      writeBacklog()
+      writeLine(line)
     },
     write(frame) {
-      if (stdout.writableLength < MAX_UNREAD_BYTES) put(writeFrame(frame))
-      else if (frame.type === 'PROGRESS') latest = frame
-      else if ((frame.type === 'PROBLEM' || frame.type === 'MILESTONE') && kept.length < MAX_KEPT_FRAMES)
-        kept.push(frame)
+      if (stdout.writableLength < MAX_UNREAD_BYTES) writeLine(writeFrame(frame))
+      else if (frame.type === 'PROGRESS') latestProgress = frame
+      else if ((frame.type === 'PROBLEM' || frame.type === 'MILESTONE') && keptFrames.length < MAX_KEPT_FRAMES)
+        keptFrames.push(frame)
       else dropped++
     },
     async close() {
       const until = Date.now() + FLUSH_TIMEOUT_MS
-      while (!isGone && stdout.writableLength > 0 && Date.now() < until) {
+      while (!isBroken && stdout.writableLength > 0 && Date.now() < until) {
         await new Promise((resolve) => setTimeout(resolve, 10))
       }
-      stdout.off('drain', catchUp)
+      stdout.off('drain', writeBacklog)
     },
   }
 }

@@ -138,7 +138,7 @@ test('a requested pause is reported immediately, and not as a problem', () => {
   ])
 })
 
-const WORDS: readonly (readonly [Reason, string])[] = [
+const FRAME_REASONS: readonly (readonly [Reason, string])[] = [
   ['off-site', 'off-domain'],
   ['scheme', 'bad-url'],
   ['bad-url', 'bad-url'],
@@ -152,7 +152,7 @@ const WORDS: readonly (readonly [Reason, string])[] = [
   ['blocked', 'blocked'],
 ]
 
-test.each(WORDS)('%s is dropped as %s', (reason, word) => {
+test.each(FRAME_REASONS)('an address dropped for %s is reported with the reason %s', (reason, frameReason) => {
   const url = `${START}a?b=c`
   const frames = write([
     [0, { type: 'dropped', url, depth: 1, reason, pattern: null, target: START }],
@@ -160,10 +160,10 @@ test.each(WORDS)('%s is dropped as %s', (reason, word) => {
   ])
   const queue = dataOf(frames, 'QUEUE')
   expect(queue).toMatchObject([
-    { action: 'drop', url, depth: 1, host: 'docs.example', reason: word },
-    { action: 'drop', url, depth: null, reason: word },
+    { action: 'drop', url, depth: 1, host: 'docs.example', reason: frameReason },
+    { action: 'drop', url, depth: null, reason: frameReason },
   ])
-  expect(queue[0]?.alias).toBe(word === 'query-skip' ? START : null)
+  expect(queue[0]?.alias).toBe(frameReason === 'query-skip' ? START : null)
 })
 
 test('each step of an address through the queue is reported', () => {
@@ -192,7 +192,7 @@ test('each step of an address through the queue is reported', () => {
   expect(dataOf(frames, 'PROGRESS')).toMatchObject([{ found: 2, downloaded: 1, sitemapCount: 1, sitemapEnqueued: 1 }])
 })
 
-test('stored and failed addresses are reported', () => {
+test('addresses that are already stored and addresses that failed are reported', () => {
   const frames = write([
     [0, settled('https://a.example/1', { state: 'unchanged', status: 304, bytes: 0, storedMs: 90_400 })],
     [0, settled('https://a.example/2', { state: 'unchanged', status: null, bytes: 0, storedMs: 1000 })],

@@ -48,7 +48,7 @@ class CrawlFrames implements FrameWriter {
   readonly #domain: string | null
   #crawlId: string | null = null
   #state: CrawlProgress = EMPTY_PROGRESS
-  #toldAt = Number.NEGATIVE_INFINITY
+  #reportedAt = Number.NEGATIVE_INFINITY
   #found = 0
   #downloaded = 0
   #sitemaps = 0
@@ -125,7 +125,7 @@ class CrawlFrames implements FrameWriter {
       case 'progress':
         this.#state = event
         this.#queueSize = event.queued
-        if (this.#options.now() - this.#toldAt >= PROGRESS_INTERVAL_MS) this.#report()
+        if (this.#options.now() - this.#reportedAt >= PROGRESS_INTERVAL_MS) this.#report()
         return
       case 'paused':
       case 'resumed':
@@ -150,7 +150,7 @@ class CrawlFrames implements FrameWriter {
   }
 
   #report(): void {
-    this.#toldAt = this.#options.now()
+    this.#reportedAt = this.#options.now()
     this.#options.write({ type: 'PROGRESS', data: this.progress })
   }
 
@@ -162,8 +162,8 @@ class CrawlFrames implements FrameWriter {
     alias: string | null = null,
   ): void {
     // Only an address that was dropped for its query has an alias.
-    const known = reason === 'query-skip' ? alias : null
-    const data = { action, url, depth, host: hostOf(url), reason, queueSize: this.#queueSize, alias: known }
+    const queryAlias = reason === 'query-skip' ? alias : null
+    const data = { action, url, depth, host: hostOf(url), reason, queueSize: this.#queueSize, alias: queryAlias }
     this.#options.write({ type: 'QUEUE', data })
   }
 
@@ -201,7 +201,7 @@ class CrawlFrames implements FrameWriter {
     }
     if (event.type === 'paced') {
       const { askedMs, intervalMs } = event
-      this.#tellProblem('crawl-delay-cut', host, 'its robots.txt asks for longer pauses than it gets', {
+      this.#tellProblem('crawl-delay-cut', host, 'its robots.txt asks for longer pauses than Pharos makes', {
         askedMs,
         intervalMs,
       })
@@ -268,7 +268,7 @@ function listEndProblems(summary: CrawlSummary): EndProblem[] {
   const { end, problem, withheld, cappedAt, spent, unread = 0, overflow, incomplete, vainReason } = summary
   const problems: EndProblem[] = []
   if (end === 'gate') {
-    const message = problem ?? 'more pages would have been removed than is allowed'
+    const message = problem ?? 'the crawl would have removed more pages than allowed'
     problems.push({ kind: 'loss-gate', message, details: { withheld } })
   }
   if (cappedAt !== null) {
@@ -276,7 +276,7 @@ function listEndProblems(summary: CrawlSummary): EndProblem[] {
     problems.push({ kind: 'page-cap', message, details: { maxPages: cappedAt, unread } })
   }
   if (overflow > 0) {
-    const message = `${overflow} addresses were found and not recorded, as there was no room for them`
+    const message = `${overflow} addresses were not recorded: the source has reached its limit (maxAddresses)`
     problems.push({ kind: 'address-overflow', message, details: { overflow } })
   }
   if (vainReason !== null) {
@@ -301,8 +301,8 @@ const UNANSWERED: ReadonlySet<Reason | null> = new Set<Reason | null>([
 ])
 
 function errorFrame({ url, reason, status, detail }: Extract<CrawlEvent, { type: 'settled' }>): ErrorFrame {
-  const isSave = reason === 'page-defect' || reason === 'unreadable'
-  const kind = reason === 'timeout' ? 'timeout' : UNANSWERED.has(reason) ? 'network' : isSave ? 'save' : 'http'
+  const isSaveError = reason === 'page-defect' || reason === 'unreadable'
+  const kind = reason === 'timeout' ? 'timeout' : UNANSWERED.has(reason) ? 'network' : isSaveError ? 'save' : 'http'
   const message = [reason, detail].filter((part) => part !== null).join(': ')
   return { url, kind, code: status, message: message === '' ? null : message }
 }

@@ -10,12 +10,12 @@ const MEASUREMENT_CACHE_MS = 50
 /** Measures the memory of this process, and can free the part that the page reader holds. */
 export function createMemory(reader: Pick<OpenPageReader, 'endIdleProcess'>): Memory {
   let used = 0
-  let askedAt = Number.NEGATIVE_INFINITY
+  let measuredAt = Number.NEGATIVE_INFINITY
   return {
     used() {
       const now = performance.now()
-      if (now - askedAt < MEASUREMENT_CACHE_MS) return used
-      askedAt = now
+      if (now - measuredAt < MEASUREMENT_CACHE_MS) return used
+      measuredAt = now
       used = measure()
       return used
     },

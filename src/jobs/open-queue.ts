@@ -24,7 +24,7 @@ export interface QueueOptions {
 /** A worker without a heartbeat for this long loses its jobs. This is the minimum that pg-boss allows. */
 const HEARTBEAT_TIMEOUT_S = 10
 const HEARTBEAT_INTERVAL_S = 3
-/** Interval for checking heartbeats. One of all workers performs each check. */
+/** Interval for checking heartbeats. Only one worker performs each check. */
 const MONITOR_INTERVAL_S = 4
 /** Poll interval for workers that receive no notifications. */
 const POLL_INTERVAL_S = 1
@@ -63,8 +63,8 @@ export async function openQueue(options: QueueOptions): Promise<WorkQueue> {
   // A role that may use the schema may not be allowed to create it.
   return startQueue(options, false).catch((cause: unknown) => {
     if (!isForbidden(cause)) throw cause
-    const advice = `let somebody who may run: ${writeGrants(location, `"${schema}_jobs"`, hasCode(cause, NO_SCHEMA))}`
-    const problem = 'its role may not use the schema of its jobs'
+    const advice = `let an administrator run: ${writeGrants(location, `"${schema}_jobs"`, hasCode(cause, NO_SCHEMA))}`
+    const problem = 'its role has no access to the schema of the job queue'
     throw new PharosError('LIBRARY_UNUSABLE', { library: location, problem, advice }, { cause })
   })
 }
@@ -95,13 +95,13 @@ async function startQueue(options: QueueOptions, createSchema: boolean): Promise
     throw new PharosError('LIBRARY_UNUSABLE', { library: location, problem }, { cause })
   })
   // pg-boss passes all three on to the driver.
-  const lifetime: Pick<ClientConfig, 'keepAlive' | 'keepAliveInitialDelayMillis' | 'query_timeout'> = {
+  const connectionOptions: Pick<ClientConfig, 'keepAlive' | 'keepAliveInitialDelayMillis' | 'query_timeout'> = {
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     query_timeout: queryTimeoutMs,
   }
   const boss = new PgBoss({
-    ...lifetime,
+    ...connectionOptions,
     connectionString: address,
     connectionTimeoutMillis: connectMs,
     schema: `${schema}_jobs`,
@@ -118,15 +118,15 @@ async function startQueue(options: QueueOptions, createSchema: boolean): Promise
   boss.on('error', (error) => warn(error.message))
   try {
     await boss.start()
-    for (const queue of QUEUES) await makeQueue(boss, queue)
+    for (const queue of QUEUES) await ensureStoredQueue(boss, queue)
   } catch (error) {
     await boss.stop({ graceful: false }).catch(() => undefined)
     throw error
   }
-  return createQueue(boss)
+  return createWorkQueue(boss)
 }
 
-async function makeQueue(boss: PgBoss, queue: QueueName): Promise<void> {
+async function ensureStoredQueue(boss: PgBoss, queue: QueueName): Promise<void> {
   await boss.createQueue(queue, {
     policy: POLICIES[queue],
     notify: true,
@@ -139,12 +139,12 @@ async function makeQueue(boss: PgBoss, queue: QueueName): Promise<void> {
   })
 }
 
-function createQueue(boss: PgBoss): WorkQueue {
+function createWorkQueue(boss: PgBoss): WorkQueue {
   const find = async (queue: QueueName, id: string, run?: RunStatement) =>
     (await boss.findJobs(queue, { id, ...transactionOptions(run) }))[0]
   const send: WorkQueue['send'] = async (queue, { id, key, isFirst = false, after }, run) => {
-    const before = after === undefined ? undefined : await find(queue, after, run)
-    const singletonKey = before?.singletonKey ?? key
+    const precedingJob = after === undefined ? undefined : await find(queue, after, run)
+    const singletonKey = precedingJob?.singletonKey ?? key
     await boss.send(queue, {}, { id, singletonKey, priority: isFirst ? 1 : 0, ...transactionOptions(run) })
   }
   return {
@@ -193,5 +193,5 @@ function isOpen(job: { readonly state: string } | undefined): boolean {
 
 /** Failing a job that was not done returns it to the queue for another worker. */
 async function settle({ id, retryCount, signal }: Job, work: (taken: QueuedWork) => Promise<boolean>): Promise<void> {
-  if (!(await work({ id, attempt: retryCount, signal }))) throw new Error('given to another')
+  if (!(await work({ id, attempt: retryCount, signal }))) throw new Error('handed over to another worker')
 }

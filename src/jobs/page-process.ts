@@ -21,10 +21,10 @@ let isReady = false
 let currentRequest: PageRequest | undefined
 let cpuTimer: NodeJS.Timeout | undefined
 
-process.on('message', (question: PageRequest) => {
-  currentRequest = question
-  worker.postMessage(question)
-  if (isReady) limitCpuTime(question)
+process.on('message', (request: PageRequest) => {
+  currentRequest = request
+  worker.postMessage(request)
+  if (isReady) limitCpuTime(request)
 })
 worker.on('message', (answer: PageReply) => {
   clearInterval(cpuTimer)
@@ -36,7 +36,7 @@ worker.on('message', (answer: PageReply) => {
   process.send?.(answer)
 })
 worker.on('error', (error) => tellEnd(describeDeath(error)))
-worker.on('exit', () => tellEnd('ends the process that reads it'))
+worker.on('exit', () => tellEnd('crashes the process that reads it'))
 
 // The parent ends this process at the right time; a terminal sends its signals to all processes at once.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
@@ -48,11 +48,11 @@ const CPU_POLL_INTERVAL_MS = 250
 /** Gives up a page that uses too much CPU time. A wall-clock limit would hit good pages when the machine is busy. */
 function limitCpuTime({ maxCpuMs }: PageRequest): void {
   const before = process.cpuUsage()
-  const look = (): void => {
+  const checkCpuTime = (): void => {
     const { user, system } = process.cpuUsage(before)
     if ((user + system) / 1000 > maxCpuMs) tellEnd(`takes longer than ${Math.round(maxCpuMs / 100) / 10} s to read`)
   }
-  cpuTimer = setInterval(look, Math.min(CPU_POLL_INTERVAL_MS, maxCpuMs))
+  cpuTimer = setInterval(checkCpuTime, Math.min(CPU_POLL_INTERVAL_MS, maxCpuMs))
 }
 
 function tellEnd(problem: string): void {
@@ -62,5 +62,5 @@ function tellEnd(problem: string): void {
 
 function describeDeath(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'needs more memory than it may have' : 'ends the process that reads it'
+  return code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'needs more memory than allowed' : 'crashes the process that reads it'
 }

@@ -34,7 +34,7 @@ test('a page that needs too much memory is given up, and the pages beside it are
   const hungry = '<i>'.repeat(300_000)
   expect(await readAll(['<p>One.', hungry, '<p>Two.'], { maxHeapMb: 40 })).toEqual([
     'page',
-    'PageDefect: needs more memory than it may have',
+    'PageDefect: needs more memory than allowed',
     'page',
   ])
 })
@@ -52,25 +52,25 @@ test('a page that takes too long is given up, and the pages beside it are read',
 test('a good page is read, however little CPU time the machine gives it', async () => {
   const reader = openPageReader({ sha256, threadAboveBytes: 0, maxCpuMs: 1500 })
   await reader.readPage(snapshotOf('<p>One.'), 'key')
-  const asked = reader.readPage(snapshotOf('<p>word</p>'.repeat(3000)), 'key')
+  const reading = reader.readPage(snapshotOf('<p>word</p>'.repeat(3000)), 'key')
   // Simulates a busy machine that does not schedule the process.
   const [child = 0] = childrenOf(process.pid)
   process.kill(child, 'SIGSTOP')
   await setTimeout(2000)
   process.kill(child, 'SIGCONT')
-  expect((await asked).extraction.type).toBe('page')
+  expect((await reading).extraction.type).toBe('page')
   await reader.close()
 })
 
 test('a page whose result grows without bounds is given up', async () => {
   const links = `<base href="https://host.example/${'a/'.repeat(900)}">${'<a href=x>y</a> '.repeat(17_000)}`
   expect(await readAll(['<h2>H'.repeat(26_000), links], {})).toEqual([
-    'PageDefect: is cut into more than 25000 chunks',
-    'PageDefect: becomes more than 30000000 characters',
+    'PageDefect: has more than 25000 chunks',
+    'PageDefect: has more than 30000000 characters',
   ])
 })
 
-test('the body of a large page is transferred, that of a small one is not', async () => {
+test('the memory of the body of a large page is released once it was sent, that of a small page is kept', async () => {
   const reader = openPageReader({ sha256, threadAboveBytes: 1000 })
   const small = snapshotOf('')
   const large = snapshotOf('<p>word</p>'.repeat(1000))
@@ -163,7 +163,7 @@ test('documents that take too long or too much memory are given up, and the docu
   expect(readings.map((one) => (one.status === 'fulfilled' ? one.value.format : String(one.reason)))).toEqual([
     'reStructuredText',
     'Error: takes longer than 4 s to read',
-    'Error: needs more memory than it may have',
+    'Error: needs more memory than allowed',
     'CSV',
   ])
   await reader.close()
@@ -173,7 +173,7 @@ test('an extraction of HTML or Markdown has the same limits as documents', async
   const reader = openPageReader({ sha256, maxHeapMb: 40 })
   const table = `| a | b |\n| --- | --- |\n${'| one | two |\n'.repeat(60_000)}`
   const markdown = { url: 'https://host.example/table.md', body: table, headers: { 'content-type': 'text/markdown' } }
-  const defect = new PageDefect('needs more memory than it may have')
+  const defect = new PageDefect('needs more memory than allowed')
   await expect(reader.extract(markdown, 'table.md', false)).rejects.toEqual(defect)
   await expect(reader.extract(snapshotOf('<div>'.repeat(300_000)), 'nested.html', false)).rejects.toEqual(defect)
   await reader.close()
@@ -188,7 +188,7 @@ test('small Markdown with very many brackets or cells is extracted within the li
   await reader.close()
 })
 
-test('an extraction reports the same removals in both processes', async () => {
+test('an extraction reports the same removals in this process and in the reader process', async () => {
   const hidden = '<p hidden>secret</p>'
   const removalsOf = async (threadAboveBytes: number) => {
     const reader = openPageReader({ sha256, threadAboveBytes })
@@ -196,7 +196,7 @@ test('an extraction reports the same removals in both processes', async () => {
     await reader.close()
     return removals
   }
-  const here = await removalsOf(1_000_000)
-  expect(here).not.toEqual([])
-  expect(await removalsOf(0)).toEqual(here)
+  const removals = await removalsOf(1_000_000)
+  expect(removals).not.toEqual([])
+  expect(await removalsOf(0)).toEqual(removals)
 })

@@ -15,7 +15,7 @@ export interface PageReaderOptions {
    * than the transfer takes, and the worst of them need 500 times their size in memory. @default 524_288
    */
   readonly threadAboveBytes?: number
-  /** The heap limit of the thread that reads there, in MB; a page that needs more counts as defective. @default 320 */
+  /** The heap limit of the reading thread in that process, in MB; a page that needs more counts as defective. @default 320 */
   readonly maxHeapMb?: number
   /**
    * The CPU time for a small page in milliseconds; a large page gets up to four times as much. Time in which the machine is busy with other
@@ -43,46 +43,46 @@ const START_TIMEOUT_MS = 60_000
 /** Opens a page reader. Its process starts with the first large page or document. */
 export function openPageReader(options: PageReaderOptions): OpenPageReader {
   const { sha256, threadAboveBytes = 524_288, maxHeapMb = 320, maxCpuMs = 30_000 } = options
-  const apart = new PageProcess(maxHeapMb)
+  const pageProcess = new PageProcess(maxHeapMb)
   const limitOf = ({ body }: Snapshot): number =>
     maxCpuMs * Math.min(MAX_CPU_SHARES, 1 + Math.floor(body.length / BYTES_PER_CPU_SHARE))
-  // The size of a document does not indicate its cost.
+  // Every document counts as costly, because its size does not indicate its cost.
   const isCostly = (snapshot: Snapshot): boolean =>
     snapshot.body.length > threadAboveBytes || isDense(snapshot.body) || formatOfResponse(snapshot) !== undefined
   return {
     async readPage(snapshot, key, options = {}) {
       if (isCostly(snapshot)) {
-        const question = { type: 'page', snapshot, key, profile: options.chunks, maxCpuMs: limitOf(snapshot) } as const
-        return (await apart.read(question, options.keepsBody)) as PageReading
+        const request = { type: 'page', snapshot, key, profile: options.chunks, maxCpuMs: limitOf(snapshot) } as const
+        return (await pageProcess.read(request, options.keepsBody)) as PageReading
       }
       // Loaded with the first page, because searches do not need the HTML parser.
       const { readPage } = await import('../crawl/read-page.ts')
       return readPage(snapshot, key, sha256, options.chunks)
     },
     async readDocument(snapshot, key, options = {}) {
-      const question = {
+      const request = {
         type: 'document',
         snapshot,
         key,
         profile: options.chunks,
         maxCpuMs: limitOf(snapshot),
       } as const
-      return (await apart.read(question, options.keepsBody)) as DocumentReading
+      return (await pageProcess.read(request, options.keepsBody)) as DocumentReading
     },
     async extract(snapshot, name, debug) {
       if (isCostly(snapshot)) {
-        const question = { type: 'extraction', snapshot, key: name, debug, maxCpuMs: limitOf(snapshot) } as const
-        return ((await apart.read(question)) as PageReading).extraction
+        const request = { type: 'extraction', snapshot, key: name, debug, maxCpuMs: limitOf(snapshot) } as const
+        return ((await pageProcess.read(request)) as PageReading).extraction
       }
       const { extractPage } = await import('../core/extract/extract-page.ts')
       return extractPage(snapshot, { debug, sha256 })
     },
-    endIdleProcess: () => apart.endIfIdle(),
-    close: () => apart.close(),
+    endIdleProcess: () => pageProcess.endIfIdle(),
+    close: () => pageProcess.close(),
   }
 }
 
-/** The CPU time of a page is multiplied by one more for every `BYTES_PER_CPU_SHARE` bytes, up to `MAX_CPU_SHARES`. */
+/** A page gets one share of CPU time, and one more for every `BYTES_PER_CPU_SHARE` bytes, up to `MAX_CPU_SHARES`. */
 const BYTES_PER_CPU_SHARE = 3_000_000
 const MAX_CPU_SHARES = 4
 /**
@@ -99,24 +99,24 @@ const MARKS = ['<', '[', '|']
 
 /** Whether a page has too many elements, links or cells to be read quickly. */
 function isDense(body: Snapshot['body']): boolean {
-  return body.length > MAX_MARKS && MARKS.some((mark) => isAbove(body, mark, MAX_MARKS))
+  return body.length > MAX_MARKS && MARKS.some((mark) => hasMoreMarksThan(MAX_MARKS, body, mark))
 }
 
-function isAbove(body: Snapshot['body'], mark: string, most: number): boolean {
+function hasMoreMarksThan(maxCount: number, body: Snapshot['body'], mark: string): boolean {
   const code = mark.charCodeAt(0)
   const find = (from: number): number =>
     typeof body === 'string' ? body.indexOf(mark, from) : body.indexOf(code, from)
   let count = 0
   for (let at = find(0); at >= 0; at = find(at + 1)) {
-    if (++count > most) return true
+    if (++count > maxCount) return true
   }
   return false
 }
 
 interface PageTask {
-  readonly question: PageRequest
-  /** Memory that is transferred with the question. */
-  readonly given: ArrayBuffer[]
+  readonly request: PageRequest
+  /** Memory that is released once the request was sent. */
+  readonly ownedBuffers: ArrayBuffer[]
   readonly resolve: (reading: PageReading | DocumentReading) => void
   readonly reject: (error: Error) => void
 }
@@ -137,10 +137,10 @@ class PageProcess {
     this.#threadMb = threadMb
   }
 
-  read(question: PageRequest, keepsBody = false): Promise<PageReading | DocumentReading> {
+  read(request: PageRequest, keepsBody = false): Promise<PageReading | DocumentReading> {
     return new Promise((resolve, reject) => {
-      const given = keepsBody ? [] : ownedMemory(question.snapshot)
-      this.#tasks.push({ question, given, resolve, reject })
+      const ownedBuffers = keepsBody ? [] : listOwnedBuffers(request.snapshot)
+      this.#tasks.push({ request, ownedBuffers, resolve, reject })
       this.#next()
     })
   }
@@ -150,38 +150,38 @@ class PageProcess {
   }
 
   async close(): Promise<void> {
-    const jobs = [...(this.#current === undefined ? [] : [this.#current]), ...this.#tasks.splice(0)]
+    const unfinished = [...(this.#current === undefined ? [] : [this.#current]), ...this.#tasks.splice(0)]
     this.#current = undefined
     await this.#endChild()
-    for (const { reject } of jobs) reject(new Error('the page reader was closed'))
+    for (const { reject } of unfinished) reject(new Error('the page reader was closed'))
   }
 
   #next(): void {
     if (this.#current !== undefined) return
     clearTimeout(this.#timer)
-    const job = this.#tasks.shift()
-    if (job === undefined) {
+    const task = this.#tasks.shift()
+    if (task === undefined) {
       this.#child?.unref()
       this.#child?.channel?.unref()
       this.#timer = setTimeout(() => void this.#endChild(), IDLE_TIMEOUT_MS).unref()
       return
     }
     const child = this.#child ?? this.#start()
-    this.#current = job
-    this.#setLimit(child, job)
+    this.#current = task
+    this.#setLimit(child, task)
     child.ref()
     child.channel?.ref()
-    child.send(job.question)
+    child.send(task.request)
     // The data has been copied to the child, so the memory can be released.
-    for (const memory of job.given) memory.transfer(0)
+    for (const buffer of task.ownedBuffers) buffer.transfer(0)
   }
 
   /** Sets the wall-clock limit. The time to start does not count towards the limit of the page. The process itself checks its CPU time. */
-  #setLimit(child: ChildProcess, { question }: PageTask): void {
+  #setLimit(child: ChildProcess, { request }: PageTask): void {
     clearTimeout(this.#timer)
     const [ms, problem] = this.#isReady
-      ? [Math.min(WALL_CLOCK_FACTOR * question.maxCpuMs, MAX_WALL_CLOCK_MS), 'is never read to its end']
-      : [START_TIMEOUT_MS, 'waits for a process that does not start']
+      ? [Math.min(WALL_CLOCK_FACTOR * request.maxCpuMs, MAX_WALL_CLOCK_MS), 'could not be read in time']
+      : [START_TIMEOUT_MS, 'could not be read: the reader process did not start']
     this.#timer = setTimeout(() => this.#fail(child, problem), ms)
   }
 
@@ -194,11 +194,11 @@ class PageProcess {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
     child.on('message', (answer: PageReply | WorkerEnd) => {
-      const job = this.#current
-      if (job === undefined || child !== this.#child) return
+      const task = this.#current
+      if (task === undefined || child !== this.#child) return
       if (answer.type === 'ready') {
         this.#isReady = true
-        this.#setLimit(child, job)
+        this.#setLimit(child, task)
         return
       }
       if (answer.type === 'ended') {
@@ -206,11 +206,11 @@ class PageProcess {
         return
       }
       this.#current = undefined
-      if (answer.type === 'read') job.resolve(answer.reading)
-      else job.reject(answer.type === 'defect' ? new PageDefect(answer.problem) : new Error(answer.problem))
+      if (answer.type === 'read') task.resolve(answer.reading)
+      else task.reject(answer.type === 'defect' ? new PageDefect(answer.problem) : new Error(answer.problem))
       this.#next()
     })
-    child.on('error', () => this.#fail(child, 'ends the process that reads it'))
+    child.on('error', () => this.#fail(child, 'crashes the process that reads it'))
     child.on('exit', (_, signal) => this.#fail(child, describeDeath(signal)))
     this.#child = child
     this.#isReady = false
@@ -220,11 +220,11 @@ class PageProcess {
   /** Gives up the current page, and ends the process. */
   #fail(child: ChildProcess, problem: string): void {
     if (this.#child !== child) return
-    const job = this.#current
+    const task = this.#current
     this.#current = undefined
     // The next page waits until the memory of this process is free.
     void this.#endChild().then(() => this.#next())
-    job?.reject(new PageDefect(problem))
+    task?.reject(new PageDefect(problem))
   }
 
   async #endChild(): Promise<void> {
@@ -239,8 +239,8 @@ class PageProcess {
   }
 }
 
-/** The memory that can be transferred instead of copied: a buffer that contains only the body. */
-function ownedMemory({ body }: Snapshot): ArrayBuffer[] {
+/** The memory that can be released after the body was sent: its buffer, if that contains only the body. */
+function listOwnedBuffers({ body }: Snapshot): ArrayBuffer[] {
   if (typeof body === 'string') return []
   const { buffer, byteLength } = body
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : []
@@ -248,5 +248,5 @@ function ownedMemory({ body }: Snapshot): ArrayBuffer[] {
 
 /** A process that runs out of memory aborts itself. */
 function describeDeath(signal: NodeJS.Signals | null): string {
-  return signal === 'SIGABRT' ? 'needs more memory than it may have' : 'ends the process that reads it'
+  return signal === 'SIGABRT' ? 'needs more memory than allowed' : 'crashes the process that reads it'
 }

@@ -30,13 +30,13 @@ export type PageReply =
 
 const sha256 = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex')
 
-parentPort?.on('message', async (question: PageRequest) => parentPort?.postMessage(await handleRequest(question)))
+parentPort?.on('message', async (request: PageRequest) => parentPort?.postMessage(await handleRequest(request)))
 parentPort?.postMessage({ type: 'ready' } satisfies PageReply)
 
-async function handleRequest(question: PageRequest): Promise<PageReply> {
-  const { snapshot, key, profile } = question
+async function handleRequest(request: PageRequest): Promise<PageReply> {
+  const { snapshot, key, profile } = request
   try {
-    if (question.type !== 'document') return { type: 'read', reading: await readResponse(question) }
+    if (request.type !== 'document') return { type: 'read', reading: await readResponse(request) }
     const { readDocument } = await import('./read-document.ts')
     return { type: 'read', reading: await readDocument(snapshot, key, sha256, profile) }
   } catch (error) {

@@ -20,7 +20,7 @@ export async function readDocumentPage(
   const { url, body } = snapshot
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
   const converted = await convertDocument(format, bytes, pathOf(url))
-  // As for files: relative links in binary formats lead to other parts of the same document.
+  // Relative links in binary formats lead to other parts of the same document.
   const relativeLinks = format.form === 'binary' ? 'dropped' : 'resolved'
   const extraction = extractConverted(converted, { ...snapshot, relativeLinks }, sha256)
   if (extraction.type === 'no-page') return { extraction, record: null, format: format.name }
@@ -33,10 +33,10 @@ export async function readDocumentPage(
   }
 }
 
-function extractConverted(converted: ConversionResult, answer: Snapshot, sha256: Sha256): Extraction {
+function extractConverted(converted: ConversionResult, response: Snapshot, sha256: Sha256): Extraction {
   if (converted.type === 'refused') return noPage(REFUSALS[converted.reason], converted.detail)
   // Keeps the headers of the response: whether the document may be indexed, its canonical address, its language.
-  const extract = (document: TextDocument): Extraction => extractDocument(document, answer, sha256)
+  const extract = (document: TextDocument): Extraction => extractDocument(document, response, sha256)
   if (converted.type === 'document') return extract(converted)
   const [first, ...others] = converted.parts.flatMap((part): JoinedPart[] => {
     const extraction = extract(part)

@@ -9,7 +9,7 @@ import { recordPage } from '../crawl/read-page.ts'
 import type { TextDocument } from '../documents/document.ts'
 import { convertDocument, formatOf, formatOfType } from '../documents/formats.ts'
 
-/** Converts a document to pages, and reads them like web pages. The key is its path. */
+/** Converts a document to pages, and reads them like web pages. `key` is the path of the document. */
 export async function readDocument(
   { url, body, headers = {}, relativeLinks = 'resolved' }: Snapshot,
   key: string,
@@ -26,8 +26,8 @@ export async function readDocument(
   const read = (document: TextDocument, name: string): PageReading => {
     const extraction = extractDocument(document, { url, relativeLinks: links, isFile: true }, sha256)
     if (extraction.type === 'no-page') return { extraction, record: null }
-    const isWritten = format.form === 'markup' && document.body.form === 'markdown'
-    return recordPage(isWritten ? withAnchors(extraction) : extraction, name, sha256, profile)
+    const needsAnchors = format.form === 'markup' && document.body.form === 'markdown'
+    return recordPage(needsAnchors ? withAnchors(extraction) : extraction, name, sha256, profile)
   }
   if (converted.type === 'document') return { type: 'page', ...read(converted, key) }
   return {
@@ -45,10 +45,10 @@ function withAnchors(extraction: PageExtraction): PageExtraction {
   return { ...extraction, page: { ...page, sections: withHeadingAnchors(page.sections) } }
 }
 
-/** Extracts the page of a document or of a part of one, with the metadata of its origin. */
-export function extractDocument(document: TextDocument, from: Omit<Snapshot, 'body'>, sha256?: Sha256): Extraction {
-  const made = snapshotOf(document, from.url)
-  const snapshot = { ...from, ...made, headers: { ...from.headers, ...made.headers } }
+/** Extracts the page of a document or of a part of one. `origin` has the URL and headers of the response or file. */
+export function extractDocument(document: TextDocument, origin: Omit<Snapshot, 'body'>, sha256?: Sha256): Extraction {
+  const content = snapshotOf(document, origin.url)
+  const snapshot = { ...origin, ...content, headers: { ...origin.headers, ...content.headers } }
   return extractPage(snapshot, { ...(sha256 === undefined ? {} : { sha256 }), generator: pharosDocument })
 }
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { thisRunner } from './runner.ts'
 
 /** No process has this pid: the maximum on Linux is 2²². */
-const UNUSED = 4_194_305
+const UNUSED_PID = 4_194_305
 
 const idOf = (pid: number | undefined) => thisRunner.id.replace(/\d+$/, String(pid))
 
@@ -36,8 +36,8 @@ test('a runner is gone when its process was killed, even if the parent has not r
 test('a runner on another machine never counts as gone', () => {
   expect(thisRunner.isGone(thisRunner.id)).toBe(false)
   // The same host name on another machine.
-  const [name, , ...rest] = idOf(UNUSED).split('/')
-  expect(thisRunner.isGone(idOf(UNUSED))).toBe(true)
+  const [name, , ...rest] = idOf(UNUSED_PID).split('/')
+  expect(thisRunner.isGone(idOf(UNUSED_PID))).toBe(true)
   expect(thisRunner.isGone([name, '00000000-0000', ...rest].join('/'))).toBe(false)
   for (const id of [`elsewhere/${process.platform}/1`, `x${thisRunner.id}`, '', 'no process', idOf(0)]) {
     expect(thisRunner.isGone(id), id).toBe(false)

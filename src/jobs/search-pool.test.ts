@@ -8,15 +8,15 @@ import { searchLibrary } from '../library/operations/search-library.ts'
 import { openLibrary } from '../open-library.ts'
 import { openSearchPool } from './search-pool.ts'
 
-async function stage() {
+async function openPool() {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-pool-'))
   const path = join(folder, 'library.db')
   const library = await openLibrary({ path, version: '0.0.0' })
   const { values } = readConfig({ environment: {}, flags: { library: path } })
-  let isHere = true
+  let canSearchHere = true
   const pool = openSearchPool({
     // Without a store a search in this thread fails, which proves that the threads answered.
-    open: async () => (isHere ? library : { ...library, store: undefined as unknown as Library['store'] }),
+    open: async () => (canSearchHere ? library : { ...library, store: undefined as unknown as Library['store'] }),
     program: new URL('../cli/search-worker.ts', import.meta.url),
     data: { values },
     size: 2,
@@ -26,19 +26,19 @@ async function stage() {
     await library.close()
     rmSync(folder, { recursive: true })
   })
-  const leaveToThreads = async () => {
+  const requireThreads = async () => {
     await vi.waitFor(() => expect(pool.ready).toBe(2), { timeout: 20_000 })
-    isHere = false
+    canSearchHere = false
   }
-  return { library, pool, leaveToThreads }
+  return { library, pool, requireThreads }
 }
 
 test('threads return the same answers and the same errors as this thread', async () => {
-  const { library, pool, leaveToThreads } = await stage()
+  const { library, pool, requireThreads } = await openPool()
   const input = { query: 'anything at all' }
   const own = await searchLibrary(library, input)
   expect(await pool.search(input)).toEqual(own)
-  await leaveToThreads()
+  await requireThreads()
   const answers = await Promise.all(Array.from({ length: 8 }, () => pool.search(input)))
   for (const answer of answers) expect(answer).toEqual(own)
   await expect(pool.search({ query: 'x', limit: 0 })).rejects.toMatchObject({
@@ -51,7 +51,7 @@ test('threads return the same answers and the same errors as this thread', async
 })
 
 test('duplicates are listed in a thread that is still starting', async () => {
-  const { pool } = await stage()
+  const { pool } = await openPool()
   expect(pool.ready).toBe(0)
   expect(await pool.listDuplicates({})).toMatchObject({ groups: [], groupCount: 0 })
   expect(pool.ready).toBeGreaterThan(0)
@@ -82,11 +82,11 @@ test('threads that cannot open the library cause one warning, and are not restar
   )
   for (let i = 0; i < 3; i++) expect(await pool.search(input)).toEqual(own)
   expect(pool.ready).toBe(0)
-  expect(warnings).toEqual([expect.stringContaining('without threads of their own')])
+  expect(warnings).toEqual([expect.stringContaining('searches run on the main thread')])
 })
 
 test('a closed pool answers in this thread', async () => {
-  const { library, pool } = await stage()
+  const { library, pool } = await openPool()
   await pool.close()
   const input = { query: 'anything' }
   expect(await pool.search(input)).toEqual(await searchLibrary(library, input))

@@ -38,7 +38,7 @@ export interface SearchPoolOptions {
   readonly data: unknown
   /** Number of threads. */
   readonly size: number
-  /** Called once when threads cannot be used, and again only after they could be. */
+  /** Called once when threads cannot be used, and again only if they worked in between. */
   readonly warn?: (message: string) => void
 }
 
@@ -64,8 +64,8 @@ const RESOURCES: ResourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerat
 
 /**
  * Searches a library in threads that each have it open, because a search blocks its thread for some milliseconds. The first search starts
- * the threads and runs in this thread, as do all searches while no thread is ready. Semantic searches always run here: the model has its
- * own process, and one of them is sufficient.
+ * the threads and runs in this thread, as do all searches while no thread is ready. Semantic searches always run in this thread, because
+ * every other thread would have to load the model again.
  */
 export function openSearchPool({ open, program, data, size, warn }: SearchPoolOptions): SearchPool {
   let threads: SearchThread[] = []
@@ -82,7 +82,7 @@ export function openSearchPool({ open, program, data, size, warn }: SearchPoolOp
     await Promise.all(ended.map((thread) => thread.end()))
   }
   const noteBroken = (problem: string): void => {
-    if (brokenAt === undefined) warn?.(`searches are answered without threads of their own: ${problem}`)
+    if (brokenAt === undefined) warn?.(`searches run on the main thread: ${problem}`)
     brokenAt = performance.now()
   }
   const startThread = (): SearchThread =>
@@ -97,8 +97,8 @@ export function openSearchPool({ open, program, data, size, warn }: SearchPoolOp
     if (vectors !== openFor) void endAll()
     openFor = vectors
     threads = threads.filter(({ isGone }) => !isGone)
-    const isResting = brokenAt !== undefined && performance.now() - brokenAt < RESTART_COOLDOWN_MS
-    while (!isClosed && !isResting && threads.length < size) threads.push(startThread())
+    const isCoolingDown = brokenAt !== undefined && performance.now() - brokenAt < RESTART_COOLDOWN_MS
+    while (!isClosed && !isCoolingDown && threads.length < size) threads.push(startThread())
     clearTimeout(idle)
     idle = setTimeout(() => void endAll(), IDLE_TIMEOUT_MS).unref()
     const ready = threads.filter(({ isReady }) => isReady)
@@ -110,12 +110,12 @@ export function openSearchPool({ open, program, data, size, warn }: SearchPoolOp
     },
     async search(input, signal) {
       const library = await open()
-      const hasMeanings = (await library.vectors?.readSpace()) !== undefined
-      const thread = hasMeanings || isClosed ? undefined : findThread(library)
+      const hasVectors = (await library.vectors?.readSpace()) !== undefined
+      const thread = hasVectors || isClosed ? undefined : findThread(library)
       if (thread === undefined) return searchLibrary(library, input, signal)
       const answer = await thread.ask({ task: 'search', input })
       signal?.throwIfAborted()
-      // If the thread broke, the search is repeated here; it had no side effects.
+      // If the thread broke, the search is repeated in this thread; it had no side effects.
       return (answer as SearchAnswer | undefined) ?? searchLibrary(library, input, signal)
     },
     async listDuplicates(input, signal) {
@@ -144,30 +144,30 @@ class SearchThread {
   isReady = false
   isGone = false
   readonly #worker: Worker
-  readonly #asked = new Map<number, { resolve(answer: ThreadResult | undefined): void; reject(error: Error): void }>()
+  readonly #pending = new Map<number, { resolve(answer: ThreadResult | undefined): void; reject(error: Error): void }>()
   #last = 0
 
   readonly #listener: ThreadListener
 
-  constructor(program: URL, data: unknown, hearer: ThreadListener) {
-    this.#listener = hearer
+  constructor(program: URL, data: unknown, listener: ThreadListener) {
+    this.#listener = listener
     this.#worker = new Worker(program, { workerData: data, resourceLimits: RESOURCES })
     this.#worker.unref()
     this.#worker.on('message', (reply: SearchReply) => this.#handleReply(reply))
     this.#worker.on('error', (error) => this.#break(messageOf(error)))
-    this.#worker.on('exit', () => this.#break('a thread ended by itself'))
+    this.#worker.on('exit', () => this.#break('a search thread ended unexpectedly'))
   }
 
   /** The number of unanswered requests. */
   get waiting(): number {
-    return this.#asked.size
+    return this.#pending.size
   }
 
   /** Resolves to undefined if the thread breaks first. A thread that is not ready yet answers later. */
   ask(task: ThreadTask): Promise<ThreadResult | undefined> {
     const number = ++this.#last
     return new Promise((resolve, reject) => {
-      this.#asked.set(number, { resolve, reject })
+      this.#pending.set(number, { resolve, reject })
       this.#worker.postMessage({ number, ...task } satisfies SearchRequest)
     })
   }
@@ -183,24 +183,24 @@ class SearchThread {
       this.#listener.onReady()
       return
     }
-    const asked = this.#asked.get(reply.number)
-    this.#asked.delete(reply.number)
-    if (reply.type === 'answer') asked?.resolve(reply.answer)
-    else asked?.reject(toError(reply.failure))
+    const pending = this.#pending.get(reply.number)
+    this.#pending.delete(reply.number)
+    if (reply.type === 'answer') pending?.resolve(reply.answer)
+    else pending?.reject(toError(reply.failure))
   }
 
   /** A thread that was ready can be restarted; one that never was would fail again immediately, so it is reported. */
   #break(problem: string): void {
-    const isNews = !this.isReady && !this.isGone
+    const isStartFailure = !this.isReady && !this.isGone
     this.#leave()
-    if (isNews) this.#listener.onBroken(problem)
+    if (isStartFailure) this.#listener.onBroken(problem)
   }
 
   #leave(): void {
     this.isGone = true
     this.isReady = false
-    for (const { resolve } of this.#asked.values()) resolve(undefined)
-    this.#asked.clear()
+    for (const { resolve } of this.#pending.values()) resolve(undefined)
+    this.#pending.clear()
   }
 }
 

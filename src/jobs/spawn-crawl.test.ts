@@ -3,10 +3,10 @@ import type { CrawlProcess } from '../library/dispatch/runner.ts'
 import { createSpawnRunner } from './spawn-crawl.ts'
 
 /** Starts Node with a script, and collects its output. */
-function startScript(script: string, args: readonly string[] = []): { process: CrawlProcess; said: string[] } {
-  const said: string[] = []
+function startScript(script: string, args: readonly string[] = []): { process: CrawlProcess; lines: string[] } {
+  const lines: string[] = []
   const runner = createSpawnRunner({ command: process.execPath, args: ['-e', script, '--'], maxLineChars: 20 })
-  return { process: runner.start(args, (stream, line) => said.push(`${stream}: ${line}`)), said }
+  return { process: runner.start(args, (stream, line) => lines.push(`${stream}: ${line}`)), lines }
 }
 
 describe('spawned process', () => {
@@ -16,24 +16,24 @@ describe('spawned process', () => {
       process.stderr.write('trouble\\n')
       setTimeout(() => process.stdout.write('o\\n\\n' + process.argv.slice(1).join('|') + '\\nü'), 50)
       setTimeout(() => process.stdout.write('ber'), 60)`
-    const { process: child, said } = startScript(script, ['a b', '$HOME', '; ls'])
+    const { process: child, lines } = startScript(script, ['a b', '$HOME', '; ls'])
     expect(await child.ended).toEqual({ code: 0, signal: null, problem: null })
-    expect(said.filter((line) => line.startsWith('stdout'))).toEqual([
+    expect(lines.filter((line) => line.startsWith('stdout'))).toEqual([
       'stdout: one',
       'stdout: two',
       'stdout: a b|$HOME|; ls',
       'stdout: über',
     ])
-    expect(said).toContain('stderr: trouble')
+    expect(lines).toContain('stderr: trouble')
   })
 
   test('cuts long lines, but not frames', async () => {
     const script = `
       process.stdout.write('x'.repeat(15)); process.stdout.write('x'.repeat(15) + '\\n')
       process.stdout.write('QUEUE {"url":"' + 'y'.repeat(50) + '"}\\n' + 'z'.repeat(2_000_000))`
-    const { process: child, said } = startScript(script)
+    const { process: child, lines } = startScript(script)
     await child.ended
-    expect(said).toEqual([
+    expect(lines).toEqual([
       `stdout: ${'x'.repeat(20)} … (10 more characters were cut off)`,
       `stdout: QUEUE {"url":"${'y'.repeat(50)}"}`,
       `stdout: ${'z'.repeat(20)} … (1999980 more characters were cut off)`,
@@ -41,11 +41,11 @@ describe('spawned process', () => {
   })
 
   test('delivers commands until the process has ended', async () => {
-    const { process: child, said } = startScript(`
+    const { process: child, lines } = startScript(`
       process.stdin.on('data', (data) => { process.stdout.write('got ' + data); process.stdin.destroy() })`)
     expect(child.send('PAUSE')).toBe(true)
     expect((await child.ended).code).toBe(0)
-    expect(said).toEqual(['stdout: got PAUSE'])
+    expect(lines).toEqual(['stdout: got PAUSE'])
     expect(child.send('RESUME')).toBe(false)
   })
 
@@ -57,7 +57,7 @@ describe('spawned process', () => {
   })
 })
 
-test('a missing program ends immediately with the reason', async () => {
+test('the process of a missing program ends immediately, with the reason', async () => {
   const runner = createSpawnRunner({ command: '/nowhere/pharos', args: [] })
   const child = runner.start(['x'], () => expect.unreachable())
   expect(child.identity).toBeNull()
@@ -68,10 +68,10 @@ test('a missing program ends immediately with the reason', async () => {
   expect(problem).toMatch(/could not be started: .*ENOENT/)
 })
 
-describe('process of an earlier server', () => {
+describe('identity of a process', () => {
   const runner = createSpawnRunner({ command: process.execPath, args: ['-e', 'setTimeout(() => {}, 60000)'] })
 
-  test('identifies a process by its pid and start time, and can end it', async () => {
+  test('a process is recognized by its pid and start time, and can be ended', async () => {
     const child = runner.start([], () => undefined)
     const { identity } = child
     if (identity === null) throw new Error('it was not started')

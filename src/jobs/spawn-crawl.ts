@@ -25,18 +25,18 @@ const FRAME_FACTOR = 32
 /** Starts crawls as processes of this machine, without a shell. */
 export function createSpawnRunner(options: SpawnOptions): CrawlRunner {
   return {
-    start(args, tell) {
+    start(args, onLine) {
       try {
-        return startCrawl(options, args, tell)
+        return startCrawl(options, args, onLine)
       } catch (error) {
-        // The arguments are too long for the system, or invalid.
+        // Spawning throws if the arguments are invalid, or too long for the system.
         return createFailed(Promise.resolve(messageOf(error)))
       }
     },
     isAlive: isSameProcess,
-    kill(mark, signal) {
+    kill(identity, signal) {
       try {
-        if (isSameProcess(mark)) process.kill(mark.pid, signal)
+        if (isSameProcess(identity)) process.kill(identity.pid, signal)
       } catch {
         // The process has just ended, or belongs to another user.
       }
@@ -47,28 +47,28 @@ export function createSpawnRunner(options: SpawnOptions): CrawlRunner {
 function startCrawl(
   { command, args: first, env, maxLineChars = MAX_LINE_CHARS }: SpawnOptions,
   args: readonly string[],
-  tell: (stream: 'stdout' | 'stderr', line: string) => void,
+  onLine: (stream: 'stdout' | 'stderr', line: string) => void,
 ): CrawlProcess {
   const child = spawn(command, [...first, ...args], {
     stdio: 'pipe',
     windowsHide: true,
     ...(env === undefined ? {} : { env }),
   })
-  // The system has no file descriptors left for pipes, and reports the reason asynchronously.
+  // There is no `stdin` if the system has no file descriptors left for pipes; it reports the reason asynchronously.
   if ((child.stdin as Writable | undefined) === undefined) {
     return createFailed(new Promise((resolve) => child.on('error', ({ message }) => resolve(message))))
   }
-  let isOver = false
+  let hasEnded = false
   // A failed write is ignored, because the end of the process is reported anyway.
   child.stdin.on('error', () => undefined)
-  const told = (['stdout', 'stderr'] as const).map((name) => {
+  const readers = (['stdout', 'stderr'] as const).map((name) => {
     const stream = child[name]
-    return readLines(stream, maxLineChars, (line) => tell(name, line))
+    return readLines(stream, maxLineChars, (line) => onLine(name, line))
   })
   const ended = new Promise<ProcessEnd>((resolve) => {
     const end = (result: ProcessEnd) => {
-      if (isOver) return
-      isOver = true
+      if (hasEnded) return
+      hasEnded = true
       resolve(result)
     }
     child.on('error', (error) => {
@@ -79,23 +79,23 @@ function startCrawl(
     // A descendant of the process may keep its pipes open after it has ended.
     child.on('exit', () => {
       setTimeout(() => {
-        for (const stop of told) stop()
+        for (const stopReading of readers) stopReading()
       }, OUTPUT_GRACE_MS).unref()
     })
   })
   const { pid } = child
-  const mark = pid === undefined ? null : { pid, began: readStartTime(pid) }
+  const identity = pid === undefined ? null : { pid, began: readStartTime(pid) }
   return {
-    identity: mark,
+    identity,
     ended,
     send(command) {
-      if (isOver || pid === undefined || !child.stdin.writable || child.stdin.writableLength > MAX_UNREAD_BYTES)
+      if (hasEnded || pid === undefined || !child.stdin.writable || child.stdin.writableLength > MAX_UNREAD_BYTES)
         return false
       return child.stdin.write(`${command}\n`) || child.stdin.writable
     },
     kill(signal) {
       // The pid may be reused once the process has ended.
-      if (!isOver && pid !== undefined && child.exitCode === null && child.signalCode === null) child.kill(signal)
+      if (!hasEnded && pid !== undefined && child.exitCode === null && child.signalCode === null) child.kill(signal)
     },
   }
 }
@@ -112,7 +112,7 @@ const OUTPUT_GRACE_MS = 1000
 const MAX_UNREAD_BYTES = 65_536
 
 /** Splits a stream into lines, and passes each on. A line that is too long is cut and marked. Returns a function that stops reading. */
-function readLines(stream: Readable, maxChars: number, tell: (line: string) => void): () => void {
+function readLines(stream: Readable, maxChars: number, onLine: (line: string) => void): () => void {
   const decoder = new StringDecoder('utf8')
   let line = ''
   let dropped = 0
@@ -125,7 +125,7 @@ function readLines(stream: Readable, maxChars: number, tell: (line: string) => v
   const end = (): void => {
     if (line.endsWith('\r')) line = line.slice(0, -1)
     const cut = dropped > 0 ? ` … (${dropped} more characters were cut off)` : ''
-    if (line !== '' || cut !== '') tell(line + cut)
+    if (line !== '' || cut !== '') onLine(line + cut)
     line = ''
     dropped = 0
   }
@@ -151,8 +151,8 @@ function readStartTime(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
     // The program name is in parentheses, and may contain spaces and parentheses itself.
-    const [state = '', ...facts] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    const ticks = facts[18]
+    const [state = '', ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    const ticks = fields[18]
     // A zombie counts as ended.
     if (ticks === undefined || state === 'Z' || state === 'X') return null
     // The ticks count from the boot of the machine, so the boot id is part of the value.

@@ -106,8 +106,8 @@ export interface HostSummary {
  */
 export interface Addresses {
   list(query: AddressQuery): Promise<readonly AddressEntry[]>
-  /** Counts matching addresses, up to `most`. */
-  count(filter: AddressConditions, most: number): Promise<number>
+  /** Counts matching addresses, up to `maxCount`. */
+  count(filter: AddressConditions, maxCount: number): Promise<number>
   /** Finds an address by its spelling or key in every source that has it. */
   find(url: string): Promise<readonly AddressEntry[]>
   /** Groups the last `rows` failures by status, reason and host. Returns at most fifty groups, largest first. */

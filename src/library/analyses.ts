@@ -39,7 +39,7 @@ export interface RunProgress {
   /** Pages that could not be analysed. */
   readonly failed: number
   readonly domains: number
-  /** Number of those hosts that look like news sites. */
+  /** Number of analysed hosts that look like news sites. */
   readonly news: number
   readonly milestones: number
   /** Id of the last page the run has processed. */

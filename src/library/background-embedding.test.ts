@@ -45,9 +45,12 @@ async function stage() {
       return state.isInstalled ? embedder : undefined
     },
   } as unknown as Library
-  const told: string[] = []
-  const log = { info: (text: string) => void told.push(text), warn: (text: string) => void told.push(`! ${text}`) }
-  const alarm = createWakeableSleep()
+  const messages: string[] = []
+  const log = {
+    info: (text: string) => void messages.push(text),
+    warn: (text: string) => void messages.push(`! ${text}`),
+  }
+  const wakeableSleep = createWakeableSleep()
   const stop = new AbortController()
   const countEmbedded = async () => (await store.vectors.count()).embedded
   /** Lets pending work finish, advances the clock, and lets work finish again. */
@@ -56,37 +59,37 @@ async function stage() {
     await clock.advance(ms)
     for (let i = 0; i < 20; i++) await clock.advance(0)
   }
-  const run = (given = library) => keepEmbedding(given, stop.signal, { wakeableSleep: alarm, log })
-  return { store, library, state, told, alarm, stop, add, pass, run, countEmbedded }
+  const run = (given = library) => keepEmbedding(given, stop.signal, { wakeableSleep, log })
+  return { store, library, state, messages, wakeableSleep, stop, add, pass, run, countEmbedded }
 }
 
 /** Creates a copy that responds while `isUp`, and counts its listings. */
 function createCopy() {
-  const places = new Map<string, CopyEntryRef>()
-  const state = { isUp: true, lists: 0, places }
-  const reach = (): void => {
+  const points = new Map<string, CopyEntryRef>()
+  const state = { isUp: true, lists: 0, points }
+  const requireUp = (): void => {
     if (!state.isUp) throw new Error('the copy is away')
   }
   const copy: VectorCopy = {
     location: 'the copy',
     problem: null,
-    prepare: async () => reach(),
+    prepare: async () => requireUp(),
     async *list() {
-      reach()
+      requireUp()
       state.lists++
-      yield* places.values()
+      yield* points.values()
     },
     count: async () => {
-      reach()
-      return places.size
+      requireUp()
+      return points.size
     },
     describe: (_space, { stored, vector }) => ({ id: stored.chunk.id, mark: 'mark', vector, payload: {} }),
     write: async (_space, entries) => {
-      reach()
-      for (const { id, mark } of entries) places.set(id, { id, mark, sourceId: 'docs', chunkId: id })
+      requireUp()
+      for (const { id, mark } of entries) points.set(id, { id, mark, sourceId: 'docs', chunkId: id })
     },
     remove: async (_space, ids) => {
-      for (const id of ids) places.delete(id)
+      for (const id of ids) points.delete(id)
     },
     setProblem: () => undefined,
   }
@@ -95,12 +98,12 @@ function createCopy() {
 
 describe('keepEmbedding', () => {
   test('embeds missing chunks at the start, after a crawl, and after a minute', async () => {
-    const { told, alarm, stop, add, pass, run, countEmbedded, state } = await stage()
+    const { messages, wakeableSleep, stop, add, pass, run, countEmbedded, state } = await stage()
     const running = run()
     await pass(0)
     expect(await countEmbedded()).toBe(2)
     await add('/c')
-    alarm.wake()
+    wakeableSleep.wake()
     await pass(0)
     expect(await countEmbedded()).toBe(3)
     await add('/d')
@@ -111,8 +114,8 @@ describe('keepEmbedding', () => {
     const { opened } = state
     await pass(600_000)
     expect(state.opened).toBe(opened)
-    const caughtUp = 'in the background: search by meaning has caught up'
-    expect(told).toEqual([
+    const caughtUp = 'in the background: search by meaning is up to date'
+    expect(messages).toEqual([
       `embedded 2 chunks ${caughtUp}`,
       `embedded 1 chunk ${caughtUp}`,
       `embedded 1 chunk ${caughtUp}`,
@@ -122,14 +125,14 @@ describe('keepEmbedding', () => {
   })
 
   test('retries a failing service with growing pauses, then catches up', async () => {
-    const { told, alarm, stop, pass, run, countEmbedded, state } = await stage()
+    const { messages, wakeableSleep, stop, pass, run, countEmbedded, state } = await stage()
     state.isUp = false
     const running = run()
     await pass(0)
-    expect(told).toEqual(['! catching up with vectors fails and is tried again: no answer'])
+    expect(messages).toEqual(['! could not update the vectors; retrying: no answer'])
     expect(state.opened).toBe(1)
     // New chunks do not trigger a request to a failing service.
-    alarm.wake()
+    wakeableSleep.wake()
     for (const [ms, opened] of [
       [14_000, 1],
       [1000, 2],
@@ -142,17 +145,17 @@ describe('keepEmbedding', () => {
       await pass(ms)
       expect(state.opened).toBe(opened)
     }
-    expect(told).toHaveLength(1)
+    expect(messages).toHaveLength(1)
     state.isUp = true
     await pass(300_000)
     expect(await countEmbedded()).toBe(2)
-    expect(told[1]).toBe('embedded 2 chunks in the background: search by meaning has caught up')
+    expect(messages[1]).toBe('embedded 2 chunks in the background: search by meaning is up to date')
     stop.abort()
     await running
   })
 
   test('embeds nothing without a model, or if the vectors belong to another model', async () => {
-    const { store, library, told, stop, pass, run, state } = await stage()
+    const { store, library, messages, stop, pass, run, state } = await stage()
     state.isInstalled = false
     const running = run()
     await pass(120_000)
@@ -160,7 +163,7 @@ describe('keepEmbedding', () => {
     await store.vectors.replaceSpace({ ...SPACE, fingerprint: 'o'.repeat(64) })
     state.isInstalled = true
     await pass(120_000)
-    expect(told).toEqual([])
+    expect(messages).toEqual([])
     stop.abort()
     await running
     const { vectors: _, ...without } = library
@@ -168,8 +171,8 @@ describe('keepEmbedding', () => {
     await expect(ended).resolves.toBeUndefined()
   })
 
-  test('skips a source without vectors, or one being crawled, with the built-in model', async () => {
-    const { store, library, stop, add, pass, run, alarm, countEmbedded } = await stage()
+  test('with the built-in model, skips a source without vectors and a source being crawled', async () => {
+    const { store, library, stop, add, pass, run, wakeableSleep, countEmbedded } = await stage()
     const builtIn = {
       ...library,
       hasEmbeddingService: false,
@@ -184,12 +187,12 @@ describe('keepEmbedding', () => {
     const crawl = { id: 'c', sourceId: 'docs', kind: 'recrawl', state: 'running', runner: 'r' } as const
     const times = { startedAt: library.clock.now(), heartbeatAt: library.clock.now(), endedAt: null, summary: null }
     await store.beginCrawl({ ...crawl, ...times, options: OPTIONS }, 60_000)
-    alarm.wake()
+    wakeableSleep.wake()
     await pass(0)
     expect(await countEmbedded()).toBe(1)
     await store.endCrawl('c', null, library.clock.now(), 'r')
     await add('/c')
-    alarm.wake()
+    wakeableSleep.wake()
     await pass(0)
     expect(await countEmbedded()).toBe(3)
     stop.abort()
@@ -209,48 +212,48 @@ describe('keepEmbedding with a vector copy', () => {
   /** Stages a library with a copy of both its vectors, and a third chunk. */
   async function stageCopy() {
     const staged = await stage()
-    const { copy, state: place } = createCopy()
+    const { copy, state: copyState } = createCopy()
     const running = staged.run({ ...staged.library, vectorCopy: copy })
     await staged.pass(0)
-    expect(place.places.size).toBe(2)
+    expect(copyState.points.size).toBe(2)
     await staged.add('/c')
     const end = async () => {
       staged.stop.abort()
       await running
     }
-    return { ...staged, place, end }
+    return { ...staged, copyState, end }
   }
 
   test('syncs the copy even while embedding fails, and does not list it again once it is in sync', async () => {
-    const { told, place, pass, end, state } = await stageCopy()
+    const { messages, copyState, pass, end, state } = await stageCopy()
     state.isUp = false
-    place.places.clear()
+    copyState.points.clear()
     await pass(60_000)
-    expect(place.places.size).toBe(2)
-    const { lists } = place
+    expect(copyState.points.size).toBe(2)
+    const { lists } = copyState
     await pass(15_000)
     await pass(30_000)
-    expect(place.lists).toBe(lists)
-    expect(told.slice(2)).toEqual([
+    expect(copyState.lists).toBe(lists)
+    expect(messages.slice(2)).toEqual([
       'copied 2 vectors to the copy',
-      '! catching up with vectors fails and is tried again: no answer',
+      '! could not update the vectors; retrying: no answer',
     ])
     await end()
   })
 
   test('reports an unreachable copy together with the failure to embed', async () => {
-    const { told, place, pass, end, state, countEmbedded } = await stageCopy()
+    const { messages, copyState, pass, end, state, countEmbedded } = await stageCopy()
     state.isUp = false
-    place.isUp = false
+    copyState.isUp = false
     await pass(60_000)
-    expect(told.slice(2)).toEqual(['! catching up with vectors fails and is tried again: no answer; the copy is away'])
+    expect(messages.slice(2)).toEqual(['! could not update the vectors; retrying: no answer; the copy is away'])
     state.isUp = true
     await pass(15_000)
-    expect([await countEmbedded(), place.places.size]).toEqual([3, 2])
-    place.isUp = true
+    expect([await countEmbedded(), copyState.points.size]).toEqual([3, 2])
+    copyState.isUp = true
     await pass(30_000)
-    expect(place.places.size).toBe(3)
-    expect(told.filter((text) => text.startsWith('!'))).toHaveLength(1)
+    expect(copyState.points.size).toBe(3)
+    expect(messages.filter((text) => text.startsWith('!'))).toHaveLength(1)
     await end()
   })
 })

@@ -49,8 +49,8 @@ export async function keepEmbedding(
   while (!signal.aborted) {
     const problems: string[] = []
     try {
-      const made = await embedMissing(library, signal)
-      if (made > 0) log?.info(`embedded ${countOf(made, 'chunk')} in the background: search by meaning has caught up`)
+      const count = await embedMissing(library, signal)
+      if (count > 0) log?.info(`embedded ${countOf(count, 'chunk')} in the background: search by meaning is up to date`)
     } catch (error) {
       problems.push(messageOf(error))
     }
@@ -67,7 +67,7 @@ export async function keepEmbedding(
     if (signal.aborted) return
     failures = problems.length === 0 ? 0 : failures + 1
     // Every search reports the problem; the log gets it once.
-    if (failures === 1) log?.warn(`catching up with vectors fails and is tried again: ${problems.join('; ')}`)
+    if (failures === 1) log?.warn(`could not update the vectors; retrying: ${problems.join('; ')}`)
     if (failures === 0) await wakeableSleep.sleep(library.clock, POLL_INTERVAL_MS, signal)
     else await library.clock.sleep(retryDelayAfter(failures), signal).catch(() => undefined)
   }

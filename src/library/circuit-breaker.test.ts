@@ -101,9 +101,9 @@ describe('CircuitBreaker', () => {
       () => promise,
       () => false,
     )
-    let made = 0
+    let callCount = 0
     const { signal } = new AbortController()
-    const waiting = Array.from({ length: 3 }, () => breaker.run(async () => ++made, undefined, signal))
+    const waiting = Array.from({ length: 3 }, () => breaker.run(async () => ++callCount, undefined, signal))
     reject(new Error('no page'))
     await expect(trial).rejects.toThrow('no page')
     expect(await Promise.all(waiting)).toEqual([1, 2, 3])
@@ -151,11 +151,11 @@ describe('CircuitBreaker', () => {
 
   test('is not kept open by late failures of calls that began before it opened', async () => {
     const late = Promise.withResolvers<never>()
-    const under = breaker.run(() => late.promise).catch(() => {})
+    const earlyCall = breaker.run(() => late.promise).catch(() => {})
     await failTimes(5)
     now += 30_000
     late.reject(new Error('late'))
-    await under
+    await earlyCall
     now += 30_000
     expect(breaker.state).toBe('half-open')
   })
@@ -171,10 +171,10 @@ describe('CircuitBreaker', () => {
 
   test('is not closed by late successes of calls that began before it opened', async () => {
     const late = Promise.withResolvers<string>()
-    const under = breaker.run(() => late.promise)
+    const earlyCall = breaker.run(() => late.promise)
     await failTimes(5)
     late.resolve('made')
-    expect(await under).toBe('made')
+    expect(await earlyCall).toBe('made')
     expect(breaker.state).toBe('open')
     expect(changes).toEqual(['open'])
     now += 60_000

@@ -72,10 +72,10 @@ export class CircuitBreaker {
       })
     }
     try {
-      const made = await work()
+      const result = await work()
       // A call that began before the circuit opened proves nothing about the present: only the trial closes it.
       if (isTrial || this.#openedAt === undefined) this.#close()
-      return made
+      return result
     } catch (error) {
       if (counts(error)) this.#fail(isTrial)
       throw error

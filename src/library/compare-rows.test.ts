@@ -34,22 +34,23 @@ describe('compareRows', () => {
         things,
         fc.integer({ min: 1, max: 7 }),
         fc.integer({ min: 1, max: 7 }),
-        async (origin, target, some, others) => {
-          const made = new Map(Object.entries(target))
+        async (origin, target, originSize, targetSize) => {
+          const result = new Map(Object.entries(target))
           let same = 0
-          for await (const compared of compareRows(TABLE, inBatches(origin, some), inBatches(target, others))) {
+          const [originRows, targetRows] = [inBatches(origin, originSize), inBatches(target, targetSize)]
+          for await (const compared of compareRows(TABLE, originRows, targetRows)) {
             same += compared.same.length
-            for (const [name] of compared.removed) expect(made.delete(String(name))).toBe(true)
+            for (const [name] of compared.removed) expect(result.delete(String(name))).toBe(true)
             for (const [name, fact] of compared.added) {
-              expect(made.has(String(name))).toBe(false)
-              made.set(String(name), Number(fact))
+              expect(result.has(String(name))).toBe(false)
+              result.set(String(name), Number(fact))
             }
             for (const [name, fact] of compared.changed) {
-              expect(made.get(String(name))).not.toBe(fact)
-              made.set(String(name), Number(fact))
+              expect(result.get(String(name))).not.toBe(fact)
+              result.set(String(name), Number(fact))
             }
           }
-          expect(made).toEqual(new Map(Object.entries(origin)))
+          expect(result).toEqual(new Map(Object.entries(origin)))
           expect(same).toBe(
             Object.entries(origin).filter(([name, fact]) => Object.hasOwn(target, name) && target[name] === fact)
               .length,
@@ -60,7 +61,7 @@ describe('compareRows', () => {
   })
 })
 
-describe('rows', () => {
+describe('rows of a copy', () => {
   const tableOf = (name: string) => COPY_TABLES.find((table) => table.name === name) ?? TABLE
 
   test('shiftRows shifts ids and can reverse that; 0 and null stay', () => {
@@ -90,25 +91,25 @@ describe('rows', () => {
   })
 
   test('resetRunningRows resets leases, open jobs and running analyses', () => {
-    const settled = (name: string, given: Readonly<Record<string, Cell>>) => {
+    const resetRow = (name: string, given: Readonly<Record<string, Cell>>) => {
       const table = tableOf(name)
       const [row = []] = resetRunningRows(table, [table.columns.map((column) => given[column.name] ?? null)])
-      return Object.fromEntries(table.columns.map((column, place) => [column.name, row[place]]))
+      return Object.fromEntries(table.columns.map((column, position) => [column.name, row[position]]))
     }
-    expect(settled('ledger', { state: 'leased' })).toMatchObject({ state: 'pending' })
-    expect(settled('ledger', { state: 'failed' })).toMatchObject({ state: 'failed' })
-    const [waits, runs] = [
+    expect(resetRow('ledger', { state: 'leased' })).toMatchObject({ state: 'pending' })
+    expect(resetRow('ledger', { state: 'failed' })).toMatchObject({ state: 'failed' })
+    const [queued, running] = [
       { status: 'queued', created_at: 1 },
       { status: 'running', created_at: 1, started_at: 2 },
     ]
-    expect(settled('crawl_jobs', waits)).toMatchObject({ status: 'cancelled', ended_at: 1 })
-    expect(settled('crawl_jobs', runs)).toMatchObject({ status: 'stopped', ended_at: 2 })
-    expect(settled('crawl_jobs', { ...runs, last_event_at: 3 })).toMatchObject({
+    expect(resetRow('crawl_jobs', queued)).toMatchObject({ status: 'cancelled', ended_at: 1 })
+    expect(resetRow('crawl_jobs', running)).toMatchObject({ status: 'stopped', ended_at: 2 })
+    expect(resetRow('crawl_jobs', { ...running, last_event_at: 3 })).toMatchObject({
       ended_at: 3,
       problem: expect.any(String),
     })
-    expect(settled('crawl_jobs', { status: 'done', ended_at: 7 })).toMatchObject({ ended_at: 7, problem: null })
-    expect(settled('analysis_runs', { status: 'running', heartbeat_at: 4 })).toMatchObject({
+    expect(resetRow('crawl_jobs', { status: 'done', ended_at: 7 })).toMatchObject({ ended_at: 7, problem: null })
+    expect(resetRow('analysis_runs', { status: 'running', heartbeat_at: 4 })).toMatchObject({
       status: 'cancelled',
       ended_at: 4,
     })

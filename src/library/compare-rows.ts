@@ -15,7 +15,7 @@ const REMOVED_AT_ONCE = 500
 /** Compares a table of two libraries row by row, in key order. */
 export async function* compareRows(table: CopyTable, origin: Batches, target: Batches): AsyncGenerator<ComparedRows> {
   const order = createKeyOrder(table)
-  const ahead = createLookahead(target)
+  const targetRows = createLookahead(target)
   for await (const rows of origin) {
     const compared = {
       added: [] as CopyRow[],
@@ -24,65 +24,66 @@ export async function* compareRows(table: CopyTable, origin: Batches, target: Ba
       same: [] as CopyRow[],
     }
     for (const row of rows) {
-      let there = ahead.isRead() ? ahead.next() : await ahead.read()
-      while (there !== undefined && order(there, row) < 0) {
-        compared.removed.push(there)
-        ahead.pass()
-        there = ahead.isRead() ? ahead.next() : await ahead.read()
+      let targetRow = targetRows.isBuffered() ? targetRows.peekBuffered() : await targetRows.peek()
+      while (targetRow !== undefined && order(targetRow, row) < 0) {
+        compared.removed.push(targetRow)
+        targetRows.advance()
+        targetRow = targetRows.isBuffered() ? targetRows.peekBuffered() : await targetRows.peek()
       }
-      if (there === undefined || order(there, row) > 0) {
+      if (targetRow === undefined || order(targetRow, row) > 0) {
         compared.added.push(row)
         continue
       }
-      compared[isSameRow(row, there) ? 'same' : 'changed'].push(row)
-      ahead.pass()
+      compared[isSameRow(row, targetRow) ? 'same' : 'changed'].push(row)
+      targetRows.advance()
     }
     yield compared
   }
-  for (let removed = await takeSome(ahead); removed.length > 0; removed = await takeSome(ahead)) {
+  for (let removed = await takeBatch(targetRows); removed.length > 0; removed = await takeBatch(targetRows)) {
     yield { added: [], changed: [], removed, same: [] }
   }
 }
 
 /** Iterates over rows without one promise per row. */
 interface Lookahead {
-  /** Whether `next` can answer without reading another batch. */
-  isRead(): boolean
-  next(): CopyRow | undefined
-  read(): Promise<CopyRow | undefined>
-  pass(): void
+  /** Whether `peekBuffered` can return the current row without reading another batch. */
+  isBuffered(): boolean
+  peekBuffered(): CopyRow | undefined
+  /** Returns the current row, after reading another batch if needed; undefined at the end. */
+  peek(): Promise<CopyRow | undefined>
+  advance(): void
 }
 
 function createLookahead(batches: Batches): Lookahead {
   const iterator = batches[Symbol.asyncIterator]()
   let rows: readonly CopyRow[] = []
-  let place = 0
-  let isOver = false
+  let position = 0
+  let hasEnded = false
   return {
-    isRead: () => isOver || place < rows.length,
-    next: () => rows[place],
-    read: async () => {
-      while (!isOver && place >= rows.length) {
+    isBuffered: () => hasEnded || position < rows.length,
+    peekBuffered: () => rows[position],
+    peek: async () => {
+      while (!hasEnded && position >= rows.length) {
         const { done = false, value } = await iterator.next()
-        isOver = done
+        hasEnded = done
         rows = done ? [] : (value as readonly CopyRow[])
-        place = 0
+        position = 0
       }
-      return rows[place]
+      return rows[position]
     },
-    pass: () => {
-      place++
+    advance: () => {
+      position++
     },
   }
 }
 
-async function takeSome(ahead: Lookahead): Promise<CopyRow[]> {
-  const some: CopyRow[] = []
-  while (some.length < REMOVED_AT_ONCE) {
-    const row = await ahead.read()
+async function takeBatch(rows: Lookahead): Promise<CopyRow[]> {
+  const batch: CopyRow[] = []
+  while (batch.length < REMOVED_AT_ONCE) {
+    const row = await rows.peek()
     if (row === undefined) break
-    some.push(row)
-    ahead.pass()
+    batch.push(row)
+    rows.advance()
   }
-  return some
+  return batch
 }

@@ -8,16 +8,16 @@ export function shiftRows(
   offsets: Readonly<Record<string, number>>,
   sign: 1 | -1 = 1,
 ): readonly CopyRow[] {
-  const shifts = columns.flatMap(({ of }, place) => {
+  const shifts = columns.flatMap(({ of }, position) => {
     const offset = of === undefined ? 0 : (offsets[of] ?? 0)
-    return offset === 0 ? [] : [{ place, offset: offset * sign }]
+    return offset === 0 ? [] : [{ position, offset: offset * sign }]
   })
   if (shifts.length === 0) return rows
   return rows.map((row) => {
     const shifted = [...row]
-    for (const { place, offset } of shifts) {
-      const number = row[place]
-      if (typeof number === 'number' && number > 0) shifted[place] = number + offset
+    for (const { position, offset } of shifts) {
+      const number = row[position]
+      if (typeof number === 'number' && number > 0) shifted[position] = number + offset
     }
     return shifted
   })
@@ -31,12 +31,12 @@ const NOT_ENDED = 'it had not ended when its library was copied'
  * crawls can be resumed on request, and open jobs are ended, otherwise workers of the copy would start them at once.
  */
 export function resetRunningRows(table: CopyTable, rows: readonly CopyRow[]): readonly CopyRow[] {
-  const settle = ROW_RESETS[table.name]
-  if (settle === undefined) return rows
-  const places = new Map(table.columns.map(({ name }, place) => [name, place]))
+  const resetRow = ROW_RESETS[table.name]
+  if (resetRow === undefined) return rows
+  const positions = new Map(table.columns.map(({ name }, position) => [name, position]))
   return rows.map((row) => {
-    const changes = settle((name) => row[places.get(name) ?? -1] ?? null)
-    return changes === undefined ? row : row.map((cell, place) => changes[table.columns[place]?.name ?? ''] ?? cell)
+    const changes = resetRow((name) => row[positions.get(name) ?? -1] ?? null)
+    return changes === undefined ? row : row.map((cell, i) => changes[table.columns[i]?.name ?? ''] ?? cell)
   })
 }
 
@@ -57,9 +57,9 @@ const ROW_RESETS: Readonly<Record<string, RowReset>> = {
 
 /** Replaces NUL in texts, for stores that cannot keep it. */
 export function replaceNul(rows: readonly CopyRow[]): readonly CopyRow[] {
-  const isBad = (cell: Cell): cell is string => typeof cell === 'string' && cell.includes('\0')
+  const hasNul = (cell: Cell): cell is string => typeof cell === 'string' && cell.includes('\0')
   return rows.map((row) =>
-    row.some(isBad) ? row.map((cell) => (isBad(cell) ? cell.replaceAll('\0', '\u{fffd}') : cell)) : row,
+    row.some(hasNul) ? row.map((cell) => (hasNul(cell) ? cell.replaceAll('\0', '\u{fffd}') : cell)) : row,
   )
 }
 
@@ -73,10 +73,10 @@ export function sizeOf(row: CopyRow): number {
 
 /** Returns a comparison function for rows in key order. */
 export function createKeyOrder(table: CopyTable): (a: CopyRow, b: CopyRow) => number {
-  const places = columnPositions(table, table.key)
+  const positions = columnPositions(table, table.key)
   return (a, b) => {
-    for (const place of places) {
-      const order = compareCells(a[place], b[place])
+    for (const position of positions) {
+      const order = compareCells(a[position], b[position])
       if (order !== 0) return order
     }
     return 0
@@ -90,7 +90,7 @@ function compareCells(a: Cell | undefined, b: Cell | undefined): number {
 
 /** Whether two rows of a table are equal. */
 export function isSameRow(a: CopyRow, b: CopyRow): boolean {
-  return a.every((cell, place) => isSameCell(cell, b[place]))
+  return a.every((cell, position) => isSameCell(cell, b[position]))
 }
 
 function isSameCell(a: Cell, b: Cell | undefined): boolean {

@@ -17,7 +17,7 @@ export type CopyRow = readonly Cell[]
 export interface CopyColumn {
   readonly name: string
   readonly type: CellType
-  /** The table whose ids this column contains; copying into another library may shift them. */
+  /** The table whose ids this column contains; a copy into another library may shift these ids. */
   readonly of?: string
 }
 
@@ -27,7 +27,7 @@ export interface CopyColumn {
  */
 export type RowOwnership = 'own' | 'shared' | 'whole'
 
-/** Groups of tables that are copied or skipped together. */
+/** Groups of tables that are copied or skipped together. `understanding` holds analyses; `placed` holds rows that refer to places. */
 export type CopyGroup = 'content' | 'hosts' | 'history' | 'understanding' | 'places' | 'placed' | 'vectors'
 
 /** A table of a library. */
@@ -180,12 +180,12 @@ export const COPY_TABLES: readonly CopyTable[] = [
   ),
   define(
     'likenesses',
-    { ...CONTENT, label: 'likeness of a page', key: ['page'], owner: { column: 'page', of: 'ledger' } },
+    { ...CONTENT, label: 'page signature', key: ['page'], owner: { column: 'page', of: 'ledger' } },
     { page: ROW, fingerprint: TEXT, language: TEXT, family: TEXT },
   ),
   define(
     'links',
-    { ...CONTENT, label: 'list of links', key: ['id'], owner: { column: 'id', of: 'ledger' }, batchSize: 200 },
+    { ...CONTENT, label: 'link list', key: ['id'], owner: { column: 'id', of: 'ledger' }, batchSize: 200 },
     { id: ROW, links: TEXT },
   ),
   define(
@@ -260,7 +260,7 @@ export const COPY_TABLES: readonly CopyTable[] = [
   ),
   define(
     'hosts',
-    { group: 'hosts', belonging: 'shared', label: 'clock of a host', key: ['host'] },
+    { group: 'hosts', belonging: 'shared', label: 'host clock', key: ['host'] },
     {
       host: TEXT,
       next_at: REAL,
@@ -278,7 +278,7 @@ export const COPY_TABLES: readonly CopyTable[] = [
   ),
   define(
     'vector_space',
-    { group: 'vectors', belonging: 'shared', label: 'space of vectors', key: ['id'] },
+    { group: 'vectors', belonging: 'shared', label: 'vector space', key: ['id'] },
     { id: WHOLE, model: TEXT, fingerprint: TEXT, dimensions: WHOLE },
   ),
   define(
@@ -342,7 +342,7 @@ export const COPY_TABLES: readonly CopyTable[] = [
   ),
   define(
     'crawl_types',
-    { group: 'history', belonging: 'shared', label: 'way to crawl', key: ['name'] },
+    { group: 'history', belonging: 'shared', label: 'crawl type', key: ['name'] },
     { name: TEXT, description: TEXT, declaration: TEXT },
   ),
   define(
@@ -371,7 +371,7 @@ export const COPY_TABLES: readonly CopyTable[] = [
   ),
   define(
     'analysis_run_events',
-    { ...HISTORY, label: 'event of an analysis', key: ['id'], idColumn: 'id' },
+    { ...HISTORY, label: 'analysis event', key: ['id'], idColumn: 'id' },
     {
       id: { type: 'whole', of: 'analysis_run_events' },
       run_id: TEXT,
@@ -388,7 +388,7 @@ export const COPY_TABLES: readonly CopyTable[] = [
   ),
   define(
     'domains',
-    { group: 'understanding', belonging: 'shared', label: 'judged host', key: ['host'] },
+    { group: 'understanding', belonging: 'shared', label: 'host analysis', key: ['host'] },
     {
       host: TEXT,
       pages: WHOLE,
@@ -444,7 +444,7 @@ export const COPY_TABLES: readonly CopyTable[] = [
   ),
   define(
     'place_names',
-    { ...PLACES, label: 'name of a place', key: ['id'] },
+    { ...PLACES, label: 'place name', key: ['id'] },
     {
       id: WHOLE,
       place_id: WHOLE,
@@ -465,27 +465,27 @@ export const COPY_TABLES: readonly CopyTable[] = [
   ),
   define(
     'place_words',
-    { ...PLACES, label: 'word of a name', key: ['word', 'place_id'] },
+    { ...PLACES, label: 'word of a place name', key: ['word', 'place_id'] },
     { word: TEXT, place_id: WHOLE },
   ),
   define(
     'place_hierarchy',
-    { ...PLACES, label: 'place within another', key: ['parent', 'child', 'relation'] },
+    { ...PLACES, label: 'place hierarchy', key: ['parent', 'child', 'relation'] },
     { parent: WHOLE, child: WHOLE, relation: TEXT, depth: WHOLE },
   ),
   define(
     'place_external_ids',
-    { ...PLACES, label: 'id of a place elsewhere', key: ['source', 'ext_id'] },
+    { ...PLACES, label: 'external place id', key: ['source', 'ext_id'] },
     { source: TEXT, ext_id: TEXT, place_id: WHOLE },
   ),
   define(
     'domain_locales',
-    { group: 'understanding', belonging: 'shared', label: 'country of a host', key: ['host'] },
+    { group: 'understanding', belonging: 'shared', label: 'host country', key: ['host'] },
     { host: TEXT, country_code: TEXT, primary_langs: TEXT, confidence: REAL },
   ),
   define(
     'place_sources',
-    { ...PLACES, label: 'data set of places', key: ['name'], idColumn: 'number' },
+    { ...PLACES, label: 'place data set', key: ['name'], idColumn: 'number' },
     {
       name: TEXT,
       number: { type: 'whole', of: 'place_sources' },
@@ -500,7 +500,7 @@ export const COPY_TABLES: readonly CopyTable[] = [
   // This row marks the gazetteer as complete, so it comes last.
   define(
     'gazetteer_state',
-    { ...PLACES, label: 'state of the gazetteer', key: ['id'] },
+    { ...PLACES, label: 'gazetteer state', key: ['id'] },
     { id: WHOLE, revision: TEXT, name_index: BYTES },
   ),
   define(
@@ -508,7 +508,7 @@ export const COPY_TABLES: readonly CopyTable[] = [
     {
       group: 'placed',
       belonging: 'own',
-      label: 'place in an article',
+      label: 'article place',
       key: ['page', 'source', 'offset_start', 'offset_end', 'place_id'],
       owner: { column: 'page', of: 'ledger' },
     },

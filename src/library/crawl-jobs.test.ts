@@ -113,8 +113,8 @@ test('cancel waits briefly, and close waits for the end', async () => {
 test('an ended job is forgotten after the retention time, a running one is not', async () => {
   const { library, source } = await stageSlow(2, 300)
   let ahead = 0
-  const later: Library = { ...library, clock: { ...library.clock, now: () => library.clock.now() + ahead } }
-  const jobs = createJobs(later, { retentionMs: 3_600_000 })
+  const shifted: Library = { ...library, clock: { ...library.clock, now: () => library.clock.now() + ahead } }
+  const jobs = createJobs(shifted, { retentionMs: 3_600_000 })
   const crawlId = await jobs.start(source, { kind: 'add' })
   ahead = 7_200_000
   expect(jobs.find(crawlId)).toBeDefined()

@@ -35,7 +35,7 @@ export function createJobs(library: Library, options: JobsOptions = {}): Jobs {
   // Sorted by start.
   const jobs = new Map<string, RunningJob>()
   /** Number of jobs requested but not yet recorded. */
-  let beginning = 0
+  let startingCount = 0
   let isClosed = false
 
   const forgetOld = () => {
@@ -45,19 +45,19 @@ export function createJobs(library: Library, options: JobsOptions = {}): Jobs {
   }
   const begin = async (source: Source, input: CrawlInput): Promise<RunningJob> => {
     const running = [...jobs.values()].filter(({ endedAt }) => endedAt === null)
-    // A second crawl of the same source has an error of its own.
-    const isOwn = running.some(({ sourceId }) => sourceId === source.id)
-    if (!isOwn && running.length + beginning >= maxRunning) {
-      const count = running.length + beginning
+    // A second crawl of the same source is refused later, with another error.
+    const isSameSource = running.some(({ sourceId }) => sourceId === source.id)
+    if (!isSameSource && running.length + startingCount >= maxRunning) {
+      const count = running.length + startingCount
       const what = count === 1 ? '1 crawl is under way' : `${count} crawls are under way`
-      throw new PharosError('JOBS_FULL', { count, what, rule: 'there may be at once' })
+      throw new PharosError('JOBS_FULL', { count, what, rule: 'are allowed at once' })
     }
     const job = new RunningJob(library, source, input)
-    beginning++
+    startingCount++
     try {
       await job.begin()
     } finally {
-      beginning--
+      startingCount--
     }
     return job
   }
@@ -76,10 +76,10 @@ export function createJobs(library: Library, options: JobsOptions = {}): Jobs {
     async cancel(crawlId) {
       const job = jobs.get(crawlId)
       if (job === undefined || job.endedAt !== null) return false
-      const isOver = new AbortController()
-      const late = clock.sleep(cancelTimeoutMs, isOver.signal).catch(() => undefined)
-      await Promise.race([job.stop(), late])
-      isOver.abort()
+      const stopped = new AbortController()
+      const timeout = clock.sleep(cancelTimeoutMs, stopped.signal).catch(() => undefined)
+      await Promise.race([job.stop(), timeout])
+      stopped.abort()
       return true
     },
     find(crawlId) {
@@ -109,7 +109,7 @@ class RunningJob implements Job {
   readonly #input: CrawlInput
   readonly #abort = new AbortController()
   readonly #tally = new Tally()
-  readonly #keep: (event: CrawlEvent) => Promise<void>
+  readonly #logNotes: (event: CrawlEvent) => Promise<void>
   #crawlId = ''
   #work: Promise<void> = Promise.resolve()
 
@@ -118,7 +118,7 @@ class RunningJob implements Job {
     this.#source = source
     this.#input = input
     this.sourceId = source.id
-    this.#keep = createNoteLogger(library, source)
+    this.#logNotes = createNoteLogger(library, source)
     this.startedAt = library.clock.now()
   }
 
@@ -137,13 +137,13 @@ class RunningJob implements Job {
     const events = crawlSource(this.#library, this.#source, this.#input, this.#abort.signal)
     const first = await events.next()
     if (first.done === true || first.value.type !== 'started') {
-      throw new PharosError('INTERNAL', { problem: `the crawl of ${labelOf(this.#source)} did not begin` })
+      throw new PharosError('INTERNAL', { problem: `the crawl of ${labelOf(this.#source)} did not start` })
     }
     this.#crawlId = first.value.crawlId
-    await this.#keep(first.value)
+    await this.#logNotes(first.value)
     // A resumed run over a tree checks every file again, so its counts start at zero.
     if (first.value.isResumed && !isTree(this.#source))
-      this.#tally.goOn((await this.#library.store.countLedger(this.sourceId)).states)
+      this.#tally.resumeFrom((await this.#library.store.countLedger(this.sourceId)).states)
     this.#work = this.#read(events, await this.#embed())
   }
 
@@ -165,12 +165,12 @@ class RunningJob implements Job {
     return embedDuringCrawl(this.#library, this.#source)
   }
 
-  async #read(events: AsyncIterable<CrawlEvent>, arrivals: CrawlEmbedding | undefined): Promise<void> {
+  async #read(events: AsyncIterable<CrawlEvent>, embedding: CrawlEmbedding | undefined): Promise<void> {
     try {
       for await (const event of events) {
         this.#tally.note(event)
-        arrivals?.note(event)
-        await this.#keep(event)
+        embedding?.note(event)
+        await this.#logNotes(event)
         if (event.type === 'ended') this.summary = event.summary
       }
     } catch (error) {
@@ -178,10 +178,10 @@ class RunningJob implements Job {
     } finally {
       this.endedAt = this.#library.clock.now()
     }
-    if (arrivals === undefined) return
-    await arrivals.stop()
+    if (embedding === undefined) return
+    await embedding.stop()
     const { beginEmbedding } = await import('./operations/embed-during-crawl.ts')
-    // The server embeds the rest; every search reports problems with the model.
+    // A failure is ignored: the server embeds the rest, and every search reports problems with the model.
     await beginEmbedding(this.#library, this.#source, this.#abort.signal).catch(() => undefined)
   }
 }
@@ -212,7 +212,7 @@ class Tally {
   }
 
   /** Starts from the counts before the interruption. */
-  goOn({ indexed, unchanged, failed }: LedgerCounts['states']): void {
+  resumeFrom({ indexed, unchanged, failed }: LedgerCounts['states']): void {
     this.#indexed = indexed
     this.#unchanged = unchanged
     this.#errors = failed

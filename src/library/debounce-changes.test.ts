@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { ANY_PATH, ChangeDebouncer, DEBOUNCE_LIMITS } from './debounce-changes.ts'
 
-const ALONE = { ...DEBOUNCE_LIMITS, batchWindowMs: 0 }
-const LIMITS = { ...ALONE, maxPaths: 3, maxEvents: 20 }
+const UNBATCHED = { ...DEBOUNCE_LIMITS, batchWindowMs: 0 }
+const LIMITS = { ...UNBATCHED, maxPaths: 3, maxEvents: 20 }
 
 describe('ChangeDebouncer', () => {
   test('a path is ready one second after its last change, independently of others', () => {
-    const changes = new ChangeDebouncer(ALONE)
+    const changes = new ChangeDebouncer(UNBATCHED)
     expect(changes.nextAt()).toBe(null)
     changes.note('a.md', 0)
     changes.note('b.md', 400)
@@ -20,7 +20,7 @@ describe('ChangeDebouncer', () => {
   })
 
   test('a path with continuous changes is ready after 30 seconds at the latest', () => {
-    const changes = new ChangeDebouncer(ALONE)
+    const changes = new ChangeDebouncer(UNBATCHED)
     const taken: number[] = []
     for (let now = 0; now <= 70_000; now += 500) {
       changes.note('log.txt', now)
@@ -32,7 +32,7 @@ describe('ChangeDebouncer', () => {
   test.each(['.gitignore', 'sub/.pharosignore', 'out/manifest.llm.tsv', ANY_PATH])(
     'a change of %j counts as a change of everything',
     (path) => {
-      const changes = new ChangeDebouncer(ALONE)
+      const changes = new ChangeDebouncer(UNBATCHED)
       changes.note('a.md', 0)
       changes.note(path, 500)
       changes.note('b.md', 700)

@@ -40,9 +40,9 @@ export class ChangeDebouncer {
   note(path: string, now: number): void {
     const { maxPaths, maxEvents } = this.#limits
     this.#events++
-    const isDeciding = path === ANY_PATH || WALK_RULE_FILES.includes(baseName(path))
-    const isTooMuch = this.#changes.size >= maxPaths || this.#events >= maxEvents
-    if (isDeciding || isTooMuch || this.#changes.has(ANY_PATH)) this.#widen(now)
+    const affectsOthers = path === ANY_PATH || WALK_RULE_FILES.includes(baseName(path))
+    const isOverLimit = this.#changes.size >= maxPaths || this.#events >= maxEvents
+    if (affectsOthers || isOverLimit || this.#changes.has(ANY_PATH)) this.#widen(now)
     else this.#put(path, now)
   }
 

@@ -47,7 +47,7 @@ export interface Citation {
   /** Name for `get_chunk`; null if the text is not a chunk. */
   readonly chunk: string | null
   readonly version?: string | null
-  /** Similar pages that its page stands for. */
+  /** Similar pages that are not shown themselves: the page of this text represents them. */
   readonly similar?: readonly SimilarPage[]
 }
 
@@ -81,8 +81,8 @@ function writeName({ source, chunk }: Pick<Citation, 'source' | 'chunk'>): strin
 /** Lists the page title and the headings above a text; the title is left out if the first heading repeats it. */
 export function listHeadings({ title, headingPath }: Pick<Citation, 'title' | 'headingPath'>): readonly string[] {
   const [first = ''] = headingPath
-  const isTitled = headingPath.length > 0 && (title === '' || (first !== '' && title.startsWith(first)))
-  return isTitled ? headingPath : [title, ...headingPath]
+  const repeatsTitle = headingPath.length > 0 && (title === '' || (first !== '' && title.startsWith(first)))
+  return repeatsTitle ? headingPath : [title, ...headingPath]
 }
 
 /** The name of a chunk with a shortened id that still finds it: `guide@2.0/12ab34cd56ef` */

@@ -21,7 +21,7 @@ export type Download = (request: DownloadRequest) => Promise<AsyncIterable<Uint8
 export interface Downloads {
   /** Downloads from the web. */
   readonly web: Download
-  /** Downloads from registries that the owner configured, and from where they redirect. */
+  /** Downloads from registries that the owner configured, and from addresses that they redirect to. */
   readonly registry: Download
   /**
    * Resolves a host for an external program that fetches by itself, with the same checks as downloads from the web, best address first.
@@ -32,7 +32,7 @@ export interface Downloads {
    * Opens a local proxy for an external program. It reaches only the target host, through the owner's proxy if one is configured. It ends
    * with this process, which ends the program's transfers. The caller must close it.
    */
-  readonly openProxy: (way: ProxyTarget) => Promise<OpenProxy>
+  readonly openProxy: (target: ProxyTarget) => Promise<OpenProxy>
   close(): Promise<void>
 }
 

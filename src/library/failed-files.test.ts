@@ -8,7 +8,7 @@ describe('FailedFiles', () => {
     expect(files.fail('a.pdf', 0, stamp)).toEqual({ retries: 0, retryAt: 10, stamp })
     expect([files.nextAt(), files.listDue(9), files.listDue(10)]).toEqual([10, [], ['a.pdf']])
     expect(files.fail('a.pdf', 10, stamp)).toEqual({ retries: 1, retryAt: 110, stamp })
-    // The file is read with all others before its retry time.
+    // A read of the whole folder fails before the retry time of this file.
     expect(files.fail('a.pdf', 50, stamp)).toEqual({ retries: 1, retryAt: 110, stamp })
     expect(files.fail('a.pdf', 110, stamp)).toEqual({ retries: 2, retryAt: null, stamp })
     expect([files.nextAt(), files.listDue(1e9)]).toEqual([null, []])

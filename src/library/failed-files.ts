@@ -13,21 +13,21 @@ export interface FailedFile {
 
 /** Tracks files that could not be read, and when to retry them. */
 export class FailedFiles {
-  readonly #waitsMs: readonly number[]
+  readonly #delaysMs: readonly number[]
   readonly #files = new Map<string, FailedFile>()
 
-  constructor(waitsMs: readonly number[] = RETRY_DELAYS_MS) {
-    this.#waitsMs = waitsMs
+  constructor(delaysMs: readonly number[] = RETRY_DELAYS_MS) {
+    this.#delaysMs = delaysMs
   }
 
   /** Records a failure. A changed file starts over; a file read before its retry time keeps that time. */
   fail(path: string, now: number, stamp: string | null): FailedFile {
     const before = this.#files.get(path)
-    const isSame = before !== undefined && before.stamp === stamp
-    if (isSame && (before.retryAt ?? Infinity) > now) return before
-    const retries = isSame ? before.retries + 1 : 0
-    const waitMs = this.#waitsMs[retries]
-    const failed = { retries, retryAt: waitMs === undefined ? null : now + waitMs, stamp }
+    const isUnchanged = before !== undefined && before.stamp === stamp
+    if (isUnchanged && (before.retryAt ?? Infinity) > now) return before
+    const retries = isUnchanged ? before.retries + 1 : 0
+    const delayMs = this.#delaysMs[retries]
+    const failed = { retries, retryAt: delayMs === undefined ? null : now + delayMs, stamp }
     this.#files.set(path, failed)
     return failed
   }

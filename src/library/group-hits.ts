@@ -25,7 +25,7 @@ import type { SearchInput, SimilarPage } from './search.ts'
 import { labelOf, type Source } from './source.ts'
 import type { Store } from './store.ts'
 
-/** A hit on a shown page with the pages it stands for; `similar` may grow until an answer is composed. */
+/** A hit on a shown page, with the similar pages that it represents; `similar` may grow until an answer is composed. */
 export interface GroupedHit extends RankedHit {
   readonly similar: readonly SimilarPage[]
 }
@@ -69,18 +69,19 @@ class HitPage implements ComparablePage {
     id: string,
     best: RankedHit,
     hits: readonly RankedHit[],
-    likeness: PageSignature | undefined,
+    signature: PageSignature | undefined,
     source?: Source,
   ) {
     this.id = id
     this.sourceId = best.sourceId
     this.name = source?.name ?? ''
     this.url = best.url
-    this.isKnown = likeness !== undefined
-    this.tag = likeness?.language ?? null
+    this.isKnown = signature !== undefined
+    this.tag = signature?.language ?? null
     this.language = this.tag === null ? null : primaryLanguageOf(this.tag)
-    this.family = likeness?.family ?? null
-    this.bits = likeness === undefined || likeness.fingerprint === null ? null : readFingerprint(likeness.fingerprint)
+    this.family = signature?.family ?? null
+    const fingerprint = signature?.fingerprint ?? null
+    this.bits = fingerprint === null ? null : readFingerprint(fingerprint)
     this.score = best.score
     this.hits = hits
     this.#source = source ?? { url: '', version: null }
@@ -109,30 +110,30 @@ interface Group {
 const MIN_SCORE_SHARE = 0.6
 
 /** Creates groups for the hits of a question; `origins` are the sources that hits can come from. */
-export function createHitGroups(store: Store, origins: HitSources, asked: GroupingOptions): HitGroups {
-  const kinships = { byText: asked.duplicates !== 'show', byLanguage: (asked.language ?? 'auto') === 'auto' }
-  const { languages: told, isSure } = languagesOfQuery(kinships.byLanguage ? asked.query : '')
+export function createHitGroups(store: Store, origins: HitSources, options: GroupingOptions): HitGroups {
+  const relations = { byText: options.duplicates !== 'show', byLanguage: (options.language ?? 'auto') === 'auto' }
+  const { languages: queryLanguages, isSure } = languagesOfQuery(relations.byLanguage ? options.query : '')
   /** All pages seen so far, by id. */
   const pages = new Map<string, HitPage>()
   /** Best score per source name among pages in the language of the question. */
-  const fluent = new Map<string, number>()
+  const bestScores = new Map<string, number>()
   /** Pages in other languages from sources that also answer in the language of the question. */
   const foreign = new Set<HitPage>()
 
   /** Creates pages for new hits and groups each with related ones. */
   const takePages = async (hits: readonly RankedHit[]): Promise<HitPage[]> => {
-    const met = new Map<string, RankedHit[]>()
+    const hitsByPage = new Map<string, RankedHit[]>()
     for (const hit of hits) {
       const { pageKey: id } = hit
-      const known = met.get(id)
+      const known = hitsByPage.get(id)
       if (known !== undefined) known.push(hit)
-      else if (!pages.has(id)) met.set(id, [hit])
+      else if (!pages.has(id)) hitsByPage.set(id, [hit])
     }
-    const found = await describePages(store, met, origins)
+    const found = await describePages(store, hitsByPage, origins)
     for (const page of found) {
       for (const other of page.isKnown ? pages.values() : []) {
-        const kinship = other.group === page.group ? undefined : findKinship(page, other, kinships)
-        if (kinship !== undefined) unite(page.group, other.group, kinship)
+        const relation = other.group === page.group ? undefined : findGroupRelation(page, other, relations)
+        if (relation !== undefined) unite(page.group, other.group, relation)
       }
       pages.set(page.id, page)
     }
@@ -140,17 +141,18 @@ export function createHitGroups(store: Store, origins: HitSources, asked: Groupi
   }
   /** Whether a page is certainly in another language than the question, and its source answers equally well in the right one. */
   const isForeign = ({ language, name, score }: HitPage): boolean =>
-    isSure && language !== null && !told.includes(language) && score <= (fluent.get(name) ?? -1)
+    isSure && language !== null && !queryLanguages.includes(language) && score <= (bestScores.get(name) ?? -1)
 
   return {
     async add(hits, withdraw = () => false) {
-      if (!kinships.byText && !kinships.byLanguage) return hits.map((hit) => ({ ...hit, similar: [] }))
+      if (!relations.byText && !relations.byLanguage) return hits.map((hit) => ({ ...hit, similar: [] }))
       const found = await takePages(hits)
       for (const { language, name, score } of found) {
-        if (language !== null && told.includes(language)) fluent.set(name, Math.max(score, fluent.get(name) ?? 0))
+        if (language === null || !queryLanguages.includes(language)) continue
+        bestScores.set(name, Math.max(score, bestScores.get(name) ?? 0))
       }
       for (const group of new Set(found.map((page) => page.group))) {
-        const best = chooseShown(group.pages, told, origins)
+        const best = chooseShown(group.pages, queryLanguages, origins)
         const before = group.shown
         const isKept = before !== undefined && (best === before || !found.includes(best) || !withdraw(before.id))
         if (before === undefined && isForeign(best)) for (const page of group.pages) foreign.add(page)
@@ -164,8 +166,8 @@ export function createHitGroups(store: Store, origins: HitSources, asked: Groupi
     listNotices: (answered) => {
       const similar = new Set(answered.flatMap((page) => page.similar.map(({ source, url }) => `${source} ${url}`)))
       const unknown = [...pages.values()].filter(({ isKnown }) => !isKnown).length
-      const left = [...foreign].filter(({ group }) => !group.shown)
-      return [...describeSimilar(similar.size, kinships), ...describeForeign(left), ...describeUnknown(unknown)]
+      const leftOut = [...foreign].filter(({ group }) => !group.shown)
+      return [...describeSimilar(similar.size, relations), ...describeForeign(leftOut), ...describeUnknown(unknown)]
     },
   }
 }
@@ -179,16 +181,16 @@ async function describePages(
   const firsts = [...found].flatMap(([id, hits]) => (hits[0] === undefined ? [] : [{ id, hits, best: hits[0] }]))
   if (firsts.length === 0) return []
   const places = firsts.map(({ best: { sourceId, chunk, page } }) => ({ sourceId, key: chunk.path, page }))
-  const likenesses = await store.readPageSignatures(places)
+  const signatures = await store.readPageSignatures(places)
   return firsts.map(({ id, hits, best }, i) => {
-    return new HitPage(id, best, hits, likenesses[i], origins.sourceOf(best.sourceId))
+    return new HitPage(id, best, hits, signatures[i], origins.sourceOf(best.sourceId))
   })
 }
 
 /** Merges two groups, unless both have a shown page. A translation never merges two pages in the same language. */
-function unite(own: Group, other: Group, kinship: PageRelation): void {
+function unite(own: Group, other: Group, relation: PageRelation): void {
   const [into, from] = other.shown === undefined ? [own, other] : [other, own]
-  if (from.shown !== undefined || (kinship === 'translation' && hasSameLanguagePages(into.pages, from.pages))) return
+  if (from.shown !== undefined || (relation === 'translation' && hasSameLanguagePages(into.pages, from.pages))) return
   into.pages.push(...from.pages)
   for (const page of from.pages) page.group = into
 }
@@ -209,33 +211,33 @@ function setShownPage(group: Group, shown: HitPage, origins: HitSources): void {
 /**
  * Returns why two pages are shown as one. Near-identical pages may still differ in the passage that matched, so these passages must agree.
  */
-function findKinship(a: HitPage, b: HitPage, kinships: RelationOptions): PageRelation | undefined {
-  const kinship = b.isKnown ? findRelation(a, b, kinships) : undefined
-  if (kinship === undefined && kinships.byText && isSameShort(a, b)) return 'copy'
-  return kinship === 'copy' && !answerSame(a, b) ? undefined : kinship
+function findGroupRelation(a: HitPage, b: HitPage, relations: RelationOptions): PageRelation | undefined {
+  const relation = b.isKnown ? findRelation(a, b, relations) : undefined
+  if (relation === undefined && relations.byText && haveSameShortText(a, b)) return 'copy'
+  return relation === 'copy' && !haveSamePassage(a, b) ? undefined : relation
 }
 
-/** Whether two short pages of different sources have the same text. A fingerprint of few words is unreliable, so the texts are compared. */
-function isSameShort(a: HitPage, b: HitPage): boolean {
+/** Whether two short pages of different sources have the same best chunk; a fingerprint of few words would be unreliable. */
+function haveSameShortText(a: HitPage, b: HitPage): boolean {
   if (a.sourceId === b.sourceId || a.language !== b.language || a.bits?.isShort !== true || b.bits?.isShort !== true) {
     return false
   }
   return a.hits[0] !== undefined && a.hits[0].chunk.contentHash === b.hits[0]?.chunk.contentHash
 }
 
-function answerSame({ hits: [own] }: HitPage, { hits }: HitPage): boolean {
-  const said = createComparable(own?.chunk.content ?? '')
-  return hits.some(({ chunk }) => isEquivalentText(createComparable(chunk.content), said))
+function haveSamePassage({ hits: [own] }: HitPage, { hits }: HitPage): boolean {
+  const ownText = createComparable(own?.chunk.content ?? '')
+  return hits.some(({ chunk }) => isEquivalentText(createComparable(chunk.content), ownText))
 }
 
 /** Chooses the page to show from a group: by language, then version, then score. */
-function chooseShown(pages: readonly HitPage[], told: readonly string[], origins: HitSources): HitPage {
+function chooseShown(pages: readonly HitPage[], queryLanguages: readonly string[], origins: HitSources): HitPage {
   const [only, ...more] = pages
   if (only === undefined) throw new TypeError('Expected a group to have a page, got none')
   if (more.length === 0) return only
-  const most = pages.reduce((best, { score }) => Math.max(best, score), 0)
-  const answering = pages.filter(({ score }) => score >= MIN_SCORE_SHARE * most).sort((a, b) => b.score - a.score)
-  const language = chooseLanguage(answering, told, origins)
+  const bestScore = pages.reduce((best, { score }) => Math.max(best, score), 0)
+  const answering = pages.filter(({ score }) => score >= MIN_SCORE_SHARE * bestScore).sort((a, b) => b.score - a.score)
+  const language = chooseLanguage(answering, queryLanguages, origins)
   const [best = only, ...others] = answering.filter((page) => page.language === language)
   return others.reduce((a, b) => (origins.isNewer(b.sourceId, a.sourceId) ? b : a), best)
 }
@@ -244,24 +246,28 @@ function chooseShown(pages: readonly HitPage[], told: readonly string[], origins
  * Chooses the language to show: the language of the question, as detected or as the matched words suggest; otherwise the language of the
  * source, from its start address or from pages without a language in their address; otherwise English, the usual original of documentation.
  */
-function chooseLanguage(pages: readonly HitPage[], told: readonly string[], origins: HitSources): string | null {
-  const there = new Set(pages.map(({ language }) => language))
-  if (there.size === 1) return pages[0]?.language ?? null
+function chooseLanguage(
+  pages: readonly HitPage[],
+  queryLanguages: readonly string[],
+  origins: HitSources,
+): string | null {
+  const available = new Set(pages.map(({ language }) => language))
+  if (available.size === 1) return pages[0]?.language ?? null
   const [best] = pages.toSorted((a, b) => b.score - a.score)
   const main = languageInUrl(origins.sourceOf(best?.sourceId ?? '')?.url ?? '')
   const unmarked = pages.find(({ at, language }) => !at.isMarked && language !== null)?.language ?? null
-  const wishes = [...told, languageOfWords(pages), main, unmarked, 'en', best?.language ?? null]
-  return wishes.find((language) => language !== null && there.has(language)) ?? best?.language ?? null
+  const preferences = [...queryLanguages, languageOfWords(pages), main, unmarked, 'en', best?.language ?? null]
+  return preferences.find((language) => language !== null && available.has(language)) ?? best?.language ?? null
 }
 
 /** Returns the language whose pages contain the most words of the question; null if it is a tie. */
 function languageOfWords(pages: readonly HitPage[]): string | null {
-  const most = new Map<string | null, number>()
+  const wordCounts = new Map<string | null, number>()
   for (const { language, hits } of pages) {
     const words = new Set(hits.flatMap(({ terms }) => terms.map(stem)))
-    most.set(language, Math.max(most.get(language) ?? 0, words.size))
+    wordCounts.set(language, Math.max(wordCounts.get(language) ?? 0, words.size))
   }
-  const [first, second] = [...most].sort((a, b) => b[1] - a[1])
+  const [first, second] = [...wordCounts].sort((a, b) => b[1] - a[1])
   return first !== undefined && first[1] > (second?.[1] ?? 0) ? first[0] : null
 }
 
@@ -277,7 +283,7 @@ function toSimilar({ url, sourceId, tag, language }: HitPage, shown: HitPage, or
 
 function describeSimilar(count: number, { byText, byLanguage }: RelationOptions): string[] {
   if (count === 0) return []
-  const what = `${countOf(count, 'page')} ${count === 1 ? 'is' : 'are'} named only beside one that says the same in another`
+  const what = `${countOf(count, 'page')} ${count === 1 ? 'is' : 'are'} grouped with a page that has the same content in another`
   if (byText && byLanguage) return [`${what} place, version or language; duplicates=show and language=any show all`]
   return [`${what} ${byText ? 'place or version; duplicates=show' : 'language; language=any'} shows all`]
 }
@@ -292,6 +298,6 @@ function describeForeign(pages: readonly HitPage[]): string[] {
 
 function describeUnknown(count: number): string[] {
   if (count === 0) return []
-  const what = `${countOf(count, 'page')} of an older Pharos ${count === 1 ? 'is' : 'are'} not compared with others yet`
-  return [`${what}: what they say may come twice, until pharos serve or pharos duplicates has looked at them`]
+  const what = `${countOf(count, 'page')} of an older Pharos ${count === 1 ? 'is' : 'are'} not compared yet`
+  return [`${what}: results may repeat until pharos serve or pharos duplicates has compared them`]
 }

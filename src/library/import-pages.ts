@@ -123,14 +123,14 @@ interface PlacedChunk {
 function placeChunks(chunks: readonly GivenChunk[]): PlacedChunk[] {
   let line = 1
   return chunks.map(({ text: given, contentType, sectionPath, sourceUrl }) => {
-    const seen = cleanText(given)
-    const text = trimLines(contentType === 'code' ? fenceCode(seen) : splitLines(seen))
+    const cleaned = cleanText(given)
+    const text = trimLines(contentType === 'code' ? fenceCode(cleaned) : splitLines(cleaned))
     const startLine = line
     const endLine = startLine + text.length - 1
     line = endLine + 2
     const path = listParts(sectionPath)
     const fragment = decodePath(new URL(sourceUrl).hash.slice(1))
-    return { text, startLine, endLine, hiddenChars: given.length - seen.length, path, fragment }
+    return { text, startLine, endLine, hiddenChars: given.length - cleaned.length, path, fragment }
   })
 }
 
@@ -168,10 +168,10 @@ function listHeadings({ text: lines, startLine }: PlacedChunk): HeadingPosition[
 
 /** Derives sections from the section paths of chunks: each starts with its first chunk and ends where the path changes. */
 function placeSections(chunks: readonly PlacedChunk[], titleOf: (slug: string) => string): HeadingPosition[] {
-  let before: Pick<PlacedChunk, 'path' | 'fragment'> = { path: [], fragment: '' }
+  let previous: Pick<PlacedChunk, 'path' | 'fragment'> = { path: [], fragment: '' }
   return chunks.flatMap((chunk) => {
-    const from = countSharedParts(chunk, before)
-    before = chunk
+    const from = countSharedParts(chunk, previous)
+    previous = chunk
     const { path, startLine, fragment } = chunk
     return path.slice(from).map((part, i): HeadingPosition => {
       const isLast = from + i === path.length - 1
@@ -185,10 +185,10 @@ function placeSections(chunks: readonly PlacedChunk[], titleOf: (slug: string) =
  * Returns how many leading parts of a chunk's path continue the previous section. A chunk that returns from a subsection, or has a fragment
  * of its own, starts its section again.
  */
-function countSharedParts({ path, fragment }: PlacedChunk, before: Pick<PlacedChunk, 'path' | 'fragment'>): number {
-  const other = path.findIndex((part, depth) => part !== before.path[depth])
-  if (other >= 0) return other
-  const isSame = path.length === before.path.length && (fragment === '' || fragment === before.fragment)
+function countSharedParts({ path, fragment }: PlacedChunk, previous: Pick<PlacedChunk, 'path' | 'fragment'>): number {
+  const firstDifference = path.findIndex((part, depth) => part !== previous.path[depth])
+  if (firstDifference >= 0) return firstDifference
+  const isSame = path.length === previous.path.length && (fragment === '' || fragment === previous.fragment)
   return isSame ? path.length : Math.max(0, path.length - 1)
 }
 

@@ -36,10 +36,10 @@ export async function createImportTree(
       const page = pages.get(path)
       if (page === undefined || part !== null) return { type: 'missing' }
       const { version } = page
-      const seen = { version, stamp: null, detail: null }
-      if (known.version === version) return { type: 'unchanged', ...seen, bytes: 0 }
+      const common = { version, stamp: null, detail: null }
+      if (known.version === version) return { type: 'unchanged', ...common, bytes: 0 }
       const record = createImportedPage(page, sha256)
-      return { type: 'page', record, isRecut: true, ...seen, bytes: record.page.markdown.length }
+      return { type: 'page', record, isRecut: true, ...common, bytes: record.page.markdown.length }
     },
     close: async () => {},
   }

@@ -85,7 +85,7 @@ export interface NoteFilter extends LogPage {
 export interface CrawlTypeRecord {
   readonly name: string
   readonly description: string
-  /** Options that the type sets, in the format of the contract. */
+  /** Options that the type sets, named as in a crawl request. */
   readonly declaration: Readonly<Record<string, unknown>>
 }
 

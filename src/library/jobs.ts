@@ -9,9 +9,9 @@ export interface Jobs {
    * source is running, and `JOBS_FULL` if the maximum number is running.
    */
   start(source: Source, input: CrawlInput): Promise<string>
-  /** Asks a crawl to stop and waits briefly; returns false if it does not run here. */
+  /** Asks a crawl to stop and waits briefly; returns false if it does not run in this process. */
   cancel(crawlId: string): Promise<boolean>
-  /** Finds a crawl that runs here, or ended here within the last hour. */
+  /** Finds a crawl that runs in this process, or ended in it within the last hour. */
   find(crawlId: string): Job | undefined
   /** Newest first. */
   list(): readonly Job[]

@@ -11,7 +11,7 @@ export function judgeDomain(figures: DomainFigures, countryCode: string | null):
   return { ...figures, score, isNews: score >= MIN_NEWS_SCORE, countryCode }
 }
 
-/** Minimum number of titles with places before they determine the country of a host, and the share that one country needs. */
+/** Titles determine the country of a host if at least this many name a place, and one country has at least this share of them. */
 const MIN_TITLES = 20
 const MIN_COUNTRY_SHARE = 0.6
 
@@ -20,11 +20,11 @@ export function judgeLocale(host: string, mentions: readonly CountryMentions[]):
   const own = countryOfHost(host)
   if (own !== null) return { countryCode: own, confidence: 1 }
   const total = mentions.reduce((sum, { pages }) => sum + pages, 0)
-  const [most] = mentions
-  if (most === undefined || total < MIN_TITLES || most.pages < MIN_COUNTRY_SHARE * total) {
+  const [dominant] = mentions
+  if (dominant === undefined || total < MIN_TITLES || dominant.pages < MIN_COUNTRY_SHARE * total) {
     return { countryCode: null, confidence: 0 }
   }
-  return { countryCode: most.countryCode, confidence: Math.round((100 * most.pages) / total) / 100 }
+  return { countryCode: dominant.countryCode, confidence: Math.round((100 * dominant.pages) / total) / 100 }
 }
 
 /** Country-code domains that differ from the ISO code of their country. */

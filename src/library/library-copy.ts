@@ -86,10 +86,10 @@ export interface CopySessions {
    * Starts a session: reserves free ids and writes hidden sources. An ended session of the same origin is forgotten; an unfinished one
    * throws `COPY_RUNNING`.
    */
-  begin(arrival: NewCopySession): Promise<CopySession>
+  begin(session: NewCopySession): Promise<CopySession>
   /**
    * Resumes a session, whichever process had it. New rows of the origin get ids too; returns undefined if other rows have taken those ids.
-   * Sources removed from the origin are removed here.
+   * Sources removed from the origin are removed from the target.
    */
   resume(request: CopySessionRequest): Promise<CopySession | undefined>
   /** Abandons a session and removes its own rows; rows that libraries share stay. */
@@ -116,8 +116,8 @@ export interface LibraryCopy {
   /** Whether texts may contain NUL; if not, U+FFFD replaces it. */
   readonly canStoreNul: boolean
   /**
-   * Runs `work` on a snapshot of the library; `work` may be restarted from the beginning. With `isMoving` it may see concurrent writes,
-   * because holding a snapshot makes the database file grow with every write.
+   * Runs `work` on a snapshot of the library; `work` may be restarted from the beginning. With `isMoving`, `work` may see
+   * concurrent writes: there is no snapshot, because holding one makes the database file grow with every write.
    */
   view<T>(work: (view: LibraryView) => Promise<T>, options?: { readonly isMoving?: boolean }): Promise<T>
   readonly sessions: CopySessions

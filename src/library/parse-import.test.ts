@@ -21,7 +21,7 @@ function problemOf(given: unknown): string {
     expect(error).toMatchObject({ code: 'IMPORT_INVALID' })
     return String(error).replace(/^.*?it cannot be imported: /, '')
   }
-  throw new Error('it was taken')
+  throw new Error('the import was accepted')
 }
 
 test('parseImport keeps chunks unchanged and normalises language and date', () => {
@@ -57,7 +57,7 @@ describe('parseImport faults', () => {
     [{ last_updated: 'yesterday' }, 'chunks[1].last_updated: received "yesterday", give an ISO 8601 date such as'],
     [{ last_updated: '2026-02-30' }, 'chunks[1].last_updated: received "2026-02-30", give'],
     [{ last_updated: 1_771_583_400 }, 'chunks[1].last_updated: received 1771583400, give'],
-    [{ text: '' }, 'chunks[1].text: received "", give a text of 1 to 32000 characters that can be seen'],
+    [{ text: '' }, 'chunks[1].text: received "", give a text of 1 to 32000 visible characters'],
     [{ text: ' \n\u200b' }, 'chunks[1].text: received '],
     [{ text: 'half \ud800' }, 'chunks[1].text: received '],
     [{ text: 'x'.repeat(32_001) }, 'chunks[1].text: received 32001 characters, give a text of 1 to 32000'],
@@ -79,8 +79,8 @@ describe('parseImport faults', () => {
   })
 
   test.each<[unknown, string]>([
-    [null, 'the whole: received null, give an object with source_url and chunks'],
-    [[CHUNK], 'the whole: received a list, give an object'],
+    [null, 'the import: received null, give an object with source_url and chunks'],
+    [[CHUNK], 'the import: received a list, give an object'],
     [{ chunks: [CHUNK] }, 'source_url: missing, give an http or https address'],
     [{ source_url: 'file:///etc/', chunks: [CHUNK] }, 'source_url: received "file:///etc/", give an http'],
     [{ source_url: 'https://docs.example/', chunks: [] }, 'chunks: received an empty list, give a list of chunks'],
@@ -89,9 +89,12 @@ describe('parseImport faults', () => {
     [importOf(CHUNK, CHUNK), 'chunks[1]: the same as chunks[0], leave one of them out'],
     [
       importOf(...Array.from({ length: IMPORT_LIMITS.pageChunks + 1 }, (_, i) => ({ ...CHUNK, text: `${i}` }))),
-      'chunks[25000]: more than 25000 chunks of one page, make several pages of it',
+      'chunks[25000]: more than 25000 chunks of one page, split it into several pages',
     ],
-    [importOf(...Array(IMPORT_LIMITS.chunks + 1).fill(0)), '100001 chunks are more than 100000; make several sources'],
+    [
+      importOf(...Array(IMPORT_LIMITS.chunks + 1).fill(0)),
+      '100001 chunks exceed the limit of 100000; split them into several sources',
+    ],
   ])('reports a fault outside single fields: %#', (given, problem) => {
     expect(problemOf(given)).toContain(problem)
   })
@@ -105,8 +108,8 @@ describe('parseImport faults', () => {
   })
 
   test.each([
-    ['{"source_url"', /^it is no JSON that can be read: /],
-    ['\xff', /^it is no JSON that can be read: /],
+    ['{"source_url"', /^it is not valid JSON: /],
+    ['\xff', /^it is not valid JSON: /],
   ])('reports invalid JSON: %j', (text, problem) => {
     expect(() => parseImportText(Uint8Array.from(text, (char) => char.charCodeAt(0)))).toThrow(
       expect.objectContaining({

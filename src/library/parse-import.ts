@@ -67,16 +67,14 @@ const chunkSchema = z.strictObject({
     .max(IMPORT_LIMITS.chunkChars)
     // Rejects lone surrogates, which cannot be stored.
     .refine((text) => cleanText(text).trim() !== '' && !/\p{Cs}/u.test(text))
-    .describe('The chunk, as it is kept: Markdown, or code.'),
-  source_url: address.describe(
-    'Address of the page it is of: http or https. What follows a # is its place in the page.',
-  ),
+    .describe('Text of the chunk, stored as given: Markdown or code.'),
+  source_url: address.describe('Address of its page: http or https. The part after # is its position in the page.'),
   section_path: z
     .string()
     .max(IMPORT_LIMITS.sectionChars)
     .refine((text) => !/[\p{Cc}\p{Cs}]/u.test(text))
     .describe('Slugs of the headings above it, joined by /, such as install/linux; empty at the top of a page.'),
-  content_type: z.enum(CONTENT_TYPES).describe('What it is.'),
+  content_type: z.enum(CONTENT_TYPES).describe('Kind of content.'),
   last_updated: z
     .string()
     .refine((text) => ISO.test(text) && parseDate(text) !== null)
@@ -85,14 +83,14 @@ const chunkSchema = z.strictObject({
     .string()
     .refine((text) => isLanguage(text))
     .nullish()
-    .describe('BCP 47, such as en. Default: what its page is written in.'),
+    .describe('BCP 47 tag such as en. Default: the language of its page.'),
 })
 
 /** Advice for each invalid field. */
 const EXPECTED: Readonly<Record<string, string>> = {
   source_url: `give an http or https address without user name and password, of at most ${IMPORT_LIMITS.urlChars} characters`,
   chunks: 'give a list of chunks',
-  text: `give a text of 1 to ${IMPORT_LIMITS.chunkChars} characters that can be seen`,
+  text: `give a text of 1 to ${IMPORT_LIMITS.chunkChars} visible characters`,
   section_path: `give slugs of headings joined by /, of at most ${IMPORT_LIMITS.sectionChars} characters, or ""`,
   content_type: `give ${CONTENT_TYPES.join(' or ')}`,
   last_updated: 'give an ISO 8601 date such as 2026-02-20 or 2026-02-20T10:30:00Z',
@@ -108,7 +106,7 @@ export const CHUNK_FIELDS: readonly string[] = Object.keys(chunkSchema.shape)
 /** JSON schema of an import, for documentation. Only this file validates imports. */
 export const IMPORT_SHAPE: Readonly<Record<string, unknown>> = writeShape(
   z.strictObject({
-    source_url: address.describe('What the chunks belong to. They replace what was imported for it before.'),
+    source_url: address.describe('Address that the chunks belong to. They replace all chunks imported for it before.'),
     chunks: z.array(chunkSchema).min(1).max(IMPORT_LIMITS.chunks),
   }),
 )
@@ -125,7 +123,7 @@ export function parseImportText(bytes: Uint8Array, what = 'it'): ChunkImport {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (error) {
     const why = messageOf(error).replaceAll(/\s+/g, ' ').slice(0, 200)
-    throw new PharosError('IMPORT_INVALID', { what, problem: `it is no JSON that can be read: ${why}` })
+    throw new PharosError('IMPORT_INVALID', { what, problem: `it is not valid JSON: ${why}` })
   }
   return parseImport(value, what)
 }
@@ -141,42 +139,42 @@ const CHUNKS_PER_YIELD = 200
 /** Validates an import and yields regularly, so that a server can handle other requests meanwhile. */
 export function* checkImport(value: unknown, what = 'it'): CooperativeTask<ChunkImport> {
   const faults = new Faults(what)
-  const around = importSchema.safeParse(value, { reportInput: true })
-  if (!around.success) {
-    faults.add('', around.error.issues)
-    throw faults.refuse()
+  const outer = importSchema.safeParse(value, { reportInput: true })
+  if (!outer.success) {
+    faults.add('', outer.error.issues)
+    throw faults.toError()
   }
-  const { source_url: sourceUrl, chunks: given } = around.data
+  const { source_url: sourceUrl, chunks: given } = outer.data
   if (given.length > IMPORT_LIMITS.chunks) {
-    const problem = `${given.length} chunks are more than ${IMPORT_LIMITS.chunks}; make several sources of it, each with a source_url of its own`
+    const problem = `${given.length} chunks exceed the limit of ${IMPORT_LIMITS.chunks}; split them into several sources, each with its own source_url`
     throw new PharosError('IMPORT_INVALID', { what, problem })
   }
   const chunks: GivenChunk[] = []
-  const places = new Map<string, number>()
+  const firstIndexes = new Map<string, number>()
   const sizes = new Map<string, number>()
   for (const [i, one] of given.entries()) {
     if (i % CHUNKS_PER_YIELD === CHUNKS_PER_YIELD - 1) yield
-    const place = `chunks[${i}]`
+    const path = `chunks[${i}]`
     const parsed = chunkSchema.safeParse(one, { reportInput: true })
     if (!parsed.success) {
-      faults.add(place, parsed.error.issues)
+      faults.add(path, parsed.error.issues)
       continue
     }
     const chunk = toChunk(parsed.data)
     const { text, sourceUrl: url, sectionPath } = chunk
     const name = JSON.stringify([url, sectionPath, text])
-    const same = places.get(name)
-    if (same === undefined) places.set(name, i)
-    else faults.tell(`${place}: the same as chunks[${same}], leave one of them out`)
+    const same = firstIndexes.get(name)
+    if (same === undefined) firstIndexes.set(name, i)
+    else faults.report(`${path}: the same as chunks[${same}], leave one of them out`)
     const page = importKey(url) ?? url
     const size = (sizes.get(page) ?? 0) + 1
     sizes.set(page, size)
     if (size === IMPORT_LIMITS.pageChunks + 1) {
-      faults.tell(`${place}: more than ${IMPORT_LIMITS.pageChunks} chunks of one page, make several pages of it`)
+      faults.report(`${path}: more than ${IMPORT_LIMITS.pageChunks} chunks of one page, split it into several pages`)
     }
     chunks.push(chunk)
   }
-  if (faults.count > 0) throw faults.refuse()
+  if (faults.count > 0) throw faults.toError()
   return { sourceUrl, chunks }
 }
 
@@ -197,7 +195,7 @@ function toChunk(given: z.output<typeof chunkSchema>): GivenChunk {
 /** Collects faults; the first ones are described. */
 class Faults {
   readonly #what: string
-  readonly #told: string[] = []
+  readonly #described: string[] = []
   count = 0
 
   constructor(what: string) {
@@ -205,37 +203,37 @@ class Faults {
   }
 
   /** Adds the first fault of each field. */
-  add(place: string, issues: readonly z.core.$ZodIssue[]): void {
+  add(path: string, issues: readonly z.core.$ZodIssue[]): void {
     const seen = new Set<string>()
     for (const issue of issues) {
       const field = issue.path.map(String).join('.')
       if (issue.code === 'unrecognized_keys') {
-        for (const key of issue.keys) this.tell(`${join(place, shorten(key))}: unknown field, leave it out`)
+        for (const key of issue.keys) this.report(`${join(path, shorten(key))}: unknown field, leave it out`)
         continue
       }
       if (seen.has(field)) continue
       seen.add(field)
-      this.tell(`${join(place, field)}: ${writeFault(issue, field)}`)
+      this.report(`${join(path, field)}: ${writeFault(issue, field)}`)
     }
   }
 
-  tell(fault: string): void {
+  report(fault: string): void {
     this.count++
-    if (this.#told.length < MAX_LISTED_FAULTS) this.#told.push(fault)
+    if (this.#described.length < MAX_LISTED_FAULTS) this.#described.push(fault)
   }
 
-  refuse(): PharosError {
-    const more = this.count - this.#told.length
+  toError(): PharosError {
+    const more = this.count - this.#described.length
     const rest = more > 0 ? `; and ${more} more ${more === 1 ? 'fault' : 'faults'}` : ''
-    return new PharosError('IMPORT_INVALID', { what: this.#what, problem: this.#told.join('; ') + rest })
+    return new PharosError('IMPORT_INVALID', { what: this.#what, problem: this.#described.join('; ') + rest })
   }
 }
 
 /** Maximum number of faults described. */
 const MAX_LISTED_FAULTS = 20
 
-function join(place: string, field: string): string {
-  return [place, field].filter((part) => part !== '').join('.') || 'the whole'
+function join(path: string, field: string): string {
+  return [path, field].filter((part) => part !== '').join('.') || 'the import'
 }
 
 function writeFault({ input, code }: z.core.$ZodIssue, field: string): string {

@@ -23,18 +23,18 @@ async function stage(
   const [chunk] = isEmbedded ? await vectors.listMissing(1) : []
   if (chunk !== undefined) await vectors.write(SPACE, [{ ...chunk, vector: Float32Array.of(0.6, 0.8) }])
   const clock = createManualClock()
-  const asked = { opened: 0 }
+  const calls = { opened: 0 }
   const library = {
     vectors,
     clock,
     hasEmbeddingService,
     openEmbedder: () => {
-      asked.opened++
+      calls.opened++
       return open()
     },
   } as unknown as Library
   const find = (signal?: AbortSignal) => findQueryEmbedding(library, 'where is it', {}, signal, waitMs)
-  return { find, clock, asked }
+  return { find, clock, calls }
 }
 
 const uses: (EmbedUse | undefined)[] = []
@@ -47,7 +47,7 @@ const working: Embedder = {
   close: async () => undefined,
 }
 
-const late = 'the model cannot be used: it gave no answer within 0.04 s; answered by words alone'
+const LATE_NOTICE = 'the model cannot be used: it gave no answer within 0.04 s; answered by words alone'
 
 test('findQueryEmbedding embeds a question with the use `query`', async () => {
   const { find } = await stage(async () => working)
@@ -57,43 +57,43 @@ test('findQueryEmbedding embeds a question with the use `query`', async () => {
 
 test('findQueryEmbedding pauses after an embedder hung twice while it was opened', async () => {
   let isHanging = true
-  const { find, clock, asked } = await stage(() =>
+  const { find, clock, calls } = await stage(() =>
     isHanging ? new Promise(() => undefined) : Promise.resolve(working),
   )
-  expect(await find()).toEqual({ notices: [late] })
-  expect(await find()).toEqual({ notices: [late] })
+  expect(await find()).toEqual({ notices: [LATE_NOTICE] })
+  expect(await find()).toEqual({ notices: [LATE_NOTICE] })
   expect((await find())?.notices[0]).toContain('skipped after repeated failures; next request in 15 s')
-  expect(asked.opened).toBe(2)
+  expect(calls.opened).toBe(2)
   isHanging = false
   await clock.advance(15_000)
   expect(await find()).toMatchObject({ notices: [], meaning: {} })
 })
 
-test('findQueryEmbedding asks an embedder that fails fast again for every question', async () => {
-  const { find, asked } = await stage(() => Promise.reject(new Error('refused')))
+test('findQueryEmbedding tries to open the embedder for every question if opening fails fast', async () => {
+  const { find, calls } = await stage(() => Promise.reject(new Error('refused')))
   for (let i = 1; i <= 4; i++) {
     expect((await find())?.notices).toEqual(['the model cannot be used: refused; answered by words alone'])
-    expect(asked.opened).toBe(i)
+    expect(calls.opened).toBe(i)
   }
 })
 
-test('findQueryEmbedding rejects on abort, and other questions still ask the embedder', async () => {
-  const { find, asked } = await stage(() => new Promise(() => undefined), { waitMs: 60_000 })
+test('findQueryEmbedding rejects on abort, and further questions still open the embedder', async () => {
+  const { find, calls } = await stage(() => new Promise(() => undefined), { waitMs: 60_000 })
   for (let i = 1; i <= 3; i++) {
-    const gone = new AbortController()
-    const found = find(gone.signal)
-    while (asked.opened < i) await Promise.resolve()
-    gone.abort(new Error('enough'))
+    const stop = new AbortController()
+    const found = find(stop.signal)
+    while (calls.opened < i) await Promise.resolve()
+    stop.abort(new Error('enough'))
     await expect(found).rejects.toThrow('enough')
   }
 })
 
 test('findQueryEmbedding opens no embedder while nothing is embedded', async () => {
-  const { find, asked } = await stage(async () => working, { isEmbedded: false })
+  const { find, calls } = await stage(async () => working, { isEmbedded: false })
   expect(await find()).toEqual({
-    notices: ['no chunk has a vector yet (pharos embed run makes them); answered by words alone'],
+    notices: ['no chunk has a vector yet (make them with pharos embed run); answered by words alone'],
   })
-  expect(asked.opened).toBe(0)
+  expect(calls.opened).toBe(0)
 })
 
 test('findQueryEmbedding reports a different model, and asks a service again because it may have its old model back', async () => {
@@ -106,14 +106,12 @@ test('findQueryEmbedding reports a different model, and asks a service again bec
       return working.embed(given, signal, use)
     },
   }
-  const told = (which: string) => ({
-    notices: [
-      `the library has vectors of another model (small) than the one that is ${which} (big); answered by words alone`,
-    ],
+  const resultFor = (which: string) => ({
+    notices: [`the library has vectors of another model (small) than the ${which} one (big); answered by words alone`],
   })
-  expect(await (await stage(async () => other)).find()).toEqual(told('built in'))
+  expect(await (await stage(async () => other)).find()).toEqual(resultFor('built-in'))
   expect(texts).toBe(0)
-  expect(await (await stage(async () => other, { hasEmbeddingService: true })).find()).toEqual(told('configured'))
+  expect(await (await stage(async () => other, { hasEmbeddingService: true })).find()).toEqual(resultFor('configured'))
   expect(texts).toBe(1)
 })
 

@@ -54,7 +54,7 @@ export async function findQueryEmbedding(
   let vector: Float32Array | string
   try {
     vector = await breaker.run(
-      () => withTimeout(waitMs, signal, (both) => embedQuery(library, space, query, both)),
+      () => withTimeout(waitMs, signal, (limited) => embedQuery(library, space, query, limited)),
       () => signal?.aborted !== true && performance.now() - began >= waitMs * QUICK_SHARE,
     )
   } catch (error) {
@@ -62,14 +62,14 @@ export async function findQueryEmbedding(
     return { notices: [describeUnusable('the model', error)] }
   }
   if (typeof vector === 'string') return { notices: [`${vector}; answered by words alone`] }
-  const without = refused > 0 ? `; the model makes none of ${writeNumber(refused)}` : ''
+  const without = refused > 0 ? `; the model cannot embed ${writeNumber(refused)} of them` : ''
   const missing = `${writeNumber(embedded)} of ${writeNumber(chunks)} chunks have vectors${without}`
   return { meaning: { vectors, vector }, notices: embedded + refused < chunks ? [missing] : [] }
 }
 
 /** Vectors are wanted and there are chunks, but no chunk has one yet. */
 const NOTHING_EMBEDDED: QueryEmbeddingResult = {
-  notices: ['no chunk has a vector yet (pharos embed run makes them); answered by words alone'],
+  notices: ['no chunk has a vector yet (make them with pharos embed run); answered by words alone'],
 }
 
 function createBreaker({ clock }: Library): CircuitBreaker {
@@ -86,10 +86,10 @@ async function embedQuery(
   const embedder = await openEmbedder?.()
   if (embedder === undefined) return `the library has vectors of ${space.model}, which is not configured here`
   if (embedder.space.fingerprint !== space.fingerprint) {
-    // The service may have its old model again; a request detects that and reopens it.
+    // The service may have its old model again; this request detects that, and the next question reopens the embedder.
     if (isService) await embedder.embed([query], signal, 'query')
-    const which = isService ? 'configured' : 'built in'
-    return `the library has vectors of another model (${space.model}) than the one that is ${which} (${embedder.space.model})`
+    const which = isService ? 'configured' : 'built-in'
+    return `the library has vectors of another model (${space.model}) than the ${which} one (${embedder.space.model})`
   }
   const foreign = describeForeignQuestion(query, embedder.language)
   if (foreign !== undefined) return foreign

@@ -100,29 +100,29 @@ const NEAREST_TIMEOUT_MS = 3000
  */
 export async function rankHits(
   library: Library,
-  asked: RankedQuery,
+  request: RankedQuery,
   part: number,
   signal?: AbortSignal,
   basis?: RankBasis,
 ): Promise<RankedHits> {
-  const known = basis ?? (await openBasis(library, asked, signal))
-  const { matches, others, hasMore } = await findMatches(library.store, asked, part, known.near)
-  const missing = await describeIndex(library)
-  const read = await readRanked(library.store, matches, asked)
-  const found = basis?.found ?? others
+  const initial = basis ?? (await openBasis(library, request, signal))
+  const { matches, foundByMeaning, hasMore } = await findMatches(library.store, request, part, initial.near)
+  const indexNotices = await describeIndex(library)
+  const read = await readRanked(library.store, matches, request)
+  const found = basis?.found ?? foundByMeaning
   const hits = [
     ...read.filter(({ number }) => basis === undefined || !found.has(number)),
     // Chunks that the index does not have yet cannot be found by words.
-    ...(missing.length === 0 ? [] : await readUnindexed(library.store, known.near, matches, asked)),
+    ...(indexNotices.length === 0 ? [] : await readUnindexed(library.store, initial.near, matches, request)),
   ]
-  const ranked = await addSimilarities(asked, hits, found, known, signal)
+  const ranked = await addSimilarities(request, hits, found, initial, signal)
   const {
     hits: best,
     isReranked,
     notices,
-  } = part === 0 && canUseEngine(asked, 'reranker')
-    ? await rerankHits(library, asked.query, ranked.hits, signal)
-    : { hits: ranked.hits, isReranked: known.isReranked, notices: [] }
+  } = part === 0 && canUseEngine(request, 'reranker')
+    ? await rerankHits(library, request.query, ranked.hits, signal)
+    : { hits: ranked.hits, isReranked: initial.isReranked, notices: [] }
   const next = {
     ...ranked.basis,
     near: [],
@@ -133,7 +133,7 @@ export async function rankHits(
   return {
     hits: best,
     engines: listEngines(next),
-    notices: [...missing, ...next.notices],
+    notices: [...indexNotices, ...next.notices],
     hasMore,
     basis: next,
   }
@@ -150,22 +150,22 @@ function listEngines({ meaning, isReranked }: RankBasis): Engine[] {
 
 /** Adds cosine similarities to hits whose chunks have vectors; best first. */
 async function addSimilarities(
-  asked: RankedQuery,
+  request: RankedQuery,
   hits: readonly RankedHit[],
-  others: ReadonlySet<number>,
+  foundByMeaning: ReadonlySet<number>,
   basis: RankBasis,
   signal?: AbortSignal,
 ): Promise<{ readonly hits: readonly RankedHit[]; readonly basis: RankBasis }> {
   const { meaning, ...words } = basis
-  if (meaning === undefined) return { hits: weighPages(hits, asked), basis }
+  if (meaning === undefined) return { hits: weighPages(hits, request), basis }
   try {
-    const { ranked, fuse } = await fuseHits(asked, meaning, hits, others, basis.near)
-    return { hits: weighPages(ranked, asked), basis: { ...words, meaning: { ...meaning, fuse } } }
+    const { ranked, fuse } = await fuseHits(request, meaning, hits, foundByMeaning, basis.near)
+    return { hits: weighPages(ranked, request), basis: { ...words, meaning: { ...meaning, fuse } } }
   } catch (error) {
     signal?.throwIfAborted()
-    const byWords = hits.filter(({ number }) => !others.has(number))
+    const byWords = hits.filter(({ number }) => !foundByMeaning.has(number))
     return {
-      hits: weighPages(byWords, asked),
+      hits: weighPages(byWords, request),
       basis: { ...words, notices: [...words.notices, describeUnusable('the vectors', error)] },
     }
   }
@@ -180,16 +180,16 @@ async function describeIndex({ store }: Library): Promise<string[]> {
 }
 
 /** Embeds the question and finds the nearest chunks, if the library has vectors. */
-async function openBasis(library: Library, asked: RankedQuery, signal?: AbortSignal): Promise<RankBasis> {
-  const found = canUseEngine(asked, 'vectors')
-    ? await findQueryEmbedding(library, asked.query, asked.filter, signal)
+async function openBasis(library: Library, request: RankedQuery, signal?: AbortSignal): Promise<RankBasis> {
+  const found = canUseEngine(request, 'vectors')
+    ? await findQueryEmbedding(library, request.query, request.filter, signal)
     : undefined
   const basis = { found: NO_NUMBERS, near: [], isReranked: false, notices: [], ...found }
   if (basis.meaning === undefined) return basis
   const { meaning, ...words } = basis
   try {
-    const { near, missing } = await findNearest(library, meaning, asked, signal)
-    return { ...basis, near, notices: [...basis.notices, ...missing] }
+    const { near, notices } = await findNearest(library, meaning, request, signal)
+    return { ...basis, near, notices: [...basis.notices, ...notices] }
   } catch (error) {
     signal?.throwIfAborted()
     return { ...words, notices: [...words.notices, describeUnusable('the vectors', error)] }
@@ -202,11 +202,15 @@ async function findMatches(
   { query, filter, explain, named }: RankedQuery,
   part: number,
   near: readonly NearChunk[],
-): Promise<{ readonly matches: StoreMatch[]; readonly others: ReadonlySet<number>; readonly hasMore: boolean }> {
+): Promise<{
+  readonly matches: StoreMatch[]
+  readonly foundByMeaning: ReadonlySet<number>
+  readonly hasMore: boolean
+}> {
   const limit = (part + 1) * PART_SIZE
   const all = await store.search({ query, limit, filter, explain, also: near })
-  // Named sources are searched separately with the other words, so that hits elsewhere do not crowd them out.
-  const own =
+  // Named sources are searched separately with the rest of the question, so that hits elsewhere do not displace theirs.
+  const allNamed =
     named === undefined
       ? []
       : await store.search({
@@ -215,15 +219,15 @@ async function findMatches(
           filter: { ...filter, sourceIds: [...named.sourceIds] },
           explain,
         })
-  const owned = new Set(own.map(({ number }) => number))
-  const some = all.slice(part * PART_SIZE)
+  const namedNumbers = new Set(allNamed.map(({ number }) => number))
+  const partMatches = all.slice(part * PART_SIZE)
   // Matches without a common word, or beyond the limit, were found by meaning.
-  const others = some.filter(({ score }, i) => i >= PART_SIZE || score === 0)
-  const ownPart = own.slice(part * PART_SIZE)
+  const foundByMeaning = partMatches.filter(({ score }, i) => i >= PART_SIZE || score === 0)
+  const namedMatches = allNamed.slice(part * PART_SIZE)
   return {
-    matches: [...ownPart, ...some.filter(({ number }) => !owned.has(number))],
-    others: new Set(others.map(({ number }) => number).filter((number) => !owned.has(number))),
-    hasMore: some.length - others.length === PART_SIZE || ownPart.length === PART_SIZE,
+    matches: [...namedMatches, ...partMatches.filter(({ number }) => !namedNumbers.has(number))],
+    foundByMeaning: new Set(foundByMeaning.map(({ number }) => number).filter((number) => !namedNumbers.has(number))),
+    hasMore: partMatches.length - foundByMeaning.length === PART_SIZE || namedMatches.length === PART_SIZE,
   }
 }
 
@@ -235,12 +239,12 @@ async function readUnindexed(
   { explain }: RankedQuery,
 ): Promise<RankedHit[]> {
   const indexed = new Set(matches.map(({ number }) => number))
-  const lacking = near.filter(({ number }) => number !== undefined && !indexed.has(number))
-  const read = await Promise.all(lacking.map(({ sourceId, chunkId }) => store.readChunk(sourceId, chunkId)))
+  const unindexed = near.filter(({ number }) => number !== undefined && !indexed.has(number))
+  const read = await Promise.all(unindexed.map(({ sourceId, chunkId }) => store.readChunk(sourceId, chunkId)))
   return read.flatMap((stored, i): RankedHit[] => {
     if (stored === undefined) return []
     const linkShare = linkShareOf(stored.chunk.content)
-    const own = { number: lacking[i]?.number ?? 0, pageKey: pageKeyOf(stored), linkShare, text: 0 }
+    const own = { number: unindexed[i]?.number ?? 0, pageKey: pageKeyOf(stored), linkShare, text: 0 }
     const explanation = explain ? { explanation: explainWords(0, linkShare, undefined) } : {}
     return [{ ...stored, ...own, ...explanation, score: 0, terms: [], missing: null, similarity: null }]
   })
@@ -322,19 +326,21 @@ async function findNearest(
   { vectors, vector }: QueryEmbedding,
   { filter }: RankedQuery,
   signal?: AbortSignal,
-): Promise<{ readonly near: readonly NearChunk[]; readonly missing: readonly string[] }> {
+): Promise<{ readonly near: readonly NearChunk[]; readonly notices: readonly string[] }> {
   let nearest: Awaited<ReturnType<VectorIndex['nearest']>>
   try {
-    nearest = await withTimeout(NEAREST_TIMEOUT_MS, signal, (both) => vectors.nearest(vector, PART_SIZE, filter, both))
+    nearest = await withTimeout(NEAREST_TIMEOUT_MS, signal, (limited) =>
+      vectors.nearest(vector, PART_SIZE, filter, limited),
+    )
   } catch (error) {
     if (!(error instanceof TimeoutError)) throw error
-    const missing = `those nearest in meaning were not found within ${NEAREST_TIMEOUT_MS / 1000} s and are left out`
-    return { near: [], missing: [missing] }
+    const notice = `search by meaning took longer than ${NEAREST_TIMEOUT_MS / 1000} s and was left out`
+    return { near: [], notices: [notice] }
   }
   const problem = vectorCopy?.problem ?? null
-  const elsewhere = `the copy of the vectors at ${vectorCopy?.location} was not used: ${problem}; the nearest came from the library`
+  const notice = `the vector copy at ${vectorCopy?.location} was not used: ${problem}; the library was searched instead`
   const near = nearest.filter(({ similarity }) => similarity >= MIN_SIMILARITY)
-  return { near, missing: problem === null ? [] : [elsewhere] }
+  return { near, notices: problem === null ? [] : [notice] }
 }
 
 /** Reference to the chunk of a hit. Its id is read lazily, only if the number is not enough. */
@@ -351,9 +357,9 @@ function toNumberedRef({ sourceId, number, chunk }: RankedHit): NumberedChunkRef
 /** Fuses hits by words and meaning, and returns the fusion for later parts. */
 async function fuseHits(
   { query, fusion }: RankedQuery,
-  { vectors, vector, fuse: before }: FusedEmbedding,
+  { vectors, vector, fuse: earlierFuse }: FusedEmbedding,
   hits: readonly RankedHit[],
-  others: ReadonlySet<number>,
+  foundByMeaning: ReadonlySet<number>,
   near: readonly NearChunk[],
 ): Promise<{ readonly ranked: readonly RankedHit[]; readonly fuse: FuseCandidates }> {
   // The nearest chunks were compared when they were found.
@@ -362,9 +368,9 @@ async function fuseHits(
   const compared = (await vectors.compare(vector, rest.map(toNumberedRef))).values()
   const similarities = hits.map(({ number }) => known.get(number) ?? compared.next().value ?? null)
   const candidates = hits.map(({ number, score }, i) => {
-    return { wordScore: score, similarity: similarities[i] ?? null, isNear: score === 0 || others.has(number) }
+    return { wordScore: score, similarity: similarities[i] ?? null, isNear: score === 0 || foundByMeaning.has(number) }
   })
-  const fuse = before ?? createFusion(query, candidates, { method: fusion })
+  const fuse = earlierFuse ?? createFusion(query, candidates, { method: fusion })
   const fused = fuse(candidates)
   const ranked = hits.map((hit, i): RankedHit => {
     const { score, fusion: how } = fused[i] ?? { score: hit.score, fusion: 'words alone' }

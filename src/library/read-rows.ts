@@ -17,7 +17,7 @@ export async function* readRows(
   }
 }
 
-/** Reads the rows at a path: its own, then those of its pages if it is a container file, then those in the folder. */
+/** Reads the row of a path, then the rows of its pages if it is a container file, then the rows below it if it is a folder. */
 export async function* readRowsAt(
   store: Pick<Store, 'listRows' | 'findRow'>,
   sourceId: string,

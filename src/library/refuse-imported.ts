@@ -15,11 +15,11 @@ export async function findImport(
   kind: CrawlKind,
 ): Promise<ChunkImport | undefined> {
   if (treeKindOf(source.url) !== 'import') return undefined
-  const kept = await imports?.read(source.id)
-  if (kept === undefined) throw new PharosError('SOURCE_IMPORTED', { source: labelOf(source) })
+  const stored = await imports?.read(source.id)
+  if (stored === undefined) throw new PharosError('SOURCE_IMPORTED', { source: labelOf(source) })
   if (kind !== 'recrawl' && kind !== 'add')
     throw new PharosError('CRAWL_UNFINISHED', { source: labelOf(source), kind: 'import' })
-  return kept
+  return stored
 }
 
 /** Throws `SOURCE_IMPORTED` for a completed import, without reading it. */

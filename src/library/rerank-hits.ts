@@ -35,7 +35,7 @@ const MAX_CACHED = 100
 const MAX_TEXT_CHARS = 4000
 
 /**
- * Lets the configured reranker judge the first hits by their text and sorts them accordingly. The scores stay with the ranks, so that all
+ * Lets the configured reranker judge the first hits by their text and sorts them accordingly. Each rank keeps its score, so that all
  * hits remain comparable. Without a response in time the hits are unchanged.
  */
 export async function rerankHits<H extends RerankableHit>(
@@ -44,40 +44,40 @@ export async function rerankHits<H extends RerankableHit>(
   hits: readonly H[],
   signal?: AbortSignal,
 ): Promise<Reranking<H>> {
-  const asItWas = { hits, isReranked: false, notices: [] }
-  if (hits.length < 2) return asItWas
+  const unchanged = { hits, isReranked: false, notices: [] }
+  if (hits.length < 2) return unchanged
   const reranker = await library.openReranker?.()
-  if (reranker === undefined) return asItWas
+  if (reranker === undefined) return unchanged
   const { candidates, budgetMs } = reranker
   const judged = hits.slice(0, candidates)
   const texts = judged.map(textOf)
   try {
     const judgements = await judgeOnce(library, [reranker.name, query, ...texts], () =>
-      withTimeout(budgetMs, signal, (both) => reranker.rerank(query, texts, both)),
+      withTimeout(budgetMs, signal, (limited) => reranker.rerank(query, texts, limited)),
     )
     return { hits: [...reorder(judged, judgements), ...hits.slice(candidates)], isReranked: true, notices: [] }
   } catch (error) {
     signal?.throwIfAborted()
-    return { ...asItWas, notices: [`the reranker ${describe(error, budgetMs)}; ranked without it`] }
+    return { ...unchanged, notices: [`the reranker ${describe(error, budgetMs)}; ranked without it`] }
   }
 }
 
 /** Returns cached judgements or makes them. The key covers the whole request, so any change causes a new one. */
 async function judgeOnce(
   { store, clock, sha256 }: Library,
-  asked: readonly string[],
+  request: readonly string[],
   judge: () => Promise<readonly number[]>,
 ): Promise<readonly number[]> {
-  const kept = judgementCache.get(store) ?? new Map<string, CachedJudgements>()
-  judgementCache.set(store, kept)
-  const key = sha256(JSON.stringify(asked))
-  const known = kept.get(key)
+  const cache = judgementCache.get(store) ?? new Map<string, CachedJudgements>()
+  judgementCache.set(store, cache)
+  const key = sha256(JSON.stringify(request))
+  const known = cache.get(key)
   if (known !== undefined && clock.now() < known.until) return known.judgements
   const judgements = await judge()
-  kept.delete(key)
-  kept.set(key, { judgements, until: clock.now() + CACHE_TTL_MS })
-  const [oldest] = kept.keys()
-  if (oldest !== undefined && kept.size > MAX_CACHED) kept.delete(oldest)
+  cache.delete(key)
+  cache.set(key, { judgements, until: clock.now() + CACHE_TTL_MS })
+  const [oldest] = cache.keys()
+  if (oldest !== undefined && cache.size > MAX_CACHED) cache.delete(oldest)
   return judgements
 }
 
@@ -88,7 +88,7 @@ function textOf({ title, chunk }: StoredChunk): string {
   return text.slice(0, MAX_TEXT_CHARS).replace(/[\uD800-\uDBFF]$/, '')
 }
 
-/** Hits with equal judgements keep their order. */
+/** Sorts hits by judgement; hits with equal judgements keep their order. */
 function reorder<H extends RerankableHit>(hits: readonly H[], judgements: readonly number[]): H[] {
   const order = hits.map((hit, before) => ({ hit, before, judgement: judgements[before] ?? 0 }))
   order.sort((a, b) => b.judgement - a.judgement || a.before - b.before)

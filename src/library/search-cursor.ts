@@ -30,10 +30,10 @@ export function writeCursor(input: SearchInput, { answer, engines = [] }: Cursor
 export function parseCursor(input: SearchInput, sha256: Sha256): CursorPosition {
   const { cursor } = input
   if (cursor === undefined) return { answer: 0 }
-  const [, number, owner, letters] = CURSOR.exec(cursor) ?? []
+  const [, number, hash, letters] = CURSOR.exec(cursor) ?? []
   const answer = Number(number)
-  if (owner === undefined || answer < 1 || answer >= MAX_ANSWERS) throw refuse(cursor, 'no answer has given it')
-  if (owner !== fingerprint(input, sha256)) throw refuse(cursor, 'it belongs to another question, or to other filters')
+  if (hash === undefined || answer < 1 || answer >= MAX_ANSWERS) throw refuse(cursor, 'no search has returned it')
+  if (hash !== fingerprint(input, sha256)) throw refuse(cursor, 'it belongs to another question, or to other filters')
   if (letters === undefined) return { answer }
   // The keys of LETTERS are exactly the engines.
   const engines = (Object.keys(LETTERS) as Engine[]).filter((engine) => letters.includes(LETTERS[engine]))

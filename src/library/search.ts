@@ -91,7 +91,7 @@ export interface Passage {
   readonly terms: readonly string[]
   readonly checkedAt: number
   readonly changedAt: number
-  /** Similar pages that this one stands for, if any. */
+  /** Similar pages that are not shown themselves: this page represents them. Omitted if there are none. */
   readonly similar?: readonly SimilarPage[]
   readonly explain?: HitExplanation
 }
@@ -149,7 +149,7 @@ export interface PageMention {
   readonly line: string
   readonly chunk: string
   readonly score: number
-  /** Similar pages that this one stands for, if any. */
+  /** Similar pages that are not shown themselves: this page represents them. Omitted if there are none. */
   readonly similar?: readonly SimilarPage[]
 }
 

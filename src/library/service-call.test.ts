@@ -52,7 +52,7 @@ async function fail(answer: Answer | Error) {
 test.each<[string, Record<string, string>]>([
   ['a bearer token', { authorization: 'Bearer sk-secret' }],
   ['the key of Qdrant', { 'api-key': 'sk-secret' }],
-])('callService hides %s that a service repeats, even a clipped one', async (_, headers) => {
+])('callService hides %s that a service repeats, even where its message is clipped', async (_, headers) => {
   const body = JSON.stringify({ error: `${'x'.repeat(195)} sk-secret sk-secret` })
   const { outcome } = await call([{ status: 401, body }], { headers })
   expect(outcome).toMatchObject({ error: { message: expect.stringContaining('x …') } })
@@ -129,8 +129,8 @@ describe('callService', () => {
     ['a JSON text', '"told"', 'told'],
     ['JSON without a message', '{"code":7}', '{"code":7}'],
     ['a long text', 'x'.repeat(300), `${'x'.repeat(200)}…`],
-  ])('repeats the message in the response: %s', async (_, body, told) => {
-    expect((await fail({ status: 400, body })).message).toBe(`Thing answered 400: ${told}`)
+  ])('repeats the message in the response: %s', async (_, body, message) => {
+    expect((await fail({ status: 400, body })).message).toBe(`Thing answered 400: ${message}`)
   })
 
   test('rethrows errors that are not failures of the service', async () => {
@@ -184,16 +184,16 @@ describe('callService retries', () => {
   })
 
   test('retries only failures that the caller accepts, and reports each', async () => {
-    const told: unknown[] = []
+    const reported: unknown[] = []
     const { requests } = await call([{ status: 429 }, { status: 500 }, { status: 429 }], {
       retries: 3,
       delaysMs: [5],
       isWorthRetrying: ({ type }) => type === 'server-error',
-      onRetry: ({ type }, attempt, delayMs) => told.push([type, attempt, delayMs]),
+      onRetry: ({ type }, attempt, delayMs) => reported.push([type, attempt, delayMs]),
     })
     expect(requests).toHaveLength(1)
-    await call([{ status: 500 }, {}], { retries: 3, delaysMs: [5], onRetry: (...all) => told.push(all.slice(1)) })
-    expect(told).toEqual([[1, 5]])
+    await call([{ status: 500 }, {}], { retries: 3, delaysMs: [5], onRetry: (...all) => reported.push(all.slice(1)) })
+    expect(reported).toEqual([[1, 5]])
   })
 
   test('stops when the signal aborts', async () => {

@@ -48,7 +48,7 @@ export class ServiceFailure extends Error {
     details: {
       readonly status?: number
       readonly retryAfterMs?: number | null
-      readonly told?: string
+      readonly serviceMessage?: string
       readonly cause?: unknown
     } = {},
   ) {
@@ -56,7 +56,7 @@ export class ServiceFailure extends Error {
     this.type = type
     this.status = details.status ?? null
     this.retryAfterMs = details.retryAfterMs ?? null
-    this.serviceMessage = details.told ?? ''
+    this.serviceMessage = details.serviceMessage ?? ''
   }
 
   /** Whether the same call may succeed later. */
@@ -76,11 +76,11 @@ export async function callService(client: HttpClient, clock: Clock, call: Servic
       return await callOnce(client, clock, call)
     } catch (error) {
       if (!(error instanceof ServiceFailure) || attempt >= retries || !isWorthRetrying(error)) throw error
-      const asked = error.retryAfterMs ?? 0
-      if (asked > MAX_RETRY_AFTER_MS) throw error
-      const pause = Math.max(asked, delaysMs[Math.min(attempt, delaysMs.length - 1)] ?? 0)
-      onRetry?.(error, attempt + 1, pause)
-      await clock.sleep(pause, signal)
+      const retryAfterMs = error.retryAfterMs ?? 0
+      if (retryAfterMs > MAX_RETRY_AFTER_MS) throw error
+      const delayMs = Math.max(retryAfterMs, delaysMs[Math.min(attempt, delaysMs.length - 1)] ?? 0)
+      onRetry?.(error, attempt + 1, delayMs)
+      await clock.sleep(delayMs, signal)
     }
   }
 }
@@ -109,7 +109,7 @@ async function callOnce(client: HttpClient, clock: Clock, call: ServiceCall): Pr
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new ServiceFailure('bad-answer', `${service} answered ${status} with something that is not JSON`, {
+    throw new ServiceFailure('bad-answer', `${service} answered ${status} with a body that is not JSON`, {
       status,
       cause,
     })
@@ -123,13 +123,13 @@ function createStatusFailure(
   clock: Clock,
 ): ServiceFailure {
   const json = parseJson(text)
-  const told = clip(hideKeys(pickMessage(json) ?? text, sent))
-  const message = `${service} answered ${status}${told === '' ? '' : `: ${told}`}`
+  const serviceMessage = clip(hideKeys(pickMessage(json) ?? text, sent))
+  const message = `${service} answered ${status}${serviceMessage === '' ? '' : `: ${serviceMessage}`}`
   const retryAfterMs = parseRetryAfter(headers['retry-after'] ?? null, () => clock.now())
-  if (isRefusal(status, json)) return new ServiceFailure('refused', message, { status, told })
-  if (status === 429) return new ServiceFailure('rate-limited', message, { status, retryAfterMs, told })
-  if (status >= 500) return new ServiceFailure('server-error', message, { status, retryAfterMs, told })
-  return new ServiceFailure(status >= 400 ? 'refused' : 'bad-answer', message, { status, told })
+  if (isRefusal(status, json)) return new ServiceFailure('refused', message, { status, serviceMessage })
+  if (status === 429) return new ServiceFailure('rate-limited', message, { status, retryAfterMs, serviceMessage })
+  if (status >= 500) return new ServiceFailure('server-error', message, { status, retryAfterMs, serviceMessage })
+  return new ServiceFailure(status >= 400 ? 'refused' : 'bad-answer', message, { status, serviceMessage })
 }
 
 /** Headers that contain keys. */

@@ -27,7 +27,7 @@ describe('findShortfall', () => {
     ['failed', 3, 'PARTIAL: the last crawl failed: 3 addresses not read'],
     ['failed', 0, null],
     ['completed', 3, null],
-  ])('judges a crawl that ended as %s with %i pending addresses: %s', (end, pending, words) => {
+  ])('a crawl that ended as %s with %i pending addresses has the shortfall %j', (end, pending, words) => {
     const shortfall = find(end, { pending })
     expect(shortfall === null ? null : writeShortfall(shortfall)).toBe(words)
     if (words !== null) expect(shortfall?.gaps[0]?.remedy).toEqual({ verb: 'recrawl', maxPages: null })

@@ -252,10 +252,10 @@ export interface Store extends Ledger {
 
   readPage(sourceId: string, key: string): Promise<StoredPage | undefined>
   readPageText(sourceId: string, key: string): Promise<PageText | undefined>
-  /** Reads the part of a page around the chunk at an index, without reading the rest. */
-  readExcerpt(sourceId: string, key: string, place: number): Promise<PageExcerpt | undefined>
+  /** Reads the part of a page around the chunk at `chunkIndex`, without reading the rest. */
+  readExcerpt(sourceId: string, key: string, chunkIndex: number): Promise<PageExcerpt | undefined>
   /** Reads the signatures of pages, in order; undefined for pages stored before signatures existed. */
-  readPageSignatures(places: readonly PageRef[]): Promise<(PageSignature | undefined)[]>
+  readPageSignatures(pages: readonly PageRef[]): Promise<(PageSignature | undefined)[]>
   /**
    * Computes the signatures of pages that lack one, such as those stored by an older program, in batches so that other processes can read
    * and write meanwhile. `describe` adds the signature to a page. Returns the number of pages; ends early on abort, or if the library

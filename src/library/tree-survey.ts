@@ -11,7 +11,7 @@ export class TreeSurvey {
   readonly #scope: Scope
   readonly #allow: readonly PathGlob[]
   readonly #block: readonly PathGlob[]
-  readonly #sights = new Map<string, Exclude<PathState, 'nothing'>>()
+  readonly #states = new Map<string, Exclude<PathState, 'nothing'>>()
   /** Number of files to read. */
   files = 0
   /** Whether every folder could be read. */
@@ -24,23 +24,23 @@ export class TreeSurvey {
   }
 
   add(entry: TreeEntry): void {
-    // If two names have the same text, the readable one counts.
-    if (entry.type === 'refused' && this.#sights.has(entry.path)) return
+    // If two file names decode to the same path, the one that is not refused counts.
+    if (entry.type === 'refused' && this.#states.has(entry.path)) return
     if (entry.type === 'file') this.files++
     if (entry.type === 'unreadable') this.isComplete = false
-    this.#sights.set(entry.path, entry.type === 'refused' ? entry.refusal : entry.type)
+    this.#states.set(entry.path, entry.type === 'refused' ? entry.refusal : entry.type)
   }
 
   paths(): Iterable<string> {
-    return this.#sights.keys()
+    return this.#states.keys()
   }
 
   /** Returns the state of a path; inside a skipped folder, that of the folder. */
   stateOf(path: string): PathState {
-    const own = this.#sights.get(path)
+    const own = this.#states.get(path)
     if (own !== undefined) return own
     for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
-      const above = this.#sights.get(path.slice(0, end + 1)) ?? this.#sights.get(path.slice(0, end))
+      const above = this.#states.get(path.slice(0, end + 1)) ?? this.#states.get(path.slice(0, end))
       if (above !== undefined && above !== 'file') return above
     }
     return this.findFile(path) === undefined ? 'nothing' : 'file'
@@ -48,10 +48,10 @@ export class TreeSurvey {
 
   /** Finds the file of a key, or the page within it. A name with `#` is a file if a file of that name exists. */
   findFile(key: string): TreeFile | undefined {
-    if (this.#sights.get(key) === 'file') return { path: key, part: null }
+    if (this.#states.get(key) === 'file') return { path: key, part: null }
     for (let end = key.lastIndexOf('#'); end > 0; end = key.lastIndexOf('#', end - 1)) {
       const path = key.slice(0, end)
-      if (this.#sights.get(path) === 'file') return { path, part: key.slice(end + 1) }
+      if (this.#states.get(path) === 'file') return { path, part: key.slice(end + 1) }
     }
     return undefined
   }

@@ -17,7 +17,7 @@ test.each([
   ['what?#1 100%.md', 'file:///home/me/docs/what%3F%231%20100%25.md'],
   ['@scope/x+y=z;(1),[2].md', 'file:///home/me/docs/@scope/x+y=z;(1),%5B2%5D.md'],
   ['back\\slash\n.md', 'file:///home/me/docs/back%5Cslash%0A.md'],
-])('%j has an address that resolves back to it', (path, url) => {
+])('the address of the file %j resolves back to its path', (path, url) => {
   const source = sourceAt('file:///home/me/docs/')
   expect(writeFileUrl(source.url, path)).toBe(url)
   expect(new URL(url).href).toBe(url)

@@ -72,8 +72,8 @@ export interface OpenTree extends TreeFacts {
   /** Returns the address at which a user can open a file. */
   addressOf(path: string): string
   /**
-   * Walks all entries by relative path; a skipped folder is reported without its content. With a focus, it walks only the entries in that,
-   * if the tree supports it.
+   * Walks all entries by relative path; a skipped folder is reported without its content. With a focus, only the entries in the
+   * focus are walked, if the tree supports that.
    */
   walk(signal: AbortSignal, focus?: PathSelection): AsyncIterable<TreeEntry>
   /** Reads a file, or one page of it, unless it is unchanged. Rejects if the tree itself no longer exists. */
@@ -113,7 +113,7 @@ export interface TreeFile {
   readonly part: string | null
 }
 
-/** An entry of a folder. Paths use `/`; that of a folder ends with it. */
+/** An entry of a folder. Paths use `/`; the path of a folder ends with `/`. */
 export type TreeEntry =
   | { readonly type: 'file'; readonly path: string }
   | { readonly type: 'refused'; readonly path: string; readonly refusal: Refusal }
@@ -229,8 +229,8 @@ function keyInFolder(start: string, text: string): string | undefined {
   const path = readPath(text) ?? readPath(writeFileUrl(folder, text))
   if (base === undefined || path === undefined || !path.startsWith(base) || path === base) return undefined
   const key = path.slice(base.length)
-  const only = decodePath(start.slice(folder.length))
-  return only === '' || key === only || key.startsWith(partKey(only, '')) ? key : undefined
+  const fileName = decodePath(start.slice(folder.length))
+  return fileName === '' || key === fileName || key.startsWith(partKey(fileName, '')) ? key : undefined
 }
 
 /**

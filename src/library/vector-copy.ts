@@ -76,10 +76,10 @@ export function isInSync({ vectors, points, uncopied }: VectorCopyState): boolea
 /** Example: `703 of 785 vectors`, followed by the number of stale entries. */
 export function writeCopyState(state: VectorCopyState): string {
   const { vectors, points, uncopied } = state
-  const there = Math.min(points, vectors - uncopied)
-  const gone = points - there
-  const others = gone === 0 ? '' : `, and ${countOf(gone, 'point')} of what is gone`
-  return `${writeNumber(there)} of ${countOf(vectors, 'vector')}${others}`
+  const current = Math.min(points, vectors - uncopied)
+  const outdated = points - current
+  const suffix = outdated === 0 ? '' : `, and ${countOf(outdated, 'outdated point')}`
+  return `${writeNumber(current)} of ${countOf(vectors, 'vector')}${suffix}`
 }
 
 /** Compares a copy with the store; undefined without vectors. */

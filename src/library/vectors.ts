@@ -7,8 +7,8 @@ export type { VectorSpace }
 export type EmbedUse = 'text' | 'query'
 
 /**
- * Turns texts into vectors of length 1. Rejects with `SERVICE_UNUSABLE` if the service is at fault regardless of the input. A text may
- * cause any other failure, and causes `EMBED_REFUSED` unless that is due to a timeout. Smaller batches isolate the text at fault.
+ * Turns texts into vectors of length 1. Rejects with `SERVICE_UNUSABLE` if the service is at fault regardless of the input. Any
+ * other failure may be the fault of a text; `EMBED_REFUSED` is, unless a timeout caused it. Smaller batches isolate the text at fault.
  */
 export interface Embedder {
   readonly space: VectorSpace
@@ -106,12 +106,12 @@ export interface VectorIndex {
   /** Reads the unique id of this library: 32 hexadecimal digits, generated when it was created. */
   readLibraryId(): Promise<string>
   /**
-   * Records that a copy has the vectors of these chunks, until they are rewritten or removed. Records of another location are dropped, and
-   * another space is ignored.
+   * Records that the copy at `location` has the vectors of these chunks, until they are rewritten or removed. Records of another location
+   * are dropped, and another space is ignored.
    */
-  markCopied(place: string, space: VectorSpace, chunks: readonly ChunkRef[]): Promise<void>
+  markCopied(location: string, space: VectorSpace, chunks: readonly ChunkRef[]): Promise<void>
   /** Counts vectors not confirmed as copied. */
-  countUncopied(place: string): Promise<number>
+  countUncopied(location: string): Promise<number>
 }
 
 /** A store with vectors. */

@@ -9,19 +9,19 @@ export interface WakeableSleep {
 
 /** Creates a wakeable sleep for a single loop. */
 export function createWakeableSleep(): WakeableSleep {
-  let isRung = false
+  let isWakePending = false
   let wake = (): void => undefined
   return {
     wake() {
-      isRung = true
+      isWakePending = true
       wake()
     },
     async sleep(clock, ms, signal) {
       const awake = new AbortController()
       wake = () => awake.abort()
-      if (isRung) wake()
+      if (isWakePending) wake()
       await clock.sleep(ms, AbortSignal.any([signal, awake.signal])).catch(() => undefined)
-      isRung = false
+      isWakePending = false
     },
   }
 }

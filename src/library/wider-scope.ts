@@ -21,7 +21,7 @@ export function writeWiderScope({ pages, refused, listed }: WiderScope): string 
 export function adviseWidening(source: Source, wider: WiderScope): string {
   const { allow } = widenScope(source, wider)
   const paths = allow.length === 0 ? '' : ` and only paths like ${allow.join(', ')}`
-  return `${writeWiderScope(wider)}; to take them in, remove the source and add it again with the scope “the whole host”${paths}`
+  return `${writeWiderScope(wider)}; to include them, remove the source and add it again with the scope “the whole host”${paths}`
 }
 
 /** Tells an agent how to widen the scope. The scope of a source cannot change, so it is removed and added again. */
@@ -33,5 +33,5 @@ export function writeWidening(source: Source, wider: WiderScope): string {
     ...(allow.length === 0 ? [] : [`allowPatterns ${allow.join(',')}`]),
   ]
   const last = facts.pop()
-  return `remove_source with source ${labelOf(source)}, then add_source with ${facts.join(', ')} and ${last} takes them in`
+  return `remove_source with source ${labelOf(source)}, then add_source with ${facts.join(', ')} and ${last} includes them`
 }

@@ -11,19 +11,19 @@ export class TimeoutError extends Error {
 export async function withTimeout<T>(
   ms: number,
   signal: AbortSignal | undefined,
-  begin: (signal: AbortSignal) => Promise<T>,
+  operation: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const enough = AbortSignal.timeout(ms)
-  const both = signal === undefined ? enough : AbortSignal.any([signal, enough])
-  both.throwIfAborted()
+  const timeout = AbortSignal.timeout(ms)
+  const combined = signal === undefined ? timeout : AbortSignal.any([signal, timeout])
+  combined.throwIfAborted()
   let giveUp = (): void => undefined
-  const given = new Promise<never>((_, reject) => {
-    giveUp = () => reject(enough.aborted ? new TimeoutError(ms) : both.reason)
+  const aborted = new Promise<never>((_, reject) => {
+    giveUp = () => reject(timeout.aborted ? new TimeoutError(ms) : combined.reason)
   })
-  both.addEventListener('abort', giveUp, { once: true })
+  combined.addEventListener('abort', giveUp, { once: true })
   try {
-    return await Promise.race([given, begin(both)])
+    return await Promise.race([aborted, operation(combined)])
   } finally {
-    both.removeEventListener('abort', giveUp)
+    combined.removeEventListener('abort', giveUp)
   }
 }

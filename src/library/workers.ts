@@ -112,11 +112,14 @@ export interface Workers {
   list(): Promise<readonly WorkerRecord[]>
   /** Counts host leases of all processes. */
   countLeases(): Promise<number>
-  /** Adds a job in one transaction that excludes other additions: `check` throws to refuse it, `send` passes it to the queue. */
+  /**
+   * Adds a job in one transaction that excludes other additions: `check` throws to refuse the job, `send` passes it to the queue. With
+   * `isImmediate`, the job was promised to begin at once.
+   */
   admit(
     job: JobRecord,
-    isBegun: boolean,
-    check: (occupation: WorkerLoad) => void,
+    isImmediate: boolean,
+    check: (load: WorkerLoad) => void,
     send: (run: RunStatement) => Promise<void>,
   ): Promise<void>
   /** Runs work in one transaction that excludes the addition of jobs and other such work. */

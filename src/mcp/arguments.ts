@@ -10,13 +10,13 @@ export function pickArgument<T extends object, K extends keyof T & string>(
   args: T,
   ...names: readonly K[]
 ): T[K] | undefined {
-  const withoutUndefined = names.filter((name) => args[name] !== undefined)
-  const [first, ...others] = withoutUndefined
+  const givenNames = names.filter((name) => args[name] !== undefined)
+  const [first, ...others] = givenNames
   if (first === undefined) return undefined
   const other = others.find((name) => JSON.stringify(args[name]) !== JSON.stringify(args[first]))
   if (other !== undefined) {
-    const [one, two] = [JSON.stringify(args[first]), JSON.stringify(args[other])]
-    throw usageError(`${first} and ${other} are the same parameter, and say ${one} and ${two}: give one of them`)
+    const values = `${JSON.stringify(args[first])} and ${JSON.stringify(args[other])}`
+    throw usageError(`${first} and ${other} are the same parameter, but their values are ${values}: give only one`)
   }
   return args[first]
 }
@@ -28,7 +28,7 @@ export function requireArgument<T extends object, K extends keyof T & string>(
 ): Exclude<T[K], undefined> {
   const value = pickArgument(args, ...names)
   if (value === undefined) throw usageError(`${names.join(' or ')} is missing`)
-  // The check above has excluded undefined.
+  // The cast is safe: the check above has excluded undefined.
   return value as Exclude<T[K], undefined>
 }
 
@@ -45,13 +45,13 @@ export function parseList(value: string | readonly string[] | undefined): readon
 }
 
 /** A whole number clamped to limits. */
-export function clamp(value: number, least: number, most: number): number {
-  return Math.min(most, Math.max(least, Math.round(value)))
+export function clamp(value: number, minimum: number, maximum: number): number {
+  return Math.min(maximum, Math.max(minimum, Math.round(value)))
 }
 
 /** An object without its undefined properties. */
-export function given<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  // The filter has just removed undefined values.
+export function withoutUndefined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  // The cast is safe: the filter removes undefined values.
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>
   }

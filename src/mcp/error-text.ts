@@ -6,25 +6,25 @@ const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   USAGE: 'correct the arguments; the schema of the tool lists them',
   SOURCE_UNKNOWN: 'list_sources shows the sources; one is named by id, name, name@version or start URL',
   SOURCE_EXISTS: 'crawl it again with recrawl_source, or give another name or version',
-  SOURCE_IMPORTED: 'import it again with add_source and prechunked: that replaces what is there',
+  SOURCE_IMPORTED: 'import it again with add_source and prechunked: that replaces the earlier import',
   VERSION_UNKNOWN:
-    'find_version shows the versions; ask for one of them, a range such as 5.x, or latest; leave it out where there are none',
+    'find_version shows the versions; ask for one of them, a range such as 5.x, or latest; leave it out if there are none',
   CRAWL_RUNNING: 'wait for it to end, or stop it with cancel_crawl; crawl_status shows how far it is',
   JOBS_FULL: 'wait for one of them to end, then ask again; crawl_status lists the crawls, cancel_crawl stops one',
   CRAWL_UNKNOWN: 'crawl_status without arguments lists the crawls; a crawl is named by its id, a UUID',
-  CRAWL_NOT_RUNNING: 'crawl_status tells what runs, or what ran last',
+  CRAWL_NOT_RUNNING: 'crawl_status shows the running or the last crawl',
   CRAWL_UNFINISHED: 'finish it with recrawl_source first',
   CRAWL_LOSS: 'ask again with acceptLoss, if they are really gone',
   CHUNK_UNKNOWN:
     'a chunk is named by <source>/<id>, by its id, or by its first twelve characters or more; search_docs gives the names',
-  PAGE_UNKNOWN: 'search_docs gives the addresses of pages that are there; fetch_url reads one that is not',
+  PAGE_UNKNOWN: 'search_docs gives the addresses of stored pages; fetch_url reads other pages',
   URL_INVALID: 'give an address that begins with http:// or https://, or an archive, repository or package',
   INTERNAL: 'this is a defect of Pharos; `pharos doctor` checks the installation',
 }
 
 /** Advice for read-only servers, which lack the tools that write or fetch. */
 const READ_ONLY_ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
-  PAGE_UNKNOWN: 'search_docs gives the addresses of pages that are there',
+  PAGE_UNKNOWN: 'search_docs gives the addresses of stored pages',
 }
 
 /** Advice about failed fetches, which replaces command-line flags. */
@@ -53,8 +53,8 @@ export function writeError(error: unknown, isReadOnly = false): string {
     code === 'FETCH_FAILED' || isRefused
       ? FETCH_ADVICE[isRefused ? 'address-refused' : reason]
       : writePageAdvice(failure)
-  const own = (isReadOnly ? READ_ONLY_ADVICE[code] : undefined) ?? ADVICE[code]
-  return `Error (${code}): ${redactSecrets(message)} – ${fetchAdvice ?? own ?? entry.advice}`
+  const codeAdvice = (isReadOnly ? READ_ONLY_ADVICE[code] : undefined) ?? ADVICE[code]
+  return `Error (${code}): ${redactSecrets(message)} – ${fetchAdvice ?? codeAdvice ?? entry.advice}`
 }
 
 function writePageAdvice({ code, details }: PharosError): string | undefined {

@@ -13,9 +13,9 @@ export interface SourceArguments {
 
 /**
  * Finds the source that the arguments name. A version selects among sources of the same name; a range means its newest version, complete or
- * not. With `isOnly`, a version or range that matches several sources is refused.
+ * not. If `mustBeUnique` is true, a version or range that matches several sources is refused.
  */
-export async function findNamedSource(library: Library, args: SourceArguments, isOnly = false): Promise<Source> {
+export async function findNamedSource(library: Library, args: SourceArguments, mustBeUnique = false): Promise<Source> {
   const text = requireArgument(args, 'source', 'library', 'sourceId')
   const { ambiguousSource, findSource, matchSources, unknownSource } = await import(
     '../library/operations/find-source.ts'
@@ -32,7 +32,7 @@ export async function findNamedSource(library: Library, args: SourceArguments, i
     const { among, versions } = await chooseVersion(library, candidates, args.version)
     const [newest, ...others] = among.map(({ source }) => source)
     if (newest === undefined) throw unknownVersion(args.version, first.name, writeVersions(versions))
-    if (isOnly && others.length > 0) {
+    if (mustBeUnique && others.length > 0) {
       throw ambiguousSource(`${first.name}@${args.version}`, [newest, ...others])
     }
     return newest

@@ -2,11 +2,11 @@ import { McpServer } from '@modelcontextprotocol/server'
 import { expect, test } from 'vitest'
 import { createHttpHandler } from './http.ts'
 
-const FIELDS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', host: 'localhost' }
+const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', host: 'localhost' }
 const MINUTE = 60_000
 
-/** A handler with a clock that only `pass` advances, and requests of its clients. */
-function stage() {
+/** A handler with a clock that only `advance` advances, and requests of its clients. */
+function createClients() {
   let now = 0
   let ids = 0
   const handler = createHttpHandler({
@@ -29,13 +29,13 @@ function stage() {
     open(name: string, address?: string): Promise<number> {
       const clientInfo = { name, version: '0' }
       const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }
-      return post(FIELDS, { id: 1, method: 'initialize', params }, address)
+      return post(HEADERS, { id: 1, method: 'initialize', params }, address)
     },
-    speak(id: number): Promise<number> {
-      const headers = { ...FIELDS, 'mcp-session-id': `session-${id}`, 'mcp-protocol-version': '2025-11-25' }
+    ping(id: number): Promise<number> {
+      const headers = { ...HEADERS, 'mcp-session-id': `session-${id}`, 'mcp-protocol-version': '2025-11-25' }
       return post(headers, { id: 2, method: 'ping' })
     },
-    pass(ms: number): void {
+    advance(ms: number): void {
       now += ms
     },
     close: handler.close,
@@ -43,7 +43,7 @@ function stage() {
 }
 
 test('a client that opens too many sessions is refused, and other clients can still open sessions', async () => {
-  const { open, speak, pass, close } = stage()
+  const { open, ping, advance, close } = createClients()
   for (let i = 0; i < 64; i++) expect(await open('greedy')).toBe(200)
   expect(await open('greedy')).toBe(429)
   expect(await open('modest')).toBe(200)
@@ -52,14 +52,14 @@ test('a client that opens too many sessions is refused, and other clients can st
   expect(await open('another name', '192.0.2.7')).toBe(429)
   expect(await open('greedy', '192.0.2.8')).toBe(200)
   // Only silent sessions of the same client are evicted.
-  pass(6 * MINUTE)
+  advance(6 * MINUTE)
   expect(await open('greedy')).toBe(200)
-  expect([await speak(1), await speak(65), await speak(66)]).toEqual([404, 200, 200])
+  expect([await ping(1), await ping(65), await ping(66)]).toEqual([404, 200, 200])
   await close()
 })
 
 test('sessions that are opened at the same moment stay within the limits', async () => {
-  const { open, close } = stage()
+  const { open, close } = createClients()
   const share = await Promise.all(Array.from({ length: 100 }, () => open('greedy')))
   expect(share.filter((status) => status === 200)).toHaveLength(64)
   const all = await Promise.all(Array.from({ length: 300 }, (_, i) => open(`client ${i % 10}`)))
@@ -68,23 +68,23 @@ test('sessions that are opened at the same moment stay within the limits', async
 })
 
 test('a session is evicted for a new one only if it is idle and has no open stream', async () => {
-  const { ask, open: openAs, speak, pass, close } = stage()
+  const { ask, open: openAs, ping, advance, close } = createClients()
   let opened = 0
   const open = () => openAs(`client ${opened++ % 8}`)
   for (let i = 0; i < 256; i++) expect(await open()).toBe(200)
   // All sessions were active a moment ago.
   expect(await open()).toBe(503)
-  expect(await speak(1)).toBe(200)
+  expect(await ping(1)).toBe(200)
 
-  const leaving = new AbortController()
+  const disconnect = new AbortController()
   const headers = { accept: 'text/event-stream', 'mcp-session-id': 'session-2', 'mcp-protocol-version': '2025-11-25' }
-  expect((await ask({ headers, signal: leaving.signal })).status).toBe(200)
-  pass(4 * MINUTE)
-  expect(await speak(3)).toBe(200)
-  pass(2 * MINUTE)
+  expect((await ask({ headers, signal: disconnect.signal })).status).toBe(200)
+  advance(4 * MINUTE)
+  expect(await ping(3)).toBe(200)
+  advance(2 * MINUTE)
   expect(await open()).toBe(200)
   // One session was evicted: neither the one that spoke nor the one that listens.
-  expect([await speak(2), await speak(3), await speak(4), await speak(5)]).toEqual([200, 200, 404, 200])
-  leaving.abort()
+  expect([await ping(2), await ping(3), await ping(4), await ping(5)]).toEqual([200, 200, 404, 200])
+  disconnect.abort()
   await close()
 })

@@ -57,49 +57,49 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
   // Ordered by last use.
   const sessions = new Map<string, Session>()
 
-  const forget = async (id: string): Promise<void> => {
+  const closeSession = async (id: string): Promise<void> => {
     const session = sessions.get(id)
     sessions.delete(id)
     await session?.server.close()
   }
   /** Sessions that are being opened count too, or concurrent requests would exceed the limits. */
   const opening = new Set<Pick<Session, 'client'>>()
-  const countOf = (client: string): number =>
+  const countSessionsOf = (client: string): number =>
     [...sessions.values(), ...opening].filter((session) => session.client === client).length
   const countAll = (): number => sessions.size + opening.size
   /**
    * Closes idle sessions before a new one is opened. At the limit of all sessions a shorter idle time is enough. At the limit of the client
    * it is enough for sessions of that client only.
    */
-  const forgetIdle = async (client: string): Promise<void> => {
+  const closeIdleSessions = async (client: string): Promise<void> => {
     for (const [id, { usedAt, streams, client: owner }] of [...sessions]) {
-      const isFull = countOf(client) >= MAX_CLIENT_SESSIONS ? owner === client : countAll() >= MAX_SESSIONS
-      if (streams === 0 && now() - usedAt >= (isFull ? MIN_EVICTION_IDLE_MS : IDLE_TIMEOUT_MS)) await forget(id)
+      const isFull = countSessionsOf(client) >= MAX_CLIENT_SESSIONS ? owner === client : countAll() >= MAX_SESSIONS
+      if (streams === 0 && now() - usedAt >= (isFull ? MIN_EVICTION_IDLE_MS : IDLE_TIMEOUT_MS)) await closeSession(id)
     }
   }
   const open = async (request: Request, peer: HttpPeer | undefined): Promise<Response> => {
     const client = await identify(request, peer)
-    await forgetIdle(client)
-    if (countOf(client) >= MAX_CLIENT_SESSIONS) {
-      const problem = `Too many sessions of this client (${MAX_CLIENT_SESSIONS}): end those that it does not need`
+    await closeIdleSessions(client)
+    if (countSessionsOf(client) >= MAX_CLIENT_SESSIONS) {
+      const problem = `Too many sessions of this client (${MAX_CLIENT_SESSIONS}): close those that it does not need`
       return refuse(429, -32000, problem)
     }
-    if (countAll() >= MAX_SESSIONS) return refuse(503, -32000, 'Too many sessions: ask again later')
-    const place = { client }
-    opening.add(place)
+    if (countAll() >= MAX_SESSIONS) return refuse(503, -32000, 'Too many sessions: try again later')
+    const openingSession = { client }
+    opening.add(openingSession)
     try {
-      return await answer(request, place)
+      return await initialize(request, openingSession)
     } finally {
-      opening.delete(place)
+      opening.delete(openingSession)
     }
   }
-  const answer = async (request: Request, place: Pick<Session, 'client'>): Promise<Response> => {
+  const initialize = async (request: Request, openingSession: Pick<Session, 'client'>): Promise<Response> => {
     const server = await createServer()
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: newId,
       onsessioninitialized: (id) => {
-        opening.delete(place)
-        sessions.set(id, { ...place, transport, server, usedAt: now(), streams: 0 })
+        opening.delete(openingSession)
+        sessions.set(id, { ...openingSession, transport, server, usedAt: now(), streams: 0 })
       },
       onsessionclosed: (id) => {
         sessions.delete(id)
@@ -111,7 +111,7 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
     if (transport.sessionId === undefined) await server.close()
     return response
   }
-  const goOn = async (request: Request, id: string): Promise<Response> => {
+  const continueSession = async (request: Request, id: string): Promise<Response> => {
     const session = sessions.get(id)
     if (session === undefined) return refuse(404, -32001, 'Session not found')
     session.usedAt = now()
@@ -120,11 +120,11 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
     const response = await session.transport.handleRequest(request)
     if (request.method === 'GET' && response.ok && !request.signal.aborted) {
       session.streams++
-      const leave = () => {
+      const endStream = () => {
         session.streams--
         session.usedAt = now()
       }
-      request.signal.addEventListener('abort', leave, { once: true })
+      request.signal.addEventListener('abort', endStream, { once: true })
     }
     return response
   }
@@ -132,12 +132,12 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
     async fetch(request, peer) {
       if (new URL(request.url).pathname !== path) return refuse(404, -32601, `Not found: MCP is at ${path}`)
       const id = request.headers.get('mcp-session-id')
-      if (id !== null) return goOn(request, id)
+      if (id !== null) return continueSession(request, id)
       return (await isLegacyRequest(request)) ? open(request, peer) : modern.fetch(request)
     },
     async close() {
       await modern.close()
-      for (const id of [...sessions.keys()]) await forget(id)
+      for (const id of [...sessions.keys()]) await closeSession(id)
     },
   }
 }

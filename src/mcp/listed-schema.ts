@@ -16,7 +16,9 @@ const MAX_LISTED_VALUES = 4
 
 /** Which parts of a schema are listed. */
 interface Style {
+  /** Keywords that are kept, besides types. */
   readonly keywords: readonly string[]
+  /** Metadata of the fields that are left out. */
   readonly marks: readonly string[]
   writeUnion(members: readonly ListedSchema[]): ListedSchema
 }

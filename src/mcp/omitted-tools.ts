@@ -5,7 +5,7 @@ type CallHandler = (request: CallToolRequest, context: ServerContext) => Promise
 
 /**
  * Explains calls of tools that the tool set leaves out, where the SDK would only report an unknown tool. The SDK sets its handler with the
- * first tool, so this must come first.
+ * first tool, so this must be called before a tool is added.
  */
 export function explainOmittedTools({ server }: McpServer, tools: readonly Tool[], isReadOnly: boolean): void {
   const names = new Set(tools.filter(({ isSafe }) => isSafe || !isReadOnly).map(({ name }) => name))
@@ -26,5 +26,5 @@ export function explainOmittedTools({ server }: McpServer, tools: readonly Tool[
 }
 
 function writeOmittedTool(name: string): string {
-  return `Error (USAGE): this server leaves out ${name} – its owner can start it with --tools all`
+  return `Error (USAGE): this server does not offer ${name} – its owner can start it with --tools all`
 }

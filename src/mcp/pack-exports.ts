@@ -37,12 +37,12 @@ export function createPackExports(exportPack: PackExporter): PackExports {
   const stop = new AbortController()
   let work: Promise<void> = Promise.resolve()
 
-  const run = async (library: Library, source: Source, begun: PackExport): Promise<void> => {
-    const change = (to: Partial<PackExport>) => exports.set(begun.id, { ...begun, ...to })
+  const run = async (library: Library, source: Source, packExport: PackExport): Promise<void> => {
+    const change = (changes: Partial<PackExport>) => exports.set(packExport.id, { ...packExport, ...changes })
     change({ state: 'running' })
     try {
       stop.signal.throwIfAborted()
-      const pack = await exportPack(library, { source, isCompact: begun.isCompact, signal: stop.signal })
+      const pack = await exportPack(library, { source, isCompact: packExport.isCompact, signal: stop.signal })
       change({ state: 'done', pack, endedAt: library.clock.now() })
     } catch (error) {
       const why = messageOf(error)
@@ -51,31 +51,31 @@ export function createPackExports(exportPack: PackExporter): PackExports {
   }
   return {
     start(library, source, isCompact) {
-      const open = [...exports.values()].filter(({ endedAt }) => endedAt === null)
-      const same = open.find((one) => one.sourceId === source.id && one.isCompact === isCompact)
+      const unfinished = [...exports.values()].filter(({ endedAt }) => endedAt === null)
+      const same = unfinished.find((other) => other.sourceId === source.id && other.isCompact === isCompact)
       if (same !== undefined) return same
-      if (open.length >= MAX_OPEN) {
-        const what = `${open.length} packs are under way`
-        throw new PharosError('JOBS_FULL', { count: open.length, what, rule: 'there may be at once' })
+      if (unfinished.length >= MAX_OPEN) {
+        const what = `${unfinished.length} packs are being written`
+        throw new PharosError('JOBS_FULL', { count: unfinished.length, what, rule: 'are allowed at once' })
       }
-      const begun: PackExport = {
+      const packExport: PackExport = {
         id: library.newId(),
         sourceId: source.id,
         isCompact,
         source: labelOf(source),
-        state: open.length === 0 ? 'running' : 'waiting',
+        state: unfinished.length === 0 ? 'running' : 'waiting',
         startedAt: library.clock.now(),
         endedAt: null,
         pack: null,
         error: null,
       }
-      exports.set(begun.id, begun)
+      exports.set(packExport.id, packExport)
       for (const { id, endedAt } of exports.values()) {
         if (exports.size <= MAX_KEPT) break
         if (endedAt !== null) exports.delete(id)
       }
-      work = work.then(() => run(library, source, begun))
-      return begun
+      work = work.then(() => run(library, source, packExport))
+      return packExport
     },
     find: (id) => exports.get(id),
     async close() {

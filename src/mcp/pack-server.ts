@@ -28,7 +28,7 @@ export interface PackMcpPorts {
   readonly close: () => Promise<void>
 }
 
-const MAX_RESULTS = { default: 10, least: 1, most: 50 } as const
+const MAX_RESULTS = { default: 10, minimum: 1, maximum: 50 } as const
 
 /** Creates MCP servers for one pack: they search it and show its chunks, and neither write nor fetch. */
 export function createPackMcp(ports: PackMcpPorts): Mcp {
@@ -98,9 +98,9 @@ function createSearch({ name, embedQuestion, readOrdinaryWords }: PackMcpPorts, 
       const query = args.query.trim()
       if (query === '') throw usageError('query is empty: expected words to look for')
       const { search } = await open()
-      const { meaning, notices } = await search.findMeaning(query, (asked) => embedQuestion(asked, signal))
+      const { meaning, notices } = await search.findMeaning(query, (question) => embedQuestion(question, signal))
       const hits = search.search(query, {
-        limit: clamp(args.maxResults ?? MAX_RESULTS.default, MAX_RESULTS.least, MAX_RESULTS.most),
+        limit: clamp(args.maxResults ?? MAX_RESULTS.default, MAX_RESULTS.minimum, MAX_RESULTS.maximum),
         pathPrefix: nonBlank(args.path),
         kind: args.kind,
         headingPrefix: nonBlank(args.heading),
@@ -145,14 +145,14 @@ function createGetChunk(name: string, open: PackMcpPorts['openPack']): Tool {
     output: z.object({ ...CHUNK_POSITION, text: z.string() }),
     async run(args) {
       const { search } = await open()
-      const wanted = args.chunk.trim()
-      const found = search.find(wanted)
-      if (found === undefined) throw new PharosError('CHUNK_NOT_FOUND', { chunk: wanted, pack: name, nearest: '' })
+      const chunkName = args.chunk.trim()
+      const found = search.find(chunkName)
+      if (found === undefined) throw new PharosError('CHUNK_NOT_FOUND', { chunk: chunkName, pack: name, nearest: '' })
       const { chunk, ref } = found
-      const place = { ...chunk, chunkRef: ref }
+      const position = { ...chunk, chunkRef: ref }
       return {
-        content: [writePosition(place), chunk.content],
-        structured: { ...positionRecord(place), text: chunk.content },
+        content: [writePosition(position), chunk.content],
+        structured: { ...positionRecord(position), text: chunk.content },
       }
     },
   })

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { PageInput } from '../library/operations/find-page.ts'
-import { given, pickArgument } from './arguments.ts'
+import { pickArgument, withoutUndefined } from './arguments.ts'
 import { text, textOf, unlisted } from './schemas.ts'
 
 /** The parameters that name a stored page. */
@@ -23,5 +23,5 @@ export function pageOf(args: {
   readonly source?: string | undefined
   readonly library?: string | undefined
 }): PageInput {
-  return { url: args.url, ...given({ source: pickArgument(args, 'source', 'library') }) }
+  return { url: args.url, ...withoutUndefined({ source: pickArgument(args, 'source', 'library') }) }
 }

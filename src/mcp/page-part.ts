@@ -4,7 +4,7 @@ import { clipText, splitLines } from '../core/text/lines.ts'
 import { clamp, usageError } from './arguments.ts'
 import { number, type OrNull, orNull, unlisted } from './schemas.ts'
 
-const TOKENS = { default: 10_000, least: 1, most: 100_000 } as const
+const TOKENS = { default: 10_000, minimum: 1, maximum: 100_000 } as const
 
 /** The parameters that select a part of a long text. */
 export interface PartShape {
@@ -66,12 +66,12 @@ export function cutPart(markdown: string, args: PartArguments): Part {
   const lines = markdown === '' ? [''] : splitLines(markdown)
   const { length: totalLines } = lines
   const startLine = checkPosition('startLine', args.startLine ?? 1, totalLines)
-  const wanted = checkPosition('endLine', args.endLine ?? totalLines, Number.MAX_SAFE_INTEGER)
-  const lastLine = Math.min(wanted, totalLines)
+  const requestedEnd = checkPosition('endLine', args.endLine ?? totalLines, Number.MAX_SAFE_INTEGER)
+  const lastLine = Math.min(requestedEnd, totalLines)
   if (lastLine < startLine) throw usageError(`endLine ${lastLine} is before startLine ${startLine}`)
   const firstLine = lines[startLine - 1] ?? ''
   const column = checkPosition('startColumn', args.startColumn ?? 1, Math.max(1, firstLine.length))
-  const budget = clamp(args.tokens ?? TOKENS.default, TOKENS.least, TOKENS.most)
+  const budget = clamp(args.tokens ?? TOKENS.default, TOKENS.minimum, TOKENS.maximum)
 
   const beginning = firstLine.slice(column - 1)
   let tokens = estimateTokens(beginning)
@@ -106,7 +106,7 @@ export function writeContinuation({ totalLines, nextLine, nextColumn }: PartPosi
   return ` — of ${totalLines} lines, next startLine ${nextLine}${column}`
 }
 
-function checkPosition(name: string, value: number, most: number): number {
-  if (Number.isSafeInteger(value) && value >= 1 && value <= most) return value
-  throw usageError(`${name}: expected a whole number from 1 to ${most}, got ${value}`)
+function checkPosition(name: string, value: number, maximum: number): number {
+  if (Number.isSafeInteger(value) && value >= 1 && value <= maximum) return value
+  throw usageError(`${name}: expected a whole number from 1 to ${maximum}, got ${value}`)
 }

@@ -56,7 +56,7 @@ export function reportRecord(report: CrawlReport): Record<string, unknown> {
     isRunning,
     crawl: crawl === null ? null : crawlRecord(crawl),
     ...counts,
-    errorUrls: errorUrls.map((one) => ({ ...one, pattern: null })),
+    errorUrls: errorUrls.map((errorUrl) => ({ ...errorUrl, pattern: null })),
     pending,
     pages,
     chunks,

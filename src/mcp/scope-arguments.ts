@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Scope } from '../core/url/scope.ts'
-import { given, parseList, usageError } from './arguments.ts'
+import { parseList, usageError, withoutUndefined } from './arguments.ts'
 import { number, rare, texts } from './schemas.ts'
 
 /** The parameters that limit which addresses of a site are crawled. */
@@ -26,9 +26,9 @@ export function scopeOf(args: {
   readonly maxDepth?: number | undefined
   readonly maxPages?: number | undefined
 }): Partial<Scope> {
-  checkWhole('maxDepth', args.maxDepth, 0)
-  checkWhole('maxPages', args.maxPages, 1)
-  return given({
+  checkInteger('maxDepth', args.maxDepth, 0)
+  checkInteger('maxPages', args.maxPages, 1)
+  return withoutUndefined({
     allow: parseList(args.allowPatterns),
     block: parseList(args.blockPatterns),
     maxDepth: args.maxDepth,
@@ -36,7 +36,7 @@ export function scopeOf(args: {
   })
 }
 
-function checkWhole(name: string, value: number | undefined, least: number): void {
-  if (value === undefined || (Number.isSafeInteger(value) && value >= least)) return
-  throw usageError(`${name}: expected a whole number from ${least} up, got ${value}`)
+function checkInteger(name: string, value: number | undefined, minimum: number): void {
+  if (value === undefined || (Number.isSafeInteger(value) && value >= minimum)) return
+  throw usageError(`${name}: expected a whole number from ${minimum} up, got ${value}`)
 }

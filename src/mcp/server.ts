@@ -31,7 +31,7 @@ export function createMcp(ports: McpPorts): Mcp {
   const leftOut = TOOLS.filter((tool) => !offered.includes(tool))
   return {
     async createServer(request) {
-      const sources = needsInstructions(request) ? await nameSources(ports) : undefined
+      const sources = needsInstructions(request) ? await readSourceNames(ports) : undefined
       const instructions = writeInstructions(sources, isReadOnly)
       const server = new McpServer({ name: 'pharos', title: 'Pharos', version }, { instructions })
       // Neither list changes while the server runs.
@@ -53,13 +53,13 @@ function needsInstructions(request: McpRequest | undefined): boolean {
 }
 
 /** The sources of the library; undefined when reading them fails or takes too long. */
-async function nameSources({ nameSources: read }: McpPorts): Promise<readonly SourceName[] | undefined> {
+async function readSourceNames({ nameSources: read }: McpPorts): Promise<readonly SourceName[] | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<undefined>((resolve) => {
+  const timeout = new Promise<undefined>((resolve) => {
     timer = setTimeout(resolve, NAMING_TIMEOUT_MS)
   })
   try {
-    return await Promise.race([read?.(), late])
+    return await Promise.race([read?.(), timeout])
   } catch {
     // The first call that needs the library reports its problem.
     return undefined

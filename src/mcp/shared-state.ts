@@ -34,7 +34,7 @@ export function createSharedState(ports: McpPorts): SharedState {
   }
   const library = (): Promise<ClosableLibrary> => {
     if (stop.signal.aborted) return Promise.reject(new PharosError('INTERRUPTED'))
-    // The owner decides whether the library is still the same.
+    // The owner of a lent library may have replaced it, so each call asks the owner.
     if (ports.isLent === true) return ports.openLibrary()
     opened ??= open().catch((error: unknown) => {
       // The next call retries, because the problem may be fixed by then.
@@ -46,10 +46,10 @@ export function createSharedState(ports: McpPorts): SharedState {
   return {
     library,
     jobs: async () => {
-      const now = await library()
-      if (now !== jobsOf) jobs = undefined
-      jobsOf = now
-      jobs ??= ports.openJobs(now).catch((error: unknown) => {
+      const current = await library()
+      if (current !== jobsOf) jobs = undefined
+      jobsOf = current
+      jobs ??= ports.openJobs(current).catch((error: unknown) => {
         jobs = undefined
         throw error
       })

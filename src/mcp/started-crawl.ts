@@ -19,15 +19,15 @@ export async function writeStartedCrawl(
   library: Library,
   source: Source,
   crawlId: string,
-  what: string,
-  isOver = false,
+  headline: string,
+  hasEnded = false,
 ): Promise<ToolAnswer<z.input<typeof STARTED_CRAWL>>> {
   const { readRunningStatus, reportSource } = await import('../library/operations/source-status.ts')
-  const status = isOver
+  const status = hasEnded
     ? (await reportSource(library, source)).status
     : await readRunningStatus(library, source.id, crawlId)
   return {
-    content: [`${oneLine(what)}.\nSource: ${source.id}\nCrawl: ${crawlId}\nStatus: ${status}`],
+    content: [`${oneLine(headline)}.\nSource: ${source.id}\nCrawl: ${crawlId}\nStatus: ${status}`],
     structured: { source: sourceRecord(source), sourceId: source.id, crawlId, status },
   }
 }

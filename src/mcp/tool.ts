@@ -112,15 +112,15 @@ function writeAnnotations({ isReadOnly, isDestructive, isIdempotent, isOpenWorld
 
 /**
  * A schema that lists this JSON schema but accepts every value. The server itself reports invalid arguments, in the same form as other
- * errors. The compiler and the clients check responses. The list is cached, because over HTTP every request has its own server.
+ * errors. The compiler and the clients check responses. The JSON schema is cached, because over HTTP every request has its own server.
  */
 function createUncheckedSchema(list: () => Record<string, unknown>): StandardSchemaWithJSON<unknown, unknown> {
   let listed: Record<string, unknown> | undefined
-  const once = () => {
+  const readListed = () => {
     listed ??= list()
     return listed
   }
-  const jsonSchema = { input: once, output: once }
+  const jsonSchema = { input: readListed, output: readListed }
   return { '~standard': { version: 1, vendor: 'pharos', validate: (value) => ({ value }), jsonSchema } }
 }
 

@@ -6,9 +6,9 @@ import { labelOf, type Source } from '../library/source.ts'
 export function writeUnrendered(count: number, { settings }: Source, isReadOnly: boolean): string {
   const [are, their, them] = count === 1 ? ['is', 'its', 'it'] : ['are', 'their', 'them']
   const { render } = settings
-  const has = render === 'http' ? '' : ` (read with render ${render})`
+  const renderNote = render === 'http' ? '' : ` (read with render ${render})`
   const next = isReadOnly || render !== 'http' ? '' : `; recrawl_source with render auto reads ${them} in a browser`
-  return `${countOf(count, 'page')} ${are} empty until ${their} scripts have run${has}${next}`
+  return `${countOf(count, 'page')} ${are} empty until ${their} scripts have run${renderNote}${next}`
 }
 
 /** One sentence for each named source that has unrendered pages, because a search cannot find their content. */

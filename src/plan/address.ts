@@ -10,7 +10,7 @@ export interface Segment {
   readonly raw: string
   /** Decoded, without a file extension. */
   readonly text: string
-  /** The same in lower case. */
+  /** `text` in lower case. */
   readonly word: string
   /** The file extension, such as `.html`, or empty. */
   readonly ending: string

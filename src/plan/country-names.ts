@@ -13,7 +13,7 @@ export interface CountryNames extends PlaceNames {
 /** Languages whose country names are available on every platform. */
 const LANGUAGES =
   'en de fr es it pt nl pl ru sv da nb fi cs hu ro tr el uk ar fa he hi id ja ko th vi zh ca hr sk sr bg'.split(' ')
-/** Number of gazetteer slugs per country that a site may use. */
+/** Limit of gazetteer slugs that are tried per country. */
 const MAX_COUNTRY_SLUGS = 4
 
 /** Reads the countries of a gazetteer. */
@@ -35,11 +35,11 @@ export function createCountryNames(places: PlannerGazetteer): CountryNames {
   for (const { write } of languages.flatMap(({ folded }) => folded)) {
     for (const country of all) add(write(country)?.replaceAll('-', '') ?? '', country)
   }
-  const british = codes.get('gb')
+  const unitedKingdom = codes.get('gb')
   return {
     all,
     bySlug: (word) => bySlug.get(toLookupKey(word)),
-    byCode: (code) => codes.get(code.toLowerCase()) ?? (code.toLowerCase() === 'uk' ? british : undefined),
+    byCode: (code) => codes.get(code.toLowerCase()) ?? (code.toLowerCase() === 'uk' ? unitedKingdom : undefined),
     spellings:
       all.length === 0 ? [] : [...gazetteerSpellings(), ...languages.flatMap(({ folded, asIs }) => [...folded, asIs])],
   }

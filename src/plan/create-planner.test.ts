@@ -19,8 +19,8 @@ function createMemory(): PlanMemory & { readonly verdicts: Map<string, HubVerdic
     readPatterns: async () => [],
     writePatterns: async () => {},
     readVerdicts: async () => [...verdicts.values()],
-    writeVerdicts: async (_, given) => {
-      for (const verdict of given) verdicts.set(verdict.url, verdict)
+    writeVerdicts: async (_, newVerdicts) => {
+      for (const verdict of newVerdicts) verdicts.set(verdict.url, verdict)
     },
     sampleAddresses: async () => [],
     readMilestones: async () => [...reached],
@@ -41,14 +41,14 @@ const visitOf = (path: string, links: readonly string[] | null, discovery: Disco
 type Pages = (path: string) => readonly string[] | undefined
 
 /** Visits the planner's seeds and the links of pages, one after the other. */
-async function follow(pages: Pages, given: Partial<PlannerSetup> = {}) {
-  const setup = { crawlId: 'c', sourceId: 's', startedAt: 1, clock: { now: () => 2 }, places: PLACES, ...given }
+async function follow(pages: Pages, overrides: Partial<PlannerSetup> = {}) {
+  const setup = { crawlId: 'c', sourceId: 's', startedAt: 1, clock: { now: () => 2 }, places: PLACES, ...overrides }
   const planner = createPlanner({ memory: createMemory(), ...setup })
   const events: PlanStep['events'][number][] = []
   const seeds: string[] = []
   const queue: { readonly path: string; readonly discovery: Discovery }[] = [{ path: '/', discovery: 'manual' }]
   const known = new Set(['/'])
-  const take = async (step: PlanStep) => {
+  const applyStep = async (step: PlanStep) => {
     events.push(...step.events)
     const fresh = step.seeds.map((url) => url.replace(ORIGIN, '')).filter((path) => !known.has(path))
     for (const path of fresh) known.add(path)
@@ -64,7 +64,7 @@ async function follow(pages: Pages, given: Partial<PlannerSetup> = {}) {
       )
     }
   }
-  await take(await planner.begin({ startUrl: START, siteUrl: START, isResumed: false }))
+  await applyStep(await planner.begin({ startUrl: START, siteUrl: START, isResumed: false }))
   do {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const { path, discovery } = next
@@ -76,9 +76,9 @@ async function follow(pages: Pages, given: Partial<PlannerSetup> = {}) {
         planner.weigh({ url, key: url, depth: 1, foundOn: ORIGIN + path, discovery: 'link' })
         queue.push({ path: link, discovery: 'link' })
       }
-      await take(await planner.noteVisit(visitOf(path, links, discovery), (url) => url))
+      await applyStep(await planner.noteVisit(visitOf(path, links, discovery), (url) => url))
     }
-    await take(await planner.idle())
+    await applyStep(await planner.idle())
   } while (queue.length > 0)
   events.push(...(await planner.end(true)).events)
   return {
@@ -119,9 +119,9 @@ describe('region hubs', () => {
 
 describe('country hubs in further sections', () => {
   const countries = ['china', 'india', 'united-states', 'france', 'germany']
-  const all = (section: string) => countries.map((slug) => `/${section}/${slug}`)
+  const hubsIn = (section: string) => countries.map((slug) => `/${section}/${slug}`)
   const others = ['sport', 'film'].flatMap((section) => ['', '/a', '/b', '/c'].map((path) => `/${section}${path}`))
-  const home = [...all('world'), ...all('politics'), ...others]
+  const home = [...hubsIn('world'), ...hubsIn('politics'), ...others]
 
   const site = (has: (path: string) => boolean): Pages => {
     return (path) => (path === '/' ? hub('/', home) : home.includes(path) || has(path) ? hub(path) : undefined)
@@ -135,11 +135,11 @@ describe('country hubs in further sections', () => {
   })
 
   test('the planner tries no other sections if only one section has country hubs', async () => {
-    const one: Pages = (path) => {
-      const links = [...all('world'), ...others]
+    const pages: Pages = (path) => {
+      const links = [...hubsIn('world'), ...others]
       return path === '/' ? hub('/', links) : links.includes(path) ? hub(path) : undefined
     }
-    const { seeds } = await follow(one)
+    const { seeds } = await follow(pages)
     expect(seeds.filter((path) => /^\/(?:sport|film)\//.test(path))).toEqual([])
   })
 })
@@ -167,10 +167,10 @@ test('a resumed crawl does not report what an interrupted run has already report
   async function* listVisited(): AsyncGenerator<VisitedRow> {
     for (const link of links) yield { ...row, url: ORIGIN + link }
   }
-  const again = createPlanner({ ...setup, listVisited })
-  const resumed = await again.begin({ startUrl: START, siteUrl: START, isResumed: true })
-  const told = resumed.events.flatMap((event) => (event.type === 'problem' ? [event.target] : []))
-  expect(told).toEqual(links.slice(0, 3).map((link) => ORIGIN + link))
+  const resumedPlanner = createPlanner({ ...setup, listVisited })
+  const resumed = await resumedPlanner.begin({ startUrl: START, siteUrl: START, isResumed: true })
+  const reported = resumed.events.flatMap((event) => (event.type === 'problem' ? [event.target] : []))
+  expect(reported).toEqual(links.slice(0, 3).map((link) => ORIGIN + link))
 })
 
 test('a resumed crawl counts earlier guesses against the seed limit', async () => {

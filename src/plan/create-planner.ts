@@ -25,7 +25,7 @@ export function createPlanner(setup: PlannerSetup): CrawlPlanner {
   return new SitePlanner(setup)
 }
 
-/** How long a missing address is not tried again. */
+/** How long an address that was missing, or was not a hub, is not tried again. */
 const NEGATIVE_VERDICT_TTL_MS = 30 * 86_400_000
 /** Number of addresses of earlier crawls that are sampled. */
 const SAMPLE_SIZE = 20_000
@@ -40,7 +40,7 @@ class SitePlanner implements CrawlPlanner {
   readonly #verdicts: HubVerifier
   readonly #seeding: Seeding
   readonly #limits: HubLimits
-  readonly #further: PaginationFollower
+  readonly #pagination: PaginationFollower
   #startUrl = ''
   /** Keys of addresses that the start URL redirected to. */
   readonly #startKeys = new Set<string>()
@@ -64,17 +64,17 @@ class SitePlanner implements CrawlPlanner {
     this.#setup = setup
     this.#options = options
     const site = new SiteModel(places)
-    const tale = new PlanLog(options.verbosity)
-    const notes = new PlanReporter(site, tale)
-    const verdicts = new HubVerifier({ site, reporter: notes, log: tale, now: () => clock.now() })
+    const log = new PlanLog(options.verbosity)
+    const reporter = new PlanReporter(site, log)
+    const verdicts = new HubVerifier({ site, reporter, log, now: () => clock.now() })
     const wasConfirmed = (url: string) => verdicts.wasConfirmed(url)
     this.#site = site
-    this.#log = tale
-    this.#reporter = notes
+    this.#log = log
+    this.#reporter = reporter
     this.#verdicts = verdicts
-    this.#seeding = new Seeding({ site, log: tale, maxSeeds: options.maxSeeds, wasConfirmed })
+    this.#seeding = new Seeding({ site, log, maxSeeds: options.maxSeeds, wasConfirmed })
     this.#limits = new HubLimits(site, options)
-    this.#further = new PaginationFollower(site, isHistory)
+    this.#pagination = new PaginationFollower(site, isHistory)
   }
 
   async begin({ startUrl, siteUrl, isResumed }: Parameters<CrawlPlanner['begin']>[0]): Promise<PlanStep> {
@@ -86,9 +86,9 @@ class SitePlanner implements CrawlPlanner {
     const { host } = this.#site
     const { targetHosts = [] } = this.#options
     if (memory !== undefined && isResumed) this.#log.resume(await memory.readMilestones(crawlId))
-    if (targetHosts.length > 0 && !targetHosts.some((end) => host.split(':')[0]?.endsWith(end))) {
+    if (targetHosts.length > 0 && !targetHosts.some((suffix) => host.split(':')[0]?.endsWith(suffix))) {
       this.#isDisabled = true
-      const message = `${host} is none of the hosts that are planned for: it is crawled without a plan`
+      const message = `${host} is not among the planned hosts, so it is crawled without a plan`
       if (!isResumed) this.#log.addProblem('planner-skipped-host', host, message, { targetHosts })
       return this.#step([])
     }
@@ -99,7 +99,7 @@ class SitePlanner implements CrawlPlanner {
       if (address !== undefined) this.#site.note(address, 'earlier')
     }
     if (isResumed) await this.#judgeInterruptedVisits()
-    if (this.#verdicts.size > 0) this.#log.addThought(1, `${this.#verdicts.size} hubs are known from before`)
+    if (this.#verdicts.size > 0) this.#log.addThought(1, `${this.#verdicts.size} hubs are known from earlier crawls`)
     this.#hasUnknownFrontier = isResumed
     return this.#step(this.#log.hasReached('patterns-learned') ? this.#plan() : [])
   }
@@ -117,9 +117,9 @@ class SitePlanner implements CrawlPlanner {
       isHistory: this.#setup.isHistory === true,
       isOnHome: foundOn === this.#home,
     })
-    const isAhead = weight <= NAVIGATION_WEIGHT && this.#pendingNavigation.size < MAX_REMEMBERED_KEYS
+    const isNavigation = weight <= NAVIGATION_WEIGHT && this.#pendingNavigation.size < MAX_REMEMBERED_KEYS
     // A visited address can be found again by a shorter path, or be a guess that the site links to later.
-    if (isAhead && !this.#visited.has(key)) this.#pendingNavigation.add(key)
+    if (isNavigation && !this.#visited.has(key)) this.#pendingNavigation.add(key)
     return weight
   }
 
@@ -135,9 +135,9 @@ class SitePlanner implements CrawlPlanner {
     }
   }
 
-  async noteSeeded(waiting: readonly string[], left: readonly string[]): Promise<PlanStep['events']> {
+  async noteSeeded(waiting: readonly string[], skipped: readonly string[]): Promise<PlanStep['events']> {
     for (const url of waiting) this.#seeding.addPending(url)
-    for (const url of left) {
+    for (const url of skipped) {
       this.#seeding.markDone(url)
       this.#verdicts.noteSkipped(url)
     }
@@ -161,7 +161,7 @@ class SitePlanner implements CrawlPlanner {
     const finding = this.#verdicts.note(address, visit)
     this.#site.shapes.noteRead(address, finding.type === 'missing' ? null : visit.kind)
     const seeds = isHome ? this.#plan() : this.#isPlanned ? this.#nextSeeds() : []
-    const further = this.#further.follow(visit)
+    const further = this.#pagination.follow(visit)
     for (const link of further) this.#addPending(keyOf(link))
     return this.#step(seeds, further)
   }
@@ -207,20 +207,20 @@ class SitePlanner implements CrawlPlanner {
 
   /** Judges the hubs that an interrupted run visited but whose verdicts it did not store. */
   async #judgeInterruptedVisits(): Promise<void> {
-    const open: { readonly one: FoundHub; readonly row: VisitedRow }[] = []
+    const unjudged: { readonly foundHub: FoundHub; readonly row: VisitedRow }[] = []
     for await (const row of this.#setup.listVisited?.() ?? []) {
       const address = parseAddress(row.url)
       if (address === undefined || address.host !== this.#site.host) continue
       const isGuess = row.discovery === 'planner'
       if (isGuess) this.#seeding.restore(row.url)
-      for (const one of this.#site.slots.note(address, isGuess ? 'guessed' : 'listed')) {
-        if (this.#verdicts.needsVerdict(one, !isGuess)) open.push({ one, row })
+      for (const foundHub of this.#site.slots.note(address, isGuess ? 'guessed' : 'listed')) {
+        if (this.#verdicts.needsVerdict(foundHub, !isGuess)) unjudged.push({ foundHub, row })
       }
     }
     this.#refresh()
-    for (const { one, row } of open) {
-      one.hub.isSeeded ||= row.discovery === 'planner'
-      this.#verdicts.judgeStoredVisit(one, row, await row.readLinks())
+    for (const { foundHub, row } of unjudged) {
+      foundHub.hub.isSeeded ||= row.discovery === 'planner'
+      this.#verdicts.judgeStoredVisit(foundHub, row, await row.readLinks())
     }
   }
 
@@ -235,9 +235,11 @@ class SitePlanner implements CrawlPlanner {
   /** Returns the next seeds after new results. */
   #nextSeeds(): string[] {
     this.#refresh()
-    const hasSections = !this.#log.hasReached('hubs-seeded')
+    const includeSections = !this.#log.hasReached('hubs-seeded')
     const { origin } = new URL(this.#startUrl)
-    const seeds = this.#isPrepared ? [] : this.#seeding.takeNextSeeds(origin, hasSections, this.#verdicts.takeProbes())
+    const seeds = this.#isPrepared
+      ? []
+      : this.#seeding.takeNextSeeds(origin, includeSections, this.#verdicts.takeProbes())
     if (seeds.length === 0) this.#checkPrepared()
     if (this.#isPrepared) this.#reporter.reportUnderstood()
     return seeds
@@ -245,7 +247,7 @@ class SitePlanner implements CrawlPlanner {
 
   #refresh(): void {
     for (const slot of this.#site.refresh()) {
-      this.#log.addThought(2, `${writeSlotPattern(slot)} has ${slot.placeIds.size} places in it`)
+      this.#log.addThought(2, `${writeSlotPattern(slot)} contains ${slot.placeIds.size} places`)
       this.#verdicts.storePendingVerdicts(slot)
     }
   }

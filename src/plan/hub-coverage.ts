@@ -45,16 +45,16 @@ export interface Coverage {
 export function coverageOf(slots: readonly Slot[]): Coverage {
   const covered = new Set<number>()
   let best: Slot | undefined
-  let most = -1
+  let bestCount = -1
   let unverified = 0
   for (const slot of slots) {
     if (slot.kind !== 'country') continue
     for (const { state } of slot.hubs.values()) unverified += Number(state === undefined || state === 'open')
     if (!isExhaustiveSlot(slot)) continue
-    const own = listConfirmedPlaces(slot)
-    for (const id of own) covered.add(id)
-    if (own.size <= most) continue
-    most = own.size
+    const confirmedPlaces = listConfirmedPlaces(slot)
+    for (const id of confirmedPlaces) covered.add(id)
+    if (confirmedPlaces.size <= bestCount) continue
+    bestCount = confirmedPlaces.size
     best = slot
   }
   return { slot: best, covered, unverified }

@@ -70,21 +70,21 @@ export class HubVerifier {
     return this.#probes.take()
   }
 
-  /** Adds a stored verdict; one of an interrupted run of this crawl counts as this crawl's. */
+  /** Adds a stored verdict. A verdict from an interrupted run of this crawl counts as one of this crawl. */
   restore(verdict: HubVerdict, isOfThisCrawl: boolean): void {
     const { site } = this.#setup
     const { url, state, status, origin } = verdict
     this.#known.set(url, verdict)
     const address = parseAddress(url)
-    for (const one of address === undefined ? [] : site.note(address, 'earlier')) {
-      const { slot, hub } = one
+    for (const foundHub of address === undefined ? [] : site.note(address, 'earlier')) {
+      const { slot, hub } = foundHub
       if (writeSlotPattern(slot) !== verdict.pattern && !isOfThisCrawl && origin === 'listed') continue
       hub.isGuess ||= origin === 'guessed'
       // A guess that failed in an earlier crawl is not tried again; confirmed and listed hubs are visited again.
       if (isOfThisCrawl) {
         Object.assign(hub, { origin, state, status, isSeeded: origin === 'guessed' })
         hub.isReported = state === 'missing' && origin === 'listed'
-        if (state === 'missing' && origin === 'guessed') this.#missed.set(url, one)
+        if (state === 'missing' && origin === 'guessed') this.#missed.set(url, foundHub)
       } else if (state !== 'confirmed' && origin === 'guessed') {
         Object.assign(hub, { state, status, isSeeded: true })
       }
@@ -92,9 +92,9 @@ export class HubVerifier {
   }
 
   /** Whether a hub of an interrupted run must be judged, because its verdict was not stored or the site linked to it since. */
-  needsVerdict({ hub }: FoundHub, isNamed: boolean): boolean {
-    const isNamedSince = isNamed && this.#missed.delete(hub.url)
-    return hub.state === undefined || isNamedSince
+  needsVerdict({ hub }: FoundHub, isLinked: boolean): boolean {
+    const isLinkedSince = isLinked && this.#missed.delete(hub.url)
+    return hub.state === undefined || isLinkedSince
   }
 
   /** Records the home page. */
@@ -116,29 +116,30 @@ export class HubVerifier {
     const probe = this.#probes.find(visit.url)
     if (probe !== undefined) this.#decide(probe, finding, seen)
     else if (address.host === site.host) {
-      for (const one of site.slots.findOrNote(address, isGuess ? 'guessed' : 'listed')) {
-        if (!isGuess) one.hub.origin = 'listed'
-        this.#decide(one, finding, seen)
+      for (const foundHub of site.slots.findOrNote(address, isGuess ? 'guessed' : 'listed')) {
+        if (!isGuess) foundHub.hub.origin = 'listed'
+        this.#decide(foundHub, finding, seen)
       }
     }
     const moved = this.#movedTo.get(visit.key) ?? []
     this.#movedTo.delete(visit.key)
-    for (const one of moved) {
-      this.#decide(one, this.#follow(one.hub, visit.url, finding), { ...seen, links: [visit.url] })
+    for (const foundHub of moved) {
+      const redirected = this.#findingAfterRedirect(foundHub.hub, visit.url, finding)
+      this.#decide(foundHub, redirected, { ...seen, links: [visit.url] })
     }
-    this.#noteNamed(links)
+    this.#noteLinked(links)
     return finding
   }
 
   /** Judges a hub from an interrupted run's stored visit. */
   judgeStoredVisit(
-    one: FoundHub,
+    foundHub: FoundHub,
     row: Pick<CompletedVisit, 'state' | 'reason' | 'kind' | 'status'>,
     links: readonly string[],
   ): void {
     const counts = countLinks(links, this.#setup.site.host)
     const finding = judgeHub({ ...row, target: null }, counts.nav + counts.articles)
-    this.#decide(one, finding, { status: row.status, title: null, links, counts })
+    this.#decide(foundHub, finding, { status: row.status, title: null, links, counts })
   }
 
   /** Records that an address will not be visited. */
@@ -160,50 +161,51 @@ export class HubVerifier {
       if (hub.pendingVerdict !== undefined) this.#keep({ slot, hub }, hub.pendingVerdict)
   }
 
-  #decide(one: FoundHub, finding: HubFinding, seen: HubPage): void {
-    const { slot, hub } = one
-    const isAway = finding.type === 'moved' && parseAddress(finding.target)?.host !== this.#setup.site.host
-    if (finding.type === 'moved' && !isAway) {
+  #decide(foundHub: FoundHub, finding: HubFinding, seen: HubPage): void {
+    const { slot, hub } = foundHub
+    const leavesSite = finding.type === 'moved' && parseAddress(finding.target)?.host !== this.#setup.site.host
+    if (finding.type === 'moved' && !leavesSite) {
       const known = this.#findings.get(finding.target)
       if (known !== undefined && known.finding.type !== 'moved') {
-        this.#decide(one, this.#follow(hub, known.url, known.finding), { ...known.seen, status: seen.status })
-      } else this.#movedTo.set(finding.target, [...(this.#movedTo.get(finding.target) ?? []), one])
-    } else if (this.#probes.find(hub.url) === one)
+        const redirected = this.#findingAfterRedirect(hub, known.url, known.finding)
+        this.#decide(foundHub, redirected, { ...known.seen, status: seen.status })
+      } else this.#movedTo.set(finding.target, [...(this.#movedTo.get(finding.target) ?? []), foundHub])
+    } else if (this.#probes.find(hub.url) === foundHub)
       this.#settleProbe(slot, finding.type === 'moved' ? 'open' : finding.type)
     else if (finding.type === 'open' || finding.type === 'moved')
       Object.assign(hub, { status: seen.status, state: 'open' })
-    else this.#conclude(one, finding.type, seen)
+    else this.#conclude(foundHub, finding.type, seen)
   }
 
   /** Enters a verdict, unless a guess looks like another one or like the home page; then the result of the slot's probe decides. */
-  #conclude(one: FoundHub, state: HubVerdict['state'], seen: HubPage): void {
-    const { slot, hub } = one
+  #conclude(foundHub: FoundHub, state: HubVerdict['state'], seen: HubPage): void {
+    const { slot, hub } = foundHub
     const isGuess = hub.origin === 'guessed' && state !== 'missing' && seen.links.length > 0
-    const first = isGuess ? this.#soft404s.note(one, seen.links) : undefined
-    if (first === undefined || this.#probes.resultOf(slot) === 'missing') this.#enter(one, state, seen)
+    const first = isGuess ? this.#soft404s.note(foundHub, seen.links) : undefined
+    if (first === undefined || this.#probes.resultOf(slot) === 'missing') this.#enter(foundHub, state, seen)
     else {
-      const doubtful = [{ one, state, seen }]
+      const doubtful = [{ one: foundHub, state, seen }]
       if (first !== 'home' && first.slot === slot && first.hub.state === 'confirmed') {
         doubtful.push({ one: first, state: 'confirmed', seen })
         first.hub.state = undefined
       }
       hub.state = undefined
       this.#probes.deferVerdicts(slot, doubtful)
-      const found = this.#probes.resultOf(slot)
-      if (found !== undefined) this.#settleProbe(slot, found)
+      const result = this.#probes.resultOf(slot)
+      if (result !== undefined) this.#settleProbe(slot, result)
     }
   }
 
-  /** When the site returns a page for a place that does not exist, guesses that look alike are rejected. */
-  #settleProbe(slot: Slot, found: HubVerdict['state'] | 'open'): void {
-    for (const { one, state, seen } of this.#probes.settle(slot, found)) {
-      if (found === 'open') Object.assign(one.hub, { status: seen.status, state: 'open' })
-      else this.#enter(one, found === 'missing' ? state : 'rejected', seen)
+  /** Enters the deferred verdicts of a slot. If the site returns a page even for a place that does not exist, the guesses are rejected. */
+  #settleProbe(slot: Slot, result: HubVerdict['state'] | 'open'): void {
+    for (const { one: foundHub, state, seen } of this.#probes.settle(slot, result)) {
+      if (result === 'open') Object.assign(foundHub.hub, { status: seen.status, state: 'open' })
+      else this.#enter(foundHub, result === 'missing' ? state : 'rejected', seen)
     }
   }
 
-  #enter(one: FoundHub, state: HubVerdict['state'], seen: HubPage): void {
-    const { slot, hub } = one
+  #enter(foundHub: FoundHub, state: HubVerdict['state'], seen: HubPage): void {
+    const { slot, hub } = foundHub
     const { site, log, now } = this.#setup
     hub.status = seen.status
     hub.state = state
@@ -220,44 +222,44 @@ export class HubVerifier {
       checkedAt: now(),
     }
     // The verdict of a guess is stored even if its slot is never recognised.
-    if (site.isHubSlot(slot) || hub.isSeeded) this.#keep(one, verdict)
+    if (site.isHubSlot(slot) || hub.isSeeded) this.#keep(foundHub, verdict)
     else hub.pendingVerdict = verdict
   }
 
-  #keep(one: FoundHub, verdict: HubVerdict): void {
-    one.hub.pendingVerdict = undefined
+  #keep(foundHub: FoundHub, verdict: HubVerdict): void {
+    foundHub.hub.pendingVerdict = undefined
     this.#unstored.set(verdict.url, verdict)
     if (verdict.state !== 'missing') return
-    if (one.hub.origin === 'listed') this.#setup.reporter.reportBrokenHubLink(one)
-    else this.#missed.set(verdict.url, one)
+    if (foundHub.hub.origin === 'listed') this.#setup.reporter.reportBrokenHubLink(foundHub)
+    else this.#missed.set(verdict.url, foundHub)
   }
 
   /**
    * The finding for a hub that redirects. Sites redirect pages they do not have to a parent page, the home page or the hub of another
    * place, so these count as missing.
    */
-  #follow(hub: Hub, url: string, finding: HubFinding): HubFinding {
+  #findingAfterRedirect(hub: Hub, url: string, finding: HubFinding): HubFinding {
     if (finding.type !== 'confirmed') return finding
     const { site } = this.#setup
     const to = parseAddress(url)
     const from = parseAddress(hub.url)
-    const isAbove = (to?.segments.length ?? 0) < (from?.segments.length ?? 0)
+    const isParent = (to?.segments.length ?? 0) < (from?.segments.length ?? 0)
     const others = to === undefined ? [] : site.slots.find(to).filter(({ slot }) => site.isHubSlot(slot))
-    const isOther = others.length > 0 && others.every(({ hub: { place } }) => place.id !== hub.place.id)
-    return isAbove || isOther ? { type: 'missing' } : finding
+    const isOtherPlace = others.length > 0 && others.every(({ hub: { place } }) => place.id !== hub.place.id)
+    return isParent || isOtherPlace ? { type: 'missing' } : finding
   }
 
   /** Checks whether the site links to a guess that was missing. */
-  #noteNamed(links: readonly string[]): void {
+  #noteLinked(links: readonly string[]): void {
     if (this.#missed.size === 0) return
     for (const link of links) {
-      const one = this.#missed.get(link)
-      if (one === undefined) continue
+      const foundHub = this.#missed.get(link)
+      if (foundHub === undefined) continue
       this.#missed.delete(link)
-      one.hub.origin = 'listed'
+      foundHub.hub.origin = 'listed'
       const verdict = this.#unstored.get(link) ?? this.#known.get(link)
       if (verdict !== undefined) this.#unstored.set(link, { ...verdict, origin: 'listed' })
-      this.#setup.reporter.reportBrokenHubLink(one)
+      this.#setup.reporter.reportBrokenHubLink(foundHub)
     }
   }
 }

@@ -20,7 +20,7 @@ const cases: readonly (readonly [Partial<CompletedVisit>, links: number, string]
   [{ state: 'skipped', reason: 'redirect', target: 'a' }, 0, 'moved'],
 ]
 
-test.each(cases)('a visit %j with %i links is %s', (visit, links, expected) => {
+test.each(cases)('judges a visit %j with %i links as %s', (visit, links, expected) => {
   expect(judgeHub({ ...READ, ...visit }, links).type).toBe(expected)
 })
 

@@ -5,7 +5,7 @@ import type { CompletedVisit } from '../crawl/planner.ts'
 /** The result of visiting an address that may be a hub. */
 export type HubFinding =
   | { readonly type: 'confirmed' | 'rejected' | 'missing' }
-  /** A redirect, whose target decides. */
+  /** A redirect or a canonical link; its target decides. */
   | { readonly type: 'moved'; readonly target: string }
   /** The page could not be read. */
   | { readonly type: 'open' }

@@ -39,10 +39,10 @@ export function listPatterns({ hubSlots, placeSlots, sections, shapes }: Learned
     })
   }
   if (sections.length > 0) add(describeSections(sections))
-  const general = new Set(Array.from(patterns.keys(), (pattern) => pattern.replace(PLACE_SLOT, '{slug}')))
+  const placeShapes = new Set(Array.from(patterns.keys(), (pattern) => pattern.replace(PLACE_SLOT, '{slug}')))
   for (const shape of shapes) {
     // A single address is not a pattern, and a place pattern is not repeated as a shape.
-    if (shape.pattern.includes('{') && !general.has(shape.pattern)) add(describeShape(shape))
+    if (shape.pattern.includes('{') && !placeShapes.has(shape.pattern)) add(describeShape(shape))
   }
   return [...patterns.values()]
 }

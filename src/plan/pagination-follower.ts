@@ -3,8 +3,9 @@ import type { CompletedVisit } from '../crawl/planner.ts'
 import { parseAddress } from './address.ts'
 import type { SiteModel } from './site-model.ts'
 
-/** Limit of links read per page, and the number of links to hubs that makes a page a list of hubs. */
+/** Limit of links read per page. */
 const MAX_LINKS = 400
+/** A page with at least this many links to hubs is a list of hubs. */
 const MIN_HUB_LINKS = 5
 const MAX_FOLLOWED = 50_000
 
@@ -27,13 +28,13 @@ export class PaginationFollower {
     if (visit.kind === 'article' || this.#followed.size >= MAX_FOLLOWED) return []
     const isHistory = this.#isHistory && (visit.kind === 'hub' || this.#site.hubUrlOf(visit.url) !== undefined)
     if (!isHistory && !this.#listsHubs(visit)) return []
-    const own = foldPagination(visit.url)
+    const firstPage = foldPagination(visit.url)
     const links = visit.links.filter((link) => {
       if (this.#followed.has(link) || link === visit.url) return false
       const address = parseAddress(link)
       if (address === undefined || address.host !== this.#site.host) return false
       const isArchive = isHistory && address.date !== null && address.kind === 'nav'
-      return isArchive || (address.isPagination && foldPagination(link) === own)
+      return isArchive || (address.isPagination && foldPagination(link) === firstPage)
     })
     for (const link of links) this.#followed.add(link)
     return links

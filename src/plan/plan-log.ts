@@ -42,9 +42,9 @@ export class PlanLog {
 
   /** Returns and clears the pending events and the newly reached milestones. */
   take(): { readonly events: PlanStep['events']; readonly reached: readonly string[] } {
-    const told = { events: this.#events, reached: this.#newlyReached }
+    const taken = { events: this.#events, reached: this.#newlyReached }
     this.#events = []
     this.#newlyReached = []
-    return told
+    return taken
   }
 }

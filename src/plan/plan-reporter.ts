@@ -14,9 +14,9 @@ export class PlanReporter {
   readonly #log: PlanLog
   #startUrl = ''
 
-  constructor(site: SiteModel, tale: PlanLog) {
+  constructor(site: SiteModel, log: PlanLog) {
     this.#site = site
-    this.#log = tale
+    this.#log = log
   }
 
   begin(startUrl: string): void {
@@ -35,23 +35,23 @@ export class PlanReporter {
   }
 
   reportSeeded(count: number, kinds: Readonly<Record<string, number>>): void {
-    const message = `${countOf(count, 'address')} to be tried first`
+    const message = `${countOf(count, 'address')} will be tried first`
     this.#log.addMilestone('hubs-seeded', this.#startUrl, message, { count, ...kinds })
   }
 
   /** Reports that no further seeds follow; when there were none, that no known pattern implies any. */
   reportPrepared(count: number): void {
     if (count > 0) {
-      const message = `all ${count} addresses of the plan are in the frontier`
+      const message = `all ${count} planned addresses are in the frontier`
       this.#log.addMilestone('seeds-prepared', this.#startUrl, message, { count })
     } else if (this.#site.hubSlots.length === 0) {
-      const message = 'nothing that is known of the site implies hubs that it does not name itself'
+      const message = 'no known pattern of the site implies hubs that the site does not link to'
       this.#log.addProblem('no-hubs-seeded', this.#startUrl, message, {})
     }
   }
 
   reportPrimed(count: number): void {
-    const message = `each of the ${count} addresses of the plan has answered`
+    const message = `all ${count} planned addresses have a result`
     this.#log.addMilestone('cache-primed', this.#startUrl, message, { count })
   }
 
@@ -74,22 +74,22 @@ export class PlanReporter {
   /** Reports a hub that the site links to but does not have. */
   reportBrokenHubLink({ slot, hub }: FoundHub): void {
     if (!this.#site.isHubSlot(slot)) return
-    this.#reportMissing(slot, hub, `the site names ${hub.url}, and it is not there`)
+    this.#reportMissing(slot, hub, `the site links to ${hub.url}, but the page does not exist`)
   }
 
   /** Reports missing hubs that exhaustive patterns imply, and missing hubs that were linked before their slot was recognised. */
   reportMissingHubs(): void {
     for (const slot of this.#site.hubSlots) {
       const covered = listConfirmedPlaces(slot)
-      const isOpen = isExhaustiveSlot(slot)
-      const told = new Set<number>()
+      const isExhaustive = isExhaustiveSlot(slot)
+      const handledPlaces = new Set<number>()
       for (const hub of slot.hubs.values()) {
         if (hub.state !== 'missing') continue
         if (hub.origin === 'listed') this.reportBrokenHubLink({ slot, hub })
-        else if (isOpen && !covered.has(hub.place.id) && !told.has(hub.place.id)) {
-          this.#reportMissing(slot, hub, `${hub.url} ought to be there like those of other places, and is not`)
+        else if (isExhaustive && !covered.has(hub.place.id) && !handledPlaces.has(hub.place.id)) {
+          this.#reportMissing(slot, hub, `${hub.url} does not exist, although other places have such a page`)
         }
-        told.add(hub.place.id)
+        handledPlaces.add(hub.place.id)
       }
     }
   }
@@ -98,7 +98,7 @@ export class PlanReporter {
   reportUnknownShapes(): void {
     for (const shape of this.#site.shapes.list().filter(isUnknownShape).slice(0, MAX_UNKNOWN_SHAPES)) {
       const { pattern, seen, examples } = shape
-      const message = `${seen} addresses look like ${pattern}, and nothing is known about them`
+      const message = `${seen} addresses match ${pattern}, and the kind of their pages is unknown`
       this.#log.addProblem('unknown-pattern', pattern, message, { count: seen, examples })
     }
   }

@@ -14,10 +14,10 @@ export interface DoubtfulHub {
 }
 
 interface Probe {
-  readonly one: FoundHub
+  readonly foundHub: FoundHub
   doubtful: DoubtfulHub[]
   /** The site's result for the probe; undefined while unknown. `missing` means that the site reports missing pages correctly. */
-  found: HubVerdict['state'] | 'open' | undefined
+  result: HubVerdict['state'] | 'open' | undefined
 }
 
 /**
@@ -27,11 +27,11 @@ interface Probe {
 export class Probes {
   readonly #probes = new Map<Slot, Probe>()
   readonly #byUrl = new Map<string, FoundHub>()
-  #asked: string[] = []
+  #unrequested: string[] = []
 
   /** Returns and clears the addresses to request. */
   take(): readonly string[] {
-    return this.#asked.splice(0)
+    return this.#unrequested.splice(0)
   }
 
   /** The probe with this address. */
@@ -41,7 +41,7 @@ export class Probes {
 
   /** The site's result for a place that does not exist; undefined while unknown. */
   resultOf(slot: Slot): HubVerdict['state'] | 'open' | undefined {
-    return this.#probes.get(slot)?.found
+    return this.#probes.get(slot)?.result
   }
 
   /** Adds hubs whose verdicts wait for the probe. */
@@ -51,10 +51,10 @@ export class Probes {
   }
 
   /** Stores the result of the probe. Returns the hubs that waited for it. */
-  settle(slot: Slot, found: HubVerdict['state'] | 'open'): readonly DoubtfulHub[] {
+  settle(slot: Slot, result: HubVerdict['state'] | 'open'): readonly DoubtfulHub[] {
     const probe = this.#probes.get(slot)
     if (probe === undefined) return []
-    probe.found = found
+    probe.result = result
     return probe.doubtful.splice(0)
   }
 
@@ -71,10 +71,10 @@ export class Probes {
       status: null,
       ...flags,
     }
-    const probe: Probe = { one: { slot, hub }, doubtful: [], found: undefined }
+    const probe: Probe = { foundHub: { slot, hub }, doubtful: [], result: undefined }
     this.#probes.set(slot, probe)
-    this.#byUrl.set(url, probe.one)
-    this.#asked.push(url)
+    this.#byUrl.set(url, probe.foundHub)
+    this.#unrequested.push(url)
     return probe
   }
 }

@@ -1,7 +1,6 @@
 import { slugOf } from '../analysis/place.ts'
 import type { NamedPlace, PlaceNames, PlannerGazetteer } from './place-names.ts'
 
-/** Limit of cached words. */
 const MAX_CACHED_WORDS = 20_000
 /** Limit of regions per word. A word such as `central` is a region of many countries, and says little about each. */
 const MAX_MEANINGS = 4
@@ -25,7 +24,7 @@ export class RegionNames {
     const known = this.#meanings.get(word)
     if (known !== undefined) return known
     if (this.#meanings.size >= MAX_CACHED_WORDS) this.#meanings.clear()
-    const found = this.#look(word)
+    const found = this.#findRegions(word)
     this.#meanings.set(word, found)
     return found
   }
@@ -40,7 +39,7 @@ export class RegionNames {
     return names
   }
 
-  #look(word: string): readonly NamedPlace[] {
+  #findRegions(word: string): readonly NamedPlace[] {
     const found = new Map<string, NamedPlace>()
     for (const { kind, countryCode, id } of this.#places.bySlug(word)) {
       if (kind !== 'region' || countryCode === null || found.has(countryCode)) continue

@@ -3,7 +3,7 @@ import type { Address } from './address.ts'
 /** A section of a site: the addresses with the same first segment. */
 export interface SiteSection {
   readonly name: string
-  /** Number of addresses in it. */
+  /** Number of addresses in the section. */
   readonly count: number
   /** Number of them that the home page links to. */
   readonly homeLinkCount: number
@@ -29,10 +29,11 @@ const LANGUAGE_SEGMENT = /^[a-z]{2}(?:-[a-z]{2})?$/
 /** Learns the sections of a site. */
 export class SectionIndex {
   readonly #sections = new Map<string, MutableSection>()
-  /** Number of path segments of the start before the segment that names the section. */
+  /** Number of path segments of the start URL that precede the name of the section. */
   readonly #base: number
-  #slashes = 0
+  /** Number of known front pages, and of those whose URL ends in a slash. */
   #fronts = 0
+  #slashes = 0
 
   constructor(base: number) {
     this.#base = base
@@ -83,11 +84,11 @@ export class SectionIndex {
    */
   guessFronts(origin: string): string[] {
     const sections = this.list()
-    const without = sections.filter(({ frontUrl, count }) => frontUrl === null && count >= MIN_GUESS_ADDRESSES)
+    const withoutFront = sections.filter(({ frontUrl, count }) => frontUrl === null && count >= MIN_GUESS_ADDRESSES)
     const known = sections.filter(({ frontUrl }) => frontUrl !== null).length
     if (known < MIN_KNOWN_FRONTS || known < sections.length / 2) return []
     const slash = this.#slashes * 2 > this.#fronts ? '/' : ''
-    return without.map(({ name }) => `${origin}/${name}${slash}`)
+    return withoutFront.map(({ name }) => `${origin}/${name}${slash}`)
   }
 
   #locate({ segments, hasQuery, isPagination }: Address): { name: string; isFront: boolean } | undefined {

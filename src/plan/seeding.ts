@@ -82,7 +82,7 @@ export class Seeding {
   }
 
   /** The next seeds: hubs of earlier crawls, then guesses from patterns, then fronts of sections if requested. */
-  takeNextSeeds(origin: string, hasSections: boolean, probes: readonly string[]): string[] {
+  takeNextSeeds(origin: string, includeSections: boolean, probes: readonly string[]): string[] {
     const { site, wasConfirmed } = this.#setup
     const seeds: string[] = []
     const add = (url: string, kind: SeedKind) => this.#add(url, kind, seeds)
@@ -107,7 +107,7 @@ export class Seeding {
       hub.isSeeded = add(hub.url, 'topics')
       if (!hub.isSeeded) hub.state = 'open'
     }
-    if (hasSections) for (const url of site.sections.guessFronts(origin)) add(url, 'sections')
+    if (includeSections) for (const url of site.sections.guessFronts(origin)) add(url, 'sections')
     return seeds
   }
 
@@ -139,18 +139,17 @@ export class Seeding {
     slot.lastWaveSize = size
     const spelling = learnSpelling(slot.names, [...slot.hubs.values()])
     const { tried, confirmed } = state
-    log.addThought(
-      2,
-      `${writeSlotPattern(slot)}: ${confirmed} of ${tried} guesses were right; ${size} more, spelt as ${spelling.name}`,
-    )
+    const pattern = writeSlotPattern(slot)
+    const results = `${confirmed} of ${tried} guesses were right`
+    log.addThought(2, `${pattern}: ${results}; trying ${size} more, spelled as ${spelling.name}`)
     const missing = slot.names.all.filter(({ id }) => !slot.placeIds.has(id) && !slot.unguessableIds.has(id))
     return missing.slice(0, size).flatMap((place) => {
       const address = parseAddress(writeHubUrl(slot, spelling.write(place)))
       const found = address === undefined ? [] : site.slots.note(address, 'guessed')
-      const own = found.find(({ slot: other, hub }) => other === slot && hub.place.id === place.id)
+      const match = found.find(({ slot: other, hub }) => other === slot && hub.place.id === place.id)
       // A word that means another place, or none, is not a guess.
-      if (own === undefined) slot.unguessableIds.add(place.id)
-      return own === undefined ? [] : [own.hub]
+      if (match === undefined) slot.unguessableIds.add(place.id)
+      return match === undefined ? [] : [match.hub]
     })
   }
 }

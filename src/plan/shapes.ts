@@ -2,7 +2,7 @@ import type { PageKind } from '../crawl/ports.ts'
 import type { Address } from './address.ts'
 import type { LearnedPattern } from './plan-memory.ts'
 
-/** Counts of the addresses of one shape: seen, read, and what they were. */
+/** Counts of the addresses of one shape: how many were seen, planned and read, and which kinds of pages they had. */
 export interface Shape {
   readonly pattern: string
   readonly seen: number
@@ -62,12 +62,12 @@ export class ShapeIndex {
     const known = this.#shapes.get(pattern)
     if (known !== undefined) return known
     const isFull = this.#shapes.size >= MAX_SHAPES
-    const kept = isFull ? writeShape(address, '{section}') : pattern
-    const other = isFull ? this.#shapes.get(kept) : undefined
+    const storedPattern = isFull ? writeShape(address, '{section}') : pattern
+    const other = isFull ? this.#shapes.get(storedPattern) : undefined
     if (other !== undefined) return other
     const counts = { seen: 0, planned: 0, articles: 0, hubs: 0, others: 0, misses: 0 }
-    const shape: MutableShape = { pattern: kept, ...counts, examples: [], form: formOf(address) }
-    this.#shapes.set(kept, shape)
+    const shape: MutableShape = { pattern: storedPattern, ...counts, examples: [], form: formOf(address) }
+    this.#shapes.set(storedPattern, shape)
     return shape
   }
 }

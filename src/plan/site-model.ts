@@ -14,7 +14,7 @@ export class SiteModel {
   readonly slots: SlotIndex
   readonly shapes: ShapeIndex = new ShapeIndex()
   sections: SectionIndex = new SectionIndex(0)
-  /** Addresses of other hosts are ignored. */
+  /** Host of the site; addresses of other hosts are ignored. */
   host = ''
   /** Slots of places, as of the last refresh. */
   hubSlots: readonly Slot[] = []
@@ -43,11 +43,11 @@ export class SiteModel {
   }
 
   /** Records an address. Returns the hubs that it could be. */
-  note(address: Address, naming: AddressOrigin): readonly FoundHub[] {
+  note(address: Address, origin: AddressOrigin): readonly FoundHub[] {
     if (address.host !== this.host) return []
     this.sections.note(address)
     this.shapes.note(address)
-    return this.slots.note(address, naming)
+    return this.slots.note(address, origin)
   }
 
   isHubSlot(slot: Slot): boolean {
@@ -64,12 +64,12 @@ export class SiteModel {
     return this.hubSlots.filter((slot) => !before.has(slot))
   }
 
-  /** Whether an address is a place hub, judged by the places in it. */
+  /** Whether an address is a place hub, judged by the places in its path. */
   hubLikelihoodOf(address: Address): 'hub' | 'maybe' | 'none' {
     return address.host === this.host ? this.hubLikelihoodAmong(this.slots.find(address)) : 'none'
   }
 
-  /** The same, from the hubs that it could be. A word that is a region of some country is not enough. */
+  /** The same as {@link hubLikelihoodOf}, from the hubs that an address could be. A region of some country is not enough for `maybe`. */
   hubLikelihoodAmong(found: readonly FoundHub[]): 'hub' | 'maybe' | 'none' {
     if (found.some(({ slot }) => this.#hubSlotSet.has(slot))) return 'hub'
     return found.some(({ slot }) => slot.kind === 'country') ? 'maybe' : 'none'

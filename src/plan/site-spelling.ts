@@ -19,13 +19,13 @@ export interface SiteSpelling {
 export function learnSpelling(names: PlaceNames, known: readonly WrittenPlace[]): SiteSpelling {
   const [first] = names.spellings
   let best = first
-  let most = 0
+  let bestCount = 0
   const words = known.map(({ text, place }) => ({ word: removeSeparators(text), place }))
   for (const spelling of names.spellings) {
     const count = words.filter(({ word, place }) => word === removeSeparators(spelling.write(place) ?? '')).length
-    if (count > most) {
+    if (count > bestCount) {
       best = spelling
-      most = count
+      bestCount = count
     }
   }
   const join = learnJoin(known.map(({ text }) => text))

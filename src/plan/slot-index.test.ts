@@ -6,20 +6,20 @@ import { learnSpelling } from './site-spelling.ts'
 import { type Slot, writeHubUrl, writeSlotPattern } from './slot.ts'
 import { type AddressOrigin, SlotIndex } from './slot-index.ts'
 
-const shown = (slots: readonly Slot[]) => slots.map((slot) => writeSlotPattern(slot))
+const patternsOf = (slots: readonly Slot[]) => slots.map((slot) => writeSlotPattern(slot))
 
-function learn(paths: readonly string[], naming: AddressOrigin = 'listed'): SlotIndex {
-  const book = new SlotIndex(createCountryNames(PLACES), PLACES)
+function learn(paths: readonly string[], origin: AddressOrigin = 'listed'): SlotIndex {
+  const index = new SlotIndex(createCountryNames(PLACES), PLACES)
   for (const path of paths) {
     const address = parseAddress(`https://news.example${path}`)
-    if (address !== undefined) book.note(address, naming)
+    if (address !== undefined) index.note(address, origin)
   }
-  return book
+  return index
 }
 
 /** The address that an index guesses for a country in its only country slot. */
-function guess(book: SlotIndex, code: string): string {
-  const [slot] = book.listHubSlots()
+function guess(index: SlotIndex, code: string): string {
+  const [slot] = index.listHubSlots()
   const country = COUNTRIES.find(({ countryCode }) => countryCode === code)
   if (slot === undefined || country === undefined) return 'none'
   return writeHubUrl(slot, learnSpelling(slot.names, [...slot.hubs.values()]).write(country)).replace(
@@ -29,7 +29,7 @@ function guess(book: SlotIndex, code: string): string {
 }
 
 describe('country slots in addresses', () => {
-  const grammars: readonly (readonly [what: string, paths: readonly string[], pattern: string, guessed: string])[] = [
+  const urlForms: readonly (readonly [what: string, paths: readonly string[], pattern: string, guessed: string])[] = [
     ['names', ['/world/france', '/world/germany', '/world/china'], '/world/{country}', '/world/south-africa'],
     [
       'folders',
@@ -88,10 +88,10 @@ describe('country slots in addresses', () => {
     ],
   ]
 
-  test.each(grammars)('learns the country pattern of addresses with %s', (_, paths, pattern, guessed) => {
-    const book = learn(paths)
-    expect(shown(book.listHubSlots())).toEqual([pattern])
-    expect(guess(book, 'ZA')).toBe(guessed)
+  test.each(urlForms)('learns the country pattern of addresses with %s', (_, paths, pattern, guessed) => {
+    const index = learn(paths)
+    expect(patternsOf(index.listHubSlots())).toEqual([pattern])
+    expect(guess(index, 'ZA')).toBe(guessed)
   })
 
   test('the spelling of known addresses decides among several names of a country', () => {
@@ -102,8 +102,8 @@ describe('country slots in addresses', () => {
   })
 
   test('a long country name does not count as a headline', () => {
-    const book = learn(['/world/saint-vincent-and-the-grenadines', '/world/france', '/world/germany'])
-    expect(book.listHubSlots()[0]?.placeIds.size).toBe(3)
+    const index = learn(['/world/saint-vincent-and-the-grenadines', '/world/france', '/world/germany'])
+    expect(index.listHubSlots()[0]?.placeIds.size).toBe(3)
   })
 })
 
@@ -124,7 +124,7 @@ describe('addresses without a country pattern', () => {
   ]
 
   test.each(others)('finds no country pattern in addresses %s', (_, paths) => {
-    expect(shown(learn(paths).listHubSlots())).toEqual([])
+    expect(patternsOf(learn(paths).listHubSlots())).toEqual([])
   })
 })
 
@@ -136,9 +136,9 @@ test('recognises city slots', () => {
 
 describe('region slots', () => {
   test('recognises the regions of one country, even if they share names with cities and countries', () => {
-    const book = learn(['/us/texas', '/us/ohio', '/us/georgia', '/us/utah'])
-    const [slot] = book.listHubSlots()
-    expect(shown(book.listHubSlots())).toEqual(['/us/{region}'])
+    const index = learn(['/us/texas', '/us/ohio', '/us/georgia', '/us/utah'])
+    const [slot] = index.listHubSlots()
+    expect(patternsOf(index.listHubSlots())).toEqual(['/us/{region}'])
     expect([...(slot?.hubs.values() ?? [])].map(({ place }) => place.countryCode)).toEqual(['US', 'US', 'US', 'US'])
     expect(slot?.names.all.map(({ name }) => name)).toEqual([
       'Texas',
@@ -154,34 +154,34 @@ describe('region slots', () => {
     ['of three regions', ['/us/texas', '/us/ohio', '/us/utah']],
     [
       'of words that only contain a region',
-      ['texas', 'ohio', 'utah', 'florida', 'a', 'b', 'c', 'd'].map((it) => `/tag/x${it}`),
+      ['texas', 'ohio', 'utah', 'florida', 'a', 'b', 'c', 'd'].map((word) => `/tag/x${word}`),
     ],
     [
       'of which only half are regions',
-      ['texas', 'ohio', 'utah', 'florida', 'sport', 'film', 'food', 'art'].map((it) => `/tag/${it}`),
+      ['texas', 'ohio', 'utah', 'florida', 'sport', 'film', 'food', 'art'].map((word) => `/tag/${word}`),
     ],
   ])('finds no region pattern in addresses %s', (_, paths) => {
-    expect(shown(learn(paths).listHubSlots())).toEqual([])
+    expect(patternsOf(learn(paths).listHubSlots())).toEqual([])
   })
 })
 
 test('words that differ only in case are different addresses', () => {
-  const book = learn(['/wiki/France', '/wiki/Germany', '/wiki/FRANCE', '/wiki/China'])
-  expect([...(book.listHubSlots()[0]?.hubs.keys() ?? [])]).toEqual(['France', 'Germany', 'FRANCE', 'China'])
+  const index = learn(['/wiki/France', '/wiki/Germany', '/wiki/FRANCE', '/wiki/China'])
+  expect([...(index.listHubSlots()[0]?.hubs.keys() ?? [])]).toEqual(['France', 'Germany', 'FRANCE', 'China'])
 })
 
 test('the number of slots stays limited with many addresses', () => {
-  const book = new SlotIndex(createCountryNames(PLACES), PLACES)
+  const index = new SlotIndex(createCountryNames(PLACES), PLACES)
   const words = ['alpha', 'beta', 'gamma', 'delta', 'omega', 'sigma']
   const addresses = Array.from({ length: 30_000 }, (_, n) => {
     const path = `${words[n % 6]}${n % 977}/${words[n % 5]}${(n * 7) % 1999}/${words[n % 4]}${n}`
     return parseAddress(`https://docs.example/${path}`)
   })
-  for (const address of addresses) if (address !== undefined) book.note(address, 'listed')
+  for (const address of addresses) if (address !== undefined) index.note(address, 'listed')
   for (const path of ['france', 'germany', 'china']) {
     const address = parseAddress(`https://docs.example/world/${path}`)
-    if (address !== undefined) book.note(address, 'listed')
+    if (address !== undefined) index.note(address, 'listed')
   }
-  expect(book.size).toBeLessThanOrEqual(20_000)
-  expect(shown(book.listHubSlots())).toEqual(['/world/{country}'])
+  expect(index.size).toBeLessThanOrEqual(20_000)
+  expect(patternsOf(index.listHubSlots())).toEqual(['/world/{country}'])
 })

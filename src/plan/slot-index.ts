@@ -44,37 +44,37 @@ export class SlotIndex {
   }
 
   /** Records an address. Returns the hubs that it could be, with their slots. */
-  note(address: Address, naming: AddressOrigin): readonly FoundHub[] {
+  note(address: Address, addressOrigin: AddressOrigin): readonly FoundHub[] {
     const found: FoundHub[] = []
-    for (const read of this.#readWords(address)) {
-      const { part, segment, word, place } = read
-      const slot = this.#openSlot(address, read)
+    for (const pathWord of this.#readWords(address)) {
+      const { part, segment, word, place } = pathWord
+      const slot = this.#openSlot(address, pathWord)
       countWord(slot, address, segment, place !== undefined)
       if (place === undefined) continue
       if (part.length > 1) this.#affixes.add(part)
       if (!slot.hubs.has(word)) this.revision++
       const hub = findOrCreateHub(slot, address, word, place)
-      if (naming === 'listed') hub.origin = 'listed'
-      if (naming === 'guessed') hub.isGuess = true
+      if (addressOrigin === 'listed') hub.origin = 'listed'
+      if (addressOrigin === 'guessed') hub.isGuess = true
       found.push({ slot, hub })
     }
     return found
   }
 
   /** The hubs that a visited address could be. An unknown address, such as one of an interrupted run, is recorded first. */
-  findOrNote(address: Address, naming: AddressOrigin): readonly FoundHub[] {
+  findOrNote(address: Address, addressOrigin: AddressOrigin): readonly FoundHub[] {
     const found = this.find(address)
     if (found.length > 0) return found
     const hasPlace = [...this.#readWords(address)].some(({ place }) => place !== undefined)
-    return hasPlace ? this.note(address, naming) : found
+    return hasPlace ? this.note(address, addressOrigin) : found
   }
 
   /** The hubs that an address could be, as far as known. */
   find(address: Address): readonly FoundHub[] {
     const found: FoundHub[] = []
-    for (const read of this.#readWords(address)) {
-      const slot = read.place === undefined ? undefined : this.#slots.get(keyOf(address, read))
-      const hub = slot?.hubs.get(read.word)
+    for (const pathWord of this.#readWords(address)) {
+      const slot = pathWord.place === undefined ? undefined : this.#slots.get(keyOf(address, pathWord))
+      const hub = slot?.hubs.get(pathWord.word)
       if (slot !== undefined && hub !== undefined) found.push({ slot, hub })
     }
     return found
@@ -83,16 +83,16 @@ export class SlotIndex {
   /** All country slots, and for each position the region slot of the country that fits best. Slots with the most places come first. */
   listHubSlots(): Slot[] {
     const slots: Slot[] = []
-    const ofRegions = new Map<string, Slot[]>()
+    const regionSlots = new Map<string, Slot[]>()
     for (const [key, slot] of this.#slots) {
       if (slot.kind === 'country') {
-        if (this.#isOfCountries(slot)) slots.push(slot)
-      } else if (this.#isOfRegions(key, slot)) {
+        if (this.#isCountrySlot(slot)) slots.push(slot)
+      } else if (this.#isRegionSlot(key, slot)) {
         const base = baseOf(key)
-        ofRegions.set(base, [...(ofRegions.get(base) ?? []), slot])
+        regionSlots.set(base, [...(regionSlots.get(base) ?? []), slot])
       }
     }
-    for (const [best, next] of [...ofRegions.values()].map((some) => some.sort(byPlaces))) {
+    for (const [best, next] of [...regionSlots.values()].map((candidates) => candidates.sort(byPlaces))) {
       // Words that fit the regions of two countries equally well do not show which are meant.
       if (best !== undefined && best.placeIds.size > (next?.placeIds.size ?? 0)) slots.push(best)
     }
@@ -103,7 +103,7 @@ export class SlotIndex {
   listOtherPlaceSlots(): { readonly slot: Slot; readonly kind: 'region' | 'city' | 'place' }[] {
     const found: { slot: Slot; kind: 'region' | 'city' | 'place' }[] = []
     for (const slot of this.#slots.values()) {
-      if (slot.kind !== 'country' || slot.otherWords.size < MIN_PLACES || this.#isOfCountries(slot)) continue
+      if (slot.kind !== 'country' || slot.otherWords.size < MIN_PLACES || this.#isCountrySlot(slot)) continue
       const kind = this.#kindOf(slot)
       if (kind !== undefined) found.push({ slot, kind })
     }
@@ -111,7 +111,7 @@ export class SlotIndex {
   }
 
   /** Whether most words of a slot are places, with at least three different countries. */
-  #isOfCountries({ placeIds, otherWords, counts }: Slot): boolean {
+  #isCountrySlot({ placeIds, otherWords, counts }: Slot): boolean {
     const { others, codes, ownCodes, languageCodes } = counts
     if (placeIds.size < MIN_COUNTRIES) return false
     const isOfCodes = codes * 2 > placeIds.size
@@ -124,13 +124,13 @@ export class SlotIndex {
   }
 
   /** Whether most words of a slot are regions of its country. */
-  #isOfRegions(key: string, { placeIds, names }: Slot): boolean {
+  #isRegionSlot(key: string, { placeIds, names }: Slot): boolean {
     if (placeIds.size < MIN_PLACES) return false
     const base = this.#slots.get(baseOf(key))
-    if (base === undefined || this.#isOfCountries(base)) return false
+    if (base === undefined || this.#isCountrySlot(base)) return false
     const ids = new Set(names.all.map(({ id }) => id))
-    const isOne = (word: string) => this.#regions.bySlug(word).some(({ id }) => ids.has(id))
-    return [...base.otherWords].filter(isOne).length >= base.otherWords.size * MIN_PLACE_SHARE
+    const isRegion = (word: string) => this.#regions.bySlug(word).some(({ id }) => ids.has(id))
+    return [...base.otherWords].filter(isRegion).length >= base.otherWords.size * MIN_PLACE_SHARE
   }
 
   *#readWords(address: Address): Generator<PathWord> {
@@ -155,9 +155,9 @@ export class SlotIndex {
   /** Finds a country within a segment: `france-news`, `news-from-france`. */
   *#readParts(at: number, segment: Segment): Generator<PathWord> {
     if (!/[-_]/.test(segment.word)) return
-    for (const { word, before, behind } of splitWord(segment.text)) {
+    for (const { word, before, after } of splitWord(segment.text)) {
       const place = word.length > 2 ? this.#names.bySlug(word.toLowerCase()) : undefined
-      const part = `${before}${PLACEHOLDER}${behind}`
+      const part = `${before}${PLACEHOLDER}${after}`
       // A number distinguishes articles about a place, not places.
       if (/\d/.test(part)) continue
       if (place === undefined && !this.#affixes.has(part)) continue
@@ -180,19 +180,19 @@ export class SlotIndex {
     return isCode(word) ? this.#names.byCode(word) : this.#names.bySlug(word)
   }
 
-  #openSlot(address: Address, read: PathWord): Slot {
-    const key = keyOf(address, read)
+  #openSlot(address: Address, pathWord: PathWord): Slot {
+    const key = keyOf(address, pathWord)
     const known = this.#slots.get(key)
     if (known !== undefined) return known
     if (this.#slots.size >= MAX_SLOTS) this.#prune()
     const { origin } = address
     const template = baseOf(key).slice(origin.length)
-    const opened =
-      read.regionOf === undefined
+    const slot =
+      pathWord.regionOf === undefined
         ? createSlot({ template, origin, kind: 'country', names: this.#names })
-        : createSlot({ template, origin, kind: 'region', names: this.#regions.ofCountry(read.regionOf) })
-    this.#slots.set(key, opened)
-    return opened
+        : createSlot({ template, origin, kind: 'region', names: this.#regions.ofCountry(pathWord.regionOf) })
+    this.#slots.set(key, slot)
+    return slot
   }
 
   #isPlace(word: string): boolean {
@@ -228,6 +228,7 @@ export class SlotIndex {
 
 /** A word of an address that may be a place. */
 interface PathWord {
+  /** Index of its segment. */
   readonly at: number
   /** Its segment, with the position of the word marked. */
   readonly part: string
@@ -262,15 +263,15 @@ function byPlaces(a: Slot, b: Slot): number {
 }
 
 /** Splits one or two words off the end or the start of a segment, in all ways. */
-function splitWord(text: string): { readonly word: string; readonly before: string; readonly behind: string }[] {
+function splitWord(text: string): { readonly word: string; readonly before: string; readonly after: string }[] {
   const cuts: number[] = []
   for (let i = 1; i < text.length - 1; i++) if (text[i] === '-' || text[i] === '_') cuts.push(i)
-  const parts: { word: string; before: string; behind: string }[] = []
+  const parts: { word: string; before: string; after: string }[] = []
   for (const cut of cuts.slice(-2).reverse()) {
-    parts.push({ word: text.slice(0, cut), before: '', behind: text.slice(cut) })
+    parts.push({ word: text.slice(0, cut), before: '', after: text.slice(cut) })
   }
   for (const cut of cuts.slice(0, 2)) {
-    parts.push({ word: text.slice(cut + 1), before: text.slice(0, cut + 1), behind: '' })
+    parts.push({ word: text.slice(cut + 1), before: text.slice(0, cut + 1), after: '' })
   }
   return parts
 }

@@ -12,7 +12,7 @@ export interface Hub {
   /** The place as written in the address, decoded. */
   readonly text: string
   readonly place: NamedPlace
-  /** Becomes `listed` when the site links to it in this crawl. */
+  /** Becomes `listed` when the site links to the hub in this crawl. */
   origin: HubVerdict['origin']
   /** The verdict; `open` when the page could not be read, undefined before the visit. */
   state: HubVerdict['state'] | 'open' | undefined
@@ -32,7 +32,7 @@ export interface Slot {
   /** Path with the position of the word marked. */
   readonly template: string
   readonly origin: string
-  /** The kind of places in it. */
+  /** The kind of places that its words name. */
   readonly kind: 'country' | 'region'
   /** All places that fit: the countries of the world, or the regions of one country. */
   readonly names: PlaceNames
@@ -80,10 +80,10 @@ const LANGUAGE_CODES: ReadonlySet<string> = new Set(
 )
 
 /** Creates an empty slot. */
-export function createSlot(of: Pick<Slot, 'template' | 'origin' | 'kind' | 'names'>): Slot {
+export function createSlot(fields: Pick<Slot, 'template' | 'origin' | 'kind' | 'names'>): Slot {
   const counts = { seen: 0, others: 0, slashes: 0, codes: 0, ownCodes: 0, languageCodes: 0 }
   return {
-    ...of,
+    ...fields,
     hubs: new Map(),
     placeIds: new Set(),
     unguessableIds: new Set(),

@@ -8,21 +8,21 @@ const MAX_LINKS = 400
  * Links with the place's name are ignored, because such a page repeats the requested name.
  */
 export class Soft404Detector {
-  readonly #first = new Map<string, FoundHub | 'home'>()
+  readonly #firstByFingerprint = new Map<string, FoundHub | 'home'>()
 
   /** Records the home page, which some sites return for every unknown address. */
   noteHome(links: readonly string[]): void {
-    const sign = fingerprintLinks(links, [])
-    if (sign !== undefined) this.#first.set(sign, 'home')
+    const fingerprint = fingerprintLinks(links, [])
+    if (fingerprint !== undefined) this.#firstByFingerprint.set(fingerprint, 'home')
   }
 
   /** Records the page of a hub. Returns the first hub with the same links if it is another place, or the home page. */
-  note(one: FoundHub, links: readonly string[]): FoundHub | 'home' | undefined {
-    const sign = fingerprintLinks(links, namesOf(one.hub))
-    if (sign === undefined) return undefined
-    const first = this.#first.get(sign)
-    if (first === undefined) this.#first.set(sign, one)
-    const isSamePlace = first !== 'home' && first?.hub.place.id === one.hub.place.id
+  note(foundHub: FoundHub, links: readonly string[]): FoundHub | 'home' | undefined {
+    const fingerprint = fingerprintLinks(links, namesOf(foundHub.hub))
+    if (fingerprint === undefined) return undefined
+    const first = this.#firstByFingerprint.get(fingerprint)
+    if (first === undefined) this.#firstByFingerprint.set(fingerprint, foundHub)
+    const isSamePlace = first !== 'home' && first?.hub.place.id === foundHub.hub.place.id
     return isSamePlace ? undefined : first
   }
 }

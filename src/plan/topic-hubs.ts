@@ -55,26 +55,26 @@ export class TopicHubs {
     const groups = new Map<string, Slot[]>()
     for (const slot of this.#site.hubSlots) {
       const section = sectionOf(slot)
-      const isOne = slot.kind === 'country' && section !== '' && !section.includes(PLACEHOLDER)
-      if (!isOne || listConfirmedPlaces(slot).size < MIN_CONFIRMED) continue
+      const isCandidate = slot.kind === 'country' && section !== '' && !section.includes(PLACEHOLDER)
+      if (!isCandidate || listConfirmedPlaces(slot).size < MIN_CONFIRMED) continue
       const rest = slot.template.slice(section.length + 1)
       groups.set(rest, [...(groups.get(rest) ?? []), slot])
     }
     return groups
   }
 
-  #tryNext(like: Slot, template: string): Hub | undefined {
+  #tryNext(model: Slot, template: string): Hub | undefined {
     const tried = this.#tried.get(template) ?? []
     if (tried.length >= MAX_TRIED || tried.some(({ state }) => state !== 'confirmed')) return undefined
-    const covered = listConfirmedPlaces(like)
-    const places = like.names.all.filter(({ id }) => covered.has(id))
+    const covered = listConfirmedPlaces(model)
+    const places = model.names.all.filter(({ id }) => covered.has(id))
     const place = places[tried.length]
-    const text = [...like.hubs.values()].find(
+    const text = [...model.hubs.values()].find(
       ({ place: { id }, state }) => id === place?.id && state === 'confirmed',
     )?.text
-    const address = text === undefined ? undefined : parseAddress(writeHubUrl({ ...like, template }, text))
+    const address = text === undefined ? undefined : parseAddress(writeHubUrl({ ...model, template }, text))
     const found = address === undefined ? [] : this.#site.slots.note(address, 'guessed')
-    const hub = found.find(({ slot, hub: { place: one } }) => slot.template === template && one.id === place?.id)?.hub
+    const hub = found.find((other) => other.slot.template === template && other.hub.place.id === place?.id)?.hub
     if (hub !== undefined) this.#tried.set(template, [...tried, hub])
     return hub
   }

@@ -6,18 +6,18 @@ import { weighAddress } from './weights.ts'
 /** Weighs a path on a site that has `count` read pages of the same shape. */
 function weigh(
   path: string,
-  more: Partial<Parameters<typeof weighAddress>[0]> = {},
+  facts: Partial<Parameters<typeof weighAddress>[0]> = {},
   read: { readonly count?: number; readonly kind?: 'article' | 'hub' } = {},
 ): number {
   const address = parseAddress(`https://news.example${path}`)
-  if (address === undefined) throw new Error(`${path} is no path`)
+  if (address === undefined) throw new Error(`${path} is not a path`)
   const shapes = new ShapeIndex()
   for (let n = 0; n < (read.count ?? 0); n++) {
     shapes.notePlanned(address)
     shapes.noteRead(address, read.kind ?? 'unknown')
   }
-  const usual = { place: 'none', isSectionFront: false, isHistory: false, isOnHome: false } as const
-  return weighAddress({ address, shape: shapes.notePlanned(address), ...usual, ...more })
+  const defaults = { place: 'none', isSectionFront: false, isHistory: false, isOnHome: false } as const
+  return weighAddress({ address, shape: shapes.notePlanned(address), ...defaults, ...facts })
 }
 
 const ARTICLE = '/world/2024/05/03/a-vote-that-changes-it-all'

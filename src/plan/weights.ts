@@ -5,12 +5,12 @@ import { roleOf, type Shape } from './shapes.ts'
 export interface AddressFacts {
   readonly address: Address
   readonly shape: Shape
-  /** Whether it is a place hub, judged by the places in it. */
+  /** Whether the address is a place hub, judged by the places in its path. */
   readonly place: 'hub' | 'maybe' | 'none'
   readonly isSectionFront: boolean
   /** Whether older pages are wanted too, so that pagination and archives come first. */
   readonly isHistory: boolean
-  /** Whether the home page links to it. */
+  /** Whether the home page links to the address. */
   readonly isOnHome: boolean
 }
 

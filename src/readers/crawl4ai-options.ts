@@ -98,11 +98,11 @@ function checkNumber(
   field: string,
   value: number,
   kind: 'a number' | 'a whole number',
-  least: number,
-  most: number,
+  min: number,
+  max: number,
 ): number {
   const isKind = kind === 'a number' ? Number.isFinite(value) : Number.isInteger(value)
-  return isKind && value >= least && value <= most ? value : refuse(field, `${kind} from ${least} to ${most}`, value)
+  return isKind && value >= min && value <= max ? value : refuse(field, `${kind} from ${min} to ${max}`, value)
 }
 
 function checkBoolean(field: string, value: boolean): boolean {
@@ -125,8 +125,8 @@ function checkEndpoint(text: string): string {
     : refuse('endpointUrl', 'an address with http or https', hideCredentials(text))
 }
 
-function refuse(field: string, wanted: string, value: unknown): never {
+function refuse(field: string, expected: string, value: unknown): never {
   throw new PharosError('OPTION_INVALID', {
-    problem: `${field} must be ${wanted}, got ${JSON.stringify(value) ?? 'nothing'}`,
+    problem: `${field} must be ${expected}, got ${JSON.stringify(value) ?? 'nothing'}`,
   })
 }

@@ -126,15 +126,15 @@ export class Crawl4AIReader implements DocumentReader {
     if (this.#closing.signal.aborted) throw new TypeError('the reader is closed')
     this.#lastFailures = []
     if (urls.length === 0) return []
-    const ends = AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])])
+    const combinedSignal = AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])])
     // An open breaker rejects without a request.
-    if (this.#breaker.state !== 'open') await this.#parts.client.checkHealth(ends)
+    if (this.#breaker.state !== 'open') await this.#parts.client.checkHealth(combinedSignal)
     const total = urls.length
     this.#log({ level: 'info', event: 'batch-started', total })
     const { maxConcurrentRequests: concurrency, failOnError } = this
-    const { documents, failures } = await loadBatch(urls, { concurrency, failOnError, signal: ends }, (url, stop) =>
-      this.#read(url, stop),
-    )
+    const options = { concurrency, failOnError, signal: combinedSignal }
+    const read = (url: string, pageSignal: AbortSignal) => this.#read(url, pageSignal)
+    const { documents, failures } = await loadBatch(urls, options, read)
     this.#lastFailures = failures
     const loaded = documents.filter((document) => document !== null).length
     this.#log({ level: 'info', event: 'batch-ended', total, loaded, failed: failures.length })
@@ -150,12 +150,12 @@ export class Crawl4AIReader implements DocumentReader {
   }
 
   async #read(url: string, signal: AbortSignal): Promise<ReaderDocument> {
-    if (hasCredentials(url)) throw this.#failure(url, 'it carries a user name or password', 'has-credentials')
+    if (hasCredentials(url)) throw this.#failure(url, 'it contains a user name or password', 'has-credentials')
     await this.#guard(url, url)
     const page = await this.#crawl(url, signal)
     if (page.url !== url) await this.#guard(url, page.url)
-    if (!page.isSuccess) throw this.#failure(url, page.problem || 'the service does not say why', 'refused')
-    if (page.markdown.trim() === '') throw this.#failure(url, 'the service found no content in it', 'no-content')
+    if (!page.isSuccess) throw this.#failure(url, page.problem || 'the service gave no reason', 'refused')
+    if (page.markdown.trim() === '') throw this.#failure(url, 'the service found no content on the page', 'no-content')
     this.#log({ level: 'debug', event: 'page-read', url, status: page.status, length: page.markdown.length })
     return { id: documentId(url), text: page.markdown, metadata: describePage(page, url, this.#settings.clock.now()) }
   }
@@ -163,7 +163,7 @@ export class Crawl4AIReader implements DocumentReader {
   async #guard(url: string, target: string): Promise<void> {
     const refusal = await this.#parts.checkAddress(target)
     if (refusal === undefined) return
-    const problem = target === url ? refusal.detail : `it leads on: ${refusal.detail}`
+    const problem = target === url ? refusal.detail : `it redirects: ${refusal.detail}`
     throw this.#failure(url, problem, 'address-refused')
   }
 
@@ -214,12 +214,12 @@ function factsOf({ type, status }: ServiceFailure): Pick<LogRecord, 'failure' | 
   return { failure: type, ...(status === null ? {} : { status }) }
 }
 
-const DEFAULT_ADVICE = 'look at the log of the service, then read it again'
+const DEFAULT_ADVICE = 'look at the log of the service, then read the page again'
 
 const ADVICE: Readonly<Partial<Record<NonNullable<LogRecord['failure']>, string>>> = {
-  'address-refused': 'give the address of a page; private ones have to be allowed (allowPrivate)',
+  'address-refused': 'give the address of a public page, or allow private addresses (allowPrivate)',
   // The credentials would appear in the service's log, in the document and beside its vectors.
-  'has-credentials': 'give the address without them; what needs a login is read by PharosReader, with headers',
-  'circuit-open': 'see that the service is well, then read it again',
-  timeout: 'give the service more time (timeoutSeconds), or less to do at once (maxConcurrentRequests)',
+  'has-credentials': 'give the address without them; read pages that need a login with PharosReader and headers',
+  'circuit-open': 'check that the service is healthy, then read the page again',
+  timeout: 'give the service more time (timeoutSeconds), or fewer pages at once (maxConcurrentRequests)',
 }

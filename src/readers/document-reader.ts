@@ -3,7 +3,7 @@ import type { ReaderDocument, ReadFailure } from './document.ts'
 /** Turns URLs into documents, in the form that retrieval frameworks use. */
 export interface DocumentReader {
   readonly className: string
-  /** It reads from the network. */
+  /** Always true: a reader reads from the network. */
   readonly isRemote: true
   /** Whether the first failed URL rejects the whole call. */
   readonly failOnError: boolean

@@ -9,7 +9,7 @@ export interface ReaderDocument {
   readonly metadata: PageMetadata
 }
 
-/** Metadata of a page, flat and without null values, as vector stores need it. The names are those of the pipelines that use it. */
+/** Metadata of a page, flat and without null values, as vector stores need it. The field names are those that ingest pipelines expect. */
 export interface PageMetadata {
   readonly source: string
   readonly source_url: string
@@ -30,7 +30,7 @@ export interface ReadFailure {
   readonly error: Error
 }
 
-/** Stores the vectors of pages. A reader only hands it on to `ingestUrls`, and removes nothing itself. */
+/** Stores the vectors of pages. A reader only passes the sink on to `ingestUrls`, and removes nothing itself. */
 export interface VectorSink {
   /** Writes points; a point with the same id is replaced, others stay. */
   upsert(points: readonly VectorPoint[], signal?: AbortSignal): Promise<unknown>

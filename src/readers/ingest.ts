@@ -156,7 +156,7 @@ async function embedHalving(
     if (!(error instanceof PharosError && error.code === 'EMBED_REFUSED')) throw error
     const [first, second] = chunks
     if (first !== undefined && second === undefined) {
-      // A model that cannot embed anything is at fault itself; then nothing is replaced.
+      // If the model cannot embed even the probe text, the model is at fault; the call throws, and nothing is replaced.
       await options.embedder.embed([PROBE_TEXT], options.signal)
       refused.push({ chunkIndex: first.chunkIndex, headingPath: first.headingPath, error })
       return []
@@ -177,12 +177,12 @@ async function embed(
 ): Promise<EmbeddedChunk[]> {
   const texts = chunks.map(({ headingPath, content }) => embeddedText(title, headingPath, content))
   const vectors = await embedder.embed(texts, signal)
-  const made = chunks.map((chunk, i) => ({ chunk, vector: vectors[i] ?? NO_VECTOR }))
+  const embedded = chunks.map((chunk, i) => ({ chunk, vector: vectors[i] ?? NO_VECTOR }))
   checkVectors(
     embedder.space,
-    made.map(({ chunk, vector }) => ({ sourceId: chunk.path, chunkId: chunk.id, vector })),
+    embedded.map(({ chunk, vector }) => ({ sourceId: chunk.path, chunkId: chunk.id, vector })),
   )
-  return made
+  return embedded
 }
 
 function createNoTextError(url: string): PharosError {

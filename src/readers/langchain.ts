@@ -101,30 +101,30 @@ export class PharosRetriever extends BaseRetriever<PassageMetadata> {
 
   lc_namespace: string[] = ['pharos', 'retrievers']
   readonly #library: Library
-  readonly #asked: Omit<SearchInput, 'query'>
+  readonly #searchOptions: Omit<SearchInput, 'query'>
 
-  constructor({ library, k, callbacks, tags, metadata, verbose, ...asked }: PharosRetrieverInput) {
+  constructor({ library, k, callbacks, tags, metadata, verbose, ...searchOptions }: PharosRetrieverInput) {
     // Passes only LangChain's own fields, because the base class stores them and shows them in traces.
-    const own = { callbacks, tags, metadata, verbose }
-    super(Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined)))
+    const baseFields = { callbacks, tags, metadata, verbose }
+    super(Object.fromEntries(Object.entries(baseFields).filter(([, value]) => value !== undefined)))
     this.#library = library
-    this.#asked = { ...asked, ...(k === undefined ? {} : { limit: k }) }
+    this.#searchOptions = { ...searchOptions, ...(k === undefined ? {} : { limit: k }) }
   }
 
   /** Finds passages for a question, best first. The configuration's signal or timeout aborts the search. */
   override invoke(query: string, options?: RunnableConfig): Promise<Document<PassageMetadata>[]> {
     const config = ensureConfig(options)
-    return signals.run(config.signal, () => super.invoke(query, config))
+    return searchSignal.run(config.signal, () => super.invoke(query, config))
   }
 
   override async _getRelevantDocuments(query: string): Promise<Document<PassageMetadata>[]> {
-    const { passages } = await searchLibrary(this.#library, { ...this.#asked, query }, signals.getStore())
-    return passages.slice(0, this.#asked.limit).map(passageDocument)
+    const { passages } = await searchLibrary(this.#library, { ...this.#searchOptions, query }, searchSignal.getStore())
+    return passages.slice(0, this.#searchOptions.limit).map(passageDocument)
   }
 }
 
-/** The base class does not pass the signal to the method that searches. */
-const signals = new AsyncLocalStorage<AbortSignal | undefined>()
+/** Carries the signal of a search to the method that searches, because the base class does not pass it on. */
+const searchSignal = new AsyncLocalStorage<AbortSignal | undefined>()
 
 function toDocument({ id, text, metadata }: ReaderDocument): PageLangChainDocument {
   return new Document({ id, pageContent: text, metadata })

@@ -30,7 +30,7 @@ class PageNodeReader<R extends DocumentReader> implements BaseReader<PageNode> {
     return this.reader.className
   }
 
-  /** It reads from the network. */
+  /** Always true: a reader reads from the network. */
   get isRemote(): true {
     return true
   }

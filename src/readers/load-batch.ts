@@ -14,7 +14,7 @@ export interface BatchOptions {
 export interface BatchResult {
   /** One per URL in order; null when it could not be read. */
   readonly documents: (ReaderDocument | null)[]
-  /** In the order of the URLs. */
+  /** Failures in the order of the URLs. */
   readonly failures: readonly ReadFailure[]
 }
 
@@ -24,23 +24,23 @@ export async function loadBatch(
   { concurrency, failOnError, signal }: BatchOptions,
   read: (url: string, signal: AbortSignal) => Promise<ReaderDocument>,
 ): Promise<BatchResult> {
-  const ended = new AbortController()
-  const both = AbortSignal.any([signal, ended.signal])
+  const stopped = new AbortController()
+  const readSignal = AbortSignal.any([signal, stopped.signal])
   const slots = new Array<ReaderDocument | PharosError | null>(urls.length).fill(null)
   const waiting = urls.entries()
   const work = async (): Promise<void> => {
     // All workers share one iterator, so that each URL is taken once.
-    for (const [place, url] of waiting) {
+    for (const [index, url] of waiting) {
       signal.throwIfAborted()
-      if (ended.signal.aborted) return
+      if (stopped.signal.aborted) return
       try {
-        slots[place] = await read(url, both)
+        slots[index] = await read(url, readSignal)
       } catch (error) {
         signal.throwIfAborted()
-        if (ended.signal.aborted) return
+        if (stopped.signal.aborted) return
         if (!(error instanceof PharosError)) throw error
-        slots[place] = error
-        if (failOnError) ended.abort(error)
+        slots[index] = error
+        if (failOnError) stopped.abort(error)
       }
     }
   }
@@ -48,12 +48,12 @@ export async function loadBatch(
   try {
     await Promise.all(workers)
   } catch (error) {
-    ended.abort(error)
+    stopped.abort(error)
     await Promise.allSettled(workers)
     throw error
   }
-  const failures = urls.flatMap((url, place) => {
-    const slot = slots[place]
+  const failures = urls.flatMap((url, index) => {
+    const slot = slots[index]
     return slot instanceof PharosError ? [{ url, error: slot }] : []
   })
   return { documents: slots.map((slot) => (slot instanceof PharosError ? null : slot)), failures }

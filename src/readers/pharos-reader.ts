@@ -31,13 +31,13 @@ export interface PharosReader extends DocumentReader {
 
 /** Opens a reader, which must be closed. It sends no request before the first read. */
 export async function openPharosReader(options: PharosReaderOptions = {}): Promise<PharosReader> {
-  const { library, failOnError, maxConcurrentRequests = 5, headers, obeysRobots, render, ...own } = options
+  const { library, failOnError, maxConcurrentRequests = 5, headers, obeysRobots, render, ...libraryOptions } = options
   checkConcurrency(maxConcurrentRequests)
   const fetching = { headers: headers ?? {}, obeysRobots: obeysRobots ?? true, render: render ?? 'http' }
   checkHeaders(fetching)
   const reading = { failOnError: failOnError ?? false, maxConcurrentRequests, fetching }
   if (library !== undefined) return createReader(library, reading, async () => {})
-  const opened = await openLibrary({ version: VERSION, ...own, path: ':memory:' })
+  const opened = await openLibrary({ version: VERSION, ...libraryOptions, path: ':memory:' })
   return createReader(opened, reading, () => opened.close())
 }
 
@@ -64,8 +64,9 @@ function createReader(library: Library, reading: ReadConfig, closeLibrary: () =>
   const loadAll: PharosReader['loadAll'] = async (urls, signal) => {
     closing.signal.throwIfAborted()
     lastFailures = []
-    const either = AbortSignal.any([closing.signal, ...(signal === undefined ? [] : [signal])])
-    const { documents, failures } = await loadBatch(urls, { concurrency, failOnError, signal: either }, readUrl)
+    const combinedSignal = AbortSignal.any([closing.signal, ...(signal === undefined ? [] : [signal])])
+    const options = { concurrency, failOnError, signal: combinedSignal }
+    const { documents, failures } = await loadBatch(urls, options, readUrl)
     lastFailures = failures
     const [first] = failures
     if (failOnError && first !== undefined) throw first.error
@@ -101,9 +102,9 @@ export async function* loadSource(library: Library, source: string): AsyncGenera
 
 const MAX_CONCURRENCY = 20
 
-function checkConcurrency(given: number): void {
-  if (Number.isInteger(given) && given >= 1 && given <= MAX_CONCURRENCY) return
-  const problem = `expected maxConcurrentRequests to be a whole number from 1 to ${MAX_CONCURRENCY}, got ${given}`
+function checkConcurrency(value: number): void {
+  if (Number.isInteger(value) && value >= 1 && value <= MAX_CONCURRENCY) return
+  const problem = `expected maxConcurrentRequests to be a whole number from 1 to ${MAX_CONCURRENCY}, got ${value}`
   throw new PharosError('OPTION_INVALID', { problem })
 }
 
@@ -115,10 +116,10 @@ function checkHeaders({ headers = {}, render }: Pick<FetchUrlOptions, 'headers' 
   })
 }
 
-/** Advice for some of the reasons. */
+/** Advice by failure reason; for other reasons the advice of the cause is used. */
 const ADVICE: Readonly<Record<string, string>> = {
-  'address-refused': 'if it is yours, name its host or network in allowPrivate',
-  'robots-disallow': 'if you may read it all the same, set obeysRobots to false',
+  'address-refused': 'if the address is yours, name its host or network in allowPrivate',
+  'robots-disallow': 'if you have permission to read it, set obeysRobots to false',
   'robots-unreachable': 'try again later, or set obeysRobots to false if you may read it',
   'too-large': 'raise maxPageBytes',
   'needs-rendering':

@@ -6,8 +6,8 @@ import { openLibrary } from '../../src/open-library.ts'
 const [path = '', batch = '5'] = process.argv.slice(2)
 const library = await openLibrary({ path, version: '0' })
 for await (const event of analyseLibrary(library, { batch: Number(batch) })) {
-  const told =
+  const details =
     event.type === 'started' ? { isResumed: event.isResumed } : event.type === 'ended' ? { run: event.run } : {}
-  process.stdout.write(`${JSON.stringify({ type: event.type, ...told })}\n`)
+  process.stdout.write(`${JSON.stringify({ type: event.type, ...details })}\n`)
 }
 await library.close()

@@ -8,7 +8,7 @@ import { judgeDomain, judgeLocale } from '../../src/library/judge-domain.ts'
 import { type AnalyseInput, type AnalysisEvent, analyseLibrary } from '../../src/library/operations/analyse-library.ts'
 import { listReached } from '../../src/library/operations/reached-milestones.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
-import { chooseRepetitions } from '../library-place.ts'
+import { chooseRepetitions } from '../library-location.ts'
 import { importPlaces } from './some-places.ts'
 import { COUNTRIES, storeNews } from './stored-news.ts'
 
@@ -24,7 +24,7 @@ export interface AnalysisResult {
   readonly isResumed: boolean
 }
 
-/** Runs an analysis to its end, or until it is told to stop. */
+/** Runs an analysis to its end, or until `signal` stops it. */
 export async function analyse(
   library: OpenLibrary,
   input: AnalyseInput = {},
@@ -34,7 +34,7 @@ export async function analyse(
   for await (const event of analyseLibrary(library, input, signal)) events.push(event)
   const first = events[0]
   const last = events.at(-1)
-  if (first?.type !== 'started' || last?.type !== 'ended') throw new Error(`it ended with ${last?.type}`)
+  if (first?.type !== 'started' || last?.type !== 'ended') throw new Error(`the run ended with the event ${last?.type}`)
   return { run: last.run, events, isResumed: first.isResumed }
 }
 
@@ -42,7 +42,7 @@ async function readPendingCount(library: OpenLibrary, version = ANALYSIS_VERSION
   return library.analyses.countPending(await pendingCriteria(library, { version }))
 }
 
-/** The current versions that decide which pages are pending, with given ones replaced. */
+/** The versions that decide which pages are pending: the current ones, except those in `other`. */
 async function pendingCriteria(library: OpenLibrary, other: Partial<AnalysisVersions> = {}): Promise<AnalysisVersions> {
   const revision = await library.gazetteer.revision()
   return { version: ANALYSIS_VERSION, revision, classifierVersion: CLASSIFIER_VERSION, ...other }
@@ -53,12 +53,12 @@ function keyOf(path: string): [string, string] {
 }
 
 /** Stores a page again, as a later crawl does. */
-async function visit(library: OpenLibrary, path: string, more = ''): Promise<void> {
+async function storeAgain(library: OpenLibrary, path: string, addedText = ''): Promise<void> {
   const [sourceId, key] = keyOf(path)
   const stored = await library.store.readPage(sourceId, key)
-  if (stored === undefined) throw new Error(`${path} was stored`)
+  if (stored === undefined) throw new Error(`${path} is not stored`)
   const { markdown, contentHash } = stored.page
-  const changed = { markdown: markdown + more, contentHash: more === '' ? contentHash : 'f'.repeat(64) }
+  const changed = { markdown: markdown + addedText, contentHash: addedText === '' ? contentHash : 'f'.repeat(64) }
   const find = { key, url: key, host: HOST, depth: 1, foundOn: null, discovery: 'link', refusal: null } as const
   const record = { page: { ...stored.page, ...changed }, chunks: [], links: [] }
   await library.store.adopt({ sourceId, crawlId: 'again', now: 5, find, record, finds: [] })
@@ -107,9 +107,9 @@ export function describeRuns(
           }
           events.push(event)
         }
-        const told = events.flatMap((event) => (event.type === 'progress' ? [event.progress] : []))
-        expect(told.filter(({ pages, totalPages }) => pages > totalPages)).toEqual([])
-        expect(told.at(-1)).toMatchObject({ pages: PAGES + 15 + 25, totalPages: PAGES + 15 + 25 })
+        const reports = events.flatMap((event) => (event.type === 'progress' ? [event.progress] : []))
+        expect(reports.filter(({ pages, totalPages }) => pages > totalPages)).toEqual([])
+        expect(reports.at(-1)).toMatchObject({ pages: PAGES + 15 + 25, totalPages: PAGES + 15 + 25 })
       },
     )
 
@@ -166,18 +166,20 @@ export function describeRuns(
 
     test('records a page that cannot be analysed, continues, and retries it only in the next run', async () => {
       const library = await open()
-      const asked: string[] = []
+      const analysedUrls: string[] = []
       const { run, events } = await analyse(library, {
         analyse: (page, places) => {
-          asked.push(page.url)
-          if (page.url.endsWith('/world/kenya')) throw new Error('nobody foresaw this')
+          analysedUrls.push(page.url)
+          if (page.url.endsWith('/world/kenya')) throw new Error('unexpected')
           return analysePage(page, places)
         },
       })
       expect(run).toMatchObject({ status: 'completed', progress: { pages: PAGES, failed: 1 } })
-      expect(new Set(asked).size).toBe(asked.length)
-      const told = events.filter((event) => event.type === 'stage' && event.message === 'a page could not be analysed')
-      expect(told).toMatchObject([{ details: { url: `https://${HOST}/world/kenya`, problem: 'nobody foresaw this' } }])
+      expect(new Set(analysedUrls).size).toBe(analysedUrls.length)
+      const failures = events.filter(
+        (event) => event.type === 'stage' && event.message === 'a page could not be analysed',
+      )
+      expect(failures).toMatchObject([{ details: { url: `https://${HOST}/world/kenya`, problem: 'unexpected' } }])
       expect(await readPendingCount(library)).toBe(1)
       expect((await analyse(library)).run.progress).toMatchObject({ pages: 1, navs: 1, failed: 0 })
     })
@@ -208,12 +210,12 @@ export function describeRuns(
       expect(await library.analyses.read(...keyOf('/world'))).toEqual(before)
     })
 
-    test('analyses a page whose content changed, and none that was only confirmed', async () => {
+    test('analyses a page whose content changed, but not a page that was stored again unchanged', async () => {
       const library = await open()
       await analyse(library)
-      await visit(library, '/world')
+      await storeAgain(library, '/world')
       expect(await readPendingCount(library)).toBe(0)
-      await visit(library, '/world', '\n\nMore.')
+      await storeAgain(library, '/world', '\n\nMore.')
       expect(await library.analyses.readClass(...keyOf('/world'))).toBeUndefined()
       expect((await analyse(library)).run.progress).toMatchObject({ pages: 1 })
       expect(await library.analyses.readClass(...keyOf('/world'))).toBe('nav')
@@ -225,9 +227,9 @@ export function describeRuns(
       const analyses = {
         ...library.analyses,
         // The page changes after it was read and before its result is written.
-        listPending: async (of: Parameters<typeof listPending>[0]) => {
-          const pages = await listPending(of)
-          if (pages.length > 0) await visit(library, '/world', '\n\nMore.')
+        listPending: async (query: Parameters<typeof listPending>[0]) => {
+          const pages = await listPending(query)
+          if (pages.length > 0) await storeAgain(library, '/world', '\n\nMore.')
           return pages
         },
       }
@@ -248,20 +250,20 @@ export function describeRuns(
 
     test('results of a newer version stay, and results of an older version are replaced', async () => {
       const library = await open()
-      const analyseBy =
+      const analyseAsVersion =
         (version: number): AnalysePage =>
         (page, places) => {
           const analysed = analysePage(page, places)
           return { ...analysed, analysis: { ...analysed.analysis, analysis_version: version } }
         }
       const versionOf = async () => (await library.analyses.read(...keyOf('/world')))?.analysis?.analysis_version
-      await analyse(library, { analyse: analyseBy(ANALYSIS_VERSION - 1) })
+      await analyse(library, { analyse: analyseAsVersion(ANALYSIS_VERSION - 1) })
       expect(await versionOf()).toBe(ANALYSIS_VERSION - 1)
       expect((await analyse(library)).run.progress.pages).toBe(PAGES)
       expect(await versionOf()).toBe(ANALYSIS_VERSION)
       const next = ANALYSIS_VERSION + 1
       await importPlaces(library.gazetteer)
-      await analyse(library, { analyse: analyseBy(next) })
+      await analyse(library, { analyse: analyseAsVersion(next) })
       expect(await versionOf()).toBe(next)
       expect(await readPendingCount(library)).toBe(0)
       expect(await readPendingCount(library, next + 1)).toBe(PAGES)
@@ -277,8 +279,8 @@ export function describeRuns(
       await analyse(library)
       const classifierVersion = CLASSIFIER_VERSION + 1
       expect(await library.analyses.countPending(await pendingCriteria(library, { classifierVersion }))).toBe(PAGES)
-      const by = { ...(await pendingCriteria(library, { classifierVersion })), after: 0, limit: 3 }
-      expect(await library.analyses.listPending(by)).toHaveLength(3)
+      const query = { ...(await pendingCriteria(library, { classifierVersion })), after: 0, limit: 3 }
+      expect(await library.analyses.listPending(query)).toHaveLength(3)
       expect(await readPendingCount(library)).toBe(0)
     })
 
@@ -296,11 +298,11 @@ export function describeRuns(
     })
   })
 
-  test('further pages of a hub add nothing to its first one, and are not hubs themselves', async () => {
+  test('the numbered pages of a hub are one hub, with the title of the first stored page', async () => {
     const library = await open({ hasPlaces: true })
     const [sourceId, key] = keyOf('/world/france')
     const stored = await library.store.readPage(sourceId, key)
-    if (stored === undefined) throw new Error('it was stored')
+    if (stored === undefined) throw new Error(`${key} is not stored`)
     const store = async (path: string) => {
       const url = `https://${HOST}${path}`
       const page = {
@@ -371,7 +373,7 @@ export function describeRuns(
     })
 
     const refused: readonly [Required<AnalyseInput>['options'], string][] = [
-      [{ analysisVersion: ANALYSIS_VERSION + 1 }, `this program analyses by version ${ANALYSIS_VERSION}`],
+      [{ analysisVersion: ANALYSIS_VERSION + 1 }, `this program supports versions up to ${ANALYSIS_VERSION}`],
       [{ analysisVersion: 0 }, 'analysisVersion: expected a whole number from 1 up, got 0'],
       [{ pageLimit: 0 }, 'pageLimit: expected a whole number from 1 up, got 0'],
       [{ domainLimit: 1.5 }, 'domainLimit: expected a whole number from 1 up, got 1.5'],
@@ -397,7 +399,7 @@ export function describeRuns(
       expect((await analyse(library)).run.status).toBe('completed')
     })
 
-    test('a run without a sign of life is taken over, and later writes of the first process do not count', async () => {
+    test('another process takes over a run without a sign of life, and the first can no longer write', async () => {
       const library = await open()
       const first = analyseLibrary(library, { batch: 5 })
       for (let event = await first.next(); event.value?.type !== 'progress'; event = await first.next());
@@ -416,7 +418,7 @@ export function describeRuns(
 
   describe('an interrupted run', () => {
     /** Stops a run after the given number of batches of five. */
-    async function breakOff(
+    async function interrupt(
       library: OpenLibrary,
       input: AnalyseInput,
       batches: number,
@@ -428,29 +430,29 @@ export function describeRuns(
         if (event.type === 'progress' && ++seen === batches) stop.abort()
         if (event.type === 'started' || event.type === 'ended') last = event.run
       }
-      if (last === undefined) throw new Error('it never began')
+      if (last === undefined) throw new Error('the run never started')
       return last
     }
 
     test('is cancelled, and resumes with its id and counters', async () => {
       const library = await open({ hasPlaces: true })
-      const broken = await breakOff(library, {}, 2)
-      expect(broken).toMatchObject({ status: 'cancelled', stage: 'pages', progress: { pages: 10 } })
+      const interrupted = await interrupt(library, {}, 2)
+      expect(interrupted).toMatchObject({ status: 'cancelled', stage: 'pages', progress: { pages: 10 } })
       const { run, isResumed } = await analyse(library)
       expect(isResumed).toBe(true)
       const other = await open({ hasPlaces: true })
       const whole = await analyse(other)
-      expect(run).toMatchObject({ id: broken.id, status: 'completed', error: null })
+      expect(run).toMatchObject({ id: interrupted.id, status: 'completed', error: null })
       expect(run.summary).toEqual(whole.run.summary)
       expect(run.progress).toEqual(whole.run.progress)
     })
 
     test('restarts at the first page when the gazetteer has changed', async () => {
       const library = await open({ hasPlaces: true })
-      const broken = await breakOff(library, {}, 2)
+      const interrupted = await interrupt(library, {}, 2)
       await importPlaces(library.gazetteer, ['Warsaw', 'Lima'])
       const { run } = await analyse(library)
-      expect(run).toMatchObject({ id: broken.id, progress: { pages: 10 + PAGES, totalPages: 10 + PAGES } })
+      expect(run).toMatchObject({ id: interrupted.id, progress: { pages: 10 + PAGES, totalPages: 10 + PAGES } })
       expect(await readPendingCount(library)).toBe(0)
       expect(run.summary).toMatchObject({ gazetteerRevision: await library.gazetteer.revision() })
     })
@@ -458,15 +460,15 @@ export function describeRuns(
     test('restarts at the first page after a while, because earlier pages may be pending by now', async () => {
       const library = await open()
       const later = { ...library.clock, now: () => Date.now() + 7_200_000 }
-      const broken = await breakOff(library, {}, 2)
-      await visit(library, '/world', '\n\nMore.')
+      const interrupted = await interrupt(library, {}, 2)
+      await storeAgain(library, '/world', '\n\nMore.')
       const { run } = await analyse({ ...library, clock: later })
-      expect(run).toMatchObject({ id: broken.id, progress: { pages: PAGES + 1, totalPages: PAGES + 1 } })
+      expect(run).toMatchObject({ id: interrupted.id, progress: { pages: PAGES + 1, totalPages: PAGES + 1 } })
       expect(await readPendingCount(library)).toBe(0)
       // A dry run stores nothing, so it starts again.
       const other = await open()
       const options = { dryRun: true }
-      await breakOff(other, { options }, 2)
+      await interrupt(other, { options }, 2)
       const dry = await analyse({ ...other, clock: later }, { options })
       expect(dry.run.progress).toMatchObject({ pages: PAGES, totalPages: PAGES, articles: ARTICLES })
     })
@@ -477,7 +479,7 @@ export function describeRuns(
       ['its last step', (event) => event.type === 'stage' && event.stage === 'done'],
     ]
     test.each(chooseRepetitions(moments, moments, moments.slice(0, 1)))(
-      'that stops at %s has the same result as an uninterrupted one',
+      'resumes after a stop at %s with the same result as an uninterrupted one',
       async (_, isMoment) => {
         const [library, other] = [await open(), await open()]
         for (const { store } of [library, other]) await storeNews(store, { host: 'other.example.fr', articles: 10 })
@@ -494,33 +496,33 @@ export function describeRuns(
 
     test('resumes only for the same options, or for none', async () => {
       const library = await open()
-      const broken = await breakOff(library, { options: { pageLimit: 20 } }, 1)
+      const interrupted = await interrupt(library, { options: { pageLimit: 20 } }, 1)
       const other = await analyse(library, { options: { pageLimit: 3 } })
-      expect(other.run.id).not.toBe(broken.id)
+      expect(other.run.id).not.toBe(interrupted.id)
       expect(other.run.progress.pages).toBe(3)
-      const next = await breakOff(library, { options: { pageLimit: 20 } }, 1)
+      const next = await interrupt(library, { options: { pageLimit: 20 } }, 1)
       const same = await analyse(library, { options: { pageLimit: 20, verbose: true } })
       expect(same.run).toMatchObject({ id: next.id, progress: { pages: 20 } })
     })
 
     test('a call without options does not resume a dry run', async () => {
       const library = await open()
-      const dry = await breakOff(library, { options: { dryRun: true } }, 1)
+      const dry = await interrupt(library, { options: { dryRun: true } }, 1)
       const { run } = await analyse(library)
       expect(run.id).not.toBe(dry.id)
       expect(run.progress.pages).toBe(PAGES)
     })
 
-    test('is left for the next process at the point it had reached', async () => {
+    test('stays open with `isLeftOpen`, and the next process continues it', async () => {
       const library = await open()
-      const left = await breakOff(library, { isLeftOpen: true }, 2)
-      expect(await library.analyses.findRun(left.id)).toMatchObject({
+      const leftOpen = await interrupt(library, { isLeftOpen: true }, 2)
+      expect(await library.analyses.findRun(leftOpen.id)).toMatchObject({
         status: 'running',
         runner: null,
         progress: { pages: 10 },
       })
       expect((await analyse(library)).run).toMatchObject({
-        id: left.id,
+        id: leftOpen.id,
         status: 'completed',
         progress: { pages: PAGES },
       })
@@ -553,8 +555,8 @@ export function describeRuns(
       [{ articles: 39 }, 0.39, false],
       [{ articles: 1000, sections: 100, datedRatio: 1 }, 1, true],
       [{ articles: 5, sections: 2, datedRatio: 0.2 }, 0.33, false],
-    ])('%j has the score %d', (given, score, isNews) => {
-      const judged = judgeDomain({ ...FIGURES, ...given }, null)
+    ])('a host with %j has the score %d', (figures, score, isNews) => {
+      const judged = judgeDomain({ ...FIGURES, ...figures }, null)
       expect(judged.score).toBeCloseTo(score, 10)
       expect(judged.isNews).toBe(isNews)
     })
@@ -583,22 +585,22 @@ export function describeRuns(
     test('a host has its country before its pages are analysed', async () => {
       const library = await open({ hasPlaces: true })
       await storeNews(library.store, { host: 'news.example.com', articles: 30 })
-      const told = new Map<string, Set<string | undefined>>()
+      const countriesByHost = new Map<string, Set<string | undefined>>()
       await analyse(library, {
         analyse: (page, places, context) => {
           const { host } = new URL(page.url)
-          told.set(host, (told.get(host) ?? new Set()).add(context?.hostCountry))
+          countriesByHost.set(host, (countriesByHost.get(host) ?? new Set()).add(context?.hostCountry))
           return analysePage(page, places, context)
         },
       })
-      expect(told.get(HOST)).toEqual(new Set(['GB']))
-      expect(told.get('news.example.com')).toEqual(new Set([undefined]))
+      expect(countriesByHost.get(HOST)).toEqual(new Set(['GB']))
+      expect(countriesByHost.get('news.example.com')).toEqual(new Set([undefined]))
       const found = await library.analyses.listTitleCountries('news.example.com')
       expect(found.length).toBeGreaterThan(1)
       expect(found.map(({ pages }) => pages)).toEqual(found.map(({ pages }) => pages).sort((a, b) => b - a))
     })
 
-    test('remember responses that asked to slow down', async () => {
+    test('count their rate-limited responses of the last 15 and 60 minutes', async () => {
       const library = await open()
       const [sourceId] = keyOf('/')
       const urls = ['a', 'b'].map((name) => `https://${HOST}/${name}`)
@@ -615,7 +617,7 @@ export function describeRuns(
           horizon: at * 2,
           isBreadthFirst: false,
         })
-        if (visit === undefined) throw new Error('it was offered')
+        if (visit === undefined) throw new Error(`${url} cannot be leased`)
         await library.store.settle({
           visit,
           crawlId: 'crawl',

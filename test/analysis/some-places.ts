@@ -29,7 +29,7 @@ const CITIES: readonly (readonly [name: string, country: string, population: num
 
 const SOURCE = { version: '1', license: 'CC0', attribution: 'the tests', url: null } as const
 
-/** Imports countries and cities, or further places by their names. */
+/** Imports the countries and cities above; with `further`, cities of these names instead. */
 export async function importPlaces(gazetteer: Gazetteer, further: readonly string[] = []): Promise<void> {
   const records = [
     ...Object.entries(COUNTRIES).map(([code, name]) => recordOf('country', name, code, 50_000_000)),

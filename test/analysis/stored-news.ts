@@ -13,7 +13,7 @@ export interface NewsOptions {
   readonly articles: number
   /** Minimum and maximum number of words in an article. */
   readonly words?: readonly [number, number]
-  /** Number of links around every article. */
+  /** Number of links from every article to other articles. */
   readonly links?: number
 }
 
@@ -97,20 +97,21 @@ function* listPages(host: string, { articles, words = [120, 200], links = 12 }: 
       const at = Math.floor(random() * articles)
       return { url: addresses[at] ?? '', text: titles[at] ?? '', rel: [], isContent: true }
     })
-  const around = [...SECTIONS.map((section) => `/${section}`), ...COUNTRIES.map((country) => `/world/${country}`)].map(
+  const paths = [...SECTIONS.map((section) => `/${section}`), ...COUNTRIES.map((country) => `/world/${country}`)]
+  const navigation = paths.map(
     (path): Link => ({
       url: `https://${host}${path}`,
-      text: capital(path.split('/').at(-1) ?? ''),
+      text: capitalize(path.split('/').at(-1) ?? ''),
       rel: [],
       isContent: false,
     }),
   )
-  yield { depth: 0, page: hubPage(`https://${host}/`, 'The Daily Example', [...around, ...pick(30)]) }
-  for (const { url, text } of around) yield { depth: 1, page: hubPage(url, text, [...around, ...pick(30)]) }
+  yield { depth: 0, page: hubPage(`https://${host}/`, 'The Daily Example', [...navigation, ...pick(30)]) }
+  for (const { url, text } of navigation) yield { depth: 1, page: hubPage(url, text, [...navigation, ...pick(30)]) }
   for (const [i, url] of addresses.entries()) {
     const length = words[0] + Math.floor(random() * (words[1] - words[0]))
     const body = [`# ${titles[i]}`, ...paragraphs(random, length)].join('\n\n')
-    const page = { ...pageOf(url, titles[i] ?? '', body, [...around, ...pick(links)]), publishedAt: dateOf(i) }
+    const page = { ...pageOf(url, titles[i] ?? '', body, [...navigation, ...pick(links)]), publishedAt: dateOf(i) }
     yield { depth: 2, page: { ...page, author: 'A. Reporter', types: ['newsarticle'], section: sectionOf(i) } }
   }
 }
@@ -152,7 +153,7 @@ const WORDS =
   )
 
 function titleOf(random: () => number): string {
-  return capital(`${wordsOf(random, 5).join(' ')} in ${choose(random, PLACES)}`)
+  return capitalize(`${wordsOf(random, 5).join(' ')} in ${choose(random, PLACES)}`)
 }
 
 function paragraphs(random: () => number, words: number): string[] {
@@ -161,7 +162,7 @@ function paragraphs(random: () => number, words: number): string[] {
     Array.from({ length: 4 }, () => {
       const sentence = wordsOf(random, Math.round(words / count / 4))
       if (random() < 0.5) sentence.splice(Math.floor(random() * sentence.length), 0, 'in', choose(random, PLACES))
-      return `${capital(sentence.join(' '))}.`
+      return `${capitalize(sentence.join(' '))}.`
     }).join(' '),
   )
 }
@@ -170,16 +171,16 @@ const NAMES =
   'Smith Okafor Müller Tanaka Silva Kowalski Haddad Novak Larsen Ferreira Mwangi Ivanova Dubois Rossi Nguyen Patel Kim Cohen'.split(
     ' ',
   )
-const BEGINNINGS = ['', '', '', 're', 'un', 'over', 'non', 'counter', 'inter', 'pre']
-const ENDINGS = ['s', 'ed', 'ing', 'er', 'ers', 'less', 'ness', 'able', 'ment', 'ism', 'ful', 'wise']
+const PREFIXES = ['', '', '', 're', 'un', 'over', 'non', 'counter', 'inter', 'pre']
+const SUFFIXES = ['s', 'ed', 'ing', 'er', 'ers', 'less', 'ness', 'able', 'ment', 'ism', 'ful', 'wise']
 
-/** Half of the words are the few that make up most of every text; the others are rare and mostly new. */
+/** Half of the words come from a short list, as in real text; the others are rare, and most are made up. */
 function wordsOf(random: () => number, count: number): string[] {
   return Array.from({ length: count }, () => {
     const kind = random()
     if (kind < 0.5) return choose(random, WORDS)
     if (kind < 0.53) return choose(random, NAMES)
-    return choose(random, BEGINNINGS) + choose(random, WORDS) + choose(random, ENDINGS)
+    return choose(random, PREFIXES) + choose(random, WORDS) + choose(random, SUFFIXES)
   })
 }
 
@@ -187,7 +188,7 @@ function choose(random: () => number, list: readonly string[]): string {
   return list[Math.floor(random() * list.length)] ?? ''
 }
 
-function capital(text: string): string {
+function capitalize(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1)
 }
 

@@ -5,13 +5,13 @@ import { installPackages } from '../install-packages.ts'
 /** The full browser, and the headless shell, which needs a third of the time. */
 const PACKAGES = ['chromium', 'chromium-headless-shell']
 const FULL_BROWSER_PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
-/** Debian starts Chromium by a script, which tests would mistake for the browser. */
+/** The executable itself: the command of Debian is a script, which tests would mistake for the browser. */
 const HEADLESS_SHELL_PATH = '/usr/lib/chromium/chromium-headless-shell'
 
 /** Starts a real Chromium. Installs a missing one where Debian packages can be installed; otherwise the error says how to. */
 export function openChromium(
   executablePath: string = locateChromium(),
-  more: readonly string[] = [],
+  extraArgs: readonly string[] = [],
 ): Promise<Browser> {
   return chromium.launch({
     executablePath,
@@ -23,15 +23,15 @@ export function openChromium(
       '--disable-component-update',
       '--disable-sync',
       '--no-first-run',
-      ...more,
+      ...extraArgs,
     ],
   })
 }
 
 /** The path of a Chromium, preferably the headless shell; installs one where possible. */
 export function locateChromium(): string {
-  const whole = locateFullChromium()
-  return existsSync(HEADLESS_SHELL_PATH) ? HEADLESS_SHELL_PATH : whole
+  const fullBrowser = locateFullChromium()
+  return existsSync(HEADLESS_SHELL_PATH) ? HEADLESS_SHELL_PATH : fullBrowser
 }
 
 /** The path of the full browser, which has more ways to reach the network than the headless shell. */
@@ -45,5 +45,5 @@ export function locateFullChromium(): string {
 }
 
 function findFullBrowser(): string | undefined {
-  return FULL_BROWSER_PATHS.find((place) => existsSync(place))
+  return FULL_BROWSER_PATHS.find((path) => existsSync(path))
 }

@@ -16,13 +16,13 @@ import { openChromium } from './chromium.ts'
 
 /* The dashboard of a real `pharos serve`, in a real Chromium, with real crawls of a site on loopback. */
 
-/** The number of addresses, a pattern that matches those about an eighth down the list, and a text that eleven of them contain. */
-const [ROWS, BETWEEN, PART] = isLong
+/** The number of addresses, a pattern for those about an eighth down the list, and a text that eleven of them contain. */
+const [ADDRESS_COUNT, EIGHTH_PATTERN, FILTER_TEXT] = isLong
   ? [100_000, /^\/page\/8[5-9]\d{3}$/, 'page/1234']
   : [5000, /^\/page\/43\d{2}$/, 'page/123']
 const CHAPTERS = 24
 /** Folder for screenshots; without it none are taken. */
-const SHOTS = process.env['DASHBOARD_SHOTS']
+const SCREENSHOT_FOLDER = process.env['DASHBOARD_SHOTS']
 
 const ENVIRONMENT = { PHAROS_ALLOW_PRIVATE: '127.0.0.0/8', PHAROS_START_INTERVAL: '50ms' }
 const SCREEN = { width: 1280, height: 900 }
@@ -31,7 +31,7 @@ const PATIENCE = { timeout: 45_000 }
 const LONG_PATIENCE = { timeout: 150_000 }
 const TOKEN = 's3cret-s3cret-s3cret'
 
-const workshop = new ProgramSandbox()
+const sandbox = new ProgramSandbox()
 let browser: Browser
 /** The window that all tests share, because opening a new one costs more than most tests do in it. */
 let page: Page
@@ -47,13 +47,13 @@ let isEndless = true
 let isSlow = false
 
 beforeAll(async () => {
-  const opened = openChromium()
+  const openingBrowser = openChromium()
   site = await openSite(createPages())
   news = await openSite(createNews(), { fallback: ({ url = '' }) => writeStory(url) })
-  await copyCountries(workshop.path('library.db'))
-  await fillLibrary(workshop.path('library.db'))
-  server = await startServer(workshop, [], ENVIRONMENT)
-  browser = await opened
+  await copyCountries(sandbox.path('library.db'))
+  await fillLibrary(sandbox.path('library.db'))
+  server = await startServer(sandbox, [], ENVIRONMENT)
+  browser = await openingBrowser
   page = await openWindow()
 })
 
@@ -71,7 +71,7 @@ afterAll(async () => {
   await server?.ended
   await site?.close()
   await news?.close()
-  workshop.remove()
+  sandbox.remove()
 })
 
 describe('the dashboard', () => {
@@ -98,7 +98,7 @@ describe('the dashboard', () => {
     await page.getByLabel('Sitemap only').check()
     expect(await page.getByLabel('Crawl type').inputValue()).toBe('sitemap-only')
     await page.getByLabel('Crawl type').selectOption('basic')
-    await shoot('settings')
+    await takeScreenshots('settings')
     expect(await page.getByLabel('Read pages').locator('option').allTextContents()).toContain('always in a browser')
     await page.getByLabel('Requests at once').fill('2')
     await page.getByLabel('Link depth').fill('many')
@@ -123,9 +123,9 @@ describe('the dashboard', () => {
     await expect.poll(() => figureOf(card, 'pages / s'), PATIENCE).toBeGreaterThan(0)
     await card.getByRole('button', { name: 'Pause' }).click()
     await card.getByText('paused', { exact: true }).waitFor()
-    await shoot('paused')
+    await takeScreenshots('paused')
     // Requests in flight at the time of the pause may still arrive.
-    await until(async () => site.requests.length, stays(), 10_000)
+    await until(async () => site.requests.length, createStableCheck(), 10_000)
     const before = site.requests.length
     await new Promise((resolve) => setTimeout(resolve, 700))
     expect(site.requests).toHaveLength(before)
@@ -136,13 +136,13 @@ describe('the dashboard', () => {
     await card.getByText('running', { exact: true }).waitFor()
     await card.locator('.rate-chart canvas').waitFor()
     await card.getByText('Pace per host').waitFor()
-    await shoot('running')
+    await takeScreenshots('running')
     const row = page.locator('[data-ended]').filter({ hasText: site.origin })
     await row.getByText('done', { exact: true }).waitFor(LONG_PATIENCE)
     expect(await card.count()).toBe(0)
     // All chapters and the start were saved.
     await row.getByText(String(CHAPTERS + 1), { exact: true }).waitFor()
-    await shoot('ended')
+    await takeScreenshots('ended')
     // The browser logs the response of 400 as an error.
     expect(problems).toEqual([expect.stringContaining('status of 400')])
   })
@@ -159,13 +159,13 @@ describe('the dashboard', () => {
     expect(await first.locator('.heading-path').textContent()).toContain('Chapter 17')
     await first.getByRole('button', { name: 'why it ranked' }).click()
     await first.locator('.why tbody tr').nth(1).waitFor()
-    await shoot('search')
+    await takeScreenshots('search')
     // The length of a bar is proportional to its value, and on a phone nothing is wider than the screen.
     const bars = first.locator('.share')
     const [[least, shortest], [most, longest]] = await Promise.all([readBar(bars.last()), readBar(bars.first())])
     expect(shortest / longest).toBeCloseTo(least / most, 1)
     await page.setViewportSize({ width: 390, height: 844 })
-    expect(await listWide()).toEqual([])
+    expect(await listTooWide()).toEqual([])
     await page.setViewportSize(SCREEN)
     await page.getByLabel('What to look for').focus()
     await page.keyboard.press('ArrowDown')
@@ -185,24 +185,24 @@ describe('the dashboard', () => {
     const first = page.locator('article.passage').first()
     await first.getByRole('link', { name: 'Chapter 18' }).waitFor()
     expect(await first.locator('mark').allTextContents()).toContain('client-side')
-    let letGo = () => {}
-    const isHeld = new Promise<void>((resolve) => {
-      letGo = resolve
+    let releaseResponse = () => {}
+    const released = new Promise<void>((resolve) => {
+      releaseResponse = resolve
     })
     await page.route('**/api/search?q=slow*', async (route) => {
-      await isHeld
+      await released
       await route.continue()
     })
     await page.getByLabel('What to look for').fill('slow')
     await page.locator('.results[aria-busy=true]').waitFor()
     await page.getByLabel('What to look for').fill('')
     await page.locator('.results[aria-busy=false]').waitFor({ state: 'attached' })
-    letGo()
+    releaseResponse()
     expect(await page.locator('.results').textContent()).toBe('')
     expect(problems).toEqual([])
   })
 
-  test('shows the error of a view that cannot be shown, and keeps the others', async () => {
+  test('shows an error in place of a view that cannot be shown, and the other views still work', async () => {
     await openPage('#/')
     await page.route('**/api/sources', (route) => route.fulfill({ json: { items: [{ id: 'x', status: 'INDEXED' }] } }))
     await page.getByRole('link', { name: 'Sources' }).click()
@@ -224,16 +224,16 @@ describe('the dashboard', () => {
     await page.getByText('1 address', { exact: true }).waitFor()
     await page.getByRole('button', { name: '/private/' }).click()
     const panel = page.getByRole('complementary')
-    await panel.getByText('robots.txt asks to stay away').waitFor()
+    await panel.getByText('robots.txt disallows it').waitFor()
     expect(await panel.textContent()).toContain(`on ${site.origin}/`)
-    await shoot('source')
+    await takeScreenshots('source')
     await page.keyboard.press('Escape')
     await panel.waitFor({ state: 'detached' })
     // The address of the window is a link to exactly this view.
     expect(new URL(page.url()).hash).toMatch(/^#\/sources\/[\w-]+\?state=skipped&reason=robots-disallow$/)
     // Unknown addresses can be looked up as well.
     await page.getByLabel('Part of the address').fill('/nowhere')
-    await page.getByRole('button', { name: 'Ask about this address' }).click()
+    await page.getByRole('button', { name: 'Explain this address' }).click()
     await panel.getByText('Never seen in this source.').waitFor()
     expect(await panel.getByRole('heading').textContent()).toBe(`${site.origin}/nowhere`)
     expect(problems).toEqual([])
@@ -245,7 +245,7 @@ describe('the dashboard', () => {
     const answer = await server.post('/api/crawl', { startUrl: `${site.origin}/`, preferCache: false })
     const card = page.locator(`[data-job="${answer['jobId']}"]`)
     await card.getByRole('button', { name: 'Stop', exact: true }).click()
-    await shoot('asking')
+    await takeScreenshots('asking')
     await page.getByRole('button', { name: 'Back' }).click()
     expect(await card.count()).toBe(1)
     await card.getByRole('button', { name: 'Stop', exact: true }).click()
@@ -255,10 +255,10 @@ describe('the dashboard', () => {
     expect(problems).toEqual([])
   })
 
-  test(`renders a list of ${ROWS.toLocaleString('en')} addresses with few elements`, async () => {
+  test(`renders a list of ${ADDRESS_COUNT.toLocaleString('en')} addresses with few elements`, async () => {
     await openPage('#/sources')
     await page.getByRole('link', { name: 'endless' }).click()
-    await page.getByText(`${ROWS.toLocaleString('en')} addresses`).waitFor()
+    await page.getByText(`${ADDRESS_COUNT.toLocaleString('en')} addresses`).waitFor()
     const box = page.getByRole('region', { name: 'List of addresses' })
     const rows = box.locator('tbody tr.url-row')
     expect(await rows.count()).toBeLessThan(80)
@@ -270,12 +270,12 @@ describe('the dashboard', () => {
     expect(await page.locator('*').count()).toBeLessThan(1500)
     // Rows in between are loaded when the user scrolls there, each address once.
     await box.evaluate((element) => element.scrollTo(0, element.scrollHeight / 8))
-    await box.getByText(BETWEEN).first().waitFor()
+    await box.getByText(EIGHTH_PATTERN).first().waitFor()
     const between = await rows.locator('button').allTextContents()
     expect(between.length).toBeGreaterThan(10)
     expect(new Set(between).size).toBe(between.length)
-    await shoot('endless')
-    await page.getByLabel('Part of the address').fill(PART)
+    await takeScreenshots('endless')
+    await page.getByLabel('Part of the address').fill(FILTER_TEXT)
     await page.getByText('11 addresses').waitFor()
     expect(problems).toEqual([])
   })
@@ -306,7 +306,7 @@ describe('the dashboard', () => {
     await dialog.getByLabel('Name').fill('nowhere')
     await dialog.getByLabel('Version').fill('2')
     await dialog.getByLabel('No paths like').fill('/a/**\n/b/**')
-    await shoot('adding')
+    await takeScreenshots('adding')
     await dialog.getByRole('button', { name: 'Add and crawl' }).click()
     await dialog.waitFor({ state: 'hidden' })
     const row = page.locator('tr').filter({ hasText: 'nowhere 2' })
@@ -315,7 +315,7 @@ describe('the dashboard', () => {
     expect(await row.getByRole('button').allTextContents()).toEqual(['Recrawl', 'Retry', 'Remove'])
     const { scope } = (await server.get('/api/sources/nowhere@2')) as { scope: { block: string[] } }
     expect(scope.block).toEqual(['/a/**', '/b/**'])
-    await shoot('sources')
+    await takeScreenshots('sources')
     expect(problems).toEqual([])
   })
 
@@ -326,7 +326,7 @@ describe('the dashboard', () => {
     const labels = async () => (await dialog.locator('label').allTextContents()).slice(0, 5)
     expect(await labels()).toEqual(['Address', 'Name', 'Version', 'Scope', 'Only paths like'])
     await dialog.getByLabel('Address').fill('npm:lamp@1.0')
-    expect(await labels()).toEqual(['Address', 'Folder in it', 'Name', 'Version', 'Only paths like'])
+    expect(await labels()).toEqual(['Address', 'Subfolder', 'Name', 'Version', 'Only paths like'])
     await dialog.getByLabel('Address').fill('git@127.0.0.1:lamp.git')
     await dialog.getByLabel('Branch, tag or commit').fill('a..b')
     await dialog.getByRole('button', { name: 'Add and crawl' }).click()
@@ -340,7 +340,7 @@ describe('the dashboard', () => {
     await openPage('#/sources?add=1')
     const dialog = page.getByRole('dialog', { name: 'Add a source' })
     await dialog.getByLabel('Address').fill(`${site.origin}/manual.zip`)
-    await dialog.getByLabel('Folder in it').fill('docs')
+    await dialog.getByLabel('Subfolder').fill('docs')
     await dialog.getByRole('button', { name: 'Add and crawl' }).click()
     await dialog.waitFor({ state: 'hidden' })
     const row = page.locator('tr').filter({ hasText: 'manual.zip' })
@@ -350,14 +350,14 @@ describe('the dashboard', () => {
     await facts.getByText('archive', { exact: true }).waitFor()
     expect(await facts.getByText('in docs').count()).toBe(1)
     await page.getByText('/docs/v1/fuel.md', { exact: true }).waitFor()
-    await shoot('archive')
+    await takeScreenshots('archive')
     await facts.getByRole('link', { name: 'duplicates' }).click()
     await page.getByText('1 group of 2 pages among 2 pages').waitFor(PATIENCE)
     expect(await page.locator('.duplicates li').allTextContents()).toEqual([
       expect.stringContaining('manual.zip!/docs/v1/fuel.md'),
       expect.stringContaining('manual.zip!/docs/v2/fuel.md'),
     ])
-    await shoot('duplicates')
+    await takeScreenshots('duplicates')
     await openPage('#/search?q=paraffin+burner&source=manual.zip')
     await page.locator('article.passage').first().waitFor(PATIENCE)
     expect(await page.locator('article.passage').count()).toBe(1)
@@ -396,7 +396,7 @@ describe('the dashboard', () => {
     await file.setInputFiles(fileOf(texts.slice(0, 20)))
     await dialog.getByRole('button', { name: 'Import' }).click()
     await dialog.getByLabel('Remove pages that are not in the file').check()
-    await shoot('importing')
+    await takeScreenshots('importing')
     await dialog.getByRole('button', { name: 'Import' }).click()
     await dialog.waitFor({ state: 'hidden' })
     expect(await server.get('/api/sources/chunks')).toMatchObject({ pages: 20 })
@@ -413,7 +413,7 @@ describe('the dashboard', () => {
     await page.locator('tr').filter({ hasText: 'signal' }).getByText('failed', { exact: true }).waitFor()
     await page.getByRole('link', { name: 'signal', exact: true }).click()
     await page.getByText('1 page is empty until a browser runs its scripts.').waitFor()
-    await shoot('needs-browser')
+    await takeScreenshots('needs-browser')
     await page.getByRole('button', { name: 'Recrawl with a browser' }).click()
     await page.getByText('indexed', { exact: true }).first().waitFor()
     expect(await page.getByText('until a browser runs').count()).toBe(0)
@@ -435,11 +435,11 @@ describe('the dashboard', () => {
     const narrow = 'the scope left only the start: it refused 8 addresses of the site'
     await page.getByText(note).waitFor()
     await page.getByText(narrow).waitFor()
-    await shoot('partial-phone')
-    expect(await listWide()).toEqual([])
+    await takeScreenshots('partial-phone')
+    expect(await listTooWide()).toEqual([])
     await page.setViewportSize(SCREEN)
     await page.getByRole('link', { name: 'alone', exact: true }).click()
-    await page.getByText(`${narrow}; to take them in, remove the source`).waitFor()
+    await page.getByText(`${narrow}; to include them, remove the source`).waitFor()
     await page.getByText('only paths like /limited/**').waitFor()
     await openPage('#/sources')
     await page.getByRole('link', { name: 'limited', exact: true }).click()
@@ -459,32 +459,32 @@ describe('the dashboard', () => {
     await openPage('#/')
     await page.getByLabel('Start at').fill(`${news.origin}/`)
     await page.getByLabel('Crawl type').selectOption('basic')
-    expect(await page.getByLabel('Most guesses').count()).toBe(0)
+    expect(await page.getByLabel('Guess limit').count()).toBe(0)
     await page.getByLabel('Crawl type').selectOption('history')
     await page.getByRole('button', { name: 'Start crawl' }).click()
-    const needed = page.getByRole('region', { name: 'What is needed before' })
+    const needed = page.getByRole('region', { name: 'Required milestones' })
     await needed.getByText('not yet').nth(2).waitFor()
     expect(await needed.getByRole('listitem').allTextContents()).toEqual([
       expect.stringContaining('full-understanding'),
       expect.stringContaining('depth2-coverage'),
       expect.stringContaining('articles-identified-1k'),
     ])
-    await shoot('unprepared')
+    await takeScreenshots('unprepared')
     await page.getByLabel('Crawl type').selectOption('intelligent')
-    await page.getByLabel('Most guesses').fill('none')
+    await page.getByLabel('Guess limit').fill('none')
     await page.getByRole('button', { name: 'Start crawl' }).click()
-    await page.locator('.field', { hasText: 'Most guesses' }).getByText('A whole number from 1 on').waitFor()
-    await page.getByLabel('Most guesses').fill(String(GUESSES))
-    await page.getByLabel('The log tells').selectOption('everything')
+    await page.locator('.field', { hasText: 'Guess limit' }).getByText('A whole number from 1 on').waitFor()
+    await page.getByLabel('Guess limit').fill(String(GUESSES))
+    await page.getByLabel('Log level').selectOption('everything')
     await page.getByRole('button', { name: 'Start crawl' }).click()
 
     const card = page.locator(`article[aria-label="Crawl of ${news.origin}/"]`)
     await card.getByText('patterns-learned', { exact: true }).waitFor()
     await card.getByText('missing-hub', { exact: true }).waitFor()
     expect(await card.getByRole('link', { name: `${news.origin}/world/peru` }).count()).toBe(1)
-    const understood = card.getByRole('region', { name: 'What is understood of' })
+    const understood = card.getByRole('region', { name: 'Findings about' })
     await understood.getByText('hubs confirmed').waitFor()
-    await shoot('planned')
+    await takeScreenshots('planned')
     // Events from before a reload are shown again.
     await page.reload()
     await card.getByText('missing-hub', { exact: true }).waitFor()
@@ -509,7 +509,7 @@ describe('the dashboard', () => {
       await route.continue()
     })
     await perform.click()
-    await section.getByText('An analysis is under way already').waitFor()
+    await section.getByText('An analysis is already running').waitFor()
     await page.unroute('**/api/analysis/start')
     const completed = section.getByText('completed', { exact: true })
     await completed.first().waitFor()
@@ -524,13 +524,13 @@ describe('the dashboard', () => {
     await page.unroute('**/api/analysis/start')
     await page.evaluate(WATCH_RUN)
     await perform.click()
-    const detail = await section.getByRole('link', { name: 'what happens in it' }).getAttribute('href')
+    const detail = await section.getByRole('link', { name: 'show its progress' }).getAttribute('href')
     const [, id] = /^\/analysis\/([\w-]+)\/ssr$/.exec(detail ?? '') ?? []
     await section.locator(`[data-run="${id}"]`).getByText('completed', { exact: true }).waitFor()
     // The last response may arrive after the event of the end.
     await section.locator('button:enabled', { hasText: 'Perform Analysis' }).waitFor()
     expect(await page.evaluate('runsSeen')).toContain('running, disabled')
-    await shoot('analysed')
+    await takeScreenshots('analysed')
 
     await section.getByRole('link', { name: 'Places on a map' }).click()
     await page.getByRole('heading', { name: 'Places' }).waitFor()
@@ -558,9 +558,9 @@ describe('the dashboard', () => {
     await patterns.getByText('/world/{country}', { exact: true }).waitFor()
     await page.getByText(/^4 of 250 countries have a hub/).waitFor()
     expect(await page.locator('.missing a').allTextContents()).toEqual(['peru'])
-    await shoot('places')
+    await takeScreenshots('places')
     await page.setViewportSize({ width: 390, height: 844 })
-    expect(await listWide()).toEqual([])
+    expect(await listTooWide()).toEqual([])
     await page.getByLabel('Host').fill('nowhere.example')
     await page.keyboard.press('Enter')
     await page.getByText('No page of nowhere.example is known to be about a place.').waitFor()
@@ -574,7 +574,7 @@ describe('the dashboard', () => {
     await server.ended
     await page.getByText('offline').waitFor()
     const environment = { ...ENVIRONMENT, PHAROS_TOKEN: TOKEN }
-    server = await startServer(workshop, ['--port', new URL(server.origin).port], environment)
+    server = await startServer(sandbox, ['--port', new URL(server.origin).port], environment)
     await page.waitForURL('**/login?*')
     await page.getByLabel('Token').fill(TOKEN)
     await page.keyboard.press('Enter')
@@ -627,7 +627,7 @@ new MutationObserver(() => {
 }).observe(document.querySelector('.analysis'), { subtree: true, childList: true, attributes: true, characterData: true })`
 
 /** Elements that are wider than the screen of a phone. */
-function listWide(): Promise<string[]> {
+function listTooWide(): Promise<string[]> {
   return page
     .locator('main *')
     .evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().right > 391).map((one) => one.outerHTML))
@@ -644,8 +644,8 @@ async function figureOf(card: Locator, label: string): Promise<number> {
   return Number((await cell.locator('dd').textContent())?.replaceAll(',', ''))
 }
 
-/** Tells whether a number was the same six times in a row. */
-function stays(): (value: number) => boolean {
+/** Creates a check that succeeds when a number was the same six times in a row. */
+function createStableCheck(): (value: number) => boolean {
   const last: number[] = []
   return (value) => {
     last.push(value)
@@ -653,13 +653,14 @@ function stays(): (value: number) => boolean {
   }
 }
 
-async function shoot(name: string): Promise<void> {
-  if (SHOTS === undefined) return
+async function takeScreenshots(name: string): Promise<void> {
+  if (SCREENSHOT_FOLDER === undefined) return
   for (const width of [1280, 390]) {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.setViewportSize({ width, height: width === 390 ? 844 : 900 })
       await page.emulateMedia({ colorScheme })
-      await page.screenshot({ path: join(SHOTS, `dash-${name}-${colorScheme}-${width}.png`), fullPage: true })
+      const path = join(SCREENSHOT_FOLDER, `dash-${name}-${colorScheme}-${width}.png`)
+      await page.screenshot({ path, fullPage: true })
     }
   }
   await page.setViewportSize(SCREEN)
@@ -726,7 +727,7 @@ function writeStory(path: string): AnswerParts {
   return { body: pageOf(`Story ${number}`, isEndless ? [`/story/${number + 1}`] : []), delayMs: 100 }
 }
 
-/** A source with the number of addresses of a large site; most of them were refused. */
+/** Adds a source with as many addresses as a large site has, all of them refused. */
 async function fillLibrary(path: string): Promise<void> {
   const store = await openSqliteStore(path)
   const source = '00000000-0000-4000-8000-000000000001'
@@ -742,7 +743,7 @@ async function fillLibrary(path: string): Promise<void> {
     settings: DEFAULT_SETTINGS,
     createdAt: 1,
   })
-  const now = Date.now() - ROWS
+  const now = Date.now() - ADDRESS_COUNT
   const options = { full: false, acceptLoss: false, discover: false, maxAgeMs: 0, maxAgeMsOf: {}, scope: {} }
   await store.beginCrawl(
     {
@@ -760,7 +761,7 @@ async function fillLibrary(path: string): Promise<void> {
     1000,
   )
   const step = 5000
-  for (let from = 0; from < ROWS; from += step) {
+  for (let from = 0; from < ADDRESS_COUNT; from += step) {
     const finds = Array.from({ length: step }, (_, i): FoundAddress => {
       const address = `${url}page/${from + i}`
       const refusal = { reason: 'blocked', pattern: '/page/**', target: null } as const
@@ -768,6 +769,6 @@ async function fillLibrary(path: string): Promise<void> {
     })
     await store.offer(source, crawl, finds, now + from)
   }
-  await store.endCrawl(crawl, null, now + ROWS)
+  await store.endCrawl(crawl, null, now + ADDRESS_COUNT)
   await store.close()
 }

@@ -12,14 +12,14 @@ import { openChromium } from './chromium.ts'
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 const corpus = join(root, 'test/pages')
 const cases = readdirSync(corpus, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? entry.name : []))
-const URL_OF_PAGES = 'https://docs.example/page.html'
+const PAGE_URL = 'https://docs.example/page.html'
 const SCRIPT = 'https://docs.example/pharos.js'
 const HOST_PAGE = `<script type="module">import * as pharos from '${SCRIPT}'; globalThis.pharos = pharos</script>`
 
 let browser: Browser
 let page: Page
 
-// Chromium may have to be installed first.
+// Takes long when Chromium must be installed first.
 beforeAll(async () => {
   const { code } = await bundleForBrowser(join(root, 'src/index.ts'))
   browser = await openChromium()
@@ -31,7 +31,7 @@ beforeAll(async () => {
       isScript ? { body: code, contentType: 'text/javascript' } : { body: HOST_PAGE, contentType: 'text/html' },
     )
   })
-  await page.goto(URL_OF_PAGES)
+  await page.goto(PAGE_URL)
   await page.waitForFunction(() => 'pharos' in globalThis)
 })
 
@@ -48,7 +48,7 @@ test.each(cases)('%s is extracted the same as in Node', async (name) => {
       const { pharos } = globalThis as unknown as { pharos: { extractPage: typeof extractPage } }
       return JSON.stringify(pharos.extractPage({ url, body }, { debug: true }))
     },
-    { base64: bytes.toString('base64'), url: URL_OF_PAGES },
+    { base64: bytes.toString('base64'), url: PAGE_URL },
   )
-  expect(inChromium).toBe(JSON.stringify(extractPage({ url: URL_OF_PAGES, body: bytes }, { debug: true })))
+  expect(inChromium).toBe(JSON.stringify(extractPage({ url: PAGE_URL, body: bytes }, { debug: true })))
 })

@@ -9,7 +9,7 @@ import { createLazyAssets, pageFolder } from '../../src/cli/assets.ts'
 import { writeContentSecurityPolicy, writePolicySource } from '../../src/core/content-security-policy.ts'
 import { isLong } from '../faults/bounded.ts'
 
-/** A host that serves the page's files with its policy, as our server does, so that the policy needs no service worker. */
+/** A host that sends the files of the page with its content security policy, as `pharos serve` does; no service worker has to add it. */
 export interface PageHost {
   /** Address of the page. */
   readonly address: string
@@ -18,13 +18,13 @@ export interface PageHost {
   close(): Promise<void>
 }
 
-/** Opens the page on a host, in a folder. */
+/** Serves the page on loopback, in a folder of the host. */
 export async function openPageHost(): Promise<PageHost> {
   const read = createLazyAssets(pageFolder('local'))
-  const asked: string[] = []
+  const requestedPaths: string[] = []
   const server = createServer((incoming, outgoing) => {
     const [path = ''] = (incoming.url ?? '').split('?')
-    asked.push(path)
+    requestedPaths.push(path)
     const file = path.startsWith(PAGE_PATH) ? path.slice(PAGE_PATH.length) || 'index.html' : '.'
     void read(`/${file}`).then((found) => {
       if (found === undefined) outgoing.writeHead(404).end()
@@ -36,7 +36,7 @@ export async function openPageHost(): Promise<PageHost> {
   const policy = writeContentSecurityPolicy(writePolicySource(address))
   return {
     address,
-    requestedPaths: asked,
+    requestedPaths,
     async close() {
       if (!server.listening) return
       server.closeAllConnections()
@@ -50,14 +50,18 @@ const PAGE_PATH = '/a/page/'
 /** Content of files by their paths. */
 export type Files = ReadonlyMap<string, Uint8Array>
 
-/** Writes files in the given order, with old times that are one second apart. */
-export function writeFiles(folder: string, files: Iterable<readonly [string, string | Uint8Array]>, since = 0): void {
-  let second = Date.UTC(2020, 0, 1) / 1000 + since
+/** Writes files in the given order, with old times that are one second apart, the first `offsetSeconds` after 2020 began. */
+export function writeFiles(
+  folder: string,
+  files: Iterable<readonly [string, string | Uint8Array]>,
+  offsetSeconds = 0,
+): void {
+  let second = Date.UTC(2020, 0, 1) / 1000 + offsetSeconds
   for (const [path, content] of files) {
-    const place = join(folder, path)
-    fs.mkdirSync(dirname(place), { recursive: true })
-    fs.writeFileSync(place, content)
-    fs.utimesSync(place, second, second)
+    const target = join(folder, path)
+    fs.mkdirSync(dirname(target), { recursive: true })
+    fs.writeFileSync(target, content)
+    fs.utimesSync(target, second, second)
     second++
   }
 }
@@ -75,11 +79,11 @@ export function unzip(archive: Uint8Array): Files {
 }
 
 /** Differences between two sets of files, by path. */
-export function listDifferences(ours: Files, theirs: Files): string[] {
-  const missing = [...theirs.keys()].filter((path) => !ours.has(path)).map((path) => `${path} is missing`)
-  const other = [...ours].flatMap(([path, content]) => {
-    const wanted = theirs.get(path)
-    if (wanted === undefined) return [`${path} is too many`]
+export function listDifferences(actual: Files, expected: Files): string[] {
+  const missing = [...expected.keys()].filter((path) => !actual.has(path)).map((path) => `${path} is missing`)
+  const other = [...actual].flatMap(([path, content]) => {
+    const wanted = expected.get(path)
+    if (wanted === undefined) return [`${path} is not expected`]
     return Buffer.compare(content, wanted) === 0 ? [] : [`${path} differs`]
   })
   return [...missing, ...other]
@@ -93,11 +97,11 @@ export interface Downloaded {
 
 /** Clicks the button that downloads something of the open index. */
 export async function download(page: Page, label: string): Promise<Downloaded> {
-  const [given] = await Promise.all([
+  const [downloaded] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('button', { name: `Download ${label}`, exact: true }).click(),
   ])
-  return { name: given.suggestedFilename(), bytes: fs.readFileSync(await given.path()) }
+  return { name: downloaded.suggestedFilename(), bytes: fs.readFileSync(await downloaded.path()) }
 }
 
 /** Opens the export view of the open index. */
@@ -130,8 +134,8 @@ export async function drop(page: Page, files: readonly string[]): Promise<void> 
 }
 
 /**
- * Measures what blocks the page. Returns the longest CPU time of one task in milliseconds, which unlike elapsed time does not depend on the
- * load of the machine. Only one page of a browser at a time can be measured.
+ * Records the tasks that block the page. The returned function ends the recording and returns the longest CPU time of a task in
+ * milliseconds, which unlike elapsed time does not depend on the load of the machine. A browser can record only one page at a time.
  */
 export async function measureLongestTask(browser: Browser, page: Page): Promise<() => Promise<number>> {
   await browser.startTracing(page, { categories: ['-*', 'disabled-by-default-devtools.timeline'] })
@@ -144,7 +148,7 @@ export async function measureLongestTask(browser: Browser, page: Page): Promise<
     const pages = all.filter(({ name, args }) => name === 'thread_name' && args['name'] === 'CrRendererMain')
     const threads = new Set(pages.map(({ pid, tid }) => `${pid} ${tid}`))
     const tasks = all.filter(({ name, pid, tid }) => name === 'RunTask' && threads.has(`${pid} ${tid}`))
-    if (tasks.length === 0) throw new Error('the browser told of no task')
+    if (tasks.length === 0) throw new Error('the trace contains no task')
     return tasks.reduce((longest, { tdur = 0 }) => Math.max(longest, tdur / 1000), 0)
   }
 }
@@ -194,7 +198,7 @@ export function makeMixedFiles(): Map<string, string | Uint8Array> {
   return files
 }
 
-/** Only `large.txt` is larger than this. */
+/** A file size that only `large.txt` exceeds. */
 export const MIN_LARGE_BYTES: number = 2 ** 17
 
 const utf8 = new TextEncoder()
@@ -240,7 +244,7 @@ const ODD_FILES: Readonly<Record<string, string | Uint8Array>> = {
   'names/back`tick`.md': '# Ticks\n\n`a`\n',
   'names/100%25 & <b>#1?.txt': 'signs that addresses use',
   'names/-dash.js': 'function dash(it) {\n  return it\n}\n',
-  'names/no ending': 'A file not finisheding.\n',
+  'names/no ending': 'A file without an extension.\n',
   'names/UPPER.MD': '# UPPER\n\nletters\n',
   'names/.hidden': 'hidden words\n',
   'names/__proto__.js': 'export function proto() {\n  return {}\n}\n',

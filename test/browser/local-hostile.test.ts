@@ -22,17 +22,17 @@ const LINE_BYTES = isLong ? 10 * MEGABYTE : MEGABYTE / 16
 /** Generous, because machines can be busy. */
 const PATIENCE = { timeout: isLong ? 900_000 : 60_000 }
 /** Writing, uploading and reading the files takes minutes. */
-const LASTING = { timeout: 4 * PATIENCE.timeout }
-/** Far more than a task that yields in time takes on a busy machine, and far less than one that does not. */
-const UNRESPONSIVE_MS = 2000
-/** The longest time that the page may work without yielding. */
-const HELD_UP_MS = 100
+const LONG_TIMEOUT = { timeout: 4 * PATIENCE.timeout }
+/** Limit of elapsed time: far more than a task that yields takes on a busy machine, and far less than one that never yields. */
+const MAX_PAUSE_MS = 2000
+/** Limit of CPU time for which the page may work without yielding. */
+const MAX_TASK_MS = 100
 
-const workshop = new ProgramSandbox()
+const sandbox = new ProgramSandbox()
 let browser: Browser
 let host: PageHost
 
-// Chromium may have to be installed first.
+// Takes long when Chromium must be installed first.
 beforeAll(async () => {
   const opening = openChromium()
   writeLarge('large')
@@ -44,7 +44,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close()
   await host?.close()
-  workshop.remove()
+  sandbox.remove()
 })
 
 /** Script of malicious files; it must never run. */
@@ -52,7 +52,7 @@ const HARM = 'globalThis.ran=1;alert(1)'
 const IMAGE = `<img src=x onerror=${HARM}>`
 const SCRIPT = `<script>${HARM}</script>`
 /** Reverses the text direction, rings the bell, and changes the colours of a terminal. */
-const UNSEEN = '\u202egnp.\u0007\u001b[31m\u2066'
+const INVISIBLE = '\u202egnp.\u0007\u001b[31m\u2066'
 
 describe('malicious files', () => {
   const root = `harm ${IMAGE} \u202efdp`
@@ -110,7 +110,7 @@ describe('malicious files', () => {
   test('stay in their folder, whatever their paths say', async () => {
     const { page, problems } = await openShared()
     await page.evaluate(`{
-      const paths = ${JSON.stringify(TRICKS)}
+      const paths = ${JSON.stringify(TRICKY_PATHS)}
       const data = new DataTransfer()
       for (const path of paths) data.items.add(new File(['# Kiln ' + path], path.split('/').at(-1)))
       const input = document.querySelector('#folder-input')
@@ -123,12 +123,12 @@ describe('malicious files', () => {
     }`)
     await page.getByRole('heading', { name: 'Preview of root' }).waitFor(PATIENCE)
     await page.getByText('Neither file nor folder').click()
-    expect(await page.locator('.figure').textContent()).toContain(`${PLAIN.length} files`)
+    expect(await page.locator('.figure').textContent()).toContain(`${HARMLESS_PATHS.length} files`)
     await page.getByRole('button', { name: /^Read/ }).click()
     await page.locator('#search-box').waitFor(PATIENCE)
     await openPart(page, 'Files')
     await page.locator('.rows').waitFor(PATIENCE)
-    expect(await page.locator('.rows a.path').allTextContents()).toEqual(PLAIN)
+    expect(await page.locator('.rows a.path').allTextContents()).toEqual(HARMLESS_PATHS)
     expect(problems).toEqual([])
   })
 
@@ -152,7 +152,7 @@ describe('malicious files', () => {
     await page.goto(`${host.address}#/`)
     await drop(
       page,
-      ['one', 'two', 'three'].map((folder) => workshop.path(`${folder}/twin`)),
+      ['one', 'two', 'three'].map((folder) => sandbox.path(`${folder}/twin`)),
     )
     await page.getByRole('button', { name: 'Read 3 files' }).click(PATIENCE)
     await openPart(page, 'Files')
@@ -166,8 +166,8 @@ describe('malicious files', () => {
     for (const name of ODD_NAMES) write(`odd/names/${name}`, `# Kiln ${JSON.stringify(name)}\n`)
     for (const name of ODD_FOLDERS) write(`odd/${name}/in.md`, `# Kiln in ${JSON.stringify(name)}\n`)
     const { page, problems } = await openShared()
-    // A folder handle hides most of these.
-    await drop(page, [workshop.path('odd')])
+    // These files are dropped, because a folder handle hides most of them.
+    await drop(page, [sandbox.path('odd')])
     await read(page, ODD_NAMES.length + ODD_FOLDERS.length)
     const entries = [...unzip(await expectPack(page, 'odd')).keys()]
     expect(entries).toContain('images/names/up.png')
@@ -179,10 +179,10 @@ describe('malicious files', () => {
 
     // A name that is not valid UTF-8 cannot be opened, and a warning says so.
     write('nameless/a.md', '# Kiln\n')
-    writeFileSync(Buffer.concat([Buffer.from(workshop.path('nameless/b-')), Buffer.from([0xff, 0xfe])]), 'kiln')
+    writeFileSync(Buffer.concat([Buffer.from(sandbox.path('nameless/b-')), Buffer.from([0xff, 0xfe])]), 'kiln')
     await page.goto(`${host.address}#/`)
-    await drop(page, [workshop.path('nameless')])
-    await page.getByText('Names that are no text').waitFor(PATIENCE)
+    await drop(page, [sandbox.path('nameless')])
+    await page.getByText('Names that are not valid text').waitFor(PATIENCE)
     await read(page, 1)
     await openPart(page, 'Warnings')
     await page.getByText('left out: its name is not valid UTF-8').waitFor(PATIENCE)
@@ -216,7 +216,7 @@ const ODD_FOLDERS = [
 ]
 
 /** Paths that look odd but stay in the folder. */
-const PLAIN = [
+const HARMLESS_PATHS = [
   '...',
   // A backslash is part of the name on systems that allow it.
   '..\\up.md',
@@ -226,8 +226,8 @@ const PLAIN = [
   'constructor/prototype.md',
   'toString.md',
 ]
-const TRICKS = [
-  ...PLAIN,
+const TRICKY_PATHS = [
+  ...HARMLESS_PATHS,
   '..',
   '.',
   '../up.md',
@@ -241,7 +241,7 @@ const TRICKS = [
 ]
 
 describe('very many files', () => {
-  test('leave the page usable, whether uploaded, picked or dropped', LASTING, async () => {
+  test('leave the page usable, whether uploaded, picked or dropped', LONG_TIMEOUT, async () => {
     // `files` is also the name that the page gives to several folders dropped together.
     const folderOf = (count: number) => `many-${count}/files`
     for (const count of new Set([MANY, MANY_LISTED, MANY_DROPPED])) writeNotes(folderOf(count), count)
@@ -256,17 +256,17 @@ describe('very many files', () => {
       }, 50)
     }`)
     const read = page.getByRole('button', { name: /^Read [\d,]+ files$/ })
-    const watched = async (work: () => Promise<void>) => {
+    const expectResponsive = async (work: () => Promise<void>) => {
       const longestTask = await measureLongestTask(browser, page)
       await page.evaluate('watch()')
       await work()
-      expect(await page.evaluate<number>('longest')).toBeLessThan(UNRESPONSIVE_MS)
-      expect(await longestTask()).toBeLessThan(HELD_UP_MS)
+      expect(await page.evaluate<number>('longest')).toBeLessThan(MAX_PAUSE_MS)
+      expect(await longestTask()).toBeLessThan(MAX_TASK_MS)
     }
 
     // Only the page's own work is measured, not the browser's handling of the upload.
     await upload(page, folderOf(MANY))
-    await watched(async () => {
+    await expectResponsive(async () => {
       await read.click(PATIENCE)
       await page.getByText(/\d+ of [\d,]+ files, [\d,]+ chunk/).waitFor(PATIENCE)
       await page.getByRole('button', { name: 'Cancel' }).click()
@@ -276,7 +276,7 @@ describe('very many files', () => {
       await page.goto(`${host.address}#/`)
       await upload(page, folderOf(MANY_LISTED))
     }
-    await watched(async () => {
+    await expectResponsive(async () => {
       await read.click(PATIENCE)
       await page.locator('#search-box').fill(`kiln ${MANY_LISTED - 7}`, PATIENCE)
       await page.getByRole('list', { name: 'Results' }).waitFor(PATIENCE)
@@ -286,12 +286,12 @@ describe('very many files', () => {
     })
 
     const dropped = folderOf(MANY_DROPPED)
-    for (const given of [[dropped], [`${dropped}/east`, `${dropped}/west`]]) {
+    for (const names of [[dropped], [`${dropped}/east`, `${dropped}/west`]]) {
       await page.goto(`${host.address}#/`)
-      await watched(async () => {
+      await expectResponsive(async () => {
         await drop(
           page,
-          given.map((name) => workshop.path(name)),
+          names.map((name) => sandbox.path(name)),
         )
         await read.click(PATIENCE)
         await page.locator('#search-box').waitFor(PATIENCE)
@@ -379,10 +379,10 @@ const NO_PRIVATE_FILES = 'delete globalThis.StorageManager?.prototype.getDirecto
 describe('a browser that cannot store', () => {
   test.each([
     { what: 'private files', prelude: '', folder: 'large', pictureBytes: 1.2 * MEGABYTE },
-    { what: 'a database alone', prelude: NO_PRIVATE_FILES, folder: 'tiny', pictureBytes: 0 },
-  ])('on a full disk the open index can be used and kept ones stay, with $what', async (given) => {
+    { what: 'a database', prelude: NO_PRIVATE_FILES, folder: 'tiny', pictureBytes: 0 },
+  ])('on a full disk the open index works and the stored ones stay (stored in $what)', async (given) => {
     const { prelude, folder, pictureBytes } = given
-    rmSync(workshop.path('small'), { recursive: true, force: true })
+    rmSync(sandbox.path('small'), { recursive: true, force: true })
     write('small/a.md', '# Glaze\n\nThe first words.\n')
     // The quota applies only to a database on the disk.
     const { page, problems, context } = await openPage(prelude, prelude === '' ? undefined : await openProfile())
@@ -390,7 +390,7 @@ describe('a browser that cannot store', () => {
     const small = page.url()
     const devtools = await context.newCDPSession(page)
     const origin = new URL(host.address).origin
-    const limit = async (quotaSize?: number) => {
+    const setQuota = async (quotaSize?: number) => {
       await devtools.send(
         'Storage.overrideQuotaForOrigin',
         quotaSize === undefined ? { origin } : { origin, quotaSize },
@@ -403,8 +403,8 @@ describe('a browser that cannot store', () => {
     const notKept = page.locator('#not-kept')
     // The first quota holds a part of the index, which a database never writes; the second holds nothing.
     const used = await page.evaluate<number>('navigator.storage.estimate().then(({ usage }) => usage)')
-    for (const room of prelude === '' ? [used + MEGABYTE / 4, ...(isLong ? [100] : [])] : [100]) {
-      await limit(room)
+    for (const quota of prelude === '' ? [used + MEGABYTE / 4, ...(isLong ? [100] : [])] : [100]) {
+      await setQuota(quota)
       await page.goto(`${host.address}#/`)
       await ingest(page, folder)
       expect(await notKept.textContent(PATIENCE)).toMatch(/not kept.*no room.*Delete an index.*exported/s)
@@ -415,7 +415,7 @@ describe('a browser that cannot store', () => {
     if (pictureBytes > 0) write('small/c.png', makePicture(pictureBytes))
     await page.goto(`${host.address}#/`)
     await page.locator('#open-unkept').waitFor(PATIENCE)
-    await page.locator('[id^=update-input]').setInputFiles(workshop.path('small'))
+    await page.locator('[id^=update-input]').setInputFiles(sandbox.path('small'))
     await page.getByRole('button', { name: /^Read \d new or changed file/ }).click(PATIENCE)
     expect(await notKept.textContent(PATIENCE)).toMatch(/not kept.*no room.*Delete an index.*exported/s)
     await page.locator('#search-box').fill('later')
@@ -427,20 +427,20 @@ describe('a browser that cannot store', () => {
     expect(await page.locator('#index-facts').textContent()).toMatch(/^1 file/)
     await page.locator('#search-box').fill('first')
     await page.getByRole('list', { name: 'Results' }).waitFor(PATIENCE)
-    const folders = async () => (prelude === '' ? readPrivateFolders(page) : [])
-    expect(await folders()).toEqual([])
-    await limit()
+    const listPrivateFolders = async () => (prelude === '' ? readPrivateFolders(page) : [])
+    expect(await listPrivateFolders()).toEqual([])
+    await setQuota()
     await page.goto(`${host.address}#/`)
     await ingest(page, folder)
     expect(await notKept.count()).toBe(0)
-    expect(await folders()).toHaveLength(prelude === '' ? 1 : 0)
+    expect(await listPrivateFolders()).toHaveLength(prelude === '' ? 1 : 0)
     await page.reload()
     await page.locator('#search-box').fill('glaze', PATIENCE)
     await page.getByRole('list', { name: 'Results' }).waitFor(PATIENCE)
     expect(problems).toEqual([])
   })
 
-  test('storage is denied: the page says so, and works until it is closed', async () => {
+  test('a page that may not store anything says so, and works until it is closed', async () => {
     const denied = `Object.defineProperty(globalThis, 'indexedDB', { value: { open() { throw new DOMException('', 'SecurityError') } } })`
     const absent = `Object.defineProperty(globalThis, 'indexedDB', { value: undefined })`
     for (const prelude of isLong ? [denied, absent] : [denied]) {
@@ -461,7 +461,7 @@ describe('a browser with missing features', () => {
     const { page, problems } = await openPage('delete globalThis.showDirectoryPicker')
     const choosing = page.waitForEvent('filechooser')
     await page.getByRole('button', { name: 'Choose a folder' }).click()
-    await (await choosing).setFiles(workshop.path('tiny'))
+    await (await choosing).setFiles(sandbox.path('tiny'))
     await page.getByRole('button', { name: /^Read/ }).click(PATIENCE)
     await page.locator('#search-box').waitFor(PATIENCE)
     await expectPack(page, 'tiny')
@@ -477,7 +477,7 @@ describe('a browser with missing features', () => {
     expect(await page.getByRole('button', { name: 'Choose a folder' }).count()).toBe(0)
     const choosing = page.waitForEvent('filechooser')
     await page.getByRole('button', { name: 'Choose files' }).click()
-    await (await choosing).setFiles([workshop.path('loose/a.md'), workshop.path('loose/b.md')])
+    await (await choosing).setFiles([sandbox.path('loose/a.md'), sandbox.path('loose/b.md')])
     await page.getByRole('button', { name: 'Read 2 files' }).click(PATIENCE)
     await page.locator('#search-box').waitFor(PATIENCE)
     expect(problems).toEqual([])
@@ -527,7 +527,7 @@ describe('a worker that dies during its work', () => {
     const [worker] = page.workers()
     await worker?.evaluate(`Blob.prototype.arrayBuffer = () => { ${end}; return new Promise(() => {}) }; 0`)
     await page.getByRole('button', { name: /^Read/ }).click()
-    expect(await page.getByRole('alert').textContent(PATIENCE)).toMatch(/ended unexpectedly.*Load the page anew/s)
+    expect(await page.getByRole('alert').textContent(PATIENCE)).toMatch(/ended unexpectedly.*Reload the page/s)
     await page.goto(`${host.address}#/`)
     await page.reload()
     await ingest(page, 'tiny')
@@ -561,8 +561,8 @@ async function openShared(): Promise<Opened> {
 }
 
 /** Opens the page in a separate browser. `prelude` runs first, in the page and in its worker. */
-async function openPage(prelude = '', given?: BrowserContext): Promise<Opened> {
-  const opened = await openWindow(prelude, given)
+async function openPage(prelude = '', existing?: BrowserContext): Promise<Opened> {
+  const opened = await openWindow(prelude, existing)
   onTestFinished(async () => {
     // A worker may still be starting.
     await opened.context.unrouteAll({ behavior: 'ignoreErrors' })
@@ -576,8 +576,8 @@ async function openStart(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Choose files' }).waitFor(PATIENCE)
 }
 
-async function openWindow(prelude = '', given?: BrowserContext): Promise<Opened> {
-  const context = given ?? (await browser.newContext())
+async function openWindow(prelude = '', existing?: BrowserContext): Promise<Opened> {
+  const context = existing ?? (await browser.newContext())
   context.setDefaultTimeout(PATIENCE.timeout)
   // These tests do not need the service worker, which would fetch all files each time.
   await context.addInitScript(`delete Navigator.prototype.serviceWorker; ${prelude}`)
@@ -589,7 +589,7 @@ async function openWindow(prelude = '', given?: BrowserContext): Promise<Opened>
   const page = await context.newPage()
   const problems: string[] = []
   page.on('pageerror', ({ message }) => problems.push(message))
-  page.on('console', (said) => problems.push(`${said.type()}: ${said.text()}`))
+  page.on('console', (entry) => problems.push(`${entry.type()}: ${entry.text()}`))
   page.on('request', (request) => {
     if (!/^blob:/.test(request.url()) && !request.url().startsWith(host.address)) problems.push(request.url())
   })
@@ -605,14 +605,14 @@ async function openWindow(prelude = '', given?: BrowserContext): Promise<Opened>
 
 /** A browser that stores its data on the disk. */
 function openProfile(): Promise<BrowserContext> {
-  return chromium.launchPersistentContext(workshop.path('profile'), {
+  return chromium.launchPersistentContext(sandbox.path('profile'), {
     executablePath: locateChromium(),
     args: ['--no-sandbox', '--disable-gpu'],
   })
 }
 
 async function upload(page: Page, folder: string): Promise<void> {
-  await page.locator('#folder-input').setInputFiles(workshop.path(folder), PATIENCE)
+  await page.locator('#folder-input').setInputFiles(sandbox.path(folder), PATIENCE)
 }
 
 async function ingest(page: Page, folder: string): Promise<void> {
@@ -638,7 +638,7 @@ interface Seen {
   readonly ran: boolean
 }
 
-/** Returns all visible text, after checking that it is plain text of the page. */
+/** Returns all visible text, after checking that nothing from a file became an element, a script or an invisible character. */
 async function readSafely(page: Page): Promise<string> {
   const { texts, foreign, ran } = await page.evaluate<Seen>(`(() => {
     const all = [...document.querySelectorAll('#app *')]
@@ -668,13 +668,13 @@ async function expectPack(page: Page, folder: string): Promise<Buffer> {
 
 /** The pack that the program writes, cached because it is deterministic. */
 async function packWithProgram(folder: string): Promise<Buffer> {
-  const place = workshop.path(`packs/${createHash('sha256').update(folder).digest('hex')}.zip`)
-  if (!existsSync(place)) {
-    mkdirSync(dirname(place), { recursive: true })
-    const { code, stderr } = await workshop.runInProcess(['pack', folder, '--out', place])
+  const target = sandbox.path(`packs/${createHash('sha256').update(folder).digest('hex')}.zip`)
+  if (!existsSync(target)) {
+    mkdirSync(dirname(target), { recursive: true })
+    const { code, stderr } = await sandbox.runInProcess(['pack', folder, '--out', target])
     if (code !== 0) throw new Error(stderr)
   }
-  return readFileSync(place)
+  return readFileSync(target)
 }
 
 /** Private folders (OPFS) in which the page keeps large indexes. */
@@ -686,9 +686,9 @@ function readPrivateFolders(page: Page): Promise<string[]> {
 }
 
 function write(path: string, content: string | Uint8Array): void {
-  const place = workshop.path(path)
-  mkdirSync(dirname(place), { recursive: true })
-  writeFileSync(place, content)
+  const target = sandbox.path(path)
+  mkdirSync(dirname(target), { recursive: true })
+  writeFileSync(target, content)
 }
 
 /** Bytes that begin like an image. */
@@ -707,9 +707,9 @@ function writeLarge(folder: string): void {
 
 function writeHostileFolder(folder: string): void {
   const files: Record<string, string | Uint8Array> = {
-    [`${IMAGE}.md`]: `# ${IMAGE} ${SCRIPT}\n\n[kiln](javascript:${HARM}) ${SCRIPT}\n\n## ${UNSEEN} __proto__\n\nkiln ${UNSEEN}\n`,
+    [`${IMAGE}.md`]: `# ${IMAGE} ${SCRIPT}\n\n[kiln](javascript:${HARM}) ${SCRIPT}\n\n## ${INVISIBLE} __proto__\n\nkiln ${INVISIBLE}\n`,
     [`" onmouseover="${HARM}" x=".md`]: '# kiln\n',
-    [`odd ${UNSEEN}.md`]: '# kiln\n',
+    [`odd ${INVISIBLE}.md`]: '# kiln\n',
     'line\nbreak.md': '# kiln\n',
     'page.html': `<!doctype html><title>${SCRIPT}</title><body onload="${HARM}"><h1>&lt;img src=x onerror=${HARM}&gt;</h1>
       <p>kiln ${SCRIPT} <iframe src="javascript:${HARM}"></iframe></p></body>`,

@@ -7,14 +7,14 @@ import { openPageHost, readPreviewed, readUploaded } from './local-fixture.ts'
 
 /* The local page searches by meaning in a real Chromium, with the same vectors as the program. */
 
-const workshop = new ProgramSandbox()
+const sandbox = new ProgramSandbox()
 let browser: Browser
 
 /** The file that answers this question contains none of its words. */
 const QUESTION = 'automobile repair garage'
 
 beforeAll(async () => {
-  workshop.write({
+  sandbox.write({
     'docs/cars.md': '# Workshop\n\nMechanics fix broken engines and brakes of cars here.\n',
     'docs/bread.md': '# Bakery\n\nKnead the dough, let it rise and bake the loaf.\n',
     'docs/sea.md': '# Lighthouse\n\nA lamp shows ships where the rocks are.\n\n## Fog\n\nA horn sounds each minute.\n',
@@ -23,15 +23,15 @@ beforeAll(async () => {
     'later/doctor.md': '# Clinic\n\nPhysicians treat patients with fevers.\n',
     'later/music.md': '# Choir\n\nSingers rehearse on Mondays.\n',
   })
-  const packed = await workshop.runInProcess(['pack', 'docs', '--out', 'docs.zip', '--vectors'])
+  const packed = await sandbox.runInProcess(['pack', 'docs', '--out', 'docs.zip', '--vectors'])
   expect(packed).toMatchObject({ code: 0 })
-  expect(await workshop.runInProcess(['pack', 'docs', '--out', 'docs-pack', '--vectors'])).toMatchObject({ code: 0 })
+  expect(await sandbox.runInProcess(['pack', 'docs', '--out', 'docs-pack', '--vectors'])).toMatchObject({ code: 0 })
   browser = await openChromium()
 })
 
 afterAll(async () => {
   await browser?.close()
-  workshop.remove()
+  sandbox.remove()
 })
 
 /** The vectors that the browser stores for each index, by the name of the index. */
@@ -50,7 +50,7 @@ async function readKeptVectors(page: Page): Promise<Record<string, Buffer>> {
   return Object.fromEntries(Object.entries(found).map(([name, bytes]) => [name, Buffer.from(bytes)]))
 }
 
-async function untilMeant(page: Page): Promise<void> {
+async function waitForMeaningSearch(page: Page): Promise<void> {
   await page.getByText('Searched by words and meaning').waitFor({ timeout: 60_000 })
 }
 
@@ -75,34 +75,34 @@ test('a folder is searched by meaning with the same vectors as in the program, a
   await page.getByRole('heading').first().waitFor()
   expect(host.requestedPaths.filter((path) => path.includes('/model/'))).toEqual([])
 
-  await readUploaded(page, workshop.path('docs'))
-  await untilMeant(page)
+  await readUploaded(page, sandbox.path('docs'))
+  await waitForMeaningSearch(page)
   expect((await find(page, QUESTION))[0]).toBe('cars.md')
-  const wanted = fs.readFileSync(workshop.path('docs-pack/vectors.bin'))
+  const wanted = fs.readFileSync(sandbox.path('docs-pack/vectors.bin'))
   await expect.poll(async () => (await readKeptVectors(page))['docs']).toEqual(wanted)
 
   // A pack contains its vectors.
   await page.goto(`${host.address}#/`)
-  await page.locator('#pack-input').setInputFiles(workshop.path('docs.zip'))
-  await untilMeant(page)
+  await page.locator('#pack-input').setInputFiles(sandbox.path('docs.zip'))
+  await waitForMeaningSearch(page)
   expect((await find(page, QUESTION))[0]).toBe('cars.md')
 
-  const countModel = `caches.keys().then(async (names) => {
+  const countModelFiles = `caches.keys().then(async (names) => {
     const model = names.find((name) => name.includes(' model '))
     return model === undefined ? 0 : (await (await caches.open(model)).keys()).length
   })`
-  await expect.poll(() => page.evaluate(countModel)).toBe(5)
+  await expect.poll(() => page.evaluate(countModelFiles)).toBe(5)
   await host.close()
   // A kept index is searched by its stored vectors, and another folder is embedded offline.
   await page.goto(`${host.address}#/`)
   await page.reload()
   await page.getByRole('link', { name: 'Open docs', exact: true }).last().click()
-  await untilMeant(page)
+  await waitForMeaningSearch(page)
   expect((await find(page, QUESTION))[0]).toBe('cars.md')
   await page.goto(`${host.address}#/`)
-  await page.locator('#folder-input').setInputFiles(workshop.path('later'))
+  await page.locator('#folder-input').setInputFiles(sandbox.path('later'))
   await readPreviewed(page)
-  await untilMeant(page)
+  await waitForMeaningSearch(page)
   expect((await find(page, 'medical help for sick people'))[0]).toBe('doctor.md')
   expect(problems).toEqual([])
 })

@@ -16,28 +16,28 @@ import { readUploaded } from './local-fixture.ts'
 
 let browser: Browser
 
-// Chromium may have to be installed first.
+// Takes long when Chromium must be installed first.
 beforeAll(async () => {
   browser = await openChromium()
 })
 
 afterAll(() => browser?.close())
 
-const GRAMMARS = 12
-const MODEL = 5
+const GRAMMAR_COUNT = 12
+const MODEL_FILE_COUNT = 5
 
-/** Opens the page; `again` opens it again in the same browser. */
-async function openPage(address: string, again?: Page): Promise<Page> {
-  const context = again?.context() ?? (await browser.newContext())
-  if (again === undefined) onTestFinished(() => context.close())
+/** Opens the page in a new browser context, or in the context of `sibling`. */
+async function openPage(address: string, sibling?: Page): Promise<Page> {
+  const context = sibling?.context() ?? (await browser.newContext())
+  if (sibling === undefined) onTestFinished(() => context.close())
   const page = await context.newPage()
   await page.goto(address)
   await page.getByRole('heading').first().waitFor()
   return page
 }
 
-/** Number of files that the browser caches for each kind and build. */
-function readKept(page: Page): Promise<Record<string, number>> {
+/** The number of files in each cache, by the name of the cache. */
+function countCachedFiles(page: Page): Promise<Record<string, number>> {
   return page.evaluate(`(async () => {
     const kept = {}
     for (const name of await caches.keys()) kept[name] = (await (await caches.open(name)).keys()).length
@@ -46,9 +46,11 @@ function readKept(page: Page): Promise<Record<string, number>> {
 }
 
 /** Waits until all files are cached, and returns the names of the caches. */
-async function untilKept(page: Page): Promise<string[]> {
-  await expect.poll(async () => Object.values(await readKept(page))).toEqual(expect.arrayContaining([GRAMMARS, MODEL]))
-  return Object.keys(await readKept(page))
+async function waitForCaches(page: Page): Promise<string[]> {
+  await expect
+    .poll(async () => Object.values(await countCachedFiles(page)))
+    .toEqual(expect.arrayContaining([GRAMMAR_COUNT, MODEL_FILE_COUNT]))
+  return Object.keys(await countCachedFiles(page))
 }
 
 /** The status of the response for an address, or `nothing` when the request fails. */
@@ -100,10 +102,10 @@ async function tryAllWays(page: Page): Promise<ReadonlySet<string>> {
   ])
   // The result of a beacon cannot be observed, so this waits.
   await new Promise((resolve) => setTimeout(resolve, 200))
-  return new Set(other.asked)
+  return new Set(other.requestedPaths)
 }
 
-const NOWHERE: ReadonlySet<string> = new Set()
+const NO_WAY: ReadonlySet<string> = new Set()
 
 test('without the policy, a page and its worker reach another host in every way', async () => {
   const host = await openHost()
@@ -123,36 +125,36 @@ test('the page of a server can reach only its own folder, and needs no server af
   expect(await reach(page, './grammars/go.wasm')).toBe(200)
   const others = ['/health', '/api/crawls', '/', '/locals', 'http://localhost:1/', 'https://docs.example/']
   for (const address of others) expect([address, await reach(page, address)]).toEqual([address, 'nothing'])
-  expect(await tryAllWays(page)).toEqual(NOWHERE)
+  expect(await tryAllWays(page)).toEqual(NO_WAY)
   const [worker] = page.workers()
   expect(await worker?.evaluate(`fetch('/health').then(() => 'reached', () => 'nothing')`)).toBe('nothing')
 
-  await untilKept(page)
+  await waitForCaches(page)
   await server.close()
   expect(await reach(page, './grammars/ruby.wasm')).toBe(200)
   await page.reload()
   await page.getByRole('heading').first().waitFor()
-  expect(await tryAllWays(page)).toEqual(NOWHERE)
+  expect(await tryAllWays(page)).toEqual(NO_WAY)
   const other = await openPage(`${server.origin}/local/index.html?a=b#c`, page)
   expect(await reach(other, './grammars/cpp.wasm')).toBe(200)
   expect(await reach(other, './other.txt')).toBe('nothing')
 })
 
 describe('the page on a static file host', () => {
-  test('can reach nothing outside its folder from the first load on, nor can its worker, and leaves other data of the host alone', async () => {
+  test('keeps itself and its worker inside its folder from the first load on, and uses no changed file', async () => {
     const host = await openHost({ vary: '*' })
     const page = await openPage(host.address)
-    expect(await tryAllWays(page)).toEqual(NOWHERE)
-    await untilKept(page)
-    host.asked.length = 0
+    expect(await tryAllWays(page)).toEqual(NO_WAY)
+    await waitForCaches(page)
+    host.requestedPaths.length = 0
     expect(await reach(page, './grammars/go.wasm')).toBe(200)
     expect(await reach(page, './other.txt')).toBe(200)
     expect(await reach(page, './nothing.txt')).toBe(404)
-    expect(host.asked).toEqual(['/a/page/other.txt', '/a/page/nothing.txt'])
+    expect(host.requestedPaths).toEqual(['/a/page/other.txt', '/a/page/nothing.txt'])
     await page.reload()
     // From here on the service worker adds the policy, and the page can reach only its folder.
     expect(await reach(page, '../beside.txt')).toBe('nothing')
-    expect(await tryAllWays(page)).toEqual(NOWHERE)
+    expect(await tryAllWays(page)).toEqual(NO_WAY)
     // A file that is missing from the cache and has changed on the host is not used with this build, and the policy still applies.
     for (const path of ['grammars/go.wasm', 'grammars/ruby.wasm', 'index.html']) await forget(page, host.address + path)
     host.change('grammars/go.wasm')
@@ -165,35 +167,36 @@ describe('the page on a static file host', () => {
     // Reloads without the cache, as a user can do by hand.
     const session = await page.context().newCDPSession(page)
     await Promise.all([page.waitForEvent('load'), session.send('Page.reload', { ignoreCache: true })])
-    expect(await tryAllWays(page)).toEqual(NOWHERE)
+    expect(await tryAllWays(page)).toEqual(NO_WAY)
   })
 
   test('changes to a later build when no other tab has the earlier one open', async () => {
     const host = await openHost()
     const first = await openPage(host.address)
-    const [earlier = ''] = (await untilKept(first)).filter((name) => name.includes(' page '))
+    const [earlier = ''] = (await waitForCaches(first)).filter((name) => name.includes(' page '))
     host.renew()
     await first.evaluate('navigator.serviceWorker.getRegistration().then((one) => one.update())')
-    const waits = () => first.evaluate('navigator.serviceWorker.getRegistration().then((one) => one.waiting !== null)')
-    await expect.poll(waits).toBe(true)
+    const isWaiting = () =>
+      first.evaluate('navigator.serviceWorker.getRegistration().then((one) => one.waiting !== null)')
+    await expect.poll(isWaiting).toBe(true)
     const second = await openPage(host.address, first)
     const languages = await Promise.all([first, second].map((page) => page.evaluate('document.documentElement.lang')))
     expect(languages).toEqual(['en', 'en'])
-    expect(Object.keys(await readKept(second))).toContain(earlier)
+    expect(Object.keys(await countCachedFiles(second))).toContain(earlier)
     await second.close()
     await first.reload()
     await expect.poll(() => first.evaluate('document.documentElement.lang').catch(() => '')).toBe('en-later')
-    const kept = await readKept(first)
+    const kept = await countCachedFiles(first)
     expect(Object.keys(kept)).not.toContain(earlier)
     // Unchanged files need not be fetched again.
-    expect(Object.values(kept)).toContain(GRAMMARS)
-    expect(host.asked.filter((path) => path.endsWith('/cpp.wasm'))).toHaveLength(1)
+    expect(Object.values(kept)).toContain(GRAMMAR_COUNT)
+    expect(host.requestedPaths.filter((path) => path.endsWith('/cpp.wasm'))).toHaveLength(1)
   })
 
   test.each([
     ['the browser allows no service worker', 'block', undefined],
     ['the host changes one of its files', 'allow', 'icon-'],
-  ] as const)('works where %s, without a worker, so that the policy holds', async (_, serviceWorkers, changed) => {
+  ] as const)('works without a web worker, so that the policy holds, where %s', async (_, serviceWorkers, changed) => {
     const host = await openHost()
     if (changed !== undefined) host.change(`assets/${findAsset(changed)}`)
     const context = await browser.newContext({ serviceWorkers })
@@ -209,7 +212,7 @@ describe('the page on a static file host', () => {
     await readUploaded(page, folder)
     await page.locator('#search-box').fill('fire')
     await page.getByRole('list', { name: 'Results' }).waitFor()
-    if (changed === undefined) expect(await readKept(page)).toEqual({})
+    if (changed === undefined) expect(await countCachedFiles(page)).toEqual({})
     expect(problems).toEqual([])
   })
 })
@@ -227,14 +230,14 @@ async function forget(page: Page, address: string): Promise<void> {
 }
 
 /** A host that answers every request. */
-async function openOther(): Promise<{ readonly address: string; readonly asked: string[] }> {
-  const asked: string[] = []
+async function openOther(): Promise<{ readonly address: string; readonly requestedPaths: string[] }> {
+  const requestedPaths: string[] = []
   const server = createServer(({ url }, outgoing) => {
-    asked.push(url ?? '')
+    requestedPaths.push(url ?? '')
     outgoing.writeHead(200, { 'access-control-allow-origin': '*', 'content-type': 'text/javascript' }).end()
   })
   const origin = await listen(server)
-  return { address: `${origin}/`, asked }
+  return { address: `${origin}/`, requestedPaths }
 }
 
 /** The address of a server that is closed after the test. */
@@ -251,40 +254,40 @@ interface Host {
   /** Address of the page. */
   readonly address: string
   /** Paths of the requests. */
-  readonly asked: string[]
+  readonly requestedPaths: string[]
   /** Replaces the build with a later one. */
   renew(): void
   /** Replaces the content of a file. */
   change(path: string): void
 }
 
-const PLACE = '/a/page/'
+const PAGE_PATH = '/a/page/'
 
 /** Other files on the host: the first shows what a page and its worker can do without a policy. */
-const BESIDES: Readonly<Record<string, readonly [type: string, text: string]>> = {
-  [`${PLACE}free.html`]: ['text/html', '<h1>Free</h1><script>new Worker("./free.js")</script>'],
-  [`${PLACE}free.js`]: ['text/javascript', ''],
-  [`${PLACE}other.txt`]: ['text/plain', 'other'],
+const OTHER_FILES: Readonly<Record<string, readonly [type: string, text: string]>> = {
+  [`${PAGE_PATH}free.html`]: ['text/html', '<h1>Free</h1><script>new Worker("./free.js")</script>'],
+  [`${PAGE_PATH}free.js`]: ['text/javascript', ''],
+  [`${PAGE_PATH}other.txt`]: ['text/plain', 'other'],
   '/a/beside.txt': ['text/plain', 'beside'],
 }
 
 /** A static file host that adds no policy, with the page in one of its folders. */
-async function openHost(fields: Readonly<Record<string, string>> = {}): Promise<Host> {
+async function openHost(headers: Readonly<Record<string, string>> = {}): Promise<Host> {
   const readBuilt = createLazyAssets(pageFolder('local'))
   const changed = new Map<string, string>()
-  const asked: string[] = []
+  const requestedPaths: string[] = []
   const server = createServer((incoming, outgoing) => {
     const [path = ''] = (incoming.url ?? '').split('?')
-    asked.push(path)
+    requestedPaths.push(path)
     void read(path.replace(/\/$/, '/index.html')).then(([type, body]) => {
       if (body === undefined) outgoing.writeHead(404).end()
-      else outgoing.writeHead(200, { 'content-type': type, 'cache-control': 'max-age=600', ...fields }).end(body)
+      else outgoing.writeHead(200, { 'content-type': type, 'cache-control': 'max-age=600', ...headers }).end(body)
     })
   })
   const origin = await listen(server)
   return {
-    address: `${origin}${PLACE}`,
-    asked,
+    address: `${origin}${PAGE_PATH}`,
+    requestedPaths,
     renew() {
       const [page, worker] = [readText('index.html'), readText('service-worker.js')]
       const later = page.replace('lang="en"', 'lang="en-later"')
@@ -297,8 +300,8 @@ async function openHost(fields: Readonly<Record<string, string>> = {}): Promise<
   }
 
   async function read(path: string): Promise<readonly [type: string, body?: string | Uint8Array | undefined]> {
-    if (!path.startsWith(PLACE) || path in BESIDES) return BESIDES[path] ?? ['']
-    const name = path.slice(PLACE.length)
+    if (!path.startsWith(PAGE_PATH) || path in OTHER_FILES) return OTHER_FILES[path] ?? ['']
+    const name = path.slice(PAGE_PATH.length)
     const built = await readBuilt(`/${name}`)
     return [built?.type ?? '', changed.get(name) ?? built?.body]
   }

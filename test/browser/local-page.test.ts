@@ -17,13 +17,13 @@ import {
 
 /* The local page from a user's view: in a real Chromium, with a folder of a few files. */
 
-const workshop = new ProgramSandbox()
+const sandbox = new ProgramSandbox()
 let browser: Browser
 let host: PageHost
 
 beforeAll(async () => {
   const opening = openChromium()
-  writeFiles(workshop.path('boats'), Object.entries(FILES))
+  writeFiles(sandbox.path('boats'), Object.entries(FILES))
   host = await openPageHost()
   browser = await opening
 })
@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close()
   await host?.close()
-  workshop.remove()
+  sandbox.remove()
 })
 
 /** An image of one red pixel. */
@@ -79,7 +79,7 @@ async function openShared(): Promise<Page> {
 async function openBoats(): Promise<Page> {
   const page = await openShared()
   if (boats === undefined) {
-    await readUploaded(page, workshop.path('boats'))
+    await readUploaded(page, sandbox.path('boats'))
     boats = page.url()
   }
   await page.goto(boats)
@@ -88,7 +88,7 @@ async function openBoats(): Promise<Page> {
 }
 
 /** Opens the page in a browser with empty storage. */
-async function openOwn(): Promise<Page> {
+async function openFresh(): Promise<Page> {
   const page = await openWindow()
   onTestFinished(() => page.context().close())
   return page
@@ -104,7 +104,7 @@ async function openWindow(): Promise<Page> {
 
 /** Gives the page a folder without reading it. */
 async function preview(page: Page, name = 'boats', input = '#folder-input'): Promise<void> {
-  await page.locator(input).setInputFiles(workshop.path(name))
+  await page.locator(input).setInputFiles(sandbox.path(name))
   await page.getByRole('heading', { name: /^(?:Preview of|Update from) / }).waitFor()
 }
 
@@ -117,9 +117,9 @@ function textOf(page: Page, selector: string): Promise<string | null> {
 }
 
 /** The pack that the program writes for a folder. */
-async function packWithProgram(folder: string, ...more: string[]): Promise<Buffer> {
-  const out = workshop.path(`${folder.replaceAll('/', '-')}.zip`)
-  expect(await workshop.runInProcess(['pack', folder, '--out', out, ...more])).toMatchObject({ code: 0 })
+async function packWithProgram(folder: string, ...extraArgs: string[]): Promise<Buffer> {
+  const out = sandbox.path(`${folder.replaceAll('/', '-')}.zip`)
+  expect(await sandbox.runInProcess(['pack', folder, '--out', out, ...extraArgs])).toMatchObject({ code: 0 })
   return fs.readFileSync(out)
 }
 
@@ -149,13 +149,13 @@ test('an unknown index is reported once, without further changes of the page', a
 describe('the index of a folder', () => {
   test('can be searched, read and browsed', async () => {
     const page = await openBoats()
-    expect(await textOf(page, '#missing')).toBe('1 file is not in it: the warnings say why')
+    expect(await textOf(page, '#missing')).toBe('1 file is missing: the warnings say why')
     expect(await textOf(page, '#secrets-line')).toBe('May hold secrets: .env, src/keys.ts')
 
     const box = page.locator('#search-box')
     await box.fill('retr')
     await page.locator('#completion').waitFor()
-    expect(await textOf(page, '#completion')).toMatch(/Nothing has “retr” as a word.*: retry\./)
+    expect(await textOf(page, '#completion')).toMatch(/No text contains the word “retr”.*: retry\./)
     expect(await page.locator('mark').first().textContent()).toBe('retry')
     await box.fill('grusse')
     await page.getByText('1 result', { exact: true }).waitFor()
@@ -210,9 +210,9 @@ describe('the index of a folder', () => {
     const compact = await download(page, 'Compact pack')
     expect(full).toMatch(/^boats\.llmx-[0-9a-f]{8}\.zip$/)
     expect(compact.name).toBe(full)
-    fs.writeFileSync(workshop.path(compact.name), compact.bytes)
+    fs.writeFileSync(sandbox.path(compact.name), compact.bytes)
     await page.goto(`${host.address}#/`)
-    await page.locator('#pack-input').setInputFiles(workshop.path(compact.name))
+    await page.locator('#pack-input').setInputFiles(sandbox.path(compact.name))
     await page.locator('#search-box').waitFor()
     expect(await textOf(page, 'h1')).toBe('boats')
     expect(await textOf(page, '.index-head')).toMatch(/not known/)
@@ -220,9 +220,9 @@ describe('the index of a folder', () => {
     await openPart(page, 'Symbols')
     await page.getByText('A compact pack does not say which definitions its code has.').waitFor()
 
-    fs.writeFileSync(workshop.path('manifest.json'), unzip(await packWithProgram('boats')).get('manifest.json') ?? '')
+    fs.writeFileSync(sandbox.path('manifest.json'), unzip(await packWithProgram('boats')).get('manifest.json') ?? '')
     await page.goto(`${host.address}#/`)
-    await page.locator('#pack-input').setInputFiles(workshop.path('manifest.json'))
+    await page.locator('#pack-input').setInputFiles(sandbox.path('manifest.json'))
     expect(await page.getByRole('alert').textContent()).toMatch(/manifest\.json is not the index\.json of a pack/)
   })
 })
@@ -236,8 +236,8 @@ test('excluded files are read neither now nor by an update, as if an ignore file
   await page.getByRole('button', { name: 'Read 6 files' }).click()
   await page.locator('#search-box').waitFor()
   expect(await page.locator('#secrets-line').count()).toBe(0)
-  fs.cpSync(workshop.path('boats'), workshop.path('without/boats'), { recursive: true })
-  fs.writeFileSync(workshop.path('without/boats/.pharosignore'), `${patterns}.pharosignore\n`)
+  fs.cpSync(sandbox.path('boats'), sandbox.path('without/boats'), { recursive: true })
+  fs.writeFileSync(sandbox.path('without/boats/.pharosignore'), `${patterns}.pharosignore\n`)
   const wanted = await packWithProgram('without/boats')
   await expectPack(page, wanted)
 
@@ -252,18 +252,18 @@ test('the chunk limit can be changed, and the page says which files are incomple
   const page = await openShared()
   await preview(page)
   await page.getByText('Limits', { exact: true }).click()
-  await page.getByLabel('Most chunks of one file').fill('2')
+  await page.getByLabel('Chunk limit per file').fill('2')
   await readPreviewed(page)
-  expect(await textOf(page, '#missing')).toMatch(/1 file is not in it, 2 files are not whole/)
+  expect(await textOf(page, '#missing')).toMatch(/1 file is missing, 2 files are incomplete/)
   await expectPack(page, await packWithProgram('boats', '--max-chunks-per-file', '2'))
 })
 
 test('an update previews the files to read, and is offered for a known folder', async () => {
   // This browser has no other index.
-  const page = await openOwn()
-  await readUploaded(page, workshop.path('boats'))
-  const later = workshop.path('later/boats')
-  fs.cpSync(workshop.path('boats'), later, { recursive: true, preserveTimestamps: true })
+  const page = await openFresh()
+  await readUploaded(page, sandbox.path('boats'))
+  const later = sandbox.path('later/boats')
+  fs.cpSync(sandbox.path('boats'), later, { recursive: true, preserveTimestamps: true })
   writeFiles(later, [['new.md', '# New\n\nA boat.\n']])
   fs.rmSync(`${later}/data.json`)
   await page.goto(`${host.address}#/`)
@@ -289,11 +289,11 @@ test('an update previews the files to read, and is offered for a known folder', 
 
 test('going back restores the previous view and scroll position', async () => {
   writeFiles(
-    workshop.path('many'),
+    sandbox.path('many'),
     Array.from({ length: 60 }, (_, i) => [`note-${i}.md`, `# Note ${i}\n\nA mooring.\n`]),
   )
   const page = await openShared()
-  await readUploaded(page, workshop.path('many'))
+  await readUploaded(page, sandbox.path('many'))
   // The order of the hits changes once, when the index can be searched by meaning too.
   await page.getByText('Searched by words and meaning').waitFor({ timeout: 60_000 })
   await page.locator('#search-box').fill('mooring')
@@ -304,18 +304,18 @@ test('going back restores the previous view and scroll position', async () => {
   const words = await hit.textContent()
   const top = await page.evaluate<number>('scrollY')
   expect(top).toBeGreaterThan(1000)
-  const place = `[scrollY, document.activeElement.textContent]`
+  const scrollAndFocus = `[scrollY, document.activeElement.textContent]`
   for (const back of [() => page.goBack(), () => page.keyboard.press('Escape')]) {
     await hit.click()
     await page.locator('#chunk-text').waitFor()
     expect(await page.evaluate('scrollY')).toBe(0)
     await back()
-    await expect.poll(() => page.evaluate(place)).toEqual([top, words])
+    await expect.poll(() => page.evaluate(scrollAndFocus)).toEqual([top, words])
   }
 })
 
 test('leaving while a folder is read needs a confirmation, and going back stops the reading', async () => {
-  const page = await openOwn()
+  const page = await openFresh()
   await preview(page)
   // Reading is blocked until the test releases it.
   await page.workers()[0]?.evaluate(`{
@@ -328,9 +328,9 @@ test('leaving while a folder is read needs a confirmation, and going back stops 
   }`)
   await page.getByRole('button', { name: 'Read 10 files' }).click()
   await page.getByRole('button', { name: 'Cancel' }).waitFor()
-  const asked = page.waitForEvent('dialog')
+  const dialogOpened = page.waitForEvent('dialog')
   const closing = page.close({ runBeforeUnload: true })
-  const dialog = await asked
+  const dialog = await dialogOpened
   expect(dialog.type()).toBe('beforeunload')
   await dialog.dismiss()
   await closing

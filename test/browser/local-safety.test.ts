@@ -21,14 +21,14 @@ import {
  * Chromium, compared with the output of the program for the same folders.
  */
 
-const workshop = new ProgramSandbox()
+const sandbox = new ProgramSandbox()
 let browser: Browser
 let host: PageHost
 /** The window that all tests share, because opening a new one costs more than most tests do in it. */
 let context: BrowserContext
 let page: Page
-/** Whether a test changed the worker of the page in a way that the next test must not see. */
-let isSpoiled = false
+/** Whether a test patched the worker of the page, which must be reloaded before the next test. */
+let isWorkerPatched = false
 
 beforeAll(async () => {
   host = await openPageHost()
@@ -36,7 +36,7 @@ beforeAll(async () => {
   await openWindow()
 })
 
-beforeEach(() => (isSpoiled ? openStart() : page.goto(`${host.address}#/`)))
+beforeEach(() => (isWorkerPatched ? openStart() : page.goto(`${host.address}#/`)))
 
 // A failed test may leave any state behind.
 afterEach(async ({ task }) => {
@@ -48,7 +48,7 @@ afterEach(async ({ task }) => {
 afterAll(async () => {
   await browser?.close()
   await host?.close()
-  workshop.remove()
+  sandbox.remove()
 })
 
 async function openWindow(): Promise<void> {
@@ -66,32 +66,32 @@ async function openTab(within = context): Promise<Page> {
 async function openStart(tab = page): Promise<void> {
   await tab.goto('about:blank')
   await tab.goto(host.address)
-  if (tab === page) isSpoiled = false
+  if (tab === page) isWorkerPatched = false
   await tab.getByRole('button', { name: 'Choose a folder' }).waitFor()
 }
 
-const PATIENT = { timeout: 60_000 }
+const PATIENCE = { timeout: 60_000 }
 
 /** The worker of the page. */
 async function workerOf(tab = page): Promise<Worker> {
-  await expect.poll(() => tab.workers().length, PATIENT).toBe(1)
+  await expect.poll(() => tab.workers().length, PATIENCE).toBe(1)
   const [worker] = tab.workers()
-  if (worker === undefined) throw new Error('the page works without a worker')
+  if (worker === undefined) throw new Error('the page has no worker')
   return worker
 }
 
-/** Changes browser APIs in the worker of the page. */
-async function spoil(script: string): Promise<void> {
-  isSpoiled = true
+/** Runs a script in the worker of the page that replaces browser APIs. */
+async function patchWorker(script: string): Promise<void> {
+  isWorkerPatched = true
   await (await workerOf()).evaluate(script)
 }
 
-const facts = (tab = page) => tab.locator('#index-facts').textContent()
+const readFacts = (tab = page) => tab.locator('#index-facts').textContent()
 
 /** The pack that the program writes for the folder now. */
 async function packByProgram(folder: string, ...args: string[]): Promise<Buffer> {
-  const out = workshop.path(`${folder}-${args.join('')}.zip`)
-  expect(await workshop.runInProcess(['pack', workshop.path(folder), '--out', out, ...args])).toMatchObject({ code: 0 })
+  const out = sandbox.path(`${folder}-${args.join('')}.zip`)
+  expect(await sandbox.runInProcess(['pack', sandbox.path(folder), '--out', out, ...args])).toMatchObject({ code: 0 })
   return fs.readFileSync(out)
 }
 
@@ -106,12 +106,12 @@ async function expectSame(folder: string): Promise<void> {
 
 /** Updates the open index from a folder of the disk. */
 async function update(folder: string): Promise<void> {
-  await readUploaded(page, workshop.path(folder), '[id^=update-input]')
+  await readUploaded(page, sandbox.path(folder), '[id^=update-input]')
 }
 
 const NOTES = Array.from({ length: 8 }, (_, i) => [`n/${i + 10}.md`, `# Note ${i}\n\nThe words of ${i}.\n`] as const)
 
-/** Writes files to the private file system (OPFS), and makes the directory picker return them. */
+/** Writes files to the private file system (OPFS), makes the directory picker return their folder, and chooses it. */
 async function choosePrivate(name: string, files: readonly (readonly [string, string])[]): Promise<void> {
   await page.evaluate(`(async () => {
     const top = await navigator.storage.getDirectory()
@@ -129,9 +129,9 @@ async function choosePrivate(name: string, files: readonly (readonly [string, st
   await page.getByRole('button', { name: 'Choose a folder' }).click()
 }
 
-/** Makes the browser refuse to open files from then on, and with `isGone` to list folders. */
+/** After five more files, the browser refuses to open files, and with `isGone` also to list folders. */
 async function loseFolder(isGone: boolean): Promise<void> {
-  await spoil(`{
+  await patchWorker(`{
     const refuse = () => Promise.reject(new DOMException('gone', 'NotFoundError'))
     const { getFile } = FileSystemFileHandle.prototype
     let left = 5
@@ -150,34 +150,34 @@ describe('a folder that disappears during an update', () => {
   const read = () => page.getByRole('button', { name: /^(?:Read|Remove) / }).click()
   const whole = expect.stringContaining(`${NOTES.length} files, `)
 
-  /** The window with the index. Each test leaves it as it was. */
-  let keptIn: BrowserContext | undefined
+  /** The browser context that has the index. Each test leaves the index as it was. */
+  let contextWithIndex: BrowserContext | undefined
 
   beforeEach(async () => {
-    if (keptIn !== context) {
+    if (contextWithIndex !== context) {
       await choosePrivate('notes', NOTES)
       await page.getByRole('heading', { name: 'Preview of notes' }).waitFor()
       await readPreviewed(page)
-      expect(await facts()).toEqual(whole)
+      expect(await readFacts()).toEqual(whole)
       await page.goto(`${host.address}#/`)
-      keptIn = context
+      contextWithIndex = context
     }
     await page.getByRole('button', { name: 'Update notes' }).click()
     await page.getByRole('heading', { name: 'Update from notes' }).waitFor()
   })
 
-  const expectAsItWas = async () => {
+  const expectUnchangedIndex = async () => {
     await openStart()
     await page.getByRole('link', { name: 'Open notes' }).click()
     await page.locator('#search-box').waitFor()
-    expect(await facts()).toEqual(whole)
+    expect(await readFacts()).toEqual(whole)
   }
 
   test('a lost folder ends the update, and the index stays as it was', async () => {
     await loseFolder(true)
     await read()
-    expect(await page.getByRole('alert').textContent()).toMatch(/cannot be read any more.*is as it was/)
-    await expectAsItWas()
+    expect(await page.getByRole('alert').textContent()).toMatch(/can no longer be read.*is unchanged/)
+    await expectUnchangedIndex()
     expect(await page.getByRole('link', { name: /^Warnings/ }).textContent()).toBe('Warnings 0')
   })
 
@@ -185,25 +185,25 @@ describe('a folder that disappears during an update', () => {
     await loseFolder(false)
     await read()
     await page.locator('#search-box').waitFor()
-    expect(await facts()).toEqual(whole)
+    expect(await readFacts()).toEqual(whole)
     await page.getByRole('link', { name: /^Warnings/ }).click()
-    await page.getByText('cannot be read now; this is what it was before').first().waitFor()
-    await expectAsItWas()
+    await page.getByText('cannot be read now; the previous version is kept').first().waitFor()
+    await expectUnchangedIndex()
     await page.getByRole('button', { name: 'Update notes' }).click()
     await page.getByRole('heading', { name: 'Update from notes' }).waitFor()
     await read()
     await page.locator('#search-box').waitFor()
-    expect(await facts()).toContain(`(0 read anew, ${NOTES.length} as before)`)
+    expect(await readFacts()).toContain(`(0 read, ${NOTES.length} unchanged)`)
     expect(await page.getByRole('link', { name: /^Warnings/ }).textContent()).toBe('Warnings 0')
   })
 
   test('lost files end the update when changed limits rule out the earlier content', async () => {
     await page.getByText('Limits', { exact: true }).click()
-    await page.getByLabel('Most chunks of one file').fill('77')
+    await page.getByLabel('Chunk limit per file').fill('77')
     await loseFolder(false)
     await read()
-    expect(await page.getByRole('alert').textContent()).toMatch(/cannot be read any more/)
-    await expectAsItWas()
+    expect(await page.getByRole('alert').textContent()).toMatch(/can no longer be read/)
+    await expectUnchangedIndex()
   })
 })
 
@@ -222,64 +222,64 @@ describe('a pack from another source', () => {
       : []),
   ])('$what gives the output of the program after an update', async ({ what, limits }) => {
     const paragraphs = Array.from({ length: 60 }, (_, i) => `w${i} word `.repeat(40))
-    writeFiles(workshop.path('doc'), [
+    writeFiles(sandbox.path('doc'), [
       ['long.txt', paragraphs.join('\n\n')],
       ['b.md', '# B\n\nTrue words.\n'],
       ['noise.dat', new Uint8Array([0, 1, 2, 0])],
     ])
-    let given = workshop.path(`doc-${limits.join('')}.zip`)
+    let packPath = sandbox.path(`doc-${limits.join('')}.zip`)
     if (limits.includes('--split')) {
-      expect(await workshop.runInProcess(['pack', workshop.path('doc'), '--out', given, ...limits])).toMatchObject({
+      expect(await sandbox.runInProcess(['pack', sandbox.path('doc'), '--out', packPath, ...limits])).toMatchObject({
         code: 0,
       })
-      given = given.replace(/\.zip$/, '.part-1.zip')
+      packPath = packPath.replace(/\.zip$/, '.part-1.zip')
     } else {
       const full = await packByProgram('doc', ...limits)
       if (limits.length === 0) {
-        given = workshop.path('index.json')
+        packPath = sandbox.path('index.json')
         const index = Buffer.from(unzip(full).get('index.json') ?? []).toString()
-        fs.writeFileSync(given, index.replaceAll('True words', 'False words'))
+        fs.writeFileSync(packPath, index.replaceAll('True words', 'False words'))
       }
     }
-    await page.locator('#pack-input').setInputFiles(given)
+    await page.locator('#pack-input').setInputFiles(packPath)
     await page.locator('#search-box').waitFor()
-    await page.locator('[id^=update-input]').setInputFiles(workshop.path('doc'))
-    expect(await page.locator('#changes').textContent()).toMatch(/0 unchanged\. All of them are read/)
+    await page.locator('[id^=update-input]').setInputFiles(sandbox.path('doc'))
+    expect(await page.locator('#changes').textContent()).toMatch(/0 unchanged\. All files are read again/)
     if (!limits.includes('--split')) expect(await page.locator('#changes').textContent()).toMatch(/^0 new, 3 changed/)
     await readPreviewed(page)
-    expect(await facts(), what).not.toContain('as before')
+    expect(await readFacts(), what).not.toContain('unchanged')
     await expectSame('doc')
   })
 
   test('is not read as a folder', async () => {
-    writeFiles(workshop.path('packed'), [['a.md', '# A\n']])
-    const out = workshop.path('packed-out')
-    expect(await workshop.runInProcess(['pack', workshop.path('packed'), '--out', out])).toMatchObject({ code: 0 })
+    writeFiles(sandbox.path('packed'), [['a.md', '# A\n']])
+    const out = sandbox.path('packed-out')
+    expect(await sandbox.runInProcess(['pack', sandbox.path('packed'), '--out', out])).toMatchObject({ code: 0 })
     await page.locator('#folder-input').setInputFiles(out)
     expect(await page.getByRole('alert').textContent()).toMatch(/is itself a pack.*Open it as a pack/)
     await choosePrivate('empty', [])
-    await expect.poll(() => page.getByRole('alert').textContent(), PATIENT).toContain('There is nothing in empty')
+    await expect.poll(() => page.getByRole('alert').textContent(), PATIENCE).toContain('There is nothing in empty')
   })
 })
 
-describe('files of the same size and time with other bytes', () => {
+describe('changed files of the same size and time', () => {
   test('are found in a folder that is uploaded again', async () => {
     const write = (version: number) => {
-      fs.rmSync(workshop.path('package'), { recursive: true, force: true })
-      writeFiles(workshop.path('package'), [
+      fs.rmSync(sandbox.path('package'), { recursive: true, force: true })
+      writeFiles(sandbox.path('package'), [
         ['README.md', '# Thing\n\nThe same.\n'],
         ['package.json', `{"version":"1.0.${version}"}\n`],
         ['noise.dat', new Uint8Array([0, version, 0])],
       ])
     }
     write(1)
-    await readUploaded(page, workshop.path('package'))
+    await readUploaded(page, sandbox.path('package'))
     write(2)
-    await page.locator('[id^=update-input]').setInputFiles(workshop.path('package'))
+    await page.locator('[id^=update-input]').setInputFiles(sandbox.path('package'))
     expect(await page.locator('#changes').textContent()).toContain('0 new, 2 changed, 0 removed, 1 unchanged')
     await readPreviewed(page)
     await expectSame('package')
-    await page.locator('[id^=update-input]').setInputFiles(workshop.path('package'))
+    await page.locator('[id^=update-input]').setInputFiles(sandbox.path('package'))
     expect(await page.locator('#changes').textContent()).toContain('3 unchanged: the index is up to date')
   })
 
@@ -289,7 +289,7 @@ describe('files of the same size and time with other bytes', () => {
       ['bb.md', '# B\n\nFirst.\n'],
     ] as const
     const setTime = (time: string) =>
-      spoil(`Object.defineProperty(File.prototype, 'lastModified', { get() { return ${time} } })`)
+      patchWorker(`Object.defineProperty(File.prototype, 'lastModified', { get() { return ${time} } })`)
     for (const { time, found } of [
       { time: '1.5e12', found: '1 changed, 0 removed, 1 unchanged' },
       { time: '1.5e12 + this.name.length', found: '2 unchanged: the index is up to date' },
@@ -305,21 +305,21 @@ describe('files of the same size and time with other bytes', () => {
       await readPreviewed(page)
       await page.locator('#search-box').fill('other')
       await page.getByRole('list', { name: 'Results' }).waitFor()
-      expect(await facts()).toContain('(1 read anew, 1 as before)')
+      expect(await readFacts()).toContain('(1 read, 1 unchanged)')
     }
   })
 })
 
 test('an update that could not be stored survives the deletion of the old index, and can be stored then', async () => {
-  writeFiles(workshop.path('grow'), [
+  writeFiles(sandbox.path('grow'), [
     ['a.md', '# Glaze\n'],
     ['p.png', makePicture()],
   ])
-  await readUploaded(page, workshop.path('grow'))
+  await readUploaded(page, sandbox.path('grow'))
   const devtools = await context.newCDPSession(page)
   const { origin } = new URL(host.address)
   await devtools.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 100 })
-  writeFiles(workshop.path('grow'), [['b.md', `# Kiln\n\n${'The later words. '.repeat(2000)}\n`]])
+  writeFiles(sandbox.path('grow'), [['b.md', `# Kiln\n\n${'The later words. '.repeat(2000)}\n`]])
   await update('grow')
   await page.locator('#not-kept').waitFor()
   await page.goto(`${host.address}#/`)
@@ -351,15 +351,15 @@ function makePicture(): Uint8Array {
   return Uint8Array.from({ length: 1.2 * 2 ** 20 }, (_, i) => PNG[i] ?? (i * 7919) % 251)
 }
 
-test('keeping an index can be stopped until it is complete, and another tab may rename the index', async () => {
-  writeFiles(workshop.path('slow'), [
+test('storing an index can be cancelled until it is complete, and another tab may rename the index', async () => {
+  writeFiles(sandbox.path('slow'), [
     ['a.md', '# Clay\n'],
     ['p.png', makePicture()],
   ])
   const kept = await page.evaluate(COUNT_PRIVATE)
-  await page.locator('#folder-input').setInputFiles(workshop.path('slow'))
+  await page.locator('#folder-input').setInputFiles(sandbox.path('slow'))
   await page.getByRole('heading', { name: 'Preview of slow' }).waitFor()
-  await spoil(`{
+  await patchWorker(`{
     const { close } = FileSystemWritableFileStream.prototype
     FileSystemWritableFileStream.prototype.close = async function () {
       await new Promise((resolve) => { globalThis.goOn = resolve })
@@ -369,7 +369,7 @@ test('keeping an index can be stopped until it is complete, and another tab may 
   }`)
   await page.getByRole('button', { name: /^Read / }).click()
   await page.getByText('Keeping it in this browser').waitFor()
-  await expect.poll(async () => (await workerOf()).evaluate('typeof goOn'), PATIENT).toBe('function')
+  await expect.poll(async () => (await workerOf()).evaluate('typeof goOn'), PATIENCE).toBe('function')
   await page.getByRole('button', { name: 'Cancel' }).click()
   await (await workerOf()).evaluate('goOn()')
   await page.getByRole('heading', { name: 'Preview of slow' }).waitFor()
@@ -378,7 +378,7 @@ test('keeping an index can be stopped until it is complete, and another tab may 
 
   const other = await openTab()
   await other.getByRole('link', { name: 'Open slow' }).click()
-  await other.locator('[id^=update-input]').setInputFiles(workshop.path('slow'))
+  await other.locator('[id^=update-input]').setInputFiles(sandbox.path('slow'))
   await other.getByRole('heading', { name: 'Update from slow' }).waitFor()
   await (await workerOf(other)).evaluate(`{
     const { arrayBuffer } = Blob.prototype
@@ -389,7 +389,7 @@ test('keeping an index can be stopped until it is complete, and another tab may 
     }
   }`)
   await other.getByRole('button', { name: /^Read / }).click()
-  await expect.poll(async () => (await workerOf(other)).evaluate('typeof goOn'), PATIENT).toBe('function')
+  await expect.poll(async () => (await workerOf(other)).evaluate('typeof goOn'), PATIENCE).toBe('function')
   await page.getByRole('button', { name: 'Rename slow' }).click()
   await page.getByRole('textbox', { name: 'Name' }).fill('Renamed')
   await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click()
@@ -400,7 +400,7 @@ test('keeping an index can be stopped until it is complete, and another tab may 
   await other.close()
 })
 
-/** Private folders in which indexes are kept. */
+/** Script that counts the private folders in which indexes are kept. */
 const COUNT_PRIVATE = `(async () => {
   const top = await (await navigator.storage.getDirectory()).getDirectoryHandle('llmx-ingestor', { create: true })
   let count = 0
@@ -408,7 +408,7 @@ const COUNT_PRIVATE = `(async () => {
   return count
 })()`
 
-/** Edits the records of the database, from a page without an index. */
+/** Opens a tab without an index, in which the function `withRecords` edits the records of the database. */
 async function openRecords(within: BrowserContext): Promise<Page> {
   const tab = await within.newPage()
   await tab.goto(`${host.address}grammars/go.LICENSE`)
@@ -432,8 +432,8 @@ async function openRecords(within: BrowserContext): Promise<Page> {
 }
 
 test('changes of the database by other tabs are reported and break nothing', async () => {
-  writeFiles(workshop.path('small'), [['a.py', 'def fire(heat):\n    return heat\n']])
-  await readUploaded(page, workshop.path('small'))
+  writeFiles(sandbox.path('small'), [['a.py', 'def fire(heat):\n    return heat\n']])
+  await readUploaded(page, sandbox.path('small'))
   await page.goto(`${host.address}#/`)
   // Another tab deletes the database.
   const records = await openRecords(context)
@@ -442,7 +442,7 @@ test('changes of the database by other tabs are reported and break nothing', asy
     deleting.onsuccess = resolve
     deleting.onblocked = reject
   })`)
-  await readUploaded(page, workshop.path('small'))
+  await readUploaded(page, sandbox.path('small'))
   expect(await page.locator('#not-kept').count()).toBe(0)
 
   // An invalid record, and one that was made while the parser had failed.
@@ -465,7 +465,7 @@ test('changes of the database by other tabs are reported and break nothing', asy
     }
   })`)
   await openStart()
-  await expect.poll(() => page.getByRole('link', { name: /^Open / }).count(), PATIENT).toBe(1)
+  await expect.poll(() => page.getByRole('link', { name: /^Open / }).count(), PATIENCE).toBe(1)
   await page.getByRole('link', { name: /^Open / }).click()
   await update('small')
   expect(await page.locator('#not-kept').count()).toBe(0)
@@ -474,7 +474,7 @@ test('changes of the database by other tabs are reported and break nothing', asy
 
   const later = await browser.newContext({ serviceWorkers: 'block' })
   await (await openRecords(later)).evaluate('withRecords(2, () => {})')
-  const told = (await openTab(later)).locator('#nothing-kept')
-  expect(await told.textContent()).toContain('written by a later version of this page')
+  const notice = (await openTab(later)).locator('#nothing-kept')
+  expect(await notice.textContent()).toContain('written by a later version of this page')
   await later.close()
 })

@@ -27,20 +27,20 @@ import {
  * Chromium, compared with the output of the program for the same folders.
  */
 
-const workshop = new ProgramSandbox()
+const sandbox = new ProgramSandbox()
 /** The browser's net log, which records the network activity of all its pages and workers. */
-const netLog = workshop.path('net-log.json')
+const netLog = sandbox.path('net-log.json')
 let browser: Browser
 let host: PageHost
 /** All hosts of this file. */
 const hosts: PageHost[] = []
 /** A folder with files of every kind. */
-let whole: Renewed
-/** The same; a short run has no code and two files of each kind, because chunking does not depend on how a folder comes in. */
-let plain: Renewed
+let allKinds: ChangedFolder
+/** The same; in a short run without code and with two files of each kind, because chunking does not depend on how a folder is given. */
+let fewFiles: ChangedFolder
 
 /** A folder before and after its changes, and the changes. */
-interface Renewed {
+interface ChangedFolder {
   readonly before: Packed
   readonly after: Packed
   readonly changes: Changes
@@ -55,21 +55,21 @@ interface Packed {
 beforeAll(async () => {
   host = await openPageHost()
   hosts.push(host)
-  whole = await makeRenewed('whole', () => true)
-  plain = isLong ? whole : await makeRenewed('plain', (path) => !CODE.test(path) && !THIRD.test(path))
+  allKinds = await makeChangedFolder('all', () => true)
+  fewFiles = isLong ? allKinds : await makeChangedFolder('few', (path) => !CODE.test(path) && !LATER_FILES.test(path))
   browser = await openChromium(locateChromium(), [`--log-net-log=${netLog}`])
 })
 
 afterAll(async () => {
   await browser?.close()
   await host?.close()
-  workshop.remove()
+  sandbox.remove()
 })
 
 const CODE = /\.(?:[cm]?[jt]sx?|py|go|rs|java|c|hpp|rb|sh)$/
 
 /** All numbered files except the first two and the images. */
-const THIRD = /-(?:[2-9]|\d\d+)\.\w+$/
+const LATER_FILES = /-(?:[2-9]|\d\d+)\.\w+$/
 
 /** Changes of a folder. */
 interface Changes {
@@ -99,17 +99,18 @@ const CHANGES: Changes = {
 
 const YEAR_SECONDS = 31_536_000
 
-/** Makes a folder of the given files, and applies the changes. */
-async function makeRenewed(name: string, takes: (path: string) => boolean): Promise<Renewed> {
-  const take = <Content>(files: Iterable<readonly [string, Content]>) => [...files].filter(([path]) => takes(path))
+/** Makes a folder of the included files and a changed copy of it, and packs both with the program. */
+async function makeChangedFolder(name: string, isIncluded: (path: string) => boolean): Promise<ChangedFolder> {
+  const include = <Content>(files: Iterable<readonly [string, Content]>) =>
+    [...files].filter(([path]) => isIncluded(path))
   const changes = {
-    added: Object.fromEntries(take(Object.entries(CHANGES.added))),
-    changed: Object.fromEntries(take(Object.entries(CHANGES.changed))),
-    removed: CHANGES.removed.filter(takes),
+    added: Object.fromEntries(include(Object.entries(CHANGES.added))),
+    changed: Object.fromEntries(include(Object.entries(CHANGES.changed))),
+    removed: CHANGES.removed.filter(isIncluded),
     touched: CHANGES.touched,
   }
-  const [first, second] = [workshop.path(`${name}/first/corpus`), workshop.path(`${name}/second/corpus`)]
-  writeFiles(first, take(makeMixedFiles()))
+  const [first, second] = [sandbox.path(`${name}/first/corpus`), sandbox.path(`${name}/second/corpus`)]
+  writeFiles(first, include(makeMixedFiles()))
   fs.cpSync(first, second, { recursive: true, preserveTimestamps: true })
   change(second, changes)
   return { before: await pack(first), after: await pack(second), changes }
@@ -131,7 +132,7 @@ async function pack(folder: string, limits: readonly string[] = LIMITS): Promise
 }
 
 async function runProgram(...args: string[]): Promise<void> {
-  expect(await workshop.runInProcess(args)).toMatchObject({ code: 0 })
+  expect(await sandbox.runInProcess(args)).toMatchObject({ code: 0 })
 }
 
 /** Opens the page in a browser with empty storage that caches none of its files. */
@@ -143,7 +144,7 @@ async function openPage(): Promise<Page> {
 
 async function openWindow(): Promise<Page> {
   const context = await browser.newContext({ serviceWorkers: 'block' })
-  return openAgain(await context.newPage())
+  return openStart(await context.newPage())
 }
 
 /** The window that tests without special needs share. */
@@ -161,7 +162,7 @@ async function openShared(): Promise<Page> {
   return shared
 }
 
-async function openAgain(page: Page, address = host.address): Promise<Page> {
+async function openStart(page: Page, address = host.address): Promise<Page> {
   await page.goto(address)
   await page.getByRole('button', { name: 'Choose a folder' }).waitFor()
   return page
@@ -199,13 +200,13 @@ async function findBest(page: Page, words: string): Promise<string | null> {
 }
 
 test('an uploaded folder produces the same pack files as the program, and so does its update', async () => {
-  const { before, after } = whole
+  const { before, after } = allKinds
   const page = await openPage()
   await previewFirst(page, before.folder)
   await readPreviewed(page)
   await openExport(page)
   await expectSameZip(page, 'Full pack', before.full)
-  const [compact, out] = [workshop.path('compact.zip'), workshop.path('out')]
+  const [compact, out] = [sandbox.path('compact.zip'), sandbox.path('out')]
   await runProgram('pack', before.folder, '--out', compact, '--compact', ...LIMITS)
   await runProgram('pack', before.folder, '--out', out, ...LIMITS)
   await expectSameZip(page, 'Compact pack', compact)
@@ -229,12 +230,12 @@ test('an uploaded folder produces the same pack files as the program, and so doe
   const count = Number(/(\d+) unchanged/.exec(none ?? '')?.[1])
   expect(count).toBeGreaterThan(MIN_MIXED_FILES)
   await readPreviewed(page)
-  expect(await page.locator('#index-facts').textContent()).toContain(`(0 read anew, ${count - 1} as before)`)
+  expect(await page.locator('#index-facts').textContent()).toContain(`(0 read, ${count - 1} unchanged)`)
 
   await update.setInputFiles(after.folder)
   expect(await changes.textContent()).toContain(`3 new, 5 changed, 4 removed, ${count - 9} unchanged`)
   await readPreviewed(page)
-  expect(await page.locator('#index-facts').textContent()).toContain(`(7 read anew, ${count - 9} as before)`)
+  expect(await page.locator('#index-facts').textContent()).toContain(`(7 read, ${count - 9} unchanged)`)
   await openExport(page)
   await expectSameZip(page, 'Full pack', after.full)
   await page.reload()
@@ -242,7 +243,7 @@ test('an uploaded folder produces the same pack files as the program, and so doe
 })
 
 test('a folder from the directory picker produces the same pack, and so does its update', async () => {
-  const { before, after, changes } = plain
+  const { before, after, changes } = fewFiles
   const page = await openPage()
   await copyToPrivateFiles(page, before.folder)
   await page.evaluate(`{
@@ -256,7 +257,7 @@ test('a folder from the directory picker produces the same pack, and so does its
   await openExport(page)
   await expectSameZip(page, 'Full pack', before.full)
 
-  const renewed = workshop.path('renewed/corpus')
+  const renewed = sandbox.path('renewed/corpus')
   const written = Object.keys({ ...changes.added, ...changes.changed })
   for (const path of written) fs.cpSync(join(after.folder, path), join(renewed, path))
   await copyToPrivateFiles(page, renewed, changes.removed)
@@ -265,7 +266,7 @@ test('a folder from the directory picker produces the same pack, and so does its
   await page.getByRole('heading', { name: 'Update from corpus' }).waitFor()
   await readPreviewed(page)
   expect(await page.locator('#index-facts').textContent()).toMatch(
-    new RegExp(`\\(${written.length} read anew, \\d{2,} as before\\)`),
+    new RegExp(`\\(${written.length} read, \\d{2,} unchanged\\)`),
   )
   await openExport(page)
   await expectSameZip(page, 'Full pack', after.full)
@@ -304,7 +305,7 @@ async function copyToPrivateFiles(page: Page, folder: string, removed: readonly 
 }
 
 test('a backslash is part of a file name, also after an update that removes most files, and a warning about ignore rules appears once', async () => {
-  const folder = workshop.path('odd/names')
+  const folder = sandbox.path('odd/names')
   writeFiles(folder, [
     // The first two would share a path if a backslash were a separator. With the third they are too large for the database.
     ['pictures/cross\\road.png', makePicture(1, 50_000)],
@@ -335,21 +336,21 @@ test('a backslash is part of a file name, also after an update that removes most
 const LARGE_BYTES = 2 ** 20
 
 test('without a network, folders are read, searched and exported', async () => {
-  const lasting = await openPageHost()
-  onTestFinished(() => lasting.close())
-  hosts.push(lasting)
+  const offlineHost = await openPageHost()
+  onTestFinished(() => offlineHost.close())
+  hosts.push(offlineHost)
   const context = await browser.newContext()
   onTestFinished(() => context.close())
-  const page = await openAgain(await context.newPage(), lasting.address)
-  const countKept = `(async () => {
+  const page = await openStart(await context.newPage(), offlineHost.address)
+  const countCachedFiles = `(async () => {
     const names = await caches.keys()
     return Promise.all(names.map(async (name) => (await (await caches.open(name)).keys()).length))
   })()`
-  await expect.poll(() => page.evaluate(countKept)).toContain(12)
+  await expect.poll(() => page.evaluate(countCachedFiles)).toContain(12)
   await context.setOffline(true)
-  await lasting.close()
+  await offlineHost.close()
   await page.reload()
-  const folder = join(whole.before.folder, isLong ? 'code' : 'code/go')
+  const folder = join(allKinds.before.folder, isLong ? 'code' : 'code/go')
   const packed = await pack(folder, [])
   await readUploaded(page, folder)
   expect(await findBest(page, 'Fire1')).toContain('part_1')
@@ -360,28 +361,28 @@ test('without a network, folders are read, searched and exported', async () => {
 })
 
 test('a tab that is closed while it stores an index loses no index and leaves none incomplete', async () => {
-  const { before, after } = plain
+  const { before, after } = fewFiles
   const context = await browser.newContext({ serviceWorkers: 'block' })
   onTestFinished(() => context.close())
   // A page that sees the stored indexes and changes nothing.
   const watcher = await context.newPage()
   await watcher.goto(`${host.address}grammars/go.LICENSE`)
-  const kept = () => watcher.evaluate<Record<string, number>>(COUNT_PRIVATE_FILES)
+  const countStoredFiles = () => watcher.evaluate<Record<string, number>>(COUNT_PRIVATE_FILES)
   const isUnlocked = () => watcher.evaluate('navigator.locks.query().then(({ held }) => held.length === 0)')
 
   // The first case starts with empty storage.
-  let page = await openAgain(await context.newPage())
+  let page = await openStart(await context.newPage())
   await holdWriting(page, 1)
   await page.locator('#pack-input').setInputFiles(before.full)
   await closeHeld(page)
-  expect(Object.keys(await kept())).toHaveLength(1)
-  await expect.poll(isUnlocked, PATIENT).toBe(true)
-  page = await openAgain(await context.newPage())
-  await expect.poll(kept, PATIENT).toEqual({})
+  expect(Object.keys(await countStoredFiles())).toHaveLength(1)
+  await expect.poll(isUnlocked, PATIENCE).toBe(true)
+  page = await openStart(await context.newPage())
+  await expect.poll(countStoredFiles, PATIENCE).toEqual({})
   expect(await page.getByRole('link', { name: 'Open corpus-full' }).count()).toBe(0)
   await page.locator('#pack-input').setInputFiles(before.full)
   await page.locator('#search-box').waitFor()
-  const [[whole, files] = ['', 0]] = Object.entries(await kept())
+  const [[stored, files] = ['', 0]] = Object.entries(await countStoredFiles())
   expect(files).toBeGreaterThan(10)
 
   // First only some of its files are written; then all are, but the record is missing.
@@ -391,19 +392,19 @@ test('a tab that is closed while it stores an index loses no index and leaves no
     await page.getByRole('heading', { name: 'Update from corpus' }).waitFor()
     await page.getByRole('button', { name: /^Read / }).click()
     await closeHeld(page)
-    expect(Object.keys(await kept())).toHaveLength(2)
-    await expect.poll(isUnlocked, PATIENT).toBe(true)
-    page = await openAgain(await context.newPage())
+    expect(Object.keys(await countStoredFiles())).toHaveLength(2)
+    await expect.poll(isUnlocked, PATIENCE).toBe(true)
+    page = await openStart(await context.newPage())
     await page.getByRole('link', { name: 'Open corpus-full' }).click()
     await openExport(page)
-    expect(Object.keys(await kept())).toEqual([whole])
+    expect(Object.keys(await countStoredFiles())).toEqual([stored])
   }
   await expectSameZip(page, 'Full pack', before.full)
 })
 
 /** Blocks a page while it stores an index, after the given number of files. */
 async function holdWriting(page: Page, count: number): Promise<void> {
-  await expect.poll(() => page.workers().length, PATIENT).toBe(1)
+  await expect.poll(() => page.workers().length, PATIENCE).toBe(1)
   await page.workers()[0]?.evaluate(`{
     const { close } = FileSystemWritableFileStream.prototype
     let left = ${count}
@@ -416,13 +417,13 @@ async function holdWriting(page: Page, count: number): Promise<void> {
   }`)
 }
 
-/** Closes a page that is blocked in this way. */
+/** Closes a page that `holdWriting` has blocked. */
 async function closeHeld(page: Page): Promise<void> {
-  await expect.poll(() => page.workers()[0]?.evaluate('globalThis.isHeld'), PATIENT).toBe(true)
+  await expect.poll(() => page.workers()[0]?.evaluate('globalThis.isHeld'), PATIENCE).toBe(true)
   await page.close()
 }
 
-const PATIENT = { timeout: 60_000 }
+const PATIENCE = { timeout: 60_000 }
 
 /** Number of private files by folder. */
 const COUNT_PRIVATE_FILES = `(async () => {
@@ -436,7 +437,7 @@ const COUNT_PRIVATE_FILES = `(async () => {
 })()`
 
 test('a pack and an index.json can be opened again, renamed and deleted', async () => {
-  const { before } = plain
+  const { before } = fewFiles
   const page = await openPage()
   await page.locator('#pack-input').setInputFiles(before.full)
   await page.locator('#search-box').waitFor()
@@ -454,7 +455,7 @@ test('a pack and an index.json can be opened again, renamed and deleted', async 
 
   // An index.json has everything except the images.
   await page.goto(`${host.address}#/`)
-  const index = workshop.path('index.json')
+  const index = sandbox.path('index.json')
   const content = unzip(fs.readFileSync(before.full)).get('index.json') ?? new Uint8Array()
   fs.writeFileSync(index, content)
   await page.locator('#pack-input').setInputFiles(index)
@@ -479,7 +480,7 @@ test('a pack and an index.json can be opened again, renamed and deleted', async 
   await page.locator('[id^=update-input]').setInputFiles(records.folder)
   expect(await page.locator('#changes').textContent()).toContain(`0 new, ${count} changed, 0 removed, 0 unchanged`)
   await readPreviewed(page)
-  expect(await page.locator('#index-facts').textContent()).not.toContain('as before')
+  expect(await page.locator('#index-facts').textContent()).not.toContain('unchanged')
   await openExport(page)
   await expectSameZip(page, 'Full pack', records.full)
 
@@ -496,13 +497,13 @@ test('a pack and an index.json can be opened again, renamed and deleted', async 
 
 test('a folder without text is reported, and so are images that another tab removed', async () => {
   const page = await openShared()
-  const empty = workshop.path('no-text')
+  const empty = sandbox.path('no-text')
   writeFiles(empty, [['empty.md', '']])
   await page.locator('#folder-input').setInputFiles(empty)
   await page.getByRole('button', { name: /^Read / }).click()
   expect(await page.getByRole('alert').textContent()).toContain('1 file without text, 0 skipped, 0 warnings')
   await page.goto(`${host.address}#/`)
-  const album = workshop.path('album')
+  const album = sandbox.path('album')
   writeFiles(
     album,
     [...makeMixedFiles()].filter(([path]) => path.startsWith('pictures/')),
@@ -510,13 +511,15 @@ test('a folder without text is reported, and so are images that another tab remo
   const { full } = await pack(album, [])
   await readUploaded(page, album)
   await openExport(page)
-  const other = await openAgain(await page.context().newPage())
+  const other = await openStart(await page.context().newPage())
   onTestFinished(() => other.close())
   await other.getByRole('button', { name: 'Delete album', exact: true }).click()
   await other.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   await other.getByRole('link', { name: 'Open album', exact: true }).waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Download Full pack' }).click()
-  expect(await page.getByRole('alert').textContent()).toMatch(/no longer where they were.*another tab.*open it again/s)
+  expect(await page.getByRole('alert').textContent()).toMatch(
+    /can no longer be read.*another tab.*open the index again/s,
+  )
   // Everything else is still in memory.
   const wanted = unzip(fs.readFileSync(full)).get('index.json') ?? new Uint8Array()
   expect(Buffer.compare((await download(page, 'index.json')).bytes, wanted)).toBe(0)
@@ -526,14 +529,15 @@ test('the browser requested nothing but the files of the page in all these tests
   await browser.close()
   const { constants, events } = JSON.parse(fs.readFileSync(netLog, 'utf8')) as NetLog
   const types = new Map(Object.entries(constants.logEventTypes).map(([name, number]) => [number, name]))
-  const of = (name: string) => events.filter(({ type, params }) => types.get(type) === name && params !== undefined)
-  const asked = [...new Set(of('URL_REQUEST_START_JOB').flatMap(({ params }) => params?.url ?? []))]
-  expect(asked.filter((address) => !hosts.some((one) => address.startsWith(one.address)))).toEqual([])
+  const eventsOf = (name: string) =>
+    events.filter(({ type, params }) => types.get(type) === name && params !== undefined)
+  const requested = [...new Set(eventsOf('URL_REQUEST_START_JOB').flatMap(({ params }) => params?.url ?? []))]
+  expect(requested.filter((address) => !hosts.some((one) => address.startsWith(one.address)))).toEqual([])
   // The requests include those of workers.
-  expect(asked).toContain(`${host.address}grammars/go.wasm`)
-  const reached = of('TCP_CONNECT_ATTEMPT').flatMap(({ params }) => params?.address ?? [])
+  expect(requested).toContain(`${host.address}grammars/go.wasm`)
+  const reached = eventsOf('TCP_CONNECT_ATTEMPT').flatMap(({ params }) => params?.address ?? [])
   expect(new Set(reached)).toEqual(new Set(hosts.map(({ address }) => new URL(address).host)))
-  expect(of('HOST_RESOLVER_MANAGER_JOB')).toEqual([])
+  expect(eventsOf('HOST_RESOLVER_MANAGER_JOB')).toEqual([])
 })
 
 /** The parts of a net log that the test reads. */

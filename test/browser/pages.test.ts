@@ -27,16 +27,16 @@ let browser: Browser
 /** The window that most tests share. */
 let shared: Page
 /** Problems in any window since the current test began. */
-const troubles: string[] = []
-let stage: PageFixture
+const problems: string[] = []
+let fixture: PageFixture
 let http: HttpApp
 let server: Server
 let origin: string
 
-// Chromium may have to be installed first.
+// Takes long when Chromium must be installed first.
 beforeAll(async () => {
-  stage = await openHostileFixture()
-  http = createHttp(stage.ports)
+  fixture = await openHostileFixture()
+  http = createHttp(fixture.ports)
   server = createServer(getRequestListener((request) => http.fetch(request)))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -49,63 +49,66 @@ afterAll(async () => {
   http.close()
   server.closeAllConnections()
   await new Promise((resolve) => server.close(resolve))
-  await stage.close()
+  await fixture.close()
 })
 
 /**
  * Runs steps in a page and returns its problems. Most tests share a window, because opening a new one costs more than their steps; tests
- * that change a window have their own.
+ * that change a window pass `ownOptions` for their own.
  */
-async function withPage(own: BrowserContextOptions | null, work: (page: Page) => Promise<void>): Promise<string[]> {
-  const page = own === null ? shared : await openWindow(own)
+async function withPage(
+  ownOptions: BrowserContextOptions | null,
+  work: (page: Page) => Promise<void>,
+): Promise<string[]> {
+  const page = ownOptions === null ? shared : await openWindow(ownOptions)
   // Leaves the page of the previous test.
   await page.unrouteAll()
   await page.emulateMedia({ colorScheme: null })
   await page.goto('about:blank')
-  troubles.length = 0
+  problems.length = 0
   try {
     await work(page)
   } finally {
-    if (own !== null) await page.close()
+    if (ownOptions !== null) await page.close()
   }
-  return [...troubles]
+  return [...problems]
 }
 
 /** Opens a window that records its problems. */
 async function openWindow(options: BrowserContextOptions): Promise<Page> {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options })
   page.on('dialog', async (dialog) => {
-    troubles.push(`dialog: ${dialog.message()}`)
+    problems.push(`dialog: ${dialog.message()}`)
     await dialog.dismiss()
   })
-  page.on('pageerror', (error) => troubles.push(`error: ${error.message}`))
+  page.on('pageerror', (error) => problems.push(`error: ${error.message}`))
   page.on('console', (message) => {
     // The console also reports responses of 400 and 404, which are expected here.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
-      troubles.push(`console: ${message.text()}`)
+      problems.push(`console: ${message.text()}`)
   })
   page.on('request', (request) => {
-    if (!request.url().startsWith(origin)) troubles.push(`request: ${request.url()}`)
+    if (!request.url().startsWith(origin)) problems.push(`request: ${request.url()}`)
   })
   return page
 }
 
-/** An address, and a text that it shows. */
-type Place = readonly [path: string, shows: string]
+/** The path of a page, and a text that the page shows. */
+type ShownPage = readonly [path: string, shows: string]
 
 /** The first page of each kind, in the given order. */
-function firstOf(places: readonly Place[], kindOf: (path: string) => string): Place[] {
+function firstOf(places: readonly ShownPage[], kindOf: (path: string) => string): ShownPage[] {
   const byKind = Map.groupBy(places, ([path]) => kindOf(path))
   return [...byKind.values()].flatMap((alike) => alike.slice(0, 1))
 }
 
 /** One page of each kind, identified by the first segment of its path and the number of further segments; all pages in a long run. */
-function listPages(): Place[] {
+function listPages(): ShownPage[] {
   const kindOf = (path: string) => {
     const [first, ...others] = new URL(path, origin).pathname.slice(1).split('/')
     return `${first} and ${others.length}`
   }
-  return firstOf(hostilePaths(stage.origin), isLong ? (path) => path : kindOf)
+  return firstOf(hostilePaths(fixture.origin), isLong ? (path) => path : kindOf)
 }
 
 test('all pages can be read and navigated without scripts, also on a phone', async () => {
@@ -117,7 +120,7 @@ test('all pages can be read and navigated without scripts, also on a phone', asy
         '[document.body.textContent, document.documentElement.scrollWidth]',
       )
       expect(words).toContain(shows.split('"')[0])
-      // Long texts may overflow, but never the page.
+      // Long texts may overflow their box, but must not widen the page.
       expect(width, path).toBeLessThanOrEqual(390)
     }
     await page.goto(`${origin}/queues/ssr`)
@@ -135,25 +138,25 @@ test('all pages can be read and navigated without scripts, also on a phone', asy
 })
 
 /** Runs in the page: triggers handlers that wait for the mouse or the keyboard. */
-const TEMPT = `for (const element of document.querySelectorAll('main *'))
+const TRIGGER_HANDLERS = `for (const element of document.querySelectorAll('main *'))
   for (const name of ['mouseover', 'focus', 'click', 'load', 'error'])
     if (element.tagName !== 'A' || name !== 'click') element.dispatchEvent(new Event(name))`
-/** The attack that ran, and the number of scripts. One evaluation in the page is much cheaper than locators. */
-const FIND_RUN = '[globalThis.pwned, document.scripts.length]'
+/** Runs in the page, which is cheaper than locators: returns the attack that ran, if any, and the number of scripts. */
+const FIND_ATTACK = '[globalThis.pwned, document.scripts.length]'
 
 test('no script of the corpus runs on any page', async () => {
   const found = await withPage(null, async (page) => {
     for (const [path] of listPages()) {
       await page.goto(origin + path)
-      await page.evaluate(TEMPT)
-      expect(await page.evaluate(FIND_RUN), path).toEqual([undefined, 1])
+      await page.evaluate(TRIGGER_HANDLERS)
+      expect(await page.evaluate(FIND_ATTACK), path).toEqual([undefined, 1])
     }
   })
   expect(found).toEqual([])
 })
 
 /** The views of the dashboard by address: in a short run one for each set of parameters. */
-function listPlaces(sourceId: string): Map<string, Place[]> {
+function listViews(sourceId: string): Map<string, ShownPage[]> {
   const all = Map.groupBy(hostileViews(sourceId), ([hash]) => hash)
   const kindOf = (hash: string) => hash.replace(/(?<==)[^&]*/g, '')
   const kept = firstOf(hostileViews(sourceId), isLong ? (hash) => hash : kindOf)
@@ -172,26 +175,26 @@ const FIND_TRICKS = `[
   ...[...document.querySelectorAll('main :is(script, iframe, img, style, [srcdoc], [onload], [onfocus])')].map(({ tagName }) => tagName),
 ]`
 
-test('no script of the corpus runs in the dashboard, and no text imitates other text', async () => {
-  const [source] = await stage.library.store.listSources()
+test('no script of the corpus runs in the dashboard, and no deceptive character or link is shown', async () => {
+  const [source] = await fixture.library.store.listSources()
   const found = await withPage(null, async (page) => {
     await page.goto(`${origin}/`)
     await page.getByText('live', { exact: true }).waitFor()
-    emitHostileEvents(stage, 'cccccccc-job')
+    emitHostileEvents(fixture, 'cccccccc-job')
     const card = page.locator('[data-job="cccccccc-job"]')
     for (const place of ['card url', 'card download', 'card host', 'card kind', 'card problem', 'card milestone'])
       await card.getByText(`<script>globalThis.pwned="${place}"</script>`).first().waitFor()
     await card.getByText('Log').click()
     await card.getByText('<script>globalThis.pwned="card line"</script>').waitFor()
-    await page.evaluate(TEMPT)
+    await page.evaluate(TRIGGER_HANDLERS)
     expect(await page.evaluate(FIND_TRICKS)).toEqual([])
-    for (const [hash, places] of listPlaces(source?.id ?? '')) {
+    for (const [hash, places] of listViews(source?.id ?? '')) {
       await page.goto(`${origin}/${hash}`)
       for (const [, shows] of places) await page.getByText(shows).filter({ visible: true }).first().waitFor()
       for (const button of await page.getByRole('button', { name: 'why it ranked' }).all()) await button.click()
-      await page.evaluate(TEMPT)
+      await page.evaluate(TRIGGER_HANDLERS)
       expect(await page.evaluate(FIND_TRICKS), hash).toEqual([])
-      expect(await page.evaluate(FIND_RUN), hash).toEqual([undefined, 1])
+      expect(await page.evaluate(FIND_ATTACK), hash).toEqual([undefined, 1])
     }
   })
   expect(found).toEqual([])
@@ -225,7 +228,7 @@ test('places are drawn on a map without external resources, in both colour schem
 })
 
 test('an analysis is started by a button and watched until it ends', async () => {
-  const { analyses } = stage.library
+  const { analyses } = fixture.library
   const found = await withPage({}, async (page) => {
     // A fake clock avoids a wait of five seconds.
     await page.clock.install()
@@ -267,7 +270,7 @@ test('an analysis is started by a button and watched until it ends', async () =>
     await page.locator('[data-run] .pill-good').getByText('completed').waitFor()
     await page.goto(`${origin}/analysis/ssr`)
     await status.getByText('Live').waitFor()
-    stage.dispatcher.feed.tell('analysis', null, {
+    fixture.dispatcher.feed.tell('analysis', null, {
       ...{ runId: 'eeeeeeee-run', status: 'running', stage: 'domains', error: null },
       lastProgress: { pages: 4321, articles: 5, places: 6, hubs: 7 },
     })
@@ -323,8 +326,8 @@ test('lists that are not live show how many entries are new', async () => {
       await page.goto(origin + path)
       await status.getByText('Live').waitFor()
       const figures = { visited: 40, downloaded: 0, saved: 0, errors: 2, queueSize: 0, paused: false }
-      stage.dispatcher.feed.tell('progress', 'dddddddd-job', figures)
-      await status.getByText(`Live, ${count} new since this page was made: reload`).waitFor()
+      fixture.dispatcher.feed.tell('progress', 'dddddddd-job', figures)
+      await status.getByText(`Live, ${count} new since this page was loaded: reload`).waitFor()
       expect(await status.getByRole('link', { name: 'reload' }).getAttribute('href')).toBe(origin + path)
     }
   })
@@ -337,7 +340,7 @@ test('events become rows on top, as text, with counters and relative times', asy
     await page.getByRole('status').getByText('Live').waitFor()
     const before = await page.getByRole('row').count()
     const url = attackOn('live')
-    const { feed } = stage.dispatcher
+    const { feed } = fixture.dispatcher
     feed.tell('queue', HOSTILE_JOB, {
       action: 'retry',
       url,
@@ -373,7 +376,7 @@ test('jobs that begin and end appear in the list', async () => {
   const found = await withPage(null, async (page) => {
     await page.goto(`${origin}/queues/ssr`)
     await page.getByRole('status').getByText('Live').waitFor()
-    const { feed } = stage.dispatcher
+    const { feed } = fixture.dispatcher
     const job = { id: 'aaaaaaaa-job', url: '<b>bold</b>', status: 'running', startedAt: new Date().toISOString() }
     feed.tell('jobs', null, { count: 1, items: [job] })
     const row = page.getByRole('row').nth(1)
@@ -394,8 +397,8 @@ test('live problems appear only when they pass the filters of the page', async (
     await page.getByText('No problems pass these filters').waitFor()
     await page.getByRole('status').getByText('Live').waitFor()
     const problem = { scope: 'docs.example', target: '/x', message: 'no hub', details: null, severity: 'warn' }
-    stage.dispatcher.feed.tell('problem', HOSTILE_JOB, { ...problem, kind: 'other' })
-    stage.dispatcher.feed.tell('problem', HOSTILE_JOB, { ...problem, kind: 'missing-hub' })
+    fixture.dispatcher.feed.tell('problem', HOSTILE_JOB, { ...problem, kind: 'other' })
+    fixture.dispatcher.feed.tell('problem', HOSTILE_JOB, { ...problem, kind: 'missing-hub' })
     await page.getByRole('cell', { name: 'missing-hub' }).waitFor()
     expect(await page.getByRole('row').count()).toBe(2)
     expect(await page.locator('.pill-warn').textContent()).toBe('warn')

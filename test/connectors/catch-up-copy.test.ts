@@ -14,7 +14,7 @@ import { openTeiServer, type TeiServer } from './servers/tei.ts'
 const PUT_POINTS = 'PUT /collections/:name/points'
 const SCROLL = 'POST /collections/:name/points/scroll'
 
-let workshop: ProgramSandbox
+let sandbox: ProgramSandbox
 let tei: TeiServer
 let qdrant: QdrantServer
 let library: Library & { close(): Promise<void> }
@@ -22,7 +22,7 @@ let stop: AbortController
 let running: Promise<void> | undefined
 
 beforeEach(async () => {
-  workshop = new ProgramSandbox()
+  sandbox = new ProgramSandbox()
   tei = await openTeiServer()
   qdrant = await openQdrantServer()
   library = await open(true)
@@ -36,12 +36,12 @@ afterEach(async () => {
   await running
   await library.close()
   await Promise.all([tei.close(), qdrant.close()])
-  workshop.remove()
+  sandbox.remove()
 })
 
 function open(hasCopy: boolean): Promise<Library & { close(): Promise<void> }> {
   return openLibrary({
-    path: workshop.path('library.db'),
+    path: sandbox.path('library.db'),
     version: '0.0.0',
     embed: true,
     embedding: { type: 'tei', endpoint: tei.origin },
@@ -49,16 +49,16 @@ function open(hasCopy: boolean): Promise<Library & { close(): Promise<void> }> {
   })
 }
 
-/** Runs the catch-up until the end of the test. Returns its messages, and `alarm`, which wakes it. */
+/** Runs the catch-up until the end of the test. Returns its messages, and `wakeableSleep`, which wakes it. */
 function catchUp() {
-  const alarm = createWakeableSleep()
-  const said: string[] = []
-  const note = (text: string): void => void said.push(text)
-  running = keepEmbedding(library, stop.signal, { wakeableSleep: alarm, log: { info: note, warn: note } })
-  return { alarm, said }
+  const wakeableSleep = createWakeableSleep()
+  const messages: string[] = []
+  const addMessage = (text: string): void => void messages.push(text)
+  running = keepEmbedding(library, stop.signal, { wakeableSleep, log: { info: addMessage, warn: addMessage } })
+  return { wakeableSleep, messages }
 }
 
-const textsIn = (): string[] =>
+const listCopiedTexts = (): string[] =>
   [...(qdrant.pointsOf('pharos')?.values() ?? [])].map(({ payload }) => String(payload['chunk_text'])).sort(compareUtf8)
 
 test('vectors made while no copy was configured are copied at the start', async () => {
@@ -66,34 +66,34 @@ test('vectors made while no copy was configured are copied at the start', async 
   const other = await open(false)
   for await (const _ of embedLibrary(other));
   await other.close()
-  const { said } = catchUp()
+  const { messages } = catchUp()
   await until(
-    async () => textsIn(),
+    async () => listCopiedTexts(),
     (texts) => texts.length === 2,
   )
   await until(
-    async () => said,
+    async () => messages,
     (lines) => lines.includes(`copied 2 vectors to ${qdrant.origin} (pharos)`),
   )
 })
 
 test('the end of a crawl syncs the copy: vectors that failed before are written, and stale ones are removed', async () => {
   await writePage(library.store, 'docs', '/a', 'lamp\n---\nlens')
-  const { alarm, said } = catchUp()
+  const { wakeableSleep, messages } = catchUp()
   await until(
-    async () => textsIn(),
+    async () => listCopiedTexts(),
     (texts) => texts.length === 2,
   )
   // The number of vectors stays the same, and writing the new ones fails at first.
   qdrant.queueFaults(PUT_POINTS, { type: 'answer', status: 400, json: { status: { error: 'no' }, time: 0 } })
   await writePage(library.store, 'docs', '/a', 'wick\n---\nfog horn')
-  alarm.wake()
+  wakeableSleep.wake()
   await until(
-    async () => textsIn(),
+    async () => listCopiedTexts(),
     (texts) => texts.join() === 'fog horn,wick',
   )
   await until(
-    async () => said,
+    async () => messages,
     (lines) => lines.includes(`copied 2 vectors to ${qdrant.origin} (pharos)`),
   )
   expect(library.vectorCopy?.problem).toBeNull()
@@ -101,17 +101,17 @@ test('the end of a crawl syncs the copy: vectors that failed before are written,
 
 test('a copy in sync is only asked for its count, and its points are not listed', async () => {
   await writePage(library.store, 'docs', '/a', 'lamp')
-  const { alarm } = catchUp()
+  const { wakeableSleep } = catchUp()
   await until(
     async () => qdrant.count(SCROLL),
     (count) => count === 1,
   )
   await until(
-    async () => textsIn(),
+    async () => listCopiedTexts(),
     (texts) => texts.length === 1,
   )
   qdrant.clearRequests()
-  alarm.wake()
+  wakeableSleep.wake()
   await until(
     async () => qdrant.count(),
     (count) => count > 0,
@@ -122,10 +122,10 @@ test('a copy in sync is only asked for its count, and its points are not listed'
 test('a failing copy is reported, and chunks are still embedded', async () => {
   await writePage(library.store, 'docs', '/a', 'lamp')
   await qdrant.stopListening()
-  const { said } = catchUp()
+  const { messages } = catchUp()
   await until(
-    async () => said,
-    (lines) => lines.some((line) => line.startsWith('catching up with vectors fails and is tried again: Qdrant at ')),
+    async () => messages,
+    (lines) => lines.some((line) => line.startsWith('could not update the vectors; retrying: Qdrant at ')),
   )
   expect(await library.vectors?.count()).toMatchObject({ embedded: 1 })
   await qdrant.resumeListening()

@@ -9,9 +9,9 @@ import { connect } from '../mcp/connect.ts'
 import { openSite, type Site } from '../sites/site.ts'
 import { openTeiServer, type TeiServer } from './servers/tei.ts'
 
-const NONE_YET = 'no chunk has a vector yet (pharos embed run makes them); answered by words alone'
+const NONE_YET = 'no chunk has a vector yet (make them with pharos embed run); answered by words alone'
 
-let workshop: ProgramSandbox
+let sandbox: ProgramSandbox
 let tei: TeiServer
 let site: Site
 
@@ -19,20 +19,20 @@ const page = (title: string, text: string): string =>
   `<!doctype html><html lang="en"><title>${title}</title><main><h1>${title}</h1><p>${text}</p></main></html>`
 
 beforeEach(async () => {
-  workshop = new ProgramSandbox()
+  sandbox = new ProgramSandbox()
   tei = await openTeiServer()
   site = await openSite({ '/': page('Tower', 'The keeper lights the lamp of the tower every evening.') })
 })
 
 afterEach(async () => {
   await Promise.all([tei.close(), site.close()])
-  workshop.remove()
+  sandbox.remove()
 })
 
 /** Starts a server that uses the embedding service. `end` stops it. */
 async function serve() {
-  const { child, ended } = workshop.start(process.execPath, [PROGRAM, 'serve', '--json'], {
-    PHAROS_LIBRARY: workshop.path('library.db'),
+  const { child, ended } = sandbox.start(process.execPath, [PROGRAM, 'serve', '--json'], {
+    PHAROS_LIBRARY: sandbox.path('library.db'),
     PHAROS_EMBEDDER: 'tei',
     PHAROS_EMBED_ENDPOINT: tei.origin,
     PHAROS_ALLOW_PRIVATE: '127.0.0.0/8',
@@ -82,7 +82,7 @@ test('a server embeds new chunks as soon as a crawl ends, and reports when vecto
 })
 
 test('a server whose embedding service is gone logs it, and answers searches', async () => {
-  const library = await openLibrary({ path: workshop.path('library.db'), version: '0.0.0' })
+  const library = await openLibrary({ path: sandbox.path('library.db'), version: '0.0.0' })
   await addSourceTo(library.store, 'docs')
   await writePage(library.store, 'docs', '/lamp', 'The lamp is lit at dusk.')
   await library.close()
@@ -90,14 +90,14 @@ test('a server whose embedding service is gone logs it, and answers searches', a
   const server = await serve()
   await until(
     async () => server.readLog(),
-    (log) => log.includes('warning: catching up with vectors fails and is tried again: '),
+    (log) => log.includes('warning: could not update the vectors; retrying: '),
   )
   expect(await server.search('lamp')).toMatchObject({ engines: ['words'], notices: [NONE_YET] })
   expect(await server.end()).toMatchObject({ code: 0 })
 })
 
 test('an agent gets the notice that vector search is unavailable', async () => {
-  const path = workshop.path('library.db')
+  const path = sandbox.path('library.db')
   const embedding = { type: 'tei', endpoint: tei.origin } as const
   const library = await openLibrary({ path, version: '0.0.0', embedding })
   await addSourceTo(library.store, 'docs')

@@ -88,7 +88,7 @@ describe('a client of Crawl4AI', () => {
     await expect(keyed.checkHealth()).rejects.toMatchObject({
       code: 'SERVICE_UNUSABLE',
       details: {
-        problem: 'the key holds characters that no header may have',
+        problem: 'the key contains characters that a header must not have',
         advice: expect.stringContaining('token'),
       },
     })
@@ -102,7 +102,7 @@ describe('a client of Crawl4AI', () => {
   })
 })
 
-describe('the Crawl4AI test server refuses', () => {
+describe('the Crawl4AI test server', () => {
   const ask = (path: string, body: unknown, init: RequestInit = {}) =>
     fetch(`${server.origin}${path}`, {
       method: 'POST',
@@ -148,13 +148,13 @@ describe('the Crawl4AI test server refuses', () => {
     ['a number for a query', '/md', { url: URL_1, q: 7, c: 7, provider: 7 }, 422, 'valid string'],
     ['an unknown path', '/scrape', {}, 404, 'Not Found'],
     ['an unknown method', '/health', {}, 405, 'Method Not Allowed'],
-  ])('%s', async (_, path, body, status, detail) => {
+  ])('refuses %s', async (_, path, body, status, detail) => {
     const answer = await ask(path, body)
     expect(answer.status).toBe(status)
     expect(JSON.stringify(await answer.json())).toContain(detail)
   })
 
-  test('a content type other than JSON', async () => {
+  test('refuses a content type other than JSON', async () => {
     const body = JSON.stringify({ urls: [URL_1] })
     const answer = await ask('/crawl', body, { headers: { 'content-type': 'text/plain' } })
     expect(answer.status).toBe(422)

@@ -65,7 +65,7 @@ async function crawl(kind: 'add' | 'recrawl' = 'add') {
   return runCrawl(library, source, { kind }, site.origin)
 }
 
-function handedOver(): string[] {
+function servicePaths(): string[] {
   return server.bodies(CRAWL).flatMap((body) => (body as { urls: string[] }).urls.map((url) => new URL(url).pathname))
 }
 
@@ -82,7 +82,7 @@ describe('a crawl by Crawl4AI', () => {
       '/gone': 'failed not-found',
       '/unlisted': 'skipped noindex',
     })
-    expect(new Set(handedOver())).toEqual(new Set(['/', '/gone', '/inside', '/lamp', '/new', '/old', '/unlisted']))
+    expect(new Set(servicePaths())).toEqual(new Set(['/', '/gone', '/inside', '/lamp', '/new', '/old', '/unlisted']))
     expect(site.requestedPaths()).toEqual(['/robots.txt'])
 
     const [hit] = await searchHits(library.store, { query: 'know about lamp', limit: 1 })
@@ -119,7 +119,7 @@ describe('a crawl by Crawl4AI', () => {
     const headers = { cookie: 'a=b' }
     const settings = { render: 'crawl4ai' } as const
     const url = `${site.origin}/`
-    const usage = { code: 'USAGE', message: expect.stringContaining('headers are not sent with render crawl4ai') }
+    const usage = { code: 'USAGE', message: expect.stringContaining('headers cannot be used with render crawl4ai') }
     await expect(prepareSource(library, { url, settings, headers })).rejects.toMatchObject(usage)
     expect(await library.store.listSources()).toEqual([])
     const { signal } = new AbortController()

@@ -140,19 +140,19 @@ describe('a fetcher by Crawl4AI', () => {
     [
       'a redirect to a private address',
       { redirected_url: 'http://private.test/' },
-      failed('address-refused', 'it leads on: private.test leads to an address that is not public', {
+      failed('address-refused', 'it redirects: private.test leads to an address that is not public', {
         isTransient: false,
       }),
     ],
     [
       'a page that could not be read',
       { success: false, status_code: null, error_message: 'net::ERR_CONNECTION_REFUSED' },
-      failed('network', 'the service could not read it: net::ERR_CONNECTION_REFUSED'),
+      failed('network', 'the service could not read the page: net::ERR_CONNECTION_REFUSED'),
     ],
     [
       'a page that failed without a reason',
       { success: false, status_code: null },
-      failed('network', 'the service could not read it: it does not say why'),
+      failed('network', 'the service could not read the page: it gave no reason'),
     ],
   ])('returns the outcome for %s', async (_, result, outcome) => {
     expect(await fetchFound(result)).toEqual(outcome)
@@ -172,7 +172,7 @@ describe('a fetcher by Crawl4AI', () => {
       const fetcher = await open({ endpoint: other.origin, client })
       for (let i = 0; i < 6; i++) {
         expect(await fetcher.fetch({ url: `https://dead.example/${i}` })).toEqual(
-          failed('network', `the service could not read it: ${problem}`),
+          failed('network', `the service could not read the page: ${problem}`),
         )
       }
       expect(await fetcher.fetch({ url: URL_1 })).toMatchObject({ type: 'fetched' })
@@ -231,7 +231,7 @@ describe('a failing service', () => {
     [
       'no JSON',
       { type: 'not-json' },
-      failed('service-failed', 'Crawl4AI answered 200 with something that is not JSON', { isTransient: false }),
+      failed('service-failed', 'Crawl4AI answered 200 with a body that is not JSON', { isTransient: false }),
     ],
   ])('is distinguished from a failing page if it answers %s', async (_, fault, outcome) => {
     const fetcher = await open()
@@ -287,7 +287,7 @@ describe('a failing service', () => {
     server.clearFaults()
     found = { success: false, status_code: null, error_message: 'no way with right' }
     expect(await fetcher.fetch({ url: URL_1 })).toMatchObject({
-      detail: 'the service could not read it: no way with …',
+      detail: 'the service could not read the page: no way with …',
     })
   })
 

@@ -14,7 +14,7 @@ import type { FaultyServer } from './servers/faults.ts'
 export const resolvePublic = async (host: string): Promise<readonly string[]> =>
   host === 'private.test' ? ['10.0.0.7'] : ['93.184.216.34']
 
-/** A service and a reader of it. */
+/** A Crawl4AI server, and readers that use it. */
 export interface Crawl4AIFixture {
   readonly server: FaultyServer
   readonly clock: QuickClock
@@ -34,7 +34,7 @@ export async function openCrawl4AIFixture(options: Crawl4AIServerOptions = {}): 
   const clock = createQuickClock()
   const records: LogRecord[] = []
   const readers: Crawl4AIReader[] = []
-  let hastyCalls = 0
+  let shortTimeoutCallCount = 0
   const complete = (given: Crawl4AIReaderOptions): Crawl4AIReaderOptions => ({
     endpointUrl: server.origin,
     clock,
@@ -51,17 +51,17 @@ export async function openCrawl4AIFixture(options: Crawl4AIServerOptions = {}): 
     clock,
     records,
     get shortTimeoutCalls() {
-      return hastyCalls
+      return shortTimeoutCallCount
     },
     openReader: async (given = {}) => keep(await openCrawl4AIReader(complete(given))),
     openShortTimeoutReader(count, given = {}) {
       const settings = resolveReaderOptions(complete(given))
       const http = openServiceClient({ origins: [server.origin], userAgent: 'Pharos' })
-      const last = hastyCalls + count
-      const hasty: HttpClient = {
+      const last = shortTimeoutCallCount + count
+      const shortTimeoutClient: HttpClient = {
         request: (request) => {
-          const isHasty = request.method === 'POST' && ++hastyCalls <= last
-          return http.request(isHasty ? { ...request, timeoutMs: 20 } : request)
+          const isShort = request.method === 'POST' && ++shortTimeoutCallCount <= last
+          return http.request(isShort ? { ...request, timeoutMs: 20 } : request)
         },
       }
       const client = createCrawl4AIClient({
@@ -69,7 +69,7 @@ export async function openCrawl4AIFixture(options: Crawl4AIServerOptions = {}): 
         timeoutMs: settings.timeoutSeconds * 1000,
         retries: settings.maxRetries,
         delaysMs: settings.retryDelays.map((seconds) => seconds * 1000),
-        client: hasty,
+        client: shortTimeoutClient,
         clock,
       })
       const checkAddress = createAddressCheck({ allowance: PUBLIC_ONLY, resolve: resolvePublic, timeoutMs: 1000 })

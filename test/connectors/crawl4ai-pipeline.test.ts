@@ -34,7 +34,7 @@ describe('a document of a Crawl4AI reader', () => {
 
   async function readChunks() {
     const [document] = await (await crawl4ai.openReader()).loadData([URL_1])
-    if (document === undefined) throw new Error('it was not read')
+    if (document === undefined) throw new Error('the page was not read')
     return chunkPage({ markdown: document.text }, document.metadata.source_url, { sizes: sizesOf('tokens') })
   }
 
@@ -56,8 +56,8 @@ describe('a document of a Crawl4AI reader', () => {
   test('is stored in Qdrant with nine fields of its page and five of each chunk', async () => {
     const embedder = await services.open('tei', services.later(await openTeiServer({ dimensions: DIMENSIONS })))
     const qdrant = services.later(await openQdrantServer())
-    const where = { url: qdrant.origin, collection: 'pages', dimensions: DIMENSIONS, timeoutMs: 2000 }
-    const vectorStore = services.later(await openQdrantStore(where))
+    const options = { url: qdrant.origin, collection: 'pages', dimensions: DIMENSIONS, timeoutMs: 2000 }
+    const vectorStore = services.later(await openQdrantStore(options))
     const reader = await crawl4ai.openReader({ vectorStore })
     const chunks = await readChunks()
     expect(await ingestUrls(reader, [URL_1], { embedder })).toEqual([

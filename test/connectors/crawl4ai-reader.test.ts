@@ -111,8 +111,8 @@ describe('opening a reader', () => {
   })
 
   test.each([
-    ['says that it is unhealthy', [status(503)], 'it answered 503 when asked whether it is well'],
-    ['answers without content', [{ type: 'answer', status: 204 }], 'it answered 204 when asked whether it is well'],
+    ['says that it is unhealthy', [status(503)], 'its health check answered 503'],
+    ['answers without content', [{ type: 'answer', status: 204 }], 'its health check answered 204'],
     ['breaks the connection', [{ type: 'reset' }], 'broke'],
   ] as const)('fails when the service %s', async (_, faults, problem) => {
     stage.server.queueFaults(HEALTH, ...(faults as readonly Fault[]))
@@ -264,20 +264,24 @@ describe('reading one page', () => {
   })
 
   test.each<[string, CrawlResult, string]>([
-    ['no Markdown', { markdown: null }, 'the service found no content in it'],
-    ['empty Markdown', { markdown: { raw_markdown: ' \n', fit_markdown: '' } }, 'the service found no content in it'],
-    ['an empty text', { markdown: '' }, 'the service found no content in it'],
+    ['no Markdown', { markdown: null }, 'the service found no content on the page'],
+    [
+      'empty Markdown',
+      { markdown: { raw_markdown: ' \n', fit_markdown: '' } },
+      'the service found no content on the page',
+    ],
+    ['an empty text', { markdown: '' }, 'the service found no content on the page'],
     ['success=false with a reason', { success: false, error_message: 'Page not found' }, 'Page not found'],
     [
       'success=false with a long reason',
       { success: false, error_message: `no\n  ${'x'.repeat(300)}` },
       `no ${'x'.repeat(175)}…`,
     ],
-    ['success=false without a reason', { success: false, error_message: null }, 'the service does not say why'],
+    ['success=false without a reason', { success: false, error_message: null }, 'the service gave no reason'],
   ])('fails for %s, and does not retry', async (_, result, problem) => {
-    const { document, problem: told } = await readFound(result)
+    const { document, problem: message } = await readFound(result)
     expect(document).toBeNull()
-    expect(told).toBe(`${URL_1} could not be read: ${problem}`)
+    expect(message).toBe(`${URL_1} could not be read: ${problem}`)
     expect(stage.server.count(CRAWL)).toBe(1)
   })
 
@@ -287,12 +291,12 @@ describe('reading one page', () => {
     ['413', status(413), 'Crawl4AI answered 413: no'],
     ['422', status(422, { detail: [{ msg: 'Field required' }] }), 'Crawl4AI answered 422: Field required'],
     ['429', { ...status(429), headers: { 'retry-after': '1' } } as Fault, 'Crawl4AI answered 429: no'],
-    ['a body that is not JSON', { type: 'not-json' }, 'Crawl4AI answered 200 with something that is not JSON'],
-    ['an empty body', { type: 'answer', status: 200 }, 'the answer of Crawl4AI says that it did not succeed'],
-    ['success=false', status(200, { success: false }), 'the answer of Crawl4AI says that it did not succeed'],
-    ['no results', status(200, { success: true }), 'the answer of Crawl4AI holds no result'],
-    ['an empty list', status(200, { success: true, results: [] }), 'the answer of Crawl4AI holds no result'],
-    ['a null result', status(200, { success: true, results: [null] }), 'the service does not say why'],
+    ['a body that is not JSON', { type: 'not-json' }, 'Crawl4AI answered 200 with a body that is not JSON'],
+    ['an empty body', { type: 'answer', status: 200 }, 'the answer of Crawl4AI reports a failure'],
+    ['success=false', status(200, { success: false }), 'the answer of Crawl4AI reports a failure'],
+    ['no results', status(200, { success: true }), 'the answer of Crawl4AI contains no result'],
+    ['an empty list', status(200, { success: true, results: [] }), 'the answer of Crawl4AI contains no result'],
+    ['a null result', status(200, { success: true, results: [null] }), 'the service gave no reason'],
   ])('fails for an answer with %s, and does not retry', async (_, fault, problem) => {
     const reader = await stage.openReader()
     stage.server.queueFaults(CRAWL, fault)
@@ -353,10 +357,10 @@ describe('a failing call', () => {
     }
     const reader = await stage.openReader({ clock: { ...stage.clock, sleep } })
     // The server goes down at the request for the page, after it has passed the health check.
-    const goOnce = (): undefined => {
+    const goDownOnce = (): undefined => {
       down ??= stage.server.stopListening()
     }
-    found = new Proxy({}, { get: goOnce })
+    found = new Proxy({}, { get: goDownOnce })
     expect(await reader.loadData([URL_1])).toHaveLength(1)
     expect(pauses).toBe(2)
     expect(stage.server.count(CRAWL)).toBe(2)
@@ -627,7 +631,7 @@ describe('the circuit breaker of a reader', () => {
     expect(reader.circuitState).toBe('open')
   })
 
-  test('starts counting anew after a proper answer, even if that reports a failed page', async () => {
+  test('restarts its count after a proper answer, even if that reports a failed page', async () => {
     const reader = await openFailing(4)
     stage.server.clearFaults()
     found[URL_1] = { success: false }
@@ -657,10 +661,10 @@ describe('the guard of a reader', () => {
     ['http://public.test\\@10.0.0.7/', 'http://public.test/@10.0.0.7/'],
     [' HTTP://Public.test/a b', 'http://public.test/a%20b'],
     ['http:public.test', 'http://public.test/'],
-  ])('passes %j to the service in its normalized form', async (url, handed) => {
+  ])('passes %j to the service in its normalized form', async (url, sentUrl) => {
     const reader = await stage.openReader()
     expect(await reader.loadData([url])).toMatchObject([{ id: documentId(url), metadata: { source: url } }])
-    expect(stage.server.bodies(CRAWL)).toMatchObject([{ urls: [handed] }])
+    expect(stage.server.bodies(CRAWL)).toMatchObject([{ urls: [sentUrl] }])
   })
 
   test('passes no password to the service, and leaves it out of messages', async () => {
@@ -670,7 +674,7 @@ describe('the guard of a reader', () => {
     const error = reader.lastFailures[0]?.error
     expect(error).toMatchObject({
       code: 'READ_FAILED',
-      message: `${URL_1} could not be read: it carries a user name or password`,
+      message: `${URL_1} could not be read: it contains a user name or password`,
       entry: { advice: expect.stringContaining('without them') },
     })
     expect(stage.server.bodies(CRAWL)).toMatchObject([{ urls: [URL_1] }])
@@ -686,7 +690,9 @@ describe('the guard of a reader', () => {
   test('refuses a page that was read at a private address', async () => {
     const { document, problem } = await readFound({ redirected_url: 'http://private.test/' })
     expect(document).toBeNull()
-    expect(problem).toBe(`${URL_1} could not be read: it leads on: private.test leads to an address that is not public`)
+    expect(problem).toBe(
+      `${URL_1} could not be read: it redirects: private.test leads to an address that is not public`,
+    )
   })
 
   test('admits private addresses that the owner allows', async () => {
@@ -727,8 +733,8 @@ describe('the log of a reader', () => {
     stage.server.clearFaults()
     stage.clock.advance(60_000)
     await reader.loadAll([URL_1])
-    const told = stage.records.map(({ event, failure }) => (failure === undefined ? event : `${event} ${failure}`))
-    expect(told.slice(5)).toEqual([
+    const events = stage.records.map(({ event, failure }) => (failure === undefined ? event : `${event} ${failure}`))
+    expect(events.slice(5)).toEqual([
       'circuit-opened',
       'page-failed network',
       'page-failed circuit-open',

@@ -10,7 +10,8 @@ import { openQdrantServer } from './servers/qdrant.ts'
 import { openTeiRerankServer } from './servers/rerank.ts'
 import { openTeiServer, type TeiServer } from './servers/tei.ts'
 
-/** The command line with embedding services that run, disappear and come back. */
+/* The command line with embedding services that run, disappear and come back. */
+
 let folder: string
 let tei: TeiServer
 const closing: (() => Promise<void>)[] = []
@@ -80,12 +81,12 @@ describe('embed', () => {
     const made = await pharos(['embed', 'run'])
     expect(made.status).toBe(0)
     expect(made.stdout).toMatch(/^embedded 2 chunks in .+: 2 of 3 chunks have a vector\n$/)
-    expect(made.stderr).toContain('1 chunk could not be embedded, found by words alone; the first: ')
+    expect(made.stderr).toContain('1 chunk could not be embedded (searchable by words only); the first: ')
 
     const after = await pharos(['embed', 'status'])
     expect(after.stdout).toContain('  docs: 2 of 3 chunks, 1 refused\n')
     expect(after.stdout).toMatch(
-      /\ncould not be embedded, .+ pharos embed run --retry-refused\n {2}docs\/[0-9a-f]{12}: .*Tokenization/,
+      /\nnot embedded \(searchable by words only\); .+ pharos embed run --retry-refused\n {2}docs\/[0-9a-f]{12}: .*Tokenization/,
     )
     expect(json(await pharos(['embed', 'status', '--json']))).toMatchObject({
       model: { service: 'tei', endpoint: `${tei.origin}/`, name: 'thenlper/gte-base', dimensions: 8, problem: null },
@@ -116,9 +117,9 @@ describe('embed', () => {
 
   test('status explains why a service cannot be used, and run ends with advice', async () => {
     const endpoint = `http://127.0.0.1:${await findClosedPort()}`
-    const told = await pharos(['embed', 'status'], { PHAROS_EMBED_ENDPOINT: endpoint })
-    expect(told.status).toBe(0)
-    expect(told.stdout).toMatch(
+    const unavailable = await pharos(['embed', 'status'], { PHAROS_EMBED_ENDPOINT: endpoint })
+    expect(unavailable.status).toBe(0)
+    expect(unavailable.stdout).toMatch(
       /^model: tei at http:\/\/127\.0\.0\.1:\d+\/ cannot be used: (?!.*cannot be used)(?!Text).*refused/,
     )
     expect(json(await pharos(['embed', 'status', '--json'], { PHAROS_EMBED_ENDPOINT: endpoint }))).toMatchObject({
@@ -139,7 +140,7 @@ describe('embed', () => {
     const { stderr } = await pharos(['embed', 'run'], without)
     expect(stderr).toContain('cannot be compared with those of pharos-embed-1')
     tei.serve({ id: 'BAAI/bge-m3' })
-    expect((await pharos(['search', 'lamp'])).stderr).toContain('than the one that is configured (BAAI/bge-m3)')
+    expect((await pharos(['search', 'lamp'])).stderr).toContain('than the configured one (BAAI/bge-m3)')
     expect((await pharos(['embed', 'status'])).stdout).toContain('the model that is configured cannot use')
   })
 
@@ -192,7 +193,7 @@ describe('embed sync', () => {
     expect(await status()).toContain(`\ncopy: ${copy}, 0 of 2 vectors, behind: pharos embed sync\n`)
     const first = await pharos(['embed', 'sync'], settings)
     expect(first).toMatchObject({ status: 0 })
-    expect(first.stdout).toContain('is up to date: wrote 2 of 2 vectors, removed 0 others')
+    expect(first.stdout).toContain('is up to date: wrote 2 of 2 vectors, removed 0 stale ones')
     expect(qdrant.pointsOf('pharos')?.size).toBe(2)
     expect(await status()).toContain(`\ncopy: ${copy}, 2 of 2 vectors\n`)
     expect(json(await pharos(['embed', 'status', '--json'], settings))).toMatchObject({
@@ -206,7 +207,7 @@ describe('embed sync', () => {
     expect(json(await pharos(['embed', 'sync', '--rebuild', '--json'], settings))).toMatchObject({ copied: 2 })
     expect((await pharos(['doctor'], settings)).stdout).toMatch(/\nok {4}qdrant: http:\/\/127.+, collection pharos\n/)
     await qdrant.stopListening()
-    expect(await status()).toContain(`\ncopy: ${copy}, which cannot be asked: Qdrant: `)
+    expect(await status()).toContain(`\ncopy: ${copy}, which is not reachable: Qdrant: `)
     expect(await pharos(['embed', 'sync'], settings)).toMatchObject({
       status: 3,
       stderr: expect.stringContaining('Qdrant'),
@@ -236,7 +237,7 @@ describe('search', () => {
 
   test('reports that nothing is embedded yet if a service is configured', async () => {
     await tei.stopListening()
-    const notice = 'no chunk has a vector yet (pharos embed run makes them); answered by words alone'
+    const notice = 'no chunk has a vector yet (make them with pharos embed run); answered by words alone'
     expect(json(await pharos(['search', 'lamp', '--json']))).toMatchObject({ engines: ['words'], notices: [notice] })
     expect((await pharos(['search', 'lamp'])).stderr).toContain(`${notice}\n`)
     expect(json(await pharos(['search', 'lamp', '--json', '--fusion', 'words']))).toMatchObject({ notices: [] })
@@ -250,7 +251,7 @@ describe('search', () => {
     expect((await pharos(['embed', 'run'])).status).toBe(3)
     tei.clearRequests()
     expect(json(await pharos(['search', 'lamp', '--json']))).toMatchObject({
-      notices: ['no chunk has a vector yet (pharos embed run makes them); answered by words alone'],
+      notices: ['no chunk has a vector yet (make them with pharos embed run); answered by words alone'],
     })
     expect(tei.requests).toEqual([])
   })
@@ -266,13 +267,13 @@ describe('search', () => {
     const cursor = /--cursor (\S+)/.exec(stderr)?.[1] ?? ''
     await reranker.stopListening()
     const next = await pharos([...query, '--cursor', cursor], { PHAROS_EMBEDDER: '', PHAROS_EMBED_ENDPOINT: '' })
-    expect(next.stderr).toContain('the answers before were ranked by a reranker too: here the order differs')
+    expect(next.stderr).toContain('earlier answers were also ranked by a reranker, but this one was not')
   })
 
   test('reports that the configured reranker is a service without a reranker', async () => {
     const settings = { PHAROS_RERANKER: 'tei', PHAROS_RERANK_ENDPOINT: tei.origin }
     const { stderr } = await pharos(['search', 'lamp', 'dusk', 'foghorn'], settings)
-    expect(stderr).toContain(`${tei.origin}/rerank answered 404: this is no reranker; check the setting rerankEndpoint`)
+    expect(stderr).toContain(`${tei.origin}/rerank answered 404: not a reranker; check the setting rerankEndpoint`)
   })
 
   test('ranks with a reranker and says so, and says when it ranks without', async () => {
@@ -307,11 +308,13 @@ describe('doctor', () => {
     }
     const { stdout } = await pharos(['doctor', '--json'], settings)
     const { checks } = JSON.parse(stdout) as { checks: { name: string; ok: boolean; found: string }[] }
-    const of = (name: string) => checks.find((check) => check.name === name)
-    expect(of('embedding')).toEqual({ name: 'embedding', ok: true, found: 'thenlper/gte-base, 8 dimensions' })
-    expect(of('reranker')).toMatchObject({ ok: true, found: `TEI at ${new URL(reranker.origin).host} judges` })
-    for (const name of ['qdrant', 'crawl4ai', 'browser']) expect(of(name)).toMatchObject({ ok: true, is_warning: true })
-    expect(of('browser')?.found).toContain('no-browser')
+    const checkOf = (name: string) => checks.find((check) => check.name === name)
+    expect(checkOf('embedding')).toEqual({ name: 'embedding', ok: true, found: 'thenlper/gte-base, 8 dimensions' })
+    expect(checkOf('reranker')).toMatchObject({ ok: true, found: `TEI at ${new URL(reranker.origin).host} works` })
+    for (const name of ['qdrant', 'crawl4ai', 'browser']) {
+      expect(checkOf(name)).toMatchObject({ ok: true, is_warning: true })
+    }
+    expect(checkOf('browser')?.found).toContain('no-browser')
     expect((await pharos(['doctor'], settings)).stdout).toMatch(/\nWARN {2}qdrant: Qdrant: /)
   })
 

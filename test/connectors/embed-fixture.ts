@@ -11,15 +11,15 @@ import type { FaultyServer } from './servers/faults.ts'
 export function createShortTimeoutClient(origin: string) {
   const client = openServiceClient({ origins: [origin], userAgent: 'Pharos/test' })
   let timeoutMs: number | undefined
-  let isMeant = (_body: string): boolean => true
+  let isMatch = (_body: string): boolean => true
   return {
-    /** @param of limits the timeout to requests with matching bodies */
+    /** Shortens the timeout, or restores it with undefined. @param of limits this to requests with matching bodies */
     hurry: (ms: number | undefined, of: (body: string) => boolean = () => true): void => {
       timeoutMs = ms
-      isMeant = of
+      isMatch = of
     },
     request: (request: ServiceRequest) =>
-      client.request(timeoutMs === undefined || !isMeant(String(request.body)) ? request : { ...request, timeoutMs }),
+      client.request(timeoutMs === undefined || !isMatch(String(request.body)) ? request : { ...request, timeoutMs }),
     close: () => client.close(),
   }
 }

@@ -99,9 +99,9 @@ describe.each(CASES)('embedding a library in $name by a service ($kind)', ({ kin
     expect(engines).toEqual(['words', 'vectors'])
     // No notice is expected, because no chunk is still waiting.
     expect(notices).toEqual([])
-    const asked = server.count(route)
+    const requestCount = server.count(route)
     expect(await run(library)).toMatchObject({ embedded: CHUNKS - 1, refused: 1, skipped: 0 })
-    expect(server.count(route)).toBe(asked)
+    expect(server.count(route)).toBe(requestCount)
   })
 
   test.each<[string, Fault]>([
@@ -187,7 +187,7 @@ function wrongAnswer(kind: Kind): unknown {
   return KINDS[kind].answerOf(Array.from({ length: 4 }, () => toyVector('a', 5)))
 }
 
-test('a service with another model requires all vectors anew', async () => {
+test('a service with another model requires that all vectors are made again', async () => {
   const { library, store, open, server } = await stageLibrary('tei', STORES['SQLite'] ?? expect.unreachable())
   await run(library)
   const tei = server as Awaited<ReturnType<typeof openTeiServer>>

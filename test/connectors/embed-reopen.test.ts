@@ -48,15 +48,15 @@ const search = async (library: Library) => {
   return { engines, notices: notices.join() }
 }
 
-test('a service that gets another model is opened anew, and again when it has the old model back', async () => {
+test('a service is reopened when its model changes, and again when the old model is back', async () => {
   const { library, server, clock, store } = await stageServer()
   await embed(library)
   expect((await search(library)).engines).toEqual(['words', 'vectors'])
   const [first, second] = ['thenlper/gte-base', 'BAAI/bge-m3']
   server.serve({ id: second })
   clock.advance(61_000)
-  expect((await search(library)).notices).toContain(`it serves ${second} now and served ${first} before`)
-  expect((await search(library)).notices).toContain(`than the one that is configured (${second})`)
+  expect((await search(library)).notices).toContain(`it now serves ${second} instead of ${first}`)
+  expect((await search(library)).notices).toContain(`than the configured one (${second})`)
   await writePage(store, 'docs', '/b', 'a buoy')
   await expect(embed(library)).rejects.toMatchObject({ code: 'VECTOR_SPACE_OTHER' })
   server.serve({ id: first })

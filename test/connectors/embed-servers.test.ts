@@ -11,8 +11,8 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 async function send(url: string, body: unknown, headers: Readonly<Record<string, string>> = JSON_TYPE) {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   const answer = await fetch(url, { method: 'POST', headers, body: text })
-  const said = await answer.text()
-  return { status: answer.status, said }
+  const answerText = await answer.text()
+  return { status: answer.status, answerText }
 }
 
 describe('the TEI test server', () => {
@@ -44,10 +44,10 @@ describe('the TEI test server', () => {
     [422, /unknown variant/, { inputs: 'one', truncation_direction: 'up' }],
     [422, /a string/, { inputs: 'one', prompt_name: 1 }],
     [422, /usize/, { inputs: 'one', dimensions: 0 }],
-  ])('answers %s %s to %j', async (status, says, body) => {
-    const options = { maxBatch: 4, payloadLimit: 1000, isUnreadable: isIt('unreadable'), isPoison: isIt('poison') }
+  ])('answers %s %s to %j', async (status, pattern, body) => {
+    const options = { maxBatch: 4, payloadLimit: 1000, isUnreadable: equals('unreadable'), isPoison: equals('poison') }
     const { origin } = stage.later(await openTeiServer(options))
-    expect(await send(`${origin}/embed`, body)).toEqual({ status, said: expect.stringMatching(says) })
+    expect(await send(`${origin}/embed`, body)).toEqual({ status, answerText: expect.stringMatching(pattern) })
   })
 
   test('checks path, method, content type and key, except for the key of a health check', async () => {
@@ -84,9 +84,9 @@ describe('the OpenAI test server', () => {
     [400, /Invalid user/, { model, input: 'one', user: 1 }],
     [400, /Unrecognized request argument supplied: truncate/, { model, input: 'one', truncate: true }],
     [400, /could not parse/, '{'],
-  ])('answers %s %s to %j', async (status, says, body) => {
-    const { origin } = stage.later(await openOpenAiServer({ maxTexts: 3, isTooLong: isIt('long') }))
-    expect(await send(`${origin}/v1/embeddings`, body)).toEqual({ status, said: expect.stringMatching(says) })
+  ])('answers %s %s to %j', async (status, pattern, body) => {
+    const { origin } = stage.later(await openOpenAiServer({ maxTexts: 3, isTooLong: equals('long') }))
+    expect(await send(`${origin}/v1/embeddings`, body)).toEqual({ status, answerText: expect.stringMatching(pattern) })
   })
 
   test('checks path, method, content type and key', async () => {
@@ -97,12 +97,12 @@ describe('the OpenAI test server', () => {
     expect((await fetch(`${origin}/v1/models`, { headers: key })).status).toBe(404)
     expect(await send(url, { model, input: 'a' })).toMatchObject({
       status: 401,
-      said: expect.stringMatching(/api_key/),
+      answerText: expect.stringMatching(/api_key/),
     })
     expect((await send(url, { model, input: 'a' }, { ...key, 'content-type': 'text/plain' })).status).toBe(400)
   })
 })
 
-function isIt(word: string): (text: string) => boolean {
+function equals(word: string): (text: string) => boolean {
   return (text) => text === word
 }

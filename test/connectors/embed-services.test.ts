@@ -16,21 +16,21 @@ const SIZE = 8
 const textsOf = (count: number): string[] => Array.from({ length: count }, (_, i) => `text ${'abcdefghij'.slice(i)}`)
 
 /** Options of a test server of any kind. */
-interface Trouble {
+interface ServerOptions {
   readonly isBad?: (text: string) => boolean
   readonly key?: string
 }
 
 /** A server of the given kind. A bad text makes the model fail without a reason: 424 of TEI, 500 of llama.cpp. */
-function openServer(kind: Kind, { isBad = () => false, key }: Trouble = {}): Promise<FaultyServer> {
+function openServer(kind: Kind, { isBad = () => false, key }: ServerOptions = {}): Promise<FaultyServer> {
   const apiKey = key === undefined ? {} : { apiKey: key }
   const tei: TeiOptions = { dimensions: SIZE, isPoison: isBad, ...apiKey }
   const openai: OpenAiOptions = { isTooLong: isBad, tooLongStatus: 500, ...apiKey }
   return kind === 'tei' ? openTeiServer(tei) : openOpenAiServer(openai)
 }
 
-async function stageOne(kind: Kind, traits: EmbedderTraits = {}, trouble: Trouble = {}) {
-  const server = stage.later(await openServer(kind, trouble))
+async function stageOne(kind: Kind, traits: EmbedderTraits = {}, serverOptions: ServerOptions = {}) {
+  const server = stage.later(await openServer(kind, serverOptions))
   const clock = createQuickClock()
   const embedder = await stage.open(kind, server, { clock, ...traits })
   server.clearRequests()
@@ -38,7 +38,7 @@ async function stageOne(kind: Kind, traits: EmbedderTraits = {}, trouble: Troubl
 }
 
 /** An embedder whose timeout a test can shorten. */
-async function stageHurried(kind: Kind) {
+async function stageShortTimeout(kind: Kind) {
   const server = stage.later(await openServer(kind))
   const clock = createQuickClock()
   const client = stage.later(createShortTimeoutClient(server.origin))
@@ -79,15 +79,15 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
 
   test('returns vectors of length 1 in the order of the texts, with concurrent batches', async () => {
     const { embedder, server } = await stageOne(kind)
-    // The first is the last to be answered.
+    // The first batch is answered last.
     server.queueFaults(route, { type: 'slow', ms: 120 })
     const texts = textsOf(10)
     const vectors = await embedder.embed(texts)
     expect(vectors.map((vector) => findVectorProblem(vector, SIZE))).toEqual(texts.map(() => undefined))
     for (const [i, vector] of vectors.entries()) {
-      const wanted = toyVector(texts[i] ?? '', SIZE)
-      const length = Math.hypot(...wanted)
-      expect([...vector]).toEqual(wanted.map((value) => expect.closeTo(value / length, 5)))
+      const expected = toyVector(texts[i] ?? '', SIZE)
+      const length = Math.hypot(...expected)
+      expect([...vector]).toEqual(expected.map((value) => expect.closeTo(value / length, 5)))
     }
     expect(server.bodies(route).map((body) => sentOf(body).length)).toEqual([4, 4, 2])
     expect(server.bodies(route).flatMap(sentOf)).toEqual(texts)
@@ -126,7 +126,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
   })
 
   test('retries after a timeout', async () => {
-    const { embedder, server, clock, client } = await stageHurried(kind)
+    const { embedder, server, clock, client } = await stageShortTimeout(kind)
     server.setFault(route, { type: 'hang' })
     client.hurry(50)
     clock.onSleep(() => {
@@ -145,7 +145,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     server.setFault(route, fault)
     const { code, details, entry } = await failureOf(embedder.embed(['one']))
     expect({ code, url: details['url'] }).toEqual({ code: 'SERVICE_UNUSABLE', url: server.origin })
-    expect(entry.advice).toMatch(/see that it runs/)
+    expect(entry.advice).toMatch(/check that it is running/)
     expect(clock.pauses.slice(0, 3)).toEqual([250, 1000, 4000])
     server.clearFaults()
     expect(await embedder.embed(['one'])).toHaveLength(1)
@@ -160,7 +160,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     const { code, entry } = await failureOf(embedder.embed(['one']))
     expect({ code, advice: entry.advice }).toEqual({
       code: 'SERVICE_UNUSABLE',
-      advice: 'see that it runs and try again; search goes by words meanwhile',
+      advice: 'check that it is running, then try again; meanwhile search matches words only',
     })
     expect(clock.pauses).toEqual([250, 250, 1000, 4000, 10_000])
     server.clearFaults()
@@ -172,12 +172,12 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     ['makes a gateway answer 502', answer(502)],
     ['is never answered', { type: 'hang' }],
   ])('distinguishes a text that %s from a service that is down', async (_what, fault) => {
-    const { embedder, server, clock, client } = await stageHurried(kind)
+    const { embedder, server, clock, client } = await stageShortTimeout(kind)
     client.hurry(100, (body) => body.includes('poison'))
     server.setFault(route, ({ text }) => (text.includes('poison') ? fault : { type: 'none' }))
     expect(await failureOf(embedder.embed(['one', 'poison', 'two']))).toMatchObject({ code: 'EMBED_REFUSED' })
     // Two requests with all texts, and one with a plain text.
-    expect({ pauses: clock.pauses, asked: server.count(route) }).toEqual({ pauses: [250], asked: 3 })
+    expect({ pauses: clock.pauses, requests: server.count(route) }).toEqual({ pauses: [250], requests: 3 })
     server.clearRequests()
     expect(await failureOf(embedder.embed(['poison']))).toMatchObject({ code: 'EMBED_REFUSED' })
     expect(server.count(route)).toBe(6)
@@ -185,7 +185,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
   })
 
   test('reports a service as too slow if several texts in a row time out', async () => {
-    const { embedder, server, client } = await stageHurried(kind)
+    const { embedder, server, client } = await stageShortTimeout(kind)
     client.hurry(30, (body) => body.includes('late'))
     server.setFault(route, ({ text }) => (text.includes('late') ? { type: 'hang' } : { type: 'none' }))
     const codeOf = async (text: string) => (await failureOf(embedder.embed([text]))).code
@@ -217,11 +217,11 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     const { embedder, server, clock } = await stageOne(kind)
     server.queueFaults(route, answer(429, { headers: { 'retry-after': '3600' } }))
     expect(await failureOf(embedder.embed(['one']))).toMatchObject({ code: 'SERVICE_UNUSABLE' })
-    expect({ pauses: clock.pauses, asked: server.count(route) }).toEqual({ pauses: [], asked: 1 })
+    expect({ pauses: clock.pauses, requests: server.count(route) }).toEqual({ pauses: [], requests: 1 })
   })
 
   test('advises to raise embedTimeout after a timeout', async () => {
-    const { embedder, server, client, clock } = await stageHurried(kind)
+    const { embedder, server, client, clock } = await stageShortTimeout(kind)
     server.setFault(route, { type: 'hang' })
     client.hurry(30)
     expect((await failureOf(embedder.embed(['one']))).entry.advice).toMatch(/embedTimeout/)
@@ -233,14 +233,14 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     server.queueFaults(route, answer(status, { json: { error: 'too much of it' } }))
     const { code, message } = await failureOf(embedder.embed(['one', 'two']))
     expect({ code, message }).toEqual({ code: 'EMBED_REFUSED', message: expect.stringMatching(/too much of it/) })
-    expect({ pauses: clock.pauses, asked: server.count(route) }).toEqual({ pauses: [], asked: 1 })
+    expect({ pauses: clock.pauses, requests: server.count(route) }).toEqual({ pauses: [], requests: 1 })
   })
 
   test('finds out whether texts are at fault if the service does not say so', async () => {
     const { embedder, server, clock } = await stageOne(kind, {}, { isBad: (text) => text.includes('poison') })
     expect(await failureOf(embedder.embed(['one', 'poison', 'two']))).toMatchObject({ code: 'EMBED_REFUSED' })
     // Without a pause, because sending halves replaces a retry.
-    expect({ pauses: clock.pauses, asked: server.count(route) }).toEqual({ pauses: [], asked: 2 })
+    expect({ pauses: clock.pauses, requests: server.count(route) }).toEqual({ pauses: [], requests: 2 })
     expect(await failureOf(embedder.embed(['poison']))).toMatchObject({ code: 'EMBED_REFUSED' })
     expect(clock.pauses).toEqual([250, 1000, 4000])
     expect(await embedder.embed(['one', 'two'])).toHaveLength(2)
@@ -250,7 +250,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     const { embedder, server, clock } = await stageOne(kind)
     server.setFault(route, answer(500))
     expect(await failureOf(embedder.embed(['one'], undefined, 'query'))).toMatchObject({ code: 'SERVICE_UNUSABLE' })
-    expect({ pauses: clock.pauses, asked: server.count(route) }).toEqual({ pauses: [250], asked: 2 })
+    expect({ pauses: clock.pauses, requests: server.count(route) }).toEqual({ pauses: [250], requests: 2 })
     server.setFault(route, answer(422))
     expect(await failureOf(embedder.embed(['one'], undefined, 'query'))).toMatchObject({ code: 'EMBED_REFUSED' })
   })
@@ -289,7 +289,10 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     const { embedder, server } = await stageOne(kind)
     server.queueFaults(route, answer(200, { json: answerOf([toyVector('a', 5), toyVector('b', 5)]) }))
     const { code, message, entry } = await failureOf(embedder.embed(['one', 'two']))
-    expect({ code, message }).toEqual({ code: 'SERVICE_UNUSABLE', message: expect.stringMatching(/5 .* had 8/) })
+    expect({ code, message }).toEqual({
+      code: 'SERVICE_UNUSABLE',
+      message: expect.stringMatching(/5 dimensions instead of 8/),
+    })
     expect(entry.advice).toMatch(/embed run --replace/)
   })
 
@@ -303,7 +306,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
   })
 
   test.each([
-    ['where nothing listens', async () => `http://127.0.0.1:${await findClosedPort()}`, /see that it runs/],
+    ['where nothing listens', async () => `http://127.0.0.1:${await findClosedPort()}`, /check that it is running/],
     ['at a path that the service does not have', async (origin: string) => `${origin}/other/place`, /embedEndpoint/],
   ])('cannot be opened %s', async (_what, place, advice) => {
     const server = stage.later(await openServer(kind))
@@ -320,7 +323,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     const server = stage.later(await openServer(kind))
     server.setFault(route, answer(200, { json: answerOf([toyVector('a', SIZE).fill(0)]) }))
     const failure = await failureOf(stage.open(kind, server))
-    expect(failure).toMatchObject({ code: 'SERVICE_UNUSABLE', message: expect.stringMatching(/plain text.*length 0/) })
+    expect(failure).toMatchObject({ code: 'SERVICE_UNUSABLE', message: expect.stringMatching(/test text.*length 0/) })
   })
 
   test('cannot be opened for other dimensions than the model gives', async () => {
@@ -389,7 +392,7 @@ describe('an embedder over TEI', () => {
         const failure = await failureOf(embedder.embed(['one'], undefined, use))
         expect(failure).toMatchObject({
           code: 'SERVICE_UNUSABLE',
-          message: expect.stringMatching(/serves .* now and served thenlper/),
+          message: expect.stringMatching(/now serves .* instead of thenlper/),
           entry: { advice: expect.stringMatching(/--replace/) },
         })
       }
@@ -403,11 +406,11 @@ describe('an embedder over TEI', () => {
     [
       'a reranker',
       { model_id: 'bge-reranker', model_type: { reranker: { id2label: {} } } },
-      /bge-reranker, which is no embedding/,
+      /bge-reranker, which is not an embedding/,
     ],
-    ['a decision model', { model_id: 'judge', model_type: 'decision' }, /judge, which is no embedding/],
-    ['a service without a model name', {}, /which model/],
-    ['a service that answers null', null, /which model/],
+    ['a decision model', { model_id: 'judge', model_type: 'decision' }, /judge, which is not an embedding/],
+    ['a service without a model name', {}, /does not report its model/],
+    ['a service that answers null', null, /does not report its model/],
   ])('is not opened over %s', async (_what, json, problem) => {
     const server = stage.later(await openTeiServer())
     server.queueFaults('GET /info', answer(200, { json }))

@@ -122,8 +122,8 @@ describe('PharosRetriever', () => {
 
   test('obeys k, the sources, the filters and the budget', async () => {
     const { library } = await stageLamps()
-    const ask = async (asked: Partial<ConstructorParameters<typeof PharosRetriever>[0]>) => {
-      const found = await new PharosRetriever({ library, ...asked }).invoke('oil lens keeper lamps')
+    const ask = async (options: Partial<ConstructorParameters<typeof PharosRetriever>[0]>) => {
+      const found = await new PharosRetriever({ library, ...options }).invoke('oil lens keeper lamps')
       return found.map(({ metadata: { title } }) => title)
     }
     expect((await ask({})).length).toBeGreaterThan(1)
@@ -180,11 +180,11 @@ describe('PharosRetriever', () => {
   test('passes the signal of each call to its own search', async () => {
     const { library } = await stageLamps()
     const controller = new AbortController()
-    let isAsked = false
+    let isAborted = false
     const store = new Proxy(library.store, {
       get: (target, name) => {
-        if (name === 'listSources' && !isAsked) {
-          isAsked = true
+        if (name === 'listSources' && !isAborted) {
+          isAborted = true
           controller.abort(new Error('in the middle'))
         }
         const member: unknown = Reflect.get(target, name)
@@ -200,20 +200,20 @@ describe('PharosRetriever', () => {
 
   test('callbacks get the query and the number of results, and nothing about the library', async () => {
     const { library } = await stageLamps()
-    const told: unknown[] = []
+    const calls: unknown[] = []
     const callbacks = [
       {
-        handleRetrieverStart: (serialized: unknown, query: string) => void told.push(serialized, query),
-        handleRetrieverEnd: (documents: DocumentInterface[]) => void told.push(documents.length),
-        handleRetrieverError: (error: Error) => void told.push(error.message),
+        handleRetrieverStart: (serialized: unknown, query: string) => void calls.push(serialized, query),
+        handleRetrieverEnd: (documents: DocumentInterface[]) => void calls.push(documents.length),
+        handleRetrieverError: (error: Error) => void calls.push(error.message),
       },
     ]
     const retriever = new PharosRetriever({ library, k: 1, callbacks, tags: ['docs'], metadata: { team: 'light' } })
     await retriever.invoke('oil')
     const serialized = { lc: 1, type: 'not_implemented', id: ['pharos', 'retrievers', 'PharosRetriever'] }
-    expect(told).toEqual([serialized, 'oil', 1])
+    expect(calls).toEqual([serialized, 'oil', 1])
     await expect(retriever.invoke(' ')).rejects.toMatchObject({ code: 'USAGE' })
-    expect(told.at(-1)).toContain('expected words')
+    expect(calls.at(-1)).toContain('expected words')
     expect(retriever.lc_kwargs).not.toHaveProperty('library')
   })
 })

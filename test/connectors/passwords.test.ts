@@ -3,16 +3,16 @@ import { openLibrary } from '../../src/open-library.ts'
 import { openCrawl4AIReader } from '../../src/readers/crawl4ai-reader.ts'
 import { openQdrantStore } from '../../src/readers/qdrant-store.ts'
 
-const place = 'http://me:s3cret@127.0.0.1:1/'
+const endpoint = 'http://me:s3cret@127.0.0.1:1/'
 const library = { path: ':memory:', version: '0.0.0' }
 
 test.each<[string, string, () => Promise<unknown>]>([
-  ['embedding.endpoint', 'key', () => openLibrary({ ...library, embedding: { type: 'tei', endpoint: place } })],
-  ['reranking.endpoint', 'key', () => openLibrary({ ...library, reranking: { type: 'tei', endpoint: place } })],
-  ['qdrant.url', 'key', () => openLibrary({ ...library, qdrant: { url: place } })],
-  ['crawl4ai.endpoint', 'token', () => openLibrary({ ...library, crawl4ai: { endpoint: place } })],
-  ['endpointUrl', 'token', () => openCrawl4AIReader({ endpointUrl: place })],
-  ['url', 'key', () => openQdrantStore({ url: place, collection: 'c', dimensions: 3 })],
+  ['embedding.endpoint', 'key', () => openLibrary({ ...library, embedding: { type: 'tei', endpoint } })],
+  ['reranking.endpoint', 'key', () => openLibrary({ ...library, reranking: { type: 'tei', endpoint } })],
+  ['qdrant.url', 'key', () => openLibrary({ ...library, qdrant: { url: endpoint } })],
+  ['crawl4ai.endpoint', 'token', () => openLibrary({ ...library, crawl4ai: { endpoint } })],
+  ['endpointUrl', 'token', () => openCrawl4AIReader({ endpointUrl: endpoint })],
+  ['url', 'key', () => openQdrantStore({ url: endpoint, collection: 'c', dimensions: 3 })],
 ])('a password in %s is refused, and the message does not repeat it', async (option, key, open) => {
   await expect(open()).rejects.toMatchObject({
     code: 'OPTION_INVALID',

@@ -63,7 +63,7 @@ async function openGuarded(allowed: readonly string[], obeysRobots = true): Prom
   return reader
 }
 
-async function openServed(find: (url: string) => CrawlResult = () => ({})) {
+async function openServiceReader(find: (url: string) => CrawlResult = () => ({})) {
   const server = await openCrawl4AIServer({ find })
   const reader = await openCrawl4AIReader({ endpointUrl: server.origin, resolve, maxConcurrentRequests: 20 })
   closers.push(
@@ -84,7 +84,7 @@ async function expectRefused(reader: DocumentReader, urls: readonly string[]): P
 
 /** Reasons of refusals: not public, the name of a metadata service, or no valid URL. */
 const REFUSED =
-  /not a public address|not public|name of cloud metadata|no address|not a URL|user name or password|Location/
+  /not a public address|not public|name of a cloud metadata service|not an address|not a URL|user name or password|Location/
 
 describe('a reader without a service', () => {
   test.each([true, false])(
@@ -119,14 +119,14 @@ describe('a reader without a service', () => {
 
 describe('a reader with a Crawl4AI service', () => {
   test('does not pass internal addresses to the service', async () => {
-    const { server, reader } = await openServed()
+    const { server, reader } = await openServiceReader()
     await expectRefused(reader, listForms(canary.port))
     expect(server.count('POST /crawl')).toBe(0)
   })
 
   test('discards pages that were read at internal addresses', async () => {
     const forms = listForms(canary.port).filter((form) => URL.canParse(form))
-    const { server, reader } = await openServed((url) => ({
+    const { server, reader } = await openServiceReader((url) => ({
       redirected_url: forms[Number(new URL(url).pathname.slice(1))],
     }))
     const urls = forms.map((_, i) => `http://public.${DOMAIN}/${i}`)
@@ -135,7 +135,7 @@ describe('a reader with a Crawl4AI service', () => {
   })
 
   test('accepts public pages', async () => {
-    const { server, reader } = await openServed()
+    const { server, reader } = await openServiceReader()
     expect(await reader.loadData([`http://public.${DOMAIN}/guide`])).toHaveLength(1)
     expect(server.count('POST /crawl')).toBe(1)
   })

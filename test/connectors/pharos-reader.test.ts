@@ -139,10 +139,10 @@ describe('a batch', () => {
   })
 
   test('stays within the concurrency limit', async () => {
-    let [atOnce, most] = [0, 0]
+    let [running, maxRunning] = [0, 0]
     const slow: Answer = () => {
-      most = Math.max(most, ++atOnce)
-      setTimeout(() => atOnce--, 30)
+      maxRunning = Math.max(maxRunning, ++running)
+      setTimeout(() => running--, 30)
       return { body: page('Slow'), delayMs: 40 }
     }
     const paths = Array.from({ length: 9 }, (_, i) => `/${i}`)
@@ -150,7 +150,7 @@ describe('a batch', () => {
       maxConcurrentRequests: 3,
     })
     expect(await reader.loadData(paths.map((path) => site.origin + path))).toHaveLength(9)
-    expect(most).toBe(3)
+    expect(maxRunning).toBe(3)
   })
 
   test('requests the robots.txt of a host once', async () => {
@@ -215,10 +215,10 @@ describe('unreadable pages', () => {
     'a page that robots.txt forbids': [
       { '/robots.txt': text('User-agent: *\nDisallow: /x'), '/x': page('X') },
       'robots-disallow, robots.txt (read just now) disallows it: Disallow: /x',
-      'if you may read it all the same, set obeysRobots to false',
+      'if you have permission to read it, set obeysRobots to false',
     ],
     'a binary file': [{ '/x': ARCHIVE }, 'not-text, application/zip', 'open it in a browser to see what it shows'],
-    'a damaged document': [{ '/x': PDF }, 'damaged, it is no PDF that can be read', 'open it in the program'],
+    'a damaged document': [{ '/x': PDF }, 'damaged, it is not a readable PDF', 'open it in the program'],
     'an endless redirect': [
       { '/x': redirect('/y'), '/y': redirect('/x') },
       'redirect-loop, more than 10 redirects',
@@ -226,16 +226,16 @@ describe('unreadable pages', () => {
     ],
     'a redirect to another scheme': [
       { '/x': redirect('ftp://files.example/x') },
-      'scheme, it redirects to something else than a web page',
+      'scheme, it redirects to an address that is not http or https',
       'try again later',
     ],
   }
 
   test.each(Object.entries(CASES))('%s is reported as a failure', async (_what, [pages, message, advice]) => {
     const { site, reader } = await stageReader(pages)
-    const [said, advised] = await failureOf(reader, `${site.origin}/x`)
-    expect(said).toContain(`… could not be read: ${message}`)
-    expect(advised).toContain(advice)
+    const [actualMessage, actualAdvice] = await failureOf(reader, `${site.origin}/x`)
+    expect(actualMessage).toContain(`… could not be read: ${message}`)
+    expect(actualAdvice).toContain(advice)
   })
 
   test('a page that robots.txt disallows is read if robots.txt is ignored', async () => {
@@ -252,10 +252,10 @@ describe('unreadable pages', () => {
   })
 
   test('a defective page is reported with its defect', async () => {
-    const readPage = () => Promise.reject(new PageDefect('needs more memory than it may have'))
+    const readPage = () => Promise.reject(new PageDefect('needs more memory than allowed'))
     const { site, reader } = await stageReader({ '/x': page('X') }, {}, { readPage })
-    const [said] = await failureOf(reader, `${site.origin}/x`)
-    expect(said).toContain('page-defect, the page needs more memory than it may have')
+    const [actualMessage] = await failureOf(reader, `${site.origin}/x`)
+    expect(actualMessage).toContain('page-defect, the page needs more memory than allowed')
   })
 
   test('an internal error rejects the whole batch', async () => {
@@ -266,15 +266,15 @@ describe('unreadable pages', () => {
 
   test('a failure message leaves out the password of the address', async () => {
     const reader = await openReader()
-    const [said] = await failureOf(reader, 'http://me:secret@docs.example/')
-    expect(said).not.toContain('secret')
+    const [actualMessage] = await failureOf(reader, 'http://me:secret@docs.example/')
+    expect(actualMessage).not.toContain('secret')
   })
 })
 
 describe('a failing server', () => {
   test('is retried, and read when it has recovered', async () => {
-    let asked = 0
-    const shaky: Answer = () => (++asked < 3 ? { status: 500 } : page('Back'))
+    let requestCount = 0
+    const shaky: Answer = () => (++requestCount < 3 ? { status: 500 } : page('Back'))
     const { site, reader } = await stageReader({ '/x': shaky })
     expect((await reader.loadData([`${site.origin}/x`]))[0]?.metadata.title).toBe('Back')
     expect(pathsOf(site)).toHaveLength(3)
@@ -314,10 +314,10 @@ test('headers are sent to the requested origin, and not to a redirect target', a
 
 describe('a page that is empty until its scripts have run', () => {
   const SHELL = '<!doctype html><title>App</title><div id="root"></div><script src="/app.js"></script>'
-  const shown = (url: string): RenderOutcome => ({ type: 'rendered', snapshot: { url, body: page('Shown') } })
+  const renderShown = (url: string): RenderOutcome => ({ type: 'rendered', snapshot: { url, body: page('Shown') } })
 
   /** A reader with a fake browser that returns this outcome for every page, and the requests of that browser. */
-  async function openRendering(render: 'auto' | 'chromium', outcome: (url: string) => RenderOutcome = shown) {
+  async function openRendering(render: 'auto' | 'chromium', outcome: (url: string) => RenderOutcome = renderShown) {
     const rendered: string[] = []
     const renderer = {
       prepare: async () => {},

@@ -199,8 +199,8 @@ describe('ingesting documents', () => {
 
   test('hides user name and password of an address in error messages', async () => {
     const [result] = await ingestDocuments([documentOf('http://me:secret@127.0.0.1/', '')], { embedder, vectorStore })
-    const said = result?.type === 'failed' ? result.error.message : ''
-    expect(said).toBe('http://…@127.0.0.1/ could not be read: there is no text')
+    const message = result?.type === 'failed' ? result.error.message : ''
+    expect(message).toBe('http://…@127.0.0.1/ could not be read: there is no text')
   })
 
   test('refuses missing and zero vectors, and turns a rejection that is no Error into one', async () => {

@@ -13,7 +13,7 @@ import { addSourceTo, recordOf } from '../embed/filled-store.ts'
 import { countLetters, openQdrantFixture, type QdrantFixture, SPACE } from './qdrant-fixture.ts'
 
 /** A generated page. */
-interface MadePage {
+interface GeneratedPage {
   readonly sourceId: string
   readonly path: string
   readonly language: string | null
@@ -35,7 +35,7 @@ const text = fc.oneof(
 const path = fc.constantFrom('/', '/guide', '/guide/oil', '/guide/lens.html', '/api/v2/call', '/a%20b', '/ä')
 const language = fc.constantFrom('en', 'en-GB', 'de', 'de-CH-1996', 'EN-us')
 const heading = fc.constantFrom('Install guide', 'Install', 'Usage & more', 'API')
-const page: fc.Arbitrary<MadePage> = fc.record({
+const page: fc.Arbitrary<GeneratedPage> = fc.record({
   sourceId: fc.constantFrom(...SOURCES),
   path: fc.tuple(path, fc.integer({ min: 0, max: 30 })).map(([start, n]) => `${start}${n === 0 ? '' : `/${n}`}`),
   language: fc.option(language),
@@ -68,7 +68,7 @@ afterEach(async () => {
   stores = []
 })
 
-async function fill(store: VectorStore, pages: readonly MadePage[]): Promise<void> {
+async function fill(store: VectorStore, pages: readonly GeneratedPage[]): Promise<void> {
   for (const id of SOURCES) await addSourceTo(store, id)
   for (const made of pages) {
     const url = `https://${made.sourceId}.test${made.path}`
@@ -100,8 +100,8 @@ describe('filters', () => {
           stores.push(store)
           await fill(store, pages)
           const { client, clock, server } = stage
-          const place = { url: server.origin, collection: `run${runs++}`, library: 'one' }
-          const copy = createQdrantCopy({ ...place, client, clock })
+          const location = { url: server.origin, collection: `run${runs++}`, library: 'one' }
+          const copy = createQdrantCopy({ ...location, client, clock })
           const index = createQdrantIndex({ vectors: store.vectors, copy, store, clock })
           const missing = await index.listMissing(1000)
           await index.write(
@@ -109,18 +109,18 @@ describe('filters', () => {
             missing.map((chunk) => ({ ...chunk, vector: countLetters(chunk.text) })),
           )
           expect(copy.problem).toBeNull()
-          for (const [asked, question, limit] of questions) {
+          for (const [chunkFilter, question, limit] of questions) {
             const query = countLetters(question)
-            const there = await index.nearest(query, limit, asked)
-            // Only the SQLite store tells the number of a chunk.
-            const all = (await store.vectors.nearest(query, 1000, asked)).map(({ number: _, ...chunk }) => chunk)
+            const nearest = await index.nearest(query, limit, chunkFilter)
+            // Only the SQLite store returns the number of a chunk.
+            const all = (await store.vectors.nearest(query, 1000, chunkFilter)).map(({ number: _, ...chunk }) => chunk)
             // Chunks of equal similarity may come in any order.
-            expect(there.map(({ similarity }) => similarity)).toEqual(
+            expect(nearest.map(({ similarity }) => similarity)).toEqual(
               all.slice(0, limit).map(({ similarity }) => similarity),
             )
-            expect(all).toEqual(expect.arrayContaining(there))
-            expect(new Set(there.map(({ chunkId }) => chunkId)).size).toBe(there.length)
-            found += there.length
+            expect(all).toEqual(expect.arrayContaining(nearest))
+            expect(new Set(nearest.map(({ chunkId }) => chunkId)).size).toBe(nearest.length)
+            found += nearest.length
           }
         },
       ),
@@ -131,10 +131,10 @@ describe('filters', () => {
   })
 
   test('leave conditions that cannot be compared as values to the store', () => {
-    const asked = { kind: 'go', contentType: 'code', language: 'EN' } as const
-    const { filter: there, postFilter } = splitFilter(POINTS, asked)
+    const chunkFilter = { kind: 'go', contentType: 'code', language: 'EN' } as const
+    const { filter: qdrantFilter, postFilter } = splitFilter(POINTS, chunkFilter)
     expect(postFilter).toBeUndefined()
-    expect(there.must).toEqual([
+    expect(qdrantFilter.must).toEqual([
       { key: 'library_id', match: { value: 'one' } },
       { key: 'vector_space', match: { value: 'f' } },
       { key: 'source_id', match: { any: ['a'] } },

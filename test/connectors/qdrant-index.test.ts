@@ -7,7 +7,7 @@ import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
 import { until } from '../e2e/server.ts'
 import { addSourceTo, recordOf, writePage } from '../embed/filled-store.ts'
 import { countLetters, openQdrantFixture, type QdrantFixture, SPACE } from './qdrant-fixture.ts'
-import type { KeptPoint } from './servers/qdrant.ts'
+import type { StoredPoint } from './servers/qdrant.ts'
 
 const PUT_POINTS = 'PUT /collections/:name/points'
 const QUERY = 'POST /collections/:name/points/query'
@@ -27,13 +27,13 @@ beforeEach(async () => {
 })
 afterEach(() => stage.close())
 
-interface Opened {
+interface OpenedCopy {
   readonly copy: QdrantCopy
   readonly index: VectorIndex
 }
 
 /** Opens the copy of a library with the given id. */
-function openIndex(library = 'one', waits: { readonly searchMs?: number; readonly writeMs?: number } = {}): Opened {
+function openIndex(library = 'one', waits: { readonly searchMs?: number; readonly writeMs?: number } = {}): OpenedCopy {
   const { client, clock, server } = stage
   const opened = createQdrantCopy({ url: server.origin, collection: 'pharos', library, client, clock })
   return { copy: opened, index: createQdrantIndex({ vectors: store.vectors, copy: opened, store, clock, ...waits }) }
@@ -62,7 +62,7 @@ async function sync(rebuild = false, signal?: AbortSignal): Promise<SyncProgress
   return last
 }
 
-function idsIn(): number {
+function countPoints(): number {
   return stage.server.pointsOf('pharos')?.size ?? 0
 }
 
@@ -193,7 +193,7 @@ describe('writing vectors', () => {
     expect(copy.problem).toBeNull()
     stage.server.clearFaults()
     await index.write(SPACE, written)
-    expect(idsIn()).toBe(5)
+    expect(countPoints()).toBe(5)
     const given = AbortSignal.abort(new Error('enough'))
     await expect(index.nearest(countLetters(SEA), 2, {}, given)).rejects.toThrow('enough')
   })
@@ -215,8 +215,8 @@ describe('writing vectors', () => {
 
   test('the copy is identified by its address in any spelling', async () => {
     const { client, clock, server } = stage
-    const place = { collection: 'pharos', library: 'one', client, clock }
-    const [plain, slashed] = ['', '/'].map((end) => createQdrantCopy({ ...place, url: `${server.origin}${end}` }))
+    const options = { collection: 'pharos', library: 'one', client, clock }
+    const [plain, slashed] = ['', '/'].map((end) => createQdrantCopy({ ...options, url: `${server.origin}${end}` }))
     expect(slashed?.location).toBe(`${server.origin} (pharos)`)
     expect(plain?.location).toBe(slashed?.location)
   })
@@ -230,13 +230,13 @@ describe('writing vectors', () => {
       SPACE,
       missing.map((chunk) => ({ ...chunk, vector: countLetters(chunk.text) })),
     )
-    expect(idsIn()).toBe(0)
+    expect(countPoints()).toBe(0)
     expect(copy.problem).toBeNull()
   })
 })
 
 describe('nearest neighbours', () => {
-  const names = (found: readonly ChunkRef[]): string[] => found.map(({ chunkId }) => chunkId)
+  const idsOf = (found: readonly ChunkRef[]): string[] => found.map(({ chunkId }) => chunkId)
 
   test('come from the copy, with the similarities of the store', async () => {
     await fill()
@@ -264,19 +264,19 @@ describe('nearest neighbours', () => {
     await writePage(other, 'elsewhere', '/x', SEA)
     const parts = { vectors: other.vectors, copy: openIndex('two').copy, store: other, clock: stage.clock }
     await embedAll(createQdrantIndex(parts))
-    expect(idsIn()).toBe(7)
+    expect(countPoints()).toBe(7)
     expect(await index.nearest(countLetters(SEA), 10)).toHaveLength(6)
     expect(stage.server.count(QUERY)).toBe(1)
-    // The page is written anew with two of its texts.
+    // The page is written again with two of its texts.
     await writePage(store, 'docs', '/a', TEXTS.slice(0, 2).join('\n---\n'))
     await embedAll()
-    const found = names(await index.nearest(countLetters(SEA), 10))
+    const found = idsOf(await index.nearest(countLetters(SEA), 10))
     expect(found).toHaveLength(3)
     expect(found).not.toContain(ids[2])
-    expect(copy.problem).toContain('it has 3 of 3 vectors, and 3 points of what is gone; `pharos embed sync`')
+    expect(copy.problem).toContain('it has 3 of 3 vectors, and 3 outdated points; `pharos embed sync`')
     // A sync of this library keeps the points of the other one.
     expect(await sync()).toMatchObject({ copied: 0, removed: 3 })
-    expect(idsIn()).toBe(4)
+    expect(countPoints()).toBe(4)
   })
 
   test('come from the store while the copy fails, which gets no requests for a while', async () => {
@@ -338,7 +338,7 @@ describe('nearest neighbours', () => {
       expect(found).toHaveLength(3)
       problems.push(copy.problem)
     }
-    expect(problems).toEqual([expect.stringContaining('in the room of others'), null])
+    expect(problems).toEqual([expect.stringContaining('outdated points that displace current ones'), null])
     expect(stage.server.count(QUERY)).toBe(2)
   })
 
@@ -347,12 +347,12 @@ describe('nearest neighbours', () => {
     await embedAll()
     await fill('/a', ['quartz', 'zinc', 'jade', 'onyx', 'opal'])
     await embedAll(store.vectors)
-    expect(idsIn()).toBe(5)
+    expect(countPoints()).toBe(5)
     // Another process opens the copy without knowing about the changes.
     const other = openIndex()
     expect(await other.index.nearest(countLetters('quartz'), 9)).toHaveLength(5)
     expect(stage.server.count(QUERY)).toBe(0)
-    expect(other.copy.problem).toContain('it has 0 of 5 vectors, and 5 points of what is gone')
+    expect(other.copy.problem).toContain('it has 0 of 5 vectors, and 5 outdated points')
     expect(await sync()).toMatchObject({ copied: 5, removed: 5 })
     stage.clock.advance(60_000)
     expect(await other.index.nearest(countLetters('quartz'), 9)).toHaveLength(5)
@@ -388,7 +388,7 @@ describe('syncing the copy', () => {
   test('writes missing and changed points, and removes stale ones, but no points of other libraries', async () => {
     await fill('/a')
     await embedAll()
-    const points = stage.server.pointsOf('pharos') as Map<unknown, KeptPoint>
+    const points = stage.server.pointsOf('pharos') as Map<unknown, StoredPoint>
     const [lost, changed] = [...points.keys()]
     const kept = points.get(changed)
     if (kept === undefined) throw new Error('nothing was copied')
@@ -416,7 +416,7 @@ describe('syncing the copy', () => {
     expect(await sync(true)).toEqual({ looked: 1, vectors: 1, copied: 1, removed: 5 })
     const changes = stage.server.requests.filter(({ method, path }) => method === 'PUT' || path.endsWith('/delete'))
     expect(changes.map(({ path }) => path.split('/').at(-1))).toEqual(['points', 'delete'])
-    expect(idsIn()).toBe(1)
+    expect(countPoints()).toBe(1)
   })
 
   test('keeps new and old points if removing the old ones fails, and the next sync removes them', async () => {
@@ -426,7 +426,7 @@ describe('syncing the copy', () => {
     await embedAll(store.vectors)
     stage.server.setFault(DELETE_POINTS, { type: 'reset' })
     await expect(sync()).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
-    expect(idsIn()).toBe(6)
+    expect(countPoints()).toBe(6)
     expect(await index.nearest(countLetters('one text only'), 9)).toHaveLength(1)
     stage.server.clearFaults()
     expect(await sync()).toMatchObject({ copied: 0, removed: 5 })
@@ -440,7 +440,7 @@ describe('syncing the copy', () => {
     await writePage(store, 'docs', '/late', 'late text')
     await embedAll()
     for await (const _ of run);
-    expect(idsIn()).toBe(6)
+    expect(countPoints()).toBe(6)
   })
 
   test('remembers vectors that could not be copied while it ran', async () => {
@@ -477,7 +477,7 @@ describe('syncing the copy', () => {
     expect(library).not.toBe(await store.vectors.readLibraryId())
     const theirs = openIndex(library).copy
     await embedAll(createQdrantIndex({ vectors: other.vectors, copy: theirs, store: other, clock: stage.clock }))
-    expect(idsIn()).toBe(10)
+    expect(countPoints()).toBe(10)
     await fill('/a', ['one text only'])
     await embedAll()
     expect(await sync()).toMatchObject({ removed: 5 })
@@ -493,7 +493,7 @@ describe('syncing the copy', () => {
     await embedAll()
     await store.removeSource('more')
     expect(await sync()).toMatchObject({ copied: 0, removed: 1 })
-    expect(idsIn()).toBe(5)
+    expect(countPoints()).toBe(5)
   })
 
   test('can run in two processes at once', async () => {
@@ -506,7 +506,7 @@ describe('syncing the copy', () => {
         for await (const _ of syncVectors({ store, vectors: index, copy: other.copy }));
       })(),
     ])
-    expect(idsIn()).toBe(5)
+    expect(countPoints()).toBe(5)
     expect(await sync()).toMatchObject({ copied: 0, removed: 0 })
   })
 })
@@ -521,14 +521,14 @@ describe('another model', () => {
     await index.replaceSpace(OTHER)
     const [first] = await index.listMissing(1)
     await index.write(OTHER, [{ sourceId: 'docs', chunkId: first?.chunkId ?? '', vector: countLetters('zebra') }])
-    expect(idsIn()).toBe(5)
+    expect(countPoints()).toBe(5)
     expect(await index.nearest(countLetters(SEA), 9)).toHaveLength(1)
     expect(stage.server.count(QUERY)).toBe(0)
     await embedAll(index, OTHER)
     expect(await index.nearest(countLetters(SEA), 9)).toHaveLength(5)
     expect(stage.server.count(QUERY)).toBe(1)
     expect(await sync()).toMatchObject({ copied: 0, removed: 0 })
-    expect(idsIn()).toBe(5)
+    expect(countPoints()).toBe(5)
   })
 
   test('is refused by the copy until a rebuild if it has other dimensions', async () => {
@@ -539,7 +539,7 @@ describe('another model', () => {
     expect(copy.problem).toMatch(/26 dimensions instead of 13/)
     expect(await index.nearest(vectorOf(SEA, SHORT), 9)).toHaveLength(5)
     await expect(sync()).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
-    expect(idsIn()).toBe(5)
+    expect(countPoints()).toBe(5)
     expect(await sync(true)).toEqual({ looked: 5, vectors: 5, copied: 5, removed: 0 })
     stage.clock.advance(60_000)
     expect(await index.nearest(vectorOf(SEA, SHORT), 9)).toHaveLength(5)
@@ -550,7 +550,7 @@ describe('another model', () => {
     await fill('/a')
     await embedAll()
     await embedAll(openIndex('two').index)
-    const points = stage.server.pointsOf('pharos') as Map<unknown, KeptPoint>
+    const points = stage.server.pointsOf('pharos') as Map<unknown, StoredPoint>
     const [kept] = points.values()
     if (kept === undefined) throw new Error('nothing was copied')
     const foreign = '00000000-0000-0000-0000-000000000001'
@@ -558,14 +558,16 @@ describe('another model', () => {
     await index.replaceSpace(SHORT)
     await embedAll(index, SHORT)
     const details = expect.objectContaining({
-      problem: expect.stringContaining('collection pharos: its vectors have 26 dimensions instead of 13, and it holds'),
+      problem: expect.stringContaining(
+        'collection pharos: its vectors have 26 dimensions instead of 13, and it also holds',
+      ),
       advice: expect.stringContaining('qdrantCollection'),
     })
     await expect(sync(true)).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE', details })
     expect(points.size).toBe(6)
     points.delete(foreign)
     await sync(true)
-    expect(idsIn()).toBe(5)
+    expect(countPoints()).toBe(5)
   })
 
   test('a dropped collection is created again', async () => {
@@ -574,6 +576,6 @@ describe('another model', () => {
     await fetch(`${stage.server.origin}/collections/pharos`, { method: 'DELETE' })
     expect(await index.nearest(countLetters(SEA), 9)).toHaveLength(5)
     expect(await sync()).toMatchObject({ copied: 5 })
-    expect(idsIn()).toBe(5)
+    expect(countPoints()).toBe(5)
   })
 })

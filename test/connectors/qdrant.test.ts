@@ -7,7 +7,7 @@ import {
 } from '../../src/embed/qdrant-collection.ts'
 import { PAYLOAD_INDEXES, pointIdOf, type QdrantPoint } from '../../src/embed/qdrant-points.ts'
 import { openQdrantFixture, type QdrantFixture } from './qdrant-fixture.ts'
-import type { KeptPoint, QdrantServerOptions } from './servers/qdrant.ts'
+import type { QdrantServerOptions, StoredPoint } from './servers/qdrant.ts'
 
 const PUT_POINTS = 'PUT /collections/:name/points'
 const DELETE_POINTS = 'POST /collections/:name/points/delete'
@@ -67,8 +67,8 @@ describe('opening a collection', () => {
 
   test.each<[string, unknown, RegExp]>([
     ['other dimensions', { size: 3, distance: 'Cosine' }, /its vectors have 3 dimensions instead of 2/],
-    ['another distance', { size: 2, distance: 'Dot' }, /it compares by Dot instead of Cosine/],
-    ['named vectors', { text: { size: 2, distance: 'Cosine' } }, /its vectors have names/],
+    ['another distance', { size: 2, distance: 'Dot' }, /its distance is Dot instead of Cosine/],
+    ['named vectors', { text: { size: 2, distance: 'Cosine' } }, /it has named vectors/],
   ])('refuses a collection with %s, unless it may be recreated', async (_what, vectors, message) => {
     const stage = await stageOf()
     stage.server.addCollection('docs', vectors)
@@ -77,9 +77,9 @@ describe('opening a collection', () => {
       message: expect.stringMatching(message),
     })
     expect(stage.server.requests.map(({ method }) => method)).toEqual(['GET'])
-    const points = stage.server.pointsOf('docs') as Map<string, KeptPoint>
+    const points = stage.server.pointsOf('docs') as Map<string, StoredPoint>
     points.set('1', { id: 1, vector: new Float32Array(2), payload: {} })
-    await expect(openIn(stage, { recreateFor: 'one' })).rejects.toThrow(/holds points that are not of this library/)
+    await expect(openIn(stage, { recreateFor: 'one' })).rejects.toThrow(/it also holds other data/)
     expect(points.size).toBe(1)
     points.clear()
     await openIn(stage, { recreateFor: 'one' })
@@ -99,7 +99,7 @@ describe('opening a collection', () => {
     const stage = await stageOf()
     const gone = { type: 'answer', status: 404, json: { status: { error: 'gone' } } } as const
     stage.server.queueFaults(GET_COLLECTION, gone, gone)
-    await expect(openIn(stage)).rejects.toThrow(/removed as soon as it was made/)
+    await expect(openIn(stage)).rejects.toThrow(/removed after it was created/)
   })
 
   test('sends the key, and reports a wrong key', async () => {
@@ -118,7 +118,7 @@ describe('opening a collection', () => {
   test('reports a server that is not Qdrant', async () => {
     const stage = await stageOf()
     stage.server.setFault(GET_COLLECTION, { type: 'answer', status: 200, json: { hello: 'world' } })
-    await expect(openIn(stage)).rejects.toThrow(/something that it is not known for/)
+    await expect(openIn(stage)).rejects.toThrow(/with an unexpected response/)
     stage.server.setFault(GET_COLLECTION, { type: 'not-json' })
     await expect(openIn(stage)).rejects.toThrow(/not JSON/)
   })
@@ -187,9 +187,9 @@ describe('points', () => {
     expect(near.map(({ score }) => Number(score.toFixed(3)))).toEqual([1, 1, 0.54])
     expect(Object.keys(near[0]?.payload ?? {})).toEqual(['source_url'])
     const filter = { must: [{ key: 'source_url', match: { value: 'https://b.test/' } }] }
-    const there = await collection.search(Float32Array.of(1, 0), { limit: 9, filter })
-    expect(there.map(({ payload }) => payload['source_url'])).toEqual(Array(3).fill('https://b.test/'))
-    expect(there[0]?.payload).toMatchObject({ chunk_index: 0, chunk_text: 'text' })
+    const found = await collection.search(Float32Array.of(1, 0), { limit: 9, filter })
+    expect(found.map(({ payload }) => payload['source_url'])).toEqual(Array(3).fill('https://b.test/'))
+    expect(found[0]?.payload).toMatchObject({ chunk_index: 0, chunk_text: 'text' })
   })
 
   test('are listed page by page', async () => {
@@ -322,9 +322,9 @@ describe('a failing service', () => {
     const stage = await stageOf()
     const collection = await openIn(stage)
     const { server, client, clock } = stage
-    const place = { url: server.origin, collection: 'docs', dimensions: 2, client, clock }
-    const hurried = createQdrantCollection({ ...place, timeoutMs: 20 })
-    const details = expect.objectContaining({ advice: expect.stringContaining('see that it runs there') })
+    const options = { url: server.origin, collection: 'docs', dimensions: 2, client, clock }
+    const hurried = createQdrantCollection({ ...options, timeoutMs: 20 })
+    const details = expect.objectContaining({ advice: expect.stringContaining('check that it is running') })
     stage.server.setFault(PUT_POINTS, { type: 'hang' })
     await expect(hurried.upsert(pointsOf('u', 1))).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE', details })
     expect(stage.clock.pauses).toEqual([500, 1000, 2000])

@@ -42,7 +42,7 @@ const folder = mkdtempSync(join(tmpdir(), 'pharos-rerank-'))
 const crawled = join(folder, 'crawled.db')
 let server: FaultyServer
 let library: Library
-let seen: string[]
+let judgedTexts: string[]
 const closing: (() => Promise<void>)[] = []
 
 // Every test has its own copy of one crawled library, because recent judgements are cached per library.
@@ -57,10 +57,10 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }))
 
 beforeEach(async () => {
-  seen = []
+  judgedTexts = []
   // Backwards: the page with the greatest number is best.
   const judge = (_query: string, text: string): number => {
-    seen.push(text)
+    judgedTexts.push(text)
     return Number(/number (\d+)/.exec(text)?.[1] ?? 0) / 100
   }
   server = await openTeiRerankServer({ judge })
@@ -87,8 +87,8 @@ afterEach(async () => {
 })
 
 const titlesOf = ({ passages, more }: SearchAnswer): string[] => [...passages, ...more].map(({ title }) => title)
-const ask = (input: Partial<SearchInput> = {}, asked: Library = library): Promise<SearchAnswer> =>
-  searchLibrary(asked, { query: 'lamp', limit: 20, ...input })
+const ask = (input: Partial<SearchInput> = {}, searched: Library = library): Promise<SearchAnswer> =>
+  searchLibrary(searched, { query: 'lamp', limit: 20, ...input })
 const pagesFrom = (first: number, step: 1 | -1, count = PAGES): string[] =>
   Array.from({ length: count }, (_, i) => `Page ${first + i * step}`)
 
@@ -108,14 +108,14 @@ describe('a reranker', () => {
 
   test('gets the title, the headings and the text of each hit, once', async () => {
     await ask()
-    expect(seen).toHaveLength(PAGES)
-    expect(seen.every((text) => /^Page \d+\n/.test(text) && text.includes('wick'))).toBe(true)
+    expect(judgedTexts).toHaveLength(PAGES)
+    expect(judgedTexts.every((text) => /^Page \d+\n/.test(text) && text.includes('wick'))).toBe(true)
   })
 
   test('judges no more hits than its candidate limit', async () => {
     const answer = await ask({}, openWith(5000, 4))
     expect(titlesOf(answer)).toEqual([...pagesFrom(3, -1, 4), ...pagesFrom(4, 1, PAGES - 4)])
-    expect(seen).toHaveLength(4)
+    expect(judgedTexts).toHaveLength(4)
   })
 
   test('keeps the order of hits that it judges equal', async () => {
@@ -170,7 +170,7 @@ describe('a reranker', () => {
     expect(second.engines).toEqual(['words'])
     expect(second.notices).toEqual([
       expect.stringContaining('ranked without it'),
-      'the answers before were ranked by a reranker too: here the order differs, so some may come twice and others not at all',
+      'earlier answers were also ranked by a reranker, but this one was not: some results may repeat, others may be missing',
     ])
   })
 
@@ -207,8 +207,8 @@ describe('a reranker', () => {
 })
 
 describe('a failing reranker', () => {
-  const ranked = async (notice: string | RegExp, asked: Library = library): Promise<void> => {
-    const answer = await ask({}, asked)
+  const expectFirstRanking = async (notice: string | RegExp, searched: Library = library): Promise<void> => {
+    const answer = await ask({}, searched)
     expect(titlesOf(answer)).toEqual(pagesFrom(0, 1))
     expect(answer.engines).toEqual(['words'])
     expect(answer.notices).toEqual([expect.stringMatching(notice)])
@@ -216,7 +216,7 @@ describe('a failing reranker', () => {
 
   test('leaves the first ranking in place when its budget is over, and the answer says so', async () => {
     server.setFault('POST /rerank', { type: 'hang' })
-    await ranked(/^the reranker gave no answer within 0\.04 s; ranked without it$/, openWith(40, 50))
+    await expectFirstRanking(/^the reranker gave no answer within 0\.04 s; ranked without it$/, openWith(40, 50))
   })
 
   test('leaves the first ranking in place when it fails or is down, and the answer says so', async () => {
@@ -225,21 +225,21 @@ describe('a failing reranker', () => {
       status: 500,
       json: { error: 'no memory', error_type: 'Backend' },
     })
-    await ranked(/^the reranker cannot be used: TEI answered 500: no memory; ranked without it$/)
+    await expectFirstRanking(/^the reranker cannot be used: TEI answered 500: no memory; ranked without it$/)
     await server.stopListening()
-    await ranked(/^the reranker cannot be used: TEI: /)
+    await expectFirstRanking(/^the reranker cannot be used: TEI: /)
   })
 
   test('leaves the first ranking in place when a reranker of any kind never resolves', async () => {
     const hung: Reranker = { name: 'hung', candidates: 9, budgetMs: 30, rerank: () => new Promise(() => undefined) }
-    await ranked(/within 0\.03 s/, { ...library, openReranker: async () => hung })
+    await expectFirstRanking(/within 0\.03 s/, { ...library, openReranker: async () => hung })
   })
 
   test('does not return an answer after the caller aborted', async () => {
     server.setFault('POST /rerank', { type: 'hang' })
     const gone = new AbortController()
-    const asked = searchLibrary(library, { query: 'lamp' }, gone.signal)
+    const searching = searchLibrary(library, { query: 'lamp' }, gone.signal)
     setTimeout(() => gone.abort(new Error('enough')), 30)
-    await expect(asked).rejects.toThrow('enough')
+    await expect(searching).rejects.toThrow('enough')
   })
 })

@@ -93,7 +93,7 @@ describe('Text Embeddings Inference', () => {
     server.queueFaults('POST /rerank', { type: 'answer', status })
     expect(await failureOf(reranker)).toMatchObject({
       ...{ type: 'refused', status },
-      message: `${server.origin}/rerank answered ${status}: this is no reranker; check the setting rerankEndpoint`,
+      message: `${server.origin}/rerank answered ${status}: not a reranker; check the setting rerankEndpoint`,
     })
   })
 
@@ -132,17 +132,21 @@ describe('a failing service', () => {
     [
       'with an infinite score',
       { type: 'answer', status: 200, text: '[{"index":0,"score":1e999},{"index":1,"score":0}]' },
-      { message: 'TEI answered with a score that is no finite number' },
+      { message: 'TEI answered with a score that is not finite' },
     ],
-    ['without a list', answer({ results: [] }), { message: 'TEI answered without a list of judgements' }],
-    ['with a null entry', answer([null]), { message: 'TEI answered with a judgement of text undefined, of 2' }],
+    ['without a list', answer({ results: [] }), { message: 'TEI answered without a list of scores' }],
+    [
+      'with a null entry',
+      answer([null]),
+      { message: 'TEI answered with a score for text undefined, which it was not given' },
+    ],
     [
       'by judging a text that it was not given',
       answer([
         { index: 0, score: 1 },
         { index: 2, score: 0 },
       ]),
-      { message: 'TEI answered with a judgement of text 2, of 2' },
+      { message: 'TEI answered with a score for text 2, which it was not given' },
     ],
     [
       'by judging one text twice',
@@ -150,17 +154,13 @@ describe('a failing service', () => {
         { index: 1, score: 1 },
         { index: 1, score: 0 },
       ]),
-      { message: 'TEI answered with two judgements of text 1' },
+      { message: 'TEI answered with two scores for text 1' },
     ],
-    [
-      'by leaving texts out',
-      answer([{ index: 1, score: 1 }]),
-      { message: 'TEI answered with 1 judgements of 2 texts' },
-    ],
-  ])('gets one request when it fails %s', async (_how, fault, told) => {
+    ['by leaving texts out', answer([{ index: 1, score: 1 }]), { message: 'TEI answered with 1 scores for 2 texts' }],
+  ])('gets one request when it fails %s', async (_how, fault, expected) => {
     const { server, reranker } = await stageTei()
     server.queueFaults('POST /rerank', fault)
-    expect(await failureOf(reranker)).toMatchObject(told)
+    expect(await failureOf(reranker)).toMatchObject(expected)
     expect(server.count()).toBe(1)
     expect(await reranker.rerank('which', ['a 0.5', 'b 0.6'])).toEqual([0.5, 0.6])
   })
@@ -196,9 +196,9 @@ describe('a failing service', () => {
     server.setFault('POST /rerank', { type: 'hang' })
     for (const _ of [1, 2, 3]) {
       const gone = new AbortController()
-      const asked = reranker.rerank('which', ['a 1'], gone.signal)
+      const call = reranker.rerank('which', ['a 1'], gone.signal)
       gone.abort(new Error('enough'))
-      await expect(asked).rejects.toThrow('enough')
+      await expect(call).rejects.toThrow('enough')
     }
     for (const _ of [1, 2]) {
       await expect(reranker.rerank('which', ['a 1'], AbortSignal.timeout(10))).rejects.toThrow('timeout')
@@ -231,8 +231,8 @@ describe.each<RerankVendor>(['cohere', 'jina', 'voyage'])('a hosted reranker wit
       { type: 'answer', status: 200, json: { ok: true } },
       { type: 'answer', status: 200, text: '' },
     )
-    expect((await failureOf(reranker)).message).toContain('without a list of judgements')
-    expect((await failureOf(reranker)).message).toContain('without a list of judgements')
+    expect((await failureOf(reranker)).message).toContain('without a list of scores')
+    expect((await failureOf(reranker)).message).toContain('without a list of scores')
   })
 })
 

@@ -38,9 +38,9 @@ const get = (url: string, more: Partial<ServiceRequest> = {}): ServiceRequest =>
 })
 
 /** The message of the error with which a request rejects. */
-async function problemOf(asked: Promise<unknown>): Promise<string> {
-  const error = await asked.then(
-    () => new Error('it was answered'),
+async function problemOf(request: Promise<unknown>): Promise<string> {
+  const error = await request.then(
+    () => new Error('the request was answered'),
     (reason: unknown) => reason,
   )
   if (!(error instanceof ServiceError)) throw error
@@ -86,22 +86,22 @@ describe('a client for services', () => {
     )
     expect(await problemOf(client.request(get(server.origin.replace('http:', 'https:'))))).toMatch(/^not-allowed/)
     expect(await problemOf(client.request(get('no address')))).toBe(
-      'not-allowed: what was given is not a configured service',
+      'not-allowed: the given URL is not a configured service',
     )
     expect(other.requests).toEqual([])
   })
 
   test('reaches a configured name at any address, and no other name', async () => {
     const server = await openServer()
-    const asked: string[] = []
+    const resolvedHosts: string[] = []
     const resolve = async (host: string) => {
-      asked.push(host)
+      resolvedHosts.push(host)
       return ['127.0.0.1']
     }
     const client = open([`http://Service.test:${server.port}`], { resolve })
     expect((await client.request(get(`http://service.test:${server.port}/thing`))).status).toBe(200)
     expect(await problemOf(client.request(get(`http://elsewhere.test:${server.port}/thing`)))).toMatch(/^not-allowed/)
-    expect(asked).toEqual(['service.test'])
+    expect(resolvedHosts).toEqual(['service.test'])
   })
 
   test('returns a redirect as a response, and does not follow it', async () => {
@@ -140,10 +140,10 @@ describe('a client for services', () => {
     expect(server.count()).toBe(0)
     server.queueFaults('GET /thing', { type: 'hang' })
     const controller = new AbortController()
-    const asked = client.request(get(`${server.origin}/thing`, { signal: controller.signal }))
+    const request = client.request(get(`${server.origin}/thing`, { signal: controller.signal }))
     await server.waitForRequests('GET /thing', 1)
     controller.abort(enough)
-    await expect(asked).rejects.toBe(enough)
+    await expect(request).rejects.toBe(enough)
   })
 
   test('reports a connection that is refused, reset or cut', async () => {
@@ -178,7 +178,7 @@ describe('a client for services', () => {
     const client = open([strange, server.origin])
     expect(await problemOf(client.request(get(strange)))).toBe(`bad-answer: the answer of ${strange} is not HTTP`)
     expect(await problemOf(client.request(get(`${server.origin}/packed`)))).toBe(
-      `bad-answer: ${server.origin} answered in an encoding that it was not asked for`,
+      `bad-answer: ${server.origin} answered with a content encoding that was not requested`,
     )
   })
 
@@ -204,8 +204,8 @@ describe('a client for services', () => {
     const server = await openServer()
     const client = open([server.origin])
     for (const key of ['a\nb', 'schlüssel – €', '\u0000']) {
-      const asked = client.request({ ...get(`${server.origin}/thing`), headers: { authorization: `Bearer ${key}` } })
-      expect(await problemOf(asked)).toBe('not-allowed: the key holds characters that no header may have')
+      const request = client.request({ ...get(`${server.origin}/thing`), headers: { authorization: `Bearer ${key}` } })
+      expect(await problemOf(request)).toBe('not-allowed: the key contains characters that a header must not have')
     }
     expect(server.count()).toBe(0)
   })
@@ -214,9 +214,9 @@ describe('a client for services', () => {
     const server = await openServer()
     server.queueFaults('GET /thing', { type: 'hang' })
     const client = open([server.origin])
-    const asked = problemOf(client.request(get(`${server.origin}/thing`)))
+    const problem = problemOf(client.request(get(`${server.origin}/thing`)))
     await server.waitForRequests('GET /thing', 1)
     await client.close()
-    expect(await asked).toMatch(/^network/)
+    expect(await problem).toMatch(/^network/)
   })
 })

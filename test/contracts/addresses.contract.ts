@@ -51,7 +51,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
   }
   const list = async (query: Partial<AddressQuery> = {}) =>
     (await addresses.list({ limit: 100, ...query })).map(({ url }) => url)
-  /** Goes through a whole list. */
+  /** Reads a list to its end, and calls `between` after each page. */
   const listAll = async (query: AddressQuery, between: () => Promise<unknown> = async () => {}) => {
     const all: AddressEntry[] = []
     for (let cursor: AddressCursor | undefined; ; await between()) {
@@ -73,7 +73,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       const NOTHING = { reason: null, pattern: null, status: null, detail: null, foundOn: null, depth: 1 }
       const NO_CLASS = { classification: null, confidence: null, combinedHint: null, combinedConfidence: null }
       const NO_PAGE = { changedAt: null, title: null, wordCount: null, chunks: null, ...NO_CLASS }
-      const where = (path: string) => ({
+      const identityOf = (path: string) => ({
         id: expect.any(Number),
         sourceId: 'docs',
         key: urlAt(path),
@@ -82,7 +82,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       })
       expect(await addresses.list({ limit: 9 })).toEqual([
         {
-          ...where('/page'),
+          ...identityOf('/page'),
           ...NOTHING,
           state: 'indexed',
           status: 200,
@@ -96,7 +96,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
           ...NO_CLASS,
         },
         {
-          ...where('/failed'),
+          ...identityOf('/failed'),
           ...NOTHING,
           ...NO_PAGE,
           state: 'failed',
@@ -108,7 +108,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
           checkedAt: 55,
         },
         {
-          ...where('/found'),
+          ...identityOf('/found'),
           ...NOTHING,
           ...NO_PAGE,
           state: 'pending',
@@ -119,7 +119,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
           checkedAt: null,
         },
         {
-          ...where('/refused'),
+          ...identityOf('/refused'),
           ...NOTHING,
           ...NO_PAGE,
           state: 'skipped',
@@ -192,7 +192,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       expect(await list({ cursor: { at: 11, url: '' }, to: 9 })).toEqual([])
     })
 
-    test('restarts at the beginning of a timestamp if the address of the cursor no longer exists', async () => {
+    test('restarts at the first entry of the same time if the address of the cursor no longer exists', async () => {
       await find([{ url: urlAt('/1') }, { url: urlAt('/2') }], 10)
       await find([{ url: urlAt('/0') }], 9)
       await fail(urlAt('/2'), 20, 404)
@@ -231,21 +231,21 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       const paths = Array.from({ length: 30 }, (_, i) => `/${10 + i}`)
       for (const [i, path] of paths.entries()) await find([{ url: urlAt(path) }], 100 + i)
       let now = 1000
-      const asked = new Set<string>()
-      const disturb = async () => {
+      const checkedPaths = new Set<string>()
+      const changeOthers = async () => {
         now++
         const path = paths[(now * 7) % paths.length] ?? ''
-        if (!asked.has(path)) await fail(urlAt(path), now, 404)
-        asked.add(path)
+        if (!checkedPaths.has(path)) await fail(urlAt(path), now, 404)
+        checkedPaths.add(path)
         await find([{ url: urlAt(`/new${now}`) }], now)
       }
-      const seen = (await listAll({ limit: 4 }, disturb)).map(({ url }) => url)
+      const seen = (await listAll({ limit: 4 }, changeOthers)).map(({ url }) => url)
       expect(new Set(seen).size).toBe(seen.length)
-      expect(asked.size).toBeGreaterThan(3)
-      const still = paths.filter((path) => !asked.has(path)).map((path) => urlAt(path))
-      expect(seen).toEqual(expect.arrayContaining(still))
+      expect(checkedPaths.size).toBeGreaterThan(3)
+      const untouched = paths.filter((path) => !checkedPaths.has(path)).map((path) => urlAt(path))
+      expect(seen).toEqual(expect.arrayContaining(untouched))
       // From the oldest on, an address that is found meanwhile appears at the end.
-      asked.clear()
+      checkedPaths.clear()
       let rounds = 0
       const fromOldest = await listAll({ limit: 9, order: 'oldest' }, async () => {
         if (rounds++ < 3) await find([{ url: urlAt(`/late${rounds}`) }], ++now)

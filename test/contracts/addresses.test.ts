@@ -22,7 +22,7 @@ test('the addresses in SQLite are read through indexes, without scanning or sort
   const plans = recordPlans(db)
   const addresses = createAddresses(db)
   for (const order of ['newest', 'oldest'] as const) {
-    for (const place of [{}, { cursor: { at: 2000, url: 'https://b' } }, { from: 10, to: 3000 }]) {
+    for (const range of [{}, { cursor: { at: 2000, url: 'https://b' } }, { from: 10, to: 3000 }]) {
       for (const filter of [
         {},
         { host: 'h1.test' },
@@ -33,29 +33,29 @@ test('the addresses in SQLite are read through indexes, without scanning or sort
         { classification: 'nav' },
         { combinedHint: 'article', minCombinedConfidence: 0.5 },
       ] as const) {
-        expect(await addresses.list({ limit: 3, order, ...place, ...filter })).toHaveLength(3)
-        expect(await addresses.count({ ...place, ...filter }, 2)).toBe(2)
+        expect(await addresses.list({ limit: 3, order, ...range, ...filter })).toHaveLength(3)
+        expect(await addresses.count({ ...range, ...filter }, 2)).toBe(2)
       }
     }
   }
   await addresses.find('https://h1.test/1')
   await addresses.groupErrors(10)
   expect(await addresses.describeHost('h1.test')).toMatchObject({ addresses: 2000 })
-  expect(plans.listWalks()).toEqual([])
+  expect(plans.listFullScans()).toEqual([])
   db.close()
 })
 
 test('the addresses of many hosts in SQLite are listed with few queries', async () => {
   const db = openDatabase(':memory:')
   db.exec(FILL.replaceAll('i % 2', 'i % 500'))
-  const countQuestions = recordQuestions(db)
+  const readQueryCount = recordQueryCount(db)
   const addresses = createAddresses(db)
   const below = { host: 'test', includeSubdomains: true } as const
   expect(await addresses.list({ ...below, limit: 100 })).toHaveLength(100)
   expect(await addresses.list({ ...below, state: 'failed', limit: 100 })).toHaveLength(100)
   expect(await addresses.count(below, 10_000)).toBe(4000)
   expect(await addresses.listHosts(400)).toHaveLength(400)
-  expect(countQuestions()).toBeLessThan(40)
+  expect(readQueryCount()).toBeLessThan(40)
   db.close()
 })
 
@@ -69,17 +69,17 @@ test('the host counters in SQLite equal the rows of the ledger', async () => {
     UPDATE ledger SET host = 'elsewhere.test' WHERE id % 5 = 0;
   `)
   const states = ['pending', 'leased', 'indexed', 'unchanged', 'skipped', 'failed', 'gone']
-  const real = db
+  const expected = db
     .prepare<[], Record<string, number>>(
       `SELECT host, count(*) AS addresses, sum(page_hash IS NOT NULL) AS pages, max(checked_at) AS lastAt,
          ${states.map((state) => `sum(state = '${state}') AS ${state}`).join(', ')} FROM ledger GROUP BY host ORDER BY host`,
     )
     .all()
-  const kept = (await createAddresses(db).listHosts(9)).map(({ failed: _, states: counts, ...host }) => ({
+  const counted = (await createAddresses(db).listHosts(9)).map(({ failed: _, states: counts, ...host }) => ({
     ...host,
     ...counts,
   }))
-  expect(kept.toSorted((a, b) => (a.host < b.host ? -1 : 1))).toEqual(real)
+  expect(counted.toSorted((a, b) => (a.host < b.host ? -1 : 1))).toEqual(expected)
   db.close()
 })
 
@@ -100,28 +100,28 @@ test('a lease does not write the host counters in SQLite, and a settlement write
   expect(writesOf("state = 'indexed', page_hash = 'x', checked_at = 9000")).toBe(1)
 })
 
-/** Counts the queries on a connection by statements that are prepared from now on. */
-function recordQuestions(db: Database): () => number {
-  let questions = 0
+/** Counts the queries of statements that are prepared from now on. Returns a function that reads the count. */
+function recordQueryCount(db: Database): () => number {
+  let queryCount = 0
   const prepare = db.prepare.bind(db)
-  // No other code uses this connection.
+  // The method can be replaced, because no other code uses this connection.
   Object.assign(db, {
     prepare: (sql: string) => {
       const statement = prepare(sql)
       const { all, get } = statement
       return Object.assign(statement, {
         all: (...values: unknown[]) => {
-          questions++
+          queryCount++
           return all.apply(statement, values)
         },
         get: (...values: unknown[]) => {
-          questions++
+          queryCount++
           return get.apply(statement, values)
         },
       })
     },
   })
-  return () => questions
+  return () => queryCount
 }
 
 const FILL = `

@@ -1,7 +1,7 @@
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { event } from './job-notes.ts'
 
-// One of several processes that write to one history concurrently.
+// One of several processes that write to the same job history concurrently.
 const [, , path = '', name = ''] = process.argv
 const store = await openSqliteStore(path)
 for (let i = 0; i < 100; i++) {

@@ -22,7 +22,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
     const found = (await log.listQueueEvents('a', { limit: 1000 })).find((event) => event.url === url)
     return found?.id ?? Number.NaN
   }
-  const listed = async () => (await log.list(100)).items.map(({ id }) => id)
+  const listIds = async () => (await log.list(100)).items.map(({ id }) => id)
 
   describe('jobs', () => {
     test('are found as they were added and changed, and unknown ones are not', async () => {
@@ -45,7 +45,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
       await log.change('a', { process: null, progress: null, problem: null, status: 'failed', endedAt: 30 })
       expect(await log.find('a')).toMatchObject({ process: null, progress: null, status: 'failed', crawlId: 'crawl' })
       await log.change('b', { status: 'done' })
-      expect(await listed()).toEqual(['a'])
+      expect(await listIds()).toEqual(['a'])
     })
 
     test('are not added twice', async () => {
@@ -62,7 +62,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
       await log.add(jobOf('also early', { status: 'stopped', createdAt: 80, startedAt: 85, endedAt: 99 }))
       await log.add(jobOf('waiting more', { createdAt: 6 }))
       const order = ['waiting more', 'waiting', 'late', 'never', 'also early', 'early']
-      expect(await listed()).toEqual(order)
+      expect(await listIds()).toEqual(order)
       const { total, items } = await log.list(2)
       expect([total, items.map(({ id }) => id)]).toEqual([6, order.slice(0, 2)])
     })
@@ -171,15 +171,15 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
         note(type, 'a', '4', { kind: 'robots', scope: 'y.test' }),
       ])
       const rows = await (type === 'problem' ? log.listProblems({ limit: 9 }) : log.listMilestones({ limit: 9 }))
-      const at = (target: string) => rows.find((row) => row.target === target)?.id ?? Number.NaN
+      const idAt = (target: string) => rows.find((row) => row.target === target)?.id ?? Number.NaN
       expect(await list({ limit: 9 })).toEqual(['4', '3', '2', '1'])
       expect(await list({ limit: 9, jobId: 'a' })).toEqual(['4', '3', '1'])
       expect(await list({ limit: 9, kind: 'robots' })).toEqual(['4', '2', '1'])
       expect(await list({ limit: 9, scope: 'x.test' })).toEqual(['3', '1'])
       expect(await list({ limit: 9, jobId: 'a', kind: 'robots', scope: 'y.test' })).toEqual(['4'])
-      expect(await list({ limit: 2, before: at('4') })).toEqual(['3', '2'])
-      expect(await list({ limit: 2, after: at('1') })).toEqual(['3', '2'])
-      expect(await list({ limit: 1, after: at('1'), jobId: 'a' })).toEqual(['3'])
+      expect(await list({ limit: 2, before: idAt('4') })).toEqual(['3', '2'])
+      expect(await list({ limit: 2, after: idAt('1') })).toEqual(['3', '2'])
+      expect(await list({ limit: 1, after: idAt('1'), jobId: 'a' })).toEqual(['3'])
     })
   })
 
@@ -273,12 +273,12 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
       await fill('open', 1)
       await log.append([note('problem', 'first', 'p'), note('milestone', 'first', 'm'), note('problem', 'last', 'p')])
       expect(await log.trim({ ...KEEP_ALL, jobs: 2 })).toBe(2 + 2 + 2 + 2)
-      expect((await listed()).sort()).toEqual(['last', 'open'])
+      expect((await listIds()).sort()).toEqual(['last', 'open'])
       expect(await urlsOf('first')).toEqual([])
       expect(await log.listProblems({ limit: 9 })).toMatchObject([{ jobId: 'last' }])
       expect(await log.listMilestones({ limit: 9 })).toEqual([])
       expect(await log.trim({ ...KEEP_ALL, jobs: 0 })).toBe(2 + 1 + 1)
-      expect(await listed()).toEqual(['open'])
+      expect(await listIds()).toEqual(['open'])
       expect(await urlsOf('open')).toHaveLength(1)
     })
   })

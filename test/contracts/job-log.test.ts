@@ -124,7 +124,7 @@ describe('the history of jobs in SQLite', () => {
     expect(removed).toBe(10 * (2500 + 500 + 1) + 1 + 30 * 500 + (60_001 - 50_000) + (15_000 - 1000))
     expect((await log.list(1)).total).toBe(31)
     expect(await log.trim(KEEP_ALL)).toBe(0)
-    expect(plans.listWalks()).toEqual([])
+    expect(plans.listFullScans()).toEqual([])
     // Without these indexes, the queries scan whole tables, so the plan check above is meaningful.
     for (const [index, table] of [
       ['crawl_problems_by_kind', 'crawl_problems'],
@@ -133,7 +133,7 @@ describe('the history of jobs in SQLite', () => {
     ]) {
       db.exec(`DROP INDEX ${index}`)
       if (table === 'queue_events') db.exec('DROP INDEX queue_events_by_action')
-      expect(plans.listWalks().filter((walk) => walk.startsWith(`SCAN ${table}`))).not.toEqual([])
+      expect(plans.listFullScans().filter((scan) => scan.startsWith(`SCAN ${table}`))).not.toEqual([])
     }
     db.close()
   })

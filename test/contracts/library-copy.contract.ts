@@ -10,7 +10,7 @@ import {
 import type { CopySessionRequest, IdRange, LibraryView } from '../../src/library/library-copy.ts'
 import type { AnalysisStore, LibraryStore } from '../../src/library/library-store.ts'
 import { addSourceTo, writePage } from '../embed/filled-store.ts'
-import type { SqlAccess } from './understanding.contract.ts'
+import type { SqlAccess } from './page-analyses.contract.ts'
 
 /** A library for one test, SQL access to it, and the columns of its tables. */
 export interface CopyableLibrary {
@@ -33,7 +33,7 @@ const LEFT_OUT: readonly RegExp[] = [
   /^ledger\.(?:lease|leased_until)$/,
   /^crawls\.shared$/,
   /^crawl_jobs\.(?:worker|holder|asked_end|wants_pause|is_begun)$/,
-  // Only an order of insertion.
+  // Records only the order of insertion.
   /^crawl_types\.id$/,
   // Set only while a source is being removed or copied.
   /^sources\.is_removed$/,
@@ -41,14 +41,14 @@ const LEFT_OUT: readonly RegExp[] = [
 
 /** Contract of every library that can be copied as a whole. */
 export function describeLibraryCopy(open: () => Promise<CopyableLibrary>): void {
-  let held: CopyableLibrary
+  let library: CopyableLibrary
   let store: LibraryStore & AnalysisStore
   beforeEach(async () => {
-    held = await open()
-    ;({ store } = held)
+    library = await open()
+    ;({ store } = library)
   })
   afterEach(async () => {
-    await held.sql.close()
+    await library.sql.close()
     await store.close()
   })
 
@@ -74,12 +74,12 @@ export function describeLibraryCopy(open: () => Promise<CopyableLibrary>): void 
   const CLAIM = { origin: 'origin', holder: 'me', now: 200 }
 
   test('copies every column, or has a reason for leaving it out', async () => {
-    const told = new Set(
+    const copied = new Set(
       [...COPY_TABLES, SOURCES_TABLE].flatMap(({ name, columns }) => columns.map((c) => `${name}.${c.name}`)),
     )
-    const columns = await held.listColumns()
-    expect(columns.filter((column) => !told.has(column) && !LEFT_OUT.some((rule) => rule.test(column)))).toEqual([])
-    expect([...told].filter((column) => !columns.includes(column))).toEqual(['canonical_names.id'])
+    const columns = await library.listColumns()
+    expect(columns.filter((column) => !copied.has(column) && !LEFT_OUT.some((rule) => rule.test(column)))).toEqual([])
+    expect([...copied].filter((column) => !columns.includes(column))).toEqual(['canonical_names.id'])
   })
 
   test('reads long rows a few at a time', async () => {
@@ -164,18 +164,18 @@ export function describeLibraryCopy(open: () => Promise<CopyableLibrary>): void 
       await writePage(store, 'docs', '/a', 'text')
       const taken = Number((await readNow(tableOf('ledger'))).at(-1)?.[0])
       const ledger = tableOf('ledger')
-      const arrival = await begin({ last: new Map([[ledger, ledgerRow(10, 1, '/last')]]) })
-      expect(arrival).toMatchObject({ origin: 'origin', endedAt: null, holder: 'me', beganAt: 100, touchedAt: 100 })
-      expect(arrival.plan.offsets['ledger']).toBe(taken)
-      expect(arrival.plan.kept['ledger']).toBe(10)
+      const session = await begin({ last: new Map([[ledger, ledgerRow(10, 1, '/last')]]) })
+      expect(session).toMatchObject({ origin: 'origin', endedAt: null, holder: 'me', beganAt: 100, touchedAt: 100 })
+      expect(session.plan.offsets['ledger']).toBe(taken)
+      expect(session.plan.kept['ledger']).toBe(10)
       await writePage(store, 'docs', '/b', 'text')
       const numbers = (await readNow(ledger)).map(([id]) => Number(id))
       expect(numbers).toEqual([taken, taken + 11])
-      expect(await store.libraryCopy.sessions.find('origin')).toEqual(arrival)
+      expect(await store.libraryCopy.sessions.find('origin')).toEqual(session)
       expect(await store.libraryCopy.sessions.find('nobody')).toBeUndefined()
     })
 
-    test('is begun by only one of two concurrent callers, and can be begun anew when it has ended', async () => {
+    test('is begun by only one of two concurrent callers, and can be begun again when it has ended', async () => {
       const [one, other] = await Promise.allSettled([begin(), begin({ holder: 'you' })])
       expect(new Set([one?.status, other?.status])).toEqual(new Set(['fulfilled', 'rejected']))
       const begun = await store.libraryCopy.sessions.find('origin')
@@ -268,7 +268,7 @@ export function describeLibraryCopy(open: () => Promise<CopyableLibrary>): void 
       await sessions.discard('origin')
       expect(await sessions.find('origin')).toBeUndefined()
       expect(await readNow(events)).toEqual([])
-      const all = (await held.sql.all('SELECT name FROM sources')) as { name: string }[]
+      const all = (await library.sql.all('SELECT name FROM sources')) as { name: string }[]
       expect(all.map(({ name }) => name)).toEqual(['docs'])
     })
   })
@@ -281,8 +281,8 @@ function tableOf(name: string): CopyTable {
 }
 
 function cell(table: CopyTable, row: CopyRow | undefined, name: string): unknown {
-  const [place = -1] = columnPositions(table, [name])
-  return row?.[place]
+  const [position = -1] = columnPositions(table, [name])
+  return row?.[position]
 }
 
 function sourceRow(id: number, name: string): CopyRow {

@@ -4,11 +4,11 @@ import type { FoundAddress, PageRecord } from '../../src/crawl/ledger.ts'
 import type { LibraryStore } from '../../src/library/library-store.ts'
 import { DEFAULT_SETTINGS } from '../../src/library/source.ts'
 
-/** A row as an earlier version wrote it, and as the migration leaves it. Addresses lack their host. */
+/** A row as an earlier version wrote it, and as the migration leaves it. All addresses are written without the host. */
 interface OlderRow {
   readonly key: string
   readonly url: string
-  /** Where the content came from. */
+  /** The address that returned the content. */
   readonly contentUrl?: string
   readonly target?: string
   /** Key, address and target after the migration. */
@@ -73,11 +73,11 @@ export async function writeOlderRows(store: LibraryStore, recordOf: (key: string
 }
 
 /** Expects that each row has the key of its address, and that chunks lead to their page. */
-export async function expectRenamed(store: LibraryStore, chunkId: string): Promise<void> {
-  const local = (text: string | null) => text?.replace(HOST, '') ?? null
+export async function expectMigratedKeys(store: LibraryStore, chunkId: string): Promise<void> {
+  const withoutHost = (text: string | null) => text?.replace(HOST, '') ?? null
   for (const [start, rows] of Object.entries(OLDER_ROWS)) {
     const listed = await store.listRows(start, { limit: 99 })
-    const found = listed.map((row) => [local(row.key), local(row.url), local(row.target)])
+    const found = listed.map((row) => [withoutHost(row.key), withoutHost(row.url), withoutHost(row.target)])
     const expected = [...rows, ...(start === `${HOST}/` ? [PAGE] : [])].map(({ after }) => after)
     expect(found, start).toHaveLength(expected.length)
     expect(found, start).toEqual(expect.arrayContaining(expected))

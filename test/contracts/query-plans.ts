@@ -3,16 +3,16 @@ import type { Database } from '../../src/store/sqlite/database.ts'
 /** Records the statements prepared on a connection from now on, and gives their SQLite query plans. */
 export function recordPlans(db: Database): {
   /** Steps that scan a whole table, or that sort rows that an index should return in order. */
-  listWalks(): string[]
-  /** All steps of the statements that begin like this. */
-  listSteps(beginning: RegExp): string[]
+  listFullScans(): string[]
+  /** All steps of the statements that match. */
+  listSteps(pattern: RegExp): string[]
 } {
-  const seen = new Set<string>()
+  const statements = new Set<string>()
   const prepare = db.prepare.bind(db)
-  // No other code uses this connection.
+  // The method can be replaced, because no other code uses this connection.
   Object.assign(db, {
     prepare: (sql: string) => {
-      seen.add(sql)
+      statements.add(sql)
       return prepare(sql)
     },
   })
@@ -24,10 +24,10 @@ export function recordPlans(db: Database): {
     return statement.all(...(values.size > 0 ? [Object.fromEntries(values)] : unnamed)).map(({ detail }) => detail)
   }
   return {
-    listSteps: (beginning) => [...seen].filter((sql) => beginning.test(sql)).flatMap(explain),
-    listWalks: () =>
+    listSteps: (pattern) => [...statements].filter((sql) => pattern.test(sql)).flatMap(explain),
+    listFullScans: () =>
       // Tables that triggers maintain are small, so scanning them is fine.
-      [...seen]
+      [...statements]
         .filter((sql) => /\b(?:ledger|queue_events|crawl_\w+)\b/.test(sql))
         .flatMap((sql) =>
           explain(sql)

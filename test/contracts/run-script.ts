@@ -6,11 +6,11 @@ export function runScript(name: string, ...args: readonly string[]): Promise<str
   const script = fileURLToPath(new URL(name, import.meta.url))
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
-    let complaints = ''
+    let stderr = ''
     child.stderr.on('data', (data) => {
-      complaints += String(data)
+      stderr += String(data)
     })
     child.on('error', reject)
-    child.on('exit', (code) => resolve(code === 0 ? complaints : `${complaints}\nexit ${code}`))
+    child.on('exit', (code) => resolve(code === 0 ? stderr : `${stderr}\nexit ${code}`))
   })
 }

@@ -1,5 +1,5 @@
 import { openDatabase } from '../../src/store/sqlite/database.ts'
-import type { SqlAccess } from './understanding.contract.ts'
+import type { SqlAccess } from './page-analyses.contract.ts'
 
 /** Opens SQL access to a library file. */
 export function openSqlAccess(path: string): SqlAccess {

@@ -4,7 +4,7 @@ import { DEFAULT_SETTINGS } from '../../src/library/source.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { setPause } from './host-clocks.ts'
 
-// One of several processes that write to one library. It offers addresses of its own, and settles every visit that it gets.
+// One of several processes that write to one library. It offers its own addresses, and settles every visit that it leases.
 const [, , path = '', name = ''] = process.argv
 const store = await openSqliteStore(path)
 const url = 'https://shared.test/'
@@ -38,7 +38,7 @@ for (let i = 0; i < 200; i++) {
   const lease = { sourceId: 'shared', limit: 3, now: 0, until: 1e9, horizon: 1e9, isBreadthFirst: false }
   for (const visit of await store.lease(lease)) {
     const settled = await store.settle({ visit, crawlId: `crawl-${name}`, now: 1, state: 'skipped', reason: 'empty' })
-    if (settled.type !== 'settled') throw new Error(`${visit.key} was taken away`)
+    if (settled.type !== 'settled') throw new Error(`lost the lease of ${visit.key}`)
   }
 }
 await store.close()

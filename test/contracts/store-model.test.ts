@@ -47,7 +47,7 @@ const ADDRESSES = [
 ]
 const HASHES = ['a'.repeat(64), 'b'.repeat(64), 'no-sha-256']
 /** Row limit of one of the sources, so that the limit is reached sometimes. */
-const MOST_ROWS = 4
+const MAX_ROWS = 4
 /** A run without a heartbeat for this long counts as interrupted. */
 const STALE_MS = 10
 const KEYS = ADDRESSES.map(({ key }) => key)
@@ -99,7 +99,7 @@ type Step = { readonly waitMs: number; readonly source: string; readonly crawl: 
   | { readonly type: 'endCrawl'; readonly run: number; readonly end: CrawlEnd }
 )
 
-/** The first step of every run: without it, many would find nothing to do. */
+/** The first steps of every run. Without them, many later steps would find nothing to do. */
 const ALL_FOUND: readonly Step[] = SOURCES.map((source) => ({
   type: 'offer',
   waitMs: 0,
@@ -131,15 +131,15 @@ async function compareStores(steps: readonly Step[]): Promise<void> {
   try {
     for (const id of SOURCES) for (const { store } of [memory, sqlite]) await store.addSource(sourceOf(id))
     let now = 1000
-    let isLeftBehind = false
+    let hasLeftoverPages = false
     for (const step of [...ALL_FOUND, ...steps]) {
       now += step.waitMs
       const expected = await takeStep(memory, step, now)
       expect(await takeStep(sqlite, step, now)).toEqual(expected)
-      const seen = await look(memory.store, step.source, now)
-      expect(await look(sqlite.store, step.source, now)).toEqual(seen)
-      expectBalance(seen)
-      isLeftBehind ||= seen.rows.some(
+      const state = await readState(memory.store, step.source, now)
+      expect(await readState(sqlite.store, step.source, now)).toEqual(state)
+      expectBalance(state)
+      hasLeftoverPages ||= state.rows.some(
         ({ reason, hasPage }) => (reason === 'duplicate' || reason === 'unlinked') && hasPage,
       )
     }
@@ -148,8 +148,8 @@ async function compareStores(steps: readonly Step[]): Promise<void> {
       expect(actual).toEqual(expected)
       // Pages that are proven gone, unlinked or duplicates keep their content until they are removed, and another address may already hold
       // the same content.
-      if (!JSON.stringify(steps).includes('"isProvenGone":true') && !isLeftBehind) {
-        expect(actual?.hashes, 'a content is stored once').toBe(actual?.pages.length)
+      if (!JSON.stringify(steps).includes('"isProvenGone":true') && !hasLeftoverPages) {
+        expect(actual?.hashes, 'each content is stored once').toBe(actual?.pages.length)
       }
     }
   } finally {
@@ -168,7 +168,7 @@ interface Client {
 async function takeStep({ store, leased, settled }: Client, step: Step, now: number): Promise<unknown> {
   const { source } = step
   const crawlId = `${source}-${step.crawl}`
-  const maxRows = source === 'two' ? MOST_ROWS : Infinity
+  const maxRows = source === 'two' ? MAX_ROWS : Infinity
   switch (step.type) {
     case 'offer':
       return store.offer(source, crawlId, step.finds, now, step.aliases, maxRows)
@@ -235,7 +235,7 @@ async function takeStep({ store, leased, settled }: Client, step: Step, now: num
     case 'beginCrawl': {
       const runs = await store.listCrawls(source, 100)
       const resume = step.resume === null ? undefined : runs.at(step.resume)?.id
-      return store.beginCrawl(crawlOf(source, runs.length, now), STALE_MS, resume).catch(nameFailure)
+      return store.beginCrawl(crawlOf(source, runs.length, now), STALE_MS, resume).catch(errorName)
     }
     case 'touchCrawl':
       return store.touchCrawl(await runOf(store, source, step.run), now)
@@ -253,7 +253,7 @@ async function runOf(store: Store, source: string, back: number): Promise<string
 }
 
 /** The name by which an error is compared. */
-function nameFailure(error: unknown): string {
+function errorName(error: unknown): string {
   return error instanceof PharosError ? error.code : String(error instanceof Error ? error.name : error)
 }
 
@@ -263,7 +263,7 @@ function pick(visits: readonly Visit[], source: string, back: number): Visit | u
 }
 
 /** The visible state of the ledger of a source. */
-async function look(store: Store, source: string, now: number) {
+async function readState(store: Store, source: string, now: number) {
   return {
     rows: await store.listRows(source, { limit: 100 }),
     counts: await store.countLedger(source),
@@ -313,7 +313,7 @@ async function readContent(store: LibraryStore, source: string) {
 }
 
 /** Expects that every address is in exactly one state, and that every page has its address. */
-function expectBalance({ rows, counts, content }: Awaited<ReturnType<typeof look>>): void {
+function expectBalance({ rows, counts, content }: Awaited<ReturnType<typeof readState>>): void {
   const sum = LEDGER_STATES.reduce((sum, state) => sum + counts.states[state], 0)
   expect([counts.total, sum]).toEqual([rows.length, rows.length])
   expect(rows.filter((row) => row.hasPage).length).toBe(content.pages)
@@ -461,8 +461,8 @@ function outcomeArbitrary(): fc.Arbitrary<Outcome> {
     isShell: fc.boolean(),
     finds: fc.array(findArbitrary(), { maxLength: 2 }),
   }
-  const why = { pattern: fc.option(fc.constant('5')), target: fc.option(fc.constantFrom(...KEYS)) }
-  const nothing = {
+  const cause = { pattern: fc.option(fc.constant('5')), target: fc.option(fc.constantFrom(...KEYS)) }
+  const withoutPage = {
     reason: fc.constantFrom<Reason>('redirect', 'canonical', 'canonical', 'noindex', 'not-found'),
     isProvenGone: fc.boolean(),
     contentHash: fc.constantFrom(...HASHES),
@@ -486,14 +486,14 @@ function outcomeArbitrary(): fc.Arbitrary<Outcome> {
     {
       weight: 3,
       arbitrary: fc.record(
-        { ...stateOf('skipped'), links: fc.subarray(KEYS), ...nothing, ...why, ...answer },
+        { ...stateOf('skipped'), links: fc.subarray(KEYS), ...withoutPage, ...cause, ...answer },
         { requiredKeys: ['state', 'reason'] },
       ),
     },
     {
       weight: 2,
       arbitrary: fc.record(
-        { ...stateOf('failed'), ...nothing, ...why, ...answer },
+        { ...stateOf('failed'), ...withoutPage, ...cause, ...answer },
         { requiredKeys: ['state', 'reason'] },
       ),
     },

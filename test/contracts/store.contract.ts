@@ -228,9 +228,9 @@ export function describeStore(open: () => Promise<Store>): void {
       const begun = { ...crawl('c1', 1000), options: { ...crawl('c1').options, full: true } }
       await store.beginCrawl(begun, 500)
       if (how === 'cancelled') await store.endCrawl('c1', summary('c1', 'cancelled'), 1100)
-      const asked = { ...crawl('c2', 9000), heartbeatAt: 9100 }
+      const request = { ...crawl('c2', 9000), heartbeatAt: 9100 }
       const resumed = { ...begun, heartbeatAt: 9100 }
-      expect(await store.beginCrawl(asked, 500, 'c1')).toEqual(resumed)
+      expect(await store.beginCrawl(request, 500, 'c1')).toEqual(resumed)
       expect(await store.listCrawls('docs', 10)).toEqual([resumed])
     })
 
@@ -248,17 +248,18 @@ export function describeStore(open: () => Promise<Store>): void {
     test('are taken over by another runner if theirs is gone, and only then', async () => {
       const begun = { ...crawl('c1', 1000), runner: 'one' }
       await store.beginCrawl(begun, 60_000)
-      const asked = { ...crawl('c2', 1100), runner: 'two' }
+      const request = { ...crawl('c2', 1100), runner: 'two' }
       const running = { code: 'CRAWL_RUNNING' }
-      await expect(store.beginCrawl(asked, 60_000, 'c1')).rejects.toMatchObject(running)
-      await expect(store.beginCrawl(asked, 60_000, 'c1', 'three')).rejects.toMatchObject(running)
-      expect(await store.beginCrawl(asked, 60_000, 'c1', 'one')).toEqual({ ...begun, runner: 'two', heartbeatAt: 1100 })
+      await expect(store.beginCrawl(request, 60_000, 'c1')).rejects.toMatchObject(running)
+      await expect(store.beginCrawl(request, 60_000, 'c1', 'three')).rejects.toMatchObject(running)
+      const resumed = { ...begun, runner: 'two', heartbeatAt: 1100 }
+      expect(await store.beginCrawl(request, 60_000, 'c1', 'one')).toEqual(resumed)
       // The runner that was presumed gone notices it, and cannot end the crawl.
       expect(await store.touchCrawl('c1', 1200, 'one')).toBe(false)
       await store.endCrawl('c1', summary('c1', 'cancelled'), 1300, 'one')
       expect(await store.touchCrawl('c1', 1400, 'two')).toBe(true)
       expect(await store.listCrawls('docs', 10)).toEqual([{ ...begun, runner: 'two', heartbeatAt: 1400 }])
-      await expect(store.beginCrawl(asked, 60_000, undefined, 'one')).rejects.toMatchObject(running)
+      await expect(store.beginCrawl(request, 60_000, undefined, 'one')).rejects.toMatchObject(running)
     })
 
     test('are cancelled without a summary when they are interrupted', async () => {
@@ -290,11 +291,11 @@ export function describeStore(open: () => Promise<Store>): void {
       await offer([foundAddress('/a'), foundAddress('/b')])
       if (how === 'ended') await store.endCrawl('c1', summary('c1', 'completed'), 1100)
       else await store.beginCrawl(crawl('c2', 9000), 500)
-      const [held] = await lease({ limit: 1 })
-      if (held === undefined) throw new Error('nothing was leased')
+      const [leasedVisit] = await lease({ limit: 1 })
+      if (leasedVisit === undefined) throw new Error('nothing was leased')
       const before = await store.listRows('docs', { limit: 100 })
 
-      const settled = await settle(held, {
+      const settled = await settle(leasedVisit, {
         state: 'indexed',
         record: record('/a', 'late'),
         finds: [foundAddress('/late')],
@@ -981,7 +982,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await leaseOne('/b')).toMatchObject({ hasLinks: false })
     })
 
-    test('remembers whether the page was rendered until a later one changes it', async () => {
+    test('records whether the page was rendered, until a later settlement changes that', async () => {
       await index('/a', 'one', { isShell: true })
       expect(await row('/a')).toMatchObject({ isShell: true })
       await offer([foundAddress('/a')], 'c2')
@@ -1105,7 +1106,7 @@ export function describeStore(open: () => Promise<Store>): void {
       await index('/a/b', 'own', { etag: '"own"' })
       const settled = await index('/a/b', 'same', { crawlId: 'c2', now: 900, etag: '"same"' })
       expect(settled).toMatchObject({ state: 'skipped', reason: 'duplicate', target: at('/a') })
-      // The check says nothing about the content that the row still holds, so its time of check stays.
+      // The check says nothing about the content that the row still holds, so the time of its check stays.
       const left = { state: 'skipped', reason: 'duplicate', hasPage: true, contentHash: sha('same'), checkedAt: 300 }
       expect(await row('/a/b')).toMatchObject(left)
       expect(await searchHits(store, { query: 'own', limit: 9 })).toHaveLength(1)
@@ -1431,7 +1432,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await leaseOne('/a')).toMatchObject({ isFinal: false })
     })
 
-    test('a canonical is orphaned if neither its target nor the target of that row holds content', async () => {
+    test('a canonical alias is orphaned if neither its target nor the target of that row holds content', async () => {
       const canonical = (path: string, target: string) =>
         visit(path, { state: 'skipped', reason: 'canonical', target: at(target) })
       await index('/held', 'one')
@@ -1579,9 +1580,9 @@ export function describeStore(open: () => Promise<Store>): void {
     })
 
     test('gives the state of the targets of aliases after they were checked', async () => {
-      const taught = ['page', 'lost', 'away', 'odd', 'wait', 'shut'].map((name) => stripped(`/${name}`))
+      const learned = ['page', 'lost', 'away', 'odd', 'wait', 'shut'].map((name) => stripped(`/${name}`))
       await offer([foundAddress('/wait'), foundAddress('/shut', { refusal: BLOCKED })])
-      await store.offer('docs', 'c1', [], 100, [...taught, stripped('/never'), stripped('/page', '?key=2')])
+      await store.offer('docs', 'c1', [], 100, [...learned, stripped('/never'), stripped('/page', '?key=2')])
       const classified = { ...record('/page', 'words'), classification: classificationOf('article') }
       await visit('/page', { state: 'indexed', record: classified, status: 200 })
       await visit('/lost', { state: 'failed', reason: 'not-found', status: 404 })
@@ -1592,9 +1593,9 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(before.map((alias) => 'exists' in alias)).toEqual([false, false])
 
       expect(await store.checkAliases('docs', 900)).toBe(8)
-      const told = async (path: string) => (await store.listAliases('docs', at(path)))[0]
+      const aliasTo = async (path: string) => (await store.listAliases('docs', at(path)))[0]
       const facts = { state: null, reason: null, status: null, kind: null }
-      const looked = (path: string, exists: boolean | null, metadata: object) => ({
+      const checkedAlias = (path: string, exists: boolean | null, metadata: object) => ({
         ...stripped(path),
         exists,
         checkedAt: 900,
@@ -1602,20 +1603,22 @@ export function describeStore(open: () => Promise<Store>): void {
       })
       const page = { state: 'indexed', status: 200, kind: 'article', title: 'Title of /page' }
       expect((await store.listAliases('docs', at('/page'))).map(({ exists }) => exists)).toEqual([true, true])
-      expect(await store.listAliases('docs', at('/page?s=1'))).toEqual([looked('/page', true, page)])
-      expect(await told('/lost')).toEqual(looked('/lost', false, { state: 'failed', reason: 'not-found', status: 404 }))
-      expect(await told('/away')).toEqual(looked('/away', true, { state: 'skipped', reason: 'redirect', status: 301 }))
+      expect(await store.listAliases('docs', at('/page?s=1'))).toEqual([checkedAlias('/page', true, page)])
+      const lost = { state: 'failed', reason: 'not-found', status: 404 }
+      expect(await aliasTo('/lost')).toEqual(checkedAlias('/lost', false, lost))
+      const away = { state: 'skipped', reason: 'redirect', status: 301 }
+      expect(await aliasTo('/away')).toEqual(checkedAlias('/away', true, away))
       const odd = { state: 'failed', reason: 'http-server-error', status: 500 }
-      expect(await told('/odd')).toEqual(looked('/odd', null, odd))
-      expect(await told('/wait')).toEqual(looked('/wait', null, { state: 'pending' }))
-      expect(await told('/shut')).toEqual(looked('/shut', null, { state: 'skipped', reason: 'blocked' }))
-      expect(await told('/never')).toEqual(looked('/never', null, {}))
+      expect(await aliasTo('/odd')).toEqual(checkedAlias('/odd', null, odd))
+      expect(await aliasTo('/wait')).toEqual(checkedAlias('/wait', null, { state: 'pending' }))
+      expect(await aliasTo('/shut')).toEqual(checkedAlias('/shut', null, { state: 'skipped', reason: 'blocked' }))
+      expect(await aliasTo('/never')).toEqual(checkedAlias('/never', null, {}))
 
       // Another report of the same alias keeps the result, and the next check finds the new state.
       await visit('/wait', { state: 'failed', reason: 'removed', status: 410, aliases: [stripped('/wait')] }, 'c2')
-      expect(await told('/wait')).toEqual(looked('/wait', null, { state: 'pending' }))
+      expect(await aliasTo('/wait')).toEqual(checkedAlias('/wait', null, { state: 'pending' }))
       await store.checkAliases('docs', 950)
-      expect(await told('/wait')).toMatchObject({ exists: false, checkedAt: 950, metadata: { status: 410 } })
+      expect(await aliasTo('/wait')).toMatchObject({ exists: false, checkedAt: 950, metadata: { status: 410 } })
       expect(await store.checkAliases('nobody', 1)).toBe(0)
     })
 
@@ -1661,12 +1664,12 @@ export function describeStore(open: () => Promise<Store>): void {
     await adopt('/llms-full.txt', null)
     await adopt('/other', at('/other.txt'))
     await index('/linked', 'linked')
-    const held = ['/a', '/b', '/llms-full.txt'].map((path) => ({ key: at(path), url: at(path) }))
-    expect(await store.listPagesOf('docs', url, url)).toEqual(held)
+    const pagesOfList = ['/a', '/b', '/llms-full.txt'].map((path) => ({ key: at(path), url: at(path) }))
+    expect(await store.listPagesOf('docs', url, url)).toEqual(pagesOfList)
     expect(await store.confirmPagesOf('docs', 'c1', url, url, 500)).toBe(3)
     expect(await row('/a')).toMatchObject({ state: 'indexed', crawlId: 'c1', checkedAt: 500 })
     await offer([foundAddress('/a')], 'c2')
-    const lost = await leaseOne('/a')
+    const oldVisit = await leaseOne('/a')
     expect(await store.confirmPagesOf('docs', 'c2', url, url, 600)).toBe(3)
     expect(await row('/a')).toMatchObject({
       state: 'unchanged',
@@ -1676,7 +1679,7 @@ export function describeStore(open: () => Promise<Store>): void {
       depth: 0,
     })
     expect(await row('/other')).toMatchObject({ state: 'indexed', crawlId: 'c1' })
-    expect(await settle(lost, { state: 'failed', reason: 'timeout' })).toMatchObject({ type: 'lost' })
+    expect(await settle(oldVisit, { state: 'failed', reason: 'timeout' })).toMatchObject({ type: 'lost' })
     expect(await store.countOpen('docs', 600)).toMatchObject({ pending: 0, leased: 0 })
     await store.removeSource('docs')
     expect(await store.readList('docs', url)).toBeUndefined()
@@ -1869,10 +1872,10 @@ export function describeStore(open: () => Promise<Store>): void {
       ]
       const page = { ...base.page, language: 'en', fingerprint: '00ff00ff00ff00ff', alternates }
       await visit('/a', { state: 'indexed', record: { ...base, page } })
-      const likeness = createPageSignature(page)
-      expect(likeness).toEqual({ fingerprint: '00ff00ff00ff00ff', language: 'en', family: expect.any(String) })
+      const signature = createPageSignature(page)
+      expect(signature).toEqual({ fingerprint: '00ff00ff00ff00ff', language: 'en', family: expect.any(String) })
       const places = ['/nowhere', '/a'].map((path) => ({ sourceId: 'docs', key: at(path) }))
-      expect(await store.readPageSignatures(places)).toEqual([undefined, likeness])
+      expect(await store.readPageSignatures(places)).toEqual([undefined, signature])
       expect(await store.readPageSignatures([{ sourceId: 'nobody', key: at('/a') }])).toEqual([undefined])
       expect(await store.readPageSignatures([])).toEqual([])
       const listed = async () => {
@@ -1881,11 +1884,12 @@ export function describeStore(open: () => Promise<Store>): void {
         return found
       }
       expect(await listed()).toEqual([
-        { sourceId: 'docs', key: at('/a'), url: at('/a'), title: 'Title of /a', ...likeness },
+        { sourceId: 'docs', key: at('/a'), url: at('/a'), title: 'Title of /a', ...signature },
       ])
-      const said = { ...page, language: 'fr', alternates: [] }
-      await visit('/a', { state: 'unchanged', record: { ...base, page: said }, now: 900 }, 'c2')
-      expect(await store.readPageSignatures(places)).toEqual([undefined, { ...likeness, language: 'fr', family: null }])
+      const changedPage = { ...page, language: 'fr', alternates: [] }
+      await visit('/a', { state: 'unchanged', record: { ...base, page: changedPage }, now: 900 }, 'c2')
+      const changedSignature = { ...signature, language: 'fr', family: null }
+      expect(await store.readPageSignatures(places)).toEqual([undefined, changedSignature])
       await store.removeSource('docs')
       expect([await store.readPageSignatures(places), await listed()]).toEqual([[undefined, undefined], []])
     })
@@ -1902,7 +1906,7 @@ export function describeStore(open: () => Promise<Store>): void {
   })
 
   describe('a search', () => {
-    const find9 = async (query: string, sourceIds?: readonly string[]) =>
+    const findPaths = async (query: string, sourceIds?: readonly string[]) =>
       (await searchHits(store, { query, limit: 9, ...(sourceIds && { filter: { sourceIds } }) })).map(({ url }) =>
         url.slice(17),
       )
@@ -1911,7 +1915,7 @@ export function describeStore(open: () => Promise<Store>): void {
       await index('/often', 'parser parser parser')
       await index('/once', `parser ${'padding words here '.repeat(20)}`)
       for (const path of ['/1', '/2', '/3']) await index(path, `something else ${path}`)
-      expect(await find9('parser')).toEqual(['/often', '/once'])
+      expect(await findPaths('parser')).toEqual(['/often', '/once'])
       const [best, next] = await searchHits(store, { query: 'parser', limit: 9 })
       expect(best?.score).toBeGreaterThan(next?.score ?? Number.POSITIVE_INFINITY)
       expect(best).toMatchObject({
@@ -1926,8 +1930,8 @@ export function describeStore(open: () => Promise<Store>): void {
       const base = record('/a', 'body')
       const headed = { ...chunk('/a', 'body', 0), headingPath: ['Installing', 'Requirements'] }
       await visit('/a', { state: 'indexed', record: { ...base, chunks: [headed] } })
-      expect(await find9('requirement')).toEqual(['/a'])
-      expect(await find9('title')).toEqual(['/a'])
+      expect(await findPaths('requirement')).toEqual(['/a'])
+      expect(await findPaths('title')).toEqual(['/a'])
     })
 
     test('finds every form of a word, identifier and script', async () => {
@@ -1935,19 +1939,19 @@ export function describeStore(open: () => Promise<Store>): void {
       await index('/names', 'Call fs.readFileSync or __init__ of utf-8 in C++ v3.11.4')
       await index('/cjk', '東京都の天気')
       await index('/joined', 'می\u200cخواهم σίγμας naïve')
-      expect(await find9('connecting a database')).toEqual(['/forms'])
+      expect(await findPaths('connecting a database')).toEqual(['/forms'])
       for (const name of ['fs.readFileSync', 'readFileSync', 'c++', 'utf8', '__init__', '3.11']) {
-        expect(await find9(name), name).toEqual(['/names'])
+        expect(await findPaths(name), name).toEqual(['/names'])
       }
-      for (const name of ['東京', '京', '天気']) expect(await find9(name), name).toEqual(['/cjk'])
-      for (const name of ['می\u200cخواهم', 'ΣΊΓΜΑΣ', 'naive']) expect(await find9(name), name).toEqual(['/joined'])
+      for (const name of ['東京', '京', '天気']) expect(await findPaths(name), name).toEqual(['/cjk'])
+      for (const name of ['می\u200cخواهم', 'ΣΊΓΜΑΣ', 'naive']) expect(await findPaths(name), name).toEqual(['/joined'])
     })
 
     test('drops stop words unless there is nothing else', async () => {
       await index('/the', 'the and of')
       await index('/word', 'quicksort')
-      expect(await find9('the quicksort of')).toEqual(['/word'])
-      expect(await find9('the and')).toEqual(['/the'])
+      expect(await findPaths('the quicksort of')).toEqual(['/word'])
+      expect(await findPaths('the and')).toEqual(['/the'])
     })
 
     test('can be limited to sources', async () => {
@@ -1957,11 +1961,11 @@ export function describeStore(open: () => Promise<Store>): void {
       const [other] = await lease({ sourceId: 'two' })
       if (other === undefined) throw new Error('nothing was leased')
       await settle(other, { state: 'indexed', record: record('/b', 'shared words'), crawlId: 'c9' })
-      expect(new Set(await find9('shared'))).toEqual(new Set(['/a', '/b']))
-      expect(await find9('shared', ['two'])).toEqual(['/b'])
-      expect(await find9('shared', ['docs', 'two'])).toHaveLength(2)
-      expect(await find9('shared', [])).toEqual([])
-      expect(await find9('shared', ['nobody'])).toEqual([])
+      expect(new Set(await findPaths('shared'))).toEqual(new Set(['/a', '/b']))
+      expect(await findPaths('shared', ['two'])).toEqual(['/b'])
+      expect(await findPaths('shared', ['docs', 'two'])).toHaveLength(2)
+      expect(await findPaths('shared', [])).toEqual([])
+      expect(await findPaths('shared', ['nobody'])).toEqual([])
     })
 
     test('explains which terms matched, and the parts of the score', async () => {
@@ -1993,21 +1997,21 @@ export function describeStore(open: () => Promise<Store>): void {
     })
 
     test('scores as if removed content had never existed', async () => {
-      const look = async () =>
+      const searchScores = async () =>
         (await searchHits(store, { query: 'parser title', limit: 9 })).map(({ url, score }) => [url, score])
       await index('/1', 'parser one')
       await index('/2', `parser ${'two '.repeat(9)}`)
-      const before = await look()
+      const before = await searchScores()
       for (let i = 0; i < 20; i++) {
         await index(`/gone${i}`, `parser ${'gone '.repeat(i)}`, { crawlId: 'c2' })
-        await look()
+        await searchScores()
       }
       await visit('/1', { state: 'indexed', record: record('/1', 'parser changed'), crawlId: 'c3' })
-      await look()
+      await searchScores()
       await visit('/1', { state: 'indexed', record: record('/1', 'parser one'), crawlId: 'c4' })
       await visit('/2', { state: 'unchanged', crawlId: 'c4' })
       await store.removeProven('docs', 'c4', true, 900)
-      expect(await look()).toEqual(before)
+      expect(await searchScores()).toEqual(before)
     })
 
     test('returns additionally requested chunks after the best ones, with their word scores', async () => {
@@ -2016,10 +2020,10 @@ export function describeStore(open: () => Promise<Store>): void {
       await index('/other', 'Something else.')
       const [best, next] = await searchHits(store, { query: 'parser', limit: 9 })
       const [other] = await searchHits(store, { query: 'else', limit: 9 })
-      if (best === undefined || next === undefined || other === undefined) throw new Error('three pages are there')
-      const name = ({ sourceId, chunk }: typeof best) => ({ sourceId, chunkId: chunk.id })
+      if (best === undefined || next === undefined || other === undefined) throw new Error('a page was not found')
+      const refOf = ({ sourceId, chunk }: typeof best) => ({ sourceId, chunkId: chunk.id })
       const gone = { sourceId: 'docs', chunkId: '0'.repeat(64) }
-      const also = [name(other), gone, name(best), name(next)]
+      const also = [refOf(other), gone, refOf(best), refOf(next)]
       const found = await store.search({ query: 'parser', limit: 1, also })
       expect(found.map(({ number, score }) => [number, score])).toEqual([
         [best.number, best.score],
@@ -2089,7 +2093,7 @@ export function describeStore(open: () => Promise<Store>): void {
         expect(await filtered({ kind: 'markdown', contentType: 'code', symbol: 'x' })).toEqual([])
       })
 
-      test('finds matching chunks behind everything with a better score', async () => {
+      test('finds a matching chunk even if all others have a better score', async () => {
         for (let i = 0; i < 30; i++) await index(`/better/${i}`, `word word word w${i}x`)
         await index('/asked/1', `word ${'and so on '.repeat(30)}`)
         expect(
@@ -2119,7 +2123,7 @@ export function describeStore(open: () => Promise<Store>): void {
       await index('/b', 'cherries', { crawlId: 'c2' })
       await store.indexMissingChunks(AbortSignal.abort())
       expect(await progress()).toEqual({ chunks: 2, indexed: 2 })
-      expect(await find9('apples')).toEqual(['/a'])
+      expect(await findPaths('apples')).toEqual(['/a'])
       await store.removeSource('docs')
       expect(await progress()).toEqual({ chunks: 0, indexed: 0 })
     })

@@ -13,21 +13,21 @@ const EAST = Float32Array.of(0, 1, 0, 0)
 const NORTH_EAST = Float32Array.of(0.8, 0.6, 0, 0)
 
 /** Settles a page of `docs` as unchanged with other metadata. */
-async function storeAgain(store: VectorStore, path: string, text: string, said: Partial<Page>): Promise<void> {
+async function storeAgain(store: VectorStore, path: string, text: string, changes: Partial<Page>): Promise<void> {
   const url = `https://docs.test${path}`
-  const crawlId = `crawl after ${path}, ${JSON.stringify(said)}`
+  const crawlId = `crawl after ${path}, ${JSON.stringify(changes)}`
   const find = { key: url, url, host: 'docs.test', depth: 1, foundOn: null, discovery: 'link', refusal: null } as const
   await store.offer('docs', crawlId, [find], 10)
   const request = { sourceId: 'docs', limit: 1, now: 20, until: 1000, horizon: 1_000_000, isBreadthFirst: false }
   const [visit] = await store.lease(request)
-  if (visit === undefined) throw new Error(`${url} is not to be visited`)
+  if (visit === undefined) throw new Error(`${url} was not leased`)
   const { page, ...record } = recordOf(url, text, {})
   const settled = {
     visit,
     crawlId,
     now: 30,
     state: 'unchanged',
-    record: { ...record, page: { ...page, ...said } },
+    record: { ...record, page: { ...page, ...changes } },
   } as const
   expect(await store.settle(settled)).toMatchObject({ state: 'unchanged' })
 }
@@ -77,28 +77,28 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     await addSourceTo(store, 'more')
     const [first, second] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
     const [third] = await writePage(store, 'more', '/b', 'three')
-    const name = (chunkId: string | undefined, sourceId = 'docs') => ({ sourceId, chunkId: chunkId ?? '' })
-    const count = (place = 'here') => store.vectors.countUncopied(place)
+    const refOf = (chunkId: string | undefined, sourceId = 'docs') => ({ sourceId, chunkId: chunkId ?? '' })
+    const count = (location = 'here') => store.vectors.countUncopied(location)
     expect(await count()).toBe(0)
     await write('docs', first, NORTH)
     await write('docs', second, EAST)
     await write('more', third, EAST)
     expect(await count()).toBe(3)
-    await store.vectors.markCopied('here', SPACE, [name(first), name(third, 'more'), name(first, 'nobody')])
+    await store.vectors.markCopied('here', SPACE, [refOf(first), refOf(third, 'more'), refOf(first, 'nobody')])
     expect(await count()).toBe(1)
     expect(await count('there')).toBe(3)
     // Chunks without a vector, or with one of another space, cannot have been copied.
     const [bare] = await writePage(store, 'docs', '/bare', 'four')
-    await store.vectors.markCopied('here', SPACE, [name(bare)])
-    await store.vectors.markCopied('here', OTHER, [name(second)])
+    await store.vectors.markCopied('here', SPACE, [refOf(bare)])
+    await store.vectors.markCopied('here', OTHER, [refOf(second)])
     expect(await count()).toBe(1)
     await write('docs', first, EAST)
     expect(await count()).toBe(2)
-    await store.vectors.markCopied('here', SPACE, [name(first), name(second)])
+    await store.vectors.markCopied('here', SPACE, [refOf(first), refOf(second)])
     expect(await count()).toBe(0)
     await store.removeSource('more')
     expect(await count()).toBe(0)
-    await store.vectors.markCopied('there', SPACE, [name(second)])
+    await store.vectors.markCopied('there', SPACE, [refOf(second)])
     expect([await count('there'), await count()]).toEqual([1, 2])
     await store.vectors.replaceSpace(OTHER)
     await write('docs', second, EAST, OTHER)
@@ -107,13 +107,13 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
 
   test.each(Object.entries(COPIED_FACTS))(
     'are no longer marked as copied once their page has another %s',
-    async (_fact, said) => {
+    async (_fact, changes) => {
       const [first = '', second = ''] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
       const [other = ''] = await writePage(store, 'docs', '/b', 'three')
       for (const id of [first, second, other]) await write('docs', id, NORTH)
-      const names = [first, second, other].map((chunkId) => ({ sourceId: 'docs', chunkId }))
-      await store.vectors.markCopied('here', SPACE, names)
-      await storeAgain(store, '/a', 'one\n---\ntwo', said)
+      const refs = [first, second, other].map((chunkId) => ({ sourceId: 'docs', chunkId }))
+      await store.vectors.markCopied('here', SPACE, refs)
+      await storeAgain(store, '/a', 'one\n---\ntwo', changes)
       const { embedded } = await store.vectors.count()
       expect(embedded - (await store.vectors.countUncopied('here'))).toBe(1)
     },
@@ -182,9 +182,9 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
   test('are compared with a query, and missing ones are not', async () => {
     const [first, second] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
     await write('docs', first, NORTH_EAST)
-    const names = [second, first, 'nobody'].map((chunkId) => ({ sourceId: 'docs', chunkId: chunkId ?? '' }))
+    const refs = [second, first, 'nobody'].map((chunkId) => ({ sourceId: 'docs', chunkId: chunkId ?? '' }))
     const unknown = { sourceId: 'nobody', chunkId: first ?? '' }
-    const [none, near, ...others] = await store.vectors.compare(NORTH, [...names, unknown])
+    const [none, near, ...others] = await store.vectors.compare(NORTH, [...refs, unknown])
     expect([none, ...others]).toEqual([null, null, null])
     expect(near).toBeCloseTo(0.8, 2)
   })
@@ -437,13 +437,13 @@ function testNearest(store: () => VectorStore): void {
 
 /** Contract of stores whose library other processes can open too. */
 export function describeSharedVectors(
-  makePlace: () => Promise<string>,
-  openAt: (place: string) => Promise<VectorStore>,
+  createLocation: () => Promise<string>,
+  openAt: (location: string) => Promise<VectorStore>,
 ): void {
   test('are the same when the library is opened again, and visible to others at once', async () => {
-    const place = await makePlace()
-    const first = await openAt(place)
-    const second = await openAt(place)
+    const location = await createLocation()
+    const first = await openAt(location)
+    const second = await openAt(location)
     await addSourceTo(first, 'docs')
     const [id = ''] = await writePage(first, 'docs', '/a', 'one')
     expect(await second.vectors.count()).toEqual({ embedded: 0, chunks: 1, refused: 0 })
@@ -453,14 +453,14 @@ export function describeSharedVectors(
     expect(await second.vectors.count()).toEqual({ embedded: 1, chunks: 1, refused: 0 })
     await first.close()
     await second.close()
-    const third = await openAt(place)
+    const third = await openAt(location)
     expect(await third.vectors.readSpace()).toEqual(SPACE)
     expect(await third.vectors.compare(NORTH, [{ sourceId: 'docs', chunkId: id }])).toEqual([expect.closeTo(1, 2)])
     await third.close()
   })
 
   test('stay copied if no metadata that a copy contains has changed', async () => {
-    const store = await openAt(await makePlace())
+    const store = await openAt(await createLocation())
     await addSourceTo(store, 'docs')
     const [id = ''] = await writePage(store, 'docs', '/a', 'one')
     await store.vectors.write(SPACE, [{ sourceId: 'docs', chunkId: id, vector: NORTH }])

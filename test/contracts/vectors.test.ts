@@ -10,10 +10,10 @@ import { describeSharedVectors, describeVectors } from './vectors.contract.ts'
 const folder = mkdtempSync(join(tmpdir(), 'pharos-vectors-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let files = 0
-const makePlace = async (): Promise<string> => join(folder, `${files++}.db`)
+const createPath = async (): Promise<string> => join(folder, `${files++}.db`)
 
 const STORES: Readonly<Record<string, () => Promise<VectorStore>>> = {
-  'the SQLite store in a file': async () => openSqliteStore(await makePlace()),
+  'the SQLite store in a file': async () => openSqliteStore(await createPath()),
   'the memory store': async () => createMemoryStore(),
 }
 
@@ -22,5 +22,5 @@ describe.each(Object.entries(STORES))('the vectors of %s', (_name, open) => {
 })
 
 describe('the vectors of SQLite', () => {
-  describeSharedVectors(makePlace, (place) => openSqliteStore(place))
+  describeSharedVectors(createPath, (path) => openSqliteStore(path))
 })

@@ -11,19 +11,19 @@ import { closeLater } from '../close-later.ts'
 import { NO_BROWSER } from '../e2e/program.ts'
 
 /** Two libraries in files; one has a source. */
-async function openTwo() {
+async function openTwoLibraries() {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-copy-'))
   closeLater(() => rmSync(folder, { recursive: true, force: true }))
   const [from, to] = await Promise.all(
     ['from.db', 'to.db'].map((name) => openLibrary({ path: join(folder, name), version: '0.0.0' })),
   )
-  if (from === undefined || to === undefined) throw new Error('there are not two')
+  if (from === undefined || to === undefined) throw new Error('the two libraries were not opened')
   for (const library of [from, to]) closeLater(() => library.close())
   return { from, to, source: await addSource(from, { url: 'https://docs.example/' }) }
 }
 
-test('a copy whose sources have changed is refused, and an unchanged one is not', async () => {
-  const { from, to, source } = await openTwo()
+test('repeating a copy is refused when a source of the target has changed, and succeeds otherwise', async () => {
+  const { from, to, source } = await openTwoLibraries()
   await copyLibrary({ from, to })
   expect(await copyLibrary({ from, to })).toMatchObject({ wasComplete: true, sources: 1 })
   await to.store.updateSource(source.id, { siteUrl: 'https://elsewhere.example/' })
@@ -34,8 +34,8 @@ test('a copy whose sources have changed is refused, and an unchanged one is not'
 })
 
 test('a moving view holds no snapshot of a library file, which would make the write-ahead log grow', async () => {
-  const { to } = await openTwo()
-  const look = (isMoving: boolean) =>
+  const { to } = await openTwoLibraries()
+  const countAdded = (isMoving: boolean) =>
     to.libraryCopy.view(
       async (view) => {
         const before = await view.count(SOURCES_TABLE)
@@ -44,18 +44,18 @@ test('a moving view holds no snapshot of a library file, which would make the wr
       },
       { isMoving },
     )
-  expect([await look(false), await look(true)]).toEqual([0, 1])
+  expect([await countAdded(false), await countAdded(true)]).toEqual([0, 1])
 })
 
-/** The standard output of the program. */
-async function ask(...args: string[]): Promise<string> {
+/** Runs the program and returns its standard output. */
+async function runProgram(...args: string[]): Promise<string> {
   let answer = ''
   await run(args, { stdout: { write: (text) => (answer += text) }, stderr: { write: () => true } })
   return answer
 }
 
 test('doctor names an interrupted copy into a file, and the copy can be discarded although its origin cannot be opened', async () => {
-  const { from, to } = await openTwo()
+  const { from, to } = await openTwoLibraries()
   const stop = new AbortController()
   const onProgress = () => stop.abort(new Error('enough'))
   await expect(copyLibrary({ from, to, onProgress, signal: stop.signal })).rejects.toThrow('enough')
@@ -63,7 +63,7 @@ test('doctor names an interrupted copy into a file, and the copy can be discarde
   for (const library of [from, to]) await library.close()
   writeFileSync(origin, 'no library any more')
   for (const [name, value] of Object.entries(NO_BROWSER)) vi.stubEnv(name, value)
-  expect(await ask('doctor', '--library', target)).toContain(`a copy of ${origin} into it is incomplete`)
-  expect(await ask('copy', origin, target, '--discard')).toContain('removed what was copied')
-  expect(await ask('doctor', '--library', target)).not.toContain('a copy of')
+  expect(await runProgram('doctor', '--library', target)).toContain(`a copy of ${origin} into it is incomplete`)
+  expect(await runProgram('copy', origin, target, '--discard')).toContain('removed what was copied')
+  expect(await runProgram('doctor', '--library', target)).not.toContain('a copy of')
 })

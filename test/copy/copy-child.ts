@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-/* Copies a library, and is killed at one of its steps. Uses the build, which starts in a third of the time. */
+/* Copies a library and kills itself at the given step. Uses the build, which starts in a third of the time. */
 
 const load = (path: string): Promise<unknown> => import(join(import.meta.dirname, '../../dist', path))
 const { copyLibrary } = (await load(
@@ -8,12 +8,12 @@ const { copyLibrary } = (await load(
 )) as typeof import('../../src/library/operations/copy-library.ts')
 const { openLibrary } = (await load('open-library.js')) as typeof import('../../src/open-library.ts')
 
-const [path = '', target = '', last = ''] = process.argv.slice(2)
+const [path = '', target = '', killStep = ''] = process.argv.slice(2)
 const from = await openLibrary({ path, version: '0.0.0' })
 const to = await openLibrary({ path: target, version: '0.0.0' })
 let steps = 0
 const onProgress = () => {
-  if (++steps === Number(last)) process.kill(process.pid, 'SIGKILL')
+  if (++steps === Number(killStep)) process.kill(process.pid, 'SIGKILL')
 }
 await copyLibrary({ from, to, onProgress })
 await from.close()

@@ -5,7 +5,7 @@ import { openDatabase } from '../../src/store/postgres/database.ts'
 /* The whole content of a library, read by separate SQL, so that the comparison does not use the code that copies. */
 
 /** Tables that are local to one library, or derived from the rest. */
-const LEFT_OUT =
+const IGNORED_TABLES =
   /^(?:sqlite_|index_|library_identity|arrivals|copied_vectors|embedding_lease|schema_version|workers|crawl_helpers|passed_on)/
 
 /** The rows of each table, in order. */
@@ -19,7 +19,7 @@ export function dumpFile(path: string): Dump {
         `SELECT name, sql FROM sqlite_schema WHERE type = 'table' ORDER BY name`,
       )
       .all()
-      .filter(({ name }) => !LEFT_OUT.test(name))
+      .filter(({ name }) => !IGNORED_TABLES.test(name))
     return Object.fromEntries(
       tables.map(({ name, sql }) => {
         const isRowid = !/WITHOUT ROWID/.test(sql)
@@ -43,7 +43,7 @@ export async function dumpDatabase(address: string): Promise<Dump> {
     )
     const dump: Record<string, readonly unknown[]> = {}
     for (const { name } of tables) {
-      if (LEFT_OUT.test(name)) continue
+      if (IGNORED_TABLES.test(name)) continue
       const rows = await db.all<Record<string, unknown>>(`SELECT * FROM ${name}`)
       dump[name] = rows.filter(isCounted).map(writeRow).sort(compareUtf8)
     }

@@ -20,8 +20,8 @@ export interface FillOptions {
 }
 
 /** Fills a library as crawls, analyses, servers and models do: with pages and chunks, or with data of every kind. */
-export async function fillLibrary(library: OpenLibrary, filling: FillOptions = {}): Promise<void> {
-  const { name = 'docs', isWhole = false, pages = isWhole ? 30 : 6 } = filling
+export async function fillLibrary(library: OpenLibrary, options: FillOptions = {}): Promise<void> {
+  const { name = 'docs', isWhole = false, pages = isWhole ? 30 : 6 } = options
   const { store } = library
   await addSourceTo(store, name)
   const chunks: string[] = []
@@ -32,7 +32,7 @@ export async function fillLibrary(library: OpenLibrary, filling: FillOptions = {
   if (!isWhole) return
   await fillVectors(library, name, chunks)
   await fillCrawlFacts(library, name)
-  await fillUnderstanding(library)
+  await fillAnalyses(library)
   await fillLog(library)
   await fillRows(library)
   // Removes a source before the last page is written, so that the row ids have gaps.
@@ -85,7 +85,7 @@ async function fillCrawlFacts({ store, planMemory }: OpenLibrary, sourceId: stri
   await planMemory.writeMilestones(crawlId, ['patterns-learned'])
 }
 
-async function fillUnderstanding(library: OpenLibrary): Promise<void> {
+async function fillAnalyses(library: OpenLibrary): Promise<void> {
   const { store, gazetteer, planMemory } = library
   await storeNews(store, { host: NEWS, articles: 12 })
   await importPlaces(gazetteer)

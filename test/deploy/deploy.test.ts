@@ -44,7 +44,7 @@ describe('the Compose file', () => {
   })
 
   test('has server, workers and database, and optionally Qdrant and TEI', () => {
-    const profiles = Object.fromEntries(services.map(([name, { profiles: of = [] }]) => [name, of]))
+    const profiles = Object.fromEntries(services.map(([name, { profiles: names = [] }]) => [name, names]))
     expect(profiles).toEqual({ server: [], worker: [], database: [], qdrant: ['qdrant'], tei: ['tei'] })
   })
 
@@ -64,7 +64,7 @@ describe('the Compose file', () => {
 
   test('lets a worker drain before it is killed', () => {
     const worker = compose.services['worker']
-    expect(secondsOf(worker?.stop_grace_period)).toBeGreaterThan(drainOf(worker?.command) + 10)
+    expect(secondsOf(worker?.stop_grace_period)).toBeGreaterThan(drainSecondsOf(worker?.command) + 10)
   })
 })
 
@@ -134,7 +134,7 @@ describe('the Kubernetes manifests', () => {
     else expect(found.map((service) => service.spec)).toEqual([expect.objectContaining({ selector: labels })])
   })
 
-  test('a server whose library is unavailable gets no traffic, and is not restarted for that', () => {
+  test('a server whose library is unavailable gets no traffic, and is not restarted for that reason', () => {
     const [, server] = workloads.find(([name]) => name === 'Deployment server') ?? []
     const [container] = podOf(server?.spec).spec.containers
     expect(container?.readinessProbe).toMatchObject({ httpGet: { path: '/ready' } })
@@ -144,7 +144,7 @@ describe('the Kubernetes manifests', () => {
   test('let a worker drain before it is killed', () => {
     const [, worker] = workloads.find(([name]) => name === 'Deployment worker') ?? []
     const { terminationGracePeriodSeconds, containers } = podOf(worker?.spec).spec
-    expect(terminationGracePeriodSeconds).toBeGreaterThan(drainOf(containers[0]?.args) + 10)
+    expect(terminationGracePeriodSeconds).toBeGreaterThan(drainSecondsOf(containers[0]?.args) + 10)
   })
 })
 
@@ -162,8 +162,8 @@ describe('the image', () => {
       for (const file of ['package.json', 'package-lock.json']) writeFileSync(join(folder, file), read(file))
       const [, steps = ''] = dockerfile.match(/^RUN (npm pkg (?:.*\\\n)*.*npm prune .*)$/m) ?? []
       // In a folder without packages, a dry install lists the packages that pruning would keep.
-      const tried = steps.replace('npm prune', 'npm install --dry-run --offline --ignore-scripts')
-      const { stdout, status } = spawnSync('sh', ['-c', tried], { cwd: folder, encoding: 'utf8' })
+      const dryRun = steps.replace('npm prune', 'npm install --dry-run --offline --ignore-scripts')
+      const { stdout, status } = spawnSync('sh', ['-c', dryRun], { cwd: folder, encoding: 'utf8' })
       expect(status).toBe(0)
       const kept = [...stdout.matchAll(/^add (\S+) /gm)].map(([, name]) => name)
       expect(kept).toEqual(expect.arrayContaining(['pg', 'pg-boss', 'better-sqlite3', 'hono']))
@@ -189,8 +189,8 @@ describe('the image', () => {
         .match(/^!.*$/gm)
         ?.map((line) => line.slice(1)) ?? []
     expect(copied.filter((file) => !allowed.includes(file))).toEqual([])
-    const there = readdirSync(root)
-    const missing = allowed.filter((file) => !file.includes('*') && !file.includes('/') && !there.includes(file))
+    const rootFiles = readdirSync(root)
+    const missing = allowed.filter((file) => !file.includes('*') && !file.includes('/') && !rootFiles.includes(file))
     expect(missing).toEqual([])
   })
 })
@@ -272,13 +272,13 @@ function podOf(spec: unknown): Pod {
 }
 
 /** Drain time of a worker in seconds, from its arguments. */
-function drainOf(args: readonly string[] = []): number {
+function drainSecondsOf(args: readonly string[] = []): number {
   return secondsOf(args[args.indexOf('--drain-time') + 1])
 }
 
 /** `90s` → 90 */
 function secondsOf(text: string | undefined): number {
   const [, number] = /^(\d+)s$/.exec(text ?? '') ?? []
-  if (number === undefined) throw new TypeError(`${text} is no time in seconds`)
+  if (number === undefined) throw new TypeError(`${text} is not a duration in seconds`)
   return Number(number)
 }

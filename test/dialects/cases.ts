@@ -16,12 +16,12 @@ export async function listCases(): Promise<string[]> {
     .sort()
 }
 
-/** Where a file of a case is. */
+/** The path of a file of a case. */
 export function casePath(name: string, file: string): string {
   return join(CASES, name, file)
 }
 
-/** The page that a case becomes. Its document is read as `docs/guide/input.md` of a tree. */
+/** Extracts the page of a case, as if its document were `docs/guide/input.md` of a tree. */
 export async function readCase(name: string): Promise<Page> {
   const file = existsSync(casePath(name, 'input.mdx')) ? 'input.mdx' : 'input.md'
   const body = await readFile(casePath(name, file), 'utf8')
@@ -30,7 +30,7 @@ export async function readCase(name: string): Promise<Page> {
   )
   const url = `https://example.org/docs/guide/${file}`
   const extraction = extractPage({ url, body, includes, headers: { 'content-type': 'text/plain' } })
-  if (extraction.type !== 'page') throw new Error(`${name} is no page: ${extraction.reason}`)
+  if (extraction.type !== 'page') throw new Error(`${name} is not a page: ${extraction.reason}`)
   return extraction.page
 }
 

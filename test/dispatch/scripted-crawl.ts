@@ -5,15 +5,15 @@ import type { Frame, ProgressFrame } from '../../src/library/dispatch/frames.ts'
 // A process that follows the contract of crawl processes, and behaves as its first argument says. It imports nothing of the program, which
 // would start several times slower.
 
-const [behaviour = '', path = ''] = process.argv.slice(2)
+const [behaviour = '', argument = ''] = process.argv.slice(2)
 /** An empty progress report, given by the parent process. */
 const noProgress = JSON.parse(process.env['NO_PROGRESS'] ?? '') as ProgressFrame
 
 const print = ({ type, data }: Frame) => process.stdout.write(`${type} ${JSON.stringify(data)}\n`)
-const report = (given: Partial<ProgressFrame> = {}) =>
+const report = (fields: Partial<ProgressFrame> = {}) =>
   print({
     type: 'PROGRESS',
-    data: { ...noProgress, crawlId: 'crawl-1', sourceId: 'source-1', visited: 2, ...given },
+    data: { ...noProgress, crawlId: 'crawl-1', sourceId: 'source-1', visited: 2, ...fields },
   })
 const enqueue = (url: string) =>
   print({
@@ -64,9 +64,9 @@ const behaviours: Readonly<Record<string, () => void>> = {
     console.error('Error: nothing could be indexed')
     process.exitCode = 3
   },
-  /** Fails with the given message. */
+  /** Fails with the second argument as its message. */
   complain() {
-    console.error(path)
+    console.error(argument)
     process.exitCode = 3
   },
   /** Ignores the request to stop. */
@@ -80,12 +80,12 @@ const behaviours: Readonly<Record<string, () => void>> = {
     report({ visited: 0 })
     process.stdout.write('', () => process.kill(process.pid, 'SIGKILL'))
   },
-  /** Dies five times after it has done something. */
+  /** Dies five times after it has done something. The file of the second argument counts the deaths. */
   stumble() {
     report()
-    const deaths = existsSync(path) ? readFileSync(path, 'utf8') : ''
+    const deaths = existsSync(argument) ? readFileSync(argument, 'utf8') : ''
     if (deaths.length === 5) return
-    writeFileSync(path, `${deaths}x`)
+    writeFileSync(argument, `${deaths}x`)
     process.stdout.write('', () => process.kill(process.pid, 'SIGKILL'))
   },
   flood() {

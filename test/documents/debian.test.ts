@@ -8,7 +8,7 @@ import { convertDocument, formatOf } from '../../src/documents/formats.ts'
 import { isLong } from '../faults/bounded.ts'
 import { extract } from './convert.ts'
 
-/* Real documentation of other projects. Debian packages are fetched only in the long form. */
+/* Real documentation of other projects. Debian packages are downloaded only in a long run. */
 
 interface RealPage {
   readonly format: string
@@ -16,7 +16,7 @@ interface RealPage {
   readonly headings: readonly string[]
 }
 
-/** The page of a file, by its name and bytes alone. */
+/** Converts a file to a page; its format follows from its name and bytes alone. */
 async function read(path: string): Promise<RealPage> {
   const bytes = new Uint8Array(readFileSync(path))
   const format = formatOf(basename(path), bytes)
@@ -42,12 +42,12 @@ if (isLong) {
     beforeAll(() => {
       folder = mkdtempSync(join(tmpdir(), 'pharos-debian-'))
       for (const name of ['git-doc', 'python3.11-doc', 'zlib1g-dev', 'openssh-client', 'python-nbsphinx-doc'])
-        fetch(name)
+        unpack(name)
     })
     afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
     /** Unpacks a Debian package without installing it. */
-    function fetch(name: string): void {
+    function unpack(name: string): void {
       try {
         // apt's download user could not write to this folder, so root downloads.
         execFileSync('apt-get', ['-o', 'APT::Sandbox::User=root', 'download', name], { cwd: folder, stdio: 'pipe' })

@@ -9,8 +9,8 @@ const SHEET = `xmlns="${SCHEMAS}/spreadsheetml/2006/main" xmlns:r="${RELATIONS}"
 
 /** A relation of a part of an office document to another. */
 export function relation(id: string, type: string, target: string, mode: '' | 'External' = ''): string {
-  const where = mode === '' ? '' : ` TargetMode="${mode}"`
-  return `<Relationship Id="${id}" Type="${RELATIONS}/${type}" Target="${target}"${where}/>`
+  const modeAttribute = mode === '' ? '' : ` TargetMode="${mode}"`
+  return `<Relationship Id="${id}" Type="${RELATIONS}/${type}" Target="${target}"${modeAttribute}/>`
 }
 
 /** All relations of a part. */
@@ -29,7 +29,7 @@ function contentTypes(parts: Readonly<Record<string, string>>): string {
 }
 
 /** A document of paragraphs and tables as Word writes them. */
-export function docx(body: string, more: Readonly<Record<string, string>> = {}): Uint8Array {
+export function docx(body: string, extraParts: Readonly<Record<string, string>> = {}): Uint8Array {
   return archive({
     '[Content_Types].xml': contentTypes({ 'word/document.xml': 'wordprocessingml.document.main' }),
     '_rels/.rels': relations(relation('a', 'officeDocument', 'word/document.xml')),
@@ -40,11 +40,11 @@ export function docx(body: string, more: Readonly<Record<string, string>> = {}):
       relation('l', 'hyperlink', 'https://a.example/', 'External'),
     ),
     'word/document.xml': `<w:document ${WORD}><w:body>${body}</w:body></w:document>`,
-    ...more,
+    ...extraParts,
   })
 }
 
-/** A paragraph of such a document. */
+/** A paragraph of a Word document. */
 export function docxParagraph(text: string, properties = ''): string {
   return `<w:p><w:pPr>${properties}</w:pPr><w:r><w:t>${text}</w:t></w:r></w:p>`
 }
@@ -105,7 +105,7 @@ export function xlsx(sheet: string, strings = '<sst/>'): Uint8Array {
 /** A book of chapters by the names of their files. */
 export function epub(
   chapters: Readonly<Record<string, string>>,
-  more: Readonly<Record<string, string>> = {},
+  extraParts: Readonly<Record<string, string>> = {},
 ): Uint8Array {
   const names = Object.keys(chapters)
   const items = names.map((name, i) => `<item id="i${i}" href="${name}" media-type="application/xhtml+xml"/>`).join('')
@@ -116,43 +116,43 @@ export function epub(
     ...Object.fromEntries(
       Object.entries(chapters).map(([name, body]) => [`b/${name}`, `<html><body>${body}</body></html>`]),
     ),
-    ...more,
+    ...extraParts,
   })
 }
 
 /** A PDF of the given objects, the first of which is its catalogue. `hasTable` adds a cross-reference table. */
 export function pdf(objects: readonly string[], hasTable = true): Uint8Array {
   const parts = ['%PDF-1.7\n']
-  const places: number[] = []
+  const offsets: number[] = []
   let length = parts[0]?.length ?? 0
   for (const [i, object] of objects.entries()) {
     const part = `${i + 1} 0 obj\n${object}\nendobj\n`
-    places.push(length)
+    offsets.push(length)
     parts.push(part)
     length += part.length
   }
-  const lines = places.map((place) => `${String(place).padStart(10, '0')} 00000 n \n`)
+  const lines = offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`)
   const table = `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${lines.join('')}`
   parts.push(`${hasTable ? table : ''}trailer\n<</Size ${objects.length + 1}/Root 1 0 R>>\n`)
   parts.push(hasTable ? `startxref\n${length}\n%%EOF` : '')
   return new TextEncoder().encode(parts.join(''))
 }
 
-/** Objects of a PDF whose pages have lines of text at given heights. */
-export function pdfPages(...texts: readonly string[]): string[] {
-  const kids = texts.map((_, i) => `${4 + 2 * i} 0 R`)
+/** Objects of a PDF with one page for each content stream, such as `pdfLines` writes. */
+export function pdfPages(...streams: readonly string[]): string[] {
+  const kids = streams.map((_, i) => `${4 + 2 * i} 0 R`)
   return [
     '<</Type/Catalog/Pages 2 0 R>>',
-    `<</Type/Pages/Kids[${kids.join(' ')}]/Count ${texts.length}>>`,
+    `<</Type/Pages/Kids[${kids.join(' ')}]/Count ${streams.length}>>`,
     '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>',
-    ...texts.flatMap((text, i) => [
+    ...streams.flatMap((stream, i) => [
       `<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Resources<</Font<</F 3 0 R>>>>/Contents ${5 + 2 * i} 0 R>>`,
-      `<</Length ${text.length}>>stream\n${text}\nendstream`,
+      `<</Length ${stream.length}>>stream\n${stream}\nendstream`,
     ]),
   ]
 }
 
-/** Lines of text from the top of a PDF page. */
+/** The content stream of a PDF page that shows lines of text, from the top. */
 export function pdfLines(...texts: readonly string[]): string {
   return texts.map((text, i) => `BT /F 10 Tf 1 0 0 1 50 ${700 - 12 * i} Tm (${text}) Tj ET`).join('\n')
 }

@@ -3,16 +3,16 @@ import * as fs from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { NO_BROWSER, PROGRAM, ProgramSandbox } from './program.ts'
 
-let shop: ProgramSandbox
+let sandbox: ProgramSandbox
 
 /** Runs a command line without quotes. */
 function pharos(line: string, environment?: Readonly<Record<string, string>>) {
-  return shop.runInProcess(line.split(' ').filter(Boolean), environment)
+  return sandbox.runInProcess(line.split(' ').filter(Boolean), environment)
 }
 
-/** Runs the program as a separate process, once per verb and for behaviour that only a process has. */
+/** Runs the program as a separate process: used once per verb, and for behaviour that only a process has. */
 function start(line: string, environment?: Readonly<Record<string, string>>) {
-  return shop.run(line.split(' ').filter(Boolean), environment)
+  return sandbox.run(line.split(' ').filter(Boolean), environment)
 }
 
 async function json(line: string, environment?: Readonly<Record<string, string>>): Promise<unknown> {
@@ -23,8 +23,8 @@ async function json(line: string, environment?: Readonly<Record<string, string>>
 
 beforeAll(async () => {
   if (!fs.existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
-  shop = new ProgramSandbox()
-  shop.write({
+  sandbox = new ProgramSandbox()
+  sandbox.write({
     'docs/guide.md': '# Guide\n\nWelcome.\n\n## Retry\n\nWait for Retry-After before the next visit.\n',
     'docs/code.py': 'def visit(url):\n    return fetch(url)\n\n\nclass Frontier:\n    def take(self):\n        pass\n',
     'docs/hostile.md': '# Evil \x1b]0;owned\x07 title\n\nhostile \x1b[2J\x1b[31m words\u202e here\n',
@@ -35,7 +35,7 @@ beforeAll(async () => {
   expect(await start('pack docs --out docs.zip')).toMatchObject({ code: 0, stdout: 'docs.zip\n' })
 })
 
-afterAll(() => shop.remove())
+afterAll(() => sandbox.remove())
 
 describe('pack', () => {
   test('prints the path on stdout and everything else on stderr', async () => {
@@ -50,9 +50,9 @@ describe('pack', () => {
   })
 
   test('writes to a default path that a later pack of the same folder skips', async () => {
-    shop.write({ 'own/a.md': 'a' })
-    const first = await shop.shell('cd own && pharos pack .')
-    const second = await shop.shell('cd own && pharos pack . && ls -A')
+    sandbox.write({ 'own/a.md': 'a' })
+    const first = await sandbox.shell('cd own && pharos pack .')
+    const second = await sandbox.shell('cd own && pharos pack . && ls -A')
     expect(first.stdout).toMatch(/^own\.llmx-[0-9a-f]{8}\.zip\n$/)
     expect(second.stdout).toBe(`${first.stdout}a.md\n${first.stdout}`)
   })
@@ -84,7 +84,7 @@ describe('pack', () => {
   })
 
   test('says which documents of a folder are not in the pack', async () => {
-    shop.write({ 'papers/a.md': '# A\n\nWords.\n', 'papers/b.pdf': '%PDF-1.7', 'papers/c.png': 'x' })
+    sandbox.write({ 'papers/a.md': '# A\n\nWords.\n', 'papers/b.pdf': '%PDF-1.7', 'papers/c.png': 'x' })
     const { stderr } = await pharos('pack papers --out papers.zip')
     expect(stderr).toContain(
       'left out: 1 document such as PDF; a pack of a folder holds text files only; to include documents, run `pharos add` and pack that source',
@@ -113,27 +113,29 @@ describe('pack', () => {
   })
 
   test('--split writes no part when one of the target paths is taken', async () => {
-    shop.write({ 'taken.part-2.zip': 'mine' })
+    sandbox.write({ 'taken.part-2.zip': 'mine' })
     expect(await pharos('pack docs --out taken.zip --split 20')).toMatchObject({ code: 1, stdout: '' })
-    expect(fs.existsSync(shop.path('taken.part-1.zip'))).toBe(false)
-    expect(fs.readFileSync(shop.path('taken.part-2.zip'), 'utf8')).toBe('mine')
+    expect(fs.existsSync(sandbox.path('taken.part-1.zip'))).toBe(false)
+    expect(fs.readFileSync(sandbox.path('taken.part-2.zip'), 'utf8')).toBe('mine')
   })
 
   test('never replaces a folder that only has the name of a pack', async () => {
-    shop.write({ 'docs.llmx-0123abcd/thesis.txt': 'mine' })
+    sandbox.write({ 'docs.llmx-0123abcd/thesis.txt': 'mine' })
     expect(await pharos('pack docs --out docs.llmx-0123abcd')).toMatchObject({ code: 1, stdout: '' })
-    expect(fs.readFileSync(shop.path('docs.llmx-0123abcd/thesis.txt'), 'utf8')).toBe('mine')
+    expect(fs.readFileSync(sandbox.path('docs.llmx-0123abcd/thesis.txt'), 'utf8')).toBe('mine')
   })
 
   test('leaves out an image that keeps changing, with a warning, and packs everything else', async () => {
-    shop.write({ 'moving/a.png': '0', 'moving/b.md': '# B\n\nStays.\n' })
+    sandbox.write({ 'moving/a.png': '0', 'moving/b.md': '# B\n\nStays.\n' })
     // Separate processes change the file however busy this process is, and never leave it empty. On a busy machine one of them may wait.
     const change = `const file = fs.openSync(process.argv[1], 'r+')
       for (let i = 0, end = Date.now() + 60_000; Date.now() < end; i++) fs.writeSync(file, 'image ' + i, 0)`
-    const args = ['-e', change, shop.path('moving/a.png')]
+    const args = ['-e', change, sandbox.path('moving/a.png')]
     const writers = Array.from({ length: 3 }, () => spawn(process.execPath, args, { stdio: 'ignore' }))
     // Waits for the first change: an image read before that would be packed like any other.
-    while (fs.readFileSync(shop.path('moving/a.png'), 'utf8') === '0') await new Promise((wake) => setTimeout(wake, 10))
+    while (fs.readFileSync(sandbox.path('moving/a.png'), 'utf8') === '0') {
+      await new Promise((wake) => setTimeout(wake, 10))
+    }
     const { code, stdout, stderr } = await pharos('pack moving --out moving.zip --json')
     for (const writer of writers) writer.kill('SIGKILL')
     expect({ code, stderr }).toMatchObject({ code: 0 })
@@ -150,12 +152,12 @@ describe('pack', () => {
 
   test('packs the same files to the same bytes, with and without the cache', async () => {
     for (const flags of ['', '--no-cache', '']) await pharos(`pack docs --out same${flags.length}.zip ${flags}`)
-    expect(fs.readFileSync(shop.path('same0.zip')).equals(fs.readFileSync(shop.path('same10.zip')))).toBe(true)
-    expect(fs.readFileSync(shop.path('same0.zip')).equals(fs.readFileSync(shop.path('docs.zip')))).toBe(true)
+    expect(fs.readFileSync(sandbox.path('same0.zip')).equals(fs.readFileSync(sandbox.path('same10.zip')))).toBe(true)
+    expect(fs.readFileSync(sandbox.path('same0.zip')).equals(fs.readFileSync(sandbox.path('docs.zip')))).toBe(true)
   })
 
   test('takes limits as flags, a megabyte being 2^20 bytes', async () => {
-    shop.write({ 'sizes/a.txt': 'x'.repeat(2 ** 20), 'sizes/b.txt': 'x'.repeat(2 ** 20 + 1), 'sizes/c.txt': 'x' })
+    sandbox.write({ 'sizes/a.txt': 'x'.repeat(2 ** 20), 'sizes/b.txt': 'x'.repeat(2 ** 20 + 1), 'sizes/c.txt': 'x' })
     const codes = async (flags: string) => {
       const { warnings } = (await json(`pack sizes --out sizes.zip ${flags}`)) as {
         warnings: { path: string; code: string }[]
@@ -260,7 +262,7 @@ describe('get, outline and symbols', () => {
     })
   })
 
-  test('outline lists files, and the structure of one', async () => {
+  test('outline lists the files of a pack, and the structure of one file', async () => {
     expect((await start('outline --pack docs.zip')).stdout).toContain('guide.md  markdown, 2 chunks\n')
     expect((await pharos('outline ./guide.md --pack docs.zip')).stdout).toMatch(
       /^c000\w Guide {2}1-4\nc000\w {3}Guide > Retry {2}5-7\n$/,
@@ -291,7 +293,7 @@ describe('get, outline and symbols', () => {
 
 describe('symbols', () => {
   test('symbols have the line of their definition, not of the comment before it', async () => {
-    shop.write({ 'lines/a.py': 'import os\n\n\n# Looks\n# twice.\n@cached\ndef visit(url):\n    return url\n' })
+    sandbox.write({ 'lines/a.py': 'import os\n\n\n# Looks\n# twice.\n@cached\ndef visit(url):\n    return url\n' })
     await pharos('pack lines --out lines.zip')
     expect((await pharos('symbols --pack lines.zip')).stdout).toMatch(/^visit {2}c000\w {2}a\.py:7\n$/)
   })
@@ -390,13 +392,13 @@ describe('wrong usage prints one line with the nearest spelling and exits with 2
       /^configuration file .*none\.json cannot be used: it does not exist – /,
     ],
   ])('pharos %s is refused with one line', async (line, problem) => {
-    fs.mkdirSync(shop.path('docs.llmx-00000000'), { recursive: true })
+    fs.mkdirSync(sandbox.path('docs.llmx-00000000'), { recursive: true })
     const { code, stdout, stderr } = await pharos(line)
     expect({ code, stdout, lines: stderr.split('\n').length }).toEqual({ code: 2, stdout: '', lines: 2 })
     expect(stderr).toMatch(/^pharos: /)
-    const said = stderr.slice('pharos: '.length, -1)
-    if (typeof problem === 'string') expect(said).toBe(problem)
-    else expect(said).toMatch(problem)
+    const message = stderr.slice('pharos: '.length, -1)
+    if (typeof problem === 'string') expect(message).toBe(problem)
+    else expect(message).toMatch(problem)
   })
 })
 
@@ -413,8 +415,8 @@ describe('other failures have their documented exit codes', () => {
     ['outline none.md --pack docs.zip', 3, 'FILE_NOT_IN_PACK'],
     ['search x --path none.md --pack docs.zip', 3, 'FILE_NOT_IN_PACK'],
   ])('pharos %s fails with its exit code', async (line, exitCode, errorCode) => {
-    fs.mkdirSync(shop.path('empty'), { recursive: true })
-    shop.write({ 'mine.zip': 'PK my own archive' })
+    fs.mkdirSync(sandbox.path('empty'), { recursive: true })
+    sandbox.write({ 'mine.zip': 'PK my own archive' })
     const { code, stdout, stderr } = await pharos(`${line} --json`)
     const { error } = JSON.parse(stderr) as { error: { code: string; message: string; advice: string } }
     expect({ code, stdout, error: error.code }).toEqual({ code: exitCode, stdout: '', error: errorCode })
@@ -445,28 +447,28 @@ describe('help', () => {
     expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
   })
 
-  test('the version is printed', async () => {
+  test('--version prints the version', async () => {
     expect((await start('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
 })
 
 describe('configuration', () => {
   test('a flag overrides the environment, and the environment overrides the file', async () => {
-    shop.write({ 'set/pharos.config.json': '{ "maxFileBytes": "1KB" }', 'set/a.txt': 'x'.repeat(3000) })
-    const given = 'set --config set/pharos.config.json --out set.zip'
-    const text = fs.readFileSync(shop.path('set/pharos.config.json'), 'utf8')
+    sandbox.write({ 'set/pharos.config.json': '{ "maxFileBytes": "1KB" }', 'set/a.txt': 'x'.repeat(3000) })
+    const args = 'set --config set/pharos.config.json --out set.zip'
+    const text = fs.readFileSync(sandbox.path('set/pharos.config.json'), 'utf8')
     expect(text).toContain('1KB')
     const answer = (line: string, environment: Record<string, string> = {}) => json(`pack ${line}`, environment)
     expect(await pharos('pack set --out set.zip')).toMatchObject({ code: 0 })
-    expect(await answer(given)).toMatchObject({ warnings: [{ path: 'a.txt', code: 'max_file_bytes' }] })
-    expect(await answer(given, { PHAROS_MAX_FILE_BYTES: '4KB' })).toMatchObject({ warnings: [] })
-    expect(await answer(`${given} --max-file-bytes 2KB`, { PHAROS_MAX_FILE_BYTES: '4KB' })).toMatchObject({
+    expect(await answer(args)).toMatchObject({ warnings: [{ path: 'a.txt', code: 'max_file_bytes' }] })
+    expect(await answer(args, { PHAROS_MAX_FILE_BYTES: '4KB' })).toMatchObject({ warnings: [] })
+    expect(await answer(`${args} --max-file-bytes 2KB`, { PHAROS_MAX_FILE_BYTES: '4KB' })).toMatchObject({
       warnings: [{ path: 'a.txt', code: 'max_file_bytes' }],
     })
   })
 
   test('a wrong setting is refused with the file or variable that holds it', async () => {
-    shop.write({ 'wrong.json': '{ "maxFileByte": 1 }' })
+    sandbox.write({ 'wrong.json': '{ "maxFileByte": 1 }' })
     expect(await pharos('pack docs --config wrong.json')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('wrong.json: unknown setting "maxFileByte", did you mean "maxFileBytes"?'),
@@ -493,17 +495,17 @@ describe('streams', () => {
   })
 
   test('a reader that closes the pipe early causes no failure', async () => {
-    shop.write({ 'long/a.md': Array.from({ length: 5000 }, (_, i) => `# Heading ${i}\n\ntext\n`).join('\n') })
+    sandbox.write({ 'long/a.md': Array.from({ length: 5000 }, (_, i) => `# Heading ${i}\n\ntext\n`).join('\n') })
     await pharos('pack long --out long.zip --max-chunks-per-file 30000')
-    const { stdout, stderr } = await shop.shell(
+    const { stdout, stderr } = await sandbox.shell(
       'set -o pipefail; pharos outline a.md --pack long.zip | head -1; echo $?; pharos symbols --pack docs.zip | true',
     )
     expect(stdout).toBe('c0001 Heading 0  1-4\n0\n')
     expect(stderr).toBe('')
   })
 
-  test('a failed write of the output is a failure', async () => {
-    const { stdout, stderr } = await shop.shell('pharos outline --pack docs.zip > /dev/full; echo $?')
+  test('a failed write of the output is reported and exits with 1', async () => {
+    const { stdout, stderr } = await sandbox.shell('pharos outline --pack docs.zip > /dev/full; echo $?')
     expect(stdout).toBe('1\n')
     expect(stderr).toMatch(/^pharos: the answer cannot be written: ENOSPC.*\n$/)
   })
@@ -518,10 +520,10 @@ describe('streams', () => {
     const { stdout, stderr } = await pharos(`get ${hits[0]?.chunk_ref} --pack docs.zip`)
     expect(stdout).toContain('hostile \x1b[2J')
     expect(stderr).not.toContain('\x1b')
-    const seen = await shop.shell(
+    const onTerminal = await sandbox.shell(
       `script -qec "'${process.execPath}' '${PROGRAM}' get ${hits[0]?.chunk_ref} --pack docs.zip" /dev/null`,
     )
-    expect(seen.stdout).toContain('hostile �[2J�[31m words� here')
+    expect(onTerminal.stdout).toContain('hostile �[2J�[31m words� here')
   })
 
   test('control characters of names are never printed, not even in a trace', async () => {
@@ -533,22 +535,22 @@ describe('streams', () => {
   })
 
   test('the printed search command can be copied for any name of the pack', async () => {
-    const run = (place: string) => {
-      const command = `'${process.execPath}' '${PROGRAM}' pack docs --out ${place}`
-      return shop.start('script', ['-qec', command, '/dev/null'], {}).ended
+    const run = (path: string) => {
+      const command = `'${process.execPath}' '${PROGRAM}' pack docs --out ${path}`
+      return sandbox.start('script', ['-qec', command, '/dev/null'], {}).ended
     }
     expect((await run("'my docs.zip'")).stdout).toContain(`search "…" --pack 'my docs.zip'`)
     expect((await run("'e\x1b[2J.zip'")).stdout).toContain(`search "…" --pack 'e�[2J.zip'`)
   })
 
   test('a terminal shows a live progress line that is erased at the end', async () => {
-    shop.write(
+    sandbox.write(
       Object.fromEntries(
         Array.from({ length: 300 }, (_, i) => [`many/${i}.md`, `# ${i}\n\n${'words and more '.repeat(2000)}\n`]),
       ),
     )
     const command = `'${process.execPath}' '${PROGRAM}' pack many --out many.zip --no-cache`
-    const { stdout } = await shop.shell(`TERM=xterm script -qec "stty cols 60; ${command}" /dev/null`)
+    const { stdout } = await sandbox.shell(`TERM=xterm script -qec "stty cols 60; ${command}" /dev/null`)
     const drawn = stdout.split('\r\x1b[2K').slice(1)
     expect(drawn.length).toBeGreaterThan(2)
     expect(drawn.filter((line) => /^\d+\/300 files, \S+ chunks {2}\d+\.md$/.test(line)).length).toBeGreaterThan(0)

@@ -247,10 +247,10 @@ describe('a setting', () => {
     ['embedEndpoint', 'embedder', 'tei or openai', 'built-in'],
     ['rerankEndpoint', 'reranker', 'tei or hosted', 'none'],
   ])('%s requires the kind of the service', (endpoint, kind, kinds, none) => {
-    const place = { [endpoint]: 'http://service.example/' }
-    expect(refusal(place)).toBe(`configuration ${kind}: expected ${kinds}, because ${endpoint} names a service`)
-    expect(refusal({ ...place, [kind]: 'tei' })).toBe('accepted')
-    expect(refusal({ ...place, [kind]: none })).toBe('accepted')
+    const service = { [endpoint]: 'http://service.example/' }
+    expect(refusal(service)).toBe(`configuration ${kind}: expected ${kinds}, because ${endpoint} names a service`)
+    expect(refusal({ ...service, [kind]: 'tei' })).toBe('accepted')
+    expect(refusal({ ...service, [kind]: none })).toBe('accepted')
   })
 
   test.each(['embedKey', 'rerankKey', 'qdrantKey', 'crawl4aiToken'] as const)('%s is never shown', (name) => {
@@ -285,7 +285,7 @@ describe('a setting', () => {
     expect(environment).toEqual({ PATH: '/bin', HOME: '/home/me' })
     expect([tokenFor('github.com'), tokenFor('gist.github.com')]).toEqual(['s3cret', undefined])
     expect(() => tokenFor('git.example:8443')).toThrow(
-      'configuration gitTokens: TOKEN_2, which is to hold the token for git.example:8443, is not set',
+      'configuration gitTokens: TOKEN_2, which should hold the token for git.example:8443, is not set',
     )
     expect(writeEnvironment(values, { GITHUB_TOKEN: 's3cret' })).toMatchObject({
       GITHUB_TOKEN: 's3cret',
@@ -309,7 +309,7 @@ describe('a setting', () => {
     const tokenFor = readRegistryTokens(values, { NPM_TOKEN: 's3cret' })
     expect([tokenFor('NPM.example'), tokenFor('other.example')]).toEqual(['s3cret', undefined])
     expect(() => readRegistryTokens(values, {})('npm.example')).toThrow(
-      'configuration registryTokens: NPM_TOKEN, which is to hold the token for npm.example, is not set',
+      'configuration registryTokens: NPM_TOKEN, which should hold the token for npm.example, is not set',
     )
     expect(refusal({ registryTokens: ['npm.example=npm_s3cret'] })).toContain('configuration registryTokens: expected')
   })
@@ -332,8 +332,8 @@ describe('a setting', () => {
       values: { port: 8080, maxCrawls: 4 },
       origins: { port: 'environment', maxCrawls: 'environment' },
     })
-    const own = { ...environment, PHAROS_PORT: '9090', PHAROS_MAX_CRAWLS: '3' }
-    expect(read({}, { environment: own }).values).toMatchObject({ port: 9090, maxCrawls: 3 })
+    const withOwn = { ...environment, PHAROS_PORT: '9090', PHAROS_MAX_CRAWLS: '3' }
+    expect(read({}, { environment: withOwn }).values).toMatchObject({ port: 9090, maxCrawls: 3 })
     expect(read({}, { environment: { PORT: '', UI_ALLOW_MULTI_JOBS: '0' } }).values).toMatchObject({
       port: 0,
       maxCrawls: 1,
@@ -456,8 +456,8 @@ describe('the environment of a child process', () => {
 
   test('hands over the address of a database, which is not a path and is shown without its password', () => {
     const address = 'postgres://me:s3cret@db.example/pharos?schema=docs'
-    for (const given of [{ flags: { library: address } }, { environment: { PHAROS_LIBRARY: address } }]) {
-      expect(read(undefined, given).values.library).toBe(address)
+    for (const input of [{ flags: { library: address } }, { environment: { PHAROS_LIBRARY: address } }]) {
+      expect(read(undefined, input).values.library).toBe(address)
     }
     const { values } = read({ library: address })
     expect(values.library).toBe(address)
@@ -487,7 +487,7 @@ test('variables with the prefix of settings that match none are listed', () => {
 })
 
 test('names of flags and variables derive from the names of settings', () => {
-  // The keys of the table are its names.
+  // Object.keys types the keys as strings, but they are the names of the settings.
   const names = Object.keys(SETTINGS) as SettingName[]
   expect(names.map((name) => [flagName(name), variableName(name)])).toContainEqual([
     'max-chunks-per-file',
@@ -501,11 +501,11 @@ test('no variable that controls the tests looks like a setting, because doctor w
     const names = fs.readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     return names.filter((name) => /\.(?:ts|mjs)$/.test(name)).map((name) => join(root, folder, name))
   })
-  const read = files.flatMap(
+  const variables = files.flatMap(
     (file) => fs.readFileSync(file, 'utf8').match(/(?<=process\.env(?:\.|\['))PHAROS_\w+/g) ?? [],
   )
   expect(files.length).toBeGreaterThan(100)
-  expect(read).toEqual([])
+  expect(variables).toEqual([])
 })
 
 test('TERM=dumb makes a terminal dumb', () => {
@@ -534,10 +534,10 @@ test.each([
 
 describe('libraryDataFolder', () => {
   test('the data of a library is beside its file, or in a separate folder for each database', () => {
-    const place = (library: string) => libraryDataFolder(library, { XDG_DATA_HOME: '/data' })
-    expect(place('/libraries/a.db')).toBe('/libraries')
-    expect(place('postgres://me:s3cret@h/d')).toMatch(/\/pharos\/postgres\/[0-9a-f]{16}$/)
-    expect(place('postgres://me:s3cret@h/d')).toBe(place('postgresql://you@h:5432/d?sslmode=require'))
-    expect(place('postgres://h/d')).not.toBe(place('postgres://h/e'))
+    const folderOf = (library: string) => libraryDataFolder(library, { XDG_DATA_HOME: '/data' })
+    expect(folderOf('/libraries/a.db')).toBe('/libraries')
+    expect(folderOf('postgres://me:s3cret@h/d')).toMatch(/\/pharos\/postgres\/[0-9a-f]{16}$/)
+    expect(folderOf('postgres://me:s3cret@h/d')).toBe(folderOf('postgresql://you@h:5432/d?sslmode=require'))
+    expect(folderOf('postgres://h/d')).not.toBe(folderOf('postgres://h/e'))
   })
 })

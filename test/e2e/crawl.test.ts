@@ -6,7 +6,7 @@ import { NO_BROWSER, PROGRAM, ProgramSandbox } from './program.ts'
 
 const SIGNALS: readonly NodeJS.Signals[] = process.env['TEST_LONG'] === undefined ? ['SIGKILL'] : ['SIGINT', 'SIGKILL']
 
-let shop: ProgramSandbox
+let sandbox: ProgramSandbox
 let site: LocalSite
 
 const PAGES = {
@@ -25,23 +25,23 @@ beforeAll(async () => {
 afterAll(() => site.close())
 
 beforeEach(() => {
-  shop = new ProgramSandbox()
+  sandbox = new ProgramSandbox()
   site.serve(PAGES)
 })
 
-afterEach(() => shop.remove())
+afterEach(() => sandbox.remove())
 
-/** Runs the program on this shop's library with loopback allowed. `{}` stands for the origin of the site. */
-function pharos(line: string, ...more: string[]) {
-  const args = [...line.split(' ').filter(Boolean), ...more].map((arg) => arg.replace('{}', site.origin))
-  return shop.runInProcess(args, environment())
+/** Runs the program on the library of the sandbox with loopback allowed. `{}` stands for the origin of the site. */
+function pharos(line: string, ...extraArgs: string[]) {
+  const args = [...line.split(' ').filter(Boolean), ...extraArgs].map((arg) => arg.replace('{}', site.origin))
+  return sandbox.runInProcess(args, environment())
 }
 
 function environment(): Record<string, string> {
-  return { ...NO_BROWSER, PHAROS_LIBRARY: shop.path('library.db'), PHAROS_ALLOW_PRIVATE: '127.0.0.1' }
+  return { ...NO_BROWSER, PHAROS_LIBRARY: sandbox.path('library.db'), PHAROS_ALLOW_PRIVATE: '127.0.0.1' }
 }
 
-interface Balanced {
+interface SourceCounts {
   readonly [name: string]: unknown
   readonly discovered: number
   readonly indexed: number
@@ -53,10 +53,10 @@ interface Balanced {
 }
 
 /** The counts of a source, after a check that they add up. */
-async function balance(source = 'guide'): Promise<Balanced> {
+async function balance(source = 'guide'): Promise<SourceCounts> {
   const { stdout, stderr, code } = await pharos(`status ${source} --json`)
   expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
-  const { sources } = JSON.parse(stdout) as { sources: [Balanced] }
+  const { sources } = JSON.parse(stdout) as { sources: [SourceCounts] }
   const { discovered, indexed, unchanged, skipped, failed, gone, pending } = sources[0]
   expect(discovered).toBe(indexed + unchanged + skipped + failed + gone + pending)
   return sources[0]
@@ -94,7 +94,7 @@ describe('add', () => {
   })
 
   test('leaves no source behind when the first crawl fails, and says what to correct', async () => {
-    shop.write({ 'bad.zip': 'PK\u0003\u0004 and nothing of an archive', 'empty/a.md': ' ' })
+    sandbox.write({ 'bad.zip': 'PK\u0003\u0004 and nothing of an archive', 'empty/a.md': ' ' })
     site.pages.set('/missing/', 404)
     for (const [line, problem] of [
       // Port 1 has no listener.
@@ -172,13 +172,13 @@ describe('add', () => {
   })
 
   test('does not fetch private addresses, and says how to allow them', async () => {
-    const blocked = await shop.runInProcess(['add', `${site.origin}/docs/`, '--name', 'guide'])
+    const blocked = await sandbox.runInProcess(['add', `${site.origin}/docs/`, '--name', 'guide'])
     expect({ code: blocked.code, stdout: blocked.stdout }).toEqual({ code: 3, stdout: '' })
     expect(blocked.stderr).toMatch(/^pharos: nothing could be indexed: .* – .*--allow-private.*\n$/)
     expect(site.requests).toEqual([])
-    const allowed = await shop.runInProcess(['add', '--allow-private', `${site.origin}/docs/`, '--name', 'guide'])
+    const allowed = await sandbox.runInProcess(['add', '--allow-private', `${site.origin}/docs/`, '--name', 'guide'])
     expect(allowed).toMatchObject({ code: 0, stderr: '' })
-    expect(fs.existsSync(shop.path('.local/share/pharos/library.db'))).toBe(true)
+    expect(fs.existsSync(sandbox.path('.local/share/pharos/library.db'))).toBe(true)
   })
 
   test('adding an existing source is refused with the command to use instead', async () => {
@@ -217,8 +217,8 @@ describe('add', () => {
     expect(site.requests.every(({ headers }) => headers.authorization === secret)).toBe(true)
     expect(other.requests.some(({ headers }) => headers.authorization !== undefined)).toBe(false)
     expect(stdout + stderr).not.toContain('s3cr3t')
-    const kept = fs.readdirSync(shop.folder).filter((name) => name.startsWith('library.db'))
-    for (const name of kept) expect(fs.readFileSync(shop.path(name)).includes('s3cr3t')).toBe(false)
+    const kept = fs.readdirSync(sandbox.folder).filter((name) => name.startsWith('library.db'))
+    for (const name of kept) expect(fs.readFileSync(sandbox.path(name)).includes('s3cr3t')).toBe(false)
     await other.close()
   })
 
@@ -233,8 +233,8 @@ describe('add', () => {
     ['add {}/ --crawl-type doc', /--crawl-type: there is no "doc", did you mean docs\?/],
     ['add {}/ --allow /{a,b}', /pattern "\/\{a": /],
     ['add {}/ --header s3cret', /--header: expected 'Name: value'/],
-    ['add {}/ --name a@b', /contains @, which stands before a version/],
-    ['add {}/ --allow-private 10.0.0.0/8', /joined to it: `--allow-private=10\.0\.0\.0\/8`/],
+    ['add {}/ --name a@b', /contains @, which separates name and version/],
+    ['add {}/ --allow-private 10.0.0.0/8', /with an equals sign: `--allow-private=10\.0\.0\.0\/8`/],
     ['add {}/ --allow-private=what/ever/8', /--allow-private: "what\/ever\/8" /],
     ['add {}/ --request-interval soon', /--request-interval: expected a duration such as 200ms/],
     ['add {}/ --concurrency 0', /^pharos: --concurrency: expected a whole number from 1 to 256, got "0"/],
@@ -254,7 +254,7 @@ describe('add', () => {
       ['--scope', 'subpages'],
       ['--crawl-type', 'docs'],
       ['--llms-full', 'auto'],
-      ['--max-pages', 'no cap'],
+      ['--max-pages', 'no limit'],
       ['--concurrency', '16'],
       ['--request-interval', '200ms'],
       ['--max-page-bytes', '20MB'],
@@ -280,7 +280,7 @@ describe('add', () => {
     expect(code).toBe(0)
     const again = `pharos remove guide && pharos add ${site.origin}/docs/guide/start --scope hostname --allow '/docs/guide/**' --name guide`
     expect(stdout.split('\n')[0]).toBe(
-      `the scope left only the start: it refused 4 addresses of the site (2 of them listed by llms.txt or a sitemap); take them in with: ${again}`,
+      `the scope left only the start: it refused 4 addresses of the site (2 of them listed by llms.txt or a sitemap); include them with: ${again}`,
     )
     for (const command of again.split(' && '))
       expect((await pharos(command.replace('pharos ', '').replaceAll("'", ''))).code).toBe(0)
@@ -294,7 +294,7 @@ describe('add', () => {
     )
   })
 
-  test('reports where the start redirects to when that is elsewhere', async () => {
+  test('reports the address to which the start redirects', async () => {
     site.pages.set('/start/', new URL('/docs/', site.origin))
     const { code, stdout } = await pharos('add {}/start/ --name moved')
     expect(code).toBe(0)
@@ -340,18 +340,18 @@ describe('add', () => {
 })
 
 describe('an existing source', () => {
-  /** A library with the source, which each test copies. */
+  /** The bytes of a library with the source; each test starts with a copy. */
   let crawled: Buffer
 
   beforeAll(async () => {
-    shop = new ProgramSandbox()
+    sandbox = new ProgramSandbox()
     expect(await pharos(ADD)).toMatchObject({ code: 0 })
-    expect(fs.readdirSync(shop.folder).filter((name) => name.startsWith('library'))).toEqual(['library.db'])
-    crawled = fs.readFileSync(shop.path('library.db'))
-    shop.remove()
+    expect(fs.readdirSync(sandbox.folder).filter((name) => name.startsWith('library'))).toEqual(['library.db'])
+    crawled = fs.readFileSync(sandbox.path('library.db'))
+    sandbox.remove()
   })
 
-  beforeEach(() => shop.write({ 'library.db': crawled }))
+  beforeEach(() => sandbox.write({ 'library.db': crawled }))
 
   test('a recrawl adds new pages, replaces changed ones and removes those proven gone', async () => {
     site.pages.set('/docs/', writePage('Guide', ['/docs/install', '/docs/retry', '/docs/old/a', '/docs/new']))
@@ -409,7 +409,7 @@ describe('an existing source', () => {
     expect(site.requests.filter(({ path }) => path.startsWith('/docs/'))).toEqual([])
   })
 
-  test('sources that share a start or a name are listed separately', async () => {
+  test('a start address or name that several sources share is refused with a list of these sources', async () => {
     await pharos('add {}/docs/ --name twin')
     await pharos('add {}/docs/ --name twin --version 2')
     await pharos('add {}/docs/ --name other --version 1')
@@ -418,17 +418,17 @@ describe('an existing source', () => {
       code: 2,
       stderr: expect.stringMatching(/: several sources start at \S+\/docs\/: guide, /),
     })
-    expect((await pharos('status other')).stderr).toContain('other has several versions: say which, other@1, other@2')
+    expect((await pharos('status other')).stderr).toContain('other has several versions, name one: other@1, other@2')
   })
 
   test.each([
     ['explain guide', 'expected an address, got an empty one'],
-    ['search', 'expected words to look for, got none'],
+    ['search', 'expected words to search for, got none'],
   ])('pharos %s with an empty argument is wrong usage', async (line, problem) => {
     expect(await pharos(line, '')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(problem) })
   })
 
-  test('lists everything on request, with the total', async () => {
+  test('status lists ten refused addresses with their total, and with --all every one', async () => {
     site.pages.set(
       '/docs/',
       writePage('Guide', ['/docs/install', ...Array.from({ length: 15 }, (_, i) => `https://other.invalid/${i}`)]),
@@ -438,13 +438,13 @@ describe('an existing source', () => {
     expect(some).toMatchObject({ errors_total: 1, filtered_total: 17 })
     expect(some['filtered']).toHaveLength(10)
     const { stdout } = await pharos('status guide --json --all')
-    const { sources } = JSON.parse(stdout) as { sources: [Balanced] }
+    const { sources } = JSON.parse(stdout) as { sources: [SourceCounts] }
     expect(sources[0]['filtered']).toHaveLength(17)
     expect((await pharos('status guide')).stdout).toContain('  and 7 more; --all lists them\n')
     expect((await pharos('status guide --all')).stdout).not.toContain('more')
   })
 
-  test('is found by its start and its id too, and by no other name', async () => {
+  test('is found by its start address and its id too, and a wrong name gets a suggestion', async () => {
     const { id } = await balance()
     for (const name of [String(id), `${site.origin}/docs`]) expect((await pharos(`status ${name}`)).code).toBe(0)
     expect(await pharos('status guidee')).toMatchObject({
@@ -455,16 +455,16 @@ describe('an existing source', () => {
   })
 
   test('explains every address, known or not', async () => {
-    const story = async (url: string) => (await pharos(`explain guide ${url}`)).stdout
-    expect(await story('{}/docs/install')).toMatch(
+    const explain = async (url: string) => (await pharos(`explain guide ${url}`)).stdout
+    expect(await explain('{}/docs/install')).toMatch(
       /^http\S+\nState: indexed, its content was indexed\nFound: as a link on \S+\/docs\/, 1 link/,
     )
-    expect(await story('/docs/broken')).toMatch(
+    expect(await explain('/docs/broken')).toMatch(
       /State: failed \(not-found\).*\nWhy: it was not found\n[\s\S]*Last answer: 404\n/,
     )
-    expect(await story('https://other.invalid/x')).toContain('State: skipped (off-site)')
-    expect(await story('/docs/unseen')).toContain('Never seen in guide.\nThe scope would let it through')
-    expect(await story('/elsewhere')).toContain('Never seen in guide.\nThe scope would refuse it as out-of-scope')
+    expect(await explain('https://other.invalid/x')).toContain('State: skipped (off-site)')
+    expect(await explain('/docs/unseen')).toContain('Never seen in guide.\nThe scope would let it through')
+    expect(await explain('/elsewhere')).toContain('Never seen in guide.\nThe scope would refuse it as out-of-scope')
     const { stdout } = await pharos('explain guide /docs/broken --json')
     expect(JSON.parse(stdout)).toMatchObject({
       is_known: true,
@@ -492,7 +492,7 @@ describe('an existing source', () => {
     expect((await pharos('remove guide')).code).toBe(3)
   })
 
-  test('a source and a folder of the same name are not confused', async () => {
+  test('pack suggests the nearest source when neither a folder nor a source has the given name', async () => {
     expect(await pharos('pack guid')).toMatchObject({
       code: 3,
       stderr: expect.stringMatching(
@@ -502,13 +502,13 @@ describe('an existing source', () => {
   })
 
   test('doctor checks the library without changing it', async () => {
-    const before = fs.readFileSync(shop.path('library.db'))
+    const before = fs.readFileSync(sandbox.path('library.db'))
     const { code, stdout } = await pharos('doctor')
     expect(code).toBe(0)
     expect(stdout).toMatch(/ok {4}library: \S+library\.db has schema \d+, \S+ KB\n/)
     expect(stdout).toContain('  allowPrivate = 127.0.0.1  environment\n')
     expect(stdout).toContain('  requestInterval = 200ms  default\n')
-    expect(fs.readFileSync(shop.path('library.db')).equals(before)).toBe(true)
+    expect(fs.readFileSync(sandbox.path('library.db')).equals(before)).toBe(true)
   })
 })
 
@@ -628,7 +628,7 @@ describe('a running crawl', () => {
   /** Starts a crawl and waits for the given number of requests. */
   async function start(line: string, requests: number) {
     const args = [PROGRAM, ...line.split(' ')].map((arg) => arg.replace('{}', site.origin))
-    const { child, ended } = shop.start(process.execPath, args, environment())
+    const { child, ended } = sandbox.start(process.execPath, args, environment())
     while (site.requests.length < requests && child.exitCode === null) await new Promise((wake) => setTimeout(wake, 10))
     return { child, ended }
   }
@@ -698,36 +698,36 @@ describe('a running crawl', () => {
 
   test('a stopped crawl does not resume with other settings', async () => {
     await interrupt(`${ADD} --concurrency 4 --block /docs/p1`, 20)
-    const asked = site.requests.length
-    expect(await pharos(`${ADD} --block /docs/p2 --library`, shop.path('library.db'))).toMatchObject({
+    const requestCount = site.requests.length
+    expect(await pharos(`${ADD} --block /docs/p2 --library`, sandbox.path('library.db'))).toMatchObject({
       code: 2,
       stdout: '',
       stderr: expect.stringContaining(
-        `pharos: guide exists with other settings: leave these options out to resume it, or run \`pharos remove guide --library ${shop.path('library.db')}\` first`,
+        `pharos: guide exists with other settings: leave these options out to resume it, or run \`pharos remove guide --library ${sandbox.path('library.db')}\` first`,
       ),
     })
     expect(await pharos(`${ADD} --crawl-type basic`)).toMatchObject({ code: 2 })
-    expect(site.requests.length).toBe(asked)
+    expect(site.requests.length).toBe(requestCount)
     site.delayMs = 0
     expect(await pharos(`${ADD} --block /docs/p1`)).toMatchObject({ code: 0 })
     expect(await balance()).toMatchObject({ pages: 60, pending: 0 })
   })
 
-  test('hints can be copied for any library path and any allowed hosts', async () => {
-    const flags = ['--library', shop.path('library.db'), '--allow-private']
+  test('printed commands repeat the library path and the allowed hosts, so that they can be copied', async () => {
+    const flags = ['--library', sandbox.path('library.db'), '--allow-private']
     const { ended, child } = await start(`${ADD} --concurrency 2 ${flags.join(' ')}`, 12)
-    const again = await shop.runInProcess(['add', `${site.origin}/docs/`, '--name', 'guide', ...flags])
-    expect(again.stderr).toContain(`\`pharos status guide --library ${shop.path('library.db')}\` shows how far`)
+    const again = await sandbox.runInProcess(['add', `${site.origin}/docs/`, '--name', 'guide', ...flags])
+    expect(again.stderr).toContain(`\`pharos status guide --library ${sandbox.path('library.db')}\` shows how far`)
     child.kill('SIGINT')
-    const goOn = `pharos recrawl guide --allow-private --library ${shop.path('library.db')}\n`
-    expect((await ended).stderr).toContain(`go on with: ${goOn}`)
-    const status = await shop.runInProcess(['status', 'guide', '--library', shop.path('library.db')])
+    const resumeCommand = `pharos recrawl guide --allow-private --library ${sandbox.path('library.db')}\n`
+    expect((await ended).stderr).toContain(`go on with: ${resumeCommand}`)
+    const status = await sandbox.runInProcess(['status', 'guide', '--library', sandbox.path('library.db')])
     // The earlier permission is not stored, so the hint allows the host of the source and no other.
-    const narrow = goOn.replace('--allow-private', '--allow-private=127.0.0.1')
+    const narrow = resumeCommand.replace('--allow-private', '--allow-private=127.0.0.1')
     expect(status.stdout).toContain(`complete it with: ${narrow}`)
   })
 
-  // The test above covers what Ctrl-C leaves.
+  // A short run tests only SIGKILL here, because a test above covers Ctrl-C.
   test.each(SIGNALS)('a crawl stopped by %s resumes with the same add command', async (signal) => {
     await interrupt(`${ADD} --concurrency 4`, 20, signal)
     site.delayMs = 0
@@ -740,7 +740,7 @@ test('a terminal shows a live block that never wraps and is erased at the end', 
   for (const [path, page] of Object.entries(manyPages(60))) site.pages.set(path, page)
   site.delayMs = 60
   const command = `'${process.execPath}' '${PROGRAM}' add ${site.origin}/docs/ --name guide --concurrency 4 --allow-private`
-  const { stdout } = await shop.shell(`TERM=xterm script -qec "stty cols 50 rows 20; ${command}" /dev/null`)
+  const { stdout } = await sandbox.shell(`TERM=xterm script -qec "stty cols 50 rows 20; ${command}" /dev/null`)
   const seen = stdout.replaceAll('\x1b', '␛')
   const blocks = seen.split(/\r(?:␛\[\d+A)?(?=␛\[(?:2K|J))/).slice(1)
   const drawn = blocks.filter((block) => /guide: \d+ pages?, 0 errors, \S+\/s, \d+ queued, \d+s/.test(block))
@@ -756,7 +756,7 @@ test('a terminal shows a live block that never wraps and is erased at the end', 
 
 test('a dumb terminal gets plain text only', async () => {
   const command = `'${process.execPath}' '${PROGRAM}' add ${site.origin}/docs/ --name guide --allow-private`
-  const { stdout } = await shop.shell(`TERM=dumb script -qec "${command}" /dev/null`)
+  const { stdout } = await sandbox.shell(`TERM=dumb script -qec "${command}" /dev/null`)
   expect(stdout).toContain('guide: 4 pages')
   expect(stdout).not.toContain('\x1b')
 })
@@ -765,25 +765,25 @@ test('a terminal gets an immediate answer to Ctrl-C', async () => {
   for (const [path, page] of Object.entries(manyPages(60))) site.pages.set(path, page)
   site.delayMs = 200
   const command = `timeout -s INT 2 '${process.execPath}' '${PROGRAM}' add ${site.origin}/docs/ --name guide --concurrency 1 --allow-private`
-  const { stdout } = await shop.shell(`TERM=xterm script -qec "${command}" /dev/null`)
+  const { stdout } = await sandbox.shell(`TERM=xterm script -qec "${command}" /dev/null`)
   expect(stdout).toContain('stopping … (press Ctrl-C again to stop at once)')
 })
 
 describe('a library', () => {
   test('a library that cannot be created fails at once with a message in words', async () => {
-    shop.write({ 'a-file': 'x' })
-    fs.mkdirSync(shop.path('a-folder'))
-    for (const [place, problem] of [
-      ['/proc/none/deep/library.db', '/proc/none cannot be made there'],
-      [shop.path('a-folder'), `${shop.path('a-folder')} is a folder`],
-      [shop.path('a-file/deep/library.db'), `${shop.path('a-file')} is a file, not a folder`],
+    sandbox.write({ 'a-file': 'x' })
+    fs.mkdirSync(sandbox.path('a-folder'))
+    for (const [path, problem] of [
+      ['/proc/none/deep/library.db', '/proc/none cannot be created there'],
+      [sandbox.path('a-folder'), `${sandbox.path('a-folder')} is a folder`],
+      [sandbox.path('a-file/deep/library.db'), `${sandbox.path('a-file')} is a file, not a folder`],
     ] as const) {
-      expect(await shop.runInProcess(['list', '--library', place])).toMatchObject({
+      expect(await sandbox.runInProcess(['list', '--library', path])).toMatchObject({
         code: 1,
         stdout: '',
-        stderr: expect.stringMatching(`^pharos: the library ${place} cannot be used: ${problem} – `),
+        stderr: expect.stringMatching(`^pharos: the library ${path} cannot be used: ${problem} – `),
       })
-      expect(await shop.runInProcess(['doctor', '--library', place], NO_BROWSER)).toMatchObject({
+      expect(await sandbox.runInProcess(['doctor', '--library', path], NO_BROWSER)).toMatchObject({
         code: 1,
         stdout: expect.stringContaining(`FAIL  library: ${problem}; use another with --library\n`),
       })
@@ -791,33 +791,33 @@ describe('a library', () => {
   })
 
   test('a damaged library is neither shown as empty nor reported as sound by doctor', async () => {
-    const place = shop.path('library.db')
-    expect(await shop.runInProcess(['list', '--library', place])).toMatchObject({ code: 0 })
-    zeroTable(place, 'sources')
+    const path = sandbox.path('library.db')
+    expect(await sandbox.runInProcess(['list', '--library', path])).toMatchObject({ code: 0 })
+    zeroTable(path, 'sources')
     for (const verb of ['list', 'status', 'stats']) {
-      expect(await shop.runInProcess([verb, '--library', place])).toMatchObject({
+      expect(await sandbox.runInProcess([verb, '--library', path])).toMatchObject({
         code: 1,
         stdout: '',
         stderr: expect.stringMatching(
-          `^pharos: the library ${place} cannot be used: it is damaged: .+ – restore a copy`,
+          `^pharos: the library ${path} cannot be used: it is damaged: .+ – restore a copy`,
         ),
       })
     }
-    expect(await shop.runInProcess(['doctor', '--library', place], NO_BROWSER)).toMatchObject({
+    expect(await sandbox.runInProcess(['doctor', '--library', path], NO_BROWSER)).toMatchObject({
       code: 1,
       stdout: expect.stringMatching(
-        `FAIL  library: the library ${place} cannot be used: it is damaged: .+; restore a copy`,
+        `FAIL  library: the library ${path} cannot be used: it is damaged: .+; restore a copy`,
       ),
     })
   })
 
   test('a missing library is created with its folders, but not by doctor', async () => {
-    const place = shop.path('new/deep/library.db')
-    const { stdout } = await shop.runInProcess(['doctor', '--library', place], NO_BROWSER)
-    expect(stdout).toContain(`ok    library: ${place} will be made`)
-    expect(fs.existsSync(shop.path('new'))).toBe(false)
-    expect(await shop.runInProcess(['list', '--library', place])).toMatchObject({ code: 0 })
-    expect(fs.statSync(shop.path('new/deep')).mode & 0o777).toBe(0o700)
-    expect(fs.statSync(place).mode & 0o777).toBe(0o600)
+    const path = sandbox.path('new/deep/library.db')
+    const { stdout } = await sandbox.runInProcess(['doctor', '--library', path], NO_BROWSER)
+    expect(stdout).toContain(`ok    library: ${path} will be created`)
+    expect(fs.existsSync(sandbox.path('new'))).toBe(false)
+    expect(await sandbox.runInProcess(['list', '--library', path])).toMatchObject({ code: 0 })
+    expect(fs.statSync(sandbox.path('new/deep')).mode & 0o777).toBe(0o700)
+    expect(fs.statSync(path).mode & 0o777).toBe(0o600)
   })
 })

@@ -2,26 +2,26 @@ import * as fs from 'node:fs'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { PROGRAM, ProgramSandbox } from './program.ts'
 
-let workshop: ProgramSandbox
+let sandbox: ProgramSandbox
 
 beforeEach(() => {
-  workshop = new ProgramSandbox()
-  fs.mkdirSync(workshop.path('tmp'))
+  sandbox = new ProgramSandbox()
+  fs.mkdirSync(sandbox.path('tmp'))
 })
 
-afterEach(() => workshop.remove())
+afterEach(() => sandbox.remove())
 
 /** The files that the tour made and did not remove. */
 function leftovers(): string[] {
-  const names = fs.readdirSync(workshop.folder, { recursive: true, encoding: 'utf8' })
+  const names = fs.readdirSync(sandbox.folder, { recursive: true, encoding: 'utf8' })
   // The compile cache is kept between starts.
   return names.filter((name) => !name.startsWith('cache') && name !== 'tmp')
 }
 
 test('the tour crawls the sample site, answers three questions, and removes all its files', async () => {
-  const { code, stdout, stderr } = await workshop.run(['demo', '--once', '--json'], { TMPDIR: workshop.path('tmp') })
+  const { code, stdout, stderr } = await sandbox.run(['demo', '--once', '--json'], { TMPDIR: sandbox.path('tmp') })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  // The JSON that the verb prints.
+  // The JSON that the verb prints has this shape.
   const tour = JSON.parse(stdout) as Tour
   const { balance } = tour.crawl
   expect(tour.crawl.pages).toBe(balance['indexed'])
@@ -37,12 +37,12 @@ test('the tour crawls the sample site, answers three questions, and removes all 
 })
 
 test('the tour runs until Ctrl-C without --once, and prints what to do next', async () => {
-  const { child, ended } = workshop.start(process.execPath, [PROGRAM, 'demo'], { TMPDIR: workshop.path('tmp') })
+  const { child, ended } = sandbox.start(process.execPath, [PROGRAM, 'demo'], { TMPDIR: sandbox.path('tmp') })
   let printed = ''
   await new Promise<void>((resolve, reject) => {
-    void ended.then(({ stderr }) => reject(new Error(`it ended: ${stderr}`)))
-    const late = setTimeout(() => reject(new Error(`it has only said ${printed}`)), 60_000)
-    onTestFinished(() => clearTimeout(late))
+    void ended.then(({ stderr }) => reject(new Error(`the tour ended: ${stderr}`)))
+    const timer = setTimeout(() => reject(new Error(`the tour has only printed ${printed}`)), 60_000)
+    onTestFinished(() => clearTimeout(timer))
     child.stdout.on('data', (text: string) => {
       printed += text
       if (printed.includes('mcpServers')) resolve()

@@ -7,20 +7,20 @@ import { LocalSite, writePage } from './local-site.ts'
 import { NO_BROWSER, PROGRAM, ProgramSandbox } from './program.ts'
 
 // Runs the blocks that the documentation marks with ```sh run, as a reader would: in a folder with ./pharos and ./docs, one page after the
-// other. Only the site is another one: the address in the text does not exist.
+// other. A local site stands for the documented one, which does not exist.
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))
 const DOCUMENTED_SITE = 'https://docs.example.com'
 const ADD = './pharos add https://docs.example.com/guide/ --name guide'
 
-/** Pages of the documentation with their runnable blocks. */
+/** The pages of the documentation that have runnable blocks, with these blocks. */
 const pages = ['README.md', ...fs.readdirSync(join(repository, 'docs')).map((name) => `docs/${name}`)]
   .filter((path) => path.endsWith('.md'))
   .map((path) => ({ path, blocks: readBlocks(fs.readFileSync(join(repository, path), 'utf8')) }))
   .filter(({ blocks }) => blocks.length > 0)
 
 let site: LocalSite
-let workshop: ProgramSandbox
+let sandbox: ProgramSandbox
 
 beforeAll(async () => {
   const guides = join(repository, 'demo/site/guide')
@@ -39,22 +39,22 @@ beforeAll(async () => {
 afterAll(() => site.close())
 
 beforeEach(() => {
-  workshop = new ProgramSandbox()
-  fs.writeFileSync(workshop.path('pharos'), `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`, {
+  sandbox = new ProgramSandbox()
+  fs.writeFileSync(sandbox.path('pharos'), `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`, {
     mode: 0o755,
   })
-  fs.mkdirSync(workshop.path('docs'))
+  fs.mkdirSync(sandbox.path('docs'))
   for (const name of ['packs.md', 'INGESTION_SPEC.md']) {
-    fs.copyFileSync(join(repository, 'docs', name), workshop.path(`docs/${name}`))
+    fs.copyFileSync(join(repository, 'docs', name), sandbox.path(`docs/${name}`))
   }
 })
 
-afterEach(() => workshop.remove())
+afterEach(() => sandbox.remove())
 
-/** Starts lines of a shell with the site of this test in place of the documented one. */
+/** Runs shell lines with the address of the local site in place of the documented one. */
 function start(lines: string) {
   const environment = { ...NO_BROWSER, PHAROS_ALLOW_PRIVATE: '127.0.0.1' }
-  return workshop.start('bash', ['-ec', lines.replaceAll(DOCUMENTED_SITE, site.origin)], environment)
+  return sandbox.start('bash', ['-ec', lines.replaceAll(DOCUMENTED_SITE, site.origin)], environment)
 }
 
 describe('the documented commands', () => {

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LocalSite, writePage } from './local-site.ts'
 import { PROGRAM, ProgramSandbox } from './program.ts'
 
-let shop: ProgramSandbox
+let sandbox: ProgramSandbox
 let site: LocalSite
 
-/** A library with two versions of a guide; every test only reads it. */
+// Creates a library with two versions of a guide, which every test only reads.
 beforeAll(async () => {
   if (!fs.existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
-  shop = new ProgramSandbox()
+  sandbox = new ProgramSandbox()
   site = await LocalSite.open({
     '/docs/': writePage('Guide', ['/docs/kiln', '/docs/glaze', '/docs/clay']),
     '/docs/kiln': writePage('Kiln', [], 'Fire the kiln slowly, and let it cool overnight.'),
@@ -21,7 +21,7 @@ beforeAll(async () => {
       code: 0,
     })
   }
-  shop.write({
+  sandbox.write({
     'queries.tsv':
       '# three that are found, one that is not\nkiln\tdocs/kiln\nceladon glaze\tglaze\nporcelain\tclay\nkiln cool\tmissing\n',
   })
@@ -29,11 +29,11 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await site.close()
-  shop.remove()
+  sandbox.remove()
 })
 
 function pharos(...args: string[]) {
-  return shop.runInProcess(args, { PHAROS_LIBRARY: shop.path('library.db'), PHAROS_ALLOW_PRIVATE: '127.0.0.1' })
+  return sandbox.runInProcess(args, { PHAROS_LIBRARY: sandbox.path('library.db'), PHAROS_ALLOW_PRIVATE: '127.0.0.1' })
 }
 
 interface Answer {
@@ -45,20 +45,22 @@ interface Answer {
 
 describe('eval', () => {
   test('prints figures and the queries without a hit', async () => {
-    const { code, stdout, stderr } = await pharos('eval', shop.path('queries.tsv'), '--source', 'guide@2.0')
+    const { code, stdout, stderr } = await pharos('eval', sandbox.path('queries.tsv'), '--source', 'guide@2.0')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^4 questions, by words, first 10 pages\n\n {2}success@1 +0\.750\n/)
     expect(stdout).toMatch(
       /\n {2}MRR@10 +0\.750\n {2}nDCG@10 +0\.750\n {2}recall@10 +0\.750\n {2}precision@10 +0\.075\n/,
     )
     expect(stdout).toMatch(/\n {2}time p50 +[\d.,]+ ms\n {2}time p95 +[\d.,]+ ms\n/)
-    expect(stdout).toContain('not among the first 10: 1\n  kiln cool\n    expected: missing; first: docs/kiln\n')
+    expect(stdout).toContain(
+      'no expected page among the first 10: 1 question\n  kiln cool\n    expected: missing; first: docs/kiln\n',
+    )
   })
 
   test('--json prints every query with its rank', async () => {
     const { code, stdout, stderr } = await pharos(
       'eval',
-      shop.path('queries.tsv'),
+      sandbox.path('queries.tsv'),
       '--source',
       'guide',
       '--k',
@@ -81,11 +83,12 @@ describe('eval', () => {
   })
 
   test('compares with a saved run and with word search alone', async () => {
-    const before = shop.path('before.json')
-    shop.write({ 'others.tsv': 'kiln\tclay\nceladon glaze\tglaze\nporcelain\tclay\nair\tglaze\n' })
-    const first = await pharos('eval', shop.path('others.tsv'), '--source', 'guide@2.0', '--save', before)
+    const before = sandbox.path('before.json')
+    sandbox.write({ 'others.tsv': 'kiln\tclay\nceladon glaze\tglaze\nporcelain\tclay\nair\tglaze\n' })
+    const first = await pharos('eval', sandbox.path('others.tsv'), '--source', 'guide@2.0', '--save', before)
     expect(first.code).toBe(0)
-    const args = ['eval', shop.path('queries.tsv'), '--source', 'guide@2.0', '--baseline', before, '--against', 'words']
+    const queries = sandbox.path('queries.tsv')
+    const args = ['eval', queries, '--source', 'guide@2.0', '--baseline', before, '--against', 'words']
     const { code, stdout, stderr } = await pharos(...args)
     expect({ code, stderr }).toEqual({
       code: 0,
@@ -94,7 +97,7 @@ describe('eval', () => {
     expect(stdout).toMatch(/\n +now +words +before\.json\n/)
     expect(stdout).toContain('against words: 0 better, 0 worse, 4 the same\n')
     expect(stdout).toContain(
-      'against before.json: 1 better, 0 worse, 2 the same (sign test p = 1.000: may be chance)\n  2 questions of only one of the two left out\n  better    – → 1    kiln\n',
+      'against before.json: 1 better, 0 worse, 2 the same (sign test p = 1.000: may be chance)\n  left out: 2 questions missing in one of the runs\n  better    – → 1    kiln\n',
     )
     const { baselines } = JSON.parse((await pharos(...args, '--json')).stdout) as Answer
     expect(baselines).toMatchObject([
@@ -107,11 +110,11 @@ describe('eval', () => {
         unpaired: 2,
       },
     ])
-    expect(shop.leftovers()).toEqual([])
+    expect(sandbox.leftovers()).toEqual([])
   })
 
   test('fails when a figure is below its minimum', async () => {
-    const args = ['eval', shop.path('queries.tsv'), '--source', 'guide@2.0', '--min', 'success@5=0.7', '--min']
+    const args = ['eval', sandbox.path('queries.tsv'), '--source', 'guide@2.0', '--min', 'success@5=0.7', '--min']
     expect(await pharos(...args, 'mrr=0.75')).toMatchObject({ code: 0 })
     const failed = await pharos(...args, 'mrr=0.8')
     expect(failed.code).toBe(1)
@@ -121,19 +124,19 @@ describe('eval', () => {
   })
 
   test('reads standard input', async () => {
-    const line = `printf 'kiln\\tkiln\\n' | PHAROS_LIBRARY='${shop.path('library.db')}' pharos eval - --source guide@1.0 --verbose`
-    const { code, stdout } = await shop.shell(line)
+    const line = `printf 'kiln\\tkiln\\n' | PHAROS_LIBRARY='${sandbox.path('library.db')}' pharos eval - --source guide@1.0 --verbose`
+    const { code, stdout } = await sandbox.shell(line)
     expect(code).toBe(0)
     expect(stdout).toMatch(/^1 question, .*\n {4}1 {2}1\.000 +[\d.,]+ ms {2}kiln\n$/s)
   })
 
   test('refuses an unknown source and an unknown version', async () => {
-    expect(await pharos('eval', shop.path('queries.tsv'), '--source', 'giude')).toMatchObject({
+    expect(await pharos('eval', sandbox.path('queries.tsv'), '--source', 'giude')).toMatchObject({
       code: 3,
       stdout: '',
       stderr: expect.stringMatching(/no source giude in .*, did you mean guide\?/),
     })
-    expect(await pharos('eval', shop.path('queries.tsv'), '--version', '9')).toMatchObject({
+    expect(await pharos('eval', sandbox.path('queries.tsv'), '--version', '9')).toMatchObject({
       code: 3,
       stdout: '',
       stderr: expect.stringContaining('no version 9 of any source; there are guide@1.0, guide@2.0'),

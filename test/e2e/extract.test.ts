@@ -3,17 +3,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readSample } from '../documents/convert.ts'
 import { PROGRAM, ProgramSandbox } from './program.ts'
 
-let shop: ProgramSandbox
+let sandbox: ProgramSandbox
 
 /** Runs a command line that holds no quotes. */
 function pharos(line: string) {
-  return shop.runInProcess(line.split(' ').filter(Boolean))
+  return sandbox.runInProcess(line.split(' ').filter(Boolean))
 }
 
 beforeAll(() => {
   if (!fs.existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
-  shop = new ProgramSandbox()
-  shop.write({
+  sandbox = new ProgramSandbox()
+  sandbox.write({
     'page.html': `<title>Tides</title><nav><a href="/">Home</a></nav><main><h1>Tides</h1>
       <p>High at <a href="times">six</a>.</p><p hidden>secret \x1b[31m</p></main>`,
     'latin.html': Uint8Array.from('<meta charset=latin1><p>Caf\xe9', (character) => character.charCodeAt(0)),
@@ -31,7 +31,7 @@ beforeAll(() => {
   })
 })
 
-afterAll(() => shop.remove())
+afterAll(() => sandbox.remove())
 
 describe('extract', () => {
   test('prints the Markdown of a file, and nothing else', async () => {
@@ -47,20 +47,20 @@ describe('extract', () => {
     'pharos extract --url https://example.com/',
     'cat page.html | pharos extract - --url https://example.com/',
   ])('reads standard input: %s', async (line) => {
-    const { stdout } = await shop.shell(line.startsWith('cat') ? line : `${line} < page.html`)
+    const { stdout } = await sandbox.shell(line.startsWith('cat') ? line : `${line} < page.html`)
     expect(stdout).toContain('[six](https://example.com/times)')
   })
 
-  test('reads any encoding', async () => {
+  test('decodes a file with the encoding that it declares', async () => {
     expect((await pharos('extract latin.html')).stdout).toBe('Café\n')
   })
 
   test('refuses a page that needs more memory than a document may have', async () => {
-    shop.write({ 'nested.html': `<main><p>Text.</p>${'<i>'.repeat(1_500_000)}` })
+    sandbox.write({ 'nested.html': `<main><p>Text.</p>${'<i>'.repeat(1_500_000)}` })
     expect(await pharos('extract nested.html')).toMatchObject({
       code: 3,
       stdout: '',
-      stderr: expect.stringContaining('it needs more memory than it may have'),
+      stderr: expect.stringContaining('it needs more memory than allowed'),
     })
   })
 
@@ -71,12 +71,12 @@ describe('extract', () => {
   test('reads documents, by their names or their bytes', async () => {
     const { stdout, stderr } = await pharos('extract guide.docx')
     expect({ start: stdout.slice(0, 19), stderr }).toEqual({ start: '# Lighthouse Guide\n', stderr: '' })
-    expect((await shop.shell('pharos extract - < guide.docx')).stdout).toBe(stdout)
+    expect((await sandbox.shell('pharos extract - < guide.docx')).stdout).toBe(stdout)
     expect((await pharos('extract notes.rst --url https://example.com/')).stdout).toContain(
       '[a](https://example.com/a)',
     )
     const locked = await pharos('extract locked.pdf')
-    expect(locked.stderr).toContain('it asks for a password (it is encrypted with a password)')
+    expect(locked.stderr).toContain('it is protected by a password (it is encrypted with a password)')
   })
 
   test('reads MDX as Markdown', async () => {
@@ -84,7 +84,7 @@ describe('extract', () => {
   })
 
   test('needs the name of a file', async () => {
-    const { code, stderr } = await shop.runInProcess(['extract', ''])
+    const { code, stderr } = await sandbox.runInProcess(['extract', ''])
     expect(code).toBe(2)
     expect(stderr).toContain('expected the name of a file, got an empty one')
   })
@@ -138,7 +138,7 @@ describe('extract', () => {
     [
       'empty.html',
       'empty.html cannot be read as a page: it is empty (no text)',
-      'check that it was saved as a whole; --debug tells what was left out',
+      'check that it was saved completely; --debug shows what was left out',
     ],
   ])('reports in one line why %s holds no page', async (file, message, advice) => {
     expect(await pharos(`extract ${file}`)).toEqual({
@@ -168,7 +168,7 @@ describe('extract', () => {
   })
 
   test('refuses more than 50 MB', async () => {
-    const { code, stdout, stderr } = await shop.shell('head -c 60000000 /dev/zero | pharos extract')
+    const { code, stdout, stderr } = await sandbox.shell('head -c 60000000 /dev/zero | pharos extract')
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
     expect(stderr).toContain('standard input cannot be read: more than 50 MB – give a smaller one')
   })

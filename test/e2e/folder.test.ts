@@ -4,25 +4,25 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { createRepository } from '../trees/git-fixture.ts'
 import { PROGRAM, ProgramSandbox } from './program.ts'
 
-let shop: ProgramSandbox
+let sandbox: ProgramSandbox
 
 beforeEach(() => {
   if (!fs.existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
-  shop = new ProgramSandbox()
+  sandbox = new ProgramSandbox()
 })
 
 afterEach(() => {
-  shop.remove()
+  sandbox.remove()
 })
 
-/** Runs the program on this shop's library as a separate process. */
+/** Runs the program on the library of the sandbox as a separate process. */
 function pharos(line: string) {
-  return shop.run(line.split(' '), { PHAROS_LIBRARY: shop.path('library.db') })
+  return sandbox.run(line.split(' '), { PHAROS_LIBRARY: sandbox.path('library.db') })
 }
 
 /** Runs the program inside this process, for cases whose process behaviour another test covers. */
-function runHere(line: string, ...more: string[]) {
-  return shop.runInProcess([...line.split(' '), ...more], { PHAROS_LIBRARY: shop.path('library.db') })
+function runHere(line: string, ...extraArgs: string[]) {
+  return sandbox.runInProcess([...line.split(' '), ...extraArgs], { PHAROS_LIBRARY: sandbox.path('library.db') })
 }
 
 async function statusOf(source: string): Promise<Record<string, unknown>> {
@@ -43,7 +43,7 @@ const DOCS = {
 
 describe('a folder', () => {
   test('is added, searched, explained, refreshed and removed by its path', async () => {
-    shop.write(DOCS)
+    sandbox.write(DOCS)
     const added = await pharos('add ./docs --version 2.1')
     expect({ code: added.code, stderr: added.stderr }).toEqual({ code: 0, stderr: '' })
     expect(added.stdout).toMatch(/^docs@2\.1: 4 pages, \d+ chunks in the library\n {2}discovered {2}7\n/)
@@ -51,25 +51,25 @@ describe('a folder', () => {
 
     const found = await runHere('search --json', 'trim the wick')
     expect(JSON.parse(found.stdout)).toMatchObject({
-      passages: [{ source: 'docs@2.1', url: `file://${shop.path('docs/keeper.ts')}`, start_line: 1, end_line: 3 }],
+      passages: [{ source: 'docs@2.1', url: `file://${sandbox.path('docs/keeper.ts')}`, start_line: 1, end_line: 3 }],
     })
     expect((await pharos('explain docs@2.1 trace.log')).stdout).toContain('State: skipped (ignored)')
     expect((await runHere('explain docs@2.1 docs/fog/horn.md')).stdout).toContain('State: indexed')
 
-    shop.write({ 'docs/readme.md': '# Tower\n\nLight the lamp at noon.\n' })
-    fs.renameSync(shop.path('docs/fog/horn.md'), shop.path('docs/fog/bell.md'))
+    sandbox.write({ 'docs/readme.md': '# Tower\n\nLight the lamp at noon.\n' })
+    fs.renameSync(sandbox.path('docs/fog/horn.md'), sandbox.path('docs/fog/bell.md'))
     const again = await pharos('recrawl docs')
     expect(again.stdout).toMatch(/this run: 2 indexed, 2 unchanged, 1 skipped, 1 removed, /)
     expect(await statusOf('./docs')).toMatchObject({ indexed: 2, unchanged: 2, skipped: 3, gone: 1, failed: 0 })
     expect((await pharos('refresh docs')).stdout).toMatch(/this run: 4 unchanged, /)
     expect((await pharos('retry docs')).stdout).toBe('docs@2.1: nothing to retry\n')
-    expect((await runHere('list')).stdout).toContain(`file://${shop.path('docs')}/`)
+    expect((await runHere('list')).stdout).toContain(`file://${sandbox.path('docs')}/`)
     expect((await pharos('stats')).stdout).toContain('Pages: 4\n')
 
-    fs.renameSync(shop.path('docs'), shop.path('moved'))
-    const lost = await runHere('recrawl docs')
-    expect({ code: lost.code, stdout: lost.stdout }).toEqual({ code: 3, stdout: '' })
-    expect(lost.stderr).toContain(`there is nothing at ${shop.path('docs')}`)
+    fs.renameSync(sandbox.path('docs'), sandbox.path('moved'))
+    const missing = await runHere('recrawl docs')
+    expect({ code: missing.code, stdout: missing.stdout }).toEqual({ code: 3, stdout: '' })
+    expect(missing.stderr).toContain(`there is nothing at ${sandbox.path('docs')}`)
     expect(await statusOf('docs')).toMatchObject({ pages: 4 })
     const packed = await runHere('pack docs --out pack')
     expect(packed.stderr).toContain('4 files, ')
@@ -84,11 +84,11 @@ describe('a folder', () => {
     [
       'add ./empty',
       3,
-      /^pharos: nothing could be indexed: file:.*\/empty\/ holds no file to read – binary and ignored files are not read: check the path/,
+      /^pharos: nothing could be indexed: file:.*\/empty\/ contains no files to read – binary and ignored files are not read: check the path/,
     ],
     ['add docs --scope hostname', 2, /^pharos: --scope is for web sites, and docs is on this machine/],
     ['add docs --header a:b', 2, /^pharos: --header is for web sites, and docs is on this machine/],
-    ['add docs --path a', 2, /^pharos: path: expected a repository, an archive or a package; name the folder itself/],
+    ['add docs --path a', 2, /^pharos: path: only for a repository, an archive or a package; name the folder itself/],
     [
       'add ./docs --ref main',
       3,
@@ -99,34 +99,38 @@ describe('a folder', () => {
       3,
       /^pharos: .*\/m\.tar\.xz cannot be used: archives of its kind are not read – archives that are read end in \.zip/,
     ],
-    ['add m.zip', 3, /^pharos: .*\/m\.zip cannot be used: it is no zip archive – archives that are read end in \.zip/],
-    ['add .env', 3, /^pharos: nothing could be indexed: file:.*\/\.env has no text to index: it holds what looks like/],
+    [
+      'add m.zip',
+      3,
+      /^pharos: .*\/m\.zip cannot be used: it is not a zip archive – archives that are read end in \.zip/,
+    ],
+    ['add .env', 3, /^pharos: nothing could be indexed: file:.*\/\.env has no text to index: it seems to contain/],
     [
       'add locked.pdf',
       3,
-      /^pharos: nothing could be indexed: file:.*\/locked\.pdf has no text to index: it asks for a password.* – save a copy/,
+      /^pharos: nothing could be indexed: file:.*\/locked\.pdf has no text to index: it is protected by a password.* – save a copy/,
     ],
-    ['add https://example.com/ --ref main', 2, /^pharos: ref: a branch, tag or commit is of a repository of git/],
+    ['add https://example.com/ --ref main', 2, /^pharos: ref: only a Git repository has branches, tags and commits/],
     ['add npm:lamp --scope hostname', 2, /^pharos: --scope is for web sites, and npm:lamp is not a web site/],
     [
       'add git+https://s3cret@host.example/a',
       2,
-      /^pharos: …@host\.example\/a cannot be crawled: it carries a user name/,
+      /^pharos: …@host\.example\/a cannot be crawled: it contains a user name/,
     ],
     ['add docs --name a@b', 2, /the name "a@b" contains @/],
     ['fetch file:///etc/passwd', 2, /its scheme is file/],
   ])('%s fails with %i and says why', async (line, code, words) => {
-    shop.write({ 'docs/a.md': '# A\n\na\n', 'm.tar.xz': 'x', 'm.zip': 'x', '.env': 'KEY=x\n' })
-    fs.copyFileSync(new URL('../documents/locked.pdf', import.meta.url), shop.path('locked.pdf'))
-    fs.mkdirSync(shop.path('empty'))
+    sandbox.write({ 'docs/a.md': '# A\n\na\n', 'm.tar.xz': 'x', 'm.zip': 'x', '.env': 'KEY=x\n' })
+    fs.copyFileSync(new URL('../documents/locked.pdf', import.meta.url), sandbox.path('locked.pdf'))
+    fs.mkdirSync(sandbox.path('empty'))
     const outcome = await runHere(line)
     expect({ code: outcome.code, stdout: outcome.stdout }).toEqual({ code, stdout: '' })
     expect(outcome.stderr).toMatch(words)
     expect((await runHere('list --json')).stdout).not.toContain('file:')
   })
 
-  test('is read by its path beside a source that is a single file', async () => {
-    shop.write({ 'paper.md': '# Paper\n\nWhale oil.\n', 'docs/keep.md': '# Keep\n\nThe lamp.\n' })
+  test('has files that are read by their paths, although another source is a single file', async () => {
+    sandbox.write({ 'paper.md': '# Paper\n\nWhale oil.\n', 'docs/keep.md': '# Keep\n\nThe lamp.\n' })
     await runHere('add ./paper.md')
     await runHere('add ./docs')
     expect((await runHere('read docs/keep.md')).stdout).toContain('The lamp.')
@@ -158,14 +162,14 @@ test('a repository is added at a tag by its path, and named by its address', asy
 /** Enough pages that a run can be interrupted half-way. */
 const FILES = 1000
 
-test('a killed run resumes with the same result as an undisturbed one, and two runs at once are refused', async () => {
+test('a killed run resumes with the result of an undisturbed one, and a second run at once is refused', async () => {
   const files = Array.from({ length: FILES }, (_, i) => {
     const text = `# Page ${i}\n\n${`The keeper of tower ${i} notes the tide. `.repeat(20)}\n`
     return [`docs/d${i % 9}/p${i}.md`, text] as const
   })
-  shop.write(Object.fromEntries(files))
-  const { child, ended } = shop.start(process.execPath, [PROGRAM, 'add', 'docs'], {
-    PHAROS_LIBRARY: shop.path('library.db'),
+  sandbox.write(Object.fromEntries(files))
+  const { child, ended } = sandbox.start(process.execPath, [PROGRAM, 'add', 'docs'], {
+    PHAROS_LIBRARY: sandbox.path('library.db'),
   })
   await waitForPages(100, () => child.exitCode !== null)
   const second = await runHere('add docs')
@@ -198,7 +202,7 @@ function chunksOf(texts: readonly string[]): string {
 }
 
 test('a file of chunks is imported, found by its section, imported again and never crawled', async () => {
-  shop.write({ 'chunks.json': chunksOf(['Light the lamp with whale oil.', 'Sound the horn.']) })
+  sandbox.write({ 'chunks.json': chunksOf(['Light the lamp with whale oil.', 'Sound the horn.']) })
   const added = await runHere('import chunks.json --name guide --version 2')
   expect([added.code, added.stderr]).toEqual([0, ''])
   expect(added.stdout).toMatch(/^guide@2: 2 pages, 2 chunks in the library\n/)
@@ -207,9 +211,9 @@ test('a file of chunks is imported, found by its section, imported again and nev
     passages: [{ source: 'guide@2', url: 'https://docs.example/page/0#dusk', heading_path: ['lamp', 'dusk'] }],
   })
   expect((await runHere('explain guide https://docs.example/page/1')).stdout).toContain('given by hand')
-  shop.write({ 'chunks.json': chunksOf(['Light the lamp with whale oil.']), 'bad.json': chunksOf(['a', '']) })
-  const again = await shop.shell(
-    `export PHAROS_LIBRARY='${shop.path('library.db')}'; cat chunks.json | pharos import - --version 2`,
+  sandbox.write({ 'chunks.json': chunksOf(['Light the lamp with whale oil.']), 'bad.json': chunksOf(['a', '']) })
+  const again = await sandbox.shell(
+    `export PHAROS_LIBRARY='${sandbox.path('library.db')}'; cat chunks.json | pharos import - --version 2`,
   )
   expect([again.stderr, again.stdout]).toEqual(['', expect.stringContaining('this run: 1 unchanged, 1 removed')])
   for (const [line, code, problem] of [
@@ -239,9 +243,9 @@ test('a file of chunks is imported, found by its section, imported again and nev
 
 test('a killed import is completed by the next one', async () => {
   const texts = Array.from({ length: FILES }, (_, i) => `Lamp number ${i} is lit at dusk.`)
-  shop.write({ 'chunks.json': chunksOf(texts) })
-  const { child, ended } = shop.start(process.execPath, [PROGRAM, 'import', 'chunks.json'], {
-    PHAROS_LIBRARY: shop.path('library.db'),
+  sandbox.write({ 'chunks.json': chunksOf(texts) })
+  const { child, ended } = sandbox.start(process.execPath, [PROGRAM, 'import', 'chunks.json'], {
+    PHAROS_LIBRARY: sandbox.path('library.db'),
   })
   await waitForPages(20, () => child.exitCode !== null)
   child.kill('SIGKILL')
@@ -255,17 +259,17 @@ test('a killed import is completed by the next one', async () => {
 
 /** Waits until the library holds the given number of pages. */
 async function waitForPages(count: number, isOver: () => boolean): Promise<void> {
-  const giveUp = Date.now() + 60_000
-  while (Date.now() < giveUp && !isOver()) {
-    if (fs.existsSync(shop.path('library.db')) && (await listPages()).size >= count) return
+  const deadline = Date.now() + 60_000
+  while (Date.now() < deadline && !isOver()) {
+    if (fs.existsSync(sandbox.path('library.db')) && (await listPages()).size >= count) return
     await new Promise((wake) => setTimeout(wake, 100))
   }
-  throw new Error(`${count} pages did not come while the program ran`)
+  throw new Error(`the program ended or took too long before it stored ${count} pages`)
 }
 
-/** The time at which the content of each page last changed. */
+/** The time at which the content of each page last changed, by the key of the page. */
 async function listPages(): Promise<Map<string, number | null>> {
-  const store = await openSqliteStore(shop.path('library.db'))
+  const store = await openSqliteStore(sandbox.path('library.db'))
   try {
     const [source] = await store.listSources()
     const rows = source === undefined ? [] : await store.listRows(source.id, { limit: 10_000 })

@@ -32,7 +32,7 @@ export class LocalSite {
         if (found instanceof URL) response.writeHead(302, { location: found.href }).end()
         else
           response
-            .writeHead(isPage ? 200 : found, { 'content-type': type, ...wait(this.retryAfter) })
+            .writeHead(isPage ? 200 : found, { 'content-type': type, ...retryAfterHeader(this.retryAfter) })
             .end(isPage ? found : 'no')
       }, this.delayMs)
     })
@@ -88,6 +88,6 @@ export function manyPages(count: number): Record<string, string> {
   }
 }
 
-function wait(seconds: number | undefined): Record<string, string> {
+function retryAfterHeader(seconds: number | undefined): Record<string, string> {
   return seconds === undefined ? {} : { 'retry-after': String(seconds) }
 }

@@ -12,7 +12,7 @@ import { PROGRAM, ProgramSandbox } from './program.ts'
 
 /* Tests packs with vectors, written by the command line and searched by agents. */
 
-const shop = new ProgramSandbox()
+const sandbox = new ProgramSandbox()
 
 /** None of the files contains a word of this question. */
 const QUESTION = 'automobile repair garage'
@@ -26,39 +26,40 @@ interface Answer {
 
 beforeAll(async () => {
   if (!fs.existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
-  shop.write({
+  sandbox.write({
     'docs/cars.md': '# Workshop\n\nMechanics fix broken engines and brakes of cars here.\n',
     'docs/bread.md': '# Bakery\n\nKnead the dough, let it rise and bake the loaf.\n',
     'docs/sea.md': '# Lighthouse\n\nA lamp shows ships where the rocks are.\n',
   })
   for (const line of [
     'pack docs --out plain',
-    'pack docs --out meant --vectors',
+    'pack docs --out embedded --vectors',
     'pack docs --out again.zip --vectors',
   ]) {
-    expect(await shop.runInProcess(line.split(' '))).toMatchObject({ code: 0 })
+    expect(await sandbox.runInProcess(line.split(' '))).toMatchObject({ code: 0 })
   }
 })
 
-afterAll(() => shop.remove())
+afterAll(() => sandbox.remove())
 
 async function search(pack: string, ...flags: string[]) {
   return ask(QUESTION, pack, ...flags)
 }
 
 async function ask(query: string, pack: string, ...flags: string[]) {
-  const { stdout, stderr } = await shop.runInProcess(['search', query, '--pack', pack, '--json', ...flags])
+  const { stdout, stderr } = await sandbox.runInProcess(['search', query, '--pack', pack, '--json', ...flags])
   return { ...(JSON.parse(stdout) as Answer), stderr }
 }
 
 test('--vectors adds one file and changes no other', () => {
-  const names = fs.readdirSync(shop.path('meant'), { recursive: true, encoding: 'utf8' }).sort()
-  expect(names.filter((name) => !fs.existsSync(shop.path(`plain/${name}`)))).toEqual(['vectors.bin'])
-  for (const name of names.filter((one) => fs.statSync(shop.path(`meant/${one}`)).isFile() && one !== 'vectors.bin')) {
-    expect(fs.readFileSync(shop.path(`meant/${name}`))).toEqual(fs.readFileSync(shop.path(`plain/${name}`)))
+  const names = fs.readdirSync(sandbox.path('embedded'), { recursive: true, encoding: 'utf8' }).sort()
+  expect(names.filter((name) => !fs.existsSync(sandbox.path(`plain/${name}`)))).toEqual(['vectors.bin'])
+  const files = names.filter((name) => fs.statSync(sandbox.path(`embedded/${name}`)).isFile())
+  for (const name of files.filter((one) => one !== 'vectors.bin')) {
+    expect(fs.readFileSync(sandbox.path(`embedded/${name}`))).toEqual(fs.readFileSync(sandbox.path(`plain/${name}`)))
   }
-  const written = readPack(shop.path('again.zip')).vectors?.write()
-  expect(Buffer.from(written ?? [])).toEqual(fs.readFileSync(shop.path('meant/vectors.bin')))
+  const written = readPack(sandbox.path('again.zip')).vectors?.write()
+  expect(Buffer.from(written ?? [])).toEqual(fs.readFileSync(sandbox.path('embedded/vectors.bin')))
 })
 
 test('a pack with vectors is searched by meaning, one without by words', async () => {
@@ -70,32 +71,32 @@ test('a pack with vectors is searched by meaning, one without by words', async (
 })
 
 test('vectors of another model are ignored with a notice, and only words are searched', async () => {
-  fs.cpSync(shop.path('meant'), shop.path('other'), { recursive: true })
-  const bytes = fs.readFileSync(shop.path('other/vectors.bin')).toString('latin1')
+  fs.cpSync(sandbox.path('embedded'), sandbox.path('other'), { recursive: true })
+  const bytes = fs.readFileSync(sandbox.path('other/vectors.bin')).toString('latin1')
   const changed = bytes.replace(/"fingerprint":"[0-9a-f]{64}"/, `"fingerprint":"${'0'.repeat(64)}"`)
-  fs.writeFileSync(shop.path('other/vectors.bin'), Buffer.from(changed, 'latin1'))
+  fs.writeFileSync(sandbox.path('other/vectors.bin'), Buffer.from(changed, 'latin1'))
   const found = await search('other')
   expect(found.hits).toEqual([])
   expect(found.notices).toEqual([
     expect.stringContaining('vectors of another model (pharos-embed-1) than the built-in one'),
   ])
-  const { stderr } = await shop.runInProcess(['search', QUESTION, '--pack', 'other'])
+  const { stderr } = await sandbox.runInProcess(['search', QUESTION, '--pack', 'other'])
   expect(stderr).toContain('answered by words alone')
 })
 
-test('says how well the hits fit the question', async () => {
+test('a search says how well its hits fit the question', async () => {
   expect(await search('plain')).toMatchObject({ relevance: 'none', uncovered: [] })
   expect(await ask('broken engines', 'plain')).toMatchObject({ relevance: 'strong', uncovered: [] })
   expect(await ask('broken engines of the zyxomat', 'plain')).toMatchObject({
     relevance: 'weak',
     uncovered: ['zyxomat'],
   })
-  const { stdout } = await shop.runInProcess(['search', 'broken engines of the zyxomat', '--pack', 'plain'])
+  const { stdout } = await sandbox.runInProcess(['search', 'broken engines of the zyxomat', '--pack', 'plain'])
   expect(stdout).toMatch(/^Weak match: nothing found mentions "zyxomat"\.\n\n/)
 })
 
-test('searches by words alone for a question in a language that the model does not know', async () => {
-  const found = await ask('Wie werden die cars und engines repariert?', 'meant')
+test('a search uses words alone for a question in a language that the model does not know', async () => {
+  const found = await ask('Wie werden die cars und engines repariert?', 'embedded')
   expect(found.notices).toEqual(['the model is made for another language (en); answered by words alone'])
   expect(found.hits.map(({ path }) => path)).toEqual(['cars.md'])
 })
@@ -103,7 +104,7 @@ test('searches by words alone for a question in a language that the model does n
 test('an agent searches a pack by words and meaning, and reads its chunks', async () => {
   const { openBuiltInEmbedder } = await import('../../src/embed/built-in-embedder.ts')
   const embedder = openBuiltInEmbedder({ folder: BUILT_IN_FOLDER, threads: 1 })
-  const pack = readPack(shop.path('again.zip'))
+  const pack = readPack(sandbox.path('again.zip'))
   const mcp = createPackMcp({
     version: '0.0.0',
     name: 'again.zip',
@@ -113,9 +114,9 @@ test('an agent searches a pack by words and meaning, and reads its chunks', asyn
     close: () => embedder.close(),
   })
   const client = new Client({ name: 'test', version: '0.0.0' })
-  const [here, there] = InMemoryTransport.createLinkedPair()
-  await (await mcp.createServer()).connect(there)
-  await client.connect(here)
+  const [clientSide, serverSide] = InMemoryTransport.createLinkedPair()
+  await (await mcp.createServer()).connect(serverSide)
+  await client.connect(clientSide)
   try {
     // A client that knows the output schemas validates every answer.
     const { tools } = await client.listTools()
@@ -138,9 +139,9 @@ test('an agent searches a pack by words and meaning, and reads its chunks', asyn
       ],
     })
     expect(textOf(found, 1)).toBe('[1] "Workshop" — cars.md (chunk c0002, lines 1-3)')
-    const doubted = await client.callTool({ name: 'search_docs', arguments: { query: 'zyxomat of broken engines' } })
-    expect(doubted.structuredContent).toMatchObject({ relevance: 'weak', uncovered: ['zyxomat'] })
-    expect(textOf(doubted)).toContain('Weak match: nothing found mentions "zyxomat". Try other words.')
+    const weak = await client.callTool({ name: 'search_docs', arguments: { query: 'zyxomat of broken engines' } })
+    expect(weak.structuredContent).toMatchObject({ relevance: 'weak', uncovered: ['zyxomat'] })
+    expect(textOf(weak)).toContain('Weak match: nothing found mentions "zyxomat". Try other words.')
     const chunk = await client.callTool({ name: 'get_chunk', arguments: { chunk: 'c0002' } })
     expect(textOf(chunk, 1)).toContain('Mechanics fix broken engines')
     const none = await client.callTool({ name: 'get_chunk', arguments: { chunk: 'c9999' } })
@@ -153,6 +154,6 @@ test('an agent searches a pack by words and meaning, and reads its chunks', asyn
 })
 
 test('library flags are refused for a server of a pack', async () => {
-  const { code, stderr } = await shop.runInProcess(['mcp', '--pack', 'again.zip', '--tools', 'ask'])
+  const { code, stderr } = await sandbox.runInProcess(['mcp', '--pack', 'again.zip', '--tools', 'ask'])
   expect([code, stderr]).toEqual([2, expect.stringContaining('--tools is for the library, not for a pack')])
 })

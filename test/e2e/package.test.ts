@@ -10,25 +10,25 @@ import { PROGRAM, ProgramSandbox } from './program.ts'
 const ROOT = join(import.meta.dirname, '../..')
 const MAX_PACKED_BYTES = 15_000_000
 
-const shop = new ProgramSandbox()
+const sandbox = new ProgramSandbox()
 let packed: { readonly filename: string; readonly size: number; readonly files: readonly { readonly path: string }[] }
 
 beforeAll(() => {
   if (!fs.existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
-  const args = ['pack', '--json', '--pack-destination', shop.path('.')]
+  const args = ['pack', '--json', '--pack-destination', sandbox.path('.')]
   const printed = execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
   packed = JSON.parse(printed)[0]
-  execFileSync('tar', ['-xzf', packed.filename], { cwd: shop.path('.') })
-  fs.symlinkSync(join(ROOT, 'node_modules'), shop.path('package/node_modules'))
+  execFileSync('tar', ['-xzf', packed.filename], { cwd: sandbox.path('.') })
+  fs.symlinkSync(join(ROOT, 'node_modules'), sandbox.path('package/node_modules'))
 })
 
-afterAll(() => shop.remove())
+afterAll(() => sandbox.remove())
 
 test('the package is at most 15 MB, and holds no file twice', () => {
   expect(packed.size).toBeLessThanOrEqual(MAX_PACKED_BYTES)
   const byDigest = new Map<string, string[]>()
   for (const { path } of packed.files) {
-    const bytes = fs.readFileSync(shop.path(`package/${path}`))
+    const bytes = fs.readFileSync(sandbox.path(`package/${path}`))
     if (bytes.length < 10_000) continue
     const digest = createHash('sha256').update(bytes).digest('hex')
     byDigest.set(digest, [...(byDigest.get(digest) ?? []), path])
@@ -44,15 +44,15 @@ test('the package has every file that its exports import', () => {
     if (length === 0) throw new Error(name + ' exports nothing')
   }`
   const args = ['--input-type=module', '-e', code]
-  expect(execFileSync(process.execPath, args, { cwd: shop.path('package'), encoding: 'utf8' })).toBe('')
+  expect(execFileSync(process.execPath, args, { cwd: sandbox.path('package'), encoding: 'utf8' })).toBe('')
 })
 
 test('the package has every module that its own modules import', () => {
   const missing = packed.files
     .filter(({ path }) => /^dist\/(?!web\/|pdfjs\/).*\.(?:js|d\.ts)$/.test(path))
     .flatMap(({ path }) => {
-      const folder = join(shop.path('package'), path, '..')
-      const text = fs.readFileSync(shop.path(`package/${path}`), 'utf8')
+      const folder = join(sandbox.path('package'), path, '..')
+      const text = fs.readFileSync(sandbox.path(`package/${path}`), 'utf8')
       const named = [...text.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)["'`](\.{1,2}\/[^"'`$]+\.[jt]s)["'`]/g)]
       const targets = named.map(([, name = '']) => (path.endsWith('.d.ts') ? name.replace(/\.[jt]s$/, '.d.ts') : name))
       return targets.filter((name) => !fs.existsSync(join(folder, name))).map((name) => `${path} names ${name}`)
@@ -62,17 +62,17 @@ test('the package has every module that its own modules import', () => {
 
 test('the package runs: it packs a folder with a PDF and finds it by words and meaning', () => {
   const run = (...args: string[]) =>
-    execFileSync(process.execPath, [shop.path('package/dist/cli/main.js'), ...args], {
+    execFileSync(process.execPath, [sandbox.path('package/dist/cli/main.js'), ...args], {
       encoding: 'utf8',
-      env: { ...shop.environment, PHAROS_EMBED: 'true' },
+      env: { ...sandbox.environment, PHAROS_EMBED: 'true' },
       stdio: ['ignore', 'pipe', 'ignore'],
     })
-  shop.write({ 'docs/cars.md': '# Workshop\n\nMechanics fix broken engines and brakes of cars here.\n' })
-  fs.copyFileSync(join(ROOT, 'test/documents/guide.pdf'), shop.path('docs/guide.pdf'))
-  run('pack', shop.path('docs'), '--out', shop.path('docs.zip'), '--vectors')
-  const found = run('search', 'automobile repair garage', '--pack', shop.path('docs.zip'))
+  sandbox.write({ 'docs/cars.md': '# Workshop\n\nMechanics fix broken engines and brakes of cars here.\n' })
+  fs.copyFileSync(join(ROOT, 'test/documents/guide.pdf'), sandbox.path('docs/guide.pdf'))
+  run('pack', sandbox.path('docs'), '--out', sandbox.path('docs.zip'), '--vectors')
+  const found = run('search', 'automobile repair garage', '--pack', sandbox.path('docs.zip'))
   expect(found).toContain('cars.md')
-  const library = shop.path('library.db')
-  run('add', shop.path('docs'), '--library', library, '--embed')
+  const library = sandbox.path('library.db')
+  run('add', sandbox.path('docs'), '--library', library, '--embed')
   expect(run('search', 'coastal handbook', '--library', library)).toContain('guide.pdf')
 })

@@ -12,7 +12,7 @@ export const PROGRAM: string = join(repository, 'dist/cli/main.js')
 /** The module that runs the program after its launcher. */
 const RUN = join(repository, 'dist/cli/run.js')
 
-/** A missing browser for tests of `doctor` that are not about it: starting a real one takes longer than all other checks together. */
+/** A missing browser, for tests of `doctor` that are not about browsers: starting a real one takes longer than all other checks. */
 export const NO_BROWSER: Readonly<Record<string, string>> = { PHAROS_BROWSER: '/nonsense/chrome' }
 
 /** The result of one run of the program. */

@@ -1,11 +1,11 @@
 import * as fs from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openLibrary } from '../../src/open-library.ts'
-import { locateLibrary } from '../library-place.ts'
+import { locateLibrary } from '../library-location.ts'
 import { LocalSite } from './local-site.ts'
 import { PROGRAM, ProgramSandbox } from './program.ts'
 
-let shop: ProgramSandbox
+let sandbox: ProgramSandbox
 let site: LocalSite
 let library: string
 
@@ -46,25 +46,25 @@ const PAGES = {
 
 beforeAll(async () => {
   if (!fs.existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
-  shop = new ProgramSandbox()
-  library = await locateLibrary(shop.path('library.db'))
+  sandbox = new ProgramSandbox()
+  library = await locateLibrary(sandbox.path('library.db'))
   site = await LocalSite.open(PAGES)
   expect(await start('add', `${site.origin}/docs/`, '--name', 'guide', '--version', '2')).toMatchObject({ code: 0 })
 })
 
 afterAll(async () => {
   await site.close()
-  shop.remove()
+  sandbox.remove()
 })
 
-/** Runs the program on this shop's library as a separate process. */
+/** Runs the program on the library of the sandbox as a separate process. */
 function start(...args: string[]) {
-  return shop.run(args, { PHAROS_LIBRARY: library, PHAROS_ALLOW_PRIVATE: '127.0.0.1' })
+  return sandbox.run(args, { PHAROS_LIBRARY: library, PHAROS_ALLOW_PRIVATE: '127.0.0.1' })
 }
 
 /** Runs the program inside this process, which takes a tenth of the time. */
 function pharos(...args: string[]) {
-  return shop.runInProcess([...args, '--library', library])
+  return sandbox.runInProcess([...args, '--library', library])
 }
 
 async function json(...args: string[]): Promise<unknown> {
@@ -74,9 +74,9 @@ async function json(...args: string[]): Promise<unknown> {
 }
 
 /** Runs the program in a terminal and returns the terminal output. */
-async function seen(line: string, environment: Readonly<Record<string, string>> = {}): Promise<string> {
+async function runInTerminal(line: string, environment: Readonly<Record<string, string>> = {}): Promise<string> {
   const command = `stty cols 90; '${process.execPath}' '${PROGRAM}' ${line}`
-  const { stdout } = await shop.start('script', ['-qec', command, '/dev/null'], {
+  const { stdout } = await sandbox.start('script', ['-qec', command, '/dev/null'], {
     PHAROS_LIBRARY: library,
     TERM: 'xterm-256color',
     ...environment,
@@ -174,7 +174,7 @@ describe('search in a pipe', () => {
     expect(next).toMatch(
       /^pharos search 'firing it gets hot' --source guide --limit 4 --tokens 60 --cursor \S+ --library \S+$/,
     )
-    const { stdout } = await shop.shell(`${next} --json`)
+    const { stdout } = await sandbox.shell(`${next} --json`)
     const later = JSON.parse(stdout) as Answer
     // A page that was only listed under `more` may have a passage now.
     const texts = [...passages, ...later.passages].map(({ text }) => text)
@@ -203,7 +203,7 @@ describe('search in a pipe', () => {
     const args = ['search', 'retry after', '--path', '/docs/kiln']
     const { code, stdout, stderr } = await pharos(...args)
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
-    expect(stderr).toMatch(/^nothing found; without --path \/docs\/kiln \d+ page/)
+    expect(stderr).toMatch(/^nothing found; without --path \/docs\/kiln: \d+ page/)
     expect(((await json(...args)) as Answer).widen.map(({ filter }) => filter)).toContain('path')
   })
 
@@ -220,8 +220,8 @@ describe('search in a pipe', () => {
 describe('search in a terminal', () => {
   test('marks matches, prints clickable links where the terminal supports them, and explains scores in columns', async () => {
     const [colored, plain] = await Promise.all([
-      seen('search retry after --limit 1 --full'),
-      seen('search retry after --limit 1 --explain', { NO_COLOR: '1', FORCE_HYPERLINK: '1' }),
+      runInTerminal('search retry after --limit 1 --full'),
+      runInTerminal('search retry after --limit 1 --explain', { NO_COLOR: '1', FORCE_HYPERLINK: '1' }),
     ])
     const url = `${site.origin}/docs/retry#top`
     expect(colored).toContain('\x1b[1m\x1b[33mRetry\x1b[39m\x1b[22m')
@@ -258,7 +258,7 @@ describe('a stored page', () => {
     expect(await pharos('read', '/docs/retry', '--source', 'guide', '--lines', '900')).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: expect.stringContaining(`--lines: the page has ${lines.length} lines, none from 900 on`),
+      stderr: expect.stringContaining(`--lines: expected at most line ${lines.length}, the last of the page, got 900`),
     })
   })
 
@@ -325,7 +325,7 @@ describe('the size of the library', () => {
     const { code, stdout, stderr } = await pharos('search', 'retry after', '--limit', '1')
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^1 {2}Retry/) })
     expect(stderr).toMatch(
-      /^the library has vectors of another model \(small\) than the one that is built in \(pharos-embed-1\); .*\nby words, /,
+      /^the library has vectors of another model \(small\) than the built-in one \(pharos-embed-1\); .*\nby words, /,
     )
   })
 })

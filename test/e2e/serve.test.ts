@@ -6,11 +6,11 @@ import { LocalSite, manyPages } from './local-site.ts'
 import { NO_BROWSER, PROGRAM, ProgramSandbox } from './program.ts'
 import { type ServerProcess, startServer, until } from './server.ts'
 
-let workshop: ProgramSandbox
+let sandbox: ProgramSandbox
 const servers: ServerProcess[] = []
 
 beforeEach(() => {
-  workshop = new ProgramSandbox()
+  sandbox = new ProgramSandbox()
 })
 
 afterEach(async () => {
@@ -18,7 +18,7 @@ afterEach(async () => {
     if (isAlive(server.pid)) server.kill('SIGKILL')
     await server.ended
   }
-  workshop.remove()
+  sandbox.remove()
 })
 
 function isAlive(pid: number): boolean {
@@ -30,7 +30,7 @@ function isAlive(pid: number): boolean {
 }
 
 async function serve(flags: readonly string[] = [], environment: Readonly<Record<string, string>> = {}) {
-  const server = await startServer(workshop, flags, environment)
+  const server = await startServer(sandbox, flags, environment)
   servers.push(server)
   return server
 }
@@ -38,7 +38,7 @@ async function serve(flags: readonly string[] = [], environment: Readonly<Record
 const TOKEN = 'a-token-that-nobody-can-guess'
 
 describe('serve', () => {
-  test('prints its addresses, serves them, and leaves nothing behind when it is asked to end', async () => {
+  test('prints its addresses, serves them, and leaves nothing behind when it is stopped', async () => {
     const server = await serve()
     const { origin } = server
     const port = Number(new URL(origin).port)
@@ -51,7 +51,7 @@ describe('serve', () => {
       openapi: `${origin}/openapi.json`,
       events: `${origin}/events`,
       mcp: `${origin}/mcp`,
-      library: workshop.path('library.db'),
+      library: sandbox.path('library.db'),
       pid: server.pid,
       isTokenDemanded: false,
     })
@@ -73,9 +73,9 @@ describe('serve', () => {
       expect.stringContaining('The library is empty: start with add_source'),
     ])
 
-    const note = workshop.path('library.db.server.json')
-    expect(fs.statSync(note).mode & 0o777).toBe(0o600)
-    expect(JSON.parse(fs.readFileSync(note, 'utf8'))).toMatchObject({ origin, pid: server.pid, tokenFile: null })
+    const serverFile = sandbox.path('library.db.server.json')
+    expect(fs.statSync(serverFile).mode & 0o777).toBe(0o600)
+    expect(JSON.parse(fs.readFileSync(serverFile, 'utf8'))).toMatchObject({ origin, pid: server.pid, tokenFile: null })
     const events = await server.ask('/events', { signal: AbortSignal.timeout(60_000) })
     server.kill('SIGTERM')
     const { code, signal, stderr } = await server.ended
@@ -83,41 +83,41 @@ describe('serve', () => {
     expect(stderr).toMatch(/^\[req\] GET \/health -> 200 [\d.]+ms$/m)
     // The stream may end or break off.
     await events.text().catch(() => '')
-    expect(fs.existsSync(note)).toBe(false)
+    expect(fs.existsSync(serverFile)).toBe(false)
   })
 
-  test('prints lines for humans that can be copied', async () => {
-    const { child, ended } = workshop.start(process.execPath, [PROGRAM, 'serve', '--quiet'], {})
+  test('prints its addresses one per line when it is started without --json', async () => {
+    const { child, ended } = sandbox.start(process.execPath, [PROGRAM, 'serve', '--quiet'], {})
     await new Promise((resolve) => child.stdout.once('data', resolve))
     child.kill('SIGINT')
     const { code, stdout, stderr } = await ended
     const [, origin = ''] = /dashboard {2}(\S+)\/$/m.exec(stdout) ?? []
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout.replaceAll(origin, 'ORIGIN').replaceAll(workshop.folder, 'HOME')).toBe(PLACES)
+    expect(stdout.replaceAll(origin, 'ORIGIN').replaceAll(sandbox.folder, 'HOME')).toBe(EXPECTED_OUTPUT)
   })
 
   test('a second server on the same library is refused until the first has ended', async () => {
     const first = await serve()
-    const refused = await workshop.runInProcess(['serve', '--library', workshop.path('library.db')])
+    const refused = await sandbox.runInProcess(['serve', '--library', sandbox.path('library.db')])
     expect([refused.code, refused.stdout]).toEqual([1, ''])
     expect(refused.stderr).toContain(
       `already running at ${first.origin} – use that server, or stop it first (process ${first.pid})`,
     )
     first.kill('SIGKILL')
     await first.ended
-    expect(fs.existsSync(workshop.path('library.db.server.json'))).toBe(true)
+    expect(fs.existsSync(sandbox.path('library.db.server.json'))).toBe(true)
     const second = await serve()
     expect(await second.get('/health')).toMatchObject({ running: false })
   })
 
   test('needs a token when other machines can reach it, and never prints the token', async () => {
-    const open = await workshop.runInProcess(['serve', '--host', '0.0.0.0'])
+    const open = await sandbox.runInProcess(['serve', '--host', '0.0.0.0'])
     expect([open.code, open.stderr]).toEqual([2, expect.stringContaining('so a token is required')])
-    const short = await workshop.runInProcess(['serve', '--host', '0.0.0.0'], { PHAROS_TOKEN: 'short' })
+    const short = await sandbox.runInProcess(['serve', '--host', '0.0.0.0'], { PHAROS_TOKEN: 'short' })
     expect([short.code, short.stderr]).toEqual([2, expect.stringContaining('expected at least 16 characters')])
     expect(short.stderr).not.toContain('short')
 
-    workshop.write({ token: `${TOKEN}\n` })
+    sandbox.write({ token: `${TOKEN}\n` })
     const server = await serve(['--host', '0.0.0.0', '--token-file', 'token'])
     expect(server.printed).toMatchObject({ isTokenDemanded: true })
     const statusOf = async (token: string) => {
@@ -127,7 +127,7 @@ describe('serve', () => {
       return response.status
     }
     expect([await statusOf(''), await statusOf(`${TOKEN}x`), await statusOf(TOKEN)]).toEqual([401, 401, 200])
-    const doctor = await workshop.runInProcess(['doctor', '--json'], { ...NO_BROWSER, PHAROS_TOKEN: TOKEN })
+    const doctor = await sandbox.runInProcess(['doctor', '--json'], { ...NO_BROWSER, PHAROS_TOKEN: TOKEN })
     expect(doctor.stdout).toContain('{"name":"token","value":"…","origin":"environment"}')
     server.kill('SIGTERM')
     const { stdout, stderr } = await server.ended
@@ -135,12 +135,12 @@ describe('serve', () => {
   })
 
   test('refuses a file that is not a library and invalid origins', async () => {
-    workshop.write({ 'notes.txt': 'this is no library, and it is long enough to be looked at. '.repeat(20) })
-    const file = await workshop.runInProcess(['serve', '--library', 'notes.txt'])
+    sandbox.write({ 'notes.txt': 'this is no library, and it is long enough to be looked at. '.repeat(20) })
+    const file = await sandbox.runInProcess(['serve', '--library', 'notes.txt'])
     expect([file.code, file.stderr]).toEqual([1, expect.stringContaining('notes.txt cannot be used')])
-    const origin = await workshop.runInProcess(['serve', '--allowed-origins', 'https://example.com/'])
+    const origin = await sandbox.runInProcess(['serve', '--allowed-origins', 'https://example.com/'])
     expect([origin.code, origin.stderr]).toEqual([2, expect.stringContaining('expected origins such as https')])
-    expect(fs.readdirSync(workshop.folder).filter((name) => name.startsWith('notes'))).toEqual(['notes.txt'])
+    expect(fs.readdirSync(sandbox.folder).filter((name) => name.startsWith('notes'))).toEqual(['notes.txt'])
   })
 
   test('uses the given port, or says that it is taken', async () => {
@@ -148,7 +148,7 @@ describe('serve', () => {
     await new Promise((resolve) => busy.once('listening', resolve))
     // The server listens on a port, so the address is an object.
     const { port } = busy.address() as AddressInfo
-    const refused = await workshop.runInProcess(['serve'], { PORT: String(port) })
+    const refused = await sandbox.runInProcess(['serve'], { PORT: String(port) })
     expect([refused.code, refused.stderr]).toEqual([
       2,
       expect.stringContaining(`--port ${port}: the port is in use; choose another one`),
@@ -163,17 +163,17 @@ describe('a crawl that is delegated to the server', () => {
   test('runs in the server, and other clients can follow it', async () => {
     const site = await LocalSite.open(manyPages(5))
     try {
-      const library = ['--library', workshop.path('library.db')]
-      const alone = await workshop.runInProcess(['add', `${site.origin}/docs/`, '--detach', ...library])
+      const library = ['--library', sandbox.path('library.db')]
+      const alone = await sandbox.runInProcess(['add', `${site.origin}/docs/`, '--detach', ...library])
       expect([alone.code, alone.stdout]).toEqual([1, ''])
-      expect(alone.stderr).toContain(`start one with \`pharos serve --library ${workshop.path('library.db')}\``)
-      expect(fs.existsSync(workshop.path('library.db'))).toBe(false)
+      expect(alone.stderr).toContain(`start one with \`pharos serve --library ${sandbox.path('library.db')}\``)
+      expect(fs.existsSync(sandbox.path('library.db'))).toBe(false)
 
       const server = await serve(['--allow-private', '--json-logs'])
-      const leave = async (...words: string[]) => {
-        const { code, stdout, stderr } = await workshop.runInProcess([...words, '--detach', '--json', ...library])
+      const delegate = async (...words: string[]) => {
+        const { code, stdout, stderr } = await sandbox.runInProcess([...words, '--detach', '--json', ...library])
         expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-        // The JSON that the verb prints.
+        // The JSON that the verb prints has these fields.
         const { jobId, watch } = JSON.parse(stdout) as { jobId: string; watch: string }
         expect(watch).toBe(`${server.origin}/`)
         await until(
@@ -182,13 +182,13 @@ describe('a crawl that is delegated to the server', () => {
         )
         return jobId
       }
-      const first = await leave('add', `${site.origin}/docs/`, '--name', 'kilns', '--max-pages', '4')
+      const first = await delegate('add', `${site.origin}/docs/`, '--name', 'kilns', '--max-pages', '4')
       expect(await server.get('/api/sources/kilns')).toMatchObject({ name: 'kilns', pages: 4 })
-      await leave('recrawl', 'kilns', '--max-pages', '6')
+      await delegate('recrawl', 'kilns', '--max-pages', '6')
       expect(await server.get('/api/sources/kilns')).toMatchObject({ pages: 6 })
-      const asked = site.countOf('/docs/p1')
-      await leave('refresh', 'kilns')
-      expect(site.countOf('/docs/p1')).toBe(asked + 1)
+      const requestCount = site.countOf('/docs/p1')
+      await delegate('refresh', 'kilns')
+      expect(site.countOf('/docs/p1')).toBe(requestCount + 1)
 
       const setting = 'it is a setting of the server'
       for (const [words, code, problem] of [
@@ -197,7 +197,7 @@ describe('a crawl that is delegated to the server', () => {
         [['refresh', 'kilns', '--concurrency', '3'], 2, `--concurrency cannot be given with --detach: ${setting}`],
         [['add', '.'], 2, '--detach is for web sites'],
       ] as const) {
-        const refused = await workshop.runInProcess([...words, '--detach', ...library])
+        const refused = await sandbox.runInProcess([...words, '--detach', ...library])
         expect([refused.code, refused.stderr]).toEqual([code, expect.stringContaining(problem)])
       }
       server.kill('SIGTERM')
@@ -206,8 +206,9 @@ describe('a crawl that is delegated to the server', () => {
         .trim()
         .split('\n')
         .filter((line) => line.startsWith('{'))
-      const about = lines.map((line) => JSON.parse(line) as { jobId?: string }).filter(({ jobId }) => jobId === first)
-      expect(about.length).toBeGreaterThan(0)
+      const entries = lines.map((line) => JSON.parse(line) as { jobId?: string })
+      const jobLines = entries.filter(({ jobId }) => jobId === first)
+      expect(jobLines.length).toBeGreaterThan(0)
     } finally {
       await site.close()
     }
@@ -220,7 +221,7 @@ const INITIALIZE = {
   clientInfo: { name: 'test', version: '0' },
 }
 
-const PLACES = `Pharos serves HOME/.local/share/pharos/library.db
+const EXPECTED_OUTPUT = `Pharos serves HOME/.local/share/pharos/library.db
 
   dashboard  ORIGIN/
   API        ORIGIN/docs

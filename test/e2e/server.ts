@@ -6,7 +6,7 @@ import { PROGRAM } from './program.ts'
 export interface ServerProcess {
   readonly pid: number
   readonly origin: string
-  /** The line it printed. */
+  /** The JSON line that it printed when it started. */
   readonly printed: Readonly<Record<string, unknown>>
   readonly ended: Promise<Outcome>
   ask(path: string, init?: RequestInit): Promise<Response>
@@ -18,19 +18,19 @@ export interface ServerProcess {
 
 /** Starts `pharos serve` and waits until it has printed its address. */
 export async function startServer(
-  workshop: ProgramSandbox,
+  sandbox: ProgramSandbox,
   flags: readonly string[] = [],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<ServerProcess> {
-  const args = [PROGRAM, 'serve', '--json', '--library', workshop.path('library.db'), ...flags]
-  const { child, ended } = workshop.start(process.execPath, args, environment)
+  const args = [PROGRAM, 'serve', '--json', '--library', sandbox.path('library.db'), ...flags]
+  const { child, ended } = sandbox.start(process.execPath, args, environment)
   const line = await Promise.race([
     firstLine(child.stdout),
-    ended.then(({ code, stderr }) => Promise.reject(new Error(`it ended with ${code}: ${stderr}`))),
+    ended.then(({ code, stderr }) => Promise.reject(new Error(`pharos serve ended with ${code}: ${stderr}`))),
   ])
-  // The JSON that the verb prints.
-  const places = JSON.parse(line) as { origin: string; pid: number }
-  const { origin, pid } = places
+  // The JSON that the verb prints has these fields.
+  const printed = JSON.parse(line) as { origin: string; pid: number }
+  const { origin, pid } = printed
   const ask = (path: string, init?: RequestInit) =>
     fetch(`${origin}${path}`, { signal: AbortSignal.timeout(60_000), ...init })
   const read = async (answer: Promise<Response>) => {
@@ -43,7 +43,7 @@ export async function startServer(
   return {
     pid,
     origin,
-    printed: { ...places },
+    printed: { ...printed },
     ended,
     ask,
     get: (path) => read(ask(path)),

@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Outcome, PROGRAM, ProgramSandbox } from './program.ts'
 
-let workshop: ProgramSandbox
+let sandbox: ProgramSandbox
 
 beforeEach(() => {
-  workshop = new ProgramSandbox()
+  sandbox = new ProgramSandbox()
 })
 
 afterEach(() => {
-  workshop.remove()
+  sandbox.remove()
 })
 
 type Line = Readonly<Record<string, unknown>>
@@ -24,20 +24,20 @@ interface Watcher {
 }
 
 function watch(...args: string[]): Watcher {
-  const { child, ended } = workshop.start(process.execPath, [PROGRAM, 'watch', ...args, '--json'], {})
+  const { child, ended } = sandbox.start(process.execPath, [PROGRAM, 'watch', ...args, '--json'], {})
   let lines: Line[] = []
   let rest = ''
-  let told: () => void = () => undefined
+  let wake: () => void = () => undefined
   let outcome: Outcome | undefined
   child.stdout.on('data', (text: string) => {
     const parts = (rest + text).split('\n')
     rest = parts.pop() ?? ''
     lines.push(...parts.map((part) => JSON.parse(part) as Line))
-    told()
+    wake()
   })
   void ended.then((end) => {
     outcome = end
-    told()
+    wake()
   })
   return {
     ended,
@@ -50,9 +50,9 @@ function watch(...args: string[]): Watcher {
           lines = lines.slice(found + 1)
           return seen
         }
-        if (outcome !== undefined) throw new Error(`it ended instead: ${JSON.stringify(outcome)}`)
+        if (outcome !== undefined) throw new Error(`pharos watch ended: ${JSON.stringify(outcome)}`)
         await new Promise<void>((resolve) => {
-          told = resolve
+          wake = resolve
         })
       }
     },
@@ -62,11 +62,11 @@ function watch(...args: string[]): Watcher {
 const LIBRARY = ['--library', 'library.db']
 
 async function search(words: string): Promise<string> {
-  return (await workshop.runInProcess(['search', words, '--json', ...LIBRARY])).stdout
+  return (await sandbox.runInProcess(['search', words, '--json', ...LIBRARY])).stdout
 }
 
 function readFailures(): Line[] {
-  const text = fs.readFileSync(workshop.path('library.db.failed.jsonl'), 'utf8')
+  const text = fs.readFileSync(sandbox.path('library.db.failed.jsonl'), 'utf8')
   return text
     .split('\n')
     .filter((line) => line !== '')
@@ -75,7 +75,7 @@ function readFailures(): Line[] {
 
 describe('pharos watch', () => {
   test('indexes a folder, follows changes, catches up after being killed, and ends cleanly', async () => {
-    workshop.write({
+    sandbox.write({
       'docs/lamp.md': '# Lamp\n\nLight the lamp at dusk.\n',
       'docs/fog/horn.md': '# Horn\n\nSound the horn in fog.\n',
       'docs/.gitignore': 'private/\n',
@@ -84,36 +84,36 @@ describe('pharos watch', () => {
     const first = watch('docs', '--name', 'tower', ...LIBRARY)
     const [begun] = (await first.until({ event: 'caught-up' })).slice(-1)
     expect(begun).toMatchObject({ source: 'tower', is_first: true, indexed: 3, folders: 2, polling: null })
-    workshop.write({
+    sandbox.write({
       'docs/lamp.md': '# Lamp\n\nTrim the wick at dawn.\n',
       'docs/new/deep/oil.md': '# Oil\n\nFill the reservoir.\n',
       'docs/private/more.md': '# Hidden too\n',
       'docs/plan.pdf': '%PDF-1.7 but not really',
     })
-    fs.rmSync(workshop.path('docs/fog/horn.md'))
-    const told: Line[] = []
+    fs.rmSync(sandbox.path('docs/fog/horn.md'))
+    const printed: Line[] = []
     for (const path of ['lamp.md', 'new/deep/oil.md', 'fog/horn.md', 'plan.pdf']) {
-      if (!told.some((line) => line['path'] === path)) told.push(...(await first.until({ path })))
+      if (!printed.some((line) => line['path'] === path)) printed.push(...(await first.until({ path })))
     }
-    expect(told).toContainEqual({ event: 'indexed', source: 'tower', path: 'lamp.md', chunks: 1, cause: 'modified' })
-    expect(told).toContainEqual(
+    expect(printed).toContainEqual({ event: 'indexed', source: 'tower', path: 'lamp.md', chunks: 1, cause: 'modified' })
+    expect(printed).toContainEqual(
       expect.objectContaining({ event: 'indexed', path: 'new/deep/oil.md', cause: 'created' }),
     )
-    expect(told).toContainEqual(expect.objectContaining({ event: 'removed', path: 'fog/horn.md' }))
-    expect(told).toContainEqual(expect.objectContaining({ event: 'failed', path: 'plan.pdf', reason: 'damaged' }))
-    expect(told.filter((line) => String(line['path']).startsWith('private'))).toEqual([])
+    expect(printed).toContainEqual(expect.objectContaining({ event: 'removed', path: 'fog/horn.md' }))
+    expect(printed).toContainEqual(expect.objectContaining({ event: 'failed', path: 'plan.pdf', reason: 'damaged' }))
+    expect(printed.filter((line) => String(line['path']).startsWith('private'))).toEqual([])
     // Another process searches meanwhile, as a server would.
     expect(await search('wick dawn')).toContain('lamp.md')
     first.kill('SIGKILL')
     await first.ended
 
-    workshop.write({ 'docs/lamp.md': '# Lamp\n\nPolish the lens at noon.\n' })
-    fs.rmSync(workshop.path('docs/new'), { recursive: true })
+    sandbox.write({ 'docs/lamp.md': '# Lamp\n\nPolish the lens at noon.\n' })
+    fs.rmSync(sandbox.path('docs/new'), { recursive: true })
     const second = watch('docs', ...LIBRARY)
     const [caught] = (await second.until({ event: 'caught-up' })).slice(-1)
     expect(caught).toMatchObject({ source: 'tower', is_first: true, indexed: 1, removed: 1 })
     expect(await search('lens noon')).toContain('lamp.md')
-    workshop.write({ 'docs/plan.pdf': fs.readFileSync(join(import.meta.dirname, '../documents/guide.pdf')) })
+    sandbox.write({ 'docs/plan.pdf': fs.readFileSync(join(import.meta.dirname, '../documents/guide.pdf')) })
     await second.until({ event: 'healed', path: 'plan.pdf' })
     second.kill('SIGINT')
     const { code, stdout, stderr } = await second.ended
@@ -125,7 +125,7 @@ describe('pharos watch', () => {
     })
     const failures = readFailures()
     expect(failures[0]).toEqual({
-      file_path: workshop.path('docs/plan.pdf'),
+      file_path: sandbox.path('docs/plan.pdf'),
       file_name: 'plan.pdf',
       timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
       event_type: 'created',
@@ -139,20 +139,20 @@ describe('pharos watch', () => {
   })
 
   test('works while the library and its log are in the watched folder itself', async () => {
-    workshop.write({ 'a.md': '# A\n\nOne.\n' })
+    sandbox.write({ 'a.md': '# A\n\nOne.\n' })
     const watcher = watch('.', ...LIBRARY, '--failures', 'failed.jsonl')
     await watcher.until({ event: 'caught-up' })
-    workshop.write({ 'b.md': '# B\n\nTwo.\n', 'bad.ipynb': '{' })
+    sandbox.write({ 'b.md': '# B\n\nTwo.\n', 'bad.ipynb': '{' })
     await watcher.until({ event: 'failed', path: 'bad.ipynb' })
     // The watcher logs the failure into the watched folder; if it read its own log, the event would come with c.md or before d.md.
-    workshop.write({ 'c.md': '# C\n\nThree.\n' })
-    const told = [...(await watcher.until({ event: 'indexed', path: 'c.md' }))]
-    workshop.write({ 'd.md': '# D\n\nFour.\n' })
-    told.push(...(await watcher.until({ event: 'indexed', path: 'd.md' })))
+    sandbox.write({ 'c.md': '# C\n\nThree.\n' })
+    const printed = [...(await watcher.until({ event: 'indexed', path: 'c.md' }))]
+    sandbox.write({ 'd.md': '# D\n\nFour.\n' })
+    printed.push(...(await watcher.until({ event: 'indexed', path: 'd.md' })))
     watcher.kill('SIGTERM')
     expect((await watcher.ended).code).toBe(0)
-    expect(told.map((line) => line['path']).filter((path) => /jsonl|lib/.test(String(path)))).toEqual([])
-    const status = await workshop.runInProcess(['status', '--json', '--all', ...LIBRARY])
+    expect(printed.map((line) => line['path']).filter((path) => /jsonl|lib/.test(String(path)))).toEqual([])
+    const status = await sandbox.runInProcess(['status', '--json', '--all', ...LIBRARY])
     expect(status.stdout).toContain('"pages":4')
   })
 
@@ -164,12 +164,12 @@ describe('pharos watch', () => {
     [['docs', '--poll', '30d'], '--poll: expected a duration from 1s to 1d, such as 10s, got "30d"'],
     [['docs', '--block', '/x/**'], 'is in the library with other settings'],
   ])('%j is refused', async (args, problem) => {
-    workshop.write({ 'a.md': '# A\n', 'docs/b.md': '# B\n' })
-    await workshop.runInProcess(['add', './docs', '--quiet', ...LIBRARY])
-    const { code, stderr } = await workshop.runInProcess(['watch', ...args, ...LIBRARY])
+    sandbox.write({ 'a.md': '# A\n', 'docs/b.md': '# B\n' })
+    await sandbox.runInProcess(['add', './docs', '--quiet', ...LIBRARY])
+    const { code, stderr } = await sandbox.runInProcess(['watch', ...args, ...LIBRARY])
     expect(code).toBeGreaterThan(0)
     expect(stderr).toContain(problem)
-    const { stdout } = await workshop.runInProcess(['list', '--json', ...LIBRARY])
+    const { stdout } = await sandbox.runInProcess(['list', '--json', ...LIBRARY])
     expect(stdout).not.toContain('a.md')
   })
 })

@@ -8,8 +8,8 @@ import { readKernelFiles } from './built-in-model.ts'
  */
 
 interface Products {
-  product(...places: number[]): void
-  dotProduct(...places: number[]): void
+  product(...args: number[]): void
+  dotProduct(...args: number[]): void
 }
 
 /** The part of the `WebAssembly` global that is used here, because the types of Node lack it. */
@@ -24,9 +24,10 @@ const { relaxed, plain } = readKernelFiles()
 const ROWS = 5
 const INPUTS = 1536
 const OUTPUTS = 32
-const PLACES = { activations: 65_536, rowScales: 131_072, weights: 196_608, scales: 262_144, biases: 266_240 }
-const OFFSETS = 270_336
-const OUT = 327_680
+/** Addresses in the memory of the kernel, in bytes. */
+const ADDRESSES = { activations: 65_536, rowScales: 131_072, weights: 196_608, scales: 262_144, biases: 266_240 }
+const OFFSETS_ADDRESS = 270_336
+const OUT_ADDRESS = 327_680
 
 test.each([
   ['relaxed SIMD in steps', relaxed, 'product'],
@@ -44,19 +45,20 @@ test.each([
   )
   const bytesOf = new Int8Array(memory.buffer)
   const floats = new Float32Array(memory.buffer)
-  for (const [i, row] of inputOf.entries()) bytesOf.set(row, PLACES.activations + i * INPUTS)
+  for (const [i, row] of inputOf.entries()) bytesOf.set(row, ADDRESSES.activations + i * INPUTS)
   for (const [j, row] of weightOf.entries()) {
     // The packed layout: panels of 16 outputs, four inputs of each at a time.
     for (const [k, weight] of row.entries()) {
       const panel = Math.floor(j / 16) * 16 * INPUTS
-      bytesOf[PLACES.weights + panel + Math.floor(k / 4) * 64 + (j % 16) * 4 + (k % 4)] = weight
+      bytesOf[ADDRESSES.weights + panel + Math.floor(k / 4) * 64 + (j % 16) * 4 + (k % 4)] = weight
     }
   }
-  floats.fill(1, PLACES.rowScales / 4, PLACES.rowScales / 4 + ROWS + 1)
-  floats.fill(1, PLACES.scales / 4, PLACES.scales / 4 + OUTPUTS)
-  const { activations, rowScales, weights, scales, biases } = PLACES
-  kernel[name](activations, rowScales, ROWS, INPUTS, OUTPUTS, weights, scales, biases, OFFSETS, OUT, 0)
-  const found = inputOf.map((_, i) => [...floats.subarray(OUT / 4 + i * OUTPUTS, OUT / 4 + (i + 1) * OUTPUTS)])
+  floats.fill(1, ADDRESSES.rowScales / 4, ADDRESSES.rowScales / 4 + ROWS + 1)
+  floats.fill(1, ADDRESSES.scales / 4, ADDRESSES.scales / 4 + OUTPUTS)
+  const { activations, rowScales, weights, scales, biases } = ADDRESSES
+  kernel[name](activations, rowScales, ROWS, INPUTS, OUTPUTS, weights, scales, biases, OFFSETS_ADDRESS, OUT_ADDRESS, 0)
+  const out = OUT_ADDRESS / 4
+  const found = inputOf.map((_, i) => [...floats.subarray(out + i * OUTPUTS, out + (i + 1) * OUTPUTS)])
   const sums = inputOf.map((row) => weightOf.map((w) => row.reduce((sum, x, k) => sum + x * (w[k] ?? 0), 0)))
   expect(found).toEqual(sums.map((row) => row.map((sum) => Math.fround(sum))))
 })

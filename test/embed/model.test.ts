@@ -28,8 +28,8 @@ async function countVectors(path: string): Promise<number> {
   return count?.embedded ?? 0
 }
 
-/** Runs the built program concurrently with this one until it is interrupted. */
-async function runAside(
+/** Runs the built program as a separate process, which `stop` interrupts like Ctrl-C. */
+async function startProgram(
   args: readonly string[],
   stop: AbortSignal,
   settings: Readonly<Record<string, string>> = {},
@@ -38,8 +38,8 @@ async function runAside(
   const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['pipe', 'ignore', 'pipe'], env })
   stop.addEventListener('abort', () => child.kill('SIGINT'))
   let stderr = ''
-  child.stderr.on('data', (some) => {
-    stderr += some
+  child.stderr.on('data', (data) => {
+    stderr += data
   })
   const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
   return { code, stderr }
@@ -57,7 +57,9 @@ describe('a library with vectors', () => {
     await addSourceTo(library.store, 'docs')
     // A search waits two seconds for the model, which may take longer to load on a busy machine.
     await (await library.openEmbedder?.())?.embed(['ready'], undefined, 'query')
-    for (const [at, text] of Object.entries(PAGES)) await writePage(library.store, 'docs', at, text, { title: 'Page' })
+    for (const [pagePath, text] of Object.entries(PAGES)) {
+      await writePage(library.store, 'docs', pagePath, text, { title: 'Page' })
+    }
     return library
   }
 
@@ -116,7 +118,7 @@ describe('a library with vectors', () => {
     await library.close()
   })
 
-  test('keeps the vectors of a service', async () => {
+  test('refuses to replace the vectors of a service with its own', async () => {
     const library = await fill(':memory:')
     await vectorsOf(library).replaceSpace({ model: 'bge', fingerprint: 'f'.repeat(64), dimensions: 8 })
     await expect(embedLibrary(library).next()).rejects.toMatchObject({ code: 'VECTOR_SPACE_OTHER' })
@@ -156,8 +158,8 @@ describe('a library with vectors', () => {
     }
     beforeAll(async () => {
       const library = await fill(path)
-      // Several batches, so that a run can be interrupted. The duration depends on the number of words: the short form has few in each
-      // chunk.
+      // There are several batches, so that a run can be interrupted. A short run has few words in each chunk, because their number
+      // decides how long embedding takes.
       const words = 'The lamp is lit at dusk. '.repeat(isLong ? 8 : 1)
       const long = Array.from({ length: 300 }, (_, i) => `Chunk ${i}. ${words}`)
       await writePage(library.store, 'docs', '/long', long.join('\n---\n'))
@@ -166,7 +168,7 @@ describe('a library with vectors', () => {
 
     test('embed run is interrupted without loss, and resumes where it was', async () => {
       const stop = new AbortController()
-      const running = runAside(['embed', 'run', ...args], stop.signal)
+      const running = startProgram(['embed', 'run', ...args], stop.signal)
       const counter = await openLibrary({ path, version: '0.0.0' })
       const count = async () => (await counter.vectors?.count())?.embedded ?? 0
       for (let waited = 0; (await count()) === 0 && waited < 60_000; waited += 20) {
@@ -207,7 +209,7 @@ describe('a library with vectors', () => {
     })
 
     test('add embeds new pages, and a query in other words than the page finds it', async () => {
-      const place = ['--library', join(scratch, 'added.db')]
+      const libraryFlag = ['--library', join(scratch, 'added.db')]
       const folder = join(scratch, 'notes')
       mkdirSync(folder)
       writeFileSync(
@@ -216,9 +218,9 @@ describe('a library with vectors', () => {
       )
       writeFileSync(join(folder, 'rain.md'), '# Rain\n\nWet weather is expected in the north.\n')
       vi.stubEnv('PHAROS_EMBED', 'true')
-      const added = await pharos('add', folder, '--name', 'notes', ...place)
+      const added = await pharos('add', folder, '--name', 'notes', ...libraryFlag)
       expect(added).toMatchObject({ status: 0 })
-      const query = ['search', 'guiding boats at night', '--explain', '--json', ...place]
+      const query = ['search', 'guiding boats at night', '--explain', '--json', ...libraryFlag]
       // A search waits two seconds for the model, which may take longer to load on a busy machine.
       const { passages, engines } = await until(
         async () => JSON.parse((await pharos(...query)).stdout),
@@ -227,13 +229,13 @@ describe('a library with vectors', () => {
       expect(engines).toEqual(['words', 'vectors'])
       expect(passages[0]).toMatchObject({ title: 'Tower' })
       expect(JSON.stringify(passages[0])).toMatch(/"similarity":0\.\d/)
-      expect((await pharos('status', 'notes', ...place)).stdout).toContain('meaning 100 %')
-      const [listed] = JSON.parse((await pharos('list', '--json', ...place)).stdout).sources
+      expect((await pharos('status', 'notes', ...libraryFlag)).stdout).toContain('meaning 100 %')
+      const [listed] = JSON.parse((await pharos('list', '--json', ...libraryFlag)).stdout).sources
       expect(listed).toMatchObject({ name: 'notes', meaning: 1 })
       writeFileSync(join(folder, 'fog.md'), '# Fog\n\nA horn sounds where the coast is misty.\n')
-      expect(await pharos('recrawl', 'notes', '--no-embed', ...place)).toMatchObject({ status: 0 })
-      expect((await pharos('list', ...place)).stdout).toContain('meaning 66 %')
-      expect(await pharos('recrawl', 'notes', '--embed', ...place)).toMatchObject({
+      expect(await pharos('recrawl', 'notes', '--no-embed', ...libraryFlag)).toMatchObject({ status: 0 })
+      expect((await pharos('list', ...libraryFlag)).stdout).toContain('meaning 66 %')
+      expect(await pharos('recrawl', 'notes', '--embed', ...libraryFlag)).toMatchObject({
         status: 0,
         stderr: expect.stringContaining('searchable by words and by meaning (100 %)\n'),
       })
@@ -250,7 +252,7 @@ describe('a library with vectors', () => {
       )
       writeFileSync(file, `# Long\n\n${parts.join('\n')}`)
       const stop = new AbortController()
-      const running = runAside(['add', file, '--name', 'long', '--library', library], stop.signal, {
+      const running = startProgram(['add', file, '--name', 'long', '--library', library], stop.signal, {
         PHAROS_EMBED: 'true',
       })
       const embedded = await until(
@@ -276,7 +278,7 @@ describe('a library with vectors', () => {
       closeLater(() => site.close())
       const library = join(scratch, 'job.db')
       const settings = { PHAROS_EMBED: 'true', PHAROS_LIBRARY: library, PHAROS_ALLOW_PRIVATE: '*' }
-      const { code } = await runAside(['crawl-job', `${site.origin}/`], new AbortController().signal, settings)
+      const { code } = await startProgram(['crawl-job', `${site.origin}/`], new AbortController().signal, settings)
       expect([code, await countVectors(library)]).toEqual([0, 1])
     })
 

@@ -6,7 +6,7 @@ import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
 import { addSourceTo, writePage } from './filled-store.ts'
 
 const SPACE: VectorSpace = { model: 'topics', fingerprint: 't'.repeat(64), dimensions: 4 }
-/** The topics of words, which are all that the fake embedder knows. */
+/** The fake embedder knows only these topics. */
 const TOPICS = [/boat|ship|harbour/gi, /lamp|light/gi, /rain|storm/gi]
 
 /** The vector of a text counts its topics; a text without any is far from the others. */
@@ -24,13 +24,16 @@ const PAGES = {
   '/words': 'A glossary of words.',
 }
 
-interface Staged {
+interface Fixture {
   readonly store: VectorStore
   readonly library: Library
 }
 
 /** A library of four pages; those in `embedded` have vectors. */
-async function stage(embedded: readonly string[] = Object.keys(PAGES), more: Partial<Library> = {}): Promise<Staged> {
+async function createFixture(
+  embedded: readonly string[] = Object.keys(PAGES),
+  overrides: Partial<Library> = {},
+): Promise<Fixture> {
   const store = createMemoryStore()
   for (const source of ['docs', 'more']) await addSourceTo(store, source)
   for (const [path, text] of Object.entries(PAGES)) {
@@ -48,40 +51,41 @@ async function stage(embedded: readonly string[] = Object.keys(PAGES), more: Par
     close: async () => {},
   }
   // Ranking uses nothing else of a library.
-  const library = { store, vectors: store.vectors, openEmbedder: async () => embedder, ...more } as unknown as Library
+  const used = { store, vectors: store.vectors, openEmbedder: async () => embedder, ...overrides }
+  const library = used as unknown as Library
   return { store, library }
 }
 
-const ask = (query: string, more: Partial<RankedQuery> = {}): RankedQuery => ({
+const createQuery = (query: string, overrides: Partial<RankedQuery> = {}): RankedQuery => ({
   query,
   filter: {},
   fusion: 'convex',
   explain: false,
-  ...more,
+  ...overrides,
 })
-const rank = (library: Library, asked: RankedQuery) => rankHits(library, asked, 0)
+const rank = (library: Library, query: RankedQuery) => rankHits(library, query, 0)
 const pathsOf = ({ hits }: Awaited<ReturnType<typeof rank>>) => hits.map(({ url }) => new URL(url).pathname)
 
 describe('hits by words and meaning', () => {
-  test('are filled up by passages with the same meaning, and by no others', async () => {
-    const { library } = await stage()
-    const ranked = await rank(library, ask('boat'))
+  test('include passages that share only the meaning of the query, and no unrelated ones', async () => {
+    const { library } = await createFixture()
+    const ranked = await rank(library, createQuery('boat'))
     expect(pathsOf(ranked)).toEqual(['/harbour'])
     expect(ranked).toMatchObject({ engines: ['words', 'vectors'], notices: [] })
-    expect(pathsOf(await rank(library, ask('nothing of that')))).toEqual(['/words'])
-    expect(pathsOf(await rank(library, ask('boat', { fusion: 'words' })))).toEqual([])
+    expect(pathsOf(await rank(library, createQuery('nothing of that')))).toEqual(['/words'])
+    expect(pathsOf(await rank(library, createQuery('boat', { fusion: 'words' })))).toEqual([])
   })
 
   test('satisfy the filter, whether found by words or by meaning', async () => {
-    const { library } = await stage()
-    expect(pathsOf(await rank(library, ask('boat', { filter: { sourceIds: ['docs'] } })))).toEqual([])
-    expect(pathsOf(await rank(library, ask('boat', { filter: { path: '/harbour' } })))).toEqual(['/harbour'])
-    expect(pathsOf(await rank(library, ask('boat', { filter: { language: 'fr' } })))).toEqual([])
+    const { library } = await createFixture()
+    expect(pathsOf(await rank(library, createQuery('boat', { filter: { sourceIds: ['docs'] } })))).toEqual([])
+    expect(pathsOf(await rank(library, createQuery('boat', { filter: { path: '/harbour' } })))).toEqual(['/harbour'])
+    expect(pathsOf(await rank(library, createQuery('boat', { filter: { language: 'fr' } })))).toEqual([])
   })
 
   test('explain each score', async () => {
-    const { library } = await stage()
-    const { hits } = await rank(library, ask('lamp', { explain: true }))
+    const { library } = await createFixture()
+    const { hits } = await rank(library, createQuery('lamp', { explain: true }))
     const [first] = hits
     expect(first?.explanation).toMatchObject({
       words: { parts: [{ word: 'lamp', fields: { body: 1 }, terms: ['lamp'], documents: 1 }], pairs: 0 },
@@ -95,13 +99,13 @@ describe('hits by words and meaning', () => {
   })
 
   test('include the nearest in meaning, however many hits the words have', async () => {
-    const { store, library } = await stage()
+    const { store, library } = await createFixture()
     for (let i = 0; i < 12; i++) await writePage(store, 'docs', `/fitting-${i}`, `Notes on fitting number ${i}.`)
     const query = 'fitting a boat'
-    const byWords = pathsOf(await rank(library, ask(query, { fusion: 'words' })))
+    const byWords = pathsOf(await rank(library, createQuery(query, { fusion: 'words' })))
     expect(byWords).toHaveLength(12)
     expect(byWords).not.toContain('/harbour')
-    const { hits } = await rank(library, ask(query, { explain: true }))
+    const { hits } = await rank(library, createQuery(query, { explain: true }))
     expect(hits).toHaveLength(13)
     const near = hits.find(({ url }) => new URL(url).pathname === '/harbour')
     expect(near?.score).toBeCloseTo(0.3, 5)
@@ -112,8 +116,8 @@ describe('hits by words and meaning', () => {
     })
   })
 
-  test('let the next three hits of a page support its best one by their fused scores', async () => {
-    const { store, library } = await stage()
+  test('add a tenth of the fused scores of the next three hits of a page to its best hit', async () => {
+    const { store, library } = await createFixture()
     const texts = Array.from({ length: 5 }, (_, i) => `Rain${' and wind'.repeat(i)}.`)
     const chunkIds = await writePage(store, 'docs', '/rain', texts.join('\n---\n'))
     const vector = embedTopics('rain')
@@ -121,7 +125,7 @@ describe('hits by words and meaning', () => {
       SPACE,
       chunkIds.map((chunkId) => ({ sourceId: 'docs', chunkId, vector })),
     )
-    const { hits } = await rank(library, ask('rain', { explain: true }))
+    const { hits } = await rank(library, createQuery('rain', { explain: true }))
     const ofPage = hits.filter(({ url }) => new URL(url).pathname === '/rain')
     expect(ofPage).toHaveLength(5)
     const [best, second, third, fourth, fifth] = ofPage
@@ -134,8 +138,8 @@ describe('hits by words and meaning', () => {
   })
 
   test('say how much is embedded, and rank the rest by words', async () => {
-    const { library } = await stage(['/weather', '/words'])
-    const ranked = await rank(library, ask('the lamp', { explain: true }))
+    const { library } = await createFixture(['/weather', '/words'])
+    const ranked = await rank(library, createQuery('the lamp', { explain: true }))
     expect(pathsOf(ranked)[0]).toBe('/lamp')
     expect(ranked.hits[0]?.explanation).toMatchObject({ similarity: null })
     expect(ranked.notices).toEqual(['2 of 4 chunks have vectors'])
@@ -154,7 +158,7 @@ describe('fallback to words with a notice', () => {
           close: async () => {},
         }),
       },
-      'another model (topics) than the one that is built in (other)',
+      'another model (topics) than the built-in one (other)',
     ],
     [
       'where the model fails',
@@ -168,45 +172,45 @@ describe('fallback to words with a notice', () => {
       'the model cannot be used: no such symbol',
     ],
     [
-      'where it cannot be opened',
+      'where the model cannot be opened',
       { openEmbedder: () => Promise.reject(new Error('gone')) },
       'the model cannot be used: gone',
     ],
-  ])('only words are searched, with a notice, %s', async (_where, more, notice) => {
-    const { library } = await stage(undefined, more)
-    const ranked = await rank(library, ask('lamp'))
+  ])('only words are searched, with a notice, %s', async (_where, overrides, notice) => {
+    const { library } = await createFixture(undefined, overrides)
+    const ranked = await rank(library, createQuery('lamp'))
     expect(pathsOf(ranked)).toEqual(['/lamp'])
     expect(ranked.engines).toEqual(['words'])
     expect(ranked.notices.join()).toContain(notice)
   })
 
   test('a search for the nearest vectors that times out is left out, and other hits are still ranked by meaning', async () => {
-    const { store, library } = await stage()
+    const { store, library } = await createFixture()
     const vectors = { ...store.vectors, nearest: () => new Promise<never>(() => undefined) }
-    const ranked = await rank({ ...library, vectors } as Library, ask('lamp'))
+    const ranked = await rank({ ...library, vectors } as Library, createQuery('lamp'))
     expect(pathsOf(ranked)).toEqual(['/lamp'])
     expect(ranked).toMatchObject({
       engines: ['words', 'vectors'],
-      notices: ['those nearest in meaning were not found within 3 s and are left out'],
+      notices: ['search by meaning took longer than 3 s and was left out'],
     })
   })
 
   test('an incomplete copy of the vectors causes a notice', async () => {
     const vectorCopy = { location: 'http://a.test (docs)', problem: 'it has 1 of 4 vectors' }
-    const { library } = await stage(undefined, { vectorCopy } as unknown as Partial<Library>)
-    const { engines, notices } = await rank(library, ask('lamp'))
+    const { library } = await createFixture(undefined, { vectorCopy } as unknown as Partial<Library>)
+    const { engines, notices } = await rank(library, createQuery('lamp'))
     expect({ engines, notices }).toEqual({
       engines: ['words', 'vectors'],
       notices: [
-        'the copy of the vectors at http://a.test (docs) was not used: it has 1 of 4 vectors; the nearest came from the library',
+        'the vector copy at http://a.test (docs) was not used: it has 1 of 4 vectors; the library was searched instead',
       ],
     })
   })
 
   test('vectors that cannot be compared leave only the words, with a notice', async () => {
-    const { store, library } = await stage()
+    const { store, library } = await createFixture()
     const vectors = { ...store.vectors, compare: () => Promise.reject(new Error('a bad page')) }
-    const ranked = await rank({ ...library, vectors } as Library, ask('lamp'))
+    const ranked = await rank({ ...library, vectors } as Library, createQuery('lamp'))
     expect(pathsOf(ranked)).toEqual(['/lamp'])
     expect(ranked).toMatchObject({
       engines: ['words'],
@@ -215,13 +219,13 @@ describe('fallback to words with a notice', () => {
   })
 
   test('a library without any vectors causes no notice', async () => {
-    const { library } = await stage([])
-    expect(await rank(library, ask('lamp'))).toMatchObject({ engines: ['words'], notices: [] })
+    const { library } = await createFixture([])
+    expect(await rank(library, createQuery('lamp'))).toMatchObject({ engines: ['words'], notices: [] })
   })
 
   test('an aborted search is rejected', async () => {
-    const { library } = await stage()
-    const gone = AbortSignal.abort(new Error('enough'))
-    await expect(rankHits(library, ask('lamp'), 0, gone)).rejects.toThrow('enough')
+    const { library } = await createFixture()
+    const aborted = AbortSignal.abort(new Error('enough'))
+    await expect(rankHits(library, createQuery('lamp'), 0, aborted)).rejects.toThrow('enough')
   })
 })

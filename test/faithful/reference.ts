@@ -13,7 +13,7 @@ export interface Content {
   readonly code: readonly string[]
   /** The words of each table row. */
   readonly rows: readonly (readonly string[])[]
-  /** Rows of column headers; Markdown has one row for several. */
+  /** Header rows of tables; Markdown merges several header rows into one. */
   readonly heads: readonly (readonly string[])[]
   /** Number of words that Markdown repeats, because it writes a cell in every row and column that the cell spans. */
   readonly repeated: number
@@ -58,8 +58,8 @@ const GENERATOR_NON_CONTENT: Readonly<Partial<Record<DocGenerator, readonly stri
   apache: ['top', 'quickview', 'toplang', 'bottomlang', 'comments_section', 'bottom'],
   'gtk-doc': ['navigation', 'gallery-float'],
 }
-const LAYOUT = ['simplelist', 'footnote', 'blockquote']
-const FRAMES = ['calloutlist', 'qandaset']
+const LAYOUT_TABLE_CLASSES = ['simplelist', 'footnote', 'blockquote']
+const LAYOUT_PARENT_CLASSES = ['calloutlist', 'qandaset']
 const INLINE =
   /^(?:a|abbr|acronym|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|img|ins|kbd|label|mark|q|s|samp|small|span|strike|strong|sub|sup|time|tt|u|var|wbr)$/
 /** Invisible break opportunities in words. */
@@ -71,28 +71,29 @@ export function wordsOf(text: string): string[] {
 }
 
 /** Whether a page has content at all. */
-export function hasContent(html: string, maker: DocGenerator): boolean {
-  return DomUtils.findOne(MAIN_SELECTORS[maker], parseDocument(html).childNodes) !== null
+export function hasContent(html: string, generator: DocGenerator): boolean {
+  return DomUtils.findOne(MAIN_SELECTORS[generator], parseDocument(html).childNodes) !== null
 }
 
 /** The content of a page of documentation. */
-export function readHtml(html: string, maker: DocGenerator): Content {
+export function readHtml(html: string, generator: DocGenerator): Content {
   const document = parseDocument(html)
-  for (const name of GENERATOR_NON_CONTENT[maker] ?? []) {
-    const own = DomUtils.filter(
+  for (const name of GENERATOR_NON_CONTENT[generator] ?? []) {
+    const nonContent = DomUtils.filter(
       (node) => 'attribs' in node && (hasClass(node, name) || node.attribs['id'] === name),
       document.childNodes,
     )
-    for (const node of own) DomUtils.removeElement(node)
+    for (const node of nonContent) DomUtils.removeElement(node)
   }
-  const main = DomUtils.findOne(MAIN_SELECTORS[maker], document.childNodes)
+  const main = DomUtils.findOne(MAIN_SELECTORS[generator], document.childNodes)
   if (main === null) throw new Error('the page has no main content')
   const code = find(main, 'pre').filter((pre) => !isInside(pre, main, ['td', 'th']))
   // Layout tables have no rows to keep.
   const tables = find(main, 'table').filter((table) => {
     const { parent } = table
-    const isFramed = parent !== null && 'attribs' in parent && FRAMES.some((name) => hasClass(parent, name))
-    return !isFramed && !LAYOUT.some((name) => hasClass(table, name))
+    const isLayout =
+      parent !== null && 'attribs' in parent && LAYOUT_PARENT_CLASSES.some((name) => hasClass(parent, name))
+    return !isLayout && !LAYOUT_TABLE_CLASSES.some((name) => hasClass(table, name))
   })
   return {
     words: wordsOf(readText(main)),
@@ -134,7 +135,7 @@ export function vocabularyOf(html: string): Set<string> {
 }
 
 function find(root: DomElement, name: string): DomElement[] {
-  return DomUtils.getElementsByTagName(name, root.children).filter((element) => !isLeftOut(element, root))
+  return DomUtils.getElementsByTagName(name, root.children).filter((element) => !isInNonContent(element, root))
 }
 
 function hasClass(element: DomElement, names: string): boolean {
@@ -156,7 +157,7 @@ function isNonContent(element: DomElement): boolean {
   return NON_CONTENT_CLASSES.some((name) => hasClass(element, name))
 }
 
-function isLeftOut(element: DomElement, root: DomElement): boolean {
+function isInNonContent(element: DomElement, root: DomElement): boolean {
   for (let at: DomElement['parent'] | DomElement = element; at !== null && at !== root; at = at.parent) {
     if ('attribs' in at && isNonContent(at)) return true
   }
@@ -171,9 +172,9 @@ function readText(node: DomNode, isExact = false): string {
   if (node.name === 'br') return isExact ? '\n' : ' '
   if (node.name === 'img') return isExact ? `(${node.attribs['alt'] ?? ''})` : ` ${node.attribs['alt'] ?? ''} `
   const text = node.children.map((child) => readText(child, isExact)).join('')
-  // Two to the power of ten is not the number 210.
+  // A superscript is a separate word: 2 to the power of 10 is not 210.
   if (node.name === 'sup') {
-    // Code is kept as it stands, and ordinal numbers are one word.
+    // Exceptions: code keeps its text unchanged, and an ordinal number such as 1st is one word.
     const isJoined = isExact || /^(?:st|nd|rd|th)$/.test(text)
     const isCode = ancestorsOf(node).some((element) => element.name === 'code')
     return isJoined || isCode ? text : ` ${text} `
@@ -243,12 +244,12 @@ export function countWords(words: readonly string[]): Map<string, number> {
   return counts
 }
 
-/** Words of `all` that are missing from `some`, with their number. */
+/** Words of `all` that are missing from `some`; a word occurs in the result as often as it is missing. */
 export function missingWords(all: readonly string[], some: readonly string[]): string[] {
-  const left = countWords(some)
+  const remaining = countWords(some)
   return all.filter((word) => {
-    const count = left.get(word) ?? 0
-    left.set(word, count - 1)
+    const count = remaining.get(word) ?? 0
+    remaining.set(word, count - 1)
     return count <= 0
   })
 }

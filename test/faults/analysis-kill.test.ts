@@ -15,14 +15,14 @@ import { isLong } from './bounded.ts'
 
 const PAGES = isLong ? 3000 : 300
 const KILLS = isLong ? 20 : 2
-/** Small, so that there are many moments to be killed at. */
+/** Small batches, so that a run can be killed at many moments. */
 const BATCH = isLong ? 5 : 1
 const CHILD = fileURLToPath(new URL('../analysis/run-child.ts', import.meta.url))
 
 const folder = mkdtempSync(join(tmpdir(), 'pharos-analysis-'))
 const filled = join(folder, 'filled.db')
 /** The result of a run that is not killed. */
-let whole: AnalysisDump
+let undisturbed: AnalysisDump
 
 beforeAll(async () => {
   const library = await openLibrary({ path: filled, version: '0' })
@@ -35,21 +35,21 @@ beforeAll(async () => {
   // The batch size must not affect the result.
   for await (const _ of analyseLibrary(copy, { batch: 64 }));
   await copy.close()
-  whole = readAnalysisDump(path)
+  undisturbed = readAnalysisDump(path)
 })
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Kills a process after the given number of steps, or lets it end. */
 async function killAfter(child: Child, steps: number): Promise<void> {
-  // The process may end earlier.
+  // Waiting fails if the process ends earlier.
   await child.waitForEvents('progress', steps).catch(() => undefined)
   child.process.kill('SIGKILL')
   await child.ended
 }
 
 /** Kills a run repeatedly. Returns undefined if the run ended earlier, because the machine was busy. */
-async function breakOff(path: string, moments: readonly number[]): Promise<'broken' | undefined> {
+async function killRepeatedly(path: string, moments: readonly number[]): Promise<'killed' | undefined> {
   copyFileSync(filled, path)
   for (const [kill, steps] of moments.entries()) {
     const child = startNode([CHILD, path, String(BATCH)])
@@ -59,7 +59,7 @@ async function breakOff(path: string, moments: readonly number[]): Promise<'brok
     if ((run as { readonly status: string }).status === 'completed') return undefined
     expect(run).toMatchObject({ status: 'running' })
   }
-  return 'broken'
+  return 'killed'
 }
 
 test(`a run that is killed ${KILLS} times resumes, and gives the same result as an undisturbed one`, {
@@ -68,16 +68,16 @@ test(`a run that is killed ${KILLS} times resumes, and gives the same result as 
   const path = join(folder, 'killed.db')
   const share = PAGES / BATCH / (KILLS + 1)
   const moments = Array.from({ length: KILLS }, () => 1 + Math.floor(Math.random() * share))
-  for (let tries = 1; (await breakOff(path, moments)) === undefined; tries++) expect(tries).toBeLessThan(5)
+  for (let tries = 1; (await killRepeatedly(path, moments)) === undefined; tries++) expect(tries).toBeLessThan(5)
   const last = startNode([CHILD, path, String(BATCH)])
   const { code, stderr } = await last.ended
-  const told = `killed after ${moments} steps`
-  expect({ code, stderr }, told).toEqual({ code: 0, stderr: '' })
-  expect(last.lines[0], told).toMatchObject({ type: 'started', isResumed: true })
-  const left = readAnalysisDump(path)
-  for (const [name, rows] of Object.entries(whole)) expect(left[name], `${told}: ${name}`).toEqual(rows)
-  expect(left['pages']).toHaveLength(PAGES)
-  expect(left['places']?.length).toBeGreaterThan(PAGES)
-  expect(left['hubs']?.length).toBeGreaterThan(0)
-  expect(left['milestones']?.length).toBeGreaterThan(0)
+  const context = `killed after ${moments} steps`
+  expect({ code, stderr }, context).toEqual({ code: 0, stderr: '' })
+  expect(last.lines[0], context).toMatchObject({ type: 'started', isResumed: true })
+  const resumed = readAnalysisDump(path)
+  for (const [name, rows] of Object.entries(undisturbed)) expect(resumed[name], `${context}: ${name}`).toEqual(rows)
+  expect(resumed['pages']).toHaveLength(PAGES)
+  expect(resumed['places']?.length).toBeGreaterThan(PAGES)
+  expect(resumed['hubs']?.length).toBeGreaterThan(0)
+  expect(resumed['milestones']?.length).toBeGreaterThan(0)
 })

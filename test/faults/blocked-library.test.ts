@@ -28,6 +28,7 @@ const DISK_MB = LONG ? 64 : 16
 const QUICK: ChildOptions = { speed: 4, since: Date.now(), patienceMs: 300 }
 
 let site: Site
+/** The result of an uninterrupted crawl. */
 let whole: Dump
 
 beforeAll(async () => {
@@ -48,7 +49,7 @@ async function expectSameEnd(child: Child, path: string): Promise<void> {
 }
 
 /** Resumes a crawl and expects the result of an uninterrupted one. */
-async function expectToGoOn(path: string, options: ChildOptions = QUICK): Promise<void> {
+async function expectToResume(path: string, options: ChildOptions = QUICK): Promise<void> {
   const { summary, events } = await resumeCrawl(path, site, options)
   expect(summary.end).toBe('completed')
   expect(events[0]).toMatchObject({ type: 'started', isResumed: true })
@@ -57,13 +58,13 @@ async function expectToGoOn(path: string, options: ChildOptions = QUICK): Promis
 
 /** Expects that a waiting crawl still reports progress and sends no request. */
 async function expectToWait(child: Child): Promise<void> {
-  const told = () => child.lines.filter(({ type }) => type === 'progress').length
+  const countProgress = () => child.lines.filter(({ type }) => type === 'progress').length
   // Requests under way when the crawl paused complete first.
   await sleep(400)
-  const [asked, before] = [site.requests.length, told()]
+  const [requestCount, before] = [site.requests.length, countProgress()]
   await sleep(800)
-  expect(site.requests.length).toBe(asked)
-  await expect.poll(told).toBeGreaterThan(before)
+  expect(site.requests.length).toBe(requestCount)
+  await expect.poll(countProgress).toBeGreaterThan(before)
   expect(child.lines.filter(({ type }) => type === 'paused')).toHaveLength(1)
   expect(child.lines.filter(({ type }) => type === 'resumed')).toEqual([])
 }
@@ -98,7 +99,7 @@ describe('a disk that is full', () => {
     await expect(refused.ended).resolves.toEqual({ code: 1, stderr: '' })
     expect(refused.lines).toMatchObject([{ type: 'error', code: 'LIBRARY_FULL' }])
     disk.free()
-    await expectToGoOn(disk.path)
+    await expectToResume(disk.path)
   })
 
   test('ends the crawl after the time limit, and the crawl can be resumed later', async () => {
@@ -112,7 +113,7 @@ describe('a disk that is full', () => {
       summary: { end: 'cancelled', problem: expect.stringContaining('the disk has been full for 3 seconds') },
     })
     disk.free()
-    await expectToGoOn(disk.path)
+    await expectToResume(disk.path)
   })
 
   test('prevents the creation of a library, and the error says why', async () => {
@@ -176,25 +177,25 @@ test('the command line gives up when the disk has been full for `fullDiskTime`, 
   )
   disk.free()
   // This process is alive, so others may take over its crawl only after a while. The clock of the next one is minutes ahead.
-  await expectToGoOn(disk.path, { ...QUICK, since: Date.now() - 120_000 })
+  await expectToResume(disk.path, { ...QUICK, since: Date.now() - 120_000 })
 })
 
 describe('a server whose disk stays full', () => {
   const environment = { PHAROS_FULL_DISK_TIME: '1s' }
   const problem = expect.stringContaining('the disk has been full for 1 second')
-  let workshop: ProgramSandbox
+  let sandbox: ProgramSandbox
   let disk: Disk
 
   beforeEach(() => {
-    workshop = new ProgramSandbox()
+    sandbox = new ProgramSandbox()
     disk = mountDisk()
     fillDuringCrawl(disk)
   })
-  afterEach(() => workshop.remove())
+  afterEach(() => sandbox.remove())
 
   test('serve gives up the crawl after `fullDiskTime`, and says why', async () => {
     const flags = ['--allow-private', '--quiet', '--library', disk.path]
-    const server = await startServer(workshop, flags, environment)
+    const server = await startServer(sandbox, flags, environment)
     closeLater(async () => {
       server.kill('SIGKILL')
       await server.ended
@@ -210,21 +211,21 @@ describe('a server whose disk stays full', () => {
       new StdioClientTransport({
         command: process.execPath,
         args: [PROGRAM, 'mcp', '--allow-private', '--library', disk.path],
-        env: { ...workshop.environment, ...environment },
+        env: { ...sandbox.environment, ...environment },
       }),
     )
     closeLater(() => client.close())
     await client.callTool({ name: 'add_source', arguments: { url: `${site.origin}/`, name: 'site' } })
     const readProblem = async () => {
       const { structuredContent } = await client.callTool({ name: 'crawl_status', arguments: { source: 'site' } })
-      // The shape that the tool declares.
+      // The tool declares this shape.
       return (structuredContent as { report: { crawl: { problem: string | null } } }).report.crawl.problem
     }
     expect(await until(readProblem, (found) => found !== null)).toEqual(problem)
   })
 })
 
-/** Fills the disk of a library while the command line crawls. */
+/** Fills the disk of a library when a crawl requests the page `/guide/7`. */
 function fillDuringCrawl(disk: Disk): void {
   const answer = site.pages.get('/guide/7') ?? ''
   site.pages.set('/guide/7', () => {
@@ -266,36 +267,38 @@ describe('a library on a disk that can only be read', () => {
     await expect(refused.ended).resolves.toEqual({ code: 1, stderr: '' })
     expect(refused.lines).toMatchObject([{ type: 'error', code: 'LIBRARY_READ_ONLY' }])
     disk.remount('rw')
-    await expectToGoOn(disk.path)
+    await expectToResume(disk.path)
   })
 
   test('is opened for reading with any leftover files beside it, unless it is older than the program', async () => {
     const disk = mountDisk()
-    const at = (name: string) => join(disk.folder, `${name}.db`)
+    const pathOf = (name: string) => join(disk.folder, `${name}.db`)
     const store = await openSqliteStore(disk.path)
     await addSourceTo(store, 'docs')
     await writePage(store, 'docs', '/a', 'a lighthouse')
     await store.indexMissingChunks()
-    for (const ending of ['', '-wal', '-shm']) copyFileSync(disk.path + ending, at('killed') + ending)
-    for (const ending of ['', '-wal']) copyFileSync(disk.path + ending, at('moved') + ending)
+    for (const suffix of ['', '-wal', '-shm']) copyFileSync(disk.path + suffix, pathOf('killed') + suffix)
+    for (const suffix of ['', '-wal']) copyFileSync(disk.path + suffix, pathOf('moved') + suffix)
     await store.close()
-    for (const name of ['old', 'torn']) copyFileSync(disk.path, at(name))
-    const old = new Sqlite(at('old'))
+    for (const name of ['old', 'torn']) copyFileSync(disk.path, pathOf(name))
+    const old = new Sqlite(pathOf('old'))
     old.pragma('user_version = 6')
     const root = Number(old.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'ledger_by_key'").pluck().get())
     const size = Number(old.pragma('page_size', { simple: true }))
     old.close()
     // Simulates a write during the copy: one page is from another moment.
-    const torn = openSync(at('torn'), 'r+')
+    const torn = openSync(pathOf('torn'), 'r+')
     writeSync(torn, Buffer.alloc(size), 0, size, (root - 1) * size)
     closeSync(torn)
-    closeSync(openSync(`${at('torn')}-wal`, 'w'))
+    closeSync(openSync(`${pathOf('torn')}-wal`, 'w'))
     disk.remount('ro')
-    for (const path of [disk.path, at('killed'), at('moved')]) {
+    for (const path of [disk.path, pathOf('killed'), pathOf('moved')]) {
       const notices: string[] = []
       const reader = await openSqliteStore(path, undefined, (text) => notices.push(text))
       // A copy is read only if the original cannot be opened because its lock file is missing.
-      expect(notices).toEqual(path === at('killed') ? [] : [expect.stringContaining(`${path}: a copy of it is read`)])
+      expect(notices).toEqual(
+        path === pathOf('killed') ? [] : [expect.stringContaining(`${path} is not writable: Pharos reads a copy`)],
+      )
       expect(await reader.search({ query: 'lighthouse', limit: 5 })).toHaveLength(1)
       expect((await reader.jobLog.listTypes()).map(({ name }) => name)).toContain('docs')
       const refused = { code: 'LIBRARY_READ_ONLY', details: { library: path } }
@@ -303,16 +306,16 @@ describe('a library on a disk that can only be read', () => {
       expect(await reader.listSources()).toHaveLength(1)
       await reader.close()
     }
-    await expect(openSqliteStore(at('torn'))).rejects.toMatchObject({ code: 'LIBRARY_LOCKED' })
-    const elsewhere = mountDisk()
-    elsewhere.fill()
-    vi.stubEnv('TMPDIR', elsewhere.folder)
-    await expect(openSqliteStore(at('moved'))).rejects.toMatchObject({
+    await expect(openSqliteStore(pathOf('torn'))).rejects.toMatchObject({ code: 'LIBRARY_LOCKED' })
+    const fullDisk = mountDisk()
+    fullDisk.fill()
+    vi.stubEnv('TMPDIR', fullDisk.folder)
+    await expect(openSqliteStore(pathOf('moved'))).rejects.toMatchObject({
       code: 'LIBRARY_FULL',
-      details: { library: at('moved'), problem: expect.stringContaining(elsewhere.folder) },
+      details: { library: pathOf('moved'), problem: expect.stringContaining(fullDisk.folder) },
     })
     vi.unstubAllEnvs()
-    for (const path of [at('old'), at('none')]) {
+    for (const path of [pathOf('old'), pathOf('none')]) {
       await expect(openSqliteStore(path)).rejects.toMatchObject({
         code: 'LIBRARY_READ_ONLY',
         details: { library: path },
@@ -321,7 +324,7 @@ describe('a library on a disk that can only be read', () => {
   })
 })
 
-/** A small disk of its own. */
+/** A small disk that a test has mounted. */
 interface Disk {
   readonly folder: string
   /** The path for the library. */
@@ -349,7 +352,7 @@ function mountDisk(): Disk {
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MB}m`, 'tmpfs', folder], { stdio: 'pipe' })
   } catch (cause) {
     rmdirSync(folder)
-    throw new Error('this test needs the right to mount a file system of its own', { cause })
+    throw new Error('this test needs the right to mount a file system', { cause })
   }
   mounted.push(folder)
   const ballast = join(folder, 'ballast')

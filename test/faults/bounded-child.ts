@@ -8,7 +8,7 @@ export interface BoundedRun {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
-  /** Resident memory of this process at its worst moment so far. */
+  /** Peak resident memory of this process so far. */
   readonly maxRssMb: number
   readonly cpuSeconds: number
 }

@@ -9,13 +9,13 @@ import type { BoundedRun } from './bounded-child.ts'
 
 /* Runs of the program that have to end well, in time and in bounded memory. */
 
-/** Whether tests use full sizes instead of the short form. */
+/** Whether this is a long run, in which tests use full sizes. */
 export const isLong: boolean = process.env['TEST_LONG'] !== undefined
 
 /** Names a file for the figures of every run. */
 const reportFile = process.env['TEST_REPORT']
 
-/** Timeout of a hanging run, even on a busy machine. */
+/** Timeout of a run: even on a busy machine, a run that takes longer hangs. */
 const RUN_TIMEOUT_SECONDS = isLong ? 600 : 250
 
 /** Limit for the CPU time of a run, which depends little on other load. */
@@ -33,14 +33,14 @@ export function extendTestTimeout(): void {
  * fails or exceeds a limit; the next run gets a new process. With TEST_LONG every run gets a new process.
  */
 export class BoundedProgram {
-  readonly #shop: ProgramSandbox
+  readonly #sandbox: ProgramSandbox
   readonly #maxRssMb: number
   #child: ChildProcess | undefined
   /** Output of the process outside of a run. */
   #stray = ''
 
-  constructor(shop: ProgramSandbox, maxRssMb: number) {
-    this.#shop = shop
+  constructor(sandbox: ProgramSandbox, maxRssMb: number) {
+    this.#sandbox = sandbox
     this.#maxRssMb = maxRssMb
   }
 
@@ -54,19 +54,19 @@ export class BoundedProgram {
 
   /** Runs the program, which may fail, and checks its limits. */
   async tryRun(args: readonly string[]): Promise<Outcome> {
-    let isSpent = true
+    let needsNewProcess = true
     try {
       const started = performance.now()
-      const { maxRssMb, cpuSeconds, ...outcome } = await this.#ask(args)
+      const { maxRssMb, cpuSeconds, ...outcome } = await this.#execute(args)
       const seconds = (performance.now() - started) / 1000
       expect({ ...outcome, stdout: '' }).toMatchObject({ code: expect.any(Number), signal: null })
       report([`${seconds.toFixed(1)} s`, `${cpuSeconds.toFixed(1)} cpu-s`, `${maxRssMb.toFixed(0)} MB`])
       expect(maxRssMb).toBeLessThan(this.#maxRssMb)
       expect(cpuSeconds).toBeLessThan(MAX_CPU_SECONDS)
-      isSpent = isLong
+      needsNewProcess = isLong
       return outcome
     } finally {
-      if (isSpent) await this.end()
+      if (needsNewProcess) await this.end()
     }
   }
 
@@ -81,7 +81,7 @@ export class BoundedProgram {
   }
 
   /** Resolves with the result of a run, or with the end of its process. */
-  #ask(args: readonly string[]): Promise<Outcome & BoundedRun> {
+  #execute(args: readonly string[]): Promise<Outcome & BoundedRun> {
     this.#child ??= this.#start()
     const child = this.#child
     // Documents are read in a child process, so its memory is watched too.
@@ -103,7 +103,7 @@ export class BoundedProgram {
   }
 
   #start(): ChildProcess {
-    const { folder, environment } = this.#shop
+    const { folder, environment } = this.#sandbox
     const stdio = ['ignore', 'pipe', 'pipe', 'ipc'] as const
     const child = fork(SCRIPT, { cwd: folder, env: environment, execArgv: [], stdio: [...stdio] })
     this.#stray = ''

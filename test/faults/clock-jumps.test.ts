@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => site.close())
 
 /** A library whose clock can be set. */
-async function stageClock() {
+async function createClockFixture() {
   const { library, source, readContent } = await createFixtureOn(site, '/', { scope: SCOPE }, { concurrency: 4 })
   let offset = 0
   const clock = { ...library.clock, now: () => library.clock.now() + offset }
@@ -35,23 +35,23 @@ async function stageClock() {
 }
 
 /** Crawls until the given number of pages is settled, like a process that is killed then: the end of the crawl is not recorded. */
-async function breakOff(library: OpenLibrary, source: Parameters<typeof crawlSource>[1], settled: number) {
+async function crawlPartly(library: OpenLibrary, source: Parameters<typeof crawlSource>[1], settled: number) {
   const store = { ...library.store, endCrawl: async () => undefined }
-  let left = settled
+  let remaining = settled
   for await (const { type } of crawlSource(
     { ...library, store },
     source,
     { kind: 'add' },
     AbortSignal.timeout(120_000),
   ))
-    if (type === 'settled' && --left === 0) break
+    if (type === 'settled' && --remaining === 0) break
 }
 
 describe('a clock change', () => {
   test.each([DAY, -DAY, 3 * 60_000])('of %i ms has no effect between two runs', async (ms) => {
-    const { library, source, dump, jump } = await stageClock()
+    const { library, source, dump, jump } = await createClockFixture()
     jump(-ms)
-    await breakOff(library, source, 15)
+    await crawlPartly(library, source, 15)
     await expect(library.store.listCrawls(source.id, 1)).resolves.toMatchObject([{ state: 'running' }])
     jump(ms)
     await expect(reportSource(library, source)).resolves.toMatchObject({ isRunning: false, isInterrupted: true })
@@ -62,7 +62,7 @@ describe('a clock change', () => {
   })
 
   test('has no effect during a run if it goes into the future', async () => {
-    const { library, source, dump, jump } = await stageClock()
+    const { library, source, dump, jump } = await createClockFixture()
     let settled = 0
     const store = {
       ...library.store,

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { compareUtf8 } from '../../src/core/text/order.ts'
 import { type Answer, type AnswerParts, openSite, page, redirect, sitemap, text } from '../sites/site.ts'
 
-/** Faults of a site, as consecutive shares of the requests for its pages. */
+/** For each fault of a site, the share of page requests that it affects. */
 export interface FaultRates {
   /** Takes 0.2 to 2 s. */
   readonly slow?: number
@@ -43,7 +43,7 @@ export interface FaultySite {
 }
 
 /** Pages in a section. */
-const SECTION = 20
+const SECTION_SIZE = 20
 /** Every tenth page appears and disappears, never so many at once that the loss gate would keep them. */
 const EPHEMERAL_EVERY = 10
 const LARGE_PAGES = 2
@@ -60,37 +60,37 @@ export async function openFaultySite(options: FaultySiteOptions): Promise<Faulty
   const { address, size, largeBytes, faultRates } = options
   const site = await openSite({}, { address })
   const pages = Array.from({ length: size }, (_, i) => ({
-    path: i < LARGE_PAGES ? `/large/${i}` : `/section/${Math.floor(i / SECTION)}/${wordAt(address, i)}-${i}`,
+    path: i < LARGE_PAGES ? `/large/${i}` : `/section/${Math.floor(i / SECTION_SIZE)}/${wordAt(address, i)}-${i}`,
     isLarge: i < LARGE_PAGES,
-    isFleeting: i % EPHEMERAL_EVERY === EPHEMERAL_EVERY - 1,
-    isThere: true,
+    isEphemeral: i % EPHEMERAL_EVERY === EPHEMERAL_EVERY - 1,
+    isPresent: true,
     version: 0,
-    asked: 0,
+    requestCount: 0,
   }))
   type SitePage = (typeof pages)[number]
-  const sections = Array.from({ length: Math.ceil(size / SECTION) }, (_, i) => `/section/${i}`)
-  const pagesOf = (i: number) => pages.slice(i * SECTION, (i + 1) * SECTION)
-  const present = () => pages.filter(({ isThere }) => isThere)
-  let isCalm = false
+  const sections = Array.from({ length: Math.ceil(size / SECTION_SIZE) }, (_, i) => `/section/${i}`)
+  const pagesOf = (i: number) => pages.slice(i * SECTION_SIZE, (i + 1) * SECTION_SIZE)
+  const present = () => pages.filter(({ isPresent }) => isPresent)
+  let areFaultsCleared = false
   let turns = 0
-  let forgotten = 0
+  let clearedRequests = 0
 
   const answer = (one: SitePage, write: () => string | AnswerParts): Answer => {
     return (request) => {
-      const chance = draw(address, one.path, one.asked++)
-      const trouble = isCalm ? undefined : pick(faultRates, chance)
-      if (trouble === 'reset') request.socket.resetAndDestroy()
-      const delayMs = trouble === 'silent' ? SILENT_MS : trouble === 'slow' ? 200 + 1800 * draw(chance) : 0
-      const failure = trouble === undefined ? undefined : FAILURES[trouble]
-      const written = failure ?? (one.isThere ? write() : { status: 404, body: 'not found' })
+      const chance = draw(address, one.path, one.requestCount++)
+      const fault = areFaultsCleared ? undefined : pick(faultRates, chance)
+      if (fault === 'reset') request.socket.resetAndDestroy()
+      const delayMs = fault === 'silent' ? SILENT_MS : fault === 'slow' ? 200 + 1800 * draw(chance) : 0
+      const failure = fault === undefined ? undefined : FAILURES[fault]
+      const written = failure ?? (one.isPresent ? write() : { status: 404, body: 'not found' })
       const parts = typeof written === 'string' ? { body: written } : written
       return delayMs === 0 ? parts : { ...parts, delayMs }
     }
   }
   const writePage = (one: SitePage, i: number): string | AnswerParts => {
-    const more = writeText(`${one.path} ${one.version}`, one.isLarge ? largeBytes : 3000)
+    const paragraphs = writeText(`${one.path} ${one.version}`, one.isLarge ? largeBytes : 3000)
     const title = `About ${wordAt(one.path)} ${wordAt(one.path, 'second')}`
-    const body = page(title, [sections[Math.floor(i / SECTION)] ?? '/']).replace('<ul>', `${more}<ul>`)
+    const body = page(title, [sections[Math.floor(i / SECTION_SIZE)] ?? '/']).replace('<ul>', `${paragraphs}<ul>`)
     if (i % 3 !== 0) return body
     return { headers: { 'content-encoding': 'gzip' }, body: gzipSync(body, { level: 1 }) }
   }
@@ -106,11 +106,11 @@ export async function openFaultySite(options: FaultySiteOptions): Promise<Faulty
   pages.forEach((one, i) => {
     site.pages.set(one.path, answer(one, writer(one, i)))
     // Earlier addresses of pages, which redirect.
-    if (i % SECTION === 5) site.pages.set(`/old/${i}`, redirect(one.path))
+    if (i % SECTION_SIZE === 5) site.pages.set(`/old/${i}`, redirect(one.path))
   })
   sections.forEach((path, i) => {
-    const links = () => pagesOf(i).flatMap((one) => (one.isThere ? [one.path] : []))
-    site.pages.set(path, () => page(`Section ${wordAt(path)}`, [...links(), `/old/${i * SECTION + 5}`, '/']))
+    const links = () => pagesOf(i).flatMap((one) => (one.isPresent ? [one.path] : []))
+    site.pages.set(path, () => page(`Section ${wordAt(path)}`, [...links(), `/old/${i * SECTION_SIZE + 5}`, '/']))
   })
   site.pages.set('/', page('Home', sections))
   site.pages.set('/robots.txt', text('User-agent: *\nDisallow: /private\n'))
@@ -118,18 +118,18 @@ export async function openFaultySite(options: FaultySiteOptions): Promise<Faulty
 
   return {
     origin: site.origin,
-    countRequests: () => forgotten + site.requests.length,
+    countRequests: () => clearedRequests + site.requests.length,
     changePages() {
       turns++
       for (const one of pages) {
         if (draw(address, one.path, turns, 'change') < (one.isLarge ? 0.5 : 0.1)) one.version++
-        if (one.isFleeting && draw(address, one.path, turns, 'vanish') < 0.2) one.isThere = !one.isThere
+        if (one.isEphemeral && draw(address, one.path, turns, 'vanish') < 0.2) one.isPresent = !one.isPresent
       }
-      forgotten += site.requests.length
+      clearedRequests += site.requests.length
       site.clearRequests()
     },
     clearFaults() {
-      isCalm = true
+      areFaultsCleared = true
     },
     paths: () => ['/', ...sections, ...present().map(({ path }) => path)].sort(compareUtf8),
     close: () => site.close(),
@@ -142,9 +142,9 @@ const FAILURES: Readonly<Partial<Record<keyof FaultRates, AnswerParts>>> = {
   limited: { status: 429, body: 'too many requests' },
 }
 
-function pick(troubles: FaultRates, chance: number): keyof FaultRates | undefined {
+function pick(faultRates: FaultRates, chance: number): keyof FaultRates | undefined {
   let sum = 0
-  for (const [name, share] of Object.entries(troubles)) {
+  for (const [name, share] of Object.entries(faultRates)) {
     sum += share
     if (chance < sum) return name as keyof FaultRates
   }

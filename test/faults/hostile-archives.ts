@@ -12,12 +12,12 @@ export interface HostileArchive {
   readonly outcome: Readonly<Record<string, string>> | string
 }
 
-/** A file that must not be lost beside the others. */
+/** A valid file that must be indexed although the files beside it are malicious. */
 export const GOOD: RawMember = { name: 'good.md', content: '# Good\n\nThe neighbour that must not be lost.\n' }
 
 const MEGABYTE = 2 ** 20
 const ZEROS = '\0'.repeat(20 * MEGABYTE)
-const RATIO = 'unpacked it is more than 200 times as large as packed'
+const RATIO = 'it is more than 200 times as large when unpacked'
 
 /** Archives by their names. */
 export function hostileArchives(): Readonly<Record<string, HostileArchive>> {
@@ -36,7 +36,7 @@ function bombs(): Record<string, HostileArchive> {
     'overlap.zip': overlapping(),
     'total.zip': {
       write: () => writeZip([GOOD, ...[1, 2, 3, 4, 5].map((i) => ({ name: `${i}.md`, content: 'x', size: 2 ** 28 }))]),
-      outcome: 'unpacked it has more than 1073741824 bytes (maxArchiveBytes)',
+      outcome: 'it has more than 1073741824 bytes when unpacked (maxArchiveBytes)',
     },
   }
 }
@@ -181,13 +181,16 @@ function falseHeaders(): Record<string, HostileArchive> {
 function wrongExtensions(): Record<string, HostileArchive> {
   const png = Buffer.concat([Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), Buffer.alloc(2000, 7)])
   return {
-    'png.zip': { write: () => png, outcome: 'it is no zip archive' },
-    'png.tar.gz': { write: () => png, outcome: 'it is no tar archive' },
-    'tar.zip': { write: () => writeTar([GOOD]), outcome: 'it is no zip archive' },
-    'zip.tgz': { write: () => writeZip([GOOD]), outcome: 'its name says tar, and its content is a zip archive' },
-    'text.tar.zst': { write: () => Buffer.from(GOOD.content.repeat(50)), outcome: 'it is no tar archive' },
-    'gzip.tar.gz': { write: () => gzipSync(Buffer.from(GOOD.content.repeat(50))), outcome: 'it is no tar archive' },
-    'empty.zip': { write: () => Buffer.alloc(0), outcome: 'it is no zip archive' },
+    'png.zip': { write: () => png, outcome: 'it is not a zip archive' },
+    'png.tar.gz': { write: () => png, outcome: 'it is not a tar archive' },
+    'tar.zip': { write: () => writeTar([GOOD]), outcome: 'it is not a zip archive' },
+    'zip.tgz': { write: () => writeZip([GOOD]), outcome: 'its name says tar, but its content is a zip archive' },
+    'text.tar.zst': { write: () => Buffer.from(GOOD.content.repeat(50)), outcome: 'it is not a tar archive' },
+    'gzip.tar.gz': {
+      write: () => gzipSync(Buffer.from(GOOD.content.repeat(50))),
+      outcome: 'it is not a tar archive',
+    },
+    'empty.zip': { write: () => Buffer.alloc(0), outcome: 'it is not a zip archive' },
   }
 }
 
@@ -208,7 +211,7 @@ function crowds(): Record<string, HostileArchive> {
     },
     'names.tar.gz': {
       write: () => gzipSync(writeTar(named.flat())),
-      outcome: 'the names of its members are too long for so many',
+      outcome: 'the names of its members are too long in total',
     },
     'million.zip': { write: () => writeZip(members()), outcome: 'it has more than 250000 members' },
     'million.tar.gz': {

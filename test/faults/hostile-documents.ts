@@ -23,11 +23,12 @@ export interface HostileFile {
 /** Script text that must not appear in any page. */
 export const SCRIPT = 'stealTheLamp()'
 
-/** The full number, or a hundredth of it in the short form. */
-function many(count: number): number {
+/** The full number in a long run, otherwise a hundredth of it. */
+function scale(count: number): number {
   return isLong ? count : count / 100
 }
 
+/** Entities that each expand to ten of the previous one, known as the billion laughs attack. */
 const LAUGHS = Array.from({ length: 9 }, (_, i) => `<!ENTITY e${i + 1} "${`&e${i};`.repeat(10)}">`).join('')
 
 /** Documents of every format, by their paths. */
@@ -40,7 +41,7 @@ function office({ url, file }: Bait): Record<string, HostileFile> {
     `<!DOCTYPE d [<!ENTITY e SYSTEM "${entity}">]><w:document><w:body>${docxParagraph('&e;')}</w:body></w:document>`
   const laughs = `<!DOCTYPE d [<!ENTITY e0 "ha">${LAUGHS}]><d>&e9;</d>`
   const entities = { outcome: 'skipped damaged it defines entities of its own, which are not resolved' }
-  const elsewhere = relations(
+  const externalRelations = relations(
     relation('s', 'styles', `${url}/styles.xml`, 'External'),
     relation('n', 'numbering', `../../../../../../../..${file}`),
     relation('t', 'attachedTemplate', `${url}/template.dotm`, 'External'),
@@ -55,7 +56,7 @@ function office({ url, file }: Bait): Record<string, HostileFile> {
     'laughs.docx': { content: docx(docxParagraph('x'), { 'word/styles.xml': laughs }), ...entities },
     'relations.docx': {
       content: docx(docxParagraph('A quiet document.'), {
-        'word/_rels/document.xml.rels': elsewhere,
+        'word/_rels/document.xml.rels': externalRelations,
       }),
       outcome: 'indexed',
     },
@@ -65,8 +66,8 @@ function office({ url, file }: Bait): Record<string, HostileFile> {
     },
     'bomb.pptx': { content: zeros('[Content_Types].xml'), outcome: 'skipped damaged it has no document in it' },
     'deep.docx': {
-      content: docx('<w:sdt>'.repeat(many(1e5))),
-      outcome: 'skipped too-large its elements stand more than 200 deep in each other',
+      content: docx('<w:sdt>'.repeat(scale(1e5))),
+      outcome: 'skipped too-large its elements are nested more than 200 levels deep',
     },
     'entities.odt': {
       content: zipSync({
@@ -83,17 +84,17 @@ function office({ url, file }: Bait): Record<string, HostileFile> {
     },
     'formulas.xlsx': {
       content: xlsx(
-        `<sheetData>${Array.from({ length: many(1e5) }, (_, i) => `<row r="${i + 1}"><c r="A${i + 1}"><f t="shared" si="0"/><v>${i}</v></c></row>`).join('')}</sheetData>`,
+        `<sheetData>${Array.from({ length: scale(1e5) }, (_, i) => `<row r="${i + 1}"><c r="A${i + 1}"><f t="shared" si="0"/><v>${i}</v></c></row>`).join('')}</sheetData>`,
       ),
       outcome: 'indexed',
     },
     'script.epub': { content: epub({ 'a.xhtml': chapter }), outcome: 'skipped container' },
     'groups.rtf': {
-      content: `{\\rtf1 A quiet letter. ${'{'.repeat(many(1e6))}\\par deep`,
-      outcome: 'skipped too-large its groups stand more than 200 deep in each other',
+      content: `{\\rtf1 A quiet letter. ${'{'.repeat(scale(1e6))}\\par deep`,
+      outcome: 'skipped too-large its groups are nested more than 200 levels deep',
     },
     'objects.rtf': {
-      content: `{\\rtf1 A quiet letter. {\\object\\objemb{\\*\\objclass Package}{\\*\\objdata ${'4d5a'.repeat(many(1e6))}}}{\\field{\\*\\fldinst INCLUDETEXT "${file}"}{\\fldrslt shown}}{\\*\\template ${url}/x.dot}\\par}`,
+      content: `{\\rtf1 A quiet letter. {\\object\\objemb{\\*\\objclass Package}{\\*\\objdata ${'4d5a'.repeat(scale(1e6))}}}{\\field{\\*\\fldinst INCLUDETEXT "${file}"}{\\fldrslt shown}}{\\*\\template ${url}/x.dot}\\par}`,
       outcome: 'indexed',
     },
   }
@@ -102,19 +103,19 @@ function office({ url, file }: Bait): Record<string, HostileFile> {
 function pdfs({ url, file }: Bait): Record<string, HostileFile> {
   const [catalogue = '', tree = '', font = '', page = '', content = ''] = pdfPages(pdfLines('A quiet page.'))
   const actions = `<</Type/Catalog/Pages 2 0 R/OpenAction<</S/JavaScript/JS(${SCRIPT.replace('()', '')})/Next<</S/URI/URI(${url})>>>>/AA<</WC<</S/Launch/F(${file})>>>>>>`
-  const form = (text: string, more = '') =>
-    `<</Type/XObject/Subtype/Form/BBox[0 0 600 800]${more}/Length ${text.length}>>stream\n${text}\nendstream`
+  const form = (text: string, extra = '') =>
+    `<</Type/XObject/Subtype/Form/BBox[0 0 600 800]${extra}/Length ${text.length}>>stream\n${text}\nendstream`
   const drawing = page.replace('/Font', '/XObject<</X 6 0 R>>/Font')
   const draw = '/X Do'
   return {
     'objects.pdf': {
-      content: pdf([catalogue, tree, font, page, content, ...Array<string>(many(1e6)).fill('null')]),
+      content: pdf([catalogue, tree, font, page, content, ...Array<string>(scale(1e6)).fill('null')]),
       outcome: 'indexed',
     },
     'actions.pdf': { content: pdf([actions, tree, font, page, content]), outcome: 'indexed' },
     'tree.pdf': {
       content: pdf([catalogue, '<</Type/Pages/Kids[2 0 R 2 0 R]/Count 2>>', font, page, content]),
-      outcome: 'skipped damaged it is no PDF that can be read',
+      outcome: 'skipped damaged it is not a readable PDF',
     },
     'count.pdf': {
       content: pdf([catalogue, '<</Type/Pages/Kids[4 0 R]/Count 2147483647>>', font, page, content]),
@@ -157,7 +158,7 @@ function markup({ url, file, program }: Bait): Record<string, HostileFile> {
       content: `.TH INCLUDE 1\n.SH NAME\ninclude \\- ${text}\n.so ${file}\n.mso ${file}\n.sy ${program}\n.pso ${program}\n.pi ${program}\n.open f ${file}.trace\n.write f x\n.cf ${file}\n.trf ${file}\n`,
       outcome: 'indexed',
     },
-    'man1/elsewhere.1': { content: `.so ${file}\n`, outcome: `skipped empty it only names another page: ${file}` },
+    'man1/elsewhere.1': { content: `.so ${file}\n`, outcome: `skipped empty it only includes another page: ${file}` },
     'page.mdx': {
       content: `import x from '${url}/x.js'\nexport const y = require('child_process').execSync(${JSON.stringify(program)})\n\n# Title\n\n${text} {${SCRIPT}}\n\n<script>${SCRIPT}</script>\n\n<Include file="${file}" />\n`,
       outcome: 'indexed',
@@ -198,11 +199,11 @@ function data({ url, file, program }: Bait): Record<string, HostileFile> {
   }
   return {
     'notes.ipynb': { content: JSON.stringify({ cells, metadata: {}, nbformat: 4 }), outcome: 'indexed' },
-    'columns.csv': { content: `${'a,'.repeat(many(1e6))}\n${'1,'.repeat(many(1e6))}\n`, outcome: 'indexed' },
-    'rows.csv': { content: 'a,b\n'.repeat(many(1e6)), outcome: 'indexed' },
+    'columns.csv': { content: `${'a,'.repeat(scale(1e6))}\n${'1,'.repeat(scale(1e6))}\n`, outcome: 'indexed' },
+    'rows.csv': { content: 'a,b\n'.repeat(scale(1e6)), outcome: 'indexed' },
     'aliases.yaml': {
       content: `openapi: 3.0.0\na0: &a0 [x, x]\n${aliases}\n`,
-      outcome: 'skipped too-large its anchors stand for too much',
+      outcome: 'skipped too-large its YAML aliases expand to too much data',
     },
     'circular.json': { content: JSON.stringify(circular), outcome: 'skipped container' },
   }
@@ -217,18 +218,18 @@ function wrongExtensions(): Record<string, HostileFile> {
     return names.split(' ').map((name) => [name, { content, outcome: `skipped ${why}` }] as const)
   }
   const noZip = 'damaged it is not a zip archive'
-  const noPdf = 'damaged it is no PDF that can be read'
+  const noPdf = 'damaged it is not a readable PDF'
   return Object.fromEntries([
     ...all(tar, 'tar.docx tar.pptx tar.xlsx tar.odt tar.epub', noZip),
     ...all(png, 'png.docx png.epub', noZip),
     ...all(word.subarray(0, 300), 'cut.docx cut.epub', noZip),
     ...all(png, 'png.pdf', noPdf),
     ...all(word, 'word.pdf', noPdf),
-    ...all(word, 'word.xlsx', 'damaged it holds no workbook'),
-    ...all(word, 'word.pptx', 'damaged it holds no presentation'),
+    ...all(word, 'word.xlsx', 'damaged it contains no workbook'),
+    ...all(word, 'word.pptx', 'damaged it contains no presentation'),
     ...all(word, 'word.odt', 'damaged it has no document in it'),
     ...all(word, 'word.epub', 'damaged it has no book in it'),
-    ...all(word, 'word.rtf', 'damaged it does not begin as RTF does'),
-    ...all(word, 'word.ipynb', 'not-text it holds bytes that are no text'),
+    ...all(word, 'word.rtf', 'damaged it does not start like an RTF file'),
+    ...all(word, 'word.ipynb', 'not-text it contains bytes that are not text'),
   ])
 }

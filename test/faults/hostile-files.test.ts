@@ -15,19 +15,19 @@ import { BoundedProgram, extendTestTimeout, isLong } from './bounded.ts'
  */
 
 const MB = 2 ** 20
-/** Resident memory of the program at its worst moment. */
+/** Limit of the peak resident memory of the program. */
 const MAX_RSS_MB = isLong ? 4000 : 900
 
 extendTestTimeout()
 
 const GOOD = '# Good\n\nThe neighbour that must not be lost.\n'
 
-const shop = new ProgramSandbox()
-const program = new BoundedProgram(shop, MAX_RSS_MB)
+const sandbox = new ProgramSandbox()
+const program = new BoundedProgram(sandbox, MAX_RSS_MB)
 
 beforeEach(() => {
-  fs.rmSync(shop.path('source'), { recursive: true, force: true })
-  shop.write({
+  fs.rmSync(sandbox.path('source'), { recursive: true, force: true })
+  sandbox.write({
     'source/good.md': GOOD,
     'source/zz-last.py': 'def last():\n    return 1\n',
   })
@@ -35,7 +35,7 @@ beforeEach(() => {
 
 afterAll(async () => {
   await program.end()
-  shop.remove()
+  sandbox.remove()
 })
 
 interface Packed {
@@ -53,7 +53,7 @@ async function pack(flags: readonly string[] = []): Promise<Packed> {
   const args = ['pack', 'source', '--out', 'out.zip', '--no-cache', '--json', ...flags]
   const stdout = await program.run(args)
   const { warnings } = JSON.parse(stdout) as { warnings: { path: string; code: string }[] }
-  const { chunks } = readPack(shop.path('out.zip'))
+  const { chunks } = readPack(sandbox.path('out.zip'))
   expect(chunks.find((chunk) => chunk.path === 'good.md')?.content).toBe(GOOD.trim())
   expect(chunks.find((chunk) => chunk.path === 'zz-last.py')?.symbol).toBe('last')
   const paths = new Set(chunks.map((chunk) => chunk.path))
@@ -61,7 +61,7 @@ async function pack(flags: readonly string[] = []): Promise<Packed> {
     warnings: [...new Set(warnings.map((warning) => warning.code))],
     warned: warnings.map((warning) => warning.path),
     files: [...paths].filter((path) => path !== 'good.md' && path !== 'zz-last.py'),
-    longestChunk: chunks.reduce((most, chunk) => Math.max(most, chunk.content.length), 0),
+    longestChunk: chunks.reduce((longest, chunk) => Math.max(longest, chunk.content.length), 0),
   }
 }
 
@@ -80,7 +80,7 @@ function noise(bytes: number): Buffer {
   return Buffer.concat(blocks).subarray(0, bytes)
 }
 
-/** Content by name, as a function of its size. Each one is a file of its own. */
+/** Functions that create the content of a file of a given size, by file name. */
 type Cases = Readonly<Record<string, (bytes: number) => string | Uint8Array>>
 
 const DEPTH = 100_000
@@ -90,11 +90,11 @@ const CODE_DEPTH = isLong ? DEPTH : 10_000
 const FOLDS = isLong ? DEPTH : 5000
 const CODE = ['js', 'ts', 'tsx', 'py', 'c', 'cpp', 'go', 'rs', 'java', 'rb', 'sh']
 
-/** Files that the short form tries at the full size of the limit, too. */
-const FULL = ['array.json']
+/** Files that a short run also tries at the full size of the limit. */
+const FULL_SIZE_FILES = ['array.json']
 
 /** Files without any text, which need neither a chunk nor a warning. */
-const NOTHING_TO_SEE = ['empty-lines.txt', 'comments.html']
+const FILES_WITHOUT_TEXT = ['empty-lines.txt', 'comments.html']
 
 /** Files whose size grows with the limits. */
 const LARGE: Cases = {
@@ -168,7 +168,7 @@ const DEEP: Cases = {
   'objects.json': () => `${'{"a":'.repeat(DEPTH)}1${'}'.repeat(DEPTH)}`,
   ...Object.fromEntries(
     Object.entries(SHAPES).flatMap(([shape, text], i) => {
-      // Otherwise each shape is tried with every fourth language, and each language with every fourth shape.
+      // A short run tries each shape with every fourth language, and each language with every fourth shape.
       const kinds = CODE.filter((_, k) => isLong || (i + k) % 4 === 0)
       return kinds.map((kind) => [`${shape}.${kind}`, () => text] as const)
     }),
@@ -191,22 +191,23 @@ const PATTERNS: Cases = {
   'passwords.txt': (bytes) => fill('password="abcdefghij"\n', bytes),
 }
 
-/** Cases that are packed together: each alone in the long form, otherwise a few of a kind. */
+/** Cases that are packed together: one at a time in a long run, otherwise a few of a kind. */
 function group(cases: Cases): [string, string[]][] {
-  const most = isLong ? 1 : 4
+  const maxGroupSize = isLong ? 1 : 4
   const kinds = Object.values(Object.groupBy(Object.keys(cases), (name) => extname(name)))
   const groups = kinds.flatMap((names = []) => {
-    return Array.from({ length: Math.ceil(names.length / most) }, (_, i) => names.slice(i * most, (i + 1) * most))
+    const count = Math.ceil(names.length / maxGroupSize)
+    return Array.from({ length: count }, (_, i) => names.slice(i * maxGroupSize, (i + 1) * maxGroupSize))
   })
   return groups.map((names) => [names.join(' '), names])
 }
 
 /** Packs files, and expects chunks or a warning for each. */
 async function expectNoneLost(contents: Readonly<Record<string, string | Uint8Array>>, flags: readonly string[] = []) {
-  shop.write(Object.fromEntries(Object.entries(contents).map(([name, content]) => [`source/${name}`, content])))
+  sandbox.write(Object.fromEntries(Object.entries(contents).map(([name, content]) => [`source/${name}`, content])))
   const { files, warned, longestChunk } = await pack(flags)
-  const told = new Set([...files, ...warned, ...NOTHING_TO_SEE])
-  expect(Object.keys(contents).filter((name) => !told.has(name))).toEqual([])
+  const accountedFor = new Set([...files, ...warned, ...FILES_WITHOUT_TEXT])
+  expect(Object.keys(contents).filter((name) => !accountedFor.has(name))).toEqual([])
   expect(longestChunk).toBeLessThanOrEqual(8000)
 }
 
@@ -223,7 +224,7 @@ describe('at the default limits', () => {
     return expectNoneLost(create(PATTERNS, names, (isLong ? 10 : 0.3) * MB - 100))
   })
 
-  test.each(isLong ? [] : FULL)('%s gives chunks at its full size', (name) =>
+  test.each(isLong ? [] : FULL_SIZE_FILES)('%s gives chunks at its full size', (name) =>
     expectNoneLost(create(LARGE, [name], 10 * MB - 100)),
   )
 
@@ -232,25 +233,25 @@ describe('at the default limits', () => {
   )('every deep file of the kind %s gives chunks', async (kind, names = []) => {
     // Code parsers need most of the memory limit, so the process starts fresh.
     if (kind === 'code') await program.end()
-    shop.write(Object.fromEntries(names.map((name) => [`source/${name}`, DEEP[name]?.(0) ?? ''])))
+    sandbox.write(Object.fromEntries(names.map((name) => [`source/${name}`, DEEP[name]?.(0) ?? ''])))
     const { files, longestChunk } = await pack()
     expect(files).toEqual(names.toSorted(compareUtf8))
     expect(longestChunk).toBeLessThanOrEqual(8000)
   })
 
   test('fifty megabytes on one line are left out with a warning', async () => {
-    shop.write({ 'source/one-line.txt': fill('word ', 50 * MB) })
+    sandbox.write({ 'source/one-line.txt': fill('word ', 50 * MB) })
     expect(await pack()).toMatchObject({ warnings: ['max_file_bytes'], files: [] })
   })
 
   test('a file with NUL bytes is text by its extension, or left out with a warning', async () => {
-    shop.write({ 'source/a.md': '# A\n\nx\0y\n', 'source/b': 'x\0y\n' })
+    sandbox.write({ 'source/a.md': '# A\n\nx\0y\n', 'source/b': 'x\0y\n' })
     expect(await pack()).toMatchObject({ warnings: ['binary'], files: ['a.md'] })
   })
 
   test('UTF-16 is detected by its byte order mark, and half a character makes the file unreadable', async () => {
     const text = Buffer.from('\ufeff# Titel\n\nWörter\n', 'utf16le')
-    shop.write({
+    sandbox.write({
       'source/le.md': text,
       'source/odd.md': text.subarray(0, -1),
       'source/be.md': Buffer.from(text).swap16(),
@@ -259,16 +260,17 @@ describe('at the default limits', () => {
   })
 
   test('circular links are skipped', async () => {
-    fs.mkdirSync(shop.path('source/sub'))
-    fs.symlinkSync('..', shop.path('source/sub/up'))
-    fs.symlinkSync('b', shop.path('source/a'))
-    fs.symlinkSync('a', shop.path('source/b'))
+    fs.mkdirSync(sandbox.path('source/sub'))
+    fs.symlinkSync('..', sandbox.path('source/sub/up'))
+    fs.symlinkSync('b', sandbox.path('source/a'))
+    fs.symlinkSync('a', sandbox.path('source/b'))
     expect(await pack()).toMatchObject({ warnings: [], files: [] })
   })
 
   test('thousands of small files are all packed', async () => {
     const count = isLong ? 20_000 : 1000
-    shop.write(Object.fromEntries(Array.from({ length: count }, (_, i) => [`source/${i % 100}/${i}.md`, `# ${i}\n`])))
+    const files = Array.from({ length: count }, (_, i) => [`source/${i % 100}/${i}.md`, `# ${i}\n`] as const)
+    sandbox.write(Object.fromEntries(files))
     expect((await pack()).files).toHaveLength(count)
   })
 
@@ -281,7 +283,7 @@ describe('at the default limits', () => {
       '\\'.repeat(999),
     ]
     const name = `${'a'.repeat(200)}b`
-    shop.write({
+    sandbox.write({
       'source/.gitignore': `${rules.join('\n')}\n${fill('never*there*\n', 2 ** 16)}*.log\n`,
       [`source/${`${name}/`.repeat(10)}x.txt`]: 'kept',
       'source/x.log': 'ignored',

@@ -18,12 +18,12 @@ const MAX_RSS_MB = isLong ? 3500 : 1000
 
 extendTestTimeout()
 
-const shop = new ProgramSandbox()
-const program = new BoundedProgram(shop, MAX_RSS_MB)
+const sandbox = new ProgramSandbox()
+const program = new BoundedProgram(sandbox, MAX_RSS_MB)
 
 afterAll(async () => {
   await program.end()
-  shop.remove()
+  sandbox.remove()
 })
 
 const PROSE = '<p>The visible paragraph, which has enough words to be the content of this page, comes last of all.</p>'
@@ -93,14 +93,14 @@ const TOO_LARGE = isLong ? ['a large table', 'many links', 'line breaks'] : []
 test.each(Object.keys(PAGES))(
   'the paragraph is extracted from a page with %s, or the page is refused as too large',
   async (name) => {
-    shop.write({ 'page.html': `<!doctype html><title>T</title><body>${PAGES[name]?.() ?? ''}</body>` })
+    sandbox.write({ 'page.html': `<!doctype html><title>T</title><body>${PAGES[name]?.() ?? ''}</body>` })
     const { code, stdout, stderr } = await program.tryRun([
       'extract',
       'page.html',
       '--url',
       'https://host.example/page',
     ])
-    if (code === 3 && TOO_LARGE.includes(name)) expect(stderr).toContain('it needs more memory than it may have')
+    if (code === 3 && TOO_LARGE.includes(name)) expect(stderr).toContain('it needs more memory than allowed')
     else
       expect({ code, stdout, stderr }).toEqual({
         code: 0,

@@ -20,15 +20,15 @@ import { type Bait, hostileDocuments, SCRIPT } from './hostile-documents.ts'
  * the figures.
  */
 
-/** Resident memory of the program at its worst moment. */
+/** Limit of the peak resident memory of the program. */
 const MAX_RSS_MB = isLong ? 1200 : 600
 
 const SECRET = 'the-word-that-nobody-may-read'
 
 extendTestTimeout()
 
-/** A workshop whose temporary files can be counted, and whose programs may contact this machine. */
-class WatchedWorkshop extends ProgramSandbox {
+/** A sandbox whose temporary files can be counted, and whose programs may contact this machine. */
+class WatchedSandbox extends ProgramSandbox {
   readonly variables: Record<string, string> = {}
 
   override get environment(): Record<string, string> {
@@ -41,8 +41,8 @@ class WatchedWorkshop extends ProgramSandbox {
   }
 }
 
-const shop = new WatchedWorkshop()
-const program = new BoundedProgram(shop, MAX_RSS_MB)
+const sandbox = new WatchedSandbox()
+const program = new BoundedProgram(sandbox, MAX_RSS_MB)
 let canary: Canary
 let bait: Bait
 
@@ -50,17 +50,17 @@ beforeAll(async () => {
   canary = await openCanary()
   bait = {
     url: `http://127.0.0.1:${canary.port}`,
-    file: shop.path('outside/secret.md'),
-    program: `touch ${shop.path('outside/ran')}`,
+    file: sandbox.path('outside/secret.md'),
+    program: `touch ${sandbox.path('outside/ran')}`,
   }
-  shop.write({ 'outside/secret.md': `# Secret\n\n${SECRET}\n`, 'temporary/mine': '' })
-  fs.mkdirSync(shop.path('library'))
+  sandbox.write({ 'outside/secret.md': `# Secret\n\n${SECRET}\n`, 'temporary/mine': '' })
+  fs.mkdirSync(sandbox.path('library'))
 })
 
 afterAll(async () => {
   await program.end()
   await canary.close()
-  shop.remove()
+  sandbox.remove()
 })
 
 let libraries = 0
@@ -72,19 +72,19 @@ function commandOf(name: string, library: string): string[] {
 
 /** Adds a tree, expects success, and returns its content in the library. */
 async function add(name: string): Promise<SourceContent> {
-  const path = shop.path(`library/${libraries++}.db`)
+  const path = sandbox.path(`library/${libraries++}.db`)
   await program.run(commandOf(name, path))
   expectNoTrace()
   const library = await openLibrary({ path, version: '0.0.0' })
   try {
     const [source] = await library.store.listSources()
     if (source === undefined) throw new Error('the library has no source')
-    const holdings = await readSourceContent(path, library, source, '')
-    for (const [page, { markdown }] of holdings.pages) {
+    const content = await readSourceContent(path, library, source, '')
+    for (const [page, { markdown }] of content.pages) {
       expect(markdown, page).not.toContain(SECRET)
       expect(markdown, page).not.toContain(SCRIPT)
     }
-    return holdings
+    return content
   } finally {
     await library.close()
   }
@@ -92,7 +92,7 @@ async function add(name: string): Promise<SourceContent> {
 
 /** Adds a tree, expects a refusal, and returns its reason. */
 async function refusalOf(name: string): Promise<string> {
-  const { code, stderr } = await program.tryRun(commandOf(name, shop.path('library/refused.db')))
+  const { code, stderr } = await program.tryRun(commandOf(name, sandbox.path('library/refused.db')))
   expectNoTrace()
   expect(code).not.toBe(0)
   const { error } = JSON.parse(stderr) as { error: { code: string; message: string } }
@@ -101,14 +101,14 @@ async function refusalOf(name: string): Promise<string> {
 
 /** Expects that a run left no files behind, and that no content escaped. */
 function expectNoTrace(): void {
-  const here = fs.readdirSync(shop.folder).filter((name) => name !== 'cache')
-  expect(here.filter((name) => !['library', 'outside', 'source', 'temporary'].includes(name))).toEqual([])
-  expect(fs.readdirSync(shop.path('temporary'))).toEqual(['mine'])
-  expect(fs.readdirSync(shop.path('outside'))).toEqual(['secret.md'])
+  const names = fs.readdirSync(sandbox.folder).filter((name) => name !== 'cache')
+  expect(names.filter((name) => !['library', 'outside', 'source', 'temporary'].includes(name))).toEqual([])
+  expect(fs.readdirSync(sandbox.path('temporary'))).toEqual(['mine'])
+  expect(fs.readdirSync(sandbox.path('outside'))).toEqual(['secret.md'])
   expect(canary).toMatchObject({ connections: 0, paths: [] })
 }
 
-/** `skipped damaged its content is damaged`, by paths */
+/** State, reason and explanation of each file, such as `skipped damaged its content is damaged`, by path. */
 function statesOf({ rows }: SourceContent): Record<string, string> {
   return Object.fromEntries(
     [...rows].map(([path, { state, reason, pattern, detail }]) => {
@@ -119,11 +119,12 @@ function statesOf({ rows }: SourceContent): Record<string, string> {
 
 test('hostile documents of every format get the expected state', async () => {
   const files = hostileDocuments(bait)
-  fs.rmSync(shop.path('source'), { recursive: true, force: true })
-  shop.write(Object.fromEntries(Object.entries(files).map(([name, { content }]) => [`source/docs/${name}`, content])))
-  shop.write({ 'source/docs/good.md': GOOD.content })
-  fs.symlinkSync(bait.file, shop.path('source/docs/link.md'))
-  fs.symlinkSync('..', shop.path('source/docs/up'))
+  fs.rmSync(sandbox.path('source'), { recursive: true, force: true })
+  const contents = Object.entries(files).map(([name, { content }]) => [`source/docs/${name}`, content] as const)
+  sandbox.write(Object.fromEntries(contents))
+  sandbox.write({ 'source/docs/good.md': GOOD.content })
+  fs.symlinkSync(bait.file, sandbox.path('source/docs/link.md'))
+  fs.symlinkSync('..', sandbox.path('source/docs/up'))
   expect(statesOf(await add('source/docs'))).toEqual({
     ...Object.fromEntries(Object.entries(files).map(([name, { outcome }]) => [name, outcome])),
     'circular.json#introduction': 'indexed',
@@ -139,7 +140,7 @@ describe('archives', () => {
   test.each(Object.entries(hostileArchives()))(
     '%s gets the expected states or refusal',
     async (name, { write, outcome }) => {
-      shop.write({ [`source/${name}`]: write() })
+      sandbox.write({ [`source/${name}`]: write() })
       if (typeof outcome === 'string') expect(await refusalOf(`source/${name}`)).toBe(`SOURCE_UNREADABLE: ${outcome}`)
       else expect(statesOf(await add(`source/${name}`))).toEqual({ ...outcome, 'good.md': 'indexed' })
     },
@@ -153,12 +154,12 @@ describe('an archive that is cut off', () => {
   test.each(Object.entries(wholeArchives()))(
     'is reported as truncated at every position (%s)',
     async (ending, bytes) => {
-      const places = isLong ? 100 : 10
+      const cutCount = isLong ? 100 : 10
       const end = bytes.length - (ending === 'tar' ? TAR_END_BYTES : 0)
       const reasons = new Set<string>()
-      for (let i = 1; i < places; i++) {
+      for (let i = 1; i < cutCount; i++) {
         const name = `source/cut-${i}.${ending}`
-        shop.write({ [name]: bytes.subarray(0, Math.floor((end * i) / places)) })
+        sandbox.write({ [name]: bytes.subarray(0, Math.floor((end * i) / cutCount)) })
         reasons.add(await refusalOf(name))
       }
       expect([...reasons]).toEqual(['SOURCE_UNREADABLE: it is cut off'])
@@ -175,7 +176,7 @@ test('adding a repository runs none of its programs and fetches no other reposit
   }
   fs.symlinkSync(bait.file, join(repository.folder, 'link.md'))
   const modules = [
-    `[submodule "a"]\n\tpath = a\n\turl = file://${shop.folder}`,
+    `[submodule "a"]\n\tpath = a\n\turl = file://${sandbox.folder}`,
     `[submodule "b"]\n\tpath = b\n\turl = ssh://-oProxyCommand=${script}/x`,
     `[submodule "c"]\n\tpath = c\n\turl = ${bait.url}/x.git`,
   ]
@@ -187,7 +188,7 @@ test('adding a repository runs none of its programs and fetches no other reposit
   repository.git('commit', '--quiet', '--message', 'More')
   const settings = ['core.fsmonitor', 'core.sshCommand', 'core.pager', 'filter.run.smudge', 'diff.run.textconv']
   for (const name of settings) repository.git('config', name, script)
-  fs.rmSync(shop.path('outside/ran'), { force: true })
+  fs.rmSync(sandbox.path('outside/ran'), { force: true })
   expect(statesOf(await add(repository.url))).toEqual({
     'good.md': 'indexed',
     '.gitmodules': 'indexed',
@@ -205,23 +206,23 @@ test('adding a repository runs none of its programs and fetches no other reposit
 test('a package is refused if its registry names a private address or its archive has another hash', async () => {
   const registry = await openRegistry()
   await program.end()
-  shop.variables['PHAROS_NPM_REGISTRY'] = registry.registries.npm
+  sandbox.variables['PHAROS_NPM_REGISTRY'] = registry.registries.npm
   const { origin } = new URL(registry.registries.npm)
   const tarball = gzipSync(writeTar([{ ...GOOD, name: 'package/good.md' }]))
-  const places = {
+  const problemsByAddress = {
     'http://169.254.169.254/latest': '169.254.169.254 is not a public address',
     [`http://127.0.0.2:${canary.port}`]: '127.0.0.2 is not a public address',
-    [`file://${shop.path('outside')}`]: 'it is not a web address (http or https)',
+    [`file://${sandbox.path('outside')}`]: 'it is not a web address (http or https)',
     'data:,x': 'it is not a web address (http or https)',
   }
-  for (const [i, [place, problem]] of Object.entries(places).entries()) {
+  for (const [i, [address, problem]] of Object.entries(problemsByAddress).entries()) {
     registry.publishNpm(`lamp-${i}`, '1.0.0', tarball)
-    registry.reword(`${origin}/npm/lamp-${i}/-`, place)
+    registry.reword(`${origin}/npm/lamp-${i}/-`, address)
     expect(await refusalOf(`npm:lamp-${i}`)).toBe(`SOURCE_UNREADABLE: ${problem}`)
   }
   registry.publishNpm('lamp', '1.0.0', tarball)
   expect(statesOf(await add('npm:lamp'))).toEqual({ 'good.md': 'indexed' })
   registry.tamper('.tgz')
-  const problem = 'its archive does not have the sha512 that the registry tells'
+  const problem = 'its archive does not have the sha512 that the registry states'
   expect(await refusalOf('npm:lamp')).toBe(`SOURCE_UNREADABLE: ${problem}`)
 })

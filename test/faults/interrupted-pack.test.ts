@@ -7,44 +7,44 @@ import { PROGRAM, ProgramSandbox } from '../e2e/program.ts'
 
 /* An interrupted run must leave the previous pack complete, and no other files. */
 
-let shop: ProgramSandbox
+let sandbox: ProgramSandbox
 
 beforeEach(async () => {
-  shop = new ProgramSandbox()
-  shop.write({ 'first/a.md': '# First\n\nThe pack that was there before.\n', 'next/b.md': '# Next\n' })
+  sandbox = new ProgramSandbox()
+  sandbox.write({ 'first/a.md': '# First\n\nThe pack that was there before.\n', 'next/b.md': '# Next\n' })
   // Enough text that a signal arrives while it is packed.
   const words = Array.from({ length: 40_000 }, (_, i) => `word${(i * i) % 997}`).join(' ')
-  shop.write(Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`source/${i}.txt`, `${i} ${words}`])))
+  sandbox.write(Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`source/${i}.txt`, `${i} ${words}`])))
 })
 
-afterEach(() => shop.remove())
+afterEach(() => sandbox.remove())
 
 /** Packs the source over the existing pack, up to the moment at which the new one is being written. */
 async function startWriting(out: string) {
-  await shop.runInProcess(['pack', 'first', '--out', out])
-  const run = shop.start(process.execPath, [PROGRAM, 'pack', 'source', '--out', out, '--no-cache'], {})
-  while (shop.leftovers().length === 0 && run.child.exitCode === null) await sleep(2)
+  await sandbox.runInProcess(['pack', 'first', '--out', out])
+  const run = sandbox.start(process.execPath, [PROGRAM, 'pack', 'source', '--out', out, '--no-cache'], {})
+  while (sandbox.leftovers().length === 0 && run.child.exitCode === null) await sleep(2)
   return run
 }
 
 function expectFirstPack(out: string): void {
-  expect(readPack(shop.path(out)).chunks.map(({ content }) => content)).toEqual([
+  expect(readPack(sandbox.path(out)).chunks.map(({ content }) => content)).toEqual([
     '# First\n\nThe pack that was there before.',
   ])
 }
 
 /** Checks whether a process handles SIGHUP. Node installs handlers for the other signals itself. */
-function hearsHangup(pid: number | undefined): boolean {
+function handlesHangup(pid: number | undefined): boolean {
   const [, caught = '0'] = /^SigCgt:\s*([0-9a-f]+)$/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return (BigInt(`0x${caught}`) & 1n) === 1n
 }
 
-/** Signals that end a run while a pack is written. The short form tries each signal once. */
-const ALL: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
+/** Signals that end a run while a pack is written. A short run tries each signal once. */
+const ALL_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 const SIGNALS =
   process.env['TEST_LONG'] === undefined
-    ? { 'out.zip': ALL.slice(0, 2), out: ALL.slice(2) }
-    : { 'out.zip': ALL, out: ALL }
+    ? { 'out.zip': ALL_SIGNALS.slice(0, 2), out: ALL_SIGNALS.slice(2) }
+    : { 'out.zip': ALL_SIGNALS, out: ALL_SIGNALS }
 
 describe.each(['out.zip', 'out'] as const)('while %s is written', (out) => {
   test.each(SIGNALS[out])('%s ends the run with one line, and the previous pack stays', async (signal) => {
@@ -52,7 +52,7 @@ describe.each(['out.zip', 'out'] as const)('while %s is written', (out) => {
     child.kill(signal)
     expect(await ended).toEqual({ code: 130, signal: null, stdout: '', stderr: 'pharos: interrupted\n' })
     expectFirstPack(out)
-    expect(shop.leftovers()).toEqual([])
+    expect(sandbox.leftovers()).toEqual([])
   })
 
   test('kill -9 leaves the previous pack, and the next run removes leftovers', async () => {
@@ -60,53 +60,53 @@ describe.each(['out.zip', 'out'] as const)('while %s is written', (out) => {
     child.kill('SIGKILL')
     expect((await ended).signal).toBe('SIGKILL')
     expectFirstPack(out)
-    expect(await shop.runInProcess(['pack', 'next', '--out', out])).toMatchObject({ code: 0, stdout: `${out}\n` })
-    expect(readPack(shop.path(out)).files).toMatchObject([{ path: 'b.md' }])
-    expect(shop.leftovers()).toEqual([])
+    expect(await sandbox.runInProcess(['pack', 'next', '--out', out])).toMatchObject({ code: 0, stdout: `${out}\n` })
+    expect(readPack(sandbox.path(out)).files).toMatchObject([{ path: 'b.md' }])
+    expect(sandbox.leftovers()).toEqual([])
   })
 })
 
 test('Ctrl-C before anything is written ends the run the same way', async () => {
-  const run = shop.start(process.execPath, [PROGRAM, 'pack', 'source', '--out', 'out.zip', '--verbose'], {})
+  const run = sandbox.start(process.execPath, [PROGRAM, 'pack', 'source', '--out', 'out.zip', '--verbose'], {})
   // Waits until the program handles signals, which it does before it reads the folder.
-  while (!hearsHangup(run.child.pid)) await sleep(2)
+  while (!handlesHangup(run.child.pid)) await sleep(2)
   run.child.kill('SIGINT')
   const { code, stderr } = await run.ended
   expect([code, stderr.split('\n')[0]]).toEqual([130, 'pharos: interrupted'])
-  expect(fs.existsSync(shop.path('out.zip'))).toBe(false)
-  expect(shop.leftovers()).toEqual([])
+  expect(fs.existsSync(sandbox.path('out.zip'))).toBe(false)
+  expect(sandbox.leftovers()).toEqual([])
 })
 
 describe('a disk that is full', () => {
   test.each(['out.zip', 'out'])('refuses %s with one line, and the previous pack stays', async (out) => {
-    const disk = shop.path('disk')
+    const disk = sandbox.path('disk')
     fs.mkdirSync(disk)
-    // A small disk of its own if mounting is allowed. Otherwise a file size limit fails in the same way.
+    // Mounts a small disk if that is allowed. Otherwise a file size limit fails in the same way.
     const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk]).status === 0
     try {
-      await shop.runInProcess(['pack', 'first', '--out', `disk/${out}`])
+      await sandbox.runInProcess(['pack', 'first', '--out', `disk/${out}`])
       const limit = isMounted ? '' : 'ulimit -f 300; '
-      const { code, stdout, stderr } = await shop.shell(`${limit}pharos pack source --out disk/${out} --no-cache`)
+      const { code, stdout, stderr } = await sandbox.shell(`${limit}pharos pack source --out disk/${out} --no-cache`)
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toMatch(
         /^pharos: cannot write disk\/out\S*: (?:ENOSPC|EFBIG): .+ – choose another place with --out\n$/,
       )
       expectFirstPack(`disk/${out}`)
-      expect(shop.leftovers()).toEqual([])
+      expect(sandbox.leftovers()).toEqual([])
     } finally {
       if (isMounted) spawnSync('umount', [disk])
     }
   })
 
   test('does not prevent a pack if only the cache is full', async () => {
-    const disk = shop.path('cache')
+    const disk = sandbox.path('cache')
     fs.mkdirSync(disk)
     const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=100k', 'tmpfs', disk]).status === 0
     if (!isMounted) fs.chmodSync(disk, 0o500)
     // The cache does not store files that were modified a moment ago.
     await sleep(2100)
     try {
-      expect(await shop.runInProcess(['pack', 'source', '--out', 'out.zip'])).toMatchObject({
+      expect(await sandbox.runInProcess(['pack', 'source', '--out', 'out.zip'])).toMatchObject({
         code: 0,
         stdout: 'out.zip\n',
       })

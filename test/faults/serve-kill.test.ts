@@ -14,15 +14,15 @@ const SIZE = isLong ? 400 : 40
 const KILLED_AT_ONCE = isLong ? 10 : 1
 /** The processes to kill, in turns. */
 const VICTIMS = ['child', 'server', 'both'] as const
-/** Requests until the next kill, at most. */
-const MOST_REQUESTS = 12
-/** Slow enough that there is a crawl to be killed. */
+/** Maximum number of requests until the next kill. */
+const MAX_REQUESTS = 12
+/** Delay of each response, so that the crawl lasts long enough to be killed. */
 const DELAY_MS = 25
 
 let site: Site
 /** The result of an undisturbed crawl. */
 let whole: Dump
-let workshop: ProgramSandbox
+let sandbox: ProgramSandbox
 let server: ServerProcess
 
 beforeAll(async () => {
@@ -37,25 +37,25 @@ beforeAll(async () => {
 afterAll(() => site.close())
 
 beforeEach(async () => {
-  workshop = new ProgramSandbox()
+  sandbox = new ProgramSandbox()
   server = await start()
 })
 
 afterEach(async () => {
   if (isAlive(server.pid)) server.kill('SIGKILL')
   await server.ended
-  workshop.remove()
+  sandbox.remove()
 })
 
 function slowly(answer: Answer): Answer {
   return (request) => {
-    const given = typeof answer === 'function' ? answer(request) : answer
-    return { ...(typeof given === 'string' ? { body: given } : given), delayMs: DELAY_MS }
+    const parts = typeof answer === 'function' ? answer(request) : answer
+    return { ...(typeof parts === 'string' ? { body: parts } : parts), delayMs: DELAY_MS }
   }
 }
 
 function start(): Promise<ServerProcess> {
-  return startServer(workshop, ['--allow-private', '--concurrency', '2', '--quiet'])
+  return startServer(sandbox, ['--allow-private', '--concurrency', '2', '--quiet'])
 }
 
 function isAlive(pid: number): boolean {
@@ -67,7 +67,7 @@ function isAlive(pid: number): boolean {
 }
 
 /** Waits until the site has received the given number of further requests, or the crawl has ended. */
-async function untilAsked(times: number, jobId: string): Promise<void> {
+async function waitForRequests(times: number, jobId: string): Promise<void> {
   const before = site.requests.length
   await until(
     async () => (await jobOf(jobId)).status,
@@ -76,7 +76,7 @@ async function untilAsked(times: number, jobId: string): Promise<void> {
 }
 
 async function jobOf(id: string): Promise<{ readonly status: string; readonly pid: number | null }> {
-  // The answer of the route.
+  // The route returns these fields.
   return (await server.get(`/api/crawls/${id}`)) as { status: string; pid: number | null }
 }
 
@@ -92,17 +92,17 @@ async function kill(victim: (typeof VICTIMS)[number], jobId: string): Promise<vo
 
 describe('a request to a server', () => {
   test('is stored even if the server is killed right after its response', async () => {
-    const asked: string[] = []
+    const jobIds: string[] = []
     for (let i = 0; i < KILLED_AT_ONCE; i++) {
       const startUrl = `${site.origin}/?round=${i}`
       const { jobId } = (await server.post('/api/crawl', { startUrl, maxPages: 1, queue: true })) as { jobId: string }
       server.kill('SIGKILL')
-      asked.push(jobId)
+      jobIds.push(jobId)
       await server.ended
       server = await start()
     }
     const { items } = (await server.get('/api/queues')) as { items: { id: string }[] }
-    expect(new Set(items.map(({ id }) => id))).toEqual(new Set(asked))
+    expect(new Set(items.map(({ id }) => id))).toEqual(new Set(jobIds))
   })
 })
 
@@ -112,28 +112,28 @@ describe('a crawl of a server', { timeout: isLong ? 900_000 : 120_000 }, () => {
     const moments: string[] = []
     for (let i = 0; i < KILLS; i++) {
       const victim = VICTIMS[i % VICTIMS.length] ?? 'both'
-      const requests = 1 + Math.floor(Math.random() * MOST_REQUESTS)
+      const requests = 1 + Math.floor(Math.random() * MAX_REQUESTS)
       moments.push(`${victim} after ${requests}`)
-      await untilAsked(requests, jobId)
+      await waitForRequests(requests, jobId)
       // Otherwise the kill would test nothing.
       expect((await jobOf(jobId)).status, moments.join(', ')).toBe('running')
       await kill(victim, jobId)
     }
-    const told = moments.join(', ')
+    const history = moments.join(', ')
     const ended = await until(
       () => jobOf(jobId),
       ({ status }) => status !== 'queued' && status !== 'running',
       isLong ? 300_000 : 60_000,
     )
-    expect(ended, told).toMatchObject({ status: 'done', problem: null })
+    expect(ended, history).toMatchObject({ status: 'done', problem: null })
     expect(await server.get('/api/crawls')).toEqual({ count: 0, items: [] })
     expect(await server.get('/api/sources/site')).toMatchObject({ isRunning: false, isInterrupted: false })
     const { items } = (await server.get('/api/queues')) as { items: { id: string; status: string }[] }
     expect(items.map(({ id, status }) => ({ id, status }))).toEqual([{ id: jobId, status: 'done' }])
     server.kill('SIGTERM')
     expect(await server.ended).toMatchObject({ code: 0, signal: null })
-    const dump = await readDump(workshop.path('library.db'), site.origin)
-    expect(dump.pages, told).toEqual(whole.pages)
-    expect(dump.rows, told).toEqual(whole.rows)
+    const dump = await readDump(sandbox.path('library.db'), site.origin)
+    expect(dump.pages, history).toEqual(whole.pages)
+    expect(dump.rows, history).toEqual(whole.rows)
   })
 })

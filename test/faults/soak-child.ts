@@ -15,7 +15,7 @@ import { addSource, crawlSource, findSource, type OpenLibrary, openLibrary, repo
 /** Options of the process. */
 export interface SoakOptions {
   readonly path: string
-  /** Starts of its sources. */
+  /** Start addresses of the sources. */
   readonly urls: readonly string[]
   /** No crawl starts later than this after the start of a round. */
   readonly roundMs: number
@@ -32,7 +32,7 @@ export interface Sample {
   readonly point: 'working' | 'resting' | 'closed'
   readonly atMs: number
   readonly rssMb: number
-  /** The part that is not mapped from files. */
+  /** Resident memory that is not mapped from files. */
   readonly anonymousMb: number
   readonly heapMb: number
   readonly buffersMb: number
@@ -71,11 +71,11 @@ const QUERIES = ['heron marsh', 'about willow', 'quartz', 'nothing of the kind',
 const MB = 2 ** 20
 
 const { path, urls, roundMs, restMs, isReopening } = JSON.parse(process.argv[2] ?? '') as SoakOptions
-/** Lives as long as the process, like in a server. Crawls must leave no listeners on it. */
-const lasting = new AbortController()
+/** Its signal lives as long as the process, as in a server. Crawls must leave no listeners on it. */
+const shutdown = new AbortController()
 const crawls = new Map<string, number>()
 
-process.stdin.on('end', () => lasting.abort())
+process.stdin.on('end', () => shutdown.abort())
 process.stdin.resume()
 const timer = setInterval(() => writeSample('working'), SAMPLE_INTERVAL_MS)
 // The runtime starts its own threads with the first work for them, and keeps them.
@@ -84,9 +84,9 @@ writeSample('closed')
 let library = await open()
 for (;;) {
   const until = performance.now() + roundMs
-  await Promise.all([search(until), ...urls.map((url) => crawlAgain(url, until))])
+  await Promise.all([search(until), ...urls.map((url) => crawlRepeatedly(url, until))])
   // A cancelled round cannot be compared with others.
-  if (lasting.signal.aborted) break
+  if (shutdown.signal.aborted) break
   await sleep(restMs)
   writeSample('resting')
   if (!isReopening) continue
@@ -111,11 +111,11 @@ async function close(): Promise<void> {
   writeSample('closed')
 }
 
-async function crawlAgain(url: string, until: number): Promise<void> {
+async function crawlRepeatedly(url: string, until: number): Promise<void> {
   const known = (await library.store.listSources()).some((source) => source.url === url)
   const source = known ? await findSource(library, url) : await addSource(library, { url })
   do await crawlOnce(source)
-  while (performance.now() < until && !lasting.signal.aborted)
+  while (performance.now() < until && !shutdown.signal.aborted)
 }
 
 /** Resumes an interrupted crawl. Otherwise all kinds of crawls take turns. */
@@ -125,8 +125,8 @@ async function crawlOnce(source: Source): Promise<void> {
   crawls.set(source.id, count + 1)
   const next = KINDS[count % KINDS.length] ?? 'recrawl'
   const kind = crawl === null ? 'add' : isInterrupted ? crawl.kind : next
-  const isBrief = count % CANCEL_EVERY === CANCEL_EVERY - 1
-  const signal = isBrief ? AbortSignal.timeout(CANCEL_DELAY_MS) : lasting.signal
+  const isToBeCancelled = count % CANCEL_EVERY === CANCEL_EVERY - 1
+  const signal = isToBeCancelled ? AbortSignal.timeout(CANCEL_DELAY_MS) : shutdown.signal
   const events: Record<string, number> = {}
   let isResumed = false
   let last: CrawlEvent | undefined
@@ -136,12 +136,14 @@ async function crawlOnce(source: Source): Promise<void> {
     if (['held', 'parked', 'paused', 'retry'].includes(event.type)) events[event.type] = (events[event.type] ?? 0) + 1
   }
   if (last?.type !== 'ended') throw new Error(`a crawl of ${source.url} ended with ${JSON.stringify(last)}`)
-  if (isResumed !== isInterrupted) throw new Error(`a crawl of ${source.url} that was interrupted did not go on`)
+  if (isResumed !== isInterrupted) {
+    throw new Error(`a crawl of ${source.url} has isResumed ${isResumed}, expected ${isInterrupted}`)
+  }
   const { end, problem, visited, requests } = last.summary
   await checkBalance(source, end === 'completed')
   const { url } = source
   const isCancelled = signal.aborted
-  say({
+  writeLine({
     type: 'crawled',
     url,
     kind,
@@ -155,7 +157,7 @@ async function crawlOnce(source: Source): Promise<void> {
   } satisfies CrawlReport)
 }
 
-/** Every address is in the ledger once, in one state, and after a crawl that was completed nothing is left to do. */
+/** Throws unless every address is in the ledger once, in one state, and a completed crawl left none pending. */
 async function checkBalance(source: Source, isCompleted: boolean): Promise<void> {
   const { balance, crawl, isRunning } = await reportSource(library, source)
   const { discovered, pending, ...parts } = balance
@@ -169,12 +171,12 @@ async function checkBalance(source: Source, isCompleted: boolean): Promise<void>
 }
 
 async function search(until: number): Promise<void> {
-  for (let i = 0; performance.now() < until && !lasting.signal.aborted; i++) {
+  for (let i = 0; performance.now() < until && !shutdown.signal.aborted; i++) {
     const hits = await searchHits(library.store, { query: QUERIES[i % QUERIES.length] ?? '', limit: 20 })
     for (const { sourceId, chunk } of hits) {
       const found = await library.store.readChunk(sourceId, chunk.id)
       if (found !== undefined && found.chunk.content !== chunk.content)
-        throw new Error(`${chunk.id} is not what was found`)
+        throw new Error(`the stored content of chunk ${chunk.id} differs from its hit`)
     }
     await sleep(200)
   }
@@ -185,7 +187,7 @@ function writeSample(point: Sample['point']): void {
   void globalThis.gc?.({ type: 'major', execution: 'sync', flavor: point === 'working' ? 'regular' : 'last-resort' })
   const { rss, heapUsed, arrayBuffers } = process.memoryUsage()
   const threads = readdirSync('/proc/self/task')
-  say({
+  writeLine({
     type: 'sample',
     point,
     atMs: performance.now(),
@@ -223,6 +225,6 @@ function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0
 }
 
-function say(line: object): void {
+function writeLine(line: object): void {
   process.stdout.write(`${JSON.stringify(line)}\n`)
 }

@@ -33,24 +33,28 @@ const SITES: readonly Omit<FaultySiteOptions, 'largeBytes'>[] = [
 ]
 
 /** One process never restarts and never closes its library, so every leak is visible. */
-const STEADY: Omit<SoakOptions, 'path' | 'urls'> = {
+const STEADY_OPTIONS: Omit<SoakOptions, 'path' | 'urls'> = {
   roundMs: isLong ? 12_000 : 1200,
   // Long enough for connections and the process for large pages to close.
   restMs: isLong ? 12_000 : 0,
   isReopening: false,
 }
 /** The other process closes and reopens the library all the time, and is killed now and then. */
-const MORTAL: Omit<SoakOptions, 'path' | 'urls'> = { roundMs: isLong ? 6000 : 200, restMs: 0, isReopening: true }
+const KILLED_OPTIONS: Omit<SoakOptions, 'path' | 'urls'> = {
+  roundMs: isLong ? 6000 : 200,
+  restMs: 0,
+  isReopening: true,
+}
 
 /** The log is cut back to 64 MB; a transaction of some pages may make it longer for a moment. */
-const MOST_WAL_MB = 80
-const MOST_RSS_MB = 700
+const MAX_WAL_MB = 80
+const MAX_RSS_MB = 700
 /** Limits for the growth of memory per minute: for all memory, for the less noisy heap, and for the heap in a short run. */
-const MOST_SLOPE_MB = 1
-const MOST_HEAP_SLOPE_MB = 0.5
-const MOST_HEAP_MB = 2
-const MOST_DRIFT = 1.1
-const MOST_REST_MB = 8
+const MAX_SLOPE_MB = 1
+const MAX_HEAP_SLOPE_MB = 0.5
+const MAX_HEAP_MB = 2
+const MAX_DRIFT = 1.1
+const MAX_RETAINED_MB = 8
 /** Share of each process lifetime that is ignored, because caches fill and code is compiled. */
 const WARM_UP_SHARE = 1 / 3
 const WARM_UP_MS = Math.min(MINUTE_MS, SOAK_MS / 6)
@@ -61,51 +65,51 @@ afterEach(async () => {
   for (const site of sites) await site.close()
 })
 
-test('continuous crawls use no growing amount of any resource', { timeout: SOAK_MS + 2 * MARGIN_MS }, async () => {
+test('continuous crawls do not use more and more of any resource', { timeout: SOAK_MS + 2 * MARGIN_MS }, async () => {
   sites = await Promise.all(SITES.map((site) => openFaultySite({ ...site, largeBytes: LARGE_BYTES })))
   const path = await createLibraryPath()
   const urls = sites.map(({ origin }) => `${origin}/`)
-  const steady = startSoak({ ...STEADY, path, urls: urls.slice(0, 3) })
-  const mortal = { ...MORTAL, path, urls: urls.slice(3) }
-  const mortals = [startSoak(mortal)]
-  const turning = setInterval(() => {
+  const steady = startSoak({ ...STEADY_OPTIONS, path, urls: urls.slice(0, 3) })
+  const killedOptions = { ...KILLED_OPTIONS, path, urls: urls.slice(3) }
+  const killed = [startSoak(killedOptions)]
+  const changeTimer = setInterval(() => {
     for (const site of sites) site.changePages()
   }, TURN_MS)
   try {
     for (const deadline = performance.now() + SOAK_MS; ; ) {
-      const left = deadline - performance.now()
-      const current = mortals.at(-1)
-      if (left <= 0 || current === undefined) break
-      await endsWithin(Math.min(LIFE_MS, left), [steady, current])
+      const remainingMs = deadline - performance.now()
+      const current = killed.at(-1)
+      if (remainingMs <= 0 || current === undefined) break
+      await expectRunningFor(Math.min(LIFE_MS, remainingMs), [steady, current])
       // However busy the machine is, every process completes a crawl before it is killed.
       await current.waitForEvents('crawled')
-      if (left <= LIFE_MS) break
+      if (remainingMs <= LIFE_MS) break
       current.process.kill('SIGKILL')
       await current.ended
-      mortals.push(startSoak(mortal))
+      killed.push(startSoak(killedOptions))
     }
     await steady.waitForEvents('crawled')
   } finally {
-    clearInterval(turning)
+    clearInterval(changeTimer)
   }
   for (const site of sites) site.clearFaults()
-  for (const child of [steady, ...mortals.slice(-1)]) await expectEnd(child)
+  for (const child of [steady, ...killed.slice(-1)]) await expectEnd(child)
 
-  const children = [steady, ...mortals]
+  const children = [steady, ...killed]
   const memory = samplesOf(steady, 'resting')
-  if (isLong) tellFigures(children, memory)
-  expect(mortals.length).toBeGreaterThan(1)
+  if (isLong) reportFigures(children, memory)
+  expect(killed.length).toBeGreaterThan(1)
   for (const child of children) expectCrawls(child)
   expectBounds(steady, 0)
-  for (const child of mortals) expectBounds(child, 1)
+  for (const child of killed) expectBounds(child, 1)
   // A closed library must leave the resource usage as before it was opened.
   for (const child of children) expectSameUse(samplesOf(child, 'closed'))
-  for (const child of children) expectSmallRest(samplesOf(child, 'closed'))
+  for (const child of children) expectFreedMemory(samplesOf(child, 'closed'))
   if (isLong) {
     expectSameUse(memory)
     expectSteadyMemory(memory)
   }
-  await expectWhole(path)
+  await expectCompleteLibrary(path)
 })
 
 function startSoak(options: SoakOptions): Child {
@@ -113,7 +117,7 @@ function startSoak(options: SoakOptions): Child {
 }
 
 /** Waits for a time, and fails if one of the processes ends earlier. */
-async function endsWithin(ms: number, children: readonly Child[]): Promise<void> {
+async function expectRunningFor(ms: number, children: readonly Child[]): Promise<void> {
   const isOver = new AbortController()
   const early = children.map(async ({ ended }) => {
     const end = await ended
@@ -129,9 +133,9 @@ async function endsWithin(ms: number, children: readonly Child[]): Promise<void>
 
 async function expectEnd(child: Child): Promise<void> {
   child.process.stdin.end()
-  const late = setTimeout(() => child.process.kill('SIGKILL'), MARGIN_MS)
+  const killTimer = setTimeout(() => child.process.kill('SIGKILL'), MARGIN_MS)
   const end = await child.ended
-  clearTimeout(late)
+  clearTimeout(killTimer)
   expect(end).toEqual({ code: 0, stderr: '' })
 }
 
@@ -157,8 +161,8 @@ function expectCrawls(child: Child): void {
 
 function expectBounds(child: Child, maxIdleChildren: number): void {
   for (const sample of samplesOf(child)) {
-    expect(sample.walMb, JSON.stringify(sample)).toBeLessThan(MOST_WAL_MB)
-    expect(sample.rssMb, JSON.stringify(sample)).toBeLessThan(MOST_RSS_MB)
+    expect(sample.walMb, JSON.stringify(sample)).toBeLessThan(MAX_WAL_MB)
+    expect(sample.rssMb, JSON.stringify(sample)).toBeLessThan(MAX_RSS_MB)
     // Large pages are parsed in a separate process, which ends soon after the last of them.
     expect(sample.children, JSON.stringify(sample)).toBeLessThanOrEqual(
       sample.point === 'working' ? 1 : maxIdleChildren,
@@ -172,19 +176,19 @@ function expectSameUse(samples: readonly Sample[]): void {
   for (const other of others) expect(other).toEqual(first)
 }
 
-/** Libraries that were opened, used and closed leave nothing in memory. The first sample is ignored, because code is compiled after it. */
-function expectSmallRest(samples: readonly Sample[]): void {
+/** Expects that closed libraries leave nothing in memory. The first sample is ignored, because code is compiled after it. */
+function expectFreedMemory(samples: readonly Sample[]): void {
   const [, first, ...others] = samples.map(({ heapMb, buffersMb }) => heapMb + buffersMb)
-  for (const other of others) expect(other - (first ?? 0)).toBeLessThan(MOST_REST_MB)
+  for (const other of others) expect(other - (first ?? 0)).toBeLessThan(MAX_RETAINED_MB)
 }
 
-/** Memory grows neither by its slope nor from its second quarter to its last. */
+/** Expects that memory does not grow: neither the fitted line, nor from the second quarter of the samples to the last. */
 function expectSteadyMemory(samples: readonly Sample[]): void {
   const { rss, heap, minutes, early, late } = describeMemory(samples)
   // The runtime returns memory at random times, so twice the error of the slope is tolerated.
-  expect(rss.slope - 2 * rss.error, `${JSON.stringify(rss)} in ${minutes} minutes`).toBeLessThan(MOST_SLOPE_MB)
-  expect(heap.slope).toBeLessThan(Math.max(MOST_HEAP_SLOPE_MB, MOST_HEAP_MB / minutes))
-  expect(late).toBeLessThan(early * MOST_DRIFT)
+  expect(rss.slope - 2 * rss.error, `${JSON.stringify(rss)} in ${minutes} minutes`).toBeLessThan(MAX_SLOPE_MB)
+  expect(heap.slope).toBeLessThan(Math.max(MAX_HEAP_SLOPE_MB, MAX_HEAP_MB / minutes))
+  expect(late).toBeLessThan(early * MAX_DRIFT)
 }
 
 /** The memory of a process after its warm-up, in megabytes and minutes. */
@@ -209,10 +213,13 @@ function fitLine(points: readonly (readonly [x: number, y: number])[]): { slope:
   const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
   const x = mean(points.map(([at]) => at))
   const y = mean(points.map(([, value]) => value))
-  const [over, under] = points.reduce(([a, b], [at, value]) => [a + (at - x) * (value - y), b + (at - x) ** 2], [0, 0])
-  const slope = over / under
-  const rest = points.reduce((sum, [at, value]) => sum + (value - y - slope * (at - x)) ** 2, 0)
-  return { slope, error: Math.sqrt(rest / (points.length - 2) / under) }
+  const [numerator, denominator] = points.reduce(
+    ([a, b], [at, value]) => [a + (at - x) * (value - y), b + (at - x) ** 2],
+    [0, 0],
+  )
+  const slope = numerator / denominator
+  const squaredErrors = points.reduce((sum, [at, value]) => sum + (value - y - slope * (at - x)) ** 2, 0)
+  return { slope, error: Math.sqrt(squaredErrors / (points.length - 2) / denominator) }
 }
 
 function medianOf(values: readonly number[]): number {
@@ -220,7 +227,7 @@ function medianOf(values: readonly number[]): number {
 }
 
 /** Prints the figures of the run. */
-function tellFigures(children: readonly Child[], memory: readonly Sample[]): void {
+function reportFigures(children: readonly Child[], memory: readonly Sample[]): void {
   const crawls = children.flatMap(crawlsOf)
   const samples = children.flatMap((child) => samplesOf(child))
   const { rss, anonymous, heap, minutes, early, late } = describeMemory(memory)
@@ -251,7 +258,7 @@ function tellFigures(children: readonly Child[], memory: readonly Sample[]): voi
 }
 
 /** After the end of all faults, a crawl of each source must find exactly the pages of its site. */
-async function expectWhole(path: string): Promise<void> {
+async function expectCompleteLibrary(path: string): Promise<void> {
   expectSound(path)
   const library = withFastClock(await openTestLibrary(path))
   for (const site of sites) {
@@ -259,7 +266,7 @@ async function expectWhole(path: string): Promise<void> {
     const input = { kind: 'recrawl', acceptLoss: true, isFresh: true } as const
     const { summary, rows } = await runCrawl(library, source, input, site.origin)
     expect(summary).toMatchObject({ end: 'completed', incomplete: null })
-    const held = [...rows].flatMap(([key, { hasPage }]) => (hasPage ? [key] : []))
-    expect(held.sort(compareUtf8)).toEqual(site.paths())
+    const keys = [...rows].flatMap(([key, { hasPage }]) => (hasPage ? [key] : []))
+    expect(keys.sort(compareUtf8)).toEqual(site.paths())
   }
 }

@@ -12,13 +12,13 @@ import { createFixtureOn, readUninterrupted, toComparable } from '../sites/file-
 import { messySite, sitemapOf } from '../sites/messy-site.ts'
 import { type Answer, page } from '../sites/site.ts'
 
-/** Ten minutes take a second. */
+/** Speed of the clock: ten minutes take a second. */
 const SPEED = 600
 const PAGES = { '/': page('Home heron', ['/a', '/stuck', '/b']), '/a': page('Alpha'), '/b': page('Beta') }
 const NEVER = new Promise<never>(() => undefined)
 
 /** A fetcher that does not answer at some paths until `release` is called, regardless of its signal. */
-function holdUp(fetcher: Fetcher, isHeld: (path: string) => boolean) {
+function holdFetches(fetcher: Fetcher, isHeld: (path: string) => boolean) {
   let release = (): void => undefined
   const released = new Promise<void>((resolve) => {
     release = resolve
@@ -32,24 +32,28 @@ function holdUp(fetcher: Fetcher, isHeld: (path: string) => boolean) {
   return { fetcher: { fetch }, release }
 }
 
-/** A stage with a fast clock for all its crawls, because times stored for hosts must fit the next crawl. */
-async function stageQuick(pages: Readonly<Record<string, Answer>>, input: CrawlFixtureInput = {}, speed = SPEED) {
+/** A fixture with one fast clock for all its crawls, because the times that are stored for hosts must fit the next crawl. */
+async function createFastFixture(
+  pages: Readonly<Record<string, Answer>>,
+  input: CrawlFixtureInput = {},
+  speed = SPEED,
+) {
   const { site, source, library } = await createCrawlFixture(pages, input)
-  const quick = withFastClock(library, speed)
-  const crawl = (given: Partial<OpenLibrary> = {}, kind: CrawlKind = 'add', signal?: AbortSignal) =>
-    runCrawl({ ...quick, ...given }, source, { kind }, site.origin, signal)
-  return { site, source, library: quick, crawl }
+  const fastLibrary = withFastClock(library, speed)
+  const crawl = (overrides: Partial<OpenLibrary> = {}, kind: CrawlKind = 'add', signal?: AbortSignal) =>
+    runCrawl({ ...fastLibrary, ...overrides }, source, { kind }, site.origin, signal)
+  return { site, source, library: fastLibrary, crawl }
 }
 
 describe('a stalled crawl', () => {
   test('fails and names the address if a fetch never ends', async () => {
-    const { library, source, site, crawl } = await stageQuick({ ...PAGES, '/stuck': page('Stuck') })
-    const { fetcher, release } = holdUp(library.fetcher, (path) => path === '/stuck')
+    const { library, source, site, crawl } = await createFastFixture({ ...PAGES, '/stuck': page('Stuck') })
+    const { fetcher, release } = holdFetches(library.fetcher, (path) => path === '/stuck')
     const { summary, rows } = await crawl({ fetcher })
     expect(summary).toMatchObject({
       end: 'failed',
       indexed: 3,
-      problem: `nothing happened for 10 minutes; under way: ${site.origin}/stuck`,
+      problem: `nothing happened for 10 minutes; in progress: ${site.origin}/stuck`,
       vainReason: null,
     })
     expect(rows.get('/stuck')).toMatchObject({ state: 'leased' })
@@ -64,7 +68,7 @@ describe('a stalled crawl', () => {
   })
 
   test('fails and names the address if reading a page never ends', async () => {
-    const { library, source, site, crawl } = await stageQuick({ ...PAGES, '/stuck': page('Stuck') })
+    const { library, source, site, crawl } = await createFastFixture({ ...PAGES, '/stuck': page('Stuck') })
     const readPage: OpenLibrary['readPage'] = (snapshot, key) =>
       key.endsWith('/stuck') ? NEVER : library.readPage(snapshot, key)
     const { summary } = await crawl({ readPage })
@@ -76,27 +80,27 @@ describe('a stalled crawl', () => {
   test('ends if its caller does not read events, and can be resumed', async () => {
     // More events than the buffer holds, and some more addresses to visit.
     const links = Array.from({ length: 1500 }, (_, i) => `${i % 50 === 0 ? '' : 'https://other.example'}/p${i}`)
-    const { library, source, crawl } = await stageQuick({ ...PAGES, '/b': page('Beta', links) })
+    const { library, source, crawl } = await createFastFixture({ ...PAGES, '/b': page('Beta', links) })
     const events = crawlSource(library, source, { kind: 'add' }, new AbortController().signal)
     await events.next()
     await expect
       .poll(async () => (await library.store.listCrawls(source.id, 1))[0])
       .toMatchObject({
         state: 'cancelled',
-        summary: { problem: 'nobody has read what the crawl tells for 10 minutes' },
+        summary: { problem: 'the events of the crawl were not read for 10 minutes' },
       })
     let last: CrawlEvent | undefined
     for await (const event of events) last = event
     expect(last).toMatchObject({ type: 'ended', summary: { end: 'cancelled' } })
-    const { summary, events: told } = await crawl()
-    expect(told[0]).toMatchObject({ isResumed: true })
+    const { summary, events: resumed } = await crawl()
+    expect(resumed[0]).toMatchObject({ isResumed: true })
     expect(summary.end).toBe('completed')
   })
 
   test('stops without waiting for a fetch that hangs', async () => {
-    const { library, source, crawl } = await stageQuick({ ...PAGES, '/stuck': page('Stuck') })
+    const { library, source, crawl } = await createFastFixture({ ...PAGES, '/stuck': page('Stuck') })
     const stop = new AbortController()
-    const { fetcher } = holdUp(library.fetcher, (path) => {
+    const { fetcher } = holdFetches(library.fetcher, (path) => {
       if (path === '/stuck') setTimeout(() => stop.abort(), 50)
       return path === '/stuck'
     })
@@ -108,11 +112,11 @@ describe('a stalled crawl', () => {
 
 describe('a waiting crawl', () => {
   test('continues after a host was held', async () => {
-    let asked = 0
-    const { crawl } = await stageQuick(
+    let requestCount = 0
+    const { crawl } = await createFastFixture(
       {
         ...PAGES,
-        '/stuck': () => (++asked === 1 ? { status: 503, headers: { 'retry-after': '300' } } : page('Stuck')),
+        '/stuck': () => (++requestCount === 1 ? { status: 503, headers: { 'retry-after': '300' } } : page('Stuck')),
       },
       { limits: { stallMs: 30_000 } },
     )
@@ -121,16 +125,16 @@ describe('a waiting crawl', () => {
     expect(rows.get('/stuck')).toMatchObject({ state: 'indexed' })
   })
 
-  test('continues after a row was not yet due', async () => {
+  test('continues when a delayed row becomes due', async () => {
     const pages = { ...PAGES, '/stuck': page('Stuck') }
-    const { library, crawl } = await stageQuick(pages, { limits: { stallMs: 60_000 } })
-    let isPutOff = false
+    const { library, crawl } = await createFastFixture(pages, { limits: { stallMs: 60_000 } })
+    let isDelayed = false
     const store: Store = {
       ...library.store,
       settle: async (settlement) => {
         const { visit, crawlId, now } = settlement
-        if (isPutOff || !visit.key.endsWith('/stuck')) return library.store.settle(settlement)
-        isPutOff = true
+        if (isDelayed || !visit.key.endsWith('/stuck')) return library.store.settle(settlement)
+        isDelayed = true
         const later = { state: 'pending', reason: 'timeout', dueAt: now + 600_000 } as const
         return library.store.settle({ visit, crawlId, now, ...later })
       },
@@ -143,14 +147,14 @@ describe('a waiting crawl', () => {
 
   test('continues after its machine slept', async () => {
     const pages = { ...PAGES, '/stuck': page('Stuck') }
-    const { library, crawl } = await stageQuick(pages, { limits: { stallMs: 30_000 } }, 1)
-    let ahead = 0
-    const clock = { ...library.clock, now: () => library.clock.now() + ahead }
-    const { fetcher, release } = holdUp(library.fetcher, (path) => {
+    const { library, crawl } = await createFastFixture(pages, { limits: { stallMs: 30_000 } }, 1)
+    let aheadMs = 0
+    const clock = { ...library.clock, now: () => library.clock.now() + aheadMs }
+    const { fetcher, release } = holdFetches(library.fetcher, (path) => {
       if (path !== '/stuck') return false
       // By then, nothing else is under way.
       setTimeout(() => {
-        ahead = 8 * 3_600_000
+        aheadMs = 8 * 3_600_000
       }, 800)
       setTimeout(release, 1600)
       return true
@@ -163,7 +167,7 @@ describe('a waiting crawl', () => {
 
 describe('a crawl with a failing store', () => {
   test('stops at an unknown error, and can be resumed', async () => {
-    const { library, source, crawl } = await stageQuick({ ...PAGES, '/stuck': page('Stuck') })
+    const { library, source, crawl } = await createFastFixture({ ...PAGES, '/stuck': page('Stuck') })
     let settlements = 0
     const store: Store = {
       ...library.store,
@@ -180,7 +184,7 @@ describe('a crawl with a failing store', () => {
   })
 
   test('reports the error after all earlier events were read, however late', async () => {
-    const { library, source } = await stageQuick({ ...PAGES, '/stuck': page('Stuck') })
+    const { library, source } = await createFastFixture({ ...PAGES, '/stuck': page('Stuck') })
     let settlements = 0
     const settle = () => {
       settlements++
@@ -211,15 +215,15 @@ describe('a crawl with a failing store', () => {
     site.pages.set('/sitemap.xml', sitemapOf(site.origin))
     const scope = { maxDepth: 50 }
     const { library, source, readContent } = await createFixtureOn(site, '/', { scope }, { concurrency: 4 })
-    const failed = new Map<PropertyKey, number>()
-    /** The first calls of each writing method fail. Methods that begin a crawl or read do not fail. */
+    const callCounts = new Map<PropertyKey, number>()
+    /** The first two calls of each writing method fail. Methods that begin a crawl or read do not fail. */
     const store = new Proxy(library.store, {
       get(target, name) {
         const method: unknown = Reflect.get(target, name)
         if (typeof method !== 'function' || !WRITES.has(name)) return method
         return async (...args: unknown[]): Promise<unknown> => {
-          const times = (failed.get(name) ?? 0) + 1
-          failed.set(name, times)
+          const times = (callCounts.get(name) ?? 0) + 1
+          callCounts.set(name, times)
           if (times <= 2) throw new PharosError('LIBRARY_READ_ONLY', { library: 'there', problem: 'no' })
           return method.apply(target, args)
         }
@@ -227,15 +231,15 @@ describe('a crawl with a failing store', () => {
     })
     const { summary, events } = await runCrawl({ ...library, store }, source, { kind: 'add' }, site.origin)
     expect(summary.end).toBe('completed')
-    const told = events.flatMap(({ type }) => (type === 'paused' || type === 'resumed' ? [type] : []))
-    expect(told.length).toBeGreaterThan(6)
-    expect(told).toEqual(told.map((_, i) => (i % 2 === 0 ? 'paused' : 'resumed')))
-    expect(failed.get('endCrawl')).toBe(3)
+    const pauses = events.flatMap(({ type }) => (type === 'paused' || type === 'resumed' ? [type] : []))
+    expect(pauses.length).toBeGreaterThan(6)
+    expect(pauses).toEqual(pauses.map((_, i) => (i % 2 === 0 ? 'paused' : 'resumed')))
+    expect(callCounts.get('endCrawl')).toBe(3)
     expect(toComparable(await readContent(), site.origin)).toEqual(await readUninterrupted(site, scope))
   })
 
   test('stops with a message after the time limit, and can be resumed', async () => {
-    const { library, source, crawl } = await stageQuick({ ...PAGES, '/stuck': page('Stuck') }, {}, 3600)
+    const { library, source, crawl } = await createFastFixture({ ...PAGES, '/stuck': page('Stuck') }, {}, 3600)
     let settlements = 0
     const refuse = (): never => {
       throw new PharosError('LIBRARY_LOCKED', { library: 'there' })
@@ -251,7 +255,7 @@ describe('a crawl with a failing store', () => {
     expect(summary).toMatchObject({
       end: 'cancelled',
       problem:
-        'another process has kept the library locked for 1 hour; what is there stays, and the crawl can go on later',
+        'another process has kept the library locked for 1 hour; stored pages stay, and the crawl can be resumed',
     })
     // Not even the failure could be written. The last heartbeat is so old that the next crawl does not wait.
     await expect(library.store.listCrawls(source.id, 1)).resolves.toMatchObject([{ state: 'running' }])

@@ -6,16 +6,16 @@ import { installData } from '../../src/gazetteer/install-data.ts'
 import { ProgramSandbox } from '../e2e/program.ts'
 import { DATA_FOLDER } from './world.ts'
 
-const workshop = new ProgramSandbox()
-const library = ['--library', workshop.path('library.db')]
+const sandbox = new ProgramSandbox()
+const library = ['--library', sandbox.path('library.db')]
 
 /** Runs the verb inside this process. */
 function runHere(...args: readonly string[]) {
-  return workshop.runInProcess(['gazetteer', ...args, ...library])
+  return sandbox.runInProcess(['gazetteer', ...args, ...library])
 }
 
 beforeAll(() => installData('countries', { folder: DATA_FOLDER }))
-afterAll(() => workshop.remove())
+afterAll(() => sandbox.remove())
 
 test('a library without places says how to import them', async () => {
   const { code, stdout } = await runHere('status')
@@ -56,7 +56,7 @@ test('countries are imported from local files, credited, checked and exported', 
   expect(await runHere('validate')).toMatchObject({ code: 0, stdout: 'no rule is violated\n' })
   expect((await runHere('qa')).stdout).toContain('no-city: 250 × countries without any city')
 
-  const out = workshop.path('places.ndjson')
+  const out = sandbox.path('places.ndjson')
   const exported = await runHere('export', '--out', out, '--json')
   expect(JSON.parse(exported.stdout)).toMatchObject({ file: out, places: 281 })
   const text = readFileSync(out, 'utf8')
@@ -69,12 +69,12 @@ test('countries are imported from local files, credited, checked and exported', 
   expect((await runHere('export')).stdout).toBe(text)
   // A reader that closes the pipe early ends the export at once.
   const line = `pharos gazetteer export ${library.join(' ')} | head -1`
-  expect(await workshop.shell(line)).toMatchObject({ code: 0, stdout: text.slice(0, text.indexOf('\n') + 1) })
+  expect(await sandbox.shell(line)).toMatchObject({ code: 0, stdout: text.slice(0, text.indexOf('\n') + 1) })
 })
 
 test("a user's own file is added, and its invalid lines are reported", async () => {
-  workshop.write({ 'towns.csv': 'name,country,population\nLighthouse Town,EG,1200\nNowhere,EGY,\n' })
-  const { code, stdout, stderr } = await runHere('import', '--file', workshop.path('towns.csv'))
+  sandbox.write({ 'towns.csv': 'name,country,population\nLighthouse Town,EG,1200\nNowhere,EGY,\n' })
+  const { code, stdout, stderr } = await runHere('import', '--file', sandbox.path('towns.csv'))
   expect(code).toBe(0)
   expect(stdout).toMatch(/^1 place with 1 name in \d+s, 1 new, 0 changed, 1 left out\n/)
   expect(stderr).toContain('left out: line 3: country: expected two letters such as FR, got "EGY"')
@@ -85,7 +85,7 @@ test("a user's own file is added, and its invalid lines are reported", async () 
 
 test('status reports the places of an interrupted import, and how to repeat it', async () => {
   // The state after an import was killed before it had written the name index.
-  const db = new Sqlite(workshop.path('library.db'))
+  const db = new Sqlite(sandbox.path('library.db'))
   const state = db.prepare('SELECT revision, name_index FROM gazetteer_state').raw().get() as unknown[]
   const setState = db.prepare('UPDATE gazetteer_state SET revision = ?, name_index = ?')
   setState.run('', null)
@@ -99,12 +99,12 @@ test('status reports the places of an interrupted import, and how to repeat it',
 })
 
 test('a file without any place is refused with the reason', async () => {
-  workshop.write({ 'codes.csv': 'name,country\nNowhere,EGY\nElsewhere,FRA\n', 'head.csv': 'name,country\n' })
-  const { code, stdout, stderr } = await runHere('import', '--file', workshop.path('codes.csv'))
+  sandbox.write({ 'codes.csv': 'name,country\nNowhere,EGY\nElsewhere,FRA\n', 'head.csv': 'name,country\n' })
+  const { code, stdout, stderr } = await runHere('import', '--file', sandbox.path('codes.csv'))
   expect([code, stdout]).toEqual([3, ''])
   expect(stderr).toContain('left out: line 3: country: expected two letters such as FR, got "FRA"')
   expect(stderr).toContain('none of its 2 lines is a place')
-  expect((await runHere('import', '--file', workshop.path('head.csv'))).stderr).toContain('there is no place in it')
+  expect((await runHere('import', '--file', sandbox.path('head.csv'))).stderr).toContain('there is no place in it')
   expect((await runHere('--help')).stdout).toMatch(
     /names its columns in its first line: name, and any of\nref, names, /,
   )
@@ -117,10 +117,10 @@ test.each([
   [['import', '--file', 'x', '--countries-only'], 2, '--file is a file of your own'],
   [['import', '--file', 'missing.csv'], 3, 'there is no file at missing.csv'],
   [['import', '--from', 'missing'], 3, 'there is no countries.json of world-countries@5.1.0'],
-  [['export', '--out', join('missing', 'x')], 1, 'its folder is not there'],
+  [['export', '--out', join('missing', 'x')], 1, 'its folder does not exist'],
 ])('%j is refused', async (args, expected, problem) => {
   const { code, stderr } = await runHere(...args)
   expect(stderr).toContain(problem)
   expect(code).toBe(expected)
-  expect(existsSync(workshop.path('missing'))).toBe(false)
+  expect(existsSync(sandbox.path('missing'))).toBe(false)
 })

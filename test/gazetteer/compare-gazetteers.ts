@@ -1,6 +1,6 @@
 import type { NameKind, PlaceRecord } from '../../src/analysis/place.ts'
 import type { Gazetteer, GazetteerImportResult, PlaceQuery } from '../../src/library/gazetteer.ts'
-import { OWN, placeWith } from './import.contract.ts'
+import { OWN_SOURCE, placeWith } from './import.contract.ts'
 
 /** All answers of a gazetteer, so that two can be compared. */
 export async function queryAll(gazetteer: Gazetteer): Promise<ReadonlyMap<string, unknown>> {
@@ -48,7 +48,7 @@ export async function importOddRecords(gazetteer: Gazetteer, seed: number): Prom
   const random = createRandom(seed)
   const results: GazetteerImportResult[] = []
   for (let now = 1; now <= 4; now++) {
-    const source = { ...OWN, name: random(2) === 0 ? 'own' : 'other', version: String(random(2)) }
+    const source = { ...OWN_SOURCE, name: random(2) === 0 ? 'own' : 'other', version: String(random(2)) }
     const records = Array.from({ length: 1 + random(12) }, () => createOddRecord(random))
     results.push(await gazetteer.importPlaces(source, records, now))
   }

@@ -8,9 +8,9 @@ import { installData } from '../../src/gazetteer/install-data.ts'
 import { DATA_PACKAGES } from '../../src/gazetteer/packages.ts'
 import type { Gazetteer, GazetteerSource } from '../../src/library/gazetteer.ts'
 import type { AnalysisStore, LibraryStore } from '../../src/library/library-store.ts'
-import type { SqlAccess } from '../contracts/understanding.contract.ts'
+import type { SqlAccess } from '../contracts/page-analyses.contract.ts'
 import { addSourceTo, recordOf } from '../embed/filled-store.ts'
-import { chooseRepetitions } from '../library-place.ts'
+import { chooseRepetitions } from '../library-location.ts'
 import { DATA_FOLDER } from './world.ts'
 
 /** Creates libraries for imports of places. */
@@ -19,8 +19,8 @@ export interface PlaceLibraries {
   newPlace(): Promise<string>
   /** Path of a library with all countries. */
   newCountries(): Promise<string>
-  open(place: string): Promise<LibraryStore & AnalysisStore>
-  look(place: string): Promise<SqlAccess>
+  open(path: string): Promise<LibraryStore & AnalysisStore>
+  look(path: string): Promise<SqlAccess>
 }
 
 /** All places, as exported. */
@@ -30,7 +30,13 @@ export async function exportOf(gazetteer: Gazetteer): Promise<unknown[]> {
   return places
 }
 
-export const OWN: GazetteerSource = { name: 'own', version: '1', license: 'CC0-1.0', attribution: 'nobody', url: null }
+export const OWN_SOURCE: GazetteerSource = {
+  name: 'own',
+  version: '1',
+  license: 'CC0-1.0',
+  attribution: 'nobody',
+  url: null,
+}
 
 const NAME = { name: 'Lighthouse Town', lang: 'en', kind: 'common', isPreferred: true, isOfficial: false } as const
 
@@ -60,7 +66,7 @@ export function placeWith(change: Partial<PlaceRecord>): PlaceRecord {
 
 const ZEROS = { countries: 0, regions: 0, cities: 0, others: 0, names: 0, sources: [], revision: '' }
 /** Expects a gazetteer to be empty. */
-export async function expectNothing(gazetteer: Gazetteer): Promise<void> {
+export async function expectEmptyGazetteer(gazetteer: Gazetteer): Promise<void> {
   expect(await gazetteer.summary()).toEqual(ZEROS)
   expect(await gazetteer.revision()).toBe('')
   expect(await gazetteer.listPlaces({ text: 'paris', offset: 0, limit: 10 })).toEqual({ total: 0, items: [] })
@@ -75,9 +81,9 @@ export async function expectNothing(gazetteer: Gazetteer): Promise<void> {
 }
 
 /** The contract of imports, for every store. */
-export function describeImport(of: PlaceLibraries): void {
-  const withGazetteer = async <T>(place: string, work: (gazetteer: Gazetteer) => Promise<T>): Promise<T> => {
-    const store = await of.open(place)
+export function describeImport(libraries: PlaceLibraries): void {
+  const withGazetteer = async <T>(path: string, work: (gazetteer: Gazetteer) => Promise<T>): Promise<T> => {
+    const store = await libraries.open(path)
     try {
       return await work(store.gazetteer)
     } finally {
@@ -87,7 +93,7 @@ export function describeImport(of: PlaceLibraries): void {
 
   describe('an import', () => {
     test('an import without new data changes nothing', async () => {
-      await withGazetteer(await of.newCountries(), async (gazetteer) => {
+      await withGazetteer(await libraries.newCountries(), async (gazetteer) => {
         const before = await gazetteer.summary()
         const result = await importWorld(gazetteer, { folder: DATA_FOLDER, countriesOnly: true, now: Date.now() })
         expect(result).toMatchObject({ places: 281, added: 0, changed: 0, refused: 0 })
@@ -95,19 +101,19 @@ export function describeImport(of: PlaceLibraries): void {
       })
     })
 
-    test('updates a place that it contains again, and the revision with it', async () => {
-      await withGazetteer(await of.newPlace(), async (gazetteer) => {
+    test('updates a place that was imported before, and changes the revision', async () => {
+      await withGazetteer(await libraries.newPlace(), async (gazetteer) => {
         const revisions = [await gazetteer.revision()]
         const now = Date.UTC(2026, 5, 1)
-        const take = async (change: Partial<PlaceRecord>) => {
-          const result = await gazetteer.importPlaces(OWN, [placeWith(change)], now)
+        const importChanged = async (change: Partial<PlaceRecord>) => {
+          const result = await gazetteer.importPlaces(OWN_SOURCE, [placeWith(change)], now)
           revisions.push(await gazetteer.revision())
           return result
         }
-        expect(await take({})).toMatchObject({ places: 1, added: 1, changed: 0 })
-        expect(await take({})).toMatchObject({ places: 1, added: 0, changed: 0 })
+        expect(await importChanged({})).toMatchObject({ places: 1, added: 1, changed: 0 })
+        expect(await importChanged({})).toMatchObject({ places: 1, added: 0, changed: 0 })
         const names = [{ name: 'Faro', lang: null, kind: 'alias', isPreferred: false, isOfficial: false } as const]
-        expect(await take({ names, population: 6 })).toMatchObject({ places: 1, added: 0, changed: 1 })
+        expect(await importChanged({ names, population: 6 })).toMatchObject({ places: 1, added: 0, changed: 1 })
         expect(new Set(revisions).size).toBe(3)
         expect(await gazetteer.resolve('lighthouse town', 5)).toEqual([])
         const [place] = await gazetteer.resolve('FARO', 5)
@@ -135,8 +141,8 @@ export function describeImport(of: PlaceLibraries): void {
         ...bad.map(([ref, change]) => placeWith({ ref, externalIds: [], ...change })),
         placeWith({ ref: 'last', externalIds: [] }),
       ]
-      await withGazetteer(await of.newPlace(), async (gazetteer) => {
-        const result = await gazetteer.importPlaces(OWN, records, 1)
+      await withGazetteer(await libraries.newPlace(), async (gazetteer) => {
+        const result = await gazetteer.importPlaces(OWN_SOURCE, records, 1)
         expect(result).toMatchObject({ places: 2, added: 2, refused: bad.length })
         expect(result.problems).toEqual(bad.map(([ref, , why]) => `${ref}: ${why}`))
         expect(await gazetteer.validate()).toEqual([])
@@ -161,41 +167,41 @@ export function describeImport(of: PlaceLibraries): void {
         within('country'),
       ]
       for (const order of [records, records.toReversed(), [1, 3, 0, 2].map((i) => records[i] ?? within(''))]) {
-        await withGazetteer(await of.newPlace(), async (gazetteer) => {
-          expect(await gazetteer.importPlaces(OWN, order, 1)).toMatchObject({ added: 4, problems: [] })
+        await withGazetteer(await libraries.newPlace(), async (gazetteer) => {
+          expect(await gazetteer.importPlaces(OWN_SOURCE, order, 1)).toMatchObject({ added: 4, problems: [] })
           expect(await parentsOf(gazetteer, 'street')).toEqual(['town', 'region', 'country'])
           expect(await parentsOf(gazetteer, 'town')).toEqual(['region', 'country'])
           expect(await gazetteer.validate()).toEqual([])
           const before = await gazetteer.revision()
-          expect(await gazetteer.importPlaces(OWN, order, 1)).toMatchObject({ added: 0, changed: 0 })
+          expect(await gazetteer.importPlaces(OWN_SOURCE, order, 1)).toMatchObject({ added: 0, changed: 0 })
           expect(await gazetteer.revision()).toBe(before)
         })
       }
     })
 
     test('moves the descendants of a place along with it', async () => {
-      await withGazetteer(await of.newPlace(), async (gazetteer) => {
+      await withGazetteer(await libraries.newPlace(), async (gazetteer) => {
         const others = [within('old'), within('new'), within('town', 'region'), within('street', 'town')]
-        await gazetteer.importPlaces(OWN, [...others, within('region', 'old')], 1)
+        await gazetteer.importPlaces(OWN_SOURCE, [...others, within('region', 'old')], 1)
         expect(await parentsOf(gazetteer, 'street')).toEqual(['town', 'region', 'old'])
-        expect(await gazetteer.importPlaces(OWN, [within('region', 'new')], 2)).toMatchObject({ changed: 1 })
+        expect(await gazetteer.importPlaces(OWN_SOURCE, [within('region', 'new')], 2)).toMatchObject({ changed: 1 })
         expect(await parentsOf(gazetteer, 'street')).toEqual(['town', 'region', 'new'])
-        expect(await gazetteer.importPlaces(OWN, others, 3)).toMatchObject({ changed: 0 })
+        expect(await gazetteer.importPlaces(OWN_SOURCE, others, 3)).toMatchObject({ changed: 0 })
       })
     })
 
     test('ends when a place appears twice, each time inside another that comes later', async () => {
-      await withGazetteer(await of.newPlace(), async (gazetteer) => {
+      await withGazetteer(await libraries.newPlace(), async (gazetteer) => {
         const records = [within('a', 'b'), within('a', 'c'), within('b'), within('c')]
-        expect(await gazetteer.importPlaces(OWN, records, 1)).toMatchObject({ added: 3, problems: [] })
+        expect(await gazetteer.importPlaces(OWN_SOURCE, records, 1)).toMatchObject({ added: 3, problems: [] })
         expect(await parentsOf(gazetteer, 'a')).toEqual(['c'])
       })
     })
 
     test('never puts a place into its own descendant', async () => {
-      await withGazetteer(await of.newPlace(), async (gazetteer) => {
-        const round = [within('a', 'c'), within('b', 'a'), within('c', 'b')]
-        const { problems } = await gazetteer.importPlaces(OWN, round, 1)
+      await withGazetteer(await libraries.newPlace(), async (gazetteer) => {
+        const cycle = [within('a', 'c'), within('b', 'a'), within('c', 'b')]
+        const { problems } = await gazetteer.importPlaces(OWN_SOURCE, cycle, 1)
         expect(problems).toEqual(['a: it cannot lie in c, which lies in it'])
         expect(await parentsOf(gazetteer, 'c')).toEqual(['b', 'a'])
         expect(await parentsOf(gazetteer, 'a')).toEqual([])
@@ -203,21 +209,21 @@ export function describeImport(of: PlaceLibraries): void {
       })
     })
 
-    test('a killed import resumes and has the same result as an uninterrupted one, while others write', async () => {
+    test('a killed import resumes with the result of an uninterrupted one, while another process writes', async () => {
       const file = await installData('cities', { folder: DATA_FOLDER })
       const lines = chooseRepetitions(200_000, 2700, 1700)
-      const [killed, whole] = [await of.newPlace(), await of.newPlace()]
-      // After the first batch; the batch size depends on the store.
+      const [killed, whole] = [await libraries.newPlace(), await libraries.newPlace()]
+      // Kills the process after the first batch, whose size depends on the store.
       await runWriter(killed, file, lines, chooseRepetitions(40_000, 2500, 1500))
       const half = await withGazetteer(killed, (gazetteer) => gazetteer.summary())
       // Some cities are stored, but the name index does not exist yet.
       expect(half.cities).toBeGreaterThan(0)
       expect(half.revision).toBe('')
       await runWriter(killed, file, lines)
-      expect(await writeBeside(whole, runWriter(whole, file, lines))).toBeGreaterThan(3)
+      expect(await writeMeanwhile(whole, runWriter(whole, file, lines))).toBeGreaterThan(3)
       const [after, expected] = await Promise.all(
-        [killed, whole].map((place) =>
-          withGazetteer(place, async (gazetteer) => ({
+        [killed, whole].map((path) =>
+          withGazetteer(path, async (gazetteer) => ({
             summary: await gazetteer.summary(),
             places: await exportOf(gazetteer),
             index: await gazetteer.readIndex(),
@@ -229,8 +235,8 @@ export function describeImport(of: PlaceLibraries): void {
     })
 
     /** Writes to a library repeatedly until a promise settles; returns the number of writes. */
-    async function writeBeside(place: string, work: Promise<void>): Promise<number> {
-      const store = await of.open(place)
+    async function writeMeanwhile(path: string, work: Promise<void>): Promise<number> {
+      const store = await libraries.open(path)
       let writes = 0
       let isOver = false
       const over = work.finally(() => {
@@ -267,21 +273,21 @@ export function describeImport(of: PlaceLibraries): void {
   })
 
   test('lists the pages that name a place, and the places that most pages name', async () => {
-    const place = await of.newCountries()
-    const store = await of.open(place)
+    const path = await libraries.newCountries()
+    const store = await libraries.open(path)
     const [france, egypt] = [
       ...(await store.gazetteer.resolve('france', 1)),
       ...(await store.gazetteer.resolve('egypt', 1)),
     ].map(({ id }) => id)
     await addSourceTo(store, 'docs')
-    const look = await of.look(place)
+    const sql = await libraries.look(path)
     const addPage = async (number: number, host: string, found: readonly (number | undefined)[]) => {
       const url = `https://${host}/${number}`
       const find = { key: url, url, host, depth: 0, foundOn: null, discovery: 'link', refusal: null } as const
       const record = recordOf(url, `text ${number}`, { title: `Page ${number}` })
       await store.adopt({ sourceId: 'docs', crawlId: 'c', now: 1, find, record, finds: [] })
       for (const [i, id] of found.entries()) {
-        await look.run(
+        await sql.run(
           `INSERT INTO article_places (page, article_url, place_id, place, place_kind, method, source, offset_start, offset_end,
              first_seen_at)
            SELECT id, url, ${id}, '', 'country', 'gazetteer', 'text', ${i}, ${i + 1}, ${100 + number} FROM ledger
@@ -291,31 +297,31 @@ export function describeImport(of: PlaceLibraries): void {
     }
     await addPage(1, 'a.example', [france, france, egypt])
     await addPage(2, 'b.example', [egypt])
-    await look.run(
+    await sql.run(
       `INSERT INTO place_hubs (host, url, place_id, first_seen_at, last_seen_at)
        VALUES ('b.example', 'https://b.example/france', ${france}, 1, 1)`,
     )
-    await look.close()
+    await sql.close()
     const { gazetteer } = store
     expect(await gazetteer.listArticles(france ?? 0, 10)).toEqual([
       { url: 'https://a.example/1', title: 'Page 1', source: 'text', mentions: 2, firstSeenAt: 101 },
     ])
     expect((await gazetteer.listArticles(egypt ?? 0, 10)).map(({ title }) => title)).toEqual(['Page 2', 'Page 1'])
-    const told = async (host?: string) =>
+    const describeMentions = async (host?: string) =>
       (await gazetteer.listMentions(10, host)).map((one) => `${one.place.name} ${one.pages} ${one.hubs}`)
-    expect(await told()).toEqual(['Egypt 2 0', 'France 1 1'])
-    expect(await told('a.example')).toEqual(['Egypt 1 0', 'France 1 0'])
-    expect(await told('b.example')).toEqual(['Egypt 1 0', 'France 0 1'])
+    expect(await describeMentions()).toEqual(['Egypt 2 0', 'France 1 1'])
+    expect(await describeMentions('a.example')).toEqual(['Egypt 1 0', 'France 1 0'])
+    expect(await describeMentions('b.example')).toEqual(['Egypt 1 0', 'France 0 1'])
     await store.close()
   })
 
   describe('an empty gazetteer', () => {
-    test('every query returns nothing', async () => withGazetteer(await of.newPlace(), expectNothing))
+    test('every query returns nothing', async () => withGazetteer(await libraries.newPlace(), expectEmptyGazetteer))
 
     test('an empty import changes nothing', async () =>
-      withGazetteer(await of.newPlace(), async (gazetteer) => {
+      withGazetteer(await libraries.newPlace(), async (gazetteer) => {
         expect(await gazetteer.importPlaces(DATA_PACKAGES.cities.source, [], 1)).toMatchObject({ places: 0, added: 0 })
-        await expectNothing(gazetteer)
+        await expectEmptyGazetteer(gazetteer)
       }))
   })
 }

@@ -9,15 +9,15 @@ import { writeTo } from '../../src/store/sqlite/database.ts'
 import { createGazetteer } from '../../src/store/sqlite/gazetteer.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { openSqlAccess } from '../contracts/sqlite-access.ts'
-import { describeImport, expectNothing, OWN, placeWith } from './import.contract.ts'
+import { describeImport, expectEmptyGazetteer, OWN_SOURCE, placeWith } from './import.contract.ts'
 import { copyCountries, indexOfWorld, worldGazetteer, worldNames } from './world.ts'
 
 const isLong = process.env['TEST_LONG'] !== undefined
 const root = mkdtempSync(join(tmpdir(), 'pharos-gazetteer-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-let made = 0
-const newPlace = async (): Promise<string> => join(root, `library-${made++}.db`)
+let libraryCount = 0
+const newPlace = async (): Promise<string> => join(root, `library-${libraryCount++}.db`)
 
 describe('the world', () => {
   let store: Awaited<ReturnType<typeof openSqliteStore>>
@@ -157,10 +157,10 @@ describe('the world', () => {
   test('is valid, and suspicious data is reported', async () => {
     // Validation takes seconds here; another test validates the countries.
     if (isLong) expect(await store.gazetteer.validate()).toEqual([])
-    const doubts = await store.gazetteer.inspect()
-    expect(doubts.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['no-population', 'no-city', 'duplicate']))
+    const findings = await store.gazetteer.inspect()
+    expect(findings.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['no-population', 'no-city', 'duplicate']))
     expect(
-      doubts.every(({ severity, examples, count }) => severity === 'warning' && examples.length <= 10 && count > 0),
+      findings.every(({ severity, examples, count }) => severity === 'warning' && examples.length <= 10 && count > 0),
     ).toBe(true)
   })
 
@@ -170,7 +170,7 @@ describe('the world', () => {
     expect(matcher.revision).toBe(await store.gazetteer.revision())
     expect(matcher.countries()).toHaveLength(250)
     const expected = await indexOfWorld(matcher.revision)
-    expect(Buffer.compare(index ?? new Uint8Array(), expected), 'it is that of the records').toBe(0)
+    expect(Buffer.compare(index ?? new Uint8Array(), expected), 'difference from the index of the records').toBe(0)
   })
 })
 
@@ -185,10 +185,12 @@ describeImport({
   look: async (path) => openSqlAccess(path),
 })
 
-test('every query returns nothing when the tables are missing too', async () => {
+test('every query returns nothing when even the tables are missing', async () => {
   const db = new Sqlite(':memory:')
   const gazetteer = createGazetteer(db, (work) => writeTo(db, work))
-  await expectNothing(gazetteer)
-  await expect(gazetteer.importPlaces(OWN, [placeWith({})], 1)).rejects.toMatchObject({ code: 'LIBRARY_UNUSABLE' })
+  await expectEmptyGazetteer(gazetteer)
+  await expect(gazetteer.importPlaces(OWN_SOURCE, [placeWith({})], 1)).rejects.toMatchObject({
+    code: 'LIBRARY_UNUSABLE',
+  })
   db.close()
 })

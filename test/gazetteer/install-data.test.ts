@@ -57,10 +57,10 @@ test('local data files are read in place, and reported when their content differ
   mkdirSync(join(from, 'node_modules', 'world-countries'), { recursive: true })
   const file = join(from, 'node_modules', 'world-countries', 'countries.json')
   writeFileSync(file, TEXT)
-  const doubts: string[] = []
+  const notices: string[] = []
   const folder = join(root, 'unused')
-  expect(await installData('countries', { folder, from, onUnverified: (doubt) => doubts.push(doubt) })).toBe(file)
-  expect(doubts).toEqual([expect.stringContaining('is not the countries.json of world-countries@5.1.0')])
+  expect(await installData('countries', { folder, from, onUnverified: (notice) => notices.push(notice) })).toBe(file)
+  expect(notices).toEqual([expect.stringContaining('is not the countries.json of world-countries@5.1.0')])
   expect(existsSync(folder)).toBe(false)
   await expect(installData('regions', { folder, from })).rejects.toMatchObject({
     code: 'GAZETTEER_NOT_INSTALLED',

@@ -103,13 +103,13 @@ export function describeOwnFiles(open: () => Promise<LibraryStore & AnalysisStor
       ])
       const second = await importFile(gazetteer, lines)
       expect(second.problems).toEqual([
-        'line 2: it is not valid JSON',
+        'line 2: not valid JSON',
         'line 3: expected a place as JSON, got "[1]"',
         'line 5: names: expected a list of objects, got [1]',
         'line 6: name: expected a text, got 5',
         `line 7: names: expected one of endonym, exonym, alias, abbrev, official, common, demonym, got "nick"`,
         'line 8: bbox: expected west, south, east and north, got [1]',
-        'line 9: parents: one has not a ref',
+        'line 9: parents: an entry has no ref',
         'line 10: it has no name',
       ])
       expect(second).toMatchObject({ places: 2, refused: 8 })
@@ -126,7 +126,7 @@ export function describeOwnFiles(open: () => Promise<LibraryStore & AnalysisStor
       const result = await importFile(gazetteer, file)
       expect(result).toMatchObject({ places: 299, refused: 1 })
       expect(result.problems).toEqual([
-        'line 104: a quotation mark is not closed; the 49 lines after it were read by themselves',
+        'line 104: a quotation mark is not closed; the 49 lines after it were read as separate rows',
       ])
       expect(await gazetteer.resolve('town 101', 1)).toHaveLength(1)
       expect(await gazetteer.resolve('town 299', 1)).toHaveLength(1)
@@ -140,20 +140,20 @@ export function describeOwnFiles(open: () => Promise<LibraryStore & AnalysisStor
     )
     const text = [JSON.stringify({ sources: [source('a'), source('b')] }), ...lines].join('\n')
     await withPlaces(async (gazetteer) => {
-      let made = 0
+      let importCount = 0
       // The file is one import, so that the name index is written only once.
       const counted: Gazetteer = {
         ...gazetteer,
         importPlaces: async () => {
-          throw new Error('one import was asked for')
+          throw new Error('the file was not imported with importMixed')
         },
-        importMixed: (...given) => {
-          made++
-          return gazetteer.importMixed(...given)
+        importMixed: (...args) => {
+          importCount++
+          return gazetteer.importMixed(...args)
         },
       }
       expect(await importFile(counted, fileWith('turns.ndjson', text))).toMatchObject({ places: 40, refused: 0 })
-      expect(made).toBe(1)
+      expect(importCount).toBe(1)
       expect((await gazetteer.summary()).sources).toMatchObject([
         { name: 'a', places: 20 },
         { name: 'b', places: 20 },
@@ -176,26 +176,26 @@ export function describeOwnFiles(open: () => Promise<LibraryStore & AnalysisStor
     })
   })
 
-  test('names that are not text are left out', async () => {
+  test('places whose names contain invalid characters are left out', async () => {
     const lines = [{ name: 'Bell\u0007' }, { name: 'Fine', names: [{ name: 'Caf\ufffd' }] }, { name: 'Good' }]
     await withPlaces(async (gazetteer) => {
       const file = fileWith('control.ndjson', lines.map((line) => JSON.stringify(line)).join('\n') + '\n'.repeat(200))
       const { places, problems } = await importFile(gazetteer, file)
       expect(places).toBe(1)
       expect(problems).toEqual([
-        'line 1: names: expected text, got characters that are none in "Bell\\u0007"',
-        'line 2: names: expected text, got characters that are none in "Caf\ufffd"',
+        'line 1: names: expected text, got invalid characters in "Bell\\u0007"',
+        'line 2: names: expected text, got invalid characters in "Caf\ufffd"',
       ])
     })
   })
 
   test.each([
     ['empty.csv', '', 'it is empty'],
-    ['latin1.csv', Buffer.from('name,country\nOrléans,FR\nNîmes,FR\n', 'latin1'), 'it is not text in UTF-8: 2 of'],
-    ['utf16.csv', Buffer.from('name,country\nParis,FR\n', 'utf16le'), 'it is not text in UTF-8'],
-    ['strange.csv', 'name,colour\nA,red\n', 'there is no column "colour"; there are ref, name'],
-    ['headless.csv', 'Paris,FR\n', 'its first line names no column "name", got "Paris,FR"'],
-  ])('%s is refused completely, with the expected format', async (name, text, problem) => {
+    ['latin1.csv', Buffer.from('name,country\nOrléans,FR\nNîmes,FR\n', 'latin1'), 'it is not UTF-8 text: 2 of'],
+    ['utf16.csv', Buffer.from('name,country\nParis,FR\n', 'utf16le'), 'it is not UTF-8 text'],
+    ['strange.csv', 'name,colour\nA,red\n', 'unknown column "colour"; known columns are ref, name'],
+    ['headless.csv', 'Paris,FR\n', 'the first line has no column "name", got "Paris,FR"'],
+  ])('%s is refused as a whole, and the error says what is wrong', async (name, text, problem) => {
     await withPlaces(async (gazetteer) => {
       const importing = importFile(gazetteer, fileWith(name, text))
       await expect(importing).rejects.toMatchObject({
@@ -208,7 +208,7 @@ export function describeOwnFiles(open: () => Promise<LibraryStore & AnalysisStor
 
   test('an export that is imported into an empty library gives the same export, credits included', async () => {
     const countries = readFileSync(await installData('countries', { folder: DATA_FOLDER }), 'utf8')
-    // The continents come first, with some countries in them.
+    // The first 50 records are the continents and some countries.
     const some = [...readCountries(countries)].slice(0, 50)
     const text = await withPlaces(async (gazetteer) => {
       await gazetteer.importPlaces(DATA_PACKAGES.countries.source, some, 2)

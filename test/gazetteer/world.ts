@@ -21,21 +21,22 @@ const CACHE = join(ROOT, 'node_modules/.cache/pharos-gazetteer')
 /** Where the data files are cached, fetched once for a checkout. */
 export const DATA_FOLDER: string = join(CACHE, 'data')
 
-/** The source files that determine the content of the tables, and of the name index. */
+/** The source files that determine the content of the tables. */
 const IMPORT_CODE =
   /^src\/(?:gazetteer\/(?:.*names|populations|packages|read-.*|import-world)|analysis\/place|store\/common\/(?:ancestors|place-facts|script-of)|store\/sqlite\/(?:schema|gazetteer-(?:import|hierarchy)))\.ts$/
+/** The source files that determine the content of the name index. */
 const INDEX_CODE =
   /^src\/(?:analysis\/(?:name-index|match-(?:han|hash|stems|tokens))|store\/sqlite\/gazetteer-index)\.ts$/
 
-/** The short form has all cities of these areas, and elsewhere those with at least this population. */
-const SHORT_FORM = { areas: ['AT', 'GB.ENG', 'US.TX'], people: 1_000_000 }
-const SHORT_FORM_NAME = `part-${SHORT_FORM.areas.join('-')}-${SHORT_FORM.people}`
+/** A short run uses all cities of these areas, and elsewhere those with at least this population. */
+const SHORT_FORM = { areas: ['AT', 'GB.ENG', 'US.TX'], minPopulation: 1_000_000 }
+const SHORT_FORM_NAME = `part-${SHORT_FORM.areas.join('-')}-${SHORT_FORM.minPopulation}`
 
 const isLong = process.env['TEST_LONG'] !== undefined
 
 /**
- * Path of a library with the gazetteer of the world, made once for a checkout and read-only. The short form has all countries and regions,
- * but only the cities of {@link SHORT_FORM}, which takes a tenth of the time.
+ * Path of a library with the gazetteer of the world, made once for a checkout and read-only. In a short run it has all countries and
+ * regions, but only the cities of {@link SHORT_FORM}, which takes a tenth of the time.
  */
 export async function worldGazetteer(): Promise<string> {
   const [imported, indexed] = [hashCode(IMPORT_CODE), hashCode(INDEX_CODE)]
@@ -48,7 +49,7 @@ export async function worldGazetteer(): Promise<string> {
     isNew = true
   })
   return createCachedFile(world, async (path) => {
-    // The index was made by the current code.
+    // The file was made just now, so its index is that of the current code.
     if (isNew) return link(base, path)
     await copyFile(base, path, constants.COPYFILE_FICLONE)
     await rebuildIndex(path)
@@ -80,7 +81,7 @@ export async function indexOfWorld(revision: string): Promise<Uint8Array> {
 
 function indexRecords(places: Iterable<SourcedPlace>, revision: string): WorldNames {
   const ids = new Map<string, number>()
-  const people = new Map<string, number>()
+  const populations = new Map<string, number>()
   const counts = { cities: 0, names: 0 }
   let id = 0
   function* read(): Generator<IndexedPlace> {
@@ -93,8 +94,8 @@ function indexRecords(places: Iterable<SourcedPlace>, revision: string): WorldNa
       counts.names += names.length
       const keys = kind === 'city' ? [`${countryCode}/${name}`, `${countryCode}.${adm1Code}/${name}`] : [ref]
       for (const key of keys) {
-        if ((people.get(key) ?? -1) >= (population ?? 0)) continue
-        people.set(key, population ?? 0)
+        if ((populations.get(key) ?? -1) >= (population ?? 0)) continue
+        populations.set(key, population ?? 0)
         ids.set(key.replace(/^(?:iso|geonames-admin1):/, ''), id)
       }
       const isCapital = extra?.['feature'] === 'PPLC'
@@ -105,7 +106,7 @@ function indexRecords(places: Iterable<SourcedPlace>, revision: string): WorldNa
   return { index, ids, ...counts }
 }
 
-/** The data of {@link worldGazetteer}: the short form has a smaller file of cities. */
+/** The data of {@link worldGazetteer}; a short run has a smaller file of cities. */
 async function findData(): Promise<DataOptions> {
   if (isLong) return { folder: DATA_FOLDER }
   const part = join('data', SHORT_FORM_NAME)
@@ -119,10 +120,10 @@ async function findData(): Promise<DataOptions> {
   return { folder: DATA_FOLDER, from: cachePath(part) }
 }
 
-/** Whether a line of the city file belongs to the short form. */
+/** Whether a short run uses this line of the city file. */
 function isInShortForm(line: string): boolean {
-  const { 8: country, 10: division, 14: people } = line.split('\t')
-  if (Number(people) >= SHORT_FORM.people) return true
+  const { 8: country, 10: division, 14: population } = line.split('\t')
+  if (Number(population) >= SHORT_FORM.minPopulation) return true
   return SHORT_FORM.areas.some((area) => area === country || area === `${country}.${division}`)
 }
 
@@ -214,7 +215,7 @@ async function takeLock(lock: string): Promise<boolean> {
 }
 
 function isAlive(pid: number): boolean {
-  // The file is not written yet.
+  // The lock file has no process id yet.
   if (!(pid > 0)) return true
   try {
     process.kill(pid, 0)
@@ -235,11 +236,11 @@ async function removeStale(): Promise<void> {
   }
 }
 
-function hashCode(which: RegExp): string {
+function hashCode(files: RegExp): string {
   const hash = createHash('sha256')
   for (const path of readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).sort()) {
     const file = `src/${path.replaceAll('\\', '/')}`
-    if (which.test(file) && !file.includes('.test.')) hash.update(file).update(readFileSync(join(ROOT, file)))
+    if (files.test(file) && !file.includes('.test.')) hash.update(file).update(readFileSync(join(ROOT, file)))
   }
   return hash.digest('hex').slice(0, 12)
 }

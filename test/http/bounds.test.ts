@@ -23,7 +23,7 @@ function placeOf(number: number): PlaceRecord {
   const name = number <= 12 ? 'Springfield' : `Place ${number}`
   return {
     ...{ ref: `own:${number}`, kind: 'city', countryCode: 'QQ', adm1Code: 'W1', adm2Code: null, timezone: null },
-    // Two of them are south of the map and at its eastern edge.
+    // The first one is south of the map, at its western edge; all others are at its eastern edge.
     ...{ population: number, lat: number === 1 ? -89 : 10, lng: number === 1 ? -179.9 : 180, bbox: null, extra: null },
     ...{ status: 'current', validFrom: null, validTo: null, externalIds: [] },
     parents: number === 0 ? [] : [{ ref: 'own:region', relation: 'admin_parent' }],
@@ -144,8 +144,8 @@ test('a run returns 100 events by default and 500 at most', async () => {
 
 test('pages that name a place are listed once each: matches in the title first, then the newest', async () => {
   const { body } = await server.ask(`/api/gazetteer/articles?id=${placeId}`)
-  const told = body.items.map(({ url, source, mentions }: Record<string, unknown>) => [url, source, mentions])
-  expect(told.slice(0, 6)).toEqual([
+  const listed = body.items.map(({ url, source, mentions }: Record<string, unknown>) => [url, source, mentions])
+  expect(listed.slice(0, 6)).toEqual([
     ...[25, 20, 15, 10, 5].map((id) => [`https://a.example/${id}`, 'title', 2]),
     ['https://a.example/24', 'text', 1],
   ])

@@ -52,16 +52,16 @@ test('a crawl is started, watched, paused, resumed and stopped, and its history 
     async () => (await server.ask(`/api/crawls/${jobId}`)).body.lastProgress.currentDownloadsCount,
     (current) => current === 0,
   )
-  const asked = site.requests.length
+  const requestCount = site.requests.length
   await new Promise((resolve) => setTimeout(resolve, 400))
-  expect(site.requests.length).toBe(asked)
+  expect(site.requests.length).toBe(requestCount)
   expect((await server.ask('/health')).body.paused).toBe(true)
 
   const resumed = await server.post(`/api/crawls/${jobId}/resume`)
   expect([resumed.status, resumed.body]).toEqual([200, { ok: true, paused: false }])
   await until(
     async () => site.requests.length,
-    (requests) => requests > asked,
+    (requests) => requests > requestCount,
   )
 
   const stopped = await server.post(`/api/crawls/${jobId}/stop`)
@@ -117,7 +117,7 @@ test('a running crawl must be named only when several run', async () => {
   await other.close()
 })
 
-test('a crawl that cannot be started ends early', async () => {
+test('a crawl whose process cannot be started fails at once', async () => {
   const server = await openTestServer({ program: ['/nowhere/node'] })
   const stream = await openStream(`${server.origin}/events`)
   const { status, body } = await server.post('/api/crawl', { startUrl: `${site.origin}/` })

@@ -8,7 +8,7 @@ import * as shapes from './shapes.ts'
 const A = 'aaaaaaaa-0000-4000-8000-000000000000'
 const B = 'bbbbbbbb-0000-4000-8000-000000000000'
 
-function tell(server: TestServer, name: FeedEventName, jobId: string | null, payload: Record<string, unknown>): void {
+function emit(server: TestServer, name: FeedEventName, jobId: string | null, payload: Record<string, unknown>): void {
   server.dispatcher.feed.tell(name, jobId, payload)
 }
 
@@ -29,10 +29,10 @@ test('a stream delivers the requested events in order', async () => {
   ])
   expect(all.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
   expect(all.headers.get('content-encoding')).toBeNull()
-  tell(server, 'log', A, { stream: 'stdout', line: 'of a' })
-  tell(server, 'queue', B, { action: 'enqueued', url: 'https://b.example/' })
-  tell(server, 'queue', A, { action: 'enqueued', url: 'https://a.example/' })
-  tell(server, 'jobs', null, { count: 0, items: [] })
+  emit(server, 'log', A, { stream: 'stdout', line: 'of a' })
+  emit(server, 'queue', B, { action: 'enqueued', url: 'https://b.example/' })
+  emit(server, 'queue', A, { action: 'enqueued', url: 'https://a.example/' })
+  emit(server, 'jobs', null, { count: 0, items: [] })
   for (const stream of [all, quiet, one]) await stream.until(({ name }) => name === 'jobs')
   const names = (events: readonly StreamEvent[]) => events.map(({ name, data }) => [name, data.jobId])
   expect(names(all.events)).toEqual([
@@ -60,10 +60,10 @@ test('a stream delivers the requested events in order', async () => {
 
 test('a stream that broke off resumes where it ended', async () => {
   const server = await openTestServer()
-  for (let i = 1; i <= 10; i++) tell(server, 'queue', A, { i })
+  for (let i = 1; i <= 10; i++) emit(server, 'queue', A, { i })
   const { epoch, last } = server.dispatcher.feed
   const resumed = await openStream(`${server.origin}/events`, { 'last-event-id': `${epoch}-${last - 3}` })
-  tell(server, 'queue', A, { i: 11 })
+  emit(server, 'queue', A, { i: 11 })
   await resumed.until(isEvent(11))
   expect(resumed.events.map(({ data }) => data.i)).toEqual([8, 9, 10, 11])
 
@@ -79,7 +79,7 @@ test('a late stream gets a notice about events that were dropped', async () => {
   const server = await openTestServer()
   const { feed } = server.dispatcher
   const from = feed.last + 1000
-  for (let i = 1; i <= 7000; i++) tell(server, 'queue', A, { i })
+  for (let i = 1; i <= 7000; i++) emit(server, 'queue', A, { i })
   const late = await openStream(`${server.origin}/events?logs=0`, { 'last-event-id': `${feed.epoch}-${from}` })
   const notice = await late.until(({ name }) => name === 'log')
   await late.until(isEvent(7000))
@@ -115,13 +115,13 @@ test('the number of streams is limited', async () => {
 test('a client that disconnects at once holds no stream', async () => {
   const server = await openTestServer({ http: { heartbeatMs: 200 } })
   const port = Number(new URL(server.origin).port)
-  const ask = 'GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'
+  const request = 'GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'
   for (let i = 0; i < 60; i++) {
     const socket = connect({ port, host: '127.0.0.1' })
     socket.on('error', () => undefined)
     await once(socket, 'connect')
     // Some clients send several requests before the first response has ended.
-    socket.write(i % 10 === 0 ? ask.repeat(3) : ask)
+    socket.write(i % 10 === 0 ? request.repeat(3) : request)
     if (i % 2 === 0) await new Promise((resolve) => setImmediate(resolve))
     socket.resetAndDestroy()
   }
@@ -145,11 +145,11 @@ async function openStuck(server: TestServer): Promise<Socket> {
 }
 
 /** Emits many large events at a pace that a reading client can follow. */
-async function tellMuch(server: TestServer, rounds: number, from: number): Promise<number> {
+async function emitMany(server: TestServer, rounds: number, from: number): Promise<number> {
   const text = 'x'.repeat(20_000)
   let i = from
   for (let round = 0; round < rounds; round++) {
-    for (let one = 0; one < 50; one++) tell(server, 'queue', A, { i: ++i, text })
+    for (let one = 0; one < 50; one++) emit(server, 'queue', A, { i: ++i, text })
     await new Promise((resolve) => setTimeout(resolve, 25))
   }
   return i
@@ -164,7 +164,7 @@ test('a client that does not read delays no other client, and learns what it mis
     (count) => count === 2,
   )
   // Far more than a connection and the feed can hold.
-  const last = await tellMuch(server, 24, 0)
+  const last = await emitMany(server, 24, 0)
   await reader.until(isEvent(last))
   let text = ''
   stuck.on('data', (data: Buffer) => {
@@ -173,7 +173,7 @@ test('a client that does not read delays no other client, and learns what it mis
   stuck.resume()
   await until(
     async () => text.includes(`"i":${last},`),
-    (isThere) => isThere,
+    (isComplete) => isComplete,
   )
   const missed = [...text.matchAll(/"missed":(\d+)/g)].reduce((sum, [, count]) => sum + Number(count), 0)
   expect(missed).toBeGreaterThan(100)
@@ -189,7 +189,7 @@ test('a client that reads nothing for long is disconnected', async () => {
     (count) => count === 2,
   )
   const closed = once(stuck, 'close')
-  const last = await tellMuch(server, 16, 0)
+  const last = await emitMany(server, 16, 0)
   await until(
     () => countStreams(server),
     (count) => count === 1,
@@ -197,6 +197,6 @@ test('a client that reads nothing for long is disconnected', async () => {
   stuck.resume()
   await closed
   // The other client is still served.
-  tell(server, 'queue', A, { i: last + 1 })
+  emit(server, 'queue', A, { i: last + 1 })
   await reader.until(isEvent(last + 1))
 })

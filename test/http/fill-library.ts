@@ -11,7 +11,7 @@ export const MILESTONES = ['patterns-learned', 'hubs-seeded', 'seeds-prepared', 
 export const EVENT_COUNT = 1000
 export const ROW_COUNT = 1000
 
-/** A job with many events, problems and milestones. */
+/** Adds a job with many events, problems and milestones, and one that failed. */
 export async function fillLog({ jobLog }: OpenLibrary): Promise<void> {
   const at = Date.parse('2026-01-01T00:00:00Z')
   const job: JobRecord = {
@@ -59,7 +59,7 @@ export async function fillLog({ jobLog }: OpenLibrary): Promise<void> {
   await jobLog.append(notes)
 }
 
-/** A source with many addresses. */
+/** Adds a source with many addresses, and returns its id. */
 export async function fillRows(library: OpenLibrary): Promise<string> {
   const source = await addSource(library, { url: 'https://many.example/', name: 'many' })
   const crawl = await library.store.beginCrawl(
@@ -84,7 +84,7 @@ export async function fillRows(library: OpenLibrary): Promise<string> {
       const { host } = new URL(url)
       return { key: url, url, host, depth: 1, foundOn: null, discovery: 'link' as const, refusal }
     })
-    // Several events have the same time, so that the address decides their order.
+    // Many addresses have the same time, so that time alone does not determine their order.
     await library.store.offer(source.id, crawl.id, finds, Date.parse('2026-02-01T00:00:00Z') + part * 60_000)
   }
   await library.store.endCrawl(crawl.id, null, Date.now())

@@ -38,25 +38,25 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-interface Raw {
+interface RawResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: Buffer
 }
 
 /** Sends exactly this path and these headers, because `fetch` normalizes both. */
-function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Raw> {
+function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<RawResponse> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(server.origin)
-    const asked = request({ hostname, port, path, method, headers, timeout: 20_000 }, (response) => {
+    const clientRequest = request({ hostname, port, path, method, headers, timeout: 20_000 }, (response) => {
       const parts: Buffer[] = []
       response.on('data', (part: Buffer) => parts.push(part))
       response.on('end', () =>
         resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(parts) }),
       )
     })
-    asked.on('error', reject)
-    asked.end()
+    clientRequest.on('error', reject)
+    clientRequest.end()
   })
 }
 
@@ -117,13 +117,13 @@ describe('a file of the page', () => {
       '192.168.1.5:41000': "'self'",
       'pharos.example.': "'self'",
     }
-    for (const [host, place] of Object.entries(hosts)) {
+    for (const [host, allowedFolder] of Object.entries(hosts)) {
       for (const path of Object.keys(FILES)) {
         const { headers } = await ask(path, { host })
         expect([host, path, headers['content-security-policy']]).toEqual([
           host,
           path,
-          writeContentSecurityPolicy(place),
+          writeContentSecurityPolicy(allowedFolder),
         ])
       }
     }
@@ -203,9 +203,9 @@ describe('the built page', () => {
     .map(({ parentPath, name }) => join(parentPath, name).slice(built.length).replaceAll('\\', '/'))
 
   test('is served completely, each file with a type', async () => {
-    const whole = await openTestServer()
+    const builtServer = await openTestServer()
     for (const path of files) {
-      const { status, headers } = await whole.ask(`/local/${path}`, { method: 'HEAD' })
+      const { status, headers } = await builtServer.ask(`/local/${path}`, { method: 'HEAD' })
       expect([path, status, headers.get('content-type')]).toEqual([
         path,
         200,

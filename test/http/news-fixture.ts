@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { openLibrary } from '../../src/open-library.ts'
 import { copyCountries } from '../gazetteer/world.ts'
-import { locateLibrary } from '../library-place.ts'
+import { locateLibrary } from '../library-location.ts'
 import { runCrawl, UNPACED } from '../sites/crawl.ts'
 import { type Answer, openSite, page, redirect, type Site } from '../sites/site.ts'
 

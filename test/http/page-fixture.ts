@@ -106,7 +106,7 @@ export async function openPageFixture(input: PageFixtureInput): Promise<PageFixt
       }),
     },
     packs: {
-      begin: () => Promise.reject(new Error('there is no shelf here')),
+      begin: () => Promise.reject(new Error('this fixture writes no packs')),
       list: () => [],
       find: () => undefined,
       read: async () => undefined,

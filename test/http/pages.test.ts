@@ -90,7 +90,7 @@ function cellsOf(body: string, label: string): string[] {
 }
 
 /** Follows a link with this label until it is missing, and returns the pages on the way. */
-async function walk(path: string, label: string): Promise<string[]> {
+async function followLinks(path: string, label: string): Promise<string[]> {
   const bodies: string[] = []
   for (let next: string | undefined = path; next !== undefined; next = linkOf(bodies.at(-1) ?? '', label)) {
     bodies.push(await get(next))
@@ -160,12 +160,12 @@ describe('queues', () => {
   })
 
   test('a queue is paged through all its events, newest first, and back', async () => {
-    const down = await walk(`/queues/${FIRST}/ssr?limit=150`, 'Older →')
+    const down = await followLinks(`/queues/${FIRST}/ssr?limit=150`, 'Older →')
     const urls = down.flatMap((body) => cellsOf(body, 'Address'))
     expect(urls).toEqual(Array.from({ length: 500 }, (_, i) => `https://docs.example/${499 - i}`))
     expect(down.map((body) => cellsOf(body, 'Address').length)).toEqual([150, 150, 150, 50])
     const last = linkOf(down.at(-1) ?? '', '← Newer') ?? ''
-    const up = await walk(last, '← Newer')
+    const up = await followLinks(last, '← Newer')
     expect(up.map((body) => cellsOf(body, 'Address')[0])).toEqual([
       'https://docs.example/199',
       'https://docs.example/349',
@@ -175,7 +175,7 @@ describe('queues', () => {
   })
 
   test('the filter stays while paging', async () => {
-    const bodies = await walk(`/queues/${FIRST}/ssr?action=drop&limit=50`, 'Older →')
+    const bodies = await followLinks(`/queues/${FIRST}/ssr?action=drop&limit=50`, 'Older →')
     expect(bodies.flatMap((body) => cellsOf(body, 'Action'))).toEqual(Array.from({ length: 125 }, () => 'drop'))
     expect(bodies[0]).toContain('<option value="drop" selected>')
   })
@@ -216,7 +216,7 @@ describe('problems and milestones', () => {
   test('filters narrow the list down, and stay while paging', async () => {
     expect(cellsOf(await get(`/problems/ssr?job=${SECOND}`), 'Message')).toHaveLength(30)
     expect(cellsOf(await get('/problems/ssr?scope=elsewhere'), 'Message')).toEqual([])
-    const bodies = await walk('/problems/ssr?kind=missing-hub&limit=40', 'Older →')
+    const bodies = await followLinks('/problems/ssr?kind=missing-hub&limit=40', 'Older →')
     expect(bodies.flatMap((body) => cellsOf(body, 'Kind'))).toEqual(Array.from({ length: 65 }, () => 'missing-hub'))
   })
 
@@ -226,11 +226,11 @@ describe('problems and milestones', () => {
 })
 
 describe('addresses', () => {
-  test('urls is paged through all addresses once, and back', async () => {
-    const down = await walk('/urls?state=skipped&limit=100', 'Older →')
+  test('/urls is paged through all addresses once, and back', async () => {
+    const down = await followLinks('/urls?state=skipped&limit=100', 'Older →')
     const urls = down.flatMap((body) => cellsOf(body, 'Address'))
     expect(urls.toSorted()).toEqual(blocked.map((path) => stage.origin + path))
-    const up = await walk(linkOf(down.at(-1) ?? '', '← Newer') ?? '', '← Newer')
+    const up = await followLinks(linkOf(down.at(-1) ?? '', '← Newer') ?? '', '← Newer')
     expect(cellsOf(up.at(-1) ?? '', 'Address')).toEqual(cellsOf(down[0] ?? '', 'Address'))
   })
 
@@ -241,7 +241,7 @@ describe('addresses', () => {
     ['text=install&host=elsewhere.example', []],
     ['text=install&from=2020-01-01&to=2020-01-02', []],
     ['text=install&from=2020-01-01', ['/install']],
-  ])('urls?%s lists exactly the matching addresses', async (query, paths) => {
+  ])('/urls?%s lists exactly the matching addresses', async (query, paths) => {
     expect(cellsOf(await get(`/urls?${query}`), 'Address').map((text) => text.split('Install the')[0])).toEqual(
       paths.map((path) => stage.origin + path),
     )
@@ -252,7 +252,7 @@ describe('addresses', () => {
     ['status=x', 'status: expected a whole number'],
     ['from=soon', 'from: expected a date'],
     ['older=x', 'it was not given by this list'],
-  ])('urls?%s is refused', async (query, message) => {
+  ])('/urls?%s is refused', async (query, message) => {
     expect(await get(`/urls?${query}`, 400)).toContain(message)
   })
 
@@ -406,11 +406,11 @@ describe('the colour schemes', () => {
 
   /** The contrast ratio of WCAG 2. */
   function contrastOf(a: readonly number[], b: readonly number[]): number {
-    const [low = 0, high = 0] = [lightOf(a), lightOf(b)].sort((x, y) => x - y)
+    const [low = 0, high = 0] = [luminanceOf(a), luminanceOf(b)].sort((x, y) => x - y)
     return (high + 0.05) / (low + 0.05)
   }
 
-  function lightOf(colour: readonly number[]): number {
+  function luminanceOf(colour: readonly number[]): number {
     const [r = 0, g = 0, b = 0] = colour.map((part) =>
       part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4,
     )

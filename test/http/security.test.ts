@@ -21,28 +21,28 @@ afterAll(async () => {
   await locked?.dispose()
 })
 
-interface Raw {
+interface RawResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: string
 }
 
 /** Sends exactly these headers, because `fetch` sets some of its own. */
-function ask(path: string, headers: Record<string, string> = {}, method = 'GET', body?: string): Promise<Raw> {
+function ask(path: string, headers: Record<string, string> = {}, method = 'GET', body?: string): Promise<RawResponse> {
   return new Promise((resolve, reject) => {
-    const asked = request(`${server.origin}${path}`, { method, headers, timeout: 20_000 }, (response) => {
+    const clientRequest = request(`${server.origin}${path}`, { method, headers, timeout: 20_000 }, (response) => {
       let text = ''
       response.setEncoding('utf8').on('data', (part: string) => {
         text += part
       })
       response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text }))
     })
-    asked.on('error', reject)
-    asked.end(body)
+    clientRequest.on('error', reject)
+    clientRequest.end(body)
   })
 }
 
-function codeOf({ body }: Raw): string {
+function codeOf({ body }: RawResponse): string {
   return shapes.failure.parse(JSON.parse(body)).code
 }
 
@@ -99,13 +99,13 @@ describe('a request', () => {
       for (const path of ['/events', '/mcp']) {
         expect([path, (await ask(path, { 'sec-fetch-site': site })).status]).toEqual([path, 403])
       }
-      // A user may follow a link to here.
+      // A user may follow a link to this server.
       expect((await ask('/health', { 'sec-fetch-site': site })).status).toBe(200)
     }
     expect((await ask('/api/stop', { 'sec-fetch-site': 'same-origin', origin: server.origin }, 'POST')).status).toBe(
       200,
     )
-    // A form of a page that sends no referrer has no origin.
+    // A form on a page that sends no referrer has the origin `null`.
     expect((await ask('/api/stop', { 'sec-fetch-site': 'same-origin', origin: 'null' }, 'POST')).status).toBe(200)
   })
 
@@ -129,9 +129,9 @@ describe('a request', () => {
   test('a body that is too large is refused before it is read', async () => {
     const large = `{"startUrl":"${'x'.repeat(1_100_000)}"}`
     const headers = { 'content-type': 'application/json' }
-    const whole = await ask('/api/crawl', { ...headers, 'content-length': String(large.length) }, 'POST', large)
-    expect([whole.status, codeOf(whole)]).toEqual([413, 'BODY_TOO_LARGE'])
-    expect(whole.headers['connection']).toBe('close')
+    const withLength = await ask('/api/crawl', { ...headers, 'content-length': String(large.length) }, 'POST', large)
+    expect([withLength.status, codeOf(withLength)]).toEqual([413, 'BODY_TOO_LARGE'])
+    expect(withLength.headers['connection']).toBe('close')
     const chunked = await ask('/api/crawl', { ...headers, 'transfer-encoding': 'chunked' }, 'POST', large)
     expect([chunked.status, codeOf(chunked)]).toEqual([413, 'BODY_TOO_LARGE'])
     const mcp = await ask('/mcp', headers, 'POST', large)

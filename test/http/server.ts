@@ -24,7 +24,7 @@ import { createHttpHandler } from '../../src/mcp/http.ts'
 import { createMcp } from '../../src/mcp/server.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { PROGRAM } from '../e2e/program.ts'
-import { hideLibrary, locateLibrary, showLibrary } from '../library-place.ts'
+import { hideLibrary, locateLibrary, showLibrary } from '../library-location.ts'
 
 /** Options of a server under test. */
 export interface TestServerOptions {
@@ -56,8 +56,9 @@ export interface TestServer {
   ask(path: string, init?: RequestInit): Promise<Answer>
   /** Sends a request with a JSON body. */
   post(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>
-  /** Hides the library, and restores it. */
+  /** Makes the library unavailable. */
   hideStore(): Promise<void>
+  /** Makes the library available again. */
   showStore(): Promise<void>
   /** Closes the library, so that the next request opens it. */
   reopenStore(): Promise<void>
@@ -72,7 +73,6 @@ export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  // The shape is what is being tested.
   // biome-ignore lint/suspicious/noExplicitAny: a schema parses the value, or a test checks single fields of it.
   readonly body: any
 }
@@ -82,7 +82,7 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
   const folder = options.folder ?? fs.mkdtempSync(join(tmpdir(), 'pharos-http-'))
   const path = await locateLibrary(join(folder, 'library.db'))
   const lines: string[] = []
-  const note = (message: string, fields?: object) =>
+  const addLine = (message: string, fields?: object) =>
     void lines.push(fields === undefined ? message : `${message} ${JSON.stringify(fields)}`)
   let opened: Promise<OpenLibrary> | undefined
   let isHidden = false
@@ -123,9 +123,9 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
     maxJobs: options.maxJobs ?? 1,
     maxRequests: 32,
   })
-  const [analyser = process.execPath, ...words] = options.analyser ?? [process.execPath, PROGRAM, 'analyze']
+  const [analyser = process.execPath, ...analyserArgs] = options.analyser ?? [process.execPath, PROGRAM, 'analyze']
   const analysis = createAnalysisRunner({
-    runner: createSpawnRunner({ command: analyser, args: words, env }),
+    runner: createSpawnRunner({ command: analyser, args: analyserArgs, env }),
     library,
     feed: dispatcher.feed,
     clock: systemClock,
@@ -157,7 +157,7 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
       readLocal: createLazyAssets(options.localFolder ?? pageFolder('local')),
       system: openSystemProbe(path),
       packs,
-      log: { info: note, warn: note },
+      log: { info: addLine, warn: addLine },
       settings: {
         hosts: [],
         allowedOrigins: [],
@@ -192,8 +192,8 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
     fs.rmSync(folder, { recursive: true, force: true })
   }
   if (options.isShared !== true) onTestFinished(dispose)
-  const ask = async (place: string, init: RequestInit = {}): Promise<Answer> => {
-    const response = await fetch(`${server.origin}${place}`, {
+  const ask = async (route: string, init: RequestInit = {}): Promise<Answer> => {
+    const response = await fetch(`${server.origin}${route}`, {
       redirect: 'manual',
       signal: AbortSignal.timeout(120_000),
       ...init,
@@ -209,8 +209,8 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
     lines,
     library,
     ask,
-    post: (place, body, headers = {}) =>
-      ask(place, {
+    post: (route, body, headers = {}) =>
+      ask(route, {
         method: 'POST',
         headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -254,9 +254,9 @@ export interface StreamReader {
   readonly status: number
   readonly headers: Headers
   /** Waits for an event, including those that arrived already. */
-  until(isIt: (event: StreamEvent) => boolean): Promise<StreamEvent>
+  until(matches: (event: StreamEvent) => boolean): Promise<StreamEvent>
   /** Waits until a condition holds, checked after each part that arrived. */
-  wait(isSo: () => boolean): Promise<void>
+  wait(condition: () => boolean): Promise<void>
   close(): void
 }
 
@@ -266,7 +266,7 @@ export async function openStream(url: string, headers: Readonly<Record<string, s
   const response = await fetch(url, { headers, signal: stop.signal })
   const events: StreamEvent[] = []
   const comments: string[] = []
-  const waiting = new Set<() => void>()
+  const pendingChecks = new Set<() => void>()
   const read = async () => {
     let rest = ''
     const decoder = new TextDecoder()
@@ -274,27 +274,27 @@ export async function openStream(url: string, headers: Readonly<Record<string, s
       const blocks = (rest + decoder.decode(part, { stream: true })).split('\n\n')
       rest = blocks.pop() ?? ''
       for (const block of blocks) takeBlock(block, events, comments)
-      for (const wake of waiting) wake()
+      for (const check of pendingChecks) check()
     }
   }
   // The request is aborted at the end of the test.
   read().catch(() => undefined)
   onTestFinished(() => stop.abort())
-  const wait = (isSo: () => boolean): Promise<void> =>
+  const wait = (condition: () => boolean): Promise<void> =>
     new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        waiting.delete(look)
+        pendingChecks.delete(check)
         const names = events.map(({ name }) => name).join(' ')
-        reject(new Error(`waited in vain; events so far: ${names.slice(-2000)}`))
+        reject(new Error(`timed out; events so far: ${names.slice(-2000)}`))
       }, 30_000)
-      const look = () => {
-        if (!isSo()) return
+      const check = () => {
+        if (!condition()) return
         clearTimeout(timer)
-        waiting.delete(look)
+        pendingChecks.delete(check)
         resolve()
       }
-      waiting.add(look)
-      look()
+      pendingChecks.add(check)
+      check()
     })
   return {
     events,
@@ -302,13 +302,13 @@ export async function openStream(url: string, headers: Readonly<Record<string, s
     status: response.status,
     headers: response.headers,
     wait,
-    async until(isIt) {
+    async until(matches) {
       let found: StreamEvent | undefined
       await wait(() => {
-        found ??= events.find(isIt)
+        found ??= events.find(matches)
         return found !== undefined
       })
-      if (found === undefined) throw new Error('it was found a moment ago')
+      if (found === undefined) throw new Error('the event was found before')
       return found
     },
     close: () => stop.abort(),
@@ -328,12 +328,12 @@ function takeBlock(block: string, events: StreamEvent[], comments: string[]): vo
 }
 
 /** Waits until a condition holds, for half a minute at most. */
-export async function until<T>(ask: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
+export async function until<T>(ask: () => Promise<T>, condition: (value: T) => boolean): Promise<T> {
   const end = Date.now() + 30_000
   for (;;) {
     const value = await ask()
-    if (isSo(value)) return value
-    if (Date.now() > end) throw new Error(`waited in vain: ${JSON.stringify(value)?.slice(0, 2000)}`)
+    if (condition(value)) return value
+    if (Date.now() > end) throw new Error(`timed out; last value: ${JSON.stringify(value)?.slice(0, 2000)}`)
     await new Promise((resolve) => setTimeout(resolve, 25))
   }
 }

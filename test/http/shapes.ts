@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /*
- * The shapes of the contract, written from its text and not from the program. Strict ones hold exactly these fields; loose ones may hold
- * more.
+ * Schemas of the responses of the HTTP API, written from its specification and not from the code. Strict schemas allow exactly their
+ * fields, loose ones allow more.
  */
 
 const moment = z.iso.datetime()

@@ -45,8 +45,8 @@ test('a server without its library stays up, answers what it can, and recovers w
   const library = await server.library()
   await fillLog(library)
   await fillRows(library)
-  const asked = ['/api/queues', '/api/sources', '/api/urls'] as const
-  const before = await Promise.all(asked.map(async (path) => (await server.ask(path)).body.total))
+  const paths = ['/api/queues', '/api/sources', '/api/urls'] as const
+  const before = await Promise.all(paths.map(async (path) => (await server.ask(path)).body.total))
   expect(before).toEqual([2, 1, ROW_COUNT])
 
   await server.hideStore()
@@ -79,7 +79,7 @@ test('a server without its library stays up, answers what it can, and recovers w
   expect(server.lines.some((line) => line.startsWith('the library cannot be used'))).toBe(true)
 
   await server.showStore()
-  const after = await Promise.all(asked.map(async (path) => (await server.ask(path)).body.total))
+  const after = await Promise.all(paths.map(async (path) => (await server.ask(path)).body.total))
   expect(after).toEqual(before)
   expect(await statusOf(server, '/api/search?q=x')).toBe(200)
   expect(await statusOf(server, '/ready')).toBe(200)
@@ -87,14 +87,14 @@ test('a server without its library stays up, answers what it can, and recovers w
 })
 
 /** Routes that return data of a library. */
-const READING = [...EMPTY.map(([path]) => path), ...MISSING]
+const LIBRARY_ROUTES = [...EMPTY.map(([path]) => path), ...MISSING]
 
 test('a library that cannot be opened is not shown as empty', async () => {
   const server = await openTestServer()
   await server.library()
   await server.hideStore()
   mkdirSync(join(server.folder, 'library.db'))
-  for (const path of [...READING, '/api/workers', '/ready']) {
+  for (const path of [...LIBRARY_ROUTES, '/api/workers', '/ready']) {
     const { status, body, text } = await server.ask(path)
     expect([path, status, shapes.failure.parse(body).code]).toEqual([path, 503, 'LIBRARY_UNUSABLE'])
     expect(text).not.toContain(server.folder)
@@ -107,14 +107,14 @@ test('a library that cannot be opened is not shown as empty', async () => {
 })
 
 describe('a damaged library', () => {
-  test('is LIBRARY_UNUSABLE on every route once a damaged page was read', async () => {
+  test('is reported as LIBRARY_UNUSABLE on every route once a damaged page was read', async () => {
     const server = await openTestServer()
     const library = await server.library()
     await fillLog(library)
     await fillRows(library)
     await server.reopenStore()
     zeroTable(library.store.location, 'sources')
-    for (const path of ['/ready', '/api/sources', '/api/search?q=x', ...READING]) {
+    for (const path of ['/ready', '/api/sources', '/api/search?q=x', ...LIBRARY_ROUTES]) {
       const { status, body, text } = await server.ask(path)
       const failure = shapes.failure.parse(body)
       expect([path, status, failure.code]).toEqual([path, 503, 'LIBRARY_UNUSABLE'])
@@ -127,7 +127,7 @@ describe('a damaged library', () => {
     expect((await server.ask('/api/status')).body).toMatchObject({ store: 'unavailable' })
   })
 
-  test('is LIBRARY_UNUSABLE where a stored record cannot be decoded', async () => {
+  test('is reported as LIBRARY_UNUSABLE where a stored record cannot be decoded', async () => {
     const server = await openTestServer()
     const { store } = await server.library()
     await fillRows(await server.library())

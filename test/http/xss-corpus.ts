@@ -10,7 +10,7 @@ import { jobOf, MOMENT, openPageFixture, type PageFixture, queueNote } from './p
 
 /* Texts that a hostile site can store in the library. Each sets a global or opens a dialog if a page renders it as markup. */
 
-/** Texts by kind of attack. `[n]` is replaced by the position of the text, so that a failure shows which one ran. */
+/** Texts by kind of attack. `[n]` is replaced by the place of the text, so that a failure shows which text ran. */
 const ATTACKS = [
   '<script>globalThis.pwned="[n]"</script>',
   '"><img src=x onerror="globalThis.pwned=\'[n]\'">',
@@ -24,7 +24,7 @@ const ATTACKS = [
   '\u202egpj.exe\u2066<b>[n]</b>\u0000',
 ] as const
 
-/** All attacks in one text, for one position. */
+/** All attacks in one text, marked with the place where the text is stored. */
 export function attackOn(place: string): string {
   return ATTACKS.map((attack) => attack.replaceAll('[n]', place)).join(' ')
 }
@@ -201,7 +201,7 @@ async function addHostilePlaces(library: OpenLibrary): Promise<void> {
   }
   await gazetteer.importPlaces(source, [HOSTILE_PLACE], now)
   const [place] = (await gazetteer.listPlaces({ offset: 0, limit: 1 })).items
-  if (place === undefined) throw new Error('the hostile place was not taken in')
+  if (place === undefined) throw new Error('the hostile place was not imported')
   await placeHubs.write([{ ...HOSTILE_HUB, placeId: place.id }], now)
   const { host } = HOSTILE_HUB
   const pattern = attackOn('place pattern')

@@ -35,7 +35,7 @@ test.each(cases.map(([path], i) => [i, path.slice(0, 60)] as const))(
     const body = await response.text()
     const { elements, text } = readMarkup(body)
     expect(text.includes(shows), shows).toBe(true)
-    expect(elements.filter(({ name }) => !OURS.has(name)).map(({ name }) => name)).toEqual([])
+    expect(elements.filter(({ name }) => !OWN_ELEMENTS.has(name)).map(({ name }) => name)).toEqual([])
     expect(elements.flatMap(({ name, attributes }) => findDanger(name, attributes))).toEqual([])
     const policy = response.headers.get('content-security-policy') ?? ''
     expect(policy).toContain("script-src 'self'")
@@ -73,7 +73,7 @@ function readMarkup(body: string): { readonly elements: readonly Element[]; read
 }
 
 /** The elements that the pages use themselves. */
-const OURS = new Set(
+const OWN_ELEMENTS = new Set(
   'html head meta title link script body a header div nav ul ol li main h1 h2 p span small code time table caption thead tbody tr th td template form label input select option button dl dt dd section svg rect details summary figure figcaption path circle progress noscript'.split(
     ' ',
   ),

@@ -23,10 +23,10 @@ function slowSite(delayMs: number): Record<string, { body: string; delayMs: numb
 }
 
 /** Resolves when a site has received the given number of requests. */
-function askedFor(site: Site, times: number): Promise<void> {
+function waitForRequests(site: Site, times: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`the site was asked fewer than ${times} times`)), 120_000)
-    onTestFinished(() => clearTimeout(late))
+    const timer = setTimeout(() => reject(new Error(`the site received fewer than ${times} requests`)), 120_000)
+    onTestFinished(() => clearTimeout(timer))
     Object.assign(site.requests, {
       push(...seen: SeenRequest[]) {
         const length = Array.prototype.push.apply(site.requests, seen)
@@ -38,18 +38,18 @@ function askedFor(site: Site, times: number): Promise<void> {
 }
 
 /** Resolves when a number has not changed for the given time. */
-async function untilStill(read: () => number, stillMs: number): Promise<number> {
+async function waitUntilStable(read: () => number, stableMs: number): Promise<number> {
   const until = Date.now() + 30_000
   for (let before = -1; ; ) {
-    if (Date.now() > until) throw new Error(`it does not stand still, at ${before} now`)
+    if (Date.now() > until) throw new Error(`the number still changes; it is ${before} now`)
     const now = read()
     if (now === before) return now
     before = now
-    await pass(stillMs)
+    await sleep(stableMs)
   }
 }
 
-function pass(ms: number): Promise<void> {
+function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms)
   })
@@ -61,8 +61,8 @@ async function collect(events: AsyncIterable<CrawlEvent>): Promise<CrawlEvent[]>
   return all
 }
 
-function crawlWith(library: OpenLibrary, source: Source, switches: CrawlCommands, more: Partial<CrawlInput> = {}) {
-  const input: CrawlInput = { kind: 'add', control: switches.control, ...more }
+function crawlWith(library: OpenLibrary, source: Source, commands: CrawlCommands, overrides: Partial<CrawlInput> = {}) {
+  const input: CrawlInput = { kind: 'add', control: commands.control, ...overrides }
   return collect(crawlSource(library, source, input, new AbortController().signal))
 }
 
@@ -71,29 +71,29 @@ describe('a paused crawl', () => {
     const { site, library, source } = await createCrawlFixture(slowSite(20), {
       limits: { concurrency: 4, stallMs: 600, aliveMs: 600 },
     })
-    const switches = createCrawlCommands()
-    const reached = askedFor(site, 8)
-    const crawling = crawlWith(library, source, switches)
+    const commands = createCrawlCommands()
+    const reached = waitForRequests(site, 8)
+    const crawling = crawlWith(library, source, commands)
     await reached
-    switches.execute('PAUSE')
+    commands.execute('PAUSE')
     const pausedAt = Date.now()
     // Waits longer than the stall limit and the heartbeat limit.
-    const asked = await untilStill(() => site.requests.length, 400)
-    await pass(900)
-    expect(site.requests.length).toBe(asked)
+    const requestCount = await waitUntilStable(() => site.requests.length, 400)
+    await sleep(900)
+    expect(site.requests.length).toBe(requestCount)
     const [running] = await library.store.listCrawls(source.id, 1)
     expect(running).toMatchObject({ state: 'running' })
     expect(running?.heartbeatAt).toBeGreaterThan(pausedAt + 600)
     expect((await library.store.countLedger(source.id)).states).toMatchObject({ leased: 0 })
-    switches.execute('RESUME')
+    commands.execute('RESUME')
     const events = await crawling
     expect(events.at(-1)).toMatchObject({ type: 'ended', summary: { end: 'completed', indexed: SIZE + 1 } })
-    const told = events.filter(({ type }) => type === 'paused' || type === 'resumed')
-    expect(told).toMatchObject([
+    const pauses = events.filter(({ type }) => type === 'paused' || type === 'resumed')
+    expect(pauses).toMatchObject([
       { type: 'paused', cause: 'requested' },
       { type: 'resumed', cause: 'requested' },
     ])
-    expect(told[1]?.type === 'resumed' && told[1].pausedMs).toBeGreaterThanOrEqual(900)
+    expect(pauses[1]?.type === 'resumed' && pauses[1].pausedMs).toBeGreaterThanOrEqual(900)
     const states = events.flatMap((event) => (event.type === 'progress' ? [event.isPaused] : []))
     expect(states).toContain(true)
     expect(states.at(-1)).toBe(false)
@@ -101,12 +101,12 @@ describe('a paused crawl', () => {
 
   test('sends no request if it is paused from the beginning, and can be stopped', async () => {
     const { site, library, source } = await createCrawlFixture(slowSite(0))
-    const switches = createCrawlCommands()
-    switches.execute('PAUSE')
+    const commands = createCrawlCommands()
+    commands.execute('PAUSE')
     const stop = new AbortController()
-    const input: CrawlInput = { kind: 'add', control: switches.control }
+    const input: CrawlInput = { kind: 'add', control: commands.control }
     const crawling = collect(crawlSource(library, source, input, stop.signal))
-    await pass(300)
+    await sleep(300)
     expect(site.requests).toEqual([])
     stop.abort()
     expect((await crawling).at(-1)).toMatchObject({ type: 'ended', summary: { end: 'cancelled' } })
@@ -119,60 +119,60 @@ describe('a paused crawl', () => {
     const library = await openTestLibrary()
     const url = (await library.trees?.open(pathToFileURL(`${folder}/`).href))?.url ?? ''
     const source = await addSource(library, { url, isOwnFolder: true })
-    const switches = createCrawlCommands()
-    switches.execute('CONCURRENCY 2')
+    const commands = createCrawlCommands()
+    commands.execute('CONCURRENCY 2')
     let settled = 0
-    let most = 0
-    let under = 0
+    let maxActive = 0
+    let active = 0
     const events: CrawlEvent[] = []
     const paused = Promise.withResolvers<void>()
-    const input: CrawlInput = { kind: 'add', control: switches.control }
+    const input: CrawlInput = { kind: 'add', control: commands.control }
     const crawling = (async () => {
       for await (const event of crawlSource(library, source, input, new AbortController().signal)) {
         events.push(event)
-        if (event.type === 'begun') most = Math.max(most, ++under)
+        if (event.type === 'begun') maxActive = Math.max(maxActive, ++active)
         if (event.type !== 'settled') continue
-        under--
+        active--
         if (++settled !== 5) continue
-        switches.execute('PAUSE')
+        commands.execute('PAUSE')
         paused.resolve()
       }
     })()
     await Promise.race([paused.promise, crawling])
-    const still = await untilStill(() => settled, 200)
-    expect(still).toBeGreaterThanOrEqual(5)
-    expect(still).toBeLessThan(SIZE)
-    switches.execute('RESUME')
+    const settledCount = await waitUntilStable(() => settled, 200)
+    expect(settledCount).toBeGreaterThanOrEqual(5)
+    expect(settledCount).toBeLessThan(SIZE)
+    commands.execute('RESUME')
     await crawling
     expect(events.at(-1)).toMatchObject({ type: 'ended', summary: { end: 'completed', indexed: SIZE } })
-    expect(most).toBeLessThanOrEqual(2)
+    expect(maxActive).toBeLessThanOrEqual(2)
   })
 })
 
 test('the concurrency can be lower than the limit, and change while a crawl runs', async () => {
   const delayMs = 40
-  let under = 0
-  let most = 0
+  let active = 0
+  let maxActive = 0
   const site = await openTestSite({})
   const answer = (body: string) => () => {
-    most = Math.max(most, ++under)
-    setTimeout(() => under--, delayMs)
+    maxActive = Math.max(maxActive, ++active)
+    setTimeout(() => active--, delayMs)
     return { body, delayMs }
   }
   for (const path of PATHS) site.pages.set(path, answer(page(`Page ${path}`)))
   site.pages.set('/', page('Start', PATHS))
   const library = await openTestLibrary(':memory:', { concurrency: 8 })
   const source = await addSource(library, { url: `${site.origin}/` })
-  const switches = createCrawlCommands()
-  switches.execute('CONCURRENCY 1')
-  const half = askedFor(site, SIZE / 2)
-  const crawling = crawlWith(library, source, switches)
-  await half
-  expect(most).toBe(1)
-  switches.execute('CONCURRENCY 4')
+  const commands = createCrawlCommands()
+  commands.execute('CONCURRENCY 1')
+  const halfRequested = waitForRequests(site, SIZE / 2)
+  const crawling = crawlWith(library, source, commands)
+  await halfRequested
+  expect(maxActive).toBe(1)
+  commands.execute('CONCURRENCY 4')
   expect((await crawling).at(-1)).toMatchObject({ type: 'ended', summary: { end: 'completed', indexed: SIZE + 1 } })
-  expect(most).toBeGreaterThan(1)
-  expect(most).toBeLessThanOrEqual(4)
+  expect(maxActive).toBeGreaterThan(1)
+  expect(maxActive).toBeLessThanOrEqual(4)
 })
 
 test('lines that are not commands change nothing', () => {

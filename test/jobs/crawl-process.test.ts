@@ -41,36 +41,36 @@ const PLAIN_SITE: Readonly<Record<string, Answer>> = {
 }
 
 /** A site whose start links to many slow pages. */
-async function stageMany(delayMs: number): Promise<Site> {
+async function openSlowSite(delayMs: number): Promise<Site> {
   const site = await openTestSite({ '/': page('Start', PATHS) })
   for (const path of PATHS) site.pages.set(path, { body: page(`Page ${path}`), delayMs })
   return site
 }
 
-function pass(ms: number): Promise<void> {
+function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms)
   })
 }
 
 /** Resolves when a site has received the given number of requests for its pages. */
-async function untilAsked(site: Site, pages: number): Promise<void> {
+async function waitForPageRequests(site: Site, pages: number): Promise<void> {
   const until = Date.now() + 30_000
   while (site.requests.filter(({ path }) => path.startsWith('/page-')).length < pages) {
-    if (Date.now() > until) throw new Error(`the site was asked for fewer than ${pages} pages`)
-    await pass(5)
+    if (Date.now() > until) throw new Error(`the site received requests for fewer than ${pages} pages`)
+    await sleep(5)
   }
 }
 
 /** The last crawl that a library knows. */
-function readLast(path: string): Promise<Crawl | undefined> {
-  return readOnly(path, async ({ store }) => {
+function readLastCrawl(path: string): Promise<Crawl | undefined> {
+  return withLibrary(path, async ({ store }) => {
     const [source] = await store.listSources()
     return source === undefined ? undefined : (await store.listCrawls(source.id, 1))[0]
   })
 }
 
-async function readOnly<T>(path: string, read: (library: Awaited<ReturnType<typeof openLibrary>>) => Promise<T>) {
+async function withLibrary<T>(path: string, read: (library: Awaited<ReturnType<typeof openLibrary>>) => Promise<T>) {
   const library = await openLibrary({ path, version: '0.0.0' })
   try {
     return await read(library)
@@ -79,7 +79,7 @@ async function readOnly<T>(path: string, read: (library: Awaited<ReturnType<type
   }
 }
 
-test('the frames of a crawl balance with its ledger', async () => {
+test('the frames of a crawl agree with its ledger', async () => {
   const site = await openTestSite(PLAIN_SITE)
   let failures = 0
   site.pages.set('/shaky', () => (failures++ === 0 ? { status: 500, body: 'no' } : page('Shaky')))
@@ -88,9 +88,9 @@ test('the frames of a crawl balance with its ledger', async () => {
   const child = startProcess([`${site.origin}/`, '--crawl-type=intelligent', '--int-max-seeds=7', `--library=${path}`])
   expect(await child.ended).toEqual({ code: 0, signal: null, problem: null })
   expect(child.errors).toEqual([])
-  const { source, ledger, crawl } = await readOnly(path, async ({ store }) => {
+  const { source, ledger, crawl } = await withLibrary(path, async ({ store }) => {
     const [one] = await store.listSources()
-    if (one === undefined) throw new Error('there is no source')
+    if (one === undefined) throw new Error('the library has no source')
     const [last] = await store.listCrawls(one.id, 1)
     return { source: one, ledger: await store.countLedger(one.id), crawl: last }
   })
@@ -117,8 +117,8 @@ test('the frames of a crawl balance with its ledger', async () => {
   const enqueued = queue.filter(({ action }) => action === 'enqueued')
   expect(last?.found).toBe(enqueued.length)
   // The last event of an address equals its final state. An address that was dropped for its query has no row.
-  const words = new Map(queue.map((frame) => [frame.url, frame]))
-  const dropped = [...words.values()].filter(({ action, reason }) => action === 'drop' && reason !== 'query-skip')
+  const lastFrames = new Map(queue.map((frame) => [frame.url, frame]))
+  const dropped = [...lastFrames.values()].filter(({ action, reason }) => action === 'drop' && reason !== 'query-skip')
   expect(dropped.length).toBe(ledger.states.skipped)
   expect(new Set(child.all('ERROR').map(({ url }) => url)).size).toBe(ledger.states.failed)
   const admitted = new Set(enqueued.map(({ url }) => url))
@@ -140,15 +140,15 @@ test('the frames of a crawl balance with its ledger', async () => {
 })
 
 test('a crawl obeys PAUSE and RESUME', async () => {
-  const site = await stageMany(5)
+  const site = await openSlowSite(5)
   const child = startProcess([`${site.origin}/`, '--concurrency=4', `--library=${await createLibraryPath()}`])
-  await untilAsked(site, 10)
+  await waitForPageRequests(site, 10)
   expect(child.process.send('PAUSE')).toBe(true)
   await child.waitForFrame((frame) => frame.type === 'PROGRESS' && frame.data.paused)
-  await pass(100)
-  const asked = site.requests.length
-  await pass(400)
-  expect(site.requests.length).toBe(asked)
+  await sleep(100)
+  const requestCount = site.requests.length
+  await sleep(400)
+  expect(site.requests.length).toBe(requestCount)
   expect(child.process.send('RESUME')).toBe(true)
   expect((await child.ended).code).toBe(0)
   expect(child.all('PROGRESS').at(-1)).toMatchObject({ saved: PATHS.length + 1, paused: false })
@@ -156,31 +156,31 @@ test('a crawl obeys PAUSE and RESUME', async () => {
 })
 
 test('a crawl stops at SIGTERM', async () => {
-  const site = await stageMany(10)
+  const site = await openSlowSite(10)
   const path = await createLibraryPath()
   const child = startProcess([`${site.origin}/`, '--concurrency=2', `--library=${path}`])
-  await untilAsked(site, 6)
+  await waitForPageRequests(site, 6)
   const since = Date.now()
   child.process.kill('SIGTERM')
   expect(await child.ended).toMatchObject({ code: 130, signal: null })
   // A stop usually takes half a second, and ten seconds if something cannot be stopped.
   expect(Date.now() - since).toBeLessThan(9000)
   expect(child.errors.at(-1)).toContain('nothing is lost')
-  expect((await readLast(path))?.state).toBe('cancelled')
+  expect((await readLastCrawl(path))?.state).toBe('cancelled')
 })
 
 test.each(['stdin', 'stdout'] as const)('a crawl stops when its %s is closed', async (stream) => {
-  const site = await stageMany(10)
+  const site = await openSlowSite(10)
   const path = await createLibraryPath()
   const { command, args, env } = CRAWL_JOB
   const child = spawn(command, [...args, `${site.origin}/`, '--concurrency=2', `--library=${path}`], { env })
   onTestFinished(() => void child.kill('SIGKILL'))
   child.stdout.resume()
-  await untilAsked(site, 6)
+  await waitForPageRequests(site, 6)
   child[stream].destroy()
   const [code] = await once(child, 'exit')
   expect(code).toBe(130)
-  expect((await readLast(path))?.state).toBe('cancelled')
+  expect((await readLastCrawl(path))?.state).toBe('cancelled')
 })
 
 test('the next process with the same library resumes and ends a killed crawl', async () => {
@@ -201,17 +201,17 @@ test('the next process with the same library resumes and ends a killed crawl', a
   const next = startProcess(args)
   expect((await next.ended).code).toBe(0)
   expect(next.all('PROGRESS')[0]?.crawlId).toBe(child.all('PROGRESS')[0]?.crawlId)
-  const whole = await openTestLibrary(await createLibraryPath())
-  const wholeSource = await addSource(whole, {
+  const uninterrupted = await openTestLibrary(await createLibraryPath())
+  const wholeSource = await addSource(uninterrupted, {
     url: `${site.origin}/`,
     scope: { reach: 'hostname', maxDepth: 6 },
     settings: { crawlType: 'basic-with-sitemap' },
   })
-  await runCrawl(whole, wholeSource, { kind: 'add' }, site.origin)
-  const expected = await readSourceContent(whole.store.location, whole, wholeSource, site.origin)
-  const found = await readOnly(path, async (library) => {
+  await runCrawl(uninterrupted, wholeSource, { kind: 'add' }, site.origin)
+  const expected = await readSourceContent(uninterrupted.store.location, uninterrupted, wholeSource, site.origin)
+  const found = await withLibrary(path, async (library) => {
     const [source] = await library.store.listSources()
-    if (source === undefined) throw new Error('there is no source')
+    if (source === undefined) throw new Error('the library has no source')
     return readSourceContent(path, library, source, site.origin)
   })
   expect(toComparable(found, site.origin)).toEqual(toComparable(expected, site.origin))
@@ -236,11 +236,13 @@ test('a client that does not read output does not block a crawl', async () => {
   expect(summary.ledger.states.skipped).toBe(800)
   stdout.end()
   const lines = (await text(stdout)).trim().split('\n')
-  const left = lines.map((line) => /^(\d+) frames were dropped/.exec(line)?.[1]).filter((count) => count !== undefined)
-  expect(left).toHaveLength(1)
+  const droppedCounts = lines
+    .map((line) => /^(\d+) frames were dropped/.exec(line)?.[1])
+    .filter((count) => count !== undefined)
+  expect(droppedCounts).toHaveLength(1)
   const frames = lines.map(parseFrame).filter((frame) => frame !== undefined)
-  const told = frames.filter(({ type }) => type === 'QUEUE').length
-  expect(told + Number(left[0])).toBe(800 + 4)
+  const queueFrames = frames.filter(({ type }) => type === 'QUEUE').length
+  expect(queueFrames + Number(droppedCounts[0])).toBe(800 + 4)
   expect(frames.findLast(({ type }) => type === 'PROGRESS')?.data).toMatchObject({ visited: 2, saved: 2, queueSize: 0 })
 })
 

@@ -23,7 +23,7 @@ export interface TestProcess {
   /** Data of all frames of a kind. */
   all<T extends FrameType>(type: T): Extract<Frame, { type: T }>['data'][]
   /** Resolves when the process has written a matching frame. */
-  waitForFrame(isIt: (frame: Frame) => boolean): Promise<void>
+  waitForFrame(isMatch: (frame: Frame) => boolean): Promise<void>
   readonly ended: Promise<ProcessEnd>
 }
 
@@ -37,7 +37,7 @@ export function startProcess(args: readonly string[]): TestProcess {
     const frame = stream === 'stdout' ? parseFrame(line) : undefined
     if (frame !== undefined) frames.push(frame)
     else (stream === 'stdout' ? lines : errors).push(line)
-    for (const look of waiting) look()
+    for (const check of waiting) check()
   })
   closeLater(async () => {
     child.kill('SIGKILL')
@@ -50,15 +50,15 @@ export function startProcess(args: readonly string[]): TestProcess {
     errors,
     // The type of a frame determines the type of its data.
     all: (type) => frames.filter((frame) => frame.type === type).map(({ data }) => data as never),
-    waitForFrame: (isIt) =>
+    waitForFrame: (isMatch) =>
       new Promise((resolve, reject) => {
-        const look = () => {
-          if (!frames.some(isIt)) return
-          waiting.delete(look)
+        const check = () => {
+          if (!frames.some(isMatch)) return
+          waiting.delete(check)
           resolve()
         }
-        waiting.add(look)
-        look()
+        waiting.add(check)
+        check()
         void child.ended.then((end) => reject(new Error(`ended with ${JSON.stringify(end)}: ${errors.join('\n')}`)))
       }),
     ended: child.ended,

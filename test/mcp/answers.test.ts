@@ -65,16 +65,16 @@ test('near-duplicate pages are named beside the one that is shown, and shown on 
       (status) => status.includes('INDEXED'),
     )
   }
-  const once = await call('search_docs', { query: 'kiln glows', version: '*' })
-  expect(once.structuredContent).toMatchObject({
+  const merged = await call('search_docs', { query: 'kiln glows', version: '*' })
+  expect(merged.structuredContent).toMatchObject({
     passages: [{ version: '2.0', similar: [{ source: 'kiln@1.0', version: '1.0', language: 'en' }] }],
     more: [],
     notices: [expect.stringContaining('duplicates=show')],
   })
-  expect(textOf(once, 1)).toMatch(/ — also: v1\.0$/)
-  const each = await call('search_docs', { query: 'kiln glows', version: '*', duplicates: 'show', language: 'any' })
-  expect(each.structuredContent).toMatchObject({ notices: [] })
-  const { passages } = each.structuredContent as { passages: { version: string }[] }
+  expect(textOf(merged, 1)).toMatch(/ — also: v1\.0$/)
+  const separate = await call('search_docs', { query: 'kiln glows', version: '*', duplicates: 'show', language: 'any' })
+  expect(separate.structuredContent).toMatchObject({ notices: [] })
+  const { passages } = separate.structuredContent as { passages: { version: string }[] }
   expect(new Set(passages.map(({ version }) => version))).toEqual(new Set(['1.0', '2.0']))
 })
 
@@ -107,11 +107,18 @@ test('the structured answer cites the passages without their text, and has times
   const plain = await call('search_docs', { query: 'npm install kiln', library: 'guide' })
   const explained = await call('search_docs', { query: 'npm install kiln', library: 'guide', explain: true })
   const keys = ['title', 'url', 'headingPath', 'source', 'version', 'chunk', 'score']
-  const [cited, told] = [plain, explained].map(({ structuredContent }) => {
+  const [cited, explainedCitation] = [plain, explained].map(({ structuredContent }) => {
     return (structuredContent as { passages: Record<string, unknown>[] }).passages[0] ?? {}
   })
   expect(Object.keys(cited ?? {})).toEqual([...keys, 'startLine', 'endLine'])
-  expect(Object.keys(told ?? {})).toEqual([...keys, 'startLine', 'endLine', 'explain', 'checkedAt', 'changedAt'])
+  expect(Object.keys(explainedCitation ?? {})).toEqual([
+    ...keys,
+    'startLine',
+    'endLine',
+    'explain',
+    'checkedAt',
+    'changedAt',
+  ])
   expect(Object.keys(plain.structuredContent ?? {})).toEqual([
     'query',
     'relevance',
@@ -128,9 +135,9 @@ test('an answer that does not cover the query says so first, and suggests what t
   expect(content[0]).toMatchObject({
     text: expect.stringMatching(/^Weak match: nothing found mentions "pgbouncer"\. Try other words or add_source/),
   })
-  const fitting = await guide.call('search_docs', { query: 'npm install kiln', library: 'guide' })
-  expect(fitting.structuredContent).toMatchObject({ relevance: 'strong' })
-  expect(fitting.structuredContent).not.toHaveProperty('uncovered')
+  const covering = await guide.call('search_docs', { query: 'npm install kiln', library: 'guide' })
+  expect(covering.structuredContent).toMatchObject({ relevance: 'strong' })
+  expect(covering.structuredContent).not.toHaveProperty('uncovered')
 })
 
 test('a question of 20,000 characters is answered', async () => {
@@ -194,8 +201,8 @@ test('a result can be fetched again by chunk, page, outline and symbols', async 
 
   const whole = await call('read_page', { url: passage?.url ?? '' })
   expect(textOf(whole, 1)).toContain('The kiln waits')
-  const moved = await call('read_page', { url: '/guide/retry', source: 'guide' })
-  expect(moved.structuredContent).toEqual(whole.structuredContent)
+  const byPath = await call('read_page', { url: '/guide/retry', source: 'guide' })
+  expect(byPath.structuredContent).toEqual(whole.structuredContent)
   const part = await call('read_page', { url: `${origin}/guide/retry`, startLine: 1, endLine: 1 })
   expect(textOf(part, 1)).toBe('# Retry')
   const short = await call('read_page', { url: `${origin}/guide/retry`, tokens: 10 })

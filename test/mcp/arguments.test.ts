@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { type Connection, connect, openConnection } from './connect.ts'
 
 /** All tools, as they are listed. */
-const ALL = [
+const ALL_TOOLS = [
   'search_docs',
   'list_sources',
   'add_source',
@@ -20,7 +20,7 @@ const ALL = [
   'list_symbols',
   'export_pack',
 ]
-const WRITING = [
+const WRITING_TOOLS = [
   'add_source',
   'remove_source',
   'recrawl_source',
@@ -44,7 +44,7 @@ beforeAll(async () => {
 test('the server has exactly the tools of the contract, each described and annotated', async () => {
   const { client, opened } = await connect({ exportPack })
   const { tools } = await client.listTools()
-  expect(tools.map(({ name }) => name)).toEqual(ALL)
+  expect(tools.map(({ name }) => name)).toEqual(ALL_TOOLS)
   for (const { name, description = '', annotations, inputSchema, outputSchema } of tools) {
     expect(description, name).toMatch(/^[A-Z].{80,}\.$/)
     expect(outputSchema?.['type'], name).toBe('object')
@@ -62,7 +62,7 @@ test('the server has exactly the tools of the contract, each described and annot
       openWorldHint: annotations?.openWorldHint ?? true,
     }
     expect(hints, name).toEqual({
-      readOnlyHint: !WRITING.includes(name) || name === 'fetch_url',
+      readOnlyHint: !WRITING_TOOLS.includes(name) || name === 'fetch_url',
       destructiveHint: ['remove_source', 'recrawl_source', 'refresh_source'].includes(name),
       openWorldHint: ['add_source', 'recrawl_source', 'refresh_source', 'fetch_url'].includes(name),
     })
@@ -74,17 +74,17 @@ test('the server has exactly the tools of the contract, each described and annot
 test('read-only mode has no tool that writes or fetches', async () => {
   const { client, call, callForText } = await connect({ isReadOnly: true })
   const { tools } = await client.listTools()
-  expect(tools.map(({ name }) => name)).toEqual(ALL.filter((name) => !WRITING.includes(name)))
+  expect(tools.map(({ name }) => name)).toEqual(ALL_TOOLS.filter((name) => !WRITING_TOOLS.includes(name)))
   await expect(call('add_source', { url: 'https://docs.invalid/' })).rejects.toThrow('Tool add_source disabled')
   const instructions = client.getInstructions() ?? ''
   expect(instructions).toContain('read-only')
-  const told = [
+  const texts = [
     instructions,
     await callForText('read_page', { url: 'https://docs.invalid/' }),
     await callForText('list_sources'),
   ]
   const described = JSON.stringify(tools)
-  for (const name of WRITING) expect([...told, described].join('\n'), name).not.toContain(name)
+  for (const name of WRITING_TOOLS) expect([...texts, described].join('\n'), name).not.toContain(name)
   const { resourceTemplates } = await client.listResourceTemplates()
   expect(resourceTemplates.map(({ name }) => name)).not.toContain('pack')
 })
@@ -129,7 +129,7 @@ describe('parameters with two names', () => {
     ).toEqual(answers[names.includes('sourceId') ? names.indexOf('sourceId') : 0]?.content)
     const [one = '', two = ''] = names
     expect(await callForText(tool, { ...others, [one]: value(1), [two]: value(2) })).toBe(
-      `Error (USAGE): ${one} and ${two} are the same parameter, and say ${JSON.stringify(value(1))} and ${JSON.stringify(value(2))}: give one of them – correct the arguments; the schema of the tool lists them`,
+      `Error (USAGE): ${one} and ${two} are the same parameter, but their values are ${JSON.stringify(value(1))} and ${JSON.stringify(value(2))}: give only one – correct the arguments; the schema of the tool lists them`,
     )
   })
 })
@@ -145,10 +145,10 @@ const REFUSED: readonly (readonly [string, Record<string, unknown>, RegExp])[] =
   ['search_docs', { query: 'kiln', limit: 'ten' }, /limit: .*expected number/],
   ['search_docs', { query: 'kiln', source: 'nowhere' }, /no source nowhere/],
   ['search_docs', { query: 'kiln', cursor: 'x' }, /cursor/],
-  ['add_source', { url: '/etc' }, /URL_INVALID.*by its owner, with `pharos add <path>`.*begins with http/],
-  ['add_source', { url: 'file:///etc/' }, /URL_INVALID.*by its owner, with `pharos add <path>`/],
+  ['add_source', { url: '/etc' }, /URL_INVALID.*on its own machine, with `pharos add <path>`.*begins with http/],
+  ['add_source', { url: 'file:///etc/' }, /URL_INVALID.*on its own machine, with `pharos add <path>`/],
   ['add_source', { url: 'maven:junit' }, /URL_INVALID.*expected maven:group:artifact,/],
-  ['add_source', { url: 'https://user:secret@docs.invalid/' }, /URL_INVALID.*carries a user name/],
+  ['add_source', { url: 'https://user:secret@docs.invalid/' }, /URL_INVALID.*contains a user name/],
   ['add_source', { url: 'https://docs.invalid/', name: 'a@b' }, /contains @/],
   ['add_source', { url: 'https://docs.invalid/', maxPages: 0 }, /maxPages: expected a whole number from 1 up, got 0/],
   ['add_source', { url: 'https://docs.invalid/', maxDepth: 1.5 }, /maxDepth: expected a whole number from 0 up/],
@@ -265,6 +265,6 @@ test('an empty version counts as not given, so that a tool never picks another v
   await addSource(await library(), { url: 'https://docs.invalid/', name: 'lib' })
   await addSource(await library(), { url: 'https://docs.invalid/2/', name: 'lib', version: '2.1.0' })
   expect(await callForText('remove_source', { source: 'lib', version: '' })).toMatch(/^Removed lib:/)
-  const left = await (await library()).store.listSources()
-  expect(left.map(({ version }) => version)).toEqual(['2.1.0'])
+  const remaining = await (await library()).store.listSources()
+  expect(remaining.map(({ version }) => version)).toEqual(['2.1.0'])
 })

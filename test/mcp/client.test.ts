@@ -9,34 +9,34 @@ import { textOf, until } from './connect.ts'
 
 const FLAGS = ['--allow-private=127.0.0.0/8', '--request-interval', '0ms']
 
-/** The protocol of 2026 where both sides support it, or that of 2025, as most clients use. */
-const ERAS = ['auto', 'legacy'] as const
+/** `auto`: the protocol of 2026 if both sides support it. `legacy`: the protocol of 2025, which most clients use. */
+const PROTOCOL_MODES = ['auto', 'legacy'] as const
 
 /** A short run tests both versions over one transport, and one version over each of the others. */
-const erasOf = (i: number): readonly (typeof ERAS)[number][] =>
-  process.env['TEST_LONG'] !== undefined || i === 0 ? ERAS : ERAS.slice(i - 1, i)
+const modesOf = (i: number): readonly (typeof PROTOCOL_MODES)[number][] =>
+  process.env['TEST_LONG'] !== undefined || i === 0 ? PROTOCOL_MODES : PROTOCOL_MODES.slice(i - 1, i)
 
 /** A program under test. */
-interface Served {
+interface RunningProgram {
   readonly connect: () => Transport
   close(): Promise<void>
 }
 
-/** Starts the program and creates a transport to it. */
-const WAYS: Readonly<Record<string, (workshop: ProgramSandbox) => Promise<Served>>> = {
+/** For each transport, a function that starts the program and returns how to connect to it. */
+const TRANSPORTS: Readonly<Record<string, (sandbox: ProgramSandbox) => Promise<RunningProgram>>> = {
   // Each client gets its own process.
-  stdio: async (workshop) => ({
+  stdio: async (sandbox) => ({
     connect: () =>
       new StdioClientTransport({
         command: process.execPath,
-        args: [PROGRAM, 'mcp', ...FLAGS, '--library', workshop.path('library.db')],
-        env: workshop.environment,
+        args: [PROGRAM, 'mcp', ...FLAGS, '--library', sandbox.path('library.db')],
+        env: sandbox.environment,
       }),
     close: async () => undefined,
   }),
-  http: async (workshop) => {
-    const args = [PROGRAM, 'mcp', '--http', '--port', '0', ...FLAGS, '--library', workshop.path('library.db')]
-    const { child, ended } = workshop.start(process.execPath, args, {})
+  http: async (sandbox) => {
+    const args = [PROGRAM, 'mcp', '--http', '--port', '0', ...FLAGS, '--library', sandbox.path('library.db')]
+    const { child, ended } = sandbox.start(process.execPath, args, {})
     const line = await new Promise<string>((resolve) => child.stdout.once('data', (text: string) => resolve(text)))
     return {
       connect: () => new StreamableHTTPClientTransport(new URL(line.replace('MCP at ', '').trim())),
@@ -47,8 +47,8 @@ const WAYS: Readonly<Record<string, (workshop: ProgramSandbox) => Promise<Served
     }
   },
   // `pharos serve`, where crawls are separate processes and are queued.
-  'http of the full server': async (workshop) => {
-    const server = await startServer(workshop, FLAGS)
+  'http of the full server': async (sandbox) => {
+    const server = await startServer(sandbox, FLAGS)
     return {
       connect: () => new StreamableHTTPClientTransport(new URL(`${server.origin}/mcp`)),
       async close() {
@@ -59,21 +59,21 @@ const WAYS: Readonly<Record<string, (workshop: ProgramSandbox) => Promise<Served
   },
 }
 
-describe.each(Object.entries(WAYS).map(([way, open], i) => [way, open, erasOf(i)] as const))(
+describe.each(Object.entries(TRANSPORTS).map(([way, open], i) => [way, open, modesOf(i)] as const))(
   'a client over %s',
-  (_way, open, eras) => {
-    let served: Served
+  (_way, open, modes) => {
+    let served: RunningProgram
 
     beforeAll(async () => {
-      const workshop = new ProgramSandbox()
-      served = await open(workshop)
+      const sandbox = new ProgramSandbox()
+      served = await open(sandbox)
       return async () => {
         await served.close()
-        workshop.remove()
+        sandbox.remove()
       }
     })
 
-    test.each(eras)('adds a site, waits, searches, reads and cites (%s)', async (mode) => {
+    test.each(modes)('adds a site, waits, searches, reads and cites (%s)', async (mode) => {
       const name = `pottery-${mode}`
       const site = await openTestSite({
         '/docs/': page('Start', ['/docs/kiln']),

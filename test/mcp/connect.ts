@@ -51,10 +51,10 @@ export async function openConnection(
     ...ports,
   })
   const client = new Client({ name: 'test', version: '0.0.0' })
-  const [here, there] = InMemoryTransport.createLinkedPair()
+  const [clientSide, serverSide] = InMemoryTransport.createLinkedPair()
   const server = await mcp.createServer()
-  await server.connect(there)
-  await client.connect(here)
+  await server.connect(serverSide)
+  await client.connect(clientSide)
   // A client that knows the output schemas validates every answer.
   await client.listTools()
   const close = async () => {
@@ -75,18 +75,18 @@ export async function openConnection(
 }
 
 /** The text of a block of an answer. */
-export function textOf({ content }: CallToolResult, at = 0): string {
-  const block = content[at]
+export function textOf({ content }: CallToolResult, index = 0): string {
+  const block = content[index]
   return block?.type === 'text' ? block.text : ''
 }
 
 /** Waits until a condition holds, for a minute at most. */
-export async function until<T>(ask: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
+export async function until<T>(ask: () => Promise<T>, isDone: (value: T) => boolean): Promise<T> {
   const end = Date.now() + 60_000
   for (;;) {
     const value = await ask()
-    if (isSo(value)) return value
-    if (Date.now() > end) throw new Error(`waited in vain: ${JSON.stringify(value)}`)
+    if (isDone(value)) return value
+    if (Date.now() > end) throw new Error(`timed out, last value: ${JSON.stringify(value)}`)
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }

@@ -6,29 +6,29 @@ import { connect, until } from './connect.ts'
 const PACK: WrittenPack = { path: '/nowhere', bytes: 0, files: 0, chunks: 0, tokens: 0 }
 
 /** A fake pack writer that waits for a signal, and counts how many packs it writes at once. */
-function stageExporter() {
+function createFakeExporter() {
   const written: string[] = []
   let running = 0
-  let most = 0
+  let maxRunning = 0
   let release: () => void = () => undefined
   const released = new Promise<void>((resolve) => {
     release = resolve
   })
   const exportPack = async (_: unknown, { source, signal }: PackInput) => {
     running++
-    most = Math.max(most, running)
+    maxRunning = Math.max(maxRunning, running)
     const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
     await Promise.race([released, stopped])
     running--
     written.push(source.name)
     return PACK
   }
-  return { exportPack, release: () => release(), written, most: () => most }
+  return { exportPack, release: () => release(), written, maxRunning: () => maxRunning }
 }
 
 test('packs are written one at a time, equal requests share one pack, and the queue is limited', async () => {
-  const stage = stageExporter()
-  const { call, callForText, client, library } = await connect({ exportPack: stage.exportPack })
+  const exporter = createFakeExporter()
+  const { call, callForText, client, library } = await connect({ exportPack: exporter.exportPack })
   const opened = await library()
   for (let i = 0; i < 30; i++) await addSource(opened, { url: `https://docs.invalid/${i}/`, name: `s${i}` })
   const start = async (source: string, compact = false) => {
@@ -48,7 +48,7 @@ test('packs are written one at a time, equal requests share one pack, and the qu
   expect(answers.filter((text) => text.startsWith('Error (JOBS_FULL): ')).length).toBeGreaterThan(0)
   expect(answers.at(-1)).toMatch(/^Error \(JOBS_FULL\): 20 packs are .*wait/)
 
-  stage.release()
+  exporter.release()
   const read = async (packId: string) => {
     const [content] = (await client.readResource({ uri: `docs://packs/${packId}` })).contents
     return JSON.parse(content !== undefined && 'text' in content ? content.text : '{}') as { state: string }
@@ -57,7 +57,7 @@ test('packs are written one at a time, equal requests share one pack, and the qu
     () => read(second.packId),
     ({ state }) => state === 'done',
   )
-  expect(stage.most()).toBe(1)
-  expect(stage.written.slice(0, 2)).toEqual(['s0', 's1'])
+  expect(exporter.maxRunning()).toBe(1)
+  expect(exporter.written.slice(0, 2)).toEqual(['s0', 's1'])
   expect((await start('s0')).packId).not.toBe(first.packId)
 })

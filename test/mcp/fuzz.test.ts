@@ -77,7 +77,7 @@ function valuesOf(schema: Schema): fc.Arbitrary<unknown> {
   }
 }
 
-/** Arguments: some satisfy the schema, some do not, and sometimes none is as expected. */
+/** Arguments for a tool: most values satisfy the schema, and sometimes all names are unknown. */
 function argumentsOf({ properties = {} }: Schema): fc.Arbitrary<Record<string, unknown>> {
   const entries = Object.entries(properties).map(([name, schema]) => {
     return [name, fc.oneof({ weight: 4, arbitrary: valuesOf(schema) }, { weight: 1, arbitrary: GARBAGE })] as const
@@ -102,7 +102,7 @@ async function dump({ library }: Connection): Promise<string> {
   return JSON.stringify(rows)
 }
 
-test('no input crashes a tool, fails outside of its answer, or leaves a partial write', {
+test('no input crashes a tool, causes an error outside of its answer, or leaves a partial write', {
   timeout: 300_000,
 }, async () => {
   const site = await openTestSite({ '/': page('Start', ['/a']), '/a': page('Kiln'), '/two/': page('Two') })

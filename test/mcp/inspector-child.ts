@@ -19,13 +19,13 @@ async function run(script: string, args: readonly string[]): Promise<InspectorRu
   const { runCli } = (await import(script)) as CommandLine
   const { write } = process.stdout
   let printed = ''
-  const keep = (text: string, done: () => void) => {
+  const capture = (text: string, done: () => void) => {
     printed += text
     done()
     return true
   }
   // The inspector prints only through this function.
-  process.stdout.write = keep as typeof write
+  process.stdout.write = capture as typeof write
   try {
     await runCli([process.execPath, script, ...args])
     return { printed, problem: null }

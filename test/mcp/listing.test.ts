@@ -10,7 +10,7 @@ import { connect } from './connect.ts'
 
 const exportPack = () => Promise.reject(new Error('nothing is written here'))
 
-const ASK = ['search_docs', 'read_page', 'list_sources', 'add_source', 'crawl_status', 'fetch_url']
+const ASK_TOOLS = ['search_docs', 'read_page', 'list_sources', 'add_source', 'crawl_status', 'fetch_url']
 
 /** The size of an answer in bytes, as sent. */
 function bytesOf(value: unknown): number {
@@ -31,11 +31,11 @@ describe('tools/list', () => {
   test.each([
     ['all', 16, 16_000],
     ['ask', 6, 6_000],
-  ] as const)('tools/list of the set %s has %d tools in at most %d bytes', async (toolSet, count, most) => {
+  ] as const)('tools/list of the set %s has %d tools in at most %d bytes', async (toolSet, count, maxBytes) => {
     const { client } = await connect({ exportPack, toolSet })
     const list = await client.listTools()
     expect(list.tools).toHaveLength(count)
-    expect(bytesOf(list)).toBeLessThanOrEqual(most)
+    expect(bytesOf(list)).toBeLessThanOrEqual(maxBytes)
   })
 
   test('returns valid JSON schemas without keywords that only cost bytes', async () => {
@@ -72,11 +72,12 @@ describe('the tool set for searching', () => {
   test('has the tools that an agent needs for searching, and no pack resource', async () => {
     const { client } = await connect({ exportPack, toolSet: 'ask' })
     const { tools } = await client.listTools()
-    expect(tools.map(({ name }) => name)).toEqual(ASK)
+    expect(tools.map(({ name }) => name)).toEqual(ASK_TOOLS)
     const { resourceTemplates } = await client.listResourceTemplates()
     expect(resourceTemplates.map(({ name }) => name)).not.toContain('pack')
     const all = await connect({ exportPack })
-    const others = (await all.client.listTools()).tools.map(({ name }) => name).filter((name) => !ASK.includes(name))
+    const allTools = (await all.client.listTools()).tools
+    const others = allTools.map(({ name }) => name).filter((name) => !ASK_TOOLS.includes(name))
     for (const name of others) expect(JSON.stringify(tools), name).not.toContain(name)
   })
 
@@ -90,7 +91,7 @@ describe('the tool set for searching', () => {
     for (const name of ['remove_source', 'get_chunk', 'export_pack']) {
       expect((await call(name)).isError).toBe(true)
       expect(await callForText(name)).toBe(
-        `Error (USAGE): this server leaves out ${name} – its owner can start it with --tools all`,
+        `Error (USAGE): this server does not offer ${name} – its owner can start it with --tools all`,
       )
     }
     await expect(call('no_such_tool')).rejects.toThrow('Tool no_such_tool not found')
@@ -106,18 +107,18 @@ describe('the tool set for searching', () => {
 })
 
 describe('instructions', () => {
-  const named = (count: number) => async () => {
+  const namesOf = (count: number) => async () => {
     return Array.from({ length: count }, (_, i) => ({ name: `guide${i}`, version: i === 0 ? '2.0' : null }))
   }
 
   test('name the sources with their versions, without opening the library', async () => {
-    const { instructions, opened } = await initialize({ nameSources: named(3) })
+    const { instructions, opened } = await initialize({ nameSources: namesOf(3) })
     expect(instructions).toContain('It holds "guide0@2.0", "guide1", "guide2". Ask search_docs before')
     expect(opened).toBe(0)
   })
 
   test('name 20 sources and count the others', async () => {
-    const { instructions } = await initialize({ nameSources: named(1021) })
+    const { instructions } = await initialize({ nameSources: namesOf(1021) })
     expect(instructions).toContain('"guide19" and 1,001 more, which list_sources shows.')
     expect(instructions).not.toContain('guide20')
   })
@@ -129,10 +130,10 @@ describe('instructions', () => {
   })
 
   test('call an empty library empty', async () => {
-    expect((await initialize({ nameSources: named(0) })).instructions).toContain(
+    expect((await initialize({ nameSources: namesOf(0) })).instructions).toContain(
       'The library is empty: start with add_source.',
     )
-    const { instructions } = await initialize({ nameSources: named(0), isReadOnly: true })
+    const { instructions } = await initialize({ nameSources: namesOf(0), isReadOnly: true })
     expect(instructions).toContain('The library is empty. This server is read-only')
     expect(instructions).not.toContain('add_source')
   })
@@ -148,7 +149,7 @@ describe('instructions', () => {
 
 describe('names of the sources of a library file', () => {
   test('are read from the file, also while it is open', async () => {
-    const path = join(stageFolder(), 'library.db')
+    const path = join(createFolder(), 'library.db')
     const library = await openLibrary({ path, version: '0.0.0' })
     onTestFinished(() => library.close())
     expect(listSourceNames(path)).toEqual([])
@@ -164,7 +165,7 @@ describe('names of the sources of a library file', () => {
   })
 
   test('cannot be read from another file', () => {
-    const path = join(stageFolder(), 'library.db')
+    const path = join(createFolder(), 'library.db')
     writeFileSync(path, 'this is no library'.repeat(100))
     expect(() => listSourceNames(path)).toThrow('not a database')
   })
@@ -175,7 +176,7 @@ test('the server advertises tools and resources, and neither prompts, logging, c
   expect(capabilities).toEqual({ tools: { listChanged: false }, resources: { listChanged: false } })
 })
 
-function stageFolder(): string {
+function createFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-mcp-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   return folder

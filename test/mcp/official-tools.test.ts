@@ -14,7 +14,7 @@ import { addFixtures } from './fixtures.ts'
 import type { InspectorRun } from './inspector-child.ts'
 import { CONFORMANCE, INSPECTOR, INSPECTOR_CLI, installTools } from './install-tools.ts'
 
-/* Runs the official tools of the protocol against the server. Both are in one file, because the first test installs both. */
+/* Runs the official tools of the protocol against the server. Suite and inspector share this file, because one hook installs both. */
 
 /** Scenarios of the active suite that ask for a tool, resource, prompt or capability which only a server made for the suite has. */
 const NEED_FIXTURES = [
@@ -44,12 +44,12 @@ const NEED_FIXTURES = [
   'prompts-get-with-image',
 ]
 
-const workshop = new ProgramSandbox()
+const sandbox = new ProgramSandbox()
 const closing: (() => Promise<unknown>)[] = []
 
 beforeAll(() => {
   installTools()
-  return () => workshop.remove()
+  return () => sandbox.remove()
 })
 
 afterEach(async () => {
@@ -59,7 +59,7 @@ afterEach(async () => {
 test('every scenario that needs no fixture passes on the real server', async () => {
   const url = await startServer()
   // The suite fails when one of these passes, so that the list stays accurate.
-  writeFileSync(workshop.path('baseline.yml'), `server:\n${NEED_FIXTURES.map((name) => `  - ${name}\n`).join('')}`)
+  writeFileSync(sandbox.path('baseline.yml'), `server:\n${NEED_FIXTURES.map((name) => `  - ${name}\n`).join('')}`)
   const { code, stdout, stderr } = await runSuite(url, '--expected-failures', 'baseline.yml')
   expect(code, stdout + stderr).toBe(0)
   expect(stdout).toContain('server-sse-multiple-streams')
@@ -150,7 +150,7 @@ function targetOf(url: string): string[] {
 /** Calls tools by the command line of the inspector, which fails on server errors and on answers that violate their schema. */
 function createCaller(url: string) {
   const { env } = process
-  const inspector = fork(new URL('./inspector-child.ts', import.meta.url), { env: { ...env, ...workshop.environment } })
+  const inspector = fork(new URL('./inspector-child.ts', import.meta.url), { env: { ...env, ...sandbox.environment } })
   closing.push(() => endInspector(inspector))
   return async (name: string, args: Readonly<Record<string, string>>): Promise<Called> => {
     const pairs = Object.entries(args).flatMap(([key, value]) => ['--tool-arg', `${key}=${value}`])
@@ -172,13 +172,13 @@ function runSuite(url: string, ...args: readonly string[]): Promise<Outcome> {
 }
 
 function run(script: string, ...args: readonly string[]): Promise<Outcome> {
-  return workshop.start(process.execPath, [script, ...args], {}).ended
+  return sandbox.start(process.execPath, [script, ...args], {}).ended
 }
 
 /** Starts `pharos mcp --http` with its own library, and returns its address. */
 async function startServer(...flags: readonly string[]): Promise<string> {
-  const args = [PROGRAM, 'mcp', '--http', '--port', '0', '--json', '--library', workshop.path(`${randomUUID()}.db`)]
-  const { child, ended } = workshop.start(process.execPath, [...args, ...flags], {})
+  const args = [PROGRAM, 'mcp', '--http', '--port', '0', '--json', '--library', sandbox.path(`${randomUUID()}.db`)]
+  const { child, ended } = sandbox.start(process.execPath, [...args, ...flags], {})
   closing.push(() => {
     child.kill('SIGTERM')
     return ended

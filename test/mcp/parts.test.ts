@@ -40,12 +40,12 @@ test.each([
     const answer = await call(tool, { url, tokens: 15_001, startLine: next.nextLine, startColumn: next.nextColumn })
     const part = answer.structuredContent as unknown as Part & Record<string, string>
     expect(textOf(answer, 1)).toBe(part[field])
-    // A new line begins where the next part does.
+    // A line break is added if the part begins on a new line.
     whole += `${part.startLine > (next.endLine ?? 1) ? '\n' : ''}${part[field]}`
     const { nextLine, nextColumn, totalLines } = part
     if (nextLine !== null) {
-      const place = nextColumn === 1 ? `startLine ${nextLine}` : `startLine ${nextLine} startColumn ${nextColumn}`
-      expect(textOf(answer, 0).endsWith(` — of ${totalLines} lines, next ${place}`)).toBe(true)
+      const position = nextColumn === 1 ? `startLine ${nextLine}` : `startLine ${nextLine} startColumn ${nextColumn}`
+      expect(textOf(answer, 0).endsWith(` — of ${totalLines} lines, next ${position}`)).toBe(true)
     }
     next = part
   }

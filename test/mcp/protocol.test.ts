@@ -56,8 +56,8 @@ function send(
   body = JSON.stringify(INITIALIZE),
 ): Promise<number> {
   return new Promise((resolve, reject) => {
-    const fields = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers }
-    const sent = request(`${origin}${path}`, { method: 'POST', headers: fields }, (response) => {
+    const allHeaders = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers }
+    const sent = request(`${origin}${path}`, { method: 'POST', headers: allHeaders }, (response) => {
       response.resume()
       resolve(response.statusCode ?? 0)
     })
@@ -70,9 +70,9 @@ describe('over HTTP', () => {
   test('a failed accept does not end the server', async () => {
     const origin = await serve()
     const servers: EventEmitter[] = []
-    const see = (message: unknown) => servers.push((message as { server: EventEmitter }).server)
-    subscribe('http.server.request.start', see)
-    closing.push(() => unsubscribe('http.server.request.start', see))
+    const recordServer = (message: unknown) => servers.push((message as { server: EventEmitter }).server)
+    subscribe('http.server.request.start', recordServer)
+    closing.push(() => unsubscribe('http.server.request.start', recordServer))
     expect(await send(origin, {})).toBe(200)
     // The error of Node for too many open files.
     servers[0]?.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' }))
@@ -99,10 +99,11 @@ describe('over HTTP', () => {
   })
 
   test('the program refuses foreign hosts and origins too', async () => {
-    const shop = new ProgramSandbox()
-    closing.push(() => shop.remove())
-    const child = spawn(process.execPath, [PROGRAM, 'mcp', '--http', '--port', '0', '--library', shop.path('l.db')], {
-      env: shop.environment,
+    const sandbox = new ProgramSandbox()
+    closing.push(() => sandbox.remove())
+    const args = [PROGRAM, 'mcp', '--http', '--port', '0', '--library', sandbox.path('l.db')]
+    const child = spawn(process.execPath, args, {
+      env: sandbox.environment,
       stdio: ['ignore', 'pipe', 'ignore'],
     })
     closing.push(() => child.kill())
@@ -119,14 +120,14 @@ describe('over HTTP', () => {
     const client = new Client({ name: 'test', version: '0' })
     await client.connect(new StreamableHTTPClientTransport(new URL(`${origin}/mcp`)))
     closing.push(() => client.close())
-    const told: (string | undefined)[] = []
+    const progress: (string | undefined)[] = []
     const call = (url: string, signal?: AbortSignal) =>
       client.callTool(
         { name: 'fetch_url', arguments: { url } },
-        { onprogress: ({ message }) => told.push(message), ...(signal === undefined ? {} : { signal }) },
+        { onprogress: ({ message }) => progress.push(message), ...(signal === undefined ? {} : { signal }) },
       )
     await call(`${site.origin}/`)
-    expect(told).toEqual(['fetching', 'read'])
+    expect(progress).toEqual(['fetching', 'read'])
 
     const stop = new AbortController()
     const slow = call(`${site.origin}/slow`, stop.signal)
@@ -151,9 +152,9 @@ test("cancelling a call aborts the server's own request", async () => {
     openLibrary: async () => ({
       ...library,
       fetcher: {
-        fetch: (asked) => {
-          asked.signal?.addEventListener('abort', () => aborted++)
-          return library.fetcher.fetch(asked)
+        fetch: (fetchRequest) => {
+          fetchRequest.signal?.addEventListener('abort', () => aborted++)
+          return library.fetcher.fetch(fetchRequest)
         },
       },
       close: async () => undefined,
@@ -228,8 +229,8 @@ test('the program names its sources to a client, and offers only the tools for s
 })
 
 test('invalid flags are refused before anything is served', async () => {
-  const workshop = new ProgramSandbox()
-  closing.push(() => workshop.remove())
+  const sandbox = new ProgramSandbox()
+  closing.push(() => sandbox.remove())
   const busy = await listen(async () => new Response(), 0)
   closing.push(busy.close)
   const { port } = new URL(busy.origin)
@@ -242,7 +243,7 @@ test('invalid flags are refused before anything is served', async () => {
     'mcp --allow-private=nonsense/99 --http --port x': /expected/,
   }
   for (const [line, message] of Object.entries(refused)) {
-    const { code, stdout, stderr } = await workshop.runInProcess(line.split(' '))
+    const { code, stdout, stderr } = await sandbox.runInProcess(line.split(' '))
     expect({ line, code, stdout }).toEqual({ line, code: 2, stdout: '' })
     expect(stderr).toMatch(message)
   }

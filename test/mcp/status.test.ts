@@ -48,8 +48,8 @@ test('a running crawl and a finished one are reported in the layouts of the cont
     () => callForText('crawl_status', { crawlId }),
     (text) => text.includes('INDEXED'),
   )
-  const told = ended.replaceAll(site.origin, 'http://site').replace(crawlId, '<id>')
-  expect(told.replace(/crawl: .+Z/, 'crawl: <time>').replace(/after \S+$/m, 'after <time>')).toMatchInlineSnapshot(`
+  const endText = ended.replaceAll(site.origin, 'http://site').replace(crawlId, '<id>')
+  expect(endText.replace(/crawl: .+Z/, 'crawl: <time>').replace(/after \S+$/m, 'after <time>')).toMatchInlineSnapshot(`
     "Source: docs (http://site/docs/)
     Status: INDEXED
     Last crawl: <time>
@@ -64,18 +64,18 @@ test('a running crawl and a finished one are reported in the layouts of the cont
   expect(await callForText('crawl_status', { crawlId })).toBe(ended)
 })
 
-test('elapsed time stays fixed after the end, also for a crawl of another process', async () => {
+test('the elapsed time of a crawl stays fixed after its end', async () => {
   const site = await openTestSite({ '/': page('Start') })
   const { call } = await connect()
   await call('add_source', { url: `${site.origin}/`, name: 'docs' })
-  const elapsed = async () => {
+  const readReport = async () => {
     const { structuredContent } = await call('crawl_status', { source: 'docs' })
     const { report } = structuredContent as { report: { status: string; crawl: { elapsedMs: number } } }
     return report
   }
-  const first = await until(elapsed, ({ status }) => status === 'INDEXED')
+  const first = await until(readReport, ({ status }) => status === 'INDEXED')
   await new Promise((resolve) => setTimeout(resolve, 50))
-  expect((await elapsed()).crawl.elapsedMs).toBe(first.crawl.elapsedMs)
+  expect((await readReport()).crawl.elapsedMs).toBe(first.crawl.elapsedMs)
 })
 
 test('crawl_status without a source lists crawls, and a status filters them', async () => {
@@ -105,7 +105,7 @@ test('a cancelled crawl keeps its pages, reports what is left, and resumes', asy
     () => callForText('crawl_status', { jobId: crawlId }),
     (text) => /Progress: [1-9]\d*\/(?!1 )/.test(text),
   )
-  // The site has 31 pages, so no more may be indexed.
+  // The total is the page limit of 20, although the site has 31 pages.
   expect(running).toMatch(/^Status: CRAWLING\nProgress: \d+\/20 pages crawled/m)
   expect(await callForText('recrawl_source', { source: 'docs' })).toMatch(/^Error \(CRAWL_RUNNING\)/)
   expect(await callForText('cancel_crawl', { crawlId })).toMatch(/^Cancel(?:led|ling) the crawl/)
@@ -117,7 +117,7 @@ test('a cancelled crawl keeps its pages, reports what is left, and resumes', asy
     /^PARTIAL: interrupted: \d+ addresses not read; recrawl_source with source docs completes it\n/,
   )
   expect(await callForText('cancel_crawl', { source: 'docs' })).toMatch(
-    /^Error \(CRAWL_NOT_RUNNING\): no crawl of docs is running – crawl_status tells/,
+    /^Error \(CRAWL_NOT_RUNNING\): no crawl of docs is running – crawl_status shows/,
   )
 
   expect(await callForText('refresh_source', { source: 'docs' })).toMatch(/^Error \(CRAWL_UNFINISHED\)/)
@@ -180,19 +180,19 @@ test('a version selects one source for every tool, beside one of the same name w
   await addSource(opened, { url: `${site.origin}/2/`, name: 'guide', version: '2.1.0' })
   const isIdle = (text: string) => /^Status: INDEXED$/m.test(text)
 
-  for (const [asked, version] of [
+  for (const [requested, version] of [
     ['2.0.0', '2.0.0'],
     ['2.x', '2.1.0'],
   ] as const) {
-    const status = () => callForText('crawl_status', { source: 'guide', version: asked })
+    const status = () => callForText('crawl_status', { source: 'guide', version: requested })
     expect(await status()).toMatch(new RegExp(`^Source: guide@${version} `, 'm'))
-    const started = await call('recrawl_source', { source: 'guide', version: asked })
+    const started = await call('recrawl_source', { source: 'guide', version: requested })
     expect(started.structuredContent).toMatchObject({ source: { name: 'guide', version } })
     await until(() => callForText('crawl_status', { source: `guide@${version}` }), isIdle)
-    const refreshed = await call('refresh_source', { source: 'guide', version: asked })
+    const refreshed = await call('refresh_source', { source: 'guide', version: requested })
     expect(refreshed.structuredContent).toMatchObject({ source: { name: 'guide', version } })
     await until(() => callForText('crawl_status', { source: `guide@${version}` }), isIdle)
-    expect(await callForText('cancel_crawl', { source: 'guide', version: asked })).toMatch(
+    expect(await callForText('cancel_crawl', { source: 'guide', version: requested })).toMatch(
       /^Error \(CRAWL_NOT_RUNNING\)/,
     )
   }
@@ -202,7 +202,7 @@ test('a version selects one source for every tool, beside one of the same name w
   expect((await opened.store.listSources()).map(({ version }) => version)).toEqual([null, '2.0.0', '2.1.0'])
 
   expect(await callForText('remove_source', { source: 'guide', version: '2.x' })).toMatch(
-    /has several versions: say which/,
+    /has several versions, name one/,
   )
   const start = `${site.origin}/1/`
   expect(await callForText('crawl_status', { source: start, version: '2.x' })).toMatch(/^Source: guide@2\.0\.0 /m)
@@ -219,7 +219,7 @@ test('an ambiguous spelling of a version removes neither of the two sources', as
   for (const version of ['3', 'v3'])
     await addSource(await library(), { url: `https://docs.example/${version}/`, name: 'guide', version })
   expect(await callForText('remove_source', { source: 'guide', version: 'V3' })).toMatch(
-    /has several versions: say which/,
+    /has several versions, name one/,
   )
   expect(await callForText('remove_source', { source: 'guide', version: '3' })).toMatch(/removed/i)
   expect((await (await library()).store.listSources()).map(({ version }) => version)).toEqual(['v3'])
@@ -235,7 +235,7 @@ test('a crawl of another process is reported from the library', async () => {
   )
   const { store, clock } = await library()
   const [last] = await store.listCrawls((await store.listSources())[0]?.id ?? '', 1)
-  if (last === undefined) throw new Error('there was no crawl')
+  if (last === undefined) throw new Error('the source was never crawled')
   const now = clock.now()
   // The runner id of a process on another machine.
   const other = {

@@ -24,8 +24,9 @@ const corpus = join(dirname(dirname(fileURLToPath(import.meta.url))), 'pages')
 const isLong = process.env['TEST_LONG'] !== undefined
 
 /** Pages of the corpus by these generators, as one site. */
-function corpusSite(makers: RegExp): Record<string, Answer> {
-  const names = readdirSync(corpus).filter((name) => makers.test(name) && existsSync(join(corpus, name, 'input.html')))
+function corpusSite(generators: RegExp): Record<string, Answer> {
+  const folders = readdirSync(corpus).filter((name) => generators.test(name))
+  const names = folders.filter((name) => existsSync(join(corpus, name, 'input.html')))
   const pages = names.map((name) => [`/${name}.html`, readFileSync(join(corpus, name, 'input.html'), 'utf8')] as const)
   return siteOf(pages.map(([path, html]) => [path, () => html]))
 }
@@ -131,7 +132,7 @@ describe('the rules', () => {
   /** Problems of the given lines of a page, as one passage. */
   function check(startLine: number, endLine: number, change: Partial<Passage> = {}, copies = 1): string[] {
     const text = read.lines.slice(startLine - 1, endLine).join('\n')
-    const place = {
+    const site = {
       sourceId: 's',
       source: 's',
       version: null,
@@ -148,7 +149,7 @@ describe('the rules', () => {
       isCut: false,
       kind: 'markdown',
     } as const
-    const passage = { ...place, ...facts, headingPath: ['Top', 'Code'], startLine, endLine, text, tokens: 1, ...change }
+    const passage = { ...site, ...facts, headingPath: ['Top', 'Code'], startLine, endLine, text, tokens: 1, ...change }
     const passages = Array.from({ length: copies }, () => passage)
     const tokens = passages.reduce((sum, one) => sum + Math.ceil((one.text + writeCitation(one)).length / 4), 0)
     const rest = {
@@ -176,10 +177,10 @@ describe('the rules', () => {
 
   test.each<[string, () => string[], RegExp]>([
     ['a fence that is open', () => check(3, 7), /has an open fence/],
-    ['a fence that was begun before', () => check(7, 9), /splits a fence of lines 5-9/],
+    ['a fence that begins before the passage', () => check(7, 9), /splits a fence of lines 5-9/],
     ['a table without its header', () => check(13, 14), /has a row outside of a table/],
     ['a table without its last row', () => check(11, 13), /splits a table/],
-    ['other lines than the passage states', () => check(3, 9, { startLine: 1 }), /is not its lines/],
+    ['other lines than the passage states', () => check(3, 9, { startLine: 1 }), /is not the text of its lines/],
     ['a heading that is not named', () => check(3, 9, { headingPath: ['Top'] }), /is under Top > Code, but says Top$/],
     ['more than the budget', () => check(3, 14, {}, 4), /takes \d+ tokens of \d+/],
     ['the same text twice', () => check(3, 9, {}, 2), /^(?:chunk|text|lines) .* twice$/s],
@@ -197,9 +198,9 @@ describe('passages of small sites', () => {
     ['sphinx', 'library', /^(?:sphinx|texinfo|docbook)/],
     ['modern', 'library', /^(?:docusaurus|mkdocs|vitepress|starlight|rustdoc|typedoc)/],
     ['sphinx', 'tokens', /^(?:sphinx|texinfo|docbook)/],
-  ] as const)('passages of %s sites with %s chunks satisfy every rule', async (name, chunks, makers) => {
+  ] as const)('passages of %s sites with %s chunks satisfy every rule', async (name, chunks, generators) => {
     const library = await openTestLibrary()
-    const source = await crawlSite(library, name, corpusSite(makers), { chunks })
+    const source = await crawlSite(library, name, corpusSite(generators), { chunks })
     const queries = await writeQueries(library, source, 30)
     const { problems, ...figures } = await checkQueries(library, source, queries)
     expect(problems).toEqual([])
@@ -217,7 +218,7 @@ test.each(isLong ? SITES : [])(
   'passages of $title satisfy every rule',
   { timeout: 1_800_000 },
   async ({ title, folder }) => {
-    if (!existsSync(folder)) throw new Error(`the pages are not there: apt-get install ${title}`)
+    if (!existsSync(folder)) throw new Error(`the pages are not installed; run apt-get install ${title}`)
     const library = await openTestLibrary()
     const source = await crawlSite(library, title, folderSite(folder))
     const queries = await writeQueries(library, source, 250)

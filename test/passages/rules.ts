@@ -10,7 +10,7 @@ import type { PageText } from '../../src/library/store.ts'
 export interface ReadPage {
   readonly lines: readonly string[]
   readonly sections: readonly Section[]
-  /** Blocks without child blocks. Lines from 0. */
+  /** Blocks without child blocks. Their line numbers start at 0. */
   readonly leaves: readonly Block[]
 }
 
@@ -21,7 +21,7 @@ export function readPage({ markdown, sections }: Pick<PageText, 'markdown' | 'se
 }
 
 function leavesOf(lines: readonly string[]): Block[] {
-  // Parsed as a whole: in parts, a list longer than one part would not be recognised.
+  // The page is parsed as a whole, because in parts a list longer than one part would not be recognised.
   return [...parseBlocks(lines, 0, Number.POSITIVE_INFINITY)].flatMap((block) =>
     block.leaves.length > 0 ? block.leaves : [block],
   )
@@ -38,18 +38,19 @@ export function checkAnswer(answer: SearchAnswer, budget: number, pageOf: (passa
     ...more.slice(0, moreShown).map((page) => `[1] ${writeMention(page)}\n`),
   ]
   const size = estimateTokens(blocks.join(''))
-  const most = budget + estimateTokens(cited[0] ?? '')
-  if (size > most) problems.push(`takes ${size} tokens of ${most}`)
-  if (Math.abs(size - answer.tokens) > 4 * blocks.length) problems.push(`says that ${size} tokens are ${answer.tokens}`)
+  const maxSize = budget + estimateTokens(cited[0] ?? '')
+  if (size > maxSize) problems.push(`takes ${size} tokens of ${maxSize}`)
+  const isClaimWrong = Math.abs(size - answer.tokens) > 4 * blocks.length
+  if (isClaimWrong) problems.push(`takes ${size} tokens, but says ${answer.tokens}`)
   for (const passage of passages) {
-    const place = `${passage.url} ${passage.startLine}-${passage.endLine}`
-    for (const problem of checkPassage(passage, pageOf(passage), budget)) problems.push(`${place} ${problem}`)
+    const location = `${passage.url} ${passage.startLine}-${passage.endLine}`
+    for (const problem of checkPassage(passage, pageOf(passage), budget)) problems.push(`${location} ${problem}`)
   }
   for (const repeated of findRepeated(passages)) problems.push(`${repeated} twice`)
   const shown = new Set(passages.map(({ sourceId, url }) => `${sourceId} ${url.replace(/#.*/, '')}`))
   for (const { sourceId, url, line } of more) {
     if (shown.has(`${sourceId} ${url}`)) problems.push(`${url} is mentioned and shown`)
-    if (line.includes('\n')) problems.push(`${url} is mentioned by several lines`)
+    if (line.includes('\n')) problems.push(`${url} is mentioned with several lines`)
   }
   return problems
 }
@@ -58,7 +59,7 @@ function checkPassage(passage: Passage, page: ReadPage, budget: number): string[
   const { text, startLine, endLine, isCut } = passage
   const lines = page.lines.slice(startLine - 1, endLine)
   return [
-    ...(isCut || text === lines.join('\n') ? [] : ['is not its lines']),
+    ...(isCut || text === lines.join('\n') ? [] : ['is not the text of its lines']),
     ...(text.trim() === '' ? ['is empty'] : []),
     ...checkFences(text),
     ...checkTables(passage, page),
@@ -98,10 +99,10 @@ function rowsOf(leaves: readonly Block[]): Set<number> {
 function checkHeadings({ headingPath, startLine, endLine }: Passage, { sections }: ReadPage): string[] {
   const path: string[] = []
   for (let level = sections; ; ) {
-    const around = level.find((section) => section.startLine <= startLine && endLine <= section.endLine)
-    if (around === undefined) break
-    path.push(around.title)
-    level = around.children
+    const enclosing = level.find((section) => section.startLine <= startLine && endLine <= section.endLine)
+    if (enclosing === undefined) break
+    path.push(enclosing.title)
+    level = enclosing.children
   }
   const isNamed = path.every(
     (title, i) => headingPath[i] !== undefined && title.startsWith(headingPath[i].slice(0, 40)),
@@ -122,14 +123,14 @@ function checkWhole({ startLine, endLine }: Passage, { leaves }: ReadPage): stri
 function checkCut(passage: Passage, { leaves, lines }: ReadPage, budget: number): string[] {
   const { text, startLine, endLine } = passage
   const block = leaves.find(({ open, close }) => open < endLine && close >= startLine)
-  if (block === undefined) return ['is cut, but no block']
+  if (block === undefined) return ['is cut, but belongs to no block']
   const whole = lines.slice(block.open, block.close)
   const size = estimateTokens(`${writeCitation(passage)}\n${whole.join('\n')}`)
   const known = new Set(whole)
   const rows = block.type === 'table' ? splitLines(text).filter((line) => !known.has(line)) : []
   return [
     ...(size > budget ? [] : [`is cut, but its block takes only ${size} tokens with its citation`]),
-    ...rows.map((row) => `has a row that the page has not: ${row.slice(0, 100)}`),
+    ...rows.map((row) => `has a row that is not in the page: ${row.slice(0, 100)}`),
   ]
 }
 
@@ -144,7 +145,7 @@ function findRepeated(passages: readonly Passage[]): string[] {
     })
     return isOverlapped ? [`lines of ${a.url} ${a.startLine}-${a.endLine}`] : []
   })
-  const once = new Set<string>()
-  const twice = [...chunks, ...texts].filter((one) => once.size === once.add(one).size)
-  return [...twice, ...ranges]
+  const seen = new Set<string>()
+  const repeated = [...chunks, ...texts].filter((one) => seen.size === seen.add(one).size)
+  return [...repeated, ...ranges]
 }

@@ -43,9 +43,9 @@ export function readLabelled(file: LabelledFile): readonly LabelledText[] {
 
 /** Finds the words as whole words, or else anywhere, because scripts without spaces have no word boundaries. */
 function findOffset(words: string, text: string, from: number): number {
-  const edged = new RegExp(`(?<!\\p{L})${words.replace(/[.()]/g, '\\$&')}(?!\\p{L})`, 'gu')
-  edged.lastIndex = from
-  return edged.exec(text)?.index ?? text.indexOf(words, from)
+  const wholeWords = new RegExp(`(?<!\\p{L})${words.replace(/[.()]/g, '\\$&')}(?!\\p{L})`, 'gu')
+  wholeWords.lastIndex = from
+  return wholeWords.exec(text)?.index ?? text.indexOf(words, from)
 }
 
 function parseLine(line: string): LabelledText {

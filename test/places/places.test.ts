@@ -40,7 +40,7 @@ function compare({ language, text, places }: LabelledText): Figures {
   for (const { place, start, end } of found) {
     const label = places.find((one) => one.start < end && start < one.end && !seen.has(one))
     if (label?.isArguable === true) continue
-    if (label !== undefined && idOf(label.reference) === place.id && isThere(label, start, end)) {
+    if (label !== undefined && idOf(label.reference) === place.id && isSameSpan(label, start, end)) {
       seen.add(label)
       figures.found++
     } else figures.wrong++
@@ -50,13 +50,13 @@ function compare({ language, text, places }: LabelledText): Figures {
 }
 
 /** Names that the gazetteer has with a generic word such as "city", and so with a longer match. */
-const WIDER = new Map([['广州', '广州市'.length]])
+const LONGER_MATCHES = new Map([['广州', '广州市'.length]])
 
-function isThere({ words, start, end }: LabelledPlace, from: number, to: number): boolean {
-  return start === from && (end === to || WIDER.get(words) === to - from)
+function isSameSpan({ words, start, end }: LabelledPlace, from: number, to: number): boolean {
+  return start === from && (end === to || LONGER_MATCHES.get(words) === to - from)
 }
 
-function sum(texts: readonly LabelledText[]): { precision: number; recall: number; places: number } {
+function measure(texts: readonly LabelledText[]): { precision: number; recall: number; places: number } {
   const all = texts.map(compare)
   const add = (key: keyof Figures): number => all.reduce((total, figures) => total + figures[key], 0)
   const [found, wrong, missed] = [add('found'), add('wrong'), add('missed')]
@@ -85,20 +85,20 @@ describe('the labelled set', () => {
   })
 
   test('precision is at least 0.95 and recall at least 0.9', () => {
-    const { precision, recall } = sum(ALL)
+    const { precision, recall } = measure(ALL)
     expect(precision).toBeGreaterThanOrEqual(0.95)
     expect(recall).toBeGreaterThanOrEqual(0.9)
   })
 
   test('the held-out half has the same precision and recall', () => {
-    const { precision, recall } = sum(KNOWN.filter(({ half }) => half === 'held-out'))
+    const { precision, recall } = measure(KNOWN.filter(({ half }) => half === 'held-out'))
     expect(precision).toBeGreaterThanOrEqual(0.95)
     expect(recall).toBeGreaterThanOrEqual(0.9)
   })
 
   test('the fresh texts have a precision of at least 0.9 and a recall of at least 0.85', () => {
     expect(FRESH.length).toBeGreaterThanOrEqual(190)
-    const { precision, recall } = sum(FRESH)
+    const { precision, recall } = measure(FRESH)
     expect(precision).toBeGreaterThanOrEqual(0.9)
     expect(recall).toBeGreaterThanOrEqual(0.85)
   })
@@ -106,19 +106,19 @@ describe('the labelled set', () => {
   test.each(Object.entries(SCRIPTS))(
     'texts in %s have a precision and a recall of at least 0.9',
     (_script, languages) => {
-      const { precision, recall, places } = sum(KNOWN.filter(({ language }) => languages.includes(language)))
+      const { precision, recall, places } = measure(KNOWN.filter(({ language }) => languages.includes(language)))
       expect(places).toBeGreaterThan(5)
       expect(precision).toBeGreaterThanOrEqual(0.9)
       expect(recall).toBeGreaterThanOrEqual(0.9)
       // The gazetteer has few Chinese and Japanese names of regions, and no short ones of countries.
-      const all = sum(ALL.filter(({ language }) => languages.includes(language)))
+      const all = measure(ALL.filter(({ language }) => languages.includes(language)))
       expect(all.precision).toBeGreaterThanOrEqual(0.9)
       expect(all.recall).toBeGreaterThanOrEqual(0.85)
     },
   )
 
   test('addresses have a precision of at least 0.95 and a recall of at least 0.9', () => {
-    const { precision, recall, places } = sum(ALL.filter(({ language }) => language === 'url'))
+    const { precision, recall, places } = measure(ALL.filter(({ language }) => language === 'url'))
     expect(places).toBeGreaterThan(25)
     expect(precision).toBeGreaterThanOrEqual(0.95)
     expect(recall).toBeGreaterThanOrEqual(0.9)
@@ -263,18 +263,18 @@ describe('any text', () => {
 
   test('gives ordered matches inside the text that do not overlap, the same each time', () => {
     fc.assert(
-      fc.property(text, (given) => {
-        const found = world.inText(given)
+      fc.property(text, (input) => {
+        const found = world.inText(input)
         let last = 0
         for (const { start, end, text: words, confidence } of found) {
           expect(start).toBeGreaterThanOrEqual(last)
           expect(end).toBeGreaterThan(start)
-          expect(given.slice(start, end)).toBe(words)
+          expect(input.slice(start, end)).toBe(words)
           expect(confidence).toBeGreaterThan(0)
           expect(confidence).toBeLessThanOrEqual(1)
           last = end
         }
-        expect(world.inText(given)).toEqual(found)
+        expect(world.inText(input)).toEqual(found)
       }),
       { numRuns: process.env['TEST_LONG'] === undefined ? 200 : 5000 },
     )
@@ -282,12 +282,12 @@ describe('any text', () => {
 
   test('any text is accepted as an address and as a slug', () => {
     fc.assert(
-      fc.property(text, (given) => {
-        world.bySlug(given)
+      fc.property(text, (input) => {
+        world.bySlug(input)
         for (const url of [
-          given,
-          `https://a.example/${given}`,
-          `https://a.example/${encodeURIComponent(given)}%E0%A4%A`,
+          input,
+          `https://a.example/${input}`,
+          `https://a.example/${encodeURIComponent(input)}%E0%A4%A`,
         ]) {
           for (const { start, end, text: words } of world.inUrl(url)) expect(url.slice(start, end)).toBe(words)
         }
@@ -297,28 +297,28 @@ describe('any text', () => {
   })
 
   test.each([
-    ['one word without end', 'Paris'.repeat(20_000), 0],
+    ['one very long word', 'Paris'.repeat(20_000), 0],
     ['characters without spaces', '人'.repeat(100_000), 0],
     ['one name over and over', 'They left Berlin. '.repeat(20_000), 20_000],
     ['one name of characters over and over', '北京'.repeat(20_000), 20_000],
     ['a list of one people', 'French, '.repeat(20_000), 0],
     ['beginnings of long names', 'United Kingdom of Great Britain and '.repeat(3000), 0],
-  ])('is read in linear time: %s', (_name, given, least) => {
-    const part = given.slice(0, given.length / 16)
-    const spent = (one: string): number => {
+  ])('is read in linear time: %s', (_name, input, minMatches) => {
+    const part = input.slice(0, input.length / 16)
+    const cpuTimeOf = (one: string): number => {
       const start = process.cpuUsage()
       world.inText(one)
       return process.cpuUsage(start).user
     }
-    spent(part)
-    expect(world.inText(given).length).toBeGreaterThanOrEqual(least)
+    cpuTimeOf(part)
+    expect(world.inText(input).length).toBeGreaterThanOrEqual(minMatches)
     // Sixteen times the text takes about sixteen times as long; quadratic time would be 256 times as long.
-    expect(spent(given)).toBeLessThan(80 * spent(part) + 300_000)
+    expect(cpuTimeOf(input)).toBeLessThan(80 * cpuTimeOf(part) + 300_000)
   })
 })
 
 describe('an index', () => {
-  const place = (id: number, name: string, more: Partial<IndexedPlace> = {}): IndexedPlace => ({
+  const place = (id: number, name: string, overrides: Partial<IndexedPlace> = {}): IndexedPlace => ({
     id,
     kind: 'city',
     name,
@@ -326,7 +326,7 @@ describe('an index', () => {
     adm1Code: null,
     population: 200_000,
     names: [{ name, lang: null, kind: 'common', isPreferred: true }],
-    ...more,
+    ...overrides,
   })
 
   test('an index knows its places at any byte offset', () => {

@@ -20,7 +20,7 @@ export interface World {
 /** Opens the library that knows the countries of the world. */
 export async function openWorld(): Promise<World> {
   const path = await countriesGazetteer()
-  return { countries: await listCountries(path), copyTo: (place) => copyFileSync(path, place) }
+  return { countries: await listCountries(path), copyTo: (target) => copyFileSync(path, target) }
 }
 
 /** A library that may know the world, with a source in it. */

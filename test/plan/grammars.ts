@@ -92,7 +92,7 @@ export const TAGESBOTE: NewsGrammar = {
   tag: (slug) => `/thema/${slug}/`,
   index: '/laender/',
   page: (path, n) => `${path}seite/${n}/`,
-  slugOf: (country) => slugify(writeOut(GERMAN_NAMES.of(country.code) ?? country.name)),
+  slugOf: (country) => slugify(expandUmlauts(GERMAN_NAMES.of(country.code) ?? country.name)),
   words: {
     countries: 'Alle Länder',
     next: 'Weiter',
@@ -105,7 +105,7 @@ const SPANISH_NAMES = new Intl.DisplayNames('es', { type: 'region' })
 const plainSlug = (country: SiteCountry) => slugify(country.name)
 
 /** Other address grammars, by their special trait. */
-export const OTHERS: Readonly<Record<string, NewsGrammar>> = {
+export const OTHER_GRAMMARS: Readonly<Record<string, NewsGrammar>> = {
   codes: {
     ...CONTINENTAL,
     hub: (slug) => `/c/${slug}/`,
@@ -144,13 +144,13 @@ export const OTHERS: Readonly<Record<string, NewsGrammar>> = {
 }
 
 /** `Österreich` → `Oesterreich`, as in German addresses. */
-function writeOut(name: string): string {
+function expandUmlauts(name: string): string {
   const letters: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', Ä: 'Ae', Ö: 'Oe', Ü: 'Ue', ß: 'ss' }
   return name.replace(/[äöüÄÖÜß]/g, (letter) => letters[letter] ?? letter)
 }
 
 /** A country with its German name. */
-export function inGerman(country: SiteCountry): SiteCountry {
+export function withGermanName(country: SiteCountry): SiteCountry {
   return { ...country, name: GERMAN_NAMES.of(country.code) ?? country.name }
 }
 

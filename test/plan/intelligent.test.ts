@@ -7,7 +7,7 @@ import { type Crawled, openTestLibrary } from '../sites/crawl.ts'
 import { createLibraryPath } from '../sites/file-fixture.ts'
 import type { SeenRequest } from '../sites/site.ts'
 import { createNewsFixture, openWorld, serveNews, type World } from './fixture.ts'
-import { OTHERS } from './grammars.ts'
+import { OTHER_GRAMMARS } from './grammars.ts'
 import type { ServedNews } from './news-site.ts'
 import { expectMilestonesInTime, milestonesOf, missingOf, problemsOf } from './replay.ts'
 import { createContinental, createMeridian, createOther, createTagesbote, type MadeSite, openManual } from './sites.ts'
@@ -20,8 +20,8 @@ beforeAll(async () => {
   world = await openWorld()
 })
 
-/** Two crawls of the whole world take long on a busy machine. */
-const PATIENT_MS = 300_000
+/** Timeout of a test that crawls a hub for every country twice, which takes long on a busy machine. */
+const TIMEOUT_MS = 300_000
 
 /** Few articles, for tests that do not need them or have very many hubs. */
 const SMALL = { articlesPerHub: [1, 1], articlesPerSection: 2 } as const
@@ -32,13 +32,13 @@ const NONE = { articlesPerHub: [0, 0], articlesPerSection: 1 } as const
 const LARGE = { articlesPerHub: [6, 12], articlesPerSection: 60 } as const
 
 /** The milestones that every site with hubs reaches. */
-const USUAL = ['cache-primed', 'depth2-coverage', 'hubs-seeded', 'patterns-learned', 'seeds-prepared']
+const USUAL_MILESTONES = ['cache-primed', 'depth2-coverage', 'hubs-seeded', 'patterns-learned', 'seeds-prepared']
 
 /** Numbers of pages after which a crawl is killed. */
-const KILLS = LONG ? [10, 35, 50, 60, 75, 90, 110] : [60]
+const KILL_PAGE_COUNTS = LONG ? [10, 35, 50, 60, 75, 90, 110] : [60]
 
 /** The milestones of a site with more than a thousand articles. */
-const MANY = LONG ? ['articles-identified-1k', 'downloads-1k'] : []
+const LARGE_SITE_MILESTONES = LONG ? ['articles-identified-1k', 'downloads-1k'] : []
 
 /** Paths of the hubs that a crawl has read. */
 function foundHubs({ rows }: Crawled, { truth }: ServedNews): string[] {
@@ -63,15 +63,15 @@ function expectPreparedEarly({ events }: Pick<Crawled, 'events'>, { truth, origi
 /** Expects the milestone of a thousand articles when about that many articles of the site were read. */
 function expectThousandArticles({ events }: Pick<Crawled, 'events'>, { truth, origin }: ServedNews): void {
   const articles = new Set(truth.articles.map(({ path }) => origin + path))
-  const told = events.findIndex((event) => event.type === 'milestone' && event.kind === 'articles-identified-1k')
-  const read = events.slice(0, told).filter((event) => event.type === 'settled' && articles.has(event.url))
+  const reportedAt = events.findIndex((event) => event.type === 'milestone' && event.kind === 'articles-identified-1k')
+  const read = events.slice(0, reportedAt).filter((event) => event.type === 'settled' && articles.has(event.url))
   expect(read.length).toBeGreaterThan(950)
   expect(read.length).toBeLessThan(1050)
 }
 
 describe('a newspaper with a hub for all countries but twelve', () => {
   test(
-    LONG ? 'is understood, and in half the requests that following links takes' : 'is understood',
+    LONG ? 'is understood, with half the requests that following links takes' : 'is understood',
     async () => {
       const made = createMeridian(world.countries, 12, LONG ? LARGE : FEW)
       expect([world.countries.length, made.truth.hubs.size, made.missing.length]).toEqual([250, 238, 12])
@@ -86,7 +86,7 @@ describe('a newspaper with a hub for all countries but twelve', () => {
         milestonesOf(crawled)
           .map(({ kind }) => kind)
           .sort(compareUtf8),
-      ).toEqual([...USUAL, ...MANY, 'full-understanding'].sort(compareUtf8))
+      ).toEqual([...USUAL_MILESTONES, ...LARGE_SITE_MILESTONES, 'full-understanding'].sort(compareUtf8))
 
       expectPreparedEarly(crawled, site)
       if (LONG) expectThousandArticles(crawled, site)
@@ -105,7 +105,7 @@ describe('a newspaper with a hub for all countries but twelve', () => {
         'each hub was read before',
       ).toEqual([])
       const requests = site.requestsUntil(hubs)
-      expect(requests, 'all hubs were asked for').toBeDefined()
+      expect(requests, 'all hubs were requested').toBeDefined()
 
       const learnt = (await planned.library.planMemory.readPatterns(new URL(site.origin).host)).map(
         ({ pattern }) => pattern,
@@ -119,25 +119,26 @@ describe('a newspaper with a hub for all countries but twelve', () => {
       expect([...new Set(states.slice(0, 3))], made.missing.slice(0, 3).join()).toEqual(['failed/not-found'])
       expect([...new Set(states.slice(3))]).toEqual(['skipped/guess-missed'])
       // Each address was requested once.
-      const asked = site.requests.filter(({ path }) => path !== '/robots.txt').map(({ path }) => path)
-      expect(asked.length - new Set(asked).size).toBe(0)
+      const requestedPaths = site.requests.filter(({ path }) => path !== '/robots.txt').map(({ path }) => path)
+      expect(requestedPaths.length - new Set(requestedPaths).size).toBe(0)
 
-      // The short form shows this on a smaller newspaper: the one that is planned with one request at a time.
+      // A short run checks this only on a smaller newspaper, in the test with one request at a time.
       if (!LONG) return
       site.clearRequests()
       const stop = new AbortController()
-      const twice = 2 * (requests ?? 0)
+      const maxRequests = 2 * (requests ?? 0)
       const plain = await createNewsFixture(site, world, { crawlType: 'basic' })
-      stopAfter(site, twice, stop)
+      stopAfter(site, maxRequests, stop)
       await plain.crawl({}, stop.signal)
       // The crawl stops at double the requests of the plan; by then it may have found some hubs, never all.
-      const late = site.requestsUntil(site.truth.hubs.values())
-      expect(late === undefined || late >= twice, `${requests} requests by plan, ${late} by links`).toBe(true)
+      const requestsByLinks = site.requestsUntil(site.truth.hubs.values())
+      const figures = `${requests} requests by plan, ${requestsByLinks} by links`
+      expect(requestsByLinks === undefined || requestsByLinks >= maxRequests, figures).toBe(true)
     },
-    PATIENT_MS,
+    TIMEOUT_MS,
   )
 
-  test('is not understood when thirteen are missing, also one request at a time', async () => {
+  test('is not understood when thirteen are missing, even with one request at a time', async () => {
     const made = createMeridian(world.countries, 13, LONG ? FEW : NONE)
     const site = await serveNews(made)
     const { crawl } = await createNewsFixture(site, world, { concurrency: 1 })
@@ -150,7 +151,7 @@ describe('a newspaper with a hub for all countries but twelve', () => {
       milestonesOf(crawled)
         .map(({ kind }) => kind)
         .sort(compareUtf8),
-    ).toEqual(USUAL)
+    ).toEqual(USUAL_MILESTONES)
   })
 })
 
@@ -160,7 +161,7 @@ describe('a newspaper with hubs for forty countries, whose lists name five more'
     const site = await serveNews(made)
     const { crawl } = await createNewsFixture(site, world, { concurrency })
     expectPlanned(await crawl(), site, made, concurrency)
-    if (concurrency === 1) await expectHalf(site)
+    if (concurrency === 1) await expectHalfTheRequests(site)
   })
 
   /** Expects that all hubs and all missing ones were found, and that every milestone was reported in time. */
@@ -174,18 +175,18 @@ describe('a newspaper with hubs for forty countries, whose lists name five more'
       milestonesOf(crawled)
         .map(({ kind }) => kind)
         .sort(compareUtf8),
-    ).toEqual(USUAL)
+    ).toEqual(USUAL_MILESTONES)
     expectPreparedEarly(crawled, site)
   }
 
   /** Expects that a link-following crawl needs at least double the requests to find all hubs. */
-  async function expectHalf(site: ServedNews): Promise<void> {
+  async function expectHalfTheRequests(site: ServedNews): Promise<void> {
     const requests = site.requestsUntil(site.truth.hubs.values())
     site.clearRequests()
     const plain = await createNewsFixture(site, world, { concurrency: 1, crawlType: 'basic' })
     await plain.crawl()
-    const late = site.requestsUntil(site.truth.hubs.values())
-    expect(late ?? 0, `${requests} requests by plan`).toBeGreaterThanOrEqual(2 * (requests ?? Number.NaN))
+    const requestsByLinks = site.requestsUntil(site.truth.hubs.values())
+    expect(requestsByLinks ?? 0, `${requests} requests by plan`).toBeGreaterThanOrEqual(2 * (requests ?? Number.NaN))
   }
 
   test('a plan with 8 requests at once is remembered: missing hubs are not requested again, and hubs come first', async () => {
@@ -205,8 +206,8 @@ describe('a newspaper with hubs for forty countries, whose lists name five more'
     site.clearRequests()
     const second = await crawl({ kind: 'recrawl' })
     expect(second.summary.end).toBe('completed')
-    const asked = new Set(site.requests.map(({ path }) => path))
-    expect(missed.filter((path) => asked.has(path))).toEqual([])
+    const requestedPaths = new Set(site.requests.map(({ path }) => path))
+    expect(missed.filter((path) => requestedPaths.has(path))).toEqual([])
     expect(missingOf(second, site.origin)).toEqual([...made.missing].sort(compareUtf8))
     expectMilestonesInTime(second, `${site.origin}/`, 8)
     const hubs = new Set(site.truth.hubs.values())
@@ -235,7 +236,7 @@ describe('a newspaper with hubs for forty countries, whose lists name five more'
   })
 })
 
-test('another language and other words are learnt as well', async () => {
+test('the address patterns of a site in another language are learnt', async () => {
   const made = createTagesbote(world.countries)
   const site = await serveNews(made)
   const { crawl, library } = await createNewsFixture(site, world)
@@ -250,7 +251,7 @@ test('another language and other words are learnt as well', async () => {
   expect(milestonesOf(crawled).map(({ kind }) => kind)).not.toContain('full-understanding')
 })
 
-test.each(LONG ? Object.keys(OTHERS) : ['codes'])('hubs are learnt where addresses have %s', async (name) => {
+test.each(LONG ? Object.keys(OTHER_GRAMMARS) : ['codes'])('hubs are learnt where addresses have %s', async (name) => {
   const made = createOther(world.countries, name)
   const site = await serveNews(made)
   const { crawl, library } = await createNewsFixture(site, world)
@@ -276,7 +277,7 @@ test('a site without hubs of places gets no guesses', async () => {
 })
 
 describe('a killed crawl', () => {
-  test.each(KILLS)('a crawl killed after %i pages resumes and reports nothing twice', async (pages) => {
+  test.each(KILL_PAGE_COUNTS)('a crawl killed after %i pages resumes and reports nothing twice', async (pages) => {
     const made = createContinental(world.countries, SMALL)
     const site = await serveNews(made)
     const path = await createLibraryPath()
@@ -286,22 +287,22 @@ describe('a killed crawl', () => {
     await child.waitForEvents('settled', pages)
     child.process.kill('SIGKILL')
     await child.ended
-    const again = startNode([script, path, `${site.origin}/`])
-    const { code, stderr } = await again.ended
+    const resumed = startNode([script, path, `${site.origin}/`])
+    const { code, stderr } = await resumed.ended
     expect([code, stderr]).toEqual([0, ''])
-    const events = [...child.lines, ...again.lines] as unknown as CrawlEvent[]
-    expect(again.lines[0]).toMatchObject({ type: 'started', isResumed: true })
+    const events = [...child.lines, ...resumed.lines] as unknown as CrawlEvent[]
+    expect(resumed.lines[0]).toMatchObject({ type: 'started', isResumed: true })
     const kinds = milestonesOf({ events }).map(({ kind }) => kind)
     expect(kinds).toEqual([...new Set(kinds)])
     // Findings that were not yet reported at the kill may never be reported, but they are stored.
-    const told = missingOf({ events }, site.origin)
-    expect(told).toEqual([...new Set(told)])
-    expect(told.filter((one) => !made.missing.includes(one))).toEqual([])
+    const reported = missingOf({ events }, site.origin)
+    expect(reported).toEqual([...new Set(reported)])
+    expect(reported.filter((one) => !made.missing.includes(one))).toEqual([])
 
     const interrupted = await openTestLibrary(path)
     const { host } = new URL(site.origin)
-    const crawlId = String(again.lines[0]?.['crawlId'])
-    expect([...(await interrupted.planMemory.readMilestones(crawlId))].sort(compareUtf8)).toEqual(USUAL)
+    const crawlId = String(resumed.lines[0]?.['crawlId'])
+    expect([...(await interrupted.planMemory.readMilestones(crawlId))].sort(compareUtf8)).toEqual(USUAL_MILESTONES)
     expect(await verdictsOf(interrupted, host, 'confirmed')).toEqual([...site.truth.hubs.values()].sort(compareUtf8))
     expect(await verdictsOf(interrupted, host, 'missing')).toEqual(expect.arrayContaining([...made.missing]))
     expect(await verdictsOf(interrupted, host, 'rejected')).toEqual([])

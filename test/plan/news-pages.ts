@@ -5,8 +5,9 @@ import { createRandom, writeParagraphs, writeSentence } from './news-text.ts'
 interface PageWriterInput extends Pick<NewsInput, 'grammar' | 'moreLinks' | 'countries'> {
   /** The newest first. */
   readonly articles: readonly SiteArticle[]
-  /** Countries that the home page links to, and those in the list of all. */
+  /** Countries that the home page links to. */
   readonly navigated: readonly SiteCountry[]
+  /** Countries in the list of all countries. */
   readonly listed: readonly SiteCountry[]
   readonly hubOf: (country: SiteCountry) => string
 }
@@ -31,21 +32,21 @@ export interface NewsPages {
   links(title: string, paths: readonly string[]): string
 }
 
-/** Number of teasers on one page, and of countries on one page of the list of all. */
-const TEASERS = 20
-const COUNTRIES = 20
+const TEASERS_PER_PAGE = 20
+/** Number of countries on one page of the list of all countries. */
+const COUNTRIES_PER_PAGE = 20
 /** Minimum number of teasers of a hub: one with fewer own articles shows others below them. */
 const MIN_HUB_TEASERS = 15
 
 /** Creates the page writer of a site. */
-export function createNewsPages(material: PageWriterInput): NewsPages {
-  const { grammar, articles, navigated, listed, countries, hubOf } = material
+export function createNewsPages(input: PageWriterInput): NewsPages {
+  const { grammar, articles, navigated, listed, countries, hubOf } = input
   const { words, language } = grammar
   const byCountry = Map.groupBy(articles, ({ country }) => country?.code ?? '')
   const bySection = Map.groupBy(articles, ({ section }) => section)
   const byTag = new Map(grammar.tags.map((tag) => [tag, articles.filter(({ tags }) => tags.includes(tag))]))
   const positions = new Map(countries.map(({ code }, i) => [code, i]))
-  const frame = (title: string, main: string, head = '') => writeFrame(material, title, main, head)
+  const frame = (title: string, main: string, head = '') => writeFrame(input, title, main, head)
   const series = (
     path: string,
     title: string,
@@ -53,11 +54,11 @@ export function createNewsPages(material: PageWriterInput): NewsPages {
     intro = '',
     rest: readonly SiteArticle[] = [],
   ) => {
-    const count = Math.max(1, Math.ceil(items.length / TEASERS))
+    const count = Math.max(1, Math.ceil(items.length / TEASERS_PER_PAGE))
     return {
       count,
       write: (n: number) => {
-        const shown = items.slice((n - 1) * TEASERS, n * TEASERS)
+        const shown = items.slice((n - 1) * TEASERS_PER_PAGE, n * TEASERS_PER_PAGE)
         const others = rest.slice(0, Math.max(0, MIN_HUB_TEASERS - shown.length))
         const below =
           others.length === 0
@@ -88,7 +89,7 @@ export function createNewsPages(material: PageWriterInput): NewsPages {
       ),
     section(slug) {
       const label = grammar.sections.find((one) => one.slug === slug)?.label ?? slug
-      const more = material.moreLinks?.[slug] ?? []
+      const more = input.moreLinks?.[slug] ?? []
       const isWorld = slug === grammar.sections[0]?.slug
       const places = isWorld ? navigated.map((one): Anchor => [hubOf(one), one.name]) : []
       const links: Anchor[] = [...places, ...more.map((path): Anchor => [path, path.split('/').at(-1) ?? path])]
@@ -96,11 +97,11 @@ export function createNewsPages(material: PageWriterInput): NewsPages {
       return series(grammar.section(slug), label, bySection.get(slug) ?? [], `${linkList(links)}${list}`)
     },
     index() {
-      const count = Math.ceil(listed.length / COUNTRIES)
+      const count = Math.ceil(listed.length / COUNTRIES_PER_PAGE)
       return {
         count,
         write: (n) => {
-          const shown = listed.slice((n - 1) * COUNTRIES, n * COUNTRIES)
+          const shown = listed.slice((n - 1) * COUNTRIES_PER_PAGE, n * COUNTRIES_PER_PAGE)
           const next = n < count ? `<a rel="next" href="${grammar.page(grammar.index, n + 1)}">${words.next}</a>` : ''
           const heading = n === 1 ? words.countries : `${words.countries} – ${n}`
           return frame(heading, `<h1>${heading}</h1>${linkList(shown.map((one) => [hubOf(one), one.name]))}${next}`)
@@ -108,12 +109,11 @@ export function createNewsPages(material: PageWriterInput): NewsPages {
       }
     },
     hub(country) {
-      const at = positions.get(country.code) ?? 0
-      const near = Array.from({ length: 2 * MIN_HUB_TEASERS }, (_, i) => countries[(at + i + 1) % countries.length])
+      const position = positions.get(country.code) ?? 0
+      const countryAfter = (step: number) => countries[(position + step) % countries.length]
+      const near = Array.from({ length: 2 * MIN_HUB_TEASERS }, (_, i) => countryAfter(i + 1))
       const rest = near.flatMap((one) => byCountry.get(one?.code ?? '')?.slice(0, 1) ?? [])
-      const neighbours = grammar.hasNeighbours
-        ? [1, 7, 13].flatMap((step) => countries[(at + step) % countries.length] ?? [])
-        : []
+      const neighbours = grammar.hasNeighbours ? [1, 7, 13].flatMap((step) => countryAfter(step) ?? []) : []
       const intro = linkList(neighbours.map((one) => [hubOf(one), one.name]))
       return series(hubOf(country), country.name, byCountry.get(country.code) ?? [], intro, rest)
     },
@@ -133,7 +133,7 @@ export function createNewsPages(material: PageWriterInput): NewsPages {
 <article><h1>${article.title}</h1><p class="byline">${article.author} · <time datetime="${day(article.date)}">${day(article.date)}</time></p>
 ${paragraphs.map((paragraph) => `<p>${paragraph}</p>`).join('\n')}</article>
 <footer class="tags">${linkList(tags)}</footer><aside><h2>${words.mostRead}</h2>${related.map((one) => teaser(language, one, '?ref=related')).join('')}</aside>`
-      return frame(article.title, main, writeHead(material, article))
+      return frame(article.title, main, writeHead(input, article))
     },
     aboutPage: (title) =>
       frame(

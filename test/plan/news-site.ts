@@ -81,8 +81,9 @@ export interface NewsTruth {
   readonly hubs: ReadonlyMap<string, string>
   /** Paths of hubs that the lists of the site link to and that are missing. */
   readonly dead: ReadonlyMap<string, string>
-  /** Paths of hubs that the home page and the sitemap link to. */
+  /** Paths of hubs that the home page links to. */
   readonly inNavigation: readonly string[]
+  /** Paths of hubs in the sitemap. */
   readonly inSitemap: readonly string[]
   /** Fronts of sections. */
   readonly sections: readonly string[]
@@ -99,7 +100,7 @@ export interface NewsSite {
 /** A site that is served. */
 export interface ServedNews extends Site {
   readonly truth: NewsTruth
-  /** Requests by path, in order, with the number of requests up to each. */
+  /** The first request for each of these paths, in order, with the number of requests until then. */
   order(paths: Iterable<string>): { readonly path: string; readonly after: number }[]
   /** Number of requests until all of these paths had been requested; undefined if one was not. */
   requestsUntil(paths: Iterable<string>): number | undefined
@@ -139,18 +140,18 @@ const NOT_FOUND: Answer = {
 export function createNewsSite(input: NewsInput): NewsSite {
   const { grammar, countries, dead = [], unlisted = [], inNavigation = 20, sitemapStep = 3 } = input
   const hubOf = (country: SiteCountry) => grammar.hub(grammar.slugOf(country))
-  const hidden = new Set(unlisted.map(({ code }) => code))
+  const unlistedCodes = new Set(unlisted.map(({ code }) => code))
   const articles = createArticles(input)
-  const navigated = countries.filter(({ code }) => !hidden.has(code)).slice(0, inNavigation)
+  const navigated = countries.filter(({ code }) => !unlistedCodes.has(code)).slice(0, inNavigation)
   const inSitemap = [
-    ...countries.filter(({ code }, i) => i % sitemapStep === 0 && !hidden.has(code)),
+    ...countries.filter(({ code }, i) => i % sitemapStep === 0 && !unlistedCodes.has(code)),
     ...dead.slice(0, 2),
   ]
-  const listed = [...countries.filter(({ code }) => !hidden.has(code)), ...dead].sort((a, b) =>
+  const listed = [...countries.filter(({ code }) => !unlistedCodes.has(code)), ...dead].sort((a, b) =>
     a.code < b.code ? -1 : 1,
   )
   const pages = createNewsPages({ ...input, articles, navigated, listed, hubOf })
-  // One edition for all readers, whatever the request headers say.
+  // The home page is the same for every edition.
   const answers: Record<string, Answer> = { '/': pages.home, '/?edition=int': pages.home }
   for (const { slug } of grammar.sections) addSeries(answers, grammar, grammar.section(slug), pages.section(slug))
   addSeries(answers, grammar, grammar.index, pages.index())
@@ -177,7 +178,7 @@ export function createNewsSite(input: NewsInput): NewsSite {
   }
 }
 
-/** Links at the foot of every page. */
+/** Pages about the site, which the footer of every page links to. */
 export const FOOTER: readonly string[] = ['/about', '/contact', '/privacy', '/terms']
 
 /** Adds a sequence of list pages under their addresses. */
@@ -212,7 +213,7 @@ function createArticles(input: NewsInput): SiteArticle[] {
   const { grammar, countries, articlesPerHub, articlesPerSection, today, days = 60, seed = 'news' } = input
   const [least, most] = articlesPerHub
   const [world] = grammar.sections
-  if (world === undefined) throw new Error('a site has sections')
+  if (world === undefined) throw new Error('the grammar has no sections')
   const random = createRandom(seed)
   const drafts: Omit<SiteArticle, 'path'>[] = []
   const add = (section: { slug: string; label: string }, country: SiteCountry | null, count: number) => {

@@ -13,15 +13,15 @@ export function createRandom(seed: string): () => number {
 /** A random item of a list. */
 export function pick<T>(random: () => number, items: readonly T[]): T {
   const item = items[Math.floor(random() * items.length)]
-  if (item === undefined) throw new Error('there is nothing to pick from')
+  if (item === undefined) throw new Error('the list is empty')
   return item
 }
 
 /** The items in random order. */
 export function shuffle<T>(random: () => number, items: readonly T[]): T[] {
-  const left = [...items]
+  const remaining = [...items]
   const shuffled: T[] = []
-  while (left.length > 0) shuffled.push(...left.splice(Math.floor(random() * left.length), 1))
+  while (remaining.length > 0) shuffled.push(...remaining.splice(Math.floor(random() * remaining.length), 1))
   return shuffled
 }
 

@@ -44,12 +44,12 @@ interface Planned extends Crawled {
   hubs(state: string): readonly string[]
 }
 
-async function plan(
+async function crawlPlanned(
   pages: Readonly<Record<string, Answer>>,
-  endless?: Answer,
+  fallback?: Answer,
   input: Partial<CrawlInput> = {},
 ): Promise<Planned> {
-  const site = await openTestSite({ ...GAZETTE, ...pages }, endless === undefined ? {} : { fallback: endless })
+  const site = await openTestSite({ ...GAZETTE, ...pages }, fallback === undefined ? {} : { fallback })
   const { crawl, library } = await createNewsFixture(site, world)
   const crawled = await crawl(input)
   expect(crawled.summary.end).toBe('completed')
@@ -75,7 +75,7 @@ const LISTED_HUBS = LISTED.map((slug) => `/world/${slug}`).sort(compareUtf8)
 
 describe('a response for a page that does not exist is not a hub', () => {
   const nothing = (path = '') => page(`Nothing was found for ${path}`, NAVIGATION)
-  const answers: readonly (readonly [what: string, endless: Answer, pages?: Readonly<Record<string, Answer>>])[] = [
+  const answers: readonly (readonly [what: string, fallback: Answer, pages?: Readonly<Record<string, Answer>>])[] = [
     ['a page that repeats the requested path', (request) => nothing(request.url)],
     ['one page for all requests', () => nothing()],
     ['the home page', () => GAZETTE['/'] as string],
@@ -87,8 +87,8 @@ describe('a response for a page that does not exist is not a hub', () => {
 
   test.each(answers.map(([what, ...site]) => [what, site] as const))(
     '%s is not a hub',
-    async (_, [endless, pages = {}]) => {
-      const planned = await plan(pages, endless)
+    async (_, [fallback, pages = {}]) => {
+      const planned = await crawlPlanned(pages, fallback)
       expect(planned.hubs('confirmed')).toEqual(LISTED_HUBS)
       expect(missingOf(planned, planned.site.origin)).toEqual([])
       expect(planned.guesses.length).toBeLessThanOrEqual(9)
@@ -99,7 +99,7 @@ describe('a response for a page that does not exist is not a hub', () => {
 
 test('empty hubs count as hubs where the site answers 404 for unknown pages', async () => {
   const slugs = new Set(world.countries.map(({ name }) => slugOf(name)))
-  const planned = await plan({}, (request) => {
+  const planned = await crawlPlanned({}, (request) => {
     const slug = /^\/world\/([^/]+)$/.exec(request.url ?? '')?.[1] ?? ''
     return slugs.has(slug) ? page(`News of ${slug}`, NAVIGATION) : { status: 404 }
   })
@@ -110,7 +110,7 @@ test('empty hubs count as hubs where the site answers 404 for unknown pages', as
 
 test('guesses that robots.txt disallows are not reported as missing', async () => {
   const robots = text('User-agent: *\nDisallow: /world/united-states\nDisallow: /world/indonesia\n')
-  const planned = await plan({ '/robots.txt': robots })
+  const planned = await crawlPlanned({ '/robots.txt': robots })
   const forbidden = ['/world/indonesia', '/world/united-states']
   expect(planned.guesses).toEqual(expect.arrayContaining(forbidden))
   expect(planned.hubs('missing').filter((path) => forbidden.includes(path))).toEqual([])
@@ -118,7 +118,7 @@ test('guesses that robots.txt disallows are not reported as missing', async () =
 })
 
 test('no hub is guessed outside of the scope', async () => {
-  const planned = await plan({}, undefined, { scope: { block: ['/world/united*', '/world/p*'] } })
+  const planned = await crawlPlanned({}, undefined, { scope: { block: ['/world/united*', '/world/p*'] } })
   expect(planned.guesses.length).toBeGreaterThan(0)
   expect([...planned.rows.keys()].filter((path) => /^\/world\/(?:united|p)/.test(path))).toEqual([])
 })
@@ -139,21 +139,21 @@ describe('limits of a crawl', () => {
   test.each(LONG ? [0, 1, 2, 3] : [0, 2])(
     'no page more than %i links away is read, except guesses',
     async (maxDepth) => {
-      const planned = await plan(lists, undefined, { scope: { maxDepth } })
+      const planned = await crawlPlanned(lists, undefined, { scope: { maxDepth } })
       const plain = await createNewsFixture(planned.site, undefined, { crawlType: 'basic' })
-      const supposed = maxDepth === 0 ? [] : ['/world/nigeria']
+      const guessed = maxDepth === 0 ? [] : ['/world/nigeria']
       const expected = read(await plain.crawl({ scope: { maxDepth } }))
-      expect(read(planned)).toEqual([...expected, ...supposed].sort(compareUtf8))
+      expect(read(planned)).toEqual([...expected, ...guessed].sort(compareUtf8))
     },
   )
 
   test('a planned crawl respects the page limit', async () => {
-    const planned = await plan(lists, undefined, { scope: { maxPages: 5 } })
+    const planned = await crawlPlanned(lists, undefined, { scope: { maxPages: 5 } })
     expect(read(planned)).toHaveLength(5)
   })
 
   test('further pages of a list are skipped after its limit', async () => {
-    const planned = await plan(lists, undefined, { planner: { hubMaxPages: 2 } })
+    const planned = await crawlPlanned(lists, undefined, { planner: { hubMaxPages: 2 } })
     expect(planned.rows.get(chain(5))?.reason ?? 'never found').not.toBe(null)
     expect(planned.site.requests.filter(({ path }) => path.startsWith('/world/all?')).length).toBeLessThanOrEqual(2)
   })

@@ -33,46 +33,47 @@ const PLANNED = ['patterns-learned', 'hubs-seeded', 'seeds-prepared', 'cache-pri
 export function expectMilestonesInTime({ events }: Pick<Crawled, 'events'>, start: string, concurrency: number): void {
   // Other visits may end while one is being written.
   const slack = concurrency - 1
-  const told = milestonesOf({ events }).map(({ kind }) => kind)
-  expect(told, 'each once').toEqual([...new Set(told)])
+  const kinds = milestonesOf({ events }).map(({ kind }) => kind)
+  expect(kinds, 'each milestone is reported once').toEqual([...new Set(kinds)])
   expect(
-    told.filter((kind) => PLANNED.includes(kind)),
-    'in their order',
-  ).toEqual(PLANNED.filter((kind) => told.includes(kind)))
+    kinds.filter((kind) => PLANNED.includes(kind)),
+    'the milestones are in order',
+  ).toEqual(PLANNED.filter((kind) => kinds.includes(kind)))
   const at = (kind: string) => events.findIndex((event) => event.type === 'milestone' && event.kind === kind)
-  const last = (isIt: (event: CrawlEvent) => boolean, end = events.length) => events.slice(0, end).findLastIndex(isIt)
+  const last = (isMatch: (event: CrawlEvent) => boolean, end = events.length) =>
+    events.slice(0, end).findLastIndex(isMatch)
   const settled = (event: CrawlEvent, url: string) => event.type === 'settled' && event.url === url
   const seeds = events.flatMap((event) =>
     event.type === 'enqueued' && event.discovery === 'planner' ? [event.url] : [],
   )
 
-  if (told.includes('patterns-learned')) {
+  if (kinds.includes('patterns-learned')) {
     const learned = at('patterns-learned')
     expect(
       last((event) => settled(event, start), learned),
-      'learnt from the start',
+      'patterns are learnt from the start page',
     ).toBeGreaterThan(-1)
     const lists = last((event) => event.type === 'discovery' && event.discovery === 'sitemap')
-    expect(lists, 'learnt from the lists').toBeLessThan(learned)
+    expect(lists, 'patterns are learnt from the sitemaps').toBeLessThan(learned)
   }
-  if (told.includes('hubs-seeded')) {
+  if (kinds.includes('hubs-seeded')) {
     const seeded = at('hubs-seeded')
     const before = events.slice(0, seeded)
     const first = before.findIndex((event) => event.type === 'enqueued' && event.discovery === 'planner')
-    expect(first, 'a seed is there').toBeGreaterThan(-1)
-    expect(settledBetween(events, first, seeded), 'told with the first seeds').toBeLessThanOrEqual(slack)
+    expect(first, 'a seed was enqueued before').toBeGreaterThan(-1)
+    expect(settledBetween(events, first, seeded), 'reported with the first seeds').toBeLessThanOrEqual(slack)
   }
-  if (told.includes('seeds-prepared')) {
+  if (kinds.includes('seeds-prepared')) {
     const prepared = at('seeds-prepared')
     const lastSeed = last((event) => event.type === 'enqueued' && event.discovery === 'planner')
-    expect(lastSeed, 'no seed comes after all are there').toBeLessThan(prepared)
+    expect(lastSeed, 'no seed is enqueued later').toBeLessThan(prepared)
   }
-  if (told.includes('cache-primed')) {
+  if (kinds.includes('cache-primed')) {
     const primed = at('cache-primed')
     const answered = new Set(events.slice(0, primed).flatMap((event) => (event.type === 'settled' ? [event.url] : [])))
     expect(
       seeds.filter((url) => !answered.has(url)),
-      'every seed has answered',
+      'every seed was visited',
     ).toEqual([])
   }
   expectCounted(events, at('depth2-coverage'), 10, isDepth2Page(events), slack)
@@ -83,20 +84,20 @@ export function expectMilestonesInTime({ events }: Pick<Crawled, 'events'>, star
 function expectCounted(
   events: readonly CrawlEvent[],
   at: number,
-  wanted: number,
-  isOne: (event: CrawlEvent) => boolean,
+  threshold: number,
+  isCounted: (event: CrawlEvent) => boolean,
   slack: number,
 ): void {
   let count = 0
-  const due = events.findIndex((event) => isOne(event) && ++count === wanted)
-  if (due === -1) expect(at, `only ${count} of ${wanted}`).toBe(-1)
+  const due = events.findIndex((event) => isCounted(event) && ++count === threshold)
+  if (due === -1) expect(at, `only ${count} of ${threshold}`).toBe(-1)
   else {
-    expect(at, `the ${wanted}th is event ${due}`).toBeGreaterThan(due)
-    expect(settledBetween(events, due, at), 'told at once').toBeLessThanOrEqual(slack)
+    expect(at, `the ${threshold}th is event ${due}`).toBeGreaterThan(due)
+    expect(settledBetween(events, due, at), 'reported at once').toBeLessThanOrEqual(slack)
   }
 }
 
-/** Whether an event ends the first visit of a page that is two links away. */
+/** Creates a check for events that end the visit of a page two links away from the start. */
 function isDepth2Page(events: readonly CrawlEvent[]): (event: CrawlEvent) => boolean {
   const depths = new Map(events.flatMap((event) => (event.type === 'begun' ? [[event.url, event.depth] as const] : [])))
   return (event) =>

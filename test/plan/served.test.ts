@@ -10,14 +10,14 @@ import { openNewsSite, type ServedNews, type SiteArticle } from './news-site.ts'
 import { createContinental, type MadeSite } from './sites.ts'
 
 /** Countries of the site: only some, so that it is small. */
-const SOME = 45
+const COUNTRY_COUNT = 45
 
 let world: World
 let server: TestServer
 let made: MadeSite
 
 /** A crawl started through a server, and its observable effects. */
-interface Seen {
+interface CrawlResult {
   readonly jobId: string
   readonly status: string
   readonly site: ServedNews
@@ -29,7 +29,7 @@ interface Seen {
 
 beforeAll(async () => {
   world = await openWorld()
-  made = createContinental(world.countries.slice(0, SOME), { articlesPerHub: [1, 2], articlesPerSection: 2 })
+  made = createContinental(world.countries.slice(0, COUNTRY_COUNT), { articlesPerHub: [1, 2], articlesPerSection: 2 })
   const folder = mkdtempSync(join(tmpdir(), 'pharos-plan-'))
   world.copyTo(join(folder, 'library.db'))
   server = await openTestServer({ folder, isShared: true, maxJobs: 2 })
@@ -40,25 +40,26 @@ afterAll(async () => {
 })
 
 /** Requests a crawl of a separate site in a separate library, and waits for its end. */
-async function crawlBy(name: string, body: object, news: MadeSite = made): Promise<Seen> {
+async function crawlThroughServer(name: string, body: object, news: MadeSite = made): Promise<CrawlResult> {
   const site = await openNewsSite(news)
   try {
     world.copyTo(join(server.folder, `${name}.db`))
     const stream = await openStream(`${server.origin}/events`)
-    const asked = { startUrl: `${site.origin}/`, crawlType: 'intelligent', depth: 20, dbPath: `${name}.db`, ...body }
-    const { status, body: answer } = await server.post('/api/crawl', asked)
+    const request = { startUrl: `${site.origin}/`, crawlType: 'intelligent', depth: 20, dbPath: `${name}.db`, ...body }
+    const { status, body: answer } = await server.post('/api/crawl', request)
     expect([status, answer]).toMatchObject([202, { jobId: expect.any(String) }])
     const { jobId } = answer
     const done = await stream.until((event) => event.name === 'done' && event.data.jobId === jobId)
-    const told = (kind: string) => stream.events.filter((event) => event.name === kind && event.data.jobId === jobId)
-    const lines = told('log').map(({ data }) => String(data.line))
+    const eventsOf = (kind: string) =>
+      stream.events.filter((event) => event.name === kind && event.data.jobId === jobId)
+    const lines = eventsOf('log').map(({ data }) => String(data.line))
     stream.close()
     return {
       jobId,
       status: done.data.status,
       site,
-      problems: told('problem'),
-      milestones: told('milestone'),
+      problems: eventsOf('problem'),
+      milestones: eventsOf('milestone'),
       lines: lines.filter((line) => line.includes('[plan]')),
     }
   } finally {
@@ -67,28 +68,28 @@ async function crawlBy(name: string, body: object, news: MadeSite = made): Promi
 }
 
 /** Paths of a site that were requested. */
-function askedOf({ site }: Seen): Set<string> {
+function requestedPathsOf({ site }: CrawlResult): Set<string> {
   return new Set(site.requests.map(({ path }) => path))
 }
 
 /** Paths that were only guessed: the site neither has them nor links to them. */
-function supposedOf(seen: Seen): string[] {
-  const named = new Set(made.missing)
-  return [...askedOf(seen)].filter(
-    (path) => !(path.replace(/\?ref=.*/, '') in made.pages) && !named.has(path) && !/llms|sitemap|robots/.test(path),
+function guessesOf(result: CrawlResult): string[] {
+  const linked = new Set(made.missing)
+  return [...requestedPathsOf(result)].filter(
+    (path) => !(path.replace(/\?ref=.*/, '') in made.pages) && !linked.has(path) && !/llms|sitemap|robots/.test(path),
   )
 }
 
-function articlesAsked(seen: Seen): SiteArticle[] {
-  const asked = askedOf(seen)
-  return made.truth.articles.filter(({ path }) => asked.has(path))
+function requestedArticles(result: CrawlResult): SiteArticle[] {
+  const requested = requestedPathsOf(result)
+  return made.truth.articles.filter(({ path }) => requested.has(path))
 }
 
 describe('a planned crawl started through a server', () => {
-  let plain: Seen
+  let plain: CrawlResult
 
   test('reports problems and milestones live, stores them, and shows them', async () => {
-    plain = await crawlBy('plain', { plannerVerbosity: 0 })
+    plain = await crawlThroughServer('plain', { plannerVerbosity: 0 })
     expect(plain.status).toBe('done')
     const { origin, truth } = plain.site
     const paths = [...made.missing].sort(compareUtf8)
@@ -100,7 +101,7 @@ describe('a planned crawl started through a server', () => {
     }
     const kinds = plain.milestones.map(({ data }) => data.kind).sort(compareUtf8)
     expect(kinds).toEqual(['cache-primed', 'depth2-coverage', 'hubs-seeded', 'patterns-learned', 'seeds-prepared'])
-    expect([...truth.hubs.values()].filter((path) => !askedOf(plain).has(path))).toEqual([])
+    expect([...truth.hubs.values()].filter((path) => !requestedPathsOf(plain).has(path))).toEqual([])
 
     const problems = await server.ask(`/api/problems?job=${plain.jobId}&kind=missing-hub&limit=500`)
     expect(
@@ -113,53 +114,54 @@ describe('a planned crawl started through a server', () => {
     for (const path of paths) expect(page.text).toContain(path)
     expect(plain.lines).toEqual([])
     // The next tests compare with these numbers.
-    expect(articlesAsked(plain)).toHaveLength(made.truth.articles.length)
-    expect(supposedOf(plain).length).toBeGreaterThan(2)
+    expect(requestedArticles(plain)).toHaveLength(made.truth.articles.length)
+    expect(guessesOf(plain).length).toBeGreaterThan(2)
   })
 
   test('respects the page limit of hubs, and logs its reasoning', async () => {
-    // More than the articles lead to: each links to the three newest others about its country.
-    const many = createContinental(world.countries.slice(0, SOME), { articlesPerHub: [8, 8], articlesPerSection: 2 })
-    const few = await crawlBy('few', { hubMaxPages: 1, plannerVerbosity: 3 }, many)
+    // Each hub has more articles than other articles link to: an article links only to the three newest others about its country.
+    const countries = world.countries.slice(0, COUNTRY_COUNT)
+    const many = createContinental(countries, { articlesPerHub: [8, 8], articlesPerSection: 2 })
+    const few = await crawlThroughServer('few', { hubMaxPages: 1, plannerVerbosity: 3 }, many)
     expect(few.status).toBe('done')
-    const asked = askedOf(few)
-    expect([...many.truth.hubs.values()].filter((path) => !asked.has(path))).toEqual([])
-    const articles = many.truth.articles.filter(({ path }) => asked.has(path)).length
+    const requested = requestedPathsOf(few)
+    expect([...many.truth.hubs.values()].filter((path) => !requested.has(path))).toEqual([])
+    const articles = many.truth.articles.filter(({ path }) => requested.has(path)).length
     expect(articles).toBeGreaterThan(many.truth.hubs.size)
     expect(articles).toBeLessThan(many.truth.articles.length - many.truth.hubs.size)
     expect(few.lines.length).toBeGreaterThan(20)
   })
 
   test('skips old articles, and respects the limit of guesses', async () => {
-    const recent = await crawlBy('recent', { hubMaxDays: 20, intMaxSeeds: 2, plannerVerbosity: 1 })
+    const recent = await crawlThroughServer('recent', { hubMaxDays: 20, intMaxSeeds: 2, plannerVerbosity: 1 })
     expect(recent.status).toBe('done')
     const limit = Date.now() - 21 * 86_400_000
-    expect(articlesAsked(recent).filter(({ date }) => date.getTime() < limit)).toEqual([])
+    expect(requestedArticles(recent).filter(({ date }) => date.getTime() < limit)).toEqual([])
     const young = made.truth.articles.filter(({ date }) => date.getTime() > limit + 2 * 86_400_000)
-    expect(articlesAsked(recent).length).toBeGreaterThanOrEqual(young.length)
+    expect(requestedArticles(recent).length).toBeGreaterThanOrEqual(young.length)
     expect(young.length).toBeLessThan(made.truth.articles.length)
-    expect(supposedOf(recent).length).toBeLessThanOrEqual(2)
+    expect(guessesOf(recent).length).toBeLessThanOrEqual(2)
     expect(recent.lines.length).toBeGreaterThan(0)
   })
 
   test('plans only for the given hosts', async () => {
-    const other = await crawlBy('other', { intTargetHosts: ['news.example'], maxPages: 40 })
+    const other = await crawlThroughServer('other', { intTargetHosts: ['news.example'], maxPages: 40 })
     expect(other.problems.map(({ data }) => data.kind)).toContain('planner-skipped-host')
     expect(other.problems.map(({ data }) => data.kind)).not.toContain('missing-hub')
     expect(other.milestones.filter(({ data }) => data.kind !== 'depth2-coverage')).toEqual([])
-    expect(supposedOf(other)).toEqual([])
+    expect(guessesOf(other)).toEqual([])
   })
 
   test('refuses a history crawl of a site that is not understood, unless it is forced', async () => {
-    const refused = await crawlBy('history', { crawlType: 'history' })
+    const refused = await crawlThroughServer('history', { crawlType: 'history' })
     expect(refused.status).toBe('failed')
     const detail = await server.ask(`/api/crawls/${refused.jobId}`)
     for (const kind of ['full-understanding', 'depth2-coverage', 'articles-identified-1k']) {
       expect(detail.body.problem).toContain(kind)
     }
-    expect(askedOf(refused).size).toBe(0)
-    const forced = await crawlBy('forced', { crawlType: 'history', force: true })
+    expect(requestedPathsOf(refused).size).toBe(0)
+    const forced = await crawlThroughServer('forced', { crawlType: 'history', force: true })
     expect(forced.status).toBe('done')
-    expect(articlesAsked(forced)).toHaveLength(made.truth.articles.length)
+    expect(requestedArticles(forced)).toHaveLength(made.truth.articles.length)
   })
 })

@@ -1,5 +1,5 @@
 import { type Answer, openSite, page, type Site } from '../sites/site.ts'
-import { CONTINENTAL, inGerman, MERIDIAN, OTHERS, TAGESBOTE } from './grammars.ts'
+import { CONTINENTAL, MERIDIAN, OTHER_GRAMMARS, TAGESBOTE, withGermanName } from './grammars.ts'
 import { createNewsSite, type NewsInput, type NewsSite, type SiteCountry } from './news-site.ts'
 import { createRandom, shuffle } from './news-text.ts'
 
@@ -7,7 +7,7 @@ import { createRandom, shuffle } from './news-text.ts'
 export type SiteSize = Partial<Pick<NewsInput, 'articlesPerHub' | 'articlesPerSection' | 'days' | 'seed' | 'today'>>
 
 /** Countries that every newspaper links to from its front page. */
-const LARGE = [
+const LARGE_COUNTRIES = [
   'US',
   'GB',
   'FR',
@@ -30,7 +30,7 @@ const LARGE = [
   'EG',
 ]
 
-/** A site, and the countries without a hub. */
+/** A site, and the hubs that it lacks. */
 export interface MadeSite extends NewsSite {
   /** Paths of the hubs that should exist: those that its lists link to, and those that its pattern implies. */
   readonly missing: readonly string[]
@@ -45,19 +45,19 @@ export function createMeridian(countries: readonly SiteCountry[], missing: numbe
   const random = createRandom(seed)
   // Countries whose names have only one spelling, so that the address of the hub is certain.
   const plain = countries.filter(
-    ({ code, name }) => /^[A-Z][a-z]+$/.test(name) && !LARGE.includes(code) && !(code in { MM: 1, SZ: 1 }),
+    ({ code, name }) => /^[A-Z][a-z]+$/.test(name) && !LARGE_COUNTRIES.includes(code) && !(code in { MM: 1, SZ: 1 }),
   )
-  const without = shuffle(random, plain).slice(0, missing)
-  const named = without.slice(0, 3)
+  const withoutHub = shuffle(random, plain).slice(0, missing)
+  const stillListed = withoutHub.slice(0, 3)
   const hubs = byImportance(
     random,
-    countries.filter((country) => !without.includes(country)),
+    countries.filter((country) => !withoutHub.includes(country)),
   )
   const teams = ['brazil', 'argentina', 'germany', 'france', 'spain'].map((slug) => `/sport/teams/${slug}`)
   const news = createNewsSite({
     grammar: MERIDIAN,
     countries: hubs,
-    dead: named,
+    dead: stillListed,
     articlesPerHub: [1, 2],
     articlesPerSection: 14,
     today: startOfToday(),
@@ -67,7 +67,7 @@ export function createMeridian(countries: readonly SiteCountry[], missing: numbe
     moreLinks: { sport: teams },
     redirects: { '/world/united-states': '/world/usa', '/world/united-kingdom': '/world/uk' },
   })
-  return { ...news, missing: without.map((country) => MERIDIAN.hub(MERIDIAN.slugOf(country))) }
+  return { ...news, missing: withoutHub.map((country) => MERIDIAN.hub(MERIDIAN.slugOf(country))) }
 }
 
 /**
@@ -79,9 +79,9 @@ export function createContinental(countries: readonly SiteCountry[], size: SiteS
   const random = createRandom(seed)
   const others = shuffle(
     random,
-    countries.filter(({ code }) => !LARGE.includes(code)),
+    countries.filter(({ code }) => !LARGE_COUNTRIES.includes(code)),
   )
-  const large = countries.filter(({ code }) => LARGE.includes(code))
+  const large = countries.filter(({ code }) => LARGE_COUNTRIES.includes(code))
   const dead = others.slice(0, 5)
   const hubs = byImportance(random, [...large, ...others.slice(5, 25)])
   const news = createNewsSite({
@@ -103,8 +103,8 @@ export function createContinental(countries: readonly SiteCountry[], size: SiteS
 export function createTagesbote(countries: readonly SiteCountry[], size: SiteSize = {}): MadeSite {
   const { seed = 'tagesbote' } = size
   const random = createRandom(seed)
-  // Without countries whose official names no newspaper uses.
-  const known = countries.map(inGerman).filter(({ name }) => /^[\p{L}-]+$/u.test(name))
+  // Only countries with names of one word, because newspapers do not use longer official names.
+  const known = countries.map(withGermanName).filter(({ name }) => /^[\p{L}-]+$/u.test(name))
   const hubs = byImportance(random, shuffle(random, known).slice(0, 60))
   const news = createNewsSite({
     grammar: TAGESBOTE,
@@ -121,13 +121,13 @@ export function createTagesbote(countries: readonly SiteCountry[], size: SiteSiz
 /** A small newspaper with another address grammar: 40 hubs, and three listed hubs that are missing. */
 export function createOther(countries: readonly SiteCountry[], name: string): MadeSite {
   const random = createRandom(name)
-  const grammar = OTHERS[name]
-  if (grammar === undefined) throw new Error(`there is no grammar with ${name}`)
+  const grammar = OTHER_GRAMMARS[name]
+  if (grammar === undefined) throw new Error(`there is no grammar named ${name}`)
   const others = shuffle(
     random,
-    countries.filter(({ code }) => !LARGE.includes(code)),
+    countries.filter(({ code }) => !LARGE_COUNTRIES.includes(code)),
   )
-  const large = countries.filter(({ code }) => LARGE.includes(code))
+  const large = countries.filter(({ code }) => LARGE_COUNTRIES.includes(code))
   const news = createNewsSite({
     grammar,
     countries: byImportance(random, [...large, ...others.slice(3, 23)]),
@@ -155,12 +155,12 @@ export function openManual(): Promise<Site> {
 
 /** Large countries first, the others in a fixed random order. */
 function byImportance(random: () => number, countries: readonly SiteCountry[]): SiteCountry[] {
-  const large = LARGE.flatMap((code) => countries.find((country) => country.code === code) ?? [])
+  const large = LARGE_COUNTRIES.flatMap((code) => countries.find((country) => country.code === code) ?? [])
   return [
     ...large,
     ...shuffle(
       random,
-      countries.filter(({ code }) => !LARGE.includes(code)),
+      countries.filter(({ code }) => !LARGE_COUNTRIES.includes(code)),
     ),
   ]
 }

@@ -37,8 +37,9 @@ export const PLACES: PlannerGazetteer = {
   countries: () => COUNTRIES,
   regionsOf: (code) => (code === 'US' ? STATES : []),
   bySlug: (slug) => {
-    const at = CITIES.indexOf(slug)
-    const city = { id: 100 + at, kind: 'city', name: slug, countryCode: null, adm1Code: null, population: 5e6 } as const
-    return at === -1 ? STATES.filter(({ name }) => slugOf(name) === slug) : [city]
+    const index = CITIES.indexOf(slug)
+    const id = 100 + index
+    const city = { id, kind: 'city', name: slug, countryCode: null, adm1Code: null, population: 5e6 } as const
+    return index === -1 ? STATES.filter(({ name }) => slugOf(name) === slug) : [city]
   },
 }

@@ -45,7 +45,7 @@ async function open(path: string): Promise<OpenLibrary> {
 }
 
 /** Fills a library, and returns its path. */
-async function filled(path: string, filling?: FillOptions): Promise<string> {
+async function fillAt(path: string, filling?: FillOptions): Promise<string> {
   const library = await openLibrary({ path, version: '0.0.0' })
   await fillLibrary(library, filling)
   await library.close()
@@ -54,7 +54,7 @@ async function filled(path: string, filling?: FillOptions): Promise<string> {
 
 let wholeFile: string
 beforeAll(async () => {
-  wholeFile = await filled(newFile(), { isWhole: true })
+  wholeFile = await fillAt(newFile(), { isWhole: true })
 })
 
 /** A copy of a library file with rows in every table. All such copies have the same library id. */
@@ -70,12 +70,12 @@ async function copy(from: string, to: string, more: Partial<CopyInput> = {}): Pr
 }
 
 /** The schema version that added page signatures. */
-const LIKENESS_VERSION = 11
+const SIGNATURES_VERSION = 11
 
 /** Reverts a library to the version before page signatures. */
 function makeOlder(path: string): void {
   const db = new Sqlite(path)
-  db.exec(`DROP TRIGGER likeness_deleted; DROP TABLE likenesses; PRAGMA user_version = ${LIKENESS_VERSION - 1}`)
+  db.exec(`DROP TRIGGER likeness_deleted; DROP TABLE likenesses; PRAGMA user_version = ${SIGNATURES_VERSION - 1}`)
   db.close()
 }
 
@@ -107,7 +107,7 @@ describe('a copy', () => {
   let database: string
   beforeAll(async () => {
     file = wholeFile
-    database = await filled(await createLibrary(), { isWhole: true })
+    database = await fillAt(await createLibrary(), { isWhole: true })
   })
 
   test('is tested with libraries that have rows in every table', async () => {
@@ -128,23 +128,23 @@ describe('a copy', () => {
   ])(
     'of %s into a %s, from there into another one and back, is identical and gives the same search results',
     async (...args) => {
-      const [, , from, ways] = args
-      const places = [from()]
+      const [, , from, openTargets] = args
+      const paths = [from()]
       const results: CopyResult[] = []
-      for (const openNext of ways) {
+      for (const openNext of openTargets) {
         const to = await openNext()
-        results.push(await copy(places.at(-1) ?? '', to))
-        places.push(to)
+        results.push(await copy(paths.at(-1) ?? '', to))
+        paths.push(to)
       }
-      await expectSame(places.at(-1) ?? '', from())
+      await expectSame(paths.at(-1) ?? '', from())
       const digests = results.map(({ verified }) => verified.map(({ digest }) => digest))
       expect(digests).toEqual(digests.map(() => digests[0]))
-      const [there] = results
-      expect(there?.verified.find(({ table }) => table.name === 'chunks')?.hashed).toBeGreaterThan(50)
-      expect(there).toMatchObject({ wasComplete: false, isResumed: false, skipped: [] })
+      const [firstResult] = results
+      expect(firstResult?.verified.find(({ table }) => table.name === 'chunks')?.hashed).toBeGreaterThan(50)
+      expect(firstResult).toMatchObject({ wasComplete: false, isResumed: false, skipped: [] })
       const found = await search(from())
       expect(found).toHaveLength(10)
-      for (const place of places) expect(await search(place)).toEqual(found)
+      for (const path of paths) expect(await search(path)).toEqual(found)
     },
   )
 
@@ -162,17 +162,17 @@ describe('a copy', () => {
     await runCrawl(library, await addSource(library, { url: `${site.origin}/` }), { kind: 'add' }, site.origin)
     await library.close()
     makeOlder(from)
-    const [there, back] = [await createLibrary(), newFile()]
+    const [inDatabase, backInFile] = [await createLibrary(), newFile()]
     for (const [one, other] of [
-      [from, there],
-      [there, back],
+      [from, inDatabase],
+      [inDatabase, backInFile],
     ] as const) {
       const { verified } = await copy(one, other)
       expect(verified.find(({ table }) => table.name === 'pages')).toMatchObject({ rows: 4, hashed: 4, different: 0 })
     }
-    await expectSame(back, from)
+    await expectSame(backInFile, from)
     // Signatures are derived from stored content, so they are the same in both.
-    expect(await fill(back)).toEqual(await fill(there))
+    expect(await fill(backInFile)).toEqual(await fill(inDatabase))
   })
 
   test('marks unfinished jobs as ended from its first row on, so no worker starts them', async () => {
@@ -192,7 +192,7 @@ describe('a copy', () => {
     await library.jobLog.add({ ...job, id: randomUUID(), startedAt: null, status: 'queued' })
     for (const to of [await createLibrary(), newFile()]) {
       // The row with the highest number is among the first that are written to a file.
-      await breakOff(from, to, isFile(to) ? 'crawl id' : 'way to crawl')
+      await interrupt(from, to, isFile(to) ? 'crawl id' : 'crawl type')
       const { jobLog } = await open(to)
       expect(await jobLog.listOpen()).toEqual([])
       expect((await copy(from, to)).openJobs).toBe(2)
@@ -207,7 +207,7 @@ describe('a copy', () => {
     const target = await createLibrary()
     await copy(file, target)
     const before = await dump(file)
-    await filled(target, { name: 'later', pages: 3 })
+    await fillAt(target, { name: 'later', pages: 3 })
     const { store } = await open(target)
     expect((await store.countContent('later')).pages).toBe(3)
     expect(await search(target)).toHaveLength(10)
@@ -215,13 +215,13 @@ describe('a copy', () => {
   })
 
   test('is only verified if it is complete and requested again, and refused after a change', async () => {
-    const from = await filled(newFile())
+    const from = await fillAt(newFile())
     const to = await createLibrary()
     const first = await copy(from, to)
     const again = await copy(from, to)
     expect(again).toMatchObject({ wasComplete: true, written: 0 })
     expect(again.verified).toEqual(first.verified)
-    await filled(from, { name: 'more', pages: 1 })
+    await fillAt(from, { name: 'more', pages: 1 })
     await expect(copy(from, to)).rejects.toMatchObject({ code: 'COPY_REFUSED' })
   })
 
@@ -256,27 +256,27 @@ describe('a copy', () => {
 
 describe('a library that is not empty', () => {
   test('is refused as a target without the option to add', async () => {
-    const from = await filled(newFile())
+    const from = await fillAt(newFile())
     for (const to of [
-      await filled(await createLibrary(), { name: 'other' }),
-      await filled(newFile(), { name: 'other' }),
+      await fillAt(await createLibrary(), { name: 'other' }),
+      await fillAt(newFile(), { name: 'other' }),
     ]) {
       const before = await dump(to)
       await expect(copy(from, to)).rejects.toMatchObject({
         code: 'COPY_REFUSED',
-        details: { problem: 'it has 1 source already', advice: expect.stringContaining('--add') },
+        details: { problem: 'it already has 1 source', advice: expect.stringContaining('--add') },
       })
       expect(await dump(to)).toEqual(before)
     }
   })
 
   test('is refused if a name would mean two sources', async () => {
-    const from = await filled(newFile())
-    const to = await filled(await createLibrary())
+    const from = await fillAt(newFile())
+    const to = await fillAt(await createLibrary())
     const before = await dump(to)
     await expect(copy(from, to, { add: true })).rejects.toMatchObject({
       code: 'COPY_REFUSED',
-      details: { problem: 'it has a source docs too' },
+      details: { problem: 'it also has a source docs' },
     })
     expect(await dump(to)).toEqual(before)
   })
@@ -284,8 +284,8 @@ describe('a library that is not empty', () => {
   test('contains both libraries afterwards, with its own rows unchanged', async () => {
     const from = wholeCopy()
     for (const to of [
-      await filled(await createLibrary(), { name: 'other' }),
-      await filled(newFile(), { name: 'other' }),
+      await fillAt(await createLibrary(), { name: 'other' }),
+      await fillAt(newFile(), { name: 'other' }),
     ]) {
       const { store } = await open(to)
       const pages = async (sourceId: string, library = store) => {
@@ -310,16 +310,16 @@ describe('a library that is not empty', () => {
   })
 
   test('keeps its own places and vectors, and reports what was left out', async () => {
-    const [from, to] = [await filled(newFile(), { pages: 1 }), await createLibrary()]
+    const [from, to] = [await fillAt(newFile(), { pages: 1 }), await createLibrary()]
     await copy(wholeFile, to)
     const origin = await open(from)
     for (const { id, name } of await origin.store.listSources())
       await origin.store.updateSource(id, { name: `old ${name}` })
     await expect(copy(from, to, { add: true })).rejects.toMatchObject({ code: 'COPY_REFUSED' })
-    const plain = await copy(await filled(newFile(), { name: 'plain' }), to, { add: true })
+    const plain = await copy(await fillAt(newFile(), { name: 'plain' }), to, { add: true })
     expect(plain.skipped).toEqual([{ group: 'places', problem: null }])
     expect((await (await open(to)).vectors?.readSpace())?.model).toBe('four')
-    const other = await filled(newFile(), { name: 'more' })
+    const other = await fillAt(newFile(), { name: 'more' })
     const space = { model: 'other', fingerprint: '0'.repeat(64), dimensions: 4 }
     const library = await open(other)
     const [missing] = (await library.vectors?.listMissing(1)) ?? []
@@ -337,12 +337,12 @@ describe('a library that is not empty', () => {
     await (await openLibrary({ path: from, version: '0.0.0' })).close()
     const [twin, late] = [newFile(), newFile()]
     copyFileSync(from, twin)
-    await filled(from, { pages: 2 })
+    await fillAt(from, { pages: 2 })
     copyFileSync(from, late)
-    await expect(copy(from, from)).rejects.toMatchObject({ details: { problem: 'they are one and the same' } })
+    await expect(copy(from, from)).rejects.toMatchObject({ details: { problem: 'both are the same library' } })
     await expect(copy(from, late)).rejects.toMatchObject({
       code: 'COPY_REFUSED',
-      details: { problem: expect.stringContaining('one was made of the other by other means') },
+      details: { problem: expect.stringContaining('one was made from the other by other means') },
     })
     expect((await copy(from, twin)).sources).toBe(1)
     await expectSame(twin, from)
@@ -369,7 +369,7 @@ describe('an interrupted copy', () => {
   })
 
   test('sends heartbeats while it has nothing to write', async () => {
-    const [from, to] = [await filled(newFile(), { pages: 2 }), newFile()]
+    const [from, to] = [await fillAt(newFile(), { pages: 2 }), newFile()]
     const stop = new AbortController()
     const onProgress = ({ step }: CopyProgress) => {
       if (step === 'verifying') stop.abort(new Error('enough'))
@@ -384,10 +384,10 @@ describe('an interrupted copy', () => {
       steps.add(at)
       return sessions.touch(claim)
     }
-    const holdings = { ...library.libraryCopy, sessions: { ...sessions, touch } }
+    const libraryCopy = { ...library.libraryCopy, sessions: { ...sessions, touch } }
     const { written } = await copyLibrary({
       from: await open(from),
-      to: { ...library, libraryCopy: holdings, clock: { ...library.clock, now: () => (now += 10_000) } },
+      to: { ...library, libraryCopy, clock: { ...library.clock, now: () => (now += 10_000) } },
       onProgress: ({ step }) => {
         at = step
       },
@@ -399,10 +399,10 @@ describe('an interrupted copy', () => {
   test('resumes with the changes of the original since then', async () => {
     const from = wholeCopy()
     const [to, whole] = [await createLibrary(), await createLibrary()]
-    await breakOff(from, to, 'vector')
+    await interrupt(from, to, 'vector')
     const { store } = await open(from)
     await store.removeSource('docs')
-    await filled(from, { name: 'new', pages: 5 })
+    await fillAt(from, { name: 'new', pages: 5 })
     const { isResumed } = await copy(from, to)
     expect(isResumed).toBe(true)
     await copy(from, whole)
@@ -414,9 +414,9 @@ describe('an interrupted copy', () => {
   })
 
   test('is not taken over while its process is alive', async () => {
-    const from = await filled(newFile())
+    const from = await fillAt(newFile())
     const to = await createLibrary()
-    await breakOff(from, to, 'chunk')
+    await interrupt(from, to, 'chunk')
     const library = await open(to)
     const busy = { ...library, runner: { id: 'somebody else', isGone: () => false } }
     await expect(copyLibrary({ from: await open(from), to: busy })).rejects.toMatchObject({ code: 'COPY_RUNNING' })
@@ -429,11 +429,11 @@ describe('an interrupted copy', () => {
     ['a file', async () => newFile()],
   ])('can be discarded in %s without leaving a trace', async (_name, openTarget) => {
     const from = wholeCopy()
-    const to = await filled(await openTarget(), { name: 'other', pages: 2 })
+    const to = await fillAt(await openTarget(), { name: 'other', pages: 2 })
     const before = await dump(to)
     const discard = async (place: string) => discardCopy(await open(to), { place })
     expect(await discard(from)).toEqual({ isDiscarded: false, others: [] })
-    await breakOff(from, to, 'canonical name', true)
+    await interrupt(from, to, 'canonical name', true)
     expect(await dump(to)).not.toEqual(before)
     expect(await discard('/elsewhere.db')).toEqual({ isDiscarded: false, others: [from] })
     // Discarding works even if the original is gone.
@@ -463,7 +463,7 @@ describe('an interrupted copy', () => {
 })
 
 /** Starts a copy, and aborts it once rows with this label are written. */
-async function breakOff(from: string, to: string, label: string, add = false): Promise<void> {
+async function interrupt(from: string, to: string, label: string, add = false): Promise<void> {
   const stop = new AbortController()
   const onProgress = (progress: CopyProgress) => {
     if (progress.label === label) stop.abort(new Error('enough'))
@@ -472,16 +472,17 @@ async function breakOff(from: string, to: string, label: string, add = false): P
 }
 
 describe('pharos copy', () => {
-  let shop: ProgramSandbox
+  let sandbox: ProgramSandbox
   beforeAll(() => {
-    shop = new ProgramSandbox()
+    sandbox = new ProgramSandbox()
   })
-  afterAll(() => shop.remove())
+  afterAll(() => sandbox.remove())
 
   test('reports what was copied and verified, and the target', async () => {
-    const from = await filled(newFile())
+    const from = await fillAt(newFile())
     const to = await createLibrary()
-    const { code, stdout } = await shop.runInProcess(['copy', from, to.replace('//pharos@', '//pharos:wintergreen@')])
+    const withPassword = to.replace('//pharos@', '//pharos:wintergreen@')
+    const { code, stdout } = await sandbox.runInProcess(['copy', from, withPassword])
     expect([code, stdout]).toEqual([
       0,
       expect.stringMatching(
@@ -489,7 +490,7 @@ describe('pharos copy', () => {
       ),
     ])
     expect(stdout).not.toContain('wintergreen')
-    const again = await shop.runInProcess(['copy', from, '--json'], { PHAROS_LIBRARY: to })
+    const again = await sandbox.runInProcess(['copy', from, '--json'], { PHAROS_LIBRARY: to })
     expect(JSON.parse(again.stdout)).toMatchObject({
       copied_before: true,
       rows_written: 0,
@@ -499,37 +500,38 @@ describe('pharos copy', () => {
   })
 
   test('refuses a missing library, and a target that is not empty without the option to add', async () => {
-    const missing = await shop.runInProcess(['copy', shop.path('nothing.db'), shop.path('new.db')])
+    const missing = await sandbox.runInProcess(['copy', sandbox.path('nothing.db'), sandbox.path('new.db')])
     expect([missing.code, missing.stderr]).toEqual([3, expect.stringContaining('there is no file at')])
-    const nothing = await shop.runInProcess(['copy', `${addressOf('postgres')}&schema=unused`, shop.path('new.db')])
+    const unused = `${addressOf('postgres')}&schema=unused`
+    const nothing = await sandbox.runInProcess(['copy', unused, sandbox.path('new.db')])
     expect([nothing.code, nothing.stderr]).toEqual([2, expect.stringContaining('there is no library in it')])
-    expect(existsSync(shop.path('new.db'))).toBe(false)
-    const to = await filled(newFile(), { name: 'other' })
-    const refused = await shop.runInProcess(['copy', await filled(newFile()), to])
+    expect(existsSync(sandbox.path('new.db'))).toBe(false)
+    const to = await fillAt(newFile(), { name: 'other' })
+    const refused = await sandbox.runInProcess(['copy', await fillAt(newFile()), to])
     expect([refused.code, refused.stderr]).toEqual([
       2,
-      expect.stringContaining('it has 1 source already – name an empty one, or give --add'),
+      expect.stringContaining('it already has 1 source – use an empty library, or give --add'),
     ])
-    const added = await shop.runInProcess(['copy', await filled(newFile()), to, '--add'])
+    const added = await sandbox.runInProcess(['copy', await fillAt(newFile()), to, '--add'])
     expect(added.code).toBe(0)
   })
 
   test('discards a copy of a library that is gone, and names it when another library is copied', async () => {
-    const [gone, other, to] = [await filled(newFile()), await filled(newFile()), await createLibrary()]
-    await breakOff(gone, to, 'chunk')
+    const [gone, other, to] = [await fillAt(newFile()), await fillAt(newFile()), await createLibrary()]
+    await interrupt(gone, to, 'chunk')
     for (const library of opened.splice(0)) await library.close()
     rmSync(gone)
-    const refused = await shop.runInProcess(['copy', other, to])
+    const refused = await sandbox.runInProcess(['copy', other, to])
     expect([refused.code, refused.stderr]).toEqual([
       2,
-      expect.stringMatching(/: a copy of \S+ into it, begun at \S+, has not ended/),
+      expect.stringMatching(/: a copy of \S+ to it, started at \S+, has not finished/),
     ])
     expect(refused.stderr).toContain(gone)
-    const looked = await shop.runInProcess(['doctor', '--library', to], NO_BROWSER)
-    expect(looked.stdout).toMatch(/^WARN {2}library: .*; a copy of .* into it is incomplete/m)
-    const wrong = await shop.runInProcess(['copy', other, to, '--discard'])
+    const doctor = await sandbox.runInProcess(['doctor', '--library', to], NO_BROWSER)
+    expect(doctor.stdout).toMatch(/^WARN {2}library: .*; a copy of .* into it is incomplete/m)
+    const wrong = await sandbox.runInProcess(['copy', other, to, '--discard'])
     expect(wrong.stdout).toContain(`there is one of ${gone}`)
-    const discarded = await shop.runInProcess(['copy', gone, to, '--discard'])
+    const discarded = await sandbox.runInProcess(['copy', gone, to, '--discard'])
     expect([discarded.code, discarded.stdout]).toEqual([0, expect.stringMatching(/^removed what was copied from /)])
   })
 })

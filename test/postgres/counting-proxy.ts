@@ -5,7 +5,7 @@ import { closeLater } from '../close-later.ts'
 /** A library behind a proxy that counts statements. */
 export interface CountedLibrary {
   readonly address: string
-  /** Statements that a piece of work has sent. */
+  /** Runs work, and returns the number of statements that it has sent. */
   count(work: () => Promise<unknown>): Promise<number>
 }
 
@@ -26,11 +26,11 @@ export async function countStatements(address: string): Promise<CountedLibrary> 
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   closeLater(() => new Promise<void>((resolve) => server.close(() => resolve())))
-  const at = server.address()
-  if (at === null || typeof at === 'string') throw new TypeError('it listens at no port')
+  const bound = server.address()
+  if (bound === null || typeof bound === 'string') throw new TypeError('the proxy listens on no port')
   const { pathname } = new URL(address.replace('@/', '@x/'))
   return {
-    address: `postgres://pharos@127.0.0.1:${at.port}${pathname}`,
+    address: `postgres://pharos@127.0.0.1:${bound.port}${pathname}`,
     async count(work) {
       const before = statements
       await work()
@@ -47,25 +47,25 @@ const RUNS: ReadonlySet<number> = new Set(['Q'.charCodeAt(0), 'E'.charCodeAt(0)]
  * the body).
  */
 class StatementReader {
-  readonly #tell: () => void
+  readonly #onStatement: () => void
   #unread: Buffer = Buffer.alloc(0)
-  /** The first message has no type. */
-  #isOpened = false
+  /** Whether the startup message, which has no type byte, has been read. */
+  #hasStarted = false
 
-  constructor(tell: () => void) {
-    this.#tell = tell
+  constructor(onStatement: () => void) {
+    this.#onStatement = onStatement
   }
 
   read(bytes: Buffer): void {
     this.#unread = Buffer.concat([this.#unread, bytes])
     for (;;) {
-      const head = this.#isOpened ? 1 : 0
+      const head = this.#hasStarted ? 1 : 0
       if (this.#unread.length < head + 4) return
       const end = head + this.#unread.readUInt32BE(head)
       if (this.#unread.length < end) return
-      if (this.#isOpened && RUNS.has(this.#unread[0] ?? 0)) this.#tell()
+      if (this.#hasStarted && RUNS.has(this.#unread[0] ?? 0)) this.#onStatement()
       this.#unread = this.#unread.subarray(end)
-      this.#isOpened = true
+      this.#hasStarted = true
     }
   }
 }

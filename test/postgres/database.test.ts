@@ -8,7 +8,7 @@ import { type DatabaseOptions, openDatabase } from '../../src/store/postgres/dat
 import { lockSource } from '../../src/store/postgres/lock-source.ts'
 import { LOCKS, lock } from '../../src/store/postgres/locks.ts'
 import { closeLater } from '../close-later.ts'
-import { expectRenamed, OLDER_CONTENT, writeOlderRows } from '../contracts/older-keys.ts'
+import { expectMigratedKeys, OLDER_CONTENT, writeOlderRows } from '../contracts/older-keys.ts'
 import { addressOf, createDatabase, createLibrary, execute } from './databases.ts'
 import { foundAddressOf, recordOf } from './ledgers.ts'
 import { openLossyProxy } from './lossy-proxy.ts'
@@ -67,15 +67,15 @@ test('the migration gives each row of an older library the key of its address', 
   // Reverts what later versions added.
   await db.run('ALTER TABLE crawl_helpers DROP COLUMN proven_gone')
   await db.run('UPDATE schema_version SET version = 2')
-  await expectRenamed(await openStore(address, 'two'), write('https://docs.test/page').chunks[0]?.id ?? '')
+  await expectMigratedKeys(await openStore(address, 'two'), write('https://docs.test/page').chunks[0]?.id ?? '')
 })
 
 describe('a connection that passes no data any more', () => {
   test('is given up, and the query is repeated on another one', async () => {
-    const way = await openLossyProxy(await createLibrary())
-    const db = await open(way.address, { probeDelayMs: 100 })
-    const store = await openStore(way.address, 'one', { probeDelayMs: 100 })
-    way.dropAllData()
+    const proxy = await openLossyProxy(await createLibrary())
+    const db = await open(proxy.address, { probeDelayMs: 100 })
+    const store = await openStore(proxy.address, 'one', { probeDelayMs: 100 })
+    proxy.dropAllData()
     expect(await db.get('SELECT 1 AS one')).toEqual({ one: 1 })
     await addSource(store, 'docs')
     expect(await store.listSources()).toHaveLength(1)
@@ -160,10 +160,10 @@ describe('two libraries in one database', () => {
       const store = await openStore(`${address}&schema=${schema}`, 'one')
       await store.workers?.relay('worker', 'body')
       expect(await store.workers?.listRelayed(undefined)).toHaveLength(1)
-      const heard = new Promise<void>((resolve) => {
+      const notified = new Promise<void>((resolve) => {
         closeLater(store.workers?.listen(() => resolve()) ?? (() => undefined))
       })
-      await heard
+      await notified
     }
     for (const schema of ['pg_x', 'x'.repeat(59), 'a b']) {
       await expect(openDatabase(`${address}&schema=${schema}`)).rejects.toMatchObject({ code: 'LIBRARY_UNUSABLE' })

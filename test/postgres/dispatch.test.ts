@@ -29,7 +29,7 @@ const runner = createSpawnRunner({
 })
 
 /** Creates libraries with a queue by copying, because creating a queue takes longer. */
-const createQueued = createFilled(async (address) => (await openQueue(placeOf(address))).close())
+const createQueued = createFilled(async (address) => (await openQueue(queueOptionsOf(address))).close())
 
 const closing: (() => Promise<void>)[] = []
 
@@ -41,7 +41,7 @@ afterEach(async () => {
 async function connect(address: string): Promise<{ workers: Workers; queue: WorkQueue }> {
   const store = await openPostgresStore(address, { connections: 4 })
   closing.push(() => store.close())
-  const queue = await openQueue(placeOf(address))
+  const queue = await openQueue(queueOptionsOf(address))
   closing.push(() => queue.close())
   const { workers } = store
   if (workers === undefined) throw new Error('there are no workers')
@@ -49,22 +49,22 @@ async function connect(address: string): Promise<{ workers: Workers; queue: Work
 }
 
 /** The location of the queue of a library. */
-function placeOf(address: string): Parameters<typeof openQueue>[0] {
+function queueOptionsOf(address: string): Parameters<typeof openQueue>[0] {
   return { ...parseConnectionAddress(address), warn: () => undefined }
 }
 
 interface Server {
   readonly dispatcher: Dispatcher
   /** All events of one name so far, as sent to clients. */
-  told(name: FeedEvent['name']): Record<string, unknown>[]
+  eventsOf(name: FeedEvent['name']): Record<string, unknown>[]
 }
 
 async function openServer(
   address: string,
-  { hears = true, clock = systemClock }: { hears?: boolean; clock?: Clock } = {},
+  { getsNotifications = true, clock = systemClock }: { getsNotifications?: boolean; clock?: Clock } = {},
 ): Promise<Server> {
   const { workers: all, queue } = await connect(address)
-  const workers = hears ? all : { ...all, ...DEAF }
+  const workers = getsNotifications ? all : { ...all, ...WITHOUT_NOTIFICATIONS }
   const feed = createFeed({ epoch: 'e1', clock: systemClock })
   const dispatcher = createSharedDispatcher({
     ...{ feed, clock, newId: randomUUID },
@@ -74,16 +74,16 @@ async function openServer(
   })
   closing.push(() => dispatcher.close())
   await dispatcher.recover()
-  const told = (name: FeedEvent['name']) =>
+  const eventsOf = (name: FeedEvent['name']) =>
     feed
       .read(0, { logs: true, jobId: null }, 5000)
       .events.filter((event) => event.name === name)
       .map(({ json }) => JSON.parse(json))
-  return { dispatcher, told }
+  return { dispatcher, eventsOf }
 }
 
 /** Simulates a pooler that drops notifications. */
-const DEAF: Pick<Workers, 'listen'> = { listen: () => async () => undefined }
+const WITHOUT_NOTIFICATIONS: Pick<Workers, 'listen'> = { listen: () => async () => undefined }
 
 /** Opens a worker that takes jobs. Returns a function that makes it leave. */
 async function openWorker(
@@ -113,24 +113,24 @@ async function openWorker(
 }
 
 /** Fields of a job that has not started. */
-const nothing = {
+const UNSTARTED = {
   ...{ process: null, createdAt: 1, startedAt: null, endedAt: null, crawlId: null, sourceId: null },
   ...{ restarts: 0, progress: null, problem: null },
 } as const
 
-let orders = 0
+let requestCount = 0
 
 /** A request for a crawl by a scripted process with the given behaviour. Each request has a start URL of its own. */
-function order(behaviour: string, ...args: string[]): CrawlRequest {
-  return { url: `https://site.example/${orders++}`, args: [behaviour, ...args] }
+function requestOf(behaviour: string, ...args: string[]): CrawlRequest {
+  return { url: `https://site.example/${requestCount++}`, args: [behaviour, ...args] }
 }
 
-async function until<T>(look: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
+async function until<T>(find: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
   const end = Date.now() + 30_000
   for (;;) {
-    const found = await look()
+    const found = await find()
     if (found !== undefined && found !== false) return found
-    if (Date.now() > end) throw new Error('it did not happen')
+    if (Date.now() > end) throw new Error('timed out')
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }
@@ -140,32 +140,32 @@ function untilRunning({ dispatcher }: Server, id: string) {
   return until(() => dispatcher.find(id)?.stage === 'running' && dispatcher.find(id))
 }
 
-function linesOf({ told }: Server): unknown[] {
-  return told('log').map(({ line }) => line)
+function linesOf({ eventsOf }: Server): unknown[] {
+  return eventsOf('log').map(({ line }) => line)
 }
 
 test('every server reports the events of a worker process until it completes', async () => {
   const address = await createQueued()
   const [server, other] = [await openServer(address), await openServer(address)]
   await openWorker(address)
-  const begun = await server.dispatcher.begin(order('finish'))
-  // It runs, and may be over already.
+  const begun = await server.dispatcher.begin(requestOf('finish'))
+  // The job runs, or has already ended.
   expect(begun).toMatchObject({ args: ['finish'], status: expect.stringMatching(/^(?:running|done)$/) })
   expect(begun.pid).toBeGreaterThan(0)
   const { id } = begun
   const ended = await server.dispatcher.wait(id)
   expect(ended).toMatchObject({ id, status: 'done', stage: 'ended', problem: null, restarts: 0 })
   expect(ended).toMatchObject({ crawlId: 'crawl-1', sourceId: 'source-1', progress: { visited: 5, saved: 4 } })
-  for (const { told } of [server, other]) {
-    await until(() => told('done').length > 0)
-    expect(told('done')).toMatchObject([{ jobId: id, status: 'done' }])
-    expect(told('queue').map(({ action, reason, jobId }) => [action, reason, jobId])).toEqual([
+  for (const { eventsOf } of [server, other]) {
+    await until(() => eventsOf('done').length > 0)
+    expect(eventsOf('done')).toMatchObject([{ jobId: id, status: 'done' }])
+    expect(eventsOf('queue').map(({ action, reason, jobId }) => [action, reason, jobId])).toEqual([
       ['enqueued', null, id],
       ['drop', 'off-domain', id],
     ])
-    expect(told('milestone')).toMatchObject([{ kind: 'patterns-learned', jobId: id }])
-    expect(told('log')).toContainEqual(expect.objectContaining({ stream: 'stderr', line: 'a word of warning' }))
-    expect(told('progress').at(-1)).toMatchObject({ visited: 5, jobId: id })
+    expect(eventsOf('milestone')).toMatchObject([{ kind: 'patterns-learned', jobId: id }])
+    expect(eventsOf('log')).toContainEqual(expect.objectContaining({ stream: 'stderr', line: 'a word of warning' }))
+    expect(eventsOf('progress').at(-1)).toMatchObject({ visited: 5, jobId: id })
   }
 })
 
@@ -173,7 +173,7 @@ test('pause, resume and stop reach the process of a worker from every server', a
   const address = await createQueued()
   const [server, other] = [await openServer(address), await openServer(address)]
   await openWorker(address)
-  const { id } = await server.dispatcher.begin(order('run'))
+  const { id } = await server.dispatcher.begin(requestOf('run'))
   await untilRunning(other, id)
   expect(await other.dispatcher.pause(id)).toBe(true)
   await until(() => linesOf(server).includes('told PAUSE'))
@@ -192,7 +192,7 @@ test('a process that does not stop on request is killed', async () => {
   const address = await createQueued()
   const server = await openServer(address)
   await openWorker(address)
-  const { id } = await server.dispatcher.begin(order('stubborn'))
+  const { id } = await server.dispatcher.begin(requestOf('stubborn'))
   await untilRunning(server, id)
   await server.dispatcher.stop(id, 'cancelled')
   expect(await server.dispatcher.wait(id)).toMatchObject({ status: 'cancelled' })
@@ -202,15 +202,15 @@ test('begin is refused without a free slot, and a job for the same start waits i
   const address = await createQueued()
   const server = await openServer(address)
   const { dispatcher } = server
-  await expect(dispatcher.begin(order('finish'))).rejects.toMatchObject({ code: 'WORKERS_MISSING' })
+  await expect(dispatcher.begin(requestOf('finish'))).rejects.toMatchObject({ code: 'WORKERS_MISSING' })
   await openWorker(address)
   await openWorker(address)
-  const first = order('run')
+  const first = requestOf('run')
   const { id } = await dispatcher.begin(first)
   await expect(dispatcher.begin(first)).rejects.toMatchObject({ code: 'CRAWL_RUNNING' })
   const same = await dispatcher.enqueue({ ...first, args: ['finish'] })
-  const another = await dispatcher.begin(order('run'))
-  await expect(dispatcher.begin(order('finish'))).rejects.toMatchObject({
+  const another = await dispatcher.begin(requestOf('run'))
+  await expect(dispatcher.begin(requestOf('finish'))).rejects.toMatchObject({
     code: 'JOBS_FULL',
     message: expect.stringContaining('2 crawls are under way'),
   })
@@ -229,38 +229,38 @@ test('each job runs once, however many workers take jobs and clients request the
   const address = await createLibrary()
   // All of them create the queue concurrently.
   const servers = await Promise.all([openServer(address), openServer(address)])
-  const leave = await Promise.all([1, 2, 3].map(() => openWorker(address, 2)))
-  const asked = await Promise.all(
-    servers.flatMap(({ dispatcher }) => [1, 2, 3, 4].map(() => dispatcher.enqueue(order('finish')))),
+  const leaves = await Promise.all([1, 2, 3].map(() => openWorker(address, 2)))
+  const jobs = await Promise.all(
+    servers.flatMap(({ dispatcher }) => [1, 2, 3, 4].map(() => dispatcher.enqueue(requestOf('finish')))),
   )
   const [server] = servers
   if (server === undefined) throw new Error('no server')
   const { workers } = await connect(address)
   const log = workers.logOf('nobody')
-  for (const { id } of asked) {
+  for (const { id } of jobs) {
     const ended = await until(async () => (await log.find(id))?.endedAt != null && log.find(id))
     expect(ended).toMatchObject({ status: 'done', restarts: 0 })
   }
   const isStart = ({ line }: Record<string, unknown>) => /was started as process/.test(String(line))
-  await until(() => server.told('log').filter(isStart).length >= asked.length)
-  const starts = server.told('log').filter(isStart)
-  expect(starts.map(({ jobId }) => jobId).sort()).toEqual(asked.map(({ id }) => id).sort())
-  for (const go of leave) await go()
+  await until(() => server.eventsOf('log').filter(isStart).length >= jobs.length)
+  const starts = server.eventsOf('log').filter(isStart)
+  expect(starts.map(({ jobId }) => jobId).sort()).toEqual(jobs.map(({ id }) => id).sort())
+  for (const leave of leaves) await leave()
 })
 
 test('another worker resumes the jobs of a worker that leaves, and a new server does not disturb them', async () => {
   const address = await createQueued()
   const server = await openServer(address)
-  const go = await openWorker(address)
-  const { id } = await server.dispatcher.begin(order('run'))
+  const leave = await openWorker(address)
+  const { id } = await server.dispatcher.begin(requestOf('run'))
   const before = await untilRunning(server, id)
   const other = await openServer(address)
   const same = await untilRunning(other, id)
   expect(same).toMatchObject({ pid: before.pid, restarts: 0 })
   await server.dispatcher.pause(id)
-  await go()
+  await leave()
   await until(() => other.dispatcher.find(id)?.status === 'queued')
-  await until(() => linesOf(other).includes(`the crawl of ${before.url} is left to another worker`))
+  await until(() => linesOf(other).includes(`the crawl of ${before.url} moves to another worker`))
   await openWorker(address)
   const after = await until(() => {
     const job = other.dispatcher.find(id)
@@ -276,7 +276,7 @@ test('a worker that lost a job cannot change it any more', async () => {
   const address = await createQueued()
   const { workers } = await connect(address)
   const server = await openServer(address)
-  const { id } = await server.dispatcher.enqueue(order('run'))
+  const { id } = await server.dispatcher.enqueue(requestOf('run'))
   expect(await workers.take(id, 'slow')).toMatchObject({ worker: null, lastHolder: null, end: null })
   await workers.recordHolder(id, 'slow', 'machine/1')
   expect(await workers.take(id, 'quick')).toMatchObject({ worker: 'slow', lastHolder: 'machine/1' })
@@ -287,11 +287,11 @@ test('a worker that lost a job cannot change it any more', async () => {
   const [job] = await workers.listJobs(0)
   expect(job).toMatchObject({ worker: 'quick', record: { status: 'running', restarts: 7, problem: null } })
   const seen = await until(() => server.dispatcher.find(id)?.restarts === 7 && server.dispatcher.find(id))
-  const tell = (visited: number) => ['progress', id, { visited }]
-  await workers.relay('slow', JSON.stringify({ views: [{ ...seen, restarts: 8 }], events: [tell(88)] }))
-  await workers.relay('quick', JSON.stringify({ views: [{ ...seen, pid: 9 }], events: [tell(9)] }))
-  await until(() => server.told('progress').length > 0)
-  expect(server.told('progress')).toMatchObject([{ visited: 9 }])
+  const progressEvent = (visited: number) => ['progress', id, { visited }]
+  await workers.relay('slow', JSON.stringify({ views: [{ ...seen, restarts: 8 }], events: [progressEvent(88)] }))
+  await workers.relay('quick', JSON.stringify({ views: [{ ...seen, pid: 9 }], events: [progressEvent(9)] }))
+  await until(() => server.eventsOf('progress').length > 0)
+  expect(server.eventsOf('progress')).toMatchObject([{ visited: 9 }])
   expect(server.dispatcher.find(id)).toMatchObject({ restarts: 7, pid: 9 })
   // Neither worker is alive, so stopping the job does not wait for one.
   expect(await server.dispatcher.stop(id)).toEqual({ stopped: true, escalatesInMs: 0 })
@@ -302,8 +302,8 @@ test('a worker that lost a job does not report the end of its process', async ()
   const address = await createQueued()
   const { workers } = await connect(address)
   const server = await openServer(address)
-  const { id } = await server.dispatcher.enqueue(order('run'))
-  const take = await openGiven(address)
+  const { id } = await server.dispatcher.enqueue(requestOf('run'))
+  const take = await openWithFakeQueue(address)
   const { signal } = new AbortController()
   const run = take({ id, attempt: 0, signal })
   const { pid } = await untilRunning(server, id)
@@ -312,15 +312,15 @@ test('a worker that lost a job does not report the end of its process', async ()
   expect(await run).toBe(false)
   const [job] = await workers.listJobs(0)
   expect(job).toMatchObject({ worker: 'quick', record: { status: 'running', restarts: 0, problem: null } })
-  expect(linesOf(server).filter((line) => /ended by|failed|is done/.test(String(line)))).toEqual([])
+  expect(linesOf(server).filter((line) => /ended with|failed|is done/.test(String(line)))).toEqual([])
 })
 
 test('a worker that gets its own job again ends the old process first', async () => {
   const address = await createQueued()
   const { workers } = await connect(address)
   const server = await openServer(address)
-  const { id } = await server.dispatcher.enqueue(order('run'))
-  const take = await openGiven(address)
+  const { id } = await server.dispatcher.enqueue(requestOf('run'))
+  const take = await openWithFakeQueue(address)
   const { signal } = new AbortController()
   const first = take({ id, attempt: 0, signal })
   const { pid } = await untilRunning(server, id)
@@ -338,7 +338,7 @@ test('a worker that gets its own job again ends the old process first', async ()
 })
 
 /** Opens a worker with a fake queue. Returns a function that hands it a crawl. */
-async function openGiven(
+async function openWithFakeQueue(
   address: string,
   further: Partial<WorkerOptions> = {},
 ): Promise<(work: QueuedWork) => Promise<boolean>> {
@@ -352,7 +352,7 @@ async function openGiven(
   }
   await openWorker(address, 1, { queue: queue as WorkQueue, ...further })
   const [take] = taken
-  if (take === undefined) throw new Error('it takes nothing')
+  if (take === undefined) throw new Error('the worker takes no crawls')
   return take
 }
 
@@ -361,11 +361,11 @@ test('a job whose crawl has ended does not run again', async () => {
   const { workers } = await connect(address)
   const summary = { visited: 7, indexed: 6, unchanged: 0, skipped: 1, failed: 0, bytes: 70 }
   const problems: Readonly<Record<string, string | null>> = { c1: null, c2: 'it found nothing' }
-  const asked = { ...nothing, sourceId: 's1', status: 'running', startedAt: 2 } as const
+  const job = { ...UNSTARTED, sourceId: 's1', status: 'running', startedAt: 2 } as const
   for (const crawlId of Object.keys(problems)) {
-    await workers.logOf('copy').add({ ...asked, ...order('run'), id: `job-${crawlId}`, crawlId })
+    await workers.logOf('copy').add({ ...job, ...requestOf('run'), id: `job-${crawlId}`, crawlId })
   }
-  const take = await openGiven(address, {
+  const take = await openWithFakeQueue(address, {
     findEndedCrawl: async (_, crawlId) => ({ summary, problem: problems[crawlId] ?? null }),
   })
   const { signal } = new AbortController()
@@ -380,8 +380,8 @@ test('workers are listed with their jobs until they leave', async () => {
   const address = await createQueued()
   const { workers } = await connect(address)
   const server = await openServer(address)
-  const go = await openWorker(address, 3)
-  const { id } = await server.dispatcher.begin(order('shared'))
+  const leave = await openWorker(address, 3)
+  const { id } = await server.dispatcher.begin(requestOf('shared'))
   await untilRunning(server, id)
   const worker = await until(async () => (await workers.list()).find(({ jobs }) => jobs.includes(id)))
   expect(worker).toMatchObject({ slots: 3, state: 'working', isServer: false, version: '0', leases: 0 })
@@ -392,30 +392,30 @@ test('workers are listed with their jobs until they leave', async () => {
   expect(server.dispatcher.find(id)?.progress).toMatchObject({ visited: 9, bytes: 90 })
   expect(writeWorkerLines([counted]).at(-1)).toMatch(/^ {2}test\/\w{4} {2}1 of 3 crawls, 0 hosts, .* 3 visits, 30 B$/)
   expect(server.dispatcher.allowsSeveral).toBe(true)
-  await go()
+  await leave()
   expect(await workers.list()).toEqual([])
 })
 
 test('jobs and commands are found by polling if notifications are lost', async () => {
   const address = await createQueued()
-  const server = await openServer(address, { hears: false })
+  const server = await openServer(address, { getsNotifications: false })
   const { workers } = await connect(address)
-  await openWorker(address, 1, { workers: { ...workers, ...DEAF } })
-  const { id } = await server.dispatcher.enqueue(order('run'))
+  await openWorker(address, 1, { workers: { ...workers, ...WITHOUT_NOTIFICATIONS } })
+  const { id } = await server.dispatcher.enqueue(requestOf('run'))
   await untilRunning(server, id)
   await server.dispatcher.pause(id)
   await until(() => linesOf(server).includes('told PAUSE'))
   await server.dispatcher.stop(id)
   expect(await server.dispatcher.wait(id)).toMatchObject({ status: 'stopped' })
-  await until(() => server.told('done').length > 0)
+  await until(() => server.eventsOf('done').length > 0)
 })
 
 test('a job missing from the queue is found and run', async () => {
   const address = await createQueued()
   const { workers } = await connect(address)
-  const { url, args } = order('finish')
+  const { url, args } = requestOf('finish')
   const id = randomUUID()
-  await workers.logOf('copy').add({ ...nothing, id, url, args, status: 'queued' })
+  await workers.logOf('copy').add({ ...UNSTARTED, id, url, args, status: 'queued' })
   await openWorker(address)
   const log = workers.logOf('nobody')
   expect(await until(async () => (await log.find(id))?.status === 'done' && log.find(id))).toMatchObject({ id })
@@ -436,7 +436,7 @@ test('a job that its worker does not know is found and run', async () => {
     startedAt: 1,
   })
   const id = randomUUID()
-  await workers.logOf('copy').add({ ...nothing, ...order('finish'), id, status: 'queued' })
+  await workers.logOf('copy').add({ ...UNSTARTED, ...requestOf('finish'), id, status: 'queued' })
   await workers.take(id, 'idle')
   await openWorker(address)
   await until(async () => (await workers.logOf('nobody').find(id))?.status === 'done')
@@ -452,7 +452,7 @@ test('a worker with an embedder embeds new chunks, once for all pending requests
       embedded++
     },
   })
-  const { id } = await server.dispatcher.begin(order('finish'))
+  const { id } = await server.dispatcher.begin(requestOf('finish'))
   expect(await server.dispatcher.wait(id)).toMatchObject({ status: 'done' })
   await until(() => embedded > 0)
   expect(embedded).toBe(1)
@@ -463,13 +463,13 @@ test('a job that was taken nine times without being finished fails, unless it is
   const { workers } = await connect(address)
   const server = await openServer(address)
   const [one, paused] = [
-    await server.dispatcher.enqueue(order('run')),
-    await server.dispatcher.enqueue(order('silent')),
+    await server.dispatcher.enqueue(requestOf('run')),
+    await server.dispatcher.enqueue(requestOf('silent')),
   ]
-  const take = await openGiven(address)
+  const take = await openWithFakeQueue(address)
   const { signal } = new AbortController()
   expect(await take({ id: one.id, attempt: 8, signal })).toBe(true)
-  expect((await workers.logOf('nobody').find(one.id))?.problem).toContain('taken 9 times')
+  expect((await workers.logOf('nobody').find(one.id))?.problem).toContain('workers took it 9 times')
   await workers.take(paused.id, 'slow')
   await server.dispatcher.pause(paused.id)
   const run = take({ id: paused.id, attempt: 8, signal })
@@ -483,7 +483,7 @@ test('a machine with a wrong clock can end jobs', async () => {
   const address = await createQueued()
   const late = { ...systemClock, now: () => Date.now() - 120_000 }
   const { dispatcher } = await openServer(address, { clock: late })
-  const { id } = await dispatcher.enqueue(order('run'))
+  const { id } = await dispatcher.enqueue(requestOf('run'))
   expect(await dispatcher.stop(id)).toEqual({ stopped: true, escalatesInMs: 0 })
   expect(await dispatcher.wait(id)).toMatchObject({ status: 'cancelled' })
 })
@@ -494,11 +494,11 @@ test('a job for the same source waits in the queue, also with another address of
   const { dispatcher } = server
   const { workers } = await connect(address)
   await openWorker(address, 3)
-  const first = await dispatcher.begin(order('run'))
+  const first = await dispatcher.begin(requestOf('run'))
   await until(async () => (await workers.listJobs(0))[0]?.record.sourceId === 'source-1')
-  const same = await dispatcher.enqueue({ ...order('finish'), sourceId: 'source-1' })
+  const same = await dispatcher.enqueue({ ...requestOf('finish'), sourceId: 'source-1' })
   // The job above would run before this one if its source were free.
-  const other = await dispatcher.enqueue(order('finish'))
+  const other = await dispatcher.enqueue(requestOf('finish'))
   expect(await dispatcher.wait(other.id)).toMatchObject({ status: 'done' })
   expect(dispatcher.find(same.id)).toMatchObject({ status: 'queued', pid: null })
   await dispatcher.stop(first.id)
@@ -510,18 +510,18 @@ test('work that the queue considers done is sent again only once, however many s
   const { workers, queue } = await connect(address)
   const [id, last] = [randomUUID(), randomUUID()]
   const taken: string[] = []
-  let goOn = Promise.resolve()
+  let sentAgain = Promise.resolve()
   await queue.send('crawl', { id, key: 'k' })
   await queue.take('crawl', 1, async (work) => {
     taken.push(work.id)
-    await goOn
+    await sentAgain
     return true
   })
   await until(async () => taken.length === 1 && !(await queue.isOpen('crawl', id)))
-  goOn = Promise.all(
+  sentAgain = Promise.all(
     [1, 2, 3].map(() => workers.runExclusively((run) => queue.sendAgain('crawl', { id, key: 'k' }, run))),
   ).then(() => undefined)
-  await goOn
+  await sentAgain
   // Work with the same key runs after all of these.
   await queue.send('crawl', { id: last, key: 'k' })
   await until(() => taken.includes(last))
@@ -531,13 +531,13 @@ test('work that the queue considers done is sent again only once, however many s
 test('an analysis run that was recorded but not sent is found, and a worker that leaves waits until it is done', async () => {
   const address = await createQueued()
   const events: string[] = []
-  const left = randomUUID()
+  const abandonedRun = randomUUID()
   const analysis: AnalysisWorker = {
-    start: () => Promise.reject(new Error('not asked for')),
+    start: () => Promise.reject(new Error('must not be called')),
     recover: async () => undefined,
-    findAbandoned: async () => left,
+    findAbandoned: async () => abandonedRun,
     take: async (runId) => {
-      events.push(`takes ${runId === left}`)
+      events.push(`takes ${runId === abandonedRun}`)
       await new Promise((resolve) => setTimeout(resolve, 200))
       events.push('is done')
       return true
@@ -561,17 +561,17 @@ test('notes of one job are written while another job is locked', async () => {
     type: 'queue',
     data: { ...data, queueSize: 1, alias: null },
   })
-  for (const id of ['a', 'b']) await log.add({ ...nothing, ...order('run'), id, status: 'queued' })
+  for (const id of ['a', 'b']) await log.add({ ...UNSTARTED, ...requestOf('run'), id, status: 'queued' })
   const { default: pg } = await import('pg')
   const client = new pg.Client({ connectionString: parseConnectionAddress(address).address })
   await client.connect()
   await client.query(
     `BEGIN; SELECT 1 FROM ${parseConnectionAddress(address).schema}.crawl_jobs WHERE id = 'a' FOR UPDATE`,
   )
-  const held = log.append([noteOf('a')])
+  const blocked = log.append([noteOf('a')])
   await log.append([noteOf('b')])
   expect(await log.listQueueEvents('b', { limit: 9 })).toHaveLength(1)
   await client.query('COMMIT').finally(() => client.end())
-  await held
+  await blocked
   expect(await log.listQueueEvents('a', { limit: 9 })).toHaveLength(1)
 })

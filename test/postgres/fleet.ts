@@ -3,15 +3,15 @@ import { childrenOf, signal } from './server.ts'
 
 /** Worker processes that share a library, and that a test can kill and freeze. */
 export class Fleet {
-  readonly #shop: ProgramSandbox
+  readonly #sandbox: ProgramSandbox
   readonly #flags: readonly string[]
   readonly #environment: Readonly<Record<string, string>>
   readonly #ended = new Map<number, Promise<unknown>>()
   readonly #frozen = new Set<number>()
-  #said = ''
+  #log = ''
 
-  constructor(shop: ProgramSandbox, flags: readonly string[], environment: Readonly<Record<string, string>>) {
-    this.#shop = shop
+  constructor(sandbox: ProgramSandbox, flags: readonly string[], environment: Readonly<Record<string, string>>) {
+    this.#sandbox = sandbox
     this.#flags = flags
     this.#environment = environment
   }
@@ -29,36 +29,36 @@ export class Fleet {
   /** Jobs that a worker runs, read from its log, because the library cannot be queried while its server is down. */
   jobsOf(pid: number): readonly string[] {
     const running = childrenOf(pid)
-    const started = [...this.#said.matchAll(/was started as process (\d+) job=(\S+)/g)]
+    const started = [...this.#log.matchAll(/was started as process (\d+) job=(\S+)/g)]
     return started.flatMap(([, process, job]) => (running.includes(Number(process)) && job !== undefined ? [job] : []))
   }
 
   /** Log output of all workers so far. */
   get log(): string {
-    return this.#said
+    return this.#log
   }
 
   start(): void {
     const args = [PROGRAM, 'worker', ...this.#flags]
-    const { child, ended } = this.#shop.start(process.execPath, args, this.#environment)
+    const { child, ended } = this.#sandbox.start(process.execPath, args, this.#environment)
     const { pid } = child
     if (pid === undefined) throw new Error('a worker could not be started')
-    const hear = (text: string) => {
-      this.#said += text.replace(/^/gm, `${pid}: `)
+    const append = (text: string) => {
+      this.#log += text.replace(/^/gm, `${pid}: `)
     }
-    child.stdout.on('data', hear)
-    child.stderr.on('data', hear)
+    child.stdout.on('data', append)
+    child.stderr.on('data', append)
     this.#ended.set(pid, ended)
     void ended.then(() => this.#ended.delete(pid))
   }
 
   /** Kills a worker, its crawls, or both. A new worker replaces a killed one. */
-  async kill(pid: number, victim: KillTarget): Promise<void> {
-    const crawls = victim === 'worker' ? [] : childrenOf(pid)
+  async kill(pid: number, target: KillTarget): Promise<void> {
+    const crawls = target === 'worker' ? [] : childrenOf(pid)
     const ended = this.#ended.get(pid)
     // The worker is killed first, because it would report the end of its crawls.
-    for (const one of victim === 'crawls' ? crawls : [pid, ...crawls]) signal(one, 'SIGKILL')
-    if (victim === 'crawls') return
+    for (const one of target === 'crawls' ? crawls : [pid, ...crawls]) signal(one, 'SIGKILL')
+    if (target === 'crawls') return
     await ended
     this.start()
   }
@@ -75,9 +75,12 @@ export class Fleet {
   }
 
   /** Ends all workers with a signal. */
-  async close(how: NodeJS.Signals): Promise<void> {
+  async close(signalName: NodeJS.Signals): Promise<void> {
     const all = [...this.#ended]
-    for (const [pid] of all) for (const one of how === 'SIGKILL' ? [...childrenOf(pid), pid] : [pid]) signal(one, how)
+    for (const [pid] of all) {
+      const targets = signalName === 'SIGKILL' ? [...childrenOf(pid), pid] : [pid]
+      for (const one of targets) signal(one, signalName)
+    }
     await Promise.all(all.map(([, ended]) => ended))
   }
 }

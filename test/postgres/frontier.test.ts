@@ -13,9 +13,9 @@ import { isLong } from '../faults/bounded.ts'
 import { createLibrary } from './databases.ts'
 import {
   addLedger,
-  askingOf,
   connect,
   foundAddressOf,
+  holderRequestOf,
   ledgerOver,
   listMiscounts,
   recordOf,
@@ -25,7 +25,7 @@ import { recordPlans } from './query-plans.ts'
 import { addSource, crawlOf, LIVENESS_TIMEOUT_MS, NOW, openStore, untilWaiting } from './stores.ts'
 
 /** Maximum number of statements of each operation, however many hosts, addresses and links there are. */
-const MOST_STATEMENTS = {
+const MAX_STATEMENTS = {
   lease: 6,
   'lease by level': 7,
   'lease from many hosts': 8,
@@ -304,9 +304,9 @@ test('a process with a low host limit does not scan all hosts', async () => {
     maxHosts: 3,
   }
   const texts: string[] = []
-  const ask = (): Promise<LeaseResult> =>
+  const leaseOnce = (): Promise<LeaseResult> =>
     one.write(async (sql) => {
-      const heard: Sql = {
+      const recordingSql: Sql = {
         ...sql,
         all: (text, values) => {
           texts.push(text)
@@ -314,13 +314,13 @@ test('a process with a low host limit does not scan all hosts', async () => {
         },
       }
       holder.beginRequest(request)
-      const leased = await lease(heard, one.source, askingOf({ ...request }, holder))
+      const leased = await lease(recordingSql, one.source, holderRequestOf({ ...request }, holder))
       holder.recordResult(leased, undefined)
       holder.endRequest()
       return leased
     })
   for (let i = 0; i < 3; i++) {
-    const { visits } = await ask()
+    const { visits } = await leaseOnce()
     expect(visits.length).toBeGreaterThan(0)
     holder.endVisits(visits)
   }
@@ -354,17 +354,19 @@ describe('with many rows', () => {
         return result
       }
       const free = { ...request, limit: 40, now: 6_000, horizon: 6_100 }
-      await counted('lease', () => lease(plans.sql, few.source, askingOf(free)))
-      await counted('lease by level', () => lease(plans.sql, few.source, askingOf({ ...free, isBreadthFirst: true })))
-      const first = await counted('lease from many hosts', () => lease(plans.sql, one.source, askingOf(request)))
+      await counted('lease', () => lease(plans.sql, few.source, holderRequestOf(free)))
+      await counted('lease by level', () =>
+        lease(plans.sql, few.source, holderRequestOf({ ...free, isBreadthFirst: true })),
+      )
+      const first = await counted('lease from many hosts', () => lease(plans.sql, one.source, holderRequestOf(request)))
       await counted('lease from many hosts by level', () =>
-        lease(plans.sql, one.source, askingOf({ ...request, isBreadthFirst: true })),
+        lease(plans.sql, one.source, holderRequestOf({ ...request, isBreadthFirst: true })),
       )
       await sql.run('UPDATE ledger SET due_at = NULL WHERE source = $1 AND due_at IS NOT NULL', [one.source])
       await sql.run('UPDATE hosts SET next_at = 0')
-      await counted('lease of the first', () => lease(plans.sql, one.source, askingOf(request)))
+      await counted('lease of the first', () => lease(plans.sql, one.source, holderRequestOf(request)))
       await counted('lease of the first by level', () =>
-        lease(plans.sql, one.source, askingOf({ ...request, isBreadthFirst: true })),
+        lease(plans.sql, one.source, holderRequestOf({ ...request, isBreadthFirst: true })),
       )
       await counted('offer', () => recordFoundAddresses(plans.sql, one.source, one.crawl, finds, now, 1_000_000))
       const [visit, second, third, fourth] = first.visits
@@ -412,11 +414,11 @@ describe('with many rows', () => {
         }),
       )
       await counted('release', () => release(plans.sql, one.source, first.visits.slice(3)))
-      await counted('count', () => countOpen(plans.sql, one.source, now, askingOf(request).holder))
+      await counted('count', () => countOpen(plans.sql, one.source, now, holderRequestOf(request).holder))
       await counted('held', () => listHeldHosts(plans.sql, one.source, now, now))
       await counted('fail', () => failPending(plans.sql, one.source, 'h1.test', 'host-parked', null))
-      for (const [name, most] of Object.entries(MOST_STATEMENTS)) expect(counts[name], name).toBeLessThanOrEqual(most)
-      expect(await plans.listWalks()).toEqual([])
+      for (const [name, max] of Object.entries(MAX_STATEMENTS)) expect(counts[name], name).toBeLessThanOrEqual(max)
+      expect(await plans.listFullScans()).toEqual([])
       expect(await plans.listIndexes()).toEqual(expect.arrayContaining(INDEXES))
     })
   })

@@ -19,7 +19,7 @@ import { createFilled, createLibrary } from './databases.ts'
 /** Makes libraries with all countries. */
 const createCountries = createFilled(copyCountries)
 
-describe('the PostgreSQL store', () => {
+describe('the gazetteer in PostgreSQL', () => {
   describeImport({
     newPlace: createLibrary,
     newCountries: createCountries,
@@ -30,7 +30,7 @@ describe('the PostgreSQL store', () => {
   if (isLong) describeOwnFiles(async () => openPostgresStore(await createLibrary()))
 })
 
-describe('PostgreSQL and SQLite', () => {
+describe('the gazetteers in PostgreSQL and SQLite', () => {
   /** Runs the same work on both stores and compares the results. */
   async function compare(
     [file, address]: readonly [file: string, address: string],
@@ -45,8 +45,8 @@ describe('PostgreSQL and SQLite', () => {
 
   test('store the same places for all countries and the cities of one', async () => {
     const text = readFileSync(await installData('cities', { folder: DATA_FOLDER }), 'utf8')
-    const least = isLong ? 0 : 5000
-    const cities = text.split('\n').filter((line) => line.includes('\tIE\t') && Number(line.split('\t')[14]) >= least)
+    const minimum = isLong ? 0 : 5000
+    const cities = text.split('\n').filter((line) => line.includes('\tIE\t') && Number(line.split('\t')[14]) >= minimum)
     const folder = mkdtempSync(join(tmpdir(), 'pharos-gazetteer-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const file = join(folder, 'library.db')

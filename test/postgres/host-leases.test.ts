@@ -299,12 +299,12 @@ describe('a process', () => {
 
   test('leaves no orphaned lease if the response to its lease is lost', async () => {
     const { address, db } = await openTwo('docs')
-    const way = await openLossyProxy(address)
-    const store = await openStore(way.address, 'far')
+    const proxy = await openLossyProxy(address)
+    const store = await openStore(proxy.address, 'far')
     await offer(store, 'docs', ['a.test'], 3)
-    way.loseCommitResponse()
+    proxy.loseCommitResponse()
     const visits = await lease(store, 'docs', NOW)
-    expect(way.lost()).toBe(1)
+    expect(proxy.lost()).toBe(1)
     expect(visits).toHaveLength(3)
     const leased = await db.all(`SELECT key, lease FROM ledger WHERE state = 'leased' ORDER BY id`)
     expect(leased).toEqual(visits.map(({ key, lease }) => ({ key, lease })))
@@ -314,55 +314,55 @@ describe('a process', () => {
   test('gets the same visits for a repeated lease request with the same id', async () => {
     const { one, db } = await openTwo('docs')
     await offer(one, 'docs', ['a.test'], 3)
-    const [lost] = await lease(one, 'docs', NOW, { id: 'the same' })
+    const [unanswered] = await lease(one, 'docs', NOW, { id: 'the same' })
     const visits = await lease(one, 'docs', NOW + 5000, { id: 'the same' })
     expect(visits).toHaveLength(3)
     expect(await db.get(`SELECT count(*) AS leased FROM ledger WHERE state = 'leased'`)).toEqual({ leased: 3 })
-    if (lost === undefined) throw new Error('nothing was leased')
-    expect(await settle(one, lost)).toMatchObject({ type: 'settled' })
+    if (unanswered === undefined) throw new Error('nothing was leased')
+    expect(await settle(one, unanswered)).toMatchObject({ type: 'settled' })
   })
 
   test('sends no request out of turn when it resumes after a freeze past its lease', async () => {
     const { one, two } = await openTwo('docs')
     await one.changeClock('a.test', NOW, (clock) => setFloor(clock, 1000, 0, NOW))
-    const asked: { readonly who: string; readonly at: number }[] = []
+    const requests: { readonly who: string; readonly at: number }[] = []
     let now = NOW
-    let naps = 0
-    // Both processes share this time. The first sleep of a frozen process takes `oversleepsMs` longer.
-    const clock = (oversleepsMs: number) => ({
+    let sleepCount = 0
+    // Both processes share this time. The first sleep of a frozen process takes `extraSleepMs` longer.
+    const clock = (extraSleepMs: number) => ({
       now: () => now,
       sleep: async (ms: number) => {
-        now += ms + (naps++ === 0 ? oversleepsMs : 0)
+        now += ms + (sleepCount++ === 0 ? extraSleepMs : 0)
       },
     })
     const limits = { ...DEFAULT_CRAWL_LIMITS, intervalMs: 1000, startIntervalMs: 1000, jitterMs: [0, 0] as const }
-    const pacerOf = (ledger: Store, oversleepsMs = 0) =>
-      new Pacer({ ledger, clock: clock(oversleepsMs), random: () => 0, limits })
+    const pacerOf = (ledger: Store, extraSleepMs = 0) =>
+      new Pacer({ ledger, clock: clock(extraSleepMs), random: () => 0, limits })
     await offer(one, 'docs', ['a.test'], 10)
     const [visit] = await lease(one, 'docs', now, { limit: 1 })
     if (visit === undefined) throw new Error('nothing was leased')
     const ask = async (who: string, pacer: Pacer, slot: number, lease?: string) => {
       expect(await pacer.enterSlot('a.test', slot, undefined, lease)).toMatchObject({ host: 'a.test' })
-      asked.push({ who, at: now })
+      requests.push({ who, at: now })
     }
     // The other process takes over the host and sends a request every second.
     now = NOW + 4 * LIVENESS_TIMEOUT_MS
-    const awake = pacerOf(two)
+    const activePacer = pacerOf(two)
     for (const next of await lease(two, 'docs', now, { limit: 3, horizon: now + 3000 })) {
-      await ask('two', awake, next.notBefore, next.lease)
+      await ask('two', activePacer, next.notBefore, next.lease)
     }
     // The first process resumes with an old slot. It sends no request for its visit, because another process holds the host.
-    const woken = pacerOf(one, 4 * LIVENESS_TIMEOUT_MS)
-    expect(await woken.enterSlot('a.test', visit.notBefore, undefined, visit.lease)).toBe('later')
+    const resumedPacer = pacerOf(one, 4 * LIVENESS_TIMEOUT_MS)
+    expect(await resumedPacer.enterSlot('a.test', visit.notBefore, undefined, visit.lease)).toBe('later')
     // For a list, which belongs to no lease, it takes another slot. It freezes once more while it waits for that slot.
-    naps = 0
-    const asking = ask('one', woken, visit.notBefore)
+    sleepCount = 0
+    const asking = ask('one', resumedPacer, visit.notBefore)
     await asking
     const [next] = await lease(two, 'docs', now, { limit: 1, horizon: now + 3000 })
     if (next === undefined) throw new Error('nothing was leased')
-    await ask('two', awake, next.notBefore)
-    const gaps = asked.slice(1).map(({ at }, place) => at - (asked[place]?.at ?? 0))
-    expect(asked.map(({ who }) => who)).toEqual(['two', 'two', 'two', 'one', 'two'])
+    await ask('two', activePacer, next.notBefore)
+    const gaps = requests.slice(1).map(({ at }, place) => at - (requests[place]?.at ?? 0))
+    expect(requests.map(({ who }) => who)).toEqual(['two', 'two', 'two', 'one', 'two'])
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1000)
     expect(await settle(one, visit)).toMatchObject({ type: 'lost' })
   })

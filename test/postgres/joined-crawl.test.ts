@@ -36,12 +36,12 @@ async function open(path: string, limits: Partial<CrawlLimits> = {}): Promise<Op
   return library
 }
 
-/** A source with addresses on many hosts of this machine: a site, and other hosts as seeds. */
-interface Farm {
+/** A site with pages on many hosts of this machine, all of which belong to one source. */
+interface MultiHostSite {
   readonly sites: readonly Site[]
   readonly start: string
-  /** Records the source in a library, with all its addresses. */
-  plant(library: OpenLibrary): Promise<Source>
+  /** Adds the source to a library, with all its addresses. */
+  addTo(library: OpenLibrary): Promise<Source>
   /** Every address that was requested more than once, except for lists. */
   repeated(): string[]
   /** How many requests all hosts have got. */
@@ -49,22 +49,22 @@ interface Farm {
 }
 
 const PAGES = Array.from({ length: 10 }, (_, at) => `/${at}`)
-/** The pages of each host of a farm. */
-const FARMED = isLong ? PAGES : PAGES.slice(0, 6)
+/** The pages of each host of a {@link MultiHostSite}. */
+const HOST_PATHS = isLong ? PAGES : PAGES.slice(0, 6)
 
-async function openFarm(hosts: number, delayMs: number): Promise<Farm> {
+async function openMultiHostSite(hosts: number, delayMs: number): Promise<MultiHostSite> {
   const sites: Site[] = []
   for (let host = 1; host <= hosts; host++) {
     const answer = (path: string) => ({ delayMs, body: page(`Page ${path} of host ${host}`, ['/']) })
-    const pages = Object.fromEntries(['/', ...FARMED].map((path) => [path, answer(path)]))
+    const pages = Object.fromEntries(['/', ...HOST_PATHS].map((path) => [path, answer(path)]))
     sites.push(await openTestSite(pages, { address: `127.0.0.${host}` }))
   }
   const start = `${sites[0]?.origin}/`
-  const all = sites.flatMap((site) => FARMED.map((path) => ({ path, site })))
+  const all = sites.flatMap((site) => HOST_PATHS.map((path) => ({ path, site })))
   return {
     sites,
     start,
-    async plant(library) {
+    async addTo(library) {
       const source = await addSource(library, { url: start })
       const finds = all.map(({ path, site: { origin } }) => {
         const url = `${origin}${path}`
@@ -91,45 +91,45 @@ async function dump(path: string, library: OpenLibrary, source: Source, isBreadt
 const NOWHERE = 'https://nowhere.test'
 
 /** A crawl by one process into a library of its own. */
-async function crawlAlone(farm: Farm): Promise<{ readonly dump: Dump; readonly summary: CrawlSummary }> {
+async function crawlAlone(multiHost: MultiHostSite): Promise<{ readonly dump: Dump; readonly summary: CrawlSummary }> {
   const path = await createLibrary()
   const library = await open(path)
-  const source = await farm.plant(library)
+  const source = await multiHost.addTo(library)
   const { summary } = await run(crawlSource(library, source, { kind: 'add' }, new AbortController().signal))
   return { dump: await dump(path, library, source), summary }
 }
 
-/** A farm that no test changes, and the content that a single process crawled from it. */
+/** A site that no test changes, and the content that a single process crawled from it. */
 const stageKnown = shareFixture(async () => {
-  const farm = await openFarm(6, 80)
-  return { farm, alone: await crawlAlone(farm) }
+  const multiHost = await openMultiHostSite(6, 80)
+  return { multiHost, alone: await crawlAlone(multiHost) }
 })
 
-/** The shared farm, with its recorded requests cleared. */
-async function stageFarm(): ReturnType<typeof stageKnown> {
+/** The shared site, with its recorded requests cleared. */
+async function stageMultiHost(): ReturnType<typeof stageKnown> {
   const staged = await stageKnown()
-  for (const site of staged.farm.sites) site.clearRequests()
+  for (const site of staged.multiHost.sites) site.clearRequests()
   return staged
 }
 
-interface Ran {
+interface CrawlRun {
   readonly events: readonly CrawlEvent[]
   readonly summary: CrawlSummary
 }
 
-async function run(crawling: AsyncIterable<CrawlEvent>, events: CrawlEvent[] = []): Promise<Ran> {
+async function run(crawling: AsyncIterable<CrawlEvent>, events: CrawlEvent[] = []): Promise<CrawlRun> {
   for await (const event of crawling) events.push(event)
   const last = events.at(-1)
   if (last?.type !== 'ended') throw new Error(`the crawl ended with ${JSON.stringify(last)}`)
   return { events, summary: last.summary }
 }
 
-function crawl(library: OpenLibrary, source: Source, input: Partial<CrawlInput> = {}): Promise<Ran> {
+function crawl(library: OpenLibrary, source: Source, input: Partial<CrawlInput> = {}): Promise<CrawlRun> {
   return run(crawlSource(library, source, { kind: 'add', ...input }, new AbortController().signal))
 }
 
 /** Crawls a source as soon as its previous crawl sends no heartbeats any more. */
-async function crawlWhenFree(library: OpenLibrary, source: Source): Promise<Ran> {
+async function crawlWhenFree(library: OpenLibrary, source: Source): Promise<CrawlRun> {
   for (;;) {
     try {
       return await crawl(library, source)
@@ -140,7 +140,7 @@ async function crawlWhenFree(library: OpenLibrary, source: Source): Promise<Ran>
   }
 }
 
-async function join(library: OpenLibrary, crawlId: string, events?: CrawlEvent[]): Promise<Ran> {
+async function join(library: OpenLibrary, crawlId: string, events?: CrawlEvent[]): Promise<CrawlRun> {
   return run(joinCrawl(library, await findJoinable(library, crawlId), new AbortController().signal), events)
 }
 
@@ -160,7 +160,7 @@ function countsOf(summary: CrawlSummary): Record<string, number> {
 }
 
 /** Addresses that a process has settled. */
-function settledBy({ events }: Pick<Ran, 'events'>): string[] {
+function settledBy({ events }: Pick<CrawlRun, 'events'>): string[] {
   return events.flatMap((event) => (event.type === 'settled' ? [event.url] : []))
 }
 
@@ -200,27 +200,27 @@ const NEVER = new AbortController().signal
 /** Pauses a crawl once it has read a sitemap. */
 async function* pauseWhenListed(
   crawling: AsyncIterable<CrawlEvent>,
-  obey: (line: string) => void,
+  execute: (line: string) => void,
 ): AsyncGenerator<CrawlEvent> {
   let isFirst = true
   for await (const event of crawling) {
     if (isFirst && event.type === 'discovery' && event.discovery === 'sitemap') {
       isFirst = false
-      obey('PAUSE')
+      execute('PAUSE')
     }
     yield event
   }
 }
 
 /** A new library into which a site is crawled, with the help of another process or without. */
-async function openReading(site: Site, isShared: boolean) {
+async function openCrawler(site: Site, isShared: boolean) {
   const path = await createLibrary()
   const limits = isShared ? { hosts: 1 } : {}
   const beginner = await open(path, limits)
   const helper = await open(path, limits)
   const source = await addSource(beginner, { url: `${site.origin}/`, scope: { reach: 'hostname', maxDepth: 9 } })
   return {
-    async read(kind: CrawlInput['kind']) {
+    async crawlAs(kind: CrawlInput['kind']) {
       const begun = crawl(beginner, source, { kind, acceptLoss: true })
       const helped = isShared ? await join(helper, await findSharable(beginner)) : undefined
       const { summary, events } = await begun
@@ -230,40 +230,40 @@ async function openReading(site: Site, isShared: boolean) {
   }
 }
 
-/** A paused crawl, a part of which another process has done. */
+/** A paused crawl that another process has joined and worked on. */
 async function helpByChild() {
-  const { farm, alone } = await stageFarm()
+  const { multiHost, alone } = await stageMultiHost()
   const path = await createLibrary()
   const beginner = await open(path, { ...SHORT_LIVED, hosts: 1 })
-  const source = await farm.plant(beginner)
+  const source = await multiHost.addTo(beginner)
   const { control, execute } = createCrawlCommands()
   const begun = crawl(beginner, source, { control })
   const id = await findSharable(beginner)
   execute('PAUSE')
   const child = startChild('join', path, id, JSON.stringify({ limits: SHORT_LIVED }))
   await child.waitForEvents('settled', 5)
-  const ending = (): Promise<Ran> => {
+  const resumeAndEnd = (): Promise<CrawlRun> => {
     execute('RESUME')
     return begun
   }
-  return { farm, alone, path, beginner, source, child, ending }
+  return { multiHost, alone, path, beginner, source, child, resumeAndEnd }
 }
 
 describe('a crawl that further processes join', () => {
   test('gives the same result as one process, counts the work of all, and requests every page once', async () => {
-    const { farm, alone } = await stageFarm()
+    const { multiHost, alone } = await stageMultiHost()
     const path = await createLibrary()
     const [beginner, ...others] = await Promise.all([1, 2, 3].map(() => open(path, { hosts: 2 })))
     if (beginner === undefined) throw new Error('nothing was opened')
-    const source = await farm.plant(beginner)
+    const source = await multiHost.addTo(beginner)
     const begun = crawl(beginner, source)
     const id = await findSharable(beginner)
     const joined = await Promise.all(others.map((library) => join(library, id)))
     const { summary } = await begun
     expect(summary).toMatchObject({ end: 'completed', problem: null })
     expect(countsOf(summary)).toEqual(countsOf(alone.summary))
-    expect(summary.requests).toBe(farm.count())
-    expect(farm.repeated()).toEqual([])
+    expect(summary.requests).toBe(multiHost.count())
+    expect(multiHost.repeated()).toEqual([])
     for (const one of joined) {
       expect(one.summary).toMatchObject({ end: 'completed', problem: null, crawlId: id })
       expect(one.summary.visited).toBeGreaterThan(0)
@@ -278,21 +278,21 @@ describe('a crawl that further processes join', () => {
   })
 
   test('can be joined once its start has answered, and the joined process learns later that all lists were read', async () => {
-    const farm = await openFarm(2, 0)
-    const [first, second] = farm.sites
+    const multiHost = await openMultiHostSite(2, 0)
+    const [first, second] = multiHost.sites
     first?.pages.set('/llms.txt', { status: 404, delayMs: 1000 })
     // These pages are requested after the first host and answer slowly, so the crawl is still running when another process joins.
-    for (const at of FARMED) second?.pages.set(at, { delayMs: 1000, body: page(`Page ${at}`, []) })
+    for (const at of HOST_PATHS) second?.pages.set(at, { delayMs: 1000, body: page(`Page ${at}`, []) })
     const path = await createLibrary()
     const [beginner, other] = [await open(path, { hosts: 1 }), await open(path)]
-    const source = await farm.plant(beginner)
+    const source = await multiHost.addTo(beginner)
     const begun = crawl(beginner, source)
     const id = await findSharable(beginner)
     // Lists after the first one have not been requested yet.
     expect(first?.requests.map((request) => request.path)).not.toContain('/llms-full.txt')
     const joined = await other.store.joinCrawl?.(id)
-    expect(joined?.shared).toEqual({ siteUrl: farm.start, isFullKnown: false })
-    const later = { siteUrl: farm.start, isFullKnown: true }
+    expect(joined?.shared).toEqual({ siteUrl: multiHost.start, isFullKnown: false })
+    const later = { siteUrl: multiHost.start, isFullKnown: true }
     await expect.poll(() => joined?.touch(other.clock.now())).toEqual(later)
     await joined?.leave(other.clock.now())
     expect((await begun).summary).toMatchObject({ end: 'completed', problem: null })
@@ -300,10 +300,10 @@ describe('a crawl that further processes join', () => {
 
   test('follows a moved site in all processes, and removes missing pages', async () => {
     const { from, to } = await openMoved()
-    const first = await Promise.all([false, true].map((isShared) => openReading(from, isShared)))
+    const first = await Promise.all([false, true].map((isShared) => openCrawler(from, isShared)))
     const [alone, shared] = first
     if (alone === undefined || shared === undefined) throw new Error('nothing was opened')
-    const added = { alone: await alone.read('add'), shared: await shared.read('add') }
+    const added = { alone: await alone.crawlAs('add'), shared: await shared.crawlAs('add') }
     expect(added.shared.helped?.summary.indexed).toBeGreaterThan(0)
     expect(added.shared.dump).toEqual(added.alone.dump)
     expect(countsOf(added.shared.summary)).toEqual(countsOf(added.alone.summary))
@@ -315,7 +315,7 @@ describe('a crawl that further processes join', () => {
     for (const path of ['/3', '/deep/5']) to.pages.delete(path)
     from.pages.delete('/old/2')
     to.pages.set('/4', { delayMs: DELAY_MS, body: page('Four is another now', ['/deep/4', '/deep/3']) })
-    const again = { alone: await alone.read('recrawl'), shared: await shared.read('recrawl') }
+    const again = { alone: await alone.crawlAs('recrawl'), shared: await shared.crawlAs('recrawl') }
     expect(again.shared.helped?.summary.visited).toBeGreaterThan(0)
     expect(again.shared.summary).toMatchObject({ end: 'completed', removed: again.alone.summary.removed })
     expect(again.shared.summary.removed).toBe(3)
@@ -350,15 +350,15 @@ describe('a crawl that further processes join', () => {
   })
 
   test('counts pages as failed that a helper proved gone and the loss gate keeps', async () => {
-    const farm = await openFarm(2, DELAY_MS)
+    const multiHost = await openMultiHostSite(2, DELAY_MS)
     const path = await createLibrary()
     const [beginner, helper] = [await open(path, { hosts: 1 }), await open(path, { hosts: 1 })]
-    const source = await farm.plant(beginner)
+    const source = await multiHost.addTo(beginner)
     await crawl(beginner, source)
-    for (const { pages } of farm.sites) {
-      for (const at of FARMED) pages.set(at, { status: 410, body: 'gone', delayMs: DELAY_MS })
+    for (const { pages } of multiHost.sites) {
+      for (const at of HOST_PATHS) pages.set(at, { status: 410, body: 'gone', delayMs: DELAY_MS })
     }
-    const gone = 2 * FARMED.length
+    const gone = 2 * HOST_PATHS.length
     const refresh = async (acceptLoss: boolean) => {
       const begun = crawl(beginner, source, { kind: 'refresh', acceptLoss })
       const joined = await join(helper, await findSharable(beginner))
@@ -367,26 +367,26 @@ describe('a crawl that further processes join', () => {
     }
     expect(await refresh(false)).toMatchObject({ end: 'gate', unchanged: 1, failed: gone, withheld: gone })
     // A run in which every page is gone fails.
-    farm.sites[0]?.pages.set('/', { status: 410, body: 'gone' })
+    multiHost.sites[0]?.pages.set('/', { status: 410, body: 'gone' })
     expect(await refresh(true)).toMatchObject({ end: 'failed', removed: gone + 1, failed: 0, vainReason: 'removed' })
   })
 
   test('loses nothing if a joined process is killed, and repeats only requests that were under way', async () => {
-    const { farm, alone, path, beginner, source, child, ending } = await helpByChild()
+    const { multiHost, alone, path, beginner, source, child, resumeAndEnd } = await helpByChild()
     child.process.kill('SIGKILL')
     await child.ended
-    const { summary } = await ending()
+    const { summary } = await resumeAndEnd()
     expect(summary).toMatchObject({ end: 'completed', problem: null })
     // Only requests under way at the kill are repeated, and reported results are counted.
     expect(countsOf(summary)).toMatchObject({ ...countsOf(alone.summary), bytes: expect.any(Number) })
-    expect(farm.repeated().length).toBeLessThanOrEqual(4)
+    expect(multiHost.repeated().length).toBeLessThanOrEqual(4)
     expect(await dump(path, beginner, source)).toEqual(alone.dump)
   })
 
   test('loses nothing if a joined process is frozen past its lease, and ignores its late results', async () => {
-    const { alone, path, beginner, source, child, ending } = await helpByChild()
+    const { alone, path, beginner, source, child, resumeAndEnd } = await helpByChild()
     child.process.kill('SIGSTOP')
-    const { summary } = await ending()
+    const { summary } = await resumeAndEnd()
     const after = await dump(path, beginner, source)
     child.process.kill('SIGCONT')
     await expect(child.ended).resolves.toEqual({ code: 0, stderr: '' })
@@ -398,19 +398,19 @@ describe('a crawl that further processes join', () => {
   })
 
   test('continues if its first process is killed, and ends with the process that resumes it', async () => {
-    const { farm, alone } = await stageFarm()
+    const { multiHost, alone } = await stageMultiHost()
     const path = await createLibrary()
     const helper = await open(path, { hosts: 2 })
-    const source = await farm.plant(helper)
+    const source = await multiHost.addTo(helper)
     const limits = { ...LIMITS, hosts: 2, concurrency: 2 }
-    const child = startChild('crawl', path, farm.start, JSON.stringify({ limits }))
-    const told: CrawlEvent[] = []
-    const joined = join(helper, await findSharable(helper), told)
+    const child = startChild('crawl', path, multiHost.start, JSON.stringify({ limits }))
+    const helperEvents: CrawlEvent[] = []
+    const joined = join(helper, await findSharable(helper), helperEvents)
     await child.waitForEvents('settled', 4)
-    while (!told.some(({ type }) => type === 'begun')) await helper.clock.sleep(10)
+    while (!helperEvents.some(({ type }) => type === 'begun')) await helper.clock.sleep(10)
     child.process.kill('SIGKILL')
     await child.ended
-    const begun = told.flatMap((event) => (event.type === 'begun' ? [event.url] : []))
+    const begun = helperEvents.flatMap((event) => (event.type === 'begun' ? [event.url] : []))
     const { events, summary } = await crawl(await open(path, { hosts: 2 }), source)
     expect(events[0]).toMatchObject({ type: 'started', isResumed: true })
     expect(summary).toMatchObject({ end: 'completed', problem: null })
@@ -419,17 +419,17 @@ describe('a crawl that further processes join', () => {
     // The helper kept its visits that were under way when the crawl was resumed.
     expect(settledBy(ran)).toHaveLength(helped.visited)
     expect(settledBy(ran)).toEqual(expect.arrayContaining(begun))
-    expect(farm.repeated().filter((url) => begun.includes(url))).toEqual([])
-    expect(farm.repeated().length).toBeLessThanOrEqual(4)
+    expect(multiHost.repeated().filter((url) => begun.includes(url))).toEqual([])
+    expect(multiHost.repeated().length).toBeLessThanOrEqual(4)
     expect(await dump(path, helper, source)).toEqual(alone.dump)
   })
 
   test('is taken over from a frozen process, which changes nothing when it resumes', async () => {
-    const { farm, alone } = await stageFarm()
+    const { multiHost, alone } = await stageMultiHost()
     const path = await createLibrary()
     const library = await open(path, SHORT_LIVED)
-    const source = await farm.plant(library)
-    const child = startChild('crawl', path, farm.start, JSON.stringify({ limits: SHORT_LIVED }))
+    const source = await multiHost.addTo(library)
+    const child = startChild('crawl', path, multiHost.start, JSON.stringify({ limits: SHORT_LIVED }))
     await child.waitForEvents('settled', 6)
     child.process.kill('SIGSTOP')
     const { events, summary } = await crawlWhenFree(library, source)
@@ -450,10 +450,10 @@ describe('a crawl that further processes join', () => {
     ['request headers of its own', { headers: { 'x-key': 'secret' } }],
     ['a plan', { crawlType: 'intelligent' }],
   ] as const)('cannot be joined if it has %s', async (_, input) => {
-    const farm = await openFarm(1, 0)
+    const multiHost = await openMultiHostSite(1, 0)
     const path = await createLibrary()
     const library = await open(path)
-    const source = await farm.plant(library)
+    const source = await multiHost.addTo(library)
     const begun = crawl(library, source, input)
     let isOver = false
     void begun.finally(() => {

@@ -27,7 +27,7 @@ export async function connect(address: string): Promise<Database> {
 const HOLDER = new HostHolder('tests')
 
 /** A request for visits, as a process makes it. */
-export function askingOf(request: LeaseRequest, holder: HostHolder = HOLDER): HolderRequest {
+export function holderRequestOf(request: LeaseRequest, holder: HostHolder = HOLDER): HolderRequest {
   return { request, holder, id: randomUUID() }
 }
 
@@ -97,7 +97,7 @@ export function ledgerOver(db: Database, source: number, crawl: CrawlRef): TestL
           horizon: 1_000_000,
           isBreadthFirst: false,
         }
-        return (await lease(sql, source, askingOf({ ...request, ...more }))).visits
+        return (await lease(sql, source, holderRequestOf({ ...request, ...more }))).visits
       }),
     settle: (visit, more) =>
       write((sql) => settle(sql, source, crawl, { visit, crawlId: crawl.id, now: 300, ...more })),

@@ -9,7 +9,7 @@ export interface LossyProxy {
    * Cuts the connection of the next COMMIT after the server has executed it and before the client gets the response. The server stays
    * unreachable for the given time in milliseconds.
    */
-  loseCommitResponse(awayMs?: number): void
+  loseCommitResponse(unreachableMs?: number): void
   /** Cuts the connection before the server gets the COMMIT. */
   loseBeforeCommit(): void
   /** Cuts the connection before the server gets the COMMIT, and the server does not notice the disconnect. */
@@ -25,70 +25,70 @@ const COMMIT = Buffer.concat([Buffer.from('Q'), Buffer.from([0, 0, 0, 11]), Buff
 
 /** Opens a proxy to the server at an address. It closes with the test. */
 export async function openLossyProxy(address: string): Promise<LossyProxy> {
-  let losing: 'answer' | 'question' | 'both' | undefined
+  let losing: 'response' | 'commit' | 'silently' | undefined
   let lost = 0
-  let awayMs = 0
-  let isAway = false
-  const goAway = (sockets: ReadonlySet<Socket>) => {
-    isAway = true
+  let unreachableMs = 0
+  let isUnreachable = false
+  const becomeUnreachable = (sockets: ReadonlySet<Socket>) => {
+    isUnreachable = true
     for (const socket of sockets) socket.destroy()
     setTimeout(() => {
-      isAway = false
-    }, awayMs)
+      isUnreachable = false
+    }, unreachableMs)
   }
-  const silent = new WeakSet<Socket>()
-  const beside = await openSocketProxy(address, (near, { sockets, server }) => {
-    if (isAway) {
-      near.destroy()
+  const silenced = new WeakSet<Socket>()
+  const proxy = await openSocketProxy(address, (client, { sockets, server }) => {
+    if (isUnreachable) {
+      client.destroy()
       return
     }
-    const far = connect(server)
+    const upstream = connect(server)
     const cut = () => {
-      near.destroy()
-      far.destroy()
+      client.destroy()
+      upstream.destroy()
     }
     const lose = () => {
       lost++
       cut()
-      if (awayMs > 0) goAway(sockets)
+      if (unreachableMs > 0) becomeUnreachable(sockets)
     }
-    let isCut = false
-    near.on('data', (data) => {
-      if (silent.has(near)) return
+    let losesResponse = false
+    client.on('data', (data) => {
+      if (silenced.has(client)) return
       const isCommit = data.includes(COMMIT)
-      const what = isCommit ? losing : undefined
+      const loss = isCommit ? losing : undefined
       if (isCommit) losing = undefined
-      isCut = what === 'answer'
-      if (what === 'question') lose()
-      else if (what === 'both') {
+      losesResponse = loss === 'response'
+      if (loss === 'commit') lose()
+      else if (loss === 'silently') {
         lost++
-        near.off('close', cut).destroy()
-      } else far.write(data)
+        client.off('close', cut).destroy()
+      } else upstream.write(data)
     })
-    far.on('data', (data) => {
-      if (silent.has(near)) return
-      if (isCut) lose()
-      else near.write(data)
+    upstream.on('data', (data) => {
+      if (silenced.has(client)) return
+      if (losesResponse) lose()
+      else client.write(data)
     })
-    for (const socket of [near, far]) {
+    for (const socket of [client, upstream]) {
       sockets.add(socket)
       socket.on('error', cut).on('close', cut)
     }
   })
   return {
-    address: beside.address,
+    address: proxy.address,
     loseCommitResponse: (ms = 0) => {
-      losing = 'answer'
-      awayMs = ms
+      losing = 'response'
+      unreachableMs = ms
     },
     loseBeforeCommit: () => {
-      losing = 'question'
+      losing = 'commit'
     },
     abandonBeforeCommit: () => {
-      losing = 'both'
+      losing = 'silently'
     },
     dropAllData: () => {
-      for (const socket of beside.sockets) silent.add(socket)
+      for (const socket of proxy.sockets) silenced.add(socket)
     },
     lost: () => lost,
   }

@@ -24,9 +24,9 @@ const JOB: JobRecord = {
 /** Opens a library over a connection that can lose the response to a COMMIT. */
 async function open() {
   const address = await createLibrary()
-  const way = await openLossyProxy(address)
-  const store = await openStore(way.address, 'one')
-  return { way, store, db: await connect(address) }
+  const proxy = await openLossyProxy(address)
+  const store = await openStore(proxy.address, 'one')
+  return { proxy, store, db: await connect(address) }
 }
 
 async function prepareVisit(store: Store) {
@@ -40,28 +40,28 @@ async function prepareVisit(store: Store) {
 
 describe('a transaction whose COMMIT response is lost', () => {
   test('adds a source once, and begins a crawl once', async () => {
-    const { way, store } = await open()
-    way.loseCommitResponse()
+    const { proxy, store } = await open()
+    proxy.loseCommitResponse()
     await addSource(store, 'docs')
-    way.loseCommitResponse()
+    proxy.loseCommitResponse()
     await store.beginCrawl(crawlOf('docs'), LIVENESS_TIMEOUT_MS)
-    expect(way.lost()).toBe(2)
+    expect(proxy.lost()).toBe(2)
     expect(await store.listCrawls('docs', 5)).toMatchObject([{ state: 'running', runner: 'one' }])
   })
 
   test('settles a visit once', async () => {
-    const { way, store } = await open()
+    const { proxy, store } = await open()
     const visit = await prepareVisit(store)
-    way.loseCommitResponse()
+    proxy.loseCommitResponse()
     expect(await settle(store, visit)).toMatchObject({ type: 'settled', state: 'indexed' })
-    expect(way.lost()).toBe(1)
+    expect(proxy.lost()).toBe(1)
   })
 
   test('admits a job once, and writes its notes once', async () => {
-    const { way, store, db } = await open()
+    const { proxy, store, db } = await open()
     const { workers, jobLog } = store
     let checks = 0
-    way.loseCommitResponse()
+    proxy.loseCommitResponse()
     await workers?.admit(
       JOB,
       false,
@@ -70,24 +70,24 @@ describe('a transaction whose COMMIT response is lost', () => {
       },
       async () => undefined,
     )
-    way.loseCommitResponse()
+    proxy.loseCommitResponse()
     await jobLog.add({ ...JOB, id: 'other' })
     const data = { action: 'enqueued', url: 'u', depth: 0, host: 'h', reason: null, queueSize: 1, alias: null } as const
-    way.loseCommitResponse()
+    proxy.loseCommitResponse()
     await jobLog.append([{ jobId: 'job', at: NOW, type: 'queue', data }])
-    way.loseCommitResponse()
+    proxy.loseCommitResponse()
     await store.analyses.addEvent({ runId: 'run', at: NOW, stage: 'pages', message: 'm', details: null })
-    expect(way.lost()).toBe(4)
+    expect(proxy.lost()).toBe(4)
     expect(await jobLog.listQueueEvents('job', { limit: 10 })).toHaveLength(1)
     expect(await db.get('SELECT count(*) AS jobs FROM crawl_jobs')).toEqual({ jobs: 2 })
     expect(await store.analyses.listEvents('run', 10)).toHaveLength(1)
   })
 
   test('is repeated if it was not committed', async () => {
-    const { way, store } = await open()
-    way.loseBeforeCommit()
+    const { proxy, store } = await open()
+    proxy.loseBeforeCommit()
     await addSource(store, 'docs')
-    expect(way.lost()).toBe(1)
+    expect(proxy.lost()).toBe(1)
     expect(await store.listSources()).toHaveLength(1)
   })
 })

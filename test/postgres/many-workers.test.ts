@@ -40,7 +40,7 @@ const ANSWER_MS = 60
 /** Concurrent visits of a crawl. It leases as many more ahead. */
 const CONCURRENCY = 2
 /** Minimum duration of a freeze, longer than the lease of a host. */
-const STANDSTILL_MS = isLong ? 32_000 : 0
+const FREEZE_MS = isLong ? 32_000 : 0
 const PATIENCE_MS = isLong ? 900_000 : 150_000
 
 const seed = Number(process.env['TEST_SEED'] ?? Math.floor(Math.random() * 1e6))
@@ -50,15 +50,15 @@ interface Known {
   /** Comparable content of a library that a single process crawled. */
   readonly dump: Dump
   /** Requested paths of that crawl, sorted. */
-  readonly asked: readonly string[]
+  readonly requestedPaths: readonly string[]
 }
 
-let shop: ProgramSandbox
+let sandbox: ProgramSandbox
 let known: readonly Known[] = []
 
 beforeAll(async () => {
   if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
-  shop = new ProgramSandbox(2 * PATIENCE_MS)
+  sandbox = new ProgramSandbox(2 * PATIENCE_MS)
   const sites = await Promise.all(Array.from({ length: SITES }, (_, at) => openPacedSite(`127.0.0.${at + 1}`)))
   known = await readAlone(sites)
 }, PATIENCE_MS)
@@ -66,7 +66,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await idle?.close()
   for (const { site } of known) await site.close()
-  shop?.remove()
+  sandbox?.remove()
 })
 
 beforeEach(() => {
@@ -80,7 +80,7 @@ async function openPacedSite(address: string): Promise<Site> {
     '/robots.txt': text(`User-agent: *\nDisallow: /forbidden\nCrawl-delay: ${PAUSE_MS / 1000}\n`),
     '/sitemap.xml': sitemapOf(site.origin),
   }
-  for (const [path, answer] of Object.entries(pages)) site.pages.set(path, slowly(answer))
+  for (const [path, answer] of Object.entries(pages)) site.pages.set(path, withDelay(answer))
   return site
 }
 
@@ -103,7 +103,7 @@ function smallSite(): Record<string, Answer> {
   }
 }
 
-function slowly(answer: Answer): Answer {
+function withDelay(answer: Answer): Answer {
   return (request) => {
     const given = typeof answer === 'function' ? answer(request) : answer
     return { ...(typeof given === 'string' ? { body: given } : given), delayMs: ANSWER_MS }
@@ -112,7 +112,7 @@ function slowly(answer: Answer): Answer {
 
 /** Reads all sites in one process, into one library in a file. */
 async function readAlone(sites: readonly Site[]): Promise<Known[]> {
-  const path = shop.path('alone.db')
+  const path = sandbox.path('alone.db')
   const allowPrivate = ['127.0.0.0/8']
   const opened = await openLibrary({ path, version: '0', allowPrivate, limits: { memoryBytes: 4 * 2 ** 30 } })
   try {
@@ -122,7 +122,7 @@ async function readAlone(sites: readonly Site[]): Promise<Known[]> {
       const { summary } = await runCrawl(library, source, { kind: 'add' }, site.origin)
       expect(summary).toMatchObject({ end: 'completed', problem: null })
       const dump = toComparable(await readSourceContent(path, library, source, site.origin), site.origin, false)
-      return { site, dump, asked: site.requestedPaths() }
+      return { site, dump, requestedPaths: site.requestedPaths() }
     }
     return await Promise.all(sites.map(read))
   } finally {
@@ -131,7 +131,7 @@ async function readAlone(sites: readonly Site[]): Promise<Known[]> {
 }
 
 /** A database, a server that runs no crawls itself, and workers. */
-interface Works {
+interface Cluster {
   readonly postgres: PostgresServer
   readonly address: string
   readonly server: ServerProcess
@@ -140,31 +140,31 @@ interface Works {
 }
 
 /** A database, a server and workers, with a job for each site in the order of the sites. */
-interface BusyWorks extends Works {
+interface BusyCluster extends Cluster {
   readonly jobs: readonly string[]
   /** Log output of the workers before this test. */
-  readonly saidBefore: string
+  readonly logBefore: string
 }
 
 /** Workers that a test left idle, because starting them all takes long. */
-let idle: Works | undefined
+let idle: Cluster | undefined
 
 /** Starts a crawl of each site. The processes close with the test, unless it leaves them to the next one. */
-async function beginReading(): Promise<BusyWorks> {
-  const works = idle ?? (await startWorks())
+async function startCrawls(): Promise<BusyCluster> {
+  const cluster = idle ?? (await startCluster())
   idle = undefined
-  closeLater(() => (idle === undefined ? works.close() : undefined))
-  const saidBefore = works.fleet.log
+  closeLater(() => (idle === undefined ? cluster.close() : undefined))
+  const logBefore = cluster.fleet.log
   const jobs: string[] = []
   for (const { site } of known) {
     // The type is that of the response of the route.
-    const { jobId } = (await works.server.post('/api/sources', { url: `${site.origin}/` })) as { jobId: string }
+    const { jobId } = (await cluster.server.post('/api/sources', { url: `${site.origin}/` })) as { jobId: string }
     jobs.push(jobId)
   }
-  return { ...works, jobs, saidBefore }
+  return { ...cluster, jobs, logBefore }
 }
 
-async function startWorks(): Promise<Works> {
+async function startCluster(): Promise<Cluster> {
   const postgres = startPostgres([...DURABLE_SETTINGS, 'max_connections=400'])
   const address = postgres.addressOf('postgres')
   const environment = {
@@ -172,12 +172,12 @@ async function startWorks(): Promise<Works> {
     PHAROS_ALLOW_PRIVATE: '127.0.0.0/8',
     PHAROS_CONCURRENCY: String(CONCURRENCY),
   }
-  const starting = startServer(shop, ['--library', address, '--workers', '0', '--quiet'], environment)
+  const starting = startServer(sandbox, ['--library', address, '--workers', '0', '--quiet'], environment)
   const server = await starting.catch((error: unknown) => {
     postgres.stop()
     throw error
   })
-  const fleet = new Fleet(shop, ['--max-crawls', String(SLOTS)], environment)
+  const fleet = new Fleet(sandbox, ['--max-crawls', String(SLOTS)], environment)
   for (let i = 0; i < WORKERS; i++) fleet.start()
   const close = async () => {
     await fleet.close('SIGKILL')
@@ -189,14 +189,14 @@ async function startWorks(): Promise<Works> {
 }
 
 /** Leaves the workers to the next test, and removes their sources. */
-async function leaveIdle({ jobs: _, saidBefore: __, ...works }: BusyWorks): Promise<void> {
-  const library = await openLibrary({ path: works.address, version: '0' })
+async function leaveIdle({ jobs: _, logBefore: __, ...cluster }: BusyCluster): Promise<void> {
+  const library = await openLibrary({ path: cluster.address, version: '0' })
   try {
     for (const { id } of await library.store.listSources()) await library.store.removeSource(id)
   } finally {
     await library.close()
   }
-  idle = works
+  idle = cluster
 }
 
 interface Job {
@@ -206,7 +206,7 @@ interface Job {
 }
 
 /** The state of a job, or undefined while the database is down. */
-function jobOf({ server }: Works, id: string): Promise<Job | undefined> {
+function jobOf({ server }: Cluster, id: string): Promise<Job | undefined> {
   // The type is that of the response of the route.
   return server.get(`/api/crawls/${id}`).then(
     (job) => ({ id, status: String(job['status']), problem: job['problem'] as string | null }),
@@ -218,22 +218,22 @@ function isOver(job: Job | undefined): boolean {
   return job !== undefined && job.status !== 'queued' && job.status !== 'running'
 }
 
-async function untilDone(works: BusyWorks): Promise<void> {
-  for (const id of works.jobs) {
-    const job = await until(() => jobOf(works, id), isOver, PATIENCE_MS)
+async function untilDone(cluster: BusyCluster): Promise<void> {
+  for (const id of cluster.jobs) {
+    const job = await until(() => jobOf(cluster, id), isOver, PATIENCE_MS)
     expect(job).toMatchObject({ status: 'done', problem: null })
   }
 }
 
 /** Expects that the library holds the same content as after a crawl by one process, without duplicates. */
-async function expectSameContent({ address }: Works): Promise<void> {
+async function expectSameContent({ address }: Cluster): Promise<void> {
   const library = await openLibrary({ path: address, version: '0' })
   try {
     const sources = await library.store.listSources()
     expect(sources).toHaveLength(SITES)
     for (const { site, dump } of known) {
       const source = sources.find(({ url }) => url === `${site.origin}/`)
-      if (source === undefined) throw new Error(`does not exist of ${site.origin}`)
+      if (source === undefined) throw new Error(`there is no source of ${site.origin}`)
       const found = toComparable(await readSourceContent(address, library, source, site.origin), site.origin, false)
       expect(found.pages).toEqual(dump.pages)
       expect(found.rows).toEqual(dump.rows)
@@ -262,8 +262,8 @@ function reportRequests(): void {
 }
 
 /** Requests of a site beyond those of an undisturbed crawl by one process. */
-function repeatedAt({ site, asked }: Known): string[] {
-  const left = [...asked]
+function repeatedAt({ site, requestedPaths }: Known): string[] {
+  const left = [...requestedPaths]
   return site.requestedPaths().filter((path) => {
     const at = left.indexOf(path)
     if (at >= 0) left.splice(at, 1)
@@ -274,51 +274,51 @@ function repeatedAt({ site, asked }: Known): string[] {
 test(`${WORKERS} workers crawl ${SITES} sites concurrently: every page once, each site at its own pace`, {
   timeout: PATIENCE_MS,
 }, async () => {
-  const works = await beginReading()
-  await untilDone(works)
+  const cluster = await startCrawls()
+  await untilDone(cluster)
   reportRequests()
   expectPolite()
-  for (const { site, asked } of known) expect(site.requestedPaths()).toEqual(asked)
-  await expectSameContent(works)
-  await leaveIdle(works)
+  for (const { site, requestedPaths } of known) expect(site.requestedPaths()).toEqual(requestedPaths)
+  await expectSameContent(cluster)
+  await leaveIdle(cluster)
 })
 
 /** Kills in each round, in order. `worker.test.ts` tests the kill of a worker alone. */
-const VICTIMS: readonly KillTarget[] = isLong ? ['both', 'worker', 'crawls'] : ['both', 'crawls']
+const KILL_TARGETS: readonly KillTarget[] = isLong ? ['both', 'worker', 'crawls'] : ['both', 'crawls']
 
 /** Causes all kinds of faults. */
-class Misfortune {
-  readonly #works: BusyWorks
+class FaultInjector {
+  readonly #cluster: BusyCluster
   readonly #random: () => number
   readonly #began = performance.now()
   /** The faults so far, with their times. */
-  readonly told: string[] = []
+  readonly faults: string[] = []
 
-  constructor(works: BusyWorks, random: () => number) {
-    this.#works = works
+  constructor(cluster: BusyCluster, random: () => number) {
+    this.#cluster = cluster
     this.#random = random
   }
 
   /** Causes each fault once, at random moments that are independent of each other. */
-  async befall(): Promise<void> {
+  async injectAll(): Promise<void> {
     await Promise.all([this.#freeze(), this.#kill(), this.#killDatabase()])
   }
 
   async #kill(): Promise<void> {
-    for (const victim of VICTIMS) {
+    for (const target of KILL_TARGETS) {
       await this.#wait(2500)
       const pid = await this.#chooseBusy()
       if (pid === undefined) return
-      this.#tell(`kill ${victim} ${pid}`)
-      await this.#works.fleet.kill(pid, victim)
+      this.#record(`kill ${target} ${pid}`)
+      await this.#cluster.fleet.kill(pid, target)
     }
   }
 
   async #killDatabase(): Promise<void> {
     await this.#wait(5000)
-    this.#tell('kill the database')
-    await this.#works.postgres.killAndStart()
-    this.#tell('the database is back')
+    this.#record('kill the database')
+    await this.#cluster.postgres.killAndStart()
+    this.#record('the database is back')
   }
 
   /** Freezes a worker and its crawls until other workers have taken over its jobs. */
@@ -326,37 +326,37 @@ class Misfortune {
     await this.#wait(1500)
     const pid = await this.#chooseBusy()
     if (pid === undefined) return
-    const { fleet } = this.#works
-    const wake = fleet.freeze(pid)
+    const { fleet } = this.#cluster
+    const resume = fleet.freeze(pid)
     const jobs = fleet.jobsOf(pid)
-    this.#tell(`freeze ${pid} with ${jobs.length} jobs`)
-    await sleep(STANDSTILL_MS)
+    this.#record(`freeze ${pid} with ${jobs.length} jobs`)
+    await sleep(FREEZE_MS)
     for (const id of jobs) await until(() => this.#isElsewhere(id, pid), Boolean, PATIENCE_MS)
     await this.#wait(2000)
-    this.#tell(`wake ${pid}`)
-    wake()
+    this.#record(`wake ${pid}`)
+    resume()
   }
 
   /** A worker that crawls; undefined if all jobs end before there is one. */
   async #chooseBusy(): Promise<number | undefined> {
-    const { fleet, jobs } = this.#works
-    const isAllOver = async () => (await Promise.all(jobs.map((id) => jobOf(this.#works, id)))).every(isOver)
+    const { fleet, jobs } = this.#cluster
+    const isAllOver = async () => (await Promise.all(jobs.map((id) => jobOf(this.#cluster, id)))).every(isOver)
     const choose = async () => (fleet.busy.length > 0 || (await isAllOver()) ? fleet.busy : undefined)
     const busy = (await until(choose, (found) => found !== undefined)) ?? []
     return busy[Math.floor(this.#random() * busy.length)]
   }
 
   async #isElsewhere(id: string, pid: number): Promise<boolean> {
-    const others = (await listWorkers(this.#works)).filter(({ name }) => !name.endsWith(`/${pid}`))
-    return others.some(({ jobs }) => jobs.some((job) => job.id === id)) || isOver(await jobOf(this.#works, id))
+    const others = (await listWorkers(this.#cluster)).filter(({ name }) => !name.endsWith(`/${pid}`))
+    return others.some(({ jobs }) => jobs.some((job) => job.id === id)) || isOver(await jobOf(this.#cluster, id))
   }
 
-  #wait(mostMs: number): Promise<void> {
-    return sleep(this.#random() * mostMs)
+  #wait(maxMs: number): Promise<void> {
+    return sleep(this.#random() * maxMs)
   }
 
-  #tell(what: string): void {
-    this.told.push(`${((performance.now() - this.#began) / 1000).toFixed(1)} s: ${what}`)
+  #record(what: string): void {
+    this.faults.push(`${((performance.now() - this.#began) / 1000).toFixed(1)} s: ${what}`)
   }
 }
 
@@ -366,7 +366,7 @@ interface WorkerItem {
 }
 
 /** Workers as listed by the server, or none while the database is down. */
-function listWorkers({ server }: Works): Promise<readonly WorkerItem[]> {
+function listWorkers({ server }: Cluster): Promise<readonly WorkerItem[]> {
   // The type is that of the response of the route.
   return server.get('/api/workers').then(
     ({ items }) => items as readonly WorkerItem[],
@@ -375,10 +375,10 @@ function listWorkers({ server }: Works): Promise<readonly WorkerItem[]> {
 }
 
 /** Expects that only visits of lost processes are repeated: those under way, and none that was settled. */
-function expectFewRepeats({ fleet, saidBefore }: BusyWorks): void {
+function expectFewRepeats({ fleet, logBefore }: BusyCluster): void {
   for (const one of known) {
     const { origin } = one.site
-    const processes = fleet.log.slice(saidBefore.length).split(`the crawl of ${origin}/ was started`).length - 1
+    const processes = fleet.log.slice(logBefore.length).split(`the crawl of ${origin}/ was started`).length - 1
     // A repeated visit also repeats its request for a Markdown variant.
     const repeated = repeatedAt(one).filter((path) => !path.endsWith('.md'))
     expect(repeated.length, `${origin} in ${processes} processes: ${repeated}`).toBeLessThanOrEqual(
@@ -390,22 +390,22 @@ function expectFewRepeats({ fleet, saidBefore }: BusyWorks): void {
 test(`faults of ${WORKERS} workers and their database lose no page, and no site is requested too often`, {
   timeout: PATIENCE_MS,
 }, async () => {
-  const works = await beginReading()
-  const misfortune = new Misfortune(works, createRandom(seed))
+  const cluster = await startCrawls()
+  const injector = new FaultInjector(cluster, createRandom(seed))
   const isUnderWay = async () => known.every(({ site }) => site.requests.length > 2)
   await until(isUnderWay, Boolean)
   try {
-    for (let round = 0; round < ROUNDS; round++) await misfortune.befall()
-    await untilDone(works)
+    for (let round = 0; round < ROUNDS; round++) await injector.injectAll()
+    await untilDone(cluster)
     reportRequests()
-    // Otherwise the test has tested nothing.
-    expect(misfortune.told.join()).toMatch(/(?=.*freeze \d+ with [1-9])(?=.*kill both)(?=.*kill the database)/)
+    // Without these faults the test would prove nothing.
+    expect(injector.faults.join()).toMatch(/(?=.*freeze \d+ with [1-9])(?=.*kill both)(?=.*kill the database)/)
     expectPolite()
-    expectFewRepeats(works)
-    await expectSameContent(works)
-    await works.fleet.close('SIGTERM')
+    expectFewRepeats(cluster)
+    await expectSameContent(cluster)
+    await cluster.fleet.close('SIGTERM')
   } catch (cause) {
-    throw new Error(`with TEST_SEED=${seed}: ${misfortune.told.join(', ')}\n${works.fleet.log}`, { cause })
+    throw new Error(`with TEST_SEED=${seed}: ${injector.faults.join(', ')}\n${cluster.fleet.log}`, { cause })
   }
 })
 
@@ -422,17 +422,17 @@ test('a crawl that starts while its database is down waits for it', { timeout: P
     postgres.addressOf('postgres'),
   ]
   // The process stops when its stdin closes.
-  const child = spawn(process.execPath, [PROGRAM, ...args, '--allow-private=127.0.0.0/8'], { env: shop.environment })
+  const child = spawn(process.execPath, [PROGRAM, ...args, '--allow-private=127.0.0.0/8'], { env: sandbox.environment })
   closeLater(() => child.kill('SIGKILL'))
   const ended = once(child, 'exit')
-  let said = ''
+  let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (words: string) => {
-    said += words
+    stderr += words
   })
   await until(
-    async () => said,
+    async () => stderr,
     (words) => words.includes('retrying every 2 s'),
   )
   postgres.start()
-  expect(await ended, said).toEqual([0, null])
+  expect(await ended, stderr).toEqual([0, null])
 })

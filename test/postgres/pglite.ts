@@ -19,12 +19,12 @@ const MODULES = join(import.meta.dirname, '../../node_modules')
 /** An empty database. Creating one takes seconds, so the first is cached for later runs. */
 async function createEmpty(): Promise<PGlite> {
   const { version } = JSON.parse(readFileSync(join(MODULES, '@electric-sql/pglite/package.json'), 'utf8'))
-  const kept = join(MODULES, `.cache/pharos-pglite-${version}.tar`)
-  if (existsSync(kept)) return PGlite.create({ extensions: { vector }, loadDataDir: new Blob([readFileSync(kept)]) })
+  const cache = join(MODULES, `.cache/pharos-pglite-${version}.tar`)
+  if (existsSync(cache)) return PGlite.create({ extensions: { vector }, loadDataDir: new Blob([readFileSync(cache)]) })
   const db = await PGlite.create({ extensions: { vector } })
-  const unfinished = `${kept}.${process.pid}`
+  const unfinished = `${cache}.${process.pid}`
   writeFileSync(unfinished, await (await db.dumpDataDir('none')).bytes())
-  renameSync(unfinished, kept)
+  renameSync(unfinished, cache)
   return db
 }
 

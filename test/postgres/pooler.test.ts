@@ -11,8 +11,8 @@ async function open(mode: PoolMode) {
   return { name, address: await openPooler(addressOf(name), mode) }
 }
 
-/** Two processes crawl a source together, and a third reads the result. */
-async function use(address: string): Promise<void> {
+/** Lets two processes crawl a source together, and a third read the result. */
+async function crawlTogether(address: string): Promise<void> {
   const stores = [await openStore(address, 'one'), await openStore(address, 'two')] as const
   const [one, two] = stores
   await addSource(one, 'docs')
@@ -29,7 +29,7 @@ async function use(address: string): Promise<void> {
 
 describe('a library behind a pooler', () => {
   test('works if a connection keeps its session', async () => {
-    await use((await open('session')).address)
+    await crawlTogether((await open('session')).address)
   })
 
   test('is refused if a connection changes its session, and nothing is written', async () => {
@@ -51,6 +51,6 @@ describe('a library behind a pooler', () => {
   test('works with changing sessions if every session has the schema by default', async () => {
     const { name, address } = await open('transaction')
     await execute(`ALTER DATABASE ${name} SET search_path TO pharos`)
-    await use(address)
+    await crawlTogether(address)
   })
 })

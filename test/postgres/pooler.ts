@@ -17,26 +17,27 @@ interface Session {
 
 /**
  * Opens a pooler in front of the server at an address, and returns its own address. It assigns the session used last first, like PgBouncer,
- * or rotates sessions with `goRound`. It closes with the test.
+ * or rotates sessions with `isRotating`. It closes with the test.
  */
-export async function openPooler(address: string, mode: PoolMode, goRound = false): Promise<string> {
+export async function openPooler(address: string, mode: PoolMode, isRotating = false): Promise<string> {
   const free: Session[] = []
-  const beside = await openSocketProxy(address, (client, { sockets, server }) => {
+  const proxy = await openSocketProxy(address, (client, { sockets, server }) => {
     const keep = (socket: Socket) => {
       sockets.add(socket)
       return socket.on('error', () => undefined)
     }
     let session: Session | undefined
     keep(client)
-    client.once('data', (greeting) => {
+    client.once('data', (startup) => {
       client.write(Buffer.concat([AUTHENTICATED, MADE_UP_SESSION, READY]))
       client.on('data', async (data) => {
-        session ??= (goRound ? free.shift() : free.pop()) ?? (await openSession(keep(connect(server)), greeting, give))
+        session ??=
+          (isRotating ? free.shift() : free.pop()) ?? (await openSession(keep(connect(server)), startup, forward))
         session.client = client
         session.socket.write(data)
       })
     })
-    const give = (from: Session, data: Buffer) => {
+    const forward = (from: Session, data: Buffer) => {
       from.client?.write(data)
       if (mode === 'session' || !data.subarray(-READY.length).equals(READY)) return
       from.client?.emit('idle')
@@ -47,25 +48,25 @@ export async function openPooler(address: string, mode: PoolMode, goRound = fals
     })
     client.on('close', () => session?.socket.destroy())
   })
-  return beside.address
+  return proxy.address
 }
 
 /** Sends the startup message of a client to the server, and passes on its responses once it is ready. */
 async function openSession(
   socket: Socket,
-  greeting: Buffer,
-  give: (from: Session, data: Buffer) => void,
+  startup: Buffer,
+  forward: (from: Session, data: Buffer) => void,
 ): Promise<Session> {
   const session: Session = { socket, client: undefined }
-  socket.write(greeting)
+  socket.write(startup)
   await new Promise<void>((resolve) => {
-    const hear = (data: Buffer) => {
+    const onData = (data: Buffer) => {
       if (!data.subarray(-READY.length).equals(READY)) return
-      socket.off('data', hear)
+      socket.off('data', onData)
       resolve()
     }
-    socket.on('data', hear)
+    socket.on('data', onData)
   })
-  socket.on('data', (data) => give(session, data))
+  socket.on('data', (data) => forward(session, data))
   return session
 }

@@ -16,15 +16,15 @@ const PAGES = {
   '/blog': writePage('Blog'),
 }
 
-let shop: ProgramSandbox
+let sandbox: ProgramSandbox
 let site: LocalSite
 let address: string
 let file: string
 
 beforeAll(async () => {
   if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
-  shop = new ProgramSandbox()
-  file = shop.path('library.db')
+  sandbox = new ProgramSandbox()
+  file = sandbox.path('library.db')
   site = await LocalSite.open({ ...PAGES })
   site.pages.set('/docs/moved', new URL('/docs/install', site.origin))
   address = withPassword(await createLibrary())
@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await site?.close()
-  shop?.remove()
+  sandbox?.remove()
 })
 
 /** Adds a password to an address. The server needs none, but the program must never show it. */
@@ -43,7 +43,7 @@ function withPassword(plain: string, user = 'pharos'): string {
 /** Runs the program on a library, loopback allowed. `{}` stands for the origin of the site. */
 async function pharos(line: string, library = address): Promise<Outcome> {
   const args = line.split(' ').map((arg) => arg.replace('{}', site.origin))
-  const outcome = await shop.runInProcess(args, {
+  const outcome = await sandbox.runInProcess(args, {
     ...NO_BROWSER,
     PHAROS_LIBRARY: library,
     PHAROS_ALLOW_PRIVATE: '127.0.0.1',
@@ -53,16 +53,16 @@ async function pharos(line: string, library = address): Promise<Outcome> {
 }
 
 /** Runs a command on a library in PostgreSQL and on one in a file, and expects the same output except for the address. */
-async function onBoth(line: string, code = 0): Promise<string> {
+async function runOnBoth(line: string, code = 0): Promise<string> {
   const [one, other] = [await pharos(line), await pharos(line, file)]
-  expect(levelled(one)).toEqual(levelled(other))
+  expect(normalized(one)).toEqual(normalized(other))
   expect(one).toMatchObject({ code })
   return one.stdout
 }
 
 /** An outcome without locations, ids, times and measured values. */
-function levelled({ code, stdout, stderr }: Outcome): readonly unknown[] {
-  const level = (text: string) =>
+function normalized({ code, stdout, stderr }: Outcome): readonly unknown[] {
+  const normalize = (text: string) =>
     text
       .replaceAll(addressShown(), 'LIBRARY')
       .replaceAll(file, 'LIBRARY')
@@ -71,7 +71,7 @@ function levelled({ code, stdout, stderr }: Outcome): readonly unknown[] {
       .replace(/\((?:just now|\d+ ?s ago)\)/g, '(LATELY)')
       .replace(/(?<="elapsed_ms":)\d+/g, 'FIGURE')
       .replace(/\b\d+(?:\.\d+)? ?(?:m?s|kB|MB|pages\/s)\b/g, 'FIGURE')
-  return [code, level(stdout), level(stderr)]
+  return [code, normalize(stdout), normalize(stderr)]
 }
 
 function addressShown(): string {
@@ -107,38 +107,38 @@ async function dump(path: string): Promise<unknown> {
 
 describe('the program on a library in PostgreSQL', () => {
   test('crawls a site with the same result as into a file, and every command gives the same output', async () => {
-    const added = await onBoth('add {}/docs/ --name guide')
+    const added = await runOnBoth('add {}/docs/ --name guide')
     expect(added).toMatch(/^guide: 3 pages, \d+ chunks in the library\n/)
     expect(await dump(address)).toEqual(await dump(file))
 
-    expect(await onBoth('search kiln')).toContain('/docs/retry')
-    expect(await onBoth('search kiln --json')).toContain('/docs/retry')
-    expect(await onBoth('status --json')).toContain('"INDEXED"')
-    expect(await onBoth('list')).toContain('guide')
-    expect(await onBoth('explain guide {}/docs/broken')).toContain('not-found')
-    expect(await onBoth('read {}/docs/retry')).toContain('kiln')
-    expect(await onBoth('outline {}/docs/retry')).toContain('Retry')
+    expect(await runOnBoth('search kiln')).toContain('/docs/retry')
+    expect(await runOnBoth('search kiln --json')).toContain('/docs/retry')
+    expect(await runOnBoth('status --json')).toContain('"INDEXED"')
+    expect(await runOnBoth('list')).toContain('guide')
+    expect(await runOnBoth('explain guide {}/docs/broken')).toContain('not-found')
+    expect(await runOnBoth('read {}/docs/retry')).toContain('kiln')
+    expect(await runOnBoth('outline {}/docs/retry')).toContain('Retry')
 
     site.pages.set('/docs/retry', writePage('Retry', [], 'Wait for the anvil.'))
     site.pages.delete('/docs/install')
-    await onBoth('recrawl guide')
-    await onBoth('retry guide')
+    await runOnBoth('recrawl guide')
+    await runOnBoth('retry guide')
     expect(await dump(address)).toEqual(await dump(file))
-    expect(await onBoth('search anvil')).toContain('/docs/retry')
+    expect(await runOnBoth('search anvil')).toContain('/docs/retry')
 
-    await pharos(`pack guide --out ${shop.path('a.zip')}`)
-    await pharos(`pack guide --out ${shop.path('b.zip')}`, file)
-    expect(readFileSync(shop.path('a.zip')).equals(readFileSync(shop.path('b.zip')))).toBe(true)
+    await pharos(`pack guide --out ${sandbox.path('a.zip')}`)
+    await pharos(`pack guide --out ${sandbox.path('b.zip')}`, file)
+    expect(readFileSync(sandbox.path('a.zip')).equals(readFileSync(sandbox.path('b.zip')))).toBe(true)
 
-    await onBoth('remove guide')
-    expect(await onBoth('search anvil')).toBe('')
+    await runOnBoth('remove guide')
+    expect(await runOnBoth('search anvil')).toBe('')
     expect(await pharos('stats')).toMatchObject({ code: 0, stdout: expect.stringContaining(addressShown()) })
   })
 
   test('reads its address from the configuration file', async () => {
-    shop.write({ 'pharos.config.json': JSON.stringify({ library: address }) })
-    const { code, stdout } = await shop.runInProcess(['list', '--json'])
-    shop.write({ 'pharos.config.json': '{}' })
+    sandbox.write({ 'pharos.config.json': JSON.stringify({ library: address }) })
+    const { code, stdout } = await sandbox.runInProcess(['list', '--json'])
+    sandbox.write({ 'pharos.config.json': '{}' })
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ library: addressShown() })
   })
@@ -157,7 +157,7 @@ describe('the program on a library in PostgreSQL', () => {
     expect(stdout).toContain(`  library = ${addressShown()}`)
     const empty = withPassword(addressOf('postgres'))
     for (let i = 0; i < 2; i++) {
-      expect((await pharos('doctor', empty)).stdout).toContain('UTF8; the library will be made when it is needed')
+      expect((await pharos('doctor', empty)).stdout).toContain('UTF8; the library will be created when it is needed')
     }
   })
 
@@ -168,7 +168,7 @@ describe('the program on a library in PostgreSQL', () => {
     const newer = withPassword(await createLibrary())
     await execute('UPDATE pharos.schema_version SET version = 4000', newer)
     for (const [library, ...problems] of [
-      [ascii, 'expected a database with the encoding UTF8, got SQL_ASCII', 'got SQL_ASCII; make one with'],
+      [ascii, 'expected a database with the encoding UTF8, got SQL_ASCII', 'got SQL_ASCII; create one with'],
       [newer, 'was written by a newer Pharos (schema 4000', 'has schema 4000, '],
     ] as const) {
       const { code, stderr } = await pharos('list', library)
@@ -184,12 +184,12 @@ describe('the program on a library in PostgreSQL', () => {
     await execute(`CREATE ROLE guarded LOGIN PASSWORD 'another'`)
     const plain = addressOf('postgres')
     const cases: readonly (readonly [library: string, problem: string])[] = [
-      [withPassword(plain, 'guarded'), 'password authentication failed for user "guarded"; mend the user and'],
-      [plain.replace('pharos@', 'guarded@'), 'its server wants a password; give it with'],
-      [withPassword(plain, 'nobody'), 'role "nobody" does not exist; mend the user and'],
-      [withPassword(addressOf('absent')), 'database "absent" does not exist; make it with: createdb'],
+      [withPassword(plain, 'guarded'), 'password authentication failed for user "guarded"; correct the user and'],
+      [plain.replace('pharos@', 'guarded@'), 'the server requires a password; give it in'],
+      [withPassword(plain, 'nobody'), 'role "nobody" does not exist; correct the user and'],
+      [withPassword(addressOf('absent')), 'database "absent" does not exist; create it with: createdb'],
       [`postgres://pharos:${PASSWORD}@127.0.0.1:1/x`, 'does not answer: connect ECONNREFUSED 127.0.0.1:1'],
-      [`postgres://pharos:${PASSWORD}@/x?host=${shop.folder}`, 'does not answer: connect ENOENT'],
+      [`postgres://pharos:${PASSWORD}@/x?host=${sandbox.folder}`, 'does not answer: connect ENOENT'],
       [`postgres://pharos:a/${PASSWORD}@h/x`, 'expected an address such as postgres://user@host:5432/database'],
     ]
     for (const [library, problem] of cases) {
@@ -217,7 +217,7 @@ describe('a server on a library in PostgreSQL', () => {
     site.serve({ ...PAGES })
     const library = withPassword(await createLibrary())
     const settings = { ...NO_BROWSER, PHAROS_ALLOW_PRIVATE: '127.0.0.1' }
-    const server = await startServer(shop, ['--library', library], settings)
+    const server = await startServer(sandbox, ['--library', library], settings)
     try {
       expect(server.printed['library']).toBe(library.replace(`:${PASSWORD}`, ''))
       site.delayMs = 200
@@ -235,8 +235,8 @@ describe('a server on a library in PostgreSQL', () => {
         journalMode: expect.stringMatching(/^PostgreSQL \d+/),
         walAutocheckpoint: null,
       })
-      const left = await pharos('add {}/docs/install --name again --detach', library)
-      expect({ code: left.code, stderr: left.stderr }).toEqual({ code: 0, stderr: '' })
+      const detached = await pharos('add {}/docs/install --name again --detach', library)
+      expect({ code: detached.code, stderr: detached.stderr }).toEqual({ code: 0, stderr: '' })
       const dbPath = { startUrl: `${site.origin}/docs/`, dbPath: 'other.db' }
       expect((await server.ask('/api/crawl', json(dbPath))).status).toBe(400)
     } finally {
@@ -244,7 +244,7 @@ describe('a server on a library in PostgreSQL', () => {
     }
     const { stdout, stderr } = await server.ended
     expect(stdout + stderr).not.toContain(PASSWORD)
-    expect(readdirSync(shop.path('.local/share/pharos/postgres'), { recursive: true }).join()).not.toContain('.json')
+    expect(readdirSync(sandbox.path('.local/share/pharos/postgres'), { recursive: true }).join()).not.toContain('.json')
   })
 })
 

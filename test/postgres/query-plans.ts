@@ -14,30 +14,30 @@ export function recordPlans(sql: Sql): {
   /** How many statements were run. */
   count(): number
   /** Steps that scan a whole growing table. */
-  listWalks(): Promise<string[]>
+  listFullScans(): Promise<string[]>
   /** Indexes that are used. */
   listIndexes(): Promise<string[]>
 } {
-  const seen: string[] = []
-  const note = (text: string): string => {
-    seen.push(text)
+  const statements: string[] = []
+  const record = (text: string): string => {
+    statements.push(text)
     return text
   }
   const listSteps = async (): Promise<{ text: string; step: Step }[]> => {
     const steps: { text: string; step: Step }[] = []
-    for (const text of new Set(seen)) {
+    for (const text of new Set(statements)) {
       for (const step of await explain(sql, text)) steps.push({ text, step })
     }
     return steps
   }
   return {
     sql: {
-      all: (text, values) => sql.all(note(text), values),
-      get: (text, values) => sql.get(note(text), values),
-      run: (text, values) => sql.run(note(text), values),
+      all: (text, values) => sql.all(record(text), values),
+      get: (text, values) => sql.get(record(text), values),
+      run: (text, values) => sql.run(record(text), values),
     },
-    count: () => seen.length,
-    listWalks: async () =>
+    count: () => statements.length,
+    listFullScans: async () =>
       (await listSteps())
         .filter(({ step }) => step['Node Type'] === 'Seq Scan' && GROWING.test(step['Relation Name'] ?? ''))
         .map(({ step, text }) => `${step['Relation Name']}: ${text}`),

@@ -5,29 +5,29 @@ import { type Outcome, PROGRAM, ProgramSandbox } from '../e2e/program.ts'
 import { until } from '../e2e/server.ts'
 import { addressOf, createLibrary, execute } from './databases.ts'
 
-let shop: ProgramSandbox
+let sandbox: ProgramSandbox
 let site: LocalSite
 
 beforeAll(async () => {
-  shop = new ProgramSandbox()
+  sandbox = new ProgramSandbox()
   site = await LocalSite.open({ '/docs/': writePage('Guide', [], 'What a kiln is.') })
 })
 
 afterAll(async () => {
   await site?.close()
-  shop?.remove()
+  sandbox?.remove()
 })
 
 function pharos(address: string, ...args: string[]): Promise<Outcome> {
-  return shop.runInProcess(args, { PHAROS_LIBRARY: address, PHAROS_ALLOW_PRIVATE: '127.0.0.1' })
+  return sandbox.runInProcess(args, { PHAROS_LIBRARY: address, PHAROS_ALLOW_PRIVATE: '127.0.0.1' })
 }
 
 test('a detached crawl waits for any worker if there is no server, and status reports it correctly', async () => {
   const address = await createLibrary()
-  const left = await pharos(address, 'add', `${site.origin}/docs/`, '--name', 'guide', '--detach')
-  expect([left.code, left.stdout]).toEqual([0, expect.stringMatching(/^the crawl of guide is queued, as job /)])
-  expect(left.stdout).toContain('watch it with: pharos status guide')
-  expect(left.stderr).toBe('no worker is there to run the crawl that waits; start one with: pharos worker\n')
+  const detached = await pharos(address, 'add', `${site.origin}/docs/`, '--name', 'guide', '--detach')
+  expect([detached.code, detached.stdout]).toEqual([0, expect.stringMatching(/^the crawl of guide is queued, as job /)])
+  expect(detached.stdout).toContain('watch it with: pharos status guide')
+  expect(detached.stderr).toBe('no worker is running for the waiting crawl; start one with: pharos worker\n')
   expect((await pharos(address, 'status', 'guide')).stdout).toMatch(/^Job: \S+ is queued$/m)
   expect((await pharos(address, 'status')).stdout).toMatch(/^Workers: none\nWaiting: 1 crawl\n/m)
   const again = await pharos(address, 'recrawl', 'guide', '--detach')
@@ -39,7 +39,7 @@ test('a detached crawl waits for any worker if there is no server, and status re
   expect(flag).toMatchObject({ code: 2, stderr: expect.stringContaining('a setting of the worker that runs it') })
 
   const settings = { PHAROS_LIBRARY: address, PHAROS_ALLOW_PRIVATE: '127.0.0.1' }
-  const worker = shop.start(process.execPath, [PROGRAM, 'worker', '--json-logs', '--drain-time', '0s'], settings)
+  const worker = sandbox.start(process.execPath, [PROGRAM, 'worker', '--json-logs', '--drain-time', '0s'], settings)
   await until(
     async () => (await pharos(address, 'status', 'guide')).stdout,
     (text) => text.includes('Status: INDEXED'),
@@ -57,13 +57,13 @@ test('a password from the password file is used silently', async () => {
   await execute(
     `DO $$ BEGIN CREATE ROLE guarded LOGIN PASSWORD 'another'; EXCEPTION WHEN duplicate_object OR unique_violation THEN END $$`,
   )
-  shop.write({ pgpass: '*:*:*:guarded:another\n' })
-  chmodSync(shop.path('pgpass'), 0o600)
+  sandbox.write({ pgpass: '*:*:*:guarded:another\n' })
+  chmodSync(sandbox.path('pgpass'), 0o600)
   const environment = {
-    PGPASSFILE: shop.path('pgpass'),
+    PGPASSFILE: sandbox.path('pgpass'),
     PHAROS_LIBRARY: addressOf('postgres').replace('pharos@', 'guarded@'),
   }
-  const { stderr } = await shop.run(['list'], environment)
+  const { stderr } = await sandbox.run(['list'], environment)
   expect(stderr).toContain('GRANT CREATE ON DATABASE postgres TO guarded')
   expect(stderr.trim().split('\n')).toHaveLength(1)
 })
@@ -74,9 +74,9 @@ test('an invalid address creates no file, and copy names the wrong argument', as
     [['stats', '--library', 'mysql://me:secret@h/d'], '--library: expected a file, or an address'],
     [['copy', 'a.db', 'postgres:/me@h/d'], '<to>: expected a file, or an address'],
     [['copy', 'me@h/d', 'b.db'], '<from>: expected a file, or an address'],
-    [['list', '--library', `postgres://me@/d?host=${folder}&schem=x`], 'it has no parameter "schem"'],
+    [['list', '--library', `postgres://me@/d?host=${folder}&schem=x`], 'unknown parameter "schem"'],
   ] as const) {
-    const { code, stderr } = await shop.runInProcess(args)
+    const { code, stderr } = await sandbox.runInProcess(args)
     expect([args, code === 0, stderr]).toEqual([args, false, expect.stringContaining(problem)])
     expect(stderr).not.toContain('secret')
     if (args[0] === 'copy') expect(stderr).not.toContain('--library')

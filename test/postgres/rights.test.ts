@@ -10,22 +10,23 @@ import { addressOf, createDatabase, createLibrary, execute } from './databases.t
 
 const role = `colleague${process.pid}`
 
-/** The name of the database of an address, and the address as it is for another role. */
+/** The name of the database of an address. */
 const nameOf = (address: string) => /\/(\w+)\?/.exec(address)?.[1] ?? ''
-const as = (address: string, other: string) => address.replace('pharos@', `${other}@`)
+/** The same address for another role. */
+const forRole = (address: string, other: string) => address.replace('pharos@', `${other}@`)
 
 test('errors about missing rights name the GRANT statement', async () => {
   const address = await createLibrary()
-  const mine = as(address, role)
+  const mine = forRole(address, role)
   await execute(`CREATE ROLE ${role} LOGIN`)
   // The role may not use the schema.
-  const shut = {
+  const refusal = {
     code: 'LIBRARY_UNUSABLE',
     entry: { advice: expect.stringContaining(`GRANT USAGE ON SCHEMA "pharos" TO "${role}"`) },
   }
-  await expect(openDatabase(mine)).rejects.toMatchObject(shut)
+  await expect(openDatabase(mine)).rejects.toMatchObject(refusal)
   const inspector = await openInspector(mine)
-  await expect(inspector.inspect().finally(() => inspector.close())).rejects.toMatchObject(shut)
+  await expect(inspector.inspect().finally(() => inspector.close())).rejects.toMatchObject(refusal)
   // The role may read, but not write.
   await execute(`GRANT USAGE ON SCHEMA pharos TO ${role}`, nameOf(address))
   await execute(`GRANT SELECT ON ALL TABLES IN SCHEMA pharos TO ${role}`, nameOf(address))
@@ -53,7 +54,7 @@ test('errors about missing rights name the GRANT statement', async () => {
   // The role may not even connect.
   const closed = await createDatabase()
   await execute(`REVOKE CONNECT ON DATABASE ${closed} FROM PUBLIC`)
-  await expect(openDatabase(as(addressOf(closed), role))).rejects.toMatchObject({
+  await expect(openDatabase(forRole(addressOf(closed), role))).rejects.toMatchObject({
     code: 'LIBRARY_UNUSABLE',
     message: expect.stringContaining(`GRANT CONNECT ON DATABASE "${closed}" TO "${role}"`),
   })
@@ -66,7 +67,7 @@ test('errors about missing rights name the GRANT statement', async () => {
 
 test('the error about a missing database names the command that creates it', async () => {
   await expect(openDatabase(addressOf('absent'))).rejects.toMatchObject({
-    message: expect.stringContaining(`make it with: createdb -h ${inject('postgres')} -U pharos absent`),
+    message: expect.stringContaining(`create it with: createdb -h ${inject('postgres')} -U pharos absent`),
   })
 })
 
@@ -79,8 +80,8 @@ test('a server that requires an unknown password leaves no open connection', asy
   await sleep(100)
   const count = () => process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap').length
   const before = count()
-  await expect(openDatabase(as(addressOf('postgres'), 'guarded'))).rejects.toMatchObject({
-    message: expect.stringContaining('its server wants a password'),
+  await expect(openDatabase(forRole(addressOf('postgres'), 'guarded'))).rejects.toMatchObject({
+    message: expect.stringContaining('the server requires a password'),
   })
   await vi.waitFor(() => expect(count()).toBe(before), { timeout: 5000, interval: 50 })
 })

@@ -3,7 +3,7 @@ import { openLibrary } from '../../src/open-library.ts'
 import { describeRuns, fillWithNews } from '../analysis/runs.contract.ts'
 import { createFilled, createLibrary } from './databases.ts'
 
-describe('on PostgreSQL', () => {
+describe('analysis runs on PostgreSQL', () => {
   const open = (path: string) => openLibrary({ path, version: '0' })
   const creating = (hasPlaces: boolean) =>
     createFilled(async (address) => {

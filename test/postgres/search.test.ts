@@ -14,16 +14,16 @@ import { createRandom } from '../seeded.ts'
 import { createLibrary } from './databases.ts'
 
 const random = createRandom(11)
-const any = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
+const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
 const ENDINGS = ['', 's', 'ing', 'ed', 'er', 'tion']
 /** Stems that share beginnings, some in scripts without spaces. */
 const STEMS = Array.from({ length: 600 }, (_, i) =>
   i % 40 === 0
     ? `東京${String.fromCodePoint(0x4e00 + i)}`
-    : `${any(['con', 'pre', 'data', 'net', 'loc'])}${any(['nect', 'tect', 'base', 'work', 'al'])}${(i % 97).toString(36)}`,
+    : `${pick(['con', 'pre', 'data', 'net', 'loc'])}${pick(['nect', 'tect', 'base', 'work', 'al'])}${(i % 97).toString(36)}`,
 )
 /** A word by the law of Zipf: a few words are frequent, most are rare. */
-const word = (): string => `${STEMS[Math.floor(STEMS.length ** random()) - 1] ?? ''}${any(ENDINGS)}`
+const word = (): string => `${STEMS[Math.floor(STEMS.length ** random()) - 1] ?? ''}${pick(ENDINGS)}`
 const sentence = (length: number): string => Array.from({ length }, () => (random() < 0.1 ? 'the' : word())).join(' ')
 
 const SOURCES = ['docs', 'more', 'lost'] as const
@@ -37,16 +37,16 @@ interface WrittenPage {
 }
 
 /** A page with chunks of every kind. */
-function makePage(sourceId: string, path: string): WrittenPage {
+function createPage(sourceId: string, path: string): WrittenPage {
   const url = `https://${sourceId}.test${path}`
   const parts = Array.from({ length: CHUNKS }, (_, i) => {
     const text = sentence(10 + Math.floor(random() * 40))
     if (i % 5 === 1) return `\`\`\`js\n${text}\n${word()}()\n\`\`\``
     return i % 5 === 2 ? `\`${word()}.${word()}(x)\`\n\n[${text}](https://docs.test/)` : text
   })
-  const base = recordOf(url, parts.join('\n---\n'), { title: sentence(3), language: any(LANGUAGES) })
+  const base = recordOf(url, parts.join('\n---\n'), { title: sentence(3), language: pick(LANGUAGES) })
   const chunks = base.chunks.map((chunk, i): Chunk => {
-    const headingPath = [sentence(2), any(['Install', 'On Linux', word()])]
+    const headingPath = [sentence(2), pick(['Install', 'On Linux', word()])]
     return i % 7 === 3
       ? { ...chunk, headingPath, kind: 'python', symbol: `${word()}.${word()}` }
       : { ...chunk, headingPath }
@@ -73,15 +73,15 @@ async function revisit(
   await store.offer(sourceId, crawlId, [findOf(url)], 10)
   const request = { sourceId, limit: 1, now: 20, until: 1000, horizon: 1_000_000, isBreadthFirst: false }
   const [visit] = await store.lease(request)
-  if (visit?.key !== url) throw new Error(`${url} is not to be visited`)
+  if (visit?.key !== url) throw new Error(`${url} was not leased`)
   await store.settle({ visit, crawlId, now: 30, ...settled })
 }
 
 const PAGES = Array.from({ length: isLong ? 100 : 45 }, (_, i) =>
-  makePage(SOURCES[i % 3] ?? 'docs', `/${any(['guide', 'api'])}/${i}`),
+  createPage(SOURCES[i % 3] ?? 'docs', `/${pick(['guide', 'api'])}/${i}`),
 )
 const CHANGED = PAGES.filter((_, i) => i % 9 === 0).map(({ sourceId, url }) =>
-  makePage(sourceId, new URL(url).pathname),
+  createPage(sourceId, new URL(url).pathname),
 )
 
 function rename({ record }: WrittenPage, title: string): PageRecord {

@@ -75,7 +75,7 @@ export function startPostgres(further: readonly string[] = []): PostgresServer {
     addressOf: (database) => `postgres://pharos@/${database}?host=${folder}`,
     start,
     crash: () => {
-      // Like kill -9 of all its processes.
+      // SIGQUIT ends all processes of the server at once, as kill -9 would.
       process.kill(readPid(), 'SIGQUIT')
       for (let tries = 0; existsSync(join(data, 'postmaster.pid')) && tries < 500; tries++) {
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)

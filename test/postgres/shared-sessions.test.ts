@@ -35,7 +35,7 @@ test('shared sessions stay unchanged for other programs', async () => {
   const change = (host: string) => db.transaction((sql) => sql.run('INSERT INTO hosts (host) VALUES ($1)', [host]))
   await Promise.all(['a.test', 'b.test', 'c.test'].map(change))
   const set: unknown[] = []
-  // Each is given another session.
+  // Each client gets another session.
   for (let others = 0; others < 4; others++) {
     const other = await connect(address)
     await other.query('BEGIN')
@@ -45,10 +45,10 @@ test('shared sessions stay unchanged for other programs', async () => {
 })
 
 test('a shared session whose connection falls silent is dropped', async () => {
-  const way = await openLossyProxy(await openShared())
-  const db = await openDatabase(way.address, { probeDelayMs: 100 })
+  const proxy = await openLossyProxy(await openShared())
+  const db = await openDatabase(proxy.address, { probeDelayMs: 100 })
   closeLater(() => db.close())
-  way.dropAllData()
+  proxy.dropAllData()
   expect(await db.get('SELECT 1 AS one')).toEqual({ one: 1 })
   expect(await db.get('SELECT pg_sleep(0.5) IS NULL AS "isNull"')).toEqual({ isNull: false })
 })

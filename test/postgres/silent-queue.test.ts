@@ -10,10 +10,10 @@ const warn = () => undefined
 
 test('a worker whose connections pass no data any more gets its work over new ones', async () => {
   const address = await createLibrary()
-  const way = await openLossyProxy(address)
+  const proxy = await openLossyProxy(address)
   const [sender, worker] = [
     await openQueue({ ...parseConnectionAddress(address), warn }),
-    await openQueue({ ...parseConnectionAddress(way.address), connectMs: 2000, warn, queryTimeoutMs: 1500 }),
+    await openQueue({ ...parseConnectionAddress(proxy.address), connectMs: 2000, warn, queryTimeoutMs: 1500 }),
   ]
   closeLater(() => sender.close())
   closeLater(() => worker.close())
@@ -24,7 +24,7 @@ test('a worker whose connections pass no data any more gets its work over new on
       return true
     })
   })
-  way.dropAllData()
+  proxy.dropAllData()
   await sender.send('crawl', { id, key: 'a' })
   expect(await taken).toBe(id)
 })

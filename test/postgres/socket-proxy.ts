@@ -8,7 +8,7 @@ import { folderOf, SOCKET } from './server.ts'
 export interface SocketProxy {
   /** The address of the server through the proxy. */
   readonly address: string
-  /** Every socket that is to close with the test. */
+  /** The sockets that close with the test. */
   readonly sockets: Set<Socket>
   /** The socket of the server itself. */
   readonly server: string
@@ -17,21 +17,21 @@ export interface SocketProxy {
 /** Opens a proxy to the server at an address, with its socket in a subfolder of the folder of the server. It closes with the test. */
 export async function openSocketProxy(
   address: string,
-  onClient: (client: Socket, beside: SocketProxy) => void,
+  onClient: (client: Socket, proxy: SocketProxy) => void,
 ): Promise<SocketProxy> {
   const folder = folderOf(address)
-  const own = mkdtempSync(join(folder, 'way-'))
-  const beside: SocketProxy = {
-    address: address.replace(folder, own),
+  const proxyFolder = mkdtempSync(join(folder, 'proxy-'))
+  const proxy: SocketProxy = {
+    address: address.replace(folder, proxyFolder),
     sockets: new Set(),
     server: join(folder, SOCKET),
   }
-  const listener = createServer((client) => onClient(client, beside))
-  await new Promise<void>((resolve) => listener.listen(join(own, SOCKET), resolve))
+  const listener = createServer((client) => onClient(client, proxy))
+  await new Promise<void>((resolve) => listener.listen(join(proxyFolder, SOCKET), resolve))
   closeLater(async () => {
-    for (const socket of beside.sockets) socket.destroy()
+    for (const socket of proxy.sockets) socket.destroy()
     await new Promise((resolve) => listener.close(resolve))
-    rmSync(own, { recursive: true, force: true })
+    rmSync(proxyFolder, { recursive: true, force: true })
   })
-  return beside
+  return proxy
 }

@@ -69,9 +69,9 @@ test('the ledger needs as many statements for a visit as COSTS says', async () =
   }
   expect(visits.length).toBeGreaterThan(0)
   // A difference of one statement does not change the conclusions.
-  const said = (operation: Operation) => COSTS[operation].statements
-  const others = OPERATIONS.filter((operation) => Math.abs(counts[operation] - said(operation)) > TOLERANCE)
-  expect(others.map((operation) => `${operation}: ${counts[operation]}, not ${said(operation)}`)).toEqual([])
+  const expected = (operation: Operation) => COSTS[operation].statements
+  const differing = OPERATIONS.filter((operation) => Math.abs(counts[operation] - expected(operation)) > TOLERANCE)
+  expect(differing.map((operation) => `${operation}: ${counts[operation]}, not ${expected(operation)}`)).toEqual([])
 })
 
 function requestAt(now: number): LeaseRequest {

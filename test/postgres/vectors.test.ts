@@ -17,7 +17,7 @@ async function createOwnLibrary(): Promise<string> {
 
 describe('the vectors of the PostgreSQL store', () => {
   describeVectors(async () => openPostgresStore(await createOwnLibrary()))
-  describeSharedVectors(createLibrary, (place) => openPostgresStore(place))
+  describeSharedVectors(createLibrary, (address) => openPostgresStore(address))
 
   test('are counted without reading them or their chunks', async () => {
     const address = await createLibrary()
@@ -33,7 +33,7 @@ describe('the vectors of the PostgreSQL store', () => {
     )
     for (const visit of await lease(store, 'docs', NOW)) await settle(store, visit)
     const [first, second] = await vectors.listMissing(2)
-    if (first === undefined || second === undefined) throw new Error('no chunks are there')
+    if (first === undefined || second === undefined) throw new Error('there are no chunks')
     const space = { model: 'm', fingerprint: 'f', dimensions: 2 }
     await vectors.write(space, [{ ...first, vector: new Float32Array([1, 0]) }])
     await vectors.refuse(space, [{ ...second, problem: 'p' }])

@@ -20,7 +20,7 @@ import { openSite, page, type Site } from '../sites/site.ts'
 import { createLibrary } from './databases.ts'
 import { foundAddressOf } from './ledgers.ts'
 import { startPostgres } from './server.ts'
-import { until as untilLate } from './until.ts'
+import { until as untilWithin } from './until.ts'
 
 const COUNT = 16
 
@@ -36,16 +36,16 @@ function writeSite(count: number): Record<string, string> {
   }
 }
 
-let shop: ProgramSandbox
+let sandbox: ProgramSandbox
 
 beforeAll(() => {
   if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
-  shop = new ProgramSandbox()
+  sandbox = new ProgramSandbox()
 })
 
-afterAll(() => shop?.remove())
+afterAll(() => sandbox?.remove())
 
-function killIfThere(pid: number, signal: NodeJS.Signals): void {
+function killIfRunning(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {
@@ -55,14 +55,14 @@ function killIfThere(pid: number, signal: NodeJS.Signals): void {
 
 /** Polls until a result is right, because processes may start slowly. */
 function until<T>(ask: () => Promise<T>, isRight: (answer: T) => boolean): Promise<T> {
-  return untilLate(ask, isRight, 120_000)
+  return untilWithin(ask, isRight, 120_000)
 }
 
 interface WorkerProcess {
   readonly pid: number
   readonly ended: Promise<Outcome>
   /** Log output of the worker so far. */
-  said(): string
+  log(): string
 }
 
 function settings(address: string): Record<string, string> {
@@ -86,7 +86,7 @@ class Stage {
   }
 
   /** Several sites at addresses of this machine, with some pages each. */
-  async openFarm(hosts: number, paths: readonly string[], delayMs: number): Promise<readonly Site[]> {
+  async openSites(hosts: number, paths: readonly string[], delayMs: number): Promise<readonly Site[]> {
     const sites: Site[] = []
     for (let host = 1; host <= hosts; host++) {
       const answer = (path: string) => ({ delayMs, body: page(`Page ${path} of host ${host}`, ['/']) })
@@ -100,29 +100,29 @@ class Stage {
 
   startWorker(address: string, flags: readonly string[] = []): WorkerProcess {
     const args = [PROGRAM, 'worker', '--json', ...flags]
-    const { child, ended } = shop.start(process.execPath, args, settings(address))
+    const { child, ended } = sandbox.start(process.execPath, args, settings(address))
     let text = ''
-    const hear = (data: string) => {
+    const append = (data: string) => {
       text += data
     }
-    child.stdout.on('data', hear)
-    child.stderr.on('data', hear)
+    child.stdout.on('data', append)
+    child.stderr.on('data', append)
     const pid = child.pid ?? 0
     this.#later(async () => {
-      killIfThere(pid, 'SIGKILL')
+      killIfRunning(pid, 'SIGKILL')
       await ended
     })
-    return { pid, ended, said: () => text }
+    return { pid, ended, log: () => text }
   }
 
-  openDesk(address: string): Promise<Desk> {
-    return createDesk(address, this.#later)
+  openClient(address: string): Promise<TestClient> {
+    return createClient(address, this.#later)
   }
 
   async serve(address: string): Promise<ServerProcess> {
-    const server = await startServer(shop, ['--library', address], settings(address))
+    const server = await startServer(sandbox, ['--library', address], settings(address))
     this.#later(async () => {
-      killIfThere(server.pid, 'SIGTERM')
+      killIfRunning(server.pid, 'SIGTERM')
       await server.ended
     })
     return server
@@ -130,7 +130,7 @@ class Stage {
 }
 
 /** The view of a client that requests crawls: the same as a server, inside the test process. */
-interface Desk {
+interface TestClient {
   readonly dispatcher: Dispatcher
   readonly library: OpenLibrary
   /** Waits until a job is in the wanted state, wherever it runs. */
@@ -142,14 +142,14 @@ interface Desk {
   countPages(): Promise<number>
 }
 
-async function createDesk(address: string, later: (work: () => Promise<void>) => void): Promise<Desk> {
+async function createClient(address: string, later: (work: () => Promise<void>) => void): Promise<TestClient> {
   const library = await openLibrary({ path: address, version: '0' })
   later(() => library.close())
   const { workers, clock, store } = library
   if (workers === undefined) throw new Error('there are no workers')
   const queue = await openQueue({ ...parseConnectionAddress(address), warn: () => undefined })
   later(() => queue.close())
-  const log = workers.logOf('desk')
+  const log = workers.logOf('client')
   const dispatcher = createSharedDispatcher({
     ...{ feed: createFeed({ epoch: 'e1', clock }), clock, newId: randomUUID, jobLog: async () => log },
     ...{ workers: async () => workers, queue: async () => queue },
@@ -188,7 +188,7 @@ async function createDesk(address: string, later: (work: () => Promise<void>) =>
 }
 
 /** A request to crawl a site with the given concurrency. */
-function orderOf({ origin }: LocalSite, concurrency: number): CrawlRequest {
+function crawlRequestOf({ origin }: LocalSite, concurrency: number): CrawlRequest {
   const url = `${origin}/docs/`
   return { url, args: [url, `--concurrency=${concurrency}`] }
 }
@@ -205,12 +205,12 @@ async function workersOf(server: ServerProcess): Promise<readonly WorkerItem[]> 
 const jobOf = (server: ServerProcess, id: unknown) => server.get(`/api/crawls/${String(id)}`)
 
 test('a worker on a library in a file explains the alternatives', async () => {
-  const outcome = await shop.runInProcess(['worker', '--library', shop.path('library.db')])
+  const outcome = await sandbox.runInProcess(['worker', '--library', sandbox.path('library.db')])
   expect(outcome).toMatchObject({ code: 2, stdout: '' })
   expect(outcome.stderr).toContain('workers need a library in PostgreSQL')
   expect(outcome.stderr).toContain('pharos serve')
   expect(outcome.stderr).toContain('pharos copy')
-  const served = await shop.runInProcess(['serve', '--workers', '0', '--library', shop.path('library.db')])
+  const served = await sandbox.runInProcess(['serve', '--workers', '0', '--library', sandbox.path('library.db')])
   expect(served).toMatchObject({ code: 2 })
   expect(served.stderr).toContain('--workers 0 needs a library in PostgreSQL')
 })
@@ -222,17 +222,17 @@ test.concurrent('another worker replaces a killed one, and nothing is lost', { t
   const stage = new Stage(context)
   const site = await stage.openSite(COUNT, 300)
   const address = await createLibrary()
-  const desk = await stage.openDesk(address)
+  const client = await stage.openClient(address)
   // The next worker takes the waiting job.
-  const { id } = await desk.dispatcher.enqueue(orderOf(site, 2))
+  const { id } = await client.dispatcher.enqueue(crawlRequestOf(site, 2))
   const first = stage.startWorker(address)
-  await desk.untilVisited(id, 2)
+  await client.untilVisited(id, 2)
   const next = stage.startWorker(address)
-  expect(await desk.pidOf(id)).toBe(first.pid)
+  expect(await client.pidOf(id)).toBe(first.pid)
   process.kill(first.pid, 'SIGKILL')
-  expect(await desk.untilEnded(id)).toMatchObject({ status: 'done', problem: null })
-  expect(next.said()).toContain('is done')
-  expect(await desk.countPages()).toBe(COUNT + 1)
+  expect(await client.untilEnded(id)).toMatchObject({ status: 'done', problem: null })
+  expect(next.log()).toContain('is done')
+  expect(await client.countPages()).toBe(COUNT + 1)
   // Only requests under way at the kill are repeated.
   const twice = site.requests.filter(({ path }, i) => site.requests.findIndex((one) => one.path === path) < i)
   expect(twice.filter(({ path }) => path.startsWith('/docs/p')).length).toBeLessThanOrEqual(4)
@@ -245,33 +245,33 @@ test.concurrent('a frozen worker loses its jobs, and disturbs no other when it r
   // One crawl ends before the next worker takes it over, the other does not.
   const sites = [await stage.openSite(3, 100), await stage.openSite(COUNT, 1200)] as const
   const address = await createLibrary()
-  const desk = await stage.openDesk(address)
+  const client = await stage.openClient(address)
   const [short, long] = [
-    await desk.dispatcher.enqueue(orderOf(sites[0], 1)),
-    await desk.dispatcher.enqueue(orderOf(sites[1], 1)),
+    await client.dispatcher.enqueue(crawlRequestOf(sites[0], 1)),
+    await client.dispatcher.enqueue(crawlRequestOf(sites[1], 1)),
   ]
   const frozen = stage.startWorker(address, ['--max-crawls', '2'])
-  for (const { id } of [short, long]) await desk.untilJob(id, ({ crawlId }) => crawlId !== null)
+  for (const { id } of [short, long]) await client.untilJob(id, ({ crawlId }) => crawlId !== null)
   process.kill(frozen.pid, 'SIGSTOP')
   const next = stage.startWorker(address, ['--max-crawls', '2'])
   for (const { id } of [short, long]) {
     await until(
-      async () => next.said(),
-      (said) => said.includes(id),
+      async () => next.log(),
+      (log) => log.includes(id),
     )
   }
-  const before = frozen.said()
+  const before = frozen.log()
   process.kill(frozen.pid, 'SIGCONT')
   for (const { id } of [short, long]) {
-    expect(await desk.untilEnded(id)).toMatchObject({ status: 'done', problem: null })
+    expect(await client.untilEnded(id)).toMatchObject({ status: 'done', problem: null })
   }
   process.kill(frozen.pid, 'SIGTERM')
   await frozen.ended
-  expect(frozen.said().slice(before.length)).not.toMatch(/is done|failed/)
-  expect(await desk.countPages()).toBe(4 + COUNT + 1)
+  expect(frozen.log().slice(before.length)).not.toMatch(/is done|failed/)
+  expect(await client.countPages()).toBe(4 + COUNT + 1)
   // Neither was crawled twice.
-  for (const source of await desk.library.store.listSources()) {
-    expect(await desk.library.store.listCrawls(source.id, 9)).toMatchObject([{ kind: 'add', state: 'completed' }])
+  for (const source of await client.library.store.listSources()) {
+    expect(await client.library.store.listCrawls(source.id, 9)).toMatchObject([{ kind: 'add', state: 'completed' }])
   }
 })
 
@@ -281,16 +281,16 @@ test.concurrent('a worker that is told to stop takes nothing new, and leaves its
   const stage = new Stage(context)
   const site = await stage.openSite(COUNT, 300)
   const address = await createLibrary()
-  const desk = await stage.openDesk(address)
+  const client = await stage.openClient(address)
   const first = stage.startWorker(address, ['--drain-time', '300ms'])
-  const { id } = await desk.dispatcher.enqueue(orderOf(site, 2))
-  await desk.untilVisited(id, 2)
+  const { id } = await client.dispatcher.enqueue(crawlRequestOf(site, 2))
+  await client.untilVisited(id, 2)
   process.kill(first.pid, 'SIGTERM')
   expect(await first.ended).toMatchObject({ code: 0 })
-  expect(await desk.untilJob(id, () => true)).toMatchObject({ status: 'queued' })
+  expect(await client.untilJob(id, () => true)).toMatchObject({ status: 'queued' })
   stage.startWorker(address)
-  expect(await desk.untilEnded(id)).toMatchObject({ status: 'done', problem: null })
-  expect(await desk.countPages()).toBe(COUNT + 1)
+  expect(await client.untilEnded(id)).toMatchObject({ status: 'done', problem: null })
+  expect(await client.countPages()).toBe(COUNT + 1)
 })
 
 test.concurrent('two servers with workers share the jobs, and one resumes those that the other leaves', {
@@ -318,19 +318,19 @@ test.concurrent('two servers with workers share the jobs, and one resumes those 
   const metrics = await (await one.ask('/metrics')).text()
   expect(metrics).toMatch(/^pharos_workers 2$/m)
   expect(metrics).toMatch(/^pharos_worker_visits_total\{worker="[^"]+\/\d+\/[\da-f]{8}"\} \d+$/m)
-  const [gone, stays] = worker?.name.endsWith(`/${one.pid}`) === true ? [one, other] : [other, one]
+  const [gone, remaining] = worker?.name.endsWith(`/${one.pid}`) === true ? [one, other] : [other, one]
   gone.kill('SIGTERM')
   await gone.ended
   const ended = await until(
-    () => jobOf(stays, jobId),
+    () => jobOf(remaining, jobId),
     (job) => job['status'] !== 'running' && job['status'] !== 'queued',
   )
   expect(ended).toMatchObject({ status: 'done', problem: null })
 
   // Workers run analyses too.
-  const { runId } = await stays.post('/api/analysis/start')
+  const { runId } = await remaining.post('/api/analysis/start')
   const run = await until(
-    () => stays.get(`/api/analysis/${String(runId)}`),
+    () => remaining.get(`/api/analysis/${String(runId)}`),
     (answer) => JSON.stringify(answer).includes('"completed"'),
   )
   expect(JSON.stringify(run)).toContain(`"pages":${COUNT + 1}`)
@@ -347,39 +347,39 @@ test.concurrent('a worker that cannot reach its database waits, reports it, and 
   postgres.crash()
   const worker = stage.startWorker(address)
   await until(
-    async () => worker.said(),
-    (said) => said.includes('retrying every 2 s'),
+    async () => worker.log(),
+    (log) => log.includes('retrying every 2 s'),
   )
   postgres.start()
   await until(
-    async () => worker.said(),
-    (said) => said.includes('"maxCrawls":1'),
+    async () => worker.log(),
+    (log) => log.includes('"maxCrawls":1'),
   )
-  const desk = await stage.openDesk(address)
-  const { id } = await desk.dispatcher.enqueue(orderOf(site, 1))
-  await desk.untilVisited(id, 1)
-  await desk.dispatcher.pause(id)
+  const client = await stage.openClient(address)
+  const { id } = await client.dispatcher.enqueue(crawlRequestOf(site, 1))
+  await client.untilVisited(id, 1)
+  await client.dispatcher.pause(id)
   await until(
-    async () => desk.dispatcher.find(id)?.progress,
+    async () => client.dispatcher.find(id)?.progress,
     (progress) => progress?.paused === true && progress.currentDownloadsCount === 0,
   )
   // The checkpoint makes sure that committed data is on disk, because this server does not wait for the disk.
   await execute(address, 'CHECKPOINT')
   postgres.crash()
   await until(
-    async () => worker.said(),
-    (said) => said.includes('the library cannot be reached, which is tried again'),
+    async () => worker.log(),
+    (log) => log.includes('the library cannot be reached; retrying'),
   )
   postgres.start()
   await until(
     () =>
       Promise.resolve(id)
-        .then(desk.dispatcher.resume)
+        .then(client.dispatcher.resume)
         .catch(() => false),
     (isResumed) => isResumed,
   )
-  expect(await desk.untilEnded(id)).toMatchObject({ status: 'done', problem: null })
-  expect(await desk.countPages()).toBe(COUNT + 1)
+  expect(await client.untilEnded(id)).toMatchObject({ status: 'done', problem: null })
+  expect(await client.countPages()).toBe(COUNT + 1)
   process.kill(worker.pid, 'SIGTERM')
   expect(await worker.ended).toMatchObject({ code: 0 })
 })
@@ -396,36 +396,36 @@ test.concurrent('an idle worker joins a crawl that has free hosts', {
 }, async ({ expect, ...context }) => {
   const stage = new Stage(context)
   const paths = Array.from({ length: 8 }, (_, at) => `/${at}`)
-  const sites = await stage.openFarm(6, paths, 600)
+  const sites = await stage.openSites(6, paths, 600)
   const address = await createLibrary()
-  const desk = await stage.openDesk(address)
-  const source = await plant(desk.library, sites, paths)
+  const client = await stage.openClient(address)
+  const source = await addWithSeeds(client.library, sites, paths)
   const flags = ['--hosts', '2', '--concurrency', '2']
   const workers = [stage.startWorker(address, flags), stage.startWorker(address, flags)]
   await until(
-    async () => workers.every(({ said }) => said().includes('"maxCrawls":1')),
-    (areThere) => areThere,
+    async () => workers.every(({ log }) => log().includes('"maxCrawls":1')),
+    (areReady) => areReady,
   )
-  const { id } = await desk.dispatcher.enqueue(await createSourceRequest(desk.library, source, { kind: 'recrawl' }))
-  expect(await desk.untilEnded(id)).toMatchObject({ status: 'done', problem: null })
+  const { id } = await client.dispatcher.enqueue(await createSourceRequest(client.library, source, { kind: 'recrawl' }))
+  expect(await client.untilEnded(id)).toMatchObject({ status: 'done', problem: null })
   const pages = sites.length * paths.length + 1
-  expect(await desk.countPages()).toBe(pages)
-  expect(workers.map(({ said }) => said()).join('')).toContain('helps with the crawl of')
+  expect(await client.countPages()).toBe(pages)
+  expect(workers.map(({ log }) => log()).join('')).toContain('joined the crawl of')
   // Each worker has counted its own visits.
   const visits = await until(
-    async () => ((await desk.library.workers?.list()) ?? []).map((worker) => worker.visits),
+    async () => ((await client.library.workers?.list()) ?? []).map((worker) => worker.visits),
     (each) => each.reduce((sum, count) => sum + count, 0) >= pages,
   )
   expect(Math.min(...visits)).toBeGreaterThan(0)
   expect(visits.reduce((sum, count) => sum + count, 0)).toBe(pages)
   for (const { requests } of sites) {
-    const asked = requests.filter(({ status }) => status === 200).map(({ path }) => path)
-    expect(asked.length).toBe(new Set(asked).size)
+    const requestedPaths = requests.filter(({ status }) => status === 200).map(({ path }) => path)
+    expect(requestedPaths.length).toBe(new Set(requestedPaths).size)
   }
 })
 
 /** Records a source with addresses of many hosts as seeds. */
-async function plant(library: OpenLibrary, sites: readonly Site[], paths: readonly string[]): Promise<Source> {
+async function addWithSeeds(library: OpenLibrary, sites: readonly Site[], paths: readonly string[]): Promise<Source> {
   const source = await addSource(library, { url: `${sites[0]?.origin}/` })
   const finds = sites.flatMap(({ origin }) =>
     paths.map((path) => {

@@ -3,7 +3,7 @@ import { byWeight } from '../../src/store/common/slots.ts'
 import type { AddressGroup } from './world.ts'
 
 interface Entry {
-  readonly lot: AddressGroup
+  readonly group: AddressGroup
   readonly first: Candidate
 }
 
@@ -17,25 +17,25 @@ export class AddressGroupQueue {
     return this.#current.size
   }
 
-  has(lot: AddressGroup): boolean {
-    return this.#current.has(lot)
+  has(group: AddressGroup): boolean {
+    return this.#current.has(group)
   }
 
-  add(lot: AddressGroup, first: Candidate): void {
+  add(group: AddressGroup, first: Candidate): void {
     const entries = this.#entries
-    const entry = { lot, first }
-    this.#current.set(lot, entry)
-    let place = entries.push(entry) - 1
-    while (place > 0) {
-      const above = (place - 1) >> 1
-      if (!this.#isBefore(place, above)) return
-      this.#swap(place, above)
-      place = above
+    const entry = { group, first }
+    this.#current.set(group, entry)
+    let index = entries.push(entry) - 1
+    while (index > 0) {
+      const parent = (index - 1) >> 1
+      if (!this.#isBefore(index, parent)) return
+      this.#swap(index, parent)
+      index = parent
     }
   }
 
-  remove(lot: AddressGroup): void {
-    this.#current.delete(lot)
+  remove(group: AddressGroup): void {
+    this.#current.delete(group)
   }
 
   /** Removes and returns the first group. */
@@ -43,9 +43,9 @@ export class AddressGroupQueue {
     for (;;) {
       const entry = this.#takeEntry()
       if (entry === undefined) return undefined
-      if (this.#current.get(entry.lot) !== entry) continue
-      this.#current.delete(entry.lot)
-      return entry.lot
+      if (this.#current.get(entry.group) !== entry) continue
+      this.#current.delete(entry.group)
+      return entry.group
     }
   }
 
@@ -53,13 +53,13 @@ export class AddressGroupQueue {
     const entries = this.#entries
     if (entries.length > 1) this.#swap(0, entries.length - 1)
     const taken = entries.pop()
-    let place = 0
+    let index = 0
     for (;;) {
-      let first = place
-      for (const below of [2 * place + 1, 2 * place + 2]) if (this.#isBefore(below, first)) first = below
-      if (first === place) return taken
-      this.#swap(place, first)
-      place = first
+      let first = index
+      for (const child of [2 * index + 1, 2 * index + 2]) if (this.#isBefore(child, first)) first = child
+      if (first === index) return taken
+      this.#swap(index, first)
+      index = first
     }
   }
 

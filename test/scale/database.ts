@@ -56,8 +56,9 @@ export class SimulatedDatabase {
     robots: 0,
     touch: 0,
   }
-  /** Milliseconds that operations waited for a core, and for their source. */
+  /** Milliseconds that operations waited for a core. */
   waitedForCoreMs = 0
+  /** Milliseconds that operations waited for the lock of their source. */
   waitedForSourceMs = 0
   readonly #time: SimulatedTime
   readonly #settings: DatabaseSettings
@@ -89,19 +90,19 @@ export class SimulatedDatabase {
     }
     const waiting = this.#sources.get(source)
     if (waiting === undefined) this.#sources.set(source, [])
-    if (waiting === undefined) this.#beginAlone(cost, source, now, done)
+    if (waiting === undefined) this.#beginExclusive(cost, source, now, done)
     else waiting.push({ cost, since: now, done })
   }
 
   /** Starts an operation that holds the lock of its source, and passes the lock to the next one afterwards. */
-  #beginAlone(cost: Cost, source: string, moment: number, done: () => void): void {
+  #beginExclusive(cost: Cost, source: string, moment: number, done: () => void): void {
     const end = this.#begin(cost, moment)
     this.#time.at(end, () => {
       const next = this.#sources.get(source)?.shift()
       if (next === undefined) this.#sources.delete(source)
       else {
         this.waitedForSourceMs += end - next.since
-        this.#beginAlone(next.cost, source, end, next.done)
+        this.#beginExclusive(next.cost, source, end, next.done)
       }
       done()
     })

@@ -22,10 +22,10 @@ class LeanCrawl implements RunningCrawl {
   readonly #pacer: Pacer
   readonly #robots: RobotsRules
   /** Hosts whose robots.txt is known. */
-  readonly #met = new Set<string>()
+  readonly #knownHosts = new Set<string>()
   #ready: Visit[] = []
   #inFlight = 0
-  #isAsking = false
+  #isLeasing = false
   #isStopped = false
   #end: () => void = () => undefined
 
@@ -38,26 +38,28 @@ class LeanCrawl implements RunningCrawl {
     }
     const pacer = new Pacer({ ledger, clock, random, limits: DEFAULT_CRAWL_LIMITS })
     this.#pacer = pacer
-    const fetcher = { fetch: ({ url }: { readonly url: string }, leave: SendPermit) => this.#fetch(url, leave, false) }
+    const fetcher = {
+      fetch: ({ url }: { readonly url: string }, permit: SendPermit) => this.#fetch(url, permit, false),
+    }
     const fetchResource = createResourceFetcher({ fetcher, pacer })
     this.#robots = new RobotsRules({ fetchResource, ledger, clock, setDelay: pacer.setDelay })
     this.done = new Promise((resolve) => {
       this.#end = resolve
     })
-    this.#goOn()
+    this.#continue()
   }
 
   stop(): void {
     this.#isStopped = true
-    this.#goOn()
+    this.#continue()
   }
 
   /** Starts as many visits as the concurrency allows, each at its slot, and leases more when none is left. */
-  #goOn(): void {
+  #continue(): void {
     const { time, visits, deliver } = this.#parts
     if (this.#isStopped) {
       void this.#parts.visitLedger.release(this.#ready.splice(0))
-      if (this.#inFlight === 0 && !this.#isAsking) this.#end()
+      if (this.#inFlight === 0 && !this.#isLeasing) this.#end()
       return
     }
     while (this.#inFlight < visits) {
@@ -67,12 +69,12 @@ class LeanCrawl implements RunningCrawl {
       if (visit.notBefore <= time.now) void this.#visit(visit)
       else time.at(visit.notBefore, () => deliver(() => void this.#visit(visit)))
     }
-    if (this.#inFlight < visits && !this.#isAsking) void this.#ask()
+    if (this.#inFlight < visits && !this.#isLeasing) void this.#leaseVisits()
   }
 
-  async #ask(): Promise<void> {
+  async #leaseVisits(): Promise<void> {
     const { time, visitLedger, visits, hosts, source, deliver } = this.#parts
-    this.#isAsking = true
+    this.#isLeasing = true
     const { now } = time
     const leased = await visitLedger.lease({
       sourceId: source,
@@ -95,36 +97,36 @@ class LeanCrawl implements RunningCrawl {
       const waitMs = Math.min(Math.max((nextAt ?? Infinity) - time.now, MIN_POLL_INTERVAL_MS), MAX_POLL_INTERVAL_MS)
       await new Promise<void>((resolve) => time.at(time.now + waitMs, () => deliver(resolve)))
     }
-    this.#isAsking = false
-    this.#goOn()
+    this.#isLeasing = false
+    this.#continue()
   }
 
   async #visit(visit: Visit): Promise<void> {
     const { visitLedger, source: crawlId, time } = this.#parts
     const { host, url, notBefore, lease } = visit
-    if (!this.#met.has(host)) await this.#meet(visit)
-    const turn = this.#met.has(host) ? await this.#pacer.enterSlot(host, notBefore, undefined, lease) : 'later'
-    const outcome = typeof turn === 'string' ? undefined : await this.#fetch(url, turn, true)
+    if (!this.#knownHosts.has(host)) await this.#readRobots(visit)
+    const permit = this.#knownHosts.has(host) ? await this.#pacer.enterSlot(host, notBefore, undefined, lease) : 'later'
+    const outcome = typeof permit === 'string' ? undefined : await this.#fetch(url, permit, true)
     if (outcome === undefined || isUnsent(outcome)) await visitLedger.release([visit])
     else await visitLedger.settle({ visit, crawlId, now: time.now, ...this.#conclude(visit, outcome) })
     this.#inFlight--
-    this.#goOn()
+    this.#continue()
   }
 
   /** Reads robots.txt, which may contain a Crawl-delay. */
-  async #meet({ host, url }: Visit): Promise<void> {
+  async #readRobots({ host, url }: Visit): Promise<void> {
     const permission = await this.#robots.judge(url)
-    if (permission.allowed) this.#met.add(host)
+    if (permission.allowed) this.#knownHosts.add(host)
   }
 
-  async #fetch(url: string, leave: SendPermit, isPage: boolean): Promise<FetchOutcome> {
+  async #fetch(url: string, permit: SendPermit, isPage: boolean): Promise<FetchOutcome> {
     const { time, fetcher } = this.#parts
-    let askedAt = time.now
-    const outcome = await this.#pacer.send(leave, (isInTime) => {
-      askedAt = time.now
+    let sentAt = time.now
+    const outcome = await this.#pacer.send(permit, (isInTime) => {
+      sentAt = time.now
       return fetcher.fetch({ url, isInTime })
     })
-    if (!isUnsent(outcome)) await this.#pacer.noteOutcome(url, outcome, askedAt, isPage)
+    if (!isUnsent(outcome)) await this.#pacer.noteOutcome(url, outcome, sentAt, isPage)
     return outcome
   }
 

@@ -8,11 +8,11 @@ import { faultAt, type SimulatedHost, type World } from './world.ts'
 export interface Breach {
   readonly host: string
   readonly at: number
-  /**
-   * Milliseconds since the previous request and the required minimum, or how early the request came within a pause that the host asked for.
-   */
+  /** `pause`: too soon after the previous request. `patience`: while the host had asked to wait. */
   readonly kind: 'pause' | 'patience'
+  /** Milliseconds since the previous request, or since the host asked to wait. */
   readonly gapMs: number
+  /** The required minimum of `gapMs`. */
   readonly leastMs: number
 }
 
@@ -32,7 +32,7 @@ export interface NetworkStats {
   tooLate: number
 }
 
-const SLACK_ENDS = [25, 50, 100, 200]
+const SLACK_LIMITS = [25, 50, 100, 200]
 /** Maximum number of breaches that are listed. */
 const MAX_NAMED_BREACHES = 20
 /** Response time of a host that is down. */
@@ -44,8 +44,9 @@ const SLOW_FACTOR = 12
  * response and two statements.
  */
 const IN_FLIGHT_TOLERANCE_MS = 100
-/** Idle time after which a connection closes. A new one takes this share of the response time. */
+/** Idle time after which a connection closes. */
 const CONNECTION_IDLE_MS = 4000
+/** Share of the response time that opening a connection takes. */
 const CONNECT_SHARE = 0.4
 
 /** The network between processes and hosts. Each host checks the pace of its requests. */
@@ -57,7 +58,7 @@ export class SimulatedNetwork {
     refusals: 0,
     breaches: [],
     breachCount: 0,
-    slack: new Array<number>(SLACK_ENDS.length + 1).fill(0),
+    slack: new Array<number>(SLACK_LIMITS.length + 1).fill(0),
     leastSlackMs: Infinity,
     tooLate: 0,
   }
@@ -80,8 +81,9 @@ export class SimulatedNetwork {
           const send = (): void => {
             host.connectedBy = deliver
             host.connectedAt = this.#time.now
-            if (isInTime === undefined || isInTime()) this.#ask(host, url, (outcome) => deliver(() => resolve(outcome)))
-            else {
+            if (isInTime === undefined || isInTime()) {
+              this.#request(host, url, (outcome) => deliver(() => resolve(outcome)))
+            } else {
               this.stats.tooLate++
               resolve(NOT_SENT)
             }
@@ -99,19 +101,19 @@ export class SimulatedNetwork {
     return host
   }
 
-  #ask(host: SimulatedHost, url: string, tell: (outcome: FetchOutcome) => void): void {
-    this.#watch(host)
+  #request(host: SimulatedHost, url: string, onOutcome: (outcome: FetchOutcome) => void): void {
+    this.#checkPace(host)
     host.underWay++
     host.mostUnderWay = Math.max(host.mostUnderWay, host.underWay)
     const { outcome, afterMs } = this.#answer(host, url.endsWith('/robots.txt'))
     this.#time.at(this.#time.now + afterMs, () => {
       host.underWay--
-      tell(outcome)
+      onOutcome(outcome)
     })
   }
 
   /** Checks whether a host may get a request now. */
-  #watch(host: SimulatedHost): void {
+  #checkPace(host: SimulatedHost): void {
     const { now } = this.#time
     this.stats.requests++
     host.requests++
@@ -122,32 +124,32 @@ export class SimulatedNetwork {
     if (gapMs !== Infinity) {
       const slack = gapMs - leastMs
       this.stats.leastSlackMs = Math.min(this.stats.leastSlackMs, slack)
-      const group = SLACK_ENDS.findIndex((end) => slack < end)
-      const place = group < 0 ? SLACK_ENDS.length : group
-      this.stats.slack[place] = (this.stats.slack[place] ?? 0) + 1
-      if (slack < 0) this.#complain({ host: host.name, at: now, kind: 'pause', gapMs, leastMs })
+      const group = SLACK_LIMITS.findIndex((end) => slack < end)
+      const bucket = group < 0 ? SLACK_LIMITS.length : group
+      this.stats.slack[bucket] = (this.stats.slack[bucket] ?? 0) + 1
+      if (slack < 0) this.#recordBreach({ host: host.name, at: now, kind: 'pause', gapMs, leastMs })
     }
     const { patienceFrom, patienceUntil } = host
     if (now > patienceFrom + IN_FLIGHT_TOLERANCE_MS && now < patienceUntil) {
       const early = { gapMs: now - patienceFrom, leastMs: patienceUntil - patienceFrom }
-      this.#complain({ host: host.name, at: now, kind: 'patience', ...early })
+      this.#recordBreach({ host: host.name, at: now, kind: 'patience', ...early })
     }
   }
 
-  #complain(breach: Breach): void {
+  #recordBreach(breach: Breach): void {
     this.stats.breachCount++
     if (this.stats.breaches.length < MAX_NAMED_BREACHES) this.stats.breaches.push(breach)
   }
 
   #answer(host: SimulatedHost, isRobots: boolean): { readonly outcome: FetchOutcome; readonly afterMs: number } {
     const { now } = this.#time
-    const trouble = faultAt(host, now)
-    const latencyMs = Math.round(host.latencyMs * (0.7 + 0.6 * this.#random())) * (trouble === 'slow' ? SLOW_FACTOR : 1)
-    if (trouble === 'down') {
+    const fault = faultAt(host, now)
+    const latencyMs = Math.round(host.latencyMs * (0.7 + 0.6 * this.#random())) * (fault === 'slow' ? SLOW_FACTOR : 1)
+    if (fault === 'down') {
       this.stats.failures++
       return { outcome: { ...FAILED, reason: 'network', detail: 'the connection broke' }, afterMs: DOWN_RESPONSE_MS }
     }
-    if (trouble === 'busy' && !isRobots) return this.#refuse(host, latencyMs)
+    if (fault === 'busy' && !isRobots) return this.#refuse(host, latencyMs)
     this.stats.answers++
     if (isRobots) return { outcome: robotsOf(host, latencyMs), afterMs: latencyMs }
     return { outcome: { type: 'unchanged', etag: null, lastModified: null, latencyMs }, afterMs: latencyMs }
@@ -157,10 +159,10 @@ export class SimulatedNetwork {
   #refuse(host: SimulatedHost, latencyMs: number): { readonly outcome: FetchOutcome; readonly afterMs: number } {
     const retryAfterMs = randomInteger(this.#random, 5, 40) * 1000
     this.stats.refusals++
-    const told = this.#time.now + latencyMs
-    if (told + retryAfterMs > host.patienceUntil) {
-      host.patienceFrom = Math.max(told, host.patienceFrom)
-      host.patienceUntil = told + retryAfterMs
+    const answeredAt = this.#time.now + latencyMs
+    if (answeredAt + retryAfterMs > host.patienceUntil) {
+      host.patienceFrom = Math.max(answeredAt, host.patienceFrom)
+      host.patienceUntil = answeredAt + retryAfterMs
     }
     const outcome: FetchOutcome = { ...FAILED, status: 429, reason: 'rate-limited', detail: 'slow down', retryAfterMs }
     return { outcome: { ...outcome, latencyMs }, afterMs: latencyMs }
@@ -168,12 +170,12 @@ export class SimulatedNetwork {
 }
 
 /**
- * Required minimum since the previous request: the pace that the crawler promises, the pace that the host asked for, and the interval of
- * its clock.
+ * Required minimum since the previous request: the longest of the pace that the crawler promises, the pace that the host asked for, and
+ * the interval of its clock.
  */
 function minPause({ robots, crawlDelayMs, clock, askedPauseMs }: SimulatedHost, now: number): number {
-  const isTold = now - clock.slowedAt > IN_FLIGHT_TOLERANCE_MS
-  const ownMs = isTold ? clock.intervalMs : Math.min(clock.intervalMs, askedPauseMs)
+  const isSlowdownKnown = now - clock.slowedAt > IN_FLIGHT_TOLERANCE_MS
+  const ownMs = isSlowdownKnown ? clock.intervalMs : Math.min(clock.intervalMs, askedPauseMs)
   return Math.max(robots === undefined ? 0 : (crawlDelayMs ?? 0), DEFAULT_CRAWL_LIMITS.intervalMs, ownMs)
 }
 

@@ -9,12 +9,13 @@ export interface ProcessSettings {
   readonly ledger: SharedLedger
   readonly network: SimulatedNetwork
   readonly random: () => number
-  /** Concurrent visits, and the host limit. */
+  /** Maximum number of concurrent visits. */
   readonly visits: number
+  /** Maximum number of hosts that the process may hold. */
   readonly hosts: number
 }
 
-/** How a process makes the visits of a source, and how it is stopped. */
+/** A crawl of one source by one process. */
 export interface RunningCrawl {
   /** Resolves when nothing is left for the process. */
   readonly done: Promise<void>

@@ -17,9 +17,9 @@ export function createRandom(seed: number): () => number {
   return next
 }
 
-/** A whole number from `least` up to `most`. */
-export function randomInteger(random: () => number, least: number, most: number): number {
-  return least + Math.floor(random() * (most - least + 1))
+/** A whole number from `min` up to `max`. */
+export function randomInteger(random: () => number, min: number, max: number): number {
+  return min + Math.floor(random() * (max - min + 1))
 }
 
 /** A log-normal factor with a median of 1; `spread` is the standard deviation of its logarithm. */

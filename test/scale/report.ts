@@ -31,7 +31,7 @@ export function writeReport(results: Results): string {
     writeLoad(results.large),
     writeBottleneck(results),
     writeComparison(results),
-    `${SHORT_HEADING}\n\nWhat \`test/scale/scale.test.ts\` simulates anew and compares, so that this page follows the program: where it differs, everything is to be simulated anew.\n\n${writeShort(results.short)}`,
+    `${SHORT_HEADING}\n\n\`test/scale/scale.test.ts\` repeats these simulations and compares the results, so that this page follows the program. If they differ, the whole simulation must be repeated.\n\n${writeShort(results.short)}`,
   ].join('\n\n')
 }
 
@@ -43,17 +43,17 @@ export function writeShort(outcomes: readonly Outcome[]): string {
 
 const INTRODUCTION = `# Scale
 
-How Pharos behaves past what one machine can run: many workers on one library in PostgreSQL. **This page is generated**; \`node_modules/.bin/node bench/scale.mjs --write\` simulates everything anew, in some twenty minutes on one core, and writes the same bytes. Figures are of the simulation unless it says that they were measured. It ends with exit code 1 where a rule is broken.`
+This page shows how Pharos scales beyond one machine: many workers on one library in PostgreSQL. **This page is generated.** \`node_modules/.bin/node bench/scale.mjs --write\` repeats the simulation, in about twenty minutes on one core, and writes the same bytes. Figures come from the simulation unless they are marked as measured. The command ends with exit code 1 if a rule is broken.`
 
 function writeSummary(results: Results): string {
   const { large, scarce, oneSource, oneDatabase } = results
   const problems = Object.values(results)
     .flat()
     .flatMap((outcome: Outcome) => outcome.problems)
-  return `- **Throughput**: ${count(rateOf(large))} visits a second by ${count(LARGE.workers)} workers, where databases keep up.
+  return `- **Throughput**: ${count(rateOf(large))} visits a second with ${count(LARGE.workers)} workers, if the databases keep up.
 - **Politeness**: ${problems.length === 0 ? 'never broken, and no address lost or settled twice' : `broken, or addresses lost: ${problems.length} times`}.
-- **Recovery**: hosts of a worker that was killed are another's after ${seconds(scarce.recovery.kill?.median ?? 0)} s in the middle and ${seconds(scarce.recovery.kill?.most ?? 0)} s at most, where there are few hosts for many workers; where there are many they wait for their place among all others, ${seconds(large.recovery.kill?.median ?? 0)} s in the middle.
-- **First to end**: one database, at ${count(Math.max(...oneDatabase.map(rateOf)))} visits a second with ${CORES} slow cores; one source, at ${count(Math.max(...oneSource.map(rateOf)))}.`
+- **Recovery**: with few hosts for many workers, another worker takes over the hosts of a killed worker after a median of ${seconds(scarce.recovery.kill?.median ?? 0)} s and at most ${seconds(scarce.recovery.kill?.most ?? 0)} s. With many hosts, they wait for their place among all others, with a median of ${seconds(large.recovery.kill?.median ?? 0)} s.
+- **First bottleneck**: one database, at ${count(Math.max(...oneDatabase.map(rateOf)))} visits a second with ${CORES} slow cores; one source, at ${count(Math.max(...oneSource.map(rateOf)))}.`
 }
 
 function writeSimulated({ large, scarce, whole, oneSource, oneDatabase }: Results): string {
@@ -61,38 +61,38 @@ function writeSimulated({ large, scarce, whole, oneSource, oneDatabase }: Result
   const others = [scarce, whole, ...oneSource, ...oneDatabase].reduce((sum, { visits }) => sum + visits, 0)
   return `## What is simulated
 
-Time goes by the millisecond. Every visit is made for itself: leased, its turn awaited, asked, answered, learnt from, settled.
+The simulated time advances in milliseconds. Every visit is simulated on its own: it is leased, waits for its turn, sends its request, gets a response, updates the pace and is settled.
 
 | | how | how many |
 | --- | --- | --- |
 | visits | one by one | ${count(large.visits)}, and ${count(others)} in smaller worlds |
 | requests at hosts, and the pause before each | one by one | ${count(large.seen.requests)} |
-| hosts: clock, lease, latency, robots.txt, troubles | one by one | ${count(world.hosts)} in ${count(world.sources)} sources |
-| workers: leases, pace, slots, deaths | one by one | ${count(workers)}, with ${visitsAtOnce} visits and at most ${hostsAtOnce} hosts at once, no more than ${workersAtOnce} at one source |
-| addresses that nobody took yet | **a count for each host** | ${count(world.backlog)} |
-| pages, links, index, vectors | **not at all** | every answer says that nothing changed, and is charged as a page with 20 links |
+| hosts: clock, lease, latency, robots.txt, faults | one by one | ${count(world.hosts)} in ${count(world.sources)} sources |
+| workers: leases, pace, slots, crashes | one by one | ${count(workers)}, with ${visitsAtOnce} visits and at most ${hostsAtOnce} hosts at once, no more than ${workersAtOnce} at one source |
+| addresses that no worker has taken yet | **a count for each host** | ${count(world.backlog)} |
+| pages, links, index, vectors | **not at all** | every response says that nothing changed, and costs as much as a page with 20 links |
 
-Not all of it is code of the program:
+Only a part of the simulation is code of the program:
 
 | | what runs |
 | --- | --- |
-| when a host may be asked | code of the program: \`crawl/host-clock.ts\`, \`pacer.ts\`, \`robots-rules.ts\` |
-| who has a host, takes it, keeps it, wants it, gives it back | code of the program: \`crawl/host-lease.ts\`, \`store/postgres/host-holder.ts\`, what \`store/postgres/frontier.ts\` decides |
+| when a host may get a request | code of the program: \`crawl/host-clock.ts\`, \`pacer.ts\`, \`robots-rules.ts\` |
+| which worker holds a host, takes it, keeps it, wants it and releases it | code of the program: \`crawl/host-lease.ts\`, \`store/postgres/host-holder.ts\`, the decisions of \`store/postgres/frontier.ts\` |
 | which addresses come first, and their slots | code of the program: \`store/common/slots.ts\` |
-| ledger: leasing, settling, putting back, counting | **its rules real, its statements written anew** (\`test/scale/shared-ledger.ts\`): that no address is lost or settled twice is shown of that file here, and of PostgreSQL itself by \`test/postgres/many-workers.test.ts\` |
-| frontier and visits (\`crawl/frontier.ts\`, \`visit.ts\`) | **written anew, shorter** (\`test/scale/lean-crawl.ts\`) with the waits of the program, because they would take twice as long; ${count(whole.visits)} visits below and two of three short forms are made by the engine as it is |
-| PostgreSQL | **by what its operations take**, as measured; its cores and the locks of sources are queues, an operation waits for its source and then for a core. Connections are not counted |
-| who works where | **a rule of the simulation**: a worker goes where most hosts are free for each who is there, and leaves when it has had none for some seconds. The program has a queue of jobs, and lets workers without one take part in crawls that have most hosts free; which sources are begun, and how even work is, is therefore said of the simulation only |
-| worlds, latencies, troubles, deaths | **made up**, below |
+| ledger: leasing, settling, putting back, counting | **real rules, rewritten statements** (\`test/scale/shared-ledger.ts\`): this page shows for that file that no address is lost or settled twice, and \`test/postgres/many-workers.test.ts\` shows it for PostgreSQL itself |
+| frontier and visits (\`crawl/frontier.ts\`, \`visit.ts\`) | **rewritten, shorter** (\`test/scale/lean-crawl.ts\`) with the waits of the program, because the originals would take twice as long; ${count(whole.visits)} visits below and two of the three short forms use the real engine |
+| PostgreSQL | **by the measured cost of its operations**; its cores and the locks of sources are queues: an operation waits for its source, then for a core. Connections are not counted |
+| which worker joins which source | **a rule of the simulation**: a worker joins the source with the most free hosts per worker, and leaves when it has had none for some seconds. The program has a job queue instead, and lets idle workers join the crawls with the most free hosts. Which sources are started, and how evenly work is spread, is therefore true of the simulation only |
+| worlds, latencies, faults, crashes | **invented**, see below |
 
-Of a hundred hosts, 8 ask for a pause of 1 to 10 s, 3 are away for 10 to 90 s, one of 200 for good, 2 answer 429 with \`Retry-After\` for a while, 2 take twelve times as long for a while, and 2 belong to two sources. Half of them answer within 250 ms; a connection that is not there takes another 0.4 of that, and may make a request too late for its slot. Hosts and sources are uneven: the largest source has ${count(large.largestSource)} hosts.`
+Of a hundred hosts, 8 ask for a pause of 1 to 10 s, 3 are down for 10 to 90 s, 2 answer 429 with \`Retry-After\` for a while, 2 take twelve times as long for a while, and 2 belong to two sources. One host of 200 is down for good. Half of all hosts answer within 250 ms. A new connection takes another 0.4 of that, and may make a request too late for its slot. Hosts and sources differ in size: the largest source has ${count(large.largestSource)} hosts.`
 }
 
 function writeThroughput({ visits, spanMs, windows, seen, lost }: Outcome): string {
   const shown = windows.slice(0, Math.floor(spanMs / 10_000))
   return `## Throughput
 
-${count(visits)} visits in ${seconds(spanMs)} s: **${count((visits / spanMs) * 1000)} visits a second**, ${((visits / spanMs) * (1000 / LARGE.workers)).toFixed(1)} of each worker. ${count(seen.failures + seen.refusals)} requests failed or were refused, and were made again later; ${count(lost)} answers came when the host had changed hands, and were not written.
+${count(visits)} visits in ${seconds(spanMs)} s: **${count((visits / spanMs) * 1000)} visits a second**, ${((visits / spanMs) * (1000 / LARGE.workers)).toFixed(1)} per worker. ${count(seen.failures + seen.refusals)} requests failed or were refused, and were repeated later. ${count(lost)} responses came after another worker had taken over the host, and were not written.
 
 ${table(
   ['from s', 'visits/s', 'what happened'],
@@ -103,13 +103,13 @@ ${table(
 function listMishaps(from: number): string {
   const { mishaps, database } = LARGE
   const isIn = (at: number): boolean => at >= from && at < from + 10_000
-  const told = mishaps
+  const events = mishaps
     .filter(({ at }) => isIn(at))
     .map(({ kind, workers }) =>
-      kind === 'kill' ? `${workers} workers are killed` : `${workers} workers stand still for 45 s`,
+      kind === 'kill' ? `${workers} workers are killed` : `${workers} workers are frozen for 45 s`,
     )
-  const outage = database.outage !== undefined && isIn(database.outage.from) ? ['the database is away for 10 s'] : []
-  return [...told, ...outage].join('; ')
+  const outage = database.outage !== undefined && isIn(database.outage.from) ? ['the database is down for 10 s'] : []
+  return [...events, ...outage].join('; ')
 }
 
 function writePoliteness({ large, scarce, whole, short }: Results): string {
@@ -120,34 +120,34 @@ function writePoliteness({ large, scarce, whole, short }: Results): string {
   const sum = slack.reduce((total, one) => total + one, 0)
   return `## Politeness
 
-Every host looks at every request: whether the one before it is as long ago as it has to be, which is 200 ms, what robots.txt asks for, or the pause that its clock has because it is new, slow or has failed, whichever is longest; and whether it had asked to be left alone. **${sumOf(({ seen }) => seen.breachCount)} of ${count(sumOf(({ seen }) => seen.requests))} requests came too early**, workers that died, stood still past their lease and woke up included (the short form has those with the whole engine and a slow database, so that many stand still with an answer on its way). ${count(sumOf(({ seen }) => seen.tooLate))} requests found their slot passed when they had a connection, and took another. The shortest pause was ${Math.floor(Math.min(...all.map(({ seen }) => seen.leastSlackMs)))} ms longer than it had to be.
+Every simulated host checks every request. The pause since the previous request must be at least 200 ms, the delay that robots.txt asks for, or the pause of the host clock, whichever is longest. The clock has a longer pause for a host that is new, slow or failing. A host that asked for a pause must not get a request meanwhile. **${sumOf(({ seen }) => seen.breachCount)} of ${count(sumOf(({ seen }) => seen.requests))} requests came too early**, including those of workers that were killed, or frozen past their lease and resumed. (The short form has such workers with the whole engine and a slow database, so that many are frozen while a response is on its way.) ${count(sumOf(({ seen }) => seen.tooLate))} requests missed their slot while they opened a connection, and took another. The shortest pause was ${Math.floor(Math.min(...all.map(({ seen }) => seen.leastSlackMs)))} ms longer than required.
 
-How many requests are under way at a host at once is no rule of its own: it follows from pauses, which get longer where answers do. Of the hosts that were asked, half had ${large.underWay.median} at once at most, 95 of 100 had ${large.underWay.p95}, and none more than ${large.underWay.most}.
+No rule limits the concurrent requests to a host. Their number follows from the pauses, which grow with the response time. Of the hosts that got requests, half had at most ${large.underWay.median} at once, 95 of 100 had at most ${large.underWay.p95}, and none had more than ${large.underWay.most}.
 
 ${table(
-  ['longer than it had to be by, ms', 'of all pauses'],
-  slack.map((of, i) => [names[i] ?? '', percent(of / sum)]),
+  ['longer than required by, ms', 'share of all pauses'],
+  slack.map((pauses, i) => [names[i] ?? '', percent(pauses / sum)]),
 )}
 
-Where pauses are much longer, the worker was busy elsewhere: it has ${LARGE.hostsAtOnce} hosts and makes ${LARGE.visitsAtOnce} visits at once.`
+Pauses are much longer if the worker is busy with other hosts: it has ${LARGE.hostsAtOnce} hosts, but makes only ${LARGE.visitsAtOnce} visits at once.`
 }
 
 function writeFairness({ hostsAsked, sourcesBegun, perWorker, sourceWaitMs, sharedHosts }: Outcome): string {
   const { world } = LARGE
   return `## Fairness
 
-Who works where is the simulation's own; within a source, addresses are taken by depth and age, so that every host of a source gets on before any gets far. ${count(hostsAsked)} of ${count(world.hosts)} hosts were asked, and ${count(sourcesBegun)} of ${count(world.sources)} sources begun.
+The simulation decides which worker joins which source. Within a source, addresses are taken by depth and age, so that all hosts of a source advance evenly. ${count(hostsAsked)} of ${count(world.hosts)} hosts got requests, and ${count(sourcesBegun)} of ${count(world.sources)} sources were started.
 
 ${table(
   ['', 'least', '5 %', 'median', '95 %', 'most'],
   [
-    ['visits of a worker that was there all the time', ...spread(perWorker, count)],
+    ['visits of a worker that ran all the time', ...spread(perWorker, count)],
     ['longest wait between two visits of a source, s', ...spread(sourceWaitMs, (ms) => (ms / 1000).toFixed(1))],
-    ['share of the source with fewer visits, at hosts of two', ...spread(sharedHosts.smallerShare, percent)],
+    ['share of the source with fewer visits, at shared hosts', ...spread(sharedHosts.smallerShare, percent)],
   ],
 )}
 
-${count(sharedHosts.count)} hosts belong to two sources that both had more to do there: two crawls take turns of five seconds at them. The share is small where one source was begun later. ${count(world.sources - sourcesBegun)} sources were not begun at all, because workers go where most hosts are free: at hosts that one of those shares it has none.`
+${count(sharedHosts.count)} hosts belong to two sources that both had more work there: the two crawls take turns of five seconds. The share is small if one source was started later. ${count(world.sources - sourcesBegun)} sources were not started at all, because workers prefer sources with many free hosts: at the hosts that such a source shares, its share is zero.`
 }
 
 function writeRecovery({ large, scarce }: Results): string {
@@ -159,39 +159,39 @@ function writeRecovery({ large, scarce }: Results): string {
   ]
   return `## Recovery
 
-How long it took until a host of a worker that was killed, or stood still, was another's, in seconds. A lease lasts ${seconds(aliveMs)} s from the last sign of life, which comes every ${seconds(aliveMs / HEARTBEATS_PER_TIMEOUT)}; what was under way is visited again by whoever takes the host.
+The table shows how many seconds it took until another worker had a host of a killed or frozen worker. A lease lasts ${seconds(aliveMs)} s from the last heartbeat, and a heartbeat comes every ${seconds(aliveMs / HEARTBEATS_PER_TIMEOUT)} s. The worker that takes over a host repeats its unfinished visits.
 
 ${table(
   ['', 'hosts', 'least', '5 %', 'median', '95 %', 'most'],
   [
     row('killed, many hosts', 'kill', large),
-    row('stood still, many hosts', 'freeze', large),
+    row('frozen, many hosts', 'freeze', large),
     row('killed, few hosts for many workers', 'kill', scarce),
-    row('stood still, few hosts for many workers', 'freeze', scarce),
+    row('frozen, few hosts for many workers', 'freeze', scarce),
   ],
 )}
 
-Where there are more hosts than workers can ask, a host that is free again waits for its place in the order; nothing else waits for it. Of the ${count(large.lost + scarce.lost)} answers that came too late none was written, and at the end every address was settled, failed, leased or pending, and in one of these only.`
+If there are more hosts than the workers can visit, a host that is free again waits for its place in the order; nothing else waits for it. None of the ${count(large.lost + scarce.lost)} late responses was written. At the end, every address was in exactly one state: settled, failed, leased or pending.`
 }
 
 function writeLoad(outcome: Outcome): string {
   const operations = Object.entries(COSTS) as [Operation, Cost][]
   const { visits, spanMs } = outcome
-  const asked = (operation: Operation): number => outcome.operations[operation] ?? 0
+  const countOf = (operation: Operation): number => outcome.operations[operation] ?? 0
   const rows = operations.map(([operation, { statements, cpuMs }]) => [
     `\`${operation}\``,
-    (asked(operation) / visits).toFixed(3),
+    (countOf(operation) / visits).toFixed(3),
     String(statements),
-    ((asked(operation) * statements) / visits).toFixed(2),
-    ((asked(operation) * cpuMs) / visits).toFixed(2),
+    ((countOf(operation) * statements) / visits).toFixed(2),
+    ((countOf(operation) * cpuMs) / visits).toFixed(2),
   ])
   const { statements, cpuMs } = loadOf(outcome)
   const rate = (visits / spanMs) * 1000
-  return `## What it asks of the database
+  return `## Load on the database
 
-${table(['operation', 'of a visit', 'statements each', 'statements a visit', 'ms of a core a visit'], rows)}
+${table(['operation', 'per visit', 'statements each', 'statements per visit', 'core ms per visit'], rows)}
 
-Together **${statements.toFixed(1)} statements and ${cpuMs.toFixed(1)} ms of a core of the database a visit**, a page with 20 links each time. ${count(rate)} visits a second are ${count(rate * statements)} statements a second and ${count((rate * cpuMs) / 1000)} cores. Statements are counted on the wire, with those that begin and end a transaction (\`test/postgres/statement-counts.test.ts\`). The time is that of the processes of PostgreSQL 15, measured by \`npm run bench postgres -- --parts operations\` on two slow cores that were busy with other things too.`
+In total, a visit of a page with 20 links takes **${statements.toFixed(1)} statements and ${cpuMs.toFixed(1)} ms of a core of the database**. ${count(rate)} visits a second take ${count(rate * statements)} statements a second and ${count((rate * cpuMs) / 1000)} cores. Statements are counted on the wire, including those that begin and end a transaction (\`test/postgres/statement-counts.test.ts\`). The time is that of the processes of PostgreSQL 15, measured by \`npm run bench postgres -- --parts operations\` on two slow cores that were also busy with other work.`
 }
 
 function writeBottleneck({ oneSource, oneDatabase, large }: Results): string {
@@ -199,16 +199,16 @@ function writeBottleneck({ oneSource, oneDatabase, large }: Results): string {
   const perCore = 1000 / cpuMs
   // This includes work that was started and not finished at the end.
   const busy = oneDatabase.map((outcome) => Math.min(CORES, (loadOf(outcome).cpuMs * rateOf(outcome)) / 1000))
-  const most = Math.max(...oneDatabase.map(rateOf))
+  const maxRate = Math.max(...oneDatabase.map(rateOf))
   const last = oneDatabase.at(-1)
   const { statements, cpuMs: settleMs } = COSTS.settle
   const sourceMs = settleMs + statements * LARGE.database.roundTripMs
-  return `## Where it ends first
+  return `## First bottleneck
 
-**One database.** A core of it does ${count(perCore)} visits a second, whatever the number of workers:
+**One database.** Each of its cores handles ${count(perCore)} visits a second, whatever the number of workers:
 
 ${table(
-  ['workers', 'visits/s', `cores busy of ${CORES}`, 'wait for a core, ms a visit', 'for a source'],
+  ['workers', 'visits/s', `busy cores of ${CORES}`, 'wait for a core, ms per visit', 'for a source'],
   oneDatabase.map((outcome, i) => [
     String(ONE_DATABASE[i]?.workers),
     count(rateOf(outcome)),
@@ -218,16 +218,16 @@ ${table(
   ]),
 )}
 
-With ${CORES} cores like these it does not go beyond ${count(most)} visits a second: with ${ONE_DATABASE.at(-1)?.workers} workers ${(busy.at(-1) ?? 0).toFixed(1)} of them are busy, and a visit waits ${count((last?.waitedForCoreMs ?? 0) / (last?.visits ?? 1))} ms for one, and longer behind others that write to its source and wait for one too. A settlement of a page that is unchanged takes ${UNCHANGED_CPU_MS.toFixed(1)} ms of a core as measured, ${settleMs.toFixed(1)} where it is new, so that refreshing goes further than crawling. Before that nothing has to be done; then, in this order:
+${CORES} such cores handle at most ${count(maxRate)} visits a second. With ${ONE_DATABASE.at(-1)?.workers} workers, ${(busy.at(-1) ?? 0).toFixed(1)} of them are busy. A visit then waits ${count((last?.waitedForCoreMs ?? 0) / (last?.visits ?? 1))} ms for a core, and longer for other visits that write to its source and wait for a core as well. Settling an unchanged page takes ${UNCHANGED_CPU_MS.toFixed(1)} ms of a core as measured, and ${settleMs.toFixed(1)} ms for a new page, so that refreshing scales further than crawling. Below this limit, nothing needs to be done. Beyond it, these steps help, in this order:
 
-1. **Several databases, sources shared out among them.** Nothing of a source refers to another but the clocks of hosts that two sources have in common: sources of one host belong into one database. Each database has its own server and workers. No code has to change; whoever searches them all asks each.
-2. **Citus**, with \`ledger\`, \`links\`, \`pages\` and \`chunks\` distributed by \`source\`, and \`hosts\` by \`host\`: one address for all. A transaction that touches a source and its hosts then spans two nodes, which is why it comes second.
-3. **Fewer connections**, as soon as processes have more than a database bears: ${count(LARGE.workers)} processes with up to eight each are ${count(LARGE.workers * 8)}. A pooler (PgBouncer) in session mode needs nothing, and saves nothing; in transaction mode it saves most, and the role has to name the schema, because what a connection sets does not stay there (\`deploy/README.md\`).
+1. **Several databases, with the sources divided among them.** Sources share only the clocks of their common hosts, so sources with a common host belong in the same database. Each database has its own server and workers. No code has to change; a client that searches all of them queries each one.
+2. **Citus**, with \`ledger\`, \`links\`, \`pages\` and \`chunks\` distributed by \`source\`, and \`hosts\` by \`host\`. All data then has one address. A transaction that touches a source and its hosts spans two nodes, which is why this step comes second.
+3. **Fewer connections**, once processes have more of them than a database can handle: ${count(LARGE.workers)} processes with up to eight each have ${count(LARGE.workers * 8)}. A pooler (PgBouncer) in session mode needs no setup, but saves none. In transaction mode it saves most, and the role must set the schema, because the settings of a connection do not persist (\`deploy/README.md\`).
 
-**One source.** What writes to the ledger of a source has it for itself, ${sourceMs.toFixed(1)} ms for a settlement here, so that more workers at one source only wait:
+**One source.** A write to the ledger of a source locks it, here for ${sourceMs.toFixed(1)} ms per settlement, so that more workers at one source only wait:
 
 ${table(
-  ['workers at one source', 'visits/s', 'wait for the source, ms a visit'],
+  ['workers at one source', 'visits/s', 'wait for the source, ms per visit'],
   oneSource.map((outcome, i) => [
     String(ONE_SOURCE[i]?.workers),
     count(rateOf(outcome)),
@@ -235,15 +235,15 @@ ${table(
   ]),
 )}
 
-A source that is larger than that is cut by host: a source for each group of hosts, or, if that is ever not enough, the lock taken by host instead of by source, with \`ledger\` partitioned by host. A single host is never faster than politeness allows, whatever is done.
+A larger source can be divided by host, into one source for each group of hosts. If that is not enough, the lock can be taken by host instead of by source, with \`ledger\` partitioned by host. A single host is never faster than its pauses allow.
 
-**Beside the ledger.** Vectors: from some ten million on, Qdrant with shards (a collection is shared out by its own hash; \`shard_number\` when it is made) instead of pgvector. Contents: ${count(LARGE.world.backlog)} pages of 10 kB are ${count((LARGE.world.backlog * 10) / 1e9)} TB, which belong into object storage by their hash, with the database keeping hash and place. Both are swapped behind their ports (\`VectorIndex\`, \`Store\`); neither is the first to end.`
+**Beyond the ledger.** Vectors: from about ten million on, use Qdrant with shards instead of pgvector. A collection distributes its points by hash; set \`shard_number\` when it is created. Contents: ${count(LARGE.world.backlog)} pages of 10 kB are ${count((LARGE.world.backlog * 10) / 1e9)} TB, which belong in object storage, addressed by hash, while the database keeps hash and location. Both can be replaced behind their interfaces (\`VectorIndex\`, \`Store\`); neither is the first bottleneck.`
 }
 
 function writeComparison({ scarce, whole }: Results): string {
-  return `## Beside the whole engine
+  return `## Comparison with the whole engine
 
-The same world of ${count(SCARCE.world.hosts)} hosts and ${count(SCARCE.workers)} workers, once by the lean way and once by the engine of the program as it is (\`crawl/active-crawl.ts\`, \`frontier.ts\`, \`visit.ts\`), with the same ledger. Both draw other random numbers, so that they do not agree to the visit.
+The same world of ${count(SCARCE.world.hosts)} hosts and ${count(SCARCE.workers)} workers, once with the lean version and once with the real engine of the program (\`crawl/active-crawl.ts\`, \`frontier.ts\`, \`visit.ts\`), on the same ledger. The two draw different random numbers, so their visits differ in detail.
 
 ${table(
   ['', ...FACTS],
@@ -259,10 +259,10 @@ const FACTS = [
   'visits/s',
   'too early',
   'least slack ms',
-  'hosts asked',
-  'changes of hands',
-  'answers too late',
-  'leases a visit',
+  'hosts requested',
+  'host handovers',
+  'late responses',
+  'leases per visit',
   'problems',
 ]
 
@@ -296,9 +296,9 @@ function rateOf({ visits, spanMs }: Outcome): number {
   return (visits / spanMs) * 1000
 }
 
-function spread(of: Spread | null, write: (value: number) => string): string[] {
-  if (of === null) return ['', '', '', '', '']
-  return [of.least, of.p5, of.median, of.p95, of.most].map(write)
+function spread(figures: Spread | null, write: (value: number) => string): string[] {
+  if (figures === null) return ['', '', '', '', '']
+  return [figures.least, figures.p5, figures.median, figures.p95, figures.most].map(write)
 }
 
 function table(header: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -14,10 +14,10 @@ import { createWorld } from './world.ts'
 const document = readFileSync(new URL('../../docs/scale.md', import.meta.url), 'utf8')
 
 // An idle processor takes some seconds; the timeout is for a busy one.
-const MOST_MS = 300_000
+const TIMEOUT_MS = 300_000
 
 test('workers that die, freeze or lose their database break no rule, and docs/scale.md has the results', {
-  timeout: MOST_MS,
+  timeout: TIMEOUT_MS,
 }, async () => {
   const outcomes: Outcome[] = []
   for (const scenario of SHORT) outcomes.push(await simulate(scenario))
@@ -33,15 +33,15 @@ test('a simulated host notices early requests, also after its interval has grown
   const world = createWorld({ hosts: 2, sources: 1, backlog: 10, spanMs: 1 }, 1)
   const network = new SimulatedNetwork(time, world, createRandom(1))
   const { fetch } = network.open((answer) => answer())
-  const askAt = (moment: number, host: string) => time.at(moment, () => void fetch({ url: `https://${host}/1` }))
+  const requestAt = (moment: number, host: string) => time.at(moment, () => void fetch({ url: `https://${host}/1` }))
   const [, slow] = world.hosts
-  if (slow === undefined) throw new TypeError('there are two hosts')
-  for (const host of world.hosts) askAt(1, host.name)
+  if (slow === undefined) throw new TypeError('the world has fewer than two hosts')
+  for (const host of world.hosts) requestAt(1, host.name)
   await time.run(999, () => false)
   // The connections are open, so requests are sent immediately.
-  for (const moment of [1000, 1200, 1399]) askAt(moment, 'h0.example')
+  for (const moment of [1000, 1200, 1399]) requestAt(moment, 'h0.example')
   slow.clock = { ...slow.clock, intervalMs: 800 }
-  for (const moment of [1000, 1799]) askAt(moment, slow.name)
+  for (const moment of [1000, 1799]) requestAt(moment, slow.name)
   await time.run(2000, () => false)
   expect(network.stats.breaches).toEqual([
     { host: 'h0.example', at: 1399, kind: 'pause', gapMs: 199, leastMs: 200 },
@@ -67,12 +67,12 @@ test('an operation of a simulated database uses no core while it waits for its s
   const costs = { ...COSTS, settle: cost, readClock: { ...cost, isExclusive: false } }
   const database = new SimulatedDatabase(time, { costs, roundTripMs: 1, cores: 2 })
   const done: string[] = []
-  const ask = (operation: 'settle' | 'readClock', name: string) =>
+  const runOperation = (operation: 'settle' | 'readClock', name: string) =>
     database.ask(operation, 'docs', () => done.push(`${name} at ${time.now}`))
   time.at(1, () => {
-    ask('settle', 'first')
-    ask('settle', 'second')
-    ask('readClock', 'another')
+    runOperation('settle', 'first')
+    runOperation('settle', 'second')
+    runOperation('readClock', 'another')
   })
   await time.run(100, () => false)
   expect(done).toEqual(['first at 11', 'another at 11', 'second at 21'])

@@ -8,7 +8,7 @@ const ROUND_TRIP_MS = 0.25
 const MINUTE = 60_000
 
 /** Default settings: a database with as many cores as needed. */
-const USUAL = {
+const DEFAULTS = {
   seed: 11,
   visitsAtOnce: 16,
   hostsAtOnce: 24,
@@ -21,11 +21,11 @@ const USUAL = {
 
 /** The full size: ten million visits, each of which is simulated. */
 export const LARGE: Scenario = {
-  ...USUAL,
+  ...DEFAULTS,
   world: { hosts: 100_000, sources: 1000, backlog: 1_000_000_000, spanMs: 5 * MINUTE },
   workers: 1000,
   visits: 10_000_000,
-  database: { ...USUAL.database, outage: { from: 150_000, until: 160_000 } },
+  database: { ...DEFAULTS.database, outage: { from: 150_000, until: 160_000 } },
   mishaps: [
     { at: 60_000, kind: 'kill', workers: 50 },
     { at: 100_000, kind: 'freeze', workers: 50 },
@@ -35,11 +35,11 @@ export const LARGE: Scenario = {
 
 /** Few hosts for many workers, so that free hosts are taken immediately and hand-over is frequent. */
 export const SCARCE: Scenario = {
-  ...USUAL,
+  ...DEFAULTS,
   world: { hosts: 1200, sources: 20, backlog: 12_000_000, spanMs: 3 * MINUTE },
   workers: 60,
   visits: 100_000,
-  database: { ...USUAL.database, outage: { from: 70_000, until: 80_000 } },
+  database: { ...DEFAULTS.database, outage: { from: 70_000, until: 80_000 } },
   mishaps: [
     { at: 15_000, kind: 'kill', workers: 6 },
     { at: 30_000, kind: 'freeze', workers: 6 },
@@ -52,7 +52,7 @@ export const WHOLE: Scenario = { ...SCARCE, isWhole: true }
 
 /** One source, and more and more workers at it. */
 export const ONE_SOURCE: readonly Scenario[] = [1, 2, 3, 4, 8].map((workers) => ({
-  ...USUAL,
+  ...DEFAULTS,
   world: { hosts: 1000, sources: 1, backlog: 10_000_000, spanMs: 5 * MINUTE },
   workers,
   workersAtOnce: workers,
@@ -64,12 +64,12 @@ export const CORES = 16
 
 /** One database, and more and more workers. */
 export const ONE_DATABASE: readonly Scenario[] = [10, 30, 60, 100, 200].map((workers) => ({
-  ...USUAL,
+  ...DEFAULTS,
   world: { hosts: 20_000, sources: 200, backlog: 200_000_000, spanMs: 5 * MINUTE },
   workers,
   visits: 600 * workers,
   mostMs: 2 * MINUTE,
-  database: { ...USUAL.database, cores: CORES },
+  database: { ...DEFAULTS.database, cores: CORES },
 }))
 
 /**
@@ -91,7 +91,7 @@ export const FROZEN: Scenario = {
 export const SHORT: readonly (Scenario & { readonly name: string })[] = [
   { ...SCARCE, name: 'lean', world: { ...SCARCE.world, hosts: 300, sources: 5 }, workers: 15, visits: 18_000 },
   { ...WHOLE, name: 'whole engine', world: { ...WHOLE.world, hosts: 300, sources: 5 }, workers: 15, visits: 18_000 },
-  { ...FROZEN, name: 'whole engine, standing still' },
+  { ...FROZEN, name: 'whole engine, frozen workers' },
 ]
 
 /** Costs of a database without locks, so that hosts are the only bottleneck. */

@@ -88,8 +88,9 @@ interface SourceState {
   readonly source: SimulatedSource
   /** Groups with pending addresses whose hosts are free. */
   readonly free: AddressGroupQueue
-  /** Groups with pending addresses, and groups with leased addresses. */
+  /** Groups with pending addresses. */
   readonly open: Set<AddressGroup>
+  /** Groups with leased addresses. */
   readonly visited: Set<AddressGroup>
   pending: number
   leased: number
@@ -97,7 +98,7 @@ interface SourceState {
 
 /** A process that crawls a source. */
 interface LedgerCrawl {
-  readonly asker: LedgerClient
+  readonly client: LedgerClient
   readonly holder: HostHolder
   readonly state: SourceState
 }
@@ -158,37 +159,37 @@ export class SharedLedger {
   }
 
   /** Opens the ledger for one process that crawls one source. */
-  open(asker: LedgerClient, sourceId: string): VisitLedger {
+  open(client: LedgerClient, sourceId: string): VisitLedger {
     const { database } = this.#settings
     const state = this.#stateOf(sourceId)
-    const holder = this.#holders.get(asker.id) ?? new HostHolder(asker.id)
-    this.#holders.set(asker.id, holder)
-    const crawler: LedgerCrawl = { asker, holder, state }
-    const ask = <T>(operation: Operation, answer: () => T, heed?: (value: T) => void): Promise<T> =>
+    const holder = this.#holders.get(client.id) ?? new HostHolder(client.id)
+    this.#holders.set(client.id, holder)
+    const crawl: LedgerCrawl = { client, holder, state }
+    const ask = <T>(operation: Operation, answer: () => T, onResponse?: (value: T) => void): Promise<T> =>
       new Promise((resolve) => {
         database.ask(operation, sourceId, () => {
           const value = answer()
-          const hear = (): void => {
-            heed?.(value)
+          const receive = (): void => {
+            onResponse?.(value)
             resolve(value)
           }
-          if (asker.isReceiving) hear()
-          else asker.deliver(hear)
+          if (client.isReceiving) receive()
+          else client.deliver(receive)
         })
       })
     return {
       lease: async (request) => {
         holder.beginRequest(request)
-        const heed = (leased: LeaseResult): void => {
+        const onResponse = (leased: LeaseResult): void => {
           holder.recordResult(leased, sourceId)
           holder.endRequest()
         }
-        return (await ask('lease', () => this.#lease(crawler, request), heed)).visits
+        return (await ask('lease', () => this.#lease(crawl, request), onResponse)).visits
       },
       settle: (settlement) =>
         ask(
           'settle',
-          () => this.#settle(crawler, settlement),
+          () => this.#settle(crawl, settlement),
           () => holder.endVisits([settlement.visit]),
         ),
       release: (visits) =>
@@ -199,7 +200,7 @@ export class SharedLedger {
               () => this.#release(visits),
               () => holder.endVisits(visits),
             ),
-      countOpen: (_, now) => ask('countOpen', () => this.#countOpen(crawler, now)),
+      countOpen: (_, now) => ask('countOpen', () => this.#countOpen(crawl, now)),
       listHeldHosts: (_, now, after) => ask('listHeldHosts', () => this.#listHeld(state, now, after)),
       failPending: (_source, _crawl, host) => ask('release', () => this.#failPending(state, host)),
       readClock: (host, now) => ask('readClock', () => this.#clockOf(host, now)),
@@ -210,49 +211,49 @@ export class SharedLedger {
       writeRobots: (record) => ask('robots', () => this.#writeRobots(record)),
       // The result is not used, only its cost counts.
       pollProgress: () => database.ask('countLedger', sourceId, () => undefined),
-      sendHeartbeat: () => this.#keep(holder, (run, heed) => ask('touch', run, heed)),
+      sendHeartbeat: () => this.#renewLeases(holder, (run, onResponse) => ask('touch', run, onResponse)),
       releaseAll: () => {
         holder.endCrawl(sourceId)
-        return this.#keep(holder, (run, heed) => ask('touch', run, heed))
+        return this.#renewLeases(holder, (run, onResponse) => ask('touch', run, onResponse))
       },
     }
   }
 
   /** Leases due visits, each with a slot of its host, together with the hosts. */
-  #lease(crawler: LedgerCrawl, request: LeaseRequest): LeaseResult {
-    const { holder, state } = crawler
+  #lease(crawl: LedgerCrawl, request: LeaseRequest): LeaseResult {
+    const { holder, state } = crawl
     const { now, limit, until, hostsUntil = until } = request
-    this.#takeBack(crawler, now)
+    this.#reclaimRows(crawl, now)
     const { idle } = holder
     if (state.open.size === 0 && idle.length === 0) return NOTHING
     const visited = Array.from(state.visited, ({ host }) => host.name)
     const finished = idle.filter((name) => this.#pendingOf(name, state.source) === undefined)
     const kept = new Set(holder.hosts.filter((host) => !finished.includes(host)))
-    const asked: LeaseContext = { ...crawler, request, kept }
+    const context: LeaseContext = { ...crawl, request, kept }
     const isFew = state.open.size <= limit
-    const chosen = isFew ? [...state.open] : this.#chooseLots(asked)
+    const chosen = isFew ? [...state.open] : this.#chooseGroups(context)
     // If other processes hold all hosts, some of those hosts are requested.
     const wanted = chosen.length > 0 ? chosen : [...state.open].slice(0, limit)
     const states = this.#read([...wanted.map(({ host }) => host.name), ...idle], now)
-    const open = filterUsableHosts(states, asked)
+    const open = filterUsableHosts(states, context)
     const readClock = (host: string): HostClock => this.#clockOf(host, now)
     const listed = this.#listRows(chosen, open, request)
-    // With many hosts, `#chooseLots` has already applied the host limit.
-    const rows = isFew ? limitHosts(listed, asked) : listed
+    // With many hosts, `#chooseGroups` has already applied the host limit.
+    const rows = isFew ? limitHosts(listed, context) : listed
     const { reserved, clocks } = reserveSlots(pickByHost(rows, readClock, request), readClock, request)
     const isEnough = reserved.length >= limit
-    this.#write(changeHosts(states, clocks, { context: asked, frontier: { visited, finished }, isEnough }), holder)
+    this.#write(changeHosts(states, clocks, { context, frontier: { visited, finished }, isEnough }), holder)
     const id = `${++this.#requests}`
     // The reserved rows are the same objects as the given ones.
-    const visits = reserved.map(({ row, slot }, place) => this.#take(state, row as OpenRow, slot, `${id}:${place}`))
+    const visits = reserved.map(({ row, slot }, i) => this.#leaseRow(state, row as OpenRow, slot, `${id}:${i}`))
     // Groups that were chosen and not used become available to other processes again.
     if (!isFew) for (const lot of chosen) this.#enqueue(lot)
-    const left = idle.filter((host) => !clocks.has(host) && !isHeldBy(this.#hostOf(host), holder))
-    return { visits, taken: [...clocks.keys()], until: hostsUntil, released: left }
+    const released = idle.filter((host) => !clocks.has(host) && !isHeldBy(this.#hostOf(host), holder))
+    return { visits, taken: [...clocks.keys()], until: hostsUntil, released }
   }
 
   /** Makes rows pending whose hosts have changed hands. A process without heartbeats for too long loses the hosts of its rows. */
-  #takeBack({ holder, state }: LedgerCrawl, now: number): void {
+  #reclaimRows({ holder, state }: LedgerCrawl, now: number): void {
     for (const { host, leased } of state.visited) {
       const { lease } = host
       if (lease.leasedUntil <= now && lease.holder !== null && lease.holder !== holder.name) {
@@ -260,45 +261,45 @@ export class SharedLedger {
         host.lease = revokeHost(lease)
       }
       for (const [name, row] of leased)
-        if (!isHostKept({ host: host.name, lease: name }, host)) this.#putBack(name, row)
+        if (!isHostKept({ host: host.name, lease: name }, host)) this.#returnRow(name, row)
     }
   }
 
   /** Chooses the first groups with free slots among many hosts: hosts of this process, and free ones. */
-  #chooseLots({ holder, state, request, kept }: LeaseContext): AddressGroup[] {
+  #chooseGroups({ holder, state, request, kept }: LeaseContext): AddressGroup[] {
     const { now, horizon, limit, maxHosts = Infinity } = request
     const found: AddressGroup[] = []
-    const passed: AddressGroup[] = []
+    const skipped: AddressGroup[] = []
     for (const name of holder.hosts) {
       const lot = this.#pendingOf(name, state.source)
       if (lot !== undefined && groupOpensAt(lot, now) <= horizon) found.push(lot)
     }
-    const most = found.length + Math.min(maxHosts - kept.size, limit - found.length)
-    while (found.length < most) {
+    const maxGroups = found.length + Math.min(maxHosts - kept.size, limit - found.length)
+    while (found.length < maxGroups) {
       const lot = state.free.take()
       if (lot === undefined) break
       const { name, lease } = lot.host
       // A process that released a host for others leaves it to them. An expired host may still be its own.
-      const isNone = kept.has(name) || judgeHostOwnership(lease, holder.name, now) === 'yielded'
-      if (isNone || groupOpensAt(lot, now) > horizon) passed.push(lot)
+      const isUnusable = kept.has(name) || judgeHostOwnership(lease, holder.name, now) === 'yielded'
+      if (isUnusable || groupOpensAt(lot, now) > horizon) skipped.push(lot)
       else found.push(lot)
     }
-    for (const lot of passed) this.#enqueue(lot)
+    for (const lot of skipped) this.#enqueue(lot)
     return found
   }
 
   /** The first addresses of groups whose hosts may be used, as many as there are slots. */
-  #listRows(lots: readonly AddressGroup[], open: ReadonlyMap<string, HostState>, request: LeaseRequest): OpenRow[] {
+  #listRows(groups: readonly AddressGroup[], open: ReadonlyMap<string, HostState>, request: LeaseRequest): OpenRow[] {
     const rows: OpenRow[] = []
-    for (const lot of lots) {
+    for (const lot of groups) {
       const clock = open.get(lot.host.name)?.clock
       if (clock !== undefined) this.#addRows(rows, lot, countSlots(clock, request), request.now)
     }
     return rows
   }
 
-  #addRows(rows: OpenRow[], lot: AddressGroup, most: number, now: number): void {
-    let slots = most
+  #addRows(rows: OpenRow[], lot: AddressGroup, slotCount: number, now: number): void {
+    let slots = slotCount
     for (const { number, attempts, dueAt } of lot.returned) {
       if (slots === 0) return
       if (dueAt > now) continue
@@ -315,14 +316,14 @@ export class SharedLedger {
     return { id, weight: 0, depth: depthOf(number), host: host.name, lot, number, attempts }
   }
 
-  #take(state: SourceState, { lot, number, attempts }: OpenRow, slot: number, id: string): Visit {
+  #leaseRow(state: SourceState, { lot, number, attempts }: OpenRow, slot: number, id: string): Visit {
     const { host } = lot
     if (number >= lot.firstNumber) {
       lot.firstNumber = number + 1
       lot.backlog--
     } else {
-      const place = lot.returned.findIndex((one) => one.number === number)
-      lot.returned.splice(place, 1)
+      const index = lot.returned.findIndex((one) => one.number === number)
+      lot.returned.splice(index, 1)
     }
     state.pending--
     state.leased++
@@ -355,7 +356,7 @@ export class SharedLedger {
     }
   }
 
-  #keep(holder: HostHolder, ask: (run: () => void, heed: () => void) => Promise<void>): Promise<void> {
+  #renewLeases(holder: HostHolder, ask: (run: () => void, onResponse: () => void) => Promise<void>): Promise<void> {
     const { hosts, name } = holder
     if (hosts.length === 0) return Promise.resolve()
     const until = holder.leaseExpiryAt(this.#settings.time.now)
@@ -372,52 +373,52 @@ export class SharedLedger {
         this.#enqueueHost(host)
       }
     }
-    const heed = (): void => {
+    const onResponse = (): void => {
       holder.extendLeases(busy, until)
       holder.forget([...idle.keys()])
     }
     return ask(() => {
       for (const host of hosts) keepOne(this.#hostOf(host))
-    }, heed)
+    }, onResponse)
   }
 
-  #settle({ asker, state }: LedgerCrawl, settlement: Settlement): SettlementResult {
-    const { visit, state: became, dueAt, isHostAtFault, reason = null, status = null } = settlement
+  #settle({ client, state }: LedgerCrawl, settlement: Settlement): SettlementResult {
+    const { visit, state: newState, dueAt, isHostAtFault, reason = null, status = null } = settlement
     const { row } = visit as SimulatedVisit
     const { lot, number, attempts } = row
-    const isOurs = lot.leased.get(visit.lease) === row && isHostKept(visit, lot.host)
-    this.#settings.onSettled(lot, asker.id, !isOurs)
-    if (!isOurs) return LOST
-    this.#drop(visit.lease, lot, state)
+    const isStillLeased = lot.leased.get(visit.lease) === row && isHostKept(visit, lot.host)
+    this.#settings.onSettled(lot, client.id, !isStillLeased)
+    if (!isStillLeased) return LOST
+    this.#endLease(visit.lease, lot, state)
     this.#failures.delete(visit.key)
-    if (became === 'pending') {
+    if (newState === 'pending') {
       // A retry reads only the reason of the last failure from its row.
       this.#failures.set(visit.key, { reason, status } as LedgerRow)
       lot.returned.push({ number, attempts: isHostAtFault === true ? attempts : attempts + 1, dueAt: dueAt ?? 0 })
       state.pending++
       state.open.add(lot)
-    } else if (became === 'failed') lot.failed++
+    } else if (newState === 'failed') lot.failed++
     else lot.settled++
-    return { type: 'settled', state: became, reason: null, target: null, finds: [] }
+    return { type: 'settled', state: newState, reason: null, target: null, finds: [] }
   }
 
   #release(visits: readonly Visit[]): void {
     for (const visit of visits) {
       const { row } = visit as SimulatedVisit
-      if (row.lot.leased.get(visit.lease) === row) this.#putBack(visit.lease, row)
+      if (row.lot.leased.get(visit.lease) === row) this.#returnRow(visit.lease, row)
     }
   }
 
-  #putBack(lease: string, { lot, number, attempts }: LeasedRow): void {
+  #returnRow(lease: string, { lot, number, attempts }: LeasedRow): void {
     const state = this.#stateOf(lot.source.id)
-    this.#drop(lease, lot, state)
+    this.#endLease(lease, lot, state)
     lot.returned.push({ number, attempts, dueAt: 0 })
     state.pending++
     state.open.add(lot)
   }
 
   /** Removes the lease of an address. */
-  #drop(lease: string, lot: AddressGroup, state: SourceState): void {
+  #endLease(lease: string, lot: AddressGroup, state: SourceState): void {
     lot.leased.delete(lease)
     if (lot.leased.size === 0) state.visited.delete(lot)
     state.leased--
@@ -496,9 +497,9 @@ export class SharedLedger {
     const { time } = this.#settings
     const { free } = this.#stateOf(lot.source.id)
     if (free.has(lot) || countPending(lot) === 0 || isHostHeld(lot.host.lease, time.now)) return
-    const opens = groupOpensAt(lot, time.now) - RESERVATION_HORIZON_MS
-    if (opens > time.now) {
-      time.at(opens, () => this.#enqueue(lot))
+    const opensAt = groupOpensAt(lot, time.now) - RESERVATION_HORIZON_MS
+    if (opensAt > time.now) {
+      time.at(opensAt, () => this.#enqueue(lot))
       return
     }
     const number = lot.returned.reduce((first, row) => Math.min(first, row.number), lot.firstNumber)
@@ -510,16 +511,16 @@ export class SharedLedger {
     const isWatched = this.#watched.has(holder)
     this.#watched.set(holder, Math.max(until, this.#watched.get(holder) ?? 0))
     if (isWatched) return
-    const look = (): void => {
+    const check = (): void => {
       const end = this.#watched.get(holder) ?? 0
       if (end > this.#settings.time.now) {
-        this.#settings.time.at(end, look)
+        this.#settings.time.at(end, check)
         return
       }
       this.#watched.delete(holder)
       for (const host of holder.hosts) this.#enqueueHost(this.#hostOf(host))
     }
-    this.#settings.time.at(until, look)
+    this.#settings.time.at(until, check)
   }
 }
 

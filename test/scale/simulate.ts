@@ -23,13 +23,15 @@ export interface Scenario {
   readonly seed: number
   readonly world: WorldSize
   readonly workers: number
-  /** Concurrent visits and host limit of a worker. */
+  /** Maximum number of concurrent visits of a worker. */
   readonly visitsAtOnce: number
+  /** Maximum number of hosts that a worker may hold. */
   readonly hostsAtOnce: number
   /** Maximum number of workers at one source. */
   readonly workersAtOnce: number
-  /** Ends after the given number of visits, or after the given time. */
+  /** Number of visits after which the simulation ends. */
   readonly visits: number
+  /** Simulated time after which it ends at the latest. */
   readonly mostMs: number
   readonly database: DatabaseSettings
   readonly mishaps: readonly Mishap[]
@@ -83,8 +85,9 @@ export interface Outcome {
 
 /** Interval between the heartbeats of a worker. */
 const HEARTBEAT_INTERVAL_MS = DEFAULT_CRAWL_LIMITS.aliveMs / HEARTBEATS_PER_TIMEOUT
-/** Time after which a worker is replaced or resumed. */
+/** Time after which a killed worker is replaced. */
 const RESTART_DELAY_MS = 15_000
+/** Time after which a frozen worker resumes. */
 const FROZEN_MS = 45_000
 /** Interval at which an idle worker looks for work. */
 const POLL_INTERVAL_MS = 2000
@@ -92,9 +95,9 @@ const WINDOW_MS = 10_000
 
 /** Lets workers crawl a world. */
 export async function simulate(scenario: Scenario): Promise<Outcome> {
-  const run = new Simulation(scenario)
-  await run.go()
-  return run.conclude()
+  const simulation = new Simulation(scenario)
+  await simulation.run()
+  return simulation.conclude()
 }
 
 class Simulation {
@@ -130,15 +133,15 @@ class Simulation {
       time: this.#time,
       world: this.#world,
       database: this.#database,
-      onHostTaken: (before) => this.#noteTaken(before),
-      onSettled: (lot, process, isLost) => this.#noteSettled(lot.source.id, process, isLost),
+      onHostTaken: (before) => this.#recordTaken(before),
+      onSettled: (lot, process, isLost) => this.#recordSettled(lot.source.id, process, isLost),
     })
   }
 
-  async go(): Promise<void> {
+  async run(): Promise<void> {
     const { workers, visits, mostMs, mishaps } = this.#scenario
     for (let i = 0; i < workers; i++) this.#begin()
-    for (const mishap of mishaps) this.#time.at(mishap.at, () => this.#befall(mishap))
+    for (const mishap of mishaps) this.#time.at(mishap.at, () => this.#applyMishap(mishap))
     await this.#time.run(mostMs, () => this.#visits >= visits || this.#failure !== undefined)
     if (this.#failure !== undefined) throw this.#failure
   }
@@ -154,7 +157,7 @@ class Simulation {
     this.#work(worker).catch((error: unknown) => {
       this.#failure = error
     })
-    this.#time.at(this.#time.now + this.#random() * POLL_INTERVAL_MS, () => this.#look(worker, 0))
+    this.#time.at(this.#time.now + this.#random() * POLL_INTERVAL_MS, () => this.#moveIfIdle(worker, 0))
     this.#repeat(worker, HEARTBEAT_INTERVAL_MS, () => worker.sendHeartbeat())
     this.#repeat(worker, PROGRESS_INTERVAL_MS, () => worker.pollProgress())
   }
@@ -176,40 +179,40 @@ class Simulation {
     const busy = new Map<string, number>()
     for (const { source } of this.#workers) if (source !== null) busy.set(source, (busy.get(source) ?? 0) + 1)
     let best: string | undefined
-    let most = 0
+    let mostFree = 0
     for (const { id } of this.#world.sources) {
       const workers = busy.get(id) ?? 0
       const free = workers < workersAtOnce ? this.#ledger.countFree(id) / (1 + workers) : 0
-      if (free <= most) continue
-      most = free
+      if (free <= mostFree) continue
+      mostFree = free
       best = id
     }
     return best
   }
 
   /** Moves an idle worker to another source. */
-  #look(worker: SimulatedProcess, idle: number): void {
+  #moveIfIdle(worker: SimulatedProcess, idle: number): void {
     if (worker.isGone) return
     const isIdle = worker.source !== null && this.#ledger.countHeld(worker) === 0
     if (isIdle && idle >= 1) worker.deliver(() => worker.stop())
-    this.#time.at(this.#time.now + POLL_INTERVAL_MS, () => this.#look(worker, isIdle ? idle + 1 : 0))
+    this.#time.at(this.#time.now + POLL_INTERVAL_MS, () => this.#moveIfIdle(worker, isIdle ? idle + 1 : 0))
   }
 
   /** Runs a task of a worker periodically, at different times for each worker. */
   #repeat(worker: SimulatedProcess, everyMs: number, work: () => void): void {
-    const wait = (ms: number): void => this.#time.at(this.#time.now + ms, () => worker.deliver(again))
-    const again = (): void => {
+    const wait = (ms: number): void => this.#time.at(this.#time.now + ms, () => worker.deliver(runAndWait))
+    const runAndWait = (): void => {
       work()
       wait(everyMs)
     }
     wait(this.#random() * everyMs)
   }
 
-  #befall({ kind, workers }: Mishap): void {
+  #applyMishap({ kind, workers }: Mishap): void {
     const { now } = this.#time
-    const there = this.#workers.filter(({ isGone, id }) => !isGone && !this.#missing.has(id))
+    const available = this.#workers.filter(({ isGone, id }) => !isGone && !this.#missing.has(id))
     for (let i = 0; i < workers; i++) {
-      const [worker] = there.splice(Math.floor(this.#random() * there.length), 1)
+      const [worker] = available.splice(Math.floor(this.#random() * available.length), 1)
       if (worker === undefined) return
       this.#missing.set(worker.id, { kind, since: now })
       if (kind === 'kill') {
@@ -223,14 +226,14 @@ class Simulation {
     }
   }
 
-  #noteTaken(before: string | null): void {
+  #recordTaken(before: string | null): void {
     this.#changes++
     // The holder name of a process is its id followed by a unique suffix.
     const missing = this.#missing.get(before?.split('#')[0] ?? '')
     if (missing !== undefined) this.#recovery[missing.kind].push(this.#time.now - missing.since)
   }
 
-  #noteSettled(source: string, process: string, isLost: boolean): void {
+  #recordSettled(source: string, process: string, isLost: boolean): void {
     if (isLost) {
       this.#lost++
       return
@@ -282,15 +285,15 @@ class Simulation {
     const { breaches, breachCount } = this.#network.stats
     const problems = breaches.map(
       ({ host, at, kind, gapMs, leastMs }) =>
-        `${host} was asked at ${at} ms, ${gapMs} ms after, not ${leastMs} (${kind})`,
+        `${host} got a request at ${at} ms, after ${gapMs} ms instead of ${leastMs} ms (${kind})`,
     )
     if (breachCount > breaches.length) problems.push(`… and ${breachCount - breaches.length} more`)
     for (const { lots } of this.#world.hosts) {
       for (const { host, firstNumber, settled, failed, leased, returned } of lots) {
         const numbers = new Set([...returned, ...leased.values()].map(({ number }) => number))
-        const isWhole = numbers.size === returned.length + leased.size
-        if (!isWhole || firstNumber !== settled + failed + numbers.size)
-          problems.push(`addresses of ${host.name} are lost or there twice`)
+        const areUnique = numbers.size === returned.length + leased.size
+        if (!areUnique || firstNumber !== settled + failed + numbers.size)
+          problems.push(`addresses of ${host.name} are lost or counted twice`)
       }
     }
     return problems

@@ -1,5 +1,5 @@
 /** Size of the ring in milliseconds. Later timers wait in a separate list. */
-const RING = 2 ** 17
+const RING_MS = 2 ** 17
 
 /**
  * Simulated time that advances when nothing else can happen at the current time. It advances by milliseconds, like the clock of a crawl. A
@@ -10,14 +10,14 @@ export class SimulatedTime {
   now = 0
   /** Number of timers that have fired. */
   events = 0
-  readonly #ring: (() => void)[][] = Array.from({ length: RING }, () => [])
+  readonly #ring: (() => void)[][] = Array.from({ length: RING_MS }, () => [])
   readonly #far = new Map<number, (() => void)[]>()
 
   /** Calls `run` at a given time, at the earliest in the next millisecond. */
   at(moment: number, run: () => void): void {
     const due = Math.max(this.now + 1, Math.ceil(moment))
-    if (due - this.now < RING) {
-      this.#ring[due % RING]?.push(run)
+    if (due - this.now < RING_MS) {
+      this.#ring[due % RING_MS]?.push(run)
       return
     }
     const waiting = this.#far.get(due)
@@ -31,10 +31,10 @@ export class SimulatedTime {
       this.now++
       const far = this.#far.get(this.now)
       if (far !== undefined) this.#far.delete(this.now)
-      const place = this.now % RING
-      const due = this.#ring[place] ?? []
+      const index = this.now % RING_MS
+      const due = this.#ring[index] ?? []
       if (due.length === 0 && far === undefined) continue
-      this.#ring[place] = []
+      this.#ring[index] = []
       for (const run of [...(far ?? []), ...due]) run()
       this.events += due.length + (far?.length ?? 0)
       await flushPromises()

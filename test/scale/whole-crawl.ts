@@ -14,7 +14,7 @@ export function crawlWhole(parts: CrawlParts): RunningCrawl {
     // Visits use no other part of the ledger.
     ledger: visitLedger as unknown as Ledger,
     fetcher,
-    readPage: () => Promise.reject(new TypeError('every page is what it was')),
+    readPage: () => Promise.reject(new TypeError('no page is read, because every response is unchanged')),
     clock: {
       now: () => time.now,
       sleep: (ms) => new Promise((resolve) => time.at(time.now + ms, () => deliver(resolve))),

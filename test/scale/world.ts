@@ -49,16 +49,19 @@ export interface SimulatedHost {
   /** The process that lost the host because it sent no heartbeats, until another process takes the host. */
   lostBy: string | null
   robots: RobotsRecord | undefined
-  /** Request statistics. */
+  /** Number of requests so far. */
   requests: number
+  /** The time of the last request. */
   askedAt: number
   /** The interval of its clock at the last request. */
   askedPauseMs: number
-  /** The process with an open connection, identified by its delivery function, and the time of its last use. */
+  /** The process with an open connection, identified by its delivery function. */
   connectedBy: unknown
+  /** The time at which that connection was last used. */
   connectedAt: number
-  /** Requests without a response so far, and their maximum. */
+  /** Number of requests without a response so far. */
   underWay: number
+  /** Maximum of `underWay` so far. */
   mostUnderWay: number
   /** The period for which the host asked to wait. */
   patienceFrom: number
@@ -69,8 +72,9 @@ export interface SimulatedHost {
 export interface AddressGroup {
   readonly host: SimulatedHost
   readonly source: SimulatedSource
-  /** Number of addresses that were never leased, and the number of the first of them. */
+  /** Number of addresses that were never leased. */
   backlog: number
+  /** The number of the first address that was never leased. */
   firstNumber: number
   /** Addresses that returned to the queue. */
   returned: ReturnedRow[]
@@ -111,12 +115,12 @@ const SOURCE_SHARES = [4, 0.8] as const
 export function createWorld(size: WorldSize, seed: number): World {
   const random = createRandom(seed)
   const sources = Array.from({ length: size.sources }, (_, i): SimulatedSource => ({ id: `s${i}`, lots: [] }))
-  const hostsOf = share(size.hosts, size.sources, SOURCE_SHARES)
+  const hostsOf = distribute(size.hosts, size.sources, SOURCE_SHARES)
   const owners = shuffle(
     sources.flatMap((source, i) => new Array<SimulatedSource>(hostsOf[i] ?? 0).fill(source)),
     random,
   )
-  const backlogs = shuffle(share(size.backlog, size.hosts, BACKLOG_SHARES), random)
+  const backlogs = shuffle(distribute(size.backlog, size.hosts, BACKLOG_SHARES), random)
   const hosts = owners.map((owner, index) => {
     const host = createHost(index, random, size.spanMs)
     const backlog = backlogs[index] ?? 1
@@ -174,11 +178,11 @@ export function faultAt({ faults }: SimulatedHost, now: number): HostFault['kind
 }
 
 /** Distributes a number unevenly, with at least 1 for each part. */
-function share(total: number, parts: number, [shift, power]: readonly [number, number]): number[] {
+function distribute(total: number, parts: number, [shift, power]: readonly [number, number]): number[] {
   const weights = Array.from({ length: parts }, (_, i) => 1 / (i + shift) ** power)
   const sum = weights.reduce((all, weight) => all + weight, 0)
-  const left = total - parts
-  const shares = weights.map((weight) => 1 + Math.floor((left * weight) / sum))
+  const remaining = total - parts
+  const shares = weights.map((weight) => 1 + Math.floor((remaining * weight) / sum))
   const missing = total - shares.reduce((all, one) => all + one, 0)
   shares[0] = (shares[0] ?? 0) + missing
   return shares
@@ -189,15 +193,15 @@ function chance(random: () => number, percent: number): boolean {
 }
 
 function listFaults(random: () => number, spanMs: number): HostFault[] {
-  const troubles: HostFault[] = []
-  const spell = (kind: HostFault['kind'], percent: number, lastsMs: () => number) => {
+  const faults: HostFault[] = []
+  const addFault = (kind: HostFault['kind'], percent: number, lastsMs: () => number) => {
     if (!chance(random, percent)) return
     const from = Math.floor(random() * spanMs)
-    troubles.push({ kind, from, until: from + lastsMs() })
+    faults.push({ kind, from, until: from + lastsMs() })
   }
-  spell('down', PERCENT.gone, () => Infinity)
-  spell('down', PERCENT.down, () => randomInteger(random, 10, 90) * 1000)
-  spell('busy', PERCENT.busy, () => randomInteger(random, 20, 120) * 1000)
-  spell('slow', PERCENT.slow, () => randomInteger(random, 30, 120) * 1000)
-  return troubles
+  addFault('down', PERCENT.gone, () => Infinity)
+  addFault('down', PERCENT.down, () => randomInteger(random, 10, 90) * 1000)
+  addFault('busy', PERCENT.busy, () => randomInteger(random, 20, 120) * 1000)
+  addFault('slow', PERCENT.slow, () => randomInteger(random, 30, 120) * 1000)
+  return faults
 }

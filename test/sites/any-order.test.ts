@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { chooseRepetitions } from '../library-place.ts'
+import { chooseRepetitions } from '../library-location.ts'
 import { createCrawlFixture, statesOf } from './crawl.ts'
 import { type Answer, type AnswerParts, markdown, page, redirect, sitemap, text } from './site.ts'
 
 /** Concurrency of each round. */
 const CONCURRENCIES = chooseRepetitions([1, 2, 5, 16, 16, 16], [1, 2, 5, 16, 16, 16], [1, 16])
 
-/** A site with every kind of page whose state depends on two addresses. */
+/** A site with every kind of page whose state also depends on another address. */
 const site = (origin: string): Record<string, AnswerParts | string> => {
   const canonical = (url: string) => `<link rel="canonical" href="${url}">`
   const noindex = '<meta name="robots" content="noindex">'
@@ -75,7 +75,7 @@ describe('page order', () => {
           limits: { concurrency },
         })
         const crawled = await crawl()
-        const local = (value: string | null) => value?.replace(server.origin, '') ?? null
+        const withoutOrigin = (value: string | null) => value?.replace(server.origin, '') ?? null
         const states: Record<string, string> = statesOf(crawled)
         // Either of two pages that redirect to each other may be the one that closes the loop.
         expect(new Set([states['/loop1'], states['/loop2']])).toEqual(
@@ -83,7 +83,7 @@ describe('page order', () => {
         )
         const pages: unknown[] = []
         for await (const { key, page: stored } of library.store.listPages(source.id)) {
-          pages.push([local(key), stored.markdown.replaceAll(server.origin, '')])
+          pages.push([withoutOrigin(key), stored.markdown.replaceAll(server.origin, '')])
         }
         const rows = [...crawled.rows]
           .filter(([path]) => !path.startsWith('/loop'))
@@ -92,7 +92,7 @@ describe('page order', () => {
             state,
             reason,
             pattern,
-            local(target),
+            withoutOrigin(target),
             // Without a depth limit the crawl does not wait for a shorter path, so depths may differ.
             maxDepth === null ? null : depth,
           ])

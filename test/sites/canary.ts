@@ -82,7 +82,7 @@ export const LOCAL_HOSTS: readonly string[] = [
   'user:password@127.0.0.1',
 ]
 
-/** Hosts of URLs that may lead to internal addresses in other ways, or to local services. */
+/** Hosts of URLs, beyond {@link LOCAL_HOSTS}, that may lead to internal addresses or to local services. */
 export const INSIDE_HOSTS: readonly string[] = [
   '[::127.0.0.1]',
   '[::ffff:0:127.0.0.1]',
@@ -133,7 +133,7 @@ export const LOCAL_ANSWERS: readonly (readonly string[])[] = [
   ['127.0.0.1', '::1'],
 ]
 
-/** DNS answers that lead to internal addresses in other ways, hide among public addresses, or are not addresses. */
+/** Other DNS answers to refuse: internal addresses, alone or among public ones, and texts that are not addresses. */
 export const INSIDE_ANSWERS: readonly (readonly string[])[] = [
   ['64:ff9b::7f00:1'],
   ['::127.0.0.1'],
@@ -149,7 +149,7 @@ export const INSIDE_ANSWERS: readonly (readonly string[])[] = [
   ['127.1'],
 ]
 
-/** Addresses of this machine in its networks. A URL cannot contain a zone. */
+/** Addresses of this machine in its networks, without IPv6 zones, which a URL cannot contain. */
 function ownAddresses(): string[] {
   return Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])

@@ -11,7 +11,7 @@ export interface Child {
   readonly lines: readonly { readonly type: string; readonly [name: string]: unknown }[]
   /** Resolves when the process has written the given number of events of a type. */
   waitForEvents(type: string, times?: number): Promise<void>
-  /** Resolves with the stderr output and the exit code. */
+  /** Resolves when the process has exited. */
   readonly ended: Promise<{ readonly code: number | null; readonly stderr: string }>
 }
 
@@ -26,35 +26,34 @@ export function startChild(...args: readonly string[]): Child {
 export function startNode(args: readonly string[]): Child {
   const child = spawn(process.execPath, args)
   const lines: { type: string }[] = []
-  const waiting = new Set<() => void>()
+  const pendingChecks = new Set<() => void>()
   let stderr = ''
   child.stderr.on('data', (data: Buffer) => {
     stderr += data.toString()
   })
   createInterface(child.stdout).on('line', (line) => {
     lines.push(JSON.parse(line) as { type: string })
-    for (const look of waiting) look()
+    for (const check of pendingChecks) check()
   })
   const ended = new Promise<{ code: number | null; stderr: string }>((resolve) => {
     child.on('close', (code) => resolve({ code, stderr }))
   })
-  const told = (type: string, times = 1) =>
+  const waitForEvents = (type: string, times = 1) =>
     new Promise<void>((resolve, reject) => {
-      const look = () => {
+      const check = () => {
         if (lines.filter((line) => line.type === type).length < times) return
-        waiting.delete(look)
+        pendingChecks.delete(check)
         resolve()
       }
-      waiting.add(look)
-      look()
-      void ended.then(({ code }) => reject(new Error(`ended with ${code} before it told ${type}: ${stderr}`)))
+      pendingChecks.add(check)
+      check()
+      void ended.then(({ code }) => reject(new Error(`exited with ${code} before it wrote ${type}: ${stderr}`)))
     })
-  const one = { process: child, lines, waitForEvents: told, ended }
   closeLater(async () => {
     child.kill('SIGKILL')
     await ended
   })
-  return one
+  return { process: child, lines, waitForEvents, ended }
 }
 
 /** Waits for a crawling process to exit and expects that its crawl completed. */

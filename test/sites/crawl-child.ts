@@ -10,24 +10,24 @@ import { findJoinable, joinCrawl } from '../../src/library/operations/join-crawl
 import { type LibraryOptions, openLibrary } from '../../src/open-library.ts'
 import { withFastClock } from './fast-clock.ts'
 
-/** Further options for the process. */
+/** Options for the process. */
 export interface ChildOptions extends Pick<LibraryOptions, 'limits' | 'patienceMs'> {
-  /** How many times faster its time runs. @default 1 */
+  /** How many times faster the clock of the process runs. @default 1 */
   readonly speed?: number
   /** The start of the speed-up, in milliseconds since 1970. @default the start of the process */
   readonly since?: number
 }
 
-const [verb = '', path = '', text = '', json = '{}'] = process.argv.slice(2)
-const { limits, speed = 1, since, ...given } = JSON.parse(json) as ChildOptions
-const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
+const [verb = '', path = '', subject = '', json = '{}'] = process.argv.slice(2)
+const { limits, speed = 1, since, ...otherOptions } = JSON.parse(json) as ChildOptions
+const writeEvent = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
 try {
   const opened = await openLibrary({
     path,
     version: '0.0.0',
     allowPrivate: ['127.0.0.0/8'],
     limits: { concurrency: 4, ...limits },
-    ...given,
+    ...otherOptions,
   })
   const library = withFastClock(opened, speed, since)
   try {
@@ -40,51 +40,52 @@ try {
     await library.close()
   }
 } catch (error) {
-  say({ type: 'error', code: error instanceof PharosError ? error.code : null, message: String(error) })
+  writeEvent({ type: 'error', code: error instanceof PharosError ? error.code : null, message: String(error) })
   process.exitCode = 1
 }
 
-type Opened = ReturnType<typeof withFastClock>
+type ChildLibrary = ReturnType<typeof withFastClock>
 
-async function crawl(library: Opened): Promise<void> {
-  const known = (await library.store.listSources()).find(({ url }) => url === text)
-  const source = known ?? (await addSource(library, { url: text }))
-  for await (const event of crawlSource(library, source, { kind: 'add' }, new AbortController().signal)) say(event)
+async function crawl(library: ChildLibrary): Promise<void> {
+  const known = (await library.store.listSources()).find(({ url }) => url === subject)
+  const source = known ?? (await addSource(library, { url: subject }))
+  const { signal } = new AbortController()
+  for await (const event of crawlSource(library, source, { kind: 'add' }, signal)) writeEvent(event)
 }
 
-async function join(library: Opened): Promise<void> {
-  const joining = await findJoinable(library, text)
-  for await (const event of joinCrawl(library, joining, new AbortController().signal)) say(event)
+async function join(library: ChildLibrary): Promise<void> {
+  const joining = await findJoinable(library, subject)
+  for await (const event of joinCrawl(library, joining, new AbortController().signal)) writeEvent(event)
 }
 
 /** Removes a source, and writes an event before and after. */
-async function remove(library: Opened): Promise<void> {
-  const source = (await library.store.listSources()).find(({ url }) => url === text)
-  if (source === undefined) throw new Error(`there is no source ${text}`)
-  say({ type: 'removing' })
+async function remove(library: ChildLibrary): Promise<void> {
+  const source = (await library.store.listSources()).find(({ url }) => url === subject)
+  if (source === undefined) throw new Error(`there is no source ${subject}`)
+  writeEvent({ type: 'removing' })
   await library.store.removeSource(source.id)
-  say({ type: 'removed' })
+  writeEvent({ type: 'removed' })
 }
 
 /** Searches until stdin is closed. */
-async function search(library: Opened): Promise<void> {
+async function search(library: ChildLibrary): Promise<void> {
   let isStopped = false
   process.stdin.on('end', () => {
     isStopped = true
   })
   process.stdin.resume()
   let searches = 0
-  let most = 0
+  let maxHits = 0
   while (!isStopped) {
-    const hits = await searchHits(library.store, { query: text, limit: 50 })
+    const hits = await searchHits(library.store, { query: subject, limit: 50 })
     for (const { sourceId, chunk } of hits) {
       const found = await library.store.readChunk(sourceId, chunk.id)
       if (found !== undefined && found.chunk.content !== chunk.content)
-        throw new Error(`${chunk.id} is not what was found`)
+        throw new Error(`${chunk.id} differs from the hit`)
     }
     searches++
-    most = Math.max(most, hits.length)
+    maxHits = Math.max(maxHits, hits.length)
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
-  say({ type: 'searched', searches, most })
+  writeEvent({ type: 'searched', searches, maxHits })
 }

@@ -9,14 +9,14 @@ import { createAddressCounts } from '../../src/library/operations/source-status.
 import type { Source } from '../../src/library/source.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { closeLater } from '../close-later.ts'
-import { locateLibrary } from '../library-place.ts'
+import { locateLibrary } from '../library-location.ts'
 import { type Answer, openSite, type Site, type SiteOptions } from './site.ts'
 
 /** The result of one crawl: its events, its summary and the ledger afterwards. */
 export interface Crawled {
   readonly events: readonly CrawlEvent[]
   readonly summary: CrawlSummary
-  /** Rows by path on the first site, or by address elsewhere; without a slash at the end, unless another row differs in it. */
+  /** Rows by path on the first site, or by address elsewhere; without a final slash, unless another row differs only in it. */
   readonly rows: ReadonlyMap<string, LedgerRow>
 }
 
@@ -40,13 +40,13 @@ interface Closable {
   close(): Promise<void>
 }
 
-/** Everything opened by {@link shareFixture} so far, which stays open for several tests. */
+/** What the fixture that {@link shareFixture} is opening has to close; undefined at all other times. */
 let sharedClosables: Closable[] | undefined
 
 /** Closes an object after the current test, or after the last test that shares it. */
-export function closeWithTest(one: Closable): void {
-  if (sharedClosables === undefined) closeLater(() => one.close())
-  else sharedClosables.push(one)
+export function closeWithTest(closable: Closable): void {
+  if (sharedClosables === undefined) closeLater(() => closable.close())
+  else sharedClosables.push(closable)
 }
 
 /**
@@ -54,17 +54,17 @@ export function closeWithTest(one: Closable): void {
  * these tests.
  */
 export function shareFixture<T>(open: () => Promise<T>): () => Promise<T> {
-  const kept: Closable[] = []
+  const closables: Closable[] = []
   afterAll(async () => {
-    for (const one of kept.splice(0).reverse()) await one.close()
+    for (const closable of closables.splice(0).reverse()) await closable.close()
   })
-  let staged: { readonly value: T } | undefined
+  let opened: { readonly value: T } | undefined
   return async () => {
-    if (staged !== undefined) return staged.value
-    sharedClosables = kept
+    if (opened !== undefined) return opened.value
+    sharedClosables = closables
     try {
-      staged = { value: await open() }
-      return staged.value
+      opened = { value: await open() }
+      return opened.value
     } finally {
       sharedClosables = undefined
     }
@@ -121,9 +121,9 @@ export async function createCrawlFixture(
     site,
     library,
     source,
-    async crawl(asked = {}, signal = new AbortController().signal) {
+    async crawl(overrides = {}, signal = new AbortController().signal) {
       const [current = source] = (await library.store.listSources()).filter(({ id }) => id === source.id)
-      return runCrawl(library, current, { kind: 'add', ...asked }, site.origin, signal)
+      return runCrawl(library, current, { kind: 'add', ...overrides }, site.origin, signal)
     },
   }
 }
@@ -146,12 +146,12 @@ export async function runCrawl(
   const now = library.clock.now()
   if (rows.every(({ checkedAt }) => (checkedAt ?? 0) <= now)) expectRunCounts(last.summary, events, rows)
   const keys = new Set(rows.map(({ key }) => key))
-  const named = rows.map((row) => {
+  const namedRows = rows.map((row) => {
     const bare = dropSlash(row.key)
     const key = keys.has(bare) ? row.key : bare
     return [key.startsWith(`${origin}/`) ? key.slice(origin.length) : key, row] as const
   })
-  return { events, summary: last.summary, rows: new Map(named) }
+  return { events, summary: last.summary, rows: new Map(namedRows) }
 }
 
 /** Expects that every address is in exactly one state, the counts add up, and a completed crawl leaves nothing pending. */
@@ -172,17 +172,19 @@ function expectBalance(summary: CrawlSummary, rows: readonly LedgerRow[]): void 
 /** Expects that the counts of a run equal the final states of the addresses that it settled, with each address counted once. */
 function expectRunCounts(summary: CrawlSummary, events: readonly CrawlEvent[], rows: readonly LedgerRow[]): void {
   const urls = events.flatMap((event) => (event.type === 'settled' ? [event.url] : []))
-  const told = new Set(urls)
+  const settledUrls = new Set(urls)
   // The address of a file changes with the folder of its archive and with the commit of its repository; its path does not.
   const paths = rows.map(({ key }) => key).filter((key) => !key.includes('://'))
   paths.sort((a, b) => b.length - a.length)
   const settledPaths = new Set(urls.map((url) => paths.find((path) => url.endsWith(`/${path}`))))
-  const isSettled = ({ url, key }: LedgerRow) => told.has(url) || settledPaths.has(key)
+  const isSettled = ({ url, key }: LedgerRow) => settledUrls.has(url) || settledPaths.has(key)
   // Addresses of a parked host fail without a visit.
-  const own = rows.filter((row) => row.crawlId === summary.crawlId && (row.reason === 'host-parked' || isSettled(row)))
+  const rowsOfRun = rows.filter(
+    (row) => row.crawlId === summary.crawlId && (row.reason === 'host-parked' || isSettled(row)),
+  )
   const { indexed, unchanged, skipped, failed, cappedAt, kind, unread = 0 } = summary
   const counts = { indexed, unchanged, skipped, failed }
-  const countIn = (wanted: string) => own.filter(({ state }) => state === wanted).length
+  const countIn = (wanted: string) => rowsOfRun.filter(({ state }) => state === wanted).length
   expect(counts).toEqual(Object.fromEntries(Object.keys(counts).map((state) => [state, countIn(state)])))
   if (cappedAt === null || kind === 'retry') return
   const isUnread = (row: LedgerRow) => row.reason === 'page-cap' || (row.hasPage && !isSettled(row))

@@ -21,20 +21,20 @@ const SECRET = 'Bearer s3cret-of-the-origin'
 const HEADERS = { Authorization: SECRET, 'X-Api-Key': 's3cret-key', Cookie: 'session=s3cret' }
 const STATUSES = [301, 302, 303, 307, 308]
 
-/** A request, by the origin that got it. */
-interface Seen {
+/** A request that the server received, with the origin that it was sent to. */
+interface ReceivedRequest {
   readonly origin: string
   readonly path: string
   readonly headers: IncomingMessage['headers']
 }
 
-/** One server for many origins: names, two ports, and TLS on the same ports. */
+/** One server with many origins: several host names on two ports, each with and without TLS. */
 interface Realm {
   /** The origin that the credentials are for. */
   readonly own: string
-  /** Origins that differ in host, subdomain, port or scheme, each in one thing only. */
+  /** Origins that differ in host, subdomain, port or scheme, each in one of these only. */
   readonly others: readonly string[]
-  readonly seen: Seen[]
+  readonly requests: ReceivedRequest[]
   readonly certificate: string
   close(): Promise<void>
 }
@@ -48,33 +48,33 @@ beforeAll(async () => {
 
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
-  realm.seen.length = 0
+  realm.requests.length = 0
 })
 
 afterAll(() => realm.close())
 
 describe('headers for one origin', () => {
   test('a crawl sends the headers to their own origin only, wherever it is led', async () => {
-    const library = await stageTrusting()
+    const library = await openTrustingLibrary()
     const source = await addSource(library, { url: `${realm.own}/`, scope: { reach: 'domain', trapGuards: false } })
     await runCrawl(library, source, { kind: 'add', headers: HEADERS }, realm.own)
     expectOwnOnly()
     // Each kind of link and redirect reached every origin.
     for (const [k, origin] of realm.others.entries()) {
-      const paths = new Set(realm.seen.filter((one) => one.origin === origin).map(({ path }) => path))
+      const paths = new Set(realm.requests.filter((one) => one.origin === origin).map(({ path }) => path))
       const expected = ['/robots.txt', `/linked/${k}`, `/refreshed/${k}`, `/mapped/${k}`, `/listed/${k}`]
       const landed = STATUSES.flatMap((status) => [`/landed/${status}/${k}`, `/bounced/${status}/${k}`])
       expect([...expected, ...landed].filter((path) => !paths.has(path))).toEqual([])
       expect([...paths].some((path) => path.endsWith('.md'))).toBe(true)
     }
-    const own = new Set(realm.seen.filter(({ origin }) => origin === realm.own).map(({ path }) => path))
+    const own = new Set(realm.requests.filter(({ origin }) => origin === realm.own).map(({ path }) => path))
     const back = realm.others.flatMap((_, k) => STATUSES.map((status) => `/back/${status}/${k}`))
     expect(
       [...back, '/robots.txt', '/robots-end.txt', '/llms-end.txt', '/sitemap-end.xml'].filter((path) => !own.has(path)),
     ).toEqual([])
     for (const list of ['robots', 'llms', 'sitemap']) {
-      const chain = realm.seen.filter(({ path }) => path.startsWith(`/${list}-chain`)).map(({ origin }) => origin)
-      expect(new Set(chain)).toEqual(new Set(realm.others.slice(0, CHAIN)))
+      const chain = realm.requests.filter(({ path }) => path.startsWith(`/${list}-chain`)).map(({ origin }) => origin)
+      expect(new Set(chain)).toEqual(new Set(realm.others.slice(0, CHAIN_LENGTH)))
     }
   })
 
@@ -82,13 +82,13 @@ describe('headers for one origin', () => {
     'the headers go only to the origin of the start when its site has moved with status %i, also in later crawls',
     async (status) => {
       for (const k of realm.others.keys()) {
-        const library = await stageTrusting()
+        const library = await openTrustingLibrary()
         const source = await addSource(library, { url: `${realm.own}/to/${status}/${k}` })
         await runCrawl(library, source, { kind: 'add', headers: HEADERS }, realm.own)
         const [moved] = await library.store.listSources()
         await runCrawl(library, moved ?? source, { kind: 'recrawl', full: true, headers: HEADERS }, realm.own)
         await runCrawl(library, moved ?? source, { kind: 'refresh', headers: HEADERS }, realm.own)
-        const landed = realm.seen.filter(({ path }) => path === `/landed/${status}/${k}`)
+        const landed = realm.requests.filter(({ path }) => path === `/landed/${status}/${k}`)
         expect(landed.length).toBeGreaterThan(1)
       }
       expectOwnOnly()
@@ -96,7 +96,7 @@ describe('headers for one origin', () => {
   )
 
   test('fetching a single page sends the headers to their own origin only, wherever it redirects', async () => {
-    const library = await stageTrusting()
+    const library = await openTrustingLibrary()
     const { signal } = new AbortController()
     for (const k of realm.others.keys()) {
       for (const status of STATUSES) {
@@ -106,17 +106,17 @@ describe('headers for one origin', () => {
         }
       }
     }
-    const landings = realm.seen.filter(({ path }) => /^\/(?:landed|bounced)/.test(path))
+    const landings = realm.requests.filter(({ path }) => /^\/(?:landed|bounced)/.test(path))
     expect(landings.length).toBe(2 * STATUSES.length * realm.others.length)
-    expectOwnOnly({ isRobotsBare: true })
+    expectOwnOnly({ canRobotsLackHeaders: true })
   })
 
   test('the headers are sent to their origin in every spelling of it', async () => {
-    const library = await stageTrusting()
+    const library = await openTrustingLibrary()
     const { port } = new URL(realm.own)
     const url = `http://A.docs.LOCALHOST:${port}/linked/0`
     await fetchUrl(library, url, { headers: HEADERS, signal: new AbortController().signal })
-    expect(realm.seen.at(-1)).toMatchObject({ origin: realm.own, headers: { authorization: SECRET } })
+    expect(realm.requests.at(-1)).toMatchObject({ origin: realm.own, headers: { authorization: SECRET } })
   })
 })
 
@@ -145,33 +145,33 @@ describe('a search for secrets in everything the program writes', () => {
 
   const findIn = (text: string) => spellings.filter((one) => text.includes(one.text)).map(({ name }) => name)
 
-  let shop: ProgramSandbox
+  let sandbox: ProgramSandbox
 
   beforeAll(() => {
     if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
-    shop = new ProgramSandbox()
+    sandbox = new ProgramSandbox()
   })
 
-  afterAll(() => shop.remove())
+  afterAll(() => sandbox.remove())
 
   /** Runs the program and searches its output. */
   const run = async (args: readonly string[], environment: Readonly<Record<string, string>> = {}) => {
-    return expectSilent(args, await shop.runInProcess(args, { ...ENVIRONMENT, ...environment, ...inLibrary() }))
+    return expectNoSecrets(args, await sandbox.runInProcess(args, { ...ENVIRONMENT, ...environment, ...inLibrary() }))
   }
 
-  const inLibrary = () => ({ PHAROS_LIBRARY: shop.path('library.db') })
+  const inLibrary = () => ({ PHAROS_LIBRARY: sandbox.path('library.db') })
 
-  const expectSilent = (args: readonly string[], outcome: Outcome) => {
+  const expectNoSecrets = (args: readonly string[], outcome: Outcome) => {
     expect([args[0], findIn(outcome.stdout), findIn(outcome.stderr)]).toEqual([args[0], [], []])
     return outcome
   }
 
-  /** Searches every file in the folder of the program, except for those of the test. */
+  /** Searches every file in the folder of the program, except for `fields`, which gives a secret to the program. */
   const expectCleanFiles = (): string[] => {
-    const files = readdirSync(shop.folder, { recursive: true, encoding: 'utf8' }).filter((name) => {
-      return name !== 'fields' && statSync(shop.path(name)).isFile()
+    const files = readdirSync(sandbox.folder, { recursive: true, encoding: 'utf8' }).filter((name) => {
+      return name !== 'fields' && statSync(sandbox.path(name)).isFile()
     })
-    const found = files.map((name) => [name, findIn(readFileSync(shop.path(name), 'latin1'))] as const)
+    const found = files.map((name) => [name, findIn(readFileSync(sandbox.path(name), 'latin1'))] as const)
     expect(found.filter(([, names]) => names.length > 0)).toEqual([])
     return files
   }
@@ -185,7 +185,7 @@ describe('a search for secrets in everything the program writes', () => {
       const { origin } = site
       const to = (path: string) => at(origin, path)
       const pages: Record<string, Answer> = {
-        '/': linking('Home', [
+        '/': withLinks('Home', [
           to('/a'),
           '/moved',
           '/refresh',
@@ -194,7 +194,7 @@ describe('a search for secrets in everything the program writes', () => {
           '/broken',
           at('ftp://host', '/'),
         ]),
-        '/a': linking('A', [at('http://127.0.0.2:1', '/elsewhere'), at('https://host', '/'), at('http://[bad', '/')]),
+        '/a': withLinks('A', [at('http://127.0.0.2:1', '/elsewhere'), at('https://host', '/'), at('http://[bad', '/')]),
         '/moved': redirect(to('/target')),
         '/target': page('Target'),
         '/refresh': text(`<meta http-equiv="refresh" content="0; url=${to('/refreshed')}">`, 'text/html'),
@@ -229,17 +229,22 @@ describe('a search for secrets in everything the program writes', () => {
   }
 
   const ENVIRONMENT = { ...NO_BROWSER, PHAROS_ALLOW_PRIVATE: '127.0.0.1' }
-  const login = () => ['--header', `Authorization: Bearer ${secret('bearer')}`, '--header', `@${shop.path('fields')}`]
+  const login = () => [
+    '--header',
+    `Authorization: Bearer ${secret('bearer')}`,
+    '--header',
+    `@${sandbox.path('fields')}`,
+  ]
 
-  test('finds none after crawls, in the library, the cache, a pack and every output', {
+  test('finds no secret in the library, the cache, a pack or any output after crawls', {
     timeout: PATIENCE_MS,
   }, async () => {
     const site = await openSecretSite()
-    shop.write({ fields: `X-Api-Key: ${secret('file')}\n` })
+    sandbox.write({ fields: `X-Api-Key: ${secret('file')}\n` })
     const add = ['add', `${site.origin}/`, '--verbose', ...login()]
-    // Once in a separate process, to include the output of the process itself.
+    // The first run is a separate process, so that the output of the process itself is searched too.
     const first = [...add, '--name', 'docs']
-    const { code: added } = expectSilent(first, await shop.run(first, { ...ENVIRONMENT, ...inLibrary() }))
+    const { code: added } = expectNoSecrets(first, await sandbox.run(first, { ...ENVIRONMENT, ...inLibrary() }))
     const { code: again } = await run([...add, '--name', 'again', '--json'])
     expect([added, again]).toEqual([0, 0])
     expect(site.requests.filter(({ status }) => status === 200).length).toBeGreaterThan(10)
@@ -248,20 +253,20 @@ describe('a search for secrets in everything the program writes', () => {
     for (const path of ['/a', '/moved']) await run(['fetch', `${site.origin}${path}`, '--json', ...login()])
     for (const verb of ['status', 'list', 'doctor']) await run([verb, '--json'])
     await run(['search', 'page', '--json'])
-    const { code } = await run(['pack', 'docs', '-o', shop.path('packed')])
+    const { code } = await run(['pack', 'docs', '-o', sandbox.path('packed')])
     expect(code).toBe(0)
     const files = expectCleanFiles()
     expect(files).toContain('library.db')
     expect(files).toContain(join('packed', 'llm.md'))
   })
 
-  test('finds none in the files of a killed process', { timeout: PATIENCE_MS }, async () => {
+  test('finds no secret in the files of a killed process', { timeout: PATIENCE_MS }, async () => {
     const site = await openSecretSite()
-    shop.write({ fields: `X-Api-Key: ${secret('file')}\n` })
+    sandbox.write({ fields: `X-Api-Key: ${secret('file')}\n` })
     site.pages.set('/a', { delayMs: 30_000 })
-    const { child, ended } = shop.start(
+    const { child, ended } = sandbox.start(
       process.execPath,
-      [PROGRAM, 'add', `${site.origin}/`, '--name', 'killed', '--library', shop.path('killed.db'), ...login()],
+      [PROGRAM, 'add', `${site.origin}/`, '--name', 'killed', '--library', sandbox.path('killed.db'), ...login()],
       ENVIRONMENT,
     )
     for (let left = 300; left > 0 && !site.requestedPaths().includes('/target'); left--) await sleep(50)
@@ -271,11 +276,11 @@ describe('a search for secrets in everything the program writes', () => {
     expect(expectCleanFiles()).toContain('killed.db-wal')
   })
 
-  test('finds none in error messages', { timeout: PATIENCE_MS }, async () => {
+  test('finds no secret in error messages', { timeout: PATIENCE_MS }, async () => {
     const site = await openSecretSite()
     const user = `me:${secret('start')}@`
     const host = new URL(site.origin).host
-    shop.write({ fields: `${secret('file')}\n` })
+    sandbox.write({ fields: `${secret('file')}\n` })
     const mistakes: [code: number, ...args: string[]][] = [
       [2, 'add', `http://${user}${host}/`],
       [2, 'add', `ftp://${user}${host}/`],
@@ -287,7 +292,7 @@ describe('a search for secrets in everything the program writes', () => {
       [2, 'add', `${site.origin}/`, '--header', `Authorization Bearer ${secret('bearer')}`],
       [2, 'add', `${site.origin}/`, '--header', `Authorization: Bearer ${secret('bearer')}\r\nx: y`],
       [2, 'add', `${site.origin}/`, '--header', `Host: ${secret('bearer')}`],
-      [2, 'add', `${site.origin}/`, '--header', `@${shop.path('fields')}`],
+      [2, 'add', `${site.origin}/`, '--header', `@${sandbox.path('fields')}`],
       [2, 'add', `${site.origin}/`, '--proxy', `socks5://${user}${host}`],
       [2, 'add', `${site.origin}/`, '--proxy', `http://a%:${secret('start')}@${host}`],
       [2, 'fetch', `http://${user}${host}/`],
@@ -328,27 +333,27 @@ describe('a search for secrets in everything the program writes', () => {
   })
 })
 
-/** Expects that the headers reached their own origin with every request, and no other origin. */
-function expectOwnOnly({ isRobotsBare = false } = {}): void {
-  const isTold = ({ headers }: Seen) => JSON.stringify(headers).includes('s3cret')
-  const isOwn = ({ origin }: Seen) => origin === realm.own
-  const where = ({ origin, path }: Seen) => `${origin}${path}`
-  expect(realm.seen.filter((one) => !isOwn(one) && isTold(one)).map(where)).toEqual([])
-  const untold = realm.seen.filter((one) => isOwn(one) && !isTold(one)).map(where)
-  expect(untold.filter((url) => !(isRobotsBare && /\/robots/.test(url)))).toEqual([])
-  expect(realm.seen.some((one) => isOwn(one) && isTold(one))).toBe(true)
+/** Expects that every request to the own origin had the headers, and no request to another origin did. */
+function expectOwnOnly({ canRobotsLackHeaders = false } = {}): void {
+  const hasSecret = ({ headers }: ReceivedRequest) => JSON.stringify(headers).includes('s3cret')
+  const isOwn = ({ origin }: ReceivedRequest) => origin === realm.own
+  const urlOf = ({ origin, path }: ReceivedRequest) => `${origin}${path}`
+  expect(realm.requests.filter((one) => !isOwn(one) && hasSecret(one)).map(urlOf)).toEqual([])
+  const withoutSecret = realm.requests.filter((one) => isOwn(one) && !hasSecret(one)).map(urlOf)
+  expect(withoutSecret.filter((url) => !(canRobotsLackHeaders && /\/robots/.test(url)))).toEqual([])
+  expect(realm.requests.some((one) => isOwn(one) && hasSecret(one))).toBe(true)
 }
 
 /** Timeout for many consecutive runs on a busy machine. */
 const PATIENCE_MS = 180_000
 
-/** A page whose link addresses do not appear in its text, because text of a page is not a secret. */
-function linking(title: string, urls: readonly string[]): string {
+/** A page whose link addresses are not part of its text, because the library stores the text. */
+function withLinks(title: string, urls: readonly string[]): string {
   return page(title).replace('</ul>', `${urls.map((url) => `<li><a href="${url}">more</a></li>`).join('')}</ul>`)
 }
 
-/** Number of consecutive redirects of a list. robots.txt follows five redirects, the last of which leads back to the own origin. */
-const CHAIN = 4
+/** Number of other origins that a list redirects through. One more redirect leads back, and robots.txt may have five in total. */
+const CHAIN_LENGTH = 4
 
 /** The response for a path of an origin. */
 function answer(
@@ -359,7 +364,7 @@ function answer(
 ): [number, Record<string, string>, string] {
   const html = { 'content-type': 'text/html' }
   const plain = { 'content-type': 'text/plain' }
-  const move = (target: string, status = 302): [number, Record<string, string>, string] => [
+  const redirectTo = (target: string, status = 302): [number, Record<string, string>, string] => [
     status,
     { location: target },
     '',
@@ -371,7 +376,7 @@ function answer(
   if (list !== undefined && (origin === own || step !== undefined)) {
     const next = Number(step ?? -1) + 1
     const end = `${own}/${list}-end.${list === 'sitemap' ? 'xml' : 'txt'}`
-    return move(next < CHAIN ? `${others[next]}/${list}-chain-${next}` : end)
+    return redirectTo(next < CHAIN_LENGTH ? `${others[next]}/${list}-chain-${next}` : end)
   }
   switch (name) {
     case '':
@@ -399,11 +404,11 @@ function answer(
         String(sitemap(others.map((to, i) => `${to}/mapped/${i}`)).body),
       ]
     case 'to':
-      return move(`${other}/landed/${a}/${b}`, Number(a))
+      return redirectTo(`${other}/landed/${a}/${b}`, Number(a))
     case 'bounce':
-      return move(`${other}/bounced/${a}/${b}`, Number(a))
+      return redirectTo(`${other}/bounced/${a}/${b}`, Number(a))
     case 'bounced':
-      return move(`${own}/back/${a}/${b}`, Number(a))
+      return redirectTo(`${own}/back/${a}/${b}`, Number(a))
     case 'refresh':
       return [200, html, `<meta http-equiv="refresh" content="0; url=${other}/refreshed/${a}">`]
     case 'canonical': {
@@ -425,27 +430,27 @@ function answer(
 }
 
 async function openRealm(): Promise<Realm> {
-  const { key, cert } = makeCertificate([
+  const { key, cert } = createCertificate([
     'a.docs.localhost',
     'sub.a.docs.localhost',
     'b.docs.localhost',
     'docs.localhost',
   ])
-  const seen: Seen[] = []
+  const requests: ReceivedRequest[] = []
   let own = ''
   let others: string[] = []
   const listen = (scheme: string) => (request: IncomingMessage, response: ServerResponse) => {
     const origin = `${scheme}://${request.headers.host}`
     const path = request.url ?? ''
-    seen.push({ origin, path, headers: request.headers })
+    requests.push({ origin, path, headers: request.headers })
     const [status, fields, body] = answer(origin, path, own, others)
     response.writeHead(status, fields).end(body)
   }
   const plain = createServer(listen('http'))
   const secure = createHttpsServer({ key, cert }, listen('https'))
-  const openDoor = async () => {
-    // A TLS record begins with 22, and no request does.
-    const door = createTcpServer((socket) => {
+  const openPort = async () => {
+    // The first byte of a TLS handshake is 22, which no HTTP request begins with.
+    const listener = createTcpServer((socket) => {
       socket.on('error', () => {})
       socket.once('readable', () => {
         const first = socket.read() as Buffer | null
@@ -455,10 +460,10 @@ async function openRealm(): Promise<Realm> {
         server.emit('connection', socket)
       })
     })
-    await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve))
-    return { door, port: (door.address() as AddressInfo).port }
+    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
+    return { listener, port: (listener.address() as AddressInfo).port }
   }
-  const [main, side] = [await openDoor(), await openDoor()]
+  const [main, side] = [await openPort(), await openPort()]
   own = `http://a.docs.localhost:${main.port}`
   others = [
     `http://b.docs.localhost:${main.port}`,
@@ -468,14 +473,14 @@ async function openRealm(): Promise<Realm> {
     `http://docs.localhost:${main.port}`,
   ]
   const close = async () => {
-    for (const { door } of [main, side]) door.close()
+    for (const { listener } of [main, side]) listener.close()
     for (const server of [plain, secure]) server.closeAllConnections()
   }
-  return { own, others, seen, certificate: cert, close }
+  return { own, others, requests, certificate: cert, close }
 }
 
 /** A library that reaches the realm and trusts its certificate. */
-async function stageTrusting(): Promise<OpenLibrary> {
+async function openTrustingLibrary(): Promise<OpenLibrary> {
   const parsed = parseAllowance(['127.0.0.1'])
   if (parsed.type === 'problem') throw new Error(parsed.problem)
   const fetcher = openHttpFetcher({
@@ -488,7 +493,7 @@ async function stageTrusting(): Promise<OpenLibrary> {
   return { ...(await openTestLibrary()), fetcher }
 }
 
-function makeCertificate(hosts: readonly string[]): { readonly key: string; readonly cert: string } {
+function createCertificate(hosts: readonly string[]): { readonly key: string; readonly cert: string } {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-tls-'))
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
   const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']

@@ -15,10 +15,10 @@ async function stageMessy(): Promise<Site> {
 }
 
 /** Crawls a site from the beginning. Above a concurrency of 1, each response has a random delay. */
-async function crawlAnew(site: Site, concurrency: number, scope: object): Promise<FileFixture> {
-  const staged = await createFixtureOn(site, '/', { scope: { block: ['/blocked/**'], ...scope } }, { concurrency })
-  const { fetcher, clock } = staged.library
-  Object.assign(staged.library, {
+async function crawlFromScratch(site: Site, concurrency: number, scope: object): Promise<FileFixture> {
+  const fixture = await createFixtureOn(site, '/', { scope: { block: ['/blocked/**'], ...scope } }, { concurrency })
+  const { fetcher, clock } = fixture.library
+  Object.assign(fixture.library, {
     fetcher: {
       fetch: async (request: Parameters<typeof fetcher.fetch>[0]) => {
         const outcome = await fetcher.fetch(request)
@@ -27,9 +27,9 @@ async function crawlAnew(site: Site, concurrency: number, scope: object): Promis
       },
     },
   })
-  const { summary } = await staged.crawl()
+  const { summary } = await fixture.crawl()
   expect(summary.end).toBe('completed')
-  return staged
+  return fixture
 }
 
 describe('determinism', () => {
@@ -39,13 +39,13 @@ describe('determinism', () => {
     ['to a depth of 4', { maxDepth: 4 }],
   ])('crawls of the same site in any order give the same library, %s', async (_, scope) => {
     const site = await stageMessy()
-    const one = await crawlAnew(site, 1, scope)
+    const sequential = await crawlFromScratch(site, 1, scope)
     const isBreadthFirst = 'maxDepth' in scope
-    const expected = toComparable(await one.readContent(), site.origin, isBreadthFirst)
+    const expected = toComparable(await sequential.readContent(), site.origin, isBreadthFirst)
     expect(expected.pages.length).toBeGreaterThan(20)
     for (let round = 0; round < ROUNDS; round++) {
-      const many = await crawlAnew(site, 16, scope)
-      const found = toComparable(await many.readContent(), site.origin, isBreadthFirst)
+      const concurrent = await crawlFromScratch(site, 16, scope)
+      const found = toComparable(await concurrent.readContent(), site.origin, isBreadthFirst)
       expect(found.pages).toEqual(expected.pages)
       expect(found.rows).toEqual(expected.rows)
     }

@@ -35,19 +35,19 @@ paths:
     get: {operationId: listLights, summary: List lights, responses: {'200': {description: The lights}}}
 `
 const RST = 'Keeping watch\n=============\n\nRead `the notes <notes.adoc>`_ first. Nobody sleeps on watch.\n'
-const PACKED = 'application/octet-stream'
+const BINARY_TYPE = 'application/octet-stream'
 
 /** A site with documents that have a correct type, a wrong type, or damaged content. */
 const PAGES = {
   'guide.pdf': text(readSample('guide.pdf'), 'application/pdf'),
-  'download?id=7': text(readSample('guide.docx'), PACKED),
+  'download?id=7': text(readSample('guide.docx'), BINARY_TYPE),
   'book.epub': text(readSample('book.epub'), 'application/epub+zip'),
   'api.yaml': text(OPENAPI, 'application/yaml'),
   'watch.rst': text(RST),
   'rates.csv': text('Port,Fee\nHamburg,12\nRostock,9\n', 'text/csv'),
   'plain.json': text('{"a": 1}', 'application/json'),
-  'said.pdf': text('These are words, and no document.', 'application/pdf'),
-  'cut.docx': text(readSample('guide.docx').subarray(0, 5000), PACKED),
+  'text.pdf': text('These are words, and no document.', 'application/pdf'),
+  'cut.docx': text(readSample('guide.docx').subarray(0, 5000), BINARY_TYPE),
   'locked.pdf': text(readSample('locked.pdf'), 'application/pdf'),
   'secret.pdf': { ...text(readSample('scan.pdf'), 'application/pdf') },
   'unlisted.rtf': {
@@ -88,16 +88,16 @@ describe('documents on a web site', () => {
       '/watch.rst': 'indexed',
       '/rates.csv': 'indexed',
       '/plain.json': 'skipped not-text',
-      '/said.pdf': 'skipped damaged',
+      '/text.pdf': 'skipped damaged',
       '/cut.docx': 'skipped damaged',
       '/locked.pdf': 'skipped encrypted',
       '/secret.pdf': 'skipped empty',
       '/unlisted.rtf': 'skipped noindex',
       '/notes.adoc': 'failed not-found',
     })
-    const details = ['/guide.pdf', '/said.pdf', '/locked.pdf'].map((path) => crawled.rows.get(path)?.detail)
-    expect(details).toEqual(['read as PDF', 'it is no PDF that can be read', 'it is encrypted with a password'])
-    // Links are followed in formats in which authors write them like in Markdown, and in no others.
+    const details = ['/guide.pdf', '/text.pdf', '/locked.pdf'].map((path) => crawled.rows.get(path)?.detail)
+    expect(details).toEqual(['read as PDF', 'it is not a readable PDF', 'it is encrypted with a password'])
+    // Links are followed only in formats whose authors write links as in Markdown.
     expect(crawled.rows.get('/notes.adoc')?.foundOn).toContain('/watch.rst')
   })
 
@@ -120,7 +120,7 @@ describe('documents on a web site', () => {
     expect((await read(stage, '/download?id=7')).title).toBe('Lighthouse Guide')
   })
 
-  test('are found and cited by their pages', async () => {
+  test('are found by a search and cited with the fragment of the part that matches', async () => {
     const { stage } = await staged()
     const cite = async (query: string) => {
       const { passages } = await searchLibrary(stage.library, { query, limit: 1 })
@@ -138,8 +138,8 @@ describe('documents on a web site', () => {
     const crawled = await stage.crawl({ kind: 'recrawl' })
     const states = statesOf(crawled)
     expect([states['/guide.pdf'], states['/download?id=7'], states['/book.epub']]).toEqual(Array(3).fill('unchanged'))
-    const asked = stage.site.requests.filter(({ path }) => path === '/guide.pdf')
-    expect(asked.map(({ status }) => status)).toEqual([304])
+    const guideRequests = stage.site.requests.filter(({ path }) => path === '/guide.pdf')
+    expect(guideRequests.map(({ status }) => status)).toEqual([304])
   })
 
   test('documents that become damaged or locked keep their stored page', async () => {
@@ -147,7 +147,7 @@ describe('documents on a web site', () => {
     const stage = await stageDocuments({ 'guide.pdf': pdf, 'download?id=7': docx, 'book.epub': epub })
     await stage.crawl()
     stage.site.pages.set('/guide.pdf', text('%PDF-1.7 and no more', 'application/pdf'))
-    stage.site.pages.set('/download?id=7', text(readSample('guide.docx').subarray(0, 9000), PACKED))
+    stage.site.pages.set('/download?id=7', text(readSample('guide.docx').subarray(0, 9000), BINARY_TYPE))
     stage.site.pages.set('/book.epub', text(readSample('locked.pdf'), 'application/epub+zip'))
     const crawled = await stage.crawl({ kind: 'recrawl' })
     const rows = ['/guide.pdf', '/download?id=7', '/book.epub'].map((path) => crawled.rows.get(path))
@@ -157,11 +157,11 @@ describe('documents on a web site', () => {
       ['failed', 'encrypted', true],
     ])
     expect((await read(stage, '/guide.pdf')).title).toBe('Lighthouse Guide')
-    const told = await explainUrl(stage.library, stage.source, `${stage.site.origin}/book.epub`)
-    expect(told.row).toMatchObject({ reason: 'encrypted', detail: 'it is encrypted with a password' })
+    const explanation = await explainUrl(stage.library, stage.source, `${stage.site.origin}/book.epub`)
+    expect(explanation.row).toMatchObject({ reason: 'encrypted', detail: 'it is encrypted with a password' })
   })
 
-  test('can be fetched one by one', async () => {
+  test('can be fetched individually', async () => {
     const { stage } = await staged()
     const fetch = (path: string) =>
       fetchUrl(stage.library, `${stage.site.origin}${path}`, { signal: new AbortController().signal })
@@ -192,7 +192,7 @@ describe('documents that take too long', () => {
       { limits: UNPACED },
     )
     const { readPage } = openHastyReader()
-    // As with a smaller --max-page-bytes.
+    // This fetcher acts like a smaller --max-page-bytes.
     const fetcher = { fetch: (request: FetchRequest) => library.fetcher.fetch({ ...request, maxBytes: 200_000 }) }
     site.pages.set('/a.adoc', text(ENDLESS.slice(0, 190_000)))
     const crawled = await runCrawl({ ...library, readPage, fetcher }, source, { kind: 'add' }, site.origin)
@@ -205,7 +205,7 @@ describe('documents that take too long', () => {
     expect(crawled.rows.get('/b.pdf')?.detail).toBe('more than 200000 bytes')
   })
 
-  test('fail in a folder, too', async () => {
+  test('fail in a folder too, and the other files are indexed', async () => {
     const folder = fs.mkdtempSync(join(tmpdir(), 'pharos-documents-'))
     closeLater(async () => fs.rmSync(folder, { recursive: true }))
     fs.writeFileSync(join(folder, 'a.adoc'), ENDLESS)

@@ -96,7 +96,7 @@ describe('an explanation', () => {
     ['javascript:void(0)', { reason: 'scheme' }],
     [`/${'y'.repeat(5000)}`, { reason: 'bad-url' }],
     ['/llms.txt', { reason: 'excluded' }],
-  ])('exists for %.60s, which is unknown', async (url, refusal) => {
+  ])('exists for the unknown address %.60s', async (url, refusal) => {
     const { library, source } = await stageMessy()
     const explained = await explainUrl(library, source, url)
     expect(explained.row).toBeNull()

@@ -14,7 +14,7 @@ import { addSource, type SourceInput } from '../../src/library/operations/add-so
 import type { CrawlInput } from '../../src/library/operations/crawl-source.ts'
 import type { Source } from '../../src/library/source.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
-import { locateLibrary } from '../library-place.ts'
+import { locateLibrary } from '../library-location.ts'
 import { readStoredPages, type StoredPage } from '../postgres/stored-pages.ts'
 import { type Crawled, closeWithTest, openTestLibrary, openTestSite, runCrawl, shareFixture } from './crawl.ts'
 import { withFastClock } from './fast-clock.ts'
@@ -37,7 +37,7 @@ export interface FileFixture {
 export interface SourceContent {
   /** By path. */
   readonly rows: ReadonlyMap<string, LedgerRow>
-  /** By path: Markdown, time of the last change, links, and chunks with their row ids. */
+  /** By path: Markdown, links, and chunks with their row ids. */
   readonly pages: ReadonlyMap<string, Omit<StoredPage, 'key'>>
 }
 
@@ -86,27 +86,27 @@ export function shareCrawledFixture(
   pages: Readonly<Record<string, Answer>>,
   input: FileFixtureInput = {},
 ): () => Promise<FileFixture> {
-  const read = shareFixture(async () => {
-    const staged = await createFileFixture(pages, input)
-    await staged.crawl()
-    return { ...staged, image: copyOf(staged.path), readAt: staged.library.clock.now() }
+  const crawlOnce = shareFixture(async () => {
+    const fixture = await createFileFixture(pages, input)
+    await fixture.crawl()
+    return { ...fixture, image: readImage(fixture.path), copiedAt: fixture.library.clock.now() }
   })
   return async () => {
-    const { site, source, image, readAt } = await read()
+    const { site, source, image, copiedAt } = await crawlOnce()
     site.pages.clear()
     for (const [path, answer] of Object.entries(pages)) site.pages.set(path, answer)
     site.clearRequests()
     const path = await createLibraryPath()
     writeFileSync(path, image)
     const library = await openTestLibrary(path)
-    const passed = library.clock.now() - readAt
-    const clock = { ...library.clock, now: () => library.clock.now() - passed }
-    return toFixture(site, withFastClock({ ...library, clock }, undefined, readAt), path, source)
+    const elapsed = library.clock.now() - copiedAt
+    const clock = { ...library.clock, now: () => library.clock.now() - elapsed }
+    return toFixture(site, withFastClock({ ...library, clock }, undefined, copiedAt), path, source)
   }
 }
 
-/** The bytes of a library file that is open elsewhere. */
-function copyOf(path: string): Buffer {
+/** The bytes of a library file that is still open. */
+function readImage(path: string): Buffer {
   const db = new Sqlite(path, { readonly: true })
   try {
     return db.serialize()
@@ -121,9 +121,9 @@ function toFixture(site: Site, library: OpenLibrary, path: string, source: Sourc
     library,
     path,
     source,
-    async crawl(asked = {}, signal) {
+    async crawl(overrides = {}, signal) {
       const [current = source] = (await library.store.listSources()).filter(({ id }) => id === source.id)
-      return runCrawl(library, current, { kind: 'add', ...asked }, site.origin, signal)
+      return runCrawl(library, current, { kind: 'add', ...overrides }, site.origin, signal)
     },
     readContent: () => readSourceContent(path, library, source, site.origin),
     async search(query) {
@@ -198,21 +198,21 @@ function withoutCheckFields(row: LedgerRow | undefined): Partial<LedgerRow> {
  * comparable only if the crawl proceeds level by level, which it does with a depth limit.
  */
 export function toComparable({ rows, pages }: SourceContent, origin: string, isBreadthFirst = true) {
-  const text = (value: string | null) => value?.replaceAll(origin, '') ?? null
+  const withoutOrigin = (value: string | null) => value?.replaceAll(origin, '') ?? null
   return {
     rows: [...rows].map(([path, { state, reason, pattern, target, depth, hasPage }]) => ({
       path,
       state,
       reason,
-      pattern: text(pattern),
-      target: text(target),
+      pattern: withoutOrigin(pattern),
+      target: withoutOrigin(target),
       depth: isBreadthFirst ? depth : null,
       hasPage,
     })),
     pages: [...pages].map(([path, { markdown, links, chunks }]) => ({
       path,
-      markdown: text(markdown),
-      links: links.map(text),
+      markdown: withoutOrigin(markdown),
+      links: links.map(withoutOrigin),
       chunks: chunks.map(({ id }) => id),
     })),
   }
@@ -223,10 +223,10 @@ export type Dump = ReturnType<typeof toComparable>
 
 /** The comparable content of a library that crawled a site without interruption. */
 export async function readUninterrupted(site: Site, scope: Partial<Scope> = {}, isBreadthFirst = true): Promise<Dump> {
-  const whole = await createFixtureOn(site, '/', { scope }, { concurrency: 4 })
-  const { summary } = await whole.crawl()
+  const fixture = await createFixtureOn(site, '/', { scope }, { concurrency: 4 })
+  const { summary } = await fixture.crawl()
   expect(summary.end).toBe('completed')
-  return toComparable(await whole.readContent(), site.origin, isBreadthFirst)
+  return toComparable(await fixture.readContent(), site.origin, isBreadthFirst)
 }
 
 /** Expects that neither a library file nor its index is damaged. */
@@ -241,7 +241,7 @@ export function expectSound(path: string): void {
   }
 }
 
-/** Expects that the index holds every chunk up to the last indexed one exactly once, and the blocks of its segments. */
+/** Expects that the index holds each chunk that is indexed and not stale exactly once, and only the blocks of its segments. */
 function expectSoundIndex(db: Sqlite.Database): void {
   const dead = db.prepare('SELECT 1 FROM index_dead WHERE segment = ? AND ? BETWEEN first AND last')
   const segments = db
@@ -249,7 +249,7 @@ function expectSoundIndex(db: Sqlite.Database): void {
       'SELECT id, documents, first_block AS first, block_count AS count FROM index_segments ORDER BY first_block',
     )
     .all()
-  const held = segments.flatMap(({ id, documents }) =>
+  const indexedChunks = segments.flatMap(({ id, documents }) =>
     [...readEntryTable(documents, Object.keys(CHUNK_FIELDS).length).numbers].filter((number) => !dead.get(id, number)),
   )
   const chunks = db
@@ -258,7 +258,7 @@ function expectSoundIndex(db: Sqlite.Database): void {
          AND NOT EXISTS (SELECT 1 FROM index_stale WHERE c.id BETWEEN first AND last) ORDER BY id`,
     )
     .pluck()
-  expect(held.sort((a, b) => a - b)).toEqual(chunks.all())
+  expect(indexedChunks.sort((a, b) => a - b)).toEqual(chunks.all())
   const blocks = segments.flatMap(({ first, count }) => Array.from({ length: count }, (_, i) => first + i))
   expect(db.prepare('SELECT id FROM index_blocks ORDER BY id').pluck().all()).toEqual(blocks)
 }

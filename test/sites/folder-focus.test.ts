@@ -16,7 +16,7 @@ import { isLong } from '../faults/bounded.ts'
 import { openNodeGrammars } from '../node-grammars.ts'
 import { type Crawled, runCrawl, statesOf } from './crawl.ts'
 
-/** A folder with a library that has read it. */
+/** A folder that a library has indexed. */
 interface FolderStage {
   readonly root: string
   readonly library: OpenLibrary
@@ -29,7 +29,7 @@ interface FolderStage {
 
 const STORES = ['sqlite', 'memory'] as const
 
-function makeFolder(): string {
+function createFolder(): string {
   const root = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'pharos-focus-')))
   closeLater(() => fs.rmSync(root, { recursive: true, force: true }))
   return root
@@ -38,7 +38,7 @@ function makeFolder(): string {
 async function stageFolder(
   kind: (typeof STORES)[number],
   files: Readonly<Record<string, string>>,
-  root: string = makeFolder(),
+  root: string = createFolder(),
 ): Promise<FolderStage> {
   const opened = await openLibrary({ path: ':memory:', version: '0.0.0', openGrammars: () => openNodeGrammars([]) })
   closeLater(() => opened.close())
@@ -101,7 +101,7 @@ describe.each(STORES)('a focused refresh of a folder, %s', (kind) => {
     expect((await stage.run({})).summary).toMatchObject({ end: 'completed', indexed: 1, removed: 0 })
   })
 
-  test('applies ignore files above, blocked paths and tool folders as usual', async () => {
+  test('applies ignore files of parent folders, and skips tool folders and symbolic links', async () => {
     const stage = await stageFolder(kind, { ...FILES, '.gitignore': '*.tmp.md\n' })
     stage.write({ 's/x.tmp.md': '# X\n', 'node_modules/p/readme.md': '# P\n', 'a.md': '# A\n\nStill here.\n' })
     fs.symlinkSync('/etc/hostname', join(stage.root, 'host.md'))
@@ -113,7 +113,7 @@ describe.each(STORES)('a focused refresh of a folder, %s', (kind) => {
     expect(Object.keys(await readPages(stage))).not.toContain('node_modules/p/readme.md')
   })
 
-  test('the loss gate keeps many deleted files, also when they disappeared over several batches', async () => {
+  test('the loss gate keeps the pages of many deleted files, also if several batches deleted them', async () => {
     const many = Array.from({ length: 60 }, (_, i) => [`m/${i}.md`, `# ${i}\n\nNumber ${i}.\n`] as const)
     const stage = await stageFolder(kind, { ...FILES, ...Object.fromEntries(many) })
     const [first, second] = [many.slice(0, 15), many.slice(15, 30)].map((some) => some.map(([path]) => path))
@@ -141,7 +141,7 @@ describe.each(STORES)('a focused refresh of a folder, %s', (kind) => {
     expect(Object.keys(await readPages(stage))).toHaveLength(4)
   })
 
-  test('another folder at the same path must be read in full, as after an interrupted run', async () => {
+  test('is refused until a full run if the path holds another folder or a run was interrupted', async () => {
     const stage = await stageFolder(kind, FILES)
     const refused = expect.objectContaining({ code: 'CRAWL_UNFINISHED' })
     fs.cpSync(stage.root, `${stage.root}-2`, { recursive: true })
@@ -162,7 +162,7 @@ describe.each(STORES)('a focused refresh of a folder, %s', (kind) => {
     expect(summary).toMatchObject({ end: 'completed', kind: 'recrawl', unchanged: 4 })
   })
 
-  test('only the latest focused runs stay in the history, and all other runs stay', async () => {
+  test('only the latest focused runs stay in the history, besides all other runs', async () => {
     const stage = await stageFolder(kind, FILES)
     for (let i = 0; i < MAX_FOCUSED_RUNS + 5; i++) await stage.focus('a.md')
     const crawls = await stage.library.store.listCrawls(stage.source.id, 1000)
@@ -171,7 +171,7 @@ describe.each(STORES)('a focused refresh of a folder, %s', (kind) => {
   })
 })
 
-test('a file whose name looks like a part of another stays when the other changes', async () => {
+test('a file whose name looks like a part of another file stays when the other file changes', async () => {
   const stage = await stageFolder('sqlite', {
     ...FILES,
     'api.json': API,
@@ -188,7 +188,7 @@ test('a file whose name looks like a part of another stays when the other change
   expect(after).toEqual(Object.keys(await readPages(await stageFolder('sqlite', {}, stage.root))))
 })
 
-test('a document that is damaged now keeps its page', async () => {
+test('a document that becomes damaged keeps its page', async () => {
   const notebook = {
     nbformat: 4,
     nbformat_minor: 5,
@@ -219,21 +219,21 @@ test('consecutive focused runs give the same library as a full run', async () =>
   const steps = fc.array(fc.array(change, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 4 })
   await fc.assert(
     fc.asyncProperty(steps, async (batches) => {
-      const stage = await stageFolder('sqlite', { 'keep.md': '# Keep\n\nStays.\n', 's/a.md': TEXTS[0] ?? '' })
-      const whole = await stageFolder('sqlite', {}, stage.root)
+      const focused = await stageFolder('sqlite', { 'keep.md': '# Keep\n\nStays.\n', 's/a.md': TEXTS[0] ?? '' })
+      const full = await stageFolder('sqlite', {}, focused.root)
       for (const batch of batches) {
-        const touched = batch.flatMap((one) => apply(stage.root, one))
+        const touched = batch.flatMap((one) => apply(focused.root, one))
         const input = { kind: 'refresh', discover: true, acceptLoss: true } as const
-        expect((await stage.run({ ...input, focus: touched })).summary.end).toBe('completed')
-        expect((await whole.run({ acceptLoss: true })).summary.end).toBe('completed')
-        expect(await textsOf(stage)).toEqual(await textsOf(whole))
+        expect((await focused.run({ ...input, focus: touched })).summary.end).toBe('completed')
+        expect((await full.run({ acceptLoss: true })).summary.end).toBe('completed')
+        expect(await textsOf(focused)).toEqual(await textsOf(full))
       }
     }),
     { numRuns: isLong ? 200 : 15 },
   )
 }, 600_000)
 
-/** The texts of all pages, as they are on the disk. It does not matter which of several files with the same text is the page. */
+/** The texts of all pages, as they are on the disk. Paths are left out, because any of several files with the same text can be the page. */
 async function textsOf(stage: FolderStage): Promise<string[]> {
   const texts = Object.keys(await readPages(stage)).map((key) => fs.readFileSync(join(stage.root, key), 'utf8'))
   return texts.sort((a, b) => a.localeCompare(b))
@@ -243,19 +243,19 @@ type Change = typeof change extends fc.Arbitrary<infer T> ? T : never
 
 /** Changes a folder and returns the touched paths, or none if the change is not possible. */
 function apply(root: string, one: Change): string[] {
-  const place = join(root, one.path)
+  const fullPath = join(root, one.path)
   try {
     if (one.type === 'remove') {
-      fs.rmSync(place, { recursive: true })
+      fs.rmSync(fullPath, { recursive: true })
       return [one.path]
     }
     if (one.type === 'move') {
       fs.mkdirSync(dirname(join(root, one.to)), { recursive: true })
-      fs.renameSync(place, join(root, one.to))
+      fs.renameSync(fullPath, join(root, one.to))
       return [one.path, one.to]
     }
-    fs.mkdirSync(dirname(place), { recursive: true })
-    fs.writeFileSync(place, one.text)
+    fs.mkdirSync(dirname(fullPath), { recursive: true })
+    fs.writeFileSync(fullPath, one.text)
     return [one.path]
   } catch {
     return []

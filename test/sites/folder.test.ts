@@ -77,7 +77,7 @@ const FOLDER = {
 } as const
 
 describe.each(STORES)('a folder in a library, %s', (kind) => {
-  test('is indexed file by file, each under its path and with the fields of its type', async () => {
+  test('is indexed file by file, each under its path and with the chunk fields of its type', async () => {
     const library = await open(kind)
     write(FOLDER)
     const source = await add(library)
@@ -112,7 +112,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect(await search(root)).toEqual([])
   })
 
-  test('keeps code and text line by line as the files have them, under the ids that a pack gives', async () => {
+  test('keeps code and text exactly as in the files, and gives chunks the same ids as a pack', async () => {
     const library = await open(kind)
     write(FOLDER)
     const source = await add(library)
@@ -161,11 +161,11 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     write({ 'bad\u{fffd}.md': '# Odd name\n\nx\n' })
     fs.writeFileSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from('bad\xff.md', 'latin1')]), 'x')
     const crawled = await runCrawl(library, await add(library), { kind: 'add' }, '')
-    const told = [...crawled.rows].map(([path, { state, reason, pattern, target }]) => {
+    const outcomes = [...crawled.rows].map(([path, { state, reason, pattern, target }]) => {
       return [path, [state, reason, pattern, target].filter((part) => part !== null).join(' ')]
     })
     expect((await findPage(library, { url: crawled.rows.get('latin.txt')?.url ?? '' })).markdown).toBe('für')
-    expect(Object.fromEntries(told)).toEqual({
+    expect(Object.fromEntries(outcomes)).toEqual({
       'a.md': 'indexed',
       'copy/a.md': 'skipped duplicate a.md',
       '.gitignore': 'indexed',
@@ -275,7 +275,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     remove('docs/a.md', 'docs/b.md')
     const { summary } = await runCrawl(library, source, { kind: 'recrawl' }, '')
     expect(summary).toMatchObject({ end: 'failed', vainReason: 'empty', removed: 0 })
-    expect(summary.problem).toBe(`${source.url} holds no file to read`)
+    expect(summary.problem).toBe(`${source.url} contains no files to read`)
     expect((await library.store.findRow(source.id, 'a.md'))?.state).toBe('indexed')
     remove('docs')
     await expect(runCrawl(library, source, { kind: 'recrawl' }, '')).rejects.toMatchObject({ code: 'SOURCE_NOT_FOUND' })
@@ -298,7 +298,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     write({ 'docs/.gitkeep': '', 'docs/readme.txt': 'The disk goes here.' })
     const stopped = await runCrawl(library, source, { kind: 'recrawl' }, '')
     expect(stopped.summary).toMatchObject({ end: 'gate', removed: 0, withheld: 2, visited: 0 })
-    expect(stopped.summary.problem).toBe('none of the files of 2 pages is there any more')
+    expect(stopped.summary.problem).toBe('none of the files of 2 pages exists any more')
     expect(statesOf(stopped)).toEqual({ 'a.md': 'indexed', 'b.md': 'indexed' })
     expect(await listChunks(library, source)).toEqual(before)
     remove('docs')
@@ -430,7 +430,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect(tried.summary).toMatchObject({ visited: 1, indexed: 1 })
   })
 
-  test('may be narrowed by patterns, depth and a cap', async () => {
+  test('can be narrowed by patterns, a depth limit and a page cap', async () => {
     const library = await open(kind)
     write({ 'a.md': '# A\n\na\n', 'b/b.md': '# B\n\nb\n', 'b/c/c.md': '# C\n\nc\n', 'draft/d.md': 'd', 'e.txt': 'e' })
     const scope = { allow: ['*.md'], block: ['/draft/**'], maxDepth: 1 }
@@ -466,7 +466,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     const stop = new AbortController()
     const begun = Promise.withResolvers<void>()
     const refused = Promise.withResolvers<void>()
-    const watched = withRead(library, async (count) => {
+    const watched = withReadHook(library, async (count) => {
       begun.resolve()
       if (count === 100) await refused.promise
       if (count === 100) stop.abort(new Error('enough'))
@@ -496,7 +496,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     const source = await add(library)
     await runCrawl(library, source, { kind: 'add' }, '')
     const stop = new AbortController()
-    const watched = withRead(library, async (count) => {
+    const watched = withReadHook(library, async (count) => {
       if (count === 15) stop.abort(new Error('enough'))
     })
     const stopped = await runCrawl(watched, source, { kind: 'recrawl', full: true }, '', stop.signal)
@@ -513,7 +513,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect((await findPage(library, { url: rest.rows.get(read)?.url ?? '' })).title).toBe('Edited')
   })
 
-  test('may be a single file', async () => {
+  test('can be a single file', async () => {
     const library = await open(kind)
     write({ 'a b#1.md': '# A\n\na\n', 'other.md': 'x' })
     const { url } = (await library.trees?.open(pathToFileURL(join(root, 'a b#1.md')).href)) ?? {}
@@ -584,7 +584,7 @@ describe('folders as sources', () => {
     expect(await library.store.listSources()).toEqual([])
   })
 
-  test('no page of the web can link to a file of the folder', async () => {
+  test('no web page can make a crawl read a file by a link, a redirect or a list', async () => {
     write({ 'secret.md': '# Secret\n\ns\n' })
     const link = pathToFileURL(join(root, 'secret.md')).href
     const { crawl, library, source } = await createCrawlFixture({
@@ -600,7 +600,7 @@ describe('folders as sources', () => {
   })
 })
 
-test('two folders of the same name stay separate', async () => {
+test('a second folder with the name of an existing source is refused', async () => {
   const library = await open('sqlite')
   write({ 'one/docs/a.md': '# A\n\na\n', 'two/docs/b.md': '# B\n\nb\n' })
   const [one, two] = ['one/docs', 'two/docs'].map((path) => `${pathToFileURL(join(root, path))}/`)
@@ -610,7 +610,7 @@ test('two folders of the same name stay separate', async () => {
   expect((await prepareSource(library, { url: one ?? '', isOwnFolder: true })).found).toBe('interrupted')
 })
 
-/** Random changes of a folder with few names and fewer contents, so that files repeat, replace and are renamed to each other. */
+/** Random changes with few paths and fewer contents, so that files often are equal, or replace and are renamed to each other. */
 const CHANGE = fc.oneof(
   fc.record({
     type: fc.constant('write' as const),
@@ -653,7 +653,7 @@ test.each(STORES)(
         for (const { changes, kind: how, stopAfter } of all) {
           for (const change of changes) apply(change)
           const stop = new AbortController()
-          const watched = withRead(library, async (count) => {
+          const watched = withReadHook(library, async (count) => {
             if (count === stopAfter) stop.abort(new Error('enough'))
           })
           await runCrawl(watched, source, { kind: how, discover: true, acceptLoss: true }, '', stop.signal)
@@ -688,15 +688,15 @@ type Change = typeof CHANGE extends fc.Arbitrary<infer T> ? T : never
 
 function apply(change: Change): void {
   const path = PATHS[change.path] ?? ''
-  const place = join(root, path)
+  const fullPath = join(root, path)
   if (change.type === 'write') write({ [path]: TEXTS[change.text] ?? '' })
   else if (change.type === 'ignore') fs.appendFileSync(join(root, '.gitignore'), `/${path}\n`)
-  else if (!fs.existsSync(place)) return
-  else if (change.type === 'remove') fs.rmSync(place)
+  else if (!fs.existsSync(fullPath)) return
+  else if (change.type === 'remove') fs.rmSync(fullPath)
   else {
     const to = join(root, PATHS[change.to] ?? '')
     fs.mkdirSync(dirname(to), { recursive: true })
-    fs.renameSync(place, to)
+    fs.renameSync(fullPath, to)
   }
 }
 
@@ -733,7 +733,7 @@ function withFolder(library: OpenLibrary, change: (folder: Folder) => Folder): O
   return { ...library, trees: { ...trees, open: async (address) => change(await trees.open(address)) } }
 }
 
-/** Simulates a permission error, because file permissions do not apply to root. */
+/** Adds an entry to the folder. It simulates a permission error, because file permissions do not apply to root. */
 function withEntry(library: OpenLibrary, entry: TreeEntry): OpenLibrary {
   return withFolder(library, (folder) => ({
     ...folder,
@@ -754,12 +754,12 @@ function withFailure(library: OpenLibrary, path: string): OpenLibrary {
   }))
 }
 
-function withRead(library: OpenLibrary, note: (count: number) => Promise<void>): OpenLibrary {
+function withReadHook(library: OpenLibrary, onRead: (count: number) => Promise<void>): OpenLibrary {
   let count = 0
   return withFolder(library, (folder) => ({
     ...folder,
     async read(file, known) {
-      await note(++count)
+      await onRead(++count)
       return folder.read(file, known)
     },
   }))

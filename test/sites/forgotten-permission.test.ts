@@ -10,8 +10,8 @@ import { closeLater } from '../close-later.ts'
 import { openTestSite, runCrawl, SHORT_BACKOFF } from './crawl.ts'
 import { page } from './site.ts'
 
-/** A library in a file, opened with or without permission to reach this machine. */
-function place() {
+/** Returns a function that opens the same library file with or without permission to reach private addresses. */
+function createLibraryOpener() {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-'))
   closeLater(async () => rmSync(folder, { recursive: true }))
   const path = join(folder, 'library.db')
@@ -22,7 +22,7 @@ function place() {
   }
 }
 
-async function read({ store }: OpenLibrary, { id }: Source) {
+async function readState({ store }: OpenLibrary, { id }: Source) {
   return { rows: await store.listRows(id, { limit: 100 }), crawls: await store.listCrawls(id, 10) }
 }
 
@@ -39,15 +39,15 @@ test.each(['refresh', 'recrawl', 'retry'] as const)(
   'a %s without permission to reach the site is refused and changes nothing',
   async (kind) => {
     const site = await openTestSite({ '/': page('Home', ['/a', '/b', '/gone']), '/a': page('A'), '/b': page('B') })
-    const open = place()
+    const open = createLibraryOpener()
     const allowed = await open(['127.0.0.1'])
     const source = await addSource(allowed, { url: `${site.origin}/` })
     await runCrawl(allowed, source, { kind: 'add' }, site.origin)
-    const before = await read(allowed, source)
+    const before = await readState(allowed, source)
     site.clearRequests()
     const library = await open([])
     await expect(runCrawl(library, source, { kind }, site.origin)).rejects.toMatchObject(REFUSED)
-    expect(await read(library, source)).toEqual(before)
+    expect(await readState(library, source)).toEqual(before)
     expect(site.requests).toEqual([])
   },
 )
@@ -59,16 +59,16 @@ test('an interrupted crawl of a start that redirects keeps its addresses pending
     '/docs/': page('Home', paths),
     ...Object.fromEntries(paths.map((path) => [path, page(path)])),
   })
-  const open = place()
+  const open = createLibraryOpener()
   const allowed = await open(['127.0.0.1'])
   const source = await addSource(allowed, { url: `${site.origin}/` })
   const controller = new AbortController()
   for await (const event of crawlSource(allowed, source, { kind: 'add' }, controller.signal)) {
     if (event.type === 'settled' && event.state === 'indexed') controller.abort()
   }
-  const before = await read(allowed, source)
+  const before = await readState(allowed, source)
   expect(before.rows.filter(({ state }) => state === 'pending').length).toBeGreaterThan(20)
   const library = await open(['10.0.0.0/8'])
   await expect(runCrawl(library, source, { kind: 'recrawl' }, site.origin)).rejects.toMatchObject(REFUSED)
-  expect(await read(library, source)).toEqual(before)
+  expect(await readState(library, source)).toEqual(before)
 })

@@ -11,7 +11,7 @@ type Validators = (typeof VALIDATORS)[number]
 const KINDS = ['refresh', 'recrawl'] as const
 
 /** In the short form each kind of crawl is tested without validators, and with one kind of validator. */
-const TRIED: Readonly<Record<(typeof KINDS)[number], readonly Validators[]>> =
+const TESTED_VALIDATORS: Readonly<Record<(typeof KINDS)[number], readonly Validators[]>> =
   process.env['TEST_LONG'] === undefined
     ? { refresh: ['etag', 'none'], recrawl: ['date', 'none'] }
     : { refresh: VALIDATORS, recrawl: VALIDATORS }
@@ -32,15 +32,16 @@ const TREE: Readonly<Record<string, string>> = {
 }
 
 describe.each(KINDS)('a %s', (kind) => {
-  describe.each(TRIED[kind])('of a site with validators: %s', (validators) => {
+  describe.each(TESTED_VALIDATORS[kind])('of a site with validators: %s', (validators) => {
     test('changes the rows of pages that changed, and no others', async () => {
-      const site = await stageTree(validators)
-      const before = await site.readContent()
-      put(site.site, '/a/1', page('First finch', [], '<meta name="x" content="only around the content">'), validators)
-      put(site.site, '/b/1', page('Third cormorant', ['/b/2']), validators)
-      site.site.clearRequests()
-      const crawled = await site.crawl({ kind })
-      const after = await site.readContent()
+      const fixture = await stageTree(validators)
+      const before = await fixture.readContent()
+      const head = '<meta name="x" content="only around the content">'
+      put(fixture.site, '/a/1', page('First finch', [], head), validators)
+      put(fixture.site, '/b/1', page('Third cormorant', ['/b/2']), validators)
+      fixture.site.clearRequests()
+      const crawled = await fixture.crawl({ kind })
+      const after = await fixture.readContent()
 
       expect(crawled.summary).toMatchObject({
         end: 'completed',
@@ -57,13 +58,13 @@ describe.each(KINDS)('a %s', (kind) => {
       })
       expect(after.rows.get('/b/1')?.state).toBe('indexed')
       expect(after.rows.get('/b/1')?.changedAt).toBeGreaterThan(before.rows.get('/b/1')?.changedAt ?? Infinity)
-      await expect(site.search('thrush')).resolves.toEqual([])
-      await expect(site.search('cormorant')).resolves.toEqual(['/b/1'])
+      await expect(fixture.search('thrush')).resolves.toEqual([])
+      await expect(fixture.search('cormorant')).resolves.toEqual(['/b/1'])
 
-      expect(site.site.requestedPaths()).toEqual(
+      expect(fixture.site.requestedPaths()).toEqual(
         [...before.pages.keys(), ...(kind === 'recrawl' ? ['/dead'] : [])].sort(compareUtf8),
       )
-      for (const { path, headers, status } of site.site.requests) {
+      for (const { path, headers, status } of fixture.site.requests) {
         if (!before.pages.has(path)) continue
         const row = before.rows.get(path)
         expect(headers['if-none-match'], path).toBe(validators === 'etag' ? row?.etag : undefined)
@@ -86,8 +87,8 @@ describe.each(KINDS)('a %s', (kind) => {
       expect(after.rows.get('/a/1')).toMatchObject({ state: 'gone', reason: 'not-found', hasPage: false })
       expect(after.rows.get('/e')).toMatchObject({ state: 'gone', reason: 'removed', hasPage: false })
       expect([...before.pages.keys()].filter((path) => !after.pages.has(path))).toEqual(['/a/1', '/e'])
-      expect(countAsked(site, '/a/1')).toBe(2)
-      expect(countAsked(site, '/e')).toBe(1)
+      expect(countRequests(site, '/a/1')).toBe(2)
+      expect(countRequests(site, '/e')).toBe(1)
       await expect(search('finch')).resolves.toEqual([])
       await expect(search('eagle')).resolves.toEqual([])
       await expect(search('swallow')).resolves.toEqual(['/a/2'])
@@ -126,7 +127,7 @@ describe.each(KINDS)('a %s', (kind) => {
           attempts: 3,
         })
         expect(after.pages.get(path)).toEqual(before.pages.get(path))
-        expect(countAsked(site, path)).toBe(3)
+        expect(countRequests(site, path)).toBe(3)
       }
       expect(after.rows.get('/b/1')?.state).toBe('unchanged')
       await expect(search('bittern')).resolves.toEqual(['/b'])
@@ -136,7 +137,7 @@ describe.each(KINDS)('a %s', (kind) => {
     test('finds new pages behind unchanged ones, or reports that they exist', async () => {
       const { site, crawl, readContent, search } = await stageTree(validators)
       const before = await readContent()
-      // Behind /b, which is unchanged, /b/1 links to something new; the text of /c is the same with one more link around it.
+      // /b is unchanged, but /b/1 behind it links to a new page. /c keeps its text and gains a link outside of the text.
       put(site, '/b/1', page('Third thrush', ['/b/2', '/b/new']), validators)
       put(site, '/b/new', page('New nightingale', ['/b/newer']), validators)
       put(site, '/b/newer', page('Newer nuthatch'), validators)
@@ -279,7 +280,7 @@ describe('orphans', () => {
     await expect(search('eagle')).resolves.toEqual(['/e'])
   })
 
-  test('stay behind redirects and pages that hold no content, when the start loses its links', async () => {
+  test('stay if only redirects and pages without content linked to them and the start loses its links', async () => {
     const noindex = '<meta name="robots" content="noindex">'
     const names = ['one', 'two', 'three', 'four', 'five', 'six', 'seven']
     const targets = names.map((name) => `/target/${name}`)
@@ -339,7 +340,7 @@ describe('orphans', () => {
     const { site, crawl, search, library } = await stageTree('etag')
     site.pages.set('/', shrunk)
     site.pages.set(list, { status: 500, body: 'broken' })
-    // By then the stored robots.txt is too old to stay in force while it cannot be read.
+    // 25 hours later, the stored robots.txt is too old to be used while it cannot be fetched.
     Object.assign(library, { clock: { ...library.clock, now: shift(library.clock.now, 90_000_000) } })
     const { summary } = await crawl({ kind: 'recrawl' })
     expect(summary.removed).toBe(0)
@@ -396,8 +397,8 @@ describe('the loss gate', () => {
     expect(stopped.summary).toMatchObject({ end: 'gate', removed: 0, withheld: 30 })
     expect((await readContent()).pages).toEqual(before.pages)
     await expect(search('n7n')).resolves.toEqual(['/p/7'])
-    const opened = await crawl({ kind: 'recrawl', acceptLoss: true })
-    expect(opened.summary).toMatchObject({ end: 'completed', removed: 30, withheld: 0 })
+    const accepted = await crawl({ kind: 'recrawl', acceptLoss: true })
+    expect(accepted.summary).toMatchObject({ end: 'completed', removed: 30, withheld: 0 })
     expect((await readContent()).pages.size).toBe(10)
     await expect(search('n7n')).resolves.toEqual([])
     await expect(search('n33n')).resolves.toEqual(['/p/33'])
@@ -412,7 +413,7 @@ describe('the loss gate', () => {
     expect((await readContent()).pages.size).toBe(40)
   })
 
-  test('holds in a refresh as well', async () => {
+  test('applies to a refresh as well', async () => {
     const { site, crawl, readContent } = await stageForty()
     drop(site, 30, 410)
     const { summary } = await crawl({ kind: 'refresh' })
@@ -429,11 +430,11 @@ describe('the loss gate', () => {
     drop(site, 15, 404)
     expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'gate', removed: 0, withheld: 15 })
     expect([...(await readContent()).pages.keys()]).toEqual([...before.pages.keys()])
-    const opened = await crawl({ kind: 'recrawl', acceptLoss: true })
-    expect(opened.summary).toMatchObject({ end: 'completed', removed: 15 })
+    const accepted = await crawl({ kind: 'recrawl', acceptLoss: true })
+    expect(accepted.summary).toMatchObject({ end: 'completed', removed: 15 })
   })
 
-  test('lets half of a small source go, and most of one with fewer than four pages', async () => {
+  test('allows the removal of half of a small source, and of most of one with fewer than four pages', async () => {
     const { site, crawl } = await stageSixteen()
     drop(site, 8, 410)
     expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'completed', removed: 8 })
@@ -442,7 +443,7 @@ describe('the loss gate', () => {
     expect((await tiny.crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'completed', removed: 2 })
   })
 
-  test('lets twenty pages go, even in a small source', async () => {
+  test('allows the removal of twenty pages, even in a small source', async () => {
     const { site, crawl, readContent } = await stageForty()
     drop(site, 20, 410)
     const { summary } = await crawl({ kind: 'recrawl' })
@@ -450,7 +451,7 @@ describe('the loss gate', () => {
     expect((await readContent()).pages.size).toBe(20)
   })
 
-  test('lets a tenth of a large source go', async () => {
+  test('allows the removal of a tenth of a large source', async () => {
     const { site, crawl, readContent } = await createFileFixture(many(220))
     await crawl()
     drop(site, 21, 410)
@@ -460,13 +461,13 @@ describe('the loss gate', () => {
   })
 })
 
-describe.each(KINDS)('in a %s a page that', (kind) => {
+describe.each(KINDS)('in a %s, a page', (kind) => {
   const start = async () => {
-    const site = await stageTree('etag')
-    return { ...site, before: await site.readContent() }
+    const fixture = await stageTree('etag')
+    return { ...fixture, before: await fixture.readContent() }
   }
 
-  test('becomes noindex is removed', async () => {
+  test('is removed if it becomes noindex', async () => {
     const { site, crawl, readContent, search, before } = await start()
     site.pages.set('/b', page('Beta bittern', ['/b/1'], '<meta name="robots" content="noindex">'))
     const { summary } = await crawl({ kind })
@@ -477,7 +478,7 @@ describe.each(KINDS)('in a %s a page that', (kind) => {
     await expect(search('bittern')).resolves.toEqual([])
   })
 
-  test('redirects to a page with content is removed', async () => {
+  test('is removed if it redirects to a page with content', async () => {
     const { site, crawl, readContent, search, before } = await start()
     site.pages.set('/e', { status: 301, headers: { location: '/a' } })
     const { summary } = await crawl({ kind })
@@ -493,7 +494,7 @@ describe.each(KINDS)('in a %s a page that', (kind) => {
     await expect(search('eagle')).resolves.toEqual([])
   })
 
-  test('moves to a new address keeps its content until the new address is read', async () => {
+  test('that moves to a new address keeps its content until the new address is read', async () => {
     const { site, crawl, readContent, search } = await start()
     site.pages.set('/e', { status: 301, headers: { location: '/moved' } })
     site.pages.set('/moved', page('Epsilon eagle'))
@@ -535,8 +536,12 @@ describe.each(KINDS)('in a %s a page that', (kind) => {
       'failed soft-404',
     ],
     ['is forbidden', { status: 403, body: 'no' }, 'failed http-client-error'],
-    ['is too much', { status: 200, headers: { 'content-type': 'image/png' }, body: '\u0089PNG' }, 'skipped not-text'],
-  ] as const)('%s stays, and so do the pages behind it', async (_, answer: Answer, state) => {
+    [
+      'becomes an image',
+      { status: 200, headers: { 'content-type': 'image/png' }, body: '\u0089PNG' },
+      'skipped not-text',
+    ],
+  ] as const)('stays if it %s, and so do the pages behind it', async (_, answer: Answer, state) => {
     const { site, crawl, readContent, search, before } = await start()
     site.pages.set('/b', answer)
     const crawled = await crawl({ kind })
@@ -554,7 +559,7 @@ describe.each(KINDS)('in a %s a page that', (kind) => {
     expect((await readContent()).pages.get('/b')).toEqual(before.pages.get('/b'))
   })
 
-  test('becomes a duplicate of another is stored under the better address', async () => {
+  test('that becomes a duplicate of another is stored under the better address', async () => {
     const { site, crawl, readContent, search, before } = await start()
     site.pages.set('/a/1', TREE['/e'] ?? '')
     await crawl({ kind })
@@ -586,7 +591,7 @@ describe('a duplicate of a page with a better address', () => {
       return staged
     }
 
-    test.each(KINDS)('takes the content over when the better one changes, in a %s', async (kind) => {
+    test.each(KINDS)('takes the content over when the better page changes, in a %s', async (kind) => {
       const { site, crawl, search, readContent } = await start()
       site.pages.set('/e', page('Epsilon egret'))
       const { rows } = await crawl({ kind })
@@ -606,7 +611,7 @@ describe('a duplicate of a page with a better address', () => {
       ['is gone', { status: 410, body: 'gone' }],
       ['is not found', { status: 404, body: 'no' }],
       ['may not be indexed', page('Epsilon eagle', [], '<meta name="robots" content="noindex">')],
-    ] as const)('takes the content over when the better one %s', async (_, answer: Answer) => {
+    ] as const)('takes the content over when the better page %s', async (_, answer: Answer) => {
       for (const kind of KINDS) {
         const { site, crawl, search } = await start()
         site.pages.set('/e', answer)
@@ -617,7 +622,7 @@ describe('a duplicate of a page with a better address', () => {
       }
     })
 
-    test('takes the content over when nothing links to the better one any more', async () => {
+    test('takes the content over when the better page is gone and nothing links to it', async () => {
       const { site, crawl, search } = await start()
       site.pages.set('/', page('Home heron', ['/deep/e']))
       site.pages.delete('/e')
@@ -645,7 +650,7 @@ describe('a freshness window', () => {
       const after = await readContent()
       expectUntouched(before, after, ['/dead'])
       for (const path of before.pages.keys()) {
-        expect(after.rows.get(path)?.checkedAt, 'is when it was asked').toBe(before.rows.get(path)?.checkedAt)
+        expect(after.rows.get(path)?.checkedAt, 'the time of the last request').toBe(before.rows.get(path)?.checkedAt)
       }
       await expect(search('tern')).resolves.toEqual([])
       const later = await crawl({ kind, maxAgeMs: 0 })
@@ -710,8 +715,8 @@ describe('validators', () => {
     }
     const gated = await crawl({ kind: 'recrawl' })
     expect(gated.summary).toMatchObject({ end: 'gate', withheld: 30 })
-    const opened = await crawl({ kind: 'recrawl', acceptLoss: true })
-    expect(opened.summary).toMatchObject({ end: 'completed', removed: 30 })
+    const accepted = await crawl({ kind: 'recrawl', acceptLoss: true })
+    expect(accepted.summary).toMatchObject({ end: 'completed', removed: 30 })
   })
 })
 
@@ -725,7 +730,7 @@ function put(site: Site, path: string, html: string, validators: Validators): vo
 
 let changes = 0
 
-/** A response whose date follows the order of creation. */
+/** A response with the given validators. Each later response has a later date. */
 function answerWith(html: string, validators: Validators): Answer {
   if (validators !== 'date') return html
   const date = new Date(1_700_000_000_000 + ++changes * 1000).toUTCString()
@@ -738,13 +743,13 @@ function stageTree(validators: Validators): Promise<FileFixture> {
   return TREES[validators]()
 }
 
-function readTree(validators: Validators): () => Promise<FileFixture> {
+function shareTree(validators: Validators): () => Promise<FileFixture> {
   const pages = Object.entries(TREE).map(([path, html]) => [path, answerWith(html, validators)] as const)
   return shareCrawledFixture(Object.fromEntries(pages), { siteOptions: { hasEtags: validators === 'etag' } })
 }
 
-const TREES = { etag: readTree('etag'), date: readTree('date'), none: readTree('none') }
+const TREES = { etag: shareTree('etag'), date: shareTree('date'), none: shareTree('none') }
 
-function countAsked(site: Site, path: string): number {
+function countRequests(site: Site, path: string): number {
   return site.requests.filter((request) => request.path === path).length
 }

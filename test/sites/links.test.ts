@@ -151,7 +151,7 @@ describe('the Markdown form that a page names', () => {
     expect(statesOf(await crawl())).toMatchObject({ '/a': 'skipped canonical', '/a.md': 'indexed' })
   })
 
-  test('leaves the page indexed if llms.txt lists the Markdown and it is missing', async () => {
+  test('leaves the page indexed if llms.txt lists the Markdown form and that form is missing', async () => {
     const { crawl } = await createCrawlFixture({
       '/': page('Home', ['/a']),
       '/llms.txt': text('# Site\n\n- [A](/a.md)\n'),

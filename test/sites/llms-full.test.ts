@@ -23,7 +23,7 @@ async function markdownOf({ library, source, site: { origin } }: CrawlFixture, p
 }
 
 /** When each page was last stored. */
-const changes = ({ rows }: Crawled) => new Map([...rows].map(([path, { changedAt }]) => [path, changedAt]))
+const changeTimes = ({ rows }: Crawled) => new Map([...rows].map(([path, { changedAt }]) => [path, changedAt]))
 
 describe('llms-full.txt', () => {
   test('llms-full.txt with every page makes fetching the pages unnecessary', async () => {
@@ -188,7 +188,7 @@ describe('llms-full.txt', () => {
     const problem = {
       type: 'problem',
       kind: 'llms-full-missing',
-      message: `no llms-full.txt was found, and nothing else was to be read: ${origin}/llms-full.txt (status 404)`,
+      message: `no llms-full.txt was found, and the source reads nothing else: ${origin}/llms-full.txt (status 404)`,
     }
     expect(crawled.events.filter(({ type }) => type === 'problem')).toMatchObject([problem])
 
@@ -259,7 +259,7 @@ describe('a recrawl with llms-full.txt', () => {
     const first = await crawl()
     server.clearRequests()
     const again = await crawl({ kind: 'recrawl' })
-    expect(changes(again)).toEqual(changes(first))
+    expect(changeTimes(again)).toEqual(changeTimes(first))
     expect(statesOf(again)).toEqual({
       '/': 'unchanged',
       '/a': 'unchanged',
@@ -280,9 +280,9 @@ describe('a recrawl with llms-full.txt', () => {
     staged.site.clearRequests()
     const again = await staged.crawl({ kind: 'recrawl' })
     expect(statesOf(again)).toMatchObject({ '/a': 'unchanged', '/b': 'indexed', '/c': 'unchanged' })
-    const before = changes(first)
-    const moved = [...changes(again)].filter(([path, at]) => before.get(path) !== at).map(([path]) => path)
-    expect(moved).toEqual(['/b'])
+    const before = changeTimes(first)
+    const changedPaths = [...changeTimes(again)].filter(([path, at]) => before.get(path) !== at).map(([path]) => path)
+    expect(changedPaths).toEqual(['/b'])
     expect(await markdownOf(staged, '/b')).toContain('And more than before.')
     expect(staged.site.requestedPaths()).toEqual(['/', '/llms-full.txt', '/llms.txt'])
   })
@@ -386,12 +386,12 @@ describe('a recrawl with llms-full.txt', () => {
     staged.site.clearRequests()
     const again = await staged.crawl({ kind: 'recrawl' })
     expect(read.filter((key) => /\/(?:a|b|llms-full\.txt)$/.test(key))).toEqual([])
-    const asked = staged.site.requests.filter(({ path }) => path === '/llms-full.txt')
-    expect(asked.map(({ status }) => status)).toEqual([hasEtags ? 304 : 200])
+    const fileRequests = staged.site.requests.filter(({ path }) => path === '/llms-full.txt')
+    expect(fileRequests.map(({ status }) => status)).toEqual([hasEtags ? 304 : 200])
     expect(again.summary).toMatchObject({ end: 'completed', indexed: 0, removed: 0, incomplete: null })
     expect(Object.values(statesOf(again))).toEqual(Array.from({ length: first.rows.size }, () => 'unchanged'))
     expect(again.summary.unchanged).toBe(first.summary.indexed)
-    expect(changes(again)).toEqual(changes(first))
+    expect(changeTimes(again)).toEqual(changeTimes(first))
   })
 
   test('reads an unchanged file again if it would be split differently, or in a full recrawl', async () => {
@@ -411,7 +411,7 @@ describe('a recrawl with llms-full.txt', () => {
     expect(staged.site.requests.find(({ path }) => path === '/llms-full.txt')?.status).toBe(200)
   })
 
-  test('reads the whole file again in a full recrawl, and splits its pages anew', async () => {
+  test('reads the whole file again in a full recrawl, and cuts its pages into new chunks', async () => {
     const staged = await createCrawlFixture((origin) => ({
       '/': page('Home', ['/a', '/b']),
       '/llms-full.txt': text(
@@ -469,6 +469,6 @@ describe('a recrawl with llms-full.txt', () => {
       '/c': 'unchanged',
       '/llms-full.txt': 'unchanged',
     })
-    expect(changes(again)).toEqual(changes(first))
+    expect(changeTimes(again)).toEqual(changeTimes(first))
   })
 })

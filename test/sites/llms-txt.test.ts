@@ -4,11 +4,11 @@ import { createCrawlFixture, openTestSite, statesOf } from './crawl.ts'
 import { page, redirect, text } from './site.ts'
 
 /** The requests for llms.txt, in order. */
-const lists = (requests: readonly { readonly path: string }[]) =>
+const listRequests = (requests: readonly { readonly path: string }[]) =>
   requests.map(({ path }) => path).filter((path) => path.endsWith('/llms.txt'))
 
 /** The discovery events about llms.txt. */
-const told = ({ events }: Crawled) =>
+const listEvents = ({ events }: Crawled) =>
   events.flatMap((event) =>
     event.type === 'discovery' && event.discovery === 'llms-txt' ? [[new URL(event.url).pathname, event.found]] : [],
   )
@@ -38,7 +38,7 @@ describe('llms.txt', () => {
       foundOn: `${site.origin}/llms.txt`,
     })
     expect(crawled.rows.get('/behind')).toMatchObject({ depth: 1, discovery: 'link' })
-    expect(told(crawled)).toEqual([['/llms.txt', 2]])
+    expect(listEvents(crawled)).toEqual([['/llms.txt', 2]])
   })
 
   test('llms.txt is requested in the folder of the start, and at the root only if it is missing there', async () => {
@@ -53,14 +53,14 @@ describe('llms.txt', () => {
       { start: '/docs/v2/' },
     )
     const inFolder = await folder.crawl()
-    expect(lists(folder.site.requests)).toEqual(['/docs/v2/llms.txt'])
+    expect(listRequests(folder.site.requests)).toEqual(['/docs/v2/llms.txt'])
     expect(Object.keys(statesOf(inFolder))).toEqual(['/docs/v2', '/docs/v2/a.md'])
 
     const root = await createCrawlFixture(pages, { start: '/docs/v2/' })
     const atRoot = await root.crawl()
-    expect(lists(root.site.requests)).toEqual(['/docs/v2/llms.txt', '/llms.txt'])
+    expect(listRequests(root.site.requests)).toEqual(['/docs/v2/llms.txt', '/llms.txt'])
     expect(Object.keys(statesOf(atRoot))).toEqual(['/docs/v2', '/docs/v2/b.md'])
-    expect(told(atRoot)).toEqual([
+    expect(listEvents(atRoot)).toEqual([
       ['/docs/v2/llms.txt', 0],
       ['/llms.txt', 1],
     ])
@@ -69,7 +69,7 @@ describe('llms.txt', () => {
   test('llms.txt is requested beside a start without a trailing slash', async () => {
     const { site, crawl } = await createCrawlFixture({ '/docs/guide': html('Guide') }, { start: '/docs/guide' })
     await crawl()
-    expect(lists(site.requests)).toEqual(['/docs/llms.txt', '/llms.txt'])
+    expect(listRequests(site.requests)).toEqual(['/docs/llms.txt', '/llms.txt'])
   })
 
   test('an llms.txt given by the user is read first and alone', async () => {
@@ -98,13 +98,13 @@ describe('llms.txt', () => {
     )
     const crawled = await crawl()
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a.md': 'indexed' })
-    expect(lists(site.requests)).toEqual(['/lists/llms.txt', '/llms.txt'])
+    expect(listRequests(site.requests)).toEqual(['/lists/llms.txt', '/llms.txt'])
     const { origin } = site
     const problem = (instead: string) => ({
       type: 'problem',
       kind: 'llms-txt-unusable',
       target: `${origin}/lists/llms.txt`,
-      message: `the llms.txt given, ${origin}/lists/llms.txt, cannot be used (status 404); ${instead}`,
+      message: `the given llms.txt, ${origin}/lists/llms.txt, cannot be used (status 404); ${instead}`,
     })
     const problems = ({ events }: typeof crawled) => events.filter(({ type }) => type === 'problem')
     expect(problems(crawled)).toMatchObject([problem(`${origin}/llms.txt was read instead`)])
@@ -118,7 +118,7 @@ describe('llms.txt', () => {
     const { site, crawl } = await createCrawlFixture({ '/': html('Home', ['/a']), '/a': html('A') })
     const crawled = await crawl()
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed' })
-    expect(lists(site.requests)).toEqual(['/llms.txt'])
+    expect(listRequests(site.requests)).toEqual(['/llms.txt'])
     expect(crawled.summary.incomplete).toBeNull()
   })
 
@@ -220,7 +220,7 @@ describe('llms.txt', () => {
       '/LLMS.txt': 'skipped excluded',
       '/deep/llms.txt?x=1': 'skipped excluded',
     })
-    expect(lists(site.requests)).toEqual(['/llms.txt'])
+    expect(listRequests(site.requests)).toEqual(['/llms.txt'])
   })
 
   test('an llms.txt given as the start is read as a list', async () => {
@@ -233,7 +233,7 @@ describe('llms.txt', () => {
     )
     const crawled = await crawl()
     expect(statesOf(crawled)).toEqual({ '/docs/llms.txt': 'skipped excluded', '/docs/a.md': 'indexed' })
-    expect(lists(site.requests)).toEqual(['/docs/llms.txt'])
+    expect(listRequests(site.requests)).toEqual(['/docs/llms.txt'])
     expect(crawled.summary.end).toBe('completed')
   })
 })
@@ -310,7 +310,7 @@ describe('a recrawl with llms.txt', () => {
     await crawl()
     site.clearRequests()
     await crawl({ kind: 'refresh' })
-    expect(lists(site.requests)).toEqual([])
+    expect(listRequests(site.requests)).toEqual([])
     expect(site.requestedPaths()).toEqual(['/', '/a.md', '/b.md'])
   })
 })

@@ -11,7 +11,7 @@ import { createTempFolder, writeFiles } from '../trees/archive-fixture.ts'
 import { openTestLibrary, openTestSite, runCrawl } from './crawl.ts'
 import type { Answer } from './site.ts'
 
-/** A documentation set of two pages in three languages, as one version has it. */
+/** The site of one version of a documentation: two pages in three languages. */
 function guideOf(version: string): Record<string, Answer> {
   const [en, de, fr] = (['en', 'de', 'fr'] as const).map((language) => {
     const { timeout, retry } = TEXTS[language]
@@ -131,7 +131,7 @@ describe('two versions and three languages of one documentation', () => {
     const anyLanguage = await ask('requestTimeout', { language: 'any' })
     expect(anyLanguage.notices.join('\n')).toMatch(/place or version; duplicates=show shows all$/m)
     const one = await ask('requestTimeout', { limit: 1 })
-    expect(one.notices.join('\n')).toMatch(/^5 pages are named/m)
+    expect(one.notices.join('\n')).toMatch(/^5 pages are grouped/m)
   })
 
   test('filters by version and language show the other versions and languages', async () => {
@@ -139,7 +139,7 @@ describe('two versions and three languages of one documentation', () => {
     expect(timeoutsOf(await ask('requestTimeout', { language: 'fr' }))).toEqual(['2.0 /fr/timeout.html'])
     expect(timeoutsOf(await ask('requestTimeout', { language: 'fr-FR' }))).toEqual(['2.0 /fr/timeout.html'])
     const french = await ask('requestTimeout', { language: 'french' })
-    expect(french.notices).toContain('“french” is no tag of a language, such as de or pt-BR')
+    expect(french.notices).toContain('“french” is not a language tag such as de or pt-BR')
     expect(french.widen).toMatchObject([{ filter: 'language', instead: ['de', 'en', 'fr'] }])
     expect(timeoutsOf(await ask('requestTimeout', { language: 'any' }))).toEqual([
       '2.0 /de/timeout.html',
@@ -173,7 +173,7 @@ describe('two versions and three languages of one documentation', () => {
 })
 
 describe('pages of one site', () => {
-  const text = (said: string) => `${TEXTS.en.timeout.text} ${said}.`
+  const text = (ending: string) => `${TEXTS.en.timeout.text} ${ending}.`
 
   test('pages that repeat each other are shown once, and pages that contradict each other are not merged', async () => {
     const copy = text('all clients, and it can be changed while they run')
@@ -268,20 +268,20 @@ describe('pages of one site', () => {
 
   test('the newer version is shown also if it ranks behind many other hits', async () => {
     const words = (word: string, count: number) => Array.from({ length: count }, (_, i) => `${word}${i}`).join(' ')
-    const said = words('step', 80)
+    const steps = words('step', 80)
     const sections = Array.from(
       { length: 60 },
       (_, i) => `<h2>Part ${i}</h2><p>beam lamp beam lamp ${words(`p${i}x`, 80)}</p>`,
     )
-    await crawl({ '/': pageOf('en', 'Lamps', `beam lamp beam lamp ${said}`) }, 'guide', '1.0')
-    await crawl({ '/': pageOf('en', 'Lamps', `beam lamp ${said} ${words('more', 20)}`) }, 'guide', '2.0')
+    await crawl({ '/': pageOf('en', 'Lamps', `beam lamp beam lamp ${steps}`) }, 'guide', '1.0')
+    await crawl({ '/': pageOf('en', 'Lamps', `beam lamp ${steps} ${words('more', 20)}`) }, 'guide', '2.0')
     await crawl({ '/': pageOf('en', 'Many', sections.join('')) }, 'other')
     const answer = await ask('beam lamp', { version: '*' })
     expect(shownBy(answer).filter((name) => !name.startsWith('null'))).toEqual(['2.0 /'])
-    expect(answer.notices.join()).toMatch('1 page is named only beside one')
+    expect(answer.notices.join()).toMatch('1 page is grouped with a page that has the same content')
   })
 
-  test('pages stored before pages were compared are all shown, with a notice', async () => {
+  test('pages stored by a version that did not compare pages are all shown, with a notice', async () => {
     await crawl(
       {
         '/': `<main><a href="/a">a</a> <a href="/b">b</a></main>`,
@@ -293,12 +293,12 @@ describe('pages of one site', () => {
     const readPageSignatures = async (places: readonly unknown[]) => places.map(() => undefined)
     const older = { ...library, store: { ...library.store, readPageSignatures } }
     const { notices } = await searchLibrary(older, { query: 'timeout of a request' })
-    expect(notices.join()).toMatch(/2 pages of an older Pharos are not compared with others yet: .* pharos duplicates/)
+    expect(notices.join()).toMatch(/2 pages of an older Pharos are not compared yet: .* pharos duplicates/)
     expect((await ask('timeout of a request')).notices.join()).not.toMatch('older')
   })
 })
 
-test('two versions of a folder are shown once, and code is in no language', async () => {
+test('a page in two versions of a folder is shown once, and code has no language', async () => {
   const files = (version: string) => ({
     'guide/timeout.md': `# The timeout\n\n${TEXTS.en.timeout.text} lighthouse ${version}.\n`,
     'lib/pause.css': '/* You should know what the pause is, and why you have to set it. */ .a { margin: 1em }\n'.repeat(
@@ -323,7 +323,7 @@ test('two versions of a folder are shown once, and code is in no language', asyn
   expect(passages[0]?.similar?.map(({ version }) => version)).toEqual(['1.0'])
 })
 
-test('a few words that two sources have are shown once', async () => {
+test('a short text that two sources share is shown once', async () => {
   for (const name of ['one', 'two']) {
     const folder = join(createTempFolder(), name)
     writeFiles(folder, { 'docs/a.md': '# Lantern\n\nThe lantern glows.\n' })

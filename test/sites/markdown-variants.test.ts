@@ -78,7 +78,7 @@ describe('Markdown variants of pages listed by llms.txt', () => {
     expect(stored?.page.markdown).toContain('A in HTML')
   })
 
-  test('are no longer requested on a host that refused three in a row', async () => {
+  test('are no longer requested on a host that had none for three pages in a row', async () => {
     const paths = ['/a', '/b', '/c', '/d', '/e']
     const { site, crawl } = await createCrawlFixture(
       {
@@ -182,7 +182,7 @@ describe('Markdown variants of pages listed by llms.txt', () => {
     expect(site.requestedPaths()).toEqual(['/', '/a', '/a.md', '/llms.txt'])
   })
 
-  test.each(['beside the page', 'at its own address'])(
+  test.each(['beside the page', 'at the address of the page'])(
     'do not hide links that only the HTML has, at a recrawl too: %s',
     async (place) => {
       const html = page('A in HTML', ['/only-html', '/refused'])
@@ -211,7 +211,7 @@ describe('Markdown variants of pages listed by llms.txt', () => {
     },
   )
 
-  test.each(['beside the page', 'at its own address'])(
+  test.each(['beside the page', 'at the address of the page'])(
     'do not hide a link that the HTML gains while the Markdown is unchanged: %s',
     async (place) => {
       const asMarkdown = text(markdown('A in Markdown'), 'text/markdown')
@@ -295,8 +295,8 @@ test('a crawl does not wait for the HTML of a page while its host is held, and f
   const crawled = await crawl()
   expect(statesOf(crawled)).toMatchObject({ '/a': 'indexed', '/limited': 'indexed', '/only-html': 'indexed' })
   // The visit was postponed while the host was held, and repeated from the beginning.
-  const asked = site.requests.map(({ path }) => path).filter((path) => path.startsWith('/a'))
-  expect(asked).toEqual(['/a.md', '/a.md', '/a'])
+  const requested = site.requests.map(({ path }) => path).filter((path) => path.startsWith('/a'))
+  expect(requested).toEqual(['/a.md', '/a.md', '/a'])
   expect(crawled.summary.incomplete).toBeNull()
 })
 
@@ -311,8 +311,8 @@ describe('the Accept header', () => {
       '/new/': page('New'),
     })
     await crawl()
-    const asked = site.requests.filter(({ path }) => !/robots\.txt|llms|sitemap/.test(path))
-    expect(asked.map(({ path }) => path).sort()).toEqual([
+    const requested = site.requests.filter(({ path }) => !/robots\.txt|llms|sitemap/.test(path))
+    expect(requested.map(({ path }) => path).sort()).toEqual([
       '/',
       '/a',
       '/b',
@@ -321,7 +321,7 @@ describe('the Accept header', () => {
       '/new/',
       '/old',
     ])
-    for (const { path, headers } of asked) expect(headers['accept'], path).toBe(ACCEPT)
+    for (const { path, headers } of requested) expect(headers['accept'], path).toBe(ACCEPT)
   })
 
   test('a server that supports it answers with Markdown, which is stored as it is', async () => {

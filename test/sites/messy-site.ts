@@ -47,7 +47,7 @@ export function messySite(size: number): Record<string, Answer> {
   return pages
 }
 
-/** The sitemap of a running site. */
+/** The sitemap of the messy site, whose origin is known only when the site is open. */
 export function sitemapOf(origin: string): Answer {
   const urls = ['/mapped', '/guide/6', '/twin/deep/c'].map((path) => `<url><loc>${origin}${path}</loc></url>`).join('')
   return { headers: { 'content-type': 'application/xml' }, body: `<urlset>${urls}</urlset>` }

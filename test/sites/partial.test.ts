@@ -18,8 +18,8 @@ import { page, sitemap } from './site.ts'
 const PATHS = Array.from({ length: 57 }, (_, i) => `/p${i}`)
 const SITE = { '/': page('Start', PATHS), ...Object.fromEntries(PATHS.map((path) => [path, page(`Page ${path}`)])) }
 
-/** The first line of the status, the line in a list and the notices of a search. */
-async function read({ library, source }: CrawlFixture) {
+/** What the status, the lists, a search and the HTTP API report about the source. */
+async function readTexts({ library, source }: CrawlFixture) {
   const hint = (verb: string, ...words: string[]) => ['pharos', verb, ...words].join(' ')
   const now = library.clock.now()
   const [first] = writeStatus(await describeSource(library, source, 0), hint, now).split('\n')
@@ -34,11 +34,11 @@ describe('a partial source', () => {
   test('a capped recrawl counts the known pages that it did not read', async () => {
     const staged = await createCrawlFixture(SITE, { name: 'guide', limits: UNPACED })
     await staged.crawl()
-    expect((await read(staged)).first).toMatch(/^Source: guide/)
+    expect((await readTexts(staged)).first).toMatch(/^Source: guide/)
     const { summary } = await staged.crawl({ kind: 'recrawl', scope: { maxPages: 10 } })
     expect(summary).toMatchObject({ cappedAt: 10, unread: 48 })
     const words = 'PARTIAL: the cap of 10 was reached: 48 known addresses not read'
-    const { first, line, listed, notices, partial } = await read(staged)
+    const { first, line, listed, notices, partial } = await readTexts(staged)
     expect(first).toBe(`${words}; complete it with: pharos recrawl guide --max-pages 58`)
     expect(line).toContain(words)
     expect(listed).toContain(`${words}; recrawl_source with source guide and maxPages 58 completes it`)
@@ -50,7 +50,7 @@ describe('a partial source', () => {
       ],
     })
     await staged.crawl({ kind: 'recrawl', scope: { maxPages: 58 } })
-    expect((await read(staged)).first).toMatch(/^Source: guide/)
+    expect((await readTexts(staged)).first).toMatch(/^Source: guide/)
   })
 
   test('a capped run has the same numbers after later runs', async () => {
@@ -91,15 +91,15 @@ describe('a partial source', () => {
     const source = await addSource(library, { url: `${site.origin}/`, name: 'guide', scope: { maxPages: 10 } })
     await runCrawl(library, source, { kind: 'add' }, site.origin)
     const ask = async (...args: readonly string[]) => {
-      const said = { stdout: '', stderr: '' }
-      const stream = (name: keyof typeof said) => ({
+      const output = { stdout: '', stderr: '' }
+      const stream = (name: keyof typeof output) => ({
         write(text: string) {
-          said[name] += text
+          output[name] += text
         },
       })
       const streams = { stdout: stream('stdout'), stderr: stream('stderr') }
       expect(await run([...args, '--library', path], streams)).toBe(0)
-      return said
+      return output
     }
     const message = 'PARTIAL: the cap of 10 was reached: 48 known addresses not read'
     const partial = { message, cap: 10, unread: 48, pending: 0, failed: 0 }
@@ -117,30 +117,30 @@ describe('a partial source', () => {
     expect(summary).toMatchObject({ cappedAt: 10, unread: 48 })
     // A refresh reads the ten pages, and the others stay unread.
     await staged.crawl({ kind: 'refresh' })
-    expect((await read(staged)).first).toContain('48 known addresses not read')
+    expect((await readTexts(staged)).first).toContain('48 known addresses not read')
   })
 
   test('a cap that leaves nothing unread does not make a source partial', async () => {
     const staged = await createCrawlFixture(SITE, { name: 'guide', limits: UNPACED, scope: { maxPages: 58 } })
     expect((await staged.crawl()).summary.cappedAt).toBeNull()
-    expect((await read(staged)).notices).toEqual([])
+    expect((await readTexts(staged)).notices).toEqual([])
   })
 
-  test('an interrupted crawl and failed addresses make it partial, a missing page does not', async () => {
+  test('an interrupted crawl and failed addresses make a source partial, a missing page does not', async () => {
     const staged = await createCrawlFixture(
       { '/': page('Start', ['/gone', '/broken']), '/broken': { status: 500, body: 'broken' } },
       { name: 'guide', limits: UNPACED },
     )
     await staged.crawl({}, AbortSignal.abort())
-    expect((await read(staged)).first).toMatch(/^PARTIAL: interrupted.*; complete it with: pharos recrawl guide$/)
+    expect((await readTexts(staged)).first).toMatch(/^PARTIAL: interrupted.*; complete it with: pharos recrawl guide$/)
     await staged.crawl()
     const words = 'PARTIAL: 1 address could not be read'
-    const { first, notices } = await read(staged)
+    const { first, notices } = await readTexts(staged)
     expect(first).toBe(`${words}; complete it with: pharos retry guide`)
     expect(notices).toEqual([`guide is ${words}`])
     staged.site.pages.set('/broken', page('Whole'))
     await staged.crawl({ kind: 'retry' })
-    expect((await read(staged)).notices).toEqual([])
+    expect((await readTexts(staged)).notices).toEqual([])
   })
 
   test.each([403, 418])('an address that answers %i does not make a source partial', async (status) => {
@@ -150,10 +150,10 @@ describe('a partial source', () => {
     )
     const { summary } = await staged.crawl()
     expect(summary.ledger.reasons).toMatchObject({ 'failed/http-client-error': 1 })
-    expect((await read(staged)).notices).toEqual([])
+    expect((await readTexts(staged)).notices).toEqual([])
   })
 
-  test('a recrawl with a higher cap completes it, whatever the state of addresses without links', async () => {
+  test('a recrawl with a higher cap completes the source, even if some addresses have lost their links', async () => {
     const staged = await createCrawlFixture(
       (origin) => ({
         ...SITE,
@@ -167,10 +167,10 @@ describe('a partial source', () => {
     expect((await staged.crawl()).summary).toMatchObject({ cappedAt: 5 })
     staged.site.pages.set('/sitemap.xml', sitemap(PATHS.slice(0, 10).map((path) => staged.site.origin + path)))
     await staged.crawl({ kind: 'recrawl', scope: { maxPages: 21 } })
-    expect((await read(staged)).notices).toEqual([])
-    // No later run counts such an address as left out by a limit.
+    expect((await readTexts(staged)).notices).toEqual([])
+    // No later run counts an address without links as left out by the cap.
     const { rows } = await staged.crawl({ kind: 'refresh', scope: { maxPages: 21 } })
-    expect((await read(staged)).notices).toEqual([])
+    expect((await readTexts(staged)).notices).toEqual([])
     expect(rows.get('/p19')).toMatchObject({ state: 'skipped', reason: 'unlinked' })
   })
 })

@@ -24,7 +24,7 @@ afterAll(async () => {
   for (const one of opened.splice(0).reverse()) await one.close()
 })
 
-/** Opens a site that closes with the file. */
+/** Opens a site that closes after the tests of the file. */
 export async function openPoliteSite(
   pages: Readonly<Record<string, Answer>> = {},
   options?: SiteOptions,
@@ -34,7 +34,7 @@ export async function openPoliteSite(
   return site
 }
 
-/** The address of a site by a name that does not count as this machine. */
+/** The origin of a site under a host name that does not count as this machine. */
 export function originOf(site: Site, name: string): string {
   return `http://${name}:${new URL(site.origin).port}`
 }
@@ -42,7 +42,7 @@ export function originOf(site: Site, name: string): string {
 /** How a library treats hosts that are not on this machine. */
 export interface PoliteOptions {
   readonly limits?: Partial<CrawlLimits>
-  /** How many times faster its time runs. @default 1 */
+  /** How many times faster the clock of the library runs. @default 1 */
   readonly speed?: number
   /** Duration of a DNS lookup. @default 0 */
   readonly lookupMs?: number
@@ -80,10 +80,10 @@ export async function crawlPolitely(
   return runCrawl(library, source, { kind: 'add' }, new URL(url).origin)
 }
 
-/** Arrival times of requests, in order: of all requests of a site, or of those to one of its names. */
-export function arrivalTimes(site: Site, which: (request: SeenRequest) => boolean = () => true): number[] {
+/** Arrival times of the selected requests of a site, in order. */
+export function arrivalTimes(site: Site, isSelected: (request: SeenRequest) => boolean = () => true): number[] {
   return site.requests
-    .filter(which)
+    .filter(isSelected)
     .map(({ at }) => at)
     .sort((a, b) => a - b)
 }
@@ -97,23 +97,23 @@ export function isTo(name: string): (request: SeenRequest) => boolean {
 export function expectPaced(
   moments: readonly number[],
   pauseMs: number,
-  leastJitterMs = 25,
+  minJitterMs = 25,
   toleranceMs: number = TOLERANCE_MS,
 ): void {
-  const step = pauseMs + leastJitterMs
+  const step = pauseMs + minJitterMs
   for (const [i, from] of moments.entries()) {
     for (const [j, to] of moments.entries()) {
       if (j <= i) continue
-      const least = (j - i) * step - toleranceMs
-      expect(to - from, `from request ${i} to ${j} of ${moments.length}`).toBeGreaterThanOrEqual(least)
+      const minMs = (j - i) * step - toleranceMs
+      expect(to - from, `from request ${i} to ${j} of ${moments.length}`).toBeGreaterThanOrEqual(minMs)
     }
   }
-  // A late request has a long gap before it and a short one after it. Most requests have neither.
+  // A late request makes one gap longer and the next one shorter. The median gap hardly changes, so its tolerance is smaller.
   const median = gapsOf(moments).toSorted((a, b) => a - b)[Math.floor((moments.length - 1) / 2)] ?? step
   expect(median).toBeGreaterThanOrEqual(step - MEDIAN_TOLERANCE_MS)
 }
 
-/** The pauses between moments. */
+/** The times between consecutive moments. */
 export function gapsOf(moments: readonly number[]): number[] {
   return moments.slice(1).map((moment, i) => moment - (moments[i] ?? 0))
 }

@@ -40,14 +40,14 @@ function pace(intervalMs: number) {
 }
 
 /** Waits until the condition is true, for at most two minutes. */
-async function waitFor(isSo: () => boolean): Promise<void> {
-  for (let waited = 0; !isSo(); waited += 5) {
-    if (waited > 120_000) throw new Error('waited in vain')
+async function waitFor(condition: () => boolean): Promise<void> {
+  for (let waited = 0; !condition(); waited += 5) {
+    if (waited > 120_000) throw new Error('the condition did not become true within two minutes')
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }
 
-function heldOf(events: readonly CrawlEvent[]): Extract<CrawlEvent, { type: 'held' }>[] {
+function heldEvents(events: readonly CrawlEvent[]): Extract<CrawlEvent, { type: 'held' }>[] {
   return events.filter((event) => event.type === 'held')
 }
 
@@ -60,13 +60,13 @@ const TOO_MANY: AnswerParts = { status: 429, body: 'slow down' }
 // The tests measure arrival times, which a busy machine can delay. Retries are safe, because a broken rule fails every attempt.
 describe.concurrent('a host that struggles', { retry: 2 }, () => {
   test('a host that slows down gets fewer requests, and the usual rate when it is fast again', async () => {
-    const QUICK = 40
-    const SLOW = 32
-    let asked = 0
+    const FAST_COUNT = 40
+    const SLOW_COUNT = 32
+    let requestCount = 0
     const site = await openPoliteSite(
-      manyPages(QUICK + SLOW + (LONG ? 400 : 180), (body) => () => {
-        const isSlow = asked >= QUICK && asked < QUICK + SLOW
-        asked++
+      manyPages(FAST_COUNT + SLOW_COUNT + (LONG ? 400 : 180), (body) => () => {
+        const isSlow = requestCount >= FAST_COUNT && requestCount < FAST_COUNT + SLOW_COUNT
+        requestCount++
         return { body, delayMs: isSlow ? 1200 : 20 }
       }),
     )
@@ -76,16 +76,16 @@ describe.concurrent('a host that struggles', { retry: 2 }, () => {
     expect(summary).toMatchObject({ end: 'completed', failed: 0 })
     const moments = arrivalTimes(site, ({ path }) => path.startsWith('/p/'))
     const span = (from: number, to: number) => ((moments[to] ?? 0) - (moments[from] ?? 0)) / (to - from)
-    const told = progressOf(events, new URL(site.origin).host)
-    const pauses = told.map(({ intervalMs }) => intervalMs)
+    const progress = progressOf(events, new URL(site.origin).host)
+    const pauses = progress.map(({ intervalMs }) => intervalMs)
     expect(pauses[0]).toBe(0)
     expect(Math.max(...pauses)).toBeGreaterThanOrEqual(500)
     expect(pauses.at(-1)).toBeLessThan(100)
-    expect(Math.max(...told.map(({ latencyMs }) => latencyMs ?? 0))).toBeGreaterThan(500)
+    expect(Math.max(...progress.map(({ latencyMs }) => latencyMs ?? 0))).toBeGreaterThan(500)
     // The first requests after the recovery still had the long interval.
-    const slowest = span(QUICK + SLOW, QUICK + SLOW + 10)
+    const slowest = span(FAST_COUNT + SLOW_COUNT, FAST_COUNT + SLOW_COUNT + 10)
     expect(slowest).toBeGreaterThan(250 / speed)
-    expect(span(10, QUICK - 10)).toBeLessThan(slowest / 2)
+    expect(span(10, FAST_COUNT - 10)).toBeLessThan(slowest / 2)
     expect(span(moments.length - 20, moments.length - 1)).toBeLessThan(slowest / 2)
   })
 
@@ -94,7 +94,7 @@ describe.concurrent('a host that struggles', { retry: 2 }, () => {
     const library = await openPoliteLibrary({ limits: { concurrency: 1 }, speed: 20 })
     const { summary, events } = await crawlPolitely(library, `${site.origin}/`, BASIC)
     expect(summary).toMatchObject({ end: 'completed', failed: 15, indexed: 16 })
-    expect(heldOf(events)).toEqual([])
+    expect(heldEvents(events)).toEqual([])
     const { host } = new URL(site.origin)
     const pauses = progressOf(events, host).map(({ intervalMs }) => intervalMs)
     expect(pauses[0]).toBe(0)
@@ -121,7 +121,7 @@ describe.concurrent('a host that struggles', { retry: 2 }, () => {
     expect(crawled.summary).toMatchObject({ end: 'completed', indexed: 32 })
     const { host } = new URL(originOf(bad, 'bad.polite.test'))
     expect(crawled.events.filter(({ type }) => type === 'parked')).toMatchObject([{ host }])
-    expect(heldOf(crawled.events).map(({ strikes }) => strikes)).toEqual([1, 2, 3])
+    expect(heldEvents(crawled.events).map(({ strikes }) => strikes)).toEqual([1, 2, 3])
     const states = Object.values(statesOf(crawled))
     expect(states.filter((state) => state === 'failed host-parked').length).toBeGreaterThan(10)
     expect(arrivalTimes(bad).length).toBeLessThan(30)
@@ -140,11 +140,13 @@ describe.concurrent('requests to a host', { retry: 2 }, () => {
     // Responses take longer than the interval, so the requests overlap.
     const gaps = gapsOf(moments).sort((a, b) => a - b)
     expect(gaps[Math.floor(gaps.length / 2)]).toBeLessThan(700)
-    const told = progressOf(events, new URL(originOf(site, 'slow.test')).host)
-    expect(told.length).toBeGreaterThan(5)
-    for (const host of told.slice(1)) expect(host).toMatchObject({ intervalMs: 400, limitRpm: 150, backoffUntil: null })
-    expect(told.at(-1)?.rpm).toBeGreaterThan(10)
-    expect(told.at(-1)?.requests).toBe(told.at(-1)?.rpm)
+    const progress = progressOf(events, new URL(originOf(site, 'slow.test')).host)
+    expect(progress.length).toBeGreaterThan(5)
+    for (const host of progress.slice(1)) {
+      expect(host).toMatchObject({ intervalMs: 400, limitRpm: 150, backoffUntil: null })
+    }
+    expect(progress.at(-1)?.rpm).toBeGreaterThan(10)
+    expect(progress.at(-1)?.requests).toBe(progress.at(-1)?.rpm)
   })
 
   test('are evenly spaced even if DNS resolution is slow', async () => {
@@ -233,8 +235,8 @@ describe.concurrent('requests to a host', { retry: 2 }, () => {
     const moments = arrivalTimes(site, ({ path }) => path.startsWith('/p/'))
     const overlapping = gapsOf(moments).filter((gap) => gap < 30)
     expect(overlapping.length).toBeGreaterThan(40)
-    for (const told of progressOf(events, new URL(site.origin).host))
-      expect(told).toMatchObject({ intervalMs: 0, limitRpm: null, backoffMs: 0 })
+    for (const progress of progressOf(events, new URL(site.origin).host))
+      expect(progress).toMatchObject({ intervalMs: 0, limitRpm: null, backoffMs: 0 })
   })
 })
 
@@ -272,8 +274,8 @@ describe.concurrent('a Crawl-delay', { retry: 2 }, () => {
     const library = await openPoliteLibrary({ limits: { concurrency: 16 } })
     const { summary } = await crawlPolitely(library, `${origin}/`)
     expect(summary.end).toBe('completed')
-    const asked = site.requests.map(({ path }) => path)
-    expect(asked).toEqual(expect.arrayContaining(Object.keys(files).filter((path) => path !== '/guide.html')))
+    const requested = site.requests.map(({ path }) => path)
+    expect(requested).toEqual(expect.arrayContaining(Object.keys(files).filter((path) => path !== '/guide.html')))
     expectPaced(arrivalTimes(site), 450)
   })
 
@@ -322,18 +324,18 @@ describe.concurrent('a rate-limiting host', { retry: 2 }, () => {
         settings: { crawlType: 'basic', seeds },
       })
       expect(summary).toMatchObject({ end: 'completed', failed: 0, indexed: 35 })
-      const said = busy.requests.find(({ status }) => status === 429)?.at ?? 0
-      const isDuring = (at: number) => at > said + TOLERANCE_MS && at < until - 5
+      const refusedAt = busy.requests.find(({ status }) => status === 429)?.at ?? 0
+      const isDuring = (at: number) => at > refusedAt + TOLERANCE_MS && at < until - 5
       expect(arrivalTimes(busy).filter(isDuring)).toEqual([])
       // A request that was about to be sent when the 429 response arrived may still have been sent.
-      expect(arrivalTimes(busy).filter((at) => at > said && at < until - 5).length).toBeLessThanOrEqual(1)
+      expect(arrivalTimes(busy).filter((at) => at > refusedAt && at < until - 5).length).toBeLessThanOrEqual(1)
       expect(arrivalTimes(busy).some((at) => at >= until - 5)).toBe(true)
       expect(arrivalTimes(other).filter(isDuring).length).toBeGreaterThan(5)
-      expect(heldOf(events)).toMatchObject([{ strikes: 1, reason: 'rate-limited' }])
+      expect(heldEvents(events)).toMatchObject([{ strikes: 1, reason: 'rate-limited' }])
       const { host } = new URL(originOf(busy, 'busy.polite.test'))
       const held = progressOf(events, host).filter(({ backoffMs }) => backoffMs > 0)
       expect(held.length).toBeGreaterThan(3)
-      for (const { backoffUntil } of held) expect(backoffUntil).toBe(heldOf(events)[0]?.untilMs)
+      for (const { backoffUntil } of held) expect(backoffUntil).toBe(heldEvents(events)[0]?.untilMs)
       expect(progressOf(events, host)[0]).toMatchObject({ backoffUntil: null, backoffMs: 0 })
     },
   )
@@ -341,12 +343,12 @@ describe.concurrent('a rate-limiting host', { retry: 2 }, () => {
   test.each(['all', 'every other'])(
     'is slowed down once if it refuses %s of sixteen concurrent requests, and recovers',
     async (which) => {
-      let asked = 0
+      let requestCount = 0
       const site = await openPoliteSite(
         manyPages(120, (body) => () => {
-          const isEarly = asked < 16
-          const isRefused = isEarly && (which === 'all' || asked % 2 === 0)
-          asked++
+          const isEarly = requestCount < 16
+          const isRefused = isEarly && (which === 'all' || requestCount % 2 === 0)
+          requestCount++
           return { ...(isRefused ? TOO_MANY : { body }), delayMs: isEarly ? 100 : 0 }
         }),
       )
@@ -355,7 +357,7 @@ describe.concurrent('a rate-limiting host', { retry: 2 }, () => {
       const { summary, events } = await crawlPolitely(library, `${site.origin}/`, BASIC)
       expect(summary).toMatchObject({ end: 'completed', failed: 0, indexed: 121 })
       // The host is held only if none of the requests succeeded.
-      expect(heldOf(events)).toMatchObject(which === 'all' ? [{ strikes: 1 }] : [])
+      expect(heldEvents(events)).toMatchObject(which === 'all' ? [{ strikes: 1 }] : [])
       const refused = arrivalTimes(site, ({ status }) => status === 429)
       expect(refused).toHaveLength(which === 'all' ? 16 : 8)
       // The interval is increased once, to 500 ms. Further refusals of the same burst do not increase it.
@@ -386,8 +388,8 @@ describe.concurrent('a rate-limiting host', { retry: 2 }, () => {
     const crawled = await crawlPolitely(library, start, more)
     expect(crawled.summary.end).toBe('completed')
     expect(crawled.events.filter(({ type }) => type === 'parked')).toMatchObject([{ detail: 'Retry-After 900' }])
-    const said = busy.requests.find(({ status }) => status === 429)?.at ?? 0
-    expect(arrivalTimes(busy).filter((at) => at > said + TOLERANCE_MS)).toEqual([])
+    const refusedAt = busy.requests.find(({ status }) => status === 429)?.at ?? 0
+    expect(arrivalTimes(busy).filter((at) => at > refusedAt + TOLERANCE_MS)).toEqual([])
     const states = Object.values(statesOf(crawled))
     const parked = states.filter((state) => state === 'failed host-parked').length
     expect(parked).toBeGreaterThan(10)
@@ -457,9 +459,9 @@ describe.concurrent('robots.txt comes first', { retry: 2 }, () => {
     for (const site of sites) {
       const [first, ...others] = site.requests
       expect(first?.path).toBe('/robots.txt')
-      const pagesOf = others.filter(({ path }) => path !== '/robots.txt')
-      expect(pagesOf.length).toBeGreaterThan(0)
-      for (const { at, path } of pagesOf) {
+      const pageRequests = others.filter(({ path }) => path !== '/robots.txt')
+      expect(pageRequests.length).toBeGreaterThan(0)
+      for (const { at, path } of pageRequests) {
         expect(at - (first?.at ?? 0)).toBeGreaterThanOrEqual(299)
         expect(path).not.toContain('/private')
       }
@@ -478,7 +480,7 @@ describe('processes', { retry: 2 }, () => {
     return { killedAt: Date.now(), second: startChild('crawl', path, `${origin}/`) }
   }
 
-  async function crawlTogether(): Promise<void> {
+  async function expectSharedPace(): Promise<void> {
     const path = await createLibraryPath()
     const count = LONG ? 60 : 3
     const folders = ['/a/', '/b/'].map((folder) => {
@@ -500,7 +502,7 @@ describe('processes', { retry: 2 }, () => {
     expectPaced(others, 400)
   }
 
-  async function comeAfter(): Promise<void> {
+  async function expectPaceAfterKill(): Promise<void> {
     const site = await openPoliteSite({ '/robots.txt': text('User-agent: *\nCrawl-delay: 2.5'), ...manyPages(2) })
     const { killedAt } = await restart(site.origin, () => site.requests.length >= 2)
     await waitFor(() => arrivalTimes(site).some((at) => at > killedAt))
@@ -508,12 +510,12 @@ describe('processes', { retry: 2 }, () => {
     expectPaced(arrivalTimes(site), 2500)
   }
 
-  async function comeAfterHold(): Promise<void> {
+  async function expectHoldAfterKill(): Promise<void> {
     const site = await openPoliteSite(manyPages(10))
-    let said = 0
+    let refusedAt = 0
     site.pages.set('/p/7', () => {
-      if (said > 0) return page('Number 7')
-      said = Date.now()
+      if (refusedAt > 0) return page('Number 7')
+      refusedAt = Date.now()
       return { ...TOO_MANY, headers: { 'retry-after': '5' } }
     })
     const { killedAt, second } = await restart(site.origin, ({ lines }) => lines.some(({ type }) => type === 'held'))
@@ -521,12 +523,12 @@ describe('processes', { retry: 2 }, () => {
     expect(second.lines.at(-1)).toMatchObject({ summary: { end: 'completed', failed: 0 } })
     const after = arrivalTimes(site).filter((at) => at > killedAt)
     expect(after.length).toBeGreaterThan(0)
-    expect((after[0] ?? 0) - said).toBeGreaterThanOrEqual(5000 - 10)
+    expect((after[0] ?? 0) - refusedAt).toBeGreaterThanOrEqual(5000 - 10)
   }
 
   test('processes on one library share one pace: concurrently, after one was killed, and after a Retry-After response', {
     timeout: 240_000,
   }, async () => {
-    await Promise.all([crawlTogether(), comeAfter(), comeAfterHold()])
+    await Promise.all([expectSharedPace(), expectPaceAfterKill(), expectHoldAfterKill()])
   })
 })

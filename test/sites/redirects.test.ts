@@ -36,7 +36,7 @@ describe('redirects', () => {
     },
   )
 
-  test('a redirect to a page without other links finds it, at the same depth', async () => {
+  test('a redirect finds a page that nothing links to, at the same depth', async () => {
     const { crawl } = await createCrawlFixture(
       {
         '/': page('Home', ['/old']),
@@ -226,7 +226,7 @@ describe('a page with a meta refresh', () => {
 
 describe('a start that redirects', () => {
   test('a redirect of the start to another host moves the site there, lists included', async () => {
-    const there = await openTestSite(
+    const newSite = await openTestSite(
       {
         '/docs/': page('Docs', ['a', '/blog']),
         '/docs/a': page('A', ['b']),
@@ -236,27 +236,27 @@ describe('a start that redirects', () => {
       },
       { address: '127.0.0.2' },
     )
-    const here = await openTestSite({ '/docs/': redirect(`${there.origin}/docs/`), '/docs/old': page('Old') })
-    there.pages.set('/docs/b', page('B', [`${here.origin}/docs/old`]))
+    const oldSite = await openTestSite({ '/docs/': redirect(`${newSite.origin}/docs/`), '/docs/old': page('Old') })
+    newSite.pages.set('/docs/b', page('B', [`${oldSite.origin}/docs/old`]))
     const library = await openTestLibrary()
-    const source = await addSource(library, { url: `${here.origin}/docs/` })
-    const crawled = await runCrawl(library, source, { kind: 'add' }, there.origin)
+    const source = await addSource(library, { url: `${oldSite.origin}/docs/` })
+    const crawled = await runCrawl(library, source, { kind: 'add' }, newSite.origin)
     expect(statesOf(crawled)).toEqual({
-      [`${here.origin}/docs`]: 'skipped redirect',
-      [`${here.origin}/docs/old`]: 'indexed',
+      [`${oldSite.origin}/docs`]: 'skipped redirect',
+      [`${oldSite.origin}/docs/old`]: 'indexed',
       '/docs': 'indexed',
       '/docs/a': 'indexed',
       '/docs/b': 'indexed',
       '/docs/listed': 'indexed',
       '/blog': 'skipped out-of-scope',
     })
-    expect(there.requests[0]?.path).toBe('/robots.txt')
-    expect(here.requests.map(({ path }) => path)).toEqual(['/robots.txt', '/docs/', '/docs/old'])
+    expect(newSite.requests[0]?.path).toBe('/robots.txt')
+    expect(oldSite.requests.map(({ path }) => path)).toEqual(['/robots.txt', '/docs/', '/docs/old'])
     const [moved] = await library.store.listSources()
-    expect(moved).toMatchObject({ url: `${here.origin}/docs/`, siteUrl: `${there.origin}/docs/` })
+    expect(moved).toMatchObject({ url: `${oldSite.origin}/docs/`, siteUrl: `${newSite.origin}/docs/` })
 
-    there.clearRequests()
-    const again = await runCrawl(library, moved ?? source, { kind: 'recrawl' }, there.origin)
+    newSite.clearRequests()
+    const again = await runCrawl(library, moved ?? source, { kind: 'recrawl' }, newSite.origin)
     expect(again.summary).toMatchObject({ removed: 0, end: 'completed' })
     expect(statesOf(again)['/docs/a']).toBe('unchanged')
   })
@@ -305,12 +305,12 @@ describe('a start that redirects', () => {
   })
 
   test('a redirect of the start to the root of another host moves the crawl there', async () => {
-    const there = await openTestSite({ '/': page('Docs', ['/a']), '/a': page('A') }, { address: '127.0.0.2' })
-    const { site, crawl } = await createCrawlFixture({ '/docs': redirect(`${there.origin}/`) }, { start: '/docs' })
+    const newSite = await openTestSite({ '/': page('Docs', ['/a']), '/a': page('A') }, { address: '127.0.0.2' })
+    const { site, crawl } = await createCrawlFixture({ '/docs': redirect(`${newSite.origin}/`) }, { start: '/docs' })
     expect(statesOf(await crawl())).toEqual({
       '/docs': 'skipped redirect',
-      [`${there.origin}/`]: 'indexed',
-      [`${there.origin}/a`]: 'indexed',
+      [`${newSite.origin}/`]: 'indexed',
+      [`${newSite.origin}/a`]: 'indexed',
     })
     expect(site.requestedPaths()).toEqual(['/docs'])
   })
@@ -322,7 +322,7 @@ describe('a start that redirects', () => {
     expect(crawled.summary.end).toBe('failed')
   })
 
-  test('moves the site; a page of a list that redirects does not', async () => {
+  test('only a redirect of the start moves the site, not that of a listed page', async () => {
     const other = await openTestSite({ '/x': page('X', ['/y']), '/y': page('Y') }, { address: '127.0.0.2' })
     const { site, crawl, library } = await createCrawlFixture(
       (origin) => ({
@@ -346,7 +346,7 @@ describe('a start that redirects', () => {
     expect((await library.store.listSources())[0]?.siteUrl).toBe(`${site.origin}/`)
   })
 
-  test('moves the site; another address given by hand that redirects does not', async () => {
+  test('only a redirect of the start moves the site, not that of a seed', async () => {
     const other = await openTestSite({ '/x': page('X') }, { address: '127.0.0.2' })
     const { site, crawl, library } = await createCrawlFixture(
       { '/': page('Home'), '/1': redirect('/2'), '/2': redirect(`${other.origin}/x`) },

@@ -20,19 +20,19 @@ import { type Answer, markdown, page, type Site, text } from './site.ts'
 /** The HTML that the server sends for every page of an application. */
 const SHELL = '<!doctype html><title>App</title><div id="root"></div><script src="/app.js"></script>'
 
-/** The rendered result at each path: a document, or another outcome. */
-type Shown = Readonly<Record<string, string | ((snapshot: Snapshot) => RenderOutcome)>>
+/** The result of rendering each path: a document, or another outcome. */
+type Results = Readonly<Record<string, string | ((snapshot: Snapshot) => RenderOutcome)>>
 
 /** A renderer with known results that records its requests. */
-class KnowingRenderer implements Renderer {
-  readonly asked: string[] = []
+class FakeRenderer implements Renderer {
+  readonly renderedPaths: string[] = []
   readonly requests: RenderRequest[] = []
   /** How often `prepare` was called. */
   starts = 0
-  shown: Shown
+  results: Results
 
-  constructor(shown: Shown) {
-    this.shown = shown
+  constructor(results: Results) {
+    this.results = results
   }
 
   async prepare(): Promise<void> {
@@ -43,10 +43,10 @@ class KnowingRenderer implements Renderer {
     const { pathname } = new URL(snapshot.url)
     // The renderer gets the complete response body.
     expect(String(Buffer.from(snapshot.body))).toContain('<')
-    this.asked.push(pathname)
+    this.renderedPaths.push(pathname)
     this.requests.push(request)
-    const shown = this.shown[pathname] ?? '<title>App</title><div id="root"></div><script src="/app.js"></script>'
-    return typeof shown === 'string' ? rendered(snapshot, shown) : shown(snapshot)
+    const result = this.results[pathname] ?? '<title>App</title><div id="root"></div><script src="/app.js"></script>'
+    return typeof result === 'string' ? rendered(snapshot, result) : result(snapshot)
   }
 }
 
@@ -55,13 +55,13 @@ function rendered(snapshot: Snapshot, body: string, url: string = snapshot.url):
 }
 
 /** A site, a library with a renderer, and a source whose pages are read with the given mode. */
-async function stageRendered(pages: Readonly<Record<string, Answer>>, shown: Shown, render: Rendering = 'auto') {
-  const renderer = new KnowingRenderer(shown)
+async function stageRendered(pages: Readonly<Record<string, Answer>>, results: Results, render: Rendering = 'auto') {
+  const renderer = new FakeRenderer(results)
   const { site, library: plain, source } = await createCrawlFixture(pages, { settings: { render } })
   const library: OpenLibrary = { ...withFastClock(plain), openRenderer: async () => renderer }
-  const crawl = async (input: Partial<CrawlInput> = {}, by = library): Promise<Crawled> => {
+  const crawl = async (input: Partial<CrawlInput> = {}, usedLibrary = library): Promise<Crawled> => {
     const [current = source] = await library.store.listSources()
-    return runCrawl(by, current, { kind: 'add', ...input }, site.origin)
+    return runCrawl(usedLibrary, current, { kind: 'add', ...input }, site.origin)
   }
   return { site, library, source, renderer, crawl }
 }
@@ -71,14 +71,14 @@ function tagsSent({ requests }: Site): unknown[] {
 }
 
 describe('a source read with auto', () => {
-  const shown: Shown = { '/': page('Home heron', ['/plain', '/deep']), '/deep': page('Deep dunlin') }
+  const results: Results = { '/': page('Home heron', ['/plain', '/deep']), '/deep': page('Deep dunlin') }
   const pages = { '/': SHELL, '/deep': SHELL, '/plain': page('Plain plover') }
 
   test('renders only pages that are empty by themselves', async () => {
-    const { site, renderer, library, source, crawl } = await stageRendered(pages, shown)
+    const { site, renderer, library, source, crawl } = await stageRendered(pages, results)
     const crawled = await crawl()
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/deep': 'indexed', '/plain': 'indexed' })
-    expect(renderer.asked.toSorted(compareUtf8)).toEqual(['/', '/deep'])
+    expect(renderer.renderedPaths.toSorted(compareUtf8)).toEqual(['/', '/deep'])
     // One request for each document.
     expect(site.requestedPaths()).toEqual(['/', '/deep', '/plain'])
     const facts = [...crawled.rows].map(([path, row]) => [path, row.isShell, row.etag !== null])
@@ -92,25 +92,25 @@ describe('a source read with auto', () => {
     expect((await library.store.readPage(source.id, `${site.origin}/deep`))?.page.title).toBe('Deep dunlin')
   })
 
-  test('renders the same pages again, whatever their documents say, and finds changes', async () => {
-    const { site, renderer, crawl } = await stageRendered(pages, shown)
+  test('renders the same pages again although their HTML is unchanged, and finds changes', async () => {
+    const { site, renderer, crawl } = await stageRendered(pages, results)
     await crawl()
     site.clearRequests()
-    renderer.asked.length = 0
+    renderer.renderedPaths.length = 0
     expect(statesOf(await crawl({ kind: 'recrawl' }))).toEqual({
       '/': 'unchanged',
       '/deep': 'unchanged',
       '/plain': 'unchanged',
     })
-    expect(renderer.asked.toSorted(compareUtf8)).toEqual(['/', '/deep'])
+    expect(renderer.renderedPaths.toSorted(compareUtf8)).toEqual(['/', '/deep'])
     // Only pages read without a browser are requested with validators.
     expect(tagsSent(site)).toHaveLength(1)
-    renderer.shown = { ...shown, '/deep': page('Deep diver') }
+    renderer.results = { ...results, '/deep': page('Deep diver') }
     expect(statesOf(await crawl({ kind: 'refresh' }))).toMatchObject({ '/': 'unchanged', '/deep': 'indexed' })
   })
 
   test('works without a browser, and reports which pages need one', async () => {
-    const { library, crawl } = await stageRendered(pages, shown)
+    const { library, crawl } = await stageRendered(pages, results)
     const openRenderer = () => Promise.reject(new PharosError('BROWSER_MISSING', { problem: 'none', advice: '' }))
     const { rows, summary } = await crawl({}, { ...library, openRenderer })
     expect(rows.get('/')).toMatchObject({ state: 'failed', reason: 'needs-rendering', pattern: 'render auto' })
@@ -120,7 +120,7 @@ describe('a source read with auto', () => {
   })
 
   test('keeps rendered pages while no browser is available, whatever the server sends', async () => {
-    const { site, library, renderer, crawl } = await stageRendered(pages, shown)
+    const { site, library, renderer, crawl } = await stageRendered(pages, results)
     await crawl()
     site.pages.set('/deep', page('Cookies are used here'))
     const openRenderer = () => Promise.reject(new PharosError('BROWSER_MISSING', { problem: 'none', advice: '' }))
@@ -128,9 +128,9 @@ describe('a source read with auto', () => {
     const kept = { state: 'failed', reason: 'needs-rendering', hasPage: true, isShell: true }
     expect(rows.get('/deep')).toMatchObject({ ...kept, pattern: 'render auto', detail: 'none' })
     expect(summary).toMatchObject({ end: 'completed', unchanged: 1, removed: 0 })
-    renderer.asked.length = 0
+    renderer.renderedPaths.length = 0
     expect(statesOf(await crawl({ kind: 'retry' }))).toMatchObject({ '/': 'unchanged', '/deep': 'unchanged' })
-    expect(renderer.asked.toSorted(compareUtf8)).toEqual(['/', '/deep'])
+    expect(renderer.renderedPaths.toSorted(compareUtf8)).toEqual(['/', '/deep'])
   })
 
   test('tries once to start the browser, and reports the failure for every page that needs it', async () => {
@@ -142,7 +142,7 @@ describe('a source read with auto', () => {
       starts++
       throw new PharosError('BROWSER_MISSING', { problem, advice: '' })
     }
-    const render = () => Promise.reject(new Error('nobody prepared it'))
+    const render = () => Promise.reject(new Error('render must not be called'))
     const { rows, events } = await crawl({}, { ...library, openRenderer: async () => ({ prepare, render }) })
     const failed = { state: 'failed', reason: 'needs-rendering', detail: problem, attempts: 1 }
     expect([rows.get('/a'), rows.get('/b')]).toMatchObject([failed, failed])
@@ -158,7 +158,7 @@ describe('a source read with auto', () => {
   })
 
   test('rejects with every other error that keeps the browser from starting', async () => {
-    const { library, crawl } = await stageRendered(pages, shown)
+    const { library, crawl } = await stageRendered(pages, results)
     const openRenderer = () => Promise.reject(new Error('broken'))
     await expect(crawl({}, { ...library, openRenderer })).rejects.toThrow('broken')
   })
@@ -173,7 +173,7 @@ describe('a source read with auto', () => {
       state: 'failed',
       reason: 'needs-rendering',
       isShell: true,
-      detail: 'it was rendered, and shows no text',
+      detail: 'it shows no text, even after rendering',
     })
   })
 
@@ -181,7 +181,7 @@ describe('a source read with auto', () => {
     const large = SHELL.replace('<div', `<script>/*${'x'.repeat(600_000)}*/</script><div`)
     const { renderer, crawl } = await stageRendered({ '/': large }, { '/': page('Large lapwing') })
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed' })
-    expect(renderer.asked).toEqual(['/'])
+    expect(renderer.renderedPaths).toEqual(['/'])
   })
 
   test('indexes a page that becomes large in the browser', async () => {
@@ -239,7 +239,7 @@ describe('a source read with auto', () => {
       )
       const { rows, events } = await crawl()
       expect(rows.get('/a')).toMatchObject({ state: 'failed', reason: 'timeout', status: 200, detail: 'it hung' })
-      expect(renderer.asked.filter((path) => path === '/a')).toHaveLength(given.renders)
+      expect(renderer.renderedPaths.filter((path) => path === '/a')).toHaveLength(given.renders)
       expect(events.filter(({ type }) => type === 'retry')).toHaveLength(given.renders - 1)
     },
   )
@@ -255,7 +255,7 @@ describe('a source read with auto', () => {
 describe('a source that is read with http', () => {
   test('opens no browser, and reports for each page that it needs one', async () => {
     const { library, crawl } = await stageRendered({ '/': page('Home', ['/app']), '/app': SHELL }, {}, 'http')
-    const openRenderer = () => Promise.reject(new Error('nobody asked for it'))
+    const openRenderer = () => Promise.reject(new Error('the browser must not be opened'))
     const { rows } = await crawl({}, { ...library, openRenderer })
     expect(rows.get('/app')).toMatchObject({ reason: 'needs-rendering', pattern: 'render http', isShell: false })
   })
@@ -269,9 +269,9 @@ describe('a source that is read with http', () => {
     await crawl()
     expect(statesOf(await crawl({ kind: 'recrawl', render: 'auto' }))).toEqual({ '/': 'indexed', '/a': 'indexed' })
     expect((await library.store.listSources())[0]?.settings.render).toBe('auto')
-    renderer.asked.length = 0
+    renderer.renderedPaths.length = 0
     await crawl({ kind: 'refresh' })
-    expect(renderer.asked.toSorted(compareUtf8)).toEqual(['/', '/a'])
+    expect(renderer.renderedPaths.toSorted(compareUtf8)).toEqual(['/', '/a'])
     // Rendered pages stay, although this mode cannot confirm them.
     const back = await crawl({ kind: 'recrawl', render: 'http' })
     expect(statesOf(back)).toEqual({ '/': 'failed needs-rendering', '/a': 'failed needs-rendering' })
@@ -285,12 +285,12 @@ describe('a source that is read with chromium', () => {
     '/plain': page('Plain plover'),
     '/notes.md': text(markdown('Notes'), 'text/markdown'),
   }
-  const shown: Shown = { '/': page('Home heron', ['/plain', '/notes.md']), '/plain': page('Painted plover') }
+  const results: Results = { '/': page('Home heron', ['/plain', '/notes.md']), '/plain': page('Painted plover') }
 
   test('renders every document, and requests each without validators', async () => {
-    const { site, renderer, library, source, crawl } = await stageRendered(pages, shown, 'chromium')
+    const { site, renderer, library, source, crawl } = await stageRendered(pages, results, 'chromium')
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/notes.md': 'indexed', '/plain': 'indexed' })
-    expect(renderer.asked.toSorted(compareUtf8)).toEqual(['/', '/plain'])
+    expect(renderer.renderedPaths.toSorted(compareUtf8)).toEqual(['/', '/plain'])
     expect((await library.store.readPage(source.id, `${site.origin}/plain`))?.page.title).toBe('Painted plover')
     site.clearRequests()
     await crawl({ kind: 'recrawl' })
@@ -311,52 +311,52 @@ describe('a source that is read with chromium', () => {
       ['/deep', true, null, 'read in a browser'],
       ['/plain', false, null, 'read in a browser'],
     ])
-    renderer.asked.length = 0
+    renderer.renderedPaths.length = 0
     const states = { '/': 'unchanged', '/deep': 'unchanged', '/plain': 'unchanged' }
     expect(statesOf(await crawl({ kind: 'recrawl', render: 'auto' }))).toEqual(states)
-    expect(renderer.asked).toEqual(['/deep'])
+    expect(renderer.renderedPaths).toEqual(['/deep'])
     const openRenderer = () => Promise.reject(new PharosError('BROWSER_MISSING', { problem: 'none', advice: '' }))
     const without = await crawl({ kind: 'recrawl' }, { ...library, openRenderer })
     expect(statesOf(without)).toEqual({ ...states, '/deep': 'failed needs-rendering' })
   })
 
   test('is refused if the browser does not start, before anything is written', async () => {
-    const { library, source, renderer, crawl } = await stageRendered(pages, shown, 'chromium')
+    const { library, source, renderer, crawl } = await stageRendered(pages, results, 'chromium')
     const missing = new PharosError('BROWSER_MISSING', { problem: 'it does not start', advice: '' })
     const dead: Renderer = { prepare: () => Promise.reject(missing), render: (one) => renderer.render(one) }
     const openRenderer = async () => dead
     await expect(crawl({}, { ...library, openRenderer })).rejects.toBe(missing)
     expect(await library.store.listCrawls(source.id, 5)).toEqual([])
-    expect(renderer.asked).toEqual([])
+    expect(renderer.renderedPaths).toEqual([])
   })
 
   test('is refused if there is no browser, before anything is written', async () => {
-    const { library, source, crawl } = await stageRendered(pages, shown, 'chromium')
+    const { library, source, crawl } = await stageRendered(pages, results, 'chromium')
     const { openRenderer: _, ...without } = library
     await expect(crawl({}, without as OpenLibrary)).rejects.toMatchObject({ code: 'BROWSER_MISSING' })
     expect(await library.store.listCrawls(source.id, 5)).toEqual([])
-    const asked = { url: 'https://new.example/', settings: { render: 'chromium' } } as const
-    await expect(prepareSource(without as OpenLibrary, asked)).rejects.toMatchObject({ code: 'BROWSER_MISSING' })
+    const input = { url: 'https://new.example/', settings: { render: 'chromium' } } as const
+    await expect(prepareSource(without as OpenLibrary, input)).rejects.toMatchObject({ code: 'BROWSER_MISSING' })
     expect(await library.store.listSources()).toHaveLength(1)
   })
 
   test('a folder cannot be read with a browser', async () => {
     const library = await openTestLibrary()
     const { source } = await prepareSource(library, { url: new URL('.', import.meta.url).href, isOwnFolder: true })
-    const asked = { kind: 'recrawl', render: 'auto' } as const
-    await expect(runCrawl(library, source, asked, '')).rejects.toMatchObject({ code: 'USAGE' })
+    const input = { kind: 'recrawl', render: 'auto' } as const
+    await expect(runCrawl(library, source, input, '')).rejects.toMatchObject({ code: 'USAGE' })
   })
 })
 
 describe('a source that is read by a service', () => {
-  /** Stands for a service: gives Markdown, and knows links that the Markdown does not have. */
-  function createPageFetcher(origin: string): Fetcher & { readonly asked: string[] } {
-    const asked: string[] = []
+  /** A fake service that returns Markdown, and links that the Markdown lacks. */
+  function createPageFetcher(origin: string): Fetcher & { readonly fetchedPaths: string[] } {
+    const fetchedPaths: string[] = []
     return {
-      asked,
+      fetchedPaths,
       async fetch({ url }) {
         const { pathname } = new URL(url)
-        asked.push(pathname)
+        fetchedPaths.push(pathname)
         if (pathname === '/gone') return { type: 'gone', status: 404 }
         const body = pathname === '/blank' ? '' : `Text of ${pathname}, which is all there is.\n`
         const known = {
@@ -373,15 +373,15 @@ describe('a source that is read by a service', () => {
   test('gets its pages through the service, and the lists of the site directly', async () => {
     const { site, library, source, crawl } = await stageRendered({}, {}, 'crawl4ai')
     const service = createPageFetcher(site.origin)
-    const by: OpenLibrary = { ...library, openCrawl4AI: async () => service }
-    const crawled = await crawl({}, by)
+    const withService: OpenLibrary = { ...library, openCrawl4AI: async () => service }
+    const crawled = await crawl({}, withService)
     expect(statesOf(crawled)).toMatchObject({
       '/': 'indexed',
       '/next': 'indexed',
       '/blank': 'failed needs-rendering',
     })
     expect(crawled.rows.get('/')).toMatchObject({ isShell: false, etag: null, detail: 'read by Crawl4AI' })
-    expect(service.asked.toSorted(compareUtf8)).toEqual(['/', '/blank', '/next'])
+    expect(service.fetchedPaths.toSorted(compareUtf8)).toEqual(['/', '/blank', '/next'])
     expect(site.requests.map(({ path }) => path)).toContain('/robots.txt')
     expect(site.requests.map(({ path }) => path)).not.toContain('/')
     const stored = await library.store.readPage(source.id, `${site.origin}/next`)
@@ -398,11 +398,11 @@ describe('a source that is read by a service', () => {
     expect(await library.store.listCrawls(source.id, 5)).toEqual([])
   })
 
-  test('fetchUrl reads a single page with the service', async () => {
+  test('a single page can be fetched through the service, too', async () => {
     const { site, library } = await stageRendered({}, {})
-    const by: OpenLibrary = { ...library, openCrawl4AI: async () => createPageFetcher(site.origin) }
+    const withService: OpenLibrary = { ...library, openCrawl4AI: async () => createPageFetcher(site.origin) }
     const { signal } = new AbortController()
-    const read = await fetchUrl(by, `${site.origin}/one`, { render: 'crawl4ai', signal })
+    const read = await fetchUrl(withService, `${site.origin}/one`, { render: 'crawl4ai', signal })
     expect(read.title).toBe('Known /one')
   })
 })
@@ -419,8 +419,8 @@ describe('a single page', () => {
     const missing = new PharosError('BROWSER_MISSING', { problem: 'there is no program there', advice: '' })
     const without = { ...library, openRenderer: () => Promise.reject(missing) }
     await expect(fetchUrl(without, `${site.origin}/`, { render: 'auto', signal })).rejects.toBe(missing)
-    const stays = fetchUrl(library, `${site.origin}/`, { render: 'chromium', followsRedirects: false, signal })
-    await expect(stays).rejects.toMatchObject({ code: 'FETCH_FAILED' })
+    const unfollowed = fetchUrl(library, `${site.origin}/`, { render: 'chromium', followsRedirects: false, signal })
+    await expect(unfollowed).rejects.toMatchObject({ code: 'FETCH_FAILED' })
   })
 })
 
@@ -440,11 +440,11 @@ describe('the chunk profile of a source', () => {
       const [source] = await library.store.listSources()
       expect(source?.settings.chunks).toBe(chunks)
       const url = pathToFileURL(folder).href
-      const own = await prepareSource(library, { url, isOwnFolder: true, settings: { chunks } })
-      const indexed = await runCrawl(library, own.source, { kind: 'add' }, '')
+      const folderSource = await prepareSource(library, { url, isOwnFolder: true, settings: { chunks } })
+      const indexed = await runCrawl(library, folderSource.source, { kind: 'add' }, '')
       const total = async (id: string) => (await library.store.countContent(id)).chunks
       expect([summary.indexed, indexed.summary.indexed]).toEqual([1, 2])
-      return [await total(source?.id ?? ''), await total(own.source.id)]
+      return [await total(source?.id ?? ''), await total(folderSource.source.id)]
     }
     const [library, pack] = [await countChunks('library'), await countChunks('pack')]
     rmSync(folder, { recursive: true })

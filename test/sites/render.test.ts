@@ -12,7 +12,7 @@ import { type AnswerParts, text } from './site.ts'
 const SHELL =
   '<!doctype html><html lang="en"><title>Birds</title><div id="root"></div><script type="module" src="/app.js"></script></html>'
 
-/** Draws a page from its data; links are drawn with it, and followed without another document. */
+/** The script of the application. It draws a page from its data, and follows links without loading another document. */
 const APP = `
 const root = document.getElementById('root')
 async function show(path) {
@@ -107,7 +107,6 @@ describe('an application', () => {
     const { signal } = new AbortController()
     const page = await fetchUrl(library, `${site.origin}/old`, { render: 'auto', signal })
     expect(page).toMatchObject({ title: 'About birds/plover', url: `${site.origin}/birds/plover` })
-    // A browser is slow on a machine that does much else.
   })
 
   test('cannot be indexed with http, because its documents are empty', async () => {

@@ -26,7 +26,7 @@ const KILLS = isLong ? 20 : 2
 const SCOPE = { block: ['/blocked/**'], maxDepth: 50 }
 
 /** A site that no test changes, and its content after an uninterrupted crawl, with and without the scope. */
-const stageWhole = shareFixture(async () => {
+const stageUninterrupted = shareFixture(async () => {
   const site = await openTestSite(messySite(SIZE))
   site.pages.set('/sitemap.xml', sitemapOf(site.origin))
   const scoped = await readUninterrupted(site, SCOPE)
@@ -34,10 +34,10 @@ const stageWhole = shareFixture(async () => {
 })
 
 /** A library that has not crawled this site yet, and the content after an uninterrupted crawl. */
-async function stageMessy(): Promise<FileFixture & { readonly whole: Dump }> {
-  const { site, scoped } = await stageWhole()
+async function stageMessy(): Promise<FileFixture & { readonly uninterrupted: Dump }> {
+  const { site, scoped } = await stageUninterrupted()
   site.clearRequests()
-  return { ...(await createFixtureOn(site, '/', { scope: SCOPE }, { concurrency: 4 })), whole: scoped }
+  return { ...(await createFixtureOn(site, '/', { scope: SCOPE }, { concurrency: 4 })), uninterrupted: scoped }
 }
 
 /** Stops a crawl at the nth request to the site. */
@@ -56,7 +56,7 @@ function stopAt(site: Site, n: number): { readonly signal: AbortSignal; undo(): 
   }
 }
 
-/** Addresses that a crawl has settled, without those that depend on another address for their content. */
+/** Addresses that a crawl has settled, without those whose content belongs to a canonical address. */
 function settledBy({ events }: Crawled, origin: string): string[] {
   return events.flatMap((event) =>
     event.type === 'settled' && event.reason !== 'canonical' ? [event.url.replace(origin, '')] : [],
@@ -65,7 +65,7 @@ function settledBy({ events }: Crawled, origin: string): string[] {
 
 describe('a stopped crawl', () => {
   test.each(STOPS)('resumes after a stop at request %i', async (n) => {
-    const { site, crawl, readContent, whole } = await stageMessy()
+    const { site, crawl, readContent, uninterrupted } = await stageMessy()
     const { signal, undo } = stopAt(site, n)
     const stopped = await crawl({}, signal)
     undo()
@@ -76,11 +76,11 @@ describe('a stopped crawl', () => {
     expect(crawled.summary.end).toBe('completed')
     const settled = settledBy(stopped, site.origin)
     expect(site.requestedPaths().filter((path) => settled.includes(path))).toEqual([])
-    expect(toComparable(await readContent(), site.origin)).toEqual(whole)
+    expect(toComparable(await readContent(), site.origin)).toEqual(uninterrupted)
   })
 
   test('has the same result after many stops as without any', async () => {
-    const { site, crawl, readContent, whole } = await stageMessy()
+    const { site, crawl, readContent, uninterrupted } = await stageMessy()
     let stops = 0
     for (;;) {
       site.clearRequests()
@@ -93,7 +93,7 @@ describe('a stopped crawl', () => {
       stops++
     }
     expect(stops).toBeGreaterThan(3)
-    expect(toComparable(await readContent(), site.origin)).toEqual(whole)
+    expect(toComparable(await readContent(), site.origin)).toEqual(uninterrupted)
   })
 
   test('reads the lists if it was stopped before its start was read', async () => {
@@ -180,14 +180,14 @@ describe('a stopped crawl', () => {
   })
 
   test('resumes at once after its caller stopped reading events', async () => {
-    const { site, library, source, crawl, readContent, whole } = await stageMessy()
+    const { site, library, source, crawl, readContent, uninterrupted } = await stageMessy()
     for await (const event of crawlSource(library, source, { kind: 'add' }, new AbortController().signal)) {
       if (event.type === 'settled') break
     }
     expect(await library.store.listCrawls(source.id, 1)).toMatchObject([{ state: 'cancelled' }])
     const crawled = await crawl()
     expect(crawled.events[0]).toMatchObject({ isResumed: true })
-    expect(toComparable(await readContent(), site.origin)).toEqual(whole)
+    expect(toComparable(await readContent(), site.origin)).toEqual(uninterrupted)
   })
 
   test('leaves no 404 response to the next run, which needs two of its own to remove a page', async () => {
@@ -228,13 +228,13 @@ describe('a stopped crawl', () => {
 
 describe('a process that was killed', () => {
   test.each(Array.from({ length: KILLS }, (_, i) => i))('loses only requests under way (%i)', async () => {
-    const { site, unscoped } = await stageWhole()
+    const { site, unscoped } = await stageUninterrupted()
     const path = await createLibraryPath()
     const child = startChild('crawl', path, `${site.origin}/`)
     await child.waitForEvents('settled', 1 + Math.floor(Math.random() * SIZE))
     child.process.kill('SIGKILL')
     await child.ended
-    const told = child.lines.flatMap(({ type, url, reason }) =>
+    const settled = child.lines.flatMap(({ type, url, reason }) =>
       type === 'settled' && reason !== 'canonical' ? [String(url).replace(site.origin, '')] : [],
     )
     site.clearRequests()
@@ -246,7 +246,7 @@ describe('a process that was killed', () => {
     expect(crawled.summary.end).toBe('completed')
     const isOver = child.lines.some(({ type }) => type === 'ended')
     expect(crawled.events[0]).toMatchObject({ isResumed: !isOver })
-    if (!isOver) expect(site.requestedPaths().filter((asked) => told.includes(asked))).toEqual([])
+    if (!isOver) expect(site.requestedPaths().filter((asked) => settled.includes(asked))).toEqual([])
     const holdings = toComparable(await readSourceContent(path, library, source, site.origin), site.origin, false)
     expect(holdings.pages).toEqual(unscoped.pages)
     if (!isOver) expect(holdings).toEqual(unscoped)

@@ -13,23 +13,23 @@ const HOME = page('Home heron', ['/a', '/b'])
 const A = page('Alpha albatross')
 const B = page('Beta bittern', ['/b/1'])
 
-describe('an answer that may get better', () => {
+describe('an address that answers with an error', () => {
   test.each([
     [500, 'http-server-error'],
     [502, 'http-server-error'],
     [503, 'http-server-error'],
     [429, 'rate-limited'],
-  ] as const)('an address that answers %i is requested again', async (status, reason) => {
+  ] as const)('is requested again after status %i', async (status, reason) => {
     const { site, crawl, library } = await createFileFixture({
       '/': HOME,
       '/a': failFirst(2, { status }, A),
       '/b': B,
       '/b/1': A,
     })
-    const asked: number[] = []
+    const requestTimes: number[] = []
     const answer = site.pages.get('/a')
     site.pages.set('/a', (request) => {
-      asked.push(library.clock.now())
+      requestTimes.push(library.clock.now())
       return typeof answer === 'function' ? answer(request) : ''
     })
     const crawled = await crawl()
@@ -44,26 +44,26 @@ describe('an answer that may get better', () => {
     const retries = retriesOf(crawled.events)
     expect(retries.map(({ attempt }) => attempt)).toEqual([1, 2])
     expect(retries.every((retry) => retry.reason === reason)).toBe(true)
-    const [first = 0, second = 0, third = 0] = asked
-    expect(asked).toHaveLength(3)
+    const [first = 0, second = 0, third = 0] = requestTimes
+    expect(requestTimes).toHaveLength(3)
     expect(second - first).toBeGreaterThanOrEqual((retries[0]?.delayMs ?? Infinity) - SLACK_MS)
     expect(third - second).toBeGreaterThanOrEqual((retries[1]?.delayMs ?? Infinity) - SLACK_MS)
     expect(retries[0]?.delayMs).toBeGreaterThanOrEqual(500)
     expect(retries[1]?.delayMs).toBeGreaterThanOrEqual(1000)
   })
 
-  test.each([429, 503])('an address is requested again at the time that Retry-After names (%i)', async (status) => {
+  test.each([429, 503])('is requested again at the time that Retry-After names (%i)', async (status) => {
     const refusal = { status, headers: { 'retry-after': '7' } }
     const { site, crawl, library } = await createFileFixture({ '/': HOME, '/a': A, '/b': B, '/b/1': page('Other') })
-    const asked: number[] = []
+    const requestTimes: number[] = []
     site.pages.set('/a', () => {
-      asked.push(library.clock.now())
-      return asked.length === 1 ? refusal : A
+      requestTimes.push(library.clock.now())
+      return requestTimes.length === 1 ? refusal : A
     })
     const crawled = await crawl()
     expect(crawled.rows.get('/a')).toMatchObject({ state: 'indexed' })
     expect(retriesOf(crawled.events)).toMatchObject([{ attempt: 1, delayMs: 7000 }])
-    expect((asked[1] ?? 0) - (asked[0] ?? 0)).toBeGreaterThanOrEqual(7000 - SLACK_MS)
+    expect((requestTimes[1] ?? 0) - (requestTimes[0] ?? 0)).toBeGreaterThanOrEqual(7000 - SLACK_MS)
   })
 
   test.each([
@@ -100,7 +100,7 @@ describe('an answer that may get better', () => {
   )
 
   // The test has retries, because a busy machine may not reach the other addresses within the pause of half a second.
-  test('a failing address without Retry-After does not delay the others', { retry: 2 }, async () => {
+  test('does not delay other addresses if it sends no Retry-After', { retry: 2 }, async () => {
     const { site, crawl } = await createFileFixture({
       '/': HOME,
       '/a': failFirst(1, { status: 500 }, A),
@@ -108,11 +108,11 @@ describe('an answer that may get better', () => {
       '/b/1': page('Other'),
     })
     await crawl()
-    const asked = site.requests.map(({ path }) => path)
-    expect(asked.lastIndexOf('/a')).toBeGreaterThan(asked.indexOf('/b/1'))
+    const requested = site.requests.map(({ path }) => path)
+    expect(requested.lastIndexOf('/a')).toBeGreaterThan(requested.indexOf('/b/1'))
   })
 
-  test('an address fails after three attempts, without affecting other pages', async () => {
+  test('fails after three attempts, without affecting other pages', async () => {
     const { site, crawl, search } = await createFileFixture({
       '/': HOME,
       '/a': { status: 500, body: 'no' },
@@ -138,7 +138,7 @@ describe('an answer that may get better', () => {
     [404, 'not-found'],
     [410, 'removed'],
     [451, 'http-client-error'],
-  ] as const)('a permanent error is not retried: %i', async (status, reason) => {
+  ] as const)('is not requested again after a permanent error: %i', async (status, reason) => {
     const { site, crawl } = await createFileFixture({
       '/': HOME,
       '/a': { status, body: 'no' },
@@ -155,7 +155,7 @@ describe('a few bad addresses on a healthy host', () => {
   const good = Array.from({ length: 50 }, (_, i) => `/good/${i}`)
 
   async function stageBad() {
-    let asked = 0
+    let requests = 0
     const site = await openTestSite({
       '/': page('Home heron', ['/hangs', '/resets', '/limited', ...good]),
       ...Object.fromEntries(good.map((path) => [path, page(`Good ${path}`)])),
@@ -164,9 +164,9 @@ describe('a few bad addresses on a healthy host', () => {
         request.socket.resetAndDestroy()
         return ''
       },
-      '/limited': () => (++asked === 1 ? { status: 429, headers: { 'retry-after': '2' } } : page('Limited linnet')),
+      '/limited': () => (++requests === 1 ? { status: 429, headers: { 'retry-after': '2' } } : page('Limited linnet')),
     })
-    const library = withFastClock(await openPatient(1000), 5)
+    const library = withFastClock(await openWithDefaultLimits(1000), 5)
     const source = await addSource(library, { url: `${site.origin}/`, settings: { crawlType: 'basic' } })
     const crawl = (kind: 'add' | 'recrawl' = 'add') => runCrawl(library, source, { kind }, site.origin)
     const clock = () => library.store.readClock(new URL(site.origin).host, library.clock.now())
@@ -203,9 +203,9 @@ describe('a few bad addresses on a healthy host', () => {
 })
 
 describe('a host that vanishes for a while', () => {
-  test.each([1, 2, 5, 7])('costs no page with %i addresses left', async (count) => {
+  test.each([1, 2, 5, 7])('loses no page if it vanishes with %i addresses left', async (count) => {
     const paths = Array.from({ length: count }, (_, i) => `/left/${i}`)
-    const library = withFastClock(await openPatient())
+    const library = withFastClock(await openWithDefaultLimits())
     let goneSince: number | undefined
     const isGone = () => goneSince !== undefined && library.clock.now() - goneSince < 6000
     const vanish =
@@ -242,7 +242,7 @@ describe('an address whose answer does not begin in time', () => {
     async ({ answers, state, brief }) => {
       const left = [...answers]
       const site = await openTestSite({ '/': page('Home heron', ['/slow']), '/slow': () => left.shift() ?? A })
-      const library = withFastClock(await openPatient(500))
+      const library = withFastClock(await openWithDefaultLimits(500))
       const isBrief: (boolean | undefined)[] = []
       const fetcher: Fetcher = {
         fetch(request) {
@@ -260,18 +260,18 @@ describe('an address whose answer does not begin in time', () => {
 
 describe('a connection', () => {
   test('a dropped connection is retried', async () => {
-    let asked = 0
+    let requestCount = 0
     const { crawl } = await createFileFixture({
       '/': HOME,
       '/a': (request) => {
-        if (++asked < 3) request.socket.resetAndDestroy()
+        if (++requestCount < 3) request.socket.resetAndDestroy()
         return A
       },
       '/b': B,
       '/b/1': page('Other'),
     })
     const crawled = await crawl()
-    expect(asked).toBe(3)
+    expect(requestCount).toBe(3)
     expect(crawled.rows.get('/a')).toMatchObject({ state: 'indexed' })
     expect(retriesOf(crawled.events).map(({ reason }) => reason)).toEqual(['network', 'network'])
   })
@@ -341,7 +341,7 @@ describe('a retry', () => {
     expect(site.requests).toEqual([])
   })
 
-  test('confirms a page that was kept', async () => {
+  test('confirms a page that was kept after an error', async () => {
     const { site, crawl, readContent } = await createFileFixture({ '/': page('Home heron', ['/a']), '/a': A })
     await crawl()
     const before = await readContent()
@@ -360,7 +360,7 @@ describe('a retry', () => {
 })
 
 /** Opens a library with the default limits of crawls. It closes with the test. */
-async function openPatient(firstByteTimeoutMs?: number): Promise<OpenLibrary> {
+async function openWithDefaultLimits(firstByteTimeoutMs?: number): Promise<OpenLibrary> {
   const path = await createLibraryPath()
   const times = firstByteTimeoutMs === undefined ? {} : { firstByteTimeoutMs }
   const library = await openLibrary({ path, version: '0.0.0', allowPrivate: ['127.0.0.0/8'], ...times })
@@ -372,8 +372,8 @@ async function openPatient(firstByteTimeoutMs?: number): Promise<OpenLibrary> {
 const SLACK_MS = 50
 
 function failFirst(times: number, failure: AnswerParts, then: string): Answer {
-  let asked = 0
-  return () => (++asked <= times ? failure : then)
+  let requestCount = 0
+  return () => (++requestCount <= times ? failure : then)
 }
 
 function retriesOf(events: readonly CrawlEvent[]): Extract<CrawlEvent, { type: 'retry' }>[] {

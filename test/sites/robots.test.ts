@@ -74,16 +74,16 @@ describe('robots.txt', () => {
   })
 
   test('robots.txt that fails at first is requested again and obeyed', async () => {
-    let asked = 0
+    let requestCount = 0
     const { crawl } = await createFileFixture({
       '/': page('Home', ['/a', '/closed']),
       '/a': page('A'),
       '/closed': page('Closed'),
-      '/robots.txt': () => (++asked < 2 ? { status: 503 } : text('User-agent: *\nDisallow: /closed\n')),
+      '/robots.txt': () => (++requestCount < 2 ? { status: 503 } : text('User-agent: *\nDisallow: /closed\n')),
     })
     const crawled = await crawl()
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed', '/closed': 'skipped robots-disallow' })
-    expect(asked).toBe(2)
+    expect(requestCount).toBe(2)
   })
 
   test('the last copy stays in force if robots.txt cannot be read again', async () => {
@@ -104,12 +104,12 @@ describe('robots.txt', () => {
   test('pages wait while robots.txt fails temporarily', async () => {
     const { site, crawl, library } = await createFileFixture({ '/': page('Home', ['/a']), '/a': page('A') })
     await crawl()
-    let asked = 0
-    site.pages.set('/robots.txt', () => (++asked < 2 ? { status: 503 } : text('')))
+    let requestCount = 0
+    site.pages.set('/robots.txt', () => (++requestCount < 2 ? { status: 503 } : text('')))
     await library.store.writeRobots({ origin: site.origin, type: 'none', fetchedAt: 0, body: '', status: 404 })
     const crawled = await crawl({ kind: 'refresh' })
     expect(statesOf(crawled)).toEqual({ '/': 'unchanged', '/a': 'unchanged' })
-    expect(asked).toBe(2)
+    expect(requestCount).toBe(2)
   })
 
   test('pages fail if robots.txt fails a second time', async () => {
@@ -141,7 +141,7 @@ describe('fetching one page', () => {
   const CLOSED = text('User-agent: *\nDisallow: /a\n')
   const OPEN = text('User-agent: *\nDisallow: /b\n')
   const { signal } = new AbortController()
-  const minutesAgo = (library: OpenLibrary, origin: string, body: string) =>
+  const storeRobotsOfThreeMinutesAgo = (library: OpenLibrary, origin: string, body: string) =>
     library.store.writeRobots({
       origin,
       type: 'rules',
@@ -149,22 +149,22 @@ describe('fetching one page', () => {
       body,
       status: 200,
     })
-  const askedRobots = ({ requests }: Site) => requests.filter(({ path }) => path === '/robots.txt').length
+  const countRobotsRequests = ({ requests }: Site) => requests.filter(({ path }) => path === '/robots.txt').length
 
   test('reads robots.txt again if the last copy refuses the page', async () => {
     const site = await openTestSite({ '/a': page('A'), '/robots.txt': OPEN })
     const library = await openTestLibrary()
-    await minutesAgo(library, site.origin, String(CLOSED.body))
+    await storeRobotsOfThreeMinutesAgo(library, site.origin, String(CLOSED.body))
     expect((await fetchUrl(library, `${site.origin}/a`, { signal })).title).toBe('A')
-    expect(askedRobots(site)).toBe(1)
+    expect(countRobotsRequests(site)).toBe(1)
   })
 
   test('uses the last copy if it allows the page', async () => {
     const site = await openTestSite({ '/a': page('A'), '/robots.txt': CLOSED })
     const library = await openTestLibrary()
-    await minutesAgo(library, site.origin, String(OPEN.body))
+    await storeRobotsOfThreeMinutesAgo(library, site.origin, String(OPEN.body))
     expect((await fetchUrl(library, `${site.origin}/a`, { signal })).title).toBe('A')
-    expect(askedRobots(site)).toBe(0)
+    expect(countRobotsRequests(site)).toBe(0)
   })
 
   test('reads robots.txt once for several refused pages, and each refusal names the age of the copy', async () => {
@@ -175,13 +175,13 @@ describe('fetching one page', () => {
         code: 'FETCH_FAILED',
         message: expect.stringMatching(/robots\.txt \(read (?:just now|.* ago)\) disallows it: Disallow: \/a$/),
       })
-    expect(askedRobots(site)).toBe(1)
+    expect(countRobotsRequests(site)).toBe(1)
   })
 
   test('names the age of the last copy if robots.txt cannot be read again', async () => {
     const site = await openTestSite({ '/a': page('A'), '/robots.txt': { status: 503 } })
     const library = await openTestLibrary()
-    await minutesAgo(library, site.origin, String(CLOSED.body))
+    await storeRobotsOfThreeMinutesAgo(library, site.origin, String(CLOSED.body))
     await expect(fetchUrl(library, `${site.origin}/a`, { signal })).rejects.toThrow(
       'robots.txt (read 3m ago) disallows it: Disallow: /a',
     )
@@ -266,7 +266,7 @@ describe('a crawl delay', () => {
     expectSpaced(site.requests, 100)
   })
 
-  test('applies to addresses known before it was read, too', async () => {
+  test('applies also to addresses that were known before robots.txt was read', async () => {
     const { site, crawl } = await createCrawlFixture(
       {
         '/': page('Home'),
@@ -292,7 +292,7 @@ describe('a crawl delay', () => {
   }
 })
 
-/** How much later than it was sent a request may be seen on a busy machine. */
+/** How late a request may arrive on a busy machine. */
 const LATE_MS = 50
 
 describe('a page', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { chooseRepetitions } from '../library-place.ts'
+import { chooseRepetitions } from '../library-location.ts'
 import { createCrawlFixture, UNPACED } from './crawl.ts'
 import { type Answer, page, redirect } from './site.ts'
 

@@ -104,7 +104,7 @@ function withNames(library: OpenLibrary, names: Readonly<Record<string, Site>>):
   const fetch: OpenLibrary['fetcher']['fetch'] = async (request) => {
     const url = new URL(request.url)
     const site = names[url.host]
-    if (site === undefined) throw new Error(`nothing may be asked of ${url.host}`)
+    if (site === undefined) throw new Error(`unexpected request to ${url.host}`)
     const outcome = await library.fetcher.fetch({ ...request, url: request.url.replace(url.origin, site.origin) })
     return outcome.type === 'fetched' ? { ...outcome, snapshot: { ...outcome.snapshot, url: request.url } } : outcome
   }
@@ -122,8 +122,8 @@ describe('patterns', () => {
     )
     const crawled = await crawl()
     expect(site.requestedPaths()).toEqual(['/', '/docs/a'])
-    const told = [...crawled.rows].map(([path, { state, reason, pattern }]) => [path, state, reason, pattern])
-    expect(told).toEqual([
+    const outcomes = [...crawled.rows].map(([path, { state, reason, pattern }]) => [path, state, reason, pattern])
+    expect(outcomes).toEqual([
       ['/', 'indexed', null, null],
       ['/blog/c', 'skipped', 'not-allowed', '/docs/**, /docs/old/keep'],
       ['/docs/a', 'indexed', null, null],
@@ -155,7 +155,7 @@ describe('patterns', () => {
     })
   })
 
-  test('patterns never admit lists, archives and parts of pages', async () => {
+  test('patterns never admit lists and archives', async () => {
     const never = ['/llms.txt', '/deep/LLMS.TXT', '/sitemap-2.xml', '/robots.txt', '/a.zip', '/deep/llms-full.txt']
     const { site, crawl } = await createCrawlFixture(
       {
@@ -279,7 +279,7 @@ describe('the cap on pages', () => {
     })
   })
 
-  test('holds for pages of llms-full.txt as well', async () => {
+  test('applies to pages of llms-full.txt as well', async () => {
     const { crawl } = await createCrawlFixture(
       (origin) => ({
         '/': page('Home'),
@@ -305,9 +305,9 @@ describe('the cap on pages', () => {
     const capped = await crawl({ kind: 'recrawl', scope: { maxPages: 3 } })
     expect(capped.summary).toMatchObject({ cappedAt: 3, removed: 0, end: 'completed' })
     expect([...capped.rows.values()].filter(({ hasPage }) => hasPage)).toHaveLength(9)
-    const whole = await crawl({ kind: 'recrawl' })
-    expect(whole.summary).toMatchObject({ cappedAt: null, removed: 0 })
-    expect(new Set(Object.values(statesOf(whole)))).toEqual(new Set(['unchanged']))
+    const uncapped = await crawl({ kind: 'recrawl' })
+    expect(uncapped.summary).toMatchObject({ cappedAt: null, removed: 0 })
+    expect(new Set(Object.values(statesOf(uncapped)))).toEqual(new Set(['unchanged']))
   })
 })
 
@@ -395,7 +395,7 @@ describe('queries', () => {
   })
 })
 
-test('pages that were indexed and that the scope of the source blocks are listed as blocked, linked or not', async () => {
+test('indexed pages that the scope of the source blocks are removed and listed as blocked, linked or not', async () => {
   const { crawl, library, source } = await createCrawlFixture(
     { '/': page('Start', ['/a', '/blog/x']), '/a': page('A'), '/blog/x': page('X', ['/blog/y']), '/blog/y': page('Y') },
     { scope: { block: ['/blog/**'] } },

@@ -18,17 +18,17 @@ export interface AnswerParts {
 export interface SeenRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** Status it was answered with. */
+  /** Status of the response. */
   readonly status: number
   /** Arrival time in milliseconds since 1970. */
   readonly at: number
 }
 
-/** How a site answers conditional requests. */
+/** Options of a site. */
 export interface SiteOptions {
   /** Sends ETags, and answers 304 to a matching `If-None-Match`. @default true */
   readonly hasEtags?: boolean
-  /** The address it listens at: `127.0.0.2` makes another host. @default 127.0.0.1 */
+  /** IP address of the server; `127.0.0.2` counts as another host. @default 127.0.0.1 */
   readonly address?: string
   /** Port of the server. @default a free one */
   readonly port?: number
@@ -43,7 +43,7 @@ export interface Site {
   readonly pages: Map<string, Answer>
   /** Every request since the last `clearRequests`. */
   readonly requests: readonly SeenRequest[]
-  /** Requested paths, sorted, without robots.txt, llms files and missing sitemaps. */
+  /** Requested paths, sorted, without robots.txt, llms files and sitemaps that are missing. */
   requestedPaths(): string[]
   clearRequests(): void
   close(): Promise<void>
@@ -58,7 +58,7 @@ export async function openSite(pages: Readonly<Record<string, Answer>>, options:
     const at = Date.now()
     const path = request.url ?? '/'
     const parts = answerTo(answers.get(path) ?? (LISTS.test(path) ? undefined : options.fallback), request)
-    const [status, send] = prepare(request, response, parts, hasEtags)
+    const [status, send] = prepareResponse(request, response, parts, hasEtags)
     requests.push({ path, headers: request.headers, status, at })
     if (parts.delayMs === undefined) send()
     else setTimeout(send, parts.delayMs)
@@ -126,7 +126,7 @@ function answerTo(answer: Answer | undefined, request: IncomingMessage): AnswerP
 }
 
 /** The status of a response, and a function that sends it. */
-function prepare(
+function prepareResponse(
   request: IncomingMessage,
   response: ServerResponse,
   parts: AnswerParts,

@@ -23,7 +23,7 @@ describe('sitemaps', () => {
     expect([...crawled.rows.keys()]).not.toContain('/sitemap.xml')
   })
 
-  test('named in robots.txt are read, beside the one at the usual place', async () => {
+  test('sitemaps named in robots.txt are read, besides the one at the usual place', async () => {
     const { site, crawl } = await createCrawlFixture((origin) => ({
       '/': page('Home'),
       '/a': page('A'),
@@ -60,7 +60,7 @@ describe('sitemaps', () => {
     expect(crawled.rows.get('/a')?.foundOn).toBe(`${site.origin}/maps/leaf.xml`)
   })
 
-  test('may be compressed, as a .gz file or with a content encoding', async () => {
+  test('can be compressed, as a .gz file or with a content encoding', async () => {
     const { site, crawl } = await createCrawlFixture((origin) => ({
       '/': page('Home'),
       '/a': page('A'),
@@ -76,7 +76,7 @@ describe('sitemaps', () => {
     expect(site.requestedPaths()).toEqual(['/', '/a', '/b', '/one.xml.gz', '/robots.txt', '/two.xml'])
   })
 
-  test('may be plain text with one address per line', async () => {
+  test('can be plain text with one address per line', async () => {
     const { site, crawl } = await createCrawlFixture((origin) => ({
       '/': page('Home'),
       '/a': page('A'),
@@ -176,7 +176,7 @@ describe('a recrawl', () => {
     })
   })
 
-  test('removes nothing unseen while a sitemap fails', async () => {
+  test('removes no unseen page while a sitemap fails', async () => {
     const { site, crawl } = await createCrawlFixture(withMap)
     await crawl()
     site.pages.set('/sitemap.xml', { status: 500, body: 'broken' })
@@ -191,7 +191,7 @@ describe('a recrawl', () => {
     ['behind a login', { status: 401 }],
     ['a page', page('Down for maintenance')],
     ['an empty answer', text('')],
-  ] as const)('removes nothing unseen while a sitemap is %s', async (_, answer: Answer) => {
+  ] as const)('removes no unseen page while a sitemap is %s', async (_, answer: Answer) => {
     const { site, crawl } = await createCrawlFixture(withMap)
     await crawl()
     site.pages.set('/sitemap.xml', answer)
@@ -204,7 +204,7 @@ describe('a recrawl', () => {
     expect(gone.summary).toMatchObject({ removed: 2, incomplete: null })
   })
 
-  test('removes nothing unseen while the index of its sitemaps is forbidden', async () => {
+  test('removes no unseen page while the index of its sitemaps is forbidden', async () => {
     const { site, crawl } = await createCrawlFixture((origin) => ({
       ...withMap(origin),
       '/sitemap.xml': sitemap([`${origin}/maps/one.xml`], 'sitemapindex'),

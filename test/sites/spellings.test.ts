@@ -24,7 +24,7 @@ async function explain({ library, source, site }: CrawlFixture, path: string): P
 }
 
 /** A site whose start links to all the given pages and then to `more`. */
-function linked(pages: Readonly<Record<string, Answer>>, more: readonly string[] = []): Record<string, Answer> {
+function linkedSite(pages: Readonly<Record<string, Answer>>, more: readonly string[] = []): Record<string, Answer> {
   return { '/': page('Start', [...Object.keys(pages), ...more]), ...pages }
 }
 
@@ -32,19 +32,19 @@ describe('an address with a display key such as ref or sort', () => {
   test.each(['ref=main', 'sort=a', 'view=full', 'from=5'])(
     'is fetched as linked with ?%s although the bare address is a 404',
     async (query) => {
-      const staged = await createCrawlFixture(linked({ [`/release?${query}`]: page('Release heron') }))
+      const staged = await createCrawlFixture(linkedSite({ [`/release?${query}`]: page('Release heron') }))
       expect(statesOf(await staged.crawl())).toMatchObject({ [`/release?${query}`]: 'indexed' })
       expect(staged.site.requestedPaths()).not.toContain('/release')
     },
   )
 
   test('is a page of its own if its content differs from the bare address', async () => {
-    const staged = await createCrawlFixture(linked({ '/list': page('List'), '/list?sort=a': page('List by age') }))
+    const staged = await createCrawlFixture(linkedSite({ '/list': page('List'), '/list?sort=a': page('List by age') }))
     expect(statesOf(await staged.crawl())).toMatchObject({ '/list': 'indexed', '/list?sort=a': 'indexed' })
   })
 
   test('is a duplicate if the bare address has the same content, and explain says so', async () => {
-    const staged = await createCrawlFixture(linked({ '/a?ref=nav': page('A'), '/a': page('A') }))
+    const staged = await createCrawlFixture(linkedSite({ '/a?ref=nav': page('A'), '/a': page('A') }))
     expect(statesOf(await staged.crawl())).toMatchObject({ '/a': 'indexed', '/a?ref=nav': 'skipped duplicate' })
     const words = await explain(staged, '/a?ref=nav')
     expect(words).toContain('Why: another address has the same content')
@@ -52,7 +52,7 @@ describe('an address with a display key such as ref or sort', () => {
   })
 
   test('is fetched without pure tracking keys', async () => {
-    const staged = await createCrawlFixture(linked({ '/a': page('A') }, ['/a?utm_source=x', '/b?gclid=1']))
+    const staged = await createCrawlFixture(linkedSite({ '/a': page('A') }, ['/a?utm_source=x', '/b?gclid=1']))
     staged.site.pages.set('/b', page('B'))
     expect(statesOf(await staged.crawl())).toMatchObject({ '/a': 'indexed', '/b': 'indexed' })
     expect(staged.site.requestedPaths().filter((path) => path.includes('?'))).toEqual([])
@@ -111,7 +111,7 @@ test('a recrawl keeps pages whose keys lack a part of their query in a library o
 describe('two addresses that differ in a slash at the end', () => {
   test('are two pages if their content differs, and explain reports each', async () => {
     const staged = await createCrawlFixture(
-      linked({ '/t/same': page('Without heron'), '/t/same/': page('With warbler') }),
+      linkedSite({ '/t/same': page('Without heron'), '/t/same/': page('With warbler') }),
     )
     expect(statesOf(await staged.crawl())).toMatchObject({ '/t/same': 'indexed', '/t/same/': 'indexed' })
     for (const [path, title] of [
@@ -125,26 +125,26 @@ describe('two addresses that differ in a slash at the end', () => {
   })
 
   test('are one page if their content is equal', async () => {
-    const staged = await createCrawlFixture(linked({ '/a/': page('A'), '/a': page('A') }))
+    const staged = await createCrawlFixture(linkedSite({ '/a/': page('A'), '/a': page('A') }))
     expect(statesOf(await staged.crawl())).toMatchObject({ '/a': 'indexed', '/a/': 'skipped duplicate' })
     expect(await explain(staged, '/a/')).toContain(`Content: held by ${staged.site.origin}/a (indexed)`)
   })
 
   test('are one page if one redirects to the other, at one request each', async () => {
-    const staged = await createCrawlFixture(linked({ '/a': redirect('/a/'), '/a/': page('A') }))
+    const staged = await createCrawlFixture(linkedSite({ '/a': redirect('/a/'), '/a/': page('A') }))
     expect(statesOf(await staged.crawl())).toMatchObject({ '/a': 'skipped redirect', '/a/': 'indexed' })
     expect(staged.site.requestedPaths().filter((path) => path.startsWith('/a'))).toEqual(['/a', '/a/'])
   })
 
   test('cost one request if only one is linked and the other is its canonical address', async () => {
     const canonical = '<link rel="canonical" href="/a/">'
-    const staged = await createCrawlFixture(linked({ '/a': page('A', [], canonical) }))
+    const staged = await createCrawlFixture(linkedSite({ '/a': page('A', [], canonical) }))
     expect(statesOf(await staged.crawl())).toMatchObject({ '/a': 'indexed' })
     expect(staged.site.requestedPaths()).not.toContain('/a/')
   })
 
   test('explain distinguishes two addresses if only one was linked', async () => {
-    const staged = await createCrawlFixture(linked({ '/a/': page('A') }))
+    const staged = await createCrawlFixture(linkedSite({ '/a/': page('A') }))
     await staged.crawl()
     const words = await explain(staged, '/a')
     expect(words).toContain('Never seen')
@@ -160,7 +160,7 @@ describe('a site that links every page in two ways', () => {
   const paths = Array.from({ length: COUNT }, (_, i) => `/p${i}x`)
   const twice = (other: (path: string) => string): Record<string, Answer> => {
     const pages = paths.flatMap((path) => [path, other(path)].map((one) => [one, page(`Page ${path}`)] as const))
-    return linked(Object.fromEntries(pages))
+    return linkedSite(Object.fromEntries(pages))
   }
 
   test.each([
@@ -215,10 +215,10 @@ describe('a site that links every page in two ways', () => {
 })
 
 describe('a page that links to itself without end', () => {
-  test.each(['ref', 'sort'])('under new values of ?%s= gets a bounded number of requests', async (name) => {
+  test.each(['ref', 'sort'])('gets a bounded number of requests for new values of ?%s=', async (name) => {
     let count = 0
     const endless = () => page('List', [`/list?${name}=${count++}x`, `/list?${name}=${count++}x`])
-    const staged = await createCrawlFixture(linked({ '/good': page('Good') }, [`/list?${name}=x`]), {
+    const staged = await createCrawlFixture(linkedSite({ '/good': page('Good') }, [`/list?${name}=x`]), {
       siteOptions: { fallback: endless },
     })
     const { rows, summary } = await staged.crawl()

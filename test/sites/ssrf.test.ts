@@ -17,9 +17,7 @@ const LONG = process.env['TEST_LONG'] !== undefined
 /** Address of the site, the only one that may be reached. The canary listens on every other address. */
 const SITE_ADDRESS = '127.0.0.3'
 
-/**
- * Every name below this domain is in scope, so the address filter admits all of them. Requests to this machine are not paced.
- */
+/** Every name below this domain is in scope and counts as this machine: the address filter admits it, and requests are not paced. */
 const DOMAIN = 'docs.localhost'
 
 /** Trap guards are off, because the pages of this site look alike. */
@@ -68,10 +66,10 @@ const FORM_SHARES = 3
 function formsFor(way: Way, port: number, which: Forms): string[] {
   const hosts = which === 'local' ? LOCAL_HOSTS : [...LOCAL_HOSTS, ...INSIDE_HOSTS]
   const names = answersFor(which).map((_, i) => `${way}-${i}.${DOMAIN}`)
-  const turn = WAYS.indexOf(way) % FORM_SHARES
+  const share = WAYS.indexOf(way) % FORM_SHARES
   const urls = [...hosts, ...names]
     .map((host, i) => `http://${host}:${port}/${way}/${i}`)
-    .filter((_, i) => which !== 'shared' || LONG || i % FORM_SHARES === turn)
+    .filter((_, i) => which !== 'shared' || LONG || i % FORM_SHARES === share)
   // A robots.txt that redirects to an invalid address is retried, which takes seconds.
   return way === 'robots-redirect' ? urls.filter((url) => URL.canParse(url)) : urls
 }
@@ -86,7 +84,7 @@ function trapPages(origin: string, port: number, which: Forms): Record<string, A
   const paths = (way: Way) => forms(way).map((_, i) => `/from-${way}/${i}`)
   const perForm = (way: Way, answer: (url: string, i: number) => Answer) =>
     Object.fromEntries(forms(way).map((url, i) => [`/from-${way}/${i}`, answer(url, i)]))
-  const named = (way: Way, i: number) => `${way} number ${i}`
+  const title = (way: Way, i: number) => `${way} number ${i}`
   const statuses = [301, 302, 303, 307, 308]
   // Each of these hosts is the site, under a name of its own with a robots.txt of its own.
   const robotsHosts = forms('robots-redirect').map((_, i) => origin.replace('www.', `robots${i}.`))
@@ -121,24 +119,24 @@ function trapPages(origin: string, port: number, which: Forms): Record<string, A
     ...perForm('redirect', (url, i) => redirectTo(url, statuses[i % statuses.length])),
     ...perForm('refresh', (url) => text(`<meta http-equiv="refresh" content="0; url=${url}">`, 'text/html')),
     ...perForm('sitemap-redirect', (url, i) => redirectTo(url, statuses[i % statuses.length])),
-    ...perForm('canonical', (url, i) => page(named('canonical', i), [], `<link rel="canonical" href="${url}">`)),
+    ...perForm('canonical', (url, i) => page(title('canonical', i), [], `<link rel="canonical" href="${url}">`)),
     ...perForm('alternate', (url, i) =>
-      page(named('alternate', i), [], `<link rel="alternate" type="text/markdown" href="${url}">`),
+      page(title('alternate', i), [], `<link rel="alternate" type="text/markdown" href="${url}">`),
     ),
-    ...perForm('base', (url, i) => page(named('base', i), [`../base/${i}`, '#top'], `<base href="${url}">`)),
+    ...perForm('base', (url, i) => page(title('base', i), [`../base/${i}`, '#top'], `<base href="${url}">`)),
     ...perForm('frame', (url, i) => ({
       headers: {
         link: bytesOf(`<${url}>; rel="canonical"`),
         refresh: bytesOf(`0; url=${url}`),
         'content-location': bytesOf(url),
       },
-      body: `${page(named('frame', i))}<iframe src="${url}"></iframe><img src="${url}"><script src="${url}"></script>`,
+      body: `${page(title('frame', i))}<iframe src="${url}"></iframe><img src="${url}"><script src="${url}"></script>`,
     })),
   }
 }
 
 describe('crawls cannot reach internal addresses', () => {
-  test('no form of address leads inside', async () => {
+  test('no form of an internal address is reached', async () => {
     const { site, canary, library } = await setUp([`${SITE_ADDRESS}:*`])
     const crawled = await crawlTraps(library, site, canary, 'all')
     expect(canary.connections, canary.paths.join(' ')).toBe(0)
@@ -164,7 +162,7 @@ describe('crawls cannot reach internal addresses', () => {
     expect(site.requestedPaths()).toContain('/hello')
   })
 
-  test('no address leads inside through a proxy', async () => {
+  test('no internal address is reached through a proxy', async () => {
     const proxy = await openTunnelProxy()
     closers.push(() => proxy.close())
     const { site, canary, library } = await setUp([`${SITE_ADDRESS}:*`], { proxy: proxy.url })
@@ -173,7 +171,7 @@ describe('crawls cannot reach internal addresses', () => {
     expect(canary.connections).toBe(0)
   })
 
-  test('the same ways lead inside if that is allowed', async () => {
+  test('the same ways reach internal addresses if these are allowed', async () => {
     const { site, canary, library } = await setUp(['127.0.0.0/8', '::1', '0.0.0.0', '::'])
     await crawlTraps(library, site, canary, 'local')
     const reached = new Set(canary.paths.map((path) => path.split('/')[1]))
@@ -217,16 +215,16 @@ interface SingleWay {
 }
 
 describe('starts, lists and single pages cannot reach internal addresses', () => {
-  test.each(Object.keys(SINGLE_WAYS))('no address leads inside by %s', async (way) => {
+  test.each(Object.keys(SINGLE_WAYS))('no internal address is reached by %s', async (way) => {
     const { site, canary, library } = await setUp([`${SITE_ADDRESS}:*`])
     const forms = singleForms(way, canary.port).filter((url) => URL.canParse(url))
-    const turn = Object.keys(SINGLE_WAYS).indexOf(way)
+    const share = Object.keys(SINGLE_WAYS).indexOf(way)
     // Each way tries a share of the forms, and all of them together try every form.
-    await crawlSingles(library, site, way, LONG ? forms : forms.filter((_, i) => i % SHARES === turn % SHARES))
+    await crawlSingles(library, site, way, LONG ? forms : forms.filter((_, i) => i % SHARES === share % SHARES))
     expect(canary.connections, canary.paths.join(' ')).toBe(0)
   })
 
-  test('the same ways lead inside if that is allowed', async () => {
+  test('the same ways reach internal addresses if these are allowed', async () => {
     const { site, canary, library } = await setUp(['127.0.0.0/8'])
     for (const way of Object.keys(SINGLE_WAYS)) {
       await crawlSingles(library, site, way, [`http://127.0.0.1:${canary.port}/${way}`])
@@ -238,13 +236,13 @@ describe('starts, lists and single pages cannot reach internal addresses', () =>
     }
   })
 
-  test('fetching a page, or a redirect to it, does not lead inside', async () => {
+  test('fetching a page or a redirect does not reach an internal address', async () => {
     const { site, canary, library } = await setUp([`${SITE_ADDRESS}:*`])
     for (const obeysRobots of [true, false]) {
       for (const url of singleForms('fetch', canary.port)) {
         site.pages.set('/moved', redirectTo(url, 302))
-        for (const asked of [url, `${site.origin}/moved`]) {
-          expect([url, await refusalOf(library, asked, obeysRobots)]).toEqual([url, expect.stringMatching(REFUSED)])
+        for (const requested of [url, `${site.origin}/moved`]) {
+          expect([url, await refusalOf(library, requested, obeysRobots)]).toEqual([url, expect.stringMatching(REFUSED)])
         }
       }
     }
@@ -255,7 +253,7 @@ describe('starts, lists and single pages cannot reach internal addresses', () =>
     expect(open.canary.paths.length).toBe(hosts.length)
   })
 
-  test('localhost, resolved by the system, does not lead inside', async () => {
+  test('localhost, resolved by the system, does not reach this machine', async () => {
     const canary = await openCanary()
     closers.push(() => canary.close())
     const library = await stageGuarded([])
@@ -265,12 +263,12 @@ describe('starts, lists and single pages cannot reach internal addresses', () =>
 })
 
 describe('a resolver with changing answers', () => {
-  const asked = new Map<string, number>()
+  const lookupCounts = new Map<string, number>()
 
   /** First the address of the site, then this machine, or both at once. */
   const resolve = async (host: string): Promise<string[]> => {
-    const times = (asked.get(host) ?? 0) + 1
-    asked.set(host, times)
+    const times = (lookupCounts.get(host) ?? 0) + 1
+    lookupCounts.set(host, times)
     if (host.startsWith('www.')) return [SITE_ADDRESS]
     if (host.startsWith('both.')) return [SITE_ADDRESS, '127.0.0.1']
     if (host.startsWith('other.')) return ['127.0.0.1', SITE_ADDRESS]
@@ -278,7 +276,7 @@ describe('a resolver with changing answers', () => {
   }
 
   const crawlOnce = async (allowed: readonly string[]) => {
-    asked.clear()
+    lookupCounts.clear()
     const site = await openTestSite({}, { address: SITE_ADDRESS })
     const { port } = new URL(site.origin)
     // The canary listens on the same port of 127.0.0.1, to which the names resolve later.
@@ -305,17 +303,17 @@ describe('a resolver with changing answers', () => {
     const url = `http://www.${DOMAIN}:${port}`
     const source = await addSource(library, { url, scope: SCOPE })
     const crawled = await runCrawl(library, source, { kind: 'add' }, url)
-    return { canary, site, states: hosts.map((host) => crawled.rows.get(`${host}/page`)?.reason ?? null) }
+    return { canary, site, reasons: hosts.map((host) => crawled.rows.get(`${host}/page`)?.reason ?? null) }
   }
 
   test('does not lead a crawl to the canary, because every connection is checked', async () => {
-    const { canary, site, states } = await crawlOnce([])
-    expect(states).toEqual(['address-refused', 'address-refused', 'address-refused'])
+    const { canary, site, reasons } = await crawlOnce([])
+    expect(reasons).toEqual(['address-refused', 'address-refused', 'address-refused'])
     expect(canary.connections, canary.paths.join(' ')).toBe(0)
     // The first answer was used for robots.txt only, because each connection is checked again.
     const seen = site.requests.filter(({ headers }) => headers['host']?.toString().startsWith('rebind.'))
     expect(seen.map(({ path }) => path)).toEqual(['/robots.txt'])
-    expect(asked.get(`rebind.${DOMAIN}`)).toBeGreaterThan(1)
+    expect(lookupCounts.get(`rebind.${DOMAIN}`)).toBeGreaterThan(1)
   })
 
   test('leads to the canary if that is allowed', async () => {
@@ -343,14 +341,14 @@ function singleForms(way: string, port: number): string[] {
   return [...LOCAL_HOSTS, ...INSIDE_HOSTS, ...names].map((host) => `http://${host}:${port}/${way}`)
 }
 
-interface Setting {
+interface GuardedFixture {
   readonly site: Site
   readonly canary: Canary
   readonly library: OpenLibrary
 }
 
 /** A site under a name, a canary on every address, and a library with the given allowance. `*` stands for the port of the site. */
-async function setUp(allowed: readonly string[], options: Partial<HttpFetcherOptions> = {}): Promise<Setting> {
+async function setUp(allowed: readonly string[], options: Partial<HttpFetcherOptions> = {}): Promise<GuardedFixture> {
   const [canary, real] = [await openCanary(), await openTestSite({}, { address: SITE_ADDRESS })]
   closers.push(() => canary.close())
   const { port } = new URL(real.origin)
@@ -419,7 +417,7 @@ function redirectTo(url: string, status?: number): AnswerParts {
   return redirect(bytesOf(url), status)
 }
 
-/** The value of a header field as servers send it: bytes, a character each. */
+/** The value of a header field as servers send it, with one character for each byte. */
 function bytesOf(value: string): string {
   return Buffer.from(value).toString('latin1')
 }

@@ -5,10 +5,10 @@ import { type CrawlFixture, createCrawlFixture, UNPACED } from './crawl.ts'
 import { page, redirect, sitemap } from './site.ts'
 
 const DEAD = Array.from({ length: 3000 }, (_, i) => `/dead/${i}`)
-const countAsked = ({ site }: CrawlFixture, prefix: string) =>
+const countRequests = ({ site }: CrawlFixture, prefix: string) =>
   site.requests.filter(({ path }) => path.startsWith(prefix)).length
-/** Answers 404 and stops the crawl. */
-const stopBy = (stop: AbortController) => () => {
+/** An answer that is a 404 and stops the crawl. */
+const stopCrawlWith = (stop: AbortController) => () => {
   stop.abort()
   return { status: 404, body: 'none' }
 }
@@ -27,21 +27,21 @@ describe('a sitemap whose addresses are all gone', () => {
     const { summary, rows, events } = await staged.crawl()
     expect(summary).toMatchObject({ end: 'completed', indexed: 3 })
     for (const path of ['/good', '/good/2']) expect(rows.get(path)).toMatchObject({ state: 'indexed' })
-    const asked = countAsked(staged, '/dead/')
-    expect(asked).toBeLessThan(400)
+    const requestCount = countRequests(staged, '/dead/')
+    expect(requestCount).toBeLessThan(400)
     // The sample covers the whole list, not only its beginning.
-    const places = staged.site.requests.flatMap(({ path }) => /^\/dead\/(\d+)$/.exec(path)?.[1] ?? [])
-    expect(Math.max(...places.map(Number))).toBeGreaterThan(2500)
+    const positions = staged.site.requests.flatMap(({ path }) => /^\/dead\/(\d+)$/.exec(path)?.[1] ?? [])
+    expect(Math.max(...positions.map(Number))).toBeGreaterThan(2500)
     expect(summary.ledger.reasons).toMatchObject({
-      'failed/not-found': asked,
-      'skipped/stale-list': DEAD.length - asked,
+      'failed/not-found': requestCount,
+      'skipped/stale-list': DEAD.length - requestCount,
     })
-    const aside = [...rows.values()].find(({ reason }) => reason === 'stale-list')
-    expect(aside).toMatchObject({ state: 'skipped', pattern: `${staged.site.origin}/sitemap.xml` })
+    const skippedRow = [...rows.values()].find(({ reason }) => reason === 'stale-list')
+    expect(skippedRow).toMatchObject({ state: 'skipped', pattern: `${staged.site.origin}/sitemap.xml` })
     expect(REASON_WORDS['stale-list']).toContain('was ignored')
-    const told = events.filter((event) => event.type === 'discovery').map(({ detail }) => detail)
+    const details = events.filter((event) => event.type === 'discovery').map(({ detail }) => detail)
     expect(
-      told.filter((detail) => detail.endsWith('addresses set aside: those that were requested are gone')),
+      details.filter((detail) => detail.endsWith('addresses set aside: those that were requested are gone')),
     ).toHaveLength(1)
     expect(summary.incomplete).toContain('sitemap.xml')
   })
@@ -59,7 +59,7 @@ describe('a sitemap whose addresses are all gone', () => {
     staged.site.clearRequests()
     const { summary } = await staged.crawl({ kind: 'recrawl' })
     expect(summary).toMatchObject({ end: 'completed', unchanged: 2, removed: 0 })
-    expect(countAsked(staged, '/dead/')).toBeLessThan(400)
+    expect(countRequests(staged, '/dead/')).toBeLessThan(400)
   })
 })
 
@@ -103,7 +103,7 @@ describe('a list that is stale in part', () => {
       (origin) => ({
         '/': page('Home heron'),
         ...Object.fromEntries(live.map((path) => [path, page(`Live ${path}`)])),
-        [DEAD[17] ?? '']: stopBy(stop),
+        [DEAD[17] ?? '']: stopCrawlWith(stop),
         '/sitemap.xml': sitemap([...DEAD.slice(0, 400), ...live].map((path) => origin + path)),
       }),
       { limits: UNPACED },
@@ -123,7 +123,7 @@ describe('a list that is stale in part', () => {
       (origin) => ({
         '/': page('Home heron', linked),
         ...Object.fromEntries(linked.map((path) => [path, page(`Linked ${path}`)])),
-        [DEAD[17] ?? '']: stopBy(stop),
+        [DEAD[17] ?? '']: stopCrawlWith(stop),
         '/sitemap.xml': sitemap([...DEAD.slice(0, 1777), hidden, ...DEAD.slice(1777)].map((path) => origin + path)),
       }),
       { limits: UNPACED },
@@ -200,7 +200,7 @@ describe('a page cap', () => {
     )
     const { summary } = await staged.crawl()
     expect(summary).toMatchObject({ indexed: 60, cappedAt: 60 })
-    for (const prefix of ['/listed/', '/linked/']) expect(countAsked(staged, prefix)).toBeGreaterThan(15)
+    for (const prefix of ['/listed/', '/linked/']) expect(countRequests(staged, prefix)).toBeGreaterThan(15)
   })
 
   test('is shared by listed and linked addresses also if the link depth is limited', async () => {
@@ -248,7 +248,7 @@ describe('a page cap', () => {
         remedy: { verb: 'recrawl', maxPages: Math.ceil((requests + unread) / 10) },
       },
     ])
-    expect(countAsked(staged, '/dead/')).toBeLessThanOrEqual(150 + 16)
+    expect(countRequests(staged, '/dead/')).toBeLessThanOrEqual(150 + 16)
     expect(summary.ledger.reasons['skipped/page-cap']).toBeGreaterThan(300)
   })
 })

@@ -59,7 +59,7 @@ const YEAR = new Date().getUTCFullYear()
 const LONG = process.env['TEST_LONG'] !== undefined
 
 describe('a calendar without end', () => {
-  /** Links to the previous and the next month, counted since the year 0, with an event in each, so that no two pages are the same. */
+  /** Links to the previous and the next month. Months are counted since the year 0. */
   const months = (month: number, write: (year: number, month: string) => string): string[] =>
     around(month - 1, month + 1, write)
   const around = (before: number, after: number, write: (year: number, month: string) => string): string[] =>
@@ -69,9 +69,10 @@ describe('a calendar without end', () => {
   const distantMonths: typeof months = (month, write) =>
     LONG || month > START || month < 1971 * 12 ? months(month, write) : around(month - 12, START + 1, write)
   const event = createNoise()
+  /** A page with an event of its own, so that no two pages are the same. */
   const eventPage = (links: readonly string[]) => page(`Meeting of ${event().replace(/\d/g, 'q')}`, links)
 
-  test('is followed by its path for a year ahead, and back to 1970', async () => {
+  test('with the month in the path is followed for a year ahead, and back to 1970', async () => {
     const staged = await stageTrap([`/calendar/${YEAR}/06/`], (url) => {
       const [, , year, month] = url.pathname.split('/')
       return eventPage(distantMonths(Number(year) * 12 + Number(month) - 1, (y, m) => `/calendar/${y}/${m}/`))
@@ -89,7 +90,7 @@ describe('a calendar without end', () => {
     expect(crawled.rows.get('/calendar/1970/01')?.state).toBe('indexed')
   })
 
-  test('is followed by its query for a year ahead, and back to 1970', async () => {
+  test('with the month in the query is followed for a year ahead, and back to 1970', async () => {
     const staged = await stageTrap([`/events?month=6&year=${YEAR}`], ({ searchParams }) =>
       eventPage(
         distantMonths(
@@ -507,7 +508,7 @@ describe('more addresses than a source may have', () => {
   })
 })
 
-/** A word of letters only that no other text gets. */
+/** A word of letters only, which depends on the text. */
 function createWord(text: string): string {
   return [...text].map((char) => String.fromCharCode(97 + (char.charCodeAt(0) % 26))).join('')
 }

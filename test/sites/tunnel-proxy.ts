@@ -19,11 +19,11 @@ export interface TunnelProxyOptions {
 
 /** Opens a proxy. It answers 502 if it cannot connect to a target. */
 export async function openTunnelProxy({ authorization, tls }: TunnelProxyOptions = {}): Promise<TunnelProxy> {
-  const asked: string[] = []
+  const targets: string[] = []
   const sockets = new Set<Socket>()
   const server = tls === undefined ? createServer() : createHttpsServer(tls)
   server.on('connect', ({ url = '', headers }: IncomingMessage, client: Socket) => {
-    asked.push(url)
+    targets.push(url)
     sockets.add(client)
     client.on('error', () => {})
     if (headers['proxy-authorization'] !== authorization) {
@@ -43,7 +43,7 @@ export async function openTunnelProxy({ authorization, tls }: TunnelProxyOptions
   const { port } = server.address() as AddressInfo
   return {
     url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
-    targets: asked,
+    targets,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

@@ -9,13 +9,13 @@ import { type CrawlFixture, createCrawlFixture, runCrawl, UNPACED } from './craw
 import { page } from './site.ts'
 
 /** Wraps a function so that its first call fails because the library is unreachable. */
-function awayOnce<Args extends unknown[], T>(call: (...args: Args) => Promise<T>, seen: string[], name: string) {
-  let isAway = true
+function failOnce<Args extends unknown[], T>(call: (...args: Args) => Promise<T>, failedCalls: string[], name: string) {
+  let isFailing = true
   return async (...args: Args): Promise<T> => {
-    if (!isAway) return call(...args)
-    isAway = false
-    seen.push(name)
-    throw new PharosError('LIBRARY_UNREACHABLE', { library: 'library', problem: 'it is being started anew' })
+    if (!isFailing) return call(...args)
+    isFailing = false
+    failedCalls.push(name)
+    throw new PharosError('LIBRARY_UNREACHABLE', { library: 'library', problem: 'it is being restarted' })
   }
 }
 
@@ -35,24 +35,24 @@ async function stageKnown(): Promise<CrawlFixture> {
 test('a crawl survives an outage of its library during kindOf, readHelp, readMilestones and writeMilestones', async () => {
   const { library, source, site } = await stageKnown()
   const { planMemory, store } = library
-  if (planMemory === undefined) throw new Error('it has no memory of milestones')
-  const seen: string[] = []
-  const away: OpenLibrary = {
+  if (planMemory === undefined) throw new Error('the library has no plan memory')
+  const failedCalls: string[] = []
+  const failing: OpenLibrary = {
     ...library,
-    kindOf: awayOnce(library.kindOf, seen, 'kindOf'),
+    kindOf: failOnce(library.kindOf, failedCalls, 'kindOf'),
     planMemory: {
       ...planMemory,
-      readMilestones: awayOnce(planMemory.readMilestones, seen, 'readReached'),
-      writeMilestones: awayOnce(planMemory.writeMilestones, seen, 'writeReached'),
+      readMilestones: failOnce(planMemory.readMilestones, failedCalls, 'readMilestones'),
+      writeMilestones: failOnce(planMemory.writeMilestones, failedCalls, 'writeMilestones'),
     },
     store: {
       ...store,
       shareCrawl: async () => undefined,
-      readHelp: awayOnce(async () => ({ ...NO_COUNTS, visited: 1 }), seen, 'readHelp'),
+      readHelp: failOnce(async () => ({ ...NO_COUNTS, visited: 1 }), failedCalls, 'readHelp'),
     },
   }
-  const { summary, events } = await runCrawl(away, source, { kind: 'recrawl' }, site.origin)
-  expect(new Set(seen)).toEqual(new Set(['kindOf', 'readHelp', 'readReached', 'writeReached']))
+  const { summary, events } = await runCrawl(failing, source, { kind: 'recrawl' }, site.origin)
+  expect(new Set(failedCalls)).toEqual(new Set(['kindOf', 'readHelp', 'readMilestones', 'writeMilestones']))
   expect(summary).toMatchObject({ end: 'completed', unchanged: 12 })
   expect(events.filter(({ type }) => type === 'milestone')).toHaveLength(1)
 })
@@ -63,14 +63,14 @@ test('a worker that joined a crawl survives a short outage of the library', asyn
   const [last] = await store.listCrawls(source.id, 1)
   if (last === undefined) throw new Error('there was no crawl')
   const options = { ...last.options, maxAgeMsOf: { article: 1, hub: 1 } }
-  const asked = { ...last, id: library.newId(), kind: 'refresh', state: 'running', endedAt: null, options } as const
-  const crawl = await store.beginCrawl(asked, 1)
+  const nextCrawl = { ...last, id: library.newId(), kind: 'refresh', state: 'running', endedAt: null, options } as const
+  const crawl = await store.beginCrawl(nextCrawl, 1)
   await store.requeue(source.id, crawl.id, 'pages', clock.now())
-  const seen: string[] = []
+  const failedCalls: string[] = []
   const ports = {
     ...library,
     ledger: store,
-    kindOf: awayOnce(library.kindOf, seen, 'kindOf'),
+    kindOf: failOnce(library.kindOf, failedCalls, 'kindOf'),
     moveSite: async () => undefined,
     end: async () => undefined,
   }
@@ -79,6 +79,6 @@ test('a worker that joined a crawl survives a short outage of the library', asyn
   const events: CrawlEvent[] = []
   const joined = joinCrawl(run, ports, { shared, heartbeat: async () => shared }, new AbortController().signal)
   for await (const event of joined) events.push(event)
-  expect(seen).toEqual(['kindOf'])
+  expect(failedCalls).toEqual(['kindOf'])
   expect(events.at(-1)).toMatchObject({ type: 'ended', summary: { end: 'completed', unchanged: 12 } })
 })

@@ -17,8 +17,8 @@ const SITE = {
   ...Object.fromEntries(SIBLINGS.map((path) => [path, page(`Page ${path}`)])),
 }
 
-/** The text of each surface about a source. */
-async function read({ library, source }: CrawlFixture) {
+/** What each surface reports about a source. */
+async function readSurfaces({ library, source }: CrawlFixture) {
   const hint = (verb: string, ...words: string[]) => ['pharos', verb, ...words].join(' ')
   const about = await describeSource(library, source, 0)
   const report = await describeCrawl(library, createJobs(library), source, 0)
@@ -39,18 +39,18 @@ describe('a scope that leaves only a few pages', () => {
     expect(summary.wider).toEqual(wider)
     const words =
       'the scope left only 2 pages: it refused 10 addresses of the site (2 of them listed by llms.txt or a sitemap)'
-    const { cli, mcp, readOnly, structured, http } = await read(staged)
+    const { cli, mcp, readOnly, structured, http } = await readSurfaces(staged)
     const { url } = staged.source
     expect(cli).toContain(
-      `${words}; take them in with: pharos remove guide && pharos add ${url} --scope hostname --allow /docs/guide/** --name guide`,
+      `${words}; include them with: pharos remove guide && pharos add ${url} --scope hostname --allow /docs/guide/** --name guide`,
     )
     expect(mcp).toContain(
-      `${words}; remove_source with source guide, then add_source with url ${url}, scope hostname and allowPatterns /docs/guide/** takes them in`,
+      `${words}; remove_source with source guide, then add_source with url ${url}, scope hostname and allowPatterns /docs/guide/** includes them`,
     )
     expect(readOnly).toContain(words)
     expect(readOnly).not.toContain('remove_source')
     expect(structured).toEqual({ message: words, ...wider, scope: 'hostname', allowPatterns: ['/docs/guide/**'] })
-    const advice = `${words}; to take them in, remove the source and add it again with the scope “the whole host” and only paths like /docs/guide/**`
+    const advice = `${words}; to include them, remove the source and add it again with the scope “the whole host” and only paths like /docs/guide/**`
     expect(http).toEqual({ message: words, advice, ...wider, scope: { reach: 'hostname', allow: ['/docs/guide/**'] } })
   })
 
@@ -58,7 +58,7 @@ describe('a scope that leaves only a few pages', () => {
     const pages = { '/docs/': page('Start', ['/docs/a', '/about', '/blog']), '/docs/a': page('A') }
     const staged = await createCrawlFixture(pages, { name: 'guide', start: '/docs/', limits: UNPACED })
     expect((await staged.crawl()).summary.wider).toBeUndefined()
-    const { cli, mcp, structured, http } = await read(staged)
+    const { cli, mcp, structured, http } = await readSurfaces(staged)
     expect(cli + mcp).not.toContain('the scope left only')
     expect([structured, http]).toEqual([null, null])
   })

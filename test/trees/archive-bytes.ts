@@ -17,29 +17,29 @@ export interface RawMember {
 /** A zip archive. */
 export function writeZip(members: readonly RawMember[]): Buffer {
   const parts: Buffer[] = []
-  const places: RawMember[] = []
+  const placed: RawMember[] = []
   let offset = 0
   for (const member of members) {
     const name = Buffer.from(member.name)
-    const { packed, fields } = factsOf(member)
+    const { packed, fields } = packMember(member)
     const header = Buffer.alloc(30)
     header.writeUInt32LE(0x04034b50, 0)
     fields.copy(header, 4)
     header.writeUInt16LE(name.length, 26)
-    places.push({ ...member, offset })
+    placed.push({ ...member, offset })
     parts.push(header, name, packed)
     offset += header.length + name.length + packed.length
   }
-  return Buffer.concat([...parts, writeDirectory(places, offset)])
+  return Buffer.concat([...parts, writeDirectory(placed, offset)])
 }
 
 /** The directory of a zip archive, which begins at `start`, and its end. */
-export function writeDirectory(places: readonly RawMember[], start: number): Buffer {
-  const entries = places.flatMap((member) => {
+export function writeDirectory(members: readonly RawMember[], start: number): Buffer {
+  const entries = members.flatMap((member) => {
     const name = Buffer.from(member.name)
     const entry = Buffer.alloc(46)
     entry.writeUInt32LE(0x02014b50, 0)
-    factsOf(member).fields.copy(entry, 6)
+    packMember(member).fields.copy(entry, 6)
     entry.writeUInt16LE(name.length, 28)
     entry.writeUInt32LE(member.offset ?? 0, 42)
     return [entry, name]
@@ -49,30 +49,30 @@ export function writeDirectory(places: readonly RawMember[], start: number): Buf
   const end64 = Buffer.alloc(76)
   end64.writeUInt32LE(0x06064b50, 0)
   end64.writeBigUInt64LE(44n, 4)
-  end64.writeBigUInt64LE(BigInt(places.length), 24)
-  end64.writeBigUInt64LE(BigInt(places.length), 32)
+  end64.writeBigUInt64LE(BigInt(members.length), 24)
+  end64.writeBigUInt64LE(BigInt(members.length), 32)
   end64.writeBigUInt64LE(BigInt(directory.length), 40)
   end64.writeBigUInt64LE(BigInt(start), 48)
   end64.writeUInt32LE(0x07064b50, 56)
   end64.writeBigUInt64LE(BigInt(start + directory.length), 64)
   end64.writeUInt32LE(1, 72)
-  const isLarge = places.length > 0xfffe
+  const isLarge = members.length > 0xfffe
   const end = Buffer.alloc(22)
   end.writeUInt32LE(0x06054b50, 0)
-  end.writeUInt16LE(Math.min(places.length, 0xffff), 8)
-  end.writeUInt16LE(Math.min(places.length, 0xffff), 10)
+  end.writeUInt16LE(Math.min(members.length, 0xffff), 8)
+  end.writeUInt16LE(Math.min(members.length, 0xffff), 10)
   end.writeUInt32LE(directory.length, 12)
   end.writeUInt32LE(start, 16)
   return Buffer.concat([directory, ...(isLarge ? [end64] : []), end])
 }
 
-/** Where the directory of a small zip archive begins. */
+/** The offset at which the directory of a zip archive without ZIP64 records begins. */
 export function readDirectoryOffset(zip: Buffer): number {
   return zip.readUInt32LE(zip.length - 6)
 }
 
 /** The compressed content of a member, and the fields that both of its headers share. */
-function factsOf({ content, size = Buffer.byteLength(content) }: RawMember): {
+function packMember({ content, size = Buffer.byteLength(content) }: RawMember): {
   readonly packed: Buffer
   readonly fields: Buffer
 } {
@@ -89,12 +89,12 @@ function factsOf({ content, size = Buffer.byteLength(content) }: RawMember): {
 
 /** A tar archive. */
 export function writeTar(members: readonly RawMember[]): Buffer {
-  const parts = members.map(({ name, content, size: told, type = '0', target = '' }) => {
+  const parts = members.map(({ name, content, size: claimedSize, type = '0', target = '' }) => {
     const size = Buffer.byteLength(content)
     const bytes = Buffer.alloc(512 + Math.ceil(size / 512) * 512)
     bytes.write(name, 0)
     bytes.write('0000644\0', 100)
-    bytes.write(`${(told ?? size).toString(8).padStart(11, '0')}\0`, 124)
+    bytes.write(`${(claimedSize ?? size).toString(8).padStart(11, '0')}\0`, 124)
     bytes.write(`        ${type}${target}`, 148)
     bytes.write('ustar\x0000', 257)
     const sum = bytes.subarray(0, 512).reduce((total, byte) => total + byte, 0)

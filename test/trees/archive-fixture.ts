@@ -43,7 +43,7 @@ const PACKERS: Readonly<Record<string, (folder: string, archive: string) => void
   'tar.zst': (folder, archive) => run(folder, 'tar', '--zstd', '-cf', archive, '.'),
 }
 
-/** The endings that archives have. */
+/** File extensions of the archives that can be packed. */
 export const EXTENSIONS: readonly string[] = Object.keys(PACKERS)
 
 /** Packs files with the programs of the system. The extension determines the kind of archive, and an existing archive is replaced. */
@@ -52,8 +52,8 @@ export function packFiles(archive: string, files: Files, prepare?: (folder: stri
   writeFiles(folder, files)
   prepare?.(folder)
   fs.rmSync(archive, { force: true })
-  const ending = EXTENSIONS.find((one) => archive.endsWith(`.${one}`))
-  PACKERS[ending ?? '']?.(folder, archive)
+  const extension = EXTENSIONS.find((one) => archive.endsWith(`.${one}`))
+  PACKERS[extension ?? '']?.(folder, archive)
   return archive
 }
 
@@ -74,10 +74,10 @@ export function openReader(options: Partial<TreeReaderOptions> = {}): OpenTreeRe
 export async function openTree(
   address: string,
   options: Partial<TreeReaderOptions> = {},
-  asked?: TreeOptions,
+  treeOptions?: TreeOptions,
 ): Promise<OpenTree> {
   const url = address.startsWith('/') ? pathToFileURL(address).href : address
-  const tree = await openReader(options).open(url, asked)
+  const tree = await openReader(options).open(url, treeOptions)
   closeLater(() => tree.close())
   return tree
 }

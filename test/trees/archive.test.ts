@@ -12,10 +12,10 @@ import { createTempFolder, EXTENSIONS, listLeftoverArchives, packFiles, run } fr
 import { createTreeFixture, expectSamePages } from './library-fixture.ts'
 import { openRegistry } from './registry-fixture.ts'
 
-let place = ''
+let tempFolder = ''
 
 beforeEach(() => {
-  place = createTempFolder()
+  tempFolder = createTempFolder()
 })
 
 const FILES = {
@@ -40,7 +40,7 @@ describe('an archive of files that repeat each other', () => {
     const same = '# Setting\n\nThe same text in every folder.\n'
     // The file that keeps the content is deeper, so it is read last. It is preferred to names with a question mark.
     const files = [...Array.from({ length: 20 }, (_, i) => `lamp-${i}?.md`), 'deep/lamp.md']
-    const archive = packFiles(join(place, 'same.zip'), Object.fromEntries(files.map((path) => [path, same])))
+    const archive = packFiles(join(tempFolder, 'same.zip'), Object.fromEntries(files.map((path) => [path, same])))
     const { crawl } = await createTreeFixture(pathToFileURL(archive).href)
     const { summary } = await crawl()
     expect(summary.ledger.states).toMatchObject({ indexed: 1, skipped: 20 })
@@ -48,13 +48,13 @@ describe('an archive of files that repeat each other', () => {
   })
 })
 
-describe.each(EXTENSIONS)('an archive in a library, %s', (ending) => {
+describe.each(EXTENSIONS)('an archive in a library, %s', (extension) => {
   test('is indexed file by file, and after a change only changed files are split again', async () => {
-    const archive = packFiles(join(place, `tower.${ending}`), FILES, (folder) => {
+    const archive = packFiles(join(tempFolder, `tower.${extension}`), FILES, (folder) => {
       fs.symlinkSync('/etc/passwd', join(folder, 'tower/passwd.md'))
     })
     const { library, source, crawl, readContent } = await createTreeFixture(pathToFileURL(archive).href)
-    expect(source.name).toBe(`tower.${ending}`)
+    expect(source.name).toBe(`tower.${extension}`)
     const first = await crawl()
     expect(first.summary).toMatchObject({ end: 'completed', indexed: 5, skipped: 0, problem: null })
     expect(statesOf(first)).toEqual({
@@ -91,7 +91,7 @@ describe.each(EXTENSIONS)('an archive in a library, %s', (ending) => {
 })
 
 test('an archive keeps its pages in its next version, although its top folder has another name', async () => {
-  const archive = join(place, 'latest.zip')
+  const archive = join(tempFolder, 'latest.zip')
   const pack = (version: string, files: Readonly<Record<string, string>>) => {
     packFiles(
       archive,
@@ -109,8 +109,8 @@ test('an archive keeps its pages in its next version, although its top folder ha
   expectSamePages(before, await readContent(), 'c.md')
   // The page is cited at its current address, and found by its earlier one.
   const url = `${source.url}!/manual-1.1/docs/b.md`
-  for (const asked of [url, url.replace('1.1', '1.0'), 'docs/b.md']) {
-    expect(await findPage(library, { url: asked, source: source.name })).toMatchObject({ key: 'docs/b.md', url })
+  for (const address of [url, url.replace('1.1', '1.0'), 'docs/b.md']) {
+    expect(await findPage(library, { url: address, source: source.name })).toMatchObject({ key: 'docs/b.md', url })
   }
   // The archive opens, so this is not the case of a missing disk, although none of its files is the same.
   pack('2.0', { 'x.md': '# X\n\nAll of it is new.\n' })
@@ -120,7 +120,7 @@ test('an archive keeps its pages in its next version, although its top folder ha
 })
 
 test('a file of an archive that can no longer be read keeps its page', async () => {
-  const archive = packFiles(join(place, 'x.zip'), { 'a.md': '# A\n\nOne.\n', 'b.md': '# B\n\nTwo.\n' })
+  const archive = packFiles(join(tempFolder, 'x.zip'), { 'a.md': '# A\n\nOne.\n', 'b.md': '# B\n\nTwo.\n' })
   const { crawl, readContent } = await createTreeFixture(pathToFileURL(archive).href)
   await crawl()
   const before = await readContent()
@@ -133,7 +133,7 @@ test('a file of an archive that can no longer be read keeps its page', async () 
 })
 
 test('an archive that becomes damaged loses no page', async () => {
-  const archive = packFiles(join(place, 'tower.tar.gz'), FILES)
+  const archive = packFiles(join(tempFolder, 'tower.tar.gz'), FILES)
   const { crawl, readContent } = await createTreeFixture(pathToFileURL(archive).href)
   await crawl()
   const before = await readContent()
@@ -147,7 +147,7 @@ test('an archive that becomes damaged loses no page', async () => {
 test('an archive on the web is downloaded, and read again only if it changed', async () => {
   const pack = (files: typeof FILES | typeof CHANGED) => {
     return {
-      body: fs.readFileSync(packFiles(join(place, 'tower.tgz'), files)),
+      body: fs.readFileSync(packFiles(join(tempFolder, 'tower.tgz'), files)),
       headers: { 'content-type': 'application/gzip' },
     }
   }
@@ -174,8 +174,8 @@ test('an archive on the web is downloaded, and read again only if it changed', a
 test('a package is indexed in its newest version, and the next version replaces it file by file', async () => {
   const registry = await openRegistry()
   const pack = (version: string, files: Readonly<Record<string, string>>) => {
-    const below = Object.fromEntries(Object.entries(files).map(([path, text]) => [`lamp-${version}/${path}`, text]))
-    const archive = packFiles(join(place, `lamp-${version}.tar.gz`), below)
+    const packed = Object.fromEntries(Object.entries(files).map(([path, text]) => [`lamp-${version}/${path}`, text]))
+    const archive = packFiles(join(tempFolder, `lamp-${version}.tar.gz`), packed)
     registry.publishPypi('lamp', version, { [`lamp-${version}.tar.gz`]: fs.readFileSync(archive) })
   }
   const files = {

@@ -73,7 +73,7 @@ export interface GitServer {
 /** Serves the repositories in a folder with `git http-backend`, until the test is over. */
 export async function openGitServer(folder: string): Promise<GitServer> {
   const server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`)
+    requests.push(`${request.method} ${request.url}`)
     const { authorization, answer } = state
     if (answer !== undefined) answer(request, response)
     else if (authorization !== undefined && request.headers.authorization !== authorization) {
@@ -82,10 +82,10 @@ export async function openGitServer(folder: string): Promise<GitServer> {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   closeLater(() => new Promise((resolve) => server.close(resolve).closeAllConnections()))
-  const asked: string[] = []
+  const requests: string[] = []
   const state: GitServer = {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    requests: asked,
+    requests,
     authorization: undefined,
     answer: undefined,
     environment: {},
@@ -93,12 +93,12 @@ export async function openGitServer(folder: string): Promise<GitServer> {
   return state
 }
 
-/** https://git-scm.com/docs/git-http-backend */
+/** Runs the CGI program of git. https://git-scm.com/docs/git-http-backend */
 function runBackend(
   folder: string,
   request: IncomingMessage,
   response: ServerResponse,
-  further: Readonly<Record<string, string>>,
+  extraEnvironment: Readonly<Record<string, string>>,
 ): void {
   const { pathname, search } = new URL(request.url ?? '/', 'http://localhost')
   const backend = spawn('git', ['http-backend'], {
@@ -115,7 +115,7 @@ function runBackend(
       CONTENT_TYPE: request.headers['content-type'] ?? '',
       HTTP_CONTENT_ENCODING: request.headers['content-encoding'] ?? '',
       GIT_PROTOCOL: String(request.headers['git-protocol'] ?? ''),
-      ...further,
+      ...extraEnvironment,
     },
   })
   request.pipe(backend.stdin.on('error', () => undefined))
@@ -166,7 +166,7 @@ function idOf(type: string, content: Buffer): Buffer {
   return sha1(Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content]))
 }
 
-/** Seven bits in each byte, the lowest first. */
+/** Writes a size with seven bits in each byte, the lowest first. */
 function writeSize(size: number): Buffer {
   const bytes: number[] = []
   for (let rest = size; ; rest >>>= 7) {
@@ -175,7 +175,7 @@ function writeSize(size: number): Buffer {
   }
 }
 
-/** https://git-scm.com/docs/gitformat-pack */
+/** An object in the format of a pack. https://git-scm.com/docs/gitformat-pack */
 function packObject(type: number, content: Buffer, base: Buffer = Buffer.alloc(0)): Buffer {
   const first = (type << 4) | (content.length & 15)
   const rest = content.length >>> 4
@@ -190,7 +190,7 @@ export function answerPack({ commit, pack }: ReturnType<typeof packBomb>): NonNu
     return Buffer.concat([Buffer.from((bytes.length + 4).toString(16).padStart(4, '0')), bytes])
   }
   const end = Buffer.from('0000')
-  const abilities = ['version 2\n', 'ls-refs\n', 'fetch=shallow filter\n', 'object-format=sha1\n'].map(line)
+  const capabilities = ['version 2\n', 'ls-refs\n', 'fetch=shallow filter\n', 'object-format=sha1\n'].map(line)
   return (request, response) => {
     const pieces: Buffer[] = []
     request.on('data', (piece: Buffer) => pieces.push(piece))
@@ -198,7 +198,7 @@ export function answerPack({ commit, pack }: ReturnType<typeof packBomb>): NonNu
       const isFirst = request.method === 'GET'
       const type = isFirst ? 'upload-pack-advertisement' : 'upload-pack-result'
       response.writeHead(200, { 'content-type': `application/x-git-${type}` })
-      if (isFirst) response.end(Buffer.concat([line('# service=git-upload-pack\n'), end, ...abilities, end]))
+      if (isFirst) response.end(Buffer.concat([line('# service=git-upload-pack\n'), end, ...capabilities, end]))
       else if (Buffer.concat(pieces).includes('command=ls-refs'))
         response.end(Buffer.concat([line(`${commit} HEAD\n`), end]))
       else {

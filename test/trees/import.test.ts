@@ -87,16 +87,16 @@ test('the next import writes changed pages, removes missing ones, and leaves all
   const path = await createLibraryPath()
   const library = await openTestLibrary(path)
   const { source } = await importInto(library, CHUNKS, { name: 'guide' })
-  const holds = () => readSourceContent(path, library, source, '')
-  const before = await holds()
+  const readContent = () => readSourceContent(path, library, source, '')
+  const before = await readContent()
   await expect(importInto(library, CHUNKS)).resolves.toMatchObject({ source, summary: { indexed: 0, unchanged: 3 } })
-  expectUntouched(before, await holds(), [])
+  expectUntouched(before, await readContent(), [])
 
   // Only the section of the chunk changes.
   const moved = { ...CHUNKS[4], section_path: 'repair' }
   const again = await importInto(library, [...CHUNKS.slice(0, 3), moved])
   expect(again).toMatchObject({ source, summary: { kind: 'recrawl', indexed: 1, unchanged: 1, removed: 1 } })
-  const after = await holds()
+  const after = await readContent()
   expectUntouched(before, after, [`${SITE}horn`, `${SITE}horn?page=2`])
   expect([...after.pages.keys()]).toEqual([`${SITE}horn?page=2`, `${SITE}lamp`])
   expect((await search(library, 'brass reed', 'repair'))[0]?.url).toBe(`${SITE}horn?page=2#repair`)
@@ -104,7 +104,7 @@ test('the next import writes changed pages, removes missing ones, and leaves all
 
   const other = await importInto(library, CHUNKS.slice(3), { name: 'guide', version: '2' })
   expect(other.source).toMatchObject({ name: 'guide', version: '2' })
-  expect((await holds()).pages).toEqual(after.pages)
+  expect((await readContent()).pages).toEqual(after.pages)
 })
 
 test('pages with the same text are all kept, and copied', async () => {
@@ -142,14 +142,14 @@ test('an import of half the pages removes the other half only with acceptLoss', 
     code: 'CRAWL_LOSS',
     details: { removable: 30, pages: 60 },
   })
-  const elsewhere = importInto(library, [chunkOf('other', 'Nothing of it.')])
-  await expect(elsewhere).rejects.toMatchObject({ code: 'CRAWL_LOSS', details: { removable: 60, pages: 60 } })
+  const otherPages = importInto(library, [chunkOf('other', 'Nothing of it.')])
+  await expect(otherPages).rejects.toMatchObject({ code: 'CRAWL_LOSS', details: { removable: 60, pages: 60 } })
   expect(await readSourceContent(path, library, source, '')).toEqual(before)
   const accepted = await importInto(library, half, { acceptLoss: true })
   expect(accepted.summary).toMatchObject({ indexed: 1, unchanged: 29, removed: 30 })
 })
 
-test('an import that was broken off is completed by the next one', async () => {
+test('an interrupted import is completed by the next import', async () => {
   const path = await createLibraryPath()
   const library = await openTestLibrary(path)
   const many = Array.from({ length: 40 }, (_, i) => chunkOf(`page/${i}`, `The lamp number ${i} burns.`))
@@ -157,8 +157,8 @@ test('an import that was broken off is completed by the next one', async () => {
     library,
     many.map((one) => ({ ...one, text: `${one.text} Dimly.` })),
   )
-  const given = parseImport({ source_url: SITE, chunks: many })
-  const { source, input } = await prepareImport(library, given)
+  const parsed = parseImport({ source_url: SITE, chunks: many })
+  const { source, input } = await prepareImport(library, parsed)
   const stop = new AbortController()
   const events: CrawlEvent[] = []
   for await (const event of crawlSource(library, source, input, stop.signal)) {
@@ -179,16 +179,16 @@ test('an interrupted import resumes by itself, until it is done or removed', asy
   const before = Array.from({ length: 40 }, (_, i) => chunkOf(`page/${i}`, `The lamp number ${i} burns. Dimly.`))
   const after = before.slice(0, 30).map((one, i) => ({ ...one, text: `The horn number ${i} sounds.` }))
   await importInto(library, before)
-  const breakOff = async () => {
-    const given = parseImport({ source_url: SITE, chunks: after })
-    const { source, input } = await prepareImport(library, given, { acceptLoss: true })
+  const interruptImport = async () => {
+    const parsed = parseImport({ source_url: SITE, chunks: after })
+    const { source, input } = await prepareImport(library, parsed, { acceptLoss: true })
     const stop = new AbortController()
     for await (const event of crawlSource(library, source, input, stop.signal)) {
       if (event.type === 'settled' && event.state === 'indexed') stop.abort()
     }
     return source
   }
-  const source = await breakOff()
+  const source = await interruptImport()
   expect(writeStatus(await describeSource(library, source, 0), (...words) => words.join(' '), Date.now())).toMatch(
     /^PARTIAL: half imported: \d+ address(?:es)? not read; complete it with: recrawl docs\.example$/m,
   )
@@ -210,13 +210,13 @@ test('an interrupted import resumes by itself, until it is done or removed', asy
   await expect(again.next()).rejects.toMatchObject({ code: 'SOURCE_IMPORTED' })
 
   await importInto(library, before)
-  await breakOff()
+  await interruptImport()
   expect(await library.imports?.list()).toEqual([source.id])
-  const orders: CrawlRequest[] = []
-  const enqueue = async (order: CrawlRequest) => orders.push(order)
+  const requests: CrawlRequest[] = []
+  const enqueue = async (request: CrawlRequest) => requests.push(request)
   await recoverImports(library, { list: () => [], enqueue })
   await recoverImports(library, { list: () => [{ sourceId: source.id, endedAt: null }], enqueue })
-  expect(orders).toMatchObject([{ sourceId: source.id, args: expect.arrayContaining(['--kind=recrawl']) }])
+  expect(requests).toMatchObject([{ sourceId: source.id, args: expect.arrayContaining(['--kind=recrawl']) }])
   await removeSource(library, source.id)
   expect(await library.imports?.list()).toEqual([])
 })
@@ -232,11 +232,11 @@ test('an imported source cannot be crawled, and coexists with a crawl of the sam
     await expect(events.next()).rejects.toMatchObject({ code: 'SOURCE_IMPORTED', details: { source: 'guide@1' } })
   }
   await importInto(library, CHUNKS, { name: 'other', version: '1' })
-  const which = importInto(library, CHUNKS, { version: '1' })
-  await expect(which).rejects.toThrow('guide@1, other@1 were imported for https://docs.example/: say which by its name')
+  const unclear = importInto(library, CHUNKS, { version: '1' })
+  await expect(unclear).rejects.toThrow('guide@1, other@1 were imported for https://docs.example/: choose one by name')
 })
 
-test('vectors are made first, and a failure loses no stored data', async () => {
+test('an import with embedding makes the vectors first, and a failure loses no stored data', async () => {
   const path = await createLibraryPath()
   const server = await openTeiServer()
   const { later, open, end } = createEmbedFixture()
@@ -278,24 +278,24 @@ test('a server stays responsive while it validates an import, and runs one impor
   const chunks = Array.from({ length: 2000 }, (_, i) => chunkOf(`page/${i % 5}`, `Text ${i}.`))
   const sent = { source_url: SITE, chunks }
   const stop = new AbortController()
-  let turns = 0
+  let pauses = 0
   const clock: Clock = {
     now: () => library.clock.now(),
     sleep: (ms, signal) => {
-      turns++
-      if (turns === 8) stop.abort()
+      pauses++
+      if (pauses === 8) stop.abort()
       return library.clock.sleep(ms, signal)
     },
   }
   // The import was aborted during validation.
   await expect(importRequest({ ...library, clock }, sent, { signal: stop.signal })).rejects.toThrow('aborted')
   expect(await library.store.listSources()).toEqual([])
-  turns = 10
+  pauses = 10
   const importing = importRequest({ ...library, clock }, sent)
   await expect(importRequest(library, sent)).rejects.toMatchObject({ code: 'IMPORT_RUNNING' })
   await expect(importing).resolves.toMatchObject({ summary: { indexed: 5 }, isEmbedded: false, notice: null })
   // About ten pauses for validation, ten for building pages, and one for each page.
-  expect(turns).toBeGreaterThan(30)
+  expect(pauses).toBeGreaterThan(30)
 })
 
 test('a server makes vectors first if the library has some, and reports if it cannot', async () => {
@@ -304,8 +304,8 @@ test('a server makes vectors first if the library has some, and reports if it ca
   later(server)
   closeLater(end)
   const embedder = await open('tei', server)
-  const bare = await openTestLibrary(await createLibraryPath())
-  const library = { ...bare, openEmbedder: async () => embedder }
+  const baseLibrary = await openTestLibrary(await createLibraryPath())
+  const library = { ...baseLibrary, openEmbedder: async () => embedder }
   const sent = { source_url: SITE, chunks: CHUNKS }
   expect(await importRequest(library, sent)).toMatchObject({ isEmbedded: false, notice: null })
   for await (const _ of embedLibrary(library));
@@ -317,24 +317,24 @@ test('a server makes vectors first if the library has some, and reports if it ca
   expect(await importRequest(library, changed)).toMatchObject({ isEmbedded: true, notice: null })
   expect(await library.vectors?.count()).toMatchObject({ embedded: 5, chunks: 5 })
 
-  const without = { ...bare, openEmbedder: async () => undefined }
-  expect(await importRequest(without, sent)).toMatchObject({
+  const modelless = { ...baseLibrary, openEmbedder: async () => undefined }
+  expect(await importRequest(modelless, sent)).toMatchObject({
     isEmbedded: false,
     notice: expect.stringContaining('there is no model'),
   })
-  await expect(importRequest(without, changed, { embed: true })).rejects.toMatchObject({ code: 'EMBEDDER_MISSING' })
-  expect(await importRequest(without, changed, { embed: false })).toMatchObject({ isEmbedded: false, notice: null })
+  await expect(importRequest(modelless, changed, { embed: true })).rejects.toMatchObject({ code: 'EMBEDDER_MISSING' })
+  expect(await importRequest(modelless, changed, { embed: false })).toMatchObject({ isEmbedded: false, notice: null })
 })
 
 test('an import replaces the vectors of an earlier model, also for unchanged pages', async () => {
   const earlier = { model: 'earlier', fingerprint: 'e'.repeat(64), dimensions: 4 }
   const space = { ...earlier, model: 'present', fingerprint: 'p'.repeat(64) }
-  let made = 0
+  let embeddedCount = 0
   const vectorAt = (number: number) => Float32Array.of(Math.cos(number), Math.sin(number), 0, 0)
   const embedder = {
     space,
     earlierSpaces: [earlier.fingerprint],
-    embed: async (texts: readonly string[]) => texts.map(() => vectorAt(made++)),
+    embed: async (texts: readonly string[]) => texts.map(() => vectorAt(embeddedCount++)),
     close: async () => undefined,
   }
   const library = {
@@ -348,7 +348,7 @@ test('an import replaces the vectors of an earlier model, also for unchanged pag
   await importRequest(old, sent)
   for await (const _ of embedLibrary(old));
   expect(await vectors?.readSpace()).toMatchObject(earlier)
-  made = 0
+  embeddedCount = 0
 
   expect(await importRequest({ ...library, embedsNew: false }, sent)).toMatchObject({ isEmbedded: false })
   expect(await vectors?.readSpace()).toMatchObject(earlier)
@@ -357,5 +357,5 @@ test('an import replaces the vectors of an earlier model, also for unchanged pag
   expect(await vectors?.readSpace()).toMatchObject(space)
   for await (const _ of embedLibrary(library));
   expect(await vectors?.count()).toMatchObject({ embedded: 5, chunks: 5 })
-  expect(made).toBe(5)
+  expect(embeddedCount).toBe(5)
 })

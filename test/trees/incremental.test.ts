@@ -28,10 +28,10 @@ import { openRegistry, type Registry } from './registry-fixture.ts'
  * documents with several pages.
  */
 
-let place = ''
+let tempFolder = ''
 
 beforeEach(() => {
-  place = createTempFolder()
+  tempFolder = createTempFolder()
 })
 
 /** Recrawls a tree, and expects that only these pages are split again. */
@@ -78,7 +78,7 @@ const DOCUMENTS: Readonly<Record<string, (word: string) => string | Uint8Array>>
 }
 
 /** Files with several pages, the first or second of which contains the word. */
-const SEVERAL: Readonly<Record<string, (word: string) => string | Uint8Array>> = {
+const MULTI_PAGE_FILES: Readonly<Record<string, (word: string) => string | Uint8Array>> = {
   'book.epub': (word) => epub({ 'a.xhtml': `<p>Lit at ${word}.</p>`, 'b.xhtml': '<p>Out at noon.</p>' }),
   'api.json': (word) => JSON.stringify(describeApi(word)),
   'api.yaml': (word) =>
@@ -96,7 +96,7 @@ function describeApi(word: string): unknown {
   return { openapi: '3.0.0', info: { title: 'Lamps', version: '1' }, paths }
 }
 
-const ALL = { ...DOCUMENTS, ...SEVERAL }
+const ALL = { ...DOCUMENTS, ...MULTI_PAGE_FILES }
 
 /** The content of a file. No two files have the same content, because only one of them would be kept. */
 function writeFile(path: string, word: string): string | Uint8Array {
@@ -114,33 +114,33 @@ function fileOf(page: string): string {
 }
 
 describe('documents of every format', () => {
-  const some = ['lamp.docx', ...CHANGED_PARTS]
-  const first = filesOf(['lamp.md', 'lamp.odt', 'lamp.rst', ...some.map(fileOf)], 'dusk')
-  const second = { ...first, ...filesOf(some.map(fileOf), 'dawn') }
+  const changedPages = ['lamp.docx', ...CHANGED_PARTS]
+  const first = filesOf(['lamp.md', 'lamp.odt', 'lamp.rst', ...changedPages.map(fileOf)], 'dusk')
+  const second = { ...first, ...filesOf(changedPages.map(fileOf), 'dawn') }
 
   test('are split again in a folder only if they changed', async () => {
-    writeFiles(place, filesOf(Object.keys(ALL), 'dusk'))
-    const staged = await createTreeFixture(pathToFileURL(place).href)
-    expect((await staged.crawl()).summary).toMatchObject({ end: 'completed', failed: 0 })
+    writeFiles(tempFolder, filesOf(Object.keys(ALL), 'dusk'))
+    const fixture = await createTreeFixture(pathToFileURL(tempFolder).href)
+    expect((await fixture.crawl()).summary).toMatchObject({ end: 'completed', failed: 0 })
     // First every other page, then the remaining ones.
     for (const half of [0, 1]) {
       const pages = PAGES.filter((_, i) => i % 2 === half)
-      await expectChanged(staged, pages, () => writeFiles(place, filesOf(pages.map(fileOf), 'dawn')))
+      await expectChanged(fixture, pages, () => writeFiles(tempFolder, filesOf(pages.map(fileOf), 'dawn')))
     }
   })
 
-  test.each(['zip', 'tar.gz', 'tar.zst'])('are split again in an archive only if they changed, %s', async (ending) => {
-    const archive = packFiles(join(place, `all.${ending}`), first)
-    const staged = await createTreeFixture(pathToFileURL(archive).href)
-    await staged.crawl()
-    await expectChanged(staged, some, () => packFiles(archive, second))
+  test.each(['zip', 'tar.gz', 'tar.zst'])('are split again in an archive only if they changed: %s', async (kind) => {
+    const archive = packFiles(join(tempFolder, `all.${kind}`), first)
+    const fixture = await createTreeFixture(pathToFileURL(archive).href)
+    await fixture.crawl()
+    await expectChanged(fixture, changedPages, () => packFiles(archive, second))
   })
 
   test('are split again in a repository only if they changed', async () => {
     const repository = createRepository(first)
-    const staged = await createTreeFixture(repository.url)
-    await staged.crawl()
-    await expectChanged(staged, some, () => repository.commit(second))
+    const fixture = await createTreeFixture(repository.url)
+    await fixture.crawl()
+    await expectChanged(fixture, changedPages, () => repository.commit(second))
   })
 })
 
@@ -158,14 +158,14 @@ describe('a file with several pages', () => {
   test.each(['folder', 'archive'])(
     'is read and converted once for all of its pages, in this kind of tree: %s',
     async (kind) => {
-      if (kind === 'folder') writeFiles(place, files)
-      const staged = await createTreeFixture(
-        pathToFileURL(kind === 'folder' ? place : packFiles(`${place}/a.zip`, files)).href,
+      if (kind === 'folder') writeFiles(tempFolder, files)
+      const fixture = await createTreeFixture(
+        pathToFileURL(kind === 'folder' ? tempFolder : packFiles(`${tempFolder}/a.zip`, files)).href,
       )
-      const first = (await staged.crawl()).summary
-      expect({ ...first, conversions: staged.conversions() }).toMatchObject({ indexed: 40, bytes, conversions: 10 })
-      const second = (await staged.crawl({ kind: 'recrawl' })).summary
-      expect({ ...second, conversions: staged.conversions() }).toMatchObject({ unchanged: 40, conversions: 10 })
+      const first = (await fixture.crawl()).summary
+      expect({ ...first, conversions: fixture.conversions() }).toMatchObject({ indexed: 40, bytes, conversions: 10 })
+      const second = (await fixture.crawl({ kind: 'recrawl' })).summary
+      expect({ ...second, conversions: fixture.conversions() }).toMatchObject({ unchanged: 40, conversions: 10 })
     },
   )
 })
@@ -181,7 +181,7 @@ function packageFiles(folder: string, word: string): Files {
 
 type Publish = (registry: Registry, version: string, word: string) => void
 
-const pack = (name: string, files: Files): Buffer => fs.readFileSync(packFiles(join(place, name), files))
+const pack = (name: string, files: Files): Buffer => fs.readFileSync(packFiles(join(tempFolder, name), files))
 
 /** Packages by address: how a version is published, and the page that changes. */
 const PACKAGES: Readonly<Record<string, readonly [Publish, string]>> = {
@@ -219,8 +219,8 @@ test.each(Object.entries(PACKAGES))(
   async (url, [publish, page]) => {
     const registry = await openRegistry()
     publish(registry, '1.0.0', 'dusk')
-    const staged = await createTreeFixture(url, registry.registries)
-    expect((await staged.crawl()).summary).toMatchObject({ end: 'completed', failed: 0, problem: null })
-    await expectChanged(staged, [page], () => publish(registry, '1.1.0', 'dawn'))
+    const fixture = await createTreeFixture(url, registry.registries)
+    expect((await fixture.crawl()).summary).toMatchObject({ end: 'completed', failed: 0, problem: null })
+    await expectChanged(fixture, [page], () => publish(registry, '1.1.0', 'dawn'))
   },
 )

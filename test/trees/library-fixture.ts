@@ -42,9 +42,9 @@ export async function createTreeFixture(
   let conversions = 0
   const trees = openTreeReader({
     readPage: reader.readPage,
-    readDocument: (...asked) => {
+    readDocument: (...args) => {
       conversions++
-      return reader.readDocument(...asked)
+      return reader.readDocument(...args)
     },
     openGrammars: () => openNodeGrammars([]),
     maxFileBytes: 1_000_000,
@@ -69,7 +69,8 @@ export async function createTreeFixture(
 }
 
 /** Expects that pages are unchanged, including the row ids of their chunks, except for the named ones. */
-export function expectSamePages(before: SourceContent, after: SourceContent, ...others: readonly string[]): void {
-  const rest = ({ pages }: SourceContent) => Object.fromEntries([...pages].filter(([path]) => !others.includes(path)))
-  expect(rest(after)).toEqual(rest(before))
+export function expectSamePages(before: SourceContent, after: SourceContent, ...changed: readonly string[]): void {
+  const unchangedPages = ({ pages }: SourceContent) =>
+    Object.fromEntries([...pages].filter(([path]) => !changed.includes(path)))
+  expect(unchangedPages(after)).toEqual(unchangedPages(before))
 }

@@ -27,11 +27,11 @@ import {
 import { createTreeFixture, expectSamePages } from './library-fixture.ts'
 import { openRegistry, type Registry } from './registry-fixture.ts'
 
-let place = ''
+let tempFolder = ''
 let registry: Registry
 
 beforeEach(async () => {
-  place = createTempFolder()
+  tempFolder = createTempFolder()
   registry = await openRegistry()
 })
 
@@ -52,13 +52,13 @@ const UNKNOWN = { version: null, stamp: null }
 function packNpm(name: string, files: Files): Buffer {
   const folder = createTempFolder()
   writeFiles(folder, { 'package.json': JSON.stringify({ name, version: '1.0.0' }), ...files })
-  run(folder, 'npm', 'pack', '--ignore-scripts', '--offline', '--loglevel=error', '--pack-destination', place)
-  const [file = ''] = fs.readdirSync(place)
-  return fs.readFileSync(join(place, file))
+  run(folder, 'npm', 'pack', '--ignore-scripts', '--offline', '--loglevel=error', '--pack-destination', tempFolder)
+  const [file = ''] = fs.readdirSync(tempFolder)
+  return fs.readFileSync(join(tempFolder, file))
 }
 
 function pack(name: string, files: Files): Buffer {
-  return fs.readFileSync(packFiles(join(place, name), files))
+  return fs.readFileSync(packFiles(join(tempFolder, name), files))
 }
 
 describe('a package of npm', () => {
@@ -135,7 +135,7 @@ describe('a package of npm', () => {
     registry.tamper('.tgz')
     await expect(open('pkg:npm/lamp')).rejects.toMatchObject({
       code: 'SOURCE_UNREADABLE',
-      details: { problem: 'its archive does not have the sha512 that the registry tells' },
+      details: { problem: 'its archive does not have the sha512 that the registry states' },
     })
     expect(listLeftoverArchives()).toEqual([])
   })
@@ -148,14 +148,14 @@ test('a package of PyPI consists of its source distribution with documentation, 
     'tests/test_core.py': 'def test(): pass\n',
     'setup.py': 'import setuptools\n',
   }
-  const below = Object.fromEntries(Object.entries(files).map(([path, text]) => [`lamp-1.0/${path}`, text]))
+  const sources = Object.fromEntries(Object.entries(files).map(([path, text]) => [`lamp-1.0/${path}`, text]))
   const wheel = pack('lamp.zip', {
     'lamp/core.py': files['src/lamp/core.py'],
     'lamp-1.0.dist-info/METADATA': 'Name: lamp\n',
   })
   registry.publishPypi('lamp', '1.0', {
     'lamp-1.0-py3-none-any.whl': wheel,
-    'lamp-1.0.tar.gz': pack('l.tar.gz', below),
+    'lamp-1.0.tar.gz': pack('l.tar.gz', sources),
   })
   const tree = await open('pkg:pypi/lamp')
   expect(tree.version).toBe('1.0')
@@ -175,7 +175,7 @@ test('a package of PyPI consists of its source distribution with documentation, 
   })
   registry.tamper('.tar.gz')
   await expect(open('pkg:pypi/lamp')).rejects.toMatchObject({
-    details: { problem: 'its archive does not have the sha256 that the registry tells' },
+    details: { problem: 'its archive does not have the sha256 that the registry states' },
   })
 })
 
@@ -239,7 +239,7 @@ test('a Maven artifact consists of its sources, or of its Javadoc if there are n
   await expect(open('pkg:maven/org.tower/lamp@2.0')).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
   registry.tamper('-sources.jar')
   await expect(open('pkg:maven/org.tower/lamp@1.0')).rejects.toMatchObject({
-    details: { problem: 'its archive does not have the sha1 that the registry tells' },
+    details: { problem: 'its archive does not have the sha1 that the registry states' },
   })
 })
 

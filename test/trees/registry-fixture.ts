@@ -13,8 +13,8 @@ export interface Registry {
   publishPypi(name: string, version: string, files: Readonly<Record<string, Uint8Array>>): void
   publishCrate(name: string, version: string, crate: Uint8Array, isYanked?: boolean): void
   publishMaven(group: string, artifact: string, version: string, jars: Readonly<Record<string, Uint8Array>>): void
-  /** Answers with other bytes than were published. */
-  tamper(ending: string): void
+  /** Replaces the published files whose paths end with `suffix`. */
+  tamper(suffix: string): void
   /** Replaces text in all metadata of packages. */
   reword(from: string, to: string): void
 }
@@ -25,10 +25,10 @@ export async function openRegistry(): Promise<Registry> {
     string,
     { readonly type: string; readonly body: string | Uint8Array } | { readonly to: string }
   >()
-  const asked: string[] = []
+  const requestedPaths: string[] = []
   const server = createServer((request, response) => {
     const path = request.url ?? '/'
-    asked.push(path)
+    requestedPaths.push(path)
     const answer = request.method === 'GET' ? answers.get(path) : undefined
     if (answer === undefined)
       response.writeHead(404, { 'content-type': 'application/json' }).end('{"message":"Not Found"}')
@@ -53,7 +53,7 @@ export async function openRegistry(): Promise<Registry> {
       crates: `sparse+${origin}/index/`,
       maven: `${origin}/maven2`,
     },
-    requestedPaths: asked,
+    requestedPaths,
     publishNpm(name, version, tarball, tags = ['latest']) {
       const path = `/npm/${name}/-/${name.replace(/^.*\//, '')}-${version}.tgz`
       serveFile(path, tarball)
@@ -111,8 +111,8 @@ export async function openRegistry(): Promise<Registry> {
         answers.set(`${path}.sha1`, { type: 'text/plain', body: digestOf('sha1', bytes, 'hex') })
       }
     },
-    tamper(ending) {
-      for (const path of answers.keys()) if (path.endsWith(ending)) serveFile(path, Buffer.from('something else'))
+    tamper(suffix) {
+      for (const path of answers.keys()) if (path.endsWith(suffix)) serveFile(path, Buffer.from('something else'))
     },
     reword(from, to) {
       for (const [path, answer] of answers) {

@@ -11,7 +11,7 @@ const FILES = {
   'docs/guide.md': '# Guide\n\nPour the whale oil in at dusk.\n',
 }
 
-async function stageServer(): Promise<string> {
+async function serveRepository(): Promise<string> {
   const repository = createRepository(FILES)
   repository.git('tag', 'v1.0')
   repository.commit({ 'docs/guide.md': '# Guide\n\nLater.\n' })
@@ -19,7 +19,7 @@ async function stageServer(): Promise<string> {
 }
 
 test('an agent adds a repository at a tag, and searches its folder', async () => {
-  const url = await stageServer()
+  const url = await serveRepository()
   const { call, callForText } = await connect()
   const { structuredContent } = await call('add_source', { url, ref: 'v1.0', path: 'docs' })
   expect(structuredContent).toMatchObject({ source: { name: 'lamp', version: 'v1.0' } })
@@ -33,7 +33,7 @@ test('an agent adds a repository at a tag, and searches its folder', async () =>
 })
 
 test('an HTTP request adds a repository, and a process of the server reads it', async () => {
-  const url = await stageServer()
+  const url = await serveRepository()
   const server = await openTestServer()
   const { status, body } = await server.post('/api/sources', { url, ref: 'v1.0', path: 'docs', name: 'far' })
   expect([status, body.source]).toEqual([
@@ -65,24 +65,24 @@ function chunksOf(...texts: readonly string[]) {
 
 test('an agent imports chunks, which are searchable when it gets the answer', async () => {
   const { call, callForText } = await connect()
-  const given = { url: 'https://docs.example/', name: 'guide', prechunked: chunksOf('Pour the whale oil in.', 'Fog.') }
-  const { structuredContent } = await call('add_source', given)
+  const args = { url: 'https://docs.example/', name: 'guide', prechunked: chunksOf('Pour the whale oil in.', 'Fog.') }
+  const { structuredContent } = await call('add_source', args)
   expect(structuredContent).toMatchObject({ source: { name: 'guide' }, status: 'INDEXED' })
   const found = await call('search_docs', { query: 'whale oil', sectionPath: 'lamp/dusk' })
   expect(JSON.stringify(found)).toContain('https://docs.example/page/0#place')
-  expect(await callForText('add_source', { ...given, prechunked: chunksOf('Pour the whale oil in.', '') })).toMatch(
+  expect(await callForText('add_source', { ...args, prechunked: chunksOf('Pour the whale oil in.', '') })).toMatch(
     /^Error \(IMPORT_INVALID\): it cannot be imported: chunks\[1\]\.text: received "", give a text of 1 to 32000/,
   )
-  expect(await callForText('add_source', { ...given, maxPages: 3 })).toContain('maxPages: a crawl option')
-  expect(await callForText('add_source', { url: given.url, acceptLoss: true })).toContain(
+  expect(await callForText('add_source', { ...args, maxPages: 3 })).toContain('maxPages: a crawl option')
+  expect(await callForText('add_source', { url: args.url, acceptLoss: true })).toContain(
     'acceptLoss: it is for prechunked',
   )
-  expect(await callForText('add_source', { url: given.url, embed: true })).toContain('embed: it is for prechunked')
-  expect(await callForText('add_source', { ...given, embed: true })).toContain('0 new or changed, 2 unchanged')
-  expect(await callForText('add_source', { ...given, prechunked: Array(1001).fill(0) })).toContain(
+  expect(await callForText('add_source', { url: args.url, embed: true })).toContain('embed: it is for prechunked')
+  expect(await callForText('add_source', { ...args, embed: true })).toContain('0 new or changed, 2 unchanged')
+  expect(await callForText('add_source', { ...args, prechunked: Array(1001).fill(0) })).toContain(
     'at most 1000 chunks at once',
   )
-  const other = { ...given, prechunked: [{ ...chunksOf('Other.')[0], source_url: 'https://docs.example/other' }] }
+  const other = { ...args, prechunked: [{ ...chunksOf('Other.')[0], source_url: 'https://docs.example/other' }] }
   expect(await callForText('add_source', other)).toMatch(
     /^Error \(CRAWL_LOSS\): .* 2 of 2 pages.* ask again with acceptLoss/,
   )
@@ -114,12 +114,12 @@ test('an HTTP request imports chunks, with a higher size limit than other reques
       { source_url, chunks: chunksOf('') },
     ],
     [409, 'CRAWL_LOSS', 'would remove 30 of 60 pages', { source_url, chunks: long.slice(30) }],
-    [422, 'IMPORT_INVALID', 'the body cannot be imported: the whole: missing, give an object', undefined],
+    [422, 'IMPORT_INVALID', 'the body cannot be imported: the import: missing, give an object', undefined],
   ] as const
-  for (const [refused, code, words, given] of refusals) {
-    const answer = await server.post('/api/import?version=2', given)
+  for (const [expectedStatus, code, words, requestBody] of refusals) {
+    const answer = await server.post('/api/import?version=2', requestBody)
     expect([answer.status, answer.body.code, answer.body.error]).toEqual([
-      refused,
+      expectedStatus,
       code,
       expect.stringContaining(words),
     ])

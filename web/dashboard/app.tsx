@@ -12,7 +12,7 @@ import { Search } from './search/search.tsx'
 import { SourcePage } from './sources/source-page.tsx'
 import { Sources } from './sources/sources.tsx'
 
-/** Keep this in sync with the navigation of the server-rendered pages. */
+/** The links of the navigation. They must match the navigation of the server-rendered pages. */
 const LINKS: readonly { readonly href: string; readonly label: string; readonly pages?: readonly Route['page'][] }[] = [
   { href: '#/', label: 'Crawler', pages: ['home'] },
   { href: '#/sources', label: 'Sources', pages: ['sources', 'source'] },
@@ -92,7 +92,7 @@ function Page(): JSX.Element {
     <div class="panel empty">
       <p>There is no such page.</p>
       <p>
-        <a href="#/">To the crawler</a>
+        <a href="#/">Back to the crawler</a>
       </p>
     </div>
   )
@@ -104,23 +104,23 @@ const loadDuplicates = async (): Promise<PageComponent> => (await import('./sear
 
 /** Loads a page on demand, because most visits do not need the map or the list of duplicates. */
 function LazyPage({ load }: { readonly load: () => Promise<PageComponent> }): JSX.Element | null {
-  const late = useSignal<{ readonly Shown: PageComponent } | null>(null)
+  const loaded = useSignal<{ readonly Component: PageComponent } | null>(null)
   useEffect(() => {
-    void load().then((Shown) => {
-      late.value = { Shown }
+    void load().then((Component) => {
+      loaded.value = { Component }
     })
   }, [])
-  return late.value === null ? null : <late.value.Shown />
+  return loaded.value === null ? null : <loaded.value.Component />
 }
 
 /** Shown on every page while the library is unavailable: the reason, and since when. */
 function OutageNotice(): JSX.Element | null {
-  const trouble = libraryOutage.value
-  if (trouble === null) return null
-  const { message, since } = trouble
+  const outage = libraryOutage.value
+  if (outage === null) return null
+  const { message, since } = outage
   return (
     <p class="trouble" role="alert">
-      <b>{message}.</b> Since {writeMoment(since)}. Nothing is lost; this page goes on by itself.
+      <b>{message}.</b> Since {writeMoment(since)}. Nothing is lost; this page reconnects by itself.
     </p>
   )
 }
@@ -130,7 +130,7 @@ function Activity(): JSX.Element | null {
   if (connection.value === 'lost') return <span class="activity lost">offline</span>
   const count = liveJobs.value.length
   return count === 0 ? null : (
-    <a class="activity" href="#/" title="Crawls that run or wait">
+    <a class="activity" href="#/" title="Running and queued crawls">
       {count} {count === 1 ? 'crawl' : 'crawls'}
     </a>
   )

@@ -14,17 +14,17 @@ export const libraryOutage: Signal<LibraryOutage | null> = signal(null)
 
 /** Records that a request failed because the library is unavailable, and polls until it is back. */
 export function reportOutage(message: string): void {
-  const known = libraryOutage.peek()
-  if (known?.message !== message) libraryOutage.value = { since: known?.since ?? Date.now(), message }
-  if (known === null) void pollUntilReady()
+  const current = libraryOutage.peek()
+  if (current?.message !== message) libraryOutage.value = { since: current?.since ?? Date.now(), message }
+  if (current === null) void pollUntilReady()
 }
 
 async function pollUntilReady(): Promise<void> {
-  let answer: Response | null
+  let response: Response | null
   do {
     await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS))
     // An unreachable server is reported by the event stream, so errors are ignored here.
-    answer = await fetch('/ready').catch(() => null)
-  } while (answer?.ok !== true)
+    response = await fetch('/ready').catch(() => null)
+  } while (response?.ok !== true)
   libraryOutage.value = null
 }

@@ -22,13 +22,14 @@ export interface LiveJob {
   readonly item: Signal<CrawlItem>
   readonly progress: Signal<ProgressEvent | null>
   readonly rates: RateWindow
-  /** Both newest first. Milestones are few; problems can be many. */
+  /** Milestones and problems are newest first. */
   readonly milestones: Signal<readonly Note[]>
   readonly problems: Signal<readonly Note[]>
   /** The log lines, oldest first. */
   readonly lines: Signal<readonly string[]>
 }
 
+/** A crawl that started within this time is charted from its start. */
 const RECENT_START_MS = 10_000
 const POLL_INTERVAL_MS = 5000
 /** The page keeps this many notes and lines of a job; the server has all of them. */
@@ -70,10 +71,10 @@ export function connectLive(): void {
     setTimeout(connectLive, retryMs)
     retryMs = Math.min(retryMs * 2, 15_000)
   })
-  const on = <T>(name: string, take: (data: T) => void) =>
+  const on = <T>(name: string, handle: (data: T) => void) =>
     source.addEventListener(name, (event) => {
       const data = parse<T>(event.data)
-      if (data !== undefined) batch(() => take(data))
+      if (data !== undefined) batch(() => handle(data))
     })
   on<CrawlList>('jobs', ({ items }) => {
     // The event lists only the jobs of this server, so crawls of other programs are kept as they are.
@@ -101,24 +102,24 @@ setInterval(() => {
 
 let wasLibraryOut = false
 effect(() => {
-  const isInTrouble = libraryOutage.value !== null
+  const isLibraryOut = libraryOutage.value !== null
   // Once the library is back, requests that failed in the meantime are repeated.
-  if (wasLibraryOut && !isInTrouble) {
+  if (wasLibraryOut && !isLibraryOut) {
     endedCount.value = endedCount.peek() + 1
     void readJobs()
   }
-  wasLibraryOut = isInTrouble
+  wasLibraryOut = isLibraryOut
 })
 
 function applyList({ items }: Pick<CrawlList, 'items'>): void {
-  const open = items.filter(({ status, id }) => (status === 'running' || status === 'queued') && !endedIds.has(id))
-  for (const item of open) {
+  const openItems = items.filter(({ status, id }) => (status === 'running' || status === 'queued') && !endedIds.has(id))
+  for (const item of openItems) {
     const job = jobsById.get(item.id)
     if (job === undefined) addJob(item)
     else job.item.value = item
     if (item.elsewhere) applyExternalProgress(item)
   }
-  const jobs = open.flatMap(({ id }) => jobsById.get(id) ?? [])
+  const jobs = openItems.flatMap(({ id }) => jobsById.get(id) ?? [])
   const isSame = jobs.length === liveJobs.value.length && jobs.every((job, i) => liveJobs.value[i] === job)
   if (isSame) return
   // A list can be older than the latest events: a job missing from it is only hidden until the next list.
@@ -136,11 +137,11 @@ function applyExternalProgress({ id, visited, downloaded, errors, queueSize, sou
 }
 
 function addJob(item: CrawlItem): void {
-  const before = pendingEvents.get(item.id)
+  const pending = pendingEvents.get(item.id)
   pendingEvents.delete(item.id)
   const rates = createRateWindow()
   const [now, startedAt] = [Date.now(), item.startedAt === null ? Number.NaN : Date.parse(item.startedAt)]
-  // A crawl that started only just now had zero pages at its start, which gives the chart a first sample.
+  // For a recent crawl, the chart begins with a sample of zero pages at its start.
   if (now - startedAt < RECENT_START_MS && startedAt < now) rates.add(startedAt, 0)
   rates.add(now, item.visited)
   jobsById.set(item.id, {
@@ -148,9 +149,9 @@ function addJob(item: CrawlItem): void {
     item: signal(item),
     progress: signal(null),
     rates,
-    milestones: signal(before?.notes.filter(({ type }) => type === 'milestone') ?? []),
-    problems: signal(before?.notes.filter(({ type }) => type === 'problem') ?? []),
-    lines: signal(before?.lines ?? []),
+    milestones: signal(pending?.notes.filter(({ type }) => type === 'milestone') ?? []),
+    problems: signal(pending?.notes.filter(({ type }) => type === 'problem') ?? []),
+    lines: signal(pending?.lines ?? []),
   })
   if (!item.elsewhere && item.status === 'running') void readNotes(item.id)
 }
@@ -200,10 +201,10 @@ function addNote(type: Note['type'], { jobId, kind, severity, message, target, t
     pendingEventsOf(jobId)?.notes.unshift(note)
     return
   }
-  const kept = type === 'milestone' ? job.milestones : job.problems
+  const notes = type === 'milestone' ? job.milestones : job.problems
   // A note that arrived while the list was being fetched is in both.
-  if (kept.value.some((one) => one.kind === kind && one.target === note.target)) return
-  kept.value = [note, ...kept.value].toSorted((a, b) => b.at - a.at).slice(0, MAX_NOTES)
+  if (notes.value.some((known) => known.kind === kind && known.target === note.target)) return
+  notes.value = [note, ...notes.value].toSorted((a, b) => b.at - a.at).slice(0, MAX_NOTES)
 }
 
 function pendingEventsOf(jobId: string): { readonly notes: Note[]; readonly lines: string[] } | undefined {

@@ -1,9 +1,9 @@
 import { render } from 'preact'
-import { sanitizeRenderedText } from '../shared/showable.ts'
+import { sanitizeRenderedText } from '../shared/sanitize-rendered-text.ts'
 import { App } from './app.tsx'
 import { connectLive } from './live.ts'
 
 sanitizeRenderedText()
 connectLive()
-const place = document.getElementById('app')
-if (place !== null) render(<App />, place)
+const container = document.getElementById('app')
+if (container !== null) render(<App />, container)

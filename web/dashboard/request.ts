@@ -49,10 +49,10 @@ export function send<T>(path: string, body: unknown = {}, method: string = 'POST
 
 /** Writes a query string with its leading `?`; empty values are left out. */
 export function writeQuery(values: Readonly<Record<string, string | number | null | undefined>>): string {
-  const given = Object.entries(values).flatMap(([name, value]) =>
+  const entries = Object.entries(values).flatMap(([name, value]) =>
     value === null || value === undefined || value === '' ? [] : [[name, String(value)] as [string, string]],
   )
-  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`
+  return entries.length === 0 ? '' : `?${new URLSearchParams(entries).toString()}`
 }
 
 function readRefusal(body: unknown, { status, statusText }: Response): Omit<Refusal, 'status'> {
@@ -63,10 +63,10 @@ function readRefusal(body: unknown, { status, statusText }: Response): Omit<Refu
     readonly id?: unknown
     readonly field?: unknown
   }
-  // The other advice names API routes, which mean nothing to a user of the dashboard.
-  const more = code === 'BROWSER_MISSING' && typeof advice === 'string' ? ` – ${advice}` : ''
+  // Advice for other codes names API routes, which mean nothing to a user of the dashboard.
+  const hint = code === 'BROWSER_MISSING' && typeof advice === 'string' ? ` – ${advice}` : ''
   return {
-    message: typeof error === 'string' ? `${error}${more}` : `The server answered ${status} ${statusText}`.trim(),
+    message: typeof error === 'string' ? `${error}${hint}` : `The server answered ${status} ${statusText}`.trim(),
     code: typeof code === 'string' ? code : `HTTP_${status}`,
     id: typeof id === 'string' ? id : null,
     field: typeof field === 'string' ? field : null,

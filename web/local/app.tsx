@@ -29,16 +29,16 @@ export function App(): JSX.Element {
   useEffect(() => {
     document.title = sanitizeText(`${titleOf(where)} · Pharos`)
   })
-  // A running operation, and an open index that could not be saved, are lost when the page is closed.
-  const isLosing =
+  // Closing the page would lose a long operation, or an open index that could not be saved.
+  const wouldLoseWork =
     runningOperation.value?.isLong === true || (openedIndex.value !== null && openedIndex.value.saveError !== null)
   useEffect(() => {
-    if (!isLosing) return
+    if (!wouldLoseWork) return
     // Makes the browser ask for confirmation; it ignores custom texts.
-    const ask = (event: Event) => event.preventDefault()
-    addEventListener('beforeunload', ask)
-    return () => removeEventListener('beforeunload', ask)
-  }, [isLosing])
+    const confirmLeaving = (event: Event) => event.preventDefault()
+    addEventListener('beforeunload', confirmLeaving)
+    return () => removeEventListener('beforeunload', confirmLeaving)
+  }, [wouldLoseWork])
   return (
     <>
       <header class="top">

@@ -1,14 +1,14 @@
 /** Delay before the remaining files are cached, so that the page can start its own work first. */
 const CACHE_DELAY_MS = 3000
 
-/** Timeout for the service worker. It may start later, but the page does not wait longer. */
+/** How long the page waits for the service worker, which may also start later. */
 const CONTROL_TIMEOUT_MS = 10_000
 
 let isControlled: Promise<boolean> | undefined
 
 /**
- * Caches the files of the page in a service worker, so that it works offline from the first load on. Browsers without service workers, or
- * on insecure addresses, need a connection for files they have not loaded yet.
+ * Caches the files of the page in a service worker, so that the page works offline from the first load on. Browsers without service
+ * workers, or on insecure addresses, need a connection for files they have not loaded yet.
  *
  * Resolves to whether the requests of the page go through the service worker.
  */
@@ -20,11 +20,11 @@ export function enableOffline(): Promise<boolean> {
 async function registerServiceWorker(): Promise<boolean> {
   const { serviceWorker: container } = navigator as { readonly serviceWorker?: ServiceWorkerContainer }
   if (!isSecureContext || container === undefined) return false
-  const known = await container.getRegistration('./')
-  if (container.controller !== null && known?.waiting) {
+  const existing = await container.getRegistration('./')
+  if (container.controller !== null && existing?.waiting) {
     // A newer version is ready, and the user has not started any work in this one.
     container.addEventListener('controllerchange', () => location.reload(), { once: true })
-    known.waiting.postMessage('take-over')
+    existing.waiting.postMessage('take-over')
   }
   await container.register('./service-worker.js')
   // Some browsers silently ignore the registration, so there may be none.

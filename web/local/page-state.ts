@@ -39,8 +39,8 @@ export interface EmbeddingProgress {
 /** The state of the page: at most one survey, one open index and one running operation. */
 export const preparedFolder: Signal<PreparedFolder | null> = signal(null)
 export const openedIndex: Signal<OpenedIndex | null> = signal(null)
-/** The index that could not be opened, and why. It is not retried automatically. */
-export const failedIndex: Signal<{ readonly id: string; readonly told: ErrorMessage | null } | null> = signal(null)
+/** The index that could not be opened, and why. Opening it is not retried automatically. */
+export const failedIndex: Signal<{ readonly id: string; readonly error: ErrorMessage | null } | null> = signal(null)
 export const runningOperation: Signal<RunningOperation | null> = signal(null)
 export const storedIndexes: Signal<StoredIndexes | null> = signal(null)
 /** The error of the last operation. */
@@ -66,10 +66,10 @@ openedIndex.subscribe((index) => {
 })
 
 async function embed(signal: AbortSignal): Promise<void> {
-  const say = (said: EmbeddingProgress) => {
-    if (!signal.aborted) embeddingProgress.value = said
+  const report = (progress: EmbeddingProgress) => {
+    if (!signal.aborted) embeddingProgress.value = progress
   }
-  say({ state: 'making', percent: 0, error: null })
+  report({ state: 'making', percent: 0, error: null })
   try {
     const { isWhole } = await ask(
       'embed',
@@ -77,30 +77,30 @@ async function embed(signal: AbortSignal): Promise<void> {
       {
         signal,
         onProgress: ({ done, total = 0 }) => {
-          say({ state: 'making', percent: total === 0 ? 0 : Math.floor((100 * done) / total), error: null })
+          report({ state: 'making', percent: total === 0 ? 0 : Math.floor((100 * done) / total), error: null })
         },
       },
     )
-    say({ state: isWhole ? 'whole' : 'off', percent: isWhole ? 100 : 0, error: null })
+    report({ state: isWhole ? 'whole' : 'off', percent: isWhole ? 100 : 0, error: null })
   } catch (error) {
-    say({ state: 'off', percent: 0, error: describeError(error) })
+    report({ state: 'off', percent: 0, error: describeError(error) })
   }
 }
 
-let work: Promise<SessionConnection> | undefined
+let session: Promise<SessionConnection> | undefined
 
 /** Sends a request to the session, which starts with the first request. */
 export async function ask<Name extends OperationName>(
   name: Name,
-  what: Parameters<Operations[Name]>[0],
+  input: Parameters<Operations[Name]>[0],
   options?: RequestOptions,
 ): Promise<ReturnType<Operations[Name]>> {
-  return (await connect()).ask(name, what, options)
+  return (await connect()).ask(name, input, options)
 }
 
 function connect(): Promise<SessionConnection> {
-  work ??= connectSession()
-  return work
+  session ??= connectSession()
+  return session
 }
 
 /** Whether the operation was cancelled, which is not an error. */
@@ -110,9 +110,9 @@ export function isCancelled(error: unknown): boolean {
 
 /** Surveys a folder and shows the result before any file is read. */
 export async function surveyFolder(folder: GivenFolder, update: StoredIndex | null = null): Promise<void> {
-  const survey = await runBlocking({ title: `Looking through ${folder.name}`, isLong: false }, async (options) => {
-    const handed = await sendFolder(folder, await connect(), options)
-    return ask('survey', { folder: handed, update: update?.id }, options)
+  const survey = await runBlocking({ title: `Scanning ${folder.name}`, isLong: false }, async (options) => {
+    const sentFolder = await sendFolder(folder, await connect(), options)
+    return ask('survey', { folder: sentFolder, update: update?.id }, options)
   })
   if (survey === undefined) return
   preparedFolder.value = { survey, update, limits: update?.limits ?? DEFAULT_LIMITS }
@@ -135,31 +135,31 @@ export async function readPreparedFolder(): Promise<void> {
   const { value } = preparedFolder
   if (value === null) return
   const { survey, limits } = value
-  const what = { title: `Reading ${survey.name}`, isLong: true }
-  const index = await runBlocking(what, (options) => ask('ingest', { limits }, options))
+  const operation = { title: `Reading ${survey.name}`, isLong: true }
+  const index = await runBlocking(operation, (options) => ask('ingest', { limits }, options))
   if (index !== undefined) showIndex(index, true)
 }
 
 /** Opens a pack, or an `index.json`. */
 export async function importFile(file: File): Promise<void> {
-  const what = { title: `Opening ${file.name}`, isLong: true }
-  const index = await runBlocking(what, (options) => ask('importPack', { file }, options))
+  const operation = { title: `Opening ${file.name}`, isLong: true }
+  const index = await runBlocking(operation, (options) => ask('importPack', { file }, options))
   if (index !== undefined) showIndex(index, false)
 }
 
 /** Opens a kept index, unless it is already open or has just failed to open. */
 export async function openStoredIndex(id: string): Promise<void> {
   if (openedIndex.value?.stored.id === id || failedIndex.value?.id === id) return
-  let told: ErrorMessage | null = null
+  let openError: ErrorMessage | null = null
   const index = await runBlocking({ title: 'Opening the index', isLong: false }, async (options) => {
     try {
       return await ask('open', { id }, options)
     } catch (error) {
-      if (!isCancelled(error)) told = describeError(error)
+      if (!isCancelled(error)) openError = describeError(error)
       return undefined
     }
   })
-  if (index === undefined) failedIndex.value = { id, told }
+  if (index === undefined) failedIndex.value = { id, error: openError }
   else openedIndex.value = index
 }
 
@@ -188,7 +188,7 @@ export async function rename(id: string, name: string): Promise<void> {
     const { value } = openedIndex
     if (value?.stored.id === id) openedIndex.value = { ...value, stored: { ...value.stored, name } }
     await loadStoredIndexes()
-    announcement.value = `It is called ${name} now.`
+    announcement.value = `Renamed to ${name}.`
   })
 }
 
@@ -226,12 +226,12 @@ export async function attempt(work: () => Promise<void>): Promise<void> {
 
 /** Runs an operation that blocks the page. Returns undefined if it failed or was cancelled. */
 async function runBlocking<T>(
-  what: Pick<RunningOperation, 'title' | 'isLong'>,
+  operation: Pick<RunningOperation, 'title' | 'isLong'>,
   work: (options: RequestOptions) => Promise<T>,
 ): Promise<T | undefined> {
   if (runningOperation.value !== null) return undefined
   const stop = new AbortController()
-  runningOperation.value = { ...what, progress: null, stop: () => stop.abort() }
+  runningOperation.value = { ...operation, progress: null, stop: () => stop.abort() }
   let result: T | undefined
   await attempt(async () => {
     result = await work({

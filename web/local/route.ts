@@ -32,14 +32,14 @@ export function parseRoute(hash: string): Route {
   const [page = '', id = '', part = '', ref = '', ...rest] = path.split('/').map(decode)
   if (page === '') return { page: 'start' }
   if (page === 'preview' && id === '') return { page: 'preview' }
-  const view = part === '' ? 'search' : part === 'chunk' && ref !== '' ? 'chunk' : VIEWS.find((one) => one === part)
+  const view = part === '' ? 'search' : part === 'chunk' && ref !== '' ? 'chunk' : VIEWS.find((name) => name === part)
   if (page !== 'index' || id === '' || view === undefined || rest.length > 0) return { page: 'unknown' }
   return { page: 'index', id, view, ref, query: new URLSearchParams(query) }
 }
 
 /** The address of a view of an index. Empty parameters are left out. */
-export function indexHref(id: string, view: View = 'search', asked: QueryParameters = {}): string {
-  const { ref, ...rest } = asked
+export function indexHref(id: string, view: View = 'search', parameters: QueryParameters = {}): string {
+  const { ref, ...rest } = parameters
   const query = new URLSearchParams(Object.entries(rest).filter(([, value]) => value !== '')).toString()
   const part = view === 'search' ? '' : `/${view}${view === 'chunk' ? `/${encodeURIComponent(ref ?? '')}` : ''}`
   return `#/index/${encodeURIComponent(id)}${part}${query === '' ? '' : `?${query}`}`

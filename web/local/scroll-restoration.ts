@@ -6,7 +6,7 @@ interface ScrollPosition {
   readonly link: string | null
 }
 
-/** History entries by number, as far as this load of the page has seen them. */
+/** Positions by the number of their history entry, for entries that were left since the page was loaded. */
 const positions = new Map<number, ScrollPosition>()
 let current = numberOf(history.state) ?? 0
 if (numberOf(history.state) === undefined) history.replaceState({ number: current }, '')
@@ -54,35 +54,36 @@ const RESTORE_TIMEOUT_MS = 2000
 
 /** Scrolls to the top or, on a return, to the previous position once the page is long enough. */
 export function restorePosition(): void {
-  const place = positionToRestore
+  const position = positionToRestore
   positionToRestore = undefined
   scrollTo(0, 0)
-  if (place !== undefined) scrollBackTo(place)
+  if (position !== undefined) scrollBackTo(position)
 }
 
 function scrollBackTo({ top, link }: ScrollPosition): void {
   const move = () => {
     scrollTo(0, top)
-    const followed = link === null ? null : document.querySelector<HTMLElement>(`main a[href="${CSS.escape(link)}"]`)
-    followed?.focus({ preventScroll: true })
+    const selector = link === null ? null : `main a[href="${CSS.escape(link)}"]`
+    const followedLink = selector === null ? null : document.querySelector<HTMLElement>(selector)
+    followedLink?.focus({ preventScroll: true })
     if (scrollY < top - 1) return
     // Content that is not rendered yet has only an estimated height, so the link may still be out of view.
-    if (followed !== null && !isInSight(followed)) followed.scrollIntoView({ block: 'center' })
-    if (link === null || followed !== null) stop()
+    if (followedLink !== null && !isInView(followedLink)) followedLink.scrollIntoView({ block: 'center' })
+    if (link === null || followedLink !== null) stop()
   }
-  const watcher = new ResizeObserver(move)
+  const observer = new ResizeObserver(move)
   const stop = () => {
-    watcher.disconnect()
-    clearTimeout(patience)
+    observer.disconnect()
+    clearTimeout(timer)
     for (const event of USER_INPUT_EVENTS) removeEventListener(event, stop)
   }
-  const patience = setTimeout(stop, RESTORE_TIMEOUT_MS)
+  const timer = setTimeout(stop, RESTORE_TIMEOUT_MS)
   // Any input of the user cancels the restoration.
   for (const event of USER_INPUT_EVENTS) addEventListener(event, stop, { passive: true })
-  watcher.observe(document.body)
+  observer.observe(document.body)
 }
 
-function isInSight(element: HTMLElement): boolean {
+function isInView(element: HTMLElement): boolean {
   const { top, bottom } = element.getBoundingClientRect()
   return top >= 0 && bottom <= innerHeight
 }

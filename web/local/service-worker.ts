@@ -17,7 +17,7 @@ interface WorkerEvent extends Event {
 
 interface WorkerFetchEvent extends WorkerEvent {
   readonly request: Request
-  respondWith(answer: Promise<Response>): void
+  respondWith(response: Promise<Response>): void
 }
 
 /** The global scope of a service worker. The worker types of TypeScript conflict with those of pages, so this declares the part in use. */
@@ -37,15 +37,15 @@ const scope = globalThis as unknown as Scope
 const folder = new URL('./', scope.location.href).href
 const policy = writeContentSecurityPolicy(writePolicySource(folder))
 
-/** One origin can host this page in several folders. */
+/** Prefix of cache names; it has the folder, because one origin can host this page in several folders. */
 const PREFIX = `pharos-local ${folder} `
-const own = OWN_FILES
-const page = createFileCache('page', own.page)
-const grammars = createFileCache('grammars', own.grammars)
-const model = createFileCache('model', own.model)
+const ownFiles = OWN_FILES
+const page = createFileCache('page', ownFiles.page)
+const grammars = createFileCache('grammars', ownFiles.grammars)
+const model = createFileCache('model', ownFiles.model)
 const fileCaches = [page, grammars, model]
 
-// A worker of a new build waits until all pages of the previous build are closed. Only then it removes the caches of that build.
+// A worker of a new build waits until all pages of the previous build are closed. Only then does it remove the caches of that build.
 scope.addEventListener('install', (event) => event.waitUntil(cacheAll(page)))
 scope.addEventListener('activate', (event) => event.waitUntil(activateWorker()))
 scope.addEventListener('message', (event) => {
@@ -55,9 +55,9 @@ scope.addEventListener('message', (event) => {
 })
 scope.addEventListener('fetch', (event) => {
   const path = pathOf(event.request)
-  const shelf = fileCaches.find(({ files }) => Object.hasOwn(files, path))
+  const cache = fileCaches.find(({ files }) => Object.hasOwn(files, path))
   // Requests for any other file are left to the browser.
-  if (shelf !== undefined) event.respondWith(answer(event.request, path, shelf))
+  if (cache !== undefined) event.respondWith(respond(event.request, path, cache))
 })
 
 /** The cache of one set of files. */
@@ -66,36 +66,36 @@ interface FileCache {
   readonly files: FileSet['files']
 }
 
-function createFileCache(what: string, { digest, files }: FileSet): FileCache {
-  return { name: `${PREFIX}${what} ${digest}`, files }
+function createFileCache(kind: string, { digest, files }: FileSet): FileCache {
+  return { name: `${PREFIX}${kind} ${digest}`, files }
 }
 
 /** Removes the caches of earlier builds, and takes control of the pages that are already open. */
 async function activateWorker(): Promise<void> {
   const names = await caches.keys()
-  const isOld = (name: string) => name.startsWith(PREFIX) && fileCaches.every((shelf) => name !== shelf.name)
+  const isOld = (name: string) => name.startsWith(PREFIX) && fileCaches.every((cache) => name !== cache.name)
   await Promise.all(names.filter(isOld).map((name) => caches.delete(name)))
   await scope.clients.claim()
 }
 
-/** Activates immediately if the page that asks, which has just been opened, is the only one. */
+/** Activates at once if the page that sent the message, which was just opened, is the only one. */
 async function activateIfAlone(): Promise<void> {
   const windows = await scope.clients.matchAll({ type: 'window', includeUncontrolled: true })
   if (windows.filter(({ url }) => url.startsWith(folder)).length <= 1) await scope.skipWaiting()
 }
 
 /** Caches the missing files one after another, so that they do not compete with requests of the page. */
-async function cacheAll(shelf: FileCache): Promise<void> {
-  for (const path of Object.keys(shelf.files)) {
-    if ((await findCached(path, shelf)) === undefined) await fetchAndCache(path, shelf)
+async function cacheAll(cache: FileCache): Promise<void> {
+  for (const path of Object.keys(cache.files)) {
+    if ((await findCached(path, cache)) === undefined) await fetchAndCache(path, cache)
   }
 }
 
-async function answer(request: Request, path: string, shelf: FileCache): Promise<Response> {
-  const found = (await findCached(path, shelf)) ?? (await fetchAndCache(path, shelf).catch(() => undefined))
+async function respond(request: Request, path: string, cache: FileCache): Promise<Response> {
+  const found = (await findCached(path, cache)) ?? (await fetchAndCache(path, cache).catch(() => undefined))
   if (found !== undefined) return found
   // A grammar or model of another build does not fit this page.
-  if (shelf !== page) return Response.error()
+  if (cache !== page) return Response.error()
   // Falls back to the network. A page of another build loads its own files, and error responses are passed on unchanged.
   const other = await fetch(request)
   return other.ok ? withPolicy(other) : other
@@ -119,8 +119,8 @@ async function fetchAndCache(path: string, { name, files }: FileCache): Promise<
   if (!found.ok) throw new Error(`${path}: ${found.status}`)
   const response = await withPolicy(found)
   const copy = response.clone()
-  const keep = async () => (await caches.open(name)).put(address, copy)
-  await keep().catch(() => undefined)
+  const store = async () => (await caches.open(name)).put(address, copy)
+  await store().catch(() => undefined)
   return response
 }
 

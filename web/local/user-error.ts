@@ -21,11 +21,11 @@ export function describeError(error: unknown): ErrorMessage {
   if (error instanceof UserError) return { message: error.message, advice: error.advice }
   if (error instanceof DOMException && error.name === 'QuotaExceededError') return QUOTA_EXCEEDED
   const message = error instanceof Error ? error.message : String(error)
-  return { message: `Something went wrong: ${message}`, advice: 'Try again; what was kept before is as it was.' }
+  return { message: `Something went wrong: ${message}`, advice: 'Try again; the stored indexes are unchanged.' }
 }
 
 const QUOTA_EXCEEDED: ErrorMessage = {
   message: 'The browser has no room left for this.',
   advice:
-    'Delete an index that you no longer need, or free space on the disk; what is open can still be searched and exported.',
+    'Delete an index that you no longer need, or free space on the disk; the open index can still be searched and exported.',
 }

@@ -2,14 +2,14 @@ import { defineConfig, type Plugin, type UserConfig } from 'vite'
 
 /** web-tree-sitter receives its runtime as bytes, so the copy that Vite would emit for its default location is not needed. */
 function leaveRuntimeOut(): Plugin {
-  const sought = 'new URL("web-tree-sitter.wasm"'
+  const runtimeUrl = 'new URL("web-tree-sitter.wasm"'
   return {
     name: 'leave-runtime-out',
     transform: {
       filter: { id: /\/web-tree-sitter\.js$/ },
       handler(code) {
-        if (!code.includes(sought)) this.error('web-tree-sitter looks for its runtime in another way now')
-        return { code: code.replace(sought, sought.replace('(', '(/* @vite-ignore */ ')), map: null }
+        if (!code.includes(runtimeUrl)) this.error('web-tree-sitter locates its runtime in an unknown way')
+        return { code: code.replace(runtimeUrl, runtimeUrl.replace('(', '(/* @vite-ignore */ ')), map: null }
       },
     },
   }

@@ -37,7 +37,7 @@ export interface ConfirmInput {
   readonly action: string
   /** The label of the cancel button. @default 'Back' */
   readonly back?: string
-  /** Must be typed to enable the button. */
+  /** Text that the user must type to enable the confirm button. */
   readonly typed?: string
   readonly onConfirm: () => void
   readonly children: ComponentChildren

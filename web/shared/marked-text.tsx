@@ -18,11 +18,11 @@ export function MarkedText({ text, terms }: { readonly text: string; readonly te
 /** Highlights words with accents whose terms have none: `grusse` matches `Grüße`. */
 function FoldedWords({ text, terms }: { readonly text: string; readonly terms: readonly string[] }): JSX.Element {
   if (!/[\u0080-\u024f\u1e00-\u1eff]/.test(text)) return <>{text}</>
-  const isWanted = (word: string) => terms.includes(foldWord(normalizeText(word).toLowerCase()))
+  const isTerm = (word: string) => terms.includes(foldWord(normalizeText(word).toLowerCase()))
   return (
     <>
       {text.split(/([\p{L}\p{M}\p{N}]+)/u).map((part, i) => {
-        return i % 2 === 1 && isWanted(part) ? <mark key={i}>{part}</mark> : part
+        return i % 2 === 1 && isTerm(part) ? <mark key={i}>{part}</mark> : part
       })}
     </>
   )

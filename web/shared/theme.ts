@@ -6,7 +6,7 @@ export type Theme = 'auto' | 'light' | 'dark'
 const THEMES: readonly Theme[] = ['auto', 'light', 'dark']
 const KEY = 'pharos-theme'
 
-/** The current theme. Components that draw on a canvas read the colours again when it changes. */
+/** The current theme. Components that draw on a canvas read the colors again when it changes. */
 export const theme: Signal<Theme> = signal(readTheme())
 
 const darkRules = listDarkRules()
@@ -27,8 +27,8 @@ export function switchTheme(): void {
 
 function readTheme(): Theme {
   try {
-    const kept = localStorage.getItem(KEY)
-    return THEMES.find((one) => one === kept) ?? 'auto'
+    const stored = localStorage.getItem(KEY)
+    return THEMES.find((candidate) => candidate === stored) ?? 'auto'
   } catch {
     return 'auto'
   }

@@ -73,12 +73,12 @@ describe('a file that cannot be decoded', () => {
   })
 })
 
-test('a file in UTF-16 is decoded by its byte order mark, and its hash is that of its bytes', () => {
+test('a file in UTF-16 is decoded by its byte order mark, and its size is counted in bytes', () => {
   const bytes = Uint8Array.of(0xff, 0xfe, 0x68, 0, 0x69, 0)
   expect(chunk('notes', bytes)).toMatchObject({ file: { bytes: 6, kind: 'unknown' }, chunks: [{ content: 'hi' }] })
 })
 
-test('JSON that does not parse is cut as text, and stays JSON', () => {
+test('JSON that does not parse is cut as text but keeps the kind `json`', () => {
   expect(chunk('a.json', '{"a": 1,}\n').chunks).toMatchObject([
     { kind: 'json', content: '{"a": 1,}', address: null, headingPath: [], slug: 'a' },
   ])
@@ -106,7 +106,7 @@ test('chunks beyond the limit are dropped with a warning', () => {
   ])
 })
 
-test('a credential gives a warning that does not repeat it', () => {
+test('a credential causes a warning that does not repeat the credential', () => {
   const { chunks, warnings } = chunk('a.env', 'x=1\nAWS=AKIAABCDEFGHIJKLMNOP\n')
   expect(warnings).toEqual([{ path: 'a.env', code: 'secret', message: 'line 2 looks like an AWS access key' }])
   expect(chunks).toHaveLength(1)

@@ -20,7 +20,7 @@ export interface ChunkOptions {
   readonly targetChars?: number
   /** No chunk is ever longer. @default 8000 */
   readonly maxChars?: number
-  /** Up to this many characters from the end of the previous chunk of the section begin each chunk of Markdown or text. @default 0 */
+  /** Each chunk of Markdown or text repeats up to this many characters from the end of the previous chunk in its section. @default 0 */
   readonly overlapChars?: number
   /** Further chunks of a file are dropped with a warning. @default 2000 */
   readonly maxChunksPerFile?: number
@@ -51,16 +51,16 @@ export function chunkFile(source: SourceFile, options: ChunkOptions = {}): Chunk
   if ('code' in decoded) return { file: { ...meta, lineCount: 1 }, chunks: [], warnings: [decoded] }
   const lines = splitLines(decoded.text)
   const file = { ...meta, lineCount: Math.max(1, lines.length) }
-  const most = options.maxChunksPerFile ?? DEFAULT_LIMITS.maxChunksPerFile
+  const maxChunks = options.maxChunksPerFile ?? DEFAULT_LIMITS.maxChunksPerFile
   const warnings = secretWarnings(source.path, decoded.text)
-  const cut = cutPieces(source.path, kind, decoded.text, lines, sizes, most + 1, options.grammars)
+  const cut = cutPieces(source.path, kind, decoded.text, lines, sizes, maxChunks + 1, options.grammars)
   if (cut === PARSER_FAILED) warnings.push(warn(source.path, 'parser', 'cut as text: the parser failed'))
   const pieces = cut === PARSER_FAILED ? cutText(lines, sizes) : cut
-  if (pieces.length > most) {
-    const message = `cut off after ${most} chunks (max_chunks_per_file)`
+  if (pieces.length > maxChunks) {
+    const message = `cut off after ${maxChunks} chunks (max_chunks_per_file)`
     warnings.push(warn(source.path, 'max_chunks_per_file', message))
   }
-  return { file, chunks: createChunks(file, pieces.slice(0, most), sha256), warnings }
+  return { file, chunks: createChunks(file, pieces.slice(0, maxChunks), sha256), warnings }
 }
 
 function resolveSizes(options: ChunkOptions): ChunkSizes {
@@ -76,8 +76,10 @@ function resolveSizes(options: ChunkOptions): ChunkSizes {
   }
   const overlapChars = options.overlapChars ?? 0
   if (!Number.isInteger(overlapChars) || overlapChars < 0 || overlapChars > maxChars / 2) {
-    const most = Math.floor(maxChars / 2)
-    throw new TypeError(`Expected \`overlapChars\` to be a whole number from 0 to ${most}, got ${overlapChars}`)
+    const maxOverlapChars = Math.floor(maxChars / 2)
+    throw new TypeError(
+      `Expected \`overlapChars\` to be a whole number from 0 to ${maxOverlapChars}, got ${overlapChars}`,
+    )
   }
   return { targetChars, maxChars, overlapChars }
 }
@@ -102,12 +104,12 @@ function cutPieces(
   text: string,
   lines: readonly string[],
   sizes: ChunkSizes,
-  mostPieces: number,
+  maxPieces: number,
   grammars: Grammars | undefined,
 ): readonly Piece[] | ParserFailed {
   switch (kind) {
     case 'markdown':
-      return cutMarkdown(lines, sizes, mostPieces)
+      return cutMarkdown(lines, sizes, maxPieces)
     case 'html':
       return cutHtml(text, sizes)
     case 'json':

@@ -6,15 +6,15 @@ import { type ChunkSizes, PARSER_FAILED, type ParserFailed, type Piece } from '.
 
 /** The source of the WebAssembly files. Bytes are passed in, so the same code runs in Node and in a browser. */
 export interface GrammarSource {
-  /** `web-tree-sitter.wasm`. Without it the runtime looks beside its own script, which works in Node only. */
+  /** The bytes of `web-tree-sitter.wasm`. Without them the runtime looks beside its own script, which works in Node only. */
   readonly runtime?: Uint8Array | undefined
-  /** The bytes of `tree-sitter-<name>.wasm`. Called at most once per grammar, unless it rejects. */
+  /** The bytes of `tree-sitter-<name>.wasm`. Called at most once per grammar, and again after it rejects. */
   readonly load: (name: GrammarName) => Promise<Uint8Array>
 }
 
 /**
  * Starts the parser runtime and returns the grammars, none of them loaded yet. A program has only one runtime: a second call shares it and
- * ignores its `runtime`.
+ * ignores `source.runtime`.
  */
 export async function openGrammars(source: GrammarSource): Promise<Grammars> {
   await startRuntime(source.runtime)
@@ -42,8 +42,8 @@ export class Grammars {
   }
 
   /**
-   * Cuts a file with the grammar of its extension. Returns `undefined` when there is none, when it was not prepared, or when `cutCode`
-   * does; `PARSER_FAILED` when the runtime has failed, now or earlier, so that the file could not be cut.
+   * Cuts a file with the grammar of its extension. Returns `undefined` when the extension has no grammar, when the grammar was not
+   * prepared, or when `cutCode` returns `undefined`. Returns `PARSER_FAILED` when the runtime fails or has failed earlier.
    */
   cut(path: string, text: string, sizes: ChunkSizes): Piece[] | ParserFailed | undefined {
     const language = codeLanguageOf(path)
@@ -136,7 +136,7 @@ export class CodeParser {
  * and each further step of such a parse costs more than the last. The upper limit keeps the parse of garbage of any size to a few seconds
  * and well under the 2 GB that the runtime can address.
  */
-const PARSE_BUDGET = { base: 500, perChar: 0.03, most: 20_000 }
+const PARSE_BUDGET = { base: 500, perChar: 0.03, max: 20_000 }
 
 /** Steps in error recovery cost tens of times more than others. Ordinary code has none, even with a few errors. */
 const ERROR_RECOVERY_COST = 40
@@ -144,7 +144,7 @@ const ERROR_RECOVERY_COST = 40
 /** The runtime counts in bytes of UTF-16. */
 const BYTES_PER_CHAR = 2
 
-/** Short reads, so that repeated scanning far ahead, as for heredocs and raw strings, shows up as many reads. */
+/** Reads are short so that repeated scanning far ahead, as for heredocs and raw strings, counts as many reads. */
 const READ_CHARS = 1024
 
 /**
@@ -209,27 +209,27 @@ function isNestedTooDeep(text: string, { needsSemicolons }: CodeRules): boolean 
   return false
 }
 
-/** Whether too many chained openings occur before a bracket, a semicolon, a comma or the end of a statement. */
+/** Whether too many chained openings occur before a brace, a semicolon, a comma or the end of a statement. */
 function hasLongChain(text: string): boolean {
-  let links = 0
+  let chainLength = 0
   /** Where the last keyword on this line ends. */
-  let headEnd = -1
+  let keywordEnd = -1
   for (const { 0: sign, index } of text.matchAll(CHAIN_SIGNS)) {
     if (sign === '\n') {
       const end = trimmedLineEnd(text, index)
       if (end < 0) continue
       const last = text.charAt(end - 1)
-      const isOpen = OPEN_LINE_END.test(last) || headEnd === end || (headEnd > 0 && last === ')')
-      if (!isOpen) links = 0
-      headEnd = -1
+      const isOpen = OPEN_LINE_END.test(last) || keywordEnd === end || (keywordEnd > 0 && last === ')')
+      if (!isOpen) chainLength = 0
+      keywordEnd = -1
     } else if (CHAIN_STOP.test(sign)) {
-      links = 0
-      headEnd = -1
+      chainLength = 0
+      keywordEnd = -1
     } else {
-      links++
-      if (sign.length > 1) headEnd = index + sign.length
+      chainLength++
+      if (sign.length > 1) keywordEnd = index + sign.length
     }
-    if (links > MAX_CHAIN) return true
+    if (chainLength > MAX_CHAIN) return true
   }
   return false
 }
@@ -240,7 +240,7 @@ const CHAIN_STOP = /[;,{}]/
 /** Last characters of a line that let its statement continue. A slash or star is more often the end of a comment. */
 const OPEN_LINE_END = /[-+%<>&|^!~?:=.\\]/
 
-/** Where the line that ends at `end` has its last character that is not white space; -1 for a blank line. */
+/** The offset after the last character, other than white space, of the line that ends at `end`; -1 for a blank line. */
 function trimmedLineEnd(text: string, end: number): number {
   let at = end
   while (at > 0 && ' \t\r'.includes(text.charAt(at - 1))) at--
@@ -248,19 +248,19 @@ function trimmedLineEnd(text: string, end: number): number {
 }
 
 function computeParseBudget(chars: number): number {
-  return Math.min(PARSE_BUDGET.base + chars * PARSE_BUDGET.perChar, PARSE_BUDGET.most)
+  return Math.min(PARSE_BUDGET.base + chars * PARSE_BUDGET.perChar, PARSE_BUDGET.max)
 }
 
 function parseWithinBudget(parser: Parser, text: string): Tree | ParserFailed | undefined {
   const limit = computeParseBudget(text.length)
   const memoryBefore = memory.buffer.byteLength
   let work = 0
-  /** Work outside of error recovery, limited by the budget of the text read so far. All work is limited by that of the whole text. */
-  let soundWork = 0
+  /** Work outside of error recovery. Its limit is the budget for the text parsed so far; `work` has the budget for the whole text. */
+  let errorFreeWork = 0
   /** Offset that the parser has reached. */
   let reached = 0
   let isShortOfMemory = false
-  const isTooMuch = () => work > limit || soundWork > computeParseBudget(reached)
+  const isOverBudget = () => work > limit || errorFreeWork > computeParseBudget(reached)
   const tree = parser.parse(
     (index) => {
       work++
@@ -271,15 +271,15 @@ function parseWithinBudget(parser: Parser, text: string): Tree | ParserFailed | 
     {
       progressCallback: ({ currentOffset, hasError }) => {
         work += hasError ? ERROR_RECOVERY_COST : 1
-        if (!hasError) soundWork++
+        if (!hasError) errorFreeWork++
         reached = Math.max(reached, currentOffset / BYTES_PER_CHAR)
         const growth = memory.buffer.byteLength - memoryBefore
         isShortOfMemory = growth > MEMORY_LIMITS.growth || (growth > 0 && memoryBefore + growth > MEMORY_LIMITS.total)
-        return isTooMuch() || isShortOfMemory
+        return isOverBudget() || isShortOfMemory
       },
     },
   )
-  if (!isTooMuch() && tree !== null) return tree
+  if (!isOverBudget() && tree !== null) return tree
   tree?.delete()
   return isShortOfMemory ? PARSER_FAILED : undefined
 }
@@ -295,7 +295,7 @@ function isTrap(error: unknown): boolean {
   return error instanceof WebAssembly.RuntimeError || error instanceof RangeError
 }
 
-/** The runtime's memory, with the sizes in pages of 64 KiB that it would choose itself. It only ever grows. */
+/** The runtime's memory, which only grows. Its sizes, in pages of 64 KiB, are those that the runtime would choose itself. */
 const memory = new WebAssembly.Memory({ initial: 512, maximum: 32_768 })
 
 let runtimeStart: Promise<void> | undefined

@@ -123,7 +123,7 @@ const SNIPPETS: Readonly<Record<GrammarName, readonly string[]>> = {
 
 const isLong = process.env['TEST_LONG'] !== undefined
 
-/** How many texts are tried of each language. */
+/** Random texts per test and language. */
 const RUNS = isLong ? 400 : 40
 
 const SIZES: readonly ChunkSizes[] = [
@@ -155,7 +155,7 @@ function checkPieces(name: GrammarName, text: string, sizes: ChunkSizes): void {
   const pieces = cutCode(text, parserOf(name), sizes)
   if (pieces === undefined) return
   if (pieces === PARSER_FAILED) throw new Error(pieces)
-  const count = splitLines(text).length
+  const lineCount = splitLines(text).length
   expect(
     pieces
       .map((piece) => piece.content)
@@ -170,11 +170,11 @@ function checkPieces(name: GrammarName, text: string, sizes: ChunkSizes): void {
     expect(piece.startLine).toBeGreaterThanOrEqual(line)
     expect(piece.endLine).toBeGreaterThanOrEqual(piece.startLine)
     expect(piece.endLine).toBe(
-      Math.max((pieces[i + 1]?.startLine ?? count + 1) - 1, piece.startLine + lineEnds(piece.content)),
+      Math.max((pieces[i + 1]?.startLine ?? lineCount + 1) - 1, piece.startLine + lineEnds(piece.content)),
     )
     line = piece.endLine
   }
-  expect(line).toBe(count)
+  expect(line).toBe(lineCount)
   expect(pieces.some((piece) => piece.symbol !== undefined)).toBe(true)
   expect(cutCode(text, parserOf(name), sizes)).toEqual(pieces)
 }
@@ -184,21 +184,21 @@ function lineEnds(content: string): number {
 }
 
 describe.each(GRAMMAR_NAMES)('%s', (name) => {
-  test('pieces hold every character once, in order, within the cap', () => {
+  test('pieces hold all text except white space once, in order, within the size limit', () => {
     fc.assert(
       fc.property(snippetText(name), fc.constantFrom(...SIZES), (text, sizes) => checkPieces(name, text, sizes)),
       { numRuns: RUNS },
     )
   })
 
-  test('pieces of garbage meet the same rules', () => {
+  test('pieces of random characters meet the same rules', () => {
     fc.assert(
       fc.property(garbage(name), fc.constantFrom(...SIZES), (text, sizes) => checkPieces(name, text, sizes)),
       { numRuns: RUNS },
     )
   })
 
-  test('hostile input ends fast and does not break the parser for the next file', () => {
+  test('hostile input does not block the parser or break it for the next file', () => {
     const good = SNIPPETS[name].find((snippet) => cutCode(snippet, parserOf(name), { targetChars: 80, maxChars: 160 }))
     const before = good && cutCode(good, parserOf(name), { targetChars: 80, maxChars: 160 })
     const inputs = [

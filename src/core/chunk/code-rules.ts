@@ -1,13 +1,13 @@
 import type { Node } from 'web-tree-sitter'
 import type { GrammarName } from './languages.ts'
 
-/** A definition as a rule sees it. */
+/** What a rule reports about a definition in the code. */
 export interface Definition {
-  /** As written, except that `::` is `.` and white space is collapsed. */
+  /** The name as written, but with `.` for `::`, collapsed white space and no template arguments. */
   readonly name: string
   /** The node whose children can be members. Only containers have a body. */
   readonly body?: Node | undefined
-  /** Whether it has no body, so that overloads can stay with their definition. */
+  /** Whether the definition is a signature without a body. Overloads stay with the definition that follows them. */
   readonly isSignature?: boolean
 }
 
@@ -18,13 +18,13 @@ export type ReadDefinition = (node: Node, text: string) => Definition | undefine
 export interface CodeRules {
   readonly definitions: Readonly<Record<string, ReadDefinition>>
   /**
-   * Node types that wrap a definition. A wrapper counts as the only definition among its children; several definitions in it count
-   * separately.
+   * Node types that wrap a definition. A wrapper with one definition counts as that definition; several definitions in a wrapper
+   * count separately.
    */
   readonly wrappers: readonly string[]
   /** Node types whose children count as children of their parent: conditional compilation, `extern "C"`. */
   readonly groups: readonly string[]
-  /** As `groups`, for the longest block inside a statement longer than the target: module wrappers, `try … except`. */
+  /** Like `groups`, but only the longest block in a statement longer than the target: module wrappers, `try … except`. */
   readonly blocks: readonly string[]
   /** Node types that belong to the next definition: comments, attributes, decorators. */
   readonly leading: readonly string[]
@@ -201,7 +201,7 @@ export const CODE_RULES: Readonly<Record<GrammarName, CodeRules>> = {
   bash: BASH,
 }
 
-/** How many nodes a name may lie below its definition (`char *(*f(int))(void)`). A name below that is not found. */
+/** How many nodes a name may lie below its definition (`char *(*f(int))(void)`). A name that lies deeper is not found. */
 const MAX_NAME_STEPS = 16
 
 function namedDefinition(): ReadDefinition {
@@ -219,7 +219,7 @@ function container(): ReadDefinition {
   return (node, text) => createDefinition(node.childForFieldName('name'), text, node.childForFieldName('body'))
 }
 
-/** Only with a body: `struct Node;` and `mod parse;` announce a definition that is elsewhere. */
+/** Accepts only nodes with a body: `struct Node;` and `mod parse;` are defined elsewhere. */
 function withBody(read: ReadDefinition): ReadDefinition {
   return (node, text) => (node.childForFieldName('body') === null ? undefined : read(node, text))
 }
@@ -242,7 +242,7 @@ function assignedDefinition(target: string, value: string): ReadDefinition {
   }
 }
 
-/** `export default` of an unnamed value. */
+/** `export default` of a function expression or a class. The name is `default` if the value has none. */
 function readDefaultExport(node: Node, text: string): Definition | undefined {
   const value = node.childForFieldName('value') ?? node.childForFieldName('declaration')
   if (value === null || !(isFunctionOrClass(value) || value.type === 'class_declaration')) return undefined

@@ -164,7 +164,7 @@ export const double = (n: number) => add(n, n)`,
     ])
   })
 
-  test('take in a remainder too small to stand alone, from the side it is nearer to', () => {
+  test('include a remainder that is too small to stand alone and nearest to them', () => {
     const text =
       "import a from 'a'\n\nfunction f() {}\nf.x = 1\n\nfunction g() {}\n\nlet y = 2\nfunction h() {}\n\nexport default h\n"
     expect(cut('javascript', text)?.map((piece) => piece.content)).toEqual([
@@ -174,12 +174,12 @@ export const double = (n: number) => add(n, n)`,
     ])
   })
 
-  test('do not take in a remainder that would break the cap', () => {
+  test('do not include a remainder that would make them exceed the cap', () => {
     const text = "import a from 'a'\n\nfunction f() { return aaaaaaaaaaaaa }\n"
     expect(summary('javascript', text, { targetChars: 40, maxChars: 40 })).toEqual(['1-2 -', '3-3 f'])
   })
 
-  test('do not take a comment that is set apart or belongs to the code before it', () => {
+  test('do not include a comment that is set apart or belongs to the code before it', () => {
     const text = `// ${'License. '.repeat(12)}
 
 function a() {} // about a
@@ -194,7 +194,7 @@ function b() {}
     ])
   })
 
-  test('are none when nothing is defined', () => {
+  test('are not returned for a text that defines nothing', () => {
     for (const text of [
       '',
       ' \n',
@@ -210,7 +210,7 @@ function b() {}
     expect(cut('bash', 'echo "$(date)"\n')).toBeUndefined()
   })
 
-  test('keep the parts that a syntax error leaves intact', () => {
+  test('are still found before and after a syntax error', () => {
     const text = 'function a() {}\n\nlet = = ;;; )\n\nfunction b() {}\n'
     expect(summary('javascript', text, ROOMY)).toEqual(['1-4 a', '5-5 b'])
   })
@@ -496,29 +496,29 @@ end
 })
 
 describe('grammars', () => {
-  test('are found by extension, and missing when not prepared', async () => {
-    const none = await openGrammars({ load: () => Promise.reject(new Error('no bytes')) })
+  test('are found by extension, and only after they were prepared', async () => {
+    const unloadable = await openGrammars({ load: () => Promise.reject(new Error('no bytes')) })
     expect(grammars.cut('a/B.TSX', 'function f() {}', ROOMY)).toHaveLength(1)
     expect(grammars.cut('a/b.txt', 'function f() {}', ROOMY)).toBeUndefined()
-    expect(none.cut('a.js', 'function f() {}', ROOMY)).toBeUndefined()
-    await expect(none.prepare(['go'])).rejects.toThrow('no bytes')
+    expect(unloadable.cut('a.js', 'function f() {}', ROOMY)).toBeUndefined()
+    await expect(unloadable.prepare(['go'])).rejects.toThrow('no bytes')
   })
 
   test('are loaded once, and again after a failure', async () => {
-    const asked: string[] = []
-    const some = await openGrammars({
+    const requestedNames: string[] = []
+    const reloadable = await openGrammars({
       load: (name) => {
-        asked.push(name)
-        if (asked.length === 1) return Promise.reject(new Error('offline'))
+        requestedNames.push(name)
+        if (requestedNames.length === 1) return Promise.reject(new Error('offline'))
         return readFile(resolve(`tree-sitter-${name}/tree-sitter-${name}.wasm`))
       },
     })
-    await expect(some.prepare(['go', 'go'])).rejects.toThrow('offline')
-    await Promise.all([some.prepare(['go']), some.prepare(['go'])])
-    expect(asked).toEqual(['go', 'go'])
-    expect(some.cut('a.go', 'package p\nfunc f() {}\n', ROOMY)).toHaveLength(1)
-    some.close()
-    expect(some.parser('go')).toBeUndefined()
+    await expect(reloadable.prepare(['go', 'go'])).rejects.toThrow('offline')
+    await Promise.all([reloadable.prepare(['go']), reloadable.prepare(['go'])])
+    expect(requestedNames).toEqual(['go', 'go'])
+    expect(reloadable.cut('a.go', 'package p\nfunc f() {}\n', ROOMY)).toHaveLength(1)
+    reloadable.close()
+    expect(reloadable.parser('go')).toBeUndefined()
   })
 })
 
@@ -540,7 +540,7 @@ describe('a text that would keep the parser busy', () => {
     ['many conditions that each have an end', 'javascript', `${'if (a) b\n'.repeat(2_000)}function f() {}\n`],
     ['many keys', 'typescript', `interface A {\n${'  a?: b\n'.repeat(2_000)}}\n`],
     ['many constants', 'c', `${'#define A 1 /* for a: b */\n'.repeat(2_000)}int f() {}\n`],
-  ])('is not one with %s', (_, name, text) => {
+  ])('does not include a text with %s', (_, name, text) => {
     expect(cut(name, text)).toBeDefined()
   })
 })
@@ -551,7 +551,7 @@ test('the gap after a comment is scanned once for all definitions that follow', 
   expect(cut('javascript', text)?.length).toBe(17_001)
 })
 
-test('an error of the callback is not mistaken for a parser failure', () => {
+test('an error thrown by the callback is not mistaken for a parser failure', () => {
   const parser = grammars.parser('javascript')
   const fail = () => {
     throw new RangeError('ours')

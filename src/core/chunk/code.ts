@@ -47,8 +47,8 @@ const TINY_CHARS = 80
 /** The spans of a file, or `undefined` when it defines nothing. */
 function findSpans(root: Node, text: string, rules: CodeRules, sizes: ChunkSizes): Span[] | undefined {
   const finder = new DefinitionFinder(text, rules, sizes.targetChars)
-  const places = finder.find(root)
-  if (places.length === 0) return undefined
+  const definitions = finder.find(root)
+  if (definitions.length === 0) return undefined
   const spans: Span[] = []
   const add = (start: number, end: number, symbol: string | undefined, path: readonly string[]) => {
     if (start < end) spans.push({ start, end, symbol, path })
@@ -71,7 +71,7 @@ function findSpans(root: Node, text: string, rules: CodeRules, sizes: ChunkSizes
     add(at, to, undefined, path)
   }
 
-  addAll(places, 0, text.length, [])
+  addAll(definitions, 0, text.length, [])
   return spans
 }
 
@@ -84,8 +84,8 @@ class DefinitionFinder {
   readonly #groups: ReadonlySet<string>
   readonly #blocks: ReadonlySet<string>
   readonly #leading: ReadonlySet<string>
-  #places: DefinitionRange[] = []
-  /** The comments, attributes and decorators last seen without anything but white space between them. */
+  #ranges: DefinitionRange[] = []
+  /** The latest comments, attributes and decorators that only white space separates from each other. */
   #run: LeadingRun | undefined
   /** The gap after the last definition. */
   #tail: Gap | undefined
@@ -102,11 +102,11 @@ class DefinitionFinder {
 
   /** The definitions directly in `node`, in order, each with its comments, attributes and decorators. */
   find(node: Node): DefinitionRange[] {
-    this.#places = []
+    this.#ranges = []
     this.#run = undefined
     this.#tail = undefined
     this.#searchChildren(node, 0)
-    return joinOverloads(this.#places, this.#text, this.#targetChars)
+    return joinOverloads(this.#ranges, this.#text, this.#targetChars)
   }
 
   #searchChildren(node: Node, depth: number): void {
@@ -148,7 +148,7 @@ class DefinitionFinder {
     if (another !== undefined) {
       this.#searchBelow(cursor, depth + 1)
     } else if (definition !== undefined) {
-      this.#addPlace(definition)
+      this.#addRange(definition)
     } else if (this.#blocks.size > 0 && cursor.endIndex - cursor.startIndex > this.#targetChars) {
       const block = this.#longestBlock(cursor.currentNode)
       if (block !== undefined) this.#searchChildren(block, depth + 1)
@@ -187,7 +187,7 @@ class DefinitionFinder {
 
   #addLeading(start: number, nodeEnd: number): void {
     const end = trimmedEnd(this.#text, start, nodeEnd)
-    const last = this.#places.at(-1)
+    const last = this.#ranges.at(-1)
     if (isLastOnLine(this.#text, end)) {
       if (last !== undefined && this.#tail?.reaches(start) === true) {
         last.end = end
@@ -200,19 +200,19 @@ class DefinitionFinder {
     this.#run = { start: this.#startWithRun(start), after: this.#gapOfOneLine(end) }
   }
 
-  #addPlace({ start, end, ...definition }: DefinitionRange): void {
+  #addRange({ start, end, ...definition }: DefinitionRange): void {
     const first = this.#startWithRun(start)
     const last = trimmedEnd(this.#text, start, end)
     if (last === start) return
     const closing = /[ \t]*[;,]+/y
     closing.lastIndex = last
-    const place = {
+    const range = {
       ...definition,
       start: isFirstOnLine(this.#text, first) ? lineStart(this.#text, first) : first,
       end: closing.test(this.#text) ? closing.lastIndex : last,
     }
-    this.#places.push(place)
-    this.#tail = this.#gapOnLine(place.end)
+    this.#ranges.push(range)
+    this.#tail = this.#gapOnLine(range.end)
   }
 
   /** The start of the run if only white space, and no blank line, separates it from `offset`; else `offset`. */
@@ -258,15 +258,15 @@ class Gap {
 }
 
 /** Joins overloads with the signature or definition after them, as long as they are short together. */
-function joinOverloads(places: readonly DefinitionRange[], text: string, targetChars: number): DefinitionRange[] {
+function joinOverloads(ranges: readonly DefinitionRange[], text: string, targetChars: number): DefinitionRange[] {
   const joined: DefinitionRange[] = []
-  for (const place of places) {
+  for (const range of ranges) {
     const last = joined.at(-1)
-    const isOverload = last?.isSignature === true && last.name === place.name && place.end - last.start <= targetChars
-    if (isOverload && text.slice(last.end, place.start).trim() === '') {
-      joined[joined.length - 1] = { ...place, start: last.start }
+    const isOverload = last?.isSignature === true && last.name === range.name && range.end - last.start <= targetChars
+    if (isOverload && text.slice(last.end, range.start).trim() === '') {
+      joined[joined.length - 1] = { ...range, start: last.start }
     } else {
-      joined.push(place)
+      joined.push(range)
     }
   }
   return joined
@@ -354,7 +354,7 @@ function joinRemainders(spans: readonly Span[], text: string, lines: LineMap, { 
 /** Code that opens a construct and so belongs to the next span: a bracket, a label, `#if`. */
 const OPENING = /[([{:]$|^\s*#\s*(if|el)/
 
-/** Code on one line with both its neighbours that belongs to the previous one. */
+/** The end of code that belongs to the previous span when all three share a line. */
 const CLOSING = /[)\]};,]$/
 
 /** Whether `span` is nearer to `previous` than to `next`, counted in lines or, at equal distance, by its last line. */
@@ -437,7 +437,7 @@ function isLineEnd(text: string, at: number): boolean {
   return unit === 10 || (unit === 13 && text.charCodeAt(at + 1) !== 10)
 }
 
-/** White space as `trim` sees it. */
+/** Whether the character is white space by the rules of `trim`. */
 function isSpace(text: string, at: number): boolean {
   const unit = text.charCodeAt(at)
   return unit <= 32 ? unit === 32 || (unit >= 9 && unit <= 13) : unit >= 160 && text.charAt(at).trim() === ''

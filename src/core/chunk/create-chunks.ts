@@ -5,7 +5,7 @@ import { imageAssetPath } from './image.ts'
 import type { Piece } from './piece.ts'
 import { createSlug } from './slug.ts'
 
-/** Gives pieces their ids. The occurrence distinguishes equal texts of one file. */
+/** Turns pieces into chunks with ids. The occurrence number distinguishes chunks of one file that have the same text. */
 export function createChunks(file: Pick<FileMeta, 'path' | 'kind'>, pieces: readonly Piece[], sha256: Sha256): Chunk[] {
   const occurrences = new Map<string, number>()
   return pieces.map((piece, chunkIndex) => {
@@ -13,7 +13,7 @@ export function createChunks(file: Pick<FileMeta, 'path' | 'kind'>, pieces: read
     const occurrence = occurrences.get(contentHash) ?? 0
     occurrences.set(contentHash, occurrence + 1)
     const id = chunkId(file.path, contentHash, occurrence, sha256)
-    const place = {
+    const location = {
       path: file.path,
       kind: file.kind,
       startLine: piece.startLine,
@@ -25,8 +25,8 @@ export function createChunks(file: Pick<FileMeta, 'path' | 'kind'>, pieces: read
     return {
       id,
       shortId: id.slice(0, 12),
-      slug: createSlug(place),
-      ...place,
+      slug: createSlug(location),
+      ...location,
       chunkIndex,
       content: piece.content,
       contentHash,

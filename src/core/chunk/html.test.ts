@@ -79,11 +79,11 @@ describe('text', () => {
     ['<!-- <p>hidden</p> -->kept<!---->', 'kept'],
     ['<!doctype html><?xml version="1.0"?>kept', 'kept'],
     ['<title>Title</title><noscript>kept</noscript>', 'Title\nkept'],
-  ])('hidden in %j is left out', (html, expected) => {
+  ])('the hidden text in %j is left out', (html, expected) => {
     expect(contents(html)).toEqual([expected])
   })
 
-  test.each(['Prev', 'NEXT', 'show more', '1', '404'])('%j alone is a leftover of a pager', (noise) => {
+  test.each(['Prev', 'NEXT', 'show more', '1', '404'])('drops %j alone in a paragraph as pager text', (noise) => {
     expect(contents(`<p>a</p><p> ${noise} </p><p>b</p>`)).toEqual(['a\nb'])
     expect(contents(`<h1>${noise}</h1>`)).toEqual([noise])
     expect(contents(`<p>${noise}!</p>`)).toEqual([`${noise}!`])
@@ -95,7 +95,7 @@ describe('text', () => {
 })
 
 describe('tables', () => {
-  test('have a line for each row, their cells divided by a bar', () => {
+  test('have one line per row, with a bar between cells', () => {
     expect(contents('<table><tr><th>a</th><th>b</th></tr><tr><td>x<td>y</table>')).toEqual(['a | b\nx | y'])
   })
 
@@ -146,14 +146,14 @@ test.each([
   ['ampersands', '&'.repeat(200_000)],
   ['cells', '<td>'.repeat(200_000)],
   ['spaces', `<p>${' '.repeat(500_000)}x`],
-])('ends fast on hundreds of thousands of %s', (_, html) => {
+])('finishes quickly on hundreds of thousands of %s', (_, html) => {
   const ms = cpuMsOf(() => {
     for (const { content } of cut(html)) expect(content.length).toBeLessThanOrEqual(8000)
   })
   expect(ms).toBeLessThan(5000)
 })
 
-describe('nothing is lost', () => {
+describe('malformed or foreign markup', () => {
   test.each([
     ['after a style closed in SVG', '<svg><style/><text>in svg</text></svg><p>after</p>', 'in svg\nafter'],
     ['after a script closed in SVG', '<svg><script href="x"/></svg><p>after</p>', 'after'],
@@ -164,7 +164,7 @@ describe('nothing is lost', () => {
     ['in a comment without end', '<p>a</p><!-- b <p>c</p>', 'a\nb\nc'],
     ['in two comments without end', '<p>a</p><!--b<!--c\n<p>d</p>', 'a\nb\nc\n<p>d</p>'],
     ['in a tag without end', '<p>a</p><a href="b>c</a><p>d</p>', 'a\na href="b>c\nd'],
-  ])('%s', (_, text, expected) => {
+  ])('keeps the text %s', (_, text, expected) => {
     expect(contents(text)).toEqual([expected])
   })
 
@@ -175,12 +175,12 @@ describe('nothing is lost', () => {
     ])
   })
 
-  test('a script in HTML that ends SVG and a tag cut off by the end of the file are dropped', () => {
+  test('a script in HTML inside SVG is dropped, and so is a tag cut off by the end of the file', () => {
     expect(contents('<svg><p>a</p><script>if (a<b) "</p>"</script><p>b</p><img src="x')).toEqual(['a\nb'])
     expect(contents('<svg><foreignObject><script>a<b</script>c</foreignObject><style/>d</svg>')).toEqual(['c\nd'])
   })
 
-  test('parses unclosed comments and templates in linear time', () => {
+  test('is parsed in linear time when comments and templates are unclosed', () => {
     expect(contents('<!--'.repeat(200_000)).join('').length).toBeGreaterThan(700_000)
     expect(contents('<template>'.repeat(100_000)).join('').length).toBeGreaterThan(0)
   })

@@ -61,18 +61,18 @@ const PAGER_TEXT = /^(?:prev|next|show more|\d{1,3})$/i
 
 /** Reads tags as a stream. It builds no tree and keeps no stack, so nesting of any depth costs nothing. */
 function readRows(source: string): Row[] {
-  const whole = collectRows(source, 1)
-  if (whole.lostFrom === undefined) return whole.rows
-  const rest = source.slice(whole.lostFrom)
-  const firstLine = whole.lineAt(whole.lostFrom)
-  const again = collectRows(rest, firstLine)
-  if (again.lostFrom === undefined) return [...whole.rows, ...again.rows]
-  // A third reading could lose its end again, and so on, so the rest stays as written.
-  const restLine = again.lineAt(again.lostFrom)
-  const plain = splitLines(rest.slice(again.lostFrom)).map((line, i) => {
+  const firstPass = collectRows(source, 1)
+  if (firstPass.droppedRestFrom === undefined) return firstPass.rows
+  const rest = source.slice(firstPass.droppedRestFrom)
+  const firstLine = firstPass.lineAt(firstPass.droppedRestFrom)
+  const secondPass = collectRows(rest, firstLine)
+  if (secondPass.droppedRestFrom === undefined) return [...firstPass.rows, ...secondPass.rows]
+  // A third pass could also end in an unclosed element, and so on, so the rest is kept as plain lines.
+  const restLine = secondPass.lineAt(secondPass.droppedRestFrom)
+  const plainRows = splitLines(rest.slice(secondPass.droppedRestFrom)).map((line, i) => {
     return { text: line.trim(), startLine: restLine + i, endLine: restLine + i, level: 0 }
   })
-  return [...whole.rows, ...again.rows, ...plain.filter((row) => row.text !== '')]
+  return [...firstPass.rows, ...secondPass.rows, ...plainRows.filter((row) => row.text !== '')]
 }
 
 function collectRows(source: string, firstLine: number): RowCollector {
@@ -96,13 +96,13 @@ class RowCollector implements TokenizerCallbacks {
   #level = 0
   /** Open elements whose text is dropped. */
   #dropped = 0
-  /** Where the content of the outermost of them starts. */
+  /** Where the content of the outermost dropped element starts. */
   #droppedFrom = 0
-  /** Where a comment starts that has no end. */
+  /** Where an unclosed comment starts. */
   #commentFrom: number | undefined
-  /** Where a tag starts that has no end yet. */
+  /** Where the tag starts that is still open. */
   #tagFrom: number | undefined
-  /** Open `<svg>` and `<math>` elements, less the `<foreignObject>` in them. */
+  /** Number of open `<svg>` and `<math>` elements minus the open `<foreignObject>` elements in them. */
   #foreign = 0
   /** Number of open `<foreignObject>` elements; their content is parsed as HTML again. */
   #islands = 0
@@ -120,8 +120,8 @@ class RowCollector implements TokenizerCallbacks {
     this.#firstLine = firstLine
   }
 
-  /** Offset of an unclosed element that drops all the rest, or `undefined`. A tag that the end of the file cuts off loses nothing. */
-  get lostFrom(): number | undefined {
+  /** Where an unclosed element, comment or tag begins to drop the rest, or `undefined`. A tag cut off by the file end does not count. */
+  get droppedRestFrom(): number | undefined {
     if (this.#dropped > 0) return this.#droppedFrom
     if (this.#commentFrom !== undefined) return this.#commentFrom
     return this.#tagFrom !== undefined && this.#source.includes('>', this.#tagFrom) ? this.#tagFrom : undefined
@@ -131,7 +131,7 @@ class RowCollector implements TokenizerCallbacks {
     return this.#lines.lineAt(offset) + this.#firstLine - 1
   }
 
-  /** Called by the tokenizer: only in HTML does the text of a script continue to its end tag. */
+  /** Called by the tokenizer, which reads the text of a script up to its end tag only in HTML. */
   isInForeignContext(): boolean {
     return this.#foreign > 0
   }
@@ -143,7 +143,7 @@ class RowCollector implements TokenizerCallbacks {
     this.#openForeign(name)
     if (DROPPED_TAGS.has(name)) this.#dropped++
     if (name === 'td' || name === 'th') this.#cells++
-    if (this.#stays(name)) return
+    if (this.#keepsLineOpen(name)) return
     this.endRow()
     if (name === 'pre') this.#preformatted++
     const heading = /^h([1-6])$/.exec(name)
@@ -189,7 +189,7 @@ class RowCollector implements TokenizerCallbacks {
   #close(name: string): void {
     this.#closeForeign(name)
     if (DROPPED_TAGS.has(name) && this.#dropped > 0) this.#dropped--
-    if (this.#stays(name)) return
+    if (this.#keepsLineOpen(name)) return
     this.endRow()
     if (name === 'pre' && this.#preformatted > 0) this.#preformatted--
     if (/^h[1-6]$/.test(name)) this.#level = 0
@@ -253,7 +253,7 @@ class RowCollector implements TokenizerCallbacks {
   }
 
   /** Whether a tag leaves the line open: inline elements, cells of a row, a line break inside a heading. */
-  #stays(name: string): boolean {
+  #keepsLineOpen(name: string): boolean {
     if (name === 'br' && this.#level > 0) this.#parts.push(' ')
     return INLINE_ELEMENTS.has(name) || name === 'td' || name === 'th' || (name === 'br' && this.#level > 0)
   }

@@ -14,6 +14,6 @@ test.each([
   ['/a/./b//c.png', 'images/a/b/c.png'],
   ['a\\..\\b.png', 'images/a/b.png'],
   ['a/...png', 'images/a/...png'],
-])('the bytes of %j are kept at %j, never outside', (path, expected) => {
+])('the bytes of the image %j are kept at %j', (path, expected) => {
   expect(imageAssetPath(path)).toBe(expected)
 })

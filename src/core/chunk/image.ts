@@ -1,7 +1,7 @@
 import { baseName } from '../text/path.ts'
 import type { Piece } from './piece.ts'
 
-/** An image is never decoded: its one piece makes its name and path findable. */
+/** Returns one piece with the name and path of an image, so that a search can find it. The image is never decoded. */
 export function cutImage(path: string): Piece[] {
   return [{ startLine: 1, endLine: 1, content: `Image: ${baseName(path)}\nSource: ${path}` }]
 }

@@ -32,7 +32,7 @@ describe('an object', () => {
     ])
   })
 
-  test('counts the line of the key, also when the value starts on another', () => {
+  test('includes the line of a key whose value starts on another line', () => {
     expect(summary('{\n"a"\n:\n[\n1\n]\n}')).toEqual(['$.a 2-6 [1]'])
   })
 
@@ -60,7 +60,7 @@ describe('an object', () => {
     expect(summary('{"a":1,"b":2,"a":3}')).toEqual(['$.a 1-1 1', '$.a 1-1 3', '$.b 1-1 2'])
   })
 
-  test('keeps a key in the content that is too long for an address', () => {
+  test('keeps a key that is too long for an address in the content', () => {
     const key = 'k'.repeat(300)
     expect(cut(`{"${key}":1}`)).toEqual([
       {
@@ -167,11 +167,11 @@ test.each([
   '{"a" 1}',
   '[1 2]',
   '\ufeff{}',
-])('%j is not JSON', (text) => {
+])('returns no pieces for %j, which is not JSON', (text) => {
   expect(cut(text)).toBeUndefined()
 })
 
-test('ends fast on brackets nested 100,000 deep, and on many keys', () => {
+test('finishes quickly on brackets nested 100,000 deep, and on many keys', () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
   const keys = JSON.stringify(Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`k${i}`, i])))
   const ms = cpuMsOf(() => {

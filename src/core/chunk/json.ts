@@ -16,7 +16,7 @@ import { type ChunkSizes, MAX_HEADING_CHARS, type Piece } from './piece.ts'
 /** Number of array elements in one piece, unless they exceed the cap. */
 const ELEMENTS_PER_PIECE = 50
 
-/** Deeper oversized values are cut as text, because every level reads the value once more. */
+/** Oversized values nested deeper than this are cut as text, because every level reads the value once more. */
 const MAX_DEPTH = 16
 
 /**
@@ -59,52 +59,52 @@ class JsonCutter {
   }
 
   cut(root: Span): Piece[] {
-    const place = { address: '$', keys: [], depth: 0 }
-    if (this.#text[root.start] === '{') this.#cutKeys(root, place)
-    else if (this.#text[root.start] === '[') this.#cutArray(root, place)
-    else this.#cutValue(root, root, place, compactLength(this.#text, root))
-    if (this.#pieces.length === 0) this.#push(root, compactJson(this.#text, root), place)
+    const path = { address: '$', keys: [], depth: 0 }
+    if (this.#text[root.start] === '{') this.#cutKeys(root, path)
+    else if (this.#text[root.start] === '[') this.#cutArray(root, path)
+    else this.#cutValue(root, root, path, compactLength(this.#text, root))
+    if (this.#pieces.length === 0) this.#push(root, compactJson(this.#text, root), path)
     return this.#pieces
   }
 
   /** The members of the outermost object, one piece or more each. */
-  #cutKeys(object: Span, place: JsonPath): void {
+  #cutKeys(object: Span, path: JsonPath): void {
     const members = [...scanMembers(this.#text, object.start)].sort((a, b) => compareUtf8(a.key, b.key))
-    for (const member of members) this.#cutMember(member, place, compactLength(this.#text, member.value))
+    for (const member of members) this.#cutMember(member, path, compactLength(this.#text, member.value))
   }
 
   /** The value of one member; its key is in the address. A key that is too long for the address stays with the value. */
-  #cutMember(member: Member, place: JsonPath, length: number): void {
-    const inside = appendKey(place, member.key)
+  #cutMember(member: Member, path: JsonPath, length: number): void {
+    const childPath = appendKey(path, member.key)
     if (member.key.length <= MAX_HEADING_CHARS) {
-      this.#cutValue(member, member.value, inside, length)
+      this.#cutValue(member, member.value, childPath, length)
       return
     }
     const content = `{${compactJson(this.#text, member)}}`
-    if (content.length <= this.#sizes.maxChars) this.#push(member, content, inside)
-    else this.#pushSlices(member, content, inside)
+    if (content.length <= this.#sizes.maxChars) this.#push(member, content, childPath)
+    else this.#pushSlices(member, content, childPath)
   }
 
   /**
-   * Cuts one value: whole if it fits, else along its structure, else in slices. `at` is the range for the line numbers, `length` that of
-   * the value without white space. The caller measures it once, because each measurement of a large value costs a pass.
+   * Cuts one value: whole if it fits, else along its structure, else in slices. `at` is the range for the line numbers. `length` is the
+   * length of the value without white space; the caller measures it once, because each measurement reads the whole value.
    */
-  #cutValue(at: Span, value: Span, place: JsonPath, length: number): void {
+  #cutValue(at: Span, value: Span, path: JsonPath, length: number): void {
     const opener = this.#text[value.start]
-    if (length <= this.#sizes.maxChars) this.#push(at, compactJson(this.#text, value), place)
-    else if (opener === '{' && place.depth < MAX_DEPTH) this.#cutObject(value, place)
-    else if (opener === '[' && place.depth < MAX_DEPTH) this.#cutArray(value, place)
-    else this.#pushSlices(at, compactJson(this.#text, value), place)
+    if (length <= this.#sizes.maxChars) this.#push(at, compactJson(this.#text, value), path)
+    else if (opener === '{' && path.depth < MAX_DEPTH) this.#cutObject(value, path)
+    else if (opener === '[' && path.depth < MAX_DEPTH) this.#cutArray(value, path)
+    else this.#pushSlices(at, compactJson(this.#text, value), path)
   }
 
-  #pushSlices(at: Span, content: string, place: JsonPath): void {
+  #pushSlices(at: Span, content: string, path: JsonPath): void {
     sliceText(content, this.#sizes.maxChars).forEach((slice, i) => {
-      this.#push(at, slice, { ...place, address: `${place.address}#${i + 1}` })
+      this.#push(at, slice, { ...path, address: `${path.address}#${i + 1}` })
     })
   }
 
   /** Cuts an object larger than the cap: neighbouring members together up to the target, a large one by itself. */
-  #cutObject(object: Span, place: JsonPath): void {
+  #cutObject(object: Span, path: JsonPath): void {
     let group: Member[] = []
     let size = 2
     let part = 0
@@ -113,9 +113,9 @@ class JsonCutter {
       const last = group.at(-1)
       if (first === undefined || last === undefined) return
       part++
-      const address = group.length === 1 ? appendKey(place, first.key).address : `${place.address}#${part}`
+      const address = group.length === 1 ? appendKey(path, first.key).address : `${path.address}#${part}`
       const content = `{${group.map((member) => compactJson(this.#text, member)).join(',')}}`
-      this.#push({ start: first.start, end: last.end }, content, { ...place, address })
+      this.#push({ start: first.start, end: last.end }, content, { ...path, address })
       group = []
       size = 2
     }
@@ -124,7 +124,7 @@ class JsonCutter {
       const length = compactLength(this.#text, { start: member.start, end: member.value.start }) + valueLength
       if (length + 2 > this.#sizes.maxChars) {
         flush()
-        this.#cutMember(member, place, valueLength)
+        this.#cutMember(member, path, valueLength)
         continue
       }
       if (size + length > this.#sizes.maxChars || size >= this.#sizes.targetChars) flush()
@@ -134,11 +134,11 @@ class JsonCutter {
     flush()
   }
 
-  #cutArray(array: Span, place: JsonPath): void {
+  #cutArray(array: Span, path: JsonPath): void {
     let range: Element[] = []
     let start = 0
     const flush = () => {
-      this.#cutRange(range, start, place)
+      this.#cutRange(range, start, path)
       start += range.length
       range = []
     }
@@ -150,7 +150,7 @@ class JsonCutter {
   }
 
   /** Writes neighbouring elements as an array of their own, halved until it fits. */
-  #cutRange(range: readonly Element[], start: number, place: JsonPath): void {
+  #cutRange(range: readonly Element[], start: number, path: JsonPath): void {
     const [first] = range
     const last = range.at(-1)
     if (first === undefined || last === undefined) return
@@ -158,35 +158,35 @@ class JsonCutter {
     if (length <= this.#sizes.maxChars) {
       const content = `[${range.map((element) => compactJson(this.#text, element)).join(',')}]`
       this.#push({ start: first.start, end: last.end }, content, {
-        ...place,
-        address: `${place.address}[${start}:${start + range.length}]`,
+        ...path,
+        address: `${path.address}[${start}:${start + range.length}]`,
       })
     } else if (range.length > 1) {
       const half = Math.ceil(range.length / 2)
-      this.#cutRange(range.slice(0, half), start, place)
-      this.#cutRange(range.slice(half), start + half, place)
+      this.#cutRange(range.slice(0, half), start, path)
+      this.#cutRange(range.slice(half), start + half, path)
     } else {
-      const inside = { ...place, address: `${place.address}[${start}]`, depth: place.depth + 1 }
-      this.#cutValue(first, first, inside, first.length)
+      const childPath = { ...path, address: `${path.address}[${start}]`, depth: path.depth + 1 }
+      this.#cutValue(first, first, childPath, first.length)
     }
   }
 
-  #push(at: Span, content: string, place: JsonPath): void {
-    const symbol = place.keys.at(-1)
+  #push(at: Span, content: string, path: JsonPath): void {
+    const symbol = path.keys.at(-1)
     this.#pieces.push({
       startLine: this.#lines.lineAt(at.start),
       endLine: this.#lines.lineAt(Math.max(at.start, at.end - 1)),
       content,
-      headingPath: place.keys,
-      address: place.address,
+      headingPath: path.keys,
+      address: path.address,
       ...(symbol === undefined ? {} : { symbol }),
     })
   }
 }
 
 /** `$.key`, or `$["a.b"]` where a plain key would be ambiguous. */
-function appendKey(place: JsonPath, fullKey: string): JsonPath {
+function appendKey(path: JsonPath, fullKey: string): JsonPath {
   const key = clipText(fullKey, MAX_HEADING_CHARS)
   const step = /^[^\s."'[\]#\\\p{Cc}]+$/u.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
-  return { address: place.address + step, keys: [...place.keys, key], depth: place.depth + 1 }
+  return { address: path.address + step, keys: [...path.keys, key], depth: path.depth + 1 }
 }

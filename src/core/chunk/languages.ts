@@ -46,7 +46,7 @@ export const CODE_LANGUAGES: ReadonlyMap<string, CodeLanguage> = new Map(
   ),
 )
 
-/** The language of a path's extension, in either case, or `undefined` when no grammar exists for it. */
+/** The language of a path by its extension, in upper or lower case, or `undefined` when no grammar exists for it. */
 export function codeLanguageOf(path: string): CodeLanguage | undefined {
   return CODE_LANGUAGES.get(extensionOf(path))
 }

@@ -60,7 +60,7 @@ describe('headings', () => {
     expect(cut(line)[0]?.headingPath).toEqual([text])
   })
 
-  test('are kept to 200 characters in the path, whole in the content', () => {
+  test('are clipped to 200 characters in the heading path and kept whole in the content', () => {
     const title = 'x'.repeat(300)
     expect(cut(`# ${title}`)).toEqual([
       { startLine: 1, endLine: 1, content: `# ${title}`, headingPath: ['x'.repeat(200)] },
@@ -124,7 +124,7 @@ describe('a section longer than the cap', () => {
     ])
   })
 
-  test('keeps blocks whole that fit: a list, a table, a fence', () => {
+  test('keeps a list, a table or a fence whole if it fits', () => {
     const blocks = ['- a\n\n  b\n- c', '| a | b |\n|---|---|\n| 1 | 2 |', '```\n\ncode\n\n```']
     expect(contents(blocks.map((block) => `${block}\n\n${'y'.repeat(60)}`).join('\n\n'))).toEqual([
       ...blocks.flatMap((block) => [block, 'y'.repeat(60)]),
@@ -205,7 +205,7 @@ describe('a fence longer than the cap', () => {
     ])
   })
 
-  test('under an empty list item takes the item along', () => {
+  test('a fence under an empty list item keeps the item in its first part', () => {
     const parts = contents(`-\n  \`\`\`js\n${indented('  ')}\n  \`\`\`\n`)
     expect(parts[0]).toBe('-\n  ```js\n  one();\n  two();\n  three();\n  four();\n  five();\n  ```')
     expect(parts[1]).toBe('```js\n  six();\n  seven();\n  eight();\n  nine();\n```')
@@ -222,7 +222,7 @@ describe('a fence longer than the cap', () => {
     ])
   })
 
-  test('blank lines alone make no part', () => {
+  test('blank lines alone do not become a part', () => {
     expect(contents(`\`\`\`\n${'x'.repeat(50)}\n\n\n\n${'y'.repeat(50)}\n\`\`\``)).toEqual([
       `\`\`\`\n${'x'.repeat(50)}\n\`\`\``,
       `\`\`\`\n${'y'.repeat(50)}\n\`\`\``,
@@ -246,7 +246,7 @@ describe('a table longer than the cap', () => {
     ])
   })
 
-  test('may do without outer pipes', () => {
+  test('is split the same way without outer pipes', () => {
     const parts = contents(`a | b\n--|--\n${rows.map((row) => row.slice(2, -2)).join('\n')}\n${'x'.repeat(30)} | 4`)
     expect(parts.map((part) => part.split('\n').slice(0, 2))).toEqual(parts.map(() => ['a | b', '--|--']))
     expect(parts).toHaveLength(2)
@@ -276,7 +276,7 @@ test.each([
   ['pipes', `${'|'.repeat(20_000)}\n${'|-'.repeat(20_000)}|`],
   ['comments', '<!--'.repeat(20_000)],
   ['underlines', 'a\n='.repeat(20_000)],
-])('ends fast on thousands of %s', (_, text) => {
+])('finishes quickly on thousands of %s', (_, text) => {
   const ms = cpuMsOf(() => {
     for (const { content } of cut(text)) expect(content.length).toBeLessThanOrEqual(8000)
   })

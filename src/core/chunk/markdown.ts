@@ -6,30 +6,30 @@ import { type ChunkSizes, MAX_HEADING_CHARS, type Piece } from './piece.ts'
 import { cutLines, type LineSlicer } from './text.ts'
 
 /** Cuts Markdown by {@link cutSections}, with overlap between the pieces of a section if the sizes ask for it. */
-export function cutMarkdown(lines: readonly string[], sizes: ChunkSizes, mostPieces?: number): Piece[] {
+export function cutMarkdown(lines: readonly string[], sizes: ChunkSizes, maxPieces?: number): Piece[] {
   const { overlapChars = 0 } = sizes
-  if (overlapChars === 0) return cutSections(lines, sizes, mostPieces)
-  const opens = new Set<number>()
-  const solid = new AtomicLines()
-  solid.add(0, frontMatterEnd(lines))
-  const pieces = cutSections(lines, sizes, mostPieces, (block, piece) => {
-    if (opensSection(block)) opens.add(piece)
-    solid.addBlock(block)
+  if (overlapChars === 0) return cutSections(lines, sizes, maxPieces)
+  const sectionStarts = new Set<number>()
+  const atomicLines = new AtomicLines()
+  atomicLines.add(0, frontMatterEnd(lines))
+  const pieces = cutSections(lines, sizes, maxPieces, (block, piece) => {
+    if (opensSection(block)) sectionStarts.add(piece)
+    atomicLines.addBlock(block)
   })
-  return overlapPieces(lines, pieces, { sizes, sectionStarts: opens, atomicLines: solid })
+  return overlapPieces(lines, pieces, { sizes, sectionStarts, atomicLines })
 }
 
 /**
  * Cuts Markdown at its headings. A section that fits the cap stays whole; a longer one is cut between blocks near the target. A block that
  * fits is never split; a larger fence or table is split at line ends, with its opening and closing lines or its header rows repeated. After
- * `mostPieces` the rest of the file is not read.
+ * `maxPieces` the rest of the file is not read.
  */
 function cutSections(
   lines: readonly string[],
   sizes: ChunkSizes,
-  mostPieces: number = Number.POSITIVE_INFINITY,
+  maxPieces: number = Number.POSITIVE_INFINITY,
   /** Called for every block; for a block that opens a section, `piece` is the index of the section's first piece. */
-  see: (block: Block, piece: number) => void = () => {},
+  onBlock: (block: Block, piece: number) => void = () => {},
 ): Piece[] {
   const pieces: Piece[] = []
   const ancestry: Block[] = []
@@ -44,18 +44,18 @@ function cutSections(
     pieces.push({ ...piece, headingPath })
   })
 
-  const body = frontMatterEnd(lines)
-  if (body > 0) section.add(plainBlock(0, body))
-  for (const block of parseBlocks(lines, body)) {
+  const bodyStart = frontMatterEnd(lines)
+  if (bodyStart > 0) section.add(plainBlock(0, bodyStart))
+  for (const block of parseBlocks(lines, bodyStart)) {
     if (opensSection(block)) {
       section.close()
       while ((ancestry.at(-1)?.level ?? 0) >= block.level) ancestry.pop()
       ancestry.push(block)
       headingPath = ancestry.map((heading) => clipText(heading.text, MAX_HEADING_CHARS))
     }
-    see(block, pieces.length)
+    onBlock(block, pieces.length)
     section.add(block)
-    if (pieces.length >= mostPieces) return pieces
+    if (pieces.length >= maxPieces) return pieces
   }
   section.close()
   extendLast(lines.length)
@@ -87,7 +87,7 @@ class SectionCutter {
   readonly #emit: (piece: Piece) => void
   /** The section so far, as long as it fits the cap. */
   #blocks: Block[] = []
-  /** Its length with every line end and blank line. */
+  /** Length of `#blocks` with every line end and blank line. */
   #size = 0
   /** The last groups of a section that does not fit. */
   #groups: Group[] = []
@@ -110,7 +110,7 @@ class SectionCutter {
     for (const waiting of this.#blocks) this.#addToGroups(waiting)
     this.#blocks = []
     this.#addToGroups(block)
-    // Only the last two can still change: a short tail is joined on.
+    // Only the last two groups can still change: `close` joins a short tail to the group before it.
     for (const group of this.#groups.splice(0, this.#groups.length - 2)) this.#emitGroup(group)
   }
 
@@ -173,12 +173,12 @@ class SectionCutter {
 }
 
 function splitBlock(lines: readonly string[], block: Block, sizes: ChunkSizes, slice: LineSlicer): Piece[] {
-  const only = block.leaves[0] ?? block
+  const leaf = block.leaves[0] ?? block
   const framed =
-    only.type === 'fence'
-      ? splitFence(lines, only, sizes)
-      : only.type === 'table'
-        ? splitTable(lines, only, sizes)
+    leaf.type === 'fence'
+      ? splitFence(lines, leaf, sizes)
+      : leaf.type === 'table'
+        ? splitTable(lines, leaf, sizes)
         : undefined
   return framed ?? cutLines(lines.slice(block.start, block.end), sizes, block.start + 1, slice)
 }
@@ -195,7 +195,7 @@ function splitFence(lines: readonly string[], block: Block, sizes: ChunkSizes): 
     bodyEnd: closing === undefined ? last + 1 : last,
     head: prefix + opening.slice(marker),
     firstFoot: `\n${prefix}${closer}`,
-    // Indentation of a list is dropped with the list: four spaces would no longer close the fence.
+    // The indentation is dropped with the list item: without the item, a line indented by four spaces does not close a fence.
     foot: `\n${isBlank(prefix) ? '' : prefix}${closer}`,
   })
 }
@@ -234,9 +234,9 @@ function splitFramed(
   const rest = lines.slice(block.close, block.end).join('\n').trimEnd()
   const tail = rest === '' ? '' : `\n${rest}`
   const longestFoot = Math.max(firstFoot.length, foot.length) + tail.length
-  const room = sizes.maxChars - Math.max(firstHead.length, head.length) - longestFoot - 1
-  if (room < sizes.maxChars / 2) return undefined
-  const target = Math.min(room, sizes.targetChars)
+  const maxBodyChars = sizes.maxChars - Math.max(firstHead.length, head.length) - longestFoot - 1
+  if (maxBodyChars < sizes.maxChars / 2) return undefined
+  const target = Math.min(maxBodyChars, sizes.targetChars)
   const pieces: Piece[] = []
   let part: string[] = []
   let size = 0
@@ -252,9 +252,9 @@ function splitFramed(
   }
   for (let i = bodyStart; i < bodyEnd; i++) {
     const line = lines[i] ?? ''
-    for (const slice of line === '' ? [''] : sliceText(line, room)) {
+    for (const slice of line === '' ? [''] : sliceText(line, maxBodyChars)) {
       // A blank line never opens a part: it ends the previous one, where it is trimmed.
-      if (part.length > 0 && !isBlank(slice) && (size >= target || size + slice.length > room)) {
+      if (part.length > 0 && !isBlank(slice) && (size >= target || size + slice.length > maxBodyChars)) {
         emit(lastLine)
         startLine = i + 1
       }
@@ -296,7 +296,7 @@ function frontMatterEnd(lines: readonly string[]): number {
   return 0
 }
 
-/** A key or a table, which distinguishes front matter from text after a thematic break; only comments may precede it. */
+/** The first entry, a key or a table, distinguishes front matter from text after a thematic break; only comments may precede it. */
 const ENTRY = /^(?:(?:"[^"]*"|'[^']*'|[\p{L}\p{N}_.-]+)\s*[:=]|\[)/u
 
 /** Lines that may follow a blank line in front matter besides keys: a list item, an indented line, a comment, a closing bracket. */

@@ -14,8 +14,8 @@ function chunk(markdown: string, sizes: ChunkSizes = SMALL): Chunk[] {
   return chunkPage({ markdown }, 'page', { sizes })
 }
 
-/** Splits a chunk into the text that it repeats from the previous chunk and its own text, by the lines that both claim. */
-function partChunk(lines: readonly string[], { startLine, endLine, content }: Chunk, before: Chunk | undefined) {
+/** Splits a chunk into the text repeated from the previous chunk and its own text, by the line ranges of both chunks. */
+function splitRepeated(lines: readonly string[], { startLine, endLine, content }: Chunk, before: Chunk | undefined) {
   const first = Math.max(startLine, (before?.endLine ?? 0) + 1)
   const own = lines
     .slice(first - 1, endLine)
@@ -28,7 +28,7 @@ function partChunk(lines: readonly string[], { startLine, endLine, content }: Ch
 const withoutSpace = (text: string) => text.replace(/\s+/g, '')
 
 let words = 0
-/** Sentences of words that occur once. */
+/** Sentences of words that occur only once. */
 const sentence = fc.integer({ min: 1, max: 9 }).map((count) => {
   return `${Array.from({ length: count }, () => `w${words++}`).join(' ')}. `
 })
@@ -56,7 +56,7 @@ describe('chunks that overlap', () => {
         const lines = splitLines(markdown)
         const chunks = chunk(markdown)
         expect(chunk(markdown)).toEqual(chunks)
-        const parts = chunks.map((one, i) => partChunk(lines, one, chunks[i - 1]))
+        const parts = chunks.map((one, i) => splitRepeated(lines, one, chunks[i - 1]))
         expect(withoutSpace(parts.map(({ own }) => own).join(''))).toBe(withoutSpace(markdown))
         for (const [i, one] of chunks.entries()) {
           const { repeated = '' } = parts[i] ?? {}
@@ -79,7 +79,7 @@ describe('chunks that overlap', () => {
         const markdown = paragraphs.join('\n\n')
         const lines = splitLines(markdown)
         const chunks = chunk(markdown)
-        const parts = chunks.map((one, i) => partChunk(lines, one, chunks[i - 1]))
+        const parts = chunks.map((one, i) => splitRepeated(lines, one, chunks[i - 1]))
         for (const [i, one] of chunks.entries()) {
           const { repeated = '' } = parts[i] ?? {}
           const { own = '' } = parts[i - 1] ?? {}
@@ -181,8 +181,8 @@ describe('a chunk', () => {
   })
 })
 
-describe('the profile for models', () => {
-  test('has windows of 512 tokens that share up to 77 with the one before', () => {
+describe('the profile `tokens`', () => {
+  test('has windows of up to 512 tokens that repeat up to 77 tokens of the previous window', () => {
     const markdown = Array.from(
       { length: 200 },
       (_, i) => `Sentence ${i} is about the lamp. It has a second one.`,
@@ -192,13 +192,13 @@ describe('the profile for models', () => {
     for (const [i, one] of chunks.entries()) {
       expect(one.tokenEstimate).toBeLessThanOrEqual(512)
       if (i < chunks.length - 1) expect(one.tokenEstimate).toBeGreaterThan(400)
-      const { repeated } = partChunk(lines, one, chunks[i - 1])
+      const { repeated } = splitRepeated(lines, one, chunks[i - 1])
       if (i > 0) expect(repeated.length / 4).toBeGreaterThan(60)
       expect(repeated.length / 4).toBeLessThanOrEqual(77)
     }
   })
 
-  test('cuts text files likewise, and JSON without overlap', () => {
+  test('cuts text files with overlap and JSON without', () => {
     const text = Array.from({ length: 200 }, (_, i) => `line ${i} of a log`).join('\n')
     const json = JSON.stringify(Array.from({ length: 400 }, (_, i) => `line ${i} of a log`))
     const cut = (path: string, content: string) =>

@@ -6,30 +6,30 @@ import type { ChunkSizes, Piece } from './piece.ts'
 /** Characters between the repeated text and the own text of a piece: a blank line. */
 const SEPARATOR_CHARS = 2
 
-/** The sizes of the new text in each piece, which leave room for the overlap. */
+/** The sizes of the new text in each piece, which leaves room for the overlap. */
 export function reserveOverlap(sizes: ChunkSizes): ChunkSizes {
   const { targetChars, maxChars, overlapChars = 0 } = sizes
   if (overlapChars === 0) return sizes
-  const most = maxChars - overlapChars - SEPARATOR_CHARS
-  return { targetChars: Math.min(targetChars, most), maxChars: most }
+  const maxOwnChars = maxChars - overlapChars - SEPARATOR_CHARS
+  return { targetChars: Math.min(targetChars, maxOwnChars), maxChars: maxOwnChars }
 }
 
 /** Lines that are repeated together or not at all. */
 export class AtomicLines {
   readonly #starts = new Map<number, number>()
 
-  /** Notes the headings, fences and tables of a block. */
+  /** Records the headings, fences and tables of a block. */
   addBlock({ type, open, close, leaves }: Block): void {
     if (type !== 'other') this.add(open, close)
     for (const leaf of leaves) this.addBlock(leaf)
   }
 
-  /** Notes the lines `[start, end)`, from 0. */
+  /** Records the lines `[start, end)`, from 0, as one block. */
   add(start: number, end: number): void {
     for (let line = start; line < end; line++) this.#starts.set(line, start)
   }
 
-  /** The first line of the block that a line, from 0, belongs to; undefined for a line of its own. */
+  /** The first line of the block that a line, from 0, belongs to; undefined for a line in no recorded block. */
   startOf(line: number): number | undefined {
     return this.#starts.get(line)
   }
@@ -52,10 +52,10 @@ export function overlapPieces(lines: readonly string[], pieces: readonly Piece[]
   return pieces.map((piece, i) => {
     const before = pieces[i - 1]
     if (before === undefined || sectionStarts?.has(i) === true) return piece
-    const room = { overlap: sizes.overlapChars ?? 0, total: sizes.maxChars - piece.content.length }
+    const budget = { overlap: sizes.overlapChars ?? 0, total: sizes.maxChars - piece.content.length }
     const isSlice = before.endLine === piece.startLine
-    if (piece.frame === undefined) return (isSlice ? repeatSlice : repeatLines)(lines, before, piece, room, atomicLines)
-    return isSlice ? piece : repeatRows(lines, before, piece, piece.frame, room)
+    if (piece.frame !== undefined) return isSlice ? piece : repeatRows(lines, before, piece, piece.frame, budget)
+    return (isSlice ? repeatSlice : repeatLines)(lines, before, piece, budget, atomicLines)
   })
 }
 
@@ -67,13 +67,13 @@ interface OverlapBudget {
 }
 
 /** Repeats the text before a slice of a long line. A slice inside a fence or table has no column and repeats nothing. */
-function repeatSlice(lines: readonly string[], before: Piece, piece: Piece, room: OverlapBudget): Piece {
+function repeatSlice(lines: readonly string[], before: Piece, piece: Piece, budget: OverlapBudget): Piece {
   const { startLine, startColumn = 0, content } = piece
   const from = before.startLine === startLine ? (before.startColumn ?? 0) : 0
   const text = lines[startLine - 1]?.slice(from, startColumn) ?? ''
-  const most = Math.min(room.overlap, room.total)
-  const tail = findLastSentences(text, most) ?? findLastWords(text, most) ?? text.length
-  return { ...piece, content: text.slice(tail) + content }
+  const maxRepeated = Math.min(budget.overlap, budget.total)
+  const tailStart = findLastSentences(text, maxRepeated) ?? findLastWords(text, maxRepeated) ?? text.length
+  return { ...piece, content: text.slice(tailStart) + content }
 }
 
 /** Repeats the last rows in a further part of a fence or table, inside its frame. */
@@ -82,12 +82,12 @@ function repeatRows(
   before: Piece,
   piece: Piece,
   { chars, bodyLine }: NonNullable<Piece['frame']>,
-  room: OverlapBudget,
+  budget: OverlapBudget,
 ): Piece {
   const { startLine, content } = piece
-  const own = startLine - 1
-  const { from } = walkBack(lines, own, Math.max(before.startLine, bodyLine) - 1, room)
-  const rows = lines.slice(from, own).map((row) => `\n${row}`)
+  const ownLine = startLine - 1
+  const { from } = walkBack(lines, ownLine, Math.max(before.startLine, bodyLine) - 1, budget)
+  const rows = lines.slice(from, ownLine).map((row) => `\n${row}`)
   return { ...piece, startLine: from + 1, content: content.slice(0, chars) + rows.join('') + content.slice(chars) }
 }
 
@@ -95,58 +95,64 @@ function repeatLines(
   lines: readonly string[],
   before: Piece,
   piece: Piece,
-  room: OverlapBudget,
-  solid: AtomicLines,
+  budget: OverlapBudget,
+  atomicLines: AtomicLines,
 ): Piece {
-  const own = piece.startLine - 1
-  const least = before.startLine - 1
-  const { from, rest, left } = walkBack(lines, own, least, room, solid)
-  const text = rest === undefined ? '' : (lines[rest]?.slice(rest === least ? before.startColumn : 0) ?? '')
-  const tail = findLastSentences(text, left) ?? (from === own ? findLastWords(text, left) : undefined)
-  const isPart = rest !== undefined && tail !== undefined
-  const first = isPart ? rest : from
-  const repeated = isPart ? [text.slice(tail), ...lines.slice(rest + 1, own)] : lines.slice(from, own)
+  const ownLine = piece.startLine - 1
+  const minLine = before.startLine - 1
+  const { from, partialLine, charsLeft } = walkBack(lines, ownLine, minLine, budget, atomicLines)
+  const column = partialLine === minLine ? before.startColumn : 0
+  const text = partialLine === undefined ? '' : (lines[partialLine]?.slice(column) ?? '')
+  const tailStart =
+    findLastSentences(text, charsLeft) ?? (from === ownLine ? findLastWords(text, charsLeft) : undefined)
+  const isPart = partialLine !== undefined && tailStart !== undefined
+  const first = isPart ? partialLine : from
+  const repeated = isPart
+    ? [text.slice(tailStart), ...lines.slice(partialLine + 1, ownLine)]
+    : lines.slice(from, ownLine)
   return { ...piece, startLine: first + 1, content: [...repeated, piece.content].join('\n').trimStart() }
 }
 
 interface OverlapStart {
   /** First of the lines that are repeated whole. */
   readonly from: number
-  /** The line before them, if a part of it may be repeated. */
-  readonly rest: number | undefined
-  /** Characters that this part may have. */
-  readonly left: number
+  /** The line before `from`, if a part of that line may be repeated. */
+  readonly partialLine: number | undefined
+  /** Characters that may be repeated from `partialLine`. */
+  readonly charsLeft: number
 }
 
-/** Walks back from a line over the lines that may be repeated whole, not before `least`. Lines count from 0. */
+/** Walks back from `ownLine`, at most to `minLine`, over the lines that may be repeated whole. Lines count from 0. */
 function walkBack(
   lines: readonly string[],
-  own: number,
-  least: number,
+  ownLine: number,
+  minLine: number,
   { overlap, total }: OverlapBudget,
-  solid?: AtomicLines,
+  atomicLines?: AtomicLines,
 ): OverlapStart {
-  let from = own
-  /** Characters up to the piece, with line ends, and the part of them in blank lines directly before it. */
+  let from = ownLine
+  /** Characters from the line reached up to the piece, with line ends. */
   let size = 0
-  let blank = 0
-  for (let at = own - 1; at >= least; ) {
-    const start = solid?.startOf(at) ?? at
+  /** The part of `size` in blank lines directly before the piece. */
+  let blankChars = 0
+  for (let at = ownLine - 1; at >= minLine; ) {
+    const start = atomicLines?.startOf(at) ?? at
     const isGap = start === at && isBlank(lines[at] ?? '')
     const grown = size + measure(lines, start, at + 1)
-    if (isGap && from === own) blank = grown
-    else if (start < least || grown - blank - 1 > overlap || grown > total) {
-      const isSolid = solid?.startOf(at) !== undefined
-      return { from, rest: isSolid ? undefined : at, left: Math.min(overlap - size + blank, total - size - 1) }
+    if (isGap && from === ownLine) blankChars = grown
+    else if (start < minLine || grown - blankChars - 1 > overlap || grown > total) {
+      const isAtomic = atomicLines?.startOf(at) !== undefined
+      const charsLeft = Math.min(overlap - size + blankChars, total - size - 1)
+      return { from, partialLine: isAtomic ? undefined : at, charsLeft }
     }
     size = grown
     if (!isGap) from = start
     at = start - 1
   }
-  return { from, rest: undefined, left: 0 }
+  return { from, partialLine: undefined, charsLeft: 0 }
 }
 
-/** Length of the lines `[start, end)` with their ends. */
+/** Length of the lines `[start, end)` with their line ends. */
 function measure(lines: readonly string[], start: number, end: number): number {
   let size = 0
   for (let i = start; i < end; i++) size += (lines[i]?.length ?? 0) + 1

@@ -8,14 +8,15 @@ export interface Piece {
   readonly headingPath?: readonly string[]
   readonly symbol?: string
   readonly address?: string
-  /** Column where it begins in its first line, for a slice of a long line. @default 0 */
+  /** Column where the piece begins in its first line, for a slice of a long line. @default 0 */
   readonly startColumn?: number
-  /** Repeated text at the start that is not from the piece's own lines, for a later part of a fence or table. */
+  /** Set for every part of a fence or table but the first: the repeated text at the start of the part. */
   readonly frame?: PieceFrame
 }
 
 /** The text that every further part of a fence or table repeats at its start. */
 interface PieceFrame {
+  /** Length of the repeated text. */
   readonly chars: number
   /** First line, from 1, of the split body. */
   readonly bodyLine: number
@@ -27,7 +28,7 @@ export interface ChunkSizes {
   readonly targetChars: number
   /** No piece is ever longer. */
   readonly maxChars: number
-  /** Up to this many characters from the end of the previous piece of the section begin each piece of Markdown or text. @default 0 */
+  /** Each piece of Markdown or text repeats up to this many characters from the end of the previous piece in its section. @default 0 */
   readonly overlapChars?: number
 }
 

@@ -2,7 +2,7 @@ import { DEFAULT_LIMITS } from '../limits.ts'
 import { CHARS_PER_TOKEN } from '../text/estimate.ts'
 import type { ChunkSizes } from './piece.ts'
 
-/** How texts are cut, by name. */
+/** Names of the sets of chunk sizes. */
 export const CHUNK_PROFILES = ['library', 'pack', 'tokens'] as const
 
 /** One of {@link CHUNK_PROFILES}. */
@@ -12,8 +12,8 @@ export type ChunkProfile = (typeof CHUNK_PROFILES)[number]
 export const LIBRARY_SIZES: ChunkSizes = { targetChars: 1200, maxChars: 2400 }
 
 /**
- * Embedding models usually receive windows of this many tokens, with this share of overlap. Token counts are estimated from characters. In
- * Chinese, Japanese and Korean, where a character is about a token, a window can have up to four times as many tokens.
+ * The profile `tokens` has the window size and the share of overlap that are usual for embedding models. Token counts are estimated from
+ * characters: in Chinese, Japanese and Korean, where a character is about a token, a window can have up to four times as many tokens.
  */
 const WINDOW_TOKENS = 512
 const WINDOW_OVERLAP = 0.15

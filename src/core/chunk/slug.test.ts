@@ -49,7 +49,7 @@ describe('createSlug', () => {
     expect(slug('api.md', { headingPath: ['Apis'] })).toBe('api--apis')
   })
 
-  test('leaves out a context that is empty, says nothing, or repeats the file name', () => {
+  test('leaves out a context that has no ASCII letters, is only `chunk`, or repeats the file name', () => {
     expect(slug('api.md', { headingPath: ['API'] })).toBe('api')
     expect(slug('api.md', { headingPath: ['api API'] })).toBe('api')
     expect(slug('api.md', { headingPath: ['概要'] })).toBe('api')

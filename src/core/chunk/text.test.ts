@@ -51,7 +51,7 @@ test('does not slice inside a surrogate pair', () => {
   expect(cut('ab😀cd', 3, 3).map((piece) => piece.content)).toEqual(['ab', '😀c', 'd'])
 })
 
-test('makes no piece of a blank slice', () => {
+test('creates no piece for a blank slice', () => {
   expect(cut(`a${' '.repeat(9)}b`, 4, 4).map((piece) => piece.content)).toEqual(['a', 'b'])
 })
 

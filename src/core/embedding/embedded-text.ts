@@ -1,10 +1,10 @@
-/** Names the recipe for the text to embed. Vectors of another recipe belong to another space. */
+/** Describes how the text to embed is composed. Vectors of texts composed in another way belong to another space. */
 export const TEXT_RECIPE = 'title, headings, content without link targets; 1'
 
 /** A text for testing whether a model returns vectors. */
 export const PROBE_TEXT = 'A lighthouse shows where the harbour is.'
 
-/** The text of a chunk for the model: title, headings and readable text. Addresses carry no meaning and would use up tokens. */
+/** The text of a chunk to embed: title, headings and readable text. Link targets carry no meaning and would use up tokens. */
 export function embeddedText(title: string, headingPath: readonly string[], content: string): string {
   const head = [title, ...headingPath].filter((line, i, lines) => line !== '' && lines.indexOf(line) === i)
   return `${head.join('\n')}\n${content.replace(LINK_TARGET, ']')}`

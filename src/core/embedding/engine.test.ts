@@ -60,7 +60,7 @@ test.each(listOddTexts().map((text) => [JSON.stringify(text.slice(0, 40)), text]
   },
 )
 
-test('random tokens and texts have vectors of length 1, the same from both builds, and take no more memory', () => {
+test('random tokens and texts have vectors of length 1, equal in both kernels, and do not grow the memory', () => {
   const next = createRandom(7)
   const { byteLength } = model.memory.buffer
   for (let i = 0; i < RANDOM_INPUTS; i++) {
@@ -75,7 +75,7 @@ test('random tokens and texts have vectors of length 1, the same from both build
   }
   expect(model.memory.buffer.byteLength).toBe(byteLength)
   expect(() => model.memory.grow(1)).toThrow(RangeError)
-  // The long form takes minutes on a busy machine.
+  // With TEST_LONG this test takes minutes on a busy machine.
 }, 1_200_000)
 
 test('a batch larger than one pass returns its vectors in order', () => {
@@ -91,7 +91,7 @@ test.each<[string, number[]]>([
   ['a negative token', [-1]],
   ['a fraction', [0.5]],
   ['NaN', [Number.NaN]],
-])('%s is refused before it reaches the kernel', (_what, tokens) => {
+])('%s is refused with a RangeError', (_what, tokens) => {
   expect(() => engine.embedTokens([[101, 102], tokens])).toThrow(RangeError)
 })
 

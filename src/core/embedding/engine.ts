@@ -15,7 +15,7 @@ export interface KernelFiles {
 export interface EmbeddingEngine {
   /** Vectors of length 1. The vector of a text does not depend on the texts beside it. */
   embed(texts: readonly string[]): Float32Array[]
-  /** The same for tokens; throws a `RangeError` for tokens that the model does not have. */
+  /** Like `embed`, for texts given as tokens; throws a `RangeError` for tokens that the model does not have. */
   embedTokens(texts: readonly (readonly number[])[]): Float32Array[]
 }
 
@@ -99,7 +99,7 @@ interface MemoryLayout {
   readonly projection: Matrix
   readonly inputNorm: Norm
   readonly layers: readonly Layer[]
-  /** One for each engine. */
+  /** One workspace for each engine. */
   readonly workspaces: readonly Workspace[]
 }
 
@@ -129,7 +129,7 @@ const ZERO_POINT = 64
 /** Number of outputs in a panel of packed weights. */
 const PANEL = 16
 const PAGE_BYTES = 65_536
-/** The table of GELU, with one extra entry that is read beside the last. */
+/** The table of GELU, with one extra entry at the end: the kernel interpolates between an entry and the next. */
 const GELU_BYTES = 8194 * 4
 /** The kernel keeps its constants below this. */
 const HEAP_START = 8192
@@ -232,7 +232,7 @@ class Engine implements EmbeddingEngine {
     }
     const { tokenCount } = this.#plan
     const unknown = tokens.find((token) => !Number.isInteger(token) || token < 0 || token >= tokenCount)
-    if (unknown !== undefined) throw new RangeError(`token ${unknown} is not one of the ${tokenCount} of the model`)
+    if (unknown !== undefined) throw new RangeError(`token ${unknown} is not one of the model's ${tokenCount} tokens`)
   }
 
   /** Runs one pass over texts with `rows` tokens in all. */
@@ -264,7 +264,7 @@ class Engine implements EmbeddingEngine {
     return texts.map(({ length }) => {
       kernel.pool(state + row * WIDTH * 4, length, WIDTH, vector)
       row += length
-      // A copy in memory that is never shared.
+      // The vector is copied, because the next pass overwrites the memory of the kernel.
       return new Float32Array(this.#floats.subarray(vector / 4, vector / 4 + WIDTH))
     })
   }
@@ -286,7 +286,7 @@ class Engine implements EmbeddingEngine {
     }
   }
 
-  /** Multiplies the activations by a matrix; `adds` to the values at `out`, or replaces them. */
+  /** Multiplies the activations by a matrix. With `adds` the result is added to the values at `out`; otherwise it replaces them. */
   #multiply(matrix: Matrix, rows: number, out: number, adds: boolean): void {
     const { inputs, outputs, weights, scales, biases, offsets } = matrix
     const { activations, rowScales } = this.#space
@@ -303,14 +303,14 @@ class Engine implements EmbeddingEngine {
 function planMemory(model: EmbeddingModel, engines: number) {
   let end = HEAP_START
   const writers: ((buffer: ArrayBufferLike) => void)[] = []
-  const take = (bytes: number): number => {
+  const reserve = (bytes: number): number => {
     const at = end
     end += Math.ceil(bytes / 64) * 64
     return at
   }
-  /** Several parts are stored as one. */
+  /** Reserves memory for the parts, one directly after the other, and plans to write them there. */
   const place = (...parts: readonly (Float32Array | Int32Array | Int8Array)[]): number => {
-    const first = take(parts.reduce((sum, { byteLength }) => sum + byteLength, 0))
+    const first = reserve(parts.reduce((sum, { byteLength }) => sum + byteLength, 0))
     let at = first
     for (const { buffer, byteOffset, byteLength } of parts) {
       const to = at
@@ -323,7 +323,7 @@ function planMemory(model: EmbeddingModel, engines: number) {
     const parts = names.map((name) => model.matrix(name))
     const inputs = parts[0]?.inputs ?? 0
     const outputs = parts.reduce((sum, part) => sum + part.outputs, 0)
-    const weights = take(inputs * outputs)
+    const weights = reserve(inputs * outputs)
     let first = 0
     for (const part of parts) {
       const at = weights + first * inputs
@@ -341,14 +341,14 @@ function planMemory(model: EmbeddingModel, engines: number) {
     gains: place(model.floats(`${name}.g`)),
     biases: place(model.floats(`${name}.b`)),
   })
-  const pieces = planPieces(model.pieces, take)
+  const pieces = planPieces(model.pieces, reserve)
   writers.push(pieces.write)
   const plan: MemoryLayout = {
     ...{ pieces: pieces.packed, tokenCount: model.tokenCount },
     tokenRows: place(model.tokenRows),
     tokenScales: place(model.tokenScales),
     positions: place(model.floats('pos')),
-    gelu: take(GELU_BYTES),
+    gelu: reserve(GELU_BYTES),
     projection: matrix('proj'),
     inputNorm: norm('eln'),
     layers: Array.from({ length: model.layerCount }, (_, i) => ({
@@ -360,16 +360,16 @@ function planMemory(model: EmbeddingModel, engines: number) {
       outputNorm: norm(`${i}.oln`),
     })),
     workspaces: Array.from({ length: engines }, () => ({
-      tokens: take(MAX_ROWS * TOKEN_WIDTH),
-      tokenScales: take(MAX_ROWS * 4),
-      state: take(MAX_ROWS * WIDTH * 4),
-      activations: take(MAX_ROWS * INNER_WIDTH),
-      rowScales: take(MAX_ROWS * 4),
-      wide: take(MAX_ROWS * INNER_WIDTH * 4),
-      attended: take(MAX_ROWS * WIDTH * 4),
+      tokens: reserve(MAX_ROWS * TOKEN_WIDTH),
+      tokenScales: reserve(MAX_ROWS * 4),
+      state: reserve(MAX_ROWS * WIDTH * 4),
+      activations: reserve(MAX_ROWS * INNER_WIDTH),
+      rowScales: reserve(MAX_ROWS * 4),
+      wide: reserve(MAX_ROWS * INNER_WIDTH * 4),
+      attended: reserve(MAX_ROWS * WIDTH * 4),
       // Keys, values and two rows of weights.
-      scratch: take((32 + 32 + 2) * MAX_ROWS * 4),
-      vector: take(WIDTH * 4),
+      scratch: reserve((32 + 32 + 2) * MAX_ROWS * 4),
+      vector: reserve(WIDTH * 4),
     })),
   }
   const write = (memory: ArrayBufferLike): void => {
@@ -389,7 +389,7 @@ function offsetsOf(rows: Int8Array, inputs: number): Int32Array {
   return offsets
 }
 
-/** Rows of weights in the order in which the kernel reads them: for each 16 outputs, four inputs of each at a time. */
+/** Writes rows of weights in the order in which the kernel reads them: for each 16 outputs, four inputs of each at a time. */
 function packPanels(rows: Int8Array, inputs: number, outputs: number, packed: Int32Array): void {
   const words = new Int32Array(rows.buffer, rows.byteOffset, rows.length / 4)
   const rowWords = inputs / 4

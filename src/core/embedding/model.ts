@@ -1,13 +1,13 @@
 import { PharosError } from '../errors.ts'
 import { sha256 } from '../hash.ts'
 
-/** Name of the model, for people. */
+/** Name of the model that users see. */
 export const MODEL_NAME = 'pharos-embed-1'
 
 /** The language that the model was trained for. */
 export const MODEL_LANGUAGE = 'en'
 
-/** How many numbers a vector has. */
+/** Number of values in a vector. */
 export const MODEL_DIMENSIONS = 384
 
 /** Texts are cut after this many tokens: the model was trained on shorter ones only. */
@@ -67,7 +67,7 @@ export async function readModel(files: ModelFiles, digest: Digest = sha256): Pro
   const { buffer, byteOffset } = weights.byteOffset % 4 === 0 ? weights : new Uint8Array(weights)
   const find = (name: string): Tensor => {
     const tensor = tensors[name]
-    if (tensor === undefined) throw new PharosError('MODEL_UNUSABLE', { problem: `model.json names no tensor ${name}` })
+    if (tensor === undefined) throw new PharosError('MODEL_UNUSABLE', { problem: `model.json has no tensor ${name}` })
     return tensor
   }
   const bytes = (name: string): Int8Array => {

@@ -1,12 +1,12 @@
 import type { PieceTable } from './word-piece.ts'
 
-/** The offsets of a table of pieces in a buffer. A `Map` of the same pieces would take ten times the memory, in every thread. */
+/** Offsets of a table of pieces in a buffer. In every thread, a `Map` of the same pieces would take ten times the memory. */
 export interface PackedPieces {
   /** UTF-16 units of all pieces, one after the other. */
   readonly units: number
-  /** Where each piece begins in them, and where the last ends. */
+  /** The start of each piece within `units`, and the end of the last piece. */
   readonly starts: number
-  /** Token plus 1 by the hash of its piece; 0 for a free slot. */
+  /** Hash table of the pieces: each slot has a token plus 1, or 0 if it is free. */
   readonly slots: number
   readonly count: number
 }
@@ -17,11 +17,11 @@ const SLOTS = 65_536
 /** Plans the layout of pieces, and returns a function that writes them. */
 export function planPieces(
   pieces: readonly string[],
-  take: (bytes: number) => number,
+  reserve: (bytes: number) => number,
 ): { readonly packed: PackedPieces; readonly write: (buffer: ArrayBufferLike) => void } {
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
   const packed = {
-    ...{ units: take(length * 2), starts: take((pieces.length + 1) * 4), slots: take(SLOTS * 2) },
+    ...{ units: reserve(length * 2), starts: reserve((pieces.length + 1) * 4), slots: reserve(SLOTS * 2) },
     count: pieces.length,
   }
   return { packed, write: (buffer) => writePieces(pieces, packed, buffer) }
@@ -40,7 +40,7 @@ function writePieces(pieces: readonly string[], packed: PackedPieces, buffer: Ar
   starts[pieces.length] = at
 }
 
-/** Opens a table that was written before, maybe by another thread. */
+/** Opens a table that was written before, possibly by another thread. */
 export function openPieces(packed: PackedPieces, buffer: ArrayBufferLike): PieceTable {
   const { units, starts, slots } = viewsOf(packed, buffer)
   const isPiece = (token: number, piece: string): boolean => {

@@ -7,7 +7,7 @@ const PIECES = [
 
 const vocabulary = createVocabulary(new Map(PIECES.map((piece, id) => [piece, id])))
 const piecesOf = (text: string, limit = 256) => tokenizeText(text, vocabulary, limit).map((id) => PIECES[id])
-const inside = (text: string) => piecesOf(text).slice(1, -1)
+const innerPieces = (text: string) => piecesOf(text).slice(1, -1)
 
 test('a text is enclosed in its start and end tokens', () => {
   expect(piecesOf('')).toEqual(['[CLS]', '[SEP]'])
@@ -16,20 +16,20 @@ test('a text is enclosed in its start and end tokens', () => {
 
 describe('words', () => {
   test.each<[string, string, string[]]>([
-    ['are cut into the longest pieces there are', 'unaffable', ['un', '##aff', '##able']],
+    ['are cut into the longest known pieces', 'unaffable', ['un', '##aff', '##able']],
     ['are unknown as a whole if a part is unknown', 'unaffyable', ['[UNK]']],
-    ['of too many characters are unknown', 'x'.repeat(101), ['[UNK]']],
-    ['of the maximum length are not unknown', 'x'.repeat(100), ['x', ...Array.from({ length: 99 }, () => '##x')]],
+    ['with more than 100 characters are unknown', 'x'.repeat(101), ['[UNK]']],
+    ['with 100 characters are cut into pieces', 'x'.repeat(100), ['x', ...Array.from({ length: 99 }, () => '##x')]],
     ['lose their case and their accents', 'CAFÉ Cafe\u0301', ['cafe', 'cafe']],
     ['lose invisible characters and are not split by them', 'a\u200b\u00adb \u0000\ufffdc', ['a', '##b', 'c']],
     ['end at any space', 'a\u3000b\u00a0c\ta\n', ['a', 'b', 'c', 'a']],
     ['end at punctuation marks, each of which is a word', 'a(b).-«+', ['a', '(', 'b', ')', '.', '-', '«', '+']],
     ['can be single ideographs', 'a日本b', ['a', '日', '本', 'b']],
     ['lose half a surrogate pair', '\ud800a', ['a']],
-    ['may end in a letter that has two lower-case forms', 'ΣΣ', ['σ', '##ς']],
+    ['get the final form of a Greek sigma at their end', 'ΣΣ', ['σ', '##ς']],
     ['that look like special tokens are ordinary words', '[SEP]', ['[UNK]', '[UNK]', '[UNK]']],
   ])('%s', (_what, text, pieces) => {
-    expect(inside(text)).toEqual(pieces)
+    expect(innerPieces(text)).toEqual(pieces)
   })
 })
 

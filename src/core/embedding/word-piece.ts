@@ -17,7 +17,7 @@ export interface WordPieceVocabulary {
 export function createVocabulary(pieces: PieceTable): WordPieceVocabulary {
   const idOf = (piece: string): number => {
     const id = pieces.get(piece)
-    if (id === undefined) throw new Error(`its vocabulary has no ${piece}`)
+    if (id === undefined) throw new Error(`the vocabulary has no ${piece}`)
     return id
   }
   return { pieces, unknown: idOf('[UNK]'), start: idOf('[CLS]'), end: idOf('[SEP]') }
@@ -26,10 +26,10 @@ export function createVocabulary(pieces: PieceTable): WordPieceVocabulary {
 /** Prefix of a piece that continues a word. */
 const CONTINUATION = '##'
 
-/** Words of more characters are unknown. */
+/** A word with more characters than this is unknown. */
 const MAX_WORD_CHARS = 100
 
-/** Characters that are read for each possible token; the rest of a text is ignored. */
+/** Characters of a text that are read for each token allowed; the rest of the text is ignored. */
 export const MAX_CHARS_PER_TOKEN = 40
 
 /** Enough for most texts: a token of English text has about five characters, with its space. */
@@ -41,15 +41,15 @@ const USUAL_CHARS_PER_TOKEN = 8
  */
 export function tokenizeText(text: string, vocabulary: WordPieceVocabulary, limit: number): number[] {
   const whole = text.slice(0, limit * MAX_CHARS_PER_TOKEN)
-  // Most long texts have all their tokens in their first characters, up to a space that ends a word.
-  const usual = limit * USUAL_CHARS_PER_TOKEN
-  const few = whole.slice(0, whole.length > usual ? Math.max(0, whole.lastIndexOf(' ', usual)) : 0)
-  const tokens = tokenizeWords(few, vocabulary, limit - 2)
-  const enough = tokens.length < limit - 2 ? tokenizeWords(whole, vocabulary, limit - 2) : tokens
-  return [vocabulary.start, ...enough.slice(0, limit - 2), vocabulary.end]
+  // The beginning of most long texts has enough tokens. It ends at a space, so that no word is split.
+  const usualChars = limit * USUAL_CHARS_PER_TOKEN
+  const beginning = whole.slice(0, whole.length > usualChars ? Math.max(0, whole.lastIndexOf(' ', usualChars)) : 0)
+  const tokens = tokenizeWords(beginning, vocabulary, limit - 2)
+  const sufficient = tokens.length < limit - 2 ? tokenizeWords(whole, vocabulary, limit - 2) : tokens
+  return [vocabulary.start, ...sufficient.slice(0, limit - 2), vocabulary.end]
 }
 
-/** At least `wanted` tokens, or all there are. */
+/** The first tokens of a text: at least `wanted`, or all that it has. */
 function tokenizeWords(text: string, vocabulary: WordPieceVocabulary, wanted: number): number[] {
   const tokens: number[] = []
   for (const word of splitWords(text)) {
@@ -78,17 +78,17 @@ function splitWords(text: string): string[] {
 function tokenizeWord(word: string, { pieces, unknown }: WordPieceVocabulary): number[] {
   const chars = [...word]
   if (chars.length > MAX_WORD_CHARS) return [unknown]
-  const found: number[] = []
+  const tokens: number[] = []
   for (let start = 0; start < chars.length; ) {
     let end = chars.length
-    let piece: number | undefined
+    let token: number | undefined
     for (; end > start; end--) {
-      piece = pieces.get((start === 0 ? '' : CONTINUATION) + chars.slice(start, end).join(''))
-      if (piece !== undefined) break
+      token = pieces.get((start === 0 ? '' : CONTINUATION) + chars.slice(start, end).join(''))
+      if (token !== undefined) break
     }
-    if (piece === undefined) return [unknown]
-    found.push(piece)
+    if (token === undefined) return [unknown]
+    tokens.push(token)
     start = end
   }
-  return found
+  return tokens
 }

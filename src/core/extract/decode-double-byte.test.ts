@@ -28,7 +28,7 @@ test.each([
 })
 
 describe('long texts', () => {
-  test('are decoded completely, across the slices of the decoder', () => {
+  test('are decoded completely if they are longer than one slice of the decoder', () => {
     const bytes = Uint8Array.from({ length: 30_000 }, (_, i) => (i % 3 === 0 ? 0x20 : i % 3 === 1 ? 0xb0 : 0xa1))
     expect(decodeDoubleByte(bytes, 'euc-kr')).toBe(' 가'.repeat(10_000))
   })

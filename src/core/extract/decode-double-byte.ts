@@ -4,10 +4,9 @@
  * encoding standard, and Big5 without the extension.
  */
 
-/** An encoding that is decoded here. */
+/** An encoding that this module decodes. */
 export type DoubleByte = 'big5' | 'euc-kr'
 
-/** Whether this module decodes an encoding. */
 export function isDoubleByte(encoding: string): encoding is DoubleByte {
   return encoding === 'big5' || encoding === 'euc-kr'
 }
@@ -88,7 +87,7 @@ function isKsx1001(_: number, trail: number): boolean {
   return trail >= 0xa1
 }
 
-/** Adds the syllables that KS X 1001 lacks, in the order of Unicode, at the pairs of bytes that it leaves free. */
+/** Adds `€`, `®` and the syllables that KS X 1001 lacks: in the order of Unicode, at the pairs of bytes that KS X 1001 leaves free. */
 function addSyllables(table: Uint16Array): void {
   table[0xa2e6] = 0x20ac
   table[0xa2e7] = 0xae

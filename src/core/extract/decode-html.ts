@@ -18,12 +18,12 @@ export function decodePlain(body: Uint8Array | string, contentType: string): str
 function decode(
   body: Uint8Array | string,
   contentType: string,
-  declared: (bytes: Uint8Array) => string | undefined,
+  readDeclaration: (bytes: Uint8Array) => string | undefined,
 ): string {
   if (typeof body === 'string') return body.startsWith('\ufeff') ? body.slice(1) : body
   return decodeAs(
     body,
-    encodingOfByteOrderMark(body) ?? readCharset(contentType) ?? declared(body) ?? detectEncoding(body),
+    encodingOfByteOrderMark(body) ?? readCharset(contentType) ?? readDeclaration(body) ?? detectEncoding(body),
   )
 }
 
@@ -35,7 +35,7 @@ function encodingOfByteOrderMark([first, second, third]: Uint8Array): string | u
 
 function decodeAs(bytes: Uint8Array, encoding: string): string {
   if (isDoubleByte(encoding)) return decodeDoubleByte(bytes, encoding)
-  // Some versions of some runtimes do not decode the bytes from 0x80 to 0x9f as the encoding standard says.
+  // Some runtimes decode the bytes of windows-1252 from 0x80 to 0x9f differently from the encoding standard.
   return encoding === 'windows-1252' ? decodeWindows1252(bytes) : new TextDecoder(encoding).decode(bytes)
 }
 
@@ -56,7 +56,7 @@ function decodeWindows1252(bytes: Uint8Array): string {
   return text
 }
 
-/** The encoding of a label, by the table of `TextDecoder`. */
+/** The encoding that a label stands for in `TextDecoder`; undefined for an unknown label. */
 function encodingOf(label: string): string | undefined {
   try {
     return new TextDecoder(label).encoding
@@ -95,8 +95,8 @@ function prescan(bytes: Uint8Array): string | undefined {
     TAG_NAME.lastIndex = at
     const [tag] = TAG_NAME.exec(source) ?? []
     if (tag === undefined) {
-      const isMark = /[!/?]/.test(source[at + 1] ?? '')
-      const end = isMark ? source.indexOf('>', at) : at
+      const isDeclarationOrEndTag = /[!/?]/.test(source[at + 1] ?? '')
+      const end = isDeclarationOrEndTag ? source.indexOf('>', at) : at
       at = end < 0 ? source.length : end + 1
       continue
     }

@@ -21,6 +21,7 @@ export function listRemovals(root: Element): Removal[] {
       return
     }
     if (NEVER_SHOWN.has(element.name)) return
+    // `lineOf` skips dropped elements.
     element.dropped = undefined
     const text = (lineOf(element) || describePicture(element)).slice(0, REPORT_CHARS)
     element.dropped = dropped

@@ -16,7 +16,7 @@ export interface ElementIndex {
   readonly nonText: readonly Element[]
   /** The outermost `noscript` elements. */
   readonly noscripts: readonly Element[]
-  /** Elements that may lead to another address. */
+  /** Elements that may link to another address. */
   readonly links: readonly Element[]
   /** Every `h1`. */
   readonly h1s: readonly Element[]
@@ -25,7 +25,7 @@ export interface ElementIndex {
    * readers.
    */
   readonly hideable: readonly Element[]
-  /** Elements that may open a part of the page. */
+  /** Elements that may show or hide a part of the page. */
   readonly controls: readonly Element[]
   /** Elements with an id. */
   readonly withId: readonly Element[]
@@ -51,9 +51,9 @@ export interface MetadataElements {
 
 /** Indexes the elements of a document. The index stays valid as long as elements are only marked, not moved. */
 export function indexElements(root: Element): ElementIndex {
-  const surveyor = new ElementIndexer(root)
-  surveyor.visit(root, 0)
-  return surveyor
+  const indexer = new ElementIndexer(root)
+  indexer.visit(root, 0)
+  return indexer
 }
 
 /**
@@ -143,20 +143,20 @@ class ElementIndexer implements ElementIndex {
     return this.#byClasses.keys()
   }
 
-  visit(element: Element, around: number): void {
+  visit(element: Element, outerPosition: number): void {
     const { name } = element
-    if (this.#isInHead && (around & ASIDE) === 0 && !HEAD.has(name)) this.#isInHead = false
-    let place = around
+    if (this.#isInHead && (outerPosition & ASIDE) === 0 && !HEAD.has(name)) this.#isInHead = false
+    let position = outerPosition
     if (NAMES.has(name)) {
       if (isTemplate(element)) {
         this.nonText.push(element)
         this.#readNames(element)
         return
       }
-      place |= this.#readName(element, around)
+      position |= this.#readName(element, outerPosition)
     }
-    if (!element.hasNoAttributes) place |= this.#readAttributes(element, place)
-    for (const child of element.children) if (typeof child !== 'string') this.visit(child, place)
+    if (!element.hasNoAttributes) position |= this.#readAttributes(element, position)
+    for (const child of element.children) if (typeof child !== 'string') this.visit(child, position)
   }
 
   /** Records the ids and classes in a template. Style sheets refer to them, because scripts may insert the content later. */
@@ -167,8 +167,8 @@ class ElementIndexer implements ElementIndex {
   }
 
   /** Lists an element by its name. Returns the position bits for its descendants. */
-  #readName(element: Element, place: number): number {
-    const isAside = (place & ASIDE) !== 0
+  #readName(element: Element, position: number): number {
+    const isAside = (position & ASIDE) !== 0
     switch (element.name) {
       case 'a':
       case 'area':
@@ -189,7 +189,7 @@ class ElementIndexer implements ElementIndex {
         if (!isAside) this.metadataElements.metas.push(element)
         return 0
       case 'time':
-        if ((place & (ASIDE | IN_COMMENT)) === 0) this.metadataElements.times.push(element)
+        if ((position & (ASIDE | IN_COMMENT)) === 0) this.metadataElements.times.push(element)
         return 0
       case 'button':
       case 'summary':
@@ -215,7 +215,7 @@ class ElementIndexer implements ElementIndex {
         if (!isAside) this.metadataElements.titles.push(element)
         return ASIDE
       case 'noscript':
-        if ((place & IN_NOSCRIPT) === 0) this.noscripts.push(element)
+        if ((position & IN_NOSCRIPT) === 0) this.noscripts.push(element)
         return ASIDE | IN_NOSCRIPT
       default:
         return ASIDE
@@ -223,27 +223,27 @@ class ElementIndexer implements ElementIndex {
   }
 
   /** Lists an element by its attributes. Returns the position bits for its descendants. */
-  #readAttributes(element: Element, place: number): number {
-    let told = 0
-    for (let i = 0; i < element.attributeCount; i++) told |= BY_ATTRIBUTE.get(element.attributeName(i)) ?? 0
-    if (element.classes.length > 0) told |= this.#readClassList(element)
-    if (told === 0) return 0
-    if ((told & HAS_ID) !== 0) this.withId.push(element)
-    if ((told & IS_HIDEABLE) !== 0 && element.name !== 'dialog') this.hideable.push(element)
-    if ((told & IS_CONTROL) !== 0) this.controls.push(element)
-    const inside = (told & IS_COMMENT) === 0 ? 0 : IN_COMMENT
-    if ((place & ASIDE) !== 0) return inside
-    if ((told & IS_ITEM) !== 0) this.metadataElements.items.push(element)
-    const isInComment = ((place | inside) & IN_COMMENT) !== 0
-    if ((told & IS_PROPERTY) !== 0 && !isInComment) this.metadataElements.properties.push(element)
-    return inside
+  #readAttributes(element: Element, position: number): number {
+    let bits = 0
+    for (let i = 0; i < element.attributeCount; i++) bits |= BY_ATTRIBUTE.get(element.attributeName(i)) ?? 0
+    if (element.classes.length > 0) bits |= this.#readClassList(element)
+    if (bits === 0) return 0
+    if ((bits & HAS_ID) !== 0) this.withId.push(element)
+    if ((bits & IS_HIDEABLE) !== 0 && element.name !== 'dialog') this.hideable.push(element)
+    if ((bits & IS_CONTROL) !== 0) this.controls.push(element)
+    const innerPosition = (bits & IS_COMMENT) === 0 ? 0 : IN_COMMENT
+    if ((position & ASIDE) !== 0) return innerPosition
+    if ((bits & IS_ITEM) !== 0) this.metadataElements.items.push(element)
+    const isInComment = ((position | innerPosition) & IN_COMMENT) !== 0
+    if ((bits & IS_PROPERTY) !== 0 && !isInComment) this.metadataElements.properties.push(element)
+    return innerPosition
   }
 
   #readClassList(element: Element): number {
     const known = this.#byClasses.get(element.classes)
     if (known !== undefined) return known
-    const told = readClasses(element.attribute('class') ?? '')
-    this.#byClasses.set(element.classes, told)
-    return told
+    const bits = readClasses(element.attribute('class') ?? '')
+    this.#byClasses.set(element.classes, bits)
+    return bits
   }
 }

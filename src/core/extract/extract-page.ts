@@ -22,7 +22,7 @@ import { removeNonText } from './remove/non-text.ts'
 import { extractText } from './text-page.ts'
 import { writeMarkdown } from './write/markdown.ts'
 
-/** How a page is extracted. */
+/** Options of {@link extractPage}. */
 export interface ExtractOptions {
   /** Report the removed parts and the reasons. @default false */
   readonly debug?: boolean
@@ -34,57 +34,59 @@ export interface ExtractOptions {
 
 /** Turns a response into a page of clean Markdown, or returns the reason why there is none. The same bytes give the same page anywhere. */
 export function extractPage(snapshot: Snapshot, options: ExtractOptions = {}): Extraction {
-  const medium = detectBodyKind(snapshot)
-  switch (medium.type) {
+  const bodyKind = detectBodyKind(snapshot)
+  switch (bodyKind.type) {
     case 'html':
       return extractHtml(snapshot, options)
     case 'text':
       return extractText(snapshot, {
-        isMarkdown: medium.isMarkdown,
-        isMdx: medium.isMdx,
+        isMarkdown: bodyKind.isMarkdown,
+        isMdx: bodyKind.isMdx,
         isHandWritten: options.generator === undefined,
         sha256: options.sha256,
       })
     case 'other':
-      return { type: 'no-page', reason: 'not_text', detail: medium.name, target: null, links: [], removals: [] }
+      return { type: 'no-page', reason: 'not_text', detail: bodyKind.name, target: null, links: [], removals: [] }
   }
 }
 
 function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
   const source = decodeHtml(snapshot.body, snapshot.headers?.['content-type'] ?? '')
   const { root, commentChars } = parseHtmlTree(source)
-  // A search in the source avoids a walk over all elements.
+  // Every placeholder id contains `B:`. The search in the source avoids a walk over all elements.
   if (source.includes('B:')) placeStreamedParts(root)
-  let survey = indexElements(root)
-  const base = baseOf(survey, snapshot.url)
+  let index = indexElements(root)
+  const base = baseOf(index, snapshot.url)
   const generator = options.generator ?? recognizeGenerator(root)
-  const isTypeset = survey.scripts.some(hasTexTypesetter)
-  if (removeNonText(survey)) survey = indexElements(root)
-  const hiddenChars = removeHidden(survey, generator)
+  const hasTex = index.scripts.some(hasTexTypesetter)
+  if (removeNonText(index)) index = indexElements(root)
+  const hiddenChars = removeHidden(index, generator)
   // Hidden elements are removed before metadata is read, so that hidden text never becomes the title.
-  const metadata = readMetadata(survey, base, snapshot.headers)
-  const known = takeGeneratorContent(root, generator)
+  const metadata = readMetadata(index, base, snapshot.headers)
+  const generatorContent = takeGeneratorContent(root, generator)
   const { elements: content, forum } =
-    known === undefined ? searchContent(root, generator, metadata) : { elements: known, forum: null }
-  const links = readLinks(survey, base, content)
+    generatorContent === undefined
+      ? searchContent(root, generator, metadata)
+      : { elements: generatorContent, forum: null }
+  const links = readLinks(index, base, content)
   const refusal = findRefusal(snapshot, root, content, metadata, base, options.generator !== undefined)
   const removals = options.debug === true ? listRemovals(root) : []
   if (refusal !== undefined) return { type: 'no-page', ...refusal, links, removals }
   for (const element of content) {
     generator?.normalize?.(element)
-    if (isTypeset) markTex(element)
+    if (hasTex) markTex(element)
     normalizeContent(element)
   }
   const { markdown, sections, invisibleChars } = writeMarkdown(content, linkBaseOf(snapshot, base))
   if (markdown === '') {
     return { type: 'no-page', reason: 'empty', detail: 'no text', target: null, links, removals }
   }
-  const { types, section, ...about } = metadata
+  const { types, section, ...otherMetadata } = metadata
   return {
     type: 'page',
     page: {
       url: snapshot.url,
-      ...about,
+      ...otherMetadata,
       generator: forum ?? generator?.name ?? null,
       ...(types.length === 0 ? {} : { types }),
       ...(section === null ? {} : { section }),

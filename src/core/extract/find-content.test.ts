@@ -78,7 +78,7 @@ describe('findContent', () => {
       ['to be one.Sentence 0'],
     ],
     [
-      'the text below a main element that holds only labels',
+      'the text below a main element that holds only labels, and the labels',
       `<body><main><h1>Cups</h1>${CARDS.repeat(12)}</main><section>${prose('choosing a cup')}</section></body>`,
       ['Cups', 'Card a', 'about choosing a cup'],
       [],
@@ -130,13 +130,13 @@ describe('findContent', () => {
     for (const text of gone) expect(content).not.toContain(text)
   })
 
-  test('a short section beside a long one of the same rank is content', () => {
+  test('keeps a short section beside a long one with a heading of the same rank', () => {
     const html = `<main><h1>Install</h1><section><h2>Steps</h2><p>Run the installer.</p></section>
       <section><h2>Notes</h2>${prose('notes', 12)}</section></main>`
     expect(contentOf(html)).toContain('Run the installer.')
   })
 
-  test('a paragraph that the page repeats is kept each time, a part copied for each screen size once', () => {
+  test('keeps every occurrence of a repeated paragraph, but only one copy of a part made for each screen size', () => {
     const vow = `<p>I promise to ${'keep the lamp lit and the log <b>true</b>, <i>always</i>, '.repeat(12)}so.</p>`
     const repeated = contentOf(`<body><h1>Vows</h1><h2>At dusk</h2>${vow}<h2>At dawn</h2>${vow}</body>`)
     expect(repeated.split('I promise')).toHaveLength(3)
@@ -144,20 +144,20 @@ describe('findContent', () => {
     expect(contentOf(`<body><h1>Lamps</h1>${prose('oil')}${part}${part}</body>`).split('Sentence 7')).toHaveLength(2)
   })
 
-  test('an article is the only content, even among many links', () => {
-    const river = '<li><a href="/x">A headline of another day, which is rather long</a></li>'.repeat(80)
-    const html = `${ARTICLE}<body><ul>${river}</ul><div><h1>Rivers</h1>${prose('rivers', 12)}</div><div><ul>${river}</ul></div></body>`
+  test('finds only the article, even among many links', () => {
+    const links = '<li><a href="/x">A headline of another day, which is rather long</a></li>'.repeat(80)
+    const html = `${ARTICLE}<body><ul>${links}</ul><div><h1>Rivers</h1>${prose('rivers', 12)}</div><div><ul>${links}</ul></div></body>`
     expect(contentOf(html)).toContain('Sentence 11 about rivers')
     expect(contentOf(html)).not.toContain('headline')
   })
 
-  test('the title of a page is found in its breadcrumb path', () => {
+  test('finds the title of a page in its breadcrumb path', () => {
     const path = '<ol class="breadcrumbs"><li><a href="/">Home</a></li><li><h1>Tide tables</h1></li></ol>'
     expect(contentOf(`<body>${path}<main>${prose('tides')}</main></body>`)).toMatch(/^Tide tables Sentence 0/)
   })
 
   test.each(['class="commentlist"', 'id="comment-box"', 'class="comments-area"'])(
-    'comments below an article are not a thread, in %s',
+    'drops comments below an article instead of taking them for a thread: %s',
     (name) => {
       const comments = `<ol ${name}><li><div class="comment-content">${prose('opinions', 20)}</div></li></ol>`
       expect(

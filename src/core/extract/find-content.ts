@@ -15,7 +15,7 @@ import { removeCopies } from './remove/copies.ts'
 import { removeFollowingArticles } from './remove/following-articles.ts'
 import { removeHeadlineLists } from './remove/headline-lists.ts'
 import { removeOffers } from './remove/offers.ts'
-import { restore, shownChars, textChars } from './remove/restore.ts'
+import { restore, textChars, visibleChars } from './remove/restore.ts'
 import { removeReviews } from './remove/reviews.ts'
 import { removeTableOfContents } from './remove/table-of-contents.ts'
 import { removeTeasers } from './remove/teasers.ts'
@@ -40,8 +40,8 @@ export function findContent(root: Element, generator: Generator | undefined, met
   const thread = findThread(body, statistics, metadata)
   const forum = thread?.forum ?? null
   const elements = thread?.elements ?? findPageContent(body, statistics, generator, metadata)
-  const found = elements.reduce((sum, element) => sum + textChars(element), 0)
-  const isEnough = found >= MIN_CONTENT_CHARS || found * MAX_LOST_RATIO >= shownChars(body)
+  const contentChars = elements.reduce((sum, element) => sum + textChars(element), 0)
+  const isEnough = contentChars >= MIN_CONTENT_CHARS || contentChars * MAX_LOST_RATIO >= visibleChars(body)
   if (isEnough || isPlaceholder(elements) || isShortText(elements)) return { elements, forum }
   restore(body)
   return { elements: [body], forum }
@@ -72,18 +72,19 @@ const MAX_LOST_RATIO = 10
 /** Finds the content of a page other than a forum thread. */
 function findPageContent(
   body: Element,
-  all: StatisticsMap,
+  initial: StatisticsMap,
   generator: Generator | undefined,
   metadata: Metadata,
 ): Element[] {
-  const main = findMain(body, all)
-  const cards = countCards(main, all)
-  const kind = detectPageKind(metadata, all.get(main), all.get(findProseElement(main, all)), cards)
-  const hadComments = removeComments(body, all)
-  const hadReviews = kind === 'product' && removeReviews(body, all)
-  const statistics = hadComments || hadReviews ? countStatistics(body) : all
-  const isText = hasMainText(metadata, all.get(main), cards)
-  const container = findGeneratorContent(body, statistics, generator) ?? findContainer(body, statistics, kind, isText)
+  const main = findMain(body, initial)
+  const cards = countCards(main, initial)
+  const kind = detectPageKind(metadata, initial.get(main), initial.get(findProseElement(main, initial)), cards)
+  const hadComments = removeComments(body, initial)
+  const hadReviews = kind === 'product' && removeReviews(body, initial)
+  const statistics = hadComments || hadReviews ? countStatistics(body) : initial
+  const hasOneText = hasMainText(metadata, initial.get(main), cards)
+  const container =
+    findGeneratorContent(body, statistics, generator) ?? findContainer(body, statistics, kind, hasOneText)
   removeTableOfContents(container)
   if (kind === 'article' || (kind === 'page' && isSigned(metadata))) {
     removeFollowingArticles(container, statistics, metadata.title)
@@ -94,12 +95,12 @@ function findPageContent(
     title: metadata.title,
     isCatalogue: kind === 'product' || kind === 'listing',
   })
-  const title = kind === 'article' ? undefined : (findTitle(body, container) ?? findLostTitle(body, container))
+  const title = kind === 'article' ? undefined : (findTitle(body, container) ?? findBreadcrumbTitle(body, container))
   return title === undefined ? [container] : [title, container]
 }
 
 /** The title in the breadcrumb path, if the content has no `h1`. */
-function findLostTitle(body: Element, container: Element): Element | undefined {
+function findBreadcrumbTitle(body: Element, container: Element): Element | undefined {
   return find(container, ({ name }) => name === 'h1') === undefined ? findTitleInBreadcrumb(body) : undefined
 }
 

@@ -24,20 +24,20 @@ export function cutFrontMatter(lines: readonly string[]): FrontMatter {
   const end = lines.slice(0, MAX_LINES).findIndex((line, i) => i > 0 && form.close.test(line))
   if (end < 0) return none
   const fields = new Map<string, string>()
-  let count = 0
+  let fieldCount = 0
   for (let at = 1; at < end; at++) {
     const [, name, value = ''] = form.field.exec(lines[at] ?? '') ?? []
     if (name === undefined) continue
-    count++
-    const text = BLOCK.test(value.trim()) ? readBlock(lines.slice(at + 1, end)) : plainValue(value.trim())
+    fieldCount++
+    const text = BLOCK_MARKER.test(value.trim()) ? readBlock(lines.slice(at + 1, end)) : plainValue(value.trim())
     if (text !== '') fields.set(name.toLowerCase(), text)
   }
-  // Two rules around some text are not front matter.
-  return count === 0 ? none : { fields, lines: lines.slice(end + 1) }
+  // Two horizontal rules around text without fields are not front matter.
+  return fieldCount === 0 ? none : { fields, lines: lines.slice(end + 1) }
 }
 
-/** `>-` and `|`: the text is on the indented lines below. */
-const BLOCK = /^[>|][+-]?\d?[+-]?$/
+/** `>-` or `|`: the text of the value is on the indented lines below. */
+const BLOCK_MARKER = /^[>|][+-]?\d?[+-]?$/
 
 /** The text of indented lines as one line. */
 function readBlock(lines: readonly string[]): string {

@@ -8,17 +8,17 @@ import type { Generator } from './generators/generator.ts'
 const STEP = 'generator'
 
 /** An element with less text than this is not the content, but a container that scripts fill. */
-const MIN_CHARS = 20
+const MIN_CONTENT_CHARS = 20
 
 /**
  * Finds the element in which the generator puts the content of a page, and drops the parts that the generator adds to it. If the heading of
- * the page precedes the content, it comes first.
+ * the page precedes the content, the result begins with the heading.
  */
 export function takeGeneratorContent(root: Element, generator: Generator | undefined): Element[] | undefined {
   if (generator === undefined || generator.hasChrome === true) return undefined
   const rules = rulesOf(generator)
-  for (const content of findContentElements(root, rules.places)) {
-    if (!holdsText(content, MIN_CHARS)) continue
+  for (const content of findContentElements(root, rules.contentRanks)) {
+    if (!holdsText(content, MIN_CONTENT_CHARS)) continue
     const title = find(content, isTitle) === undefined ? findTitle(root, content) : undefined
     const found = title === undefined || isInDropped(title, rules.drops) ? [content] : [title, content]
     for (const element of found) dropBy(rules.drops, element)
@@ -34,8 +34,9 @@ function isInDropped(element: Element, drops: SelectorMap<string>): boolean {
 
 /** The rules of a generator, compiled for matching. */
 interface Rules {
-  /** The rank of a content selector. */
-  readonly places: SelectorMap<number>
+  /** Ranks of the content selectors; 0 is the best. */
+  readonly contentRanks: SelectorMap<number>
+  /** Reasons of the selectors of dropped parts. */
   readonly drops: SelectorMap<string>
 }
 
@@ -46,7 +47,7 @@ function rulesOf(generator: Generator): Rules {
   const known = rulesByGenerator.get(generator)
   if (known !== undefined) return known
   const rules = {
-    places: new SelectorMap(generator.content.map((place, rank) => [place, rank] as const)),
+    contentRanks: new SelectorMap(generator.content.map((selector, rank) => [selector, rank] as const)),
     drops: new SelectorMap(Object.entries(generator.drop ?? {})),
   }
   rulesByGenerator.set(generator, rules)
@@ -59,10 +60,10 @@ function rulesOf(generator: Generator): Rules {
 const TOO_SMALL = new Set(['p', 'pre', 'ul', 'ol', 'dl', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'a', 'span', 'code'])
 
 /** The first element for each selector, best selector first. */
-function findContentElements(root: Element, places: SelectorMap<number>): Element[] {
+function findContentElements(root: Element, ranks: SelectorMap<number>): Element[] {
   const found = new Map<number, Element>()
   const visit = (element: Element) => {
-    const rank = places.match(element)
+    const rank = ranks.match(element)
     if (rank !== undefined && !found.has(rank)) found.set(rank, element)
     if (TOO_SMALL.has(element.name)) return
     for (const child of element.children) {

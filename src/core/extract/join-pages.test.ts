@@ -23,7 +23,7 @@ const PARTS = [
   { name: 'three', page: extract(THIRD, 'text/markdown') },
 ] as const
 
-test('parts follow each other, each under a heading of its own', () => {
+test('writes the parts one after the other, each under its own heading', () => {
   const { title, markdown, wordCount } = joinPages(PARTS, 'All')
   expect(title).toBe('All')
   expect(markdown).toBe(
@@ -32,7 +32,7 @@ test('parts follow each other, each under a heading of its own', () => {
   expect(wordCount).toBe(25)
 })
 
-test('each line has the fragment of its part, or of a heading in the part with its own fragment', () => {
+test('gives each line the fragment of its part, or of the nearest heading that has its own fragment', () => {
   const { markdown, sections } = joinPages(PARTS, 'All')
   const lines = markdown.split('\n')
   const anchorAt = (text: string) => findAnchor(sections, lines.indexOf(text) + 1)

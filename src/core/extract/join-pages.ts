@@ -21,20 +21,20 @@ export function joinPages(parts: readonly [JoinedPart, ...JoinedPart[]], title: 
     const startLine = lines.length + 1
     marks.push({ line: startLine, anchor: name })
     const [first] = page.sections
-    const hasOwn = first?.startLine === 1 && first.level === 1
-    if (!hasOwn) {
+    const hasOwnHeading = first?.startLine === 1 && first.level === 1
+    if (!hasOwnHeading) {
       const heading = page.title || name
       headings.push({ title: heading, level: 1, anchor: name, startLine })
       lines.push(`# ${escapeHeading(escapeText(heading, '', false))}`, '')
     }
-    const before = lines.length
+    const lineOffset = lines.length
     for (const section of listSections(page.sections)) {
       headings.push({
         ...section,
-        startLine: section.startLine + before,
-        ...(section === first && hasOwn ? { anchor: name } : {}),
+        startLine: section.startLine + lineOffset,
+        ...(section === first && hasOwnHeading ? { anchor: name } : {}),
       })
-      for (const mark of section.marks ?? []) marks.push({ ...mark, line: mark.line + before })
+      for (const mark of section.marks ?? []) marks.push({ ...mark, line: mark.line + lineOffset })
     }
     for (const line of splitLines(page.markdown.trimEnd())) lines.push(line)
   }

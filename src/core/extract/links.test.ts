@@ -72,7 +72,7 @@ describe('readLinks', () => {
       ],
     ],
     [
-      'keeps the relation',
+      'lists the names in `rel` in lower case',
       '<a rel="nofollow  UGC" href="a">A</a>',
       [link('https://example.com/guide/a', 'A', false, ['nofollow', 'ugc'])],
     ],

@@ -34,26 +34,26 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 interface OpenLink {
   readonly url: string
   readonly element: Element
-  /** The text is not collected when an earlier link to the same address has one. */
+  /** Undefined if an earlier link to the same address has text, so that none is collected. */
   text: string | undefined
 }
 
 /**
- * Every link of a document to another one, in order, each address once and without its fragment. Links in dropped parts count too.
+ * Every link to another document, in source order, each address once and without its fragment. Links in dropped parts count too.
  * `content` holds the elements chosen as the content. Links are absolute: if the document has no web address, its relative links are left
  * out.
  */
-export function readLinks(survey: ElementIndex, base: string, content: readonly Element[]): Link[] {
+export function readLinks(index: ElementIndex, base: string, content: readonly Element[]): Link[] {
   const links = new Map<string, Mutable<Link>>()
   const resolve = createResolver(base)
-  const own = withoutFragment(resolveHttp('', base) ?? '')
-  const isContent = contentTest(content)
+  const ownUrl = withoutFragment(resolveHttp('', base) ?? '')
+  const isContent = createContentTest(content)
 
   const open = (element: Element): OpenLink | undefined => {
     const href = hrefOf(element)?.trim()
     if (href === undefined || href === '' || href.startsWith('#')) return undefined
     const url = resolve(href)
-    if (url === '' || url.length > MAX_URL || (url === own && href.includes('#'))) return undefined
+    if (url === '' || url.length > MAX_URL || (url === ownUrl && href.includes('#'))) return undefined
     const known = links.get(url)
     const link = { url, element, text: known === undefined || known.text === '' ? '' : undefined }
     if (known === undefined) links.set(url, { url, text: '', rel: relationsOf(element), isContent: isContent(element) })
@@ -62,23 +62,23 @@ export function readLinks(survey: ElementIndex, base: string, content: readonly 
   }
 
   /** Number of link elements visited so far. */
-  let seen = 0
-  const visit = (element: Element, around: OpenLink | undefined) => {
+  let visitedCount = 0
+  const visit = (element: Element, outerLink: OpenLink | undefined) => {
     if (isTemplate(element)) return
     const isLink = LINK_NAMES.has(element.name)
-    if (isLink) seen++
+    if (isLink) visitedCount++
     const link = isLink ? open(element) : undefined
     const isText = element.dropped === undefined && element.name !== 'script' && element.name !== 'style'
-    const inside = link ?? (isText ? around : undefined)
-    if (element.name === 'img' && inside !== undefined) addText(inside, ` ${element.attribute('alt') ?? ''} `)
+    const currentLink = link ?? (isText ? outerLink : undefined)
+    if (element.name === 'img' && currentLink !== undefined) addText(currentLink, ` ${element.attribute('alt') ?? ''} `)
     for (const child of element.children) {
-      if (typeof child !== 'string') visit(child, inside)
-      else if (inside !== undefined) addText(inside, child)
+      if (typeof child !== 'string') visit(child, currentLink)
+      else if (currentLink !== undefined) addText(currentLink, child)
     }
     if (link !== undefined) setLinkText(links, link)
   }
   // Nested links follow in the list, and are visited together with the outer one.
-  for (let element = survey.links[0]; element !== undefined; element = survey.links[seen]) visit(element, undefined)
+  for (let link = index.links[0]; link !== undefined; link = index.links[visitedCount]) visit(link, undefined)
   return [...links.values()]
 }
 
@@ -110,20 +110,20 @@ function hrefOf(element: Element): string | undefined {
 }
 
 /** Creates a test for whether an element is inside the content and not inside a dropped part of it. */
-function contentTest(content: readonly Element[]): (element: Element) => boolean {
+function createContentTest(content: readonly Element[]): (element: Element) => boolean {
   const tops = new Set(content)
-  /** Links are often siblings, so the last parent is remembered. */
-  let last: Element | undefined
-  let isLastIn = false
+  /** Links are often siblings, so the result for the last parent is cached. */
+  let lastParent: Element | undefined
+  let isLastParentContent = false
   return (element) => {
     if (element.dropped !== undefined) return false
     if (tops.has(element)) return true
-    if (last === element.parent) return isLastIn
-    last = element.parent
-    let at = last
+    if (lastParent === element.parent) return isLastParentContent
+    lastParent = element.parent
+    let at = lastParent
     while (at !== undefined && at.dropped === undefined && !tops.has(at)) at = at.parent
-    isLastIn = at !== undefined && at.dropped === undefined
-    return isLastIn
+    isLastParentContent = at !== undefined && at.dropped === undefined
+    return isLastParentContent
   }
 }
 
@@ -132,7 +132,7 @@ function relationsOf(element: Element): readonly string[] {
   return rel === '' ? [] : rel.toLowerCase().split(/\s+/).filter(Boolean)
 }
 
-/** Appends text up to the length that can be shown; leading white space counts once, even when it is split over several nodes. */
+/** Appends text up to `MAX_TEXT`. White space between the texts of two nodes becomes one space. */
 function addText(link: OpenLink, text: string): void {
   if (link.text === undefined || link.text.length >= MAX_TEXT) return
   const line = text.slice(0, 10 * MAX_TEXT).replace(/\s+/g, ' ')

@@ -53,7 +53,7 @@ test.each([
   ['<\0p\0>\0', HTML],
   ['\xff\xfe<\0p\0>\0', HTML],
   ['\xef\xbb\xbf<p>', HTML],
-])('the bytes %j decide over the content type', (text, expected) => {
+])('the bytes %j take precedence over the content type', (text, expected) => {
   const body = Uint8Array.from(text, (character) => character.charCodeAt(0))
   const headers = { 'content-type': 'text/html' }
   expect(detectBodyKind({ url: 'https://example.com/', body, headers })).toEqual(expected)

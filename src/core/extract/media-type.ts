@@ -32,16 +32,16 @@ export function detectBodyKind({ url, body, headers }: Snapshot): BodyKind {
   if (MARKDOWN.test(type)) return { type: 'text', isMarkdown: true, isMdx }
   // A `#` can begin a heading or a comment, so text sent as plain is read as plain.
   if (PLAIN.test(type)) return { type: 'text', isMarkdown: isMarkdownUrl, isMdx }
-  const isSilent = GENERIC_TYPE.test(type)
-  if (!HTML.test(type) && !isSilent) return { type: 'other', name: type }
+  const isGeneric = GENERIC_TYPE.test(type)
+  if (!HTML.test(type) && !isGeneric) return { type: 'other', name: type }
   if (isMarkdownUrl && !isMarkup) return { type: 'text', isMarkdown: true, isMdx }
-  if (!isSilent || isMarkup || /<[a-z][^<>]*>/i.test(beginning)) return { type: 'html' }
+  if (!isGeneric || isMarkup || /<[a-z][^<>]*>/i.test(beginning)) return { type: 'html' }
   return { type: 'text', isMarkdown: /^\s*# \S/.test(beginning), isMdx }
 }
 
 const SNIFF_BYTES = 1024
 
-/** The beginning of a body, byte by byte: markup is ASCII in all encodings but UTF-16, whose zeros are left out. */
+/** The beginning of a body, one character for each byte. Markup is ASCII in all encodings but UTF-16, whose zeros are left out. */
 function beginningOf(body: Uint8Array | string): string {
   if (typeof body === 'string') return body.slice(0, SNIFF_BYTES)
   const text = writeUnits(body.subarray(0, SNIFF_BYTES))
@@ -67,8 +67,9 @@ function binaryName(body: Uint8Array | string, beginning: string): string | unde
   // In UTF-16 every other byte is zero; text never has two zeros in a row.
   const head = body.subarray(0, BINARY_SAMPLE_CHARS)
   if (head.subarray(0, SNIFF_BYTES).some((byte, i) => byte === 0 && head[i + 1] === 0)) return 'binary data'
-  const isWide = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff) || isLikelyUtf16(head)
-  return !isWide && isBinary(writeUnits(head)) ? 'binary data' : undefined
+  const hasUtf16Mark = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)
+  const isUtf16 = hasUtf16Mark || isLikelyUtf16(head)
+  return !isUtf16 && isBinary(writeUnits(head)) ? 'binary data' : undefined
 }
 
 const BINARY_SAMPLE_CHARS = 4096
@@ -76,10 +77,10 @@ const BINARY_SAMPLE_CHARS = 4096
  * Control characters that text never has, and the replacement character. Escapes are allowed, because they switch character sets in
  * Japanese.
  */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters
 const CONTROL_CHARACTERS = /[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f\ufffd]/g
 const MAX_CONTROL_SHARE = 0.05
-/** Fewer may be accidents. */
+/** Fewer control characters may be accidents. */
 const MIN_CONTROL_COUNT = 5
 
 function isBinary(sample: string): boolean {

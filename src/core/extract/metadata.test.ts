@@ -8,7 +8,7 @@ function read(html: string, headers: Readonly<Record<string, string>> = {}): Met
   return readMetadata(indexElements(parseHtml(html)), 'https://www.example.com/a/', headers)
 }
 
-test('a document may have no metadata', () => {
+test('a document without metadata has default values', () => {
   expect(read('<p>Hello')).toEqual({
     title: '',
     description: null,
@@ -43,7 +43,7 @@ describe('the title', () => {
     ['keeps hyphens', '<title>Low-tide well-known</title>', 'Low-tide well-known'],
     ['is the part that the heading repeats', '<title>Docs | Tides | v2</title><h1>Tides</h1><h1>Moons</h1>', 'Tides'],
     [
-      'is the title for sharing if there are several headings',
+      'is og:title if there are several headings',
       '<title>x</title><meta property=og:title content="Tides"><h1>y</h1><h1>z</h1>',
       'Tides',
     ],
@@ -55,7 +55,7 @@ describe('the title', () => {
     ['does not include the permalink of a heading', '<h1>Tides<a class="headerlink" href="#tides">¶</a></h1>', 'Tides'],
     ['keeps the sign in C#', '<h1>C#</h1>', 'C#'],
     [
-      'is not the title for sharing if that is the name of the site',
+      'is not og:title if that is the name of the site',
       '<title>Tides</title><meta property=og:title content="Lab"><meta property=og:site_name content="Lab">',
       'Tides',
     ],
@@ -150,7 +150,7 @@ describe('addresses', () => {
     expect(read(html).canonical).toBe(expected)
   })
 
-  test('alternates are languages and media types, each once', () => {
+  test('alternates are links with a language or a media type, each listed once', () => {
     const html = `<link rel=alternate hreflang=de href=/de><link rel=alternate hreflang=de href=/de>
       <link rel=alternate type=text/markdown href=page.md><link rel=alternate type="application/rss+xml" href=/feed>
       <link rel="alternate stylesheet" type=text/css href=x><link rel=alternate type=application/json+oembed href=y>
@@ -171,7 +171,7 @@ describe('robots', () => {
     ['', 'nofollow', { index: true, follow: false }],
     ['', 'googlebot: noindex, nofollow', { index: true, follow: true }],
     ['', 'unavailable_after: 25 Jun 2030 15:00:00 PST, noindex', { index: false, follow: true }],
-  ])('of %j with the header %j are %j', (html, header, expected) => {
+  ])('the directives of %j with the header %j are %j', (html, header, expected) => {
     expect(read(html, { 'x-robots-tag': header }).robots).toEqual(expected)
   })
 })
@@ -222,12 +222,12 @@ test('a title and the name of an author are bounded', () => {
 
 test('a hidden heading is not the title', () => {
   const root = parseHtml('<h1 hidden>Secret</h1><h1>Tides <span style="display:none">secret</span></h1>')
-  const survey = indexElements(root)
-  removeHidden(survey, undefined)
-  expect(readMetadata(survey, 'https://example.com/').title).toBe('Tides')
+  const index = indexElements(root)
+  removeHidden(index, undefined)
+  expect(readMetadata(index, 'https://example.com/').title).toBe('Tides')
 })
 
-test('response headers may hold links', () => {
+test('links in a response header give the canonical address and alternates, unless the document declares them', () => {
   const link =
     '<https://www.example.com/c>; rel="canonical", <x.md>; rel="alternate"; type="text/markdown"; hreflang=en'
   expect(read('<p>text', { link })).toMatchObject({

@@ -20,8 +20,8 @@ export type Metadata = Pick<
   Required<Pick<Page, 'types' | 'section'>>
 
 /** Reads the metadata of a document and of its response headers. Relative addresses resolve against `base`. */
-export function readMetadata(survey: ElementIndex, base: string, headers: Snapshot['headers'] = {}): Metadata {
-  const facts = gatherMetadata(survey)
+export function readMetadata(index: ElementIndex, base: string, headers: Snapshot['headers'] = {}): Metadata {
+  const facts = gatherMetadata(index)
   const { meta, items } = facts
   const jsonLd = readJsonLd(facts.jsonLd)
   const host = URL.canParse(base) ? new URL(base).hostname : ''
@@ -124,24 +124,24 @@ function relationIn(link: Element): Relation {
   }
 }
 
-/** The canonical address of a document. `shared` is the address it declares for sharing. */
-export function canonicalOf(links: readonly Relation[], base: string, shared?: string): string | null {
+/** The canonical address of a document. `ogUrl` is the address that it declares in `og:url`. */
+export function canonicalOf(links: readonly Relation[], base: string, ogUrl?: string): string | null {
   const link = links.find(({ rel }) => rel.includes('canonical'))
-  for (const href of [link?.href, shared]) {
+  for (const href of [link?.href, ogUrl]) {
     const url = href === undefined || href.trim() === '' ? undefined : resolveHttp(href, base)
     if (url !== undefined) return withoutFragment(url)
   }
   return null
 }
 
-/** Other forms of a document, each once. */
+/** Other languages and formats of a document, each once. */
 export function alternatesOf(links: readonly Relation[], base: string): Alternate[] {
   const alternates = new Map<string, Alternate>()
   for (const link of links) {
     const language = cleanLine(link.language, MAX_NAME)
     const type = cleanLine(link.type.toLowerCase(), MAX_NAME)
-    const isForm = link.rel.includes('alternate') && !link.rel.includes('stylesheet') && !type?.includes('oembed')
-    const url = isForm && (language ?? type) !== null ? resolveHttp(link.href, base) : undefined
+    const isAlternate = link.rel.includes('alternate') && !link.rel.includes('stylesheet') && !type?.includes('oembed')
+    const url = isAlternate && (language ?? type) !== null ? resolveHttp(link.href, base) : undefined
     if (url !== undefined) alternates.set(`${url} ${language} ${type}`, { url, language, type })
   }
   return [...alternates.values()]

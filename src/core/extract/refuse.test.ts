@@ -133,7 +133,7 @@ describe('a login', () => {
   })
 })
 
-test('a status may demand a login', () => {
+test('a response with status 401 is a login', () => {
   expect(reasonOf('<h1>401 Authorization Required</h1><hr>nginx', { status: 401 })).toBe('login')
 })
 
@@ -157,11 +157,11 @@ describe('a missing page', () => {
     expect(reasonOf(html)).toBe('soft_404')
   })
 
-  test('may be recognised by its status alone', () => {
+  test('is recognised by its status alone', () => {
     expect(reasonOf('<h1>Hmm</h1><p>We looked everywhere.', { status: 410 })).toBe('soft_404')
   })
 
-  test('may have more text when its status agrees', () => {
+  test('may have more text if its status is 404', () => {
     const html = `<title>Page not found</title><p>${prose(900)}`
     expect(reasonOf(html, { status: 404 })).toBe('soft_404')
     expect(reasonOf(html)).toBe('page')
@@ -243,7 +243,7 @@ describe('a redirect', () => {
     expect(extractPage({ url: PAGE, body: html })).toMatchObject({ type: 'no-page', reason: 'redirect', target })
   })
 
-  test('may be in the response headers', () => {
+  test('is recognised by the Refresh header', () => {
     expect(reasonOf('<p>Wait', { headers: { refresh: '0; url=/b' } })).toBe('redirect')
   })
 
@@ -273,7 +273,7 @@ describe('an empty document', () => {
     },
   )
 
-  test('is not a picture', () => {
+  test('does not include a document with only a picture', () => {
     expect(reasonOf('<img src=a.png alt="">')).toBe('page')
   })
 })

@@ -20,8 +20,9 @@ export interface Refusal {
 const MAX_REFUSABLE_CHARS = 3000
 
 /**
- * Returns the reason why a document is not a page, or undefined. `content` holds the elements chosen as its content. In doubt the document
- * is accepted: an article about captchas or missing pages has the same words, but more of them.
+ * Returns the reason why a document is not a page, or undefined. `content` holds the elements chosen as its content. `isDocument` says
+ * that the HTML was converted from a document. In doubt the document is accepted: an article about captchas or missing pages has the same
+ * words, but more of them.
  */
 export function findRefusal(
   snapshot: Snapshot,
@@ -33,18 +34,18 @@ export function findRefusal(
 ): Refusal | undefined {
   if ((snapshot.status ?? 200) < 400 && content.some((element) => holdsText(element, MAX_REFUSABLE_CHARS)))
     return undefined
-  const signs = gatherSignals(snapshot, root, content, metadata)
-  const because = (reason: NoPageReason, detail: string | undefined, target: string | null = null) =>
+  const signals = gatherSignals(snapshot, root, content, metadata)
+  const createRefusal = (reason: NoPageReason, detail: string | undefined, target: string | null = null) =>
     detail === undefined ? undefined : { reason, detail, target }
-  const redirect = isDocument ? undefined : findRedirect(signs, base)
-  const mayBeAnother = !isDocument && isServerResponse(snapshot)
+  const redirect = isDocument ? undefined : findRedirect(signals, base)
+  const mayBeErrorPage = !isDocument && isServerResponse(snapshot)
   return (
-    (mayBeAnother ? because('challenge', findChallenge(signs)) : undefined) ??
-    because('redirect', redirect?.detail, redirect?.target) ??
-    (mayBeAnother ? because('login', findLogin(signs)) : undefined) ??
-    (mayBeAnother ? because('soft_404', findSoft404(signs)) : undefined) ??
-    because('needs_rendering', findAppShell(signs)) ??
-    because('empty', signs.contentLength === 0 && !signs.hasPicture ? 'no text' : undefined)
+    (mayBeErrorPage ? createRefusal('challenge', findChallenge(signals)) : undefined) ??
+    createRefusal('redirect', redirect?.detail, redirect?.target) ??
+    (mayBeErrorPage ? createRefusal('login', findLogin(signals)) : undefined) ??
+    (mayBeErrorPage ? createRefusal('soft_404', findSoft404(signals)) : undefined) ??
+    createRefusal('needs_rendering', findAppShell(signals)) ??
+    createRefusal('empty', signals.contentLength === 0 && !signals.hasPicture ? 'no text' : undefined)
   )
 }
 

@@ -1,4 +1,4 @@
-/** An absolute address without credentials; undefined when it is invalid or not on the web. */
+/** Resolves a link to an absolute address without credentials; undefined if it is invalid or not an HTTP address. */
 export function resolveHttp(href: string, base: string): string | undefined {
   const url = parseAddress(href, base)
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined
@@ -11,20 +11,20 @@ function parseAddress(href: string, base: string): URL | undefined {
   try {
     return new URL(href, base)
   } catch {
-    // An address that cannot be parsed leads nowhere.
+    // `new URL` throws for an invalid address.
     return undefined
   }
 }
 
 /**
- * Resolves addresses of one document like {@link resolveHttp}, without their fragments; '' for invalid ones. Most links of a page lead to
- * few others, so each address is resolved once.
+ * Resolves addresses of one document like {@link resolveHttp}, without their fragments; '' for invalid ones. Many links of a page have
+ * the same address, so each is resolved once.
  */
 export function createResolver(base: string): (href: string) => string {
   const known = new Map<string, string>()
   return (href) => {
     const end = href.indexOf('#')
-    // A space before the fragment belongs to the address only while the fragment follows.
+    // A space before the fragment is part of the address. Without the fragment, the parser would trim the space.
     const plain = end > 0 && href.charCodeAt(end - 1) > 0x20 ? href.slice(0, end) : href
     const resolved = known.get(plain)
     if (resolved !== undefined) return resolved

@@ -23,19 +23,19 @@ import { cleanMarkdown } from './text/markdown-source.ts'
 import { writePlain } from './text/plain-source.ts'
 import { createSections, type HeadingPosition } from './write/sections.ts'
 
-/** How a text is read. */
+/** Options of {@link extractText}. */
 export interface TextOptions {
-  /** Whether its headings and links are those of Markdown. */
+  /** Whether the text is Markdown, with headings and links. */
   readonly isMarkdown: boolean
   /** Whether the file is declared as MDX. @default false */
   readonly isMdx?: boolean
-  /** Whether a person wrote it as Markdown, so that its viewer gives anchors to headings; a converted document has its own. */
+  /** Whether a person wrote the text as Markdown, so that viewers give its headings anchors. A converted document has none. */
   readonly isHandWritten: boolean
   readonly sha256?: Sha256 | undefined
 }
 
-/** An error message of a server is shorter. */
-const SHORT_LINE = 100
+/** A longer line is not the error message of a server. */
+const MAX_ERROR_CHARS = 100
 
 /**
  * Makes a page of a response that already is Markdown or plain text. Markdown stays as written, without front matter and invisible parts,
@@ -49,7 +49,7 @@ export function extractText(
   const front = cutFrontMatter(splitLines(decodePlain(body, headers['content-type'] ?? '')))
   const source = trimBlank(front.lines)
   const [line = ''] = source
-  if (isServerResponse(snapshot) && source.length === 1 && line.length < SHORT_LINE && isNotFoundText(line)) {
+  if (isServerResponse(snapshot) && source.length === 1 && line.length < MAX_ERROR_CHARS && isNotFoundText(line)) {
     return noPage('soft_404', `says "${line.trim()}"`)
   }
   const dialect =
@@ -58,17 +58,17 @@ export function extractText(
       : { ...UNCHANGED, lines: source }
   // Front matter overrides the metadata that modules export.
   const fields = new Map([...dialect.facts, ...front.fields])
-  const read = isMarkdown ? readMarkdown(dialect.lines) : readPlain(source)
-  if (read.text.length === 0) return noPage('empty', 'no text')
-  const { text, headings } = isMarkdown ? takeHeadings(read.text) : { text: read.text, headings: [] }
-  const { shown } = read
-  const hiddenChars = read.hiddenChars + dialect.hiddenChars
+  const cleaned = isMarkdown ? readMarkdown(dialect.lines) : readPlain(source)
+  if (cleaned.text.length === 0) return noPage('empty', 'no text')
+  const { text, headings } = isMarkdown ? takeHeadings(cleaned.text) : { text: cleaned.text, headings: [] }
+  const { shown } = cleaned
+  const hiddenChars = cleaned.hiddenChars + dialect.hiddenChars
   const markdown = `${text.join('\n')}\n`
   const sections = isHandWritten ? withHeadingAnchors(createSections(text, headings)) : createSections(text, headings)
   const [first = null] = sections
   const heading = sections.find((section) => section.level === 1)
   const links = readLinkHeader(headers['link'] ?? '')
-  const field = (name: string, most: number) => cleanLine(fields.get(name) ?? '', most)
+  const field = (name: string, maxChars: number) => cleanLine(fields.get(name) ?? '', maxChars)
   const firstLine = isMarkdown ? (text[0] ?? '') : line
   return {
     type: 'page',
@@ -106,9 +106,11 @@ function noPage(reason: NoPageReason, detail: string): Extraction {
   return { type: 'no-page', reason, detail, target: null, links: [], removals: [] }
 }
 
-/** The resulting text as lines. `shown` is the same text before its HTML is escaped. */
+/** A text without its invisible parts. */
 interface CleanedText {
+  /** The lines of the resulting Markdown. */
   readonly text: readonly string[]
+  /** The same text before its HTML is escaped. */
   readonly shown: string
   readonly hiddenChars: number
 }
@@ -147,19 +149,19 @@ const UNCHANGED = { facts: new Map<string, string>(), hiddenChars: 0 }
 const NAV_TITLES = ['sidebar_label', 'sidebartitle', 'linktitle', 'nav_title', 'navtitle', 'nav_label']
 
 /** Links are searched in at most this many characters, because rendering takes many times the size of the text. */
-const MAX_RENDERED = 5_000_000
+const MAX_RENDERED_CHARS = 5_000_000
 
 const renderer = new MarkdownIt({ html: true, linkify: true })
 renderer.linkify.set({ fuzzyLink: false, fuzzyEmail: false })
 
 /** The links that a browser would find in the rendered text. */
 function linksIn(text: string, url: string, isMarkdown: boolean): Link[] {
-  const clipped = clipText(text, MAX_RENDERED)
+  const clipped = clipText(text, MAX_RENDERED_CHARS)
   const root = parseHtml(isMarkdown ? renderer.render(clipped) : renderer.renderInline(clipped))
   return readLinks(indexElements(root), url, [root])
 }
 
-/** Adds the links that only the fetcher of the text knows, each address once. */
+/** Adds the links that the caller knows and the text does not have, each address once. */
 function addKnownLinks(links: readonly Link[], known: readonly string[], url: string): Link[] {
   const resolve = createResolver(url)
   const all = new Map(links.map((link) => [link.url, link]))

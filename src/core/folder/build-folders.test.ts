@@ -7,11 +7,11 @@ test.each([
   ['a/.git/', 'a/.git'],
   ['a/.idea/b.xml', 'a/.idea'],
   ['.vscode/notes.md', '.vscode'],
-  // A file may have this name, and a longer name is a different one.
+  // A file may have the name of a build folder, and a longer name is not a build folder.
   ['web/dist', undefined],
   ['my-dist/a.js', undefined],
   ['a.md', undefined],
   ['', undefined],
-])('%j is in the build folder %j', (path, folder) => {
+])('the topmost build folder of %j is %j', (path, folder) => {
   expect(buildFolderOf(path)).toBe(folder)
 })

@@ -12,7 +12,7 @@ export class ByteBudget {
     this.#limits = limits
   }
 
-  /** The limit that a file of this size would exceed now. The sum only grows, so a file that exceeds it now always will. */
+  /** The limit that a file of this size would exceed now. The total only grows, so a file that exceeds a limit now always will. */
   findExceededLimit(size: number): 'max_file_bytes' | 'max_total_bytes' | undefined {
     if (size > this.#limits.maxFileBytes) return 'max_file_bytes'
     return this.#total + size > this.#limits.maxTotalBytes ? 'max_total_bytes' : undefined

@@ -7,6 +7,6 @@ test('chunks cut while the parser failed are in the pack but not reused', () => 
   const { chunked, lasting } = cutter.cut('a.py', found)
   expect(lasting).toEqual(chunked)
   const warning = { path: 'a.py', code: 'parser', message: 'cut as text: the parser failed' } as const
-  const lost = { ...chunked, warnings: [warning] }
-  expect(cutter.cut('a.py', { type: 'known', chunked: lost })).toEqual({ chunked: lost, lasting: undefined })
+  const failed = { ...chunked, warnings: [warning] }
+  expect(cutter.cut('a.py', { type: 'known', chunked: failed })).toEqual({ chunked: failed, lasting: undefined })
 })

@@ -16,7 +16,7 @@ export interface CutOptions extends ChunkOptions {
   readonly maxTotalChunks?: number
 }
 
-/** The state of a path before it is cut. */
+/** What is known about a file before it is cut. */
 export type FileState =
   | { readonly type: 'bytes'; readonly bytes: Uint8Array; readonly isStable: boolean }
   /** The file is unchanged since it was cut. */
@@ -37,7 +37,7 @@ export interface CutFile {
   readonly lasting: ChunkedFile | undefined
 }
 
-/** Cuts the files of a folder one after another, and leaves out files that exceed its limits. */
+/** Cuts the files of a folder one after another, and leaves out files that exceed the limits. */
 export class FileCutter {
   readonly counts: { filesCut: number; filesUnchanged: number } = { filesCut: 0, filesUnchanged: 0 }
   readonly #options: CutOptions
@@ -56,7 +56,7 @@ export class FileCutter {
     this.#maxTotalChunks = options.maxTotalChunks ?? DEFAULT_LIMITS.maxTotalChunks
   }
 
-  /** The reason why a file of this size need not be read. The sum only grows, so a file that exceeds it now always will. */
+  /** The reason why a file of this size need not be read. The total only grows, so a file that exceeds a limit now always will. */
   findExceededLimit(size: number): SkippedFile | undefined {
     const code = this.#budget.findExceededLimit(size)
     if (code === undefined) return undefined
@@ -83,7 +83,7 @@ export class FileCutter {
     const refusal = this.findExceededLimit(size)
     if (refusal !== undefined) return { chunked: createSkippedFile(path, refusal), lasting: undefined }
     this.#budget.add(size)
-    const cut = this.#take(path, found, before)
+    const cut = this.#cutOrReuse(path, found, before)
     const isStable = found.type === 'known' || found.isStable
     return {
       chunked: this.#withinTotalChunks(isStable ? cut : withChangedWarning(cut)),
@@ -91,10 +91,10 @@ export class FileCutter {
     }
   }
 
-  #take(path: string, found: Exclude<FileState, SkippedFile>, before: ChunkedFile | undefined): ChunkedFile {
+  #cutOrReuse(path: string, found: Exclude<FileState, SkippedFile>, before: ChunkedFile | undefined): ChunkedFile {
     if (found.type === 'known' || before?.file.sha256 === this.#sha256(found.bytes)) {
       this.counts.filesUnchanged++
-      // `before` exists here, because only its digest can be equal.
+      // `before` is defined here: the digest of its file equals that of the bytes.
       return found.type === 'known' ? found.chunked : (before as ChunkedFile)
     }
     this.counts.filesCut++
@@ -114,12 +114,12 @@ export class FileCutter {
   }
 }
 
-/** Whether the same bytes always give this result. After a parser failure, in any file, the next run may do better. */
+/** Whether the same bytes always give this result. A result of a failed parser can differ from that of the next run. */
 export function isReproducible({ warnings }: ChunkedFile): boolean {
   return !warnings.some(({ code }) => code === 'parser')
 }
 
-/** Files in the given order, some of them read ahead. */
+/** Yields files in the given order, and reads up to `ahead` of them at the same time. */
 export async function* readAhead<T>(
   paths: readonly string[],
   read: (path: string) => Promise<T>,
@@ -130,7 +130,7 @@ export async function* readAhead<T>(
   for (const path of paths) {
     while (started < paths.length && pending.length < ahead) {
       const found = read(paths[started++] ?? '')
-      // The rejection is handled below when its turn comes; until then it must not count as unhandled.
+      // The `await` below handles a rejection when the turn of its file comes; until then it must not count as unhandled.
       found.catch(() => undefined)
       pending.push(found)
     }

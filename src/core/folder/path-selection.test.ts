@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { PathSelection } from './path-selection.ts'
 
 test('a selection contains its paths and everything in them, and knows the folders that lead to them', () => {
-  const focus = new PathSelection(['a/b', 'c.md', 'a/b/d.md'])
-  expect(focus.paths).toEqual(['a/b', 'c.md'])
-  expect(['a/b', 'a/b/x/y.md', 'c.md'].every((path) => focus.contains(path))).toBe(true)
-  expect(['a', 'a/bc', 'a/c', 'c.md2', ''].some((path) => focus.contains(path))).toBe(false)
-  expect(['', 'a', 'a/b', 'c.md', 'd'].map((path) => focus.hasPathBelow(path))).toEqual([
+  const selection = new PathSelection(['a/b', 'c.md', 'a/b/d.md'])
+  expect(selection.paths).toEqual(['a/b', 'c.md'])
+  expect(['a/b', 'a/b/x/y.md', 'c.md'].every((path) => selection.contains(path))).toBe(true)
+  expect(['a', 'a/bc', 'a/c', 'c.md2', ''].some((path) => selection.contains(path))).toBe(false)
+  expect(['', 'a', 'a/b', 'c.md', 'd'].map((path) => selection.hasPathBelow(path))).toEqual([
     true,
     true,
     true,

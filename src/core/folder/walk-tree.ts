@@ -5,14 +5,14 @@ import { isBuildFolder } from './build-folders.ts'
 import type { PathSelection } from './path-selection.ts'
 
 /**
- * A folder from any source: on a disk, behind a handle of a browser, in a list of dropped files. Paths are relative to it, with slashes;
- * the path of a folder in it ends with a slash, and its own is empty.
+ * A folder from any source: on a disk, behind a handle of a browser, in a list of dropped files. Paths are relative to this folder, with
+ * slashes. The path of a subfolder ends with a slash; the path of the folder itself is empty.
  */
 export interface FolderTree {
   /** The entries of a folder; undefined when it cannot be read. */
   list(folder: string): Promise<readonly TreeEntry[] | undefined>
   /** The first bytes of a file; undefined when it cannot be read. */
-  readBeginning(file: string, most: number): Promise<Uint8Array | undefined>
+  readBeginning(file: string, maxBytes: number): Promise<Uint8Array | undefined>
 }
 
 /** Something in a folder. */
@@ -31,7 +31,7 @@ export type SkipReason =
   | 'link'
   | 'special'
   | 'pack'
-  /** The system refuses to read it. */
+  /** The system refuses to read the entry. */
   | 'unreadable'
   /** The name is not valid UTF-8, but paths are text. */
   | 'name'
@@ -78,9 +78,9 @@ export async function* walkTree(
     ignoreFiles = IGNORE_FILES,
   } = options
   const { prefix } = above
-  // A stack of open folders instead of recursion, so that depth costs only memory.
-  const open: { path: string; rules: readonly IgnoreFile[] }[] = [{ path: '', rules: above.files }]
-  for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
+  // A stack of folders to visit instead of recursion, so that depth costs only memory.
+  const foldersToVisit: { path: string; rules: readonly IgnoreFile[] }[] = [{ path: '', rules: above.files }]
+  for (let folder = foldersToVisit.pop(); folder !== undefined; folder = foldersToVisit.pop()) {
     options.signal?.throwIfAborted()
     onFolder?.(folder.path)
     const entries = await tree.list(folder.path)
@@ -96,9 +96,9 @@ export async function* walkTree(
     for (const name of ignoreFiles) {
       if (!entries.some((entry) => entry.name === name)) continue
       const path = folder.path + name
-      const own = readIgnoreFile(await tree.readBeginning(path, MAX_IGNORE_BYTES + 1), prefix + folder.path)
-      if (own !== undefined) rules.push(own.file)
-      if (own?.isWhole === false) yield { type: 'half-obeyed', path }
+      const ignoreFile = readIgnoreFile(await tree.readBeginning(path, MAX_IGNORE_BYTES + 1), prefix + folder.path)
+      if (ignoreFile !== undefined) rules.push(ignoreFile.file)
+      if (ignoreFile?.isWhole === false) yield { type: 'half-obeyed', path }
     }
     for (const entry of entries) {
       const path = folder.path + entry.name
@@ -106,7 +106,7 @@ export async function* walkTree(
       if (focus !== undefined && !focus.contains(path) && !focus.hasPathBelow(path)) continue
       const skip = isExcluded(path) ? { reason: 'pack' as const } : findSkip(entry, prefix + path, rules)
       if (skip !== undefined) yield { type: 'skipped', path, isFolder, rule: null, ...skip }
-      else if (isFolder) open.push({ path: `${path}/`, rules })
+      else if (isFolder) foldersToVisit.push({ path: `${path}/`, rules })
       else yield { type: 'file', path }
     }
   }
@@ -140,7 +140,7 @@ export const COMMIT_IGNORE_FILES: readonly string[] = ['.pharosignore']
 /** Files that decide which other files of a folder are read. */
 export const WALK_RULE_FILES: readonly string[] = [...IGNORE_FILES, PACK_MANIFEST]
 
-/** Longest ignore file that is read in full: every path is matched against every rule with a wildcard. */
+/** Largest ignore file that is read in full. It is limited because every path is matched against every rule with a wildcard. */
 export const MAX_IGNORE_BYTES: number = 2 ** 18
 
 /** Parses the rules of an ignore file in `base`. A `beginning` longer than the limit means that the file is larger. */

@@ -34,7 +34,7 @@ export const PARAGRAPH_ENDING_ELEMENTS: ReadonlySet<string> = names(
 export const HEADINGS: ReadonlySet<string> = names('h1 h2 h3 h4 h5 h6')
 
 /** Elements around the content of a page. */
-export const FRAME_ELEMENTS: ReadonlySet<string> = names('nav header footer aside')
+export const CHROME_ELEMENTS: ReadonlySet<string> = names('nav header footer aside')
 
 /** Elements that are allowed in the head of a document. */
 export const METADATA_ELEMENTS: ReadonlySet<string> = names(

@@ -6,9 +6,9 @@ test('creates one value for each name and finds it again, even among many simila
   const name = fc.string({ minLength: 1, maxLength: 4, unit: fc.constantFrom('a', 'b', 'A', 'é', '\u{1f600}', '\0') })
   fc.assert(
     fc.property(fc.array(name, { maxLength: 100 }), (names) => {
-      const made: string[] = []
+      const createdNames: string[] = []
       const table = new NameTable((written) => {
-        made.push(written)
+        createdNames.push(written)
         return written.toUpperCase()
       })
       const source = names.join('')
@@ -18,7 +18,7 @@ test('creates one value for each name and finds it again, even among many simila
         expect(table.get(written)).toBe(written.toUpperCase())
         at += written.length
       }
-      expect(made).toEqual([...new Set(names)])
+      expect(createdNames).toEqual([...new Set(names)])
     }),
   )
 })

@@ -1,8 +1,8 @@
 const SLOTS = 256
 
 /**
- * Keeps one value for each name in a source. A page repeats a few dozen names, so a name is first compared with the last similar one,
- * without creating a string.
+ * Keeps one value for each name in a source. A page repeats a few dozen names, so a name is first compared with the last one in the same
+ * slot, without creating a string.
  */
 export class NameTable<T> {
   readonly #make: (written: string) => T

@@ -64,11 +64,11 @@ describe('a tree', () => {
       '<select><optgroup><option>a<option>b<optgroup><option>c</select>',
       'select(optgroup(option("a") option("b")) optgroup(option("c")))',
     ],
-  ])('is made of %s', (_, source, expected) => {
+  ])('is built from %s', (_, source, expected) => {
     expect(parse(source)).toBe(expected)
   })
 
-  test('takes attributes of repeated html and body tags, the first ones winning', () => {
+  test('adds the attributes of repeated html and body tags, but keeps the first value of each attribute', () => {
     const root = parseHtml('<html lang=en><body class=a><html lang=de id=x><body class=b id=y>')
     expect([root.attribute('lang'), root.id]).toEqual(['en', 'x'])
     const body = root.children.find((child) => child instanceof Element)

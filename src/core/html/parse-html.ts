@@ -5,7 +5,7 @@ import { Element, splitClasses } from './tree.ts'
 /** Elements deeper than this become siblings, as in browsers, so that steps may walk the tree by recursion. */
 export const MAX_DEPTH = 500
 
-/** Further attributes that repeated tags add are ignored. */
+/** Maximum number of attributes that repeated `html` and `body` tags can add. */
 const MAX_INHERITED = 100
 
 /**
@@ -40,16 +40,17 @@ class TreeBuilder implements TokenSink {
   readonly #paragraph: Tag
   readonly #span: Tag
   readonly #wordBreak: Tag
-  /** The elements that are open and, beside them, their tags. */
+  /** The open elements, the innermost last. */
   readonly #stack: Element[] = [this.root]
-  readonly #open: Tag[] = [new Tag('html')]
+  /** The tags of the open elements, at the same indices. */
+  readonly #openTags: Tag[] = [new Tag('html')]
   #top = this.root
   #topTag: Tag | undefined
   /** How many open elements are `svg` or `math`. */
-  #foreign = 0
+  #foreignCount = 0
   #body: Element | undefined
   /** How many attributes repeated tags have added. */
-  #inherited = 0
+  #inheritedCount = 0
   /** Parsed classes by the value of `class`, because a few values are on very many elements. */
   readonly #classLists = new Map<string, readonly string[]>()
   #text = ''
@@ -63,7 +64,7 @@ class TreeBuilder implements TokenSink {
   }
 
   get isForeign(): boolean {
-    return this.#foreign > 0
+    return this.#foreignCount > 0
   }
 
   text(text: string): void {
@@ -133,30 +134,31 @@ class TreeBuilder implements TokenSink {
 
   #createElement(name: string, attributes: readonly string[], attributesEnd: number): Element {
     if (attributesEnd === 0) return new Element(name)
-    const own = attributes.slice(0, attributesEnd)
+    const ownAttributes = attributes.slice(0, attributesEnd)
     for (let i = 0; i < attributesEnd; i += 2) {
-      if (own[i] === 'class') return new Element(name, own, this.#listClasses(own[i + 1] ?? ''))
+      if (ownAttributes[i] !== 'class') continue
+      return new Element(name, ownAttributes, this.#listClasses(ownAttributes[i + 1] ?? ''))
     }
-    return new Element(name, own)
+    return new Element(name, ownAttributes)
   }
 
   /** Adds the attributes of a repeated `html` or `body` tag. */
   #inherit(element: Element, attributes: readonly string[], attributesEnd: number): void {
     for (let i = 0; i < attributesEnd; i += 2) {
       const name = attributes[i] ?? ''
-      if (this.#inherited >= MAX_INHERITED || element.hasAttribute(name)) continue
+      if (this.#inheritedCount >= MAX_INHERITED || element.hasAttribute(name)) continue
       element.setAttribute(name, attributes[i + 1] ?? '')
-      this.#inherited++
+      this.#inheritedCount++
     }
   }
 
   #push(element: Element, tag: Tag): void {
     this.#stack.push(element)
-    this.#open.push(tag)
+    this.#openTags.push(tag)
     this.#top = element
     this.#topTag = tag
     tag.openCount++
-    if (tag.isForeign) this.#foreign++
+    if (tag.isForeign) this.#foreignCount++
   }
 
   #pop(): void {
@@ -166,13 +168,13 @@ class TreeBuilder implements TokenSink {
   #popTo(length: number): void {
     while (this.#stack.length > length) {
       this.#stack.pop()
-      const tag = this.#open.pop()
+      const tag = this.#openTags.pop()
       if (tag === undefined) return
       tag.openCount--
-      if (tag.isForeign) this.#foreign--
+      if (tag.isForeign) this.#foreignCount--
     }
     this.#top = this.#stack[length - 1] ?? this.root
-    this.#topTag = this.#open[length - 1]
+    this.#topTag = this.#openTags[length - 1]
   }
 
   #closeImplied(tag: Tag): void {
@@ -189,8 +191,8 @@ class TreeBuilder implements TokenSink {
 
   /** Ends SVG or MathML at an HTML element, unless HTML is allowed there. */
   #leaveForeign(): void {
-    for (let i = this.#open.length - 1; i > 0; i--) {
-      const open = this.#open[i]
+    for (let i = this.#openTags.length - 1; i > 0; i--) {
+      const open = this.#openTags[i]
       if (open?.name === 'foreignobject' || open?.name === 'annotation-xml') return
       if (open?.isForeign === true) {
         this.#popTo(i)
@@ -199,20 +201,21 @@ class TreeBuilder implements TokenSink {
     }
   }
 
+  /** Closes the outermost open element named in `closes`, and stops at an element named in `within`. */
   #closeWithin({ closes, within }: ImpliedEnd): void {
     let outermost = 0
-    for (let i = this.#open.length - 1; i > 0; i--) {
-      const name = this.#open[i]?.name ?? ''
+    for (let i = this.#openTags.length - 1; i > 0; i--) {
+      const name = this.#openTags[i]?.name ?? ''
       if (within.has(name)) break
       if (closes.has(name)) outermost = i
     }
     if (outermost > 0) this.#popTo(outermost)
   }
 
-  /** A link ends an open link; one around blocks is left unchanged. */
+  /** Closes an open link, because links are not nested. A link around blocks stays open. */
   #closeLink(): void {
-    for (let i = this.#open.length - 1; i > 0; i--) {
-      const open = this.#open[i]
+    for (let i = this.#openTags.length - 1; i > 0; i--) {
+      const open = this.#openTags[i]
       if (open === this.#link) {
         this.#popTo(i)
         return
@@ -240,8 +243,8 @@ class TreeBuilder implements TokenSink {
     // Content after the body is still shown in it.
     if (name === 'body' || name === 'html') return
     const barriers = barriersOf(tag)
-    for (let i = this.#open.length - 1; i > 0; i--) {
-      const open = this.#open[i]
+    for (let i = this.#openTags.length - 1; i > 0; i--) {
+      const open = this.#openTags[i]
       if (open === undefined) return
       if (open === tag) {
         this.#popTo(i)
@@ -256,16 +259,16 @@ class TreeBuilder implements TokenSink {
   }
 
   /**
-   * Handles an inline element that is closed inside a block it was opened around: the rest of the block is no longer inside it. Rebuilding
-   * the tree as browsers do is not worth it; the element counts as plain from now on.
+   * Handles the end tag of an inline element that began before the current block: the rest of the block is no longer inside the element.
+   * Rebuilding the tree as browsers do is not worth it, so the whole element becomes a plain `span`.
    */
   #endFormatting(from: number, tag: Tag): void {
-    const at = this.#open.lastIndexOf(tag, from)
+    const at = this.#openTags.lastIndexOf(tag, from)
     const element = this.#stack[at]
     if (element === undefined) return
     tag.openCount--
     this.#span.openCount++
-    this.#open[at] = this.#span
+    this.#openTags[at] = this.#span
     element.name = 'span'
   }
 }

@@ -28,13 +28,14 @@ interface Rule<T> {
   readonly order: number
 }
 
-/** Rules by selector: which value applies to an element? */
+/** A map from selectors to values, which finds the value that applies to an element. */
 export class SelectorMap<T> {
   readonly #byId = new Map<string, Rule<T>[]>()
   readonly #byClass = new Map<string, Rule<T>[]>()
   readonly #byName = new Map<string, Rule<T>[]>()
-  /** Rules that can match any element with attributes, and rules that can match any element. */
+  /** Rules that can match any element with attributes. */
   readonly #byAttribute: Rule<T>[] = []
+  /** Rules that can match any element. */
   readonly #forAll: Rule<T>[] = []
   #count = 0
 
@@ -42,7 +43,7 @@ export class SelectorMap<T> {
     for (const [selector, value] of rules) this.add(selector, value)
   }
 
-  /** Adds a rule for every element that the selector matches. Throws on a selector it does not understand. */
+  /** Adds a rule for every element that the selector matches. Throws on unsupported syntax. */
   add(selector: string, value: T): void {
     for (const path of parseSelector(selector)) {
       const rule = { path, value, order: this.#count++ }
@@ -134,20 +135,20 @@ export function findAll(root: Element, matches: Test): Element[] {
 }
 
 function matchesPath(element: Element, { steps, isDirect }: Path): boolean {
-  const [own] = steps
-  if (own === undefined || !fits(element, own)) return false
+  const [firstStep] = steps
+  if (firstStep === undefined || !matchesStep(element, firstStep)) return false
   let at = element.parent
   for (let i = 1; i < steps.length; i++) {
     const step = steps[i]
     if (step === undefined) return false
-    if (isDirect[i - 1] !== true) while (at !== undefined && !fits(at, step)) at = at.parent
-    if (at === undefined || !fits(at, step)) return false
+    if (isDirect[i - 1] !== true) while (at !== undefined && !matchesStep(at, step)) at = at.parent
+    if (at === undefined || !matchesStep(at, step)) return false
     at = at.parent
   }
   return true
 }
 
-function fits(element: Element, { tests }: Step): boolean {
+function matchesStep(element: Element, { tests }: Step): boolean {
   for (const test of tests) if (!test(element)) return false
   return true
 }
@@ -189,27 +190,27 @@ function splitOutside(text: string, separator: string): string[] {
   return parts.map((part) => part.trim()).filter((part) => part !== '')
 }
 
-function parseStep(word: string, whole: string): Step {
-  if (!COMPOUND.test(word)) throw new TypeError(`Expected a simple selector, got \`${word}\` in \`${whole}\``)
+function parseStep(word: string, selector: string): Step {
+  if (!COMPOUND.test(word)) throw new TypeError(`Expected a simple selector, got \`${word}\` in \`${selector}\``)
   const simples = word.match(SIMPLE) ?? []
-  const indexed = simples.find((simple) => simple.startsWith('#')) ?? simples.find((simple) => simple.startsWith('.'))
+  const idOrClass = simples.find((simple) => simple.startsWith('#')) ?? simples.find((simple) => simple.startsWith('.'))
   const name = simples.find((simple) => /^[\w-]/.test(simple))
-  const key = indexed ?? name ?? (word.includes('[') ? '[' : '')
-  return { tests: simples.map((simple) => createTest(simple, whole)), key: plainName(key) }
+  const key = idOrClass ?? name ?? (word.includes('[') ? '[' : '')
+  return { tests: simples.map((simple) => createTest(simple, selector)), key: plainName(key) }
 }
 
 function plainName(name: string): string {
   return name.includes('\\') ? name.replace(/\\(.)/g, '$1') : name
 }
 
-function createTest(simple: string, whole: string): Test {
+function createTest(simple: string, selector: string): Test {
   if (simple === '*') return () => true
   const rest = plainName(simple.slice(1))
   if (simple.startsWith('#')) return (element) => element.id === rest
   if (simple.startsWith('.')) return (element) => element.hasClass(rest)
   if (!simple.startsWith('[')) return (element) => element.name === simple
   const [, name = '', operator, value = ''] = ATTRIBUTE.exec(simple) ?? []
-  if (name === '') throw new TypeError(`Expected an attribute test, got \`${simple}\` in \`${whole}\``)
+  if (name === '') throw new TypeError(`Expected an attribute test, got \`${simple}\` in \`${selector}\``)
   switch (operator) {
     case undefined:
       return (element) => element.hasAttribute(name)

@@ -28,16 +28,16 @@ export class Tag {
   readonly isVoid: boolean
   readonly isForeign: boolean
   readonly isHeading: boolean
-  /** Whether it is allowed in the head of a document. */
+  /** Whether the element is allowed in the head of a document. */
   readonly isMetadata: boolean
-  /** Whether it ends SVG and MathML. */
+  /** Whether the element ends SVG and MathML. */
   readonly isBreakout: boolean
   readonly endsParagraph: boolean
   readonly implied: ImpliedEnd | undefined
   readonly contentModel: ContentModel
   /** How many elements of this name are open. */
   openCount = 0
-  /** Number of open elements beyond the depth limit. */
+  /** How many open elements of this name are beyond the depth limit. */
   tooDeepCount = 0
 
   constructor(name: string) {
@@ -50,7 +50,7 @@ export class Tag {
     this.isBreakout = BREAKOUT.has(name)
     this.endsParagraph = PARAGRAPH_ENDING_ELEMENTS.has(name)
     this.implied = IMPLIED.get(name)
-    this.contentModel = CONTENT.get(name) ?? 'markup'
+    this.contentModel = CONTENT_MODELS.get(name) ?? 'markup'
   }
 }
 
@@ -91,7 +91,7 @@ const IMPLIED: ReadonlyMap<string, ImpliedEnd> = new Map([
   ['rp', RUBY],
 ])
 
-const CONTENT: ReadonlyMap<string, ContentModel> = new Map([
+const CONTENT_MODELS: ReadonlyMap<string, ContentModel> = new Map([
   ['script', 'raw'],
   ['style', 'raw'],
   ['xmp', 'raw'],

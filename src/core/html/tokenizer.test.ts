@@ -27,7 +27,7 @@ class TokenList {
   }
 }
 
-class Ours extends TokenList implements TokenSink {
+class OwnTokens extends TokenList implements TokenSink {
   readonly isForeign: boolean
 
   constructor(isForeign: boolean) {
@@ -58,7 +58,7 @@ class Ours extends TokenList implements TokenSink {
 }
 
 function tokensOf(source: string, isForeign = false): readonly Token[] {
-  const list = new Ours(isForeign)
+  const list = new OwnTokens(isForeign)
   tokenize(source, new TagTable(), list)
   list.end()
   return list.tokens
@@ -247,7 +247,7 @@ describe('tokens', () => {
     expect(tokensOf(source)).toEqual(tokens)
   })
 
-  test('a title in SVG holds markup', () => {
+  test('of a title in SVG include markup', () => {
     expect(tokensOf('<title>a<b>', true)).toEqual([
       ['start', 'title', [], false],
       ['text', 'a'],
@@ -311,7 +311,7 @@ describe('tokens', () => {
     expect(tokensOf(source)).toEqual(tokens)
   })
 
-  test('decode entities in a title, after any text', () => {
+  test('of a title have decoded entities, whatever text precedes these', () => {
     // htmlparser2 does not decode them after text that could have been an end tag.
     expect(tokensOf('<title><&amp;</&amp;</ti&amp;')).toEqual([
       ['start', 'title', [], false],
@@ -319,7 +319,7 @@ describe('tokens', () => {
     ])
   })
 
-  test('keep a bounded number of attributes', () => {
+  test('of a start tag have a bounded number of attributes', () => {
     const [tag] = tokensOf(`<a ${'b=c '.repeat(1000)}>`)
     expect(tag?.[2]).toHaveLength(200)
   })
@@ -418,7 +418,7 @@ describe('any source gives the same tokens as htmlparser2', () => {
   ])('%s', (_how, sources) => {
     fc.assert(
       fc.property(sources, fc.boolean(), (source, isForeign) => {
-        // The only other difference, which the test above covers.
+        // htmlparser2 does not decode these entities; a test above covers them.
         fc.pre(!/<(?:title|textarea)[\s\S]*<\/?[a-z]*&/i.test(source))
         expect(tokensOf(source, isForeign)).toEqual(oracleTokensOf(source, isForeign))
       }),
@@ -464,7 +464,7 @@ describe('hostile sources take linear time', () => {
       cdata: nothing,
     }
     const source = piece.repeat(count)
-    // It takes a tenth of a second. Reading the rest again at each piece would be 10^11 characters.
+    // Tokenizing takes a tenth of a second. Reading the rest of the source again at each piece would read 10^11 characters.
     expect(cpuMsOf(() => tokenize(source, new TagTable(), sink))).toBeLessThan(5000)
   })
 })

@@ -35,7 +35,7 @@ export interface TokenSink {
   cdata(text: string): void
 }
 
-/** Reads HTML into tokens, in time that grows with the length of the source alone. A tag that has no end is ignored. */
+/** Reads HTML into tokens, in linear time. A tag that has no end is ignored. */
 export function tokenize(source: string, tags: TagTable, sink: TokenSink): void {
   new Tokenizer(source, tags, sink).run()
 }
@@ -191,24 +191,24 @@ class Tokenizer {
     const nameEnd = this.#endOfName(start)
     if (nameEnd === source.length) return nameEnd
     this.#sink.endTag(this.#tags.at(source, start, nameEnd))
-    return this.#behind('>', nameEnd)
+    return this.#positionAfter('>', nameEnd)
   }
 
   #readDeclaration(start: number): number {
     const source = this.#source
     if (source.startsWith('--', start)) return this.#readComment(start + 2)
     if (source.startsWith('[CDATA[', start)) return this.#readCdata(start)
-    if (source.slice(start, start + 7).toLowerCase() === 'doctype') return this.#behind('>', start)
+    if (source.slice(start, start + 7).toLowerCase() === 'doctype') return this.#positionAfter('>', start)
     return this.#readBogusComment(start)
   }
 
   #readComment(start: number): number {
     const source = this.#source
-    const abrupt = /-?>/y
-    abrupt.lastIndex = start
-    if (abrupt.test(source)) {
+    const emptyComment = /-?>/y
+    emptyComment.lastIndex = start
+    if (emptyComment.test(source)) {
       this.#sink.comment('')
-      return abrupt.lastIndex
+      return emptyComment.lastIndex
     }
     // Searching for `-->` and for `--!>` separately would read the whole rest of a source that has only one of them, each time.
     for (let at = source.indexOf('--', start); at !== -1; at = source.indexOf('--', at + 1)) {
@@ -234,10 +234,10 @@ class Tokenizer {
 
   /** Markup that is neither a tag nor a comment counts as a comment up to the next `>`. */
   #readBogusComment(start: number): number {
-    const behind = this.#behind('>', start)
-    const isClosed = this.#source.charCodeAt(behind - 1) === GREATER
-    this.#sink.comment(this.#source.slice(start, isClosed ? behind - 1 : behind))
-    return behind
+    const end = this.#positionAfter('>', start)
+    const isClosed = this.#source.charCodeAt(end - 1) === GREATER
+    this.#sink.comment(this.#source.slice(start, isClosed ? end - 1 : end))
+    return end
   }
 
   #text(start: number, end: number): void {
@@ -267,7 +267,7 @@ class Tokenizer {
     return at
   }
 
-  #behind(char: string, start: number): number {
+  #positionAfter(char: string, start: number): number {
     const at = this.#source.indexOf(char, start)
     return at === -1 ? this.#source.length : at + 1
   }

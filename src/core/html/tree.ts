@@ -19,10 +19,10 @@ const NO_CLASSES: readonly string[] = []
 
 /** An element of HTML. Names of elements and attributes are in lower case. */
 export class Element {
-  /** Normalising steps may change it. */
+  /** Normalizing steps may change the name. */
   name: string
   parent: Element | undefined
-  /** Must be replaced or filled by `append`: elements without children share one list. */
+  /** Replace the list or use `append`, but never change the list in place: elements without children share one. */
   children: Node[] = NO_CHILDREN
   /** Set when the element and all it contains is left out. */
   dropped: Drop | undefined
@@ -44,7 +44,6 @@ export class Element {
     return undefined
   }
 
-  /** Whether it has no attributes. */
   get hasNoAttributes(): boolean {
     return this.#attributes.length === 0
   }
@@ -70,8 +69,8 @@ export class Element {
   }
 
   /** Name of an attribute by its index, for callers that visit every element and cannot afford a generator for each. */
-  attributeName(place: number): string {
-    return this.#attributes[place << 1] ?? ''
+  attributeName(index: number): string {
+    return this.#attributes[index << 1] ?? ''
   }
 
   /** Names and values of all attributes, in the order of the source. */
@@ -146,10 +145,10 @@ export function textOf(node: Node): string {
   return text
 }
 
-/** White space of HTML: unlike `\s` it leaves no-break spaces and their kin alone. */
+/** White space of HTML. Unlike `\s`, it does not match no-break spaces and other spaces of Unicode. */
 export const HTML_SPACE: RegExp = /[ \t\n\f\r]+/g
 
-/** Whether text is only HTML white space. Half of the texts in a page are between the tags of blocks. */
+/** Whether text is only HTML white space, as is half of all texts in a page: those between the tags of blocks. */
 export function isHtmlSpace(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)
@@ -180,11 +179,11 @@ function countMissing(node: Node, chars: number): number {
   return missing
 }
 
-/** A walk through a tree. Its steps reuse one result object, which loops allow: a generator would create one for each element. */
+/** A walk through a tree. All steps return the same result object, which loops allow; a generator would create one for each element. */
 class Walk implements IterableIterator<Element, undefined> {
-  readonly #ahead: Element[] = []
+  readonly #pending: Element[] = []
   readonly #step: { done: false; value: Element }
-  #isBegun = false
+  #hasBegun = false
 
   constructor(root: Element) {
     this.#step = { done: false, value: root }
@@ -196,18 +195,18 @@ class Walk implements IterableIterator<Element, undefined> {
 
   next(): IteratorResult<Element, undefined> {
     const step = this.#step
-    const ahead = this.#ahead
-    if (this.#isBegun) {
+    const pending = this.#pending
+    if (this.#hasBegun) {
       const { children, dropped } = step.value
       for (let i = dropped === undefined ? children.length - 1 : -1; i >= 0; i--) {
         const child = children[i]
-        if (typeof child === 'object') ahead.push(child)
+        if (typeof child === 'object') pending.push(child)
       }
     } else {
-      this.#isBegun = true
-      ahead.push(step.value)
+      this.#hasBegun = true
+      pending.push(step.value)
     }
-    for (let element = ahead.pop(); element !== undefined; element = ahead.pop()) {
+    for (let element = pending.pop(); element !== undefined; element = pending.pop()) {
       if (element.dropped !== undefined) continue
       step.value = element
       return step

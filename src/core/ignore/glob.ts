@@ -12,7 +12,7 @@ export interface Glob {
   readonly steps: readonly Step[]
 }
 
-/** Parses a glob. An unclosed `[` or a `\\` at the end gives undefined: as in git, it matches nothing. */
+/** Parses a glob. Returns undefined for an unclosed `[` or a `\` at the end: as in git, such a pattern matches nothing. */
 export function parseGlob(pattern: string): Glob | undefined {
   const chars = [...pattern]
   const steps: Step[] = []

@@ -98,34 +98,34 @@ describe('several files', () => {
     expect(isIgnored(files, 'sub/other.log', false)).toBe(true)
   })
 
-  test('an anchored rule counts from the folder of its file', () => {
+  test('an anchored rule is relative to the folder of its file', () => {
     expect(isIgnored(files, 'sub/only', false)).toBe(true)
     expect(isIgnored(files, 'sub/deep/only', false)).toBe(false)
     expect(isIgnored(files, 'only', false)).toBe(false)
     expect(isIgnored(files, 'sub/build', true)).toBe(false)
   })
 
-  test('a folder whose name only begins the same is not matched', () => {
+  test('the rules of a folder do not apply to a folder whose name only has the same beginning', () => {
     expect(isIgnored(files, 'subway/only', false)).toBe(false)
   })
 })
 
-describe('hostile rules end fast', () => {
-  test('`**/a/` fifteen times, on a deep path', () => {
+describe('hostile rules', () => {
+  test('are matched quickly: `**/a/` fifteen times, on a deep path', () => {
     expect(ignores(`${'**/a/'.repeat(15)}b`, `${'a/'.repeat(200)}c`)).toBe(false)
     expect(ignores(`${'**/a/'.repeat(15)}b`, `${'a/'.repeat(200)}b`)).toBe(true)
   })
 
-  test('`*a` twenty times, on a long name', () => {
+  test('are matched quickly: `*a` twenty times, on a long name', () => {
     expect(ignores(`${'*a'.repeat(20)}b`, 'a'.repeat(2000))).toBe(false)
     expect(ignores('*a'.repeat(20), 'a'.repeat(2000))).toBe(true)
   })
 
-  test('tens of thousands of names and paths, asked about thousands of times', () => {
+  test('are matched quickly: tens of thousands of rules, against thousands of paths', () => {
     const lines = Array.from({ length: 40_000 }, (_, i) => `n${i}\n/d${i}/same\n?\n`)
     const files = [parseIgnoreFile(lines.join(''), ''), parseIgnoreFile(lines.join(''), 'sub/')]
-    const asked = Array.from({ length: 20_000 }, (_, i) => `sub/x${i}/same`)
-    expect(asked.filter((path) => isIgnored(files, path, false))).toEqual([])
+    const paths = Array.from({ length: 20_000 }, (_, i) => `sub/x${i}/same`)
+    expect(paths.filter((path) => isIgnored(files, path, false))).toEqual([])
     expect(isIgnored(files, 'sub/deep/n39999', false)).toBe(true)
     expect(isIgnored(files, 'd39999/same', false)).toBe(true)
     expect(isIgnored(files, 'd39999/other', false)).toBe(false)

@@ -16,7 +16,7 @@ interface IgnoreRule {
  * found by lookup and only the others are tried one by one.
  */
 export interface IgnoreFile {
-  /** Path of that folder, ending in `/`, or empty for the root. */
+  /** Path of the folder with the ignore file, ending in `/`, or empty for the root. */
   readonly base: string
   readonly rules: readonly IgnoreRule[]
   /** Rules that are a name at any depth, by that name. */
@@ -27,7 +27,7 @@ export interface IgnoreFile {
   readonly wildcardRules: readonly number[]
 }
 
-/** Index of the last rule for a text, -1 for none: for any entry, and for folders only. */
+/** Indexes of the last rules for one name or path, -1 for none: a rule for any entry, and a rule for folders only. */
 interface LastRuleIndexes {
   any: number
   folder: number
@@ -68,45 +68,46 @@ export function findIgnoringLine(files: readonly IgnoreFile[], path: string, isD
   return undefined
 }
 
-/** The same file without the rules that ignore one of these folders. */
+/** The same ignore file without the rules that ignore one of these folders. */
 export function withoutRulesFor(file: IgnoreFile, folders: readonly string[]): IgnoreFile {
-  const inside = folders.filter((path) => path.startsWith(file.base)).map((path) => splitPath(path, file.base))
-  const kept = file.rules.filter((rule) => rule.isNegated || !inside.some((parts) => matchesParts(rule.parts, parts)))
+  const foldersBelow = folders.filter((path) => path.startsWith(file.base)).map((path) => splitPath(path, file.base))
+  const ignoresOne = ({ parts }: IgnoreRule) => foldersBelow.some((folder) => matchesParts(parts, folder))
+  const kept = file.rules.filter((rule) => rule.isNegated || !ignoresOne(rule))
   return indexRules(kept, file.base)
 }
 
 function indexRules(rules: readonly IgnoreRule[], base: string): IgnoreFile {
   const names = new Map<string, LastRuleIndexes>()
   const paths = new Map<string, LastRuleIndexes>()
-  const wild: number[] = []
-  for (const [place, { parts, directoriesOnly }] of rules.entries()) {
+  const wildcardRules: number[] = []
+  for (const [index, { parts, directoriesOnly }] of rules.entries()) {
     const isName = parts.length === 2 && parts[0] === '**'
     const texts = (isName ? parts.slice(1) : parts).map((part) => (part === '**' ? undefined : literalOf(part)))
     if (!texts.every((text) => text !== undefined)) {
-      wild.push(place)
+      wildcardRules.push(index)
       continue
     }
     const map = isName ? names : paths
     const last = map.get(texts.join('/')) ?? { any: -1, folder: -1 }
-    last[directoriesOnly ? 'folder' : 'any'] = place
+    last[directoriesOnly ? 'folder' : 'any'] = index
     map.set(texts.join('/'), last)
   }
-  return { base, rules, names, paths, wildcardRules: wild }
+  return { base, rules, names, paths, wildcardRules }
 }
 
 /** The last rule that matches a path relative to the folder of the file. */
 function findLastMatch(file: IgnoreFile, path: string, isDirectory: boolean): IgnoreRule | undefined {
   const found = [file.names.get(path.slice(path.lastIndexOf('/') + 1)), file.paths.get(path)]
-  const places = found.flatMap((last) => (last === undefined ? [] : [last.any, isDirectory ? last.folder : -1]))
-  const lookedUp = Math.max(-1, ...places)
+  const indexes = found.flatMap((last) => (last === undefined ? [] : [last.any, isDirectory ? last.folder : -1]))
+  const literalMatch = Math.max(-1, ...indexes)
   const parts = file.wildcardRules.length === 0 ? [] : splitPath(path, '')
-  const wild = file.wildcardRules.findLast((place) => {
+  const wildcardMatch = file.wildcardRules.findLast((index) => {
     // The rule found by lookup overrides all rules before it.
-    if (place < lookedUp) return true
-    const rule = file.rules[place]
+    if (index < literalMatch) return true
+    const rule = file.rules[index]
     return rule !== undefined && (isDirectory || !rule.directoriesOnly) && matchesParts(rule.parts, parts)
   })
-  return file.rules[Math.max(lookedUp, wild ?? -1)]
+  return file.rules[Math.max(literalMatch, wildcardMatch ?? -1)]
 }
 
 /** The parts of a path below a folder, each as its characters. */
@@ -120,8 +121,8 @@ function splitPath(path: string, base: string): string[][] {
 function parseRule(trimmed: string): IgnoreRule | undefined {
   let pattern = trimmed
   if (pattern === '' || pattern.startsWith('#')) return undefined
-  const keeps = pattern.startsWith('!')
-  if (keeps) pattern = pattern.slice(1)
+  const isNegated = pattern.startsWith('!')
+  if (isNegated) pattern = pattern.slice(1)
   const directoriesOnly = pattern.endsWith('/')
   if (directoriesOnly) pattern = pattern.slice(0, -1)
   const isAnchored = pattern.includes('/')
@@ -129,7 +130,7 @@ function parseRule(trimmed: string): IgnoreRule | undefined {
   if (names.join('') === '') return undefined
   const parts = names.map((name) => (name === '**' ? name : parseGlob(name)))
   if (!parts.every((part) => part !== undefined)) return undefined
-  return { text: trimmed, parts: isAnchored ? parts : ['**', ...parts], directoriesOnly, isNegated: keeps }
+  return { text: trimmed, parts: isAnchored ? parts : ['**', ...parts], directoriesOnly, isNegated }
 }
 
 /** Trailing spaces do not count unless an unescaped backslash precedes them. */
@@ -144,7 +145,7 @@ function trimTrailingSpaces(line: string): string {
   return line.slice(0, end)
 }
 
-/** Like {@link matchesGlob}, one level up: `**` is for path parts what `*` is for characters. A trailing `**` needs a part. */
+/** Like {@link matchesGlob}, for the parts of a path: `**` matches any number of parts, at the end of a pattern at least one. */
 function matchesParts(pattern: IgnoreRule['parts'], parts: readonly (readonly string[])[]): boolean {
   let p = 0
   let i = 0

@@ -35,8 +35,8 @@ test('accepts the same texts as JSON.parse', () => {
     '\t',
   )
   const broken = fc.tuple(fc.json(), fc.nat(), token).map(([text, at, added]) => {
-    const place = at % (text.length + 1)
-    return text.slice(0, place) + added + text.slice(place + 1)
+    const index = at % (text.length + 1)
+    return text.slice(0, index) + added + text.slice(index + 1)
   })
   const soup = fc.array(token, { maxLength: 12 }).map((tokens) => tokens.join(''))
   fc.assert(

@@ -139,7 +139,7 @@ function scanValue(text: string, start: number): number {
   }
 }
 
-/** Passes a key and its colon. */
+/** Checks a key and its colon, and returns the offset of the value. */
 function scanKey(text: string, start: number): number {
   const colon = skipSpace(text, scanString(text, start))
   if (text[colon] !== ':') throw new JsonSyntaxError(colon)

@@ -114,7 +114,7 @@ test('a document without an address is found by its title', () => {
   })
 })
 
-test('text before the first page and between documents is the remainder', () => {
+test('puts text before the first page and between pages into the remainder', () => {
   const { pages, remainder } = split(
     `preface\n\n<page url="${A}">\none\n</page>\nbetween\n<page url="${B}">\ntwo\n</page>\nend`,
   )
@@ -131,14 +131,14 @@ test('sections of one address become one page', () => {
   ])
 })
 
-test('a page without content is not in the result', () => {
+test('leaves out a page without content', () => {
   expect(split(`# A\nSource: ${A}\n\n# B\nSource: ${B}\n\nabout b`)).toEqual({
     pages: [{ url: B, title: 'B', markdown: '# B\n\nabout b' }],
     remainder: '# A',
   })
 })
 
-test('a page without content is listed as named', () => {
+test('lists the address of a page without content in `named`', () => {
   const text = `# A\nSource: ${A}\n\n<!-- to be written -->\n\n# B\nSource: ${B}\n\n# B\nSource: ${B}\n\nabout b`
   expect(splitLlmsFull(text, FULL, new Map()).named).toEqual([A])
 })
@@ -180,7 +180,7 @@ test('lines that only look like separators stay unchanged', () => {
   expect(pages[1]?.markdown).toContain('heading\n-------')
 })
 
-test('only addresses on the web are pages', () => {
+test('takes only web addresses for pages', () => {
   for (const url of ['javascript:alert(1)', 'file:///etc/passwd', '//evil.example', 'docs/a.md', 'https://', '']) {
     const text = `<doc url="${url}">\ntext\n</doc>\n\n# A\nSource: ${url}\n\n---\nurl: ${url}\n---\ntext`
     expect(split(text)).toEqual({ pages: [], remainder: text })
@@ -192,7 +192,7 @@ test('a file without separators is one remainder', () => {
   expect(split('')).toEqual({ pages: [], remainder: '' })
 })
 
-test('a heading between two rules is not a comment of front matter', () => {
+test('does not take a heading between two horizontal rules for a comment in front matter', () => {
   const { pages, remainder } = split(`---\nURL: ${B}\n## Kept\n---\n`, { A })
   expect([...pages.map(({ markdown }) => markdown), remainder].join('\n')).toContain('Kept')
 })

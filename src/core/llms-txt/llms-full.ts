@@ -15,7 +15,7 @@ export interface LlmsFull {
 
 /** One page of an llms-full.txt. */
 export interface LlmsFullPage {
-  /** Its address, without a fragment. The file is untrusted, so the caller must check that the address is in the scope of the source. */
+  /** The address of the page, without a fragment. The file is untrusted, so the caller must check that the address is in scope. */
   readonly url: string
   readonly title: string
   readonly markdown: string
@@ -28,9 +28,9 @@ export interface LlmsFullPage {
  *     Source: https://…           … </doc>                    url: https://…
  *                                                             ---
  *
- * and, where none does, at headings that are titles in the llms.txt beside it. One file is written in one form: the one
- * that occurs most. Lines in code fences are never cut at. Everything but the separators and white space is in exactly
- * one page or in the remainder; sections of one address are one page, and one without any text is none.
+ * and, if no section does, at headings that are titles in the llms.txt beside it. A file is cut by one of these forms only:
+ * the one that occurs most. It is never cut inside a code fence. Everything but the separators and white space is in exactly
+ * one page or in the remainder. Sections with the same address become one page; a page without any text is left out.
  */
 export function splitLlmsFull(text: string, url: string, titles: ReadonlyMap<string, string>): LlmsFull {
   const lines = splitLines(text.replace(/^\ufeff/, ''))
@@ -47,10 +47,10 @@ interface LlmsFullFile {
   readonly titles: ReadonlyMap<string, string>
 }
 
-/** The position of a page. */
+/** Where a page is in the file. */
 interface PageMark {
   readonly start: number
-  /** The line after its last; if it is missing, the page continues to the next mark. */
+  /** The line after the last line of the page; without it the page continues to the next mark. */
   readonly end?: number
   readonly url: string
   readonly title: string
@@ -71,8 +71,8 @@ function assemble({ lines }: LlmsFullFile, marks: readonly PageMark[]): LlmsFull
     for (const [line, text] of edits) {
       rest[line] = isBlank(text) ? undefined : text
       // Keeps only one of the blank lines around a separator.
-      const isAlone = isBlank(lines[line - 1] ?? '') && isBlank(lines[line + 1] ?? '')
-      if (rest[line] === undefined && isAlone && line + 1 < lines.length) rest[line + 1] = undefined
+      const isBetweenBlanks = isBlank(lines[line - 1] ?? '') && isBlank(lines[line + 1] ?? '')
+      if (rest[line] === undefined && isBetweenBlanks && line + 1 < lines.length) rest[line + 1] = undefined
     }
   }
   const pages = new Map<string, { title: string; parts: string[] }>()
@@ -147,16 +147,16 @@ function findTags(file: LlmsFullFile): PageMark[] {
   for (let i = 0; i < lines.length; i++) {
     const [tag = '', name = '', attributes = ''] = fences[i] === true ? [] : (OPENING_TAG.exec(lines[i] ?? '') ?? [])
     if (name === '') continue
-    const facts = new Map<string, string>()
+    const metadata = new Map<string, string>()
     for (const [, key = '', double, single] of attributes.matchAll(ATTRIBUTE)) {
-      facts.set(key.toLowerCase(), decodeEntities(double ?? single ?? ''))
+      metadata.set(key.toLowerCase(), decodeEntities(double ?? single ?? ''))
     }
     const edits = new Map<number, string>([[i, (lines[i] ?? '').slice(tag.length)]])
-    const content = readMetadataTags(lines, i, edits, facts)
+    const content = readMetadataTags(lines, i, edits, metadata)
     const end = findClosing(file, i, name, edits, content)
-    const title = titleText(facts.get('title') ?? '')
-    const said = ['url', 'source', 'href', 'link'].map((key) => pageUrl(facts.get(key) ?? '', file.url))
-    const url = said.find((candidate) => candidate !== undefined) ?? file.titles.get(titleKey(title))
+    const title = titleText(metadata.get('title') ?? '')
+    const candidates = ['url', 'source', 'href', 'link'].map((key) => pageUrl(metadata.get(key) ?? '', file.url))
+    const url = candidates.find((candidate) => candidate !== undefined) ?? file.titles.get(titleKey(title))
     if (url === undefined) continue
     marks.push({ start: i, end, url, title, edits: [...edits] })
     i = end - 1
@@ -164,19 +164,19 @@ function findTags(file: LlmsFullFile): PageMark[] {
   return marks
 }
 
-/** Takes the facts after an opening tag out of the lines; returns the name of the tag around the content, if any. */
+/** Reads the metadata tags after an opening tag and removes them. Returns the name of the tag around the content, if there is one. */
 function readMetadataTags(
   lines: readonly string[],
   start: number,
   edits: Map<number, string>,
-  facts: Map<string, string>,
+  metadata: Map<string, string>,
 ): string | undefined {
   const end = Math.min(lines.length, start + MAX_METADATA_LINES)
   for (let i = start; i < end; ) {
     const line = edits.get(i) ?? lines[i] ?? ''
     const [whole = '', key, value = ''] = METADATA_TAG.exec(line) ?? []
     if (key !== undefined) {
-      facts.set(key.toLowerCase(), decodeEntities(value.trim()))
+      metadata.set(key.toLowerCase(), decodeEntities(value.trim()))
       edits.set(i, line.slice(whole.length))
     } else if (isBlank(line)) {
       i++
@@ -189,7 +189,7 @@ function readMetadataTags(
   return undefined
 }
 
-/** Finds where a page ends, takes its closing tags out, and returns the line after it. */
+/** Finds where a page ends, removes its closing tags, and returns the line after the page. */
 function findClosing(
   { lines, fences }: LlmsFullFile,
   start: number,
@@ -248,8 +248,8 @@ function findFrontMatter(file: LlmsFullFile): PageMark[] {
     if (fences[i] === true || lines[i]?.trimEnd() !== '---') continue
     const block = readFields(lines, i + 1)
     if (block === undefined) continue
-    const said = URL_FIELDS.map((key) => pageUrl(block.fields.get(key) ?? '', file.url))
-    const url = said.find((candidate) => candidate !== undefined)
+    const candidates = URL_FIELDS.map((key) => pageUrl(block.fields.get(key) ?? '', file.url))
+    const url = candidates.find((candidate) => candidate !== undefined)
     if (url === undefined) continue
     const edits: [number, string][] = []
     for (let line = i; line <= block.end; line++) edits.push([line, ''])
@@ -287,14 +287,14 @@ const RULE = /^ {0,3}(?:-{3,}|={3,}|\*{3,}|_{3,}|(?:- ){2,}-|(?:\* ){2,}\*)\s*$/
 function findSourceLines(file: LlmsFullFile): PageMark[] {
   const { lines, fences } = file
   const marks: (PageMark & { level: number })[] = []
-  let previous = -1
+  let lastLine = -1
   for (const [i, line] of lines.entries()) {
     if (isBlank(line)) continue
-    const before = previous
-    previous = i
+    const lineAbove = lastLine
+    lastLine = i
     const url = fences[i] === true ? undefined : readSource(line, file.url)
-    if (url === undefined || fences[before] === true || i - before > 3) continue
-    const mark = markSource(lines, before, i, url)
+    if (url === undefined || fences[lineAbove] === true || i - lineAbove > 3) continue
+    const mark = markSource(lines, lineAbove, i, url)
     // If two such lines are below one heading, the first names the page, and the second belongs to its text.
     if (mark !== undefined && mark.start > (marks.at(-1)?.start ?? -1)) marks.push(mark)
   }
@@ -303,28 +303,28 @@ function findSourceLines(file: LlmsFullFile): PageMark[] {
 
 function markSource(
   lines: readonly string[],
-  before: number,
+  lineAbove: number,
   at: number,
   url: string,
 ): (PageMark & { level: number }) | undefined {
   const edits: [number, string][] = [[at, '']]
-  if (before < 0) return { start: at, url, title: '', edits, level: 0 }
-  const line = lines[before] ?? ''
+  if (lineAbove < 0) return { start: at, url, title: '', edits, level: 0 }
+  const line = lines[lineAbove] ?? ''
   const heading = readHeading(line)
   if (heading !== undefined && heading.level <= 2) {
-    edits.push(...rulesBefore(lines, before))
-    return { start: before, url, title: titleText(heading.text), edits, level: heading.level }
+    edits.push(...ruleBefore(lines, lineAbove))
+    return { start: lineAbove, url, title: titleText(heading.text), edits, level: heading.level }
   }
   if (!RULE.test(line)) return undefined
   const isFramed = RULE.test(lines[at + 1] ?? '')
-  const above = lines[before - 1] ?? ''
-  if (!isFramed && !isBlank(above)) {
-    // Not a rule but the line under a heading.
+  const headingText = lines[lineAbove - 1] ?? ''
+  if (!isFramed && !isBlank(headingText)) {
+    // The line is not a rule, but underlines a heading.
     const level = line.includes('=') ? 1 : 2
-    return { start: before - 1, url, title: titleText(above), edits, level }
+    return { start: lineAbove - 1, url, title: titleText(headingText), edits, level }
   }
   if (isFramed) edits.push([at + 1, ''])
-  edits.push([before, ''])
+  edits.push([lineAbove, ''])
   return { start: at, url, title: '', edits, level: 0 }
 }
 
@@ -353,7 +353,7 @@ function findLinkHeadings(file: LlmsFullFile): PageMark[] {
     const url = pageUrl(link.href, file.url)
     // Change logs link their versions to the code host.
     if (url === undefined || !isSameHost(url, file.url)) continue
-    marks.push({ start: i, url, title: titleText(link.title), edits: rulesBefore(lines, i), level: heading.level })
+    marks.push({ start: i, url, title: titleText(link.title), edits: ruleBefore(lines, i), level: heading.level })
   }
   return keepHighest(marks)
 }
@@ -378,7 +378,7 @@ function findTitles(file: LlmsFullFile): PageMark[] {
       if (url === undefined) return []
       // A heading that is not a title may begin an unlisted page, so its text is assigned to no page.
       const end = headings[i + 1]?.line ?? lines.length
-      return [{ start: line, end, url, title: titleText(text), edits: rulesBefore(lines, line) }]
+      return [{ start: line, end, url, title: titleText(text), edits: ruleBefore(lines, line) }]
     })
     if (marks.length > 0) return marks
   }
@@ -387,12 +387,12 @@ function findTitles(file: LlmsFullFile): PageMark[] {
 
 /** The marks whose headings have the highest level among them; lower headings are parts of pages. 0 means no heading. */
 function keepHighest(marks: readonly (PageMark & { readonly level: number })[]): PageMark[] {
-  const highest = marks.reduce((least, { level }) => (level > 0 ? Math.min(least, level) : least), 7)
+  const highest = marks.reduce((min, { level }) => (level > 0 ? Math.min(min, level) : min), 7)
   return marks.filter(({ level }) => level === 0 || level === highest)
 }
 
-/** The rule that separates a page from the previous one. */
-function rulesBefore(lines: readonly string[], start: number): [number, string][] {
+/** The edit that removes the horizontal rule before a page, if there is one. */
+function ruleBefore(lines: readonly string[], start: number): [number, string][] {
   let at = start - 1
   while (at >= 0 && isBlank(lines[at] ?? '')) at--
   const isRule = at >= 0 && RULE.test(lines[at] ?? '') && isBlank(lines[at - 1] ?? '')
@@ -421,7 +421,7 @@ function titleKey(title: string): string {
   return titleText(title).toLowerCase()
 }
 
-/** An address that is absolute or begins at the root; a path of a file could be anything. */
+/** The address of a page; undefined unless it is absolute or begins with `/`. A relative path may be the path of a file. */
 function pageUrl(written: string, base: string): string | undefined {
   if (!/^(?:https?:\/\/|\/(?!\/))/i.test(written) || written.length > 2000) return undefined
   const url = resolveHttp(written, base)

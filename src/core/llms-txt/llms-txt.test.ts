@@ -9,7 +9,7 @@ function links(text: string): string[] {
   return result.type === 'none' ? [] : result.links.map(({ url }) => url)
 }
 
-test('an llms.txt has a name, a summary, sections and links', () => {
+test('parses the name, summary, sections and links of an llms.txt', () => {
   const text = `\ufeff# **Fast** \`HTML\`
 
 > A library
@@ -106,7 +106,7 @@ test('links outside the web are left out', () => {
   expect(links('- [a](https://user:secret@e.com/)')).toEqual(['https://e.com/'])
 })
 
-test('headings and links in code do not count', () => {
+test('ignores headings and links in code', () => {
   expect(parseLlmsTxt('```\n# Title\n- [a](/a)\n```\n- [b](/b)', URL_HERE)).toEqual({
     type: 'none',
     reason: 'no-heading',
@@ -114,7 +114,7 @@ test('headings and links in code do not count', () => {
   expect(links('```md\n- [a](/a)\n```\n- [b](/b)')).toEqual(['https://example.com/b'])
 })
 
-test('an underlined title counts', () => {
+test('accepts an underlined title', () => {
   expect(parseLlmsTxt('Title\n=====\n- [a](/a)', URL_HERE)).toMatchObject({ projectName: 'Title' })
 })
 

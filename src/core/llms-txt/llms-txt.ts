@@ -5,9 +5,9 @@ import { type InlineLink, isHtml, markFences, readHeading, scanLinks } from './s
 /** The content of an llms.txt. */
 export interface LlmsTxt {
   readonly type: 'llms-txt'
-  /** Its first heading. */
+  /** The first heading of the file. */
   readonly projectName: string
-  /** The quote below it; null if there is none. */
+  /** The quotation below the first heading; null if there is none. */
   readonly summary: string | null
   /** Headings of the second level, in order. */
   readonly sections: readonly string[]
@@ -74,8 +74,8 @@ export function parseLlmsTxt(text: string, url: string): LlmsTxt | NoLlmsTxt {
   return { type: 'llms-txt', projectName, summary: summary === '' ? null : summary, sections, links }
 }
 
-/** From this share of lines with links on, a file is a list of links. */
-const LINK_SHARE = 0.3
+/** A file with at least this share of lines with links is a list of links. */
+const MIN_LINK_SHARE = 0.3
 
 /**
  * Whether a text is a list of links rather than content: it begins with a heading, and at least three in ten of the lines that are neither
@@ -94,10 +94,10 @@ export function isLinkIndex(text: string): boolean {
     lines++
     if (scanLinks(line).length > 0) linked++
   }
-  return lines > 0 && linked / lines >= LINK_SHARE
+  return lines > 0 && linked / lines >= MIN_LINK_SHARE
 }
 
-/** Why a text cannot be Markdown that was written for machines; undefined where it can. */
+/** The reason why a text cannot be an llms.txt or llms-full.txt; undefined if it can. */
 export function findMarkdownProblem(text: string): 'empty' | 'binary' | 'html' | undefined {
   if (isBlank(text)) return 'empty'
   if (text.includes('\0')) return 'binary'

@@ -2,7 +2,7 @@
 export interface InlineLink {
   readonly title: string
   readonly href: string
-  /** Its position in the line. */
+  /** Position of the link in the line. */
   readonly start: number
   readonly end: number
 }
@@ -38,7 +38,7 @@ export function scanLinks(line: string): InlineLink[] {
 
 const TITLE = /\s+(?:"[^"]{0,500}"|'[^']{0,500}'|\([^()]{0,500}\))\s*\)/y
 
-/** Reads `href "title")` from a position on. */
+/** Parses `href "title")` from a position on. */
 function readTarget(line: string, from: number): { href: string; end: number } | undefined {
   let start = from
   while (line[start] === ' ' && start < from + 10) start++
@@ -74,7 +74,7 @@ export interface Heading {
   readonly text: string
 }
 
-/** Reads `## Title ##`. */
+/** Parses a line such as `## Title ##`. */
 export function readHeading(line: string): Heading | undefined {
   const [, signs, rest = ''] = /^ {0,3}(#{1,6})(?:[ \t](.*))?$/.exec(line) ?? []
   if (signs === undefined) return undefined
@@ -96,16 +96,16 @@ const FENCE = /^[ \t]*(`{3,}|~{3,})(.*)$/s
  */
 export function markFences(lines: readonly string[]): boolean[] {
   const marks = new Array<boolean>(lines.length).fill(false)
-  /** For each fence character, the shortest fence without an end: later fences of that length have none either. */
+  /** For each fence character, the shortest fence without an end: later fences of at least that length have none either. */
   const unclosed: Record<string, number> = {}
   for (let i = 0; i < lines.length; i++) {
     const [, fence = '', info = ''] = FENCE.exec(lines[i] ?? '') ?? []
-    const sign = fence[0]
-    if (sign === undefined || (sign === '`' && info.includes('`'))) continue
-    if (fence.length >= (unclosed[sign] ?? Number.POSITIVE_INFINITY)) continue
+    const character = fence[0]
+    if (character === undefined || (character === '`' && info.includes('`'))) continue
+    if (fence.length >= (unclosed[character] ?? Number.POSITIVE_INFINITY)) continue
     const end = findFenceEnd(lines, i + 1, fence)
     if (end < 0) {
-      unclosed[sign] = fence.length
+      unclosed[character] = fence.length
       continue
     }
     marks.fill(true, i, end + 1)
@@ -122,14 +122,14 @@ function findFenceEnd(lines: readonly string[], from: number, fence: string): nu
   return -1
 }
 
-const MARKUP = /^<(?:!doctype|\?xml|html|head|body|title|meta|link|script|style|div|svg)\b/i
+const HTML_START = /^<(?:!doctype|\?xml|html|head|body|title|meta|link|script|style|div|svg)\b/i
 
 /** Whether a text that should be Markdown is an HTML page, which servers send for missing files. */
 export function isHtml(text: string): boolean {
   let at = 0
   for (;;) {
     while (/^[\s\ufeff]$/.test(text[at] ?? '')) at++
-    if (!text.startsWith('<!--', at)) return MARKUP.test(text.slice(at, at + 20))
+    if (!text.startsWith('<!--', at)) return HTML_START.test(text.slice(at, at + 20))
     const end = text.indexOf('-->', at)
     if (end < 0) return false
     at = end + 3

@@ -36,7 +36,7 @@ test.each([
   expect(parse(text)).toBe(expected)
 })
 
-test('the own lines of a block exclude surrounding lines', () => {
+test('`open` and `close` exclude the lines around a block', () => {
   const [quote] = parseBlocks(['> ```', '> a', '> ```', '>', '> b'])
   expect(quote?.leaves.map(({ start, end, open, close }) => ({ start, end, open, close }))).toEqual([
     { start: 0, end: 3, open: 0, close: 3 },

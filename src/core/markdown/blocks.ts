@@ -7,11 +7,11 @@ export interface Block {
   readonly type: 'heading' | 'fence' | 'table' | 'other'
   /** First line of the block. */
   readonly start: number
-  /** The line after its last. Blank lines after it belong to it. */
+  /** The line after the last line. The blank lines after a block belong to it. */
   readonly end: number
-  /** Its own first line: after the blank lines or the empty list item that `start` includes. */
+  /** First line of the block itself, after the blank lines or the empty list item that `start` includes. */
   readonly open: number
-  /** The line after its own last one. */
+  /** The line after the last line of the block itself, without the blank lines that `end` includes. */
   readonly close: number
   /** Heading level, 1 to 6; 0 for other blocks. */
   readonly level: number
@@ -19,7 +19,7 @@ export interface Block {
   readonly text: string
   /** A fence's marker (three or more backticks or tildes); empty for other blocks. */
   readonly marker: string
-  /** Blocks inside a list or quote, outermost structure removed. Empty for every other block. */
+  /** Blocks inside a list or quote, without the list items and quotes around them. Empty for every other block. */
   readonly leaves: readonly Block[]
 }
 
@@ -56,9 +56,9 @@ const WINDOW_CHARS = 128 * 1024
 
 /**
  * Parses the block structure of Markdown from a line on: CommonMark plus GFM tables. Inline markup is parsed for headings only. Every line
- * belongs to exactly one block, unless there is none. A long document is parsed window by window. Text from the start of a top-level block
- * on does not depend on earlier text, so the last block of a window, which may continue, is where the next window begins. Only a list or
- * quote longer than a window is returned as several blocks.
+ * belongs to exactly one block, unless there are no blocks. A long document is parsed window by window. Text from the start of a top-level
+ * block on does not depend on earlier text, so the last block of a window, which may continue, is where the next window begins. Only a list
+ * or quote longer than a window is returned as several blocks.
  */
 export function* parseBlocks(
   lines: readonly string[],
@@ -154,7 +154,7 @@ const LEAF_TYPES = new Set(['heading_open', 'paragraph_open', 'fence', 'code_blo
 
 /**
  * The blocks inside a list or quote, without its structure. Lines between two of them (an empty item, a `>` alone)
- * belong to the second, blank ones to the first.
+ * belong to the second block, and blank lines to the first.
  */
 function collectLeaves(tokens: readonly Token[], start: number, end: number, lines: readonly string[]): Block[] {
   const leaves: Block[] = []

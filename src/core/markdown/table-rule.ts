@@ -5,7 +5,7 @@ import type { StateBlock } from 'markdown-it'
  * its lines only, and a table of 4 MB would otherwise take a gigabyte.
  */
 export function tableRule(state: StateBlock, startLine: number, endLine: number, silent: boolean): boolean {
-  if (startLine + 1 >= endLine || isCode(state, startLine + 1) || isOutside(state, startLine + 1)) return false
+  if (startLine + 1 >= endLine || isCode(state, startLine + 1) || isOutsideBlock(state, startLine + 1)) return false
   const delimiter = lineText(state, startLine + 1)
   if (!isDelimiterRow(delimiter)) return false
   const header = lineText(state, startLine)
@@ -15,9 +15,9 @@ export function tableRule(state: StateBlock, startLine: number, endLine: number,
 
   const terminators = state.md.block.ruler.getRules('blockquote')
   let line = startLine + 2
-  while (line < endLine && !isOutside(state, line) && !isCode(state, line) && lineText(state, line) !== '') {
-    const here = line
-    if (terminators.some((rule) => rule(state, here, endLine, true))) break
+  while (line < endLine && !isOutsideBlock(state, line) && !isCode(state, line) && lineText(state, line) !== '') {
+    const currentLine = line
+    if (terminators.some((rule) => rule(state, currentLine, endLine, true))) break
     line++
   }
   const token = state.push('table_open', 'table', 0)
@@ -30,7 +30,7 @@ function lineText(state: StateBlock, line: number): string {
   return state.src.slice((state.bMarks[line] ?? 0) + (state.tShift[line] ?? 0), state.eMarks[line] ?? 0).trimEnd()
 }
 
-function isOutside(state: StateBlock, line: number): boolean {
+function isOutsideBlock(state: StateBlock, line: number): boolean {
   return (state.sCount[line] ?? 0) < state.blkIndent
 }
 

@@ -16,7 +16,7 @@ export class BlockWriter {
     this.#length += this.#encoder.encodeInto(text, this.#buffer.subarray(this.#length)).written
   }
 
-  /** Writes bytes of a table that are UTF-8 already. A loop, because a view of so few bytes costs more than copying them. */
+  /** Writes bytes of a table that are UTF-8 already. Copies in a loop, because a view of so few bytes costs more than the copy. */
   writeBytes(table: Uint8Array, start: number, length: number): void {
     this.#reserve(length)
     const buffer = this.#buffer

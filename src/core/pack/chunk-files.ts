@@ -17,7 +17,7 @@ export function writeFullChunk(pack: Pack, position: number, options: ChunkFileO
   const quote = (text: string | null) => JSON.stringify(text)
   return [
     '---',
-    // The rank in the whole pack, even in a part of it; the ref is that number in base 36.
+    // The rank in the whole pack, even for one part of a split pack; the ref is that number in base 36.
     `chunk_index: ${Number.parseInt(ref.slice(1), 36)}`,
     `ref: ${quote(ref)}`,
     `id: ${quote(chunk.id)}`,

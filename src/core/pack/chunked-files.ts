@@ -6,7 +6,7 @@ import type { Pack } from './pack.ts'
 export function chunkedFilesOf(pack: Pack): ChunkedFile[] {
   const parts = new Map(pack.files.map(({ path }) => [path, { chunks: [] as Chunk[], warnings: [] as Warning[] }]))
   for (const chunk of pack.chunks) {
-    // The asset path of an image in a pack depends on the other images, so each chunk gets back the path it has without them.
+    // The asset path of an image in a pack depends on the other images, so each chunk gets the path that it would have alone.
     const assetPath = chunk.assetPath === null ? null : imageAssetPath(chunk.path)
     parts.get(chunk.path)?.chunks.push({ ...chunk, assetPath })
   }

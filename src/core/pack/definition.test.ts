@@ -17,11 +17,11 @@ test('a definition is the line that names its symbol first, below comments and d
   })
 })
 
-test.each(['\n', '\r\n', '\r'])('lines may end in %j', (end) => {
+test.each(['\n', '\r\n', '\r'])('counts lines that end in %j', (end) => {
   expect(findDefinition(chunk('visit', `# a${end}# b${end}def visit():`))?.line).toBe(12)
 })
 
-test('a chunk without a symbol, or whose text does not name it, states no definition', () => {
+test('a chunk that has no symbol, does not name its symbol or is JSON has no definition', () => {
   expect(findDefinition(chunk(null, 'def visit():'))).toBeUndefined()
   expect(findDefinition(chunk('visit', 'pass'))).toBeUndefined()
   expect(findDefinition({ ...chunk('visit', '{"visit":1}'), kind: 'json' })).toBeUndefined()

@@ -76,8 +76,9 @@ function distances(): Buffer {
   const parts: Uint8Array[] = [base]
   for (let distance = 1; distance < 32_000; distance = Math.ceil(distance * 1.3)) {
     for (const length of [4, 5, 11, 35, 130, 257, 258, 259]) {
-      const so = Buffer.concat(parts)
-      parts.push(so.subarray(so.length - distance, so.length - distance + Math.min(length, distance)), noise(3))
+      const current = Buffer.concat(parts)
+      const start = current.length - distance
+      parts.push(current.subarray(start, start + Math.min(length, distance)), noise(3))
     }
   }
   return Buffer.concat(parts)

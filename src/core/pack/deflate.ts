@@ -1,8 +1,8 @@
 /*
  * DEFLATE (RFC 1951), implemented here because a pack needs three things together: the same bytes in every runtime (zlib and
  * CompressionStream differ between versions), no cost per call (a pack may have 100,000 small files, and the available library sets up 170
- * kB of tables for each), and speed on postings, which are mostly hexadecimal ids that match nothing. It compares every four bytes with one
- * earlier position, skips faster where nothing matches, and writes each block in the cheapest of the three forms.
+ * kB of tables for each), and speed on postings, which are mostly hexadecimal ids that match nothing. The deflater compares every four
+ * bytes with one earlier position, skips faster where nothing matches, and writes each block in the cheapest of the three forms.
  */
 
 const WINDOW = 1 << 15
@@ -16,7 +16,7 @@ const END_OF_BLOCK = 256
  * After this many hexadecimal digits in a row, the rest is treated as an id and not matched: a repeated id would have matched from its
  * beginning.
  */
-const LONG_NUMBER = 12
+const ID_DIGITS = 12
 const LITERALS = 286
 const DISTANCES = 30
 
@@ -111,7 +111,7 @@ export class Deflater {
     let at = WINDOW
     let literalsFrom = at
     while (at < end) {
-      if (digits < LONG_NUMBER && at + MIN_MATCH <= end) {
+      if (digits < ID_DIGITS && at + MIN_MATCH <= end) {
         const hash = hashAt(buffer, at)
         const from = at - ((at + offset - (heads[hash] ?? 0)) >>> 0)
         heads[hash] = at + offset
@@ -174,9 +174,9 @@ function hashAt(buffer: Uint8Array, at: number): number {
 }
 
 function matchLength(buffer: Uint8Array, from: number, at: number, end: number): number {
-  const most = Math.min(MAX_MATCH, end - at)
+  const maxLength = Math.min(MAX_MATCH, end - at)
   let length = 0
-  while (length < most && buffer[from + length] === buffer[at + length]) length++
+  while (length < maxLength && buffer[from + length] === buffer[at + length]) length++
   return length
 }
 
@@ -195,26 +195,26 @@ class HuffmanCode implements Codes {
   readonly counts: Uint32Array<ArrayBuffer>
   readonly codes: Uint32Array<ArrayBuffer>
   readonly lengths: Uint8Array
-  readonly #most: number
+  readonly #maxLength: number
   readonly #sorted: Uint32Array<ArrayBuffer>
   readonly #weights: Uint32Array<ArrayBuffer>
   readonly #perLength = new Uint32Array(33)
 
-  /** Takes the number of symbols, none with a code longer than `most`. */
-  constructor(symbols: number, most: number) {
+  /** Takes the number of symbols and the maximum length of a code. */
+  constructor(symbols: number, maxLength: number) {
     this.counts = new Uint32Array(symbols)
     this.codes = new Uint32Array(symbols)
     this.lengths = new Uint8Array(symbols)
-    this.#most = most
+    this.#maxLength = maxLength
     this.#sorted = new Uint32Array(symbols)
     this.#weights = new Uint32Array(symbols)
   }
 
-  /** Works out the lengths for the counts, and the canonical codes for them. */
+  /** Computes the code lengths from the counts, and the canonical codes from the lengths. */
   build(): void {
     const { counts, lengths } = this
     const sorted = this.#sorted
-    // Symbols are below 2⁹, so both fit into one number that sorts by count, then by symbol.
+    // Symbols are below 2⁹, so count and symbol fit into one number that sorts by count, then by symbol.
     let used = 0
     for (let symbol = 0; symbol < counts.length; symbol++) {
       const count = counts[symbol] ?? 0
@@ -243,19 +243,19 @@ class HuffmanCode implements Codes {
     const perLength = this.#perLength.fill(0)
     sorted.subarray(0, used).sort()
     for (let i = 0; i < used; i++) weights[i] = (sorted[i] ?? 0) >>> 9
-    countLengths(weights, used, perLength, this.#most)
+    countLengths(weights, used, perLength, this.#maxLength)
     let rank = used - 1
-    for (let length = 1; length <= this.#most; length++) {
+    for (let length = 1; length <= this.#maxLength; length++) {
       for (let left = perLength[length] ?? 0; left > 0; left--) lengths[(sorted[rank--] ?? 0) & 511] = length
     }
   }
 }
 
 /**
- * How many symbols get each length, from `n` counts in ascending order: the in-place method of Moffat and Katajainen (1995),
- * then lengths above `most` are folded back until the code is complete again.
+ * Counts how many symbols get each code length, from `n` counts in ascending order: the in-place method of Moffat and Katajainen (1995).
+ * Lengths above `maxLength` are then shortened until the code is complete again.
  */
-function countLengths(weights: Uint32Array, n: number, perLength: Uint32Array, most: number): void {
+function countLengths(weights: Uint32Array, n: number, perLength: Uint32Array, maxLength: number): void {
   let leaf = 0
   let root = 0
   const takeLeast = (next: number): number => {
@@ -270,7 +270,7 @@ function countLengths(weights: Uint32Array, n: number, perLength: Uint32Array, m
     const first = takeLeast(next)
     weights[next] = first + takeLeast(next)
   }
-  // Parents become depths, from the root down.
+  // The indexes of parents are replaced by depths, from the root down.
   weights[n - 2] = 0
   for (let next = n - 3; next >= 0; next--) weights[next] = (weights[weights[next] ?? 0] ?? 0) + 1
   let available = 1
@@ -281,21 +281,21 @@ function countLengths(weights: Uint32Array, n: number, perLength: Uint32Array, m
       inner++
       next--
     }
-    const length = Math.min(depth, most)
+    const length = Math.min(depth, maxLength)
     perLength[length] = (perLength[length] ?? 0) + available - inner
     available = 2 * inner
   }
-  limitLengths(perLength, most)
+  limitLengths(perLength, maxLength)
 }
 
-/** Turns lengths that were cut to `most` into a complete code: the Kraft sum must be exactly 1. */
-function limitLengths(perLength: Uint32Array, most: number): void {
+/** Turns lengths that were cut to `maxLength` into a complete code: the Kraft sum must be exactly 1. */
+function limitLengths(perLength: Uint32Array, maxLength: number): void {
   let sum = 0
-  for (let length = 1; length <= most; length++) sum += (perLength[length] ?? 0) << (most - length)
-  for (; sum > 1 << most; sum--) {
-    let length = most - 1
+  for (let length = 1; length <= maxLength; length++) sum += (perLength[length] ?? 0) << (maxLength - length)
+  for (; sum > 1 << maxLength; sum--) {
+    let length = maxLength - 1
     while (perLength[length] === 0) length--
-    perLength[most] = (perLength[most] ?? 0) - 1
+    perLength[maxLength] = (perLength[maxLength] ?? 0) - 1
     perLength[length] = (perLength[length] ?? 0) - 1
     perLength[length + 1] = (perLength[length + 1] ?? 0) + 2
   }
@@ -346,7 +346,7 @@ class BlockHeader {
   #runsEnd = 0
   #literalCount = 0
   #distanceCount = 0
-  #sent = 0
+  #codeLengthCount = 0
 
   build({ lengths: literals }: HuffmanCode, { lengths: distances }: HuffmanCode): void {
     const code = this.#code
@@ -359,19 +359,19 @@ class BlockHeader {
     code.counts.fill(0)
     this.#encodeRuns(this.#literalCount + this.#distanceCount)
     code.build()
-    let sent = LENGTH_ORDER.length
-    while (sent > 4 && code.lengths[LENGTH_ORDER[sent - 1] ?? 0] === 0) sent--
-    this.#sent = sent
+    let codeLengthCount = LENGTH_ORDER.length
+    while (codeLengthCount > 4 && code.lengths[LENGTH_ORDER[codeLengthCount - 1] ?? 0] === 0) codeLengthCount--
+    this.#codeLengthCount = codeLengthCount
     let extra = 0
     for (let symbol = 16; symbol < 19; symbol++) extra += (code.counts[symbol] ?? 0) * runBits(symbol)
-    this.bits = 14 + 3 * sent + extra + code.countBits(code)
+    this.bits = 14 + 3 * codeLengthCount + extra + code.countBits(code)
   }
 
   write(bits: BitWriter): void {
     bits.write(this.#literalCount - 257, 5)
     bits.write(this.#distanceCount - 1, 5)
-    bits.write(this.#sent - 4, 4)
-    for (let i = 0; i < this.#sent; i++) bits.write(this.#code.lengths[LENGTH_ORDER[i] ?? 0] ?? 0, 3)
+    bits.write(this.#codeLengthCount - 4, 4)
+    for (let i = 0; i < this.#codeLengthCount; i++) bits.write(this.#code.lengths[LENGTH_ORDER[i] ?? 0] ?? 0, 3)
     for (let i = 0; i < this.#runsEnd; i += 2) {
       const symbol = this.#runs[i] ?? 0
       bits.writeCode(this.#code, symbol)
@@ -415,13 +415,13 @@ function runBits(symbol: number): number {
   return symbol < 16 ? 0 : symbol === 16 ? 2 : symbol === 17 ? 3 : 7
 }
 
-function lastUsed(lengths: Uint8Array, least: number): number {
+function lastUsed(lengths: Uint8Array, minCount: number): number {
   let count = lengths.length
-  while (count > least && lengths[count - 1] === 0) count--
+  while (count > minCount && lengths[count - 1] === 0) count--
   return count
 }
 
-/** Bits in, lowest first; whole bytes out. */
+/** Collects bits, lowest first, and returns whole bytes. */
 class BitWriter {
   #buffer = new Uint8Array(BLOCK_BYTES)
   #length = 0
@@ -446,11 +446,11 @@ class BitWriter {
     this.write(code & CODE_MASK, code >>> CODE_BITS)
   }
 
-  /** Writes the codes of bytes. Such runs are most of a stream. */
+  /** Writes the codes of bytes. Faster than `writeCode`, because such runs make up most of a stream. */
   writeBytes(bytes: Uint8Array, start: number, end: number, { codes }: Codes): void {
     // A code has at most 15 bits, and up to 7 are pending.
-    const most = this.#length + 2 * (end - start) + 2
-    if (most > this.#buffer.length) this.#grow(2 * most)
+    const maxLength = this.#length + 2 * (end - start) + 2
+    if (maxLength > this.#buffer.length) this.#grow(2 * maxLength)
     const buffer = this.#buffer
     let length = this.#length
     let pending = this.#pending
@@ -515,8 +515,8 @@ const LENGTH_EXTRA = [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3
 const DISTANCE_EXTRA = [
   0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13,
 ]
-const LENGTH_BASES = [...sumUp(LENGTH_EXTRA.slice(0, 28), 3), MAX_MATCH]
-const DISTANCE_BASES = sumUp(DISTANCE_EXTRA, 1)
+const LENGTH_BASES = [...computeBases(LENGTH_EXTRA.slice(0, 28), 3), MAX_MATCH]
+const DISTANCE_BASES = computeBases(DISTANCE_EXTRA, 1)
 /** Code of each match length among the literals. */
 const LENGTH_CODES = createLengthCodes()
 /** Distance codes: the first 256 entries by distance − 1, the entries after them by (distance − 1) >> 7. */
@@ -529,7 +529,7 @@ function distanceCodeOf(distance: number): number {
 }
 
 /** First value of each code, when a code with `bits` extra bits covers 2^bits values. */
-function sumUp(extraBits: readonly number[], start: number): number[] {
+function computeBases(extraBits: readonly number[], start: number): number[] {
   let base = start
   return extraBits.map((bits) => {
     const first = base

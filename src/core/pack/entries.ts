@@ -21,7 +21,7 @@ export interface PackOptions {
   readonly readImage: (path: string) => Promise<Uint8Array> | Uint8Array
 }
 
-/** One file of a pack, by its path inside it. */
+/** One file of a pack, by its path inside the pack. */
 export interface PackEntry {
   readonly name: string
   readonly content: Uint8Array | Iterable<Uint8Array>

@@ -110,10 +110,10 @@ const SHORT_KINDS: Readonly<Record<Kind, string>> = {
   shell: 'sh',
 }
 
-const PLAIN_KINDS: ReadonlySet<Kind> = new Set(['markdown', 'html', 'json', 'text', 'image', 'unknown'])
+const NON_CODE_KINDS: ReadonlySet<Kind> = new Set(['markdown', 'html', 'json', 'text', 'image', 'unknown'])
 
 function outlineLabel(chunk: Chunk): string {
-  if (chunk.symbol !== null && !PLAIN_KINDS.has(chunk.kind)) return codeSpan(`${oneLine(chunk.symbol, 200)}()`)
+  if (chunk.symbol !== null && !NON_CODE_KINDS.has(chunk.kind)) return codeSpan(`${oneLine(chunk.symbol, 200)}()`)
   const headings = chunk.kind === 'markdown' ? oneLine(chunk.headingPath.slice(-3).join(' > '), 200) : ''
   return headings === '' ? chunk.slug : headings
 }

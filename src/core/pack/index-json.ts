@@ -17,14 +17,14 @@ export function* writeIndexJson(pack: Pack, packIndex: PackIndex = new PackIndex
   const writer = new BlockWriter()
   yield* writeChunks(writer, pack)
   const index = runSteps(packIndex.prepare('terms'))
-  const openings = encodePostingPrefixes(index.sortedKeys())
+  const prefixes = encodePostingPrefixes(index.sortedKeys())
   const stats = JSON.stringify(createStats(pack, index.stats()))
   writer.write(`,"stats":${stats},"warnings":${JSON.stringify(pack.warnings)},"inverted_index":`)
-  yield* writeTerms(writer, index.terms('body'), openings)
-  const others = Object.keys(FIELDS).filter((field) => field !== 'body')
-  for (const [i, field] of others.entries()) {
+  yield* writeTerms(writer, index.terms('body'), prefixes)
+  const otherFields = Object.keys(FIELDS).filter((field) => field !== 'body')
+  for (const [i, field] of otherFields.entries()) {
     writer.write(`${i === 0 ? ',"fields":{' : ','}${JSON.stringify(field)}:`)
-    yield* writeTerms(writer, index.terms(field), openings)
+    yield* writeTerms(writer, index.terms(field), prefixes)
   }
   writer.write('}}\n')
   yield writer.take()
@@ -84,7 +84,7 @@ export function chunkRecord(chunk: Chunk): Record<string, unknown> {
   }
 }
 
-/** `{"chunk_id":"<id>","tf":` of every chunk one after another, because each is repeated for every term of its chunk. */
+/** The bytes `{"chunk_id":"<id>","tf":` of every chunk, one after another. They are encoded once and written for every term. */
 interface PostingPrefixes {
   readonly table: Uint8Array
   readonly width: number
@@ -104,23 +104,23 @@ const POSTINGS_PER_CHECK = 256
 function* writeTerms(
   writer: BlockWriter,
   terms: Iterable<TermEntry>,
-  openings: PostingPrefixes,
+  prefixes: PostingPrefixes,
 ): Generator<Uint8Array> {
-  const { table, width } = openings
-  let left = 0
+  const { table, width } = prefixes
+  let postingsLeft = 0
   const write = (document: number, tf: number, docLen: number) => {
     writer.writeBytes(table, document * width, width)
     writer.writeNumber(tf)
     writer.writeBytes(DOC_LEN, 0, DOC_LEN.length)
     writer.writeNumber(docLen)
-    left--
-    writer.writeBytes(CLOSING, 0, left === 0 ? 1 : 2)
+    postingsLeft--
+    writer.writeBytes(CLOSING, 0, postingsLeft === 0 ? 1 : 2)
   }
   let opener = '{'
   for (const { term, df, visitPostings } of terms) {
     writer.write(`${opener}${JSON.stringify(term)}:{"df":${df},"postings":[`)
     opener = ','
-    left = df
+    postingsLeft = df
     for (let from = 0; from < df; from += POSTINGS_PER_CHECK) {
       visitPostings(write, from, Math.min(from + POSTINGS_PER_CHECK, df))
       if (writer.isFull) yield writer.take()

@@ -5,7 +5,7 @@ import { chunkLabel, fileLabel } from './label.ts'
 import type { Pack } from './pack.ts'
 import { createTables, dirOf, groupByFile, sumTokens } from './tables.ts'
 
-/** First field of `manifest.llm.tsv`; a folder with a file that starts with it is a pack. */
+/** First field of `manifest.llm.tsv`. A folder whose file of that name starts with this text is a pack. */
 export const TSV_MAGIC = 'llmx_manifest_llm_tsv'
 
 /** Version of `manifest.llm.tsv` and `manifest.min.json`. */
@@ -28,7 +28,7 @@ function* tsvRows(pack: Pack): Generator<readonly (string | number)[]> {
   }
   for (const [i, kind] of tables.kinds.entries()) yield ['K', i, kind]
   for (const { file, chunks } of groupByFile(pack)) {
-    const end = chunks.reduce((most, chunk) => Math.max(most, chunk.endLine), 0)
+    const end = chunks.reduce((max, chunk) => Math.max(max, chunk.endLine), 0)
     const kind = tables.kindIndex(file.kind)
     yield ['F', tables.pathIndex(file.path), kind, chunks.length, sumTokens(chunks), end, fileLabel(chunks)]
   }
@@ -102,7 +102,7 @@ const MIN_COLUMNS = [
   'address',
 ]
 
-/** Writes `manifest.min.json`: as `manifest.json`, without files, ids and hashes, and with the last heading only. */
+/** Writes `manifest.min.json`: like `manifest.json`, without files, ids and hashes, and with the last heading only. */
 export function* writeManifestMinJson(pack: Pack): Generator<string> {
   const tables = createTables(pack)
   const head = {

@@ -60,15 +60,19 @@ describe('a full pack', () => {
   })
 
   test.each<[string, (json: Record<string, unknown>) => unknown, string]>([
-    ['has no chunks', (json) => ({ ...json, chunks: undefined }), 'index.json has no proper "chunks"'],
-    ['has a chunk that is null', (json) => ({ ...json, chunks: [null] }), 'index.json has an entry that is no object'],
+    ['has no chunks', (json) => ({ ...json, chunks: undefined }), 'index.json has no valid "chunks"'],
+    [
+      'has a chunk that is null',
+      (json) => ({ ...json, chunks: [null] }),
+      'index.json has an entry that is not an object',
+    ],
     ['has no refs', (json) => ({ ...json, chunk_refs: {} }), ''],
     [
       'has an unknown kind',
       (json) => ({ ...json, files: [{ path: 'a', kind: 'x' }] }),
-      'index.json has no proper "kind"',
+      'index.json has no valid "kind"',
     ],
-    ['is a list', () => [], 'index.json has no proper "version"'],
+    ['is a list', () => [], 'index.json has no valid "version"'],
   ])('that %s is refused', async (_, change, message) => {
     const { 'index.json': text = '' } = Object.fromEntries(await filesOf(PACK, false))
     const files = new Map([['index.json', JSON.stringify(change(JSON.parse(text)))]])
@@ -125,7 +129,7 @@ describe('a compact pack', () => {
   })
 
   test.each([
-    ['hello', ['PACK_INVALID', 'test is not a valid pack: manifest.llm.tsv does not start as it should']],
+    ['hello', ['PACK_INVALID', 'test is not a valid pack: manifest.llm.tsv does not start with llmx_manifest_llm_tsv']],
     ['llmx_manifest_llm_tsv\t5\tx', ['PACK_VERSION', 'pack format 5 is newer than this program (4)']],
   ])('a pack whose manifest starts with %j is refused', (text, expected) => {
     expect(problem(() => openPack(reader(new Map([['manifest.llm.tsv', text]]))))).toEqual(expected)
@@ -152,7 +156,7 @@ describe('an archive', () => {
 
   test.each([
     ['is cut off', (bytes: Uint8Array) => bytes.subarray(0, -30)],
-    ['is no archive', () => utf8.encode('hello')],
+    ['is not an archive', () => utf8.encode('hello')],
     ['is damaged', (bytes: Uint8Array) => bytes.map((byte, i) => (i > 2000 && i < 4000 ? 0 : byte))],
   ])('an archive that %s is refused', async (_, change) => {
     const bytes = change(await zip())
@@ -169,20 +173,20 @@ describe('an untrusted pack', () => {
   const id = PACK.chunks[0]?.id ?? ''
 
   test.each([
-    ['a ref that is a path', '"c0001"', '"../../c1"', '"../../c1" is no ref'],
-    ['a ref with a terminal escape sequence', '"c0001"', '"c\\u001b[31m"', '"c\\u001b[31m" is no ref'],
-    ['one ref for two chunks', '"c0001"', '"c0002"', 'a ref stands for two chunks'],
-    ['an invalid id', id, 'xy', '"xy" is no id'],
+    ['a ref that is a path', '"c0001"', '"../../c1"', '"../../c1" is not a valid ref'],
+    ['a ref with a terminal escape sequence', '"c0001"', '"c\\u001b[31m"', '"c\\u001b[31m" is not a valid ref'],
+    ['one ref for two chunks', '"c0001"', '"c0002"', 'two chunks have the same ref'],
+    ['an invalid id', id, 'xy', '"xy" is not a valid chunk id'],
     ['a path that leads outside', '"path":"a.md"', '"path":"../a.md"', 'the path "../a.md" leads outside'],
     ['an absolute path', '"path":"a.md"', '"path":"/etc/passwd"', 'the path "/etc/passwd" leads outside'],
     ['an image that leads outside', '"images/img/a.png"', '"images/../../a.png"', 'leads outside'],
     ['one image for two chunks', '"asset_path":null', '"asset_path":"images/img/a.png"', 'belongs to two chunks'],
     ['a start line of 0', '"start_line":1,', '"start_line":0,', 'lines 0 to'],
-    ['a negative number of tokens', /"token_estimate":\d+/g, '"token_estimate":-1', '-1 tokens are none'],
-    ['an index id that is a path', PACK.indexId, '../../../x', '"../../../x" is no id of an index'],
+    ['a negative token count', /"token_estimate":\d+/g, '"token_estimate":-1', '-1 is not a valid number of tokens'],
+    ['an index id that is a path', PACK.indexId, '../../../x', '"../../../x" is not a valid index id'],
     ['a file whose path leads outside', '"files":[{"path":"', '"files":[{"path":"../', 'leads outside'],
     ['a negative size', /"bytes":\d+/g, '"bytes":-5', '-5 bytes and'],
-    ['a line count of 0', /"line_count":\d+/g, '"line_count":0', 'and 0 lines are no size of a file'],
+    ['a line count of 0', /"line_count":\d+/g, '"line_count":0', 'and 0 lines are not a valid file size'],
     ['a warning about a file outside', /"warnings":\[.*/gs, `"warnings":[${WARNING}]}`, '"/etc/passwd" leads outside'],
   ])('is refused for %s', async (_, from, to, expected) => {
     const files = await filesOf(PACK, false)
@@ -192,17 +196,17 @@ describe('an untrusted pack', () => {
   })
 
   test.each([
-    ['one ref twice', '\tc0002\t', '\tc0001\t', 'a ref stands for two chunks'],
-    ['a line that is no number', '\tc0001\t0\t0\t1\t', '\tc0001\t0\t0\tx\t', 'lines NaN to'],
+    ['one ref twice', '\tc0002\t', '\tc0001\t', 'two chunks have the same ref'],
+    ['a line that is not a number', '\tc0001\t0\t0\t1\t', '\tc0001\t0\t0\tx\t', 'lines NaN to'],
     // NaN would be written as null, which could not be parsed again.
-    ['a size that is no number', /^(F(?:\t\S+){4}\t)\d+/m, '$1many', 'NaN lines are no size of a file'],
+    ['a size that is not a number', /^(F(?:\t\S+){4}\t)\d+/m, '$1many', 'NaN lines are not a valid file size'],
   ])('is refused for %s in its manifest', async (_, from, to, expected) => {
     const files = await filesOf(PACK, true)
     files.set('manifest.llm.tsv', (files.get('manifest.llm.tsv') ?? '').replace(from, to))
     expect(problem(() => openPack(reader(files)))).toEqual(['PACK_INVALID', expect.stringContaining(expected)])
   })
 
-  test('is refused if its index.json is endless', () => {
+  test('is refused if its index.json is longer than the limit', () => {
     const spaces = new Uint8Array(1 << 24).fill(0x20)
     const endless: PackReader = {
       name: 'test',

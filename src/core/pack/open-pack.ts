@@ -46,7 +46,7 @@ const POSTINGS = ',"inverted_index":'
 /** Limit for the text of a pack, which is held in memory; packs made with sensible limits are smaller. */
 export const MAX_PACK_CHARS: number = 2 ** 28
 
-/** Reads text up to a marker, or to its end; the rest is never unpacked. */
+/** Reads the text of a file. At a marker it ends, with a `}` that completes the JSON, and the rest of the file is never unpacked. */
 function readText(reader: PackReader, file: string, marker?: string): string {
   const decoder = new TextDecoder()
   const parts: string[] = []
@@ -77,15 +77,15 @@ function checkPack(pack: Pack, name: string): Pack {
     if (!holds) throw new PharosError('PACK_INVALID', { path: name, problem })
   }
   // The id becomes a part of file names.
-  check(/^[0-9a-f]{64}$/.test(pack.indexId), `${JSON.stringify(pack.indexId)} is no id of an index`)
-  for (const ref of pack.refs) check(/^c[0-9a-z]{4,12}$/.test(ref), `${JSON.stringify(ref)} is no ref`)
-  check(new Set(pack.refs).size === pack.chunks.length, 'a ref stands for two chunks')
-  check(new Set(pack.chunks.map(({ id }) => id)).size === pack.chunks.length, 'an id stands for two chunks')
+  check(/^[0-9a-f]{64}$/.test(pack.indexId), `${JSON.stringify(pack.indexId)} is not a valid index id`)
+  for (const ref of pack.refs) check(/^c[0-9a-z]{4,12}$/.test(ref), `${JSON.stringify(ref)} is not a valid ref`)
+  check(new Set(pack.refs).size === pack.chunks.length, 'two chunks have the same ref')
+  check(new Set(pack.chunks.map(({ id }) => id)).size === pack.chunks.length, 'two chunks have the same id')
   const assets = new Set<string>()
   for (const { id, path, assetPath, startLine, endLine, tokenEstimate } of pack.chunks) {
-    check(/^[0-9a-f]{64}$/.test(id), `${JSON.stringify(id)} is no id`)
-    check(isCount(startLine, 1) && isCount(endLine, 1), `lines ${startLine} to ${endLine} are none`)
-    check(isCount(tokenEstimate, 0), `${tokenEstimate} tokens are none`)
+    check(/^[0-9a-f]{64}$/.test(id), `${JSON.stringify(id)} is not a valid chunk id`)
+    check(isCount(startLine, 1) && isCount(endLine, 1), `lines ${startLine} to ${endLine} are not a valid range`)
+    check(isCount(tokenEstimate, 0), `${tokenEstimate} is not a valid number of tokens`)
     check(isInside(path), `the path ${JSON.stringify(path)} leads outside`)
     if (assetPath === null) continue
     const isAsset = assetPath === imageAssetPath(assetPath.replace(/^images\//, ''))
@@ -95,21 +95,22 @@ function checkPack(pack: Pack, name: string): Pack {
   }
   for (const { path, bytes, lineCount } of pack.files) {
     check(isInside(path), `the path ${JSON.stringify(path)} leads outside`)
-    check(isCount(bytes, 0) && isCount(lineCount, 1), `${bytes} bytes and ${lineCount} lines are no size of a file`)
+    const isSize = isCount(bytes, 0) && isCount(lineCount, 1)
+    check(isSize, `${bytes} bytes and ${lineCount} lines are not a valid file size`)
   }
   for (const { path } of pack.warnings) {
     // The path of a warning about a folder ends in a slash; it is empty for the whole source.
-    const isKnown = path === '' || isInside(path.replace(/\/$/, ''))
-    check(isKnown, `the path ${JSON.stringify(path)} leads outside`)
+    const isValid = path === '' || isInside(path.replace(/\/$/, ''))
+    check(isValid, `the path ${JSON.stringify(path)} leads outside`)
   }
   return pack
 }
 
-function isCount(value: number, least: number): boolean {
-  return Number.isSafeInteger(value) && value >= least
+function isCount(value: number, min: number): boolean {
+  return Number.isSafeInteger(value) && value >= min
 }
 
-/** Whether a path is the address of a page or a path inside the folder. Neither is ever written to. */
+/** Whether a path is the URL of a page or stays inside the folder. No file is ever written to either of them. */
 function isInside(path: string): boolean {
   if (/^https?:\/\/[^/\s]/.test(path)) return true
   return path !== '' && !path.startsWith('/') && path.split('/').every((part) => part !== '..' && part !== '')
@@ -180,8 +181,8 @@ class Fields {
   readonly #invalid: (problem: string) => PharosError
 
   constructor(value: unknown, invalid: (problem: string) => PharosError) {
-    if (typeof value !== 'object' || value === null) throw invalid('index.json has an entry that is no object')
-    // An object's keys are read one by one below, each with its own check.
+    if (typeof value !== 'object' || value === null) throw invalid('index.json has an entry that is not an object')
+    // The methods below check the type of every value that they read.
     this.#value = value as Readonly<Record<string, unknown>>
     this.#invalid = invalid
   }
@@ -227,7 +228,7 @@ class Fields {
   }
 
   #refuse(key: string): never {
-    throw this.#invalid(`index.json has no proper ${JSON.stringify(key)}`)
+    throw this.#invalid(`index.json has no valid ${JSON.stringify(key)}`)
   }
 }
 
@@ -237,7 +238,7 @@ function openCompact(reader: PackReader): Pack {
     .split('\n')
     .map((row) => row.split('\t'))
   const [magic, version, indexId = ''] = rows[0] ?? []
-  if (magic !== TSV_MAGIC) throw invalid('manifest.llm.tsv does not start as it should')
+  if (magic !== TSV_MAGIC) throw invalid(`manifest.llm.tsv does not start with ${TSV_MAGIC}`)
   if (Number(version) > COMPACT_VERSION) {
     throw new PharosError('PACK_VERSION', { found: Number(version), supported: COMPACT_VERSION })
   }
@@ -246,7 +247,7 @@ function openCompact(reader: PackReader): Pack {
   const paths = table('P').map((row) => (dirs[Number(row[2])] ?? '') + (row[3] ?? ''))
   const kinds = table('K').map((row) => KINDS.find((kind) => kind === row[2]) ?? 'unknown')
   const refs = table('C').map((row) => row[1] ?? '')
-  if (new Set(refs).size < refs.length) throw invalid('a ref stands for two chunks')
+  if (new Set(refs).size < refs.length) throw invalid('two chunks have the same ref')
   const occurrences = new Map<string, number>()
   const chunks = table('C').map((row): Chunk => {
     const [, ref = '', pathIndex, kindIndex, start, end, tokens, label = ''] = row

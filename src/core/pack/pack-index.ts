@@ -28,7 +28,7 @@ export class PackIndex {
 
   /** Builds the index for searches or for listing its terms, in steps. An interrupted build resumes at the next call. */
   *prepare(use: 'search' | 'terms'): Steps<SearchIndex> {
-    // Calls `next` itself: a caller that stops early would end the build inside a `yield*` or a loop, and it could not resume.
+    // A `yield*` or a `for` loop would end the build when a caller stops early, and it could not resume; so this calls `next`.
     while (this.#index === undefined) {
       const step = this.#building.next()
       if (step.done) this.#index = step.value

@@ -15,13 +15,13 @@ const LANGUAGE_CHARS = 10_000
 
 /** The texts of a pack in the form that the model receives. */
 export interface PackTexts {
-  /** The text to embed for a chunk; null for one in a language that the model does not know. */
+  /** The text to embed for a chunk; null for a chunk in a language that the model does not know. */
   at(position: number): string | null
   /** Chunks that are to be embedded and have no vector yet. */
   listMissing(vectors: PackVectors): number[]
 }
 
-/** Creates the texts; each is written on demand. */
+/** Creates the texts of a pack. Each text is composed on demand. */
 export function createPackTexts(pack: Pack): PackTexts {
   const titles = findTitles(pack)
   const isKnown = createLanguageCheck(pack)

@@ -5,7 +5,7 @@ import { findVectorProblem, multiplyBytes, quantizeVector, restoreVector } from 
 /** Name of the entry that holds the vectors of a pack. */
 export const VECTORS_FILE = 'vectors.bin'
 
-/** Version of that entry. */
+/** Version of the entry. */
 const VECTORS_VERSION = 1
 
 /** A longer header is invalid. */
@@ -39,7 +39,7 @@ export class PackVectors {
   /** Number of chunks, including those without a vector. */
   readonly count: number
   readonly #bytes: Uint8Array
-  // The same bytes: the steps by `#view`, the numbers by `#numbers`.
+  // Two views of `#bytes`: `#view` for the steps, `#numbers` for the quantized numbers.
   readonly #view: DataView
   readonly #numbers: Int8Array
   readonly #width: number
@@ -62,7 +62,7 @@ export class PackVectors {
   }
 
   has(position: number): boolean {
-    // Only a step of zero has four zero bytes.
+    // A chunk without a vector has a step of zero, and only that step has four zero bytes.
     return this.#view.getUint32(position * this.#width) !== 0
   }
 
@@ -74,7 +74,7 @@ export class PackVectors {
   /** Sets the vector of a chunk. */
   set(position: number, vector: Float32Array): void {
     const problem = findVectorProblem(vector, this.space.dimensions)
-    if (problem !== undefined) throw new TypeError(`the vector of chunk ${position} cannot be kept: ${problem}`)
+    if (problem !== undefined) throw new TypeError(`the vector of chunk ${position} cannot be stored: ${problem}`)
     this.copy(position, quantizeVector(vector))
   }
 
@@ -84,19 +84,24 @@ export class PackVectors {
     this.at(position).set(quantized)
   }
 
-  /** The cosine of a question with a chunk; null for one without a vector. */
+  /** The cosine of a question with a chunk; null for a chunk without a vector. */
   compare(question: Float32Array, position: number): number | null {
     if (!this.has(position)) return null
     const start = position * this.#width
     return this.#view.getFloat32(start, true) * multiplyBytes(question, this.#numbers, start + STEP_BYTES)
   }
 
-  /** The accepted chunks nearest to a question, nearest first, with a similarity of at least `least`. */
-  nearest(question: Float32Array, limit: number, least: number, accept: (position: number) => boolean): NearChunk[] {
+  /** The accepted chunks nearest to a question, nearest first, with a similarity of at least `minSimilarity`. */
+  nearest(
+    question: Float32Array,
+    limit: number,
+    minSimilarity: number,
+    accept: (position: number) => boolean,
+  ): NearChunk[] {
     const found: NearChunk[] = []
     for (let position = 0; position < this.count; position++) {
       const similarity = this.compare(question, position)
-      if (similarity !== null && similarity >= least) found.push({ position, similarity })
+      if (similarity !== null && similarity >= minSimilarity) found.push({ position, similarity })
     }
     found.sort((a, b) => b.similarity - a.similarity || a.position - b.position)
     const near: NearChunk[] = []
@@ -136,28 +141,28 @@ export function parsePackVectors(pieces: Iterable<Uint8Array>, count: number, na
     if (!holds) throw new PharosError('PACK_INVALID', { path: name, problem: `${VECTORS_FILE} ${problem}` })
   }
   const source = pieces[Symbol.iterator]()
-  let begun = new Uint8Array()
+  let beginning = new Uint8Array()
   let end = -1
   while (end < 0) {
     const { value, done } = source.next()
-    check(done !== true && begun.length <= MAX_HEADER_BYTES, DAMAGED_HEADER)
-    begun = join(begun, value)
-    end = begun.indexOf(0x0a)
+    check(done !== true && beginning.length <= MAX_HEADER_BYTES, DAMAGED_HEADER)
+    beginning = join(beginning, value)
+    end = beginning.indexOf(0x0a)
   }
-  const { version, model, fingerprint, dimensions, count: own } = parseHeader(begun.subarray(0, end))
+  const { version, model, fingerprint, dimensions, count: headerCount } = parseHeader(beginning.subarray(0, end))
   check(typeof version === 'number', DAMAGED_HEADER)
   if (version > VECTORS_VERSION) throw new PharosError('PACK_VERSION', { found: version, supported: VECTORS_VERSION })
-  check(typeof model === 'string' && /^[\w./:@-]{1,200}$/.test(model), 'names no model')
-  check(typeof fingerprint === 'string' && /^[0-9a-f]{64}$/.test(fingerprint), 'has no fingerprint of a model')
-  check(isCount(dimensions) && dimensions <= MAX_DIMENSIONS, 'has no proper "dimensions"')
-  check(own === count, `is for ${JSON.stringify(own)} chunks, the pack has ${count}`)
-  const isOurs = fingerprint === BUILT_IN_SPACE.fingerprint
-  check(!isOurs || dimensions === BUILT_IN_SPACE.dimensions, 'has vectors of another size than its model makes')
+  check(typeof model === 'string' && /^[\w./:@-]{1,200}$/.test(model), 'has no valid "model"')
+  check(typeof fingerprint === 'string' && /^[0-9a-f]{64}$/.test(fingerprint), 'has no valid "fingerprint"')
+  check(isCount(dimensions) && dimensions <= MAX_DIMENSIONS, 'has no valid "dimensions"')
+  check(headerCount === count, `is for ${JSON.stringify(headerCount)} chunks, the pack has ${count}`)
+  const isBuiltIn = fingerprint === BUILT_IN_SPACE.fingerprint
+  check(!isBuiltIn || dimensions === BUILT_IN_SPACE.dimensions, 'has vectors whose size does not match their model')
   const space = { model, fingerprint, dimensions }
   const size = count * widthOf(space)
   let bytes = new Uint8Array(Math.min(size, INITIAL_BUFFER_BYTES))
   let length = 0
-  const take = (piece: Uint8Array) => {
+  const append = (piece: Uint8Array) => {
     check(length + piece.length <= size, 'is longer than its vectors')
     if (length + piece.length > bytes.length) {
       const grown = new Uint8Array(Math.min(size, 2 * (length + piece.length)))
@@ -167,17 +172,17 @@ export function parsePackVectors(pieces: Iterable<Uint8Array>, count: number, na
     bytes.set(piece, length)
     length += piece.length
   }
-  take(begun.subarray(end + 1))
-  for (let step = source.next(); step.done !== true; step = source.next()) take(step.value)
+  append(beginning.subarray(end + 1))
+  for (let step = source.next(); step.done !== true; step = source.next()) append(step.value)
   check(length === size, `is cut off: it has ${length} bytes of vectors instead of ${size}`)
   const vectors = new PackVectors(space, count, bytes)
   for (let i = 0; i < count; i++) {
-    check(!vectors.has(i) || isVector(vectors.at(i)), `has a vector of chunk ${i + 1} that is none`)
+    check(!vectors.has(i) || isVector(vectors.at(i)), `has an invalid vector for chunk ${i + 1}`)
   }
   return vectors
 }
 
-/** Returns a message if the vectors are of another model and cannot be compared. */
+/** Returns a message if the vectors are of another model than `space`, so that they cannot be compared. */
 export function describeModelMismatch(vectors: PackVectors, space: VectorSpace): string | undefined {
   if (vectors.space.fingerprint === space.fingerprint) return undefined
   return `the pack has vectors of another model (${vectors.space.model}) than the built-in one (${space.model}); answered by words alone`

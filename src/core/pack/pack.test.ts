@@ -11,7 +11,7 @@ function chunk(path: string, text: string): ChunkedFile {
   return chunkFile({ path, bytes: new TextEncoder().encode(text) }, { targetChars: 40, maxChars: 80 })
 }
 
-function leftOut(path: string, code: WarningCode): ChunkedFile {
+function skippedFile(path: string, code: WarningCode): ChunkedFile {
   const file = { path, kind: 'unknown', bytes: 9, sha256: sha256(path), lineCount: 1 } as const
   return { file, chunks: [], warnings: [{ path, code, message: 'why' }] }
 }
@@ -44,7 +44,7 @@ describe('a pack', () => {
   })
 
   test('leaves out files that were skipped, keeps empty ones, and has the warnings of all', () => {
-    const pack = createPack([leftOut('z', 'binary'), chunk('empty.txt', ''), leftOut('a', 'max_file_bytes')])
+    const pack = createPack([skippedFile('z', 'binary'), chunk('empty.txt', ''), skippedFile('a', 'max_file_bytes')])
     expect(pack.files.map((file) => file.path)).toEqual(['empty.txt'])
     expect(pack.warnings.map((warning) => warning.path)).toEqual(['a', 'z'])
   })
@@ -91,7 +91,7 @@ describe('splitting', () => {
 
   test('numbers the parts, and keeps warnings with their files; the first part has the warnings of files in no part', () => {
     const leaky = { ...chunk('b.md', words(10)), warnings: [{ path: 'b.md', code: 'secret', message: 'x' }] } as const
-    const pack = createPack([chunk('a.md', words(10)), leaky, leftOut('c', 'binary'), chunk('d.md', '')])
+    const pack = createPack([chunk('a.md', words(10)), leaky, skippedFile('c', 'binary'), chunk('d.md', '')])
     expect(splitPack(pack, 10).map(({ part, files, warnings }) => ({ part, files: files.length, warnings }))).toEqual([
       { part: { number: 1, of: 2 }, files: 2, warnings: [{ path: 'c', code: 'binary', message: 'why' }] },
       { part: { number: 2, of: 2 }, files: 1, warnings: [{ path: 'b.md', code: 'secret', message: 'x' }] },

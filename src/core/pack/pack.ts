@@ -22,7 +22,7 @@ export interface Pack {
   readonly part?: { readonly number: number; readonly of: number }
 }
 
-/** Joins chunked files into a pack, in any order. */
+/** Joins chunked files, given in any order, into a pack. */
 export function createPack(chunked: readonly ChunkedFile[], options: { readonly sha256?: Sha256 } = {}): Pack {
   const sha256 = options.sha256 ?? portableSha256
   const sorted = [...chunked].sort((a, b) => compareUtf8(a.file.path, b.file.path))
@@ -66,7 +66,7 @@ function separateAssets(chunks: readonly Chunk[]): Chunk[] {
     const isTaken =
       files.has(chunk.assetPath) ||
       folders.has(chunk.assetPath) ||
-      parentsOf(chunk.assetPath).some((one) => files.has(one))
+      parentsOf(chunk.assetPath).some((parent) => files.has(parent))
     const assetPath = isTaken ? imageAssetPath(`${chunk.shortId}/${chunk.path}`) : chunk.assetPath
     files.add(assetPath)
     for (const folder of parentsOf(assetPath)) folders.add(folder)

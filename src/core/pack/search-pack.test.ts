@@ -58,7 +58,7 @@ describe('a search by words and meaning', () => {
     expect(pathsOf(found)).toEqual(['words.md'])
   })
 
-  test('explains both halves of a score', () => {
+  test('explains the parts that words and meaning have in a score', () => {
     const [first, , last] = search.search('boiler', { meaning: QUESTION, explain: true })
     expect(first?.explain?.parts.map(({ word }) => word)).toEqual(['boiler'])
     expect(first?.meaning?.similarity).toBeCloseTo(0.5, 2)
@@ -97,7 +97,7 @@ describe('the meaning of a question', () => {
 
   test('is not computed if there is nothing to compare it with', async () => {
     const { vectors: _, ...without } = PACK
-    const never = () => Promise.reject(new Error('asked'))
+    const never = () => Promise.reject(new Error('must not be called'))
     expect(await new PackSearch(without).findMeaning('boiler', never)).toEqual({ notices: [] })
     const empty = { ...PACK, vectors: new PackVectors(BUILT_IN_SPACE, PACK.chunks.length) }
     expect(await new PackSearch(empty).findMeaning('boiler', never)).toEqual({ notices: [] })
@@ -116,9 +116,9 @@ describe('the meaning of a question', () => {
   })
 })
 
-describe('a question that is surely in another language than that of the model', () => {
+describe('a question that is certainly in another language than the model', () => {
   test('is answered by words alone', async () => {
-    const never = () => Promise.reject(new Error('nobody asks'))
+    const never = () => Promise.reject(new Error('must not be called'))
     expect(await new PackSearch(PACK).findMeaning('wie wird der Kessel und die Heizung', never)).toEqual({
       notices: ['the model is made for another language (en); answered by words alone'],
     })

@@ -31,13 +31,13 @@ export interface ChunkFilters {
 
 /** How a pack is searched. */
 export interface PackSearchOptions extends ChunkFilters {
-  /** Most hits to return. @default 10 */
+  /** Maximum number of hits. @default 10 */
   readonly limit?: number | undefined
-  /** Adds the origin of the score to each hit. @default false */
+  /** Adds an explanation of the score to each hit. @default false */
   readonly explain?: boolean | undefined
   /** Treats an unmatched last word as the beginning of other words; see {@link PackSearch.complete}. @default false */
   readonly completes?: boolean | undefined
-  /** Vector of the query, of the model that the pack has vectors of; see {@link PackSearch.findMeaning}. @default words alone */
+  /** Vector of the query, from the same model as the vectors of the pack; see {@link PackSearch.findMeaning}. @default words alone */
   readonly meaning?: Float32Array | undefined
 }
 
@@ -45,22 +45,22 @@ export interface PackSearchOptions extends ChunkFilters {
 export interface PackHit extends Hit {
   /** The terms of the chunk that matched, in the order of the query. */
   readonly terms: readonly string[]
-  /** Words of the query that it lacks; null for a chunk that was found by its meaning alone. */
+  /** Words of the query that the chunk lacks; null for a chunk that was found by its meaning alone. */
   readonly missing: readonly MissingWord[] | null
   /** Cosine with the query; null if the chunk has no vector or the search was by words alone. */
   readonly similarity: number | null
   readonly explain?: Explanation
-  /** How words and meaning became the score, where both took part. */
+  /** How words and meaning were combined into the score; only with `explain`, in a search by both. */
   readonly meaning?: MeaningExplanation
 }
 
-/** How words and meaning became the score of a hit. */
+/** How words and meaning were combined into the score of a hit. */
 export interface MeaningExplanation {
-  /** The score of its words, as a share of the highest possible one. */
+  /** The score of the matched words, as a share of the highest possible score. */
   readonly wordScore: number
   /** Cosine with the query; null for a chunk without a vector. */
   readonly similarity: number | null
-  /** In words: how the two were added. */
+  /** The formula that combined the two, as text. */
   readonly fusion: string
   /** The score gained from other hits in the same file. */
   readonly support: number
@@ -69,7 +69,7 @@ export interface MeaningExplanation {
 /** The vector of a query, if one could be computed. */
 export interface QueryEmbedding {
   readonly meaning?: Float32Array
-  /** Why words answer alone although the pack has vectors. */
+  /** The reasons why the search is by words alone although the pack has vectors. */
   readonly notices: readonly string[]
 }
 
@@ -105,7 +105,7 @@ export class PackSearch {
     yield* this.#index.prepare('search')
   }
 
-  /** Embeds a query with the built-in model if the pack has vectors of it. Never rejects: a search by words alone still works. */
+  /** Embeds a query with the built-in model if the pack has vectors of that model. Never rejects: a search by words alone still works. */
   async findMeaning(query: string, embed: (query: string) => Promise<Float32Array>): Promise<QueryEmbedding> {
     const vectors = this.#vectors
     if (vectors === undefined || vectors.embedded === 0) return { notices: [] }
@@ -129,8 +129,8 @@ export class PackSearch {
         ? this.#searchWords(query, options, limit)
         : this.#searchBoth(query, options, limit, meaning, vectors)
     return ranked.flatMap((hit) => {
-      const place = this.#at(hit.position)
-      return place === undefined ? [] : [createHit(place.chunk, place.ref, hit)]
+      const found = this.#at(hit.position)
+      return found === undefined ? [] : [createHit(found.chunk, found.ref, hit)]
     })
   }
 
@@ -148,7 +148,7 @@ export class PackSearch {
     const { meaning } = options
     const vectors = this.#vectors
     const filter = this.#filterBy(options)
-    const byWords = this.#opened().count(query, { filter, completes: options.completes ?? false })
+    const byWords = this.#openIndex().count(query, { filter, completes: options.completes ?? false })
     if (meaning === undefined || vectors === undefined) return byWords
     const near = this.#findNear(query, options, meaning, vectors)
     return byWords + near.filter(({ terms }) => terms.length === 0).length
@@ -156,7 +156,7 @@ export class PackSearch {
 
   /** Completions of the last word of a query, if no chunk has that word. */
   complete(query: string): Completion | undefined {
-    return this.#opened().complete(query)
+    return this.#openIndex().complete(query)
   }
 
   /** All chunks that pass the filters, in the order of refs, as hits without a query. */
@@ -190,11 +190,11 @@ export class PackSearch {
     return sortUnique(this.#chunksOf(path).flatMap((chunk) => chunk.symbol ?? []))
   }
 
-  #searchWords(query: string, options: PackSearchOptions, limit: number, among?: ReadonlySet<string>): RankedHit[] {
+  #searchWords(query: string, options: PackSearchOptions, limit: number, onlyIds?: ReadonlySet<string>): RankedHit[] {
     const isAccepted = this.#filterBy(options)
-    const found = this.#opened().search(query, {
+    const found = this.#openIndex().search(query, {
       limit,
-      filter: among === undefined ? isAccepted : (id) => among.has(id),
+      filter: onlyIds === undefined ? isAccepted : (id) => onlyIds.has(id),
       explain: options.explain ?? false,
       completes: options.completes ?? false,
     })
@@ -222,7 +222,7 @@ export class PackSearch {
     vectors: PackVectors,
   ): RankedHit[] {
     const near = this.#findNear(query, options, meaning, vectors)
-    const isNear = new Set(near.map(({ position }) => position))
+    const nearPositions = new Set(near.map(({ position }) => position))
     const byWords = this.#searchWords(
       query,
       options,
@@ -232,7 +232,8 @@ export class PackSearch {
     let fuse: FuseCandidates | undefined
     for (let start = 0; start < byWords.length || start === 0; start += FUSION_BATCH_SIZE) {
       if (ranked.length >= limit) break
-      const others = byWords.slice(start, start + FUSION_BATCH_SIZE).filter(({ position }) => !isNear.has(position))
+      const batch = byWords.slice(start, start + FUSION_BATCH_SIZE)
+      const others = batch.filter(({ position }) => !nearPositions.has(position))
       const hits = start === 0 ? [...others, ...near] : others
       const candidates = hits.map(({ position, score }) => ({
         wordScore: penalizeLinks(score, linkShareOf(this.#pack.chunks[position]?.content ?? '')),
@@ -257,7 +258,7 @@ export class PackSearch {
     return ranked.slice(0, limit)
   }
 
-  #opened(): SearchIndex {
+  #openIndex(): SearchIndex {
     return runSteps(this.#index.prepare('search'))
   }
 

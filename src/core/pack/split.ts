@@ -4,30 +4,30 @@ import { groupByFile, sumTokens } from './tables.ts'
 
 /**
  * Cuts a pack into parts of at most `tokens` tokens each: between files if possible, else between sections, else between chunks. Refs and
- * index id stay those of the whole, so a ref means the same in every part.
+ * index id stay those of the whole pack, so a ref means the same in every part.
  */
 export function splitPack(pack: Pack, tokens: number): Pack[] {
-  const largest = pack.chunks.reduce((most, chunk) => Math.max(most, chunk.tokenEstimate), 1)
+  const largest = pack.chunks.reduce((max, chunk) => Math.max(max, chunk.tokenEstimate), 1)
   if (!Number.isInteger(tokens) || tokens < largest) {
     throw new TypeError(
       `Expected \`tokens\` to be a whole number from ${largest} up (the largest chunk), got ${tokens}`,
     )
   }
   const parts: Unit[][] = []
-  let room = 0
+  let tokensLeft = 0
   for (const unit of createUnits(pack, tokens)) {
-    if (unit.tokens > room) {
+    if (unit.tokens > tokensLeft) {
       parts.push([])
-      room = tokens
+      tokensLeft = tokens
     }
     parts.at(-1)?.push(unit)
-    room -= unit.tokens
+    tokensLeft -= unit.tokens
   }
   if (parts.length <= 1) return [pack]
-  const cut = new Set(pack.chunks.map((chunk) => chunk.path))
+  const pathsWithChunks = new Set(pack.chunks.map((chunk) => chunk.path))
   return parts.map((units, i) => {
     const positions = units.flatMap((unit) => unit.positions)
-    return selectPart(pack, positions, cut, { number: i + 1, of: parts.length })
+    return selectPart(pack, positions, pathsWithChunks, { number: i + 1, of: parts.length })
   })
 }
 
@@ -37,7 +37,7 @@ interface Unit {
   readonly tokens: number
 }
 
-/** Whole files. A file above the budget is split into its sections, and a section above the budget into its chunks. */
+/** Units are whole files. A file above the budget is split into its sections, and a section above the budget into its chunks. */
 function createUnits(pack: Pack, tokens: number): Unit[] {
   let position = 0
   return groupByFile(pack).flatMap(({ chunks }) => {
@@ -75,16 +75,17 @@ function toUnit(chunks: readonly NumberedChunk[]): Unit {
   }
 }
 
-/** One part. Files without chunks (empty or left out) belong to the first, with their warnings. */
+/** Creates one part. Files without chunks (empty or left out) belong to the first part, with their warnings. */
 function selectPart(
   pack: Pack,
   positions: readonly number[],
-  cut: ReadonlySet<string>,
+  pathsWithChunks: ReadonlySet<string>,
   part: NonNullable<Pack['part']>,
 ): Pack {
   const chunks = positions.flatMap((position) => pack.chunks[position] ?? [])
-  const own = new Set(chunks.map((chunk) => chunk.path))
-  const belongs = ({ path }: { readonly path: string }) => own.has(path) || (part.number === 1 && !cut.has(path))
+  const ownPaths = new Set(chunks.map((chunk) => chunk.path))
+  const belongs = ({ path }: { readonly path: string }) =>
+    ownPaths.has(path) || (part.number === 1 && !pathsWithChunks.has(path))
   return {
     indexId: pack.indexId,
     files: pack.files.filter(belongs),

@@ -9,7 +9,7 @@ export interface Tables {
   kindIndex(kind: Kind): number
 }
 
-/** The tables every manifest refers to. */
+/** Creates the tables that every manifest refers to. */
 export function createTables(pack: Pack): Tables {
   const paths = numberValues(pack.chunks.map((chunk) => chunk.path))
   const kinds = numberValues(pack.chunks.map((chunk) => chunk.kind))
@@ -39,7 +39,7 @@ export function groupByFile(pack: Pack): FileGroup[] {
   return [...groups.values()].filter((group) => group.chunks.length > 0)
 }
 
-/** About how many model tokens the chunks take together. */
+/** Approximate number of model tokens in the chunks. */
 export function sumTokens(chunks: readonly Chunk[]): number {
   return chunks.reduce((sum, chunk) => sum + chunk.tokenEstimate, 0)
 }

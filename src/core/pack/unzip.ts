@@ -34,15 +34,15 @@ export interface ZipMember {
 
 /**
  * Lists the files of an archive by its central directory.
- * @throws {ZipError} when the bytes are no archive, members share bytes, or use encryption or a method other than store and deflate
+ * @throws {ZipError} when the bytes are not an archive, members share bytes, or a member is encrypted or neither stored nor deflated
  */
 export function parseZip(source: ZipSource): ZipMember[] {
   const directory = locateDirectory(source)
   const bytes = readWithin(source, directory.start, directory.start + directory.size, 'its directory')
-  const places = parseDirectory(bytes, directory.count)
-  const [shared] = findOverlaps(places)
+  const entries = parseDirectory(bytes, directory.count)
+  const [shared] = findOverlaps(entries)
   if (shared !== undefined) throw new ZipError(`${nameOf(shared)} shares its bytes with other members`)
-  return places.map((place) => createMember(source, place))
+  return entries.map((entry) => createMember(source, entry))
 }
 
 function locateDirectory(source: ZipSource): ZipDirectory {
@@ -56,11 +56,13 @@ function nameOf({ name }: CentralDirectoryEntry): string {
   return new TextDecoder().decode(name)
 }
 
-function createMember(source: ZipSource, place: CentralDirectoryEntry): ZipMember {
-  const { size, compressedSize, method } = place
-  const name = nameOf(place)
-  if ((place.flags & ENCRYPTION_FLAGS) !== 0) throw new ZipError(`${name} is encrypted`)
-  if (method !== 0 && method !== 8) throw new ZipError(`${name} is packed with method ${method}`)
+function createMember(source: ZipSource, entry: CentralDirectoryEntry): ZipMember {
+  const { size, compressedSize, method } = entry
+  const name = nameOf(entry)
+  if ((entry.flags & ENCRYPTION_FLAGS) !== 0) throw new ZipError(`${name} is encrypted`)
+  if (method !== 0 && method !== 8) {
+    throw new ZipError(`${name} is compressed with method ${method}, which is not supported`)
+  }
   return {
     name,
     size,
@@ -68,14 +70,14 @@ function createMember(source: ZipSource, place: CentralDirectoryEntry): ZipMembe
     *stream() {
       const checksum = new Crc32()
       let length = 0
-      const pieces = readPacked(source, place, name)
+      const pieces = readPacked(source, entry, name)
       for (const piece of method === 0 ? pieces : inflate(name, pieces)) {
         checksum.add(piece)
         length += piece.length
         if (length > size) break
         yield piece
       }
-      if (length !== size || checksum.value !== place.checksum) throw new ZipError(`${name} is damaged`)
+      if (length !== size || checksum.value !== entry.checksum) throw new ZipError(`${name} is damaged`)
     },
   }
 }
@@ -83,11 +85,11 @@ function createMember(source: ZipSource, place: CentralDirectoryEntry): ZipMembe
 const SLICE_BYTES = 1 << 16
 
 /** The stored content of an entry, piece by piece. */
-function* readPacked(source: ZipSource, place: CentralDirectoryEntry, name: string): Generator<Uint8Array> {
-  const { offset, compressedSize } = place
+function* readPacked(source: ZipSource, entry: CentralDirectoryEntry, name: string): Generator<Uint8Array> {
+  const { offset, compressedSize } = entry
   const start = locateContent(
-    readWithin(source, offset, offset + LOCAL_HEADER_BYTES + place.name.length, name),
-    place,
+    readWithin(source, offset, offset + LOCAL_HEADER_BYTES + entry.name.length, name),
+    entry,
     name,
   )
   const end = start + compressedSize
@@ -95,9 +97,9 @@ function* readPacked(source: ZipSource, place: CentralDirectoryEntry, name: stri
   for (let at = start; at < end; at += SLICE_BYTES) yield source.read(at, Math.min(at + SLICE_BYTES, end))
 }
 
-function locateContent(header: Uint8Array, place: CentralDirectoryEntry, name: string): number {
+function locateContent(header: Uint8Array, entry: CentralDirectoryEntry, name: string): number {
   try {
-    return findContent(header, place)
+    return findContent(header, entry)
   } catch (cause) {
     throw cause instanceof ZipError ? new ZipError(`${name} is damaged: ${cause.message}`, { cause }) : cause
   }

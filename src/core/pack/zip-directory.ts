@@ -9,8 +9,8 @@ import {
 } from './zip-format.ts'
 
 /*
- * Strict parser of the format, for every archive: APPNOTE.TXT 6.3.10, sections 4.3 to 4.5. The directory at the end lists the members; the
- * header before the content of a member must agree with it. Callers read the bytes, from memory or from a disk.
+ * Strict parser of the zip format, used for every archive: APPNOTE.TXT 6.3.10, sections 4.3 to 4.5. The directory at the end lists the
+ * members; the header before the content of a member must agree with the directory. Callers read the bytes, from memory or from a disk.
  */
 
 /** Thrown for bytes that are not a readable archive. */
@@ -27,7 +27,7 @@ export interface CentralDirectoryEntry {
   readonly compressedSize: number
   readonly size: number
   readonly offset: number
-  /** Type and rights of a file as Unix has them; 0 where another system wrote the archive. */
+  /** Unix file type and permissions; 0 if the archive was written on another system. */
   readonly mode: number
 }
 
@@ -79,7 +79,7 @@ export function parseZip64End(bytes: Uint8Array): ZipDirectory {
 /** The members in a directory. @throws {ZipError} when it is damaged or does not have `count` members */
 export function parseDirectory(bytes: Uint8Array, count: number): CentralDirectoryEntry[] {
   const view = viewOf(bytes)
-  const places: CentralDirectoryEntry[] = []
+  const entries: CentralDirectoryEntry[] = []
   let at = 0
   try {
     for (let left = count; left > 0; left--) {
@@ -88,7 +88,7 @@ export function parseDirectory(bytes: Uint8Array, count: number): CentralDirecto
       const extraEnd = nameEnd + view.getUint16(at + 30, true)
       const end = extraEnd + view.getUint16(at + 32, true)
       if (end > bytes.length) throw new ZipError('its directory is cut off')
-      places.push(parseDirectoryEntry(bytes.subarray(at, extraEnd), nameEnd - at))
+      entries.push(parseDirectoryEntry(bytes.subarray(at, extraEnd), nameEnd - at))
       at = end
     }
   } catch (error) {
@@ -97,7 +97,7 @@ export function parseDirectory(bytes: Uint8Array, count: number): CentralDirecto
   }
   // A directory that counts fewer entries than it has would silently lose the others.
   if (at !== bytes.length && !isSigned(view, at)) throw new ZipError('its directory is damaged')
-  return places
+  return entries
 }
 
 /** Whether only a digital signature follows, APPNOTE.TXT 4.3.13. */
@@ -108,16 +108,16 @@ function isSigned(view: DataView, at: number): boolean {
 
 const DIGITAL_SIGNATURE = 0x05054b50
 
-/** Parses an entry of the directory. Numbers that are too large for their fields follow the name, in this order, each only if needed. */
+/** Parses an entry of the directory. Numbers too large for their fields follow the name, in the order in which they are read here. */
 function parseDirectoryEntry(entry: Uint8Array, nameEnd: number): CentralDirectoryEntry {
   const view = viewOf(entry)
-  const large = largeNumbers(entry.subarray(nameEnd))
+  const zip64Numbers = largeNumbers(entry.subarray(nameEnd))
   const read = (field: number): number => {
     const value = view.getUint32(field, true)
-    return value === MAX_32 ? (large.next().value ?? value) : value
+    return value === MAX_32 ? (zip64Numbers.next().value ?? value) : value
   }
   const size = read(24)
-  const packed = read(20)
+  const compressedSize = read(20)
   const offset = read(42)
   const isUnix = view.getUint8(5) === 3
   return {
@@ -125,7 +125,7 @@ function parseDirectoryEntry(entry: Uint8Array, nameEnd: number): CentralDirecto
     flags: view.getUint16(8, true),
     method: view.getUint16(10, true),
     checksum: view.getUint32(16, true),
-    compressedSize: packed,
+    compressedSize,
     size,
     offset,
     mode: isUnix ? view.getUint16(40, true) : 0,
@@ -146,18 +146,18 @@ function* largeNumbers(extra: Uint8Array): Generator<number, undefined, void> {
  * Members that share bytes. No ordinary program writes such archives, but a zip bomb turns a few bytes into many files this way
  * (https://www.bamsoftware.com/hacks/zipbomb/).
  */
-export function findOverlaps(places: readonly CentralDirectoryEntry[]): ReadonlySet<CentralDirectoryEntry> {
+export function findOverlaps(entries: readonly CentralDirectoryEntry[]): ReadonlySet<CentralDirectoryEntry> {
   const overlapping = new Set<CentralDirectoryEntry>()
-  const sorted = places.toSorted((a, b) => a.offset - b.offset)
+  const sorted = entries.toSorted((a, b) => a.offset - b.offset)
   let last: CentralDirectoryEntry | undefined
-  for (const place of sorted) {
-    if (last !== undefined && place.offset < earliestEnd(last)) overlapping.add(last).add(place)
-    if (last === undefined || earliestEnd(place) >= earliestEnd(last)) last = place
+  for (const entry of sorted) {
+    if (last !== undefined && entry.offset < earliestEnd(last)) overlapping.add(last).add(entry)
+    if (last === undefined || earliestEnd(entry) >= earliestEnd(last)) last = entry
   }
   return overlapping
 }
 
-/** Where a member ends at the earliest. */
+/** The lowest offset at which a member can end: its local header may have more fields than the directory shows. */
 function earliestEnd({ offset, name, compressedSize }: CentralDirectoryEntry): number {
   return offset + LOCAL_HEADER_BYTES + name.length + compressedSize
 }
@@ -169,12 +169,12 @@ export const ENCRYPTION_FLAGS = 0x2041
  * Start of the content of a member, by its header and name.
  * @throws {ZipError} when the header describes another member than the directory
  */
-export function findContent(header: Uint8Array, place: CentralDirectoryEntry): number {
+export function findContent(header: Uint8Array, entry: CentralDirectoryEntry): number {
   const local = viewOf(header)
-  if (local.getUint32(0, true) !== LOCAL_HEADER_SIGNATURE || !isSameMember(header, place)) {
+  if (local.getUint32(0, true) !== LOCAL_HEADER_SIGNATURE || !isSameMember(header, entry)) {
     throw new ZipError('its header and the directory of the archive differ')
   }
-  return place.offset + LOCAL_HEADER_BYTES + place.name.length + local.getUint16(28, true)
+  return entry.offset + LOCAL_HEADER_BYTES + entry.name.length + local.getUint16(28, true)
 }
 
 /** Whether the header before a member agrees with the directory. If sizes follow the content (bit 3), the header has none. */
@@ -190,8 +190,8 @@ function isSameMember(
     local.getUint16(26, true) === name.length &&
     name.every((byte, i) => byte === header[LOCAL_HEADER_BYTES + i])
   if ((localFlags & 8) !== 0) return isSame
-  const told = (field: number, value: number) => [value, MAX_32].includes(local.getUint32(field, true))
-  return isSame && local.getUint32(14, true) === checksum && told(18, compressedSize) && told(22, size)
+  const agrees = (field: number, value: number) => [value, MAX_32].includes(local.getUint32(field, true))
+  return isSame && local.getUint32(14, true) === checksum && agrees(18, compressedSize) && agrees(22, size)
 }
 
 function viewOf(bytes: Uint8Array): DataView {

@@ -1,16 +1,16 @@
 /* The parts of the format that the writer and the reader of archives share: APPNOTE.TXT 6.3.10, sections 4.3.7 to 4.3.16. */
 
-/** Mark of a local header. */
+/** Signature of a local header. */
 export const LOCAL_HEADER_SIGNATURE = 0x04034b50
 /** Signature of the sizes after an entry. */
 export const DATA_DESCRIPTOR_SIGNATURE = 0x08074b50
-/** Mark of an entry of the directory. */
+/** Signature of an entry of the directory. */
 export const CENTRAL_HEADER_SIGNATURE = 0x02014b50
-/** Mark of the end of the directory. */
+/** Signature of the end of the directory. */
 export const END_SIGNATURE = 0x06054b50
-/** Mark of the end of a zip64 directory. */
+/** Signature of the end of a zip64 directory. */
 export const ZIP64_END_SIGNATURE = 0x06064b50
-/** Mark of the locator, which has the position of the end of a zip64 directory. */
+/** Signature of the locator, which has the position of the end of a zip64 directory. */
 export const ZIP64_LOCATOR_SIGNATURE = 0x07064b50
 /** Sizes follow the content (bit 3); names are UTF-8 (bit 11). */
 export const ENTRY_FLAGS = 0x0808

@@ -28,7 +28,7 @@ export function openZipReader(archive: Uint8Array | ZipSource, name: string): Pa
   }
 }
 
-/** Bytes that are in memory already. */
+/** The source of an archive that is in memory. */
 export function memorySource(bytes: Uint8Array): ZipSource {
   return { size: bytes.length, read: (start, end) => bytes.subarray(start, end) }
 }

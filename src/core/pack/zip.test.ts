@@ -21,7 +21,7 @@ function entry(name: string, content: string | readonly string[], isStored = fal
   return {
     name,
     isStored,
-    content: typeof content === 'string' ? utf8.encode(content) : content.map((one) => utf8.encode(one)),
+    content: typeof content === 'string' ? utf8.encode(content) : content.map((piece) => utf8.encode(piece)),
   }
 }
 
@@ -53,7 +53,7 @@ describe('an archive', () => {
     expect(streamed).toEqual(readAll(bytes).map(([, content]) => content))
   })
 
-  test('can be read by hand with the deflate of Node: names in UTF-8, one fixed date', async () => {
+  test('has names in UTF-8, one fixed date, and content that zlib of Node can inflate', async () => {
     const view = Buffer.from(await zip(SAMPLE))
     const end = view.length - 22
     expect(view.readUInt32LE(end)).toBe(0x06054b50)
@@ -175,7 +175,7 @@ describe('damage', () => {
 
   test.each([
     ['is encrypted', 8, 0x09, 'a is encrypted'],
-    ['uses another compression method', 10, 12, 'a is packed with method 12'],
+    ['uses another compression method', 10, 12, 'a is compressed with method 12, which is not supported'],
     ['lies outside the archive', 44, 0x7f, 'a is cut off'],
     ['is longer than the directory says', 24, 1, 'a is damaged'],
   ])('an entry that %s is refused', async (_, field, value, message) => {

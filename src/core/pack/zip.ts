@@ -18,13 +18,13 @@ import {
 export interface ZipEntry {
   readonly name: string
   readonly content: Uint8Array | Iterable<Uint8Array>
-  /** Stored without compression, because it is compressed already. @default false */
+  /** Whether the content is stored without compression, because it is compressed already. @default false */
   readonly isStored?: boolean
 }
 
 /*
- * Archives are written here for three reasons together: the same bytes in every runtime and time zone, entries that
- * stream, and more than 65,535 of them (zip64), which a pack of many small chunks needs.
+ * No library writes archives as a pack needs them: the same bytes in every runtime and time zone, entries that stream, and more than 65,535
+ * entries (zip64) for many small chunks.
  */
 
 const utf8 = new TextEncoder()
@@ -43,7 +43,7 @@ export async function* writeZip(
     const name = utf8.encode(entry.name)
     const method = entry.isStored ? 0 : 8
     const start = offset
-    const local = record(
+    const localHeader = record(
       [LOCAL_HEADER_SIGNATURE, 4],
       [20, 2],
       [ENTRY_FLAGS, 2],
@@ -56,26 +56,26 @@ export async function* writeZip(
       [name.length, 2],
       [0, 2],
     )
-    out.append(local)
+    out.append(localHeader)
     out.append(name)
-    offset += local.length + name.length
+    offset += localHeader.length + name.length
     const checksum = new Crc32()
     let size = 0
-    let packed = 0
+    let compressedSize = 0
     for (const piece of compress(entry, deflater, (raw) => {
       checksum.add(raw)
       size += raw.length
     })) {
-      packed += piece.length
+      compressedSize += piece.length
       out.append(piece)
       if (out.isFull) yield out.take()
     }
-    const isLarge = size >= MAX_32 || packed >= MAX_32
+    const isLarge = size >= MAX_32 || compressedSize >= MAX_32
     if (isLarge) throw new RangeError(`Expected ${entry.name} to be below 4 GiB, got ${size} bytes`)
-    out.append(record([DATA_DESCRIPTOR_SIGNATURE, 4], [checksum.value, 4], [packed, 4], [size, 4]))
-    offset += packed + 16
+    out.append(record([DATA_DESCRIPTOR_SIGNATURE, 4], [checksum.value, 4], [compressedSize, 4], [size, 4]))
+    offset += compressedSize + 16
     const extra = start >= MAX_32 ? record([1, 2], [8, 2], [start, 8]) : new Uint8Array()
-    const listed = record(
+    const centralHeader = record(
       [CENTRAL_HEADER_SIGNATURE, 4],
       [45, 2],
       [extra.length === 0 ? 20 : 45, 2],
@@ -84,7 +84,7 @@ export async function* writeZip(
       [0, 2],
       [DOS_EPOCH_DATE, 2],
       [checksum.value, 4],
-      [packed, 4],
+      [compressedSize, 4],
       [size, 4],
       [name.length, 2],
       [extra.length, 2],
@@ -94,7 +94,7 @@ export async function* writeZip(
       [0, 4],
       [Math.min(start, MAX_32), 4],
     )
-    for (const part of [listed, name, extra]) central.append(part)
+    for (const part of [centralHeader, name, extra]) central.append(part)
     if (central.isFull) centralBlocks.push(central.take())
     entryCount++
   }
@@ -133,10 +133,10 @@ export async function* writeZip(
   )
 }
 
-/** The packed content of an entry; `seen` receives each piece of the content before it is packed. */
-function* compress(entry: ZipEntry, deflater: Deflater, seen: (raw: Uint8Array) => void): Generator<Uint8Array> {
+/** The compressed content of an entry; `onPiece` receives each piece before it is compressed. */
+function* compress(entry: ZipEntry, deflater: Deflater, onPiece: (raw: Uint8Array) => void): Generator<Uint8Array> {
   for (const raw of entry.content instanceof Uint8Array ? [entry.content] : entry.content) {
-    seen(raw)
+    onPiece(raw)
     yield entry.isStored ? raw : deflater.push(raw)
   }
   if (!entry.isStored) yield deflater.finish()

@@ -21,7 +21,7 @@ test('finds the deepest section with an anchor around a line', () => {
   ])
 })
 
-test('encodes an anchor for an address', () => {
+test('encodes an anchor in the URL', () => {
   expect(withAnchor('https://docs.example/', findAnchor([section('größe "x"', 1, 9)], 1))).toBe(
     'https://docs.example/#gr%C3%B6%C3%9Fe%20%22x%22',
   )
@@ -64,11 +64,11 @@ test('an address with a fragment stays unchanged', () => {
 test('cites lines of an unchanged file of a repository, if no section has an anchor', () => {
   const source = 'git+https://github.com/o/lamp'
   const url = `https://github.com/o/lamp/blob/${'0'.repeat(40)}/src/lamp.py`
-  const place = { source, url, anchor: null, isVerbatimFile: true, startLine: 4, endLine: 9 }
-  expect(writeCitationUrl(place)).toBe(`${url}#L4-L9`)
-  expect(writeCitationUrl({ ...place, anchor: 'fill' })).toBe(`${url}#fill`)
+  const lines = { source, url, anchor: null, isVerbatimFile: true, startLine: 4, endLine: 9 }
+  expect(writeCitationUrl(lines)).toBe(`${url}#L4-L9`)
+  expect(writeCitationUrl({ ...lines, anchor: 'fill' })).toBe(`${url}#fill`)
   // The stored lines of a converted document differ from those of the file, and so do the lines of a web page that shows the file.
-  expect(writeCitationUrl({ ...place, isVerbatimFile: false })).toBe(url)
-  expect(writeCitationUrl({ ...place, source: 'https://github.com/o/lamp' })).toBe(url)
-  expect(writeCitationUrl({ ...place, url: 'file:///docs/a.py', source: 'file:///docs/' })).toBe('file:///docs/a.py')
+  expect(writeCitationUrl({ ...lines, isVerbatimFile: false })).toBe(url)
+  expect(writeCitationUrl({ ...lines, source: 'https://github.com/o/lamp' })).toBe(url)
+  expect(writeCitationUrl({ ...lines, url: 'file:///docs/a.py', source: 'file:///docs/' })).toBe('file:///docs/a.py')
 })

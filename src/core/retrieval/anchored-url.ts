@@ -1,12 +1,12 @@
 import type { Section } from '../model.ts'
 import { writeLinesUrl } from '../url/repository-url.ts'
 
-/** Some lines of a page, to cite. */
+/** Lines of a page to cite. */
 export interface CitedLines {
   /** The address of the source that the page belongs to. */
   readonly source: string
   readonly url: string
-  /** The anchor of their section; null if it has none. */
+  /** The anchor of the section that has the lines; null if there is none. */
   readonly anchor: string | null
   /** Whether the page is an unchanged file. Documents are converted to Markdown, so their lines differ. */
   readonly isVerbatimFile: boolean
@@ -28,10 +28,10 @@ export function withAnchor(url: string, anchor: string | null): string {
   return parsed.href
 }
 
-/** The anchor of the deepest section with an anchor around a line, or of the last mark of that section at or before the line. */
+/** The anchor of the deepest section around a line that has one. The last mark of that section at or before the line takes precedence. */
 export function findAnchor(sections: readonly Section[], line: number): string | null {
-  const around = sections.find(({ startLine, endLine }) => startLine <= line && line <= endLine)
-  if (around === undefined) return null
-  const place = around.marks?.findLast((mark) => mark.line <= line)?.anchor ?? ''
-  return findAnchor(around.children, line) ?? (place === '' ? around.anchor : place)
+  const enclosing = sections.find(({ startLine, endLine }) => startLine <= line && line <= endLine)
+  if (enclosing === undefined) return null
+  const markAnchor = enclosing.marks?.findLast((mark) => mark.line <= line)?.anchor ?? ''
+  return findAnchor(enclosing.children, line) ?? (markAnchor === '' ? enclosing.anchor : markAnchor)
 }

@@ -6,7 +6,7 @@ export const CHUNK_FIELDS = { head: 2, definitions: 2, body: 1 } as const
 
 /** The indexed parts of a chunk. */
 export type IndexedChunk = Pick<Chunk, 'path' | 'kind' | 'headingPath' | 'symbol' | 'content'> & {
-  /** Title of its page. */
+  /** Title of the page. */
   readonly title: string
 }
 

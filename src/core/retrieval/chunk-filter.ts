@@ -22,7 +22,7 @@ export interface ChunkConditions {
 /** The facts about a page that filters test. */
 export interface FilteredPage {
   readonly url: string
-  /** Its key in the source; of a file, its path in the folder. */
+  /** Key of the page in its source; for a file, its path in the folder. */
   readonly key: string
   readonly language: string | null
 }
@@ -30,7 +30,7 @@ export interface FilteredPage {
 /** The parts of a chunk that filters test. */
 export type FilteredChunk = Pick<Chunk, 'kind' | 'headingPath' | 'symbol' | 'content'>
 
-/** Tests conditions; undefined when there are none. */
+/** A test of conditions; undefined when there are no conditions. */
 export type Test<T> = ((tested: T) => boolean) | undefined
 
 /** The tests of a filter, from the cheapest to the most expensive. */
@@ -67,17 +67,18 @@ function combine<T>(tests: readonly Test<T>[]): Test<T> {
 }
 
 /** A path without glob syntax is a prefix. */
-function testPath(asked: string): (page: FilteredPage) => boolean {
-  const prefix = normalizePercent(asked.startsWith('/') ? asked : `/${asked}`)
-  if (!/[*?[\\]/.test(asked) || findGlobProblem(asked) !== undefined) {
+function testPath(pattern: string): (page: FilteredPage) => boolean {
+  const prefix = normalizePercent(pattern.startsWith('/') ? pattern : `/${pattern}`)
+  if (!/[*?[\\]/.test(pattern) || findGlobProblem(pattern) !== undefined) {
     return (page) => pathsOf(page).some((path) => path.startsWith(prefix))
   }
-  const glob = parsePathGlob(asked)
+  const glob = parsePathGlob(pattern)
   return (page) => pathsOf(page).some((path) => matchesPathGlob(glob, path))
 }
 
 /**
- * The paths of a page: for a file its path in the folder, otherwise the path of its address, encoded and decoded; none without an address.
+ * The paths of a page: for a file its path in the folder, otherwise the path of its address, encoded and decoded. An invalid address has
+ * none.
  */
 function pathsOf({ url, key }: Pick<FilteredPage, 'url' | 'key'>): string[] {
   if (url.startsWith('file:')) return [`/${key}`]
@@ -91,16 +92,16 @@ function pathsOf({ url, key }: Pick<FilteredPage, 'url' | 'key'>): string[] {
   }
 }
 
-function testLanguage(asked: string): (page: FilteredPage) => boolean {
-  const wanted = asked.toLowerCase()
+function testLanguage(requested: string): (page: FilteredPage) => boolean {
+  const wanted = requested.toLowerCase()
   return ({ language }) => {
     const found = language?.toLowerCase()
     return found === wanted || found?.startsWith(`${wanted}-`) === true
   }
 }
 
-function testHeading(asked: string): (chunk: FilteredChunk) => boolean {
-  const wanted = asked
+function testHeading(heading: string): (chunk: FilteredChunk) => boolean {
+  const wanted = heading
     .split(/\s+>\s+|\//)
     .filter(Boolean)
     .map(slugify)
@@ -108,8 +109,8 @@ function testHeading(asked: string): (chunk: FilteredChunk) => boolean {
   return ({ headingPath }) => headingPath.map(slugify).join('/').includes(wanted)
 }
 
-function testSymbol(asked: string): (chunk: FilteredChunk) => boolean {
-  const wanted = asked.toLowerCase()
+function testSymbol(symbol: string): (chunk: FilteredChunk) => boolean {
+  const wanted = symbol.toLowerCase()
   return (chunk) => symbolsOf(chunk).some((name) => beginsWith(name.toLowerCase(), wanted))
 }
 

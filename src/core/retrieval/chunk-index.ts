@@ -23,7 +23,7 @@ import { symbolsOf } from './definitions.ts'
  * writes run inside the transaction of the caller.
  */
 export interface ChunkIndex {
-  /** Tells the index that chunks exist up to this number; it adds some when there are many. */
+  /** Tells the index that chunks exist up to this number; the index adds some when many are new. */
   notifyNewChunks(last: number): void
   /** Whether work is due before a search: missing chunks, or very many segments. */
   isBehind(): boolean
@@ -45,9 +45,9 @@ export interface ChunkIndex {
 
 /** Limits for the work of one call. */
 export interface IndexStep {
-  /** Chunks to add at most. */
+  /** Maximum number of chunks to add. */
   readonly chunks: number
-  /** Most chunks to merge, when none were added. */
+  /** Maximum number of chunks to merge when none were added. */
   readonly merged: number
 }
 
@@ -72,13 +72,13 @@ export interface ChunkMatch {
   readonly terms: readonly string[]
   /** The share of link text, from 0 to 1. */
   readonly linkShare: number
-  /** Whether it defines a symbol. */
+  /** Whether the chunk defines a symbol. */
   readonly hasSymbols: boolean
-  /** Its text as a number; see {@link textNumber}. */
+  /** The text of the chunk as a number; see {@link textNumber}. */
   readonly text: number
   /** The beginning of its id as a number, which orders equal scores. 0 if the id is not a hash. */
   readonly order: number
-  /** The words of the query that it lacks. */
+  /** The words of the query that the chunk lacks. */
   readonly missing: readonly MissingWord[]
   readonly explain?: Explanation
 }
@@ -167,7 +167,7 @@ const FAN_IN = 8
 const MAX_SEGMENT_CHUNKS = 8192
 /** Segments are merged when many are smaller than one of these sizes. Larger ones are merged only if most of their chunks are dead. */
 const MERGE_TIERS = [2 * FAN_IN, 128, 1024, MAX_SEGMENT_CHUNKS / 2] as const
-/** Chunks to merge at most in a transaction that also added some. */
+/** Maximum number of chunks to merge in a transaction that also added some. */
 const MAX_QUICK_MERGE_CHUNKS = 1024
 /** Limits of a transaction that blocks only other writers. */
 const LARGE_STEP: IndexStep = { chunks: 2048, merged: MAX_SEGMENT_CHUNKS }
@@ -178,34 +178,34 @@ export const BRIEF_STEP: IndexStep = { chunks: 256, merged: MAX_QUICK_MERGE_CHUN
 /** More small segments than this slow searches down. */
 const MAX_SMALL_SEGMENTS = 3 * FAN_IN
 
-/** Creates an index over its storage. */
-export function createChunkIndex(shelf: IndexStorage): ChunkIndex {
+/** Creates an index that keeps its data in `storage`. */
+export function createChunkIndex(storage: IndexStorage): ChunkIndex {
   const cache = new Map<number, Segment>()
-  /** The newest chunk at the last search for segments to merge. */
-  let tidiedAt = 0
-  let counted: { readonly generation: number; readonly segments: number } | undefined
-  let searched: { readonly generation: number; readonly search: SegmentSearch } | undefined
+  /** The number of the newest chunk when segments to merge were last looked for. */
+  let lastMergeCheck = 0
+  let cachedCount: { readonly generation: number; readonly segments: number } | undefined
+  let cachedSearch: { readonly generation: number; readonly search: SegmentSearch } | undefined
 
-  const load = (id: number): Segment => {
-    const { documents, directory, readBlock } = shelf.openSegment(id)
+  const loadSegment = (id: number): Segment => {
+    const { documents, directory, readBlock } = storage.openSegment(id)
     return {
       table: readEntryTable(documents, FIELD_COUNT),
       directory: new BlockDirectory(directory),
       readBlock,
     }
   }
-  const view = (records: readonly SegmentRecord[]): SegmentView[] => {
-    const runs = groupRuns(shelf.listDead())
+  const createViews = (records: readonly SegmentRecord[]): SegmentView[] => {
+    const runs = groupRuns(storage.listDead())
     return records.map(({ id }) => {
-      const segment = cache.get(id) ?? load(id)
+      const segment = cache.get(id) ?? loadSegment(id)
       return { segment, dead: markDead(segment, runs.get(id)) }
     })
   }
-  const open = (): SegmentSearch => {
-    const { format, generation } = shelf.readState()
-    if (searched?.generation === generation) return searched.search
-    const records = format === FORMAT ? shelf.listSegments() : []
-    const views = view(records)
+  const openSearch = (): SegmentSearch => {
+    const { format, generation } = storage.readState()
+    if (cachedSearch?.generation === generation) return cachedSearch.search
+    const records = format === FORMAT ? storage.listSegments() : []
+    const views = createViews(records)
     // The cache is filled only here, where nothing is being written: the id of an uncommitted segment may be reused.
     cache.clear()
     records.forEach(({ id }, i) => {
@@ -213,117 +213,117 @@ export function createChunkIndex(shelf: IndexStorage): ChunkIndex {
       if (segment) cache.set(id, segment)
     })
     const search = new SegmentSearch(views, { fields: CHUNK_FIELDS, analyzer })
-    searched = { generation, search }
+    cachedSearch = { generation, search }
     return search
   }
-  const change = (state: Partial<IndexState> = {}): void => {
-    const before = shelf.readState()
-    shelf.writeState({ ...before, ...state, generation: before.generation + 1 })
+  const updateState = (state: Partial<IndexState> = {}): void => {
+    const before = storage.readState()
+    storage.writeState({ ...before, ...state, generation: before.generation + 1 })
   }
 
   /** The next chunks to index: changed ones first, then new ones. */
-  const takeNext = (most: number): NewChunk[] => {
+  const takeNext = (maxChunks: number): NewChunk[] => {
     const chunks: NewChunk[] = []
-    for (const run of shelf.listStale()) {
-      const room = most - chunks.length
-      if (room <= 0) return chunks
-      const found = shelf.readChunks(run, room)
+    for (const run of storage.listStale()) {
+      const remaining = maxChunks - chunks.length
+      if (remaining <= 0) return chunks
+      const found = storage.readChunks(run, remaining)
       chunks.push(...found)
-      shelf.removeStale(run)
-      const reached = found.length < room ? run.last : (found.at(-1)?.number ?? run.last)
-      if (reached < run.last) shelf.addStale({ first: reached + 1, last: run.last })
+      storage.removeStale(run)
+      const reached = found.length < remaining ? run.last : (found.at(-1)?.number ?? run.last)
+      if (reached < run.last) storage.addStale({ first: reached + 1, last: run.last })
     }
-    const { last } = shelf.readState()
-    const fresh = shelf.readChunks({ first: last + 1, last: Number.MAX_SAFE_INTEGER }, most - chunks.length)
+    const { last } = storage.readState()
+    const fresh = storage.readChunks({ first: last + 1, last: Number.MAX_SAFE_INTEGER }, maxChunks - chunks.length)
     const newest = fresh.at(-1)
-    if (newest) change({ last: newest.number })
+    if (newest) updateState({ last: newest.number })
     return [...chunks, ...fresh]
   }
-  const takeIn = (most: number): boolean => {
-    const chunks = takeNext(most)
+  const addChunks = (maxChunks: number): boolean => {
+    const chunks = takeNext(maxChunks)
     if (chunks.length === 0) return false
-    shelf.addSegment(buildSegment(chunks))
-    shelf.completePages(new Set(chunks.map(({ page }) => page)))
-    change()
+    storage.addSegment(buildSegment(chunks))
+    storage.completePages(new Set(chunks.map(({ page }) => page)))
+    updateState()
     return true
   }
   /** Merges some segments if there are many, with at most this many chunks; false if there is nothing to do. */
-  const tidy = (most: number): boolean => {
-    const inputs = chooseMergeInputs(shelf.listSegments(), shelf.listDead(), most)
+  const mergeSome = (maxChunks: number): boolean => {
+    const inputs = chooseMergeInputs(storage.listSegments(), storage.listDead(), maxChunks)
     if (inputs.length === 0) return false
-    const merged = mergeSegments(view(inputs), FIELD_COUNT, analyzer)
-    for (const { id } of inputs) shelf.removeSegment(id)
-    if (merged) shelf.addSegment(merged)
-    change()
+    const merged = mergeSegments(createViews(inputs), FIELD_COUNT, analyzer)
+    for (const { id } of inputs) storage.removeSegment(id)
+    if (merged) storage.addSegment(merged)
+    updateState()
     return true
   }
   /** Whether there are so many segments that searches slow down. */
-  const isCrowded = (): boolean => {
-    const { generation } = shelf.readState()
-    if (counted?.generation !== generation) {
-      const small = shelf.listSegments().filter(({ count }) => count < MAX_SEGMENT_CHUNKS / 2)
-      counted = { generation, segments: small.length }
+  const hasManySegments = (): boolean => {
+    const { generation } = storage.readState()
+    if (cachedCount?.generation !== generation) {
+      const small = storage.listSegments().filter(({ count }) => count < MAX_SEGMENT_CHUNKS / 2)
+      cachedCount = { generation, segments: small.length }
     }
-    return counted.segments >= MAX_SMALL_SEGMENTS
+    return cachedCount.segments >= MAX_SMALL_SEGMENTS
   }
   /** Whether a search would miss chunks that can be indexed. */
   const lacksChunks = (): boolean => {
-    const { format, last } = shelf.readState()
-    return shelf.newestChunk() > last || (last > 0 && format !== FORMAT) || shelf.listStale().length > 0
+    const { format, last } = storage.readState()
+    return storage.newestChunk() > last || (last > 0 && format !== FORMAT) || storage.listStale().length > 0
   }
   const advance = ({ chunks, merged }: IndexStep = LARGE_STEP): boolean => {
-    const { format } = shelf.readState()
+    const { format } = storage.readState()
     if (isNewer(format)) return false
     if (format !== FORMAT) {
-      shelf.clear()
-      change({ format: FORMAT, last: 0 })
+      storage.clear()
+      updateState({ format: FORMAT, last: 0 })
     }
-    if (merged > MAX_QUICK_MERGE_CHUNKS && isCrowded() && tidy(merged)) return true
-    const isNew = takeIn(chunks)
-    return tidy(isNew ? MAX_QUICK_MERGE_CHUNKS : merged) || isNew
+    if (merged > MAX_QUICK_MERGE_CHUNKS && hasManySegments() && mergeSome(merged)) return true
+    const hasAdded = addChunks(chunks)
+    return mergeSome(hasAdded ? MAX_QUICK_MERGE_CHUNKS : merged) || hasAdded
   }
   const remove = (first: number, count: number): void => {
     const run = { first, last: first + count - 1 }
-    shelf.removeStale(run)
-    const touched = shelf.listSegments().filter((segment) => segment.first <= run.last && segment.last >= run.first)
-    for (const { id } of touched) shelf.addDead({ ...run, segment: id })
-    if (touched.length > 0) change()
+    storage.removeStale(run)
+    const affected = storage.listSegments().filter((segment) => segment.first <= run.last && segment.last >= run.first)
+    for (const { id } of affected) storage.addDead({ ...run, segment: id })
+    if (affected.length > 0) updateState()
   }
 
   return {
     notifyNewChunks: (last) => {
-      const state = shelf.readState()
+      const state = storage.readState()
       if (isNewer(state.format)) return
       if (last - state.last >= MIN_BATCH_CHUNKS) {
         advance()
-      } else if (state.format === FORMAT && last - tidiedAt >= MIN_BATCH_CHUNKS) {
-        tidiedAt = last
-        tidy(MAX_SEGMENT_CHUNKS)
+      } else if (state.format === FORMAT && last - lastMergeCheck >= MIN_BATCH_CHUNKS) {
+        lastMergeCheck = last
+        mergeSome(MAX_SEGMENT_CHUNKS)
       }
     },
-    isBehind: () => !isNewer(shelf.readState().format) && (lacksChunks() || isCrowded()),
+    isBehind: () => !isNewer(storage.readState().format) && (lacksChunks() || hasManySegments()),
     countIndexed: () => {
-      const { format, last } = shelf.readState()
+      const { format, last } = storage.readState()
       const isReadable = format === FORMAT
       if (isReadable && !lacksChunks()) {
-        const { count } = open()
+        const { count } = openSearch()
         return { chunks: count, indexed: count }
       }
-      const { upTo, all } = shelf.countChunks(last)
-      const stale = shelf.listStale().reduce((sum, run) => sum + run.last - run.first + 1, 0)
+      const { upTo, all } = storage.countChunks(last)
+      const stale = storage.listStale().reduce((sum, run) => sum + run.last - run.first + 1, 0)
       return { chunks: all, indexed: isReadable ? upTo - stale : 0 }
     },
     advance,
     reindex: (first, count) => {
-      const { last } = shelf.readState()
+      const { last } = storage.readState()
       if (first > last) return
       remove(first, count)
-      shelf.addStale({ first, last: Math.min(first + count - 1, last) })
+      storage.addStale({ first, last: Math.min(first + count - 1, last) })
     },
     remove,
     search: ({ query, limit, sources, tests, also = [], explain }) => {
-      const accept = createEntryFilter(shelf, tests)
-      const hits = open().search(query, limit, { sources, also, explain, ...(accept && { accept }) })
+      const accept = createEntryFilter(storage, tests)
+      const hits = openSearch().search(query, limit, { sources, also, explain, ...(accept && { accept }) })
       return hits.map(({ document, score, terms, missing, explain: explanation }) => {
         const { number, page, text, order } = document
         const { linkShare, hasSymbols } = readTraits(document.traits)
@@ -333,15 +333,15 @@ export function createChunkIndex(shelf: IndexStorage): ChunkIndex {
     },
     countContentTypes: () => {
       // Loads the segments into the cache.
-      open()
+      openSearch()
       const counts = new Map<number, Record<ContentType, number>>()
-      const views = view(shelf.readState().format === FORMAT ? shelf.listSegments() : [])
+      const views = createViews(storage.readState().format === FORMAT ? storage.listSegments() : [])
       for (const { segment, dead } of views) {
         const { sources, traits } = segment.table
-        sources.forEach((source, place) => {
-          if (dead?.[place] === 1) return
+        sources.forEach((source, index) => {
+          if (dead?.[index] === 1) return
           const found = counts.get(source) ?? { prose: 0, code: 0 }
-          found[readTraits(traits[place] ?? 0).contentType]++
+          found[readTraits(traits[index] ?? 0).contentType]++
           counts.set(source, found)
         })
       }
@@ -349,12 +349,12 @@ export function createChunkIndex(shelf: IndexStorage): ChunkIndex {
     },
     createTest: ({ traits, page, chunk }) => {
       if (!traits && !page && !chunk) return () => true
-      const isPageAccepted = cachePageTest(shelf, page)
+      const isPageAccepted = cachePageTest(storage, page)
       return (number) => {
-        const found = shelf.readChunk(number)
+        const found = storage.readChunk(number)
         if (!found) return false
-        const isKind = traits?.(writeTraits(found, symbolsOf(found).length > 0)) ?? true
-        return isKind && isPageAccepted(found.page) && (chunk?.(found) ?? true)
+        const hasTraits = traits?.(writeTraits(found, symbolsOf(found).length > 0)) ?? true
+        return hasTraits && isPageAccepted(found.page) && (chunk?.(found) ?? true)
       }
     },
   }
@@ -365,9 +365,9 @@ export function createChunkIndex(shelf: IndexStorage): ChunkIndex {
  * such an index: two programs that share a library would rebuild it in turn forever.
  */
 function isNewer(format: string): boolean {
-  const [found, own] = [format, FORMAT].map((text) => text.match(/\d+/g)?.map(Number) ?? [])
-  const differing = own?.findIndex((number, i) => number !== found?.[i]) ?? -1
-  return (found?.[differing] ?? 0) > (own?.[differing] ?? 0)
+  const [foundNumbers, ownNumbers] = [format, FORMAT].map((text) => text.match(/\d+/g)?.map(Number) ?? [])
+  const differing = ownNumbers?.findIndex((number, i) => number !== foundNumbers?.[i]) ?? -1
+  return (foundNumbers?.[differing] ?? 0) > (ownNumbers?.[differing] ?? 0)
 }
 
 function buildSegment(chunks: readonly NewChunk[]): EncodedSegment {
@@ -400,22 +400,22 @@ const HASH = /^[0-9a-f]{64}$/
 function chooseMergeInputs(
   records: readonly SegmentRecord[],
   dead: readonly DeadChunkRange[],
-  most: number,
+  maxChunks: number,
 ): SegmentRecord[] {
-  const losses = new Map<number, number>()
-  for (const { segment, first, last } of dead) losses.set(segment, (losses.get(segment) ?? 0) + last - first + 1)
+  const deadById = new Map<number, number>()
+  for (const { segment, first, last } of dead) deadById.set(segment, (deadById.get(segment) ?? 0) + last - first + 1)
   const segments = records.map((record) => ({
     record,
-    living: Math.max(0, record.count - (losses.get(record.id) ?? 0)),
+    living: Math.max(0, record.count - (deadById.get(record.id) ?? 0)),
   }))
-  const wasted = segments.filter(({ record, living }) => living * 2 < record.count)
-  const chosen = limitSize(wasted, most)
+  const mostlyDead = segments.filter(({ record, living }) => living * 2 < record.count)
+  const chosen = limitSize(mostlyDead, maxChunks)
   if (chosen.length > 0) return chosen
   for (const size of MERGE_TIERS) {
-    const alike = segments.filter(({ living }) => living < size)
-    if (alike.length < FAN_IN) continue
-    const some = limitSize(alike, most)
-    return some.length > 1 ? some : []
+    const small = segments.filter(({ living }) => living < size)
+    if (small.length < FAN_IN) continue
+    const inputs = limitSize(small, maxChunks)
+    return inputs.length > 1 ? inputs : []
   }
   return []
 }
@@ -423,12 +423,12 @@ function chooseMergeInputs(
 /** The oldest segments that together have at most this many chunks; a segment that is too large is skipped. */
 function limitSize(
   segments: readonly { readonly record: SegmentRecord; readonly living: number }[],
-  most: number,
+  maxChunks: number,
 ): SegmentRecord[] {
   const chosen: SegmentRecord[] = []
   let sum = 0
   for (const { record, living } of segments) {
-    if (sum + living > most) continue
+    if (sum + living > maxChunks) continue
     sum += living
     chosen.push(record)
   }
@@ -452,7 +452,7 @@ function groupRuns(runs: readonly DeadChunkRange[]): Map<number, ChunkRange[]> {
 function markDead({ table }: Segment, runs: readonly ChunkRange[] | undefined): Uint8Array | undefined {
   if (!runs) return undefined
   const dead = new Uint8Array(table.count)
-  table.numbers.forEach((number, place) => {
+  table.numbers.forEach((number, index) => {
     let low = 0
     let high = runs.length
     while (low < high) {
@@ -460,19 +460,19 @@ function markDead({ table }: Segment, runs: readonly ChunkRange[] | undefined): 
       if ((runs[middle]?.first ?? 0) <= number) low = middle + 1
       else high = middle
     }
-    if (number <= (runs[low - 1]?.last ?? -1)) dead[place] = 1
+    if (number <= (runs[low - 1]?.last ?? -1)) dead[index] = 1
   })
   return dead
 }
 
 /** A test of pages by number that checks each page once. */
-function cachePageTest(shelf: IndexStorage, test: ChunkTests['page']): (page: number) => boolean {
+function cachePageTest(storage: IndexStorage, test: ChunkTests['page']): (page: number) => boolean {
   if (!test) return () => true
   const pages = new Map<number, boolean>()
   return (number) => {
     const known = pages.get(number)
     if (known !== undefined) return known
-    const page = shelf.readPage(number)
+    const page = storage.readPage(number)
     const isAccepted = page !== undefined && test(page)
     pages.set(number, isAccepted)
     return isAccepted
@@ -481,14 +481,14 @@ function cachePageTest(shelf: IndexStorage, test: ChunkTests['page']): (page: nu
 
 /** Creates a test for whether a document may be found; undefined if all may. */
 function createEntryFilter(
-  shelf: IndexStorage,
+  storage: IndexStorage,
   { traits, page, chunk }: ChunkTests,
 ): ((document: IndexEntry) => boolean) | undefined {
   if (!traits && !page && !chunk) return undefined
-  const isPageAccepted = cachePageTest(shelf, page)
+  const isPageAccepted = cachePageTest(storage, page)
   const isChunkAccepted = (number: number): boolean => {
     if (!chunk) return true
-    const found = shelf.readChunk(number)
+    const found = storage.readChunk(number)
     return found !== undefined && chunk(found)
   }
   return (document) =>
@@ -506,10 +506,10 @@ function createCachingAnalyzer(): typeof textAnalyzer {
     stem: (token) => {
       const known = stems.get(token)
       if (known !== undefined) return known
-      const made = textAnalyzer.stem(token)
+      const stem = textAnalyzer.stem(token)
       if (stems.size >= MAX_STEMS) stems.clear()
-      stems.set(token, made)
-      return made
+      stems.set(token, stem)
+      return stem
     },
   }
 }

@@ -1,7 +1,7 @@
 import { type Chunk, KINDS, type Kind } from '../model.ts'
 import { linkShareOf } from './link-share.ts'
 
-/** Types of the larger part of a chunk. */
+/** Types of chunks, by the larger part of their lines. */
 export const CONTENT_TYPES = ['prose', 'code'] as const
 
 /** One of {@link CONTENT_TYPES}. */
@@ -36,7 +36,7 @@ export function contentTypeOf({ kind, content }: Pick<Chunk, 'kind' | 'content'>
 export interface Traits {
   readonly kind: Kind
   readonly contentType: ContentType
-  /** Whether it defines a symbol. */
+  /** Whether the chunk defines a symbol. */
   readonly hasSymbols: boolean
   /** The share of link text, from 0 to 1. */
   readonly linkShare: number

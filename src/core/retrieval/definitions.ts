@@ -4,11 +4,11 @@ import type { Chunk } from '../model.ts'
 export interface Definition {
   /** Its name, qualified as in the text (`json.dump`, `--max-pages`). */
   readonly name: string
-  /** The line that states it, without the marks around it. */
+  /** The line that states the definition, without Markdown syntax. */
   readonly signature: string
   /** Line of the text, from 0. */
   readonly line: number
-  /** Whether the text writes it as code, rather than in bold alone. */
+  /** Whether the text writes the name as code, rather than in bold alone. */
   readonly isCode: boolean
 }
 
@@ -23,7 +23,7 @@ const CODE_CELL = /^ {0,8}\| ?(?:\*\*)?(`+) ?([^`|](?:[^|]*?[^`|])?) ?\1/
 
 const FENCE = /^ {0,8}(?:> ?)*(`{3,}|~{3,})/
 
-/** A longer line is a paragraph. */
+/** A line with more characters is a paragraph. */
 const MAX_LINE_CHARS = 1600
 const MAX_SIGNATURE_CHARS = 400
 
@@ -60,7 +60,7 @@ function signatureIn(line: string): Pick<Definition, 'signature' | 'isCode'> | u
   return { signature, isCode: text === code || text.includes('`') }
 }
 
-/** Words before a name that tell its kind. */
+/** Keywords before a name: kinds, modifiers, types. */
 const QUALIFIERS =
   /^(?:(?:abstract|async|awaitable|class|classmethod|const|coroutine|def|enum|exception|export|extern|final|fn|fun|func|function|inline|interface|let|macro|method|module|mut|namespace|package|private|property|protected|pub|public|static|staticmethod|struct|trait|type|union|unsafe|val|var|virtual|void)\s+)+/
 

@@ -15,25 +15,25 @@ export interface DuplicateFinder {
   findGroups(): Uint32Array
 }
 
-/** Number of neighbours that are compared with a page: longer runs are copies by the thousand, each similar to its neighbours. */
+/** Number of neighbours that are compared with a page. Longer runs are thousands of copies, each of them similar to its neighbours. */
 const MAX_COMPARED = 100
 
-/** What is stored of a page: its fingerprint, two hashes each of its place and its family, and numbers for names. */
+/** What is stored for each page: its fingerprint, two hashes each of its place and its family, and numbers for names. */
 const COLUMNS = [
   'high',
   'low',
-  'hasBits',
-  'place',
-  'placeToo',
-  'family',
-  'familyToo',
+  'fingerprintKind',
+  'placeHash1',
+  'placeHash2',
+  'familyHash1',
+  'familyHash2',
   'language',
   'source',
   'name',
 ] as const
 type Column = (typeof COLUMNS)[number]
 
-/** The kind of fingerprint of a page; 0 for none. */
+/** Values of `fingerprintKind`; 0 means no fingerprint. */
 const LONG = 1
 const SHORT = 2
 
@@ -48,14 +48,14 @@ export function createDuplicateFinder(): DuplicateFinder {
     else columns.set(name, growColumn(column, count, value))
   }
   const pageAt = (at: number): ComparablePage => ({
-    bits: read('hasBits', at) === 0 ? null : bitsOf(read, at),
+    bits: read('fingerprintKind', at) === 0 ? null : bitsOf(read, at),
     language: read('language', at) === 0 ? null : String(read('language', at)),
-    family: read('family', at) === 0 ? null : `${read('family', at)} ${read('familyToo', at)}`,
+    family: read('familyHash1', at) === 0 ? null : `${read('familyHash1', at)} ${read('familyHash2', at)}`,
     sourceId: String(read('source', at)),
     name: String(read('name', at)),
-    place: `${read('place', at)} ${read('placeToo', at)}`,
+    place: `${read('placeHash1', at)} ${read('placeHash2', at)}`,
   })
-  const unionOf = (): { unite(a: number, b: number): void; rootOf(at: number): number } => {
+  const createUnion = (): { unite(a: number, b: number): void; rootOf(at: number): number } => {
     const roots = Uint32Array.from({ length: count }, (_, i) => i)
     const rootOf = (at: number): number => {
       let root = at
@@ -76,14 +76,14 @@ export function createDuplicateFinder(): DuplicateFinder {
 
   return {
     add: (page) => {
-      write('hasBits', page.bits === null ? 0 : page.bits.isShort ? SHORT : LONG)
+      write('fingerprintKind', page.bits === null ? 0 : page.bits.isShort ? SHORT : LONG)
       write('high', page.bits?.high ?? 0)
       write('low', page.bits?.low ?? 0)
-      write('place', hashText(page.place, FIRST_SEED))
-      write('placeToo', hashText(page.place, SECOND_SEED))
-      // 0 stands for none.
-      write('family', page.family === null ? 0 : hashText(page.family, FIRST_SEED) | 1)
-      write('familyToo', page.family === null ? 0 : hashText(page.family, SECOND_SEED))
+      write('placeHash1', hashText(page.place, FIRST_SEED))
+      write('placeHash2', hashText(page.place, SECOND_SEED))
+      // 0 means no family, so the first hash is made odd.
+      write('familyHash1', page.family === null ? 0 : hashText(page.family, FIRST_SEED) | 1)
+      write('familyHash2', page.family === null ? 0 : hashText(page.family, SECOND_SEED))
       write('language', page.language === null ? 0 : names.numberOf(`language ${page.language}`))
       write('source', names.numberOf(`source ${page.sourceId}`))
       write('name', names.numberOf(`name ${page.name}`))
@@ -91,24 +91,24 @@ export function createDuplicateFinder(): DuplicateFinder {
     },
     isSamePage: (number, { place, sourceId }) =>
       number < count &&
-      read('place', number) === hashText(place, FIRST_SEED) &&
-      read('placeToo', number) === hashText(place, SECOND_SEED) &&
+      read('placeHash1', number) === hashText(place, FIRST_SEED) &&
+      read('placeHash2', number) === hashText(place, SECOND_SEED) &&
       read('source', number) === names.numberOf(`source ${sourceId}`),
     findGroups: () => {
-      const union = unionOf()
+      const union = createUnion()
       const compare = (a: number, b: number): void => {
         if (union.rootOf(a) === union.rootOf(b)) return
         if (findRelation(pageAt(a), pageAt(b), { byText: true, byLanguage: true }) !== undefined) union.unite(a, b)
       }
-      for (const way of CANDIDATE_ORDERS) {
-        const order = Uint32Array.from({ length: count }, (_, i) => i).filter((at) => way.takes(read, at))
-        order.sort((a, b) => way.compare(read, a, b) || a - b)
-        for (let i = 1; i < order.length; i++) {
-          const at = order[i] ?? 0
+      for (const order of CANDIDATE_ORDERS) {
+        const sorted = Uint32Array.from({ length: count }, (_, i) => i).filter((at) => order.includes(read, at))
+        sorted.sort((a, b) => order.compare(read, a, b) || a - b)
+        for (let i = 1; i < sorted.length; i++) {
+          const at = sorted[i] ?? 0
           for (let before = i - 1; before >= Math.max(0, i - MAX_COMPARED); before--) {
-            const other = order[before] ?? 0
-            if (!way.isSame(read, at, other)) break
-            if (way.isNear(read, at, other)) compare(at, other)
+            const other = sorted[before] ?? 0
+            if (!order.isSame(read, at, other)) break
+            if (order.isNear(read, at, other)) compare(at, other)
           }
         }
       }
@@ -121,11 +121,12 @@ type ReadColumn = (name: Column, at: number) => number
 
 /** A sort order that puts possibly related pages next to each other. */
 interface CandidateOrder {
-  takes(read: ReadColumn, at: number): boolean
+  /** Whether a page takes part in this order. */
+  includes(read: ReadColumn, at: number): boolean
   compare(read: ReadColumn, a: number, b: number): number
-  /** Whether two pages have the same value in this order. */
+  /** Whether two pages have the same value in the columns or bits that this order is for. */
   isSame(read: ReadColumn, a: number, b: number): boolean
-  /** Whether two such pages may be related: most pages that share a quarter are not, and their other bits show it. */
+  /** Whether two such pages may be related: most pages that share a quarter differ in too many other bits. */
   isNear(read: ReadColumn, a: number, b: number): boolean
 }
 
@@ -134,25 +135,25 @@ interface CandidateOrder {
  * share at least one of four quarters.
  */
 const CANDIDATE_ORDERS: readonly CandidateOrder[] = [
-  orderByColumns(['place', 'placeToo']),
-  orderByColumns(['family', 'familyToo'], (read, at) => read('family', at) !== 0),
+  orderByColumns(['placeHash1', 'placeHash2']),
+  orderByColumns(['familyHash1', 'familyHash2'], (read, at) => read('familyHash1', at) !== 0),
   ...[16, 0].flatMap((shift) => [orderByQuarter('high', shift), orderByQuarter('low', shift)]),
 ]
 
-function orderByColumns(names: readonly Column[], takes: CandidateOrder['takes'] = () => true): CandidateOrder {
+function orderByColumns(names: readonly Column[], includes: CandidateOrder['includes'] = () => true): CandidateOrder {
   const compare = (read: ReadColumn, a: number, b: number): number => {
     for (const name of names) if (read(name, a) !== read(name, b)) return read(name, a) - read(name, b)
     return 0
   }
-  return { takes, compare, isSame: (read, a, b) => compare(read, a, b) === 0, isNear: () => true }
+  return { includes, compare, isSame: (read, a, b) => compare(read, a, b) === 0, isNear: () => true }
 }
 
-/** Sorts by the rest of the fingerprint too, so that equal fingerprints are neighbours. */
+/** Sorts by a quarter of the fingerprint, then by the whole, so that equal fingerprints are neighbours. */
 function orderByQuarter(half: 'high' | 'low', shift: number): CandidateOrder {
   const quarter = (read: ReadColumn, at: number) => (read(half, at) >>> shift) & 0xffff
   const rest = orderByColumns(['high', 'low'])
   return {
-    takes: (read, at) => read('hasBits', at) === LONG,
+    includes: (read, at) => read('fingerprintKind', at) === LONG,
     compare: (read, a, b) => quarter(read, a) - quarter(read, b) || rest.compare(read, a, b),
     isSame: (read, a, b) => quarter(read, a) === quarter(read, b),
     isNear: (read, a, b) => distanceOf(bitsOf(read, a), bitsOf(read, b)) <= MAX_COPY_DISTANCE,
@@ -160,7 +161,7 @@ function orderByQuarter(half: 'high' | 'low', shift: number): CandidateOrder {
 }
 
 function bitsOf(read: ReadColumn, at: number): FingerprintBits {
-  return { high: read('high', at), low: read('low', at), isShort: read('hasBits', at) === SHORT }
+  return { high: read('high', at), low: read('low', at), isShort: read('fingerprintKind', at) === SHORT }
 }
 
 function growColumn(column: Int32Array, at: number, value: number): Int32Array {

@@ -10,15 +10,14 @@ export type Fingerprint = string
 
 const SHORT_PREFIX = '='
 
-/** With fewer different runs, a single word changes too many bits. */
+/** With fewer different runs of words, a single word changes too many bits. */
 const MIN_SHINGLES = 10
 
 /** Only this many characters count: pages that agree in them are similar. */
 const MAX_CHARS = 500_000
 
 /**
- * The fingerprint of a page's text; null for one without words. White space, marks, case and the targets of links do not
- * count.
+ * The fingerprint of the text of a page; null for a text without words. White space, punctuation, case and link targets do not count.
  */
 export function fingerprintOf(markdown: string): Fingerprint | null {
   const high = new Int32Array(PLANES)
@@ -50,7 +49,7 @@ export function readFingerprint(fingerprint: Fingerprint): FingerprintBits {
   return { high: bitsAt(0), low: bitsAt(8), isShort }
 }
 
-/** In how many of 64 bits two fingerprints differ. */
+/** Number of bits, of 64, in which two fingerprints differ. */
 export function distanceOf(a: FingerprintBits, b: FingerprintBits): number {
   return countBits(a.high ^ b.high) + countBits(a.low ^ b.low)
 }

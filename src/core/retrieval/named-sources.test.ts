@@ -31,7 +31,7 @@ describe('findNamedSources', () => {
     ['apache hides errors', 'hides errors', ['apache2']],
     ['read a file with node.js', 'read a file with', ['nodejs-docs']],
     ['closures in Go', 'closures in', ['go']],
-  ])('takes the name out of %j', (query, rest, named) => {
+  ])('removes the name from %j', (query, rest, named) => {
     expect(find(query)).toEqual([rest, named])
   })
 

@@ -12,13 +12,13 @@ export interface SourceMention<S> {
   readonly sources: readonly S[]
 }
 
-/** Most words in one name: `Vue Router` is the source `vue-router`. */
+/** Maximum number of words in one name: `Vue Router` is the source `vue-router`. */
 const MAX_NAME_WORDS = 3
 
-/** Shorter names are common words, unless they are written with a capital: `Go`. */
-const MIN_PLAIN_NAME = 3
+/** A shorter name counts as a common word, unless it is written with a capital: `Go`. */
+const MIN_LOWERCASE_NAME_CHARS = 3
 
-/** Shortest prefix that counts as a whole name, and most missing characters: `postgres` is `postgresql`. */
+/** A prefix counts as the whole name if it is this long and lacks at most two characters: `postgres` is `postgresql`. */
 const MIN_PREFIX_CHARS = 6
 const MAX_MISSING_CHARS = 2
 
@@ -63,13 +63,13 @@ export function findNamedSources<S extends NamedSource>(
   for (let i = 0; i < words.length; i++) {
     for (let count = Math.min(MAX_NAME_WORDS, words.length - i); count > 0; count--) {
       const written = words.slice(i, i + count).map(({ text }) => text)
-      const meant = lookUp(byKey, written.join(' '))
-      if (meant.length === 0) continue
+      const matches = findSources(byKey, written.join(' '))
+      if (matches.length === 0) continue
       const version = VERSION.exec(words[i + count]?.text ?? '')?.[1]
-      const versions = version === undefined ? [] : meant.filter((source) => isVersion(source, version))
-      const isPlain = count === 1 && ordinaryWords.has(fold(written.join(' ')))
-      if (isPlain && versions.length === 0 && !isWrittenAsName(query, words, i)) continue
-      for (const source of versions.length > 0 ? versions : meant) named.add(source)
+      const versions = version === undefined ? [] : matches.filter((source) => isVersion(source, version))
+      const isOrdinary = count === 1 && ordinaryWords.has(fold(written.join(' ')))
+      if (isOrdinary && versions.length === 0 && !isWrittenAsName(query, words, i)) continue
+      for (const source of versions.length > 0 ? versions : matches) named.add(source)
       const last = i + count + (versions.length > 0 ? 1 : 0)
       for (; i < last; i++) dropped.add(i)
       i--
@@ -137,25 +137,25 @@ function listPrefixes(key: string): string[] {
 }
 
 /** The sources that a name matches. */
-function lookUp<S extends NamedSource>(byKey: ReadonlyMap<string, readonly S[]>, written: string): readonly S[] {
+function findSources<S extends NamedSource>(byKey: ReadonlyMap<string, readonly S[]>, written: string): readonly S[] {
   const key = fold(written)
-  if (key.length < MIN_PLAIN_NAME && written === written.toLowerCase()) return []
-  const meant = byKey.get(key) ?? []
-  return new Set(meant.map(({ name }) => name)).size > MAX_NAME_MATCHES ? [] : meant
+  if (key.length < MIN_LOWERCASE_NAME_CHARS && written === written.toLowerCase()) return []
+  const matches = byKey.get(key) ?? []
+  return new Set(matches.map(({ name }) => name)).size > MAX_NAME_MATCHES ? [] : matches
 }
 
-function isVersion({ version }: NamedSource, asked: string): boolean {
-  const own = version?.replace(/^v/i, '') ?? ''
-  return own === asked || own.startsWith(`${asked}.`)
+function isVersion({ version }: NamedSource, requested: string): boolean {
+  const sourceVersion = version?.replace(/^v/i, '') ?? ''
+  return sourceVersion === requested || sourceVersion.startsWith(`${requested}.`)
 }
 
 function fold(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}+#]+/gu, '')
 }
 
-function removeRanges(query: string, gone: readonly { readonly start: number; readonly end: number }[]): string {
+function removeRanges(query: string, ranges: readonly { readonly start: number; readonly end: number }[]): string {
   let at = 0
-  const kept = gone.map(({ start, end }) => {
+  const kept = ranges.map(({ start, end }) => {
     const before = query.slice(at, start)
     at = end
     return before

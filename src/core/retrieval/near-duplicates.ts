@@ -15,7 +15,7 @@ const MIN_SHARED_SHINGLES = 0.9
 /** Smallest ratio of lengths: texts that differ more have too little in common, even if one has longer links. */
 const MIN_LENGTH_RATIO = 0.6
 
-/** Prepares a text to be compared. White space, marks, case and the targets of links do not count. */
+/** Prepares a text to be compared. White space, punctuation, case and link targets do not count. */
 export function createComparable(text: string): ComparableText {
   let runs: ReadonlySet<number> | undefined
   let words: readonly string[] | undefined
@@ -58,7 +58,7 @@ export function isEquivalentText(a: ComparableText, b: ComparableText): boolean 
   return found === short.length
 }
 
-/** Numbers, and names as code has them: with an inner mark or capital, or marked as code. */
+/** Numbers, and names from code: with an underscore or an inner capital, or after a backtick. */
 const SIGNIFICANT_WORD = /^`|[\p{N}_]|\p{Ll}\p{Lu}/u
 
 /** Negations and restrictions in the languages that documentation is mostly written in. */
@@ -69,7 +69,7 @@ function plainOf(word: string): string {
   return word.replace('`', '').toLowerCase()
 }
 
-/** Words as written, with the mark of code before them, without link targets. */
+/** Words as written, including a backtick directly before a word, without link targets. */
 function splitWords(text: string): string[] {
   const shown = text.replace(/\]\((?:[^()]|\([^()]*\))*\)/g, ']')
   return shown.match(/`?[\p{L}\p{M}\p{N}_]+(?:['’]\p{L}+)*/gu) ?? []

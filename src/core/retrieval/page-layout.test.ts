@@ -61,7 +61,7 @@ describe('a layout', () => {
     ])
   })
 
-  test('counts repeated lines only to the previous chunk', () => {
+  test('assigns repeated lines only to the previous chunk', () => {
     const sizes = { targetChars: 400, maxChars: 400, overlapChars: 100 }
     const markdown = Array.from({ length: 40 }, (_, i) => `Sentence ${i} of a section.`).join('\n\n')
     const chunks = chunkPage({ markdown }, 'page', { sizes })
@@ -97,17 +97,17 @@ describe('an excerpt', () => {
   test('of a long page covers the lines of its chunks, and less than half of the page', () => {
     const { layout, chunks } = layOut(LONG)
     const lines = splitLines(LONG)
-    for (const place of [0, 5, 100, chunks.length - 1]) {
-      const plan = planExcerpt(layout, place)
+    for (const index of [0, 5, 100, chunks.length - 1]) {
+      const plan = planExcerpt(layout, index)
       expect(plan).toBeDefined()
       if (plan === undefined) continue
       const text = cut(LONG, plan.offset, plan.length)
       expect(text.length).toBeLessThan(LONG.length / 2)
       const last = plan.spans.at(-1)
-      const own = splitLines(text)
-      expect(lines.slice(plan.linesBefore, last?.endLine).join('\n').trimEnd()).toBe(own.join('\n').trimEnd())
-      expect(plan.usableChunks.first).toBeLessThanOrEqual(place)
-      expect(plan.usableChunks.last).toBeGreaterThanOrEqual(place)
+      const ownLines = splitLines(text)
+      expect(lines.slice(plan.linesBefore, last?.endLine).join('\n').trimEnd()).toBe(ownLines.join('\n').trimEnd())
+      expect(plan.usableChunks.first).toBeLessThanOrEqual(index)
+      expect(plan.usableChunks.last).toBeGreaterThanOrEqual(index)
     }
   })
 
@@ -142,12 +142,12 @@ describe('an excerpt', () => {
       fc.property(fc.array(line, { maxLength: 60 }), (written) => {
         const markdown = written.join('\n').toWellFormed()
         const { layout, chunks, spans } = layOut(markdown)
-        chunks.forEach((chunk, place) => {
-          const plan = planExcerpt(layout, place)
-          const { offset = -1 } = spans[place] ?? {}
+        chunks.forEach((chunk, index) => {
+          const plan = planExcerpt(layout, index)
+          const { offset = -1 } = spans[index] ?? {}
           const [start] = splitLines(cut(markdown, offset, layout.bytes - offset))
           expect(start).toBe(splitLines(markdown)[chunk.startLine - 1])
-          expect(plan?.spans[place - plan.first]?.startLine).toBe(chunk.startLine)
+          expect(plan?.spans[index - plan.first]?.startLine).toBe(chunk.startLine)
         })
       }),
       { numRuns: 300 },

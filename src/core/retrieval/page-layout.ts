@@ -8,20 +8,20 @@ export interface LayoutSpan {
   readonly startLine: number
   /** Last line, inclusive. */
   readonly endLine: number
-  /** Bytes of the page, as UTF-8, before its first line. */
+  /** Bytes of the page, as UTF-8, before the first line of the chunk. */
   readonly offset: number
   readonly headingPath: readonly string[]
-  /** Fragment of the section or definition that it begins in. */
+  /** Fragment of the section or definition in which the chunk begins. */
   readonly anchor: string | null
-  /** Lines after its first that have fragments of their own; omitted if there are none. */
+  /** Lines of the chunk after its first that have fragments of their own; omitted if there are none. */
   readonly marks?: readonly SectionMark[]
-  /** Whether it may begin inside a block: a cut fence, or a line without a blank one before it. */
+  /** Whether the chunk may begin inside a block: in a cut fence, or at a line without a blank line before it. */
   readonly isOpen: boolean
 }
 
 /**
- * How a page was cut, stored beside its text, so that a part of it can be shown without reading all. Paths and anchors are stored once, and
- * spans refer to them by number: a page may have thousands of spans, of which a few are needed.
+ * How a page was cut, stored beside its text, so that a part can be shown without reading the whole page. Paths and anchors are stored
+ * once, and spans refer to them by number: a page may have thousands of spans, of which a few are needed.
  */
 export interface PageLayout {
   /** Bytes of the page as UTF-8. */
@@ -34,7 +34,7 @@ export interface PageLayout {
   readonly marks?: readonly (readonly [number, string])[]
 }
 
-/** First line, last line, offset, path, anchor, and 1 if it may begin inside a block. */
+/** First line, last line, offset, numbers of path and anchor, and 1 if the chunk may begin inside a block. */
 type WrittenSpan = readonly [number, number, number, number, number, number]
 
 /** Writes the layout of a page with its chunks. */
@@ -72,8 +72,8 @@ function listMarks(sections: readonly Section[]): SectionMark[] {
 
 /** The fragment for a line of a chunk. */
 export function anchorAt({ anchor, marks = [] }: LayoutSpan, line: number): string | null {
-  const place = marks.findLast((mark) => mark.line <= line)
-  return place === undefined ? anchor : place.anchor === '' ? null : place.anchor
+  const last = marks.findLast((mark) => mark.line <= line)
+  return last === undefined ? anchor : last.anchor === '' ? null : last.anchor
 }
 
 /**
@@ -96,12 +96,12 @@ export function readLayout(text: string): PageLayout {
 /** The chunks of a layout from `first` to `last`, inclusive. */
 export function listSpans(layout: PageLayout, first: number, last: number): LayoutSpan[] {
   const { paths, anchors, spans, marks: all = [] } = layout
-  const some = spans.slice(first, last + 1)
-  const from = some.reduce((least, [line]) => Math.min(least, line), Number.POSITIVE_INFINITY)
-  const to = some.reduce((most, [, line]) => Math.max(most, line), 0)
+  const selected = spans.slice(first, last + 1)
+  const from = selected.reduce((min, [line]) => Math.min(min, line), Number.POSITIVE_INFINITY)
+  const to = selected.reduce((max, [, line]) => Math.max(max, line), 0)
   const marks = all.filter(([line]) => line > from && line <= to)
-  return some.map(([startLine, endLine, offset, path, anchor, isOpen]) => {
-    const inside = marks.filter(([line]) => line > startLine && line <= endLine)
+  return selected.map(([startLine, endLine, offset, path, anchor, isOpen]) => {
+    const ownMarks = marks.filter(([line]) => line > startLine && line <= endLine)
     return {
       startLine,
       endLine,
@@ -109,7 +109,7 @@ export function listSpans(layout: PageLayout, first: number, last: number): Layo
       headingPath: paths[path] ?? [],
       anchor: anchors[anchor] ?? null,
       isOpen: isOpen === 1,
-      ...(inside.length === 0 ? {} : { marks: inside.map(([line, name]) => ({ line, anchor: name })) }),
+      ...(ownMarks.length === 0 ? {} : { marks: ownMarks.map(([line, name]) => ({ line, anchor: name })) }),
     }
   })
 }
@@ -122,23 +122,24 @@ interface IndexRange {
 
 /** The part of a page that must be read to show one of its chunks. */
 export interface Excerpt {
-  /** Bytes before it, and its own. */
+  /** Bytes of the page before this part. */
   readonly offset: number
+  /** Bytes of this part. */
   readonly length: number
   readonly linesBefore: number
-  /** Index of its first chunk. */
+  /** Index of the first chunk of this part. */
   readonly first: number
-  /** Its chunks, with their lines in the page. */
+  /** The chunks of this part, with their lines in the page. */
   readonly spans: readonly LayoutSpan[]
   /** The chunks that can be shown from this part alone. */
   readonly usableChunks: IndexRange
 }
 
-/** The part of a page around one of its chunks; undefined when it has no such chunk. */
-export function planExcerpt(layout: PageLayout, place: number): Excerpt | undefined {
+/** The part of a page around the chunk with an index; undefined when the page has no such chunk. */
+export function planExcerpt(layout: PageLayout, index: number): Excerpt | undefined {
   const { bytes, spans } = layout
   const { length: count } = spans
-  if (spans[place] === undefined) return undefined
+  if (spans[index] === undefined) return undefined
   if (!isOrdered(spans)) {
     const all = listSpans(layout, 0, count - 1)
     return {
@@ -150,14 +151,14 @@ export function planExcerpt(layout: PageLayout, place: number): Excerpt | undefi
       usableChunks: { first: 0, last: count - 1 },
     }
   }
-  const { first, last } = windowAround(layout, place)
+  const { first, last } = windowAround(layout, index)
   const [startLine = 1, , offset = 0] = spans[first] ?? []
   const isEnough = (other: number): boolean => {
-    const own = windowAround(layout, other)
-    return own.first >= first && own.last <= last
+    const needed = windowAround(layout, other)
+    return needed.first >= first && needed.last <= last
   }
-  let from = place
-  let to = place
+  let from = index
+  let to = index
   while (from > first && isEnough(from - 1)) from--
   while (to < last && isEnough(to + 1)) to++
   return {
@@ -179,21 +180,21 @@ function isOrdered(spans: readonly WrittenSpan[]): boolean {
 const OFFSET = 2
 const IS_OPEN = 5
 
-/** Bytes to read at least on each side of a chunk: more than any passage grows to. */
+/** Minimum number of bytes to read on each side of a chunk: more than any passage has. */
 const REACH_BYTES = 10_000
 
-/** Chunks to read at least on each side. */
+/** Minimum number of chunks to read on each side. */
 const REACH_CHUNKS = 6
 
 /** The chunks to read around one to show it: as far as a passage can reach, in whole blocks, so that the part can be parsed on its own. */
-function windowAround({ bytes, spans }: PageLayout, place: number): IndexRange {
-  const endOf = (index: number): number => spans[index + 1]?.[OFFSET] ?? bytes
-  const start = spans[place]?.[OFFSET] ?? 0
-  let first = place
-  while (first > 0 && !isFar(place - first, start - (spans[first]?.[OFFSET] ?? 0))) first--
+function windowAround({ bytes, spans }: PageLayout, index: number): IndexRange {
+  const endOf = (other: number): number => spans[other + 1]?.[OFFSET] ?? bytes
+  const start = spans[index]?.[OFFSET] ?? 0
+  let first = index
+  while (first > 0 && !isFar(index - first, start - (spans[first]?.[OFFSET] ?? 0))) first--
   while (first > 0 && spans[first]?.[IS_OPEN] === 1) first--
-  let last = place
-  while (last < spans.length - 1 && !isFar(last - place, endOf(last) - endOf(place))) last++
+  let last = index
+  while (last < spans.length - 1 && !isFar(last - index, endOf(last) - endOf(index))) last++
   while (spans[last + 1]?.[IS_OPEN] === 1) last++
   return { first, last }
 }

@@ -1,18 +1,18 @@
-/** Score factor of pages that list or record things, relative to guides and references. */
+/** Score factor of record pages, which list or log things, relative to guides and references. */
 const RECORD_PRIOR = 0.8
 
 /** Number of path parts that count, from the end: folders above a source do not describe its pages. */
 const MAX_PARTS = 3
 
-/** Parts of paths that name such pages: changelogs, release notes, indexes, glossaries, blogs, lists of people, lock files. */
+/** Path parts that name record pages: changelogs, release notes, indexes, glossaries, blogs, lists of people, lock files. */
 const RECORD_PART =
   /^(?:changelog|whats-?new|release[-_]?notes?|releases|release-\d[\w.-]*|relnotes|glossary|genindex[\w-]*|bookindex|index-all|api-index[\w-]*|index-files|ix\d+|blog|posts|acknowledge?ments|contributors|authors|package-lock|pnpm-lock|[\w-]+\.lock)$/i
 
-/** Words of a question that asks for such a page. */
+/** Words of a question that asks for a record page. */
 const RECORD_WORD =
   /\b(?:changes?|changed|changelog|new|releases?|released|versions?|since|history|deprecat\w*|removed|upgrad\w*|glossary|index|blog|lock ?file)\b/i
 
-/** Score factor of a page by its address: 1 for most. */
+/** Returns the score factor of a page by its address: 1 for most pages. */
 export type PagePrior = (url: string) => number
 
 /** The priors of pages for a question. Changelogs and similar pages count in full when the question asks for them. */

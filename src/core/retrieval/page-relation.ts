@@ -9,7 +9,7 @@ export interface ComparablePage {
   /** Equal for pages that name each other as translations. */
   readonly family: string | null
   readonly sourceId: string
-  /** The name of its source: the same for all versions. */
+  /** The name of its source, which is the same for all versions. */
   readonly name: string
   /** Its place in its source, independent of its language. */
   readonly place: string
@@ -36,7 +36,7 @@ export const MAX_COPY_DISTANCE = 3
  */
 export const MAX_VERSION_DISTANCE = 20
 
-/** How two pages are related: as the same in another language, in another version, or in another place. */
+/** How two pages are related: as the same page in another language, in another version, or in another place. */
 export type PageRelation = 'translation' | 'version' | 'copy'
 
 /** How two pages are related; undefined if they are not, or if that kind of relation is not requested. */

@@ -23,14 +23,14 @@ export function createPageSignature({ url, language, fingerprint = null, alterna
  */
 function familyOf(url: string, alternates: Page['alternates']): string | null {
   const named = alternates.filter((alternate) => alternate.language !== null)
-  const own = looseKey(url)
-  if (!named.some((alternate) => looseKey(alternate.url) === own)) return null
+  const ownKey = looseKey(url)
+  if (!named.some((alternate) => looseKey(alternate.url) === ownKey)) return null
   // On many sites `x-default` names the front page on every page.
   const translations = named.filter((alternate) => primaryLanguageOf(alternate.language ?? '') !== null)
   const keys = new Set(translations.map((alternate) => looseKey(alternate.url)))
   if (keys.size < 2) return null
   const all = [...keys].sort(compareUtf8).join('\n')
-  return [FIRST_SEED, SECOND_SEED].map((begin) => writeHash(hashText(all, begin))).join('')
+  return [FIRST_SEED, SECOND_SEED].map((seed) => writeHash(hashText(all, seed))).join('')
 }
 
 function writeHash(hash: number): string {

@@ -59,7 +59,7 @@ test('a fence in a list item ends with the item, closed or not', () => {
   ])
 })
 
-test('quotes are one block, with fences in them', () => {
+test('a quote is one block, including the fences in it', () => {
   expect(scan('> [!NOTE]\n> ```\n> code\n>\n> ```\n> end\nText')).toEqual(['text 0-6', 'text 6-7'])
 })
 
@@ -79,7 +79,7 @@ test.each([
   ['marks of lists', (count: number) => `${'- '.repeat(count / 2)}x`],
   ['quotes', (count: number) => `${'> '.repeat(count / 2)}x`],
   ['marks of fences', (count: number) => `${'`'.repeat(count)} x \``],
-])('lines of any length are scanned in linear time: %s', (_what, write) => {
+])('scans a long line in linear time: %s', (_what, write) => {
   const time = (count: number) => {
     const lines = write(count).split('\n')
     return cpuMsOf(() => scanBlocks(lines))

@@ -5,9 +5,9 @@ import { isDefinitionLine } from './definitions.ts'
 export interface PassageBlock {
   readonly type: 'heading' | 'fence' | 'table' | 'text'
   readonly start: number
-  /** The line after its last; blank lines after it do not belong to it. */
+  /** The line after the last line of the block, which is not blank. */
   readonly end: number
-  /** Index of the block that opens the list item it continues; -1 for a block of its own. */
+  /** Index of the block that opens the list item which this block continues; -1 if there is none. */
   readonly parent: number
   /** Whether it states a name that the next blocks describe. */
   readonly isSignature: boolean
@@ -31,8 +31,8 @@ interface OpenItem {
 }
 
 /**
- * Scans the blocks of lines that begin with a block. It finds only where a passage must not be cut, which takes one pass over the lines:
- * parsing a whole page would take longer than the search for it.
+ * Finds the blocks in lines, the first of which must begin a block. It finds only where a passage must not be cut, which takes one pass
+ * over the lines: parsing a whole page would take longer than the search.
  */
 export function scanBlocks(lines: readonly string[]): PassageBlock[] {
   const blocks: PassageBlock[] = []
@@ -65,7 +65,7 @@ function readBlock(lines: readonly string[], at: number, text: string, base: num
     return ['fence', endOfFence(lines, at, fence[2] ?? '', base)]
   if (HEADING.test(text)) return ['heading', at + 1]
   if (QUOTE.test(text.trimStart())) return ['text', endOfRun(lines, at, isOutsideQuote)]
-  if (isTableAt(lines, at, text)) return ['table', endOfRun(lines, at + 1, isNoRow)]
+  if (isTableAt(lines, at, text)) return ['table', endOfRun(lines, at + 1, endsTable)]
   return ['text', endOfRun(lines, at, isNewBlock)]
 }
 
@@ -84,14 +84,14 @@ function endOfFence(lines: readonly string[], at: number, marker: string, base: 
   return last + 1
 }
 
-/** The line after the run that begins at `at`, up to a blank line or one for which `ends` is true. */
+/** The end of the run of lines that begins at `at`: a blank line, or a line for which `isEnd` is true. */
 function endOfRun(
   lines: readonly string[],
   at: number,
-  ends: (line: string, lines: readonly string[], at: number) => boolean,
+  isEnd: (line: string, lines: readonly string[], at: number) => boolean,
 ): number {
   let end = at + 1
-  while (end < lines.length && !isBlank(lines[end] ?? '') && !ends(lines[end] ?? '', lines, end)) end++
+  while (end < lines.length && !isBlank(lines[end] ?? '') && !isEnd(lines[end] ?? '', lines, end)) end++
   return end
 }
 
@@ -114,12 +114,12 @@ function isOutsideQuote(line: string): boolean {
   return !line.trimStart().startsWith('>')
 }
 
-function isNoRow(line: string): boolean {
+function endsTable(line: string): boolean {
   return HEADING.test(line) || FENCE.test(line) || QUOTE.test(line)
 }
 
 function isNewBlock(line: string, lines: readonly string[], at: number): boolean {
-  return isNoRow(line) || ITEM.test(line) || isTableAt(lines, at, line)
+  return endsTable(line) || ITEM.test(line) || isTableAt(lines, at, line)
 }
 
 /** A block of lines. Its properties are computed on demand, because only the few blocks next to a hit need them. */

@@ -22,16 +22,16 @@ export interface CutStart {
 export function cutBlock(
   lines: readonly string[],
   block: PassageBlock,
-  place: CutStart,
+  cutStart: CutStart,
   limit: number,
 ): CutBlock | undefined {
   switch (block.type) {
     case 'fence':
-      return cutFence(lines, block, place, limit)
+      return cutFence(lines, block, cutStart, limit)
     case 'table':
-      return cutTable(lines, block, place, limit)
+      return cutTable(lines, block, cutStart, limit)
     default:
-      return cutText(lines, block, place, limit)
+      return cutText(lines, block, cutStart, limit)
   }
 }
 
@@ -46,8 +46,8 @@ function cutFence(
   const closing = before.replace(/[^>\s]/g, ' ') + marker
   const isClosed = (lines[block.end - 1] ?? '').trim().startsWith(marker) && block.end > block.start + 1
   const body = { start: Math.max(block.start + 1, line), end: isClosed ? block.end - 1 : block.end }
-  const room = limit - opening.length - closing.length - 2
-  const part = takeLines(lines, body.start, body.end, room)
+  const maxChars = limit - opening.length - closing.length - 2
+  const part = takeLines(lines, body.start, body.end, maxChars)
   if (part === undefined) return undefined
   const start = body.start === block.start + 1 ? block.start : body.start
   return { text: `${opening}\n${part.text}\n${closing}`, start, end: part.end }
@@ -96,19 +96,19 @@ function takeLines(
   lines: readonly string[],
   start: number,
   end: number,
-  room: number,
+  limit: number,
 ): { readonly text: string; readonly end: number } | undefined {
-  if (room < 1) return undefined
+  if (limit < 1) return undefined
   const first = lines[start] ?? ''
-  if (first.length > room) {
-    const clipped = clipText(first, room)
+  if (first.length > limit) {
+    const clipped = clipText(first, limit)
     const space = clipped.lastIndexOf(' ')
-    const text = space > room / 2 ? clipped.slice(0, space) : clipped
+    const text = space > limit / 2 ? clipped.slice(0, space) : clipped
     return isBlank(text) ? undefined : { text, end: start + 1 }
   }
   let text = first
   let last = start + 1
-  for (; last < end && text.length + (lines[last]?.length ?? 0) + 1 <= room; last++) text += `\n${lines[last] ?? ''}`
+  for (; last < end && text.length + (lines[last]?.length ?? 0) + 1 <= limit; last++) text += `\n${lines[last] ?? ''}`
   return { text, end: last }
 }
 

@@ -13,13 +13,13 @@ import {
   type PassageBudget,
 } from './passages.ts'
 
-const ROOM: PassageBudget = { target: 100, most: 160, left: 750, budget: 750 }
+const LIMITS: PassageBudget = { target: 100, most: 160, left: 750, budget: 750 }
 
 /** Grows the chunk that holds a text. */
 function growAt(
   markdown: string,
   text: string,
-  room: Partial<PassageBudget> = {},
+  limits: Partial<PassageBudget> = {},
   taken: LineRange[] = [],
 ): GrowResult {
   const chunks = chunkPage({ markdown }, 'page', { sizes: { targetChars: 200, maxChars: 400 } })
@@ -27,10 +27,10 @@ function growAt(
   if (chunk === undefined) throw new Error(`no chunk has ${text}`)
   const terms = text.toLowerCase().match(/[a-z]+/g) ?? []
   const hit = { place: chunk.chunkIndex, content: chunk.content, isMarkdown: true, terms }
-  return createPassageGrower({ markdown, chunks }).grow(hit, { ...ROOM, ...room }, taken)
+  return createPassageGrower({ markdown, chunks }).grow(hit, { ...LIMITS, ...limits }, taken)
 }
 
-function shown(growth: GrowResult): GrownPassage {
+function asPassage(growth: GrowResult): GrownPassage {
   if (typeof growth === 'string') throw new Error(`expected a passage, got ${growth}`)
   return growth
 }
@@ -40,29 +40,29 @@ const words = (word: string, count: number) => Array.from({ length: count }, (_,
 describe('a hit', () => {
   test('grows to its whole section when that is short, with the sections in it', () => {
     const markdown = `# Guide\n\n${words('intro', 80)}\n\n## Install\n\nRun it.\n\n### Options\n\nNeedle here.\n\n## Next\n\n${words('other', 80)}\n`
-    const { text, startLine, endLine, isCut } = shown(growAt(markdown, 'Needle'))
+    const { text, startLine, endLine, isCut } = asPassage(growAt(markdown, 'Needle'))
     expect(text).toBe('## Install\n\nRun it.\n\n### Options\n\nNeedle here.')
     expect([startLine, endLine, isCut]).toEqual([5, 11, false])
   })
 
   test('grows to the whole page when that is short', () => {
     const markdown = '# Guide\n\nOne.\n\n## Two\n\nNeedle.\n'
-    expect(shown(growAt(markdown, 'Needle')).text).toBe(markdown.trimEnd())
+    expect(asPassage(growAt(markdown, 'Needle')).text).toBe(markdown.trimEnd())
   })
 
   test('grows by its neighbours in the section up to the target, and no further', () => {
     const paragraphs = Array.from({ length: 30 }, (_, i) => words(`p${i}w`, 10))
-    const { text, tokens } = shown(growAt(`# Guide\n\n${paragraphs.join('\n\n')}\n`, 'p15w3'))
+    const { text, tokens } = asPassage(growAt(`# Guide\n\n${paragraphs.join('\n\n')}\n`, 'p15w3'))
     expect(text).toContain(paragraphs[15])
     expect(text.split('\n\n').every((part) => paragraphs.includes(part))).toBe(true)
-    expect(tokens).toBeLessThanOrEqual(ROOM.target)
-    expect(tokens).toBeGreaterThan(ROOM.target / 2)
+    expect(tokens).toBeLessThanOrEqual(LIMITS.target)
+    expect(tokens).toBeGreaterThan(LIMITS.target / 2)
   })
 
   test('grows to the sections below if its own is hardly more than a heading', () => {
     const below = (name: string) => `### ${name}\n\n${words(name, 16)}\n`
     const markdown = `# Guide\n\n## Needle\n\n${below('one')}\n${below('two')}\n${below('three')}\n${below('four')}\n`
-    const { text } = shown(growAt(markdown, '## Needle'))
+    const { text } = asPassage(growAt(markdown, '## Needle'))
     expect(text.startsWith('## Needle\n\n### one')).toBe(true)
     expect(text).not.toContain('four')
   })
@@ -70,38 +70,38 @@ describe('a hit', () => {
   test('grows from a signature to its description', () => {
     const before = words('before', 60)
     const markdown = `# API\n\n${before}\n\n\`needle(a, b)\`\n\n${words('about', 40)}\n\n\`other(c)\`\n\n${words('else', 60)}\n`
-    const { text } = shown(growAt(markdown, 'needle(a'))
+    const { text } = asPassage(growAt(markdown, 'needle(a'))
     expect(text.startsWith('`needle(a, b)`\n\nabout0')).toBe(true)
     expect(text).toContain('about39')
   })
 
   test('starts at the matching definition if others precede it in the chunk', () => {
     const markdown = `# API\n\n\`first(a)\`\n\nSays little.\n\nThere are these classes:\n\n\`needle(b)\`\n\nIt shines.\n\n\`third(c)\`\n\n${words('else', 60)}\n`
-    const { text } = shown(growAt(markdown, 'needle(b', { target: 20, most: 32 }))
+    const { text } = asPassage(growAt(markdown, 'needle(b', { target: 20, most: 32 }))
     expect(text.startsWith('`needle(b)`\n\nIt shines.')).toBe(true)
   })
 
   test('grows to the end of its definition, and not to the next one once it is large enough', () => {
     const markdown = `# API\n\n\`needle(a)\`\n\n${words('about', 120)}\n\n\`other(c)\`\n\n${words('else', 60)}\n\n${words('tail', 900)}\n`
-    const { text } = shown(growAt(markdown, 'needle(a', { target: 600, most: 700 }))
+    const { text } = asPassage(growAt(markdown, 'needle(a', { target: 600, most: 700 }))
     expect(text).toMatch(/^# API\n\n`needle\(a\)`\n\nabout0 .* about119$/)
   })
 
   test('does not end with the name of a definition that is not shown', () => {
     const markdown = `# API\n\n\`needle(a)\`\n\nIt shines.\n\n\`other(c)\`\n\n${words('else', 300)}\n`
-    const { text } = shown(growAt(markdown, 'needle(a', { target: 30, most: 36 }))
+    const { text } = asPassage(growAt(markdown, 'needle(a', { target: 30, most: 36 }))
     expect(text).toBe('# API\n\n`needle(a)`\n\nIt shines.')
   })
 
   test('grows to the sections beside its own if that has only a few words', () => {
     const markdown = `# needle(1)\n\n## Name\n\nneedle - sews\n\n## Synopsis\n\nneedle thread\n\n## Text\n\n${words('text', 100)}\n\n## Options\n\n${words('more', 900)}\n`
-    const { text } = shown(growAt(markdown, 'needle - sews', { target: 400, most: 480 }))
+    const { text } = asPassage(growAt(markdown, 'needle - sews', { target: 400, most: 480 }))
     expect(text).toMatch(/^## Name\n.*\n## Synopsis\n.*\n## Text\n\ntext0 .* text99$/s)
   })
 
   test('grows from a description back to its signature', () => {
     const markdown = `# API\n\n${words('before', 60)}\n\n\`call(a, b)\`\n\n${words('about', 30)}\n\nThe needle.\n\n${words('tail', 90)}\n`
-    const { text, under } = shown(growAt(markdown, 'The needle.'))
+    const { text, under } = asPassage(growAt(markdown, 'The needle.'))
     expect(text.startsWith('`call(a, b)`\n\nabout0')).toBe(true)
     expect(text).toContain('The needle.')
     expect(under).toBeNull()
@@ -109,7 +109,7 @@ describe('a hit', () => {
 
   test('names the signature if it is too far above', () => {
     const far = Array.from({ length: 12 }, (_, i) => words(`far${i}x`, 12)).join('\n\n')
-    const { text, under } = shown(growAt(`# API\n\n\`call(a, b)\`\n\n${far}\n\nThe needle.\n`, 'The needle.'))
+    const { text, under } = asPassage(growAt(`# API\n\n\`call(a, b)\`\n\n${far}\n\nThe needle.\n`, 'The needle.'))
     expect(text).not.toContain('call(')
     expect(under).toBe('call(a, b)')
   })
@@ -117,13 +117,13 @@ describe('a hit', () => {
   test('grows from a line that ends with a colon to the text that it announces', () => {
     const code = '```js\nneedle()\n```'
     const markdown = `# Guide\n\n${words('a', 60)}\n\nFor example the thimble:\n\n${code}\n\n${words('b', 60)}\n`
-    expect(shown(growAt(markdown, 'the thimble:')).text).toContain(code)
+    expect(asPassage(growAt(markdown, 'the thimble:')).text).toContain(code)
   })
 
   test('grows back to the beginning of its list item', () => {
     const item = (name: string) => `- ${words(name, 12)}\n\n  More of ${name} follows.\n`
     const markdown = `# List\n\n${['one', 'two', 'three', 'four', 'five', 'six'].map(item).join('\n')}\n`
-    const { text } = shown(growAt(markdown, 'More of four', { target: 60, most: 90 }))
+    const { text } = asPassage(growAt(markdown, 'More of four', { target: 60, most: 90 }))
     expect(text).toMatch(/^(?:- |# List)/)
     expect(text).toContain(item('four').trimEnd())
   })
@@ -135,13 +135,13 @@ describe('large blocks', () => {
   const code = `\`\`\`js\n${Array.from({ length: 40 }, (_, i) => `call${i}(one, two)`).join('\n\n')}\n\`\`\``
 
   test('a table that fits the answer is shown from its header on', () => {
-    const { text, isCut } = shown(growAt(`# T\n\n${table}\n`, 'cell30x1'))
+    const { text, isCut } = asPassage(growAt(`# T\n\n${table}\n`, 'cell30x1'))
     expect(isCut).toBe(false)
     expect(text).toContain(table)
   })
 
   test('a fence that fits the answer is shown whole', () => {
-    expect(shown(growAt(`# T\n\nBefore.\n\n${code}\n`, 'call20(')).text).toContain(code)
+    expect(asPassage(growAt(`# T\n\nBefore.\n\n${code}\n`, 'call20(')).text).toContain(code)
   })
 
   test('a block that fits the answer, but not the rest of its budget, is reported as too large', () => {
@@ -149,8 +149,8 @@ describe('large blocks', () => {
   })
 
   test('a table that does not fit the answer is cut at rows, its header repeated', () => {
-    const room = { target: 60, most: 90, left: 100, budget: 100 }
-    const { text, isCut, startLine, endLine, tokens } = shown(growAt(`# T\n\n${table}\n`, 'cell30x1', room))
+    const limits = { target: 60, most: 90, left: 100, budget: 100 }
+    const { text, isCut, startLine, endLine, tokens } = asPassage(growAt(`# T\n\n${table}\n`, 'cell30x1', limits))
     const [head, rule, ...shownRows] = text.split('\n')
     expect([head, rule]).toEqual(['| name | value |', '| --- | --- |'])
     expect(shownRows.length).toBeGreaterThan(1)
@@ -160,8 +160,8 @@ describe('large blocks', () => {
   })
 
   test('a fence that does not fit the answer is cut at lines and closed', () => {
-    const room = { target: 60, most: 90, left: 100, budget: 100 }
-    const { text, isCut } = shown(growAt(`# T\n\n${code}\n`, 'call20(', room))
+    const limits = { target: 60, most: 90, left: 100, budget: 100 }
+    const { text, isCut } = asPassage(growAt(`# T\n\n${code}\n`, 'call20(', limits))
     expect(text.startsWith('```js\n')).toBe(true)
     expect(text.endsWith('\n```')).toBe(true)
     expect(text).toContain('call20(one, two)')
@@ -169,8 +169,8 @@ describe('large blocks', () => {
   })
 
   test('a paragraph that does not fit the answer is cut at a word, from its match on', () => {
-    const room = { target: 20, most: 20, left: 20, budget: 20 }
-    const { text, isCut, tokens } = shown(growAt(`# T\n\n${words('word', 400)}\n`, 'word300', room))
+    const limits = { target: 20, most: 20, left: 20, budget: 20 }
+    const { text, isCut, tokens } = asPassage(growAt(`# T\n\n${words('word', 400)}\n`, 'word300', limits))
     expect(text).toMatch(/^word\d+( word\d+)+$/)
     expect(Number(/\d+/.exec(text)?.[0])).toBeGreaterThan(200)
     expect(isCut).toBe(true)
@@ -188,7 +188,7 @@ describe('a passage', () => {
 
   test('does not enter lines that are already shown', () => {
     const taken = { startLine: 11, endLine: 13 }
-    const { startLine, endLine } = shown(growAt(markdown, 'p9w1', {}, [taken]))
+    const { startLine, endLine } = asPassage(growAt(markdown, 'p9w1', {}, [taken]))
     expect(startLine > taken.endLine || endLine < taken.startLine).toBe(true)
   })
 
@@ -214,13 +214,13 @@ test('shows text other than Markdown in whole chunks', () => {
   ]
   const hit = { place: 1, content: 'def two():\n    return needle', isMarkdown: false, terms: ['needle'] }
   const grower = createPassageGrower({ markdown, chunks: spans })
-  expect(shown(grower.grow(hit, { ...ROOM, target: 8 }, [])).text).toBe('def two():\n    return needle')
-  expect(shown(grower.grow(hit, ROOM, [])).text).toBe(markdown.trimEnd())
+  expect(asPassage(grower.grow(hit, { ...LIMITS, target: 8 }, [])).text).toBe('def two():\n    return needle')
+  expect(asPassage(grower.grow(hit, LIMITS, [])).text).toBe(markdown.trimEnd())
 })
 
 test('lines may end with CR LF', () => {
   const markdown = '# Guide\r\n\r\nOne needle.\r\n\r\nTwo.\r\n'
-  const { text, startLine, endLine } = shown(growAt(markdown, 'needle'))
+  const { text, startLine, endLine } = asPassage(growAt(markdown, 'needle'))
   expect(text).toBe('# Guide\n\nOne needle.\n\nTwo.')
   expect([startLine, endLine]).toEqual([1, 5])
 })
@@ -277,7 +277,7 @@ describe('for any page', () => {
     )
     .map((lines) => lines.join('\n'))
   const overlaps = fc.constantFrom(0, 60)
-  const rooms = fc.record({
+  const budgets = fc.record({
     target: fc.integer({ min: 5, max: 200 }),
     budget: fc.integer({ min: 5, max: 400 }),
     overlapChars: overlaps,
@@ -305,10 +305,10 @@ describe('for any page', () => {
 
   test('passages fit their budget, do not overlap, and match their line ranges', () => {
     fc.assert(
-      fc.property(fc.oneof(page, anything), rooms, (markdown, room) => {
+      fc.property(fc.oneof(page, anything), budgets, (markdown, limits) => {
         const lines = splitLines(markdown)
-        const { passages } = growAll(markdown, room)
-        expect(passages.reduce((sum, { tokens }) => sum + tokens, 0)).toBeLessThanOrEqual(room.budget)
+        const { passages } = growAll(markdown, limits)
+        expect(passages.reduce((sum, { tokens }) => sum + tokens, 0)).toBeLessThanOrEqual(limits.budget)
         const sorted = passages.toSorted((a, b) => a.startLine - b.startLine)
         sorted.forEach((passage, i) => {
           expect(passage.startLine).toBeLessThanOrEqual(passage.endLine)
@@ -322,11 +322,11 @@ describe('for any page', () => {
 
   test('passages of well-formed pages consist of whole blocks, as a Markdown parser finds them', () => {
     fc.assert(
-      fc.property(page, rooms, (markdown, room) => {
+      fc.property(page, budgets, (markdown, limits) => {
         const blocks = [...parseBlocks(splitLines(markdown))].flatMap((block) =>
           block.leaves.length > 0 ? block.leaves : [block],
         )
-        for (const { startLine, endLine, isCut } of growAll(markdown, room).passages) {
+        for (const { startLine, endLine, isCut } of growAll(markdown, limits).passages) {
           if (isCut) continue
           for (const { open, close } of blocks) {
             const isInside = open >= startLine - 1 && close <= endLine

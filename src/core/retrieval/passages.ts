@@ -23,9 +23,9 @@ export interface PassageSpan extends LineRange {
   readonly headingPath: readonly string[]
 }
 
-/** A chunk that was found, and by which words. */
+/** A chunk that was found, with the words that matched. */
 export interface PassageHit {
-  /** Its index among the chunks of the page. */
+  /** Index of the chunk among the chunks of the page. */
   readonly place: number
   readonly content: string
   /** Whether the page is Markdown. Other text is shown in whole chunks. */
@@ -60,12 +60,11 @@ export type GrowResult = GrownPassage | 'shown' | 'too-large'
 /** Turns hits of one page into readable passages. */
 export interface PassageGrower {
   /** Grows a hit, without entering the lines in `taken`. */
-  grow(hit: PassageHit, room: PassageBudget, taken: readonly LineRange[]): GrowResult
+  grow(hit: PassageHit, limits: PassageBudget, taken: readonly LineRange[]): GrowResult
   /**
-   * Joins two passages with only blank lines between them; undefined when other lines are between them, or the result exceeds `most`
-   * tokens.
+   * Joins two passages with only blank lines between them; undefined when other lines are between them, or the result exceeds `maxTokens`.
    */
-  join(a: GrownPassage, b: GrownPassage, most: number): GrownPassage | undefined
+  join(a: GrownPassage, b: GrownPassage, maxTokens: number): GrownPassage | undefined
 }
 
 /** The part of a page under one heading, without the parts under headings below it. */
@@ -97,10 +96,10 @@ interface BlockRun {
 }
 
 /** A whole definition or section of this size can be understood without its surroundings. */
-const ENOUGH_CHARS = 600
+const STANDALONE_CHARS = 600
 
-function enoughChars(limit: number): number {
-  return Math.min(ENOUGH_CHARS, limit / 2)
+function standaloneChars(limit: number): number {
+  return Math.min(STANDALONE_CHARS, limit / 2)
 }
 
 /** Chunks to consider on each side of a hit in a long section. */
@@ -114,7 +113,7 @@ export function createPassageGrower({ markdown, chunks }: PassagePage): PassageG
   const readLines = ({ startLine, endLine }: LineRange): string[] => {
     return splitLines(markdown.slice(startOf(startLine), startOf(endLine + 1)))
   }
-  /** Length of lines without the end of the last, at least the length of the shown text. */
+  /** Length of lines without the last line end; never less than the length of the shown text. */
   const measure = ({ startLine, endLine }: LineRange): number => {
     const end = startOf(endLine + 1)
     return end - startOf(startLine) - (markdown.charAt(end - 1) === '\n' ? 1 : 0)
@@ -135,58 +134,58 @@ export function createPassageGrower({ markdown, chunks }: PassagePage): PassageG
   }
 
   /** The neighbourhood of a chunk in a long section, from the start of a block; undefined when that start cannot be found. */
-  const readNeighbourhood = (place: number, whole: BlockRun): Region | undefined => {
-    let first = Math.max(whole.first, place - NEIGHBOURS)
-    const last = Math.min(whole.last, place + NEIGHBOURS)
+  const readNeighbourhood = (index: number, whole: BlockRun): Region | undefined => {
+    let first = Math.max(whole.first, index - NEIGHBOURS)
+    const last = Math.min(whole.last, index + NEIGHBOURS)
     while (first > whole.first && !isBlank(readLines(lineBefore(chunks[first])).join(''))) first--
     const before = markdown.slice(startOf(chunks[whole.first]?.startLine ?? 1), startOf(chunks[first]?.startLine ?? 1))
     if (before.includes('```') || before.includes('~~~')) return undefined
     const region = readRegion(first, last, true)
     if (last === whole.last) return region
     // The last block may go on after the last line that was read.
-    const open = region.blocks.at(-1)
-    const isHit = open !== undefined && region.offset + open.start < (chunks[place]?.endLine ?? 0)
-    return isHit || open?.type === 'fence' ? undefined : { ...region, blocks: region.blocks.slice(0, -1) }
+    const lastBlock = region.blocks.at(-1)
+    const isHit = lastBlock !== undefined && region.offset + lastBlock.start < (chunks[index]?.endLine ?? 0)
+    return isHit || lastBlock?.type === 'fence' ? undefined : { ...region, blocks: region.blocks.slice(0, -1) }
   }
 
-  const regionOf = (place: number, isMarkdown: boolean): Region => {
-    const whole = findRun(chunks, place, chunks[place]?.headingPath.length ?? 0, true)
+  const regionOf = (index: number, isMarkdown: boolean): Region => {
+    const whole = findRun(chunks, index, chunks[index]?.headingPath.length ?? 0, true)
     const isLong = isMarkdown && whole.last - whole.first > 2 * NEIGHBOURS
     const known = regions.get(whole.first)
     if (known !== undefined) return known
     const region =
-      (isLong ? readNeighbourhood(place, whole) : undefined) ?? readRegion(whole.first, whole.last, isMarkdown)
+      (isLong ? readNeighbourhood(index, whole) : undefined) ?? readRegion(whole.first, whole.last, isMarkdown)
     if (region.first === whole.first && region.last === whole.last) regions.set(whole.first, region)
     return region
   }
 
   /** The section around a chunk with all its subsections, or a wider one if that is short; undefined when none fits. */
-  const findSection = (place: number, limit: number, isFree: IsFree): FoundSection | undefined => {
+  const findSection = (index: number, limit: number, isFree: IsFree): FoundSection | undefined => {
     let found: FoundSection | undefined
-    for (let depth = chunks[place]?.headingPath.length ?? 0; depth >= 0; depth--) {
-      const { first, last } = findRun(chunks, place, depth, false)
+    for (let depth = chunks[index]?.headingPath.length ?? 0; depth >= 0; depth--) {
+      const { first, last } = findRun(chunks, index, depth, false)
       const range = withoutBlankEnd(startOf, markdown, spanOf(chunks, first, last))
-      const most = found === undefined ? limit : 2 * enoughChars(limit)
+      const maxChars = found === undefined ? limit : 2 * standaloneChars(limit)
       // Several headings of the first level may be several pages of a document.
-      const isSeveral = depth === 0 && chunks[first]?.headingPath[0] !== chunks[last]?.headingPath[0]
-      if (measure(range) > most || !isFree(range) || (found !== undefined && isSeveral)) break
+      const hasSeveralTitles = depth === 0 && chunks[first]?.headingPath[0] !== chunks[last]?.headingPath[0]
+      if (measure(range) > maxChars || !isFree(range) || (found !== undefined && hasSeveralTitles)) break
       found = { ...range, depth, last }
-      if (measure(range) >= enoughChars(limit)) break
+      if (measure(range) >= standaloneChars(limit)) break
     }
     return found
   }
 
-  /** Extends lines by the next sections that share the headings down to `depth`, until they have `enough` characters, up to `limit`. */
-  const takeInNext = (
+  /** Extends lines by the next sections that share the headings down to `depth`: to at least `minChars` characters, at most to `limit`. */
+  const addNextSections = (
     range: LineRange,
     { last, depth }: Pick<FoundSection, 'last' | 'depth'>,
     limit: number,
-    enough: number,
+    minChars: number,
     isFree: IsFree,
   ): LineRange => {
     const path = chunks[last]?.headingPath ?? []
     let grown = range
-    for (let next = last + 1; next < chunks.length && measure(grown) < enough; ) {
+    for (let next = last + 1; next < chunks.length && measure(grown) < minChars; ) {
       if (!startsWith(chunks[next]?.headingPath ?? [], path, depth)) break
       const run = findRun(chunks, next, chunks[next]?.headingPath.length ?? 0, true)
       const { endLine } = withoutBlankEnd(startOf, markdown, spanOf(chunks, next, run.last))
@@ -199,35 +198,37 @@ export function createPassageGrower({ markdown, chunks }: PassagePage): PassageG
   }
 
   return {
-    grow(hit, room, taken) {
-      const { place } = hit
-      const span = chunks[place]
+    grow(hit, limits, taken) {
+      const { place: index } = hit
+      const span = chunks[index]
       if (span === undefined) return 'shown'
       const isFree: IsFree = (range) => !taken.some((other) => overlaps(other, range))
-      const region = regionOf(place, hit.isMarkdown)
-      const grown = growRun(region, span, hit, room, isFree)
+      const region = regionOf(index, hit.isMarkdown)
+      const grown = growRun(region, span, hit, limits, isFree)
       if (grown === 'shown' || grown === 'too-large') return grown
       if ('cut' in grown) return grown.cut
-      const limit = Math.min(room.target, room.left) * CHARS_PER_TOKEN
-      const own = rangeOf(region, grown.run)
-      const section = hit.isMarkdown ? findSection(place, limit, isFree) : undefined
-      if (section !== undefined && contains(section, own)) {
+      const limit = Math.min(limits.target, limits.left) * CHARS_PER_TOKEN
+      const grownLines = rangeOf(region, grown.run)
+      const section = hit.isMarkdown ? findSection(index, limit, isFree) : undefined
+      if (section !== undefined && contains(section, grownLines)) {
         // A few words under their own heading, such as the name in a manual, say little without the sections beside them.
         const { last, depth } = section
-        return show(takeInNext(section, { last, depth: Math.max(0, depth - 1) }, limit, enoughChars(limit), isFree))
+        const parent = { last, depth: Math.max(0, depth - 1) }
+        return show(addNextSections(section, parent, limit, standaloneChars(limit), isFree))
       }
       const isWhole = grown.run.last === region.blocks.length - 1 && !isSamePath(chunks, region.last, region.last + 1)
-      const isShort = (own.endLine - own.startLine < 2 || sizeOf(region, grown.run) < limit / 2) && hit.isMarkdown
+      const hasFewLines = grownLines.endLine - grownLines.startLine < 2
+      const isShort = (hasFewLines || sizeOf(region, grown.run) < limit / 2) && hit.isMarkdown
       const below = { last: region.last, depth: chunks[region.last]?.headingPath.length ?? 0 }
-      const range = isWhole && isShort ? takeInNext(own, below, limit, limit, isFree) : own
+      const range = isWhole && isShort ? addNextSections(grownLines, below, limit, limit, isFree) : grownLines
       return show(range, false, grown.under)
     },
-    join(a, b, most) {
+    join(a, b, maxTokens) {
       const [upper, lower] = a.startLine < b.startLine ? [a, b] : [b, a]
       const between = readLines({ startLine: upper.endLine + 1, endLine: lower.startLine - 1 })
       if (upper.isCut || lower.isCut || between.some((line) => !isBlank(line))) return undefined
       const joined = show({ startLine: upper.startLine, endLine: lower.endLine }, false, upper.under)
-      return joined.tokens <= most ? joined : undefined
+      return joined.tokens <= maxTokens ? joined : undefined
     },
   }
 }
@@ -239,62 +240,67 @@ type GrownRun =
   | 'shown'
   | 'too-large'
 
-function growRun(region: Region, span: PassageSpan, hit: PassageHit, room: PassageBudget, isFree: IsFree): GrownRun {
+function growRun(region: Region, span: PassageSpan, hit: PassageHit, limits: PassageBudget, isFree: IsFree): GrownRun {
   const { blocks } = region
-  const free = (place: number) =>
-    place >= 0 && place < blocks.length && isFree(rangeOf(region, { first: place, last: place }))
-  const core = blocksOf(region, span)
-  const candidates = listIndexes(core).filter(free)
+  const isBlockFree = (index: number) =>
+    index >= 0 && index < blocks.length && isFree(rangeOf(region, { first: index, last: index }))
+  const chunkRun = blocksOf(region, span)
+  const candidates = listIndexes(chunkRun).filter(isBlockFree)
   const countWords = createWordCount(region, span, hit.terms)
   const focus = findFocus(region, candidates, countWords)
   if (focus === undefined) return 'shown'
-  const open = { first: focus, last: focus }
-  const reach = room.most * CHARS_PER_TOKEN
-  while (free(open.first - 1) && sizeOf(region, { first: open.first - 1, last: focus }) <= reach) open.first--
-  while (free(open.last + 1) && sizeOf(region, { first: focus, last: open.last + 1 }) <= reach) open.last++
+  const allowed = { first: focus, last: focus }
+  const isInReach = (first: number, last: number) => sizeOf(region, { first, last }) <= limits.most * CHARS_PER_TOKEN
+  while (isBlockFree(allowed.first - 1) && isInReach(allowed.first - 1, focus)) allowed.first--
+  while (isBlockFree(allowed.last + 1) && isInReach(focus, allowed.last + 1)) allowed.last++
 
-  const left = room.left * CHARS_PER_TOKEN
-  const alone = { first: focus, last: focus }
-  if (sizeOf(region, alone) > room.budget * CHARS_PER_TOKEN) {
-    const cut = cutPassage(region, focus, span, hit, Math.min(room.target * CHARS_PER_TOKEN, left))
+  const charsLeft = limits.left * CHARS_PER_TOKEN
+  const focusRun = { first: focus, last: focus }
+  if (sizeOf(region, focusRun) > limits.budget * CHARS_PER_TOKEN) {
+    const cut = cutPassage(region, focus, span, hit, Math.min(limits.target * CHARS_PER_TOKEN, charsLeft))
     return cut === undefined ? 'too-large' : { cut }
   }
-  const wanted = addNeededBlocks(region, alone, open, room.most * CHARS_PER_TOKEN)
+  const wanted = addNeededBlocks(region, focusRun, allowed, limits.most * CHARS_PER_TOKEN)
   // The rest of the budget is not filled with text that cannot be understood alone.
-  if (sizeOf(region, wanted) > left && room.left < room.budget) return 'too-large'
-  const most = Math.min(room.most * CHARS_PER_TOKEN, left)
-  const needed = addNeededBlocks(region, alone, open, most)
-  const whole = joinRuns(needed, clipRun(dropTail(region, core, focus, countWords), open))
-  const target = Math.min(room.target * CHARS_PER_TOKEN, left)
-  const chunk = sizeOf(region, whole) <= most ? whole : addNeighbours(region, needed, whole, target)
-  const run = dropTrailingLeadIns(region, addNeighbours(region, chunk, open, target), focus)
+  if (sizeOf(region, wanted) > charsLeft && limits.left < limits.budget) return 'too-large'
+  const maxChars = Math.min(limits.most * CHARS_PER_TOKEN, charsLeft)
+  const needed = addNeededBlocks(region, focusRun, allowed, maxChars)
+  const whole = joinRuns(needed, clipRun(narrowToFocus(region, chunkRun, focus, countWords), allowed))
+  const target = Math.min(limits.target * CHARS_PER_TOKEN, charsLeft)
+  const chunk = sizeOf(region, whole) <= maxChars ? whole : addNeighbours(region, needed, whole, target)
+  const run = dropTrailingLeadIns(region, addNeighbours(region, chunk, allowed, target), focus)
   return { run, under: findDescribedSignature(region, run, focus) }
 }
 
 /**
- * Narrows a chunk that begins with the end of one item or definition and continues with another to the part that the focus is in. A chunk
+ * Narrows a chunk that begins with the end of one item or definition and continues with another to the part with the focus. A chunk
  * with several definitions starts at the matching one, unless those before it have about the same number of query words.
  */
-function dropTail({ blocks }: Region, core: BlockRun, focus: number, countWords: (place: number) => number): BlockRun {
-  const isOwn = (place: number) =>
-    rootOf(blocks, place) >= core.first || rootOf(blocks, place) === rootOf(blocks, focus)
-  const first = listIndexes({ first: core.first, last: focus }).find(isOwn) ?? focus
+function narrowToFocus(
+  { blocks }: Region,
+  chunkRun: BlockRun,
+  focus: number,
+  countWords: (index: number) => number,
+): BlockRun {
+  const isOwn = (index: number) =>
+    rootOf(blocks, index) >= chunkRun.first || rootOf(blocks, index) === rootOf(blocks, focus)
+  const first = listIndexes({ first: chunkRun.first, last: focus }).find(isOwn) ?? focus
   const signature = findSignature(blocks, focus) ?? -1
-  const isMeant = listIndexes({ first, last: signature - 1 }).every(
-    (place) => countWords(place) * 2 < countWords(focus),
+  const isBestMatch = listIndexes({ first, last: signature - 1 }).every(
+    (index) => countWords(index) * 2 < countWords(focus),
   )
-  if (signature > first && isMeant) return { first: signature, last: core.last }
-  if (blocks[first]?.isLeadIn === true) return { first, last: core.last }
-  const next = listIndexes({ first, last: focus }).find((place) => blocks[place]?.isSignature === true)
-  return { first: next ?? first, last: core.last }
+  if (signature > first && isBestMatch) return { first: signature, last: chunkRun.last }
+  if (blocks[first]?.isLeadIn === true) return { first, last: chunkRun.last }
+  const next = listIndexes({ first, last: focus }).find((index) => blocks[index]?.isSignature === true)
+  return { first: next ?? first, last: chunkRun.last }
 }
 
 /** Adds the blocks that a run needs to be readable: the blocks it leads to, the item it continues, the signature it describes. */
-function addNeededBlocks(region: Region, run: BlockRun, open: BlockRun, most: number): BlockRun {
+function addNeededBlocks(region: Region, run: BlockRun, allowed: BlockRun, maxChars: number): BlockRun {
   const { blocks } = region
   let { first, last } = run
   const fits = (from: number, to: number) =>
-    from >= open.first && to <= open.last && sizeOf(region, { first: from, last: to }) <= most
+    from >= allowed.first && to <= allowed.last && sizeOf(region, { first: from, last: to }) <= maxChars
   while (blocks[last]?.isLeadIn === true && fits(first, last + 1)) last++
   const opener = rootOf(blocks, first)
   if (fits(opener, last)) first = opener
@@ -304,44 +310,44 @@ function addNeededBlocks(region: Region, run: BlockRun, open: BlockRun, most: nu
   return { first, last }
 }
 
-/** Whether a block says little without the previous one. A definition does not need the sentence that announces a list of them. */
-function needsPreviousBlock(blocks: readonly PassageBlock[], place: number): boolean {
-  const before = blocks[place - 1]
+/** Whether a block says little without the previous one. A definition does not need a sentence that announces a list of definitions. */
+function needsPreviousBlock(blocks: readonly PassageBlock[], index: number): boolean {
+  const before = blocks[index - 1]
   if (before?.isLeadIn !== true) return false
-  return blocks[place]?.isSignature !== true || before.isSignature || before.type === 'heading'
+  return blocks[index]?.isSignature !== true || before.isSignature || before.type === 'heading'
 }
 
 /** The nearest signature at or above a block without a heading between them. */
 function findSignature(blocks: readonly PassageBlock[], from: number): number | undefined {
-  for (let place = from; place >= 0; place--) {
-    if (blocks[place]?.isSignature === true) return place
-    if (blocks[place]?.type === 'heading') return undefined
+  for (let index = from; index >= 0; index--) {
+    if (blocks[index]?.isSignature === true) return index
+    if (blocks[index]?.type === 'heading') return undefined
   }
   return undefined
 }
 
 /** The block that opens the outermost list item of a block; the block itself when it is not in one. */
 function rootOf(blocks: readonly PassageBlock[], from: number): number {
-  let place = from
-  for (let parent = blocks[place]?.parent ?? -1; parent >= 0; parent = blocks[place]?.parent ?? -1) place = parent
-  return place
+  let index = from
+  for (let parent = blocks[index]?.parent ?? -1; parent >= 0; parent = blocks[index]?.parent ?? -1) index = parent
+  return index
 }
 
 /**
  * Adds neighbours as long as they fit: first back to the block that opens the text, then forward. At the start of another definition it
  * stops once the text has some size, because the next definition answers another question.
  */
-function addNeighbours(region: Region, run: BlockRun, within: BlockRun, limit: number): BlockRun {
+function addNeighbours(region: Region, run: BlockRun, allowed: BlockRun, limit: number): BlockRun {
   const { blocks } = region
   let { first, last } = run
   const fits = (from: number, to: number) =>
-    from >= within.first && to <= within.last && sizeOf(region, { first: from, last: to }) <= limit
+    from >= allowed.first && to <= allowed.last && sizeOf(region, { first: from, last: to }) <= limit
   for (;;) {
-    const opens = blocks[first]?.type === 'heading' || blocks[first]?.isSignature === true
+    const startsText = blocks[first]?.type === 'heading' || blocks[first]?.isSignature === true
     const above = rootOf(blocks, first - 1)
     const below = findLeadInEnd(blocks, last + 1)
-    const isEnough = blocks[last + 1]?.isSignature === true && sizeOf(region, { first, last }) >= enoughChars(limit)
-    if (!opens && fits(above, last)) first = above
+    const isEnough = blocks[last + 1]?.isSignature === true && sizeOf(region, { first, last }) >= standaloneChars(limit)
+    if (!startsText && fits(above, last)) first = above
     else if (!isEnough && fits(first, below)) last = below
     else return { first, last }
   }
@@ -356,16 +362,16 @@ function dropTrailingLeadIns({ blocks }: Region, { first, last }: BlockRun, focu
 
 /** The last block of the group that begins at a block: a lead-in includes the next block. */
 function findLeadInEnd(blocks: readonly PassageBlock[], from: number): number {
-  let place = from
-  while (blocks[place]?.isLeadIn === true && place + 1 < blocks.length) place++
-  return place
+  let index = from
+  while (blocks[index]?.isLeadIn === true && index + 1 < blocks.length) index++
+  return index
 }
 
 /** The signature above a run that does not include it. Only calls count: other code on its own line may be an example. */
 function findDescribedSignature(region: Region, run: BlockRun, focus: number): string | null {
-  const place = findSignature(region.blocks, focus)
-  if (place === undefined || place >= run.first) return null
-  const [definition] = findDefinitions(region.lines[region.blocks[place]?.start ?? 0] ?? '')
+  const index = findSignature(region.blocks, focus)
+  if (index === undefined || index >= run.first) return null
+  const [definition] = findDefinitions(region.lines[region.blocks[index]?.start ?? 0] ?? '')
   return definition?.signature.includes('(') === true ? definition.signature : null
 }
 
@@ -373,16 +379,16 @@ function findDescribedSignature(region: Region, run: BlockRun, focus: number): s
 function findFocus(
   { blocks }: Region,
   candidates: readonly number[],
-  countWords: (place: number) => number,
+  countWords: (index: number) => number,
 ): number | undefined {
   if (candidates.length < 2) return candidates[0]
   let best: number | undefined
-  let most = -1
-  for (const place of candidates) {
-    const found = countWords(place) * (blocks[place]?.isSignature === true ? 2 : 1)
-    if (found > most) {
-      best = place
-      most = found
+  let bestCount = -1
+  for (const index of candidates) {
+    const found = countWords(index) * (blocks[index]?.isSignature === true ? 2 : 1)
+    if (found > bestCount) {
+      best = index
+      bestCount = found
     }
   }
   return best
@@ -393,11 +399,11 @@ function createWordCount(
   { lines, blocks, offset }: Region,
   { startLine, endLine }: LineRange,
   terms: readonly string[],
-): (place: number) => number {
+): (index: number) => number {
   const from = startLine - 1 - offset
   const to = endLine - offset
-  return (place) => {
-    const { start = 0, end = 0 } = blocks[place] ?? {}
+  return (index) => {
+    const { start = 0, end = 0 } = blocks[index] ?? {}
     const text = lines.slice(Math.max(start, from), Math.min(end, to)).join('\n').toLowerCase()
     return terms.filter((term) => text.includes(term)).length
   }
@@ -421,8 +427,8 @@ function cutPassage(
 }
 
 /** The neighbours of a chunk whose heading paths agree with its own up to a depth, or exactly. */
-function findRun(chunks: readonly PassageSpan[], place: number, depth: number, isExact: boolean): BlockRun {
-  const path = chunks[place]?.headingPath ?? []
+function findRun(chunks: readonly PassageSpan[], index: number, depth: number, isExact: boolean): BlockRun {
+  const path = chunks[index]?.headingPath ?? []
   const belongs = (at: number, neighbour: number) => {
     const chunk = chunks[at]
     if (chunk === undefined || !startsWith(chunk.headingPath, path, depth)) return false
@@ -431,8 +437,8 @@ function findRun(chunks: readonly PassageSpan[], place: number, depth: number, i
     const [upper, lower] = at < neighbour ? [chunk, chunks[neighbour]] : [chunks[neighbour], chunk]
     return (upper?.endLine ?? 0) <= (lower?.startLine ?? 0)
   }
-  let first = place
-  let last = place
+  let first = index
+  let last = index
   while (belongs(first - 1, first)) first--
   while (belongs(last + 1, last)) last++
   return { first, last }
@@ -506,8 +512,8 @@ function joinRuns(a: BlockRun, b: BlockRun): BlockRun {
   return { first: Math.min(a.first, b.first), last: Math.max(a.last, b.last) }
 }
 
-function clipRun(run: BlockRun, open: BlockRun): BlockRun {
-  return { first: Math.max(run.first, open.first), last: Math.min(run.last, open.last) }
+function clipRun(run: BlockRun, allowed: BlockRun): BlockRun {
+  return { first: Math.max(run.first, allowed.first), last: Math.min(run.last, allowed.last) }
 }
 
 function overlaps(a: LineRange, b: LineRange): boolean {

@@ -1,7 +1,7 @@
 /** A link or image: its text counts, not its target. An escaped bracket does not open one. */
 const LINK = /(?<!\\)!?\[((?:[^[\]\\]|\\.)*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+"[^"]*")?\)/g
 
-/** Marks at the beginning of a line: of headings, quotes and list items, and the line under the header of a table. */
+/** Marks at the beginning of a line, of headings, quotes and list items; lines under the header of a table and lines of a fence marker. */
 const LINE_MARK =
   /^[ \t]*(?:#{1,6}[ \t]+|(?:>[ \t]?)+(?:\[![A-Z]+\][ \t]*)?|(?:[-*+]|\d{1,9}[.)])[ \t]+|[-|:][-|: \t]*$|`{3,}.*$|~{3,}.*$)/gm
 

@@ -27,7 +27,7 @@ const FRAMES: readonly RegExp[] = [
   /^#\d+\s+(?:0x[\da-f]+ in )?([\w:~]+) \(.*$/,
 ]
 
-/** Lines without information around the frames of a trace. */
+/** Lines around the frames of a trace that carry no information. */
 const TRACE_NOISE =
   /^\s*(?:Traceback \(most recent call last\):|stack backtrace:|goroutine \d+ \[.*\]:|\.\.\. \d+ more|note: run with `RUST_BACKTRACE.*|[~^]+)\s*$/
 
@@ -71,8 +71,8 @@ function isSourceLine(lines: readonly string[], isFrame: readonly boolean[], i: 
 
 /** The functions of the user's own code nearest to the failure. Python prints those last. */
 function listOwnNames(frames: readonly string[]): string[] {
-  const own = frames.filter((frame) => !FOREIGN_FRAME.test(frame))
-  const ordered = own.some((frame) => /^\s*File "/.test(frame)) ? own.toReversed() : own
+  const ownFrames = frames.filter((frame) => !FOREIGN_FRAME.test(frame))
+  const ordered = ownFrames.some((frame) => /^\s*File "/.test(frame)) ? ownFrames.toReversed() : ownFrames
   const names = ordered.flatMap((frame) => FRAMES.map((shape) => shape.exec(frame)?.[1]).find(Boolean) ?? [])
   return [...new Set(names)].filter((name) => !/^<.*>$/.test(name)).slice(0, MAX_FRAME_NAMES)
 }

@@ -8,11 +8,11 @@ export const RELEVANCES = ['strong', 'weak', 'none'] as const
 /** One of {@link RELEVANCES}. */
 export type Relevance = (typeof RELEVANCES)[number]
 
-/** A hit, as far as judging goes. */
+/** The parts of a hit that are judged. */
 export interface JudgedHit {
   /** Title, headings and text; needed only where `missing` is null. */
   readonly text: string
-  /** Words of the question that it lacks; null for a hit by meaning alone. */
+  /** Words of the question that the hit lacks; null for a hit by meaning alone. */
   readonly missing: readonly MissingWord[] | null
   /** Cosine with the question; null if unknown. */
   readonly similarity: number | null
@@ -46,16 +46,16 @@ const MAX_WORDS_SHARE = 0.75
  */
 export function judgeRelevance(hits: readonly JudgedHit[], ordinaryWords: ReadonlySet<string>): Judgement {
   const best = hits.slice(0, MAX_JUDGED)
-  const nearest = best.reduce((most, { similarity }) => Math.max(most, similarity ?? 0), 0)
-  const [candidates] = best.flatMap(({ missing }) => (missing === null ? [] : [missing]))
-  // Hits by meaning alone: only the cosine can decide.
-  if (candidates === undefined) {
+  const nearest = best.reduce((max, { similarity }) => Math.max(max, similarity ?? 0), 0)
+  const [missingWords] = best.flatMap(({ missing }) => (missing === null ? [] : [missing]))
+  // All hits were found by meaning alone, so only the cosine can decide.
+  if (missingWords === undefined) {
     return {
       relevance: nearest >= CLEAR_SIMILARITY ? 'strong' : nearest >= MIN_SIMILARITY ? 'weak' : 'none',
       uncovered: [],
     }
   }
-  const uncovered = candidates.filter(({ word }) => !best.some((hit) => containsWord(hit, word)))
+  const uncovered = missingWords.filter(({ word }) => !best.some((hit) => containsWord(hit, word)))
   const names = ordinaryWords.size === 0 ? [] : uncovered.filter(({ word }) => isName(word, ordinaryWords))
   const uncoveredShare = sumShares(uncovered)
   const hasMeaning = best.some(({ similarity }) => similarity !== null)
@@ -69,7 +69,7 @@ export function judgeRelevance(hits: readonly JudgedHit[], ordinaryWords: Readon
 const NAME = /^\p{L}[\p{L}]*\d{0,2}$/u
 
 /** Endings of English words, and their replacements: `deleting` is `delete`, `retries` is `retry`. */
-const ENDINGS: readonly (readonly [ending: RegExp, instead: readonly string[]])[] = [
+const ENDINGS: readonly (readonly [ending: RegExp, replacements: readonly string[]])[] = [
   [/i(?:es|ed|er|ers|est)$/, ['y']],
   [/(?:e?s|e?d|e?r|e?rs|e?st|ing|able|ably)$/, ['', 'e']],
   [/(?:s|ly|ness|ment)$/, ['']],
@@ -85,7 +85,7 @@ function isName(word: string, ordinaryWords: ReadonlySet<string>): boolean {
 /** Whether a word, or its base form, is ordinary English. */
 function isOrdinary(word: string, words: ReadonlySet<string>): boolean {
   return [word, word.replace(PREFIX, '')].some((base) => {
-    const bases = ENDINGS.flatMap(([ending, instead]) => instead.map((end) => base.replace(ending, end)))
+    const bases = ENDINGS.flatMap(([ending, replacements]) => replacements.map((end) => base.replace(ending, end)))
     return words.has(base) || bases.some((one) => one.length > 2 && words.has(one))
   })
 }
@@ -98,10 +98,10 @@ const MAX_REPORTED_WORDS = 5
 
 /** The uncovered words to report: names first, then by their share. */
 function listInformative(uncovered: readonly MissingWord[], names: readonly MissingWord[]): string[] {
-  const isName = (word: MissingWord): number => (names.includes(word) ? 1 : 0)
+  const nameRank = (word: MissingWord): number => (names.includes(word) ? 1 : 0)
   return uncovered
     .filter(({ share }) => share >= MIN_REPORTED_SHARE)
-    .sort((a, b) => isName(b) - isName(a) || b.share - a.share)
+    .sort((a, b) => nameRank(b) - nameRank(a) || b.share - a.share)
     .slice(0, MAX_REPORTED_WORDS)
     .map(({ word }) => word)
 }
@@ -109,11 +109,11 @@ function listInformative(uncovered: readonly MissingWord[], names: readonly Miss
 function containsWord({ text, missing }: JudgedHit, word: string): boolean {
   if (missing !== null) return !missing.some((one) => one.word === word)
   const wanted = textAnalyzer.stem(word)
-  let isHeld = false
+  let isFound = false
   textAnalyzer.visitTokens(text, (source, start, end) => {
-    isHeld ||= textAnalyzer.stem(source.slice(start, end)) === wanted
+    isFound ||= textAnalyzer.stem(source.slice(start, end)) === wanted
   })
-  return isHeld
+  return isFound
 }
 
 function sumShares(words: readonly MissingWord[]): number {

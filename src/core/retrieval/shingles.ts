@@ -1,6 +1,7 @@
 /**
- * Passes a hash of each run of three words to `visit`. Single words would make all texts on one topic similar. White space, marks, case and
- * link targets do not count, because versions differ in those. It takes one pass over the characters, since every page is processed here.
+ * Passes a hash of each run of three words to `visit`. Single words would make all texts on one topic similar. White space, punctuation,
+ * case and link targets do not count, because versions differ in those. It takes one pass over the characters, since every page is
+ * processed here.
  */
 export function visitShingles(text: string, visit: (run: number) => void): void {
   let last = 0
@@ -35,7 +36,7 @@ export function visitShingles(text: string, visit: (run: number) => void): void 
 const FNV_OFFSET = 0x811c9dc5 | 0
 const FNV_PRIME = 0x01000193
 
-/** From here on are the scripts of China, Japan and Korea. */
+/** The first code unit of the scripts of China, Japan and Korea. */
 const CJK_START = 0x2e80
 
 /** Letters, digits and the underscore; all characters beyond ASCII count. */

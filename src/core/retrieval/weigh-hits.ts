@@ -1,4 +1,4 @@
-/** A hit, as far as weighing goes. */
+/** The parts of a hit that affect its weight. */
 export interface WeighableHit {
   readonly score: number
   /** The page of the hit. */
@@ -8,7 +8,7 @@ export interface WeighableHit {
 /** Share of the score that a text of only links loses, because it names the topics of other pages. */
 const LINK_PENALTY = 0.7
 
-/** Share of the score of each of the next best hits that the best one of the page gains: a page repeats its topic. */
+/** The best hit of a page gains this share of the score of each of the next best hits, because a page repeats its topic. */
 const SUPPORT = 0.1
 
 /** Number of next best hits of a page that support its best one. */
@@ -32,8 +32,8 @@ export function computeSupport(hits: readonly WeighableHit[]): number[] {
   })
   const scoreOf = (i: number): number => hits[i]?.score ?? 0
   const supports = hits.map(() => 0)
-  for (const places of pages.values()) {
-    const [best = 0, ...next] = places.sort((a, b) => scoreOf(b) - scoreOf(a) || a - b)
+  for (const indexes of pages.values()) {
+    const [best = 0, ...next] = indexes.sort((a, b) => scoreOf(b) - scoreOf(a) || a - b)
     supports[best] = SUPPORT * next.slice(0, MAX_SUPPORTING).reduce((sum, i) => sum + scoreOf(i), 0)
   }
   return supports

@@ -8,6 +8,6 @@ import { fingerprintOf } from './fingerprint.ts'
  */
 export function withPageSignature(page: Page, isProse = true): Page {
   const { language, markdown } = page
-  const told = isProse ? resolvePageLanguage(language, markdown) : language
-  return { ...page, language: told, fingerprint: fingerprintOf(markdown) }
+  const resolved = isProse ? resolvePageLanguage(language, markdown) : language
+  return { ...page, language: resolved, fingerprint: fingerprintOf(markdown) }
 }

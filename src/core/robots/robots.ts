@@ -1,7 +1,7 @@
 import { resolveHttp } from '../extract/resolve.ts'
 import { splitLines } from '../text/lines.ts'
 
-/** The name this program obeys in robots.txt, before `*`. */
+/** The user agent whose rules this program follows. The rules for `*` apply only if robots.txt does not name it. */
 export const PRODUCT_TOKEN = 'pharos'
 
 /** RFC 9309, 2.5: a crawler must read at least this much, and need not read more. */
@@ -13,7 +13,7 @@ export interface Robots {
   judge(url: string): RobotsDecision
   /** The requested pause between two requests; null if there is none. */
   readonly crawlDelayMs: number | null
-  /** Absolute addresses of the sitemaps it names, in its order, each once. */
+  /** Absolute addresses of the sitemaps that the file names, in file order, each once. */
   readonly sitemaps: readonly string[]
 }
 
@@ -26,42 +26,42 @@ export interface RobotsDecision {
 
 /**
  * Parses a robots.txt by RFC 9309. Only its first 500 KiB count. Parsing takes linear time, and judging one address takes at most the
- * number of rules times the length of the address. Written here because `robots-parser` 3.0.1 does not decode `%62` before it compares,
- * lets a `Sitemap:` line cut a group in two, lets `/robots.txt` itself be forbidden, and takes seconds for one address on patterns like
- * `*a*a*a*…b`.
+ * number of rules times the length of the address. The package `robots-parser` 3.0.1 is not used: it does not decode `%62` before it
+ * compares, lets a `Sitemap:` line cut a group in two, lets `/robots.txt` itself be forbidden, and takes seconds for one address on
+ * patterns like `*a*a*a*…b`.
  */
 export function parseRobots(body: string, url: string): Robots {
-  const own: Group = { rules: new Map(), crawlDelay: null }
-  const everybody: Group = { rules: new Map(), crawlDelay: null }
+  const ownGroup: Group = { rules: new Map(), crawlDelayMs: null }
+  const defaultGroup: Group = { rules: new Map(), crawlDelayMs: null }
   const sitemaps = new Set<string>()
-  let isOwnNamed = false
+  let isNamed = false
   let current: Group[] = []
-  let isNaming = false
+  let isReadingNames = false
   for (const { name, value } of readRecords(clipRobots(body))) {
     if (name === 'user-agent') {
-      if (!isNaming) current = []
-      isNaming = true
+      if (!isReadingNames) current = []
+      isReadingNames = true
       const token = readToken(value)
-      if (token === PRODUCT_TOKEN) isOwnNamed = true
-      const group = token === PRODUCT_TOKEN ? own : token === '*' ? everybody : undefined
+      if (token === PRODUCT_TOKEN) isNamed = true
+      const group = token === PRODUCT_TOKEN ? ownGroup : token === '*' ? defaultGroup : undefined
       if (group !== undefined) current.push(group)
     } else if (name === 'allow' || name === 'disallow') {
-      isNaming = false
+      isReadingNames = false
       for (const group of current) addRule(group, name, value)
     } else if (name === 'crawl-delay') {
       // Crawl-delay is not in the RFC; in practice it is in a group like a rule.
-      isNaming = false
+      isReadingNames = false
       for (const group of current) addDelay(group, value)
     } else if (name === 'sitemap') {
       const address = value === '' ? undefined : resolveHttp(value, url)
       if (address !== undefined) sitemaps.add(address)
     }
   }
-  const group = isOwnNamed ? own : everybody
+  const group = isNamed ? ownGroup : defaultGroup
   const rules = [...group.rules.values()].sort(byPrecedence)
   return {
     judge: (address) => judge(rules, address),
-    crawlDelayMs: group.crawlDelay,
+    crawlDelayMs: group.crawlDelayMs,
     sitemaps: [...sitemaps],
   }
 }
@@ -80,13 +80,13 @@ export function clipRobots(body: string): string {
 interface Group {
   /** Rules by kind and pattern, so that a rule repeated a thousand times is tried once. */
   readonly rules: Map<string, Rule>
-  crawlDelay: number | null
+  crawlDelayMs: number | null
 }
 
 interface Rule {
   readonly isAllow: boolean
   readonly written: string
-  /** Octets of the pattern: the longest that matches decides. */
+  /** Number of octets of the pattern. The longest pattern that matches decides. */
   readonly length: number
   /** The texts between the asterisks of the pattern. */
   readonly pieces: readonly PatternPart[]
@@ -129,7 +129,7 @@ function addRule(group: Group, name: 'allow' | 'disallow', value: string): void 
 function addDelay(group: Group, value: string): void {
   const seconds = Number(value)
   if (value === '' || !Number.isFinite(seconds) || seconds < 0) return
-  group.crawlDelay = Math.max(group.crawlDelay ?? 0, Math.round(seconds * 1000))
+  group.crawlDelayMs = Math.max(group.crawlDelayMs ?? 0, Math.round(seconds * 1000))
 }
 
 /** The longest pattern first; among equals the allowing one. */

@@ -18,7 +18,7 @@ export interface Analyzer {
   readonly stem: (token: string) => string
   /** Whether a query ignores the token, unless all its tokens are stop words. */
   readonly isStopWord: (token: string) => boolean
-  /** The query tokens that find a token besides itself and its stem: `東` and `京` find `東京`. Called once a term. */
+  /** The query tokens that find a token besides itself and its stem: `東` and `京` find `東京`. Called once per term. */
   readonly shortForms?: (token: string) => readonly string[]
   /** The order of terms and keys, which also breaks ties between equal scores. */
   readonly compare: (a: string, b: string) => number

@@ -6,7 +6,7 @@ export interface IndexEntry {
   readonly number: number
   readonly source: number
   readonly page: number
-  /** A small number that encodes its kind. */
+  /** A small number that encodes traits of the document, such as its kind. */
   readonly traits: number
   /** Tie-breaker between documents with equal scores: the smaller value comes first. At most 48 bits. */
   readonly order: number
@@ -74,13 +74,13 @@ export function readEntryTable(bytes: Uint8Array, fieldCount: number): EntryTabl
 }
 
 /** One document of a table. */
-export function entryAt(table: EntryTable, place: number): IndexEntry {
+export function entryAt(table: EntryTable, index: number): IndexEntry {
   return {
-    number: table.numbers[place] ?? 0,
-    source: table.sources[place] ?? 0,
-    page: table.pages[place] ?? 0,
-    traits: table.traits[place] ?? 0,
-    order: table.orders[place] ?? 0,
-    text: table.texts[place] ?? 0,
+    number: table.numbers[index] ?? 0,
+    source: table.sources[index] ?? 0,
+    page: table.pages[index] ?? 0,
+    traits: table.traits[index] ?? 0,
+    order: table.orders[index] ?? 0,
+    text: table.texts[index] ?? 0,
   }
 }

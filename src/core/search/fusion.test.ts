@@ -52,7 +52,7 @@ describe('the weighted sum', () => {
 
 describe('a candidate without a vector', () => {
   test('gets the cosine that candidates with similar word scores have', () => {
-    // The cosines of those with a vector are on a line: the better the words, the nearer the meaning.
+    // The cosines of the candidates with a vector are on a line: the better the words, the nearer the meaning.
     const candidates = [of(0.9, 0.9), of(0.5, null), of(0.1, 0.1), of(0.5, 0.5)]
     const [, unknown, , known] = fuseScores('a question', candidates)
     expect(unknown?.score).toBeCloseTo(known?.score ?? 0, 10)

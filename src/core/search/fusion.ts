@@ -1,24 +1,24 @@
 /** How word scores and cosines are combined: weighted sum, or words alone. */
 export type FusionMethod = 'convex' | 'words'
 
-/** A candidate of a search, as far as fusing goes. */
+/** The scores of a candidate that are combined. */
 export interface FusionCandidate {
   /** Score by words, as a share of the best possible; 0 for a candidate that was found by meaning alone. */
   readonly wordScore: number
   /** Cosine with the query; null for a candidate without a vector. */
   readonly similarity: number | null
-  /** Whether it was found by meaning alone and ranks below the hits by words. @default whether `wordScore` is 0 */
+  /** Whether the candidate was found by meaning alone and ranks below the hits by words. @default whether `wordScore` is 0 */
   readonly isNear?: boolean
 }
 
 /** Result for a candidate. */
 export interface FusedScore {
   readonly score: number
-  /** Describes the fusion in words. */
+  /** The formula of the fusion, as text. */
   readonly fusion: string
 }
 
-/** How to fuse. */
+/** Options for combining scores. */
 export interface FusionOptions {
   readonly method?: FusionMethod
   /** Share of the meaning in a weighted sum. @default by the query: {@link meaningShareFor} */
@@ -36,7 +36,7 @@ const MEANING_SHARE = 0.3
 /** The same for a query that is a name, where words are more reliable. */
 const IDENTIFIER_MEANING_SHARE = 0.1
 
-/** Marks of names that questions lack: inner punctuation or capitals, a call, a flag, a path, an operator, a number, one acronym. */
+/** Spellings of names that questions lack: inner punctuation or capitals, a call, a flag, a path, an operator, a number, one acronym. */
 const NAME_LIKE: readonly RegExp[] = [
   /[A-Za-z0-9]_|_[A-Za-z0-9]|\w{2}\.[A-Za-z_]\w|::|->|=>/,
   /[a-z][A-Z]|[A-Z]{2,}[a-z]|^[A-Z]{2,}$/,
@@ -75,8 +75,9 @@ export function fuseScores(
 export type FuseCandidates = (candidates: readonly FusionCandidate[]) => FusedScore[]
 
 /**
- * Weighted sum of the word score and the cosine, both unscaled, so that weak words stay weak. A candidate without a vector gets the average
- * cosine of the first candidates with similar word scores, so that a partly embedded library ranks its other chunks neither up nor down.
+ * Weighted sum of the word score and the cosine, both unscaled, so that a weak match stays weak. A candidate without a vector gets the
+ * average cosine of the first candidates with similar word scores, so that a partly embedded library ranks its other chunks neither up nor
+ * down.
  */
 export function createFusion(
   query: string,
@@ -95,8 +96,8 @@ export function createFusion(
     candidates.map(({ wordScore, similarity }) => {
       const meaning = Math.max(0, similarity ?? expected(wordScore))
       const score = (1 - meaningShare) * wordScore + meaningShare * meaning
-      const how = `${formatScore(1 - meaningShare)} × words ${formatScore(wordScore)} + ${formatScore(meaningShare)} × meaning ${formatScore(meaning)}`
-      return { score, fusion: similarity === null ? `${how} (expected: it has no vector)` : how }
+      const formula = `${formatScore(1 - meaningShare)} × words ${formatScore(wordScore)} + ${formatScore(meaningShare)} × meaning ${formatScore(meaning)}`
+      return { score, fusion: similarity === null ? `${formula} (expected: it has no vector)` : formula }
     })
 }
 

@@ -8,11 +8,11 @@ const vector = fc.float32Array({ minLength: 5, maxLength: 5, noNaN: true, min: -
 test('returns the same cosines as comparing the bytes', () => {
   fc.assert(
     fc.property(vector, fc.array(vector, { minLength: 1 }), (query, vectors) => {
-      const held = new InMemoryVectors(5)
+      const stored = new InMemoryVectors(5)
       const written = vectors.map(quantizeVector)
-      for (const bytes of written) held.add(bytes)
-      expect(held.size).toBe(vectors.length)
-      expect(written.map((_, place) => held.compare(query, place))).toEqual(
+      for (const bytes of written) stored.add(bytes)
+      expect(stored.size).toBe(vectors.length)
+      expect(written.map((_, index) => stored.compare(query, index))).toEqual(
         written.map((bytes) => compareQuantized(query, bytes)),
       )
     }),
@@ -20,7 +20,7 @@ test('returns the same cosines as comparing the bytes', () => {
 })
 
 test('holds more than one block', () => {
-  const held = new InMemoryVectors(2)
-  for (let i = 0; i < 2500; i++) held.add(quantizeVector(Float32Array.of(1, i)))
-  expect(held.compare(Float32Array.of(0, 1), 2400)).toBeCloseTo(2400)
+  const stored = new InMemoryVectors(2)
+  for (let i = 0; i < 2500; i++) stored.add(quantizeVector(Float32Array.of(1, i)))
+  expect(stored.compare(Float32Array.of(0, 1), 2400)).toBeCloseTo(2400)
 })

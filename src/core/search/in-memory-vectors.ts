@@ -1,4 +1,4 @@
-import { readStep, SCALE_BYTES } from './quantized-vector.ts'
+import { multiplyBytes, readStep, SCALE_BYTES } from './quantized-vector.ts'
 
 const VECTORS_PER_BLOCK = 1024
 
@@ -19,24 +19,25 @@ export class InMemoryVectors {
 
   /** Adds a vector as `quantizeVector` wrote it. */
   add(bytes: Uint8Array): void {
-    const place = this.#size++ % VECTORS_PER_BLOCK
-    if (place === 0) {
+    const index = this.#size++ % VECTORS_PER_BLOCK
+    if (index === 0) {
       this.#blocks.push(new Int8Array(VECTORS_PER_BLOCK * this.#dimensions))
       this.#steps.push(new Float32Array(VECTORS_PER_BLOCK))
     }
     const [block, steps] = [this.#blocks.at(-1), this.#steps.at(-1)]
     if (block === undefined || steps === undefined) return
-    steps[place] = readStep(bytes)
-    block.set(bytes.subarray(SCALE_BYTES, SCALE_BYTES + this.#dimensions), place * this.#dimensions)
+    steps[index] = readStep(bytes)
+    block.set(bytes.subarray(SCALE_BYTES, SCALE_BYTES + this.#dimensions), index * this.#dimensions)
   }
 
-  /** The cosine of a vector with the stored one at `place`, identical to the last bit to `compareQuantized`. */
-  compare(query: Float32Array, place: number): number {
-    const block = this.#blocks[Math.floor(place / VECTORS_PER_BLOCK)]
+  /** The cosine of a vector with the stored one at `index`, identical to the last bit to `compareQuantized`. */
+  compare(query: Float32Array, index: number): number {
+    const block = this.#blocks[Math.floor(index / VECTORS_PER_BLOCK)]
     if (block === undefined) return Number.NaN
-    const start = (place % VECTORS_PER_BLOCK) * this.#dimensions
-    let sum = 0
-    for (let i = 0; i < query.length; i++) sum += (query[i] ?? 0) * (block[start + i] ?? 0)
-    return sum * (this.#steps[Math.floor(place / VECTORS_PER_BLOCK)]?.[place % VECTORS_PER_BLOCK] ?? 0)
+    const start = (index % VECTORS_PER_BLOCK) * this.#dimensions
+    return (
+      multiplyBytes(query, block, start) *
+      (this.#steps[Math.floor(index / VECTORS_PER_BLOCK)]?.[index % VECTORS_PER_BLOCK] ?? 0)
+    )
   }
 }

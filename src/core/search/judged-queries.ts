@@ -12,7 +12,7 @@ export type ParsedQueries =
   | { readonly line: number; readonly problem: string }
 
 /**
- * Parses questions, one a line: the words, a tab, and the expected results, separated by `|`; after another tab the grade, 1 by default.
+ * Parses questions, one per line: the words, a tab, and the expected results, separated by `|`; after another tab the grade, 1 by default.
  * Lines that begin with `#` and empty ones are ignored. Lines with the same words are one question.
  */
 export function parseQueries(text: string): ParsedQueries {
@@ -67,7 +67,7 @@ export interface ResultPage {
   readonly chunks: readonly string[]
 }
 
-/** Beginning of a chunk id that is long enough to name a chunk, with or without its source. */
+/** A chunk id, or its beginning if that is long enough to identify a chunk, with or without its source. */
 const CHUNK_NAME = /(?:^|\/)[0-9a-f]{12,64}$/
 
 /**
@@ -93,7 +93,7 @@ export function plainAddress(url: string): string {
   try {
     return decodeURI(plain)
   } catch {
-    // A literal percent sign: the address stays undecoded.
+    // Decoding fails at a literal percent sign; the address then stays undecoded.
     return plain
   }
 }

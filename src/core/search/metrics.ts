@@ -10,9 +10,9 @@ export interface MetricValues {
   readonly ndcg: number
   /** 1 if the first result is expected, else 0; its mean is the hit rate. */
   readonly 'success@1': number
-  /** The same for the first five. */
+  /** 1 if one of the first five results is expected, else 0. */
   readonly 'success@5': number
-  /** The same for the first ten. */
+  /** 1 if one of the first ten results is expected, else 0. */
   readonly 'success@10': number
 }
 
@@ -31,9 +31,9 @@ export interface Expectation {
 
 /** Value of one result. */
 export interface Judgement {
-  /** Sum of the grades of the expectations that it meets. */
+  /** Sum of the grades of the expectations that the result meets. */
   readonly gain: number
-  /** How many expectations it meets. */
+  /** Number of expectations that the result meets. */
   readonly met: number
 }
 
@@ -43,10 +43,10 @@ export function judgeResults<T>(
   expectations: readonly Expectation[],
   isFound: (result: T, expected: string) => boolean,
 ): Judgement[] {
-  const open = new Set(expectations)
+  const unmet = new Set(expectations)
   return results.map((result) => {
-    const met = [...open].filter(({ expected }) => isFound(result, expected))
-    for (const expectation of met) open.delete(expectation)
+    const met = [...unmet].filter(({ expected }) => isFound(result, expected))
+    for (const expectation of met) unmet.delete(expectation)
     return { gain: met.reduce((sum, { grade }) => sum + grade, 0), met: met.length }
   })
 }
@@ -66,15 +66,15 @@ export function measureRanking(
   k: number,
 ): MetricValues {
   const first = judgements.slice(0, k)
-  const place = findFirstRank(judgements)
+  const firstRank = findFirstRank(judgements)
   const met = first.reduce((sum, judgement) => sum + judgement.met, 0)
   const ideal = expectations.map(({ grade }) => grade).toSorted((a, b) => b - a)
   const best = discountedGain(ideal.slice(0, k))
-  const within = (depth: number) => (place !== null && place <= depth ? 1 : 0)
+  const within = (depth: number) => (firstRank !== null && firstRank <= depth ? 1 : 0)
   return {
     recall: met / (expectations.length || 1),
     precision: first.filter((judgement) => judgement.met > 0).length / k,
-    mrr: within(k) / (place ?? 1),
+    mrr: within(k) / (firstRank ?? 1),
     ndcg: best === 0 ? 0 : Math.min(1, discountedGain(first.map(({ gain }) => gain)) / best),
     'success@1': within(1),
     'success@5': within(5),
@@ -87,7 +87,7 @@ function discountedGain(grades: readonly number[]): number {
   return grades.reduce((sum, grade, i) => sum + grade / Math.log2(i + 2), 0)
 }
 
-/** The mean of each figure; all are 0 if there are none. */
+/** The mean of each figure; 0 for an empty list. */
 export function averageMetrics(all: readonly MetricValues[]): MetricValues {
   const mean = (metric: Metric) => all.reduce((sum, figures) => sum + figures[metric], 0) / (all.length || 1)
   // METRICS has every key of MetricValues, which the type of `fromEntries` cannot express.
@@ -105,7 +105,7 @@ export interface Comparison {
   readonly wins: number
   readonly losses: number
   readonly ties: number
-  /** How likely wins and losses are at least so uneven by chance alone. */
+  /** Probability that wins and losses would be at least as uneven by chance alone. */
   readonly chance: number
 }
 
@@ -119,10 +119,10 @@ export function comparePairs(pairs: readonly (readonly [before: number, after: n
 /** Figures that differ by less count as equal, because sums of fractions have rounding errors. */
 export const EPSILON = 1e-9
 
-/** The two-sided sign test: the chance that a fair coin falls at least so unevenly. */
+/** The two-sided sign test: the probability that the throws of a fair coin are at least as uneven. */
 function signTest(wins: number, losses: number): number {
   const throws = wins + losses
-  // Logarithms, because the powers of a thousand throws underflow.
+  // Uses logarithms, because the powers for a thousand throws underflow.
   let logChance = -throws * Math.LN2
   let tail = 0
   for (let heads = 0; heads <= Math.min(wins, losses); heads++) {

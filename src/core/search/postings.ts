@@ -43,7 +43,7 @@ export class TermReader {
 /** Documents processed in one step. */
 const ENTRIES_PER_STEP = 64
 
-/** Inverts documents into postings, one set a field, by counting sort: two passes over the tokens, no comparison. */
+/** Inverts documents into postings, one set per field, by counting sort: two passes over the tokens, no comparison. */
 export function* buildPostings(documents: EncodedEntries, termCount: number): Steps<Postings[]> {
   const { starts, fieldCount } = documents
   /** Number of documents that contain each term, by field, at `term + 1`. */
@@ -91,7 +91,7 @@ function countPostings(
   }
 }
 
-/** `nexts` are the positions of the next posting of each term, by field. */
+/** `nexts` has the position of the next posting of each term, by field. */
 function placePostings(
   { tokens, starts, lengths, fieldCount }: EncodedEntries,
   from: number,
@@ -110,15 +110,15 @@ function placePostings(
       if (!next || !posting) continue
       for (let left = lengths[row] ?? 0; left > 0; left--) {
         const term = reader.next()
-        const place = next[term] ?? 0
+        const position = next[term] ?? 0
         if (seen[term] === row + 1) {
-          const frequency = posting.frequencies[place - 1] ?? 0
-          if (frequency < 0xffff) posting.frequencies[place - 1] = frequency + 1
+          const frequency = posting.frequencies[position - 1] ?? 0
+          if (frequency < 0xffff) posting.frequencies[position - 1] = frequency + 1
         } else {
           seen[term] = row + 1
-          next[term] = place + 1
-          posting.documents[place] = document
-          posting.frequencies[place] = 1
+          next[term] = position + 1
+          posting.documents[position] = document
+          posting.frequencies[position] = 1
         }
       }
     }

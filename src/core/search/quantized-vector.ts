@@ -1,6 +1,6 @@
 /** How far the length of a vector may be from 1. */
 const LENGTH_TOLERANCE = 1e-3
-/** A vector whose numbers all differ by less carries no information. */
+/** A vector whose numbers all differ by less than this carries no information. */
 const MIN_SPREAD = 1e-6
 /** Number of bytes of the step size, which precedes the numbers. */
 export const SCALE_BYTES = 4
@@ -10,15 +10,15 @@ const STEPS = 127
 export function findVectorProblem(vector: Float32Array, dimensions: number): string | undefined {
   if (vector.length !== dimensions) return `it has ${vector.length} dimensions instead of ${dimensions}`
   let squares = 0
-  let least = Number.POSITIVE_INFINITY
+  let smallest = Number.POSITIVE_INFINITY
   let greatest = Number.NEGATIVE_INFINITY
   for (const value of vector) {
     if (!Number.isFinite(value)) return `it holds ${value}`
     squares += value * value
-    least = Math.min(least, value)
+    smallest = Math.min(smallest, value)
     greatest = Math.max(greatest, value)
   }
-  if (greatest - least < MIN_SPREAD) return 'all its numbers are the same'
+  if (greatest - smallest < MIN_SPREAD) return 'all its numbers are the same'
   const length = Math.sqrt(squares)
   return Math.abs(length - 1) > LENGTH_TOLERANCE ? `its length is ${length.toPrecision(4)} instead of 1` : undefined
 }
@@ -28,7 +28,7 @@ export function findVectorProblem(vector: Float32Array, dimensions: number): str
  * so that the error is at most half a step.
  */
 export function quantizeVector(vector: Float32Array): Uint8Array {
-  const greatest = vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
+  const greatest = vector.reduce((max, value) => Math.max(max, Math.abs(value)), 0)
   const step = greatest / STEPS
   const bytes = new Uint8Array(SCALE_BYTES + vector.length)
   new DataView(bytes.buffer).setFloat32(0, step, true)
@@ -44,7 +44,7 @@ export function readStep(bytes: Uint8Array): number {
   return new DataView(bytes.buffer, bytes.byteOffset).getFloat32(0, true)
 }
 
-/** A stored vector: each number is within half a step of the original. */
+/** Restores a quantized vector. Each number is within half a step of the original. */
 export function restoreVector(bytes: Uint8Array): Float32Array {
   const step = readStep(bytes)
   const numbers = new Int8Array(bytes.buffer, bytes.byteOffset + SCALE_BYTES, bytes.length - SCALE_BYTES)

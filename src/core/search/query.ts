@@ -2,10 +2,10 @@ import type { Analyzer } from './analyzer.ts'
 
 /** A word of a query, before its lookup in an index. */
 export interface ParsedWord {
-  /** The first form of it in the query. */
+  /** The first form of the word in the query. */
   readonly word: string
   readonly stem: string
-  /** All forms of it in the query. */
+  /** All forms of the word in the query. */
   readonly forms: readonly string[]
   /** Share of its score that counts: less for parts of compounds, more for words that the query repeats. */
   readonly weight: number
@@ -33,8 +33,9 @@ export function parseQuery(query: string, analyzer: Analyzer): ParsedWord[] {
   const tokens = readTokens(query, analyzer)
   const content = tokens.filter(({ token }) => !analyzer.isStopWord(token))
   const words = new Map<string, WordInQuery>()
-  // The token of the last word so far, and the stem of that word.
+  /** The token before the current one, if it belongs to the last of `words`. */
   let previous: QueryToken | undefined
+  /** Stem of the last of `words`. */
   let last: string | undefined
   for (const token of content.length > 0 ? content : tokens) {
     const stem = analyzer.stem(token.token)
@@ -48,7 +49,7 @@ export function parseQuery(query: string, analyzer: Analyzer): ParsedWord[] {
     // phrase.
     if (known === undefined || (isInPhrase && !word.isInPhrase)) {
       const isLinked = isInPhrase && token.phrase === previous?.phrase
-      word.phraseGap = isLinked ? token.place - (previous?.place ?? 0) : undefined
+      word.phraseGap = isLinked ? token.position - (previous?.position ?? 0) : undefined
       word.isInPhrase = isInPhrase
       words.delete(stem)
       words.set(stem, word)
@@ -75,8 +76,8 @@ interface WordInQuery {
 /** A token of a query. */
 interface QueryToken {
   readonly token: string
-  /** Its number among all tokens, stop words included. */
-  readonly place: number
+  /** Number of the token among all tokens, stop words included. */
+  readonly position: number
   /** Number of its quoted phrase, or -1. */
   readonly phrase: number
   /** Whether it overlaps an earlier token. */
@@ -98,16 +99,16 @@ function readTokens(query: string, analyzer: Analyzer): QueryToken[] {
     const isPart = isOverlapping && at + token.length <= reach
     if (isOverlapping && whole !== undefined && !(isPart && isIdentifier)) whole.weight = OVERLAP_WEIGHT
     const weight = isOverlapping ? OVERLAP_WEIGHT : 1
-    const read = {
+    const queryToken = {
       token,
-      place: tokens.length,
+      position: tokens.length,
       phrase: phrases.length === 0 ? -1 : phraseAt(at),
       isOverlapping,
       weight,
     }
-    tokens.push(read)
+    tokens.push(queryToken)
     if (!isOverlapping) {
-      whole = read
+      whole = queryToken
       isIdentifier = !HYPHENATED.test(token) || query.charAt(at - 1) === '-'
     }
     reach = Math.max(reach, at + end - start)

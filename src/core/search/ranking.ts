@@ -88,16 +88,16 @@ export interface RankedEntry {
   readonly score: number
   /** The part of the score that comes from neighbouring words. */
   readonly pairs: number
-  /** Its terms that match the query, word by word, with the exact forms first. */
+  /** The terms of the document that match the query, word by word, with the exact forms first. */
   readonly terms: readonly number[]
-  /** The words that it lacks, in the order of the query. */
+  /** The words that the document lacks, in the order of the query. */
   readonly missing: readonly MissingWord[]
 }
 
 /** A word of a query that a document lacks. */
 export interface MissingWord {
   readonly word: string
-  /** How much of the query it is, by its weight and rarity, from 0 to 1. */
+  /** Share of the query that the word makes up, by its weight and rarity, from 0 to 1. */
   readonly share: number
 }
 
@@ -157,12 +157,12 @@ export class Ranking {
    * they are not among the best.
    */
   rank(
-    asked: RankedQuery,
+    fullQuery: RankedQuery,
     limit: number,
     accept?: (document: number) => boolean,
     also: readonly number[] = [],
   ): RankedEntry[] {
-    const query = this.#prepare(asked)
+    const query = this.#prepare(fullQuery)
     const { words, postings } = query
     const rarities = new Float64Array(words.length)
     let count = 0
@@ -178,7 +178,7 @@ export class Ranking {
       const best = selectTop(candidates, this.#scores, Math.max(limit, MAX_RERANKED), accept, order)
       const scored = this.#addPairs(query, best, rarities)
       const ranked = [...scored.slice(0, limit), ...this.#findOthers(scored, limit, also)]
-      const most = this.#mostOf(words, rarities)
+      const maxScore = this.#maxScoreOf(words, rarities)
       const described = describeMatches(
         query,
         rarities,
@@ -186,7 +186,7 @@ export class Ranking {
       )
       return ranked.map(({ document, score, pairs }, i) => {
         const { terms, missing } = described[i] ?? { terms: [], missing: [] }
-        return { document, score: score / most, pairs: pairs / most, terms, missing }
+        return { document, score: score / maxScore, pairs: pairs / maxScore, terms, missing }
       })
     } finally {
       // `accept` comes from the caller and may throw, but the scratch space must still be clean for the next search.
@@ -201,36 +201,36 @@ export class Ranking {
     also: readonly number[],
   ): (S | { document: number; score: number; pairs: number })[] {
     if (also.length === 0) return []
-    const places = new Map(best.map(({ document }, i) => [document, i]))
+    const ranks = new Map(best.map(({ document }, i) => [document, i]))
     return also.flatMap((document) => {
-      const place = places.get(document) ?? Number.POSITIVE_INFINITY
-      return place < limit ? [] : [best[place] ?? { document, score: this.#scores[document] ?? 0, pairs: 0 }]
+      const rank = ranks.get(document) ?? Number.POSITIVE_INFINITY
+      return rank < limit ? [] : [best[rank] ?? { document, score: this.#scores[document] ?? 0, pairs: 0 }]
     })
   }
 
   /** Contribution of each word to the scores of some documents, by document and word. */
-  explain(asked: RankedQuery, documents: readonly number[]): Contribution[][] {
-    const query = this.#prepare(asked)
+  explain(fullQuery: RankedQuery, documents: readonly number[]): Contribution[][] {
+    const query = this.#prepare(fullQuery)
     const { words } = query
     const contributions = documents.map((): Contribution[] => [])
     const rarities = new Float64Array(words.length)
-    words.forEach((word, place) => {
+    words.forEach((word, wordIndex) => {
       const matches = this.#gather(query.postings, word)
-      rarities[place] = computeIdf(matches, query.count)
+      rarities[wordIndex] = computeIdf(matches, query.count)
       documents.forEach((document, i) => {
         if ((this.#frequencies[document] ?? 0) === 0) return
         const frequencies = sumFrequencies(query, [...word.exact, ...word.variants], document)
-        const score = word.weight * (rarities[place] ?? 0) * this.#saturate(document)
+        const score = word.weight * (rarities[wordIndex] ?? 0) * this.#saturate(document)
         contributions[i]?.push({ word, frequencies, matches, score })
       })
-      this.#forget(matches)
+      this.#clearMatches(matches)
     })
-    const most = this.#mostOf(words, rarities)
-    return contributions.map((list) => list.map((one) => ({ ...one, score: one.score / most })))
+    const maxScore = this.#maxScoreOf(words, rarities)
+    return contributions.map((list) => list.map((one) => ({ ...one, score: one.score / maxScore })))
   }
 
   /** The highest score that the words of a query can reach, without the pair bonus. */
-  #mostOf(words: readonly QueryWord[], rarities: Float64Array): number {
+  #maxScoreOf(words: readonly QueryWord[], rarities: Float64Array): number {
     return (sumWeights(words, rarities) || 1) * (1 + this.#constants.exactBonus)
   }
 
@@ -243,12 +243,12 @@ export class Ranking {
     this.#normBase = k1 * (1 - b)
     this.#normSlope = averageLength === 0 ? 0 : (k1 * b) / averageLength
     if (words.length <= MAX_WORDS) return query
-    const masses = words.map((word, i) => {
+    const weighed = words.map((word, i) => {
       const matches = this.#gather(postings, word)
-      this.#forget(matches)
-      return { i, mass: matches === 0 ? 0 : word.weight * computeIdf(matches, query.count) }
+      this.#clearMatches(matches)
+      return { i, information: matches === 0 ? 0 : word.weight * computeIdf(matches, query.count) }
     })
-    const kept = masses.sort((a, b) => b.mass - a.mass || a.i - b.i).slice(0, MAX_WORDS)
+    const kept = weighed.sort((a, b) => b.information - a.information || a.i - b.i).slice(0, MAX_WORDS)
     return { ...query, words: pickWords(words, new Set(kept.map(({ i }) => i))) }
   }
 
@@ -289,7 +289,7 @@ export class Ranking {
       if (score === 0) this.#touched[count++] = document
       scores[document] = score + factor * this.#saturate(document)
     }
-    this.#forget(matches)
+    this.#clearMatches(matches)
     return count
   }
 
@@ -306,7 +306,7 @@ export class Ranking {
     return this.#normBase + this.#normSlope * (this.#collection.lengths[document] ?? 0)
   }
 
-  #forget(matches: number): void {
+  #clearMatches(matches: number): void {
     for (let i = 0; i < matches; i++) {
       const document = this.#matched[i] ?? 0
       this.#frequencies[document] = 0
@@ -320,8 +320,8 @@ export class Ranking {
     best: readonly number[],
     rarities: Float64Array,
   ): Pick<RankedEntry, 'document' | 'score' | 'pairs'>[] {
-    const isOn = words.length > 1 && this.#constants.pairBonus > 0
-    const found = isOn ? findPairs(best.slice(0, MAX_RERANKED), words) : new Float64Array(0)
+    const hasPairs = words.length > 1 && this.#constants.pairBonus > 0
+    const found = hasPairs ? findPairs(best.slice(0, MAX_RERANKED), words) : new Float64Array(0)
     const ranked = best.map((document, rank) => {
       const closeness = found.subarray(rank * words.length, (rank + 1) * words.length)
       const pairs = this.#sumPairs(words, closeness, rarities, this.#normOf(document))
@@ -351,13 +351,13 @@ export class Ranking {
 }
 
 /** Some words of a query, by index. A phrase that loses a word keeps the distances between the others. */
-function pickWords(words: readonly QueryWord[], places: ReadonlySet<number>): QueryWord[] {
+function pickWords(words: readonly QueryWord[], indexes: ReadonlySet<number>): QueryWord[] {
   const picked: QueryWord[] = []
   // Tokens since the last word that was picked, while all words since then are of its phrase.
   let gap: number | undefined
-  words.forEach(({ phraseGap, ...word }, place) => {
+  words.forEach(({ phraseGap, ...word }, index) => {
     gap = gap === undefined || phraseGap === undefined ? undefined : gap + phraseGap
-    if (!places.has(place)) return
+    if (!indexes.has(index)) return
     picked.push(gap === undefined ? word : { ...word, phraseGap: gap })
     gap = 0
   })
@@ -386,13 +386,13 @@ export class PositionList {
     this.#isSorted = true
   }
 
-  add(row: number, place: number): void {
+  add(row: number, position: number): void {
     if (this.length === this.keys.length) {
       const larger = new Float64Array(2 * this.length)
       larger.set(this.keys)
       this.keys = larger
     }
-    const key = row * ROW_STRIDE + place
+    const key = row * ROW_STRIDE + position
     if (this.length > 0 && key < (this.keys[this.length - 1] ?? 0)) this.#isSorted = false
     this.keys[this.length++] = key
   }
@@ -417,17 +417,17 @@ export function measureCloseness(
   phraseGap: number | undefined,
   add: (row: number, closeness: number) => void,
 ): void {
-  const { keys: places, length } = after
+  const { keys: positions, length } = after
   const { keys: earlier, length: count } = before
   if (count === 0) return
   let i = 0
   for (let at = 0; at < length; at++) {
-    const place = places[at] ?? 0
-    const wanted = place - (phraseGap ?? 1)
+    const position = positions[at] ?? 0
+    const wanted = position - (phraseGap ?? 1)
     while (i + 1 < count && (earlier[i + 1] ?? 0) <= wanted) i++
-    const distance = place - (earlier[i] ?? 0)
+    const distance = position - (earlier[i] ?? 0)
     const isClose = phraseGap === undefined ? distance >= 1 && distance <= PAIR_WINDOW : distance === phraseGap
-    if (isClose) add(Math.floor(place / ROW_STRIDE), 1 / distance)
+    if (isClose) add(Math.floor(position / ROW_STRIDE), 1 / distance)
   }
 }
 
@@ -445,7 +445,7 @@ function describeMatches(
   const matches = documents.map((document) => ({ document, terms: [] as number[], missing: [] as MissingWord[] }))
   const ascending = matches.toSorted((a, b) => a.document - b.document)
   for (const { terms, missing } of known) {
-    const held = new Set<unknown>()
+    const found = new Set<unknown>()
     for (const term of terms) {
       const end = postings.offsets[term + 1] ?? 0
       let at = postings.offsets[term] ?? 0
@@ -453,11 +453,11 @@ function describeMatches(
         at = findLowerBound(postings.documents, at, end, match.document)
         if (at === end) break
         if (postings.documents[at] !== match.document) continue
-        held.add(match)
+        found.add(match)
         if (!match.terms.includes(term)) match.terms.push(term)
       }
     }
-    if (held.size < matches.length) for (const match of matches) if (!held.has(match)) match.missing.push(missing)
+    if (found.size < matches.length) for (const match of matches) if (!found.has(match)) match.missing.push(missing)
   }
   return matches
 }
@@ -491,7 +491,7 @@ function sumFrequencies({ frequenciesOf }: RankedQuery, terms: readonly number[]
   return sums
 }
 
-/** Tells whether a document holds a term. */
+/** Whether a document contains a term. */
 export function hasPosting(
   postings: Pick<WeightedPostings, 'offsets' | 'documents'>,
   term: number,

@@ -307,18 +307,18 @@ describe('changes', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
         const index = new SearchIndex(options)
-        const left = new Map<string, { title: string; body: string }>()
+        const remaining = new Map<string, { title: string; body: string }>()
         for (const step of changes) {
           if (step.type === 'search') index.search('run')
-          else if (step.type === 'remove') expect(index.remove(step.key)).toBe(left.delete(step.key))
+          else if (step.type === 'remove') expect(index.remove(step.key)).toBe(remaining.delete(step.key))
           else {
             index.add(step.key, step.document)
-            left.set(step.key, step.document)
+            remaining.set(step.key, step.document)
           }
         }
         const fresh = new SearchIndex(options)
-        for (const [k, fields] of [...left].reverse()) fresh.add(k, fields)
-        expect(index.size).toBe(left.size)
+        for (const [k, fields] of [...remaining].reverse()) fresh.add(k, fields)
+        expect(index.size).toBe(remaining.size)
         for (const query of ['run file', 'running', 'read', '3.11', '京', 'the', 'cafe the runs']) {
           expect(index.search(query, { explain: true })).toEqual(fresh.search(query, { explain: true }))
         }
@@ -419,9 +419,9 @@ describe('terms', () => {
   test('are listed from one position to another', () => {
     const index = createIndex({ a: 'word', b: 'word', c: 'word', d: 'word' })
     const [entry] = index.terms('body')
-    const places: number[] = []
-    entry?.visitPostings((document) => places.push(document), 1, 3)
-    expect(places).toEqual([1, 2])
+    const visited: number[] = []
+    entry?.visitPostings((document) => visited.push(document), 1, 3)
+    expect(visited).toEqual([1, 2])
   })
 
   test('do not include those of removed documents', () => {
@@ -431,10 +431,10 @@ describe('terms', () => {
   })
 })
 
-describe('getting ready in steps', () => {
+describe('preparation in steps', () => {
   const documents = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`key ${i}`, `word number${i}`]))
 
-  test('yields often, and leaves nothing to do', () => {
+  test('yields often, and leaves no steps for the next call', () => {
     const index = createIndex(documents)
     let count = 0
     for (const _ of index.prepareSearch()) count++
@@ -503,7 +503,7 @@ describe('saving', () => {
     expect(() => SearchIndex.load(bytes, { ...options, analyzer })).toThrow(/made with analyzer pharos-text/)
   })
 
-  test('loading damaged bytes throws no other error', () => {
+  test('loading damaged bytes throws nothing but a SearchIndexFormatError', () => {
     const bytes = createIndex(documents).save()
     fc.assert(
       fc.property(fc.nat(bytes.length - 1), fc.nat(255), (at, value) => {
@@ -563,8 +563,9 @@ test('counts all hits of a search without a limit', () => {
     fc.property(texts, fc.array(words, { maxLength: 3 }), fc.boolean(), (all, query, completes) => {
       const index = createIndex(Object.fromEntries(all.map((some, i) => [String(i), some.join(' ')])))
       const filter = (key: string) => key !== '3'
-      for (const how of [{ completes }, { completes, filter }]) {
-        expect(index.count(query.join(' '), how)).toBe(index.search(query.join(' '), { ...how, limit: 99 }).length)
+      for (const settings of [{ completes }, { completes, filter }]) {
+        const hits = index.search(query.join(' '), { ...settings, limit: 99 })
+        expect(index.count(query.join(' '), settings)).toBe(hits.length)
       }
     }),
   )

@@ -31,11 +31,11 @@ export interface SearchIndexOptions {
 
 /** Options of a search. */
 export interface SearchOptions {
-  /** Most hits to return. @default 10 */
+  /** Maximum number of hits. @default 10 */
   readonly limit?: number
   /** Excludes a document from the hits when it returns `false`. Called only for documents with a sufficient score. */
   readonly filter?: (key: string) => boolean
-  /** Adds the origin of the score to each hit. @default false */
+  /** Adds an explanation of the score to each hit. @default false */
   readonly explain?: boolean
   /** Treats an unmatched last word as the beginning of other words; see `complete`. @default false */
   readonly completes?: boolean
@@ -75,7 +75,7 @@ export type PostingVisitor = (document: number, tf: number, docLen: number) => v
 export interface SearchIndexStats {
   readonly documents: number
   readonly terms: number
-  /** Documents of each term in each field, all together. */
+  /** Number of documents of each term in each field, summed over all terms and fields. */
   readonly postings: number
   readonly fields: Readonly<Record<string, { readonly documents: number; readonly tokens: number }>>
 }
@@ -115,7 +115,7 @@ const FORMAT_VERSION = 1
 
 /**
  * A compact full-text index: it takes keys with named text fields and returns keys ranked by BM25. It depends on no document format, and on
- * no language beyond its analyzer. Documents are stored as lists of term numbers, about one and a half bytes a token. The first search
+ * no language beyond its analyzer. Documents are stored as lists of term numbers, about one and a half bytes per token. The first search
  * after a change rebuilds the inverted lists, so scores depend on the present documents and never on the order or the number of earlier
  * changes.
  */
@@ -189,27 +189,27 @@ export class SearchIndex {
 
   /** Removes a document and returns whether it existed. */
   remove(key: string): boolean {
-    this.#change()
+    this.#discardSnapshot()
     return this.#rows.delete(key)
   }
 
   /** Preparation of searches in steps; a search does the remaining steps itself. */
   *prepareSearch(): Steps<void> {
-    yield* this.#take()
+    yield* this.#openSnapshot()
     yield* this.#stems.update()
   }
 
   /** Preparation of a walk through all terms, in steps. */
   *prepareTerms(): Steps<void> {
-    yield* this.#takeTermOrder()
+    yield* this.#openTermOrder()
   }
 
   /** The documents that match a query best, best first; equal scores in the order of their keys. */
   search(query: string, options: SearchOptions = {}): SearchHit[] {
     const { limit = 10, filter, explain = false, completes = false } = options
-    const { keys, ranking, averageLength, postings, findPairs } = runSteps(this.#take())
+    const { keys, ranking, averageLength, postings, findPairs } = runSteps(this.#openSnapshot())
     const words = this.#parseQuery(query, completes)
-    const asked = {
+    const rankedQuery = {
       words,
       count: keys.length,
       averageLength,
@@ -217,9 +217,9 @@ export class SearchIndex {
       ...weighPostings(postings, this.#weights, words),
     }
     const accept = filter && ((document: number) => filter(keys[document] ?? ''))
-    const ranked = ranking.rank(asked, limit, accept)
+    const ranked = ranking.rank(rankedQuery, limit, accept)
     const nameOf = (id: number): string => this.#vocabulary.term(id)
-    const explained = explain ? explainAll(ranking, asked, ranked, this.#fields, nameOf) : []
+    const explained = explain ? explainAll(ranking, rankedQuery, ranked, this.#fields, nameOf) : []
     return ranked.map(({ document, score, terms, missing }, i) => {
       const hit = { key: keys[document] ?? '', score, terms: terms.map(nameOf), missing }
       const explanation = explained[i]
@@ -229,7 +229,7 @@ export class SearchIndex {
 
   /** How many documents match a query: all that `search` would find without a limit. */
   count(query: string, { filter, completes = false }: Pick<SearchOptions, 'filter' | 'completes'> = {}): number {
-    const { keys, postings } = runSteps(this.#take())
+    const { keys, postings } = runSteps(this.#openSnapshot())
     const found = new Set<number>()
     for (const { exact, variants } of this.#parseQuery(query, completes)) {
       for (const id of [...exact, ...variants]) {
@@ -248,19 +248,19 @@ export class SearchIndex {
   complete(query: string): Completion | undefined {
     const beginning = this.#findUnfinished(query).at(-1)
     if (beginning === undefined) return undefined
-    return { beginning, terms: this.#findLonger(beginning).map((id) => this.#vocabulary.term(id)) }
+    return { beginning, terms: this.#findCompletions(beginning).map((id) => this.#vocabulary.term(id)) }
   }
 
   /** All keys, sorted: the order by which documents are numbered in postings. */
   sortedKeys(): readonly string[] {
-    return runSteps(this.#take()).keys
+    return runSteps(this.#openSnapshot()).keys
   }
 
   /** The terms of a field in order, each with its documents. Only one term's data exists at a time. */
   *terms(field: string): Generator<TermEntry, void, void> {
     const f = this.#fieldNumber(field)
-    const { documents, postings: all } = runSteps(this.#take())
-    const order = runSteps(this.#takeTermOrder())
+    const { documents, postings: all } = runSteps(this.#openSnapshot())
+    const order = runSteps(this.#openTermOrder())
     const postings = all[f]
     if (!postings) return
     const { offsets } = postings
@@ -291,7 +291,7 @@ export class SearchIndex {
 
   /** Counts documents, terms and tokens. */
   stats(): SearchIndexStats {
-    const { postings, documents } = runSteps(this.#take())
+    const { postings, documents } = runSteps(this.#openSnapshot())
     let terms = 0
     for (let id = 0; id < this.#vocabulary.size; id++) {
       if (postings.some(({ offsets }) => (offsets[id + 1] ?? 0) > (offsets[id] ?? 0))) terms++
@@ -308,7 +308,7 @@ export class SearchIndex {
    * numbered by frequency and then by their order.
    */
   save(): Uint8Array<ArrayBuffer> {
-    const { keys, documents } = runSteps(this.#take())
+    const { keys, documents } = runSteps(this.#openSnapshot())
     const counts = new Float64Array(this.#vocabulary.size)
     visitAll(documents, (id) => {
       counts[id] = (counts[id] ?? 0) + 1
@@ -343,12 +343,12 @@ export class SearchIndex {
       index.#read(new ByteReader(bytes))
     } catch (error) {
       if (error instanceof SearchIndexFormatError) throw error
-      throw new SearchIndexFormatError('damaged', 'The saved index is damaged. Build it anew.', { cause: error })
+      throw new SearchIndexFormatError('damaged', 'The saved index is damaged. Build it again.', { cause: error })
     }
     return index
   }
 
-  #change(): void {
+  #discardSnapshot(): void {
     this.#snapshot = undefined
     this.#changes++
   }
@@ -360,7 +360,7 @@ export class SearchIndex {
   }
 
   #addRow(key: string): number {
-    this.#change()
+    this.#discardSnapshot()
     if (this.#rowCount === this.#starts.length) {
       this.#compact()
       const capacity = Math.max(64, this.#rowCount * 2)
@@ -395,7 +395,7 @@ export class SearchIndex {
     this.#rowCount = next
   }
 
-  *#take(): Steps<IndexSnapshot> {
+  *#openSnapshot(): Steps<IndexSnapshot> {
     if (this.#snapshot) return this.#snapshot
     if (this.#rows.size * 2 < this.#rowCount) this.#compact()
     const changes = this.#changes
@@ -420,13 +420,13 @@ export class SearchIndex {
     const ranking = new Ranking({ lengths: weighted, ...(order && { order }) }, this.#ranking)
     const findPairs = createPairFinder(documents, termCount)
     // Documents may have changed between two steps.
-    if (changes !== this.#changes) return yield* this.#take()
+    if (changes !== this.#changes) return yield* this.#openSnapshot()
     this.#snapshot = { keys, documents, ranking, averageLength, findPairs, postings, termOrder: undefined }
     return this.#snapshot
   }
 
-  *#takeTermOrder(): Steps<Uint32Array> {
-    const snapshot = yield* this.#take()
+  *#openTermOrder(): Steps<Uint32Array> {
+    const snapshot = yield* this.#openSnapshot()
     if (snapshot.termOrder) return snapshot.termOrder
     const ids: number[] = []
     const terms: string[] = []
@@ -445,7 +445,7 @@ export class SearchIndex {
     const unfinished = completes ? this.#findUnfinished(query) : []
     return parseQuery(query, this.#analyzer).map(({ word, forms, weight, phraseGap }) => {
       const exact = forms.map((form) => this.#vocabulary.find(form)).filter((id) => id >= 0)
-      const related = unfinished.includes(word) ? this.#findLonger(word) : this.#findRelated(word)
+      const related = unfinished.includes(word) ? this.#findCompletions(word) : this.#findRelated(word)
       const variants = this.#sortTerms(related.filter((id) => !exact.includes(id)))
       return { word, exact, variants, weight, ...(phraseGap !== undefined && { phraseGap }) }
     })
@@ -462,8 +462,9 @@ export class SearchIndex {
       if (at + end - start === query.length) last.add(source.slice(start, end))
     })
     return parseQuery(query, this.#analyzer)
-      .filter(({ word, forms }) => last.has(word) && this.#isUnknown(word, forms) && this.#findLonger(word).length > 0)
+      .filter(({ word, forms }) => last.has(word) && this.#isUnknown(word, forms))
       .map(({ word }) => word)
+      .filter((word) => this.#findCompletions(word).length > 0)
   }
 
   #isUnknown(word: string, forms: readonly string[]): boolean {
@@ -471,9 +472,9 @@ export class SearchIndex {
   }
 
   /** The most frequent terms that begin with a word. */
-  #findLonger(beginning: string): number[] {
+  #findCompletions(beginning: string): number[] {
     if (beginning.length < MIN_PREFIX_CHARS) return []
-    const { postings } = runSteps(this.#take())
+    const { postings } = runSteps(this.#openSnapshot())
     const countOf = (id: number) =>
       postings.reduce((sum, { offsets }) => sum + (offsets[id + 1] ?? 0) - (offsets[id] ?? 0), 0)
     return this.#vocabulary
@@ -504,7 +505,7 @@ export class SearchIndex {
     }
     const analyzer = reader.readText()
     if (analyzer !== this.#analyzer.id) {
-      const message = `The saved index was made with analyzer ${analyzer}, not ${this.#analyzer.id}. Build it anew.`
+      const message = `The saved index was made with analyzer ${analyzer}, not ${this.#analyzer.id}. Build it again.`
       throw new SearchIndexFormatError('other-analyzer', message)
     }
     const fields = Array.from({ length: reader.readCount() }, () => reader.readText())
@@ -515,7 +516,7 @@ export class SearchIndex {
     const termCount = reader.readCount()
     for (let i = 0; i < termCount; i++) {
       const term = reader.readText()
-      if (this.#vocabulary.intern(term, 0, term.length) !== i) throw new RangeError('a term is there twice')
+      if (this.#vocabulary.intern(term, 0, term.length) !== i) throw new RangeError('a term occurs twice')
     }
     const keys = Array.from({ length: reader.readCount() }, () => reader.readText())
     this.#starts = new Uint32Array(Math.max(64, keys.length))
@@ -527,13 +528,14 @@ export class SearchIndex {
       for (let f = 0; f < fieldCount; f++) {
         for (let left = this.#lengths[row * fieldCount + f] ?? 0; left > 0; left--) {
           const id = reader.readNumber()
-          if (id >= termCount) throw new RangeError('a document names a term that is not there')
+          if (id >= termCount) throw new RangeError('a document refers to a missing term')
           this.#tokens.writeNumber(id)
         }
       }
     })
     this.#rowCount = keys.length
-    if (this.#rows.size !== keys.length || reader.remaining > 0) throw new RangeError('documents do not add up')
+    if (this.#rows.size !== keys.length) throw new RangeError('a key occurs twice')
+    if (reader.remaining > 0) throw new RangeError('bytes follow the last document')
   }
 }
 

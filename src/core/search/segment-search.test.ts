@@ -120,12 +120,12 @@ describe('a search over segments', () => {
           for (const [document, fields] of living) index.add(keyOf(document), fields)
 
           const accept = ({ source }: Pick<IndexEntry, 'source'>) => source !== 1
-          const within = living.filter(([{ source }]) => source === 2)
+          const ofOneSource = living.filter(([{ source }]) => source === 2)
           const part = new SearchIndex({ fields: FIELDS, analyzer: textAnalyzer })
-          for (const [document, fields] of within) part.add(keyOf(document), fields)
-          const rarities = (hits: readonly { readonly score: number }[]) => hits.map(({ score }) => score)
-          expect(rarities(search.search(query, 40, { sources: new Set([2]) }))).toEqual(
-            rarities(part.search(query, { limit: 40 })),
+          for (const [document, fields] of ofOneSource) part.add(keyOf(document), fields)
+          const scoresOf = (hits: readonly { readonly score: number }[]) => hits.map(({ score }) => score)
+          expect(scoresOf(search.search(query, 40, { sources: new Set([2]) }))).toEqual(
+            scoresOf(part.search(query, { limit: 40 })),
           )
           const accepted = new Set(living.filter(([document]) => accept(document)).map(([document]) => keyOf(document)))
           for (const isFiltered of [false, true]) {

@@ -52,8 +52,9 @@ interface SearchScope {
   readonly key: string
   /** 1 for an excluded document; undefined if there is none. */
   readonly hidden: Uint8Array | undefined
-  /** How many are left, and how long they are on average. */
+  /** Number of documents that are not excluded. */
   readonly count: number
+  /** Average length of these documents. */
   readonly averageLength: number
 }
 
@@ -67,7 +68,7 @@ export class SegmentSearch {
   /** The number of each segment's first document among all. */
   readonly #bases: readonly number[]
   /** For each segment, whether the numbers of its documents ascend, which changed chunks may prevent. */
-  readonly #ascends: readonly boolean[]
+  readonly #hasAscendingNumbers: readonly boolean[]
   readonly #dead: Uint8Array | undefined
   #scope: SearchScope | undefined
   readonly #fields: readonly string[]
@@ -77,9 +78,9 @@ export class SegmentSearch {
   readonly #analyzer: Analyzer
   readonly #ranking: Ranking
   readonly #hasVariants: boolean
-  /** Reused by every query, which overwrites the postings of the previous one. */
+  /** Reused by every query; each query overwrites the postings of the previous one. */
   readonly #list = new PostingsList()
-  readonly #places = [new PositionList(), new PositionList()] as const
+  readonly #positionLists = [new PositionList(), new PositionList()] as const
 
   constructor(views: readonly SegmentView[], { fields, analyzer, ranking = {} }: SegmentSearchOptions) {
     this.#views = views
@@ -106,7 +107,7 @@ export class SegmentSearch {
       }
       return from
     })
-    this.#ascends = views.map(({ segment }) =>
+    this.#hasAscendingNumbers = views.map(({ segment }) =>
       segment.table.numbers.every((number, i, all) => i === 0 || number > (all[i - 1] ?? 0)),
     )
     this.#dead = dead
@@ -121,12 +122,12 @@ export class SegmentSearch {
   /** The documents that match a query best and are accepted, best first. */
   search(query: string, limit: number, options: SegmentQueryOptions = {}): SegmentHit[] {
     const { sources, accept, also = [], explain = false } = options
-    const { terms, ...asked } = this.#look(parseQuery(query, this.#analyzer), this.#scopeOf(sources))
+    const { terms, ...rankedQuery } = this.#lookUp(parseQuery(query, this.#analyzer), this.#scopeOf(sources))
     const isAccepted = accept && ((document: number) => accept(this.#documentAt(document)))
     const others = also.flatMap((number) => this.#find(number) ?? [])
-    const ranked = this.#ranking.rank(asked, limit, isAccepted, others)
+    const ranked = this.#ranking.rank(rankedQuery, limit, isAccepted, others)
     const nameOf = (term: number): string => terms[term] ?? ''
-    const explained = explain ? explainAll(this.#ranking, asked, ranked, this.#fields, nameOf) : []
+    const explained = explain ? explainAll(this.#ranking, rankedQuery, ranked, this.#fields, nameOf) : []
     return ranked.map(({ document, score, terms: matched, missing }, i) => {
       const hit = { document: this.#documentAt(document), score, terms: matched.map(nameOf), missing }
       const explanation = explained[i]
@@ -170,8 +171,8 @@ export class SegmentSearch {
   #find(number: number): number | undefined {
     for (const [i, { segment, dead }] of this.#views.entries()) {
       const { numbers } = segment.table
-      const place = this.#ascends[i] ? binarySearch(numbers, number) : numbers.indexOf(number)
-      if (place >= 0 && dead?.[place] !== 1) return (this.#bases[i] ?? 0) + place
+      const index = this.#hasAscendingNumbers[i] ? binarySearch(numbers, number) : numbers.indexOf(number)
+      if (index >= 0 && dead?.[index] !== 1) return (this.#bases[i] ?? 0) + index
     }
     return undefined
   }
@@ -188,12 +189,12 @@ export class SegmentSearch {
   }
 
   /** Looks the words of a query up in all segments. */
-  #look(
+  #lookUp(
     parsed: readonly ParsedWord[],
     { hidden, count, averageLength }: SearchScope,
   ): RankedQuery & { readonly terms: readonly string[] } {
     const found = new FoundTerms(this.#views)
-    const words = parsed.map((word) => this.#lookWord(word, found))
+    const words = parsed.map((word) => this.#lookUpWord(word, found))
     const postings = this.#readPostings(found.parts, hidden)
     return {
       words,
@@ -202,11 +203,11 @@ export class SegmentSearch {
       averageLength,
       postings,
       frequenciesOf: (term, document) => this.#readFrequencies(found.parts[term] ?? [], document),
-      findPairs: (documents, asked) => this.#findPairs(documents, asked, found.parts, postings),
+      findPairs: (documents, queryWords) => this.#findPairs(documents, queryWords, found.parts, postings),
     }
   }
 
-  #lookWord({ word, stem, forms, weight, phraseGap }: ParsedWord, found: FoundTerms): QueryWord {
+  #lookUpWord({ word, stem, forms, weight, phraseGap }: ParsedWord, found: FoundTerms): QueryWord {
     const group = found.addStem(stem)
     if (!this.#hasVariants) group.clear()
     for (const { form, term, segment } of this.#hasVariants ? found.longForms(stem) : []) {
@@ -246,12 +247,12 @@ export class SegmentSearch {
   #readFrequencies(parts: readonly TermPart[], document: number): Uint32Array {
     const reader = new PostingsReader(this.#fields.length)
     const segment = this.#segmentOf(document)
-    const place = document - (this.#bases[segment] ?? 0)
+    const index = document - (this.#bases[segment] ?? 0)
     for (const part of parts) {
       if (part.segment !== segment) continue
       reader.begin(part.postings)
-      while (reader.next() && reader.document < place);
-      if (reader.document !== place) continue
+      while (reader.next() && reader.document < index);
+      if (reader.document !== index) continue
       reader.fillFrequencies()
       return reader.frequencies
     }
@@ -271,12 +272,12 @@ export class SegmentSearch {
     const wordOfTerm = new Map(
       words.flatMap(({ exact, variants }, i) => [...exact, ...variants].map((term) => [term, i])),
     )
-    let [previous, current]: readonly [PositionList, PositionList] = this.#places
+    let [previous, current]: readonly [PositionList, PositionList] = this.#positionLists
     previous.clear()
     words.forEach(({ exact, variants, phraseGap }, word) => {
       current.clear()
       for (const term of [...exact, ...variants]) {
-        if (wordOfTerm.get(term) === word) this.#readPlaces(parts[term] ?? [], postings, term, sorted, current)
+        if (wordOfTerm.get(term) === word) this.#readPositions(parts[term] ?? [], postings, term, sorted, current)
       }
       current.sort()
       measureCloseness(previous, current, phraseGap, (row, closeness) => {
@@ -289,7 +290,7 @@ export class SegmentSearch {
   }
 
   /** Adds the positions of a term in some documents, which are sorted, to a list. */
-  #readPlaces(
+  #readPositions(
     parts: readonly TermPart[],
     { offsets, documents, before, totals }: PositionalPostings,
     term: number,
@@ -308,10 +309,10 @@ export class SegmentSearch {
         if (at === end) return
         if (documents[at] !== document) continue
         reader.skipTo(before[at] ?? 0)
-        let place = 0
+        let position = 0
         for (let left = totals[at] ?? 0; left > 0; left--) {
-          place += reader.next()
-          list.add(row, place)
+          position += reader.next()
+          list.add(row, position)
         }
       }
     }
@@ -326,7 +327,7 @@ interface PositionalPostings extends WeightedPostings {
   readonly totals: Uint32Array
 }
 
-/** Maps the index of a document in the sorted list to its index in the other. */
+/** Maps the index of a document in `sorted` to its index in `documents`. */
 function rowsOf(documents: readonly number[], sorted: Uint32Array): Uint32Array {
   const rows = new Uint32Array(documents.length)
   documents.forEach((document, i) => {
@@ -335,7 +336,7 @@ function rowsOf(documents: readonly number[], sorted: Uint32Array): Uint32Array 
   return rows
 }
 
-/** The index of a number in ascending ones, -1 if it is missing. */
+/** The index of a number in an ascending list, -1 if it is missing. */
 function binarySearch(numbers: Float64Array, number: number): number {
   let low = 0
   let high = numbers.length
@@ -500,7 +501,7 @@ class PostingsList {
     const lastWeight = weights.at(-1) ?? 0
     const reader = new PostingsReader(weights.length)
     let count = this.#count
-    let places = 0
+    let positionCount = 0
     reader.begin(postings)
     while (reader.next()) {
       const document = base + reader.document
@@ -510,11 +511,11 @@ class PostingsList {
         frequencies[count] = reader.isInLastOnly
           ? lastWeight * Math.min(total, MAX_FREQUENCY)
           : weigh(reader.frequencies, weights)
-        before[count] = places
+        before[count] = positionCount
         totals[count] = total
         count++
       }
-      places += total
+      positionCount += total
     }
     this.#count = count
   }

@@ -85,7 +85,7 @@ export class SegmentBuilder {
       writeLongForms(entry, longForms.get(stem) ?? [])
       blocks.add(stem, entry)
     }
-    return { ...describe(this.#documents, this.#lengths), ...blocks.finish() }
+    return { ...describeDocuments(this.#documents, this.#lengths), ...blocks.finish() }
   }
 
   #groupTerms(): TermGroups {
@@ -120,7 +120,7 @@ export class SegmentBuilder {
     }
     const next = offsets.slice()
     const documents = new Uint32Array(tokens.length)
-    const places = new Uint32Array(tokens.length)
+    const positions = new Uint32Array(tokens.length)
     let token = 0
     for (let document = 0; document < this.#documents.length; document++) {
       const start = token
@@ -132,13 +132,13 @@ export class SegmentBuilder {
         const at = next[term] ?? 0
         next[term] = at + 1
         documents[at] = document
-        places[at] = i - start
+        positions[at] = i - start
       }
     }
-    return { offsets, documents, places }
+    return { offsets, documents, positions }
   }
 
-  #writePostings(writer: PostingsWriter, { offsets, documents, places }: Occurrences, term: number): void {
+  #writePostings(writer: PostingsWriter, { offsets, documents, positions }: Occurrences, term: number): void {
     const frequencies = new Uint32Array(this.#fieldCount)
     const to = offsets[term + 1] ?? 0
     writer.begin()
@@ -149,11 +149,11 @@ export class SegmentBuilder {
       let field = 0
       let fieldEnd = this.#lengths[document * this.#fieldCount] ?? 0
       for (; i < to && documents[i] === document; i++) {
-        const place = places[i] ?? 0
-        while (place >= fieldEnd) fieldEnd += this.#lengths[document * this.#fieldCount + ++field] ?? 1
+        const position = positions[i] ?? 0
+        while (position >= fieldEnd) fieldEnd += this.#lengths[document * this.#fieldCount + ++field] ?? 1
         frequencies[field] = (frequencies[field] ?? 0) + 1
-        writer.addPosition(place - previous)
-        previous = place
+        writer.addPosition(position - previous)
+        previous = position
       }
       writer.addDocument(document, frequencies)
     }
@@ -163,7 +163,7 @@ export class SegmentBuilder {
 interface Occurrences {
   readonly offsets: Uint32Array
   readonly documents: Uint32Array
-  readonly places: Uint32Array
+  readonly positions: Uint32Array
 }
 
 /** The terms of a segment by their stems. */
@@ -177,12 +177,12 @@ interface TermGroups {
 
 /** Puts texts in the order of their bytes. The built-in order is the same up to the surrogates, and several times faster. */
 function sortTexts(texts: string[], compare: Analyzer['compare']): string[] {
-  if (texts.some((text) => BEYOND.test(text))) return texts.sort(compare)
+  if (texts.some((text) => SURROGATES_AND_ABOVE.test(text))) return texts.sort(compare)
   // biome-ignore lint/suspicious/useArraySortCompare: the order of UTF-16 units is what is wanted here
   return texts.sort()
 }
 
-const BEYOND = /[\ud800-\uffff]/
+const SURROGATES_AND_ABOVE = /[\ud800-\uffff]/
 
 /** Merges several segments into one; undefined when none of their documents is alive. */
 export function mergeSegments(
@@ -215,19 +215,19 @@ export function mergeSegments(
     writeLongForms(entry, longForms)
     blocks.add(stem, entry)
   }
-  return { ...describe(documents, lengths), ...blocks.finish() }
+  return { ...describeDocuments(documents, lengths), ...blocks.finish() }
 }
 
-/** A segment to merge, with the new indexes of its documents, -1 for dropped ones. */
+/** A segment to merge, with the new indexes of its documents, -1 for dropped documents. */
 interface MergeInput {
   readonly segment: Segment
-  readonly places: Int32Array
+  readonly newIndexes: Int32Array
 }
 
 /** An entry of one of the segments. */
 interface MergeEntry {
   readonly entry: StemEntry
-  readonly places: Int32Array
+  readonly newIndexes: Int32Array
 }
 
 /** Places the living documents of all segments one after the other. */
@@ -239,14 +239,14 @@ function layOut(
   const lengths: number[] = []
   const inputs = views.map(({ segment, dead }) => {
     const { table } = segment
-    const places = new Int32Array(table.count).fill(-1)
+    const newIndexes = new Int32Array(table.count).fill(-1)
     for (let i = 0; i < table.count; i++) {
       if (dead?.[i] === 1) continue
-      places[i] = documents.length
+      newIndexes[i] = documents.length
       documents.push(entryAt(table, i))
       for (let field = 0; field < fieldCount; field++) lengths.push(table.lengths[i * fieldCount + field] ?? 0)
     }
-    return { segment, places }
+    return { segment, newIndexes }
   })
   return { documents, lengths, inputs }
 }
@@ -256,9 +256,9 @@ function* alignEntries(
   inputs: readonly MergeInput[],
   compare: Analyzer['compare'],
 ): Generator<{ readonly stem: string; readonly parts: MergeEntry[] }> {
-  const cursors = inputs.map(({ segment, places }) => {
+  const cursors = inputs.map(({ segment, newIndexes }) => {
     const entries = readSegment(segment)
-    return { entries, places, current: entries.next() }
+    return { entries, newIndexes, current: entries.next() }
   })
   for (;;) {
     let stem: string | undefined
@@ -268,9 +268,9 @@ function* alignEntries(
     if (stem === undefined) return
     const parts: MergeEntry[] = []
     for (const cursor of cursors) {
-      const { current, places } = cursor
+      const { current, newIndexes } = cursor
       if (current.done || current.value.stem !== stem) continue
-      parts.push({ entry: current.value, places })
+      parts.push({ entry: current.value, newIndexes })
       cursor.current = cursor.entries.next()
     }
     yield { stem, parts }
@@ -283,16 +283,16 @@ function* readSegment({ directory, readBlock }: Segment): Generator<StemEntry, v
 
 interface RemappedPostings {
   readonly postings: TermPostings
-  readonly places: Int32Array
+  readonly newIndexes: Int32Array
 }
 
 function collectTerms(parts: readonly MergeEntry[]): Map<string, RemappedPostings[]> {
   const terms = new Map<string, RemappedPostings[]>()
-  for (const { entry, places } of parts) {
+  for (const { entry, newIndexes } of parts) {
     for (const postings of entry.terms) {
       const found = terms.get(postings.term)
-      if (found) found.push({ postings, places })
-      else terms.set(postings.term, [{ postings, places }])
+      if (found) found.push({ postings, newIndexes })
+      else terms.set(postings.term, [{ postings, newIndexes }])
     }
   }
   return terms
@@ -307,22 +307,22 @@ function collectLongForms(parts: readonly MergeEntry[]): StemEntry['longForms'] 
 
 function mergePostings(found: readonly RemappedPostings[], reader: PostingsReader, writer: PostingsWriter): void {
   writer.begin()
-  for (const { postings, places } of found) {
+  for (const { postings, newIndexes } of found) {
     reader.begin(postings)
     while (reader.next()) {
-      const place = places[reader.document] ?? -1
-      if (place < 0) {
+      const newIndex = newIndexes[reader.document] ?? -1
+      if (newIndex < 0) {
         reader.skipPositions()
         continue
       }
       reader.fillFrequencies()
-      writer.addDocument(place, reader.frequencies)
+      writer.addDocument(newIndex, reader.frequencies)
       for (let left = reader.total; left > 0; left--) writer.addPosition(reader.readDistance())
     }
   }
 }
 
-function describe(
+function describeDocuments(
   documents: readonly IndexEntry[],
   lengths: readonly number[],
 ): Pick<EncodedSegment, 'first' | 'last' | 'count' | 'documents'> {

@@ -2,7 +2,7 @@ import { countBits } from './count-bits.ts'
 import { readSigns } from './quantized-vector.ts'
 
 /**
- * Finds the approximate nearest vectors to a query by the signs of their numbers: one bit a dimension in memory, and milliseconds for
+ * Finds the approximate nearest vectors to a query by the signs of their numbers: one bit per dimension in memory, and milliseconds for
  * hundreds of thousands. The caller compares the exact vectors afterwards.
  */
 export class SignIndex {
@@ -34,36 +34,36 @@ export class SignIndex {
   }
 
   /** The keys of about `count` vectors that are nearest by their signs, in no particular order. */
-  nearest(query: Uint8Array, count: number, isAsked: (group: number) => boolean): number[] {
-    return this.nearestPositions(query, count, isAsked).map((place) => this.keyAt(place))
+  nearest(query: Uint8Array, count: number, isRequested: (group: number) => boolean): number[] {
+    return this.nearestPositions(query, count, isRequested).map((position) => this.keyAt(position))
   }
 
   /** The key of the vector at a position in the order of adding. */
-  keyAt(place: number): number {
-    return this.#keys[place] ?? 0
+  keyAt(position: number): number {
+    return this.#keys[position] ?? 0
   }
 
   /** The same as `nearest`, but returns the positions of the vectors in the order of adding; ascending. */
-  nearestPositions(query: Uint8Array, count: number, isAsked: (group: number) => boolean): number[] {
+  nearestPositions(query: Uint8Array, count: number, isRequested: (group: number) => boolean): number[] {
     const words = this.#words
-    const asked = new Int32Array(words)
-    readSigns(query, asked, 0)
+    const querySigns = new Int32Array(words)
+    readSigns(query, querySigns, 0)
     const distances = new Uint16Array(this.size)
     const histogram = new Uint32Array(32 * words + 1)
     const signs = this.#signs
     let group = Number.NaN
     let isWanted = false
     for (let i = 0, at = 0; i < distances.length; i++, at += words) {
-      const own = this.#groups[i] ?? 0
+      const ownGroup = this.#groups[i] ?? 0
       // Neighbours are mostly in the same group.
-      if (own !== group) isWanted = isAsked(own)
-      group = own
+      if (ownGroup !== group) isWanted = isRequested(ownGroup)
+      group = ownGroup
       if (!isWanted) {
         distances[i] = MAX_DISTANCE
         continue
       }
       let distance = 0
-      for (let w = 0; w < words; w++) distance += countBits((signs[at + w] ?? 0) ^ (asked[w] ?? 0))
+      for (let w = 0; w < words; w++) distance += countBits((signs[at + w] ?? 0) ^ (querySigns[w] ?? 0))
       distances[i] = distance
       histogram[distance] = (histogram[distance] ?? 0) + 1
     }
@@ -72,9 +72,9 @@ export class SignIndex {
       found += histogram[limit] ?? 0
       if (found >= count) break
     }
-    const places: number[] = []
-    for (let i = 0; i < distances.length; i++) if ((distances[i] ?? MAX_DISTANCE) <= limit) places.push(i)
-    return places
+    const positions: number[] = []
+    for (let i = 0; i < distances.length; i++) if ((distances[i] ?? MAX_DISTANCE) <= limit) positions.push(i)
+    return positions
   }
 }
 

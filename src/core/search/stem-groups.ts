@@ -13,19 +13,20 @@ export class StemGroups {
   readonly #analyzer: Analyzer
   readonly #terms: Vocabulary
   readonly #stems = new Vocabulary()
-  /** Last term of each stem, plus one. */
+  /** Number of the last term of each stem, plus one. */
   #heads = new Uint32Array(0)
   /** The previous term with the same stem, plus one. */
   #previous = new Uint32Array(0)
   readonly #longForms = new Map<string, number[]>()
-  #known = 0
+  /** Number of terms that were processed. */
+  #termCount = 0
 
   constructor(terms: Vocabulary, analyzer: Analyzer) {
     this.#terms = terms
     this.#analyzer = analyzer
   }
 
-  /** Numbers of the terms with the stem of `word` and of those it is a short form of, in no particular order. */
+  /** Numbers of the terms that have the stem of `word` or that `word` is a short form of, in no particular order. */
   find(word: string): number[] {
     runSteps(this.update())
     const group = [...(this.#longForms.get(word) ?? [])]
@@ -38,28 +39,29 @@ export class StemGroups {
   /** Processes terms added since the last call. The next call resumes an interrupted one. */
   *update(): Steps<void> {
     const { size } = this.#terms
-    if (this.#known === size) return
+    if (this.#termCount === size) return
     if (this.#previous.length < size) this.#previous = extend(this.#previous, size)
     if (this.#heads.length < size) this.#heads = extend(this.#heads, size)
-    while (this.#known < size) {
-      for (const stop = Math.min(size, this.#known + TERMS_PER_STEP); this.#known < stop; this.#known++) this.#addTerm()
+    while (this.#termCount < size) {
+      const stop = Math.min(size, this.#termCount + TERMS_PER_STEP)
+      for (; this.#termCount < stop; this.#termCount++) this.#addTerm()
       yield
     }
   }
 
   #addTerm(): void {
-    const term = this.#terms.term(this.#known)
+    const term = this.#terms.term(this.#termCount)
     for (const form of this.#analyzer.shortForms?.(term) ?? []) this.#addLongForm(form)
     const stem = this.#analyzer.stem(term)
     const group = this.#stems.intern(stem, 0, stem.length)
-    this.#previous[this.#known] = this.#heads[group] ?? 0
-    this.#heads[group] = this.#known + 1
+    this.#previous[this.#termCount] = this.#heads[group] ?? 0
+    this.#heads[group] = this.#termCount + 1
   }
 
   #addLongForm(form: string): void {
     const forms = this.#longForms.get(form)
-    if (forms) forms.push(this.#known)
-    else this.#longForms.set(form, [this.#known])
+    if (forms) forms.push(this.#termCount)
+    else this.#longForms.set(form, [this.#termCount])
   }
 }
 

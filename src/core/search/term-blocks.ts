@@ -192,11 +192,12 @@ function readStemEntry(stem: string, bytes: Uint8Array): StemEntry {
   const terms: TermPostings[] = []
   for (let left = reader.readCount(); left > 0; left--) {
     const term = readFrontCoded(reader, stem)
-    const documents = reader.readNumber()
-    const places = reader.readNumber()
+    const documentBytes = reader.readNumber()
+    const positionBytes = reader.readNumber()
     const start = bytes.length - reader.remaining
-    reader.readBytes(documents + places)
-    terms.push({ term, bytes, start, positionsStart: start + documents, end: start + documents + places })
+    reader.readBytes(documentBytes + positionBytes)
+    const positionsStart = start + documentBytes
+    terms.push({ term, bytes, start, positionsStart, end: positionsStart + positionBytes })
   }
   const longForms: [string, string][] = []
   for (let left = reader.remaining > 0 ? reader.readCount() : 0; left > 0; left--) {

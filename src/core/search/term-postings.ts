@@ -21,18 +21,18 @@ const LAST_MANY = 3
 /** Writes the postings of one term. */
 export class PostingsWriter {
   readonly #documents: ByteWriter
-  readonly #places: ByteWriter
+  readonly #positions: ByteWriter
   #previous = -1
 
-  constructor(documents: ByteWriter, places: ByteWriter) {
+  constructor(documents: ByteWriter, positions: ByteWriter) {
     this.#documents = documents
-    this.#places = places
+    this.#positions = positions
   }
 
   /** Begins another term. */
   begin(): void {
     this.#documents.clear()
-    this.#places.clear()
+    this.#positions.clear()
     this.#previous = -1
   }
 
@@ -53,7 +53,7 @@ export class PostingsWriter {
 
   /** Adds a position in the current document, as its distance from the previous one. */
   addPosition(distance: number): void {
-    this.#places.writeNumber(distance)
+    this.#positions.writeNumber(distance)
   }
 
   get isEmpty(): boolean {
@@ -63,13 +63,13 @@ export class PostingsWriter {
   /** Writes both streams after their lengths. */
   finish(writer: ByteWriter): void {
     writer.writeNumber(this.#documents.length)
-    writer.writeNumber(this.#places.length)
+    writer.writeNumber(this.#positions.length)
     writer.writeBytes(this.#documents.buffer.subarray(0, this.#documents.length))
-    writer.writeBytes(this.#places.buffer.subarray(0, this.#places.length))
+    writer.writeBytes(this.#positions.buffer.subarray(0, this.#positions.length))
   }
 }
 
-/** Reads numbers of seven bits a byte, one after the other. */
+/** Reads numbers in LEB128, seven bits per byte, one after the other. */
 class NumberReader {
   readonly #bytes: Uint8Array
   position: number
@@ -100,8 +100,8 @@ class NumberReader {
 }
 
 /**
- * Walks the postings of a term. One reader serves many terms and exposes the current posting in its properties, because a query has
- * hundreds of thousands. Bytes are trusted: damaged ones give wrong numbers, never an endless loop.
+ * Walks the postings of a term. One reader serves many terms and exposes the current posting in its properties, because a query reads
+ * hundreds of thousands of postings. Bytes are trusted: damaged ones give wrong numbers, never an endless loop.
  */
 export class PostingsReader {
   document = -1
@@ -112,7 +112,7 @@ export class PostingsReader {
   readonly frequencies: Uint32Array
   #documents = new NumberReader(new Uint8Array(0), 0)
   #end = 0
-  #places = this.#documents
+  #positions = this.#documents
   /** Positions to skip before the next one is read. */
   #skipped = 0
 
@@ -124,7 +124,7 @@ export class PostingsReader {
     this.document = -1
     this.#documents = new NumberReader(bytes, start)
     this.#end = positionsStart
-    this.#places = new NumberReader(bytes, positionsStart)
+    this.#positions = new NumberReader(bytes, positionsStart)
     this.#skipped = 0
   }
 
@@ -151,10 +151,10 @@ export class PostingsReader {
   readDistance(): number {
     if (this.#skipped > 0) {
       // Skips the positions of several documents at once.
-      this.#places.skip(this.#skipped)
+      this.#positions.skip(this.#skipped)
       this.#skipped = 0
     }
-    return this.#places.read()
+    return this.#positions.read()
   }
 
   /** Skips the positions of this document. */
@@ -175,23 +175,23 @@ export class PostingsReader {
 
 /** Reads some of the positions of a term in one segment, in ascending order. */
 export class PositionReader {
-  readonly #places: NumberReader
+  readonly #positions: NumberReader
   /** Number of positions that were read or skipped. */
   #count = 0
 
   constructor({ bytes, positionsStart }: TermPostings) {
-    this.#places = new NumberReader(bytes, positionsStart)
+    this.#positions = new NumberReader(bytes, positionsStart)
   }
 
-  /** Moves to the position that has `count` before it. */
+  /** Moves to the position that `count` others precede. */
   skipTo(count: number): void {
-    this.#places.skip(count - this.#count)
+    this.#positions.skip(count - this.#count)
     this.#count = count
   }
 
   /** The distance of the next position from the previous one in the same document. */
   next(): number {
     this.#count++
-    return this.#places.read()
+    return this.#positions.read()
   }
 }

@@ -5,27 +5,27 @@ import { measureCloseness, type PairFinder, PositionList, type QueryWord } from 
 export function createPairFinder(documents: EncodedEntries, termCount: number): PairFinder {
   /** Index plus one of the query word that each term matches; zero between searches. */
   const wordOfTerm = new Uint16Array(termCount)
-  const mark = (words: readonly QueryWord[], isOn: boolean): void => {
+  const mark = (words: readonly QueryWord[], isSet: boolean): void => {
     words.forEach(({ exact, variants }, i) => {
-      for (const term of exact) wordOfTerm[term] = isOn ? i + 1 : 0
-      for (const term of variants) wordOfTerm[term] = isOn ? i + 1 : 0
+      for (const term of exact) wordOfTerm[term] = isSet ? i + 1 : 0
+      for (const term of variants) wordOfTerm[term] = isSet ? i + 1 : 0
     })
   }
-  return (asked, words) => {
-    const found = new Float64Array(asked.length * words.length)
-    const places = words.map(() => new PositionList())
+  return (candidates, words) => {
+    const found = new Float64Array(candidates.length * words.length)
+    const positions = words.map(() => new PositionList())
     mark(words, true)
-    asked.forEach((document, row) => {
+    candidates.forEach((document, row) => {
       const reader = new TermReader(documents.tokens, documents.starts[document])
       // A loop instead of visitEntryTerms with its callback: most of the time of a query is spent here.
-      for (let place = 0, end = countTokens(documents, document); place < end; place++) {
+      for (let position = 0, end = countTokens(documents, document); position < end; position++) {
         const word = wordOfTerm[reader.next()] ?? 0
-        if (word > 0) places[word - 1]?.add(row, place)
+        if (word > 0) positions[word - 1]?.add(row, position)
       }
     })
     mark(words, false)
     words.forEach(({ phraseGap }, word) => {
-      const [before, after] = [places[word - 1], places[word]]
+      const [before, after] = [positions[word - 1], positions[word]]
       if (before === undefined || after === undefined) return
       measureCloseness(before, after, phraseGap, (row, closeness) => {
         const at = row * words.length + word

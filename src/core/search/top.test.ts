@@ -18,8 +18,8 @@ test('selects the same as sorting everything, ties in ascending order', () => {
 })
 
 test('calls `accept` only for candidates that would enter', () => {
-  const asked: number[] = []
-  const accept = (candidate: number) => asked.push(candidate) > 0
+  const checked: number[] = []
+  const accept = (candidate: number) => checked.push(candidate) > 0
   expect(selectTop(Uint32Array.of(0, 1, 2, 3), Float64Array.of(9, 1, 8, 2), 1, accept)).toEqual([0])
-  expect(asked).toEqual([0])
+  expect(checked).toEqual([0])
 })

@@ -2,8 +2,8 @@
 export type Order = Float64Array | undefined
 
 /**
- * The numbers of the best scores, best first; equal scores by `order`. `accept`, which may be slow, is called for candidates in order of
- * score until there are enough.
+ * The candidates with the best scores, best first; equal scores by `order`. `accept`, which may be slow, is called for candidates in order
+ * of score until there are enough.
  */
 export function selectTop(
   candidates: Uint32Array,
@@ -16,8 +16,8 @@ export function selectTop(
   const isBetter = (a: number, b: number): boolean => {
     const difference = (scores[a] ?? 0) - (scores[b] ?? 0)
     if (difference !== 0) return difference > 0
-    const between = order === undefined ? 0 : (order[a] ?? 0) - (order[b] ?? 0)
-    return between === 0 ? a < b : between < 0
+    const orderDifference = order === undefined ? 0 : (order[a] ?? 0) - (order[b] ?? 0)
+    return orderDifference === 0 ? a < b : orderDifference < 0
   }
   return accept
     ? takeAccepted(candidates, limit, accept, isBetter)
@@ -30,20 +30,20 @@ type Compare = (a: number, b: number) => boolean
 function takeBest(candidates: Uint32Array, scores: Float64Array, limit: number, isBetter: Compare): number[] {
   const isWorse: Compare = (a, b) => isBetter(b, a)
   const heap: number[] = []
-  let least = 0
+  let worstScore = 0
   // An index loop, because the iterator of a typed array takes several times as long.
   for (let i = 0; i < candidates.length; i++) {
     const candidate = candidates[i] ?? 0
     if (heap.length < limit) {
       heap.push(candidate)
       siftUp(heap, isWorse)
-    } else if ((scores[candidate] ?? 0) >= least && isBetter(candidate, heap[0] ?? 0)) {
+    } else if ((scores[candidate] ?? 0) >= worstScore && isBetter(candidate, heap[0] ?? 0)) {
       heap[0] = candidate
       siftDown(heap, 0, heap.length, isWorse)
     } else {
       continue
     }
-    least = scores[heap[0] ?? 0] ?? 0
+    worstScore = scores[heap[0] ?? 0] ?? 0
   }
   return heap
 }

@@ -29,7 +29,7 @@ test('finds the terms that begin with a word, and not the word itself', () => {
   expect([find('retryx'), find('x')]).toEqual([[], []])
 })
 
-test('words with the same FNV-1a hash do not slow it down', () => {
+test('words with the same FNV-1a hash do not slow the vocabulary down', () => {
   const words = createCollisions(14)
   const vocabulary = new Vocabulary()
   const ms = cpuMsOf(() => {

@@ -1,6 +1,6 @@
 /**
  * Numbers distinct terms from 0 in the order of first occurrence. An open-addressing hash table over one array of UTF-16 units takes about
- * 30 bytes a term and looks a term up by its position in a text without creating a string.
+ * 30 bytes per term and looks a term up by its position in a text without creating a string.
  */
 export class Vocabulary {
   /** Pairs by hash, so that both numbers are in one cache line: the hash, and the term's number plus one, or 0 for a free slot. */
@@ -10,7 +10,7 @@ export class Vocabulary {
   #units = new Uint16Array(4096)
   #size = 0
   /**
-   * Random start value of the hash, so that an attacker cannot prepare a text whose words all collide. Term numbers follow the order of
+   * Random seed of the hash, so that an attacker cannot prepare a text whose words all collide. Term numbers follow the order of
    * first occurrence and do not depend on it.
    */
   readonly #seed = Math.floor(Math.random() * 2 ** 32)
@@ -19,12 +19,12 @@ export class Vocabulary {
     return this.#size
   }
 
-  /** The number of the term `source.slice(start, end)`, new if need be. */
+  /** The number of the term `source.slice(start, end)`, which is added if it is new. */
   intern(source: string, start: number, end: number): number {
     const hash = hashUnits(this.#seed, source, start, end)
-    const place = this.#probe(hash, source, start, end)
-    const known = this.#table[place + 1] ?? 0
-    return known > 0 ? known - 1 : this.#append(place, hash, source, start, end)
+    const slot = this.#probe(hash, source, start, end)
+    const known = this.#table[slot + 1] ?? 0
+    return known > 0 ? known - 1 : this.#append(slot, hash, source, start, end)
   }
 
   /** The number of a term, or -1. */
@@ -36,7 +36,7 @@ export class Vocabulary {
   /** The numbers of all terms that are longer than `beginning` and begin with it. */
   findByPrefix(beginning: string): number[] {
     const found: number[] = []
-    for (let id = 0; id < this.#size; id++) if (this.#isLonger(id, beginning)) found.push(id)
+    for (let id = 0; id < this.#size; id++) if (this.#isExtensionOf(id, beginning)) found.push(id)
     return found
   }
 
@@ -49,9 +49,9 @@ export class Vocabulary {
   #probe(hash: number, source: string, start: number, end: number): number {
     const table = this.#table
     const mask = table.length - 1
-    for (let place = (hash << 1) & mask; ; place = (place + 2) & mask) {
-      const entry = table[place + 1] ?? 0
-      if (entry === 0 || (table[place] === hash && this.#equals(entry - 1, source, start, end))) return place
+    for (let slot = (hash << 1) & mask; ; slot = (slot + 2) & mask) {
+      const entry = table[slot + 1] ?? 0
+      if (entry === 0 || (table[slot] === hash && this.#equals(entry - 1, source, start, end))) return slot
     }
   }
 
@@ -64,14 +64,14 @@ export class Vocabulary {
     return true
   }
 
-  #isLonger(id: number, beginning: string): boolean {
+  #isExtensionOf(id: number, beginning: string): boolean {
     const from = this.#starts[id] ?? 0
     if ((this.#starts[id + 1] ?? 0) - from <= beginning.length) return false
     for (let i = 0; i < beginning.length; i++) if (this.#units[from + i] !== beginning.charCodeAt(i)) return false
     return true
   }
 
-  #append(place: number, hash: number, source: string, start: number, end: number): number {
+  #append(slot: number, hash: number, source: string, start: number, end: number): number {
     const id = this.#size++
     const from = this.#starts[id] ?? 0
     const to = from + end - start
@@ -80,8 +80,8 @@ export class Vocabulary {
     for (let i = from, j = start; i < to; i++, j++) this.#units[i] = source.charCodeAt(j)
     if (id + 1 === this.#starts.length) this.#starts = growTo(this.#starts, new Uint32Array(id * 2))
     this.#starts[id + 1] = to
-    this.#table[place] = hash
-    this.#table[place + 1] = id + 1
+    this.#table[slot] = hash
+    this.#table[slot + 1] = id + 1
     if (this.#size * 4 > this.#table.length) this.#rehash()
     return id
   }
@@ -93,10 +93,10 @@ export class Vocabulary {
     const mask = table.length - 1
     for (let i = 0; i < old.length; i += 2) {
       if (old[i + 1] === 0) continue
-      let place = ((old[i] ?? 0) << 1) & mask
-      while (table[place + 1] !== 0) place = (place + 2) & mask
-      table[place] = old[i] ?? 0
-      table[place + 1] = old[i + 1] ?? 0
+      let slot = ((old[i] ?? 0) << 1) & mask
+      while (table[slot + 1] !== 0) slot = (slot + 2) & mask
+      table[slot] = old[i] ?? 0
+      table[slot + 1] = old[i + 1] ?? 0
     }
     this.#table = table
   }

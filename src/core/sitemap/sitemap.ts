@@ -3,7 +3,7 @@ import { resolveHttp } from '../extract/resolve.ts'
 
 /** Longer addresses are skipped. */
 const MAX_URL = 2000
-/** No sitemap or feed is nested so deeply; reading stops there. */
+/** No sitemap or feed is nested deeper than this; reading stops there. */
 const MAX_DEPTH = 64
 const MAX_DATE = 64
 
@@ -12,7 +12,7 @@ export type SitemapEntry =
   | {
       readonly type: 'page'
       readonly url: string
-      /** When it last changed, as it was written. */
+      /** When the page last changed, as the sitemap writes it. */
       readonly lastModified: string | null
     }
   /** A further file to read. */
@@ -78,7 +78,7 @@ export class SitemapReader {
     return this.#isFull
   }
 
-  /** How many entries were no addresses on the web, or longer than 2,000 characters. */
+  /** Number of entries that were not web addresses, or longer than 2,000 characters. */
   get ignored(): number {
     return this.#ignored
   }
@@ -94,16 +94,16 @@ export class SitemapReader {
     } else {
       this.#feed(piece)
     }
-    return this.#take()
+    return this.#takeEntries()
   }
 
   /** Ends the file and returns the remaining entries. */
   end(): SitemapEntry[] {
     this.#isEnding = true
-    if (this.#isDone) return this.#take()
+    if (this.#isDone) return this.#takeEntries()
     if (this.#isXml === true) this.#parser.end()
     else if (this.#line !== '') this.#endLine()
-    return this.#take()
+    return this.#takeEntries()
   }
 
   #feed(piece: string): void {
@@ -116,12 +116,12 @@ export class SitemapReader {
     return this.#isFull || this.#kind === 'none'
   }
 
-  /** Stops the parser even within the current piece, because its time grows with the square of the nesting. */
+  /** Stops the parser even within the current piece, because parsing time grows with the square of the nesting depth. */
   #stop(): void {
     if (this.#isXml === true) this.#parser.pause()
   }
 
-  #take(): SitemapEntry[] {
+  #takeEntries(): SitemapEntry[] {
     const entries = this.#entries
     this.#entries = []
     return entries
@@ -179,7 +179,7 @@ export class SitemapReader {
     if (DATES.has(name) && text.length <= MAX_DATE) this.#date ||= text
   }
 
-  /** Whether the innermost element is an entry: `image:loc` is not in `url` but in `image:image`. */
+  /** Whether the innermost element is an entry. An `image:loc` is in `image:image` and not directly in `url`. */
   #isContainer(name: string): boolean {
     switch (this.#kind) {
       case 'urlset':

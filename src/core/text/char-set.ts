@@ -10,8 +10,8 @@ export function parseCharSet(chars: readonly string[], start: number): { set: Ch
   const negated = chars[i] === '!' || chars[i] === '^'
   if (negated) i++
   const ranges: [string, string][] = []
-  for (let first = true; i < chars.length; first = false) {
-    if (chars[i] === ']' && !first) return { set: { negated, ranges }, end: i }
+  for (let isFirst = true; i < chars.length; isFirst = false) {
+    if (chars[i] === ']' && !isFirst) return { set: { negated, ranges }, end: i }
     const named = /^\[:([a-z]+):\]/.exec(chars.slice(i, i + 12).join(''))
     if (named !== null) {
       ranges.push(...(CLASSES[named[1] ?? ''] ?? []))

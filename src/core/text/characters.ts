@@ -17,7 +17,7 @@ const UNKNOWN = 128
 const PAIRED_SCRIPT =
   /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u
 
-/** Kinds of the basic plane, filled in as characters are met; asking the regular expressions each time is slow. */
+/** Classes of the characters of the basic plane, filled in on first use, because testing the regular expressions each time is slow. */
 const kinds: Uint8Array = createKinds()
 
 function createKinds(): Uint8Array {
@@ -30,9 +30,9 @@ function createKinds(): Uint8Array {
   return table
 }
 
-/** The kind of the character at `i`, `SEPARATOR` at the end of the text and for half a surrogate pair. */
+/** The class of the character at `i`, `SEPARATOR` at the end of the text and for half a surrogate pair. */
 export function kindAt(text: string, i: number): number {
-  // Past the end charCodeAt returns NaN, and a table read with such an index stays slow.
+  // Past the end charCodeAt returns NaN, and reading a table with NaN once makes later reads slow too.
   if (i >= text.length) return SEPARATOR
   const known = kinds[text.charCodeAt(i)] ?? SEPARATOR
   return known === UNKNOWN ? learnKindAt(text, i) : known

@@ -4,12 +4,12 @@ export function countOf(count: number, noun: string): string {
   return `${writeNumber(count)} ${noun}${ending}`
 }
 
-/** A whole number, `12,345`. Written by hand: the tables that the runtime loads for `toLocaleString` take eight megabytes. */
+/** A whole number, `12,345`. Does without `toLocaleString`, for which the runtime loads tables of eight megabytes. */
 export function writeNumber(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',')
 }
 
-/** `64 %` of a share from 0 to 1: never 100 while something is missing. */
+/** Writes a share from 0 to 1 as `64 %`, rounded down, so that 100 % means complete. */
 export function writePercent(share: number): string {
   return `${Math.floor(share * 100)} %`
 }

@@ -3,9 +3,9 @@ import { decodeText, isBinary } from './decode.ts'
 
 test.each([
   ['UTF-8', [0x63, 0xc3, 0xa9], 'cé'],
-  ['UTF-8 with a mark', [0xef, 0xbb, 0xbf, 0x61], 'a'],
-  ['UTF-16, little end first', [0xff, 0xfe, 0x61, 0, 0x3d, 0xd8, 0, 0xde], 'a😀'],
-  ['UTF-16, big end first', [0xfe, 0xff, 0, 0x61], 'a'],
+  ['UTF-8 with a byte order mark', [0xef, 0xbb, 0xbf, 0x61], 'a'],
+  ['UTF-16, little-endian', [0xff, 0xfe, 0x61, 0, 0x3d, 0xd8, 0, 0xde], 'a😀'],
+  ['UTF-16, big-endian', [0xfe, 0xff, 0, 0x61], 'a'],
   ['no bytes', [], ''],
   ['a NUL', [0x61, 0, 0x62], 'a\0b'],
 ])('reads %s', (_, bytes, text) => {
@@ -14,7 +14,7 @@ test.each([
 
 test.each([
   ['Latin-1', [0x63, 0xe9]],
-  ['a sequence cut off', [0xe2, 0x82]],
+  ['a truncated sequence', [0xe2, 0x82]],
   ['a surrogate in UTF-8', [0xed, 0xa0, 0x80]],
   ['an overlong form', [0xc0, 0x80]],
   ['half a pair in UTF-16', [0xff, 0xfe, 0x3d, 0xd8]],
@@ -26,7 +26,7 @@ test.each([
 test.each([
   ['text', [0x61, 0x0a], false],
   ['a NUL', [0x61, 0], true],
-  ['UTF-16 by its mark', [0xff, 0xfe, 0x61, 0], false],
+  ['UTF-16 with a byte order mark', [0xff, 0xfe, 0x61, 0], false],
   ['no bytes', [], false],
 ])('%s is binary: %j', (_, bytes, expected) => {
   expect(isBinary(Uint8Array.from(bytes))).toBe(expected)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { findWords } from './find-words.ts'
 import { tokenize } from './tokenize.ts'
 
-test('finds the words that may give a token', () => {
+test('finds the words that may contain a token', () => {
   const text = 'Call os.path.join, os.pathlib or joined; HTTP/2 is no path.'
   const words = findWords(text, new Set(['path', 'http2']))
   expect(words?.map(([start, end]) => text.slice(start, end))).toEqual([
@@ -26,8 +26,8 @@ test('loses no token of any ASCII text', () => {
       const all = tokenize(text)
       const token = all[pick % Math.max(1, all.length)] ?? 'none'
       const found = findWords(text, new Set([token])) ?? []
-      const given = found.flatMap(([start, end]) => tokenize(text.slice(start, end)))
-      expect(given.filter((one) => one === token)).toEqual(all.filter((one) => one === token))
+      const foundTokens = found.flatMap(([start, end]) => tokenize(text.slice(start, end)))
+      expect(foundTokens.filter((one) => one === token)).toEqual(all.filter((one) => one === token))
     }),
   )
 })

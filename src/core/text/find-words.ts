@@ -1,10 +1,10 @@
-/** Characters whose tokens differ from the text: `don't` and `HTTP/2`. */
-const ODD = /'|\/\d/g
+/** Spellings whose tokens differ from the text: `don't` and `HTTP/2`. */
+const REWRITTEN = /'|\/\d/g
 
 const ASCII = /^[ -~]*$/
 
 /**
- * The positions of the words between spaces that can give one of some tokens, in order. This search is several times faster than
+ * The positions of the words between spaces that can contain one of some tokens, in order. This search is several times faster than
  * tokenizing. Undefined for a text beyond ASCII, whose tokens may be spelled differently from the text.
  */
 export function findWords(text: string, tokens: ReadonlySet<string>): [start: number, end: number][] | undefined {
@@ -20,6 +20,6 @@ export function findWords(text: string, tokens: ReadonlySet<string>): [start: nu
   for (const token of tokens) {
     for (let at = lower.indexOf(token); at >= 0; at = lower.indexOf(token, add(at)));
   }
-  for (const { index } of lower.matchAll(ODD)) add(index)
+  for (const { index } of lower.matchAll(REWRITTEN)) add(index)
   return [...words].sort(([a], [b]) => a - b)
 }

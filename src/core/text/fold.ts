@@ -1,4 +1,4 @@
-/** Characters that vanish inside words: soft hyphen, zero-width joiners, word joiner, byte order mark. */
+/** Invisible characters that are dropped inside words: soft hyphen, zero-width joiners, word joiner, byte order mark. */
 const INVISIBLE = /\u00ad|\u200c|\u200d|\u2060|\ufeff/g
 /** Blocks that hold combining marks, written so that Latin text with typographic signs is skipped quickly. */
 const MAY_BE_MARK = /[\u0300-\u1fff\u20d0-\u20ff\u2c00-\u2dff\u3020-\u30ff\ua000-\uabff\ud800-\udfff\ufb00-\ufe2f]/

@@ -1,6 +1,6 @@
 /*
- * Words that nearly every sentence of a language has, and no other language here. Words that also occur in code (`for`, `with`, `from`) are
- * left out, since questions contain code.
+ * Words that occur in nearly every sentence of one language and in no other language of this table. Words that also occur in code (`for`,
+ * `with`, `from`) are left out, since questions contain code.
  */
 const WORDS: Readonly<Record<string, string>> = {
   en: 'the how what which why does you your should are that these there have its must will be to and of or an this by if can',
@@ -48,7 +48,7 @@ const AMBIGUOUS_WORDS: ReadonlySet<string> = new Set(
   или как`.split(/\s+/),
 )
 
-/** The language of each of these words. A word in two lists indicates none. */
+/** The language of each of these words. A word in two lists indicates no language. */
 const LANGUAGES: ReadonlyMap<string, string> = createLanguages()
 
 function createLanguages(): Map<string, string> {
@@ -71,11 +71,11 @@ export function hasFunctionWords(language: string): boolean {
 
 /** The function words of a language that a text has. */
 export interface FunctionWordCounts {
-  /** Number of their occurrences in the text. */
+  /** Number of occurrences of these words in the text. */
   readonly count: number
   /** How strongly the words indicate the language: each different word counts once, an ambiguous one half as much. */
   readonly weight: number
-  /** Number of different words that indicate it unambiguously. */
+  /** Number of different words that indicate the language unambiguously. */
   readonly sure: number
 }
 
@@ -97,12 +97,12 @@ export function countFunctionWords(text: string): {
     }
   }
   const found = new Map<string, FunctionWordCounts>()
-  for (const [word, more] of counts) {
+  for (const [word, occurrences] of counts) {
     const language = LANGUAGES.get(word) ?? ''
     const { count, weight, sure } = found.get(language) ?? { count: 0, weight: 0, sure: 0 }
     const isSure = !AMBIGUOUS_WORDS.has(word)
     found.set(language, {
-      count: count + more,
+      count: count + occurrences,
       weight: weight + (isSure ? 1 : 0.5),
       sure: sure + (isSure ? 1 : 0),
     })

@@ -1,4 +1,4 @@
-/** A language tag without script, region and extensions; null for one that names no language. */
+/** A language tag without script, region and extensions; null for a tag that names no language. */
 export function primaryLanguageOf(tag: string): string | null {
   const [primary = ''] = tag.trim().toLowerCase().split(/[-_]/)
   if (!/^[a-z]{2,3}$/.test(primary) || NO_LANGUAGE.has(primary)) return null

@@ -93,7 +93,7 @@ describe('the language that a stored page has', () => {
     expect(resolvePageLanguage(null, text)).toBeNull()
   })
 
-  test('is not guessed', () => {
+  test('is not guessed from code, tables or too few words', () => {
     expect(resolvePageLanguage(null, 'requestTimeout: 30')).toBeNull()
     expect(resolvePageLanguage(null, '| a | b |\n|---|---|\n'.repeat(50))).toBeNull()
     expect(

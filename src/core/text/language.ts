@@ -11,9 +11,9 @@ export interface PageLanguage {
 }
 
 /** The language of a page: the declared one, else the one detected at the beginning of its text. */
-export function readLanguage(stated: string | null, text: string): PageLanguage {
-  const own = stated === null ? null : primaryLanguageOf(stated)
-  if (own !== null) return { language: own, source: 'page' }
+export function readLanguage(declaredTag: string | null, text: string): PageLanguage {
+  const declared = declaredTag === null ? null : primaryLanguageOf(declaredTag)
+  if (declared !== null) return { language: declared, source: 'page' }
   const found = detectLanguage(text)
   return { language: found, source: found === null ? null : 'text' }
 }
@@ -22,23 +22,25 @@ export function readLanguage(stated: string | null, text: string): PageLanguage 
  * The language of a page, as BCP 47. The declared language counts, unless the text is in a script that the language does not use, or
  * clearly in the words of another language. Otherwise the language of the prose counts, if there is enough of it; else null.
  */
-export function resolvePageLanguage(stated: string | null, markdown: string): string | null {
-  const own = stated === null ? null : primaryLanguageOf(stated)
+export function resolvePageLanguage(declaredTag: string | null, markdown: string): string | null {
+  const declared = declaredTag === null ? null : primaryLanguageOf(declaredTag)
   const prose = proseOf(markdown)
   const letters = prose.match(/\p{L}/gu)?.length ?? 0
-  if (letters < MIN_LETTERS) return own === null ? null : stated
-  const written = languagesByScript(prose)
-  const signs = countFunctionWords(prose)
-  if (own !== null && canUseScript(own, written, prose)) return findOverridingLanguage(signs, own) ?? stated
-  return detectProse(prose, written, letters, signs)
+  if (letters < MIN_LETTERS) return declared === null ? null : declaredTag
+  const scriptLanguages = languagesByScript(prose)
+  const wordStats = countFunctionWords(prose)
+  if (declared !== null && canUseScript(declared, scriptLanguages, prose)) {
+    return findOverridingLanguage(wordStats, declared) ?? declaredTag
+  }
+  return detectProse(prose, scriptLanguages, letters, wordStats)
 }
 
 /**
  * Whether a page in this script can be in a language. A page with mostly Latin letters may be full of names, so a little of the language's
  * own script is enough.
  */
-function canUseScript(language: string, written: readonly string[], prose: string): boolean {
-  if (written.length > 0) return written.includes(language) || !isKnownScript(language)
+function canUseScript(language: string, scriptLanguages: readonly string[], prose: string): boolean {
+  if (scriptLanguages.length > 0) return scriptLanguages.includes(language) || !isKnownScript(language)
   return !hasOwnScript(language) || shareOfScript(language, prose) >= MIN_OWN_SCRIPT_SHARE
 }
 
@@ -51,16 +53,16 @@ function isKnownScript(language: string): boolean {
 type FunctionWordStats = ReturnType<typeof countFunctionWords>
 
 /** The language whose function words dominate a text so clearly that it overrides the declared one. */
-function findOverridingLanguage({ found, words }: FunctionWordStats, own: string): string | undefined {
-  const { count: owned = 0 } = found.get(own) ?? {}
+function findOverridingLanguage({ found, words }: FunctionWordStats, declared: string): string | undefined {
+  const { count: declaredCount = 0 } = found.get(declared) ?? {}
   // A language without a list may share any of these words.
-  if (!hasFunctionWords(own)) return undefined
+  if (!hasFunctionWords(declared)) return undefined
   const isClear = ([language, { count, weight, sure }]: readonly [string, FunctionWordCounts]): boolean =>
-    language !== own &&
+    language !== declared &&
     weight >= CLEAR_WEIGHT &&
     sure >= CLEAR_WORDS &&
     count >= CLEAR_SHARE * words &&
-    count > CLEAR_TIMES * owned
+    count > CLEAR_TIMES * declaredCount
   return [...found].find(isClear)?.[0]
 }
 
@@ -70,18 +72,18 @@ function findOverridingLanguage({ found, words }: FunctionWordStats, own: string
  */
 function detectProse(
   prose: string,
-  written: readonly string[],
+  scriptLanguages: readonly string[],
   letters: number,
   { found, words }: FunctionWordStats,
 ): string | null {
-  const [only, ...others] = written
+  const [only, ...others] = scriptLanguages
   if (only !== undefined && (others.length === 0 || only === 'zh')) return only
   const [best, next] = [...found].sort(([, a], [, b]) => b.count - a.count)
   if (best !== undefined && isProvenByWords(best[1], words) && best[1].count > 1.5 * (next?.[1].count ?? 0))
     return best[0]
-  const seen = letters < MIN_UNLISTED_LETTERS ? null : detectLanguage(prose)
-  if (seen === null || hasFunctionWords(seen) || (written.length > 0 && !written.includes(seen))) return null
-  return seen
+  const detected = letters < MIN_UNLISTED_LETTERS ? null : detectLanguage(prose)
+  if (detected === null || hasFunctionWords(detected)) return null
+  return scriptLanguages.length === 0 || scriptLanguages.includes(detected) ? detected : null
 }
 
 /** Whether function words prove the language of a text: a name may be as frequent, but is a single word. */
@@ -89,7 +91,7 @@ function isProvenByWords({ count, weight, sure }: FunctionWordCounts, words: num
   return count >= MIN_FUNCTION_WORD_SHARE * words && weight >= (sure > 0 ? MIN_WEIGHT : MIN_AMBIGUOUS_WEIGHT)
 }
 
-/** With fewer letters of prose, names and labels decide. */
+/** In a text with fewer letters of prose, names and labels would decide. */
 const MIN_LETTERS = 80
 /** Minimum share of the words of a text that are function words of its language. */
 const MIN_FUNCTION_WORD_SHARE = 0.03
@@ -108,10 +110,10 @@ const CLEAR_TIMES = 4
 const MIN_UNLISTED_LETTERS = 500
 /** Minimum share of letters in the script of a language. */
 const MIN_OWN_SCRIPT_SHARE = 0.02
-/** Prose is searched in this many characters, because a page may begin with code. */
+/** Prose is looked for in this many characters, because a page may begin with code. */
 const SEARCHED_CHARS = 8000
 
-/** The prose of a page: without code, addresses and marks. */
+/** The prose of a page: without code, addresses and Markdown syntax. */
 function proseOf(markdown: string): string {
   return markdown
     .slice(0, SEARCHED_CHARS)
@@ -125,7 +127,7 @@ function proseOf(markdown: string): string {
 
 /** Detection reads this many characters; more changes nothing. */
 const SAMPLE_CHARS = 2000
-/** With less, names and labels decide. */
+/** In a text with fewer characters, names and labels would decide. */
 const MIN_SAMPLE_CHARS = 60
 
 function detectLanguage(text: string): string | null {

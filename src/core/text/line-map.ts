@@ -1,4 +1,4 @@
-/** Answers on which line an offset lies, and where a line starts. Lines end as in {@link splitLines} and count from 1. */
+/** Finds the line of an offset and the start of a line. Lines end as in {@link splitLines} and count from 1. */
 export class LineMap {
   /** Number of lines, the same as `splitLines` returns. */
   readonly count: number

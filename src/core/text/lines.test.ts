@@ -40,7 +40,7 @@ test('the beginning of a text never splits a surrogate pair', () => {
   ])
 })
 
-test('slices together are the text', () => {
+test('the slices of a text, joined, are the text', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 2, max: 9 }), (text, size) => {
       const slices = sliceText(text, size)

@@ -10,7 +10,7 @@ test.each([
   ['xyz', undefined],
   ['', undefined],
   ['searching everything', undefined],
-])('nearest to %j is %j', (word, expected) => {
+])('the candidate nearest to %j is %j', (word, expected) => {
   expect(findNearest(word, ['search', 'pack', 'outline'])).toBe(expected)
 })
 
@@ -19,7 +19,7 @@ test('takes the first of two equally near candidates', () => {
   expect(findNearest('bat', [])).toBeUndefined()
 })
 
-/** The distance by its definition, without leaving anything out. */
+/** The edit distance by its definition, without shortcuts. */
 function distanceOf(a: string, b: string): number {
   const rows = Array.from({ length: a.length + 1 }, (_, i) => Array.from({ length: b.length + 1 }, (_, j) => i + j))
   const at = (i: number, j: number) => rows[i]?.[j] ?? Number.POSITIVE_INFINITY
@@ -38,10 +38,11 @@ test('skipping candidates early does not change the result', () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '/', 'é'), maxLength: 14 })
   fc.assert(
     fc.property(word, fc.array(word, { maxLength: 6 }), (wanted, candidates) => {
-      const most = Math.max(1, Math.floor(Math.max(wanted.length, 3) / 3))
+      const maxDistance = Math.max(1, Math.floor(Math.max(wanted.length, 3) / 3))
       const distances = candidates.map((candidate) => distanceOf(wanted, candidate))
-      const least = Math.min(...distances)
-      expect(findNearest(wanted, candidates)).toBe(least <= most ? candidates[distances.indexOf(least)] : undefined)
+      const minDistance = Math.min(...distances)
+      const nearest = minDistance <= maxDistance ? candidates[distances.indexOf(minDistance)] : undefined
+      expect(findNearest(wanted, candidates)).toBe(nearest)
     }),
     { numRuns: 2000 },
   )

@@ -2,15 +2,15 @@
 export function findNearest(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = word.toLowerCase()
   let best: string | undefined
-  let least = Math.max(1, Math.floor(Math.max(word.length, 3) / 3)) + 1
+  let bestDistance = Math.max(1, Math.floor(Math.max(word.length, 3) / 3)) + 1
   for (const candidate of candidates) {
-    if (Math.abs(candidate.length - word.length) >= least) continue
-    const given = candidate.toLowerCase()
-    if (!canBeNearer(wanted, given, least)) continue
-    const distance = editDistance(wanted, given, least)
-    if (distance < least) {
+    if (Math.abs(candidate.length - word.length) >= bestDistance) continue
+    const lowerCandidate = candidate.toLowerCase()
+    if (!canBeNearer(wanted, lowerCandidate, bestDistance)) continue
+    const distance = editDistance(wanted, lowerCandidate, bestDistance)
+    if (distance < bestDistance) {
       best = candidate
-      least = distance
+      bestDistance = distance
     }
   }
   return best
@@ -34,9 +34,9 @@ function canBeNearer(a: string, b: string, limit: number): boolean {
   count(b, -1)
   let more = 0
   let less = 0
-  for (const left of balance) {
-    if (left > 0) more += left
-    else less -= left
+  for (const difference of balance) {
+    if (difference > 0) more += difference
+    else less -= difference
   }
   return Math.max(more, less) < limit
 }
@@ -48,11 +48,11 @@ function canBeNearer(a: string, b: string, limit: number): boolean {
 function editDistance(a: string, b: string, limit: number): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, i) => i)
-  let leastOfLast = 0
+  let lastRowMin = 0
   for (let i = 1; i <= a.length; i++) {
     const row = new Array<number>(b.length + 1).fill(limit)
     row[0] = Math.min(i, limit)
-    let least = row[0]
+    let rowMin = row[0]
     for (let j = Math.max(1, i - limit); j <= Math.min(b.length, i + limit); j++) {
       const replaced = (last[j - 1] ?? limit) + (a[i - 1] === b[j - 1] ? 0 : 1)
       let cost = Math.min(replaced, (last[j] ?? limit) + 1, (row[j - 1] ?? limit) + 1)
@@ -60,13 +60,13 @@ function editDistance(a: string, b: string, limit: number): number {
         cost = Math.min(cost, (beforeLast[j - 2] ?? limit) + 1)
       }
       row[j] = cost
-      least = Math.min(least, cost)
+      rowMin = Math.min(rowMin, cost)
     }
     // Both rows must reach the limit, because a swap reads two rows back.
-    if (least >= limit && leastOfLast >= limit) return limit
+    if (rowMin >= limit && lastRowMin >= limit) return limit
     beforeLast = last
     last = row
-    leastOfLast = least
+    lastRowMin = rowMin
   }
   return last[b.length] ?? limit
 }

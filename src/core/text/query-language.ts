@@ -25,14 +25,15 @@ export function describeForeignQuestion(query: string, modelLanguage: string | u
  * because a question is too short.
  */
 export function languagesOfQuery(query: string): QueryLanguages {
-  const written = languagesByScript(query)
-  const told = [...countFunctionWords(query).found].filter(([, { weight, sure }]) => sure > 0 || weight >= SURE_WEIGHT)
-  const fitting = told.filter(([language]) => written.length === 0 || written.includes(language))
-  const most = fitting.reduce((best, [, { weight }]) => Math.max(best, weight), 0)
-  const best = fitting.filter(([, { weight }]) => weight === most).map(([language]) => language)
+  const scriptLanguages = languagesByScript(query)
+  const { found } = countFunctionWords(query)
+  const indicated = [...found].filter(([, { weight, sure }]) => sure > 0 || weight >= SURE_WEIGHT)
+  const fitting = indicated.filter(([language]) => scriptLanguages.length === 0 || scriptLanguages.includes(language))
+  const maxWeight = fitting.reduce((best, [, { weight }]) => Math.max(best, weight), 0)
+  const best = fitting.filter(([, { weight }]) => weight === maxWeight).map(([language]) => language)
   // A question may be about words in another script, which says nothing about its own language.
-  const isWritten = written.length > 0 && fitting.length === told.length
+  const isProvenByScript = scriptLanguages.length > 0 && fitting.length === indicated.length
   // Words that two languages share equally prove nothing.
-  if (best.length === 1) return { languages: best, isSure: isWritten || most >= SURE_WEIGHT }
-  return { languages: written, isSure: isWritten }
+  if (best.length === 1) return { languages: best, isSure: isProvenByScript || maxWeight >= SURE_WEIGHT }
+  return { languages: scriptLanguages, isSure: isProvenByScript }
 }

@@ -33,7 +33,7 @@ export function languagesByScript(text: string): readonly string[] {
   if (!BEYOND_LATIN.test(text)) return []
   const letters = countOf(text, /\p{L}/gu)
   if (letters === 0) return []
-  const found = SCRIPTS.map(({ letters: own, languages }) => ({ languages, count: countOf(text, own) }))
+  const found = SCRIPTS.map(({ letters: script, languages }) => ({ languages, count: countOf(text, script) }))
   const [kana, hangul, han] = found
   // Japanese mixes kana with Han characters, and a Korean text may contain some kana.
   if (
@@ -55,8 +55,8 @@ export function hasOwnScript(language: string): boolean {
 
 /** Share of the letters of a text that are of the script of a language. */
 export function shareOfScript(language: string, text: string): number {
-  const own = SCRIPTS.filter(({ languages }) => languages.includes(language))
-  const found = own.reduce((sum, { letters }) => sum + countOf(text, letters), 0)
+  const ownScripts = SCRIPTS.filter(({ languages }) => languages.includes(language))
+  const found = ownScripts.reduce((sum, { letters }) => sum + countOf(text, letters), 0)
   return found / Math.max(1, countOf(text, /\p{L}/gu))
 }
 

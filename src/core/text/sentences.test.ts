@@ -12,7 +12,7 @@ describe('slices of a line', () => {
     ['ab😀cd', 3, ['ab', '😀c', 'd']],
     ['A. longer than half of it', 20, ['A. longer than half ', 'of it']],
     ['', 5, []],
-  ])('of %j have at most %i code units', (line, size, slices) => {
+  ])('are cut from %j at sentences or words, with at most %i code units each', (line, size, slices) => {
     expect(sliceSentences(line, size)).toEqual(slices)
     expect(slices.join('')).toBe(line)
   })

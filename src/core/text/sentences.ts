@@ -6,14 +6,14 @@ const SPACE = /\s+/g
 
 /**
  * Cuts a line into slices of at most `size` code units: after a sentence, else after a word, else anywhere except inside a surrogate pair.
- * Joined they are the line.
+ * Joined, the slices are the line.
  */
 export function sliceSentences(line: string, size: number): string[] {
   const slices: string[] = []
   for (let at = 0; at < line.length; ) {
-    const most = clipText(line.slice(at, at + size + 1), size)
-    const end = at + most.length < line.length ? findEnd(most) : most.length
-    slices.push(most.slice(0, end))
+    const longest = clipText(line.slice(at, at + size + 1), size)
+    const end = at + longest.length < line.length ? findEnd(longest) : longest.length
+    slices.push(longest.slice(0, end))
     at += end
   }
   return slices

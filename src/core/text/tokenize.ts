@@ -149,7 +149,7 @@ function visitPairs(lower: string, from: number, visit: TokenVisitor): number {
   return middle
 }
 
-/** Visits the tokens of the run that begins at `start` and returns where to go on. */
+/** Visits the tokens of the run that begins at `start` and returns the offset where the next token may begin. */
 function visitRun(cased: string, lower: string, start: number, visit: TokenVisitor): number {
   const end = findRunEnd(cased, start)
   const after = lower.charCodeAt(end)
@@ -231,7 +231,7 @@ function visitCompound(cased: string, lower: string, start: number, end: number,
   }
 }
 
-/** Longest name before the slash. */
+/** Longest name of a protocol, before its slash. */
 const MAX_PROTOCOL_UNITS = 16
 
 /** `HTTP/2` also gives `http2`: letters, a slash and at most two digits with nothing after them. */
@@ -248,12 +248,12 @@ function visitProtocol(cased: string, lower: string, start: number, end: number,
 
 /** Visits the letters of an ASCII word that ends in a number, if it is letters and then at most four digits. */
 function visitLetters(cased: string, lower: string, start: number, end: number, visit: TokenVisitor): void {
-  let letters = end
-  while (letters > start && end - letters < 5 && kindAt(cased, letters - 1) === DIGIT) letters--
-  const digits = end - letters
-  if (digits === 0 || digits > 4 || letters - start < 2 || letters - start > MAX_TOKEN_UNITS) return
-  for (let i = start; i < letters; i++) if ((kindAt(cased, i) & (LOWER | UPPER)) === 0) return
-  visit(lower, start, letters, start)
+  let lettersEnd = end
+  while (lettersEnd > start && end - lettersEnd < 5 && kindAt(cased, lettersEnd - 1) === DIGIT) lettersEnd--
+  const digitCount = end - lettersEnd
+  if (digitCount === 0 || digitCount > 4 || lettersEnd - start < 2 || lettersEnd - start > MAX_TOKEN_UNITS) return
+  for (let i = start; i < lettersEnd; i++) if ((kindAt(cased, i) & (LOWER | UPPER)) === 0) return
+  visit(lower, start, lettersEnd, start)
 }
 
 function findSegmentEnd(cased: string, from: number, end: number): number {
@@ -291,14 +291,14 @@ function visitVersion(
   visit: TokenVisitor,
 ): void {
   const firstDot = lower.indexOf('.', start)
-  let digits = firstDot
-  while (digits > start && kindAt(cased, digits - 1) === DIGIT) digits--
-  if (digits - start > 1) visitFolded(lower, start, digits, visit)
-  if (digits > runStart || end < runEnd) visitFolded(lower, digits, end, visit)
-  let beginning = findDigitsEnd(cased, firstDot + 1)
-  for (let numbers = 2; numbers <= 3 && beginning < end; numbers++) {
-    visitFolded(lower, digits, beginning, visit)
-    beginning = findDigitsEnd(cased, beginning + 1)
+  let digitsStart = firstDot
+  while (digitsStart > start && kindAt(cased, digitsStart - 1) === DIGIT) digitsStart--
+  if (digitsStart - start > 1) visitFolded(lower, start, digitsStart, visit)
+  if (digitsStart > runStart || end < runEnd) visitFolded(lower, digitsStart, end, visit)
+  let prefixEnd = findDigitsEnd(cased, firstDot + 1)
+  for (let numbers = 2; numbers <= 3 && prefixEnd < end; numbers++) {
+    visitFolded(lower, digitsStart, prefixEnd, visit)
+    prefixEnd = findDigitsEnd(cased, prefixEnd + 1)
   }
 }
 
@@ -353,9 +353,9 @@ function visitInside(
 ): void {
   visitLetters(cased, lower, start, end, visit)
   if (!hasInitial) return
-  let letters = end
-  while (letters > start && kindAt(cased, letters - 1) === DIGIT) letters--
-  if (letters - start > 4) visitFolded(lower, start + 1, letters, visit)
+  let lettersEnd = end
+  while (lettersEnd > start && kindAt(cased, lettersEnd - 1) === DIGIT) lettersEnd--
+  if (lettersEnd - start > 4) visitFolded(lower, start + 1, lettersEnd, visit)
 }
 
 /** Whether a word begins at `i`: `read|File`, `HTTP|Server`, `utf8|Decode`, but `APIs` and `I18N` are single words. */

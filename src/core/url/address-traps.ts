@@ -32,7 +32,7 @@ export function findPathTrap(path: string): string | undefined {
   const count = measureSegments(path)
   if (count > MAX_SEGMENTS) return `more than ${MAX_SEGMENTS} segments`
   for (let length = 1; length * repeatsOf(length) <= count; length++) {
-    // Almost no path gets further: equal segments have equal lengths.
+    // Equal segments have equal lengths, so this check rules out almost every path.
     if (!hasRepeats(lengths, count, length)) continue
     const segments = path.split('/').slice(1)
     const end = findRepeats(segments, length)
@@ -75,22 +75,22 @@ function repeatsOf(length: number): number {
 
 /** Whether a sequence of `length` segments may occur too often in a row, judged by sizes. */
 function hasRepeats(sizes: Int32Array, count: number, length: number): boolean {
-  const enough = length * (repeatsOf(length) - 1)
+  const needed = length * (repeatsOf(length) - 1)
   let same = 0
   for (let i = length; i < count; i++) {
     same = sizes[i] === sizes[i - length] ? same + 1 : 0
-    if (same >= enough) return true
+    if (same >= needed) return true
   }
   return false
 }
 
 /** The index after a sequence of `length` segments that occurs too often in a row and is not only numbers. */
 function findRepeats(segments: readonly string[], length: number): number | undefined {
-  const enough = length * (repeatsOf(length) - 1)
+  const needed = length * (repeatsOf(length) - 1)
   let same = 0
   for (let i = length; i < segments.length; i++) {
     same = segments[i] === segments[i - length] ? same + 1 : 0
-    if (same >= enough && !segments.slice(i + 1 - length, i + 1).every(isNumber)) return i + 1
+    if (same >= needed && !segments.slice(i + 1 - length, i + 1).every(isNumber)) return i + 1
   }
   return undefined
 }
@@ -113,10 +113,10 @@ export function findCalendarTrap(url: URL, path: string, now: number): string | 
   const signs: CalendarSigns = {
     isCalendar,
     isStrong,
-    mayLeadOn: isCalendar || DATE_NAME.test(names),
+    mayLeadAhead: isCalendar || DATE_NAME.test(names),
     mayLeadBack: isStrong || SPAN_NAME.test(names),
   }
-  if (!signs.mayLeadOn && !signs.mayLeadBack) return undefined
+  if (!signs.mayLeadAhead && !signs.mayLeadBack) return undefined
   for (const date of [...listPathDates(path, isCalendar), ...listQueryDates(search, isCalendar)]) {
     const problem = describeFar(date, now, signs)
     if (problem !== undefined) return problem
@@ -126,11 +126,13 @@ export function findCalendarTrap(url: URL, path: string, now: number): string | 
 
 /** Signs of a trap in the words of an address. */
 interface CalendarSigns {
-  /** Whether it has a word for a calendar or for its entries. */
+  /** Whether the address has a word for a calendar or for its entries. */
   readonly isCalendar: boolean
-  /** Whether it has a word that only means a calendar. */
+  /** Whether the address has a word that only means a calendar. */
   readonly isStrong: boolean
-  readonly mayLeadOn: boolean
+  /** Whether a date far ahead would be part of an endless calendar. */
+  readonly mayLeadAhead: boolean
+  /** Whether a date before 1970 would be part of an endless calendar. */
   readonly mayLeadBack: boolean
 }
 
@@ -140,7 +142,7 @@ function describeFar(date: AddressDate, now: number, signs: CalendarSigns): stri
   const [thisYear, thisMonth] = [today.getUTCFullYear(), today.getUTCMonth() + 1]
   if (year > thisYear + 1 || (year === thisYear + 1 && (month ?? 0) > thisMonth)) {
     const isLikely = year <= LAST_LIKELY_YEAR || (signs.isStrong && !isUncertain)
-    return isLikely && signs.mayLeadOn ? `${writeDate(date)} is more than a year ahead` : undefined
+    return isLikely && signs.mayLeadAhead ? `${writeDate(date)} is more than a year ahead` : undefined
   }
   if (year >= 1970 || (isUncertain && year < FIRST_LIKELY_YEAR) || !signs.mayLeadBack) return undefined
   return `${writeDate(date)} is before 1970`
@@ -151,7 +153,7 @@ interface AddressDate {
   readonly year: number
   /** From 1. */
   readonly month?: number
-  /** Whether it may also be two unrelated numbers. */
+  /** Whether the date may also be two unrelated numbers. */
   readonly isUncertain: boolean
 }
 
@@ -200,7 +202,7 @@ const STRONG_WORD =
 /** Query keys whose values are dates, or parts of one. */
 const DATE_NAME =
   /[^a-z](?:year|yr|y|jahr|annee|anno|ano|months?|mon|monat|mois|mese|mes|date|datum|days?|weeks?|woche)(?![a-z])/i
-/** Keys among them that calendars step by; archives use a date alone. */
+/** Those of the keys above by which calendars step; archives use only a date. */
 const SPAN_NAME = /[^a-z](?:months?|monat|mois|days?|weeks?|woche)(?![a-z])/i
 
 /** The names of a query, without their values. */

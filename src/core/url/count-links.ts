@@ -8,8 +8,8 @@ export function countLinks({ url, links }: Pick<Page, 'url' | 'links'>): {
   readonly internal: number
   readonly external: number
 } {
-  const own = parseHttp(url)
-  const reach = own && createReachTest('domain', own, own)
+  const pageUrl = parseHttp(url)
+  const reach = pageUrl && createReachTest('domain', pageUrl, pageUrl)
   let internal = 0
   let external = 0
   for (const address of new Set(links.map((link) => withoutFragment(link.url)))) {

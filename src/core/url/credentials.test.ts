@@ -7,7 +7,7 @@ test.each([
   ['http://me:s3/cret@[docs', 'http://…@[docs'],
   ['me:s3cret@docs.example', '…@docs.example'],
   ['socks5://me:s3cret@docs.example', '…@docs.example'],
-])('%s is repeated as %s', (text, expected) => {
+])('%s is shown as %s', (text, expected) => {
   expect(hideCredentials(text)).toBe(expected)
 })
 
@@ -18,7 +18,7 @@ test.each([
   'ftp://docs.example/',
   'py@3',
   'guide@>=3 <4',
-])('%s is repeated unchanged', (text) => {
+])('%s is shown unchanged', (text) => {
   expect(hideCredentials(text)).toBe(text)
 })
 

@@ -13,7 +13,7 @@ export function refuseCredentials(option: string, text: string, key: string): vo
   throw new PharosError('OPTION_INVALID', { problem })
 }
 
-/** A given address in a form that may be repeated: without a possible user name and password, even if it is not a valid address. */
+/** The form of an address for messages: without user name and password, even if the address is not valid. */
 export function hideCredentials(text: string): string {
   const url = URL.parse(text)
   // `URL.parse` would read the user name in `user:password@host` as a scheme.

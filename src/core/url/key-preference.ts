@@ -8,7 +8,7 @@ import { keyPath, parseHttp } from './key.ts'
 export function compareKeyPreference(a: string, b: string): number {
   return (
     Number(a.includes('?')) - Number(b.includes('?')) ||
-    Number(isPlain(a)) - Number(isPlain(b)) ||
+    Number(isHttp(a)) - Number(isHttp(b)) ||
     countSegments(a) - countSegments(b) ||
     pathOf(a).length - pathOf(b).length ||
     compareUtf8(a, b)
@@ -36,7 +36,7 @@ function bareAddress(text: string): string | undefined {
   return url.host.replace(/^www\./, '') + path
 }
 
-function isPlain(key: string): boolean {
+function isHttp(key: string): boolean {
   return key.startsWith('http:')
 }
 

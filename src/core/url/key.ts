@@ -3,19 +3,19 @@ import type { Scope } from './scope.ts'
 import { dropPathSession, dropQuerySession } from './session.ts'
 
 /**
- * The key of an address, equal for spellings that lead to the same page. Undefined for text that is no web address.
- * Scheme and host are in lower case and without a default port; credentials, fragment, superfluous query keys, an empty query,
- * ids of sessions and all but one of the slashes at the end are dropped; percent-encoding is in upper case and only where it is
+ * The key of an address, equal for spellings that lead to the same page. Undefined for text that is not a web address.
+ * Scheme and host are in lower case and without a default port. Credentials, fragment, superfluous query keys, an empty query,
+ * session ids and all but one of the slashes at the end are dropped. Percent-encoding is in upper case and only where it is
  * needed. Servers may answer differently with and without a slash at the end, so both forms have keys of their own. The key is
  * itself an address in ASCII, and its own key. Addresses are fetched as they were written, never by their key. With `keepsQuery`
- * no key of the query is superfluous; with `keepsSession` ids of sessions are kept.
+ * all keys of the query are kept; with `keepsSession` session ids are kept.
  */
 export function urlKey(url: URL | string, options: KeyOptions = {}): string | undefined {
   const parsed = parseHttp(url)
   return parsed && writeKey(parsed, fullPath(parsed, options.keepsSession), options)
 }
 
-/** The key of an address in a scope. A scope that allows queries keeps them whole; one with trap guards drops ids of sessions. */
+/** The key of an address in a scope. A scope that allows queries keeps them whole; a scope with trap guards drops session ids. */
 export function keyInScope(
   { allowQueryUrls, trapGuards }: Pick<Scope, 'allowQueryUrls' | 'trapGuards'>,
   url: URL | string,
@@ -82,7 +82,7 @@ export function trimPath(path: string): string {
   return path.length > 1 && path.charCodeAt(path.length - 1) === SLASH ? path.slice(0, -1) : path
 }
 
-/** Host in lower case, with its port unless that is the default. Host clocks are kept by this name. */
+/** Host in lower case, with its port unless that is the default. The request times of a crawl are kept by this name. */
 export function hostOf(url: URL | string): string | undefined {
   return parseHttp(url)?.host
 }
@@ -92,7 +92,7 @@ export function siteHostOf(url: URL | string): string | undefined {
   return parseHttp(url)?.hostname.replace(/^www\./, '')
 }
 
-/** An address of the web; undefined for any other text. */
+/** Parses a web address; undefined for any other text. */
 export function parseHttp(url: URL | string): URL | undefined {
   const parsed = typeof url === 'string' ? URL.parse(url) : url
   return parsed?.protocol === 'https:' || parsed?.protocol === 'http:' ? parsed : undefined
@@ -100,7 +100,7 @@ export function parseHttp(url: URL | string): URL | undefined {
 
 /**
  * Decodes unreserved characters (RFC 3986, 2.3), writes the others in upper case (6.2.2.1), and encodes a literal `%`: otherwise `%4%31`
- * would become `%41`, and that `A` at the next reading.
+ * would become `%41`, and then `A` when it is normalized again.
  */
 export function normalizePercent(text: string): string {
   if (!text.includes('%')) return text

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { languageInUrl, normalizePagePath } from './normalized-path.ts'
 
 const START = { url: 'https://docs.test/2.0/', version: null }
-const placeOf = (path: string, language: string | null) =>
+const normalize = (path: string, language: string | null) =>
   normalizePagePath(`https://docs.test/2.0/${path}`, START, language)
 
 test.each([
@@ -22,8 +22,8 @@ test.each([
   ['is/guide/install.html', 'en', 'is/guide/install.html', false],
   ['guide/x-de.html', 'fr', 'guide/x-de.html', false],
   ['german/guide.html', 'de', 'german/guide.html', false],
-] as const)('%s in the language %s has the normalized path %j', (path, language, place, isMarked) => {
-  expect(placeOf(path, language)).toEqual({ path: place, isMarked })
+] as const)('%s in the language %s has the normalized path %j', (path, language, normalized, isMarked) => {
+  expect(normalize(path, language)).toEqual({ path: normalized, isMarked })
 })
 
 test('the normalized path of a page outside the start address includes its host', () => {

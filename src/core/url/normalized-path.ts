@@ -23,8 +23,8 @@ export interface VersionedSource {
  */
 export function normalizePagePath(url: string, source: VersionedSource, language: string | null): NormalizedPath {
   const below = withoutVersion(pathInTree(url, source.url) ?? pathBelow(url, readImportUrl(source.url)), source.version)
-  const own = language === null ? null : primaryLanguageOf(language)
-  const path = own === null ? below : withoutLanguage(below, own)
+  const primaryLanguage = language === null ? null : primaryLanguageOf(language)
+  const path = primaryLanguage === null ? below : withoutLanguage(below, primaryLanguage)
   return { path: path.replace(/(^|\/)index\.[a-z]+$/i, '$1').replace(/\/+$/, ''), isMarked: path !== below }
 }
 
@@ -39,7 +39,7 @@ export function languageInUrl(url: string): string | null {
   return named === undefined ? null : primaryLanguageOf(named)
 }
 
-/** A language as addresses have it: `de`, `pt-br`, `zh_Hans`. Longer words are names. */
+/** A language tag in an address: `de`, `pt-br`, `zh_Hans`. Longer words are names. */
 const TAG = /^[a-z]{2}(?:[-_][a-z]{2,4})?$/i
 
 /** The path of a file inside a tree, for any commit or version in the address; undefined for a page of a web site. */
@@ -55,8 +55,8 @@ function pathInTree(url: string, tree: string): string | undefined {
 function withoutVersion(path: string, version: string | null): string {
   if (version === null) return path
   const bare = version.replace(/^v(?=\d)/i, '')
-  const [way = '', query] = path.split('?', 2)
-  const parts = way.split('/')
+  const [pathname = '', query] = path.split('?', 2)
+  const parts = pathname.split('/')
   const isVersion = (part: string, i: number): boolean =>
     part === version ||
     part === bare ||
@@ -73,22 +73,22 @@ function pathBelow(url: string, start: string): string {
   return parsed === null ? url : `${parsed.host}${parsed.pathname}${parsed.search}`
 }
 
-/** Removes the first part that names a language; other parts of that form may be names. */
+/** Removes the first part that names the language; later parts of that form may be names. */
 function withoutLanguage(path: string, language: string): string {
-  const isIt = (part: string) => TAG.test(part) && primaryLanguageOf(part) === language
-  const [way = '', query] = path.split('?', 2)
-  const parts = way.split('/')
-  const at = parts.findIndex(isIt)
+  const isLanguage = (part: string) => TAG.test(part) && primaryLanguageOf(part) === language
+  const [pathname = '', query] = path.split('?', 2)
+  const parts = pathname.split('/')
+  const at = parts.findIndex(isLanguage)
   if (at >= 0) return join([...parts.slice(0, at), ...parts.slice(at + 1)].join('/'), query)
   const last = parts.at(-1) ?? ''
   const bare = last.replace(/[._-]([a-z]{2}(?:[-_][a-z]{2,4})?)(?=\.[a-z]+$|$)/i, (whole, tag: string) =>
-    isIt(tag) ? '' : whole,
+    isLanguage(tag) ? '' : whole,
   )
   if (bare !== last) return join([...parts.slice(0, -1), bare].join('/'), query)
   const kept = query
     ?.split('&')
-    .filter((pair) => !/^(?:lang|language|hl|locale)=/i.test(pair) || !isIt(pair.slice(pair.indexOf('=') + 1)))
-  return join(way, kept?.join('&'))
+    .filter((pair) => !/^(?:lang|language|hl|locale)=/i.test(pair) || !isLanguage(pair.slice(pair.indexOf('=') + 1)))
+  return join(pathname, kept?.join('&'))
 }
 
 function join(path: string, query: string | undefined): string {

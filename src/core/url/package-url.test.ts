@@ -19,7 +19,7 @@ test.each([
   ['PKG:NPM/react', 'pkg:npm/react', 'react'],
 ])('%s is parsed as %s', (text, url, title) => {
   const name = parsePackageUrl(text)
-  if (name === undefined) throw new Error('it is none')
+  if (name === undefined) throw new Error('expected a package')
   expect(writePackageUrl(name)).toBe(url)
   expect(packageTitle(name)).toBe(title)
   expect(parsePackageUrl(url)).toEqual(name)

@@ -24,7 +24,7 @@ export interface PackageName {
   /** `@scope` of npm, the group of Maven; null if there is none. */
   readonly namespace: string | null
   readonly name: string
-  /** A version; of npm also a range or a tag. Null for the newest. */
+  /** A version; for npm also a range or a tag. Null for the newest version. */
   readonly version: string | null
 }
 
@@ -39,7 +39,7 @@ const SHORT_PREFIXES: ReadonlyMap<string, PackageType> = new Map(
   }),
 )
 
-/** Names as their registries allow them, so that none can lead to another address. */
+/** Names as their registries allow them, so that no name can lead to another address. */
 const NAMES: Readonly<Record<PackageType, { readonly namespace: RegExp | null; readonly name: RegExp }>> = {
   npm: { namespace: /^@[a-z0-9~-][a-z0-9._~-]*$/i, name: /^[a-z0-9~-][a-z0-9._~-]*$/i },
   pypi: { namespace: null, name: /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?$/i },
@@ -106,8 +106,8 @@ function normalizePypi(name: string): string {
 
 /** Writes the canonical address of a package. */
 export function writePackageUrl({ type, namespace, name, version }: PackageName): string {
-  const place = namespace === null ? '' : `${encodeURIComponent(namespace)}/`
-  return `pkg:${type}/${place}${name}${version === null ? '' : `@${encodeURIComponent(version)}`}`
+  const prefix = namespace === null ? '' : `${encodeURIComponent(namespace)}/`
+  return `pkg:${type}/${prefix}${name}${version === null ? '' : `@${encodeURIComponent(version)}`}`
 }
 
 /** The common name of a package: `@scope/name`, `group:artifact`, `name`. */

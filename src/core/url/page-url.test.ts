@@ -51,9 +51,9 @@ describe('an address', () => {
     ['/a/120240305', undefined],
     ['/2024/x', undefined],
   ])('%s has the date %s', (path, date) => {
-    const told = classifyUrl(encodeURI(`https://news.example${path}`))
-    expect(told.date).toBe(date)
-    expect(told.hasDate).toBe(date !== undefined)
+    const classified = classifyUrl(encodeURI(`https://news.example${path}`))
+    expect(classified.date).toBe(date)
+    expect(classified.hasDate).toBe(date !== undefined)
   })
 
   test('is cut into decoded segments', () => {

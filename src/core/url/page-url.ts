@@ -2,19 +2,19 @@ import type { PageClass } from '../model.ts'
 import { MONTHS } from './calendar-words.ts'
 import { decodePart, splitQuery } from './query.ts'
 
-/** The signals of an address about its page. */
+/** What the address of a page suggests about the page. */
 export interface PageUrl {
   /** The likeliest class of the page; `unknown` if the address gives no sign. */
   readonly kind: PageClass | 'unknown'
-  /** Whether it is one page of a paginated list: `?page=2`, `/page/2`, `-p2`. */
+  /** Whether the address is one page of a paginated list: `?page=2`, `/page/2`, `-p2`. */
   readonly isPagination: boolean
-  /** Whether it names a day or a month, as addresses of news and archives do. */
+  /** Whether the address names a day or a month, as addresses of news and archives do. */
   readonly hasDate: boolean
-  /** That date, as precise as the address gives it: `2024-03-05`, `2024-03`. */
+  /** The date in the address, as precise as it is given: `2024-03-05`, `2024-03`. */
   readonly date?: string
-  /** Whether it contains a headline, or is under a word for articles. */
+  /** Whether the address contains a headline, or is under a word for articles. */
   readonly hasArticleWords: boolean
-  /** The segments of its path that are not empty, decoded and in lower case. */
+  /** The segments of the path that are not empty, decoded and in lower case. */
   readonly segments: readonly string[]
 }
 
@@ -42,14 +42,14 @@ export function isArticleUrl(address: string): boolean {
 
 /** Whether an address has a year, or a segment of three words. */
 function mayBeArticle(address: string): boolean {
-  let joints = 0
+  let separators = 0
   let digits = 0
   for (let i = address.indexOf('//') + 2; i < address.length; i++) {
     const unit = address.charCodeAt(i)
     digits = unit >= ZERO && unit <= NINE ? digits + 1 : 0
-    if (unit === SLASH) joints = 0
-    else if (unit === HYPHEN || unit === UNDERSCORE) joints++
-    if (joints >= 2 || digits >= 4) return true
+    if (unit === SLASH) separators = 0
+    else if (unit === HYPHEN || unit === UNDERSCORE) separators++
+    if (separators >= 2 || digits >= 4) return true
   }
   return false
 }
@@ -173,13 +173,13 @@ const TOPIC_QUERY = /[?&](?:topic|tid|showtopic)=\d|^\?\/topic\//
 /** Words for one article: the next segment is its name. */
 const SINGLE_ARTICLE_WORDS: ReadonlySet<string> = new Set(['article', 'story', 'post', 'press-release', 'editorial'])
 
-/** Words above articles, and above lists of them as well. */
+/** Words in the paths of articles, and of lists of articles as well. */
 const ARTICLE_WORDS: ReadonlySet<string> = new Set(
   `articles stories news blog blogs posts opinion comment feature features press press-releases releases insights guides
   newsroom`.split(/\s+/),
 )
 
-/** Whether it is under a word for articles, with a longer name than a section would have. */
+/** Whether the last segment is under a word for articles and has a longer name than a section would have. */
 function hasArticleWord(segments: readonly string[]): boolean {
   const last = segments.at(-1) ?? ''
   const isNamed = ID.test(last) || countWords(last) >= 3
@@ -190,7 +190,7 @@ function hasArticleWord(segments: readonly string[]): boolean {
   return false
 }
 
-/** Whether the last segment, or the one before a number, has as many words as a headline. */
+/** Whether the last segment, or the segment before a final number, has as many words as a headline. */
 function hasHeadline(segments: readonly string[]): boolean {
   const last = segments.at(-1) ?? ''
   const slug = ID.test(last) ? (segments.at(-2) ?? '') : last
@@ -256,7 +256,7 @@ function monthOf(segment: string): number | undefined {
   return DAY.test(segment) ? Number(segment) : MONTHS.get(segment)
 }
 
-/** Undefined for an invalid month; without the day if that is invalid. */
+/** Writes a date, without the day if that is invalid; undefined for an invalid month. */
 function writeDate(year = '', month = 0, day = 0): string | undefined {
   if (month < 1 || month > 12) return undefined
   const head = `${year}-${String(month).padStart(2, '0')}`

@@ -4,15 +4,15 @@ import { parseRepositoryUrl } from './repository-url.ts'
 import { treeKindOf } from './tree-url.ts'
 
 /**
- * The address of a tree of files that is not named by a path, from any form that people write it in: `npm:react@18`,
- * `git@host:owner/name.git`, `https://host/name.tar.gz`. Undefined for web sites, and for paths.
+ * Parses the address of a tree of files in any form that users write: `npm:react@18`, `git@host:owner/name.git`,
+ * `https://host/name.tar.gz`. Undefined for web sites, and for trees that are named by a path.
  */
 export function parseTreeUrl(text: string): string | undefined {
-  const given = text.trim()
-  if (isFileUrl(given.toLowerCase())) return undefined
-  const packageName = parsePackageUrl(given)
+  const trimmed = text.trim()
+  if (isFileUrl(trimmed.toLowerCase())) return undefined
+  const packageName = parsePackageUrl(trimmed)
   if (packageName !== undefined) return writePackageUrl(packageName)
-  const repository = parseRepositoryUrl(given)
+  const repository = parseRepositoryUrl(trimmed)
   if (repository !== undefined) return repository.url
-  return treeKindOf(given) === 'archive' ? given.replace(/#.*$/s, '') : undefined
+  return treeKindOf(trimmed) === 'archive' ? trimmed.replace(/#.*$/s, '') : undefined
 }

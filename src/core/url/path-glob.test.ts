@@ -80,7 +80,7 @@ describe('a glob on paths', () => {
     ['*/**/', 150],
     ['?*', 300],
     ['[a]**', 150],
-  ])('ends for a pattern that repeats %s', (part, count) => {
+  ])('finishes for a pattern that repeats %s', (part, count) => {
     const pattern = `/${part.repeat(count)}b`
     const glob = parsePathGlob(pattern)
     expect(glob.steps.length).toBeLessThanOrEqual(pattern.length)
@@ -90,7 +90,7 @@ describe('a glob on paths', () => {
 })
 
 describe('findGlobProblem', () => {
-  test.each(GLOBS.map(([pattern]) => pattern))('finds none in %s', (pattern) => {
+  test.each(GLOBS.map(([pattern]) => pattern))('finds no problem in %s', (pattern) => {
     expect(findGlobProblem(pattern)).toBeUndefined()
   })
 
@@ -101,9 +101,12 @@ describe('findGlobProblem', () => {
     ['/a[b', 'a [ is never closed; write \\[ for the character'],
     ['/a\\', 'it ends in a backslash'],
     ['https://example.com/docs/**', 'it names a scheme and a host, but only paths are matched'],
-    ['/{a,b}/**', 'alternatives in braces are not known; give one pattern for each, or write \\{ for the character'],
+    [
+      '/{a,b}/**',
+      'alternatives in braces are not supported; give one pattern for each, or write \\{ for the character',
+    ],
     [`/${'a'.repeat(1000)}`, 'it is longer than 1000 characters'],
-  ])('finds one in %j', (pattern, problem) => {
+  ])('finds the problem of %j', (pattern, problem) => {
     expect(findGlobProblem(pattern)).toBe(problem)
     expect(() => parsePathGlob(pattern)).toThrow(TypeError)
   })

@@ -30,7 +30,7 @@ export interface PathGlob {
 export function parsePathGlob(pattern: string): PathGlob {
   // `/docs/**` matches everything below `/docs`, and `/docs` itself; `/docs/**/a` matches `/docs/a` as well.
   // `docs/**` is `/docs/**`: a pattern with a slash is matched from the root.
-  // `*.pdf` is `**/*.pdf`: a pattern without any slash is matched against the last segment, wherever it stands.
+  // `*.pdf` is `**/*.pdf`: a pattern without any slash is matched against the last segment, at any depth.
   // A slash at the end of the pattern or of the path makes no difference.
   const parsed = readGlob(pattern)
   if (typeof parsed === 'string') throw new TypeError(`Expected a glob on paths, got "${pattern}": ${parsed}`)
@@ -106,7 +106,7 @@ function readSteps(glob: string): readonly Step[] | string {
       push({ type: 'one', set: parsed.set })
       i = parsed.end
     } else if (char === '{' || char === '}') {
-      return 'alternatives in braces are not known; give one pattern for each, or write \\{ for the character'
+      return 'alternatives in braces are not supported; give one pattern for each, or write \\{ for the character'
     } else if (char === '\\') {
       if (++i === chars.length) return 'it ends in a backslash'
       text += chars[i] ?? ''
@@ -131,19 +131,19 @@ function matchesSteps(steps: readonly Step[], path: string): boolean {
   const [first] = steps
   // Most patterns fail at their first characters.
   if (first?.type === 'text' && !path.startsWith(first.text)) return false
-  let places = new Uint8Array(path.length + 1)
-  places[0] = 1
+  let positions = new Uint8Array(path.length + 1)
+  positions[0] = 1
   for (const step of steps) {
     const next = new Uint8Array(path.length + 1)
-    if (!advance(step, path, places, next)) return false
-    places = next
+    if (!advance(step, path, positions, next)) return false
+    positions = next
   }
-  return places[path.length] === 1
+  return positions[path.length] === 1
 }
 
-/** Marks the positions reachable by a step; false when there are none. */
+/** Marks the positions that a step can reach; false when there are none. */
 function advance(step: Step, path: string, from: Uint8Array, to: Uint8Array): boolean {
-  let isAny = false
+  let hasReached = false
   /** Whether the step can continue from an earlier position. */
   let isOpen = false
   for (let i = 0; i <= path.length; i++) {
@@ -175,13 +175,13 @@ function advance(step: Step, path: string, from: Uint8Array, to: Uint8Array): bo
     }
     if (end >= 0) {
       to[end] = 1
-      isAny = true
+      hasReached = true
     }
   }
-  return isAny
+  return hasReached
 }
 
-/** The position after one character that is in the set and not a slash; -1 without one. */
+/** The position after one character that is in the set and not a slash; -1 if there is no such character. */
 function endOfOne(set: CharSet | undefined, path: string, start: number): number {
   const codePoint = path.codePointAt(start)
   if (codePoint === undefined) return -1

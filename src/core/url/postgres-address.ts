@@ -1,4 +1,4 @@
-/** Whether a library is in PostgreSQL; any other is a file. */
+/** Whether a library is in PostgreSQL; any other library is a file. */
 export function isPostgres(library: string): boolean {
   return /^postgres(ql)?:\/\//.test(library)
 }
@@ -18,7 +18,7 @@ export function findLibraryProblem(library: string): string | undefined {
     return `a file, or an address such as ${EXAMPLE_ADDRESS}, got one that begins with ${JSON.stringify(scheme)}`
   }
   if (!SCHEMELESS.test(library)) return undefined
-  return `a file, or an address such as ${EXAMPLE_ADDRESS}, got one without postgres://; a file of such a name is given with ./ before it`
+  return `a file, or an address such as ${EXAMPLE_ADDRESS}, got one without postgres://; for a file with this name, write ./ before it`
 }
 
 /** An example of a PostgreSQL library address. */
@@ -43,8 +43,8 @@ export function nameDatabase(address: string): string {
   if (url === null) return address
   const { hostname, port, pathname, searchParams } = url
   const host = searchParams.get('host') ?? (hostname === NO_HOST ? 'localhost' : hostname)
-  const places = [host, searchParams.get('port') ?? (port || '5432'), pathname, searchParams.get('schema') ?? '']
-  return JSON.stringify(places)
+  const parts = [host, searchParams.get('port') ?? (port || '5432'), pathname, searchParams.get('schema') ?? '']
+  return JSON.stringify(parts)
 }
 
 /** Placeholder for a missing host. */

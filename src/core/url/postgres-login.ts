@@ -13,12 +13,12 @@ export interface Login {
 /** Parses an address, with or without a password. Missing parts are shown in brackets. */
 export function describeLogin(address: string): Login {
   const url = parsePostgres(address)
-  const given = (name: string) => url?.searchParams.get(name) ?? undefined
-  const user = given('user') ?? decodeOptional(/:\/\/([^/?#@:]*)(?::[^/?#]*)?@/.exec(address)?.[1])
+  const parameterOf = (name: string) => url?.searchParams.get(name) ?? undefined
+  const user = parameterOf('user') ?? decodeOptional(/:\/\/([^/?#@:]*)(?::[^/?#]*)?@/.exec(address)?.[1])
   const database = decodeOptional(url?.pathname.slice(1))
   const isSocket = /:\/\/([^/?#]*@)?(?:[/?#]|$)/.test(address)
-  const host = given('host') ?? (isSocket ? undefined : url?.hostname)
-  const port = given('port') ?? (url?.port || undefined)
+  const host = parameterOf('host') ?? (isSocket ? undefined : url?.hostname)
+  const port = parameterOf('port') ?? (url?.port || undefined)
   const words = [
     ...(host === undefined ? [] : ['-h', quoteShellWord(host)]),
     ...(port === undefined ? [] : ['-p', quoteShellWord(port)]),
@@ -28,7 +28,7 @@ export function describeLogin(address: string): Login {
   return {
     role: user === undefined ? '<role>' : quoteIdentifier(user),
     database: database === undefined ? '<database>' : quoteIdentifier(database),
-    schema: quoteIdentifier(given('schema') ?? 'pharos'),
+    schema: quoteIdentifier(parameterOf('schema') ?? 'pharos'),
     createdb: ['createdb', ...words].join(' '),
   }
 }

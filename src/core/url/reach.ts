@@ -5,7 +5,7 @@ import type { Reach } from './scope.ts'
 /** The position of an address relative to a source: in its reach, on its site but out of reach, or on another site. */
 export type ReachPosition = 'inside' | 'outside' | 'elsewhere'
 
-/** How far a source reaches. */
+/** A test of how far a source reaches. */
 export interface ReachTest {
   /** The reach and its start: `subpages example.com/docs/`, `hostname example.com:8080`, `domain example.com`. */
   readonly pattern: string

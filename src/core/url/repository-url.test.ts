@@ -12,10 +12,10 @@ import {
 
 const COMMIT = '0123456789abcdef0123456789abcdef01234567'
 
-function placeOf(text: string): RepositoryAddress {
-  const place = parseRepositoryUrl(text)
-  if (place === undefined) throw new Error(`${text} is no repository`)
-  return place
+function addressOf(text: string): RepositoryAddress {
+  const address = parseRepositoryUrl(text)
+  if (address === undefined) throw new Error(`${text} is not a repository`)
+  return address
 }
 
 describe('the address of a repository', () => {
@@ -61,8 +61,8 @@ describe('the address of a repository', () => {
     ['git+ssh://git@host:2222/a', 'a', 2222],
     ['git+git://host', 'repository', 9418],
   ])('%s has the name %s and the port %d', (text, name, port) => {
-    expect(nameOfRepository(placeOf(text))).toBe(name)
-    expect(portOf(placeOf(text).remote)).toBe(port)
+    expect(nameOfRepository(addressOf(text))).toBe(name)
+    expect(portOf(addressOf(text).remote)).toBe(port)
   })
 })
 
@@ -79,11 +79,11 @@ describe('the address of a file at a commit', () => {
     ['git+https://host.example/lamp', `git+https://host.example/lamp@${COMMIT}!/`, '#L3-L9', '#L3'],
     ['git+file:///srv/lamp', `git+file:///srv/lamp@${COMMIT}!/`, '#L3-L9', '#L3'],
   ])('writes and reads commit addresses of %s', (repository, start, lines, line) => {
-    const url = writeCommitUrl(placeOf(repository), COMMIT, 'docs/ü #1.md')
+    const url = writeCommitUrl(addressOf(repository), COMMIT, 'docs/ü #1.md')
     expect(url).toBe(`${start}docs/%C3%BC%20%231.md`)
     expect(readCommit(repository, url)).toBe(COMMIT)
     expect(readCommit(repository, `${start.replace(COMMIT, 'main')}a.md`)).toBeUndefined()
-    const { url: known } = placeOf(repository)
+    const { url: known } = addressOf(repository)
     expect(readRepositoryPath(known, url)).toBe('docs/ü #1.md')
     expect(readRepositoryPath(known, `${url}#L3`)).toBe('docs/ü #1.md')
     expect(readRepositoryPath(known, `${known}!/docs/a.md`)).toBe('docs/a.md')

@@ -30,15 +30,15 @@ const PROTOCOLS: readonly string[] = ['https', 'http', 'ssh', 'git', 'file']
  * that ends in `.git`. Undefined for anything else.
  */
 export function parseRepositoryUrl(text: string): RepositoryAddress | undefined {
-  const given = text.trim()
-  const isNamed = /^git\+/i.test(given)
-  const plain = isNamed ? given.slice(4) : given
-  const short = isNamed || !/^[\w.-]+@/.test(plain) ? null : SCP_LIKE.exec(plain)
+  const trimmed = text.trim()
+  const hasGitPrefix = /^git\+/i.test(trimmed)
+  const plain = hasGitPrefix ? trimmed.slice(4) : trimmed
+  const short = hasGitPrefix || !/^[\w.-]+@/.test(plain) ? null : SCP_LIKE.exec(plain)
   const url = URL.parse(short === null ? plain : `ssh://${short[1] ?? 'git'}@${short[2]}/${short[3]}`)
   if (url === null) return undefined
   const protocol = url.protocol.slice(0, -1)
-  const isOwn = protocol === 'ssh' || protocol === 'git'
-  if (!isNamed && !isOwn && !(protocol !== 'file' && /\.git\/?$/.test(url.pathname))) return undefined
+  const isGitScheme = protocol === 'ssh' || protocol === 'git'
+  if (!hasGitPrefix && !isGitScheme && !(protocol !== 'file' && /\.git\/?$/.test(url.pathname))) return undefined
   if (!PROTOCOLS.includes(protocol) || (protocol === 'file') !== (url.hostname === '')) return undefined
   // Hosts of non-web schemes are not validated by URL, and SSH would read a user name that begins with `-` as an option.
   if (!HOST.test(url.hostname) || url.username.startsWith('-')) return undefined
@@ -75,7 +75,7 @@ interface Site {
   readonly middle: string
   /** The path between a commit and a file. */
   readonly after?: string
-  /** How it names lines. */
+  /** Writes the fragment for a range of lines. */
   readonly lines?: (first: number, last: number) => string
 }
 
@@ -106,43 +106,43 @@ function writeLines(first: number, last: number): string {
 }
 
 /** The address at which a reader opens a file of a repository at a commit. */
-export function writeCommitUrl(place: RepositoryAddress, commit: string, path: string): string {
-  const site = siteOf(place)
-  return `${pageOf(place)}${commit}${site === undefined ? '!' : (site.after ?? '')}/${encodePath(path)}`
+export function writeCommitUrl(address: RepositoryAddress, commit: string, path: string): string {
+  const site = siteOf(address)
+  return `${commitPrefixOf(address)}${commit}${site === undefined ? '!' : (site.after ?? '')}/${encodePath(path)}`
 }
 
 /** The path of a file, from any of its addresses in a repository, with or without a commit. Undefined for any other address. */
 export function readRepositoryPath(url: string, text: string): string | undefined {
-  const place = parseRepositoryUrl(url)
-  if (place === undefined) return undefined
-  const start = pageOf(place)
-  if (!text.startsWith(start)) return readInnerPath(place.url, text)
+  const address = parseRepositoryUrl(url)
+  if (address === undefined) return undefined
+  const start = commitPrefixOf(address)
+  if (!text.startsWith(start)) return readInnerPath(address.url, text)
   const [, rest] = /^(?:[0-9a-f]{40}|[0-9a-f]{64})!?(\/[^#]*)/.exec(text.slice(start.length)) ?? []
-  const after = `${siteOf(place)?.after ?? ''}/`
+  const after = `${siteOf(address)?.after ?? ''}/`
   return rest?.startsWith(after) === true ? decodePath(rest.slice(after.length)) : undefined
 }
 
 /** The commit in the address of a repository file; undefined for any other address. */
 export function readCommit(url: string, text: string): string | undefined {
-  const place = parseRepositoryUrl(url)
-  if (place === undefined || !text.startsWith(pageOf(place))) return undefined
-  return /^(?:[0-9a-f]{64}|[0-9a-f]{40})(?=[!/])/.exec(text.slice(pageOf(place).length))?.[0]
+  const address = parseRepositoryUrl(url)
+  if (address === undefined || !text.startsWith(commitPrefixOf(address))) return undefined
+  return /^(?:[0-9a-f]{64}|[0-9a-f]{40})(?=[!/])/.exec(text.slice(commitPrefixOf(address).length))?.[0]
 }
 
 /** The address of some lines of a file of a repository; undefined for any other address, or one that has a fragment. */
 export function writeLinesUrl(repository: string, url: string, first: number, last: number): string | undefined {
   if (readRepositoryPath(repository, url) === undefined || url.includes('#')) return undefined
-  const place = parseRepositoryUrl(repository)
-  const { lines = writeLines } = (place === undefined ? undefined : siteOf(place)) ?? {}
+  const address = parseRepositoryUrl(repository)
+  const { lines = writeLines } = (address === undefined ? undefined : siteOf(address)) ?? {}
   return `${url}#${lines(first, Math.max(first, last))}`
 }
 
 /** The text before the commit in addresses of files. */
-function pageOf(place: RepositoryAddress): string {
-  const site = siteOf(place)
-  if (site === undefined) return `${place.url}@`
-  const { host, hostname, pathname } = new URL(place.remote)
-  const isWeb = place.protocol === 'https' || place.protocol === 'http'
+function commitPrefixOf(address: RepositoryAddress): string {
+  const site = siteOf(address)
+  if (site === undefined) return `${address.url}@`
+  const { host, hostname, pathname } = new URL(address.remote)
+  const isWeb = address.protocol === 'https' || address.protocol === 'http'
   return `https://${isWeb ? host : hostname}${pathname.replace(/\.git$/i, '')}/${site.middle}/`
 }
 

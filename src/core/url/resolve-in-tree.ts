@@ -14,8 +14,8 @@ export interface FileInTree {
 const HAS_SCHEME = /^[a-z][a-z\d+.-]*:/i
 
 /**
- * The target of a link in a file: another file of the same tree, at the same commit or version. In a repository a leading slash means its
- * top, as on code hosting sites. Undefined for any other link.
+ * The target of a link in a file: another file of the same tree, at the same commit or version. In a repository a leading slash means the
+ * root, as on code hosting sites. Undefined for any other link.
  */
 export function resolveInTree({ source, url, key }: FileInTree, href: string): string | undefined {
   const kind = treeKindOf(source)
@@ -25,10 +25,11 @@ export function resolveInTree({ source, url, key }: FileInTree, href: string): s
   if (path === '') return hash === '' || address !== url ? undefined : address + hash
   if (path.startsWith('/') && kind !== 'repository') return undefined
   const inner = kind === 'repository' ? readRepositoryPath(source, address) : readInnerPath(source, address)
-  const own = encodePath(inner ?? key)
-  if (!address.endsWith(own)) return undefined
+  const ownPath = encodePath(inner ?? key)
+  if (!address.endsWith(ownPath)) return undefined
   const target = joinPath(path.startsWith('/') ? [] : (inner ?? key).split('/').slice(0, -1), decodePath(path))
-  return target === undefined ? undefined : address.slice(0, address.length - own.length) + encodePath(target) + hash
+  if (target === undefined) return undefined
+  return address.slice(0, address.length - ownPath.length) + encodePath(target) + hash
 }
 
 /** A path relative to a folder; undefined if it leads out of the tree. */

@@ -12,7 +12,7 @@ export interface Scope {
   readonly allow: readonly string[]
   /** Globs on the path; a match refuses, even if `allow` matches too. */
   readonly block: readonly string[]
-  /** Most links between the start and a page; null for no limit. */
+  /** Maximum number of links between the start and a page; null for no limit. */
   readonly maxDepth: number | null
   /** Page limit of a crawl; null for no limit. */
   readonly maxPages: number | null

@@ -10,7 +10,7 @@ export interface SessionAddress {
 
 /**
  * Removes the session id from an address: a query key (`?PHPSESSID=…`), a parameter of a segment (`;jsessionid=…`) or a segment
- * (`/(S(…))/`). Null for an address without one. The rest keeps its spelling; fragments are ignored.
+ * (`/(S(…))/`). Null for an address without a session id. The rest keeps its spelling; fragments are ignored.
  */
 export function stripSession(url: string): SessionAddress | null {
   const start = url.indexOf('?')
@@ -24,7 +24,7 @@ export function stripSession(url: string): SessionAddress | null {
   return name === undefined ? null : { stripped, name }
 }
 
-/** A path without ids of sessions; their names are added to a list. */
+/** A path without session ids; the names of the ids are added to `names`. */
 export function dropPathSession(path: string, names: string[] = []): string {
   if (!path.includes(';') && !path.includes('/(')) return path
   const kept = path.split('/').flatMap((segment) => {
@@ -36,7 +36,7 @@ export function dropPathSession(path: string, names: string[] = []): string {
   return kept.join('/')
 }
 
-/** The query of an address, as in `URL.search`, without ids of sessions; their names are added to a list. */
+/** The query of an address, as in `URL.search`, without session ids; the names of the ids are added to `names`. */
 export function dropQuerySession(search: string, names: string[] = []): string {
   if (search === '' || !HINT.test(search)) return search
   const pairs = splitQuery(search)
@@ -62,7 +62,7 @@ const MIN_MIXED_CHARS = 16
 /** `s` is short and has many other uses, so only a hash counts. */
 const HASH = /^[\da-f]{32}$/i
 
-/** `(S(lit3py55t21z5v55vlm25s55))`, as ASP.NET writes it where a browser takes no cookies. */
+/** `(S(lit3py55t21z5v55vlm25s55))`, as ASP.NET writes it if a browser accepts no cookies. */
 const SESSION_SEGMENT = /^\((?:[AFS]\([^()]+\))+\)$/
 
 /** Text that every query with a session contains; most queries lack it, and need no parsing. A `%` may hide a letter. */

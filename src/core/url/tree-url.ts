@@ -10,7 +10,7 @@ export type TreeKind = 'folder' | 'archive' | 'repository' | 'package' | 'import
 /** Archives that are opened, by the end of their names. */
 export const ARCHIVE_NAME: RegExp = /\.(?:zip|tar|tar\.gz|tgz|tar\.zst)$/i
 
-/** Which tree of files an address names; undefined for a web site. */
+/** The kind of the tree that an address names; undefined for a web site. */
 export function treeKindOf(url: string): TreeKind | undefined {
   if (url.startsWith('git+')) return 'repository'
   if (url.startsWith('pkg:')) return 'package'
@@ -41,14 +41,14 @@ export function normalizeFolder(path: string | null): string {
     .join('')
 }
 
-/** Why a text names no folder of a tree; undefined where it does. */
+/** The reason why a text does not name a folder of a tree; undefined if it does. */
 export function findFolderProblem(path: string): string | undefined {
   if (/[\0\\]/.test(path)) return 'expected a folder with / between its parts'
   return partsOf(path).includes('..') ? 'expected a folder without .. in it' : undefined
 }
 
 /**
- * Whether the name of an archive's only top folder may contain a version, and so change with the next one: `manual-1.0`. Files are
+ * Whether the name of an archive's only top folder may contain a version, and so change with the next version: `manual-1.0`. Files are
  * identified by their paths without it.
  */
 export function mayContainVersion(folder: string): boolean {
@@ -67,12 +67,12 @@ export function writeInnerUrl(tree: string, path: string): string {
   return startInside(tree) + encodePath(path)
 }
 
-/** The query of an archive's address does not apply to the files in it. */
+/** The beginning of the addresses of files in a tree. The query of an archive's address does not apply to its files. */
 function startInside(tree: string): string {
   return tree.replace(/\?.*$/s, '') + INNER_SEPARATOR
 }
 
-/** The path of a file inside a tree, from an address of `writeInnerUrl`; undefined for any other. */
+/** The path of a file inside a tree, from an address of `writeInnerUrl`; undefined for any other address. */
 export function readInnerPath(tree: string, url: string): string | undefined {
   const start = startInside(tree)
   if (!url.startsWith(start)) return undefined

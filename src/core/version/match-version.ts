@@ -27,7 +27,7 @@ export interface VersionMatch {
 
 /** How strictly a request is matched. */
 export interface MatchOptions {
-  /** Takes the newest version before the requested one, if that one does not exist. @default false */
+  /** Returns the newest version before the requested one if the requested one does not exist. @default false */
   readonly orOlder?: boolean | undefined
 }
 
@@ -42,15 +42,15 @@ export function matchVersion(
   { orOlder = false }: MatchOptions = {},
 ): VersionMatch {
   const sorted = sortNewestFirst(versions)
-  const asked = target?.trim() ?? ''
-  if (asked === '' || asked.toLowerCase() === 'latest') return createMatch('latest', preferReleases(sorted))
-  const parsed = parseVersion(asked)
-  const same = sorted.filter(({ text }) => text === target || text === asked)
-  if (same.length === 0) same.push(...sorted.filter((version) => isExactMatch(version, parsed)))
-  if (same.length > 0) return createMatch('exact', { versions: same, isPrerelease: false })
-  const range = isSeries(parsed) || isNamedVersion(parsed) ? parseRange(asked) : undefined
+  const request = target?.trim() ?? ''
+  if (request === '' || request.toLowerCase() === 'latest') return createMatch('latest', preferReleases(sorted))
+  const parsed = parseVersion(request)
+  const exact = sorted.filter(({ text }) => text === target || text === request)
+  if (exact.length === 0) exact.push(...sorted.filter((version) => isExactMatch(version, parsed)))
+  if (exact.length > 0) return createMatch('exact', { versions: exact, isPrerelease: false })
+  const range = isSeries(parsed) || isNamedVersion(parsed) ? parseRange(request) : undefined
   const kind = range === undefined ? 'exact' : isNamedVersion(parsed) ? 'range' : 'series'
-  const found = range === undefined ? { versions: [], isPrerelease: false } : filterByRange(sorted, asked, range)
+  const found = range === undefined ? { versions: [], isPrerelease: false } : filterByRange(sorted, request, range)
   if (found.versions.length > 0 || !orOlder) return createMatch(kind, found)
   const isBefore = (version: Version) =>
     range === undefined
@@ -61,12 +61,12 @@ export function matchVersion(
 }
 
 /** Whether a version is exactly the requested one. `5` requests any 5.x, unless a version is labelled `5` or `v5`. */
-function isExactMatch(version: Version, asked: Version): boolean {
-  if (isSeries(asked) && version.numbers.length !== asked.numbers.length) return false
-  return isSameVersion(version, asked)
+function isExactMatch(version: Version, requested: Version): boolean {
+  if (isSeries(requested) && version.numbers.length !== requested.numbers.length) return false
+  return isSameVersion(version, requested)
 }
 
-/** Whether numbers are left out. */
+/** Whether a version has fewer than three numbers. */
 function isSeries(version: Version): boolean {
   return !isNamedVersion(version) && version.numbers.length < 3 && !isPrerelease(version)
 }
@@ -91,11 +91,11 @@ function preferReleases(versions: readonly Version[]): MatchedVersions {
 }
 
 /** The versions in a range by semver's rule, which excludes prereleases that the range does not name. */
-function filterByRange(versions: readonly Version[], asked: string, range: Range): MatchedVersions {
+function filterByRange(versions: readonly Version[], request: string, range: Range): MatchedVersions {
   const numbered = versions.filter((version) => !isNamedVersion(version))
   const strict = numbered.filter((version) => range.test(semverOf(version)))
   if (strict.length > 0) return { versions: strict, isPrerelease: false }
-  const wide = parseRange(asked, true) ?? range
+  const wide = parseRange(request, true) ?? range
   const loose = numbered.filter((version) => wide.test(semverOf(version)))
   return { versions: loose, isPrerelease: loose.length > 0 }
 }
@@ -120,12 +120,12 @@ const VERSION_IN_RANGE = /[^\s|<>=~^]+/g
 /** Parses a range; undefined for an invalid one. Dates and leading zeros are converted to semver. */
 function parseRange(text: string, includePrerelease = false): Range | undefined {
   if (text.length > MAX_RANGE_CHARS) return undefined
-  const known = text.replace(VERSION_IN_RANGE, (part) => {
+  const normalized = text.replace(VERSION_IN_RANGE, (part) => {
     const version = parseVersion(part)
     return isNamedVersion(version) ? part.replace(/(?<![\w-])0+(?=\d)/g, '') : writePartial(version)
   })
   try {
-    return new Range(known, { includePrerelease })
+    return new Range(normalized, { includePrerelease })
   } catch (error) {
     // Semver throws a TypeError for every invalid range.
     if (error instanceof TypeError) return undefined
@@ -135,7 +135,7 @@ function parseRange(text: string, includePrerelease = false): Range | undefined 
 
 const MAX_RANGE_CHARS = 256
 
-/** Writes only the given numbers, since omitted ones match any. */
+/** Writes only the given numbers, since an omitted number matches any number. */
 function writePartial(version: Version): string {
   const { numbers, prerelease } = version
   return prerelease.length > 0 || numbers.length > 2 ? writeSemver(version) : numbers.join('.')

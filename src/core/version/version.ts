@@ -19,10 +19,10 @@ const UNHYPHENATED = /^v?(\d{1,15}(?:\.\d{1,15}){0,7})\.?(a|alpha|b|beta|c|rc)\.
 /** Python's abbreviations of prerelease names, with the full names that others use. */
 const LONG_NAMES: Readonly<Record<string, string>> = { a: 'alpha', b: 'beta', c: 'rc' }
 
-/** A year and a month, or a day. Semver would see a prerelease of 2024. */
+/** A year and a month, or a day. Semver would read `2024-10` as a prerelease of 2024. */
 const DATE = /^(\d{4})-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?$/
 
-/** Longer labels are names. Semver itself reads at most 256 characters. */
+/** A longer label is a name. Semver itself reads at most 256 characters. */
 const MAX_CHARS = 200
 
 /** Parses the label of a version. A label without a number is a name, such as `stable` or `main`. */
@@ -50,7 +50,7 @@ export function compareVersions(a: string, b: string): number {
   return compareParsed(parseVersion(a), parseVersion(b))
 }
 
-/** The same for parsed versions. */
+/** Like `compareVersions`, for parsed versions. */
 export function compareParsed(a: Version, b: Version): number {
   return rankOf(a) - rankOf(b) || compareNumbers(a, b) || compareUtf8(a.text, b.text)
 }

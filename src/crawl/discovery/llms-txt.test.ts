@@ -6,19 +6,22 @@ const INDEX = '# Project\n\n- [A](a): first\n'
 const CONTENT = '# Project\n\nMany words.\n\nAnd more.\n'
 
 function createSite(files: Record<string, string | { body: string; type?: string; url?: string }>) {
-  const asked: string[] = []
+  const requested: string[] = []
   const fetchResource: ResourceFetcher = async (url) => {
-    asked.push(url)
+    requested.push(url)
     const file = files[url]
     if (file === undefined) return { type: 'missing', status: 404 }
     const { body, type = 'text/plain', url: final = url } = typeof file === 'string' ? { body: file } : file
     return { type: 'found', url: final, snapshot: { url: final, body, headers: { 'content-type': type } } }
   }
-  return { asked, fetchResource }
+  return { requested, fetchResource }
 }
 
 test('prefers llms.txt in the folder of the start to the one at the root', async () => {
-  const { asked, fetchResource } = createSite({ 'https://e.com/docs/llms.txt': INDEX, 'https://e.com/llms.txt': INDEX })
+  const { requested, fetchResource } = createSite({
+    'https://e.com/docs/llms.txt': INDEX,
+    'https://e.com/llms.txt': INDEX,
+  })
   const { hit, tried } = await findLlmsTxt({ startUrl: 'https://e.com/docs/start', manualUrl: null, fetchResource })
   expect(hit).toMatchObject({
     url: 'https://e.com/docs/llms.txt',
@@ -29,22 +32,22 @@ test('prefers llms.txt in the folder of the start to the one at the root', async
   expect(tried).toEqual([
     { url: 'https://e.com/docs/llms.txt', place: 'folder', detail: '1 links', isAnswered: true, isProof: true },
   ])
-  expect(asked).toEqual(['https://e.com/docs/llms.txt'])
+  expect(requested).toEqual(['https://e.com/docs/llms.txt'])
 })
 
 test('treats a start with a trailing slash as a folder', async () => {
-  const { asked, fetchResource } = createSite({})
+  const { requested, fetchResource } = createSite({})
   await findLlmsTxt({ startUrl: 'https://e.com/docs/v2/?x#y', manualUrl: null, fetchResource })
-  expect(asked).toEqual(['https://e.com/docs/v2/llms.txt', 'https://e.com/llms.txt'])
+  expect(requested).toEqual(['https://e.com/docs/v2/llms.txt', 'https://e.com/llms.txt'])
 })
 
 test('requests llms.txt once when the folder of the start is the root', async () => {
-  const { asked, fetchResource } = createSite({})
+  const { requested, fetchResource } = createSite({})
   expect(await findLlmsTxt({ startUrl: 'https://e.com/start', manualUrl: null, fetchResource })).toEqual({
     hit: null,
     tried: [{ url: 'https://e.com/llms.txt', place: 'folder', detail: 'status 404', isAnswered: true, isProof: true }],
   })
-  expect(asked).toEqual(['https://e.com/llms.txt'])
+  expect(requested).toEqual(['https://e.com/llms.txt'])
 })
 
 test('tries the address given by the user first, then the other locations', async () => {
@@ -55,7 +58,7 @@ test('tries the address given by the user first, then the other locations', asyn
     place: 'manual',
     url: manualUrl,
   })
-  expect(given.asked).toEqual([manualUrl])
+  expect(given.requested).toEqual([manualUrl])
   const wrong = createSite({ [manualUrl]: 'words', 'https://e.com/llms.txt': INDEX })
   const { hit, tried } = await findLlmsTxt({ startUrl, manualUrl, fetchResource: wrong.fetchResource })
   expect(hit).toMatchObject({ place: 'root' })
@@ -82,7 +85,7 @@ test('resolves links against the address after redirects', async () => {
 })
 
 test('looks for llms-full.txt in the same order and requires content', async () => {
-  const { asked, fetchResource } = createSite({
+  const { requested, fetchResource } = createSite({
     'https://e.com/x/llms-full.txt': INDEX,
     'https://e.com/docs/llms-full.txt': '<html><body># A',
     'https://e.com/llms-full.txt': CONTENT,
@@ -98,7 +101,7 @@ test('looks for llms-full.txt in the same order and requires content', async () 
     'a page in HTML',
     `${CONTENT.length} characters`,
   ])
-  expect(asked).toHaveLength(3)
+  expect(requested).toHaveLength(3)
 })
 
 test('reports a failure with its reason and detail', async () => {
@@ -132,9 +135,9 @@ test.each([
 })
 
 test('sends the validators of a known llms-full.txt and accepts a 304', async () => {
-  const asked: [string, unknown, unknown][] = []
+  const requested: [string, unknown, unknown][] = []
   const fetchResource: ResourceFetcher = async (url, { etag, lastModified } = {}) => {
-    asked.push([url, etag, lastModified])
+    requested.push([url, etag, lastModified])
     return etag === '"1"' ? { type: 'unchanged', url } : { type: 'missing', status: 404 }
   }
   const known = { etag: '"1"', lastModified: 'Mon, 01 Jan 2024 00:00:00 GMT' }
@@ -143,7 +146,7 @@ test('sends the validators of a known llms-full.txt and accepts a 304', async ()
   const { hit, tried } = await findLlmsFull(options)
   expect(hit).toEqual({ url: 'https://e.com/llms-full.txt', place: 'root', text: null, ...known })
   expect(tried.at(-1)).toMatchObject({ detail: 'unchanged', isAnswered: true, isProof: true })
-  expect(asked).toEqual([
+  expect(requested).toEqual([
     ['https://e.com/docs/llms-full.txt', undefined, undefined],
     ['https://e.com/llms-full.txt', known.etag, known.lastModified],
   ])

@@ -117,7 +117,7 @@ async function search<T>(
 
 function readResource<T>(resource: Resource, read: (text: string | null, url: string) => Reading<T>): Reading<T> {
   if (resource.type === 'unchanged') return read(null, resource.url)
-  if (resource.type !== 'found') return { problem: describe(resource) }
+  if (resource.type !== 'found') return { problem: describeFailure(resource) }
   const { url, snapshot } = resource
   const type = snapshot.headers?.['content-type'] ?? ''
   if (/^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i.test(type)) return { problem: `sent as ${type.trim()}` }
@@ -125,19 +125,19 @@ function readResource<T>(resource: Resource, read: (text: string | null, url: st
   return hasMoreLines(text, MAX_LINES) ? { problem: `more than ${MAX_LINES} lines` } : read(text, url)
 }
 
-function hasMoreLines(text: string, most: number): boolean {
+function hasMoreLines(text: string, maxLines: number): boolean {
   let lines = 1
-  for (let at = text.indexOf('\n'); at >= 0 && lines <= most; at = text.indexOf('\n', at + 1)) lines++
-  return lines > most
+  for (let at = text.indexOf('\n'); at >= 0 && lines <= maxLines; at = text.indexOf('\n', at + 1)) lines++
+  return lines > maxLines
 }
 
-function describe(resource: Extract<Resource, { type: 'missing' | 'failed' }>): string {
+function describeFailure(resource: Extract<Resource, { type: 'missing' | 'failed' }>): string {
   return resource.type === 'missing' ? `status ${resource.status}` : `${resource.reason}: ${resource.detail}`
 }
 
 /** Addresses to request, without duplicates, each with its first location. */
 function listLocations({ startUrl, manualUrl }: LlmsSearchOptions, name: string): Map<string, LlmsTxtLocation> {
-  const places = new Map<string, LlmsTxtLocation>()
+  const locations = new Map<string, LlmsTxtLocation>()
   const manual = manualUrl === null ? undefined : manualAddress(manualUrl, startUrl, name)
   // The last path segment of the start is a file name, so this resolves beside it.
   const folder = resolveHttp(name, startUrl)
@@ -147,9 +147,9 @@ function listLocations({ startUrl, manualUrl }: LlmsSearchOptions, name: string)
     [folder, 'folder'],
     [root, 'root'],
   ] as const) {
-    if (url !== undefined && !places.has(url)) places.set(url, place)
+    if (url !== undefined && !locations.has(url)) locations.set(url, place)
   }
-  return places
+  return locations
 }
 
 function manualAddress(manualUrl: string, startUrl: string, name: string): string | undefined {

@@ -6,8 +6,14 @@ import { hostOf } from '../../core/url/key.ts'
 
 /** Consecutive refusals after which a host is no longer asked for Markdown. */
 const MAX_REFUSALS = 3
-const NO_PAGE = /\.(?:md|mdx|txt|pdf|docx|pptx|xlsx|odt|epub|rtf|ipynb|rst|adoc|asciidoc|org|csv|tsv|json|ya?ml)$/i
-const TYPES: ReadonlySet<string> = new Set(['text/markdown', 'text/x-markdown', 'text/mdx', 'text/x-gfm', 'text/plain'])
+const NOT_A_PAGE = /\.(?:md|mdx|txt|pdf|docx|pptx|xlsx|odt|epub|rtf|ipynb|rst|adoc|asciidoc|org|csv|tsv|json|ya?ml)$/i
+const TEXT_TYPES: ReadonlySet<string> = new Set([
+  'text/markdown',
+  'text/x-markdown',
+  'text/mdx',
+  'text/x-gfm',
+  'text/plain',
+])
 
 /**
  * Addresses where the Markdown of a page may be, in the order to try: `page.md`, then `page/index.html.md`; for a folder `index.html.md`.
@@ -16,7 +22,7 @@ const TYPES: ReadonlySet<string> = new Set(['text/markdown', 'text/x-markdown', 
 export function variantsOf(url: string): string[] {
   const address = new URL(url)
   const { pathname } = address
-  if (NO_PAGE.test(pathname)) return []
+  if (NOT_A_PAGE.test(pathname)) return []
   if (pathname.endsWith('/')) return [withPath(address, `${pathname}index.html.md`)]
   const beside = withPath(address, `${pathname}.md`)
   // A file such as `page.html` has no folder below it.
@@ -26,7 +32,7 @@ export function variantsOf(url: string): string[] {
 /** Whether a page address responded with Markdown, so that the server may have HTML for another Accept header. */
 export function isNegotiated(url: string, { headers }: Snapshot): boolean {
   const essence = essenceOf(headers?.['content-type'])
-  return essence !== 'text/plain' && TYPES.has(essence) && !NO_PAGE.test(new URL(url).pathname)
+  return essence !== 'text/plain' && TEXT_TYPES.has(essence) && !NOT_A_PAGE.test(new URL(url).pathname)
 }
 
 /**
@@ -35,7 +41,7 @@ export function isNegotiated(url: string, { headers }: Snapshot): boolean {
  */
 export function acceptsVariant({ body, status = 200, headers }: Snapshot): boolean {
   const type = headers?.['content-type'] ?? ''
-  if (status !== 200 || !TYPES.has(essenceOf(type))) return false
+  if (status !== 200 || !TEXT_TYPES.has(essenceOf(type))) return false
   if (!readRobots([], headers?.['x-robots-tag'] ?? '').index) return false
   const beginning = decodePlain(body.slice(0, 4096), type)
   return beginning.trim() !== '' && !isHtml(beginning)

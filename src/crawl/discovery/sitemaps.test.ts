@@ -19,9 +19,9 @@ async function read(
   limits: SitemapLimits = {},
   admits?: (url: string) => boolean,
 ) {
-  const asked: string[] = []
+  const requested: string[] = []
   const fetchResource: ResourceFetcher = async (url) => {
-    asked.push(url)
+    requested.push(url)
     const body = files[url]
     return body === undefined ? { type: 'missing', status: 404 } : { type: 'found', url, snapshot: { url, body } }
   }
@@ -37,15 +37,15 @@ async function read(
     if (find.type === 'page') pages.push(`${find.foundOn} ${find.url}`)
     else report = find.report
   }
-  return { asked, pages, report }
+  return { requested, pages, report }
 }
 
 test('reads the sitemaps of robots.txt first, then /sitemap.xml', async () => {
-  const { asked, pages, report } = await read(
+  const { requested, pages, report } = await read(
     { 'https://e.com/a.xml': urlset('https://e.com/1'), 'https://e.com/sitemap.xml': urlset('https://e.com/2') },
     ['https://e.com/a.xml', 'https://e.com/none.xml'],
   )
-  expect(asked).toEqual(['https://e.com/a.xml', 'https://e.com/none.xml', 'https://e.com/sitemap.xml'])
+  expect(requested).toEqual(['https://e.com/a.xml', 'https://e.com/none.xml', 'https://e.com/sitemap.xml'])
   expect(pages).toEqual(['https://e.com/a.xml https://e.com/1', 'https://e.com/sitemap.xml https://e.com/2'])
   expect(report).toEqual({
     read: [
@@ -61,15 +61,15 @@ test('reads the sitemaps of robots.txt first, then /sitemap.xml', async () => {
 })
 
 test('requests /sitemap_index.xml only when no page was found', async () => {
-  const { asked, pages, report } = await read({
+  const { requested, pages, report } = await read({
     'https://e.com/sitemap.xml': '<!doctype html><html><p>Not here',
     'https://e.com/sitemap_index.xml': index('https://e.com/1.xml', 'https://e.com/sitemap.xml'),
     'https://e.com/1.xml': 'https://e.com/x\nhttps://e.com/y',
   })
-  expect(asked).toEqual(['https://e.com/sitemap.xml', 'https://e.com/sitemap_index.xml', 'https://e.com/1.xml'])
+  expect(requested).toEqual(['https://e.com/sitemap.xml', 'https://e.com/sitemap_index.xml', 'https://e.com/1.xml'])
   expect(pages).toEqual(['https://e.com/1.xml https://e.com/x', 'https://e.com/1.xml https://e.com/y'])
   expect(report?.failed).toEqual([])
-  expect(report?.doubtful).toEqual([{ url: 'https://e.com/sitemap.xml', detail: 'no sitemap' }])
+  expect(report?.doubtful).toEqual([{ url: 'https://e.com/sitemap.xml', detail: 'not a sitemap' }])
   expect((await read({})).report).toEqual({
     read: [],
     failed: [],
@@ -110,12 +110,12 @@ test('reports a damaged archive and reads the other files', async () => {
 })
 
 test('stops at indexes that name each other', async () => {
-  const { asked, report } = await read({
+  const { requested, report } = await read({
     'https://e.com/sitemap.xml': index('https://e.com/b.xml', 'https://e.com/sitemap.xml'),
     'https://e.com/b.xml': index('https://e.com/sitemap.xml', 'https://e.com/c.xml'),
     'https://e.com/c.xml': urlset('https://e.com/1'),
   })
-  expect(asked).toEqual(['https://e.com/sitemap.xml', 'https://e.com/b.xml', 'https://e.com/c.xml'])
+  expect(requested).toEqual(['https://e.com/sitemap.xml', 'https://e.com/b.xml', 'https://e.com/c.xml'])
   expect(report).toMatchObject({ pages: 1, failed: [] })
 })
 
@@ -123,15 +123,15 @@ test('follows nested indexes five levels deep', async () => {
   const files = Object.fromEntries(
     Array.from({ length: 9 }, (_, i) => [`https://e.com/${i}.xml`, index(`https://e.com/${i + 1}.xml`)]),
   )
-  const { asked, report } = await read(files, ['https://e.com/0.xml'])
-  expect(asked.filter((url) => /\d\.xml/.test(url))).toHaveLength(6)
+  const { requested, report } = await read(files, ['https://e.com/0.xml'])
+  expect(requested.filter((url) => /\d\.xml/.test(url))).toHaveLength(6)
   expect(report?.failed).toEqual([
-    { url: 'https://e.com/6.xml', detail: 'below more than 5 indexes', isAnswered: true },
+    { url: 'https://e.com/6.xml', detail: 'nested in more than 5 indexes', isAnswered: true },
   ])
 })
 
 test('reads sitemaps on other hosts only if robots.txt leads there', async () => {
-  const { asked, report } = await read(
+  const { requested, report } = await read(
     {
       'https://cdn.com/s.xml': index('https://cdn.com/1.xml', 'https://third.com/2.xml', 'https://www.e.com/3.xml'),
       'https://cdn.com/1.xml': urlset('https://e.com/1'),
@@ -140,7 +140,7 @@ test('reads sitemaps on other hosts only if robots.txt leads there', async () =>
     },
     ['https://cdn.com/s.xml'],
   )
-  expect(asked).toEqual([
+  expect(requested).toEqual([
     'https://cdn.com/s.xml',
     'https://cdn.com/1.xml',
     'https://www.e.com/3.xml',
@@ -154,13 +154,13 @@ test('limits the number of pages and files', async () => {
   const files = Object.fromEntries(many.map((url) => [url, urlset(`${url}/1`, `${url}/2`)]))
   expect((await read(files, many, { maxEntries: 5 })).report).toMatchObject({ pages: 5, cappedBy: 'entries' })
   const capped = await read(files, many, { maxFiles: 3 })
-  expect([capped.asked.length, capped.report?.cappedBy]).toEqual([3, 'files'])
+  expect([capped.requested.length, capped.report?.cappedBy]).toEqual([3, 'files'])
   const wide = await read(
     { 'https://e.com/sitemap.xml': index(...Array.from({ length: 5000 }, (_, i) => `https://e.com/i${i}`)) },
     [],
     { maxFiles: 10 },
   )
-  expect([wide.asked.length, wide.report?.cappedBy]).toEqual([10, 'files'])
+  expect([wide.requested.length, wide.report?.cappedBy]).toEqual([10, 'files'])
 })
 
 test('limits pages outside the source separately from admitted pages', async () => {
@@ -172,7 +172,7 @@ test('limits pages outside the source separately from admitted pages', async () 
   expect((await read(files, [], { maxRead: 7 }, admits)).report).toMatchObject({ pages: 7, cappedBy: 'entries' })
 })
 
-test('marks files as doubtful that refuse access or are no sitemap', async () => {
+test('marks files that refuse access or are not sitemaps as doubtful', async () => {
   const fetchResource: ResourceFetcher = async (url) => {
     if (url.endsWith('/sitemap.xml')) return { type: 'missing', status: 403 }
     if (url.endsWith('/page')) return { type: 'found', url, snapshot: { url, body: '<!doctype html><p>Down' } }
@@ -185,7 +185,7 @@ test('marks files as doubtful that refuse access or are no sitemap', async () =>
   expect(last?.type === 'report' && last.report).toMatchObject({
     settled: new Set(['https://e.com/sitemap_index.xml']),
     doubtful: [
-      { url: 'https://e.com/page', detail: 'no sitemap' },
+      { url: 'https://e.com/page', detail: 'not a sitemap' },
       { url: 'https://e.com/closed', detail: 'robots-disallow: Disallow: /' },
       { url: 'https://e.com/sitemap.xml', detail: 'status 403' },
     ],

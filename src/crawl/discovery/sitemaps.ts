@@ -47,7 +47,7 @@ export type SitemapItem =
 export interface SitemapFailure {
   readonly url: string
   readonly detail: string
-  /** Whether the result is final: the file is missing, is no sitemap, or must not be read. Otherwise it may name more pages. */
+  /** Whether the result is final: the file is missing, is not a sitemap, or must not be read. Otherwise the file may name more pages. */
   readonly isAnswered: boolean
 }
 
@@ -71,7 +71,7 @@ export interface SitemapReport {
   readonly cappedBy: 'entries' | 'files' | null
 }
 
-interface File {
+interface QueuedFile {
   readonly url: string
   readonly depth: number
   /** Whether the address is a guess, so that a missing file is no failure. */
@@ -83,7 +83,7 @@ interface File {
  * everything below them. Each file is read once. A file on another host is read only if robots.txt names it, or if it is on the host of the
  * index that names it.
  *
- * Yields every page as it is read, and a report at the end. File content never makes it reject; an aborted signal does.
+ * Yields every page as it is read, and a report at the end. Throws if the signal is aborted, but never because of the content of a file.
  */
 export async function* readSitemaps(options: SitemapsOptions): AsyncGenerator<SitemapItem, void, void> {
   const { siteUrl, fromRobots, fetchResource, admits = () => true, limits = {}, signal } = options
@@ -92,8 +92,9 @@ export async function* readSitemaps(options: SitemapsOptions): AsyncGenerator<Si
   const failed: SitemapFailure[] = []
   const settled = new Set<string>()
   const doubtful: { url: string; detail: string }[] = []
-  /** Requested files. `listed` holds those that an index has named. */
+  /** Files that were requested. */
   const seen = new Set<string>()
+  /** Files that an index has named. */
   const listed = new Set<string>()
   const siteHost = siteHostOf(siteUrl)
   let pages = 0
@@ -101,9 +102,9 @@ export async function* readSitemaps(options: SitemapsOptions): AsyncGenerator<Si
   let files = 0
   let cappedBy: SitemapReport['cappedBy'] = null
 
-  const named = fromRobots.flatMap((url) => resolveHttp(url, siteUrl) ?? [])
-  const stages: File[][] = [
-    named.map((url) => ({ url, depth: 0, isGuess: false })),
+  const robotsUrls = fromRobots.flatMap((url) => resolveHttp(url, siteUrl) ?? [])
+  const stages: QueuedFile[][] = [
+    robotsUrls.map((url) => ({ url, depth: 0, isGuess: false })),
     [{ url: new URL('/sitemap.xml', siteUrl).href, depth: 0, isGuess: true }],
     [{ url: new URL('/sitemap_index.xml', siteUrl).href, depth: 0, isGuess: true }],
   ]
@@ -120,7 +121,7 @@ export async function* readSitemaps(options: SitemapsOptions): AsyncGenerator<Si
       seen.add(file.url)
       const resource = await fetchResource(file.url, { accept: ACCEPT, maxBytes, signal })
       if (resource.type === 'unchanged')
-        throw new TypeError(`nothing was known of ${file.url}, and it is said to be unchanged`)
+        throw new TypeError(`${file.url} was reported as unchanged, but the request had no validators`)
       if (resource.type === 'missing') {
         if (isProvenMissing(resource)) settled.add(file.url)
         else doubtful.push({ url: file.url, detail: `status ${resource.status}` })
@@ -165,10 +166,10 @@ export async function* readSitemaps(options: SitemapsOptions): AsyncGenerator<Si
           yield { type: 'page', url: entry.url, lastModified: entry.lastModified, foundOn: resource.url }
         }
       }
-      const isNone = problem === undefined && reader.kind === 'none'
+      const isNotSitemap = problem === undefined && reader.kind === 'none'
       if (problem !== undefined) fail(file.url, problem, false)
-      else if (isNone && !file.isGuess) fail(file.url, 'no sitemap', true)
-      if (isNone) doubtful.push({ url: file.url, detail: 'no sitemap' })
+      else if (isNotSitemap && !file.isGuess) fail(file.url, 'not a sitemap', true)
+      if (isNotSitemap) doubtful.push({ url: file.url, detail: 'not a sitemap' })
       else if (problem === undefined) settled.add(file.url).add(resource.url)
       if (reader.kind !== 'none') read.push({ url: file.url, entries })
     }
@@ -179,10 +180,10 @@ export async function* readSitemaps(options: SitemapsOptions): AsyncGenerator<Si
     if (failed.length < maxFiles) failed.push({ url, detail, isAnswered })
   }
 
-  function refuseNested(url: string, parent: File, parentUrl: string): string | undefined {
-    if (parent.depth >= maxDepth) return `below more than ${maxDepth} indexes`
+  function refuseNested(url: string, parent: QueuedFile, parentUrl: string): string | undefined {
+    if (parent.depth >= maxDepth) return `nested in more than ${maxDepth} indexes`
     const host = siteHostOf(url)
-    const isKnownHost = host === siteHost || host === siteHostOf(parentUrl) || named.includes(url)
+    const isKnownHost = host === siteHost || host === siteHostOf(parentUrl) || robotsUrls.includes(url)
     return isKnownHost ? undefined : 'on another host, and not named in robots.txt'
   }
 }
@@ -207,11 +208,11 @@ async function* readEntries(snapshot: Snapshot, reader: SitemapReader, maxBytes:
 /** A file cannot be read completely; the message says why. */
 class UnreadableError extends Error {}
 
-const SLICE = 64 * 1024
+const SLICE_LENGTH = 64 * 1024
 
 async function* readText({ body, headers }: Snapshot, maxBytes: number): AsyncGenerator<string> {
   if (typeof body === 'string') {
-    for (let i = 0; i < body.length; i += SLICE) yield body.slice(i, i + SLICE)
+    for (let i = 0; i < body.length; i += SLICE_LENGTH) yield body.slice(i, i + SLICE_LENGTH)
     return
   }
   let decoder: TextDecoder | undefined
@@ -227,7 +228,7 @@ async function* readText({ body, headers }: Snapshot, maxBytes: number): AsyncGe
 }
 
 function* slices(body: Uint8Array): Generator<Uint8Array> {
-  for (let i = 0; i < body.length; i += SLICE) yield body.subarray(i, i + SLICE)
+  for (let i = 0; i < body.length; i += SLICE_LENGTH) yield body.subarray(i, i + SLICE_LENGTH)
 }
 
 async function* unpack(body: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -238,7 +239,7 @@ async function* unpack(body: Uint8Array): AsyncGenerator<Uint8Array> {
     for (const slice of slices(body)) await writer.write(new Uint8Array(slice))
     await writer.close()
   })()
-  // The reading side reports the damage; this would report it twice.
+  // The reader below reports the same error.
   writing.catch(() => {})
   try {
     for (;;) {
@@ -254,7 +255,7 @@ async function* unpack(body: Uint8Array): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** RFC 1952. Some servers send gzip files as they are, others with a Content-Encoding that is already decoded. */
+/** Checks the first bytes (RFC 1952), because some servers send gzip files as they are, and others with a Content-Encoding. */
 function isGzip([first, second]: Uint8Array): boolean {
   return first === 0x1f && second === 0x8b
 }

@@ -10,16 +10,16 @@ type Macro = (args: readonly string[], rest: string) => void
 const BULLETS = new Set(['•', '*', '-', '–', '—', '+', 'o', '·', '∗', '□', '○', '.'])
 
 /** The macros of man(7), and the roff requests that pages use with them. */
-export function createManMacros(parts: MacroContext): MacroSet {
-  const { reader, text, flow, facts } = parts
-  /** Receives the next line of text instead of the paragraph. */
+export function createManMacros(context: MacroContext): MacroSet {
+  const { reader, text, flow, facts } = context
+  /** If set, this function receives the next line of text instead of the paragraph. */
   let next: ((line: Runs) => void) | undefined
   let link: string | undefined
 
   const add = ({ runs, isJoined }: Runs) => {
-    const take = next
+    const receive = next
     next = undefined
-    if (take !== undefined) take({ runs, isJoined })
+    if (receive !== undefined) receive({ runs, isJoined })
     else addRuns(flow, runs, isJoined)
   }
   const paragraph = () => {
@@ -33,7 +33,7 @@ export function createManMacros(parts: MacroContext): MacroSet {
   }
   const inFont = (font: Font): Macro => {
     return (_, rest) => {
-      if (rest !== '') add(readIn(rest, font))
+      if (rest !== '') add(readInFont(rest, font))
       else
         next = ({ runs, isJoined }) =>
           addRuns(
@@ -45,8 +45,8 @@ export function createManMacros(parts: MacroContext): MacroSet {
   }
   const heading = (level: number): Macro => {
     return (args) => {
-      if (args.length > 0) addHeading(parts, level, args.join(' '))
-      else next = ({ runs }) => addHeading(parts, level, plainRuns(runs))
+      if (args.length > 0) addHeading(context, level, args.join(' '))
+      else next = ({ runs }) => addHeading(context, level, plainRuns(runs))
     }
   }
   const item = (html: string, plain: string) => {
@@ -111,7 +111,7 @@ export function createManMacros(parts: MacroContext): MacroSet {
       add(readAlternating(value === undefined ? ['[', option, ']'] : ['[', option, ' ', value, ']'], 'R', 'B')),
     SY: ([name = '']) => {
       flow.endParagraph()
-      add(readIn(name, 'B'))
+      add(readInFont(name, 'B'))
     },
     YS: () => flow.endParagraph(),
     UR: startLink,
@@ -149,10 +149,10 @@ export function createManMacros(parts: MacroContext): MacroSet {
   }
 }
 
-function readIn(source: string, font: Font): Runs {
+function readInFont(source: string, font: Font): Runs {
   const reader = new TextReader()
   reader.setFont(font)
-  // A quoted argument is text too.
+  // A quoted argument is text without its quotation marks.
   return reader.read(/^".*"$/.test(source) ? source.slice(1, -1).replaceAll('""', '"') : source)
 }
 
@@ -160,7 +160,7 @@ function readAlternating(args: readonly string[], first: Font, second: Font): Ru
   const runs: Run[] = []
   let isJoined = false
   for (const [i, arg] of args.entries()) {
-    const read = readIn(arg, i % 2 === 0 ? first : second)
+    const read = readInFont(arg, i % 2 === 0 ? first : second)
     runs.push(...read.runs)
     isJoined = read.isJoined
   }
@@ -178,7 +178,7 @@ function writeCell(lines: readonly string[]): string {
   for (const line of lines) {
     const [, name = '', rest = ''] = /^\.\s*([A-Za-z]{1,2})\s+(.*)$/.exec(line) ?? []
     const [first, second] = name
-    if (name === 'B' || name === 'I') parts.push(writeRuns(readIn(rest, name).runs))
+    if (name === 'B' || name === 'I') parts.push(writeRuns(readInFont(rest, name).runs))
     else if (/^[BIR]{2}$/.test(name))
       parts.push(writeRuns(readAlternating(rest.split(/\s+/), asFont(first), asFont(second)).runs))
     else if (!/^[.']/.test(line)) parts.push(writeRuns(reader.read(line).runs))

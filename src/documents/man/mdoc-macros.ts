@@ -4,7 +4,7 @@ import { addHeading, type MacroContext, type MacroSet } from './page.ts'
 import type { RoffLine } from './roff.ts'
 import { plainRuns, TextReader, writeRuns } from './text.ts'
 
-/* The macros of mdoc(7), which mark words by their meaning. Several may be on one line. */
+/* The macros of mdoc(7), which mark words by their meaning. A line may have several macros. */
 
 /** The output of a macro's words: an element around them, and characters before and after. */
 interface Style {
@@ -13,7 +13,7 @@ interface Style {
   readonly after?: string
 }
 
-const MARKS: Readonly<Record<string, Style>> = {
+const MACRO_STYLES: Readonly<Record<string, Style>> = {
   Ar: { element: 'em' },
   Fa: { element: 'em' },
   Ft: { element: 'em' },
@@ -101,8 +101,8 @@ interface OpenList {
   count: number
 }
 
-export function createMdocMacros(parts: MacroContext): MacroSet {
-  const { flow, text, facts } = parts
+export function createMdocMacros(context: MacroContext): MacroSet {
+  const { flow, text, facts } = context
   const lists: OpenList[] = []
   /** For each open display, whether it is code. */
   const displays: boolean[] = []
@@ -155,11 +155,11 @@ export function createMdocMacros(parts: MacroContext): MacroSet {
     Sh: (args) => {
       lists.length = 0
       isSynopsis = args[0] === 'SYNOPSIS'
-      addHeading(parts, 2, writeArguments(args, facts).plain)
+      addHeading(context, 2, writeArguments(args, facts).plain)
     },
     Ss: (args) => {
       lists.length = 0
-      addHeading(parts, 3, writeArguments(args, facts).plain)
+      addHeading(context, 3, writeArguments(args, facts).plain)
     },
     Pp: () => flow.endParagraph(),
     Lp: () => flow.endParagraph(),
@@ -214,7 +214,7 @@ export function createMdocMacros(parts: MacroContext): MacroSet {
     Re: () => flow.endParagraph(),
   }
   const isInline = (name: string) =>
-    Object.hasOwn(MARKS, name) ||
+    Object.hasOwn(MACRO_STYLES, name) ||
     Object.hasOwn(ENCLOSING, name) ||
     Object.hasOwn(BRACKETS, name) ||
     Object.hasOwn(SYSTEMS, name)
@@ -311,7 +311,7 @@ class ArgumentWriter {
         const system = [SYSTEMS[name], ...args.slice(at + 1, at + 2).filter((arg) => /^\d/.test(arg))].join(' ')
         this.#word(system, {})
         at += system === SYSTEMS[name] ? 1 : 2
-      } else if (Object.hasOwn(MARKS, name)) at = this.#macro(name, args, at + 1)
+      } else if (Object.hasOwn(MACRO_STYLES, name)) at = this.#macro(name, args, at + 1)
       else {
         this.#word(name, {})
         at++
@@ -319,7 +319,7 @@ class ArgumentWriter {
     }
   }
 
-  /** Writes the words of one macro, up to the next one. */
+  /** Writes the words of one macro, up to the next macro. */
   #macro(name: string, args: readonly string[], start: number): number {
     let end = start
     while (end < args.length && !isMacro(args[end] ?? '')) end++
@@ -329,11 +329,11 @@ class ArgumentWriter {
     else if (name === 'Lk' || name === 'Mt') this.#link(name, words)
     else if (name === 'Fl' && words.length === 0 && end < args.length) this.#prefix += '-'
     else {
-      const own =
+      const content =
         words.length > 0 && !CLOSING_PUNCTUATION.has(words[0] ?? '')
           ? words
           : [...defaultsOf(name, this.#name), ...words]
-      for (const word of own) this.#word(word, MARKS[name] ?? {})
+      for (const word of content) this.#word(word, MACRO_STYLES[name] ?? {})
     }
     return end
   }
@@ -356,9 +356,9 @@ class ArgumentWriter {
   }
 
   /** Punctuation at the end of a line comes after the closing text. */
-  #closeBefore(stop: string): void {
+  #closeBefore(mark: string): void {
     for (const sign of this.#closing.splice(0).reverse()) this.#add(escapeHtml(sign), sign, true, false)
-    this.#add(stop, stop, true, false)
+    this.#add(mark, mark, true, false)
   }
 
   #reference([name = '', section = '', ...rest]: readonly string[]): void {
@@ -368,10 +368,10 @@ class ArgumentWriter {
   }
 
   #call([name = '', ...args]: readonly string[]): void {
-    const stops = args.filter((arg) => CLOSING_PUNCTUATION.has(arg))
+    const punctuation = args.filter((arg) => CLOSING_PUNCTUATION.has(arg))
     const values = args.filter((arg) => !CLOSING_PUNCTUATION.has(arg))
     this.#word(`${name}(${values.join(', ')})`, { element: 'code' })
-    for (const stop of stops) this.#word(stop, {})
+    for (const mark of punctuation) this.#word(mark, {})
   }
 
   #link(name: string, [address = '', ...words]: readonly string[]): void {
@@ -384,7 +384,7 @@ class ArgumentWriter {
 
 function isMacro(name: string): boolean {
   return (
-    Object.hasOwn(MARKS, name) ||
+    Object.hasOwn(MACRO_STYLES, name) ||
     Object.hasOwn(ENCLOSING, name) ||
     Object.hasOwn(BRACKETS, name) ||
     name === 'Ns' ||

@@ -6,7 +6,7 @@ import { writeCode } from '../markup.ts'
 interface OpenList {
   readonly name: 'dl' | 'ul' | 'ol'
   readonly out: string[]
-  /** Content of its last item so far. */
+  /** Content of the last item so far. */
   item: string[]
   /** Number of the last item's terms without a description yet. */
   terms: number
@@ -15,7 +15,7 @@ interface OpenList {
 interface Level {
   readonly out: string[]
   list: OpenList | undefined
-  /** Whether it is the description of the paragraph before it. */
+  /** Whether this level is the description of the paragraph before it. */
   readonly isDefinition: boolean
 }
 

@@ -146,8 +146,8 @@ export class RoffReader {
   }
 
   #define(name: string, rest: string): void {
-    const [macro = '', given] = cutComment(rest).trim().split(/\s+/)
-    const end = (name === 'ig' ? macro : given) || '.'
+    const [macro = '', endMacro] = cutComment(rest).trim().split(/\s+/)
+    const end = (name === 'ig' ? macro : endMacro) || '.'
     const body: string[] = []
     const top = this.#input.at(-1)
     for (let line = top?.lines[top.at]; top !== undefined && line !== undefined; line = top.lines[top.at]) {
@@ -173,7 +173,7 @@ export class RoffReader {
   /** Evaluates a condition, and continues with its body or skips it. */
   #condition(request: string, rest: string): RoffLine | undefined {
     const { isTrue, after } =
-      request === 'el' ? { isTrue: this.#conditions.pop() === false, after: rest } : this.#judge(rest)
+      request === 'el' ? { isTrue: this.#conditions.pop() === false, after: rest } : this.#evaluateCondition(rest)
     if (request === 'ie') this.#conditions.push(isTrue)
     const opens = after.startsWith('\\{')
     if (isTrue)
@@ -193,14 +193,14 @@ export class RoffReader {
   }
 
   /** Evaluates conditions as for print, where pages use real lists and a font for code. */
-  #judge(text: string): { readonly isTrue: boolean; readonly after: string } {
+  #evaluateCondition(text: string): { readonly isTrue: boolean; readonly after: string } {
     const isNegated = text.startsWith('!')
     const source = isNegated ? text.slice(1).trimStart() : text
-    const { isTrue, after } = this.#judgePlain(source)
+    const { isTrue, after } = this.#evaluatePlainCondition(source)
     return { isTrue: isTrue !== isNegated, after: after.trimStart() }
   }
 
-  #judgePlain(source: string): { readonly isTrue: boolean; readonly after: string } {
+  #evaluatePlainCondition(source: string): { readonly isTrue: boolean; readonly after: string } {
     const [sign = ''] = source
     if (/^[ntoev](?![\w=<>+])/.test(source)) return { isTrue: sign === 't' || sign === 'o', after: source.slice(1) }
     const [tested, kind = '', name = ''] = /^([dr])\s*([^\s\\]+)/.exec(source) ?? []
@@ -250,8 +250,8 @@ export class RoffReader {
   /** A line of a macro with its arguments inserted. */
   #substitute(line: string, args: readonly string[]): string {
     return line
-      .replace(/\\{1,2}\$(\*|@|\d)/g, (_, place: string) => {
-        const value = /\d/.test(place) ? (args[Number(place) - 1] ?? '') : args.join(' ')
+      .replace(/\\{1,2}\$(\*|@|\d)/g, (_, key: string) => {
+        const value = /\d/.test(key) ? (args[Number(key) - 1] ?? '') : args.join(' ')
         this.#spend(value.length + 1)
         return value
       })

@@ -16,20 +16,20 @@ export function writeTbl(lines: readonly string[], writeCell: WriteCell): string
     at = 1
   }
   const formats: Format[][] = []
-  let ruleAt = -1
+  let formatsBeforeRule = -1
   for (; at < lines.length; at++) {
     const line = lines[at] ?? ''
     // A rule among the formats is drawn between the rows.
-    if (/^\s*[_=-][\s_=-]*$/.test(line)) ruleAt = formats.length
+    if (/^\s*[_=-][\s_=-]*$/.test(line)) formatsBeforeRule = formats.length
     else for (const format of line.split(',')) formats.push(parseFormat(format))
     if (line.trimEnd().endsWith('.')) break
   }
-  const { rows, ruleAfter } = readRows(lines.slice(at + 1), separator)
+  const { rows, rowsBeforeRule } = readRows(lines.slice(at + 1), separator)
   const written = rows
     .slice(0, DOCUMENT_LIMITS.rows + 1)
     .map((row, i) => writeRow(row, formats[Math.min(i, formats.length - 1)] ?? [], writeCell))
-  const isHeader =
-    ruleAfter === 1 || ruleAt === 1 || (formats.length > 1 && (formats[0] ?? []).some(({ isBold }) => isBold))
+  const isFirstBold = formats.length > 1 && (formats[0] ?? []).some(({ isBold }) => isBold)
+  const isHeader = rowsBeforeRule === 1 || formatsBeforeRule === 1 || isFirstBold
   return writeTable(written, isHeader && written.length > 1 ? 1 : 0)
 }
 
@@ -50,16 +50,16 @@ function parseFormat(line: string): Format[] {
 interface Rows {
   readonly rows: readonly (readonly (readonly string[])[])[]
   /** Number of rows before the first rule; -1 when there is none. */
-  readonly ruleAfter: number
+  readonly rowsBeforeRule: number
 }
 
 function readRows(lines: readonly string[], separator: string): Rows {
   const rows: string[][][] = []
-  let ruleAfter = -1
+  let rowsBeforeRule = -1
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? ''
     if (/^[_=]+$/.test(line.trim())) {
-      if (ruleAfter < 0 && rows.length > 0) ruleAfter = rows.length
+      if (rowsBeforeRule < 0 && rows.length > 0) rowsBeforeRule = rows.length
       continue
     }
     // The format may change in the middle of a table.
@@ -69,7 +69,7 @@ function readRows(lines: readonly string[], separator: string): Rows {
     at = end
     rows.push(row)
   }
-  return { rows, ruleAfter }
+  return { rows, rowsBeforeRule }
 }
 
 /** Reads a row; a cell may contain several lines between `T{` and `T}`. */

@@ -42,7 +42,7 @@ const QUOTED = new Set('hvwlLXxAbBDHRSC')
 const NAMED = new Set('ngkmMFYVO$')
 /** Escapes that produce nothing, or only hint at line breaks. */
 const EMPTY_ESCAPES = new Set('|^&%:/,)!?adurpz{}')
-const LITERAL: Readonly<Record<string, string>> = {
+const LITERALS: Readonly<Record<string, string>> = {
   '-': '-',
   "'": "'",
   '`': '`',
@@ -56,18 +56,18 @@ const LITERAL: Readonly<Record<string, string>> = {
 /** Reads text with its escapes. The font stays set for the next text. */
 export class TextReader {
   #font: Font = 'R'
-  #last: Font = 'R'
+  #previousFont: Font = 'R'
 
   setFont(name: string): void {
-    const next = name === 'P' || name === '' ? this.#last : (FONTS.get(name) ?? 'R')
-    this.#last = this.#font
+    const next = name === 'P' || name === '' ? this.#previousFont : (FONTS.get(name) ?? 'R')
+    this.#previousFont = this.#font
     this.#font = next
   }
 
   /** Resets the font, as every section does. */
   reset(): void {
     this.#font = 'R'
-    this.#last = 'R'
+    this.#previousFont = 'R'
   }
 
   read(text: string): Runs {
@@ -111,7 +111,7 @@ export class TextReader {
       else add(sign === 'o' ? value.charAt(0) : value)
       return end
     }
-    if (!EMPTY_ESCAPES.has(sign)) add(LITERAL[sign] ?? sign)
+    if (!EMPTY_ESCAPES.has(sign)) add(LITERALS[sign] ?? sign)
     return at + 1
   }
 }
@@ -139,7 +139,7 @@ function endOfSize(text: string, at: number): number {
   return at + (SIZE.exec(text)?.[0].length ?? 0)
 }
 
-const ELEMENTS: Readonly<Record<Font, string>> = { R: '', B: 'strong', I: 'em', C: 'code' }
+const FONT_ELEMENTS: Readonly<Record<Font, string>> = { R: '', B: 'strong', I: 'em', C: 'code' }
 
 /** Writes runs as HTML. White space around marked words stays outside of the marks. */
 export function writeRuns(runs: readonly Run[]): string {
@@ -147,7 +147,7 @@ export function writeRuns(runs: readonly Run[]): string {
 }
 
 function writeRun({ font, text }: Run): string {
-  const element = ELEMENTS[font]
+  const element = FONT_ELEMENTS[font]
   const inner = text.trim()
   if (element === '' || inner === '') return escapeHtml(text)
   const start = text.indexOf(inner)

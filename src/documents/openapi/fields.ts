@@ -34,28 +34,28 @@ export class Description {
 
   /** A value, or the part of the description that it refers to. */
   resolve(value: unknown): Fields {
-    let at: unknown = value
-    for (let steps = 0; steps < MAX_STEPS && isFields(at) && typeof at['$ref'] === 'string'; steps++) {
-      const target = this.#find(at['$ref'])
+    let current: unknown = value
+    for (let steps = 0; steps < MAX_STEPS && isFields(current) && typeof current['$ref'] === 'string'; steps++) {
+      const target = this.#find(current['$ref'])
       // Properties next to a reference override those of its target.
-      const { $ref, ...beside } = at
+      const { $ref, ...siblings } = current
       if (target === undefined)
-        return { ...beside, description: textIn(at, 'description') || `See \`${String($ref)}\`.` }
-      at = Object.keys(beside).length === 0 || !isFields(target) ? target : { ...target, ...beside }
+        return { ...siblings, description: textIn(current, 'description') || `See \`${String($ref)}\`.` }
+      current = Object.keys(siblings).length === 0 || !isFields(target) ? target : { ...target, ...siblings }
     }
-    return isFields(at) ? at : {}
+    return isFields(current) ? current : {}
   }
 
   #find(reference: string): unknown {
     if (!reference.startsWith('#/')) return undefined
-    let at: unknown = this.root
+    let current: unknown = this.root
     for (const part of reference.slice(2).split('/')) {
       const name = decode(part).replaceAll('~1', '/').replaceAll('~0', '~')
-      if (Array.isArray(at)) at = at[Number(name)]
-      else if (isFields(at) && Object.hasOwn(at, name)) at = at[name]
+      if (Array.isArray(current)) current = current[Number(name)]
+      else if (isFields(current) && Object.hasOwn(current, name)) current = current[name]
       else return undefined
     }
-    return at
+    return current
   }
 }
 
@@ -77,10 +77,10 @@ const MAX_VALUES = 2000
 
 /** A value as JSON; '' when it would be too long, because a short description can refer to one value many times. */
 export function boundedJson(value: unknown, indent = 0): string {
-  let left = MAX_VALUES
+  let remaining = MAX_VALUES
   const isSmall = (item: unknown): boolean => {
-    left--
-    if (left < 0) return false
+    remaining--
+    if (remaining < 0) return false
     return typeof item !== 'object' || item === null || Object.values(item).every(isSmall)
   }
   return isSmall(value) ? (JSON.stringify(value, null, indent) ?? '') : ''

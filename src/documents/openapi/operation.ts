@@ -110,7 +110,7 @@ function writeBody(
   writer: SchemaWriter,
 ): string {
   const body = description.resolve(fields['requestBody'])
-  const old = parameters.find((parameter) => parameter['in'] === 'body')
+  const bodyParameter = parameters.find((parameter) => parameter['in'] === 'body')
   const form = parameters.filter((parameter) => parameter['in'] === 'formData')
   const parts: string[] = []
   if (fields['requestBody'] !== undefined) {
@@ -119,8 +119,12 @@ function writeBody(
       body['required'] === true ? 'Required.' : '',
       writeContent(body, description, writer),
     )
-  } else if (old !== undefined) {
-    parts.push(textIn(old, 'description'), old['required'] === true ? 'Required.' : '', writer.write(old['schema']))
+  } else if (bodyParameter !== undefined) {
+    parts.push(
+      textIn(bodyParameter, 'description'),
+      bodyParameter['required'] === true ? 'Required.' : '',
+      writer.write(bodyParameter['schema']),
+    )
   } else if (form.length > 0) {
     const rows = form.map((parameter) => writeParameter(parameter, writer))
     parts.push(['| Name | In | Type | Required | Description |', '| --- | --- | --- | --- | --- |', ...rows].join('\n'))
@@ -174,13 +178,13 @@ function writeResponses(fields: Fields, description: Description, writer: Schema
 
 /** The authentication schemes that an operation requires. */
 export function writeSecurity(requirements: readonly unknown[]): string {
-  const ways = requirements.filter(isFields).map((requirement) =>
+  const alternatives = requirements.filter(isFields).map((requirement) =>
     Object.entries(requirement)
       .map(
         ([name, scopes]) => `\`${name}\`${Array.isArray(scopes) && scopes.length > 0 ? ` (${scopes.join(', ')})` : ''}`,
       )
       .join(' and '),
   )
-  const shown = ways.filter((way) => way !== '')
+  const shown = alternatives.filter((alternative) => alternative !== '')
   return shown.length === 0 ? '' : `Security: ${shown.join(' or ')}`
 }

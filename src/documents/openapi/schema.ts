@@ -2,7 +2,7 @@ import { clipText } from '../../core/text/lines.ts'
 import { writeCellText } from '../markdown-text.ts'
 import { boundedJson, type Description, type Fields, fieldsIn, isFields, listIn, nameOf, textIn } from './fields.ts'
 
-/** Nesting depth of schemas that are written out; deeper ones are only named. */
+/** Nesting depth of schemas that are written out; deeper schemas are only named. */
 const MAX_DEPTH = 6
 /** Line limit of one schema. */
 const MAX_LINES = 500
@@ -17,7 +17,7 @@ const MAX_NESTING = 50
 export class SchemaWriter {
   readonly #description: Description
   readonly #lines: string[] = []
-  readonly #open = new Set<unknown>()
+  readonly #openSchemas = new Set<unknown>()
   #visits = 0
 
   constructor(description: Description) {
@@ -35,7 +35,7 @@ export class SchemaWriter {
       (part) => part !== '',
     )
     this.#lines.length = 0
-    this.#inside(schema, 0)
+    this.#addMembers(schema, 0)
     const list = this.#lines.length >= MAX_LINES ? [...this.#lines, '- …'] : this.#lines
     return [about.join('. '), list.join('\n')].filter((part) => part !== '').join('\n\n')
   }
@@ -79,23 +79,23 @@ export class SchemaWriter {
     return parts.filter((part) => part !== '').join(' ')
   }
 
-  #inside(schema: Fields, depth: number, nesting = 0): void {
-    if (this.#open.has(schema) || depth >= MAX_DEPTH || nesting >= MAX_NESTING) return
+  #addMembers(schema: Fields, depth: number, nesting = 0): void {
+    if (this.#openSchemas.has(schema) || depth >= MAX_DEPTH || nesting >= MAX_NESTING) return
     if (this.#visits > MAX_VISITS || this.#lines.length >= MAX_LINES) return
-    this.#open.add(schema)
-    for (const part of listIn(schema, 'allOf')) this.#inside(this.#resolve(part), depth, nesting + 1)
+    this.#openSchemas.add(schema)
+    for (const part of listIn(schema, 'allOf')) this.#addMembers(this.#resolve(part), depth, nesting + 1)
     const required = new Set(listIn(schema, 'required'))
     for (const [name, value] of Object.entries(fieldsIn(schema, 'properties'))) {
       this.#add(depth, `\`${name}\``, value, required.has(name))
     }
     if (isFields(schema['additionalProperties']))
       this.#add(depth, 'any other key', schema['additionalProperties'], false)
-    if (schema['items'] !== undefined) this.#inside(this.#resolve(schema['items']), depth, nesting + 1)
+    if (schema['items'] !== undefined) this.#addMembers(this.#resolve(schema['items']), depth, nesting + 1)
     for (const choice of [...listIn(schema, 'oneOf'), ...listIn(schema, 'anyOf')]) {
       const resolved = this.#resolve(choice)
       if (isFields(resolved['properties']) || resolved['allOf'] !== undefined) this.#add(depth, 'or', choice, false)
     }
-    this.#open.delete(schema)
+    this.#openSchemas.delete(schema)
   }
 
   #add(depth: number, name: string, value: unknown, isRequired: boolean): void {
@@ -110,7 +110,7 @@ export class SchemaWriter {
       .join(' ')
     const head = facts.length === 0 ? name : `${name} (${facts.join(', ')})`
     this.#lines.push(`${'  '.repeat(depth)}- ${head}${about === '' ? '' : `: ${about}`}`)
-    this.#inside(schema, depth + 1)
+    this.#addMembers(schema, depth + 1)
   }
 }
 

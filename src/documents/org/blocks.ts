@@ -20,7 +20,7 @@ export class OrgBlocks {
   #depth = 0
   /** The `#+CAPTION` for the next block. */
   #caption = ''
-  #closes: ClosingLines = new Map()
+  #closingLines: ClosingLines = new Map()
 
   constructor(targets: OrgTargets) {
     this.#targets = targets
@@ -29,8 +29,8 @@ export class OrgBlocks {
   write(lines: readonly string[]): string {
     if (this.#depth >= MAX_DEPTH) return `<p>${escapeHtml(lines.join('\n'))}</p>\n`
     this.#depth++
-    const outer = this.#closes
-    this.#closes = findClosingLines(lines)
+    const outer = this.#closingLines
+    this.#closingLines = findClosingLines(lines)
     const parts: string[] = []
     for (let at = 0; at < lines.length; ) {
       const { html, end } = this.#read(lines, at)
@@ -38,7 +38,7 @@ export class OrgBlocks {
       at = Math.max(end, at + 1)
     }
     this.#depth--
-    this.#closes = outer
+    this.#closingLines = outer
     return parts.join('')
   }
 
@@ -51,7 +51,7 @@ export class OrgBlocks {
     const text = line.trim()
     if (text === '' || text === '#' || text.startsWith('# ')) return { html: '', end: at + 1 }
     if (text.startsWith('#+')) return this.#keyword(lines, at, text)
-    if (/^:[\w-]+:$/.test(text)) return { html: '', end: (firstAfter(this.#closes.get(':end:'), at) ?? at) + 1 }
+    if (/^:[\w-]+:$/.test(text)) return { html: '', end: (firstAfter(this.#closingLines.get(':end:'), at) ?? at) + 1 }
     if (/^(?:SCHEDULED|DEADLINE|CLOSED|CLOCK):/.test(text)) return { html: '', end: at + 1 }
     if (text === ':' || text.startsWith(': ')) return this.#fixedWidth(lines, at)
     if (text.startsWith('|')) return this.#table(lines, at)
@@ -80,7 +80,7 @@ export class OrgBlocks {
   }
 
   #block(lines: readonly string[], start: number, name: string, argument: string): ReadResult {
-    const end = firstAfter(this.#closes.get(`#+end_${name}`), start)
+    const end = firstAfter(this.#closingLines.get(`#+end_${name}`), start)
     // An unclosed `#+begin` starts no block.
     if (end === undefined) return { html: '', end: start + 1 }
     const body = dedent(lines.slice(start + 1, end))
@@ -105,12 +105,13 @@ export class OrgBlocks {
       case 'verse':
         return `<p>${body.map((line) => this.inline(line)).join('<br>\n')}</p>\n`
       default:
-        return BOXES.has(name) ? writeAdmonition(name, capitalize(name), this.write(body)) : this.write(body)
+        return ADMONITIONS.has(name) ? writeAdmonition(name, capitalize(name), this.write(body)) : this.write(body)
     }
   }
 
   #formula(lines: readonly string[], start: number, text: string): ReadResult {
-    const end = firstAfter(this.#closes.get(text.slice(0, text.indexOf('}') + 1).replace('\\begin', '\\end')), start)
+    const closingText = text.slice(0, text.indexOf('}') + 1).replace('\\begin', '\\end')
+    const end = firstAfter(this.#closingLines.get(closingText), start)
     if (end === undefined) return { html: `<p>${escapeHtml(text)}</p>\n`, end: start + 1 }
     const tex = lines.slice(start, end + 1).join('\n')
     return { html: `<div class="math">\\[${escapeHtml(tex)}\\]</div>\n`, end: end + 1 }
@@ -192,7 +193,7 @@ export class OrgBlocks {
 const LANGUAGES: ReadonlyMap<string, string> = new Map(
   Object.entries({ 'emacs-lisp': 'elisp', sh: 'sh', 'C++': 'cpp', C: 'c', R: 'r' }),
 )
-const BOXES = new Set('note tip warning important caution danger hint info attention'.split(' '))
+const ADMONITIONS = new Set('note tip warning important caution danger hint info attention'.split(' '))
 
 function capitalize(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1)
@@ -219,7 +220,7 @@ function kindOf({ isOrdered, text }: Item): 'ol' | 'ul' | 'dl' {
   return text.includes(' :: ') || text.endsWith(' ::') ? 'dl' : 'ul'
 }
 
-/** Where an item ends: at a line without deeper indentation, or after two blank lines. */
+/** Where an item ends: at a line without deeper indentation, or at two blank lines. */
 function endOfItem(lines: readonly string[], start: number, indent: number): number {
   let end = start
   for (let at = start; at < lines.length; at++) {
@@ -250,33 +251,33 @@ function endsParagraph(line: string): boolean {
 /** Line numbers of closing lines, by their text. */
 type ClosingLines = ReadonlyMap<string, readonly number[]>
 
-/** Collected once, because searching for each missing end would scan all lines. */
+/** Finds all closing lines at once, because a search for each missing end would scan all lines. */
 function findClosingLines(lines: readonly string[]): ClosingLines {
   const closes = new Map<string, number[]>()
   for (const [at, line] of lines.entries()) {
     const text = line.trim()
     const key = /^(?:#\+end_\S+|:end:)$/i.test(text) ? text.toLowerCase() : /^\\end\{[^{}]{1,40}\}/.exec(text)?.[0]
     if (key === undefined) continue
-    const places = closes.get(key)
-    if (places === undefined) closes.set(key, [at])
-    else places.push(at)
+    const lineNumbers = closes.get(key)
+    if (lineNumbers === undefined) closes.set(key, [at])
+    else lineNumbers.push(at)
   }
   return closes
 }
 
 /** The first of sorted numbers that is larger than `at`. */
-function firstAfter(places: readonly number[] = [], at: number): number | undefined {
+function firstAfter(lineNumbers: readonly number[] = [], at: number): number | undefined {
   let low = 0
-  let high = places.length
+  let high = lineNumbers.length
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((places[middle] ?? 0) > at) high = middle
+    if ((lineNumbers[middle] ?? 0) > at) high = middle
     else low = middle + 1
   }
-  return places[low]
+  return lineNumbers[low]
 }
 
-/** A footnote ends at the next one, at a headline, or after two blank lines. */
+/** Where a footnote ends: at the next footnote, at a headline, or at two blank lines. */
 export function endOfNote(lines: readonly string[], start: number): number {
   let at = start + 1
   for (; at < lines.length; at++) {

@@ -108,7 +108,7 @@ export function writeOrg(text: string, targets: OrgTargets, depth = 0): string {
 /** Nesting limit of marks. */
 const MAX_DEPTH = 5
 
-const NEXT = /[*/_+=~[\\<{$]|https?:\/\//g
+const NEXT_MARK = /[*/_+=~[\\<{$]|https?:\/\//g
 const ADDRESS = /https?:\/\/[^\s<>"\]]{1,2000}/y
 const NOTE = /\[fn:([\w-]{0,80})(:|\])/y
 const TIME = /[<[]\d{4}-\d\d-\d\d[^\]>\n]{0,40}[>\]]/y
@@ -122,9 +122,9 @@ class OrgWriter {
   readonly #text: string
   readonly #targets: OrgTargets
   readonly #out: string[] = []
-  /** Marks without a closing mark from here on. */
-  readonly #open = new Set<string>()
-  /** Next positions of closing marks. */
+  /** Marks that have no closing mark in the rest of the text. */
+  readonly #unclosed = new Set<string>()
+  /** Next position of each closing mark. */
   readonly #closes = new Map<string, number>()
   readonly #depth: number
   #at = 0
@@ -149,8 +149,8 @@ class OrgWriter {
   write(): string {
     while (this.#at < this.#text.length) {
       if (this.#take()) continue
-      NEXT.lastIndex = this.#at + 1
-      const next = NEXT.exec(this.#text)?.index ?? this.#text.length
+      NEXT_MARK.lastIndex = this.#at + 1
+      const next = NEXT_MARK.exec(this.#text)?.index ?? this.#text.length
       this.#out.push(escapeHtml(this.#text.slice(this.#at, next)))
       this.#at = next
     }
@@ -193,7 +193,7 @@ class OrgWriter {
   }
 
   #findEnd(sign: string, from: number): number {
-    if (this.#open.has(sign)) return -1
+    if (this.#unclosed.has(sign)) return -1
     let breaks = 0
     for (let at = from; at < this.#text.length; at++) {
       if (this.#text[at] === '\n' && ++breaks > MAX_BREAKS) return -1
@@ -201,7 +201,7 @@ class OrgWriter {
       const after = this.#text[at + 1]
       if (after === undefined || AFTER.test(after)) return at
     }
-    this.#open.add(sign)
+    this.#unclosed.add(sign)
     return -1
   }
 

@@ -29,7 +29,7 @@ export type Blocks = readonly Block[]
 export interface Term {
   /** The term as inline text; its classifier may follow after ` : `. */
   readonly term: string
-  /** Whether it is code, such as a command-line option. */
+  /** Whether the term is code, such as a command-line option. */
   readonly isCode: boolean
   readonly blocks: Blocks
 }

@@ -17,7 +17,7 @@ export class RstContext {
   /** URLs of anonymous targets, in order. */
   readonly anonymous: string[] = []
   #nextAnonymous = 0
-  #left = MAX_SUBSTITUTED
+  #charactersLeft = MAX_SUBSTITUTED
   /** Labels of notes. */
   readonly notes: Set<string> = new Set()
   readonly anchors: Anchors = new Anchors()
@@ -55,8 +55,8 @@ export class RstContext {
 
   /** Counts the text of substitutions, because a short document may expand to a very long one. */
   spend(characters: number): void {
-    this.#left -= characters
-    if (this.#left < 0) throw new DocumentError('too-large', 'its substitutions make too much text')
+    this.#charactersLeft -= characters
+    if (this.#charactersLeft < 0) throw new DocumentError('too-large', 'its substitutions make too much text')
   }
 
   define(name: string, target: Target): void {

@@ -41,7 +41,7 @@ export function readDirective(parser: BlockParser, directive: Directive): Blocks
   const kind = name.slice(name.lastIndexOf(':') + 1)
   const read = DIRECTIVE_READERS.get(name) ?? DIRECTIVE_READERS.get(kind)
   if (read !== undefined) return read(parser, directive)
-  return OBJECTS.has(kind) || name.includes(':') ? readObject(parser, directive) : readUnknown(parser, directive)
+  return OBJECT_KINDS.has(kind) || name.includes(':') ? readObject(parser, directive) : readUnknown(parser, directive)
 }
 
 /** The whole text of a directive that takes no argument: text on its first line belongs to the content too. */
@@ -146,10 +146,10 @@ const readAvailability: DirectiveReader = (parser, { argument, content }) =>
 /** An audit event of Python: its name and its arguments. */
 const readAuditEvent: DirectiveReader = (parser, { argument, content }) => {
   if (content.length > 0) return parser.parseNested(content)
-  const [name = '', told = ''] = lineOf(argument).split(/\s+/)
-  const values = told.split(',').filter((value) => value !== '')
-  const given = values.length === 0 ? 'no arguments' : `arguments ${values.map(literal).join(', ')}`
-  return parser.parseNested([`Raises an auditing event ${literal(name)} with ${given}.`])
+  const [name = '', argumentList = ''] = lineOf(argument).split(/\s+/)
+  const values = argumentList.split(',').filter((value) => value !== '')
+  const described = values.length === 0 ? 'no arguments' : `arguments ${values.map(literal).join(', ')}`
+  return parser.parseNested([`Raises an auditing event ${literal(name)} with ${described}.`])
 }
 
 const readFormula: DirectiveReader = (_, directive) => [{ type: 'formula', tex: bodyOf(directive).join('\n').trim() }]
@@ -191,8 +191,9 @@ const readCsvTable: DirectiveReader = (parser, { argument, content, options }) =
   const caption = lineOf(argument)
   const file = options.get('file') ?? options.get('url')
   if (file !== undefined) return [{ type: 'paragraph', text: `${caption} ${literal(file)}`.trim() }]
-  const given = options.get('delim') ?? ','
-  const separator = given === 'tab' || given === '\\t' ? '\t' : given === 'space' ? ' ' : given.charAt(0)
+  const delimiter = options.get('delim') ?? ','
+  const isTab = delimiter === 'tab' || delimiter === '\\t'
+  const separator = isTab ? '\t' : delimiter === 'space' ? ' ' : delimiter.charAt(0)
   // A space may follow every separator, also before a quotation mark.
   const plain = (text: string) => text.replaceAll(`${separator} "`, `${separator}"`)
   const read = (text: string) =>
@@ -235,15 +236,15 @@ function readObject(parser: BlockParser, directive: Directive): Blocks {
   const prefix = PREFIXES.get(kind) === undefined ? '' : `${PREFIXES.get(kind)} `
   const path = isPython && IN_MODULES.has(kind) && module !== '' && parser.isTop ? `${module}.` : ''
   const signatures = joinContinued(argument).map((text) => {
-    const own = text.startsWith(prefix) ? text.slice(prefix.length) : text
+    const signature = text.startsWith(prefix) ? text.slice(prefix.length) : text
     const sign = kind === 'decorator' || kind === 'decoratormethod' ? '@' : ''
-    return `${prefix}${sign}${own.startsWith(path) ? '' : path}${own}`
+    return `${prefix}${sign}${signature.startsWith(path) ? '' : path}${signature}`
   })
   return [{ type: 'object', signatures, blocks: parser.parseNested(content) }]
 }
 
 /**
- * A Python class. A directive without content whose argument can only be style classes applies to the next block, and gives nothing itself.
+ * A Python class. A directive without content whose argument can only be style classes styles the next block, and produces nothing itself.
  */
 const readClass: DirectiveReader = (parser, directive) => {
   const isStyle = /^[a-z][a-z-]*(?: [a-z][a-z-]*)*$/.test(lineOf(directive.argument)) && directive.content.length === 0
@@ -264,7 +265,7 @@ function joinContinued(lines: readonly string[]): string[] {
   return joined
 }
 
-const OBJECTS = new Set(
+const OBJECT_KINDS = new Set(
   `function class method attribute data exception classmethod staticmethod decorator decoratormethod property
   abstractmethod coroutinefunction coroutinemethod awaitablefunction awaitablemethod macro type struct union enum enumerator member var option cmdoption envvar describe object confval
   setting opcode pdbcommand 2to3fixer command variable prop_tgt prop_dir prop_gbl prop_sf prop_test prop_inst

@@ -18,36 +18,36 @@ const ROLE_AFTER = /:([A-Za-z][\w.+:-]{0,60}):/y
 const ADDRESS = /(?:https?|ftp):\/\/[^\s<>"`|\\]{1,2000}/y
 const NOTE = /\[(#|#?[\w.:+-]{1,80}|\*)\]_/y
 /** Positions where markup may start. */
-const NEXT = /[\\*`:|[_]|(?:https?|ftp):/g
+const NEXT_MARK = /[\\*`:|[_]|(?:https?|ftp):/g
 const WORD = /[\p{L}\p{N}]/u
 const SIMPLE_NAME = /[\p{L}\p{N}](?:[-_.:+]?[\p{L}\p{N}])*$/u
 
 /** Writes inline text as HTML. Time is linear in its length, because an unclosed mark is searched for only once. */
-export function writeInline(text: string, facts: RstContext, depth = 0): string {
-  return new InlineWriter(text, facts, depth).write()
+export function writeInline(text: string, context: RstContext, depth = 0): string {
+  return new InlineWriter(text, context, depth).write()
 }
 
 class InlineWriter {
   readonly #text: string
-  readonly #facts: RstContext
+  readonly #context: RstContext
   readonly #depth: number
   readonly #out: string[] = []
   #plain = ''
   #at = 0
-  /** Marks without an end from here on. */
-  readonly #open = new Set<string>()
+  /** Marks that have no closing mark in the rest of the text. */
+  readonly #unclosed = new Set<string>()
 
-  constructor(text: string, facts: RstContext, depth: number) {
+  constructor(text: string, context: RstContext, depth: number) {
     this.#text = text
-    this.#facts = facts
+    this.#context = context
     this.#depth = depth
   }
 
   write(): string {
     while (this.#at < this.#text.length) {
       if (this.#take()) continue
-      NEXT.lastIndex = this.#at + 1
-      const next = NEXT.exec(this.#text)?.index ?? this.#text.length
+      NEXT_MARK.lastIndex = this.#at + 1
+      const next = NEXT_MARK.exec(this.#text)?.index ?? this.#text.length
       this.#plain += this.#text.slice(this.#at, next)
       this.#at = next
     }
@@ -104,7 +104,7 @@ class InlineWriter {
     return true
   }
 
-  /** Whether a mark of this length may start here. */
+  /** Whether a mark of this length may start at the current position. */
   #canStart(length: number): boolean {
     const before = this.#text[this.#at - 1]
     const after = this.#text[this.#at + length]
@@ -116,7 +116,7 @@ class InlineWriter {
 
   /** Position of the mark that ends the text from `from` on; -1 when there is none. */
   #findEnd(mark: string, from: number, isRaw = false): number {
-    if (this.#open.has(mark)) return -1
+    if (this.#unclosed.has(mark)) return -1
     for (let end = this.#text.indexOf(mark, from); end >= 0; end = this.#text.indexOf(mark, end + 1)) {
       const before = this.#text[end - 1] ?? ''
       const after = this.#text[end + mark.length]
@@ -128,7 +128,7 @@ class InlineWriter {
       )
         return end
     }
-    this.#open.add(mark)
+    this.#unclosed.add(mark)
     return -1
   }
 
@@ -166,11 +166,11 @@ class InlineWriter {
     const end = this.#findEnd('`', tick + 1)
     if (end < 0) return false
     const text = this.#text.slice(tick + 1, end)
-    if (role !== '') return this.#push(writeRole(role, text, this.#facts), end + 1)
+    if (role !== '') return this.#push(writeRole(role, text, this.#context), end + 1)
     if (this.#text[end + 1] === '_') return this.#takeLink(text, end + 2)
     ROLE_AFTER.lastIndex = end + 1
     const [after = '', name = ''] = ROLE_AFTER.exec(this.#text) ?? []
-    return this.#push(writeRole(name, text, this.#facts), end + 1 + after.length)
+    return this.#push(writeRole(name, text, this.#context), end + 1 + after.length)
   }
 
   /** Writes `text <address>`_ or `name`_; two underscores make it anonymous. */
@@ -179,14 +179,14 @@ class InlineWriter {
     const end = isAnonymous ? after + 1 : after
     const open = text.lastIndexOf('<')
     if (text.endsWith('>') && open >= 0) {
-      const given = text.slice(open + 1, -1).replace(/\s+/g, '')
+      const target = text.slice(open + 1, -1).replace(/\s+/g, '')
       const words = unescapeText(text.slice(0, open).trim())
-      const address = given.endsWith('_')
-        ? (this.#facts.resolve(given.slice(0, -1))?.address ?? given)
-        : unescapeText(given)
+      const address = target.endsWith('_')
+        ? (this.#context.resolve(target.slice(0, -1))?.address ?? target)
+        : unescapeText(target)
       return this.#push(writeLink(address, escapeHtml(words === '' ? address : words)), end)
     }
-    const address = isAnonymous ? this.#facts.takeAnonymous() : this.#facts.resolve(text)?.address
+    const address = isAnonymous ? this.#context.takeAnonymous() : this.#context.resolve(text)?.address
     const words = escapeHtml(unescapeText(text))
     return this.#push(address === undefined ? words : writeLink(address, words), end)
   }
@@ -200,9 +200,9 @@ class InlineWriter {
     const name = SIMPLE_NAME.exec(this.#text.slice(Math.max(0, this.#at - MAX_NAME), this.#at))?.[0]
     if (name === undefined) return false
     // Checked first, because most words with a trailing underscore are not references.
-    const found = isAnonymous ? this.#facts.hasAnonymous : this.#facts.resolve(name) !== undefined
+    const found = isAnonymous ? this.#context.hasAnonymous : this.#context.resolve(name) !== undefined
     if (!found || !this.#plain.endsWith(name)) return false
-    const address = (isAnonymous ? this.#facts.takeAnonymous() : this.#facts.resolve(name)?.address) ?? ''
+    const address = (isAnonymous ? this.#context.takeAnonymous() : this.#context.resolve(name)?.address) ?? ''
     this.#plain = this.#plain.slice(0, -name.length)
     return this.#push(writeLink(address, escapeHtml(name)), this.#at + (isAnonymous ? 2 : 1))
   }
@@ -217,22 +217,22 @@ class InlineWriter {
     if (!this.#canStart(1)) return false
     const end = this.#findEnd('|', this.#at + 1)
     if (end < 0 || end - this.#at > MAX_NAME) return false
-    const text = this.#facts.substitutions.get(keyOf(this.#text.slice(this.#at + 1, end)))
+    const text = this.#context.substitutions.get(keyOf(this.#text.slice(this.#at + 1, end)))
     if (text === undefined) return false
-    this.#facts.spend(text.length + 1)
+    this.#context.spend(text.length + 1)
     const after = /_{0,2}/y
     after.lastIndex = end + 1
-    const lines = after.exec(this.#text)?.[0].length ?? 0
-    const html = this.#depth < MAX_DEPTH ? writeInline(text, this.#facts, this.#depth + 1) : escapeHtml(text)
-    return this.#push(html, end + 1 + lines)
+    const underscores = after.exec(this.#text)?.[0].length ?? 0
+    const html = this.#depth < MAX_DEPTH ? writeInline(text, this.#context, this.#depth + 1) : escapeHtml(text)
+    return this.#push(html, end + 1 + underscores)
   }
 
   #takeNote(): boolean {
     NOTE.lastIndex = this.#at
     const [mark, label = ''] = NOTE.exec(this.#text) ?? []
     if (mark === undefined) return false
-    const name = this.#facts.labelOf(label)
-    if (!this.#facts.notes.has(keyOf(name))) return false
+    const name = this.#context.labelOf(label)
+    if (!this.#context.notes.has(keyOf(name))) return false
     return this.#push(writeNoteMark(noteId(name), name.replace(/^(?:number|sign)-/, '')), this.#at + mark.length)
   }
 

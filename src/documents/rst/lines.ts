@@ -22,13 +22,13 @@ export function expandTabs(line: string): string {
   return parts.slice(0, -1).join('')
 }
 
-/** End of the lines that are blank or indented by at least `least`. */
-export function endOfIndented(lines: readonly string[], start: number, least: number): number {
+/** End of the lines that are blank or indented by at least `minIndent`. */
+export function endOfIndented(lines: readonly string[], start: number, minIndent: number): number {
   let end = start
   for (let i = start; i < lines.length; i++) {
     const line = lines[i] ?? ''
     if (isBlank(line)) continue
-    if (indentOf(line) < least) break
+    if (indentOf(line) < minIndent) break
     end = i + 1
   }
   return end

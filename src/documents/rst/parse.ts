@@ -6,7 +6,7 @@ import { parseExplicit } from './explicit.ts'
 import { endOfIndented } from './lines.ts'
 import { isGridBorder, isSimpleBorder, parseGrid, parseSimple } from './tables.ts'
 
-/** Nesting limit of blocks; deeper ones stay text. */
+/** Nesting limit of blocks; deeper blocks stay text. */
 const MAX_DEPTH = 40
 
 /** Parsed blocks, and the line after them. */
@@ -24,9 +24,9 @@ export class BlockParser {
   readonly context: RstContext
   readonly #depth: number
 
-  constructor(lines: readonly string[], facts: RstContext, depth = 0) {
+  constructor(lines: readonly string[], context: RstContext, depth = 0) {
     this.lines = lines
-    this.context = facts
+    this.context = context
     this.#depth = depth
   }
 
@@ -85,8 +85,8 @@ const readQuote: BlockReader = (parser, at) => {
 /** A line of one repeated punctuation character. */
 const RULE = /^([!-/:-@[-`{-~])\1*$/
 
-function isRule(line: string, least: number): boolean {
-  return line.length >= least && RULE.test(line)
+function isRule(line: string, minLength: number): boolean {
+  return line.length >= minLength && RULE.test(line)
 }
 
 const MAX_TITLE = 500
@@ -100,10 +100,10 @@ const readTitle: BlockReader = (parser, at) => {
     if (isOverlined) return createTitle(parser, title, `${line[0]}${line[0]}`, at + 3)
     return line.length >= 4 && isBlank(title) ? { blocks: [{ type: 'rule' }], end: at + 1 } : undefined
   }
-  const below = parser.line(at + 1)
-  if (!parser.isTop || line.length > MAX_TITLE || !isRule(below, 1)) return undefined
-  if (below.length < Math.min(line.length, 4)) return undefined
-  return createTitle(parser, line, below.charAt(0), at + 2)
+  const underline = parser.line(at + 1)
+  if (!parser.isTop || line.length > MAX_TITLE || !isRule(underline, 1)) return undefined
+  if (underline.length < Math.min(line.length, 4)) return undefined
+  return createTitle(parser, line, underline.charAt(0), at + 2)
 }
 
 const MAX_LEVEL = 6
@@ -121,8 +121,8 @@ const readBullets: BlockReader = (parser, at) => {
   const [, sign] = BULLET.exec(parser.line(at)) ?? []
   if (sign === undefined) return undefined
   const { items, end } = readItems(parser, at, (line) => {
-    const [marker = '', own] = BULLET.exec(line) ?? []
-    return own === sign ? marker : undefined
+    const [marker = '', lineSign] = BULLET.exec(line) ?? []
+    return lineSign === sign ? marker : undefined
   })
   return { blocks: [{ type: 'list', start: null, items }], end }
 }
@@ -136,8 +136,8 @@ const readNumbers: BlockReader = (parser, at) => {
   if (!isBlank(next) && indentOf(next) === 0 && !NUMBERED.test(next)) return undefined
   const shape = shapeOf(line)
   const { items, end } = readItems(parser, at, (other) => {
-    const [own] = NUMBERED.exec(other) ?? []
-    return own === undefined || shapeOf(other) !== shape ? undefined : own
+    const [otherMarker] = NUMBERED.exec(other) ?? []
+    return otherMarker === undefined || shapeOf(other) !== shape ? undefined : otherMarker
   })
   return { blocks: [{ type: 'list', start: /^\d+$/.test(number) ? Number(number) : 1, items }], end }
 }

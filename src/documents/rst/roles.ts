@@ -18,14 +18,14 @@ function parseReference(text: string): Reference {
   return { words: text.slice(0, open).trim(), target: text.slice(open + 1, -1).trim(), hasWords: true }
 }
 
-type RoleWriter = (text: string, facts: RstContext) => string
+type RoleWriter = (text: string, context: RstContext) => string
 
 /** Writes the text of a role; without a role it is a name or a title. */
-export function writeRole(role: string, source: string, facts: RstContext): string {
+export function writeRole(role: string, source: string, context: RstContext): string {
   const text = unescapeText(source).replace(/\s+/g, ' ')
   const name = role.toLowerCase()
   const write = ROLE_WRITERS.get(name) ?? ROLE_WRITERS.get(name.slice(name.lastIndexOf(':') + 1))
-  if (write !== undefined) return write(text, facts)
+  if (write !== undefined) return write(text, context)
   if (role === '') return text.includes(' ') ? mark('em', text) : mark('code', text)
   return writeName(text)
 }
@@ -51,9 +51,9 @@ const writeCall: RoleWriter = (text) => {
   return parseReference(text).hasWords || code.includes('(') ? code : code.replace('</code>', '()</code>')
 }
 
-const writeRef: RoleWriter = (text, facts) => {
+const writeRef: RoleWriter = (text, context) => {
   const { words: shown, target, hasWords } = parseReference(text)
-  const found = facts.resolve(target)
+  const found = context.resolve(target)
   const title = hasWords || found === undefined || found.title === '' ? shown : found.title
   return found === undefined ? escapeHtml(title) : writeLink(found.address, escapeHtml(title))
 }
@@ -75,8 +75,8 @@ function writeNumbered(title: string, address: (number: string) => string): Role
     const { words: shown, target, hasWords } = parseReference(text)
     const [number = '', section = ''] = target.split('#', 2)
     if (!/^\d{1,6}$/.test(number)) return escapeHtml(shown)
-    const place = section === '' ? '' : `#${section}`
-    return writeLink(`${address(number)}${place}`, escapeHtml(hasWords ? shown : `${title} ${number}`))
+    const fragment = section === '' ? '' : `#${section}`
+    return writeLink(`${address(number)}${fragment}`, escapeHtml(hasWords ? shown : `${title} ${number}`))
   }
 }
 

@@ -82,7 +82,7 @@ function findBox(
   lines: readonly string[],
   top: number,
   left: number,
-  most: number,
+  maxSteps: number,
 ): { box: CellArea | undefined; steps: number } {
   const first = lines[top] ?? ''
   let steps = 0
@@ -100,7 +100,7 @@ function findBox(
       if (/^\+[-+]*$/.test(line.slice(left, right)) && isSide(lines, left, top, bottom))
         return { box: { top, left, bottom, right }, steps }
     }
-    if (steps > most) break
+    if (steps > maxSteps) break
   }
   return { box: undefined, steps }
 }
@@ -151,7 +151,7 @@ export function parseSimple(
       headerRows = rows.length
     } else if (isSpanRule(line)) finish(mergeSpans(columns, spansOf(line)))
     else {
-      // A row starts where the first column has text; a blank line separates rows without text there.
+      // A row starts where the first column has text; other lines continue the row.
       const isNew = !isBlank(line.slice(0, columns[0]?.end))
       if (isNew) finish(columns)
       pending.push(line)
@@ -161,7 +161,7 @@ export function parseSimple(
   return { table: { rows, headerRows }, end: end + 1 }
 }
 
-/** The rule that ends a table: the last one, or one before a blank line. */
+/** Index of the rule that ends a table: the first rule before a blank line, at the latest the second rule below the top border. */
 function endOfSimple(lines: readonly string[], start: number): number | undefined {
   let found = 0
   for (let i = start + 1; i < lines.length; i++) {

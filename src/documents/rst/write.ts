@@ -5,15 +5,15 @@ import type { RstContext } from './context.ts'
 import { noteId, writeInline } from './inline.ts'
 
 /** Writes blocks as HTML. */
-export function writeBlocks(blocks: Blocks, facts: RstContext): string {
-  return new Writer(facts).blocks(blocks)
+export function writeBlocks(blocks: Blocks, context: RstContext): string {
+  return new Writer(context).blocks(blocks)
 }
 
 class Writer {
-  readonly #facts: RstContext
+  readonly #context: RstContext
 
-  constructor(facts: RstContext) {
-    this.#facts = facts
+  constructor(context: RstContext) {
+    this.#context = context
   }
 
   blocks(blocks: Blocks): string {
@@ -21,13 +21,13 @@ class Writer {
   }
 
   #inline(text: string): string {
-    return writeInline(text, this.#facts)
+    return writeInline(text, this.#context)
   }
 
   #block(block: Block): string {
     switch (block.type) {
       case 'heading': {
-        const id = this.#facts.resolve(block.names[0] ?? block.text)?.address.slice(1) ?? ''
+        const id = this.#context.resolve(block.names[0] ?? block.text)?.address.slice(1) ?? ''
         return `<h${block.level} id="${escapeHtml(id)}">${this.#inline(block.text)}</h${block.level}>\n`
       }
       case 'paragraph':
@@ -95,7 +95,7 @@ class Writer {
   /** `param str name` → Parameter `name` (str). */
   #fieldName(name: string): string {
     const [kind = '', ...words] = name.split(/\s+/)
-    const title = FIELDS.get(kind)
+    const title = FIELD_TITLES.get(kind)
     if (title === undefined) return this.#inline(name)
     const last = words.pop()
     if (last === undefined) return title
@@ -105,10 +105,10 @@ class Writer {
 
   #table({ table: { rows, headerRows }, caption }: Block & { readonly type: 'table' }): string {
     const written = rows.map((row) =>
-      row.map(({ blocks, columns, rows: high }) => ({
+      row.map(({ blocks, columns, rows: rowSpan }) => ({
         html: unwrapParagraph(this.blocks(blocks)),
         columns,
-        rows: high,
+        rows: rowSpan,
       })),
     )
     return writeTable(written, headerRows, caption === '' ? '' : this.#inline(caption))
@@ -125,7 +125,7 @@ class Writer {
   }
 }
 
-const FIELDS: ReadonlyMap<string, string> = new Map(
+const FIELD_TITLES: ReadonlyMap<string, string> = new Map(
   Object.entries({
     param: 'Parameter',
     parameter: 'Parameter',

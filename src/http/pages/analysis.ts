@@ -10,7 +10,7 @@ import type { HttpPorts } from '../ports.ts'
 import { readForm } from '../read-body.ts'
 import { runBody } from '../routes/analysis.ts'
 import { durationOf, runHref } from '../run-records.ts'
-import { withUnderstanding } from '../store-access.ts'
+import { withAnalysisStores } from '../store-access.ts'
 import { withoutUndefined } from '../without-undefined.ts'
 import { renderPage } from './layout.ts'
 import {
@@ -37,7 +37,7 @@ const NO_RUNS = { total: 0, items: [] as readonly AnalysisRun[] }
 export async function renderAnalyses(c: Context, ports: HttpPorts): Promise<Html> {
   const limit = readLimit(c, 50, MAX_RUNS)
   const offset = readNumber(c, 'offset') ?? 0
-  const { total, items } = await withUnderstanding(
+  const { total, items } = await withAnalysisStores(
     ports,
     ({ analyses }) => analyses.listRuns({ limit, offset }),
     () => NO_RUNS,
@@ -152,7 +152,7 @@ function runRow(run: RunFacts, now: number): Row {
   }
 }
 
-/** The options of a run that differ from the default. */
+/** The version of a run, and its options that differ from the defaults. */
 function writeOptions(options: AnalysisRun['options']): string {
   const { analysisVersion, pageLimit, domainLimit, skipPages, skipDomains, dryRun, verbose } = options
   return [
@@ -170,7 +170,7 @@ function writeOptions(options: AnalysisRun['options']): string {
 
 /** `/analysis/latest`: the address of the newest run, or the list when there is none. */
 export async function findLatestRun(ports: HttpPorts): Promise<string> {
-  const { items } = await withUnderstanding(
+  const { items } = await withAnalysisStores(
     ports,
     ({ analyses }) => analyses.listRuns({ limit: 1, offset: 0 }),
     () => NO_RUNS,
@@ -183,7 +183,7 @@ export async function renderRun(c: Context, ports: HttpPorts): Promise<Html> {
   const id = c.req.param('id') ?? ''
   if (!/^[\w-]{1,100}$/.test(id)) throw new HTTPException(400, { message: 'This is not the id of an analysis run.' })
   const limit = readLimit(c, 100, 500)
-  const found = await withUnderstanding(ports, async ({ analyses }) => {
+  const found = await withAnalysisStores(ports, async ({ analyses }) => {
     const run = await analyses.findRun(id)
     return run === undefined ? undefined : { run, events: await analyses.listEvents(id, limit) }
   })

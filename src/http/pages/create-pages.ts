@@ -9,7 +9,7 @@ import type { Library } from '../../library/library.ts'
 import { ANALYSIS_JOB_ID } from '../../library/operations/reached-milestones.ts'
 import { describeFailure, isStoreFailure } from '../failure.ts'
 import type { HttpPorts } from '../ports.ts'
-import { type Understanding, understandingOf } from '../store-access.ts'
+import { type AnalysisStores, analysisStoresOf } from '../store-access.ts'
 import { findLatestRun, renderAnalyses, renderRun, startRun } from './analysis.ts'
 import { renderDomains } from './domains.ts'
 import { renderError } from './error-page.ts'
@@ -35,16 +35,16 @@ export function createPages(ports: HttpPorts): Hono {
   const withAddresses =
     (render: (c: Context, addresses: Addresses, since: JobCounts, library: Library) => Promise<Html>) =>
     async (c: Context): Promise<Response> => {
-      // Read before the addresses: an event in between then appears twice instead of never.
+      // The counts are read before the addresses, so that an event in between appears twice instead of never.
       const since = countJobs(ports.dispatcher)
       const { addresses, library } = await openAddresses(ports)
       return c.html(await render(c, addresses, since, library))
     }
 
   const withPlaces =
-    (render: (c: Context, understanding: Understanding, ports: HttpPorts) => Promise<Html>) =>
+    (render: (c: Context, understanding: AnalysisStores, ports: HttpPorts) => Promise<Html>) =>
     async (c: Context): Promise<Response> =>
-      c.html(await render(c, understandingOf(await ports.library()), ports))
+      c.html(await render(c, analysisStoresOf(await ports.library()), ports))
 
   app.get('/queues/ssr', withLog(renderQueues))
   app.get('/queues/latest', async (c) => c.redirect(await findLatestQueue(await ports.jobLog())))
@@ -107,7 +107,7 @@ async function openAddresses(ports: HttpPorts): Promise<{ readonly library: Libr
 /** Renders an error as a page. Details of an unexpected error go to the log, under the id that the page shows. */
 function answerError(error: Error, c: Context, ports: HttpPorts): Response | Promise<Response> {
   if (error instanceof HTTPException) {
-    const title = error.status === 404 ? 'Not found' : 'That cannot be shown'
+    const title = error.status === 404 ? 'Not found' : 'This page cannot be shown'
     const advice = 'Check the address, or choose a page from the navigation above.'
     return c.html(renderError({ title, message: error.message, advice }), error.status as ContentfulStatusCode)
   }
@@ -119,10 +119,10 @@ function answerError(error: Error, c: Context, ports: HttpPorts): Response | Pro
     code: body.code,
     problem: status < 500 ? body.error : internal,
   })
-  const isPassing = isStoreFailure(error) && body.code === 'STORE_UNAVAILABLE'
-  const trouble = isPassing ? STORE_FAILURE : { message: body.error, advice: body.advice ?? UNEXPECTED_ADVICE }
-  const title = status < 500 ? 'That cannot be shown' : 'Something is wrong'
-  return c.html(renderError({ title, ...trouble, code: body.code, id }), status as ContentfulStatusCode)
+  const isTemporary = isStoreFailure(error) && body.code === 'STORE_UNAVAILABLE'
+  const problem = isTemporary ? STORE_FAILURE : { message: body.error, advice: body.advice ?? UNEXPECTED_ADVICE }
+  const title = status < 500 ? 'This page cannot be shown' : 'Something is wrong'
+  return c.html(renderError({ title, ...problem, code: body.code, id }), status as ContentfulStatusCode)
 }
 
 const STORE_FAILURE = {

@@ -89,7 +89,7 @@ ${domain === undefined ? '' : writeDomain(domain)}
 function writeDomain({ score, isNews, sections, datedRatio, languages, ...domain }: DomainAnalysis): Html {
   return html`<section class="panel"><h2>What it is</h2>${writeFacts(
     [
-      ['Kind', html`${isNews ? 'news' : 'no news'} <span class="quiet">score ${score.toFixed(2)}</span>`],
+      ['Kind', html`${isNews ? 'news' : 'not news'} <span class="quiet">score ${score.toFixed(2)}</span>`],
       ['Pages', writeNumber(domain.pages)],
       ['Articles', writeNumber(domain.articles)],
       ['Sections', writeNumber(sections)],
@@ -115,7 +115,7 @@ function hostRow(summary: HostSummary, domain: DomainAnalysis | undefined): Row 
       summary.failed === 0
         ? '0'
         : html`<a href="${writeHref('/urls', { host: summary.host, state: 'failed' })}">${writeNumber(summary.failed)}</a>`,
-      domain === undefined ? '' : domain.isNews ? 'news' : 'no news',
+      domain === undefined ? '' : domain.isNews ? 'news' : 'not news',
       writeBar(summary),
       writeMoment(summary.lastAt),
     ],
@@ -130,12 +130,12 @@ const SHARES: readonly (readonly [name: string, label: string, states: readonly 
   ['open', 'to be fetched', ['pending', 'leased']],
 ]
 
-/** Drawn with attributes, because the content security policy forbids inline styles. */
+/** The states of a host as a bar. It is drawn with attributes, because the content security policy forbids inline styles. */
 function writeBar({ states }: HostSummary): Html {
-  const counts = SHARES.map(([name, label, of]) => ({
+  const counts = SHARES.map(([name, label, shareStates]) => ({
     name,
     label,
-    count: of.reduce((sum, state) => sum + states[state], 0),
+    count: shareStates.reduce((sum, state) => sum + states[state], 0),
   }))
   const total = Math.max(
     1,

@@ -13,7 +13,7 @@ import type {
 } from '../../library/gazetteer.ts'
 import { readMentions, readSummary } from '../place-records.ts'
 import type { HttpPorts } from '../ports.ts'
-import type { Understanding } from '../store-access.ts'
+import type { AnalysisStores } from '../store-access.ts'
 import { withoutUndefined } from '../without-undefined.ts'
 import { writeHubTable } from './hubs.ts'
 import { renderPage } from './layout.ts'
@@ -157,12 +157,12 @@ function sourceRow({ name, version, license, attribution, url, importedAt, place
 }
 
 /** `/gazetteer/places`: places by name, kind, country and size. */
-export function renderPlaces(c: Context, understanding: Understanding): Promise<Html> {
+export function renderPlaces(c: Context, understanding: AnalysisStores): Promise<Html> {
   return renderList(c, understanding, '/gazetteer/places', readWord(c, 'kind', PLACE_KINDS))
 }
 
 /** `/gazetteer/kind/:kind`: the places of one kind. */
-export function renderKind(c: Context, understanding: Understanding): Promise<Html> {
+export function renderKind(c: Context, understanding: AnalysisStores): Promise<Html> {
   const kind = PLACE_KINDS.find((one) => one === c.req.param('kind'))
   if (kind === undefined) {
     throw new HTTPException(404, { message: `There is no such kind of place: it is one of ${PLACE_KINDS.join(', ')}.` })
@@ -172,7 +172,7 @@ export function renderKind(c: Context, understanding: Understanding): Promise<Ht
 
 async function renderList(
   c: Context,
-  { gazetteer }: Understanding,
+  { gazetteer }: AnalysisStores,
   path: string,
   kind: PlaceKind | undefined,
   title = 'Places',
@@ -191,14 +191,14 @@ async function renderList(
     offset,
     limit: PAGE_SIZE,
   })
-  const isPlain = path === '/gazetteer/places'
-  const query = { q: text, kind: isPlain ? kind : undefined, cc, adm1, minpop, sort, dir }
+  const hasKindFilter = path === '/gazetteer/places'
+  const query = { q: text, kind: hasKindFilter ? kind : undefined, cc, adm1, minpop, sort, dir }
   return renderPage({
     title,
     section: 'Gazetteer',
     body: html`<div class="controls">${writeFilters(path, [
       writeField('Name', 'q', text),
-      ...(isPlain ? [writeChoice('Kind', 'kind', kind, PLACE_KINDS)] : []),
+      ...(hasKindFilter ? [writeChoice('Kind', 'kind', kind, PLACE_KINDS)] : []),
       writeField('Country', 'cc', cc),
       writeField('Region', 'adm1', adm1),
       writeField('Minimum population', 'minpop', minpop, 'number'),
@@ -241,7 +241,7 @@ function placeRow(place: ShownPlace): Row {
 }
 
 /** `/gazetteer/countries`: all countries, by name. */
-export async function renderCountries(_: Context, { gazetteer }: Understanding): Promise<Html> {
+export async function renderCountries(_: Context, { gazetteer }: AnalysisStores): Promise<Html> {
   const query = { kind: 'country', sort: 'name', offset: 0, limit: MAX_COUNTRIES } as const
   const { items } = await gazetteer.listPlaces(query)
   return renderPage({
@@ -253,7 +253,7 @@ ${writePlaceTable(items, countOf(items.length, 'place'), NO_PLACES)}`,
 }
 
 /** `/gazetteer/country/:cc`: a country with its regions and its largest cities. */
-export async function renderCountry(c: Context, understanding: Understanding, ports: HttpPorts): Promise<Html> {
+export async function renderCountry(c: Context, understanding: AnalysisStores, ports: HttpPorts): Promise<Html> {
   const code = (c.req.param('cc') ?? '').toUpperCase()
   if (!/^[A-Z]{2}$/.test(code))
     throw new HTTPException(400, { message: 'A country is named by two letters, such as FR.' })
@@ -277,7 +277,7 @@ export async function renderCountry(c: Context, understanding: Understanding, po
 }
 
 /** `/gazetteer/place/:id`: one place with all its details, and the pages about it. */
-export async function renderPlace(c: Context, understanding: Understanding, ports: HttpPorts): Promise<Html> {
+export async function renderPlace(c: Context, understanding: AnalysisStores, ports: HttpPorts): Promise<Html> {
   const text = c.req.param('id') ?? ''
   if (!/^[1-9]\d{0,14}$/.test(text)) throw new HTTPException(400, { message: 'This is not the number of a place.' })
   const details = await understanding.gazetteer.findPlace(Number(text))
@@ -300,7 +300,7 @@ function writeContainedPlacesLink({ kind, name, countryCode, adm1Code }: Place):
 
 async function writePlace(
   details: PlaceDetails,
-  { gazetteer, placeHubs }: Understanding,
+  { gazetteer, placeHubs }: AnalysisStores,
   ports: HttpPorts,
 ): Promise<Html> {
   const { place, names, parents, externalIds } = details

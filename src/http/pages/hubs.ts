@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import { PLACE_KINDS } from '../../analysis/place.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import type { HubCoverage, HubQuery, StoredHub } from '../../library/place-hubs.ts'
-import type { Understanding } from '../store-access.ts'
+import type { AnalysisStores } from '../store-access.ts'
 import { withoutUndefined } from '../without-undefined.ts'
 import { renderPage } from './layout.ts'
 import {
@@ -37,10 +37,10 @@ const MAX_PATTERNS = 100
 const MAX_SAME_NAME = 10
 
 /** `/hubs`: hub pages by host, place and topic; for a single host also its coverage of the world. */
-export async function renderHubs(c: Context, { placeHubs, gazetteer }: Understanding): Promise<Html> {
+export async function renderHubs(c: Context, { placeHubs, gazetteer }: AnalysisStores): Promise<Html> {
   const host = readText(c, 'host')?.toLowerCase()
-  const asked = readText(c, 'place')
-  const placeId = asked === undefined ? undefined : await findPlaceId(asked, { placeHubs, gazetteer })
+  const placeText = readText(c, 'place')
+  const placeId = placeText === undefined ? undefined : await findPlaceId(placeText, { placeHubs, gazetteer })
   const placeKind = readWord(c, 'kind', PLACE_KINDS)
   const topicSlug = readText(c, 'topic')
   const offset = readNumber(c, 'offset') ?? 0
@@ -48,20 +48,20 @@ export async function renderHubs(c: Context, { placeHubs, gazetteer }: Understan
   const { total, items } = await placeHubs.list({ ...filter, offset, limit: PAGE_SIZE })
   const coverage = host === undefined ? undefined : await placeHubs.coverage(host)
   const shown = [...items, ...(coverage?.missing.slice(0, MAX_MISSING) ?? [])]
-  const ids = [placeId ?? null, ...shown.map((one) => one.placeId)].filter((id) => id !== null)
+  const ids = [placeId ?? null, ...shown.map((hub) => hub.placeId)].filter((id) => id !== null)
   const names = await gazetteer.listNames([...new Set(ids)])
-  const query = { host, place: asked, kind: placeKind, topic: topicSlug }
+  const query = { host, place: placeText, kind: placeKind, topic: topicSlug }
   return renderPage({
     title: 'Hubs',
     section: 'Gazetteer',
     body: html`<p class="quiet">Hubs are pages that mainly link to articles about a place, or about one topic in that place. Crawls of the type intelligent look for them, and an <a href="/analysis/ssr">analysis</a> finds them among stored pages.</p>
 <div class="controls">${writeFilters(PATH, [
       writeField('Host', 'host', host),
-      writeField('Place, by name or number', 'place', asked),
+      writeField('Place, by name or number', 'place', placeText),
       writeChoice('Kind of place', 'kind', placeKind, PLACE_KINDS),
       writeField('Topic', 'topic', topicSlug),
     ])}</div>
-${placeId === undefined ? '' : html`<p>Of ${writePlaceName(names, placeId, asked ?? '')}</p>`}
+${placeId === undefined ? '' : html`<p>Hubs of ${writePlaceName(names, placeId, placeText ?? '')}</p>`}
 ${coverage === undefined ? '' : writeCoverage(coverage, names)}
 ${coverage === undefined && placeId === undefined && topicSlug === undefined ? await writeHosts(placeHubs.listHosts(MAX_HOSTS)) : ''}
 <h2>${host === undefined ? 'Hubs' : html`Hubs of ${writeText(host)}`}</h2>
@@ -75,14 +75,14 @@ ${writePages({ path: PATH, query, offset, limit: PAGE_SIZE, total })}`,
   })
 }
 
-/** Finds a place by its id or name, and prefers one with a hub. 0 is never the id of a place. */
-async function findPlaceId(text: string, { placeHubs, gazetteer }: Pick<Understanding, 'placeHubs' | 'gazetteer'>) {
+/** Finds the id of a place by id or name, and prefers a place with a hub. Returns 0, which is never an id, if there is none. */
+async function findPlaceId(text: string, { placeHubs, gazetteer }: Pick<AnalysisStores, 'placeHubs' | 'gazetteer'>) {
   if (/^\d{1,15}$/.test(text)) return Number(text)
-  const named = await gazetteer.resolve(text, MAX_SAME_NAME)
-  for (const { id } of named) {
+  const sameName = await gazetteer.resolve(text, MAX_SAME_NAME)
+  for (const { id } of sameName) {
     if ((await placeHubs.list({ placeId: id, offset: 0, limit: 1 })).total > 0) return id
   }
-  return named[0]?.id ?? 0
+  return sameName[0]?.id ?? 0
 }
 
 async function writeHosts(list: Promise<readonly { readonly host: string; readonly hubs: number }[]>): Promise<Html> {

@@ -73,9 +73,9 @@ function fill(row, values) {
 const waiting = []
 let isScheduled = false
 let added = 0
-let said = 0
-let saidAt = 0
-let later
+let announced = 0
+let announcedAt = 0
+let announceTimer
 
 function schedule(work) {
   waiting.push(work)
@@ -84,25 +84,25 @@ function schedule(work) {
   isScheduled = true
   requestAnimationFrame(() => {
     isScheduled = false
-    for (const one of waiting.splice(0)) one()
-    say()
+    for (const work of waiting.splice(0)) work()
+    announce()
   })
 }
 
 // Announces new entries at most every five seconds, because screen readers read every change aloud.
-function say(words) {
+function announce(words) {
   if (words === undefined) {
-    if (added === said) return
-    const restMs = saidAt + 5000 - Date.now()
+    if (added === announced) return
+    const restMs = announcedAt + 5000 - Date.now()
     if (restMs > 0) {
-      later ??= setTimeout(() => {
-        later = undefined
-        say()
+      announceTimer ??= setTimeout(() => {
+        announceTimer = undefined
+        announce()
       }, restMs)
       return
     }
-    said = added
-    saidAt = Date.now()
+    announced = added
+    announcedAt = Date.now()
   }
   status.dataset.state = 'on'
   status.textContent = words ?? 'Live, ' + added.toLocaleString('en-US') + ' new'
@@ -110,7 +110,7 @@ function say(words) {
   const link = document.createElement('a')
   link.href = location.href
   link.textContent = 'reload'
-  status.append(' since this page was made: ', link)
+  status.append(' since this page was loaded: ', link)
 }
 
 // Counts new entries on pages to which rows cannot be added.
@@ -120,7 +120,7 @@ function countNews(values) {
   const count = values[news]
   if (typeof count !== 'number') return
   latest[values.jobId] = Math.max(0, count - (since[values.jobId]?.[news] ?? 0))
-  added = Object.values(latest).reduce((sum, one) => sum + one, 0)
+  added = Object.values(latest).reduce((sum, count) => sum + count, 0)
 }
 
 function addRow(name, values, id) {
@@ -139,7 +139,7 @@ function addRow(name, values, id) {
   return row
 }
 
-function passes(values) {
+function matchesFilters(values) {
   return Object.entries(match).every(([name, value]) => value === '' || values[name] === value)
 }
 
@@ -149,10 +149,10 @@ function rowOf(id, list = 'jobs') {
 
 function addNote(name) {
   return (values) => {
-    if (!passes(values)) return
+    if (!matchesFilters(values)) return
     const { target, message, ts } = values
-    const said = target && message ? message.replaceAll(target, 'it') : message
-    schedule(() => addRow(name, { ...values, message: said, at: ts ?? Date.now() }))
+    const shortened = target && message ? message.replaceAll(target, 'it') : message
+    schedule(() => addRow(name, { ...values, message: shortened, at: ts ?? Date.now() }))
   }
 }
 
@@ -183,8 +183,8 @@ const listeners = {
       for (const job of [...items].reverse()) {
         const row = rowOf(job.id) ?? addRow('jobs', { ...job, events: 0 }, job.id)
         if (row) fill(row, { status: job.status, startedAt: job.startedAt })
-        const one = document.querySelector('[data-job="' + CSS.escape(job.id) + '"]')
-        if (one) fill(one, { status: job.status })
+        const panel = document.querySelector('[data-job="' + CSS.escape(job.id) + '"]')
+        if (panel) fill(panel, { status: job.status })
       }
     })
   },
@@ -196,8 +196,8 @@ const listeners = {
   },
   done({ jobId, endedAt, status }) {
     schedule(() => {
-      const one = rowOf(String(jobId)) ?? document.querySelector('[data-job="' + CSS.escape(String(jobId)) + '"]')
-      if (one) fill(one, status === undefined ? { endedAt } : { endedAt, status })
+      const shown = rowOf(String(jobId)) ?? document.querySelector('[data-job="' + CSS.escape(String(jobId)) + '"]')
+      if (shown) fill(shown, status === undefined ? { endedAt } : { endedAt, status })
     })
   },
 }
@@ -224,9 +224,9 @@ showTimes(document)
 setInterval(() => showTimes(document), 15000)
 
 let events
-let hiding
+let hideTimer
 
-function watch(words) {
+function subscribe(words) {
   events = new EventSource(body.dataset.events)
   for (const [name, listen] of Object.entries(listeners)) {
     events.addEventListener(name, (event) => {
@@ -239,21 +239,21 @@ function watch(words) {
       listen(values)
     })
   }
-  events.addEventListener('open', () => say(words))
+  events.addEventListener('open', () => announce(words))
   events.addEventListener('error', () => {
     status.dataset.state = 'off'
     status.textContent = 'Not live: reload to see what is new'
   })
 }
 
-function leave() {
+function unsubscribe() {
   events?.close()
   events = undefined
 }
 
-function comeBack() {
-  clearTimeout(hiding)
-  if (events === undefined) watch('Live again: reload to see what you missed')
+function resubscribe() {
+  clearTimeout(hideTimer)
+  if (events === undefined) subscribe('Live again: reload to see what you missed')
 }
 
 // Polls the shown run until it is over.
@@ -262,9 +262,9 @@ const pollMs = 5000
 async function poll() {
   const response = await fetch(body.dataset.poll)
   if (!response.ok) throw new Error(String(response.status))
-  const { run, events: happened } = await response.json()
+  const { run, events: runEvents } = await response.json()
   showRun(run)
-  for (const event of happened.toReversed()) {
+  for (const event of runEvents.toReversed()) {
     if (rowOf(String(event.id), 'events') === null) addRow('events', event, event.id)
   }
   status.dataset.state = 'on'
@@ -290,28 +290,28 @@ function showRun(run) {
 }
 
 async function keepPolling() {
-  let isOn = true
-  while (isOn) {
+  let isActive = true
+  while (isActive) {
     try {
-      isOn = await poll()
+      isActive = await poll()
     } catch {
       status.dataset.state = 'off'
       status.textContent = 'Not live: retrying'
     }
-    if (isOn) await new Promise((resolve) => setTimeout(resolve, pollMs))
+    if (isActive) await new Promise((resolve) => setTimeout(resolve, pollMs))
   }
 }
 
 if (body.dataset.poll !== undefined) keepPolling()
 
 if (body.dataset.events !== undefined) {
-  watch('Live')
+  subscribe('Live')
   // Browsers allow only few connections to one server, so a hidden page closes its own after a minute.
   document.addEventListener('visibilitychange', () => {
-    if (document.hidden) hiding = setTimeout(leave, 60000)
-    else comeBack()
+    if (document.hidden) hideTimer = setTimeout(unsubscribe, 60000)
+    else resubscribe()
   })
-  addEventListener('pagehide', leave)
-  addEventListener('pageshow', comeBack)
+  addEventListener('pagehide', unsubscribe)
+  addEventListener('pageshow', resubscribe)
 }
 `

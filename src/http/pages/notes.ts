@@ -65,14 +65,14 @@ export function renderMilestones(c: Context, log: JobLog): Promise<Html> {
   return renderNotes(c, log, MILESTONES)
 }
 
-async function renderNotes(c: Context, log: JobLog, kept: NoteList): Promise<Html> {
+async function renderNotes(c: Context, log: JobLog, noteList: NoteList): Promise<Html> {
   const job = readText(c, 'job')
   const kind = readText(c, 'kind')
   const scope = readText(c, 'scope')
   const before = readNumber(c, 'before')
   const after = readNumber(c, 'after')
   const limit = readLimit(c, 100, 500)
-  const page = await kept.list(log, {
+  const page = await noteList.list(log, {
     limit: limit + 1,
     ...(job === undefined ? {} : { jobId: job }),
     ...(kind === undefined ? {} : { kind }),
@@ -81,17 +81,17 @@ async function renderNotes(c: Context, log: JobLog, kept: NoteList): Promise<Htm
     ...(after === undefined ? {} : { after }),
   })
   const filters = { job, kind, scope, limit: c.req.query('limit') }
-  const { items, links } = cutPage(page, { before, after, limit }, kept.path, filters)
+  const { items, links } = cutPage(page, { before, after, limit }, noteList.path, filters)
   const isLatest = before === undefined && after === undefined
   const isFiltered = job !== undefined || kind !== undefined || scope !== undefined || !isLatest
   const match = { jobId: job ?? '', kind: kind ?? '', scope: scope ?? '' }
   return renderPage({
-    title: kept.title,
-    section: kept.title,
+    title: noteList.title,
+    section: noteList.title,
     ...(isLatest ? { live: { match } } : {}),
-    body: html`<p class="quiet">${kept.intro}</p>
+    body: html`<p class="quiet">${noteList.intro}</p>
 ${writeControls(
-  writeFilters(kept.path, [
+  writeFilters(noteList.path, [
     writeField('Job', 'job', job),
     writeField('Kind', 'kind', kind),
     writeField('Scope', 'scope', scope),
@@ -99,11 +99,11 @@ ${writeControls(
   links,
 )}
 ${writeTable({
-  caption: html`${countOf(items.length, kept.event)} of this page, newest first`,
-  columns: columnsOf(kept),
-  rows: items.map((note) => noteRow(note, kept)),
-  empty: html`<p>${isFiltered ? `No ${kept.event}s pass these filters.` : kept.empty}</p>`,
-  ...(isLatest ? { live: { event: kept.event, blank: noteRow(BLANK_NOTE, kept), most: limit } } : {}),
+  caption: html`${countOf(items.length, noteList.event)} of this page, newest first`,
+  columns: columnsOf(noteList),
+  rows: items.map((note) => noteRow(note, noteList)),
+  empty: html`<p>${isFiltered ? `No ${noteList.event}s pass these filters.` : noteList.empty}</p>`,
+  ...(isLatest ? { live: { event: noteList.event, blank: noteRow(BLANK_NOTE, noteList), most: limit } } : {}),
 })}
 ${items.length > 20 ? writePager(links) : ''}`,
   })
@@ -125,7 +125,7 @@ function columnsOf({ severityOf }: NoteList): readonly Column[] {
   ]
 }
 
-/** The message without the address, which has its own column. */
+/** The message with `it` instead of the address, which has its own column. */
 function shorten({ message, target }: NoteFacts): string {
   return message === null || target === null || target === '' ? (message ?? '') : message.replaceAll(target, 'it')
 }

@@ -157,11 +157,11 @@ export function writeTable({ caption, columns, rows, empty, live }: TableInput):
 <tbody role="rowgroup"${live === undefined ? '' : html` data-live="${live.event}" data-most="${live.most}"`}>${body}</tbody>
 </table>
 </div>`
-  const nothing = html`<div class="panel empty" data-empty>${empty}</div>`
+  const emptyPanel = html`<div class="panel empty" data-empty>${empty}</div>`
   const template =
     live === undefined ? '' : html`<template data-row="${live.event}">${writeRow(columns, live.blank)}</template>`
-  if (isBlank && live === undefined) return nothing
-  return html`${table}${isBlank ? nothing : ''}${template}`
+  if (isBlank && live === undefined) return emptyPanel
+  return html`${table}${isBlank ? emptyPanel : ''}${template}`
 }
 
 function writeRow(columns: readonly Column[], { cells, id }: Row): Html {
@@ -173,8 +173,8 @@ function writeRow(columns: readonly Column[], { cells, id }: Row): Html {
 
 /** A list of facts, without those that have no value; short ones stand side by side (`pairs`). */
 export function writeFacts(facts: readonly (readonly [string, Part])[], look: 'list' | 'pairs' = 'list'): Html {
-  const known = facts.filter(([, value]) => value !== null && value !== '')
-  return html`<dl class="facts ${look}">${known.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
+  const shownFacts = facts.filter(([, value]) => value !== null && value !== '')
+  return html`<dl class="facts ${look}">${shownFacts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
 }
 
 /** Counters that the script updates: label, event field and value. */
@@ -222,10 +222,10 @@ export function writePages({ path, query, offset, limit, total }: PagesInput): H
 
 /** A path with its non-empty query parameters. */
 export function writeHref(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
-  const said = Object.entries(query).flatMap(([name, value]) =>
+  const given = Object.entries(query).flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [[name, String(value)] as [string, string]],
   )
-  return said.length === 0 ? path : `${path}?${new URLSearchParams(said)}`
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
 }
 
 /** The filters and the pager above a list. */

@@ -12,7 +12,7 @@ export function readText(c: Context, name: string): string | undefined {
 export function readWord<Word extends string>(c: Context, name: string, words: readonly Word[]): Word | undefined {
   const text = readText(c, name)
   if (text === undefined) return undefined
-  const word = words.find((one) => one === text)
+  const word = words.find((candidate) => candidate === text)
   return word ?? refuse(name, text, `one of ${words.join(', ')}`)
 }
 
@@ -27,13 +27,14 @@ export function readNumber(c: Context, name: string): number | undefined {
 export function readShare(c: Context, name: string): number | undefined {
   const text = readText(c, name)
   if (text === undefined) return undefined
+  // 2 is out of range, so that a text that is not a number is refused.
   const share = /^\d{1,3}(?:\.\d+)?$/.test(text) ? shareOf(Number(text)) : 2
   return share === undefined || share <= 1 ? share : refuse(name, text, 'a number from 0 to 100')
 }
 
 /** The page size, clamped between 1 and the maximum. */
-export function readLimit(c: Context, otherwise: number, most: number): number {
-  return Math.min(Math.max(readNumber(c, 'limit') ?? otherwise, 1), most)
+export function readLimit(c: Context, defaultLimit: number, maximum: number): number {
+  return Math.min(Math.max(readNumber(c, 'limit') ?? defaultLimit, 1), maximum)
 }
 
 /** A date or timestamp in milliseconds since 1970. A date at the end of a range includes the whole day. */

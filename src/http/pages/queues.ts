@@ -218,9 +218,9 @@ async function findNeighbours(
   id: string,
 ): Promise<{ readonly newer: string | null; readonly older: string | null }> {
   const { items } = await log.list(MAX_JOBS)
-  const place = items.findIndex((job) => job.id === id)
-  const newer = place > 0 ? items[place - 1] : undefined
-  const older = place === -1 ? undefined : items[place + 1]
+  const index = items.findIndex((job) => job.id === id)
+  const newer = index > 0 ? items[index - 1] : undefined
+  const older = index === -1 ? undefined : items[index + 1]
   return {
     newer: newer === undefined ? null : queueHref(newer.id),
     older: older === undefined ? null : queueHref(older.id),

@@ -49,16 +49,18 @@ const MAX_CHUNKS = 200
 export async function renderUrl(c: Context, library: Library): Promise<AddressPage> {
   const url = readText(c, 'url')
   if (url === undefined) return { isKnown: true, page: renderForm() }
-  const story = await describeAddress(library, url)
-  const { known, unknown } = story
+  const description = await describeAddress(library, url)
+  const { known, unknown } = description
   const body =
-    unknown === null ? [writeHistory(story), ...known.map(writeKnown), writeHub(story)] : writeUnknown(story, unknown)
+    unknown === null
+      ? [writeHistory(description), ...known.map(writeKnown), writeHub(description)]
+      : writeUnknown(description, unknown)
   return {
     isKnown: unknown === null,
     page: renderPage({
       title: 'Address',
       section: 'URLs',
-      body: html`<p>${writeOutsideLink(url)}</p>${story.url === url ? '' : html`<p class="quiet">It is another spelling of ${writeAddress(story.url)}</p>`}${body}${writeForm(url)}`,
+      body: html`<p>${writeOutsideLink(url)}</p>${description.url === url ? '' : html`<p class="quiet">It is another spelling of ${writeAddress(description.url)}</p>`}${body}${writeForm(url)}`,
     }),
   }
 }
@@ -77,12 +79,12 @@ function writeForm(url: string): Html {
 }
 
 /** The history of the address, oldest first. */
-function writeHistory(story: AddressDescription): Html {
-  const moments = listAddressEvents(story)
-  return html`<section class="panel"><h2>History</h2><ol class="outline">${moments.map(
+function writeHistory(description: AddressDescription): Html {
+  const events = listAddressEvents(description)
+  return html`<section class="panel"><h2>History</h2><ol class="outline">${events.map(
     ({ at, text, url }) =>
       html`<li>${writeMoment(at)} it ${writeText(text)}${url === null ? '' : html`, see ${writeAddress(url)}`}</li>`,
-  )}</ol><p><a href="${writeHref('/api/url-details', { url: story.url })}">All of it as JSON</a></p></section>`
+  )}</ol><p><a href="${writeHref('/api/url-details', { url: description.url })}">All of it as JSON</a></p></section>`
 }
 
 /** The HTTP status and its detail, unless the detail only repeats the status. */
@@ -141,12 +143,12 @@ function writeContent(text: PageText | null): Part {
   )}</ol>${rest > 0 ? html`<p class="quiet">and ${countOf(rest, 'chunk')} more</p>` : ''}`
 }
 
-/** Whether the alias exists, and how it turned out to be related. */
+/** Describes an alias: whether it exists, its kind and its state. `key` is that of the shown address. */
 function describeOther(
   { isThere, row, kind }: Pick<KnownAddress['aliases'][number], 'isThere' | 'row' | 'kind'>,
-  asked: string,
+  key: string,
 ): string {
-  if (row?.key === asked) return 'another spelling of this one'
+  if (row?.key === key) return 'another spelling of this one'
   const state = row === null ? 'never requested' : STATE_WORDS[row.state]
   const what = kind === null ? '' : `, of the kind ${kind}`
   return isThere === null ? state : isThere ? `exists${what}: ${state}` : `does not exist: ${state}`
@@ -160,7 +162,7 @@ function writeHub({ hub, verdict, problems }: AddressDescription): Part {
       'Hub',
       hub === null
         ? null
-        : html`of ${hub.placeId === null ? writeText(hub.placeSlug ?? 'a place') : html`<a class="text" href="${placeHref(hub.placeId)}">${writeText(hub.placeSlug ?? 'a place')}</a>`}${hub.topicLabel === null ? '' : html` and the topic ${writeText(hub.topicLabel)}`}, leads on ${countOf(hub.navLinks, 'time')} and to ${countOf(hub.articleLinks, 'article')}; <a href="${writeHref('/hubs', { host: hub.host })}">hubs of the host</a>`,
+        : html`of ${hub.placeId === null ? writeText(hub.placeSlug ?? 'a place') : html`<a class="text" href="${placeHref(hub.placeId)}">${writeText(hub.placeSlug ?? 'a place')}</a>`}${hub.topicLabel === null ? '' : html` and the topic ${writeText(hub.topicLabel)}`}, with ${countOf(hub.navLinks, 'navigation link')} and ${countOf(hub.articleLinks, 'article link')}; <a href="${writeHref('/hubs', { host: hub.host })}">hubs of the host</a>`,
     ],
     [
       'Guessed',
@@ -190,8 +192,8 @@ ${writeFacts([
     'Signals',
     html`${writePill(combined.hint)} by ${writePercent(combined.confidence)} of ${countOf(combined.considered, 'vote')}`,
   ],
-  ['Of the address', writeSignals({ ...url })],
-  ['Of the content', writeSignals({ ...content })],
+  ['Signals of the address', writeSignals({ ...url })],
+  ['Signals of the content', writeSignals({ ...content })],
   [
     'Analysed',
     analysedAt === null ? html`not yet; <a href="/analysis/ssr">perform an analysis</a>` : writeMoment(analysedAt),
@@ -201,8 +203,8 @@ ${analysis === null ? '' : writeAnalysis(analysis, kind === 'nav')}`
 }
 
 function writeSignals(signals: Readonly<Record<string, string | number | boolean | null>>): Html {
-  const told = Object.entries(signals).filter(([, value]) => value !== null && value !== false && value !== '')
-  const words = told.map(([name, value]) =>
+  const givenSignals = Object.entries(signals).filter(([, value]) => value !== null && value !== false && value !== '')
+  const words = givenSignals.map(([name, value]) =>
     value === true ? name : `${name} ${typeof value === 'number' ? Math.round(value * 1000) / 1000 : value}`,
   )
   return html`<span class="quiet">${writeText(words.join(', '))}</span>`
@@ -220,7 +222,7 @@ function writeAnalysis({ author, section, language, findings, meta, ...page }: P
       'Language',
       language === null
         ? null
-        : html`${writeText(language)} <span class="quiet">told by the ${page.language_source}</span>`,
+        : html`${writeText(language)} <span class="quiet">according to the ${page.language_source}</span>`,
     ],
     ['Places', findings.places.length === 0 ? null : writeFoundPlaces(findings.places)],
     [
@@ -242,9 +244,9 @@ function writeAnalysis({ author, section, language, findings, meta, ...page }: P
 function writeFoundPlaces(places: PageAnalysis['findings']['places']): Part {
   const counts = new Map<number, { readonly name: string; count: number }>()
   for (const { place_id, place } of places) {
-    const known = counts.get(place_id) ?? { name: place, count: 0 }
-    known.count++
-    counts.set(place_id, known)
+    const counted = counts.get(place_id) ?? { name: place, count: 0 }
+    counted.count++
+    counts.set(place_id, counted)
   }
   const sorted = [...counts].toSorted(([, a], [, b]) => b.count - a.count).slice(0, MAX_PLACES)
   return sorted.map(
@@ -254,10 +256,10 @@ function writeFoundPlaces(places: PageAnalysis['findings']['places']): Part {
 }
 
 /** The page for an address that no source has seen. */
-function writeUnknown(story: AddressDescription, { isAddress, nearest, scopeResults }: UnknownAddress): Html {
+function writeUnknown(description: AddressDescription, { isAddress, nearest, scopeResults }: UnknownAddress): Html {
   return html`<div class="panel notice"><p>No source has seen this address.</p>
 <p class="quiet">${isAddress ? 'Check its spelling, or add a source that reaches it.' : 'It cannot be read as an address: it should begin with https:// or http://.'}</p>
-${nearest === null ? '' : html`<p>The page with the most similar address is ${writeAddress(nearest)}</p>`}</div>${scopeResults.map(({ source, explanation }) => writeScopeDecision(source, explanation))}${writeHub(story)}`
+${nearest === null ? '' : html`<p>The page with the most similar address is ${writeAddress(nearest)}</p>`}</div>${scopeResults.map(({ source, explanation }) => writeScopeDecision(source, explanation))}${writeHub(description)}`
 }
 
 function writeScopeDecision(source: Source, { refusal, url }: Explanation): Html {

@@ -47,8 +47,8 @@ export async function renderUrls(c: Context, addresses: Addresses, since: JobCou
     ...(cursor === undefined ? {} : { cursor }),
   })
   // A list that fits on one page is already counted; a second count would scan all addresses when few match.
-  const isWhole = cursor === undefined && found.length <= limit
-  const count = isWhole ? found.length : await addresses.count(filter, MAX_COUNTED)
+  const isComplete = cursor === undefined && found.length <= limit
+  const count = isComplete ? found.length : await addresses.count(filter, MAX_COUNTED)
   const shown = found.slice(0, limit)
   const items = isUpward ? shown.toReversed() : shown
   const links = linksOf(items, fields, {

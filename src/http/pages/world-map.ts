@@ -38,16 +38,16 @@ export function writeMap(
   label: string,
   look: 'large' | 'small' = 'large',
 ): Html {
-  const most = Math.max(1, ...dots.map(({ pages }) => pages))
+  const maxPages = Math.max(1, ...dots.map(({ pages }) => pages))
   // Small dots are drawn last, so that no large dot covers them.
-  const drawn = dots.toSorted((a, b) => b.pages - a.pages).map((dot) => writeDot(dot, most))
+  const drawn = dots.toSorted((a, b) => b.pages - a.pages).map((dot) => writeDot(dot, maxPages))
   return html`<figure class="map ${look}"><svg viewBox="${MAP_VIEW_BOX}" role="img" aria-label="${clipShowable(label)}">
 <path class="land" d="${outlines.land}"/><path class="borders" d="${outlines.borders}"/>
 ${drawn}</svg><figcaption>${clipShowable(label)}. Outlines: Natural Earth, public domain.</figcaption></figure>`
 }
 
-function writeDot({ id, name, lat, lng, pages, hubs }: MapDot, most: number): Html {
-  const radius = radiusOnMap(pages, most)
+function writeDot({ id, name, lat, lng, pages, hubs }: MapDot, maxPages: number): Html {
+  const radius = radiusOnMap(pages, maxPages)
   const { x, y } = pointOnMap(lat, lng, radius)
   const words = [countOf(pages, 'page'), ...(hubs === 0 ? [] : [countOf(hubs, 'hub')])].join(', ')
   return html`<a href="${placeHref(id)}" tabindex="-1"><circle class="dot" cx="${x}" cy="${y}" r="${radius}"><title>${clipShowable(name)}: ${words}</title></circle></a>`

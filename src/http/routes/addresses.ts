@@ -6,7 +6,7 @@ import type { AddressConditions, AddressEntry, Addresses } from '../../library/a
 import { LEDGER_STATES, REASONS } from '../../library/ledger-words.ts'
 import { describeAddress, type UnknownAddress } from '../../library/operations/describe-address.ts'
 import { parseAddressCursor, writeAddressCursor } from '../address-cursor.ts'
-import { bodyId, describeMissing, detailRecord, entryRecord, storyRecord } from '../address-records.ts'
+import { addressHistoryRecord, bodyId, describeMissing, detailRecord, entryRecord } from '../address-records.ts'
 import {
   countField,
   flagField,
@@ -41,7 +41,7 @@ const listQuery = z.object({
   includeSubdomains: flagField(false, 'Includes subdomains of the host.'),
   from: timeField('Only addresses last requested, or found, at or after this time.'),
   to: timeField('Only addresses last requested, or found, at or before this time.'),
-  minWordCount: countField(0, 'Only pages with at least so many words.'),
+  minWordCount: countField(0, 'Only pages with at least this many words.'),
   status: countField(0, 'Only addresses whose last answer had this status.'),
   state: wordField(LEDGER_STATES, 'Only addresses in this state.'),
   reason: wordField(REASONS, 'Only addresses that are in their state for this reason.'),
@@ -85,8 +85,8 @@ const storyShape = z.looseObject({
   problems: z.array(z.looseObject({ kind: z.string() })),
 })
 
-const group = z.looseObject({ status: z.int().nullable(), host: z.string(), count: z.int() })
-const host = z.looseObject({ host: z.string(), addresses: z.int(), pages: z.int(), failed: z.int() })
+const errorGroupShape = z.looseObject({ status: z.int().nullable(), host: z.string(), count: z.int() })
+const hostShape = z.looseObject({ host: z.string(), addresses: z.int(), pages: z.int(), failed: z.int() })
 
 /** The addresses of all sources together. */
 export const addressRoutes: readonly Route[] = [
@@ -98,7 +98,7 @@ export const addressRoutes: readonly Route[] = [
     query: listQuery,
     answers: {
       200: {
-        what: 'The addresses, and where the list goes on.',
+        what: 'The addresses, and cursors to continue the list.',
         schema: z.object({
           total: z.int(),
           isTotalExact: z.boolean(),
@@ -142,7 +142,7 @@ export const addressRoutes: readonly Route[] = [
     query: z.object({ url: requiredTextField('The address.', 4000) }),
     answers: {
       200: {
-        what: 'The address, its page, its last answers, what is known of its content, and what plans and crawls said of it.',
+        what: 'The address with its page, its last responses, the analysis of its content, and the findings of plans and crawls.',
         schema: storyShape,
       },
       ...failures(400, 404, 503),
@@ -163,7 +163,7 @@ export const addressRoutes: readonly Route[] = [
       return reply({
         url: first.url,
         asked: query.url,
-        ...storyRecord(answer.story),
+        ...addressHistoryRecord(answer.story),
         items: found.map(detailRecord),
         article:
           page === undefined
@@ -209,7 +209,7 @@ export const addressRoutes: readonly Route[] = [
     summary: 'The last failures, grouped by host, status and reason.',
     query: z.object({ rows: limitField(500, 5000) }),
     answers: {
-      200: { what: 'The most frequent first.', schema: z.object({ rows: z.int(), items: z.array(group) }) },
+      200: { what: 'The most frequent first.', schema: z.object({ rows: z.int(), items: z.array(errorGroupShape) }) },
       ...failures(400, 503),
     },
     async run({ query }, { ports }) {
@@ -235,7 +235,7 @@ export const addressRoutes: readonly Route[] = [
     summary: 'The most recently requested hosts.',
     query: z.object({ limit: limitField(50, 200) }),
     answers: {
-      200: { what: 'The hosts.', schema: z.object({ count: z.int(), items: z.array(host) }) },
+      200: { what: 'The hosts.', schema: z.object({ count: z.int(), items: z.array(hostShape) }) },
       ...failures(400, 503),
     },
     async run({ query }, { ports }) {
@@ -254,10 +254,10 @@ export const addressRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/domain-summary',
     group: GROUP,
-    summary: 'What is known of one host.',
+    summary: 'What is known about one host.',
     query: z.object({ host: requiredTextField('Its name, with the port if it is not the default one.', 255) }),
     answers: {
-      200: { what: 'Its addresses by state, and what an analysis run found out about it.', schema: host },
+      200: { what: 'Its addresses by state, and what an analysis run found out about it.', schema: hostShape },
       ...failures(400, 404, 503),
     },
     async run({ query }, { ports }) {
@@ -299,7 +299,7 @@ function filterOf({ source, includeSubdomains, q, ...query }: ListQuery): Addres
   }
 }
 
-/** Reads one page of the list in the requested order, whether the cursor points forwards or backwards. */
+/** Reads one page of the list in the requested order, after or before the cursor. */
 async function readAddressPage(
   addresses: Addresses,
   filter: AddressConditions,
@@ -311,15 +311,15 @@ async function readAddressPage(
   }: Pick<ListQuery, 'limit' | 'order' | 'dir'> & { start: ReturnType<typeof parseAddressCursor> | undefined },
 ): Promise<{ items: readonly AddressEntry[]; next: string | null; previous: string | null }> {
   const isBack = dir === 'prev' && start !== undefined
-  const way = isBack ? (order === 'newest' ? 'oldest' : 'newest') : order
+  const readOrder = isBack ? (order === 'newest' ? 'oldest' : 'newest') : order
   const found = await addresses.list({
     ...filter,
     limit: limit + 1,
-    order: way,
+    order: readOrder,
     ...withoutUndefined({ cursor: start }),
   })
-  const some = found.slice(0, limit)
-  const items = isBack ? some.toReversed() : some
+  const shown = found.slice(0, limit)
+  const items = isBack ? shown.toReversed() : shown
   const hasMore = found.length > limit
   const [first, last] = [items[0], items.at(-1)]
   return {

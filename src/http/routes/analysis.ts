@@ -5,7 +5,7 @@ import { countField, jobId, limitField, timestamp } from '../fields.ts'
 import { createRoute, type Route, reply } from '../route.ts'
 import { runEventRecord, runHref, runRecord } from '../run-records.ts'
 import { failures } from '../shapes.ts'
-import { withUnderstanding } from '../store-access.ts'
+import { withAnalysisStores } from '../store-access.ts'
 import { withoutUndefined } from '../without-undefined.ts'
 
 const GROUP = 'Analysis'
@@ -73,48 +73,49 @@ export const analysisRoutes: readonly Route[] = [
       ...failures(400, 503),
     },
     async run({ query }, { ports }) {
-      const { total, items } = await withUnderstanding(
+      const { total, items } = await withAnalysisStores(
         ports,
         ({ analyses }) => analyses.listRuns({ limit: query.limit, offset: query.offset ?? 0 }),
         () => ({ total: 0, items: [] }),
       )
       const now = Date.now()
-      return reply({ total, items: items.map((one) => runRecord(one, now)) })
+      return reply({ total, items: items.map((item) => runRecord(item, now)) })
     },
   }),
   createRoute({
     method: 'get',
     path: '/api/analysis/:id',
     group: GROUP,
-    summary: 'One run, with what happened in it, newest first.',
+    summary: 'One run with its events, newest first.',
     params: z.object({ id: jobId }),
     query: z.object({
       eventsLimit: countField(1, `How many events, at most ${MAX_EVENTS}.`),
       limit: limitField(100, MAX_EVENTS),
     }),
     answers: {
-      200: { what: 'Where it stands.', schema: z.object({ run, events: z.array(event) }) },
+      200: { what: 'The run and its newest events.', schema: z.object({ run, events: z.array(event) }) },
       ...failures(400, 404, 503),
     },
     async run({ params, query }, { ports }) {
-      const most = Math.min(query.eventsLimit ?? query.limit, MAX_EVENTS)
-      const found = await withUnderstanding(
+      const maxEvents = Math.min(query.eventsLimit ?? query.limit, MAX_EVENTS)
+      const found = await withAnalysisStores(
         ports,
         async ({ analyses }) => {
-          const one = await analyses.findRun(params.id)
-          return one === undefined ? undefined : { one, events: await analyses.listEvents(one.id, most) }
+          const storedRun = await analyses.findRun(params.id)
+          if (storedRun === undefined) return undefined
+          return { storedRun, events: await analyses.listEvents(storedRun.id, maxEvents) }
         },
         () => undefined,
       )
       if (found === undefined) throw new PharosError('RUN_UNKNOWN', { run: params.id })
-      return reply({ run: runRecord(found.one, Date.now()), events: found.events.map(runEventRecord) })
+      return reply({ run: runRecord(found.storedRun, Date.now()), events: found.events.map(runEventRecord) })
     },
   }),
   createRoute({
     method: 'post',
     path: '/api/analysis/start',
     group: GROUP,
-    summary: 'Analyses what is stored, in the background.',
+    summary: 'Analyses the stored pages in the background.',
     body: runBody.optional(),
     answers: {
       202: {

@@ -15,7 +15,7 @@ import { withJobLog, withJobLogOr, withLibrary } from '../store-access.ts'
 
 const GROUP = 'Crawls'
 const id = z.object({ id: jobId })
-const whichJob = z.object({ jobId: jobId.optional().describe('Id of the job; required while several crawls run.') })
+const jobIdFields = z.object({ jobId: jobId.optional().describe('Id of the job; required while several crawls run.') })
 const stopped = z.object({ stopped: z.boolean(), escalatesInMs: z.int().optional() })
 const paused = z.object({ ok: z.literal(true), paused: z.boolean() })
 
@@ -51,20 +51,20 @@ export const crawlRoutes: readonly Route[] = [
       path: `/api/${verb}`,
       group: GROUP,
       summary: `${VERBS[verb]} the running crawl, or the one given by jobId.`,
-      query: whichJob,
-      body: whichJob.optional(),
+      query: jobIdFields,
+      body: jobIdFields.optional(),
       answers: {
         ...(verb === 'stop'
           ? {
               200: { what: 'No crawl is running.', schema: stopped },
-              202: { what: 'It was asked to.', schema: stopped },
+              202: { what: 'The crawl is stopping.', schema: stopped },
             }
           : { 200: { what: 'Done.', schema: paused } }),
         ...failures(400, 404, 409, 500),
       },
       async run({ query, body }, context) {
-        const meant = resolveJobId(context.ports.dispatcher, body?.jobId ?? query.jobId)
-        if (meant !== undefined) return control(verb, meant, context)
+        const targetId = resolveJobId(context.ports.dispatcher, body?.jobId ?? query.jobId)
+        if (targetId !== undefined) return control(verb, targetId, context)
         if (verb === 'stop') return reply({ stopped: false })
         throw new PharosError('JOB_UNKNOWN', { job: 'at all' })
       },
@@ -77,7 +77,7 @@ export const crawlRoutes: readonly Route[] = [
       params: id,
       answers: {
         ...(verb === 'stop'
-          ? { 202: { what: 'It was asked to.', schema: stopped } }
+          ? { 202: { what: 'The crawl is stopping.', schema: stopped } }
           : { 200: { what: 'Done.', schema: paused } }),
         ...failures(400, 404, 409, 500),
       },
@@ -102,7 +102,7 @@ export const crawlRoutes: readonly Route[] = [
     group: GROUP,
     summary: 'One crawl in all its details, also one that has ended.',
     params: id,
-    answers: { 200: { what: 'Where it stands.', schema: jobDetail }, ...failures(400, 404, 503) },
+    answers: { 200: { what: 'The crawl.', schema: jobDetail }, ...failures(400, 404, 503) },
     async run({ params }, context) {
       return reply(await findJob(params.id, context))
     },
@@ -141,10 +141,10 @@ export function isOpen({ status }: JobView): boolean {
 async function startCrawl(body: CrawlBody | undefined, began: number, ports: HttpContext['ports']): Promise<Reply> {
   const { dispatcher, settings, log } = ports
   const { libraryPath, defaultStartUrl, traceStart } = settings
-  const order = parseCrawlRequest(body, { libraryPath, defaultStartUrl: defaultStartUrl ?? undefined })
-  if (body?.crawlType === 'history' && body.force !== true) await refuseUnprepared(order.url, body, ports)
-  const read = performance.now()
-  const job = await (body?.queue === true ? dispatcher.enqueue(order) : dispatcher.begin(order)).catch(
+  const request = parseCrawlRequest(body, { libraryPath, defaultStartUrl: defaultStartUrl ?? undefined })
+  if (body?.crawlType === 'history' && body.force !== true) await refuseUnprepared(request.url, body, ports)
+  const parsedAt = performance.now()
+  const job = await (body?.queue === true ? dispatcher.enqueue(request) : dispatcher.begin(request)).catch(
     (error: unknown) => {
       // The API contract demands status 409 here.
       throw error instanceof PharosError && error.code === 'JOBS_FULL' ? new StatusError(409, error) : error
@@ -152,7 +152,7 @@ async function startCrawl(body: CrawlBody | undefined, began: number, ports: Htt
   )
   const now = performance.now()
   if (traceStart) {
-    const parts = `read=${(read - began).toFixed(1)}ms begin=${(now - read).toFixed(1)}ms total=${(now - began).toFixed(1)}ms`
+    const parts = `read=${(parsedAt - began).toFixed(1)}ms begin=${(now - parsedAt).toFixed(1)}ms total=${(now - began).toFixed(1)}ms`
     log.info(`[trace] start handler timings job=${job.id} ${parts}`, { jobId: job.id })
   }
   const { pid, args } = job
@@ -174,11 +174,11 @@ async function refuseUnprepared(url: string, { queue, dbPath }: CrawlBody, ports
 }
 
 /** The job that a request refers to; undefined when none is named and none is running. */
-function resolveJobId(dispatcher: Dispatcher, named: string | undefined): string | undefined {
-  if (named !== undefined) return named
+function resolveJobId(dispatcher: Dispatcher, givenId: string | undefined): string | undefined {
+  if (givenId !== undefined) return givenId
   const [first, ...others] = dispatcher.list().filter(({ status }) => status === 'running')
   if (others.length > 0) {
-    throw new PharosError('USAGE', { problem: `jobId: expected one, since ${others.length + 1} crawls are running` })
+    throw new PharosError('USAGE', { problem: `jobId: required, because ${others.length + 1} crawls are running` })
   }
   return first?.id
 }
@@ -200,8 +200,8 @@ async function control(
   const job = dispatcher.find(id)
   if (job === undefined || !isOpen(job)) throw new PharosError('JOB_UNKNOWN', { job: id })
   if (job.status === 'queued') throw new PharosError('JOB_WAITS', { job: id })
-  const isTold = await (verb === 'pause' ? dispatcher.pause(id) : dispatcher.resume(id))
-  if (!isTold) throw new PharosError('JOB_UNREACHABLE', { job: id })
+  const isDelivered = await (verb === 'pause' ? dispatcher.pause(id) : dispatcher.resume(id))
+  if (!isDelivered) throw new PharosError('JOB_UNREACHABLE', { job: id })
   return reply({ ok: true, paused: verb === 'pause' })
 }
 

@@ -5,7 +5,7 @@ import { countField, limitField, placeId, requiredTextField, textField, wordFiel
 import { articleRecord, hubRecord, readSummary } from '../place-records.ts'
 import { createRoute, type Route, reply } from '../route.ts'
 import { failures, hubShape, placeShape } from '../shapes.ts'
-import { withUnderstanding } from '../store-access.ts'
+import { withAnalysisStores } from '../store-access.ts'
 import { isoOf } from '../time.ts'
 import { withoutUndefined } from '../without-undefined.ts'
 
@@ -25,7 +25,7 @@ export const gazetteerRoutes: readonly Route[] = [
     summary: 'How many places and names are known, and where they come from.',
     answers: {
       200: {
-        what: 'The figures, and who is to be credited.',
+        what: 'The counts, and the credits of the data.',
         schema: z.object({
           countries: count,
           regions: count,
@@ -63,8 +63,8 @@ export const gazetteerRoutes: readonly Route[] = [
       kind: wordField(PLACE_KINDS, 'Only places of this kind.'),
       cc: textField('Only places of the country with this code of two letters.', 2),
       adm1: textField('Only places of the region with this code.', 20),
-      minpop: countField(0, 'Only places with at least so many inhabitants.'),
-      sort: wordField(SORTS, 'What they are sorted by; population by default.'),
+      minpop: countField(0, 'Only places with at least this many inhabitants.'),
+      sort: wordField(SORTS, 'Sort key; population by default.'),
       dir: wordField(['asc', 'desc'], 'Smallest or largest first.'),
       page: countField(1, 'Which page of the list; the first is 1.'),
       pageSize: limitField(50, 200),
@@ -87,7 +87,7 @@ export const gazetteerRoutes: readonly Route[] = [
         sort,
         order: dir === undefined ? undefined : dir === 'asc' ? ('ascending' as const) : ('descending' as const),
       })
-      const found = await withUnderstanding(
+      const found = await withAnalysisStores(
         ports,
         ({ gazetteer }) => gazetteer.listPlaces({ ...filter, offset: (page - 1) * pageSize, limit: pageSize }),
         () => ({ total: 0, items: [] }),
@@ -115,7 +115,7 @@ export const gazetteerRoutes: readonly Route[] = [
       ...failures(400, 404, 503),
     },
     async run({ params }, { ports }) {
-      const found = await withUnderstanding(
+      const found = await withAnalysisStores(
         ports,
         ({ gazetteer }) => gazetteer.findPlace(params.id),
         () => undefined,
@@ -146,7 +146,7 @@ export const gazetteerRoutes: readonly Route[] = [
       ...failures(400, 503),
     },
     async run({ query }, { ports }) {
-      const items = await withUnderstanding(
+      const items = await withAnalysisStores(
         ports,
         ({ gazetteer }) => gazetteer.listArticles(query.id, MAX_ARTICLES),
         () => [],
@@ -169,7 +169,7 @@ export const gazetteerRoutes: readonly Route[] = [
     },
     async run({ query }, { ports }) {
       const host = query.host?.toLowerCase()
-      const { total, items } = await withUnderstanding(
+      const { total, items } = await withAnalysisStores(
         ports,
         ({ placeHubs }) => placeHubs.list({ ...withoutUndefined({ host }), offset: 0, limit: MAX_HUBS }),
         () => ({ total: 0, items: [] }),
@@ -191,7 +191,7 @@ export const gazetteerRoutes: readonly Route[] = [
       ...failures(400, 503),
     },
     async run({ query }, { ports }) {
-      const items = await withUnderstanding(
+      const items = await withAnalysisStores(
         ports,
         ({ gazetteer }) => gazetteer.resolve(query.q, MAX_RESOLVED),
         () => [],

@@ -12,8 +12,8 @@ import { isoOf } from '../time.ts'
 import { withoutUndefined } from '../without-undefined.ts'
 
 const GROUP = 'History'
-const before = rowId('Only what is older than the row of this id.')
-const after = rowId('Only what is newer than the row of this id.')
+const before = rowId('Only entries older than the one with this id.')
+const after = rowId('Only entries newer than the one with this id.')
 const queueItem = z.looseObject({ id: z.string(), url: z.string(), status: z.string(), paused: z.boolean() })
 
 /** The stored history of jobs. */
@@ -51,7 +51,7 @@ export const historyRoutes: readonly Route[] = [
     }),
     answers: {
       200: {
-        what: 'The events, and where the list goes on.',
+        what: 'The events, and cursors to continue the list.',
         schema: z.object({
           job: queueItem,
           items: z.array(
@@ -79,28 +79,30 @@ export const historyRoutes: readonly Route[] = [
         async (log) => {
           const job = await log.find(params.id)
           if (job === undefined) return undefined
-          const read = (one: LogPage) => log.listQueueEvents(job.id, { ...one, ...withoutUndefined({ action }) })
+          const read = (logPage: LogPage) => {
+            return log.listQueueEvents(job.id, { ...logPage, ...withoutUndefined({ action }) })
+          }
           return { job, ...(await readListPage(read, page)) }
         },
         () => undefined,
       )
       if (found === undefined) throw new PharosError('JOB_UNKNOWN', { job: params.id })
-      const { job, items, cursors: places } = found
+      const { job, items, cursors: pageCursors } = found
       return reply({
         job: queueRecord(job, ports.dispatcher),
         items: items.map(({ id, at, action: what, url, depth, host, reason, queueSize, alias }) => {
           return { id, ts: isoOf(at), action: what, url, depth, host, reason, queueSize, alias }
         }),
-        cursors: places,
+        cursors: pageCursors,
       })
     },
   }),
-  createNoteRoutes('problems', (log, filter) => log.listProblems(filter)),
-  createNoteRoutes('milestones', (log, filter) => log.listMilestones(filter)),
+  createNoteRoute('problems', (log, filter) => log.listProblems(filter)),
+  createNoteRoute('milestones', (log, filter) => log.listMilestones(filter)),
 ]
 
-/** Creates the routes for problems or milestones. */
-function createNoteRoutes(
+/** Creates the route for problems or milestones. */
+function createNoteRoute(
   name: 'problems' | 'milestones',
   list: (log: JobLog, filter: NoteFilter) => Promise<readonly StoredNote[]>,
 ): Route {
@@ -119,7 +121,7 @@ function createNoteRoutes(
     }),
     answers: {
       200: {
-        what: `The ${name}, and where the list goes on.`,
+        what: `The ${name}, and cursors to continue the list.`,
         schema: z.object({
           items: z.array(
             z.looseObject({
@@ -141,12 +143,12 @@ function createNoteRoutes(
     async run({ query }, { ports }) {
       const { job, kind, scope, ...page } = query
       const filter = withoutUndefined({ jobId: job, kind, scope })
-      const { items, cursors: places } = await withJobLog(
+      const { items, cursors: pageCursors } = await withJobLog(
         ports,
-        (log) => readListPage((one) => list(log, { ...one, ...filter }), page),
+        (log) => readListPage((logPage) => list(log, { ...logPage, ...filter }), page),
         () => ({ items: [], cursors: { nextBefore: null, prevAfter: null } }),
       )
-      return reply({ items: items.map((note) => noteRecord(note, name)), cursors: places })
+      return reply({ items: items.map((note) => noteRecord(note, name)), cursors: pageCursors })
     },
   })
 }

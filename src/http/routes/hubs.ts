@@ -6,7 +6,7 @@ import { countField, limitField, requiredTextField, textField, wordField } from 
 import { hubRecord, readMentions } from '../place-records.ts'
 import { createRoute, type Route, reply } from '../route.ts'
 import { failures, hubShape, placeShape } from '../shapes.ts'
-import { withLibrary, withUnderstanding } from '../store-access.ts'
+import { withAnalysisStores, withLibrary } from '../store-access.ts'
 import { isoOf } from '../time.ts'
 import { withoutUndefined } from '../without-undefined.ts'
 
@@ -36,7 +36,7 @@ export const hubRoutes: readonly Route[] = [
     async run({ query }, { ports }) {
       const { host, place, kind, topic, limit, offset = 0 } = query
       const filter = withoutUndefined({ host: host?.toLowerCase(), placeId: place, placeKind: kind, topicSlug: topic })
-      const { total, items } = await withUnderstanding(
+      const { total, items } = await withAnalysisStores(
         ports,
         ({ placeHubs }) => placeHubs.list({ ...filter, offset, limit }),
         () => ({ total: 0, items: [] }),
@@ -48,7 +48,7 @@ export const hubRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/hubs/hosts',
     group: GROUP,
-    summary: 'Hosts with hubs, or of which patterns were learnt; those with most hubs first.',
+    summary: 'Hosts with hubs or learnt patterns, those with the most hubs first.',
     query: z.object({ limit: limitField(50, 200) }),
     answers: {
       200: {
@@ -58,7 +58,7 @@ export const hubRoutes: readonly Route[] = [
       ...failures(400, 503),
     },
     async run({ query }, { ports }) {
-      const items = await withUnderstanding(
+      const items = await withAnalysisStores(
         ports,
         ({ placeHubs }) => placeHubs.listHosts(query.limit),
         () => [],
@@ -70,7 +70,7 @@ export const hubRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/hubs/coverage',
     group: GROUP,
-    summary: 'How well the hubs of a host cover the world: what is there, what is missing, and by which patterns.',
+    summary: 'How well the hubs of a host cover the world: which exist, which are missing, and by which patterns.',
     query: z.object({ host: requiredTextField('The host.', 255) }),
     answers: {
       200: {
@@ -109,7 +109,7 @@ export const hubRoutes: readonly Route[] = [
     },
     async run({ query }, { ports }) {
       const host = query.host.toLowerCase()
-      const { missing, ...coverage } = await withUnderstanding(
+      const { missing, ...coverage } = await withAnalysisStores(
         ports,
         ({ placeHubs }) => placeHubs.coverage(host),
         () => ({

@@ -9,16 +9,16 @@ import { withoutUndefined } from '../without-undefined.ts'
 
 const count = z.int().min(0)
 
-/** Imports chunks that another program has cut. It runs in this process, because the data exists only in the request. */
+/** Imports chunks that another program has cut. The import runs in this process, because the data exists only in the request. */
 export const importRoutes: readonly Route[] = [
   createRoute({
     method: 'post',
     path: '/api/import',
     group: 'Sources',
-    summary: 'Imports chunks as they are, all or none; they replace what was imported for the same source_url before.',
+    summary: 'Imports chunks as they are, all or none; they replace the earlier import of the same source_url.',
     query: z.object({
       name: textField('Name of the source. Default: its current name, or host and path of source_url.', 200),
-      version: textField('The version of what it describes: each is a source of its own.', 200),
+      version: textField('Version of the documented product; each version is a source of its own.', 200),
       acceptLoss: flagField(false, 'Removes pages that are missing from the import, even if they are many.'),
       embed: optionalFlagField(
         'Makes the vectors before the import is stored. Default: true if the library has vectors of the current model and the import has at most 2,000 chunks.',

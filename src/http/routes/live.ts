@@ -10,9 +10,9 @@ export const liveRoutes: readonly Route[] = [
     path: '/events',
     group: 'Live',
     summary:
-      'Server-sent events: log, progress, cache, queue, problem, milestone, done, jobs, analysis. Goes on after Last-Event-ID.',
+      'Server-sent events: log, progress, cache, queue, problem, milestone, done, jobs, analysis. Resumes after Last-Event-ID.',
     query: z.object({
-      logs: flagField(true, 'Whether lines of the log are among them.'),
+      logs: flagField(true, 'Whether to include log lines.'),
       job: textField('Only events of this job, and events without a job.', 64),
     }),
     answers: { 200: { what: 'A stream that does not end.', type: 'text/event-stream' }, ...failures(400, 503) },
@@ -29,7 +29,7 @@ export const liveRoutes: readonly Route[] = [
       path: '/mcp',
       group: 'Live',
       summary: 'The Model Context Protocol, over streamable HTTP.',
-      answers: { 200: { what: 'As the protocol says.' }, ...failures(413) },
+      answers: { 200: { what: 'A response of the protocol.' }, ...failures(413) },
       run: ({ forwardToMcp }) => forwardToMcp(),
     }),
   ),

@@ -31,7 +31,7 @@ export const loginRoutes: readonly Route[] = [
     method: 'post',
     path: '/login',
     group: GROUP,
-    summary: 'Takes the token once, as the field `token` of a form, and gives a cookie for it.',
+    summary: 'Logs in with the token in the form field `token`, and sets a cookie.',
     query: next,
     answers: {
       303: { what: 'Logged in; the cookie is set.' },
@@ -41,13 +41,14 @@ export const loginRoutes: readonly Route[] = [
     },
     async run({ query, request, peer }, { sessions }) {
       const form = await readForm(request)
-      const place = readNext(form.get('next') ?? query.next)
-      if (!sessions.isTokenRequired) return redirectTo(place)
+      const nextPath = readNext(form.get('next') ?? query.next)
+      if (!sessions.isTokenRequired) return redirectTo(nextPath)
       const waitMs = sessions.loginRateLimit.waitMs()
-      if (waitMs > 0) return loginResponse(place, true, Math.ceil(waitMs / 1000))
+      if (waitMs > 0) return loginResponse(nextPath, true, Math.ceil(waitMs / 1000))
       const isRight = sessions.isToken(form.get('token')?.trim() ?? '')
       sessions.loginRateLimit.recordAttempt(isRight)
-      return isRight ? redirectTo(place, sessions.writeCookie(isSecure(request, peer))) : loginResponse(place, true)
+      if (!isRight) return loginResponse(nextPath, true)
+      return redirectTo(nextPath, sessions.writeCookie(isSecure(request, peer)))
     },
   }),
   createRoute({

@@ -17,7 +17,7 @@ export const packRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/packs',
     group: GROUP,
-    summary: 'The packs that were asked for since the server began.',
+    summary: 'The packs that were requested since the server started.',
     answers: { 200: { what: 'The packs.', schema: z.object({ total: z.int(), items: z.array(packShape) }) } },
     run(_, { ports }) {
       const items = ports.packs.list().map(packRecord)
@@ -28,7 +28,7 @@ export const packRoutes: readonly Route[] = [
     method: 'post',
     path: '/api/packs',
     group: GROUP,
-    summary: 'Begins to write a pack of a source.',
+    summary: 'Starts the export of a source as a pack.',
     body: z.object({ source: z.string().trim().min(1).max(2000), compact: z.boolean().optional() }),
     answers: { 202: { what: 'It is being written.', schema: packShape }, ...failures(400, 404, 429, 503) },
     async run({ body }, { ports }) {
@@ -42,7 +42,7 @@ export const packRoutes: readonly Route[] = [
     group: GROUP,
     summary: 'One pack.',
     params: id,
-    answers: { 200: { what: 'Where it stands.', schema: packShape }, ...failures(404) },
+    answers: { 200: { what: 'The pack.', schema: packShape }, ...failures(404) },
     run: ({ params }, { ports }) => reply(packRecord(findPack(ports, params.id))),
   }),
   createRoute({
@@ -56,7 +56,7 @@ export const packRoutes: readonly Route[] = [
       const pack = findPack(ports, params.id)
       const file = await ports.packs.read(pack.id)
       if (file === undefined) {
-        // The pack may have been removed since.
+        // The file may have been deleted meanwhile; then this call throws `PACK_UNKNOWN`.
         const { state } = findPack(ports, pack.id)
         throw new PharosError('PACK_UNREADY', { pack: pack.id, state })
       }
@@ -71,9 +71,9 @@ export const packRoutes: readonly Route[] = [
   }),
 ]
 
-function findPack({ packs }: HttpPorts, wanted: string): PackEntry {
-  const pack = packs.find(wanted)
-  if (pack === undefined) throw new PharosError('PACK_UNKNOWN', { pack: wanted })
+function findPack({ packs }: HttpPorts, packId: string): PackEntry {
+  const pack = packs.find(packId)
+  if (pack === undefined) throw new PharosError('PACK_UNKNOWN', { pack: packId })
   return pack
 }
 

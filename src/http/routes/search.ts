@@ -72,8 +72,8 @@ export const searchRoutes: readonly Route[] = [
         DUPLICATES,
         'Nearly identical pages: group returns one and lists the others in similar, show returns each.',
       ),
-      minScore: numberField(0, 1, 'Leaves out what scores below this share of the best.'),
-      cursor: textField('The cursor of an answer, to go on after it.'),
+      minScore: numberField(0, 1, 'Leaves out passages that score below this share of the best score.'),
+      cursor: textField('The cursor of an answer, to continue after it.'),
       fusion: wordField(FUSIONS, 'How scores by words and by meaning are combined.'),
       explain: flagField(false, 'Adds to each passage where its score comes from.'),
     }),
@@ -93,10 +93,10 @@ export const searchRoutes: readonly Route[] = [
       },
       ...failures(400, 404, 503),
     },
-    run({ query: asked, request, began }, { ports, metrics }) {
-      const { q, query = q, source, ...rest } = asked
+    run({ query: parameters, request, began }, { ports, metrics }) {
+      const { q, query = q, source, ...rest } = parameters
       if (query === undefined || query.trim() === '') {
-        throw new PharosError('USAGE', { problem: 'query q: expected words to look for, got none' })
+        throw new PharosError('USAGE', { problem: 'query q: expected words to search for, got none' })
       }
       const input: SearchInput = { ...withoutUndefined(rest), query, ...withoutUndefined({ sources: source }) }
       return withLibrary(ports, async () => {

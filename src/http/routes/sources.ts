@@ -31,16 +31,16 @@ import { isOpen } from './crawls.ts'
 
 const GROUP = 'Sources'
 const id = z.object({ id: requiredTextField('Id, name, name@version or start URL of a source.') })
-const pattern = z.array(z.string().max(500)).max(1000)
-const most = z.int().min(0).nullable()
+const patterns = z.array(z.string().max(500)).max(1000)
+const limitOrNull = z.int().min(0).nullable()
 const scope = z
   .object({
     reach: z.enum(REACHES).describe('Below the path of the start, on its host, or on all hosts of its domain.'),
-    allow: pattern.describe('Patterns of addresses of which one has to match; none allows all.'),
-    block: pattern.describe('Patterns of addresses that are left out.'),
-    maxDepth: most.describe('Maximum link depth from the start; null for no limit.'),
+    allow: patterns.describe('Patterns, one of which an address must match; an empty list allows all.'),
+    block: patterns.describe('Patterns of addresses that are left out.'),
+    maxDepth: limitOrNull.describe('Maximum link depth from the start; null for no limit.'),
     maxPages: z.int().min(1).nullable().describe('Page limit; null for no limit.'),
-    useDefaultExcludes: z.boolean().describe('Leaves out what hardly ever is content, such as logins.'),
+    useDefaultExcludes: z.boolean().describe('Leaves out addresses that are rarely content, such as logins.'),
     allowQueryUrls: z.boolean().describe('Keeps tracking and display parameters in addresses.'),
     trapGuards: z.boolean().describe('Leaves out addresses that look endless, such as calendars.'),
   })
@@ -72,7 +72,7 @@ export const sourceRoutes: readonly Route[] = [
     method: 'post',
     path: '/api/sources',
     group: GROUP,
-    summary: 'Adds a site, archive, repository or package, and reads it as soon as there is room.',
+    summary: 'Adds a site, archive, repository or package, and crawls it as soon as a slot is free.',
     body: z.object({
       url: z
         .string()
@@ -80,17 +80,17 @@ export const sourceRoutes: readonly Route[] = [
         .min(1)
         .max(2000)
         .describe(
-          'Where it starts: an http or https address; or an archive of the web (.zip, .tar, .tar.gz, .tgz, .tar.zst), a repository of git (git+https://…, git@host:…, ….git) or a package (npm:…, pypi:…, crates:…, maven:…, pkg:…).',
+          'Where it starts: an http or https address; or an archive on the web (.zip, .tar, .tar.gz, .tgz, .tar.zst), a git repository (git+https://…, git@host:…, ….git) or a package (npm:…, pypi:…, crates:…, maven:…, pkg:…).',
         ),
-      ref: label.optional().describe('Of a repository: the branch, tag or commit that is read.'),
+      ref: label.optional().describe('Branch, tag or commit to read, for a repository.'),
       path: z.string().min(1).max(1000).optional().describe('Folder to read, for an archive, repository or package.'),
       name: label.optional().describe('Name of the source. Default: derived from its address.'),
-      version: label.optional().describe('The version of what it describes.'),
-      scope: scope.optional().describe('What belongs to it.'),
+      version: label.optional().describe('Version of the documented product.'),
+      scope: scope.optional().describe('Which addresses belong to the source.'),
       crawlType: z
         .enum(CRAWL_TYPES)
         .optional()
-        .describe('Where addresses are looked for. history holds for this crawl alone: the source stays intelligent.'),
+        .describe('Where addresses come from. history applies to this crawl only: the source stays intelligent.'),
       seeds: z.array(z.string().max(2000)).max(1000).optional().describe('Further addresses to start from.'),
       llmsTxtUrl: z.string().max(2000).nullable().optional().describe('Its llms.txt; null for none.'),
       llmsFull: z.enum(['auto', 'off', 'only']).optional().describe('Whether its llms-full.txt is read.'),
@@ -99,10 +99,7 @@ export const sourceRoutes: readonly Route[] = [
       planner: plannerSchema
         .optional()
         .describe('What the plan of an intelligent or history crawl may do; ignored for other types.'),
-      force: z
-        .boolean()
-        .optional()
-        .describe('Begins a crawl of type history although not enough is known of the site.'),
+      force: z.boolean().optional().describe('Starts a history crawl even if too little is known about the site.'),
     }),
     answers: {
       202: { what: 'The source is added, and its crawl is queued or running.', schema: started },
@@ -126,12 +123,12 @@ export const sourceRoutes: readonly Route[] = [
         })
         // A concurrent request may have started the same source meanwhile.
         if (hasOpenJob(ports, source)) throw new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
-        const order = await createSourceRequest(library, source, {
+        const request = await createSourceRequest(library, source, {
           kind,
           ...withoutUndefined({ planner, force }),
           ...options,
         })
-        const job = await ports.dispatcher.enqueue(order).catch(async (error: unknown) => {
+        const job = await ports.dispatcher.enqueue(request).catch(async (error: unknown) => {
           // A refused crawl leaves no new source behind.
           if (found !== 'interrupted') await library.store.removeSource(source.id)
           throw error
@@ -169,7 +166,7 @@ export const sourceRoutes: readonly Route[] = [
     group: GROUP,
     summary: 'Removes a source and all its pages; answers 409 while the source is being crawled, unless force is set.',
     params: id,
-    query: z.object({ force: flagField(false, 'Also while it is crawled: that crawl is cancelled first.') }),
+    query: z.object({ force: flagField(false, 'Removes it even while it is crawled; the crawl is cancelled first.') }),
     answers: {
       200: {
         what: 'What was removed.',
@@ -184,14 +181,14 @@ export const sourceRoutes: readonly Route[] = [
     method: 'post',
     path: '/api/sources/:id/recrawl',
     group: GROUP,
-    summary: 'Looks for new pages, reads changed ones and removes those proven gone.',
+    summary: 'Looks for new pages, reads changed ones, and removes those that are proven gone.',
     params: id,
     body: z
       .object({
         full: z.boolean(),
         acceptLoss: z.boolean(),
         scope,
-        crawlType: z.enum(CRAWL_TYPES).describe('Where addresses are looked for, in this crawl.'),
+        crawlType: z.enum(CRAWL_TYPES).describe('Where addresses come from in this crawl.'),
         render: renderSchema,
         chunks: z
           .enum(CHUNK_PROFILES)
@@ -199,19 +196,19 @@ export const sourceRoutes: readonly Route[] = [
         planner: plannerSchema.describe(
           'What the plan of an intelligent or history crawl may do; ignored for other types.',
         ),
-        force: z.boolean().describe('Begins a crawl of type history although not enough is known of the site.'),
+        force: z.boolean().describe('Starts a history crawl even if too little is known about the site.'),
       })
       .partial()
       .optional(),
-    answers: { 202: { what: 'It waits or runs.', schema: started }, ...failures(400, 404, 409, 429, 503) },
+    answers: { 202: { what: 'The crawl waits or runs.', schema: started }, ...failures(400, 404, 409, 429, 503) },
     run: ({ params, body = {} }, context) => {
-      const { scope: wanted, ...rest } = body
+      const { scope: givenScope, ...rest } = body
       return enqueue(
         params.id,
         {
           kind: 'recrawl',
           ...withoutUndefined(rest),
-          ...(wanted === undefined ? {} : { scope: withoutUndefined(wanted) }),
+          ...(givenScope === undefined ? {} : { scope: withoutUndefined(givenScope) }),
         },
         context,
       )
@@ -221,10 +218,10 @@ export const sourceRoutes: readonly Route[] = [
     method: 'post',
     path: '/api/sources/:id/refresh',
     group: GROUP,
-    summary: 'Asks for the known pages again.',
+    summary: 'Fetches the known pages again.',
     params: id,
     body: z.object({ discover: z.boolean(), acceptLoss: z.boolean(), render: renderSchema }).partial().optional(),
-    answers: { 202: { what: 'It waits or runs.', schema: started }, ...failures(400, 404, 409, 429, 503) },
+    answers: { 202: { what: 'The crawl waits or runs.', schema: started }, ...failures(400, 404, 409, 429, 503) },
     run: ({ params, body = {} }, context) =>
       enqueue(params.id, { kind: 'refresh', ...withoutUndefined(body) }, context),
   }),
@@ -232,17 +229,17 @@ export const sourceRoutes: readonly Route[] = [
     method: 'post',
     path: '/api/sources/:id/retry',
     group: GROUP,
-    summary: 'Asks for the failed pages again.',
+    summary: 'Fetches the failed pages again.',
     params: id,
     body: z.object({ acceptLoss: z.boolean(), render: renderSchema }).partial().optional(),
-    answers: { 202: { what: 'It waits or runs.', schema: started }, ...failures(400, 404, 409, 429, 503) },
+    answers: { 202: { what: 'The crawl waits or runs.', schema: started }, ...failures(400, 404, 409, 429, 503) },
     run: ({ params, body = {} }, context) => enqueue(params.id, { kind: 'retry', ...withoutUndefined(body) }, context),
   }),
   createRoute({
     method: 'get',
     path: '/api/sources/:id/urls',
     group: GROUP,
-    summary: 'The addresses of a source and what became of each.',
+    summary: 'The addresses of a source, each with its state.',
     params: id,
     query: z.object({
       state: wordField(LEDGER_STATES, 'Only addresses in this state.'),
@@ -252,7 +249,7 @@ export const sourceRoutes: readonly Route[] = [
     }),
     answers: {
       200: {
-        what: 'The addresses, and the key to go on after.',
+        what: 'The addresses, and the key to continue after.',
         schema: z.object({ items: z.array(rowShape), nextAfter: z.string().nullable() }),
       },
       ...failures(400, 404, 503),
@@ -273,7 +270,7 @@ export const sourceRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/explain',
     group: GROUP,
-    summary: 'What became of an address of a source, and why. Nothing is fetched.',
+    summary: 'What happened to an address of a source, and why. Nothing is fetched.',
     query: z.object({
       source: requiredTextField('Id, name, name@version or start URL of a source.'),
       url: requiredTextField('The address; a relative one starts at the site of the source.', 4000),

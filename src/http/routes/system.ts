@@ -53,7 +53,7 @@ export const systemRoutes: readonly Route[] = [
     summary: 'The same as /health, with the job counts and whether the library is available.',
     answers: {
       200: {
-        what: 'Where it stands.',
+        what: 'The status of the server.',
         schema: health.extend({
           version: z.string(),
           jobs: z.object({ queued: z.int(), running: z.int() }),
@@ -104,8 +104,8 @@ export const systemRoutes: readonly Route[] = [
     method: 'get',
     path: '/metrics',
     group: GROUP,
-    summary: 'Figures for Prometheus.',
-    answers: { 200: { what: 'Its text format.', type: 'text/plain' } },
+    summary: 'Metrics for Prometheus.',
+    answers: { 200: { what: 'The metrics in the text format of Prometheus.', type: 'text/plain' } },
     run: async (_, { metrics, events }) =>
       new Response(await metrics.write(events.count), {
         headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },

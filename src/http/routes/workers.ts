@@ -54,8 +54,8 @@ export const workerRoutes: readonly Route[] = [
         () => undefined,
       )
       const workers: readonly WorkerRecord[] = found?.workers ?? []
-      const items = workers.map((one) => workerItem(one, ports.dispatcher.list()))
-      const slots = items.reduce((sum, one) => sum + (one.state === 'working' ? one.slots : 0), 0)
+      const items = workers.map((item) => workerItem(item, ports.dispatcher.list()))
+      const slots = items.reduce((sum, item) => sum + (item.state === 'working' ? item.slots : 0), 0)
       return reply({ isShared: found !== undefined, slots, leases: found?.leases ?? 0, items })
     },
   }),

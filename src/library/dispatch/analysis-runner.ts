@@ -16,7 +16,7 @@ export interface AnalysisRunner {
 /** Analysis runner of a worker, which executes runs that a server has recorded. */
 export interface AnalysisWorker extends AnalysisRunner {
   /**
-   * Executes or resumes a recorded run; returns false if it did not finish here and another worker must take it. An abort leaves the run
+   * Executes or resumes a recorded run; returns false if this worker did not finish it and another must take it. An abort leaves the run
    * open.
    */
   take(runId: string, signal: AbortSignal): Promise<boolean>

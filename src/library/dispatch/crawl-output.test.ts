@@ -7,7 +7,7 @@ import { writeFrame } from './frames.ts'
 import type { LogWriter } from './log-writer.ts'
 import { createTrackedJob } from './tracked-job.ts'
 
-const NOWHERE: LogWriter = {
+const NO_LOG: LogWriter = {
   ...{ add: async () => {}, change: () => {}, note: () => {} },
   ...{ flush: async () => {}, close: async () => {} },
 }
@@ -16,13 +16,13 @@ test('a progress line is logged at most every ten seconds, and only after progre
   const clock = createManualClock()
   const feed = createFeed({ epoch: 'e1', clock })
   const job = createTrackedJob('j1', { url: 'https://site.example/', args: [] }, clock.now())
-  const hearing = { feed, writer: NOWHERE, clock, onFirstReport: () => {} }
+  const receivers = { feed, writer: NO_LOG, clock, onFirstReport: () => {} }
   for (const visited of [0, 5, 12, 12, 12]) {
     const data = progressFrame({ visited, saved: visited, queueSize: 3 })
-    handleCrawlOutput(hearing, job, 'stdout', writeFrame({ type: 'PROGRESS', data }))
+    handleCrawlOutput(receivers, job, 'stdout', writeFrame({ type: 'PROGRESS', data }))
     await clock.advance(6000)
   }
   const { events } = feed.read(0, { logs: true, jobId: null }, 100)
   const lines = events.filter(({ name }) => name === 'log').map(({ json }) => JSON.parse(json).line)
-  expect(lines).toEqual(['12 pages visited, 12 saved, 0 errors; 3 addresses wait'])
+  expect(lines).toEqual(['12 pages visited, 12 saved, 0 errors; 3 addresses queued'])
 })

@@ -30,28 +30,28 @@ const PROGRESS_LOG_INTERVAL_MS = 10_000
 
 /** Handles one line of a crawl process: a frame, or text for people. */
 export function handleCrawlOutput(
-  hearing: OutputReceivers,
+  receivers: OutputReceivers,
   job: TrackedJob,
   stream: 'stdout' | 'stderr',
   line: string,
 ): void {
   // `abort` is as expensive as parsing four frames, even on an aborted signal.
   if (!job.silenceAbort.signal.aborted) job.silenceAbort.abort()
-  job.lastActivityAt = hearing.clock.now()
+  job.lastActivityAt = receivers.clock.now()
   const frame = stream === 'stdout' ? parseFrame(line) : undefined
-  if (frame !== undefined) handleFrame(hearing, job, frame, job.lastActivityAt)
+  if (frame !== undefined) handleFrame(receivers, job, frame, job.lastActivityAt)
   if (frame !== undefined && frame.type !== 'ERROR') return
   if (stream === 'stderr' && line.trim() !== '') job.lastErrorLine = line
   // Errors are sent as `log`, because `error` is the connection's own event in EventSource.
-  hearing.feed.tell('log', job.id, { stream, line: maskSecretFields(line) })
+  receivers.feed.tell('log', job.id, { stream, line: maskSecretFields(line) })
 }
 
-function handleFrame(hearing: OutputReceivers, job: TrackedJob, frame: Frame, at: number): void {
-  const { feed, writer } = hearing
+function handleFrame(receivers: OutputReceivers, job: TrackedJob, frame: Frame, at: number): void {
+  const { feed, writer } = receivers
   const { id: jobId } = job
   switch (frame.type) {
     case 'PROGRESS':
-      handleProgress(hearing, job, frame, at)
+      handleProgress(receivers, job, frame, at)
       return
     case 'QUEUE':
       noteFiltered(job, frame.data)
@@ -91,12 +91,12 @@ function handleProgress(
   if (data.visited > 0) job.fruitlessRestarts = 0
   const crawlId = data.crawlId ?? job.crawlId
   const sourceId = data.sourceId ?? job.sourceId
-  const isNews = crawlId !== job.crawlId || sourceId !== job.sourceId
+  const isNewCrawl = crawlId !== job.crawlId || sourceId !== job.sourceId
   job.progress = progress
   job.crawlId = crawlId
   job.sourceId = sourceId
   job.meter.note(progress, at)
-  if (isNews || at - job.progressKeptAt >= PROGRESS_WRITE_INTERVAL_MS) {
+  if (isNewCrawl || at - job.progressKeptAt >= PROGRESS_WRITE_INTERVAL_MS) {
     job.progressKeptAt = at
     writer.change(job.id, { progress: createStoredProgress(job), crawlId, sourceId })
   }
@@ -122,7 +122,7 @@ function recordOwnWork(
   job.ownMeter.note({ ...progress, visited: job.ownWork.visits, bytes: job.ownWork.bytes }, at)
 }
 
-/** Example: `120 pages visited, 112 saved, 3 errors; 41 addresses wait` */
+/** Example: `120 pages visited, 112 saved, 3 errors; 41 addresses queued` */
 function writeProgressLine({ visited, saved, errors, queueSize }: ProgressFrame): string {
-  return `${visited} pages visited, ${saved} saved, ${errors} errors; ${queueSize} addresses wait`
+  return `${visited} pages visited, ${saved} saved, ${errors} errors; ${queueSize} addresses queued`
 }

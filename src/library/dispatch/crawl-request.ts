@@ -16,17 +16,17 @@ const freshness = z
     z.int().min(0).transform(String),
   ])
   .optional()
-const count = (least: number, most: number) =>
+const count = (min: number, max: number) =>
   z
     .union([
-      z.int().min(least).max(most),
+      z.int().min(min).max(max),
       z
         .string()
         .trim()
         .regex(/^\d{1,15}$/, 'expected a whole number')
         .transform(Number),
     ])
-    .pipe(z.int().min(least).max(most))
+    .pipe(z.int().min(min).max(max))
     .optional()
 const flag = z.boolean().optional()
 
@@ -96,29 +96,29 @@ export const crawlBodySchema: z.ZodType<CrawlBody> = z.object({
     .min(1)
     .max(2000)
     .optional()
-    .describe('Where it starts: an http or https address, an archive, a repository or a package.'),
+    .describe('Start of the crawl: an http or https address, an archive, a repository or a package.'),
   crawlType: z
     .enum(CRAWL_TYPES)
     .optional()
     .describe(
-      'Where addresses are looked for. intelligent plans what to visit; history is refused until enough is known of the site. The fields that begin with hub, int and planner are for these two, and ignored for others. GET /api/crawl-types lists them.',
+      'Where addresses come from. intelligent plans what to visit; history is refused until enough is known about the site. The fields that begin with hub, int and planner apply to these two types only. GET /api/crawl-types lists all types.',
     ),
   render: renderSchema.optional(),
   scope: z
     .enum(REACHES)
     .optional()
-    .describe('How far from its start it may go: below its path, on its host, or on all hosts of its domain.'),
+    .describe('How far the crawl may go from its start: below its path, on its host, or on all hosts of its domain.'),
   queue: flag.describe('Queues the crawl instead of answering 409 when the crawl limit is reached.'),
   depth: count(0, 1000).describe('Maximum link depth from the start. Default for a new site: 2.'),
   maxPages: count(1, 100_000_000).describe('Page limit.'),
-  useSitemap: flag.describe('Whether sitemaps are read. Gives way to crawlType.'),
-  sitemapOnly: flag.describe('Takes addresses from sitemaps alone. Gives way to crawlType.'),
-  concurrency: count(1, 256).describe('Most requests at once; the server may allow fewer.'),
+  useSitemap: flag.describe('Whether sitemaps are read. Ignored if crawlType is given.'),
+  sitemapOnly: flag.describe('Takes addresses from sitemaps only. Ignored if crawlType is given.'),
+  concurrency: count(1, 256).describe('Maximum number of concurrent requests; the server may allow fewer.'),
   maxQueue: count(1, 100_000_000).describe('Accepted and ignored: the queue is on disk and has no limit.'),
-  requestTimeoutMs: count(1, 600_000).describe('Longest time for one request, in milliseconds.'),
-  fastStart: flag.describe('Taken and ignored: every start is fast.'),
+  requestTimeoutMs: count(1, 600_000).describe('Timeout of one request, in milliseconds.'),
+  fastStart: flag.describe('Accepted and ignored: every start is fast.'),
   preferCache: flag.describe(
-    'true takes stored pages as they are, however old; false asks for every page. Gives way to refetchIfOlderThan.',
+    'true uses stored pages, however old they are; false requests every page. Ignored if refetchIfOlderThan is given.',
   ),
   slow: flag.describe('Leaves at least a second between two requests to a host.'),
   allowQueryUrls: flag.describe('Keeps tracking and display parameters in addresses.'),
@@ -135,12 +135,12 @@ export const crawlBodySchema: z.ZodType<CrawlBody> = z.object({
     .max(4096)
     .optional()
     .describe(
-      'Another library for this crawl: the name of a .db, .sqlite or .sqlite3 file in the folder of the library of the server.',
+      'Another library for this crawl: the name of a .db, .sqlite or .sqlite3 file beside the library of the server.',
     ),
   refetchIfOlderThan: freshness.describe(
-    'Pages that were checked within this time are taken as they are: 90s, 30m, 6h, 7d, or seconds.',
+    'Pages that were checked within this time are not requested again: 90s, 30m, 6h, 7d, or seconds.',
   ),
-  maxAge: freshness.describe('Same as refetchIfOlderThan, which counts where both are given.'),
+  maxAge: freshness.describe('Same as refetchIfOlderThan, which takes precedence if both are given.'),
   refetchArticleIfOlderThan: freshness.describe('The same for articles.'),
   refetchHubIfOlderThan: freshness.describe('The same for pages that mainly lead to others.'),
   hubMaxPages: count(1, 1_000_000).describe('With a plan: page limit for each hub.'),
@@ -167,7 +167,7 @@ export const crawlBodySchema: z.ZodType<CrawlBody> = z.object({
     )
     .optional()
     .describe('Plans only for hosts whose names end with one of these: a list, or separated by commas.'),
-  mode: z.unknown().optional().describe('Taken and ignored.'),
+  mode: z.unknown().optional().describe('Accepted and ignored.'),
   plannerVerbosity: count(0, 3).describe('How much the plan logs: 0 nothing, 3 everything.'),
   force: flag.describe('Starts a history crawl even if too little is known about the site.'),
 })
@@ -186,20 +186,20 @@ export function parseCrawlRequest(
   { defaultStartUrl = '', libraryPath }: CrawlRequestDefaults,
 ): CrawlRequest {
   const { success, data, error } = crawlBodySchema.safeParse(body ?? {})
-  if (!success) throw new PharosError('USAGE', { problem: describeIssues(error) })
+  if (!success) throw new PharosError('USAGE', { problem: describeFirstIssue(error) })
   const start = data.startUrl ?? defaultStartUrl
   if (start === '') throw new PharosError('USAGE', { problem: 'startUrl: expected an address, got none' })
   const href = parseRemoteTree(start) ?? parseStart(start).href
-  const { pacerJitterMinMs: least = 0, pacerJitterMaxMs: most = least } = data
-  if (least > most) {
-    throw new PharosError('USAGE', { problem: `pacerJitterMinMs: ${least} is more than pacerJitterMaxMs, ${most}` })
+  const { pacerJitterMinMs: minMs = 0, pacerJitterMaxMs: maxMs = minMs } = data
+  if (minMs > maxMs) {
+    throw new PharosError('USAGE', { problem: `pacerJitterMinMs: ${minMs} is more than pacerJitterMaxMs, ${maxMs}` })
   }
   return { url: href, args: [href, ...writeFlags(data, libraryPath)] }
 }
 
-function describeIssues(error: z.ZodError): string {
+function describeFirstIssue(error: z.ZodError): string {
   const [issue] = error.issues
-  return `${issue?.path.join('.') || 'the body'}: ${issue?.message ?? 'it makes no sense'}`
+  return `${issue?.path.join('.') || 'the body'}: ${issue?.message ?? 'it is invalid'}`
 }
 
 /** Converts a body to flags written as `--flag=value`, so that no value can be mistaken for a flag. */
@@ -263,7 +263,7 @@ function checkPath(path: string | undefined, libraryPath: string): string | unde
   if (isPostgres(libraryPath)) {
     // The process already has this connection address.
     if (path === libraryPath) return undefined
-    throw new PharosError('USAGE', { problem: 'dbPath: this server works with its own library in PostgreSQL alone' })
+    throw new PharosError('USAGE', { problem: 'dbPath: this server uses only its own library in PostgreSQL' })
   }
   if (path === libraryPath) return path
   const folder = libraryPath.slice(0, Math.max(libraryPath.lastIndexOf('/'), libraryPath.lastIndexOf('\\')) + 1)

@@ -32,13 +32,13 @@ const RECORD: JobRecord = {
 function open(further: Partial<CrawlSharingOptions> = {}) {
   const running = new Set<TrackedJob>()
   const lines: string[] = []
-  const told: string[] = []
+  const eventNames: string[] = []
   const jobs: SharedJob[] = [{ record: RECORD, worker: 'w1', isPaused: false }]
   const helping = createCrawlSharing({
     ...{ runner, writer, clock: systemClock, random: () => 0, libraryPath: '/library.db', slots: 2, share: 3 },
     feed: {
       tell: (name, _, { line }) => {
-        told.push(name)
+        eventNames.push(name)
         if (line !== undefined) lines.push(String(line))
       },
     },
@@ -49,96 +49,96 @@ function open(further: Partial<CrawlSharingOptions> = {}) {
   })
   onTestFinished(() => helping.close())
   helping.start()
-  return { helping, running, lines, told, jobs }
+  return { helping, running, lines, eventNames, jobs }
 }
 
-const patience = { timeout: 60_000, interval: 20 }
+const waitOptions = { timeout: 60_000, interval: 20 }
 
 test('joins a crawl that stays sharable with one helper, follows the commands of its job, and leaves when the job is over', async () => {
-  const { helping, lines, told, jobs } = open()
-  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), patience)
-  await vi.waitFor(() => expect(lines).toContain('told CONCURRENCY 3'), patience)
-  await vi.waitFor(() => expect(helping.jobs[0]?.progress?.visited).toBe(2), patience)
+  const { helping, lines, eventNames, jobs } = open()
+  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), waitOptions)
+  await vi.waitFor(() => expect(lines).toContain('told CONCURRENCY 3'), waitOptions)
+  await vi.waitFor(() => expect(helping.jobs[0]?.progress?.visited).toBe(2), waitOptions)
   // The process that owns the crawl reports its progress.
-  expect(told).not.toContain('progress')
+  expect(eventNames).not.toContain('progress')
   jobs.splice(0, 1, { record: RECORD, worker: 'w1', isPaused: true })
-  await vi.waitFor(() => expect(lines).toContain('told PAUSE'), patience)
+  await vi.waitFor(() => expect(lines).toContain('told PAUSE'), waitOptions)
   expect(helping.jobs).toHaveLength(1)
   jobs.length = 0
-  await vi.waitFor(() => expect(helping.jobs).toEqual([]), patience)
+  await vi.waitFor(() => expect(helping.jobs).toEqual([]), waitOptions)
   expect(helping.done).toEqual({ visits: 2, bytes: 0 })
 })
 
 test('does not join its own crawls, or crawls that are sharable only for a moment', async () => {
-  let looks = 0
+  let polls = 0
   const listSharable = async () => {
-    looks++
+    polls++
     const mine = { crawlId: 'mine', sourceId: 's2', freeHosts: 1, ready: 9 }
     // The second crawl appears in every other poll.
-    return looks % 2 === 0 ? [mine] : [mine, { crawlId: 'c1', sourceId: 's1', freeHosts: 4, ready: 9 }]
+    return polls % 2 === 0 ? [mine] : [mine, { crawlId: 'c1', sourceId: 's1', freeHosts: 4, ready: 9 }]
   }
   const { helping, running } = open({ listSharable })
   const own = createTrackedJob('j2', { url: 'https://other.example/', args: [] }, 0, { ...RECORD, crawlId: 'mine' })
   running.add(own)
-  await vi.waitFor(() => expect(looks).toBeGreaterThan(3), patience)
+  await vi.waitFor(() => expect(polls).toBeGreaterThan(3), waitOptions)
   expect(helping.jobs).toEqual([])
 })
 
 test('passes on the pacing flags of the job, and skips jobs with an explicit concurrency', async () => {
-  const told: (readonly string[])[] = []
-  const hearing: CrawlRunner = {
+  const startedArgs: (readonly string[])[] = []
+  const recordingRunner: CrawlRunner = {
     ...runner,
     start: (args, tell) => {
-      told.push(args)
+      startedArgs.push(args)
       return runner.start(args, tell)
     },
   }
-  const manners = ['--slow', '--request-timeout-ms=500', '--pacer-jitter-min-ms=5']
-  const args = ['https://site.example/', '--depth=3', ...manners]
+  const pacingFlags = ['--slow', '--request-timeout-ms=500', '--pacer-jitter-min-ms=5']
+  const args = ['https://site.example/', '--depth=3', ...pacingFlags]
   const listSharable = async () => [
     { crawlId: 'c2', sourceId: 's2', freeHosts: 9, ready: 99 },
     { crawlId: 'c1', sourceId: 's1', freeHosts: 4, ready: 20 },
   ]
-  const alone: SharedJob = {
+  const withConcurrency: SharedJob = {
     ...{ worker: 'w1', isPaused: false },
     record: { ...RECORD, id: 'j2', crawlId: 'c2', args: ['--concurrency=2'] },
   }
-  const listJobs = async () => [alone, { record: { ...RECORD, args }, worker: 'w1', isPaused: false }]
-  const { helping } = open({ runner: hearing, listSharable, listJobs, slots: 3 })
-  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), patience)
-  expect(told).toEqual([['--join=c1', '--job-id=j1', ...manners, '--library=/library.db']])
+  const listJobs = async () => [withConcurrency, { record: { ...RECORD, args }, worker: 'w1', isPaused: false }]
+  const { helping } = open({ runner: recordingRunner, listSharable, listJobs, slots: 3 })
+  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), waitOptions)
+  expect(startedArgs).toEqual([['--join=c1', '--job-id=j1', ...pacingFlags, '--library=/library.db']])
 })
 
 test('ends helpers to free slots for its own jobs', async () => {
   const { helping, running } = open()
-  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), patience)
+  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), waitOptions)
   const job = (id: string) => createTrackedJob(id, { url: `https://site.example/${id}`, args: [] }, 0)
   running.add(job('j2'))
   helping.endSurplusHelpers()
   expect(helping.jobs).toHaveLength(1)
   running.add(job('j3'))
   helping.endSurplusHelpers()
-  await vi.waitFor(() => expect(helping.jobs).toEqual([]), patience)
+  await vi.waitFor(() => expect(helping.jobs).toEqual([]), waitOptions)
 })
 
 test('joins at the first poll if many addresses are ready, and joins again soon after a useful helper', async () => {
-  let looks = 0
+  let polls = 0
   const listSharable = async () => {
-    looks++
+    polls++
     return [{ crawlId: 'c1', sourceId: 's1', freeHosts: 4, ready: 20 }]
   }
   const { helping } = open({ listSharable })
-  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), patience)
-  expect(looks).toBe(1)
-  await vi.waitFor(() => expect(helping.jobs[0]?.ownWork.visits).toBe(2), patience)
+  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), waitOptions)
+  expect(polls).toBe(1)
+  await vi.waitFor(() => expect(helping.jobs[0]?.ownWork.visits).toBe(2), waitOptions)
   helping.jobs[0]?.child?.kill('SIGTERM')
-  await vi.waitFor(() => expect(helping.done.visits).toBe(2), patience)
-  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), { ...patience, timeout: 10_000 })
+  await vi.waitFor(() => expect(helping.done.visits).toBe(2), waitOptions)
+  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), { ...waitOptions, timeout: 10_000 })
 })
 
 test('joins at once when notified, without waiting for the next poll', async () => {
   const sleep: typeof systemClock.sleep = (ms, signal) => systemClock.sleep(ms > 1000 ? 600_000 : ms, signal)
   const { helping } = open({ clock: { ...systemClock, sleep } })
   helping.wake()
-  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), patience)
+  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), waitOptions)
 })

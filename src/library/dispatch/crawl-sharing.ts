@@ -84,11 +84,13 @@ export function createCrawlSharing(options: CrawlSharingOptions): CrawlSharing {
   const closing = new AbortController()
   let woken = new AbortController()
   const done = { visits: 0, bytes: 0 }
-  /** Crawls that were sharable at the last poll, and the cool-down of each crawl that had a helper. */
+  /** Crawls that were sharable at the last poll. */
   let seen: ReadonlySet<string> = new Set()
+  /** Whether the last poll found a crawl that the poll before it had not. */
   let hasNew = false
-  const restsUntil = new Map<string, number>()
-  const hearing: OutputReceivers = {
+  /** End of the cool-down of each crawl that had a helper. */
+  const cooldownUntil = new Map<string, number>()
+  const receivers: OutputReceivers = {
     // The process that owns the crawl reports its progress.
     feed: { tell: (name, jobId, payload) => (name === 'progress' ? undefined : feed.tell(name, jobId, payload)) },
     writer: { ...writer, change: () => undefined },
@@ -96,18 +98,18 @@ export function createCrawlSharing(options: CrawlSharingOptions): CrawlSharing {
     onFirstReport: () => undefined,
   }
 
-  const end = (helper: Helper) => {
+  const removeHelper = (helper: Helper) => {
     helpers.splice(helpers.indexOf(helper), 1)
     const { visits, bytes } = helper.job.ownWork
-    restsUntil.set(helper.crawlId, clock.now() + (visits === 0 ? IDLE_COOLDOWN_MS : COOLDOWN_MS))
+    cooldownUntil.set(helper.crawlId, clock.now() + (visits === 0 ? IDLE_COOLDOWN_MS : COOLDOWN_MS))
     done.visits += visits
     done.bytes += bytes
   }
-  const help = (crawlId: string, { record, isPaused }: SharedJob) => {
+  const startHelper = (crawlId: string, { record, isPaused }: SharedJob) => {
     const job = createTrackedJob(record.id, restoreRequest(record), clock.now())
-    const manners = record.args.filter((arg) => PACING_FLAGS.test(arg))
-    const args = [`--join=${crawlId}`, `--job-id=${record.id}`, ...manners, ...libraryFlags(options.libraryPath)]
-    const child = runner.start(args, (stream, line) => handleCrawlOutput(hearing, job, stream, line))
+    const pacingFlags = record.args.filter((arg) => PACING_FLAGS.test(arg))
+    const args = [`--join=${crawlId}`, `--job-id=${record.id}`, ...pacingFlags, ...libraryFlags(options.libraryPath)]
+    const child = runner.start(args, (stream, line) => handleCrawlOutput(receivers, job, stream, line))
     job.child = child
     job.paused = isPaused
     if (isPaused) child.send('PAUSE')
@@ -115,18 +117,18 @@ export function createCrawlSharing(options: CrawlSharingOptions): CrawlSharing {
     const helper = { crawlId, job, child }
     const url = maskSecretFields(record.url)
     helpers.push(helper)
-    log?.info(`helps with the crawl of ${url}, as process ${child.identity?.pid}`, { jobId: record.id })
+    log?.info(`joined the crawl of ${url} as process ${child.identity?.pid}`, { jobId: record.id })
     void child.ended.then(() => {
-      end(helper)
-      log?.info(`helps with the crawl of ${url} no more, after ${job.ownWork.visits} visits`, { jobId: record.id })
+      removeHelper(helper)
+      log?.info(`left the crawl of ${url} after ${job.ownWork.visits} visits`, { jobId: record.id })
     })
   }
-  const hasRoom = () => options.running().size + helpers.length < options.slots
+  const hasFreeSlot = () => options.running().size + helpers.length < options.slots
   const isOurs = (crawlId: string) =>
     helpers.some((helper) => helper.crawlId === crawlId) ||
     [...options.running()].some((job) => job.crawlId === crawlId)
-  const isRested = (crawlId: string) => clock.now() >= (restsUntil.get(crawlId) ?? 0)
-  const obey = (jobs: readonly SharedJob[]) => {
+  const hasCooledDown = (crawlId: string) => clock.now() >= (cooldownUntil.get(crawlId) ?? 0)
+  const applyCommands = (jobs: readonly SharedJob[]) => {
     for (const { job, child } of helpers) {
       const found = jobs.find(({ record }) => record.id === job.id)
       if (found === undefined) child.kill('SIGTERM')
@@ -135,37 +137,37 @@ export function createCrawlSharing(options: CrawlSharingOptions): CrawlSharing {
       }
     }
   }
-  const look = async () => {
-    const sharable = hasRoom() ? (await options.listSharable()).filter(({ crawlId }) => !isOurs(crawlId)) : []
+  const poll = async () => {
+    const sharable = hasFreeSlot() ? (await options.listSharable()).filter(({ crawlId }) => !isOurs(crawlId)) : []
     // A crawl that is sharable only briefly, with few addresses, is not worth a process.
-    const isWorth = ({ crawlId, ready }: SharableCrawl) => seen.has(crawlId) || ready >= MIN_READY_ADDRESSES
-    const wanted = sharable.filter((one) => isWorth(one) && isRested(one.crawlId))
+    const isWorthJoining = ({ crawlId, ready }: SharableCrawl) => seen.has(crawlId) || ready >= MIN_READY_ADDRESSES
+    const wanted = sharable.filter((one) => isWorthJoining(one) && hasCooledDown(one.crawlId))
     hasNew = sharable.some(({ crawlId }) => !seen.has(crawlId))
     seen = new Set(sharable.map(({ crawlId }) => crawlId))
     if (wanted.length === 0 && helpers.length === 0) return
     const jobs = await options.listJobs()
-    obey(jobs)
-    if (!hasRoom() || closing.signal.aborted) return
+    applyCommands(jobs)
+    if (!hasFreeSlot() || closing.signal.aborted) return
     for (const { crawlId } of wanted) {
       const job = jobs.find(({ record }) => record.crawlId === crawlId && canHaveHelpers(record))
       if (job === undefined || job.isPaused) continue
-      help(crawlId, job)
+      startHelper(crawlId, job)
       return
     }
   }
-  const spread = (ms: number) => ms * (0.5 + options.random())
-  const keepLooking = async () => {
+  const withJitter = (ms: number) => ms * (0.5 + options.random())
+  const keepPolling = async () => {
     while (!closing.signal.aborted) {
       const usualMs = helpers.length > 0 ? COMMAND_POLL_INTERVAL_MS : POLL_INTERVAL_MS
       await clock
-        .sleep(spread(hasNew ? SHORT_POLL_INTERVAL_MS : usualMs), AbortSignal.any([woken.signal, closing.signal]))
+        .sleep(withJitter(hasNew ? SHORT_POLL_INTERVAL_MS : usualMs), AbortSignal.any([woken.signal, closing.signal]))
         .catch(() => undefined)
       if (woken.signal.aborted) {
         woken = new AbortController()
-        await clock.sleep(spread(WAKE_DELAY_MS), closing.signal).catch(() => undefined)
+        await clock.sleep(withJitter(WAKE_DELAY_MS), closing.signal).catch(() => undefined)
       }
       // A failure is ignored, because the worker's own reporting shows whether the library can be reached.
-      if (!closing.signal.aborted) await look().catch(() => undefined)
+      if (!closing.signal.aborted) await poll().catch(() => undefined)
     }
   }
   return {
@@ -173,7 +175,7 @@ export function createCrawlSharing(options: CrawlSharingOptions): CrawlSharing {
       return helpers.map(({ job }) => job)
     },
     done,
-    start: () => void keepLooking(),
+    start: () => void keepPolling(),
     wake: () => woken.abort(),
     endSurplusHelpers() {
       const surplus = options.running().size + helpers.length - options.slots

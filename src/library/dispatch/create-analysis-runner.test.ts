@@ -15,7 +15,7 @@ import { createFeed } from './create-feed.ts'
 import type { Feed } from './feed.ts'
 import type { CrawlRunner } from './runner.ts'
 
-const spawning = createSpawnRunner({ command: process.execPath, args: [PROGRAM, 'analyze'] })
+const spawnRunner = createSpawnRunner({ command: process.execPath, args: [PROGRAM, 'analyze'] })
 const PAGES = 45
 
 let folder: string
@@ -40,18 +40,18 @@ function optionsOf(runner: CrawlRunner): AnalysisRunnerOptions {
   return { runner, library: async () => library, feed, clock: systemClock, libraryPath: join(folder, 'library.db') }
 }
 
-function open(runner: CrawlRunner = spawning): AnalysisRunner {
-  const made = createAnalysisRunner(optionsOf(runner))
-  opened.push(made)
-  return made
+function open(runner: CrawlRunner = spawnRunner): AnalysisRunner {
+  const analysisRunner = createAnalysisRunner(optionsOf(runner))
+  opened.push(analysisRunner)
+  return analysisRunner
 }
 
 /** Returns a runner that kills each process on its first output. */
-function killing(): CrawlRunner {
+function createKillingRunner(): CrawlRunner {
   return {
-    ...spawning,
+    ...spawnRunner,
     start(args, tell) {
-      const child = spawning.start(args, (stream, line) => {
+      const child = spawnRunner.start(args, (stream, line) => {
         child.kill('SIGKILL')
         tell(stream, line)
       })
@@ -61,11 +61,11 @@ function killing(): CrawlRunner {
 }
 
 /** Returns a runner whose processes exit shortly after their last action. */
-function lingering(): CrawlRunner {
+function createLingeringRunner(): CrawlRunner {
   return {
-    ...spawning,
+    ...spawnRunner,
     start(args, tell) {
-      const child = spawning.start(args, tell)
+      const child = spawnRunner.start(args, tell)
       const ended = child.ended.then(async (end) => {
         await systemClock.sleep(200)
         return end
@@ -75,14 +75,14 @@ function lingering(): CrawlRunner {
   }
 }
 
-function told(name: 'analysis' | 'milestone'): Record<string, unknown>[] {
+function eventsOf(name: 'analysis' | 'milestone'): Record<string, unknown>[] {
   return feed
     .read(0, { logs: true, jobId: null }, 5000)
     .events.filter((event) => event.name === name)
     .map(({ json }) => JSON.parse(json) as Record<string, unknown>)
 }
 
-async function untilIs(id: string, ...statuses: RunStatus[]): Promise<AnalysisRun> {
+async function waitForStatus(id: string, ...statuses: RunStatus[]): Promise<AnalysisRun> {
   const end = Date.now() + 30_000
   for (;;) {
     const run = await library.analyses.findRun(id)
@@ -101,10 +101,10 @@ test('a run is recorded at once, executes in its own process, and is reported to
   await expect(runner.start({ pageLimit: 0 })).rejects.toMatchObject({ code: 'USAGE' })
   // Another runner cannot start a run either.
   await expect(open().start({})).rejects.toMatchObject({ code: 'ANALYSIS_RUNNING' })
-  const ended = await untilIs(begun.id, 'completed')
+  const ended = await waitForStatus(begun.id, 'completed')
   expect(ended.progress).toMatchObject({ pages: PAGES, articles: 30, domains: 0, milestones: 1 })
   await expect
-    .poll(() => told('analysis').at(-1))
+    .poll(() => eventsOf('analysis').at(-1))
     .toMatchObject({
       runId: begun.id,
       status: 'completed',
@@ -113,48 +113,48 @@ test('a run is recorded at once, executes in its own process, and is reported to
       error: null,
       jobId: null,
     })
-  expect(told('milestone')).toMatchObject([{ jobId: 'analysis-run', kind: 'depth2-coverage' }])
+  expect(eventsOf('milestone')).toMatchObject([{ jobId: 'analysis-run', kind: 'depth2-coverage' }])
 })
 
 test('a run whose process is killed is cancelled, and the same request resumes it', async () => {
-  const { id } = await open(killing()).start({})
-  const broken = await untilIs(id, 'cancelled')
-  expect(broken.error).toBe('its process was ended by SIGKILL')
-  expect(told('analysis').at(-1)).toMatchObject({ runId: id, status: 'cancelled' })
+  const { id } = await open(createKillingRunner()).start({})
+  const broken = await waitForStatus(id, 'cancelled')
+  expect(broken.error).toBe('its process was killed by SIGKILL')
+  expect(eventsOf('analysis').at(-1)).toMatchObject({ runId: id, status: 'cancelled' })
   const again = await open().start({})
   expect(again.id).toBe(id)
-  expect((await untilIs(id, 'completed')).progress.pages).toBe(PAGES)
+  expect((await waitForStatus(id, 'completed')).progress.pages).toBe(PAGES)
 })
 
 test('a run interrupted by the end of a server resumes with the next server', async () => {
-  const first = open(killing())
+  const first = open(createKillingRunner())
   const { id } = await first.start({})
   await first.close()
   // The process was killed while no server could record it.
   expect(await library.analyses.findRun(id)).toMatchObject({ status: 'running' })
   await open().recover()
-  expect((await untilIs(id, 'completed')).progress.pages).toBe(PAGES)
+  expect((await waitForStatus(id, 'completed')).progress.pages).toBe(PAGES)
 })
 
 test('a completed run does not block the next one while its process exits', async () => {
-  const runner = open(lingering())
+  const runner = open(createLingeringRunner())
   const { id } = await runner.start({ skipDomains: true })
-  await untilIs(id, 'completed')
+  await waitForStatus(id, 'completed')
   const next = await runner.start({ dryRun: true })
   expect(next.id).not.toBe(id)
   await expect(runner.start({})).rejects.toMatchObject({ code: 'ANALYSIS_RUNNING', details: { run: next.id } })
-  await untilIs(next.id, 'completed')
+  await waitForStatus(next.id, 'completed')
 })
 
-test('a run taken away before it began is left to other workers', async () => {
-  const taker = createAnalysisRunner(optionsOf(spawning))
+test('a run whose signal is aborted before it begins is left to other workers', async () => {
+  const taker = createAnalysisRunner(optionsOf(spawnRunner))
   opened.push(taker)
   const { run } = await beginRun(library, {}, null)
   // The server that recorded the run may be about to send it.
   expect(await taker.findAbandoned()).toBeUndefined()
-  const gone = new AbortController()
-  gone.abort()
-  expect(await taker.take(run.id, gone.signal)).toBe(false)
+  const stop = new AbortController()
+  stop.abort()
+  expect(await taker.take(run.id, stop.signal)).toBe(false)
   expect(await library.analyses.findRun(run.id)).toMatchObject({ status: 'running' })
   await expect.poll(() => taker.findAbandoned()).toBe(run.id)
 })
@@ -173,7 +173,7 @@ test('a process that cannot be started fails the run with the reason', async () 
   // Once that is fixed, a new run can start.
   const begun = await open().start({})
   expect(begun.id).not.toBe(run?.id)
-  await untilIs(begun.id, 'completed')
+  await waitForStatus(begun.id, 'completed')
 })
 
 test('a process that exits without taking the run up fails the run', async () => {
@@ -182,5 +182,5 @@ test('a process that exits without taking the run up fails the run', async () =>
     args: ['-e', 'console.error("no such thing"); process.exit(3)', '--'],
   })
   const { id } = await open(other).start({})
-  expect((await untilIs(id, 'failed')).error).toBe('its process ended with code 3: no such thing')
+  expect((await waitForStatus(id, 'failed')).error).toBe('its process ended with code 3: no such thing')
 })

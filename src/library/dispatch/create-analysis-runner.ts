@@ -37,24 +37,24 @@ interface RunningAnalysis {
   readonly child: CrawlProcess
   /** Resolves once the result of the process is stored. */
   readonly settled: Promise<void>
-  /** Whether the run continues elsewhere. */
-  isLeft: boolean
-  lastWords: string | null
+  /** Whether another process continues the run. */
+  isHandedOver: boolean
+  lastErrorLine: string | null
 }
 
 /** Creates the analysis runner of a server; it executes one run at a time. */
 export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWorker {
   const { runner, feed, clock, log, libraryPath } = options
   const closing = new AbortController()
-  let working: RunningAnalysis | undefined
-  let isWatching = false
+  let current: RunningAnalysis | undefined
+  let isPolling = false
 
-  const say = (text: string) => {
+  const logMessage = (text: string) => {
     const line = maskSecretFields(text)
     feed.tell('log', null, { stream: 'server', line })
     log?.info(line)
   }
-  const hear = (stream: 'stdout' | 'stderr', line: string) => {
+  const handleOutput = (stream: 'stdout' | 'stderr', line: string) => {
     const frame = stream === 'stdout' ? parseAnalysisFrame(line) : undefined
     if (frame !== undefined) {
       feed.tell('analysis', null, { ...frame })
@@ -65,38 +65,45 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
       feed.tell('milestone', ANALYSIS_JOB_ID, { ...note.data })
       return
     }
-    if (stream === 'stderr' && line.trim() !== '' && working !== undefined) working.lastWords = line
+    if (stream === 'stderr' && line.trim() !== '' && current !== undefined) current.lastErrorLine = line
     feed.tell('log', null, { stream, line: maskSecretFields(line) })
   }
   /** Starts the process of a recorded run; returns the problem if that fails. */
   const launch = async (run: AnalysisRun): Promise<string | null> => {
-    const child = runner.start([`--run-id=${run.id}`, '--frames', ...libraryFlags(libraryPath)], hear)
+    const child = runner.start([`--run-id=${run.id}`, '--frames', ...libraryFlags(libraryPath)], handleOutput)
     if (child.identity === null) return (await child.ended).problem
-    const settled = child.ended.then((end) => settle(now, end)).catch((error: unknown) => log?.warn(messageOf(error)))
-    const now: RunningAnalysis = { runId: run.id, child, settled, isLeft: false, lastWords: null }
-    working = now
+    const settled = child.ended
+      .then((end) => settle(analysis, end))
+      .catch((error: unknown) => log?.warn(messageOf(error)))
+    const analysis: RunningAnalysis = { runId: run.id, child, settled, isHandedOver: false, lastErrorLine: null }
+    current = analysis
     feed.tell('analysis', null, { ...frameOf(run) })
-    say(`the analysis ${run.id} was started as process ${child.identity.pid}`)
+    logMessage(`the analysis ${run.id} was started as process ${child.identity.pid}`)
     return null
   }
   const settle = async (ended: RunningAnalysis, end: ProcessEnd) => {
-    const { runId, lastWords } = ended
-    if (working === ended) working = undefined
+    const { runId, lastErrorLine } = ended
+    if (current === ended) current = undefined
     // The next server or another worker resumes the run.
-    if (closing.signal.aborted || ended.isLeft) return
+    if (closing.signal.aborted || ended.isHandedOver) return
     const library = await options.library()
     const run = await requireAnalyses(library).findRun(runId)
     const isBroken = run?.status === 'running' && (run.runner === null || isRunAbandoned(library, run))
-    if (run !== undefined && isBroken) await breakOff(library, run, end, lastWords)
-    else say(`the analysis ${runId} is ${run?.status ?? 'gone'}`)
+    if (run !== undefined && isBroken) await recordInterruption(library, run, end, lastErrorLine)
+    else logMessage(`the analysis ${runId} is ${run?.status ?? 'gone'}`)
   }
   /** Closes a run whose process died before closing it. If the process was killed, the same request resumes the run later. */
-  const breakOff = async (library: Library, run: AnalysisRun, end: ProcessEnd, lastWords: string | null) => {
-    const how = end.signal === null ? `ended with code ${end.code}` : `was ended by ${end.signal}`
-    const [said = ''] = maskSecretFields(lastWords ?? '').split(' – ')
-    const error = hideLibraryPath(`its process ${how}${said === '' ? '' : `: ${said}`}`, libraryPath)
+  const recordInterruption = async (
+    library: Library,
+    run: AnalysisRun,
+    end: ProcessEnd,
+    lastErrorLine: string | null,
+  ) => {
+    const how = end.signal === null ? `ended with code ${end.code}` : `was killed by ${end.signal}`
+    const [reason = ''] = maskSecretFields(lastErrorLine ?? '').split(' – ')
+    const error = hideLibraryPath(`its process ${how}${reason === '' ? '' : `: ${reason}`}`, libraryPath)
     await endFor(library, run, { status: end.signal === null ? 'failed' : 'cancelled', error })
-    say(`the analysis ${run.id} was broken off: ${error}`)
+    logMessage(`the analysis ${run.id} was interrupted: ${error}`)
   }
   const endFor = async (library: Library, run: AnalysisRun, change: RunChange) => {
     const ended = { ...change, endedAt: clock.now() }
@@ -121,9 +128,9 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
   }
 
   /** Ends the process of a run but leaves the run open. */
-  const endProcess = async (left: RunningAnalysis) => {
-    const { child, runId: id } = left
-    left.isLeft = true
+  const endProcess = async (analysis: RunningAnalysis) => {
+    const { child, runId: id } = analysis
+    analysis.isHandedOver = true
     child.kill('SIGTERM')
     await waitUpTo(clock, child.ended, TERM_GRACE_MS)
     child.kill('SIGKILL')
@@ -133,52 +140,52 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
     await analyses?.changeRun({ id, runner: null }, { heartbeatAt: 0 })
   }
   /** Returns the open run, and whether it is abandoned. */
-  const findOpen = async (): Promise<{ readonly run: AnalysisRun; readonly isLeft: boolean } | undefined> => {
+  const findOpen = async (): Promise<{ readonly run: AnalysisRun; readonly isAbandoned: boolean } | undefined> => {
     const library = await options.library()
     const [run] = (await requireAnalyses(library).listRuns({ limit: 1, offset: 0 })).items
-    return run?.status === 'running' ? { run, isLeft: isRunAbandoned(library, run) } : undefined
+    return run?.status === 'running' ? { run, isAbandoned: isRunAbandoned(library, run) } : undefined
   }
   /** Resumes an abandoned run; returns true while an open run may still become abandoned. */
-  const look = async (): Promise<boolean> => {
-    if (working !== undefined) return false
+  const resumeAbandoned = async (): Promise<boolean> => {
+    if (current !== undefined) return false
     const open = await findOpen()
     if (open === undefined) return false
     const { run } = open
-    if (!open.isLeft) return true
+    if (!open.isAbandoned) return true
     await start({ runId: run.id })
-    say(`the analysis ${run.id} was broken off by the end of its process, and goes on`)
+    logMessage(`the analysis ${run.id}, interrupted when its process ended, was resumed`)
     return false
   }
-  const watch = async () => {
-    if (isWatching) return
-    isWatching = true
+  const keepPolling = async () => {
+    if (isPolling) return
+    isPolling = true
     try {
       for (let isOpen = true; isOpen && !closing.signal.aborted; ) {
         await clock.sleep(POLL_INTERVAL_MS, closing.signal)
-        isOpen = await look().catch((error: unknown) => {
-          log?.warn(`a run that was left cannot be taken up, which is tried again: ${messageOf(error)}`)
+        isOpen = await resumeAbandoned().catch((error: unknown) => {
+          log?.warn(`could not resume an interrupted analysis; retrying: ${messageOf(error)}`)
           return true
         })
       }
     } catch {
       // The runner is closed.
     } finally {
-      isWatching = false
+      isPolling = false
     }
   }
 
   return {
     start: async (given) => {
       fillOptions(given)
-      if (working !== undefined) await waitForEnd(working)
+      if (current !== undefined) await waitForEnd(current)
       return start({ options: given })
     },
     recover: async () => {
-      const isOpen = await look().catch((error: unknown) => {
-        log?.warn(`a run that was left cannot be taken up, which is tried again: ${messageOf(error)}`)
+      const isOpen = await resumeAbandoned().catch((error: unknown) => {
+        log?.warn(`could not resume an interrupted analysis; retrying: ${messageOf(error)}`)
         return true
       })
-      if (isOpen) void watch()
+      if (isOpen) void keepPolling()
     },
     take: async (runId, signal) => {
       const isOpen = async () => {
@@ -186,24 +193,24 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
         return run?.status === 'running'
       }
       if (!(await isOpen())) return true
-      if (working !== undefined) await waitForEnd(working)
+      if (current !== undefined) await waitForEnd(current)
       await start({ runId })
-      const taken = working
-      const leave = () => void (taken && endProcess(taken))
-      signal.addEventListener('abort', leave, { once: true })
+      const taken = current
+      const handOver = () => void (taken && endProcess(taken))
+      signal.addEventListener('abort', handOver, { once: true })
       // The signal may have aborted before the process existed.
-      if (signal.aborted) leave()
+      if (signal.aborted) handOver()
       await taken?.settled
-      signal.removeEventListener('abort', leave)
+      signal.removeEventListener('abort', handOver)
       return !(await isOpen())
     },
     findAbandoned: async () => {
       const open = await findOpen()
-      return open?.isLeft === true ? open.run.id : undefined
+      return open?.isAbandoned === true ? open.run.id : undefined
     },
     close: async () => {
       closing.abort()
-      if (working !== undefined) await endProcess(working)
+      if (current !== undefined) await endProcess(current)
     },
   }
 }

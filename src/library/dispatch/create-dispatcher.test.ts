@@ -33,7 +33,7 @@ interface Opened {
   readonly dispatcher: Dispatcher
   readonly log: JobLog
   /** Returns all events of one name so far. */
-  told(name: FeedEvent['name']): Record<string, unknown>[]
+  eventsOf(name: FeedEvent['name']): Record<string, unknown>[]
 }
 
 function open(options: Partial<DispatcherOptions> = {}, log = createMemoryJobLog()): Opened {
@@ -52,23 +52,23 @@ function open(options: Partial<DispatcherOptions> = {}, log = createMemoryJobLog
     ...options,
   })
   opened.push(dispatcher)
-  const told = (name: FeedEvent['name']) =>
+  const eventsOf = (name: FeedEvent['name']) =>
     feed
       .read(0, { logs: true, jobId: null }, 5000)
       .events.filter((event) => event.name === name)
       .map(({ json }) => JSON.parse(json))
-  return { dispatcher, log, told }
+  return { dispatcher, log, eventsOf }
 }
 
-let orders = 0
+let requestCount = 0
 
 /** Creates a request for a process with the given behaviour; each has its own start address. */
-function order(behaviour: string, ...args: string[]): CrawlRequest {
-  return { url: `https://site.example/${orders++}`, args: [behaviour, ...args] }
+function requestFor(behaviour: string, ...args: string[]): CrawlRequest {
+  return { url: `https://site.example/${requestCount++}`, args: [behaviour, ...args] }
 }
 
 /** A job that an earlier server left. */
-const LEFT = jobOf('left', { url: 'https://site.example/', args: ['finish'] })
+const UNFINISHED = jobOf('left', { url: 'https://site.example/', args: ['finish'] })
 
 async function until<T>(look: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
   const end = Date.now() + 20_000
@@ -85,14 +85,14 @@ function untilRunning({ dispatcher }: Opened, id: string) {
   return until(() => dispatcher.find(id)?.stage === 'running' && dispatcher.find(id))
 }
 
-function linesOf({ told }: Opened): unknown[] {
-  return told('log').map(({ line }) => line)
+function linesOf({ eventsOf }: Opened): unknown[] {
+  return eventsOf('log').map(({ line }) => line)
 }
 
 test('the output of a process is published and stored until its end', async () => {
   const server = open()
-  const { dispatcher, log, told } = server
-  const begun = await dispatcher.begin(order('finish'))
+  const { dispatcher, log, eventsOf } = server
+  const begun = await dispatcher.begin(requestFor('finish'))
   expect(begun).toMatchObject({ status: 'running', stage: 'preparing', endedAt: null, args: ['finish'] })
   expect(begun.pid).toBeGreaterThan(0)
   const { id } = begun
@@ -105,25 +105,25 @@ test('the output of a process is published and stored until its end', async () =
     filteredUrls: [{ url: 'https://site.example/b', reason: 'off-domain' }],
   })
   expect(linesOf(server)).toContain(`finish --job-id=${id} --library=/library.db`)
-  expect(told('log')).toContainEqual(
+  expect(eventsOf('log')).toContainEqual(
     expect.objectContaining({ stream: 'stderr', line: 'a word of warning', jobId: id }),
   )
-  expect(told('progress').map(({ visited, stage }) => [visited, stage])).toEqual([
+  expect(eventsOf('progress').map(({ visited, stage }) => [visited, stage])).toEqual([
     [1, 'running'],
     [5, 'running'],
   ])
-  expect(told('queue').map(({ action, reason, jobId }) => [action, reason, jobId])).toEqual([
+  expect(eventsOf('queue').map(({ action, reason, jobId }) => [action, reason, jobId])).toEqual([
     ['enqueued', null, id],
     ['drop', 'off-domain', id],
   ])
-  expect(told('cache')).toMatchObject([{ ageSeconds: 5, jobId: id }])
-  expect(told('problem').map(({ kind, severity }) => [kind, severity])).toEqual([
+  expect(eventsOf('cache')).toMatchObject([{ ageSeconds: 5, jobId: id }])
+  expect(eventsOf('problem').map(({ kind, severity }) => [kind, severity])).toEqual([
     ['missing-hub', 'warn'],
     ['other', 'info'],
   ])
-  expect(told('problem')[0]).toMatchObject({ scope: 'site.example', details: { n: 1 }, ts: expect.any(String) })
-  expect(told('milestone')).toMatchObject([{ kind: 'patterns-learned', jobId: id }])
-  const [done] = told('done')
+  expect(eventsOf('problem')[0]).toMatchObject({ scope: 'site.example', details: { n: 1 }, ts: expect.any(String) })
+  expect(eventsOf('milestone')).toMatchObject([{ kind: 'patterns-learned', jobId: id }])
+  const [done] = eventsOf('done')
   expect(done).toEqual({
     code: 0,
     signal: null,
@@ -132,8 +132,8 @@ test('the output of a process is published and stored until its end', async () =
     endedAt: expect.any(String),
     ts: expect.any(String),
   })
-  await until(() => told('jobs').at(-1)?.['count'] === 0)
-  expect(told('jobs')[0]).toMatchObject({ count: 1, items: [{ id, status: 'running', visited: 0 }] })
+  await until(() => eventsOf('jobs').at(-1)?.['count'] === 0)
+  expect(eventsOf('jobs')[0]).toMatchObject({ count: 1, items: [{ id, status: 'running', visited: 0 }] })
 
   const kept = await until(async () => {
     const entry = await log.find(id)
@@ -151,15 +151,15 @@ test('the output of a process is published and stored until its end', async () =
 })
 
 test('further jobs are refused or queued if there is one slot, and a queued one can be cancelled', async () => {
-  const { dispatcher, log, told } = open()
+  const { dispatcher, log, eventsOf } = open()
   expect(dispatcher.allowsSeveral).toBe(false)
-  const begun = await Promise.allSettled([dispatcher.begin(order('run')), dispatcher.begin(order('run'))])
+  const begun = await Promise.allSettled([dispatcher.begin(requestFor('run')), dispatcher.begin(requestFor('run'))])
   expect(begun.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
   expect(begun[1]).toMatchObject({ reason: { code: 'JOBS_FULL' } })
   const first = dispatcher.list()[0]?.id ?? ''
-  const second = await dispatcher.enqueue(order('finish', 'second'))
-  const third = await dispatcher.enqueue(order('finish', 'third'))
-  const fourth = await dispatcher.enqueue(order('finish', 'fourth'))
+  const second = await dispatcher.enqueue(requestFor('finish', 'second'))
+  const third = await dispatcher.enqueue(requestFor('finish', 'third'))
+  const fourth = await dispatcher.enqueue(requestFor('finish', 'fourth'))
   expect(second).toMatchObject({ status: 'queued', stage: 'queued', pid: null, startedAt: null })
   expect(dispatcher.list().map(({ id }) => id)).toEqual([fourth.id, third.id, second.id, first])
   expect(dispatcher.pause(second.id)).toBe(false)
@@ -167,7 +167,7 @@ test('further jobs are refused or queued if there is one slot, and a queued one 
   expect(await dispatcher.wait(third.id)).toMatchObject({ status: 'cancelled', startedAt: null, code: null })
   await dispatcher.stop(first)
   await dispatcher.wait(fourth.id)
-  expect(told('done').map(({ jobId }) => jobId)).toEqual([third.id, first, second.id, fourth.id])
+  expect(eventsOf('done').map(({ jobId }) => jobId)).toEqual([third.id, first, second.id, fourth.id])
   await until(async () => (await log.listOpen()).length === 0)
   const statuses = (await log.list(10)).items.map(({ id, status }) => [id, status] as const)
   expect(new Map(statuses)).toEqual(
@@ -181,24 +181,24 @@ test('further jobs are refused or queued if there is one slot, and a queued one 
 })
 
 test('the queue has a limit, and the jobs event lists at most 50', async () => {
-  const { dispatcher, told } = open({ maxWaiting: 60 })
-  const { id } = await dispatcher.begin(order('run'))
-  for (let i = 0; i < 60; i++) await dispatcher.enqueue(order('finish'))
-  await expect(dispatcher.enqueue(order('finish'))).rejects.toMatchObject({ code: 'JOBS_FULL' })
+  const { dispatcher, eventsOf } = open({ maxWaiting: 60 })
+  const { id } = await dispatcher.begin(requestFor('run'))
+  for (let i = 0; i < 60; i++) await dispatcher.enqueue(requestFor('finish'))
+  await expect(dispatcher.enqueue(requestFor('finish'))).rejects.toMatchObject({ code: 'JOBS_FULL' })
   expect(dispatcher.list()).toHaveLength(61)
-  const last = await until(() => told('jobs').find(({ count }) => count === 61))
+  const last = await until(() => eventsOf('jobs').find(({ count }) => count === 61))
   expect(last['items']).toHaveLength(50)
   expect(last['items']).toMatchObject({ 0: { id, status: 'running' }, 1: { status: 'queued' } })
 })
 
 test('running jobs share the maximum number of requests, and each process learns of every change', async () => {
   const server = open({ maxJobs: 2, maxRequests: 7 })
-  const { dispatcher, told } = server
+  const { dispatcher, eventsOf } = server
   expect(dispatcher.allowsSeveral).toBe(true)
-  const one = await dispatcher.begin(order('run'))
-  const two = await dispatcher.begin(order('run'))
+  const one = await dispatcher.begin(requestFor('run'))
+  const two = await dispatcher.begin(requestFor('run'))
   const sharesOf = (id: string) =>
-    told('log')
+    eventsOf('log')
       .filter(({ jobId, line }) => jobId === id && String(line).startsWith('told CONCURRENCY'))
       .map(({ line }) => String(line).split(' ')[2])
   await until(() => sharesOf(one.id).length === 2 && sharesOf(two.id).length === 1)
@@ -210,14 +210,14 @@ test('running jobs share the maximum number of requests, and each process learns
 
 test('a job can be paused and resumed', async () => {
   const server = open()
-  const { dispatcher, told } = server
-  const { id } = await dispatcher.begin(order('run'))
+  const { dispatcher, eventsOf } = server
+  const { id } = await dispatcher.begin(requestFor('run'))
   await untilRunning(server, id)
   expect(dispatcher.pause(id)).toBe(true)
-  await until(() => told('progress').at(-1)?.['paused'] === true)
+  await until(() => eventsOf('progress').at(-1)?.['paused'] === true)
   expect(dispatcher.find(id)).toMatchObject({ paused: true })
   expect(dispatcher.resume(id)).toBe(true)
-  await until(() => told('progress').at(-1)?.['paused'] === false)
+  await until(() => eventsOf('progress').at(-1)?.['paused'] === false)
   expect(dispatcher.find(id)).toMatchObject({ paused: false })
   await dispatcher.stop(id)
   await dispatcher.wait(id)
@@ -228,7 +228,7 @@ test('a job can be paused and resumed', async () => {
 test('stop ends a cooperative process, and kills one that ignores it', async () => {
   const server = open({ maxJobs: 2 })
   const { dispatcher } = server
-  const [good, stubborn] = [await dispatcher.begin(order('run')), await dispatcher.begin(order('stubborn'))]
+  const [good, stubborn] = [await dispatcher.begin(requestFor('run')), await dispatcher.begin(requestFor('stubborn'))]
   await Promise.all([untilRunning(server, good.id), untilRunning(server, stubborn.id)])
   expect(await dispatcher.stop(good.id)).toEqual({ stopped: true, escalatesInMs: 800 })
   expect(await dispatcher.stop(stubborn.id, 'cancelled')).toEqual({ stopped: true, escalatesInMs: 800 })
@@ -242,37 +242,37 @@ test('stop ends a cooperative process, and kills one that ignores it', async () 
 
 test('a job whose process is killed restarts as long as it makes progress, and keeps its counts', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-'))
-  const { dispatcher, log, told } = open()
-  const begun = await dispatcher.begin(order('stumble', join(folder, 'mark')))
+  const { dispatcher, log, eventsOf } = open()
+  const begun = await dispatcher.begin(requestFor('stumble', join(folder, 'mark')))
   const ended = await dispatcher.wait(begun.id)
   rmSync(folder, { recursive: true })
   expect(ended).toMatchObject({ id: begun.id, status: 'done', restarts: 5, progress: { visited: 12 } })
   expect(ended.pid).not.toBe(begun.pid)
-  expect(told('done')).toHaveLength(1)
+  expect(eventsOf('done')).toHaveLength(1)
   await until(async () => (await log.find(begun.id))?.status === 'done')
   expect(await log.find(begun.id)).toMatchObject({ restarts: 5, startedAt: begun.startedAt })
 })
 
 test('a job whose process dies every time fails in the end', async () => {
-  const { dispatcher, told } = open()
-  const { id } = await dispatcher.begin(order('die'))
-  const problem = 'its process was ended by SIGKILL for the 4. time'
+  const { dispatcher, eventsOf } = open()
+  const { id } = await dispatcher.begin(requestFor('die'))
+  const problem = 'its process ended with SIGKILL (attempt 4)'
   expect(await dispatcher.wait(id)).toMatchObject({ status: 'failed', restarts: 3, signal: 'SIGKILL', problem })
-  expect(told('done')).toHaveLength(1)
+  expect(eventsOf('done')).toHaveLength(1)
 })
 
 test('a job waiting for its restart can be stopped, and keeps its slot until then', async () => {
   const { dispatcher } = open({ restartDelaysMs: [60_000] })
-  const { id } = await dispatcher.begin(order('die'))
+  const { id } = await dispatcher.begin(requestFor('die'))
   await until(() => dispatcher.find(id)?.restarts === 1)
-  await expect(dispatcher.begin(order('run'))).rejects.toMatchObject({ code: 'JOBS_FULL' })
+  await expect(dispatcher.begin(requestFor('run'))).rejects.toMatchObject({ code: 'JOBS_FULL' })
   expect(await dispatcher.stop(id)).toEqual({ stopped: true, escalatesInMs: 0 })
   expect(await dispatcher.wait(id)).toMatchObject({ status: 'stopped', signal: 'SIGKILL' })
 })
 
 test('a failure is reported in the words of the process, or of the system if it could not start', async () => {
   const { dispatcher } = open()
-  const failed = await dispatcher.begin(order('fail'))
+  const failed = await dispatcher.begin(requestFor('fail'))
   expect(await dispatcher.wait(failed.id)).toMatchObject({
     status: 'failed',
     code: 3,
@@ -280,7 +280,7 @@ test('a failure is reported in the words of the process, or of the system if it 
     restarts: 0,
   })
   const broken = open({ runner: createSpawnRunner({ command: '/nowhere/at/all', args: [] }) })
-  const { id, pid } = await broken.dispatcher.begin(order('run'))
+  const { id, pid } = await broken.dispatcher.begin(requestFor('run'))
   expect(pid).toBeNull()
   const ended = await broken.dispatcher.wait(id)
   expect(ended).toMatchObject({
@@ -289,28 +289,28 @@ test('a failure is reported in the words of the process, or of the system if it 
     signal: null,
     problem: expect.stringContaining('ENOENT'),
   })
-  expect(broken.told('done')).toMatchObject([{ jobId: id, code: null, signal: null, status: 'failed' }])
+  expect(broken.eventsOf('done')).toMatchObject([{ jobId: id, code: null, signal: null, status: 'failed' }])
 })
 
 test('a flood of events is stored completely and published at a limited rate', async () => {
-  const { dispatcher, log, told } = open()
-  const { id } = await dispatcher.begin(order('flood'))
+  const { dispatcher, log, eventsOf } = open()
+  const { id } = await dispatcher.begin(requestFor('flood'))
   await dispatcher.wait(id)
   const entry = await until(async () => {
     const found = await log.find(id)
     return found?.status === 'done' && found.events >= 20_000 && found
   })
   expect(entry.events).toBe(20_000)
-  expect(told('log').filter(({ stream }) => stream === 'stdout').length).toBeLessThan(5000)
-  await until(() => told('log').some(({ line }) => /^\d+ lines were left out/.test(String(line))))
+  expect(eventsOf('log').filter(({ stream }) => stream === 'stdout').length).toBeLessThan(5000)
+  await until(() => eventsOf('log').some(({ line }) => /^\d+ log lines were dropped/.test(String(line))))
 })
 
 test('a silent process is reported after 3 s and 10 s', async () => {
   // Runs twenty times as fast.
   const clock: Clock = { now: systemClock.now, sleep: (ms, signal) => systemClock.sleep(ms / 20, signal) }
   const server = open({ clock })
-  await server.dispatcher.begin(order('silent'))
-  const hints = () => linesOf(server).filter((line) => String(line).includes('has said nothing'))
+  await server.dispatcher.begin(requestFor('silent'))
+  const hints = () => linesOf(server).filter((line) => String(line).includes('has written nothing'))
   await until(() => hints().length === 2)
   expect(hints()).toEqual([expect.stringContaining('for 3 s'), expect.stringContaining('for 10 s')])
 })
@@ -319,7 +319,7 @@ test('an ended job stays listed for ten seconds', async () => {
   let ahead = 0
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + ahead }
   const { dispatcher } = open({ clock })
-  const { id } = await dispatcher.begin(order('fail'))
+  const { id } = await dispatcher.begin(requestFor('fail'))
   await dispatcher.wait(id)
   ahead = 9_000
   expect(dispatcher.list()).toMatchObject([{ id, status: 'failed' }])
@@ -331,14 +331,14 @@ test('an ended job stays listed for ten seconds', async () => {
 test('close ends the processes, and the next server resumes all jobs in order', async () => {
   const log = createMemoryJobLog()
   const first = open({}, log)
-  const run = await first.dispatcher.begin(order('run'))
-  const next = await first.dispatcher.enqueue(order('finish'))
+  const run = await first.dispatcher.begin(requestFor('run'))
+  const next = await first.dispatcher.enqueue(requestFor('finish'))
   const { pid } = await untilRunning(first, run.id)
   const waited = first.dispatcher.wait(next.id)
   await first.dispatcher.close()
   expect(() => process.kill(pid ?? 0, 0)).toThrow()
   expect(await waited).toMatchObject({ status: 'queued', endedAt: null })
-  await expect(first.dispatcher.begin(order('run'))).rejects.toMatchObject({ code: 'INTERRUPTED' })
+  await expect(first.dispatcher.begin(requestFor('run'))).rejects.toMatchObject({ code: 'INTERRUPTED' })
   expect((await log.listOpen()).map(({ id, status }) => [id, status])).toEqual([
     [run.id, 'running'],
     [next.id, 'queued'],
@@ -352,7 +352,7 @@ test('close ends the processes, and the next server resumes all jobs in order', 
     return job?.stage === 'running' && job
   })
   expect(again).toMatchObject({ url: run.url, args: ['run'], startedAt: run.startedAt, progress: { visited: 4 } })
-  expect(linesOf(second)).toContain('a crawl was broken off by the end of an earlier server, and goes on')
+  expect(linesOf(second)).toContain('resuming 1 crawl that was interrupted when an earlier server stopped')
   expect(second.dispatcher.find(next.id)).toMatchObject({ status: 'queued' })
   await second.dispatcher.stop(run.id)
   expect(await second.dispatcher.wait(next.id)).toMatchObject({ status: 'done' })
@@ -360,9 +360,9 @@ test('close ends the processes, and the next server resumes all jobs in order', 
 
 test('an accepted job is stored before the request is answered', async () => {
   const { dispatcher, log } = open()
-  const begun = await dispatcher.begin(order('run'))
+  const begun = await dispatcher.begin(requestFor('run'))
   expect(await log.find(begun.id)).toMatchObject({ status: 'running', process: { pid: begun.pid } })
-  const queued = await dispatcher.enqueue(order('finish'))
+  const queued = await dispatcher.enqueue(requestFor('finish'))
   expect(await log.find(queued.id)).toMatchObject({ status: 'queued' })
 })
 
@@ -373,7 +373,7 @@ test.each(['closed', 'killed'])(
     // A killed server writes nothing more.
     let isGone = false
     const first = open({ jobLog: async () => (isGone ? Promise.reject(new Error('gone')) : log) }, log)
-    const { id } = await first.dispatcher.begin(order('run'))
+    const { id } = await first.dispatcher.begin(requestFor('run'))
     await untilRunning(first, id)
     expect(first.dispatcher.pause(id)).toBe(true)
     await until(async () => (await log.find(id))?.progress?.paused === true)
@@ -382,7 +382,7 @@ test.each(['closed', 'killed'])(
 
     const second = open({}, log)
     await second.dispatcher.recover()
-    await until(() => second.told('progress').at(-1)?.['paused'] === true)
+    await until(() => second.eventsOf('progress').at(-1)?.['paused'] === true)
     expect(linesOf(second)).toContain('told PAUSE')
     expect(second.dispatcher.find(id)).toMatchObject({ status: 'running', paused: true })
     expect(second.dispatcher.resume(id)).toBe(true)
@@ -392,13 +392,13 @@ test.each(['closed', 'killed'])(
 
 test('a second crawl of the same start is refused or queued', async () => {
   const { dispatcher } = open({ maxJobs: 3 })
-  const same = { ...order('run'), sourceId: 'source-1' }
+  const same = { ...requestFor('run'), sourceId: 'source-1' }
   const { id } = await dispatcher.begin(same)
   await expect(dispatcher.begin(same)).rejects.toMatchObject({ code: 'CRAWL_RUNNING' })
   const second = await dispatcher.enqueue({ ...same, args: ['finish'] })
   expect(second).toMatchObject({ status: 'queued' })
   // Other starts, and other sources with the same start, do not wait.
-  const others = [order('finish'), { ...same, args: ['finish'], sourceId: 'source-2' }]
+  const others = [requestFor('finish'), { ...same, args: ['finish'], sourceId: 'source-2' }]
   for (const other of others) expect(await dispatcher.enqueue(other)).toMatchObject({ status: 'running' })
   await dispatcher.stop(id)
   expect(await dispatcher.wait(second.id)).toMatchObject({ status: 'done' })
@@ -406,10 +406,10 @@ test('a second crawl of the same start is refused or queued', async () => {
 
 test('the error for a full dispatcher names the running crawls, and a request with overlong arguments is refused', async () => {
   const { dispatcher } = open()
-  const { url } = await dispatcher.begin(order('run'))
+  const { url } = await dispatcher.begin(requestFor('run'))
   const message = `1 crawl is under way (${url}), as many as the setting maxCrawls allows`
-  await expect(dispatcher.begin(order('run'))).rejects.toMatchObject({ code: 'JOBS_FULL', message })
-  await expect(dispatcher.enqueue(order('run', 'x'.repeat(100_000)))).rejects.toMatchObject({ code: 'USAGE' })
+  await expect(dispatcher.begin(requestFor('run'))).rejects.toMatchObject({ code: 'JOBS_FULL', message })
+  await expect(dispatcher.enqueue(requestFor('run', 'x'.repeat(100_000)))).rejects.toMatchObject({ code: 'USAGE' })
 })
 
 test('secrets in a start, the library path and terminal advice are never published', async () => {
@@ -429,7 +429,7 @@ test('a crawl whose process was killed is ended in the library, one that ended i
   const ended: unknown[][] = []
   const server = open({ maxJobs: 2, endCrawl: async (...what) => void ended.push(what) })
   const { dispatcher } = server
-  const jobs = [await dispatcher.begin(order('run')), await dispatcher.begin(order('stubborn'))]
+  const jobs = [await dispatcher.begin(requestFor('run')), await dispatcher.begin(requestFor('stubborn'))]
   for (const { id } of jobs) await untilRunning(server, id)
   for (const { id } of jobs) await dispatcher.stop(id)
   const [, killed] = [await dispatcher.wait(jobs[0]?.id ?? ''), await dispatcher.wait(jobs[1]?.id ?? '')]
@@ -445,24 +445,24 @@ test('a milestone is reported once per job, even across servers', async () => {
     message: 'something',
     details: { n: 1 },
   }
-  await log.add({ ...LEFT, status: 'running', startedAt: 2 })
-  await log.append([{ jobId: LEFT.id, at: 3, type: 'milestone', data }])
-  const { dispatcher, told } = open({}, log)
+  await log.add({ ...UNFINISHED, status: 'running', startedAt: 2 })
+  await log.append([{ jobId: UNFINISHED.id, at: 3, type: 'milestone', data }])
+  const { dispatcher, eventsOf } = open({}, log)
   await dispatcher.recover()
-  expect(await dispatcher.wait(LEFT.id)).toMatchObject({ status: 'done' })
-  expect(told('milestone')).toEqual([])
-  expect(told('problem')).toHaveLength(2)
+  expect(await dispatcher.wait(UNFINISHED.id)).toMatchObject({ status: 'done' })
+  expect(eventsOf('milestone')).toEqual([])
+  expect(eventsOf('problem')).toHaveLength(2)
 })
 
 test('recover ends a process left by an earlier server before its job resumes', async () => {
   const log = createMemoryJobLog()
   const lines: string[] = []
   // The server has ended but its crawl still runs and ignores signals.
-  const left = runner.start(['stubborn'], (_, line) => lines.push(line))
+  const leftover = runner.start(['stubborn'], (_, line) => lines.push(line))
   await until(() => lines.length > 0)
   const record: JobRecord = {
-    ...LEFT,
-    process: left.identity,
+    ...UNFINISHED,
+    process: leftover.identity,
     status: 'running',
     createdAt: 1,
     startedAt: 2,
@@ -474,7 +474,7 @@ test('recover ends a process left by an earlier server before its job resumes', 
   const clock: Clock = { now: () => Date.now() * 10, sleep: (ms, signal) => systemClock.sleep(ms / 10, signal) }
   const { dispatcher } = open({ clock }, log)
   await dispatcher.recover()
-  expect(await left.ended).toMatchObject({ signal: 'SIGKILL' })
+  expect(await leftover.ended).toMatchObject({ signal: 'SIGKILL' })
   expect(await dispatcher.wait(record.id)).toMatchObject({ status: 'done', restarts: 2, startedAt: 2, createdAt: 1 })
 })
 
@@ -484,7 +484,7 @@ test('recover removes queue events that are older than 30 days', async () => {
   const data = { action: 'enqueued', url: 'u', depth: 0, host: null, reason: null, queueSize: 0, alias: null } as const
   for (const days of [20, 40]) {
     const at = Date.now() - days * day
-    await log.add({ ...LEFT, id: `${days}`, status: 'done', createdAt: at, startedAt: at, endedAt: at })
+    await log.add({ ...UNFINISHED, id: `${days}`, status: 'done', createdAt: at, startedAt: at, endedAt: at })
     await log.append([{ jobId: `${days}`, at, type: 'queue', data }])
   }
   const { dispatcher } = open({}, log)
@@ -496,18 +496,18 @@ test('recover removes queue events that are older than 30 days', async () => {
 
 test('crawls run without a job log, which is written once it is available', async () => {
   const log = createMemoryJobLog()
-  let isThere = false
-  const jobLog = () => (isThere ? Promise.resolve(log) : Promise.reject(new Error('the library is gone')))
+  let isAvailable = false
+  const jobLog = () => (isAvailable ? Promise.resolve(log) : Promise.reject(new Error('the library is gone')))
   const clock: Clock = { now: systemClock.now, sleep: (ms, signal) => systemClock.sleep(ms / 10, signal) }
   const server = open({ jobLog, clock, maxJobs: 2 }, log)
   const { dispatcher } = server
-  await log.add(LEFT)
+  await log.add(UNFINISHED)
   await dispatcher.recover()
-  const { id } = await dispatcher.begin(order('finish'))
+  const { id } = await dispatcher.begin(requestFor('finish'))
   expect(await dispatcher.wait(id)).toMatchObject({ status: 'done' })
-  expect(linesOf(server)).toContain('the history of jobs cannot be written, which is tried again: the library is gone')
+  expect(linesOf(server)).toContain('the job history cannot be written; retrying: the library is gone')
   expect(await log.find(id)).toBeUndefined()
-  isThere = true
+  isAvailable = true
   await until(async () => (await log.find(id))?.status === 'done' && (await log.find(id))?.events === 2)
   // The job of an earlier server is resumed now.
   await until(async () => (await log.find('left'))?.status === 'done')

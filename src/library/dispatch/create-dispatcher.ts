@@ -66,7 +66,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       if (endedAt !== null && clock.now() - endedAt >= ENDED_RETENTION_MS) jobs.delete(id)
     }
   }
-  const need = (id: string): TrackedJob => {
+  const requireJob = (id: string): TrackedJob => {
     forgetOld()
     const job = jobs.get(id)
     if (job === undefined) throw new PharosError('JOB_UNKNOWN', { job: id })
@@ -75,36 +75,36 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   const runs = createJobRuns({ ...options, writer, onChange: tellJobs, onEnd: () => launchNext() })
   const { running } = runs
-  const isUnderWay = (order: CrawlRequest) => [...running].some((job) => isSameStart(order, job))
+  const isUnderWay = (request: CrawlRequest) => [...running].some((job) => isSameStart(request, job))
   const launchNext = () => {
     while (!closing.signal.aborted && running.size < maxJobs) {
       // A process for a source that is already being crawled would only wait.
-      const place = waiting.findIndex(({ request }) => !isUnderWay(request))
-      const [job] = place < 0 ? [] : waiting.splice(place, 1)
+      const index = waiting.findIndex(({ request }) => !isUnderWay(request))
+      const [job] = index < 0 ? [] : waiting.splice(index, 1)
       if (job === undefined) return
       runs.start(job)
     }
   }
-  /** Registers a new job, stores it, and starts or queues it with `place`. */
-  const track = async (order: CrawlRequest, place: (job: TrackedJob) => void): Promise<JobView> => {
+  /** Registers a new job, stores it, and starts or queues it with `launch`. */
+  const track = async (request: CrawlRequest, launch: (job: TrackedJob) => void): Promise<JobView> => {
     forgetOld()
-    const job = createTrackedJob(options.newId(), order, clock.now())
+    const job = createTrackedJob(options.newId(), request, clock.now())
     jobs.set(job.id, job)
-    const kept = writer.add(recordOf(job))
-    place(job)
+    const stored = writer.add(recordOf(job))
+    launch(job)
     const view = viewOf(job, clock.now())
     // An accepted job must survive a crash.
-    await waitUpTo(clock, kept, STORE_TIMEOUT_MS)
+    await waitUpTo(clock, stored, STORE_TIMEOUT_MS)
     return view
   }
   const command = (id: string, paused: boolean): boolean => {
-    const job = need(id)
+    const job = requireJob(id)
     // A job between two processes gets the command with its next process; a queued job can resume but has nothing to pause.
     const isOpen = job.endedAt === null && (running.has(job) || (!paused && job.paused))
     return isOpen && runs.command(job, paused)
   }
 
-  const takeUp = (record: JobRecord, milestones: readonly NoteFrame[]) => {
+  const requeue = (record: JobRecord, milestones: readonly NoteFrame[]) => {
     const { id } = record
     const job = createTrackedJob(id, restoreRequest(record), clock.now(), record)
     jobs.set(id, job)
@@ -112,30 +112,30 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     waiting.push(job)
     writer.change(id, { status: 'queued' })
   }
-  const sayLeft = (count: number) => {
+  const logResumed = (count: number) => {
     if (count === 0) return
-    const what = count === 1 ? 'a crawl was' : `${count} crawls were`
-    const line = `${what} broken off by the end of an earlier server, and ${count === 1 ? 'goes' : 'go'} on`
+    const what = count === 1 ? '1 crawl that was' : `${count} crawls that were`
+    const line = `resuming ${what} interrupted when an earlier server stopped`
     feed.tell('log', null, { stream: 'server', line })
     log?.info(line)
   }
   const recover = async (): Promise<void> => {
     try {
-      const kept = await options.jobLog()
-      const left = (await kept.listOpen()).filter(({ id }) => !jobs.has(id))
-      await Promise.all(left.map((record) => endLeftoverProcess(runner, clock, record.process)))
+      const jobLog = await options.jobLog()
+      const unfinished = (await jobLog.listOpen()).filter(({ id }) => !jobs.has(id))
+      await Promise.all(unfinished.map((record) => endLeftoverProcess(runner, clock, record.process)))
       const reached = new Map<string, readonly NoteFrame[]>()
-      for (const { id: jobId, startedAt } of left) {
-        if (startedAt !== null) reached.set(jobId, await kept.listMilestones({ jobId, limit: MAX_MILESTONES }))
+      for (const { id: jobId, startedAt } of unfinished) {
+        if (startedAt !== null) reached.set(jobId, await jobLog.listMilestones({ jobId, limit: MAX_MILESTONES }))
       }
       if (closing.signal.aborted) return
-      for (const record of left) takeUp(record, reached.get(record.id) ?? [])
-      sayLeft(left.filter(({ status }) => status === 'running').length)
+      for (const record of unfinished) requeue(record, reached.get(record.id) ?? [])
+      logResumed(unfinished.filter(({ status }) => status === 'running').length)
       launchNext()
       tellJobs()
       void trimPeriodically(options.jobLog, clock, (message) => log?.warn(message), closing.signal)
     } catch (error) {
-      log?.warn(`what an earlier server left cannot be read, which is tried again: ${messageOf(error)}`)
+      log?.warn(`could not read the unfinished jobs of an earlier server; retrying: ${messageOf(error)}`)
       void clock.sleep(RECOVERY_RETRY_MS, closing.signal).then(recover, () => undefined)
     }
   }
@@ -144,28 +144,28 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     // The log still lists these jobs as running, so the next server resumes them.
     await runs.close()
     await waitUpTo(clock, writer.close(), TERM_GRACE_MS)
-    for (const job of [...running, ...waiting]) for (const tell of job.waiters.splice(0)) tell()
+    for (const job of [...running, ...waiting]) for (const resolve of job.waiters.splice(0)) resolve()
   }
 
-  const refuse = (order: CrawlRequest) => {
+  const refuse = (request: CrawlRequest) => {
     if (closing.signal.aborted) throw new PharosError('INTERRUPTED')
-    refuseLongArgs(order)
+    refuseLongArgs(request)
   }
   return {
     feed,
     allowsSeveral: maxJobs > 1,
-    async begin(order) {
-      refuse(order)
+    async begin(request) {
+      refuse(request)
       // No await between the check and the start: two simultaneous requests cannot both take the last slot.
       const starts = [...running].map((job) => job.request.url)
       refuseFull(starts, maxJobs, 'the setting maxCrawls allows')
-      if (isUnderWay(order)) throw new PharosError('CRAWL_RUNNING', { source: maskSecretFields(order.url) })
-      return track(order, runs.start)
+      if (isUnderWay(request)) throw new PharosError('CRAWL_RUNNING', { source: maskSecretFields(request.url) })
+      return track(request, runs.start)
     },
-    async enqueue(order) {
-      refuse(order)
+    async enqueue(request) {
+      refuse(request)
       refuseFullQueue(waiting.length, maxWaiting)
-      return track(order, (job) => {
+      return track(request, (job) => {
         waiting.push(job)
         launchNext()
         if (job.stage === 'queued') tellJobs()
@@ -181,11 +181,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       return job === undefined ? undefined : viewOf(job, clock.now())
     },
     async stop(id, end = 'stopped') {
-      const job = need(id)
+      const job = requireJob(id)
       if (job.endedAt !== null) return { stopped: false, escalatesInMs: 0 }
-      const place = waiting.indexOf(job)
-      if (place >= 0) {
-        waiting.splice(place, 1)
+      const index = waiting.indexOf(job)
+      if (index >= 0) {
+        waiting.splice(index, 1)
         runs.finish(job, 'cancelled', NOT_STARTED)
         return { stopped: true, escalatesInMs: 0 }
       }
@@ -194,7 +194,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     pause: (id) => command(id, true),
     resume: (id) => command(id, false),
     async wait(id) {
-      const job = need(id)
+      const job = requireJob(id)
       if (job.endedAt === null && !closing.signal.aborted) {
         await new Promise<void>((resolve) => job.waiters.push(resolve))
       }

@@ -30,7 +30,7 @@ test('events are numbered, carry job and time, and are read from a given number'
   expect(feed.read(0, ALL, 1)).toMatchObject({ events: [{ number: 1 }], upTo: 1 })
 })
 
-test('filters by job or without logs skip other events and advance past them', () => {
+test('a read with a filter skips other events and advances past them', () => {
   const { feed } = open()
   feed.tell('log', 'a', { stream: 'stdout', line: '1' })
   feed.tell('queue', 'b', { url: 'u' })
@@ -72,7 +72,7 @@ test('log lines are rate-limited, the number of dropped ones is reported after t
   await clock.advance(999)
   expect(feed.last).toBe(4)
   await clock.advance(1)
-  expect(linesOf(feed).at(-1)).toBe('5 lines were left out: there were more in one second than are told')
+  expect(linesOf(feed).at(-1)).toBe('5 log lines were dropped: there were too many in one second')
   feed.tell('log', 'a', { stream: 'stderr', line: 'a long line' })
   expect(linesOf(feed).at(-1)).toBe('a lon… (6 more characters)')
   await clock.advance(5000)

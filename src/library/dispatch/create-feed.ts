@@ -27,7 +27,7 @@ const LINE_CHARS = 8192
 const REPEAT_WINDOW_MS = 200
 /** Minimum interval between two lists of jobs. */
 const JOB_LIST_INTERVAL_MS = 200
-/** Minimum interval between two rounds of listener calls: more would be invisible, and a thousand listeners would occupy a core. */
+/** Minimum interval between two rounds of listener calls: more rounds would be invisible, and a thousand listeners would occupy a core. */
 const WAKE_INTERVAL_MS = 50
 /** Maximum number of listeners called before yielding to other work. */
 const WAKES_AT_ONCE = 100
@@ -40,15 +40,15 @@ type Payload = Readonly<Record<string, unknown>>
 export function createFeed(options: FeedOptions): Feed {
   const { epoch, clock, maxEvents = MAX_EVENTS, maxBytes = MAX_BYTES, lineChars = LINE_CHARS } = options
   const ring = createRing(maxEvents, maxBytes)
-  const wakes = createListeners(clock)
+  const listeners = createListeners(clock)
   const add = (name: FeedEventName, jobId: string | null, body: string) => {
-    const about = name === 'jobs' ? '' : `"jobId":${JSON.stringify(jobId)},`
+    const jobField = name === 'jobs' ? '' : `"jobId":${JSON.stringify(jobId)},`
     const ts = `"ts":"${new Date(clock.now()).toISOString()}"`
-    ring.add(name, jobId, `${body.slice(0, -1)}${body === '{}' ? '' : ','}${about}${ts}}`)
-    wakes.call()
+    ring.add(name, jobId, `${body.slice(0, -1)}${body === '{}' ? '' : ','}${jobField}${ts}}`)
+    listeners.call()
   }
   const logs = createLogLimit(clock, options.logsPerSec ?? LOGS_PER_SEC, (dropped) => {
-    const line = `${dropped} lines were left out: there were more in one second than are told`
+    const line = `${dropped} log lines were dropped: there were too many in one second`
     add('log', null, JSON.stringify({ stream: 'server', line }))
   })
   const repeats = createRepeats(clock)
@@ -71,7 +71,7 @@ export function createFeed(options: FeedOptions): Feed {
       add(name, jobId, body)
     },
     read: ring.read,
-    listen: wakes.add,
+    listen: listeners.add,
   }
 }
 
@@ -85,7 +85,7 @@ function cutLine(payload: Payload, lineChars: number): Payload {
 interface Slice extends ReturnType<Feed['read']> {
   readonly after: number
   readonly filter: FeedFilter
-  readonly most: number
+  readonly limit: number
 }
 
 /** Ring buffer of events by number; the oldest are overwritten. */
@@ -101,16 +101,16 @@ function createRing(maxEvents: number, maxBytes: number) {
     events[first % maxEvents] = undefined
     first++
   }
-  const collect = (after: number, filter: FeedFilter, most: number): Slice => {
+  const collect = (after: number, filter: FeedFilter, limit: number): Slice => {
     const found: FeedEvent[] = []
     // A number above `last` comes from an earlier server.
     let upTo = Math.min(Math.max(after, first - 1), last)
-    while (upTo < last && found.length < most) {
+    while (upTo < last && found.length < limit) {
       upTo++
       const event = events[upTo % maxEvents]
       if (event !== undefined && passes(event, filter)) found.push(event)
     }
-    return { after, filter, most, events: found, upTo, missed: Math.max(0, first - 1 - after) }
+    return { after, filter, limit, events: found, upTo, missed: Math.max(0, first - 1 - after) }
   }
   return {
     get last() {
@@ -124,9 +124,9 @@ function createRing(maxEvents: number, maxBytes: number) {
       bytes += json.length
       while (bytes > maxBytes && first < last) dropFirst()
     },
-    read(after: number, filter: FeedFilter, most: number): Slice {
-      for (const slice of slices) if (isSameRead(slice, after, filter, most)) return slice
-      const slice = collect(after, filter, most)
+    read(after: number, filter: FeedFilter, limit: number): Slice {
+      for (const slice of slices) if (isSameRead(slice, after, filter, limit)) return slice
+      const slice = collect(after, filter, limit)
       if (slices.length === MAX_SLICES) slices.shift()
       slices.push(slice)
       return slice
@@ -134,8 +134,8 @@ function createRing(maxEvents: number, maxBytes: number) {
   }
 }
 
-function isSameRead(slice: Slice, after: number, { logs, jobId }: FeedFilter, most: number): boolean {
-  return slice.after === after && slice.most === most && slice.filter.logs === logs && slice.filter.jobId === jobId
+function isSameRead(slice: Slice, after: number, { logs, jobId }: FeedFilter, limit: number): boolean {
+  return slice.after === after && slice.limit === limit && slice.filter.logs === logs && slice.filter.jobId === jobId
 }
 
 /** Events without a job go to every listener. */
@@ -188,15 +188,15 @@ function createListeners(clock: Clock) {
 }
 
 /** Limits the number of log lines per second. */
-function createLogLimit(clock: Clock, perSec: number, tellDropped: (dropped: number) => void) {
+function createLogLimit(clock: Clock, perSec: number, reportDropped: (dropped: number) => void) {
   let since = Number.NEGATIVE_INFINITY
-  let told = 0
+  let admitted = 0
   let dropped = 0
-  const tellAtEnd = async () => {
+  const reportAtEnd = async () => {
     await clock.sleep(since + 1000 - clock.now())
     const count = dropped
     dropped = 0
-    tellDropped(count)
+    reportDropped(count)
   }
   return {
     admits(): boolean {
@@ -204,14 +204,14 @@ function createLogLimit(clock: Clock, perSec: number, tellDropped: (dropped: num
       // A second with dropped lines ends only after they have been reported.
       if (dropped === 0 && (now - since >= 1000 || now < since)) {
         since = now
-        told = 0
+        admitted = 0
       }
-      if (told < perSec) {
-        told++
+      if (admitted < perSec) {
+        admitted++
         return true
       }
       dropped++
-      if (dropped === 1) void tellAtEnd()
+      if (dropped === 1) void reportAtEnd()
       return false
     },
   }
@@ -219,43 +219,43 @@ function createLogLimit(clock: Clock, perSec: number, tellDropped: (dropped: num
 
 /** Remembers the last progress of each job. */
 function createRepeats(clock: Clock) {
-  const said = new Map<string | null, { readonly body: string; readonly at: number }>()
+  const latest = new Map<string | null, { readonly body: string; readonly at: number }>()
   return {
     isRepeat(jobId: string | null, body: string): boolean {
-      const before = said.get(jobId)
+      const before = latest.get(jobId)
       const at = clock.now()
       if (before?.body === body && at - before.at < REPEAT_WINDOW_MS) return true
-      said.set(jobId, { body, at })
+      latest.set(jobId, { body, at })
       return false
     },
     forget(jobId: string | null) {
-      said.delete(jobId)
+      latest.delete(jobId)
     },
   }
 }
 
 /** Emits the first of several payloads immediately, and the latest once the interval is over. */
-function createThrottle(clock: Clock, tell: (payload: Payload) => void) {
-  let waiting: Payload | undefined
+function createThrottle(clock: Clock, emit: (payload: Payload) => void) {
+  let pending: Payload | undefined
   let isWaiting = false
-  const tellLater = async () => {
+  const emitLater = async () => {
     isWaiting = true
     do {
       await clock.sleep(JOB_LIST_INTERVAL_MS)
-      const payload = waiting
-      waiting = undefined
-      if (payload !== undefined) tell(payload)
+      const payload = pending
+      pending = undefined
+      if (payload !== undefined) emit(payload)
       else isWaiting = false
     } while (isWaiting)
   }
   return {
     take(payload: Payload) {
       if (isWaiting) {
-        waiting = payload
+        pending = payload
         return
       }
-      tell(payload)
-      void tellLater()
+      emit(payload)
+      void emitLater()
     },
   }
 }

@@ -19,10 +19,10 @@ export function createSharedAnalysis({ library, queue, feed }: SharedAnalysisOpt
       fillOptions(options)
       const opened = await library()
       const { run } = await beginRun(opened, { options }, null)
-      const waiting = await queue()
+      const workQueue = await queue()
       // The queue may still hold the run from before its interruption. If sending fails, a worker finds the run anyway.
       await opened.workers?.runExclusively((statement) =>
-        waiting.sendAgain('analysis', { id: run.id, key: 'library' }, statement),
+        workQueue.sendAgain('analysis', { id: run.id, key: 'library' }, statement),
       )
       feed.tell('analysis', null, { ...frameOf(run) })
       return run

@@ -37,19 +37,19 @@ export function createSharedDispatcher(options: SharedDispatcherOptions): Dispat
   const closing = new AbortController()
   let isTrimming = false
 
-  const admit = async (order: CrawlRequest, isBegun: boolean, check: (occupation: WorkerLoad) => void) => {
+  const admit = async (request: CrawlRequest, isImmediate: boolean, check: (load: WorkerLoad) => void) => {
     if (closing.signal.aborted) throw new PharosError('INTERRUPTED')
-    refuseLongArgs(order)
+    refuseLongArgs(request)
     const [workers, queue] = [await options.workers(), await options.queue()]
-    const record = recordOf(createTrackedJob(options.newId(), order, clock.now()))
+    const record = recordOf(createTrackedJob(options.newId(), request, clock.now()))
     let after: string | undefined
-    const look = (occupation: WorkerLoad) => {
-      check(occupation)
-      after = occupation.openJobs.findLast((open) => isSameTarget(order, open))?.record.id
+    const checkLoad = (load: WorkerLoad) => {
+      check(load)
+      after = load.openJobs.findLast((open) => isSameTarget(request, open))?.record.id
     }
-    const work = { id: record.id, key: looseKey(order.url), isFirst: isBegun }
+    const work = { id: record.id, key: looseKey(request.url), isFirst: isImmediate }
     // A crawl of the same source waits its turn, even if requested by another address.
-    await workers.admit(record, isBegun, look, (run) => queue.send('crawl', { ...work, after }, run))
+    await workers.admit(record, isImmediate, checkLoad, (run) => queue.send('crawl', { ...work, after }, run))
     mirror.add({ record, worker: null, isPaused: false })
     return record.id
   }
@@ -61,12 +61,12 @@ export function createSharedDispatcher(options: SharedDispatcherOptions): Dispat
   }
   const command = async (id: string, isPaused: boolean): Promise<boolean> => {
     mirror.requireJob(id)
-    const isAsked = await (await options.workers()).askPause(id, isPaused)
-    if (isAsked) mirror.setPaused(id, isPaused)
-    return isAsked
+    const isSent = await (await options.workers()).askPause(id, isPaused)
+    if (isSent) mirror.setPaused(id, isPaused)
+    return isSent
   }
-  /** Removes a job that was ended before it started from the queue. If that fails, the worker that takes the job sees that it has ended. */
-  const forget = async (id: string) => {
+  /** Removes from the queue a job that ended before it started. If that fails, the worker that takes the job sees that it has ended. */
+  const removeFromQueue = async (id: string) => {
     const queue = await options.queue()
     await queue.remove('crawl', id).catch((error: unknown) => log?.warn(messageOf(error), { jobId: id }))
     await mirror.refresh()
@@ -80,27 +80,27 @@ export function createSharedDispatcher(options: SharedDispatcherOptions): Dispat
     get allowsSeveral() {
       return mirror.slots > 1
     },
-    async begin(order) {
-      const id = await admit(order, true, (occupation) => refuseBegin(order, occupation))
+    async begin(request) {
+      const id = await admit(request, true, (load) => refuseBegin(request, load))
       return untilBegun(id)
     },
-    async enqueue(order) {
-      let isNext = false
-      const id = await admit(order, false, (occupation) => {
-        const { openJobs, slots } = occupation
+    async enqueue(request) {
+      let startsNext = false
+      const id = await admit(request, false, (load) => {
+        const { openJobs, slots } = load
         refuseFullQueue(openJobs.filter(({ record }) => record.status === 'queued').length, maxWaiting)
-        isNext = openJobs.length < slots && !isUnderWay(order, occupation)
+        startsNext = openJobs.length < slots && !isUnderWay(request, load)
       })
-      return isNext ? untilBegun(id) : mirror.requireJob(id)
+      return startsNext ? untilBegun(id) : mirror.requireJob(id)
     },
     list: mirror.list,
     find: mirror.find,
     async stop(id, end = 'stopped') {
-      const became = await (await options.workers()).askEnd(id, end)
-      if (became === undefined) throw new PharosError('JOB_UNKNOWN', { job: id })
-      if (became === 'over') return { stopped: false, escalatesInMs: 0 }
-      if (became === 'asked') return { stopped: true, escalatesInMs: STOP_GRACE_MS }
-      await forget(id)
+      const outcome = await (await options.workers()).askEnd(id, end)
+      if (outcome === undefined) throw new PharosError('JOB_UNKNOWN', { job: id })
+      if (outcome === 'over') return { stopped: false, escalatesInMs: 0 }
+      if (outcome === 'asked') return { stopped: true, escalatesInMs: STOP_GRACE_MS }
+      await removeFromQueue(id)
       return { stopped: true, escalatesInMs: 0 }
     },
     pause: (id) => command(id, true),
@@ -120,20 +120,20 @@ export function createSharedDispatcher(options: SharedDispatcherOptions): Dispat
 }
 
 /** Refuses an immediate crawl if no worker has a free slot, or if the same start is already being crawled. */
-function refuseBegin(order: CrawlRequest, occupation: WorkerLoad): void {
-  const { openJobs, immediateJobIds, slots } = occupation
+function refuseBegin(request: CrawlRequest, load: WorkerLoad): void {
+  const { openJobs, immediateJobIds, slots } = load
   if (slots === 0) throw new PharosError('WORKERS_MISSING')
-  const taking = openJobs.filter(({ record }) => record.status === 'running' || immediateJobIds.has(record.id))
-  const starts = taking.map(({ record }) => record.url)
-  refuseFull(starts, slots, 'all workers together run')
-  if (isUnderWay(order, occupation)) throw new PharosError('CRAWL_RUNNING', { source: maskSecretFields(order.url) })
+  const occupying = openJobs.filter(({ record }) => record.status === 'running' || immediateJobIds.has(record.id))
+  const starts = occupying.map(({ record }) => record.url)
+  refuseFull(starts, slots, 'all workers together can run')
+  if (isUnderWay(request, load)) throw new PharosError('CRAWL_RUNNING', { source: maskSecretFields(request.url) })
 }
 
 /** Whether a crawl of the same start is running or queued. */
-function isUnderWay(order: CrawlRequest, { openJobs }: WorkerLoad): boolean {
-  return openJobs.some((one) => isSameTarget(order, one))
+function isUnderWay(request: CrawlRequest, { openJobs }: WorkerLoad): boolean {
+  return openJobs.some((one) => isSameTarget(request, one))
 }
 
-function isSameTarget(order: CrawlRequest, { record }: SharedJob): boolean {
-  return isSameStart(order, { request: restoreRequest(record), sourceId: record.sourceId })
+function isSameTarget(request: CrawlRequest, { record }: SharedJob): boolean {
+  return isSameStart(request, { request: restoreRequest(record), sourceId: record.sourceId })
 }

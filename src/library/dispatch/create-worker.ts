@@ -54,21 +54,21 @@ export interface Worker {
   /** Starts taking jobs. */
   start(): Promise<void>
   /**
-   * Stops taking jobs, waits up to `patienceMs` for running jobs, then gives the rest back and exits. The exit itself takes only a few
+   * Stops taking jobs, waits up to `graceMs` for running jobs, then gives the rest back and exits. The exit itself takes only a few
    * seconds more.
    */
-  drain(patienceMs: number): Promise<void>
+  drain(graceMs: number): Promise<void>
 }
 
 /** A job that made no progress after this many attempts, by any worker, has failed. */
 const MAX_FRUITLESS_ATTEMPTS = 8
-/** Timeout for each step of a shutdown, and for asking the library who has a job. */
+/** Timeout for each step of a shutdown, and for asking the library which worker has a job. */
 const STEP_TIMEOUT_MS = 3_000
 
 /** Creates a worker. */
 export function createWorker(options: WorkerOptions): Worker {
   const { workers, queue, identity, clock, log } = options
-  const { id: me } = identity
+  const { id: workerId } = identity
   const ended: { readonly job: TrackedJob; readonly at: number }[] = []
   const closing = new AbortController()
 
@@ -77,30 +77,30 @@ export function createWorker(options: WorkerOptions): Worker {
     return [...ended.map(({ job }) => job), ...runs.running].map((job) => viewOf(job, clock.now()))
   }
   const noteEnded = (job: TrackedJob) => void ended.push({ job, at: clock.now() })
-  const relay = createRelay({ clock, listViews, sendBatch: (body) => workers.relay(me, body) })
+  const relay = createRelay({ clock, listViews, sendBatch: (body) => workers.relay(workerId, body) })
   const warn = (message: string) => {
     relay.tell('log', null, { stream: 'server', line: message })
     log?.warn(message)
   }
-  const kept = workers.logOf(me)
+  const storedLog = workers.logOf(workerId)
   const jobLog: JobLog = {
-    ...kept,
+    ...storedLog,
     async change(id, change) {
       // Listeners must receive the events of a job before its end.
       if (change.endedAt !== undefined) await relay.flush()
-      await kept.change(id, change)
+      await storedLog.change(id, change)
     },
   }
   const writer = createLogWriter({ jobLog: async () => jobLog, clock, warn })
   /** If the library does not answer in time, the job counts as ours; the library later rejects a stale write. */
   const isOurs = async ({ id }: TrackedJob): Promise<boolean> => {
     let answer = true
-    const asked = workers.has(id, me).then((has) => {
+    const check = workers.has(id, workerId).then((has) => {
       answer = has
     })
     await waitUpTo(
       clock,
-      asked.catch(() => undefined),
+      check.catch(() => undefined),
       STEP_TIMEOUT_MS,
     )
     return answer
@@ -117,30 +117,30 @@ export function createWorker(options: WorkerOptions): Worker {
 
   const reporting = createWorkerReporter({ ...options, runs, helping })
 
-  const takeUp = async ({ record, isPaused }: TakenJob): Promise<TrackedJob> => {
+  const restoreJob = async ({ record, isPaused }: TakenJob): Promise<TrackedJob> => {
     const job = createTrackedJob(record.id, restoreRequest(record), clock.now(), record)
     job.paused = isPaused
     if (record.startedAt === null) return job
     job.restarts++
-    const reached = await kept.listMilestones({ jobId: record.id, limit: MAX_MILESTONES })
+    const reached = await storedLog.listMilestones({ jobId: record.id, limit: MAX_MILESTONES })
     for (const note of reached) job.milestones.add(milestoneKey(note))
     return job
   }
   /** Runs a job until it ends or another worker takes it over. */
   const run = async (job: TrackedJob, lastHolder: string | null, signal: AbortSignal): Promise<void> => {
-    const over = new Promise<void>((resolve) => job.waiters.push(resolve))
-    const leave = () => void runs.handOver(job)
-    signal.addEventListener('abort', leave, { once: true })
+    const ended = new Promise<void>((resolve) => job.waiters.push(resolve))
+    const handOver = () => void runs.handOver(job)
+    signal.addEventListener('abort', handOver, { once: true })
     runs.start(job, lastHolder === null ? [] : [`--gone-runner=${lastHolder}`])
     helping.endSurplusHelpers()
     reporting.wake()
-    if (signal.aborted || closing.signal.aborted) leave()
-    await over
-    signal.removeEventListener('abort', leave)
+    if (signal.aborted || closing.signal.aborted) handOver()
+    await ended
+    signal.removeEventListener('abort', handOver)
     reporting.addEndedJob(job)
   }
   /** Ends a job whose crawl is over but whose worker could not report it; returns false if the crawl must continue. */
-  const endLate = async (job: TrackedJob): Promise<boolean> => {
+  const endIfCrawlIsOver = async (job: TrackedJob): Promise<boolean> => {
     const { sourceId, crawlId } = job
     const ended = sourceId === null || crawlId === null ? undefined : await options.findEndedCrawl?.(sourceId, crawlId)
     if (ended === undefined) return false
@@ -151,61 +151,61 @@ export function createWorker(options: WorkerOptions): Worker {
   }
   const taking = new Map<string, Promise<boolean>>()
   /** A worker that lost a job and gets it again must first end its old process. */
-  const leaveOld = async (id: string, taken: Promise<boolean> | undefined) => {
+  const handOverOldRun = async (id: string, taken: Promise<boolean> | undefined) => {
     for (const job of [...runs.running].filter((one) => one.id === id)) await runs.handOver(job)
     await taken?.catch(() => undefined)
   }
   const runCrawl = ({ id, ...work }: QueuedWork): Promise<boolean> => {
-    const run = leaveOld(id, taking.get(id)).then(() => runTaken({ id, ...work }))
+    const run = handOverOldRun(id, taking.get(id)).then(() => runTaken({ id, ...work }))
     taking.set(id, run)
     return run.finally(() => taking.get(id) === run && taking.delete(id))
   }
   const runTaken = async ({ id, attempt, signal }: QueuedWork): Promise<boolean> => {
-    const taken = await workers.take(id, me)
+    const taken = await workers.take(id, workerId)
     // The job was cancelled before a worker took it.
     if (taken === undefined) return true
-    const job = await takeUp(taken)
+    const job = await restoreJob(taken)
     // A paused job makes no progress, which does not count as a failed attempt.
-    const isVain = attempt >= MAX_FRUITLESS_ATTEMPTS && (job.progress?.visited ?? 0) === 0 && !job.paused
+    const isFruitless = attempt >= MAX_FRUITLESS_ATTEMPTS && (job.progress?.visited ?? 0) === 0 && !job.paused
     if (taken.end !== null) runs.finish(job, taken.end, NOT_STARTED)
-    else if (!(await endLate(job))) {
-      if (isVain) {
-        const problem = `it was taken ${attempt + 1} times, and each time came to nothing`
+    else if (!(await endIfCrawlIsOver(job))) {
+      if (isFruitless) {
+        const problem = `workers took it ${attempt + 1} times, and it never made progress`
         runs.finish(job, 'failed', { ...NOT_STARTED, problem })
       } else await run(job, taken.lastHolder, signal)
     }
     // The end of the job must be stored before the queue forgets it.
     await writer.flush()
     if (job.endedAt === null) {
-      if (!signal.aborted) await workers.giveBack(id, me)
+      if (!signal.aborted) await workers.giveBack(id, workerId)
       return false
     }
     await sendEmbedding(job)
     return true
   }
-  /** New pages may need vectors. */
+  /** Queues an embedding task if the job saved pages, because new pages may need vectors. */
   const sendEmbedding = async ({ id, progress }: TrackedJob) => {
     if ((progress?.saved ?? 0) === 0) return
     await queue
       .send('embedding', { id: options.newId(), key: 'library' })
       .catch((error: unknown) => log?.warn(messageOf(error), { jobId: id }))
   }
-  const leaveAll = async () => {
-    for (const job of runs.running) runs.logMessage(job, `the crawl of ${job.request.url} is left to another worker`)
+  const handOverAll = async () => {
+    for (const job of runs.running) runs.logMessage(job, `the crawl of ${job.request.url} moves to another worker`)
     await Promise.all([...runs.running].map((job) => runs.handOver(job)))
   }
   /** Number of running tasks other than crawls. */
-  let others = 0
-  const count = async (work: Promise<boolean>): Promise<boolean> => {
-    others++
-    return work.finally(() => others--)
+  let otherTaskCount = 0
+  const countTask = async (work: Promise<boolean>): Promise<boolean> => {
+    otherTaskCount++
+    return work.finally(() => otherTaskCount--)
   }
-  const untilIdle = async (patienceMs: number) => {
-    const until = clock.now() + patienceMs
-    while (runs.running.size + others > 0 && clock.now() < until) await clock.sleep(Math.min(100, patienceMs))
+  const waitUntilIdle = async (graceMs: number) => {
+    const until = clock.now() + graceMs
+    while (runs.running.size + otherTaskCount > 0 && clock.now() < until) await clock.sleep(Math.min(100, graceMs))
   }
   /** A step that fails or times out must not block the remaining steps of the shutdown. */
-  const attempt = (work: Promise<unknown>, ms: number) =>
+  const runStep = (work: Promise<unknown>, ms: number) =>
     waitUpTo(
       clock,
       work.catch((error: unknown) => log?.warn(`while closing: ${messageOf(error)}`)),
@@ -215,40 +215,42 @@ export function createWorker(options: WorkerOptions): Worker {
   return {
     async start() {
       await reporting.start()
-      stopListening = workers.listen((news) => {
-        if (news === 'asks') reporting.wake()
-        if (news === 'shared') helping.wake()
+      stopListening = workers.listen((notification) => {
+        if (notification === 'asks') reporting.wake()
+        if (notification === 'shared') helping.wake()
       })
       relay.start()
       await queue.take('crawl', identity.slots, runCrawl)
-      if (analysis !== undefined) await queue.take('analysis', 1, ({ id, signal }) => count(analysis.take(id, signal)))
+      if (analysis !== undefined) {
+        await queue.take('analysis', 1, ({ id, signal }) => countTask(analysis.take(id, signal)))
+      }
       const { embed } = options
       if (embed !== undefined) {
         const embedAll = async ({ signal }: QueuedWork) => {
           await embed(AbortSignal.any([signal, closing.signal]))
           return !closing.signal.aborted
         }
-        await queue.take('embedding', 1, (work) => count(embedAll(work)))
+        await queue.take('embedding', 1, (work) => countTask(embedAll(work)))
       }
       helping.start()
-      const complain = (message: string) => log?.warn(message)
-      const findLeftRun = analysis && (() => analysis.findAbandoned())
-      void keepSweeping({ workers, queue, clock, findAbandonedRun: findLeftRun, warn: complain }, closing.signal)
-      void trimPeriodically(async () => kept, clock, complain, closing.signal)
+      const logWarning = (message: string) => log?.warn(message)
+      const findAbandonedRun = analysis && (() => analysis.findAbandoned())
+      void keepSweeping({ workers, queue, clock, findAbandonedRun, warn: logWarning }, closing.signal)
+      void trimPeriodically(async () => storedLog, clock, logWarning, closing.signal)
     },
-    async drain(patienceMs) {
+    async drain(graceMs) {
       reporting.drain()
-      await attempt(queue.stopTaking(), STEP_TIMEOUT_MS)
+      await runStep(queue.stopTaking(), STEP_TIMEOUT_MS)
       // Crawls that this worker only helps with continue without it.
-      await attempt(helping.close(), TERM_GRACE_MS + KILL_TIMEOUT_MS)
-      await untilIdle(patienceMs)
+      await runStep(helping.close(), TERM_GRACE_MS + KILL_TIMEOUT_MS)
+      await waitUntilIdle(graceMs)
       closing.abort()
-      await attempt(Promise.all([leaveAll(), analysis?.close()]), TERM_GRACE_MS + KILL_TIMEOUT_MS)
-      await attempt(Promise.all([reporting.close(), relay.close()]), STEP_TIMEOUT_MS)
+      await runStep(Promise.all([handOverAll(), analysis?.close()]), TERM_GRACE_MS + KILL_TIMEOUT_MS)
+      await runStep(Promise.all([reporting.close(), relay.close()]), STEP_TIMEOUT_MS)
       // Settles taken work before closing the queue, so that other workers need not wait for the heartbeat timeout.
-      await attempt(queue.close(), STEP_TIMEOUT_MS)
-      await attempt(writer.close(), TERM_GRACE_MS)
-      await attempt(Promise.all([stopListening(), workers.leave(me)]), STEP_TIMEOUT_MS)
+      await runStep(queue.close(), STEP_TIMEOUT_MS)
+      await runStep(writer.close(), TERM_GRACE_MS)
+      await runStep(Promise.all([stopListening(), workers.leave(workerId)]), STEP_TIMEOUT_MS)
     },
   }
 }

@@ -123,8 +123,9 @@ test('a crawl requested over HTTP can be cancelled by its crawl id, and start re
   const { dispatcher, library, log, path } = await open()
   const site = await openSlow(40, 200)
   const jobs = createDispatchedJobs(dispatcher, library)
-  const order = parseCrawlRequest({ startUrl: `${site.origin}/`, crawlType: 'basic', depth: 1 }, { libraryPath: path })
-  const { id } = await dispatcher.begin(order)
+  const body = { startUrl: `${site.origin}/`, crawlType: 'basic', depth: 1 }
+  const request = parseCrawlRequest(body, { libraryPath: path })
+  const { id } = await dispatcher.begin(request)
   const crawlId = await until(() => dispatcher.find(id)?.crawlId ?? undefined)
   const job = jobs.find(crawlId)
   expect(job?.sourceId).toBe((await library.store.listSources())[0]?.id)

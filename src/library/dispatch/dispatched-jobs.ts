@@ -52,7 +52,7 @@ export function createDispatchedJobs(dispatcher: Dispatcher, library: Library): 
   /** Applies the checks of the crawl itself before a process is started. */
   const check = async (source: Source, { headers = {}, scope = {} }: CrawlInput): Promise<SourceReport> => {
     if (Object.keys(headers).length > 0) {
-      const problem = 'headers cannot be given to a crawl that a server runs: what its process is told is kept'
+      const problem = 'headers cannot be given to a crawl that a server runs, because it would have to store them'
       throw new PharosError('USAGE', { problem })
     }
     // Imported lazily: the module loads the public suffix list, which is slow.
@@ -71,7 +71,7 @@ export function createDispatchedJobs(dispatcher: Dispatcher, library: Library): 
       await waitForCrawlId(dispatcher, library, view.id)
       const { status, problem } = dispatcher.find(view.id) ?? view
       if (status === 'failed' && job.crawlId === view.id) {
-        const advice = `\`pharos status ${source.id}\` shows how the source stands`
+        const advice = `\`pharos status ${source.id}\` shows the state of the source`
         throw new PharosError('CRAWL_START_FAILED', { problem: problem ?? 'its process ended', advice })
       }
       return job.crawlId
@@ -93,17 +93,17 @@ export function createDispatchedJobs(dispatcher: Dispatcher, library: Library): 
 
 /** Waits until a job has a crawl id, is queued or has ended, with a timeout. */
 async function waitForCrawlId(dispatcher: Dispatcher, library: Library, jobId: string): Promise<void> {
-  let tell = () => {}
-  const stop = dispatcher.feed.listen(() => tell())
+  let check = () => {}
+  const stop = dispatcher.feed.listen(() => check())
   const isNamed = () => {
     const view = dispatcher.find(jobId)
     return view === undefined || view.crawlId !== null || view.stage === 'queued' || view.stage === 'ended'
   }
   const named = new Promise<void>((resolve) => {
-    tell = () => {
+    check = () => {
       if (isNamed()) resolve()
     }
-    tell()
+    check()
   })
   await waitUpTo(library.clock, named, CRAWL_ID_TIMEOUT_MS)
   stop()

@@ -65,9 +65,9 @@ export interface Dispatcher {
    * Starts a crawl immediately. Throws `JOBS_FULL` if the maximum number of jobs is running, and `CRAWL_RUNNING` if the same start is being
    * crawled.
    */
-  begin(order: CrawlRequest): Promise<JobView>
+  begin(request: CrawlRequest): Promise<JobView>
   /** Queues a crawl until a slot is free and no crawl of the same start is running. Throws `JOBS_FULL` if the queue is full. */
-  enqueue(order: CrawlRequest): Promise<JobView>
+  enqueue(request: CrawlRequest): Promise<JobView>
   /** Lists queued, running and recently ended jobs, newest first. */
   list(): readonly JobView[]
   /** Finds a queued, running or recently ended job. */

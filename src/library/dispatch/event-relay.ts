@@ -33,8 +33,9 @@ export interface Relay extends Pick<Feed, 'tell'> {
 
 /** Interval between batches. */
 const BATCH_INTERVAL_MS = 250
-/** Interval for sending a job that makes progress, and for an unchanged one, which new viewers need. */
+/** Interval for sending the view of a job that makes progress. */
 const VIEW_INTERVAL_MS = 1000
+/** Interval for sending an unchanged view again, because viewers that have just connected need it. */
 const UNCHANGED_VIEW_INTERVAL_MS = 10_000
 /** Maximum number of events in a batch; beyond it, events about single addresses are dropped first. */
 const MAX_EVENTS = 500
@@ -46,13 +47,13 @@ const DROPPABLE_EVENTS: ReadonlySet<FeedEventName> = new Set(['queue', 'cache'])
 /** Creates a relay. */
 export function createRelay({ clock, listViews, sendBatch }: RelayOptions): Relay {
   let events: RelayBatch['events'][number][] = []
-  const passed = new Map<string, { readonly json: string; readonly key: string; readonly at: number }>()
+  const lastSent = new Map<string, { readonly json: string; readonly key: string; readonly at: number }>()
   const closing = new AbortController()
   let running = Promise.resolve()
   let tail = Promise.resolve()
 
   const isDue = (view: JobView, json: string, now: number): boolean => {
-    const before = passed.get(view.id)
+    const before = lastSent.get(view.id)
     if (before === undefined || before.key !== keyOf(view)) return true
     return now - before.at >= (before.json === json ? UNCHANGED_VIEW_INTERVAL_MS : VIEW_INTERVAL_MS)
   }
@@ -61,27 +62,27 @@ export function createRelay({ clock, listViews, sendBatch }: RelayOptions): Rela
     const due = views.filter((view) => {
       const json = JSON.stringify(view.progress)
       if (!isDue(view, json, now)) return false
-      passed.set(view.id, { json, key: keyOf(view), at: now })
+      lastSent.set(view.id, { json, key: keyOf(view), at: now })
       return true
     })
     const known = new Set(views.map(({ id }) => id))
-    for (const id of passed.keys()) if (!known.has(id)) passed.delete(id)
+    for (const id of lastSent.keys()) if (!known.has(id)) lastSent.delete(id)
     return due
   }
-  const passOnce = async () => {
+  const sendOnce = async () => {
     const views = collectViews(clock.now())
-    const told = thinOut(events)
+    const batch = dropSurplus(events)
     events = []
-    if (views.length === 0 && told.length === 0) return
+    if (views.length === 0 && batch.length === 0) return
     // A failure is ignored, because the worker's own reporting shows whether the library can be reached.
-    await sendBatch(JSON.stringify({ views, events: told } satisfies RelayBatch)).catch(() => undefined)
+    await sendBatch(JSON.stringify({ views, events: batch } satisfies RelayBatch)).catch(() => undefined)
   }
   /** Batches are sent one after the other, so that events stay in order. */
   const flush = () => {
-    tail = tail.then(passOnce)
+    tail = tail.then(sendOnce)
     return tail
   }
-  const keepPassing = async () => {
+  const keepSending = async () => {
     while (!closing.signal.aborted) {
       await clock.sleep(BATCH_INTERVAL_MS, closing.signal).catch(() => undefined)
       await flush()
@@ -91,10 +92,10 @@ export function createRelay({ clock, listViews, sendBatch }: RelayOptions): Rela
     tell(name, jobId, payload) {
       if (DERIVED_EVENTS.has(name)) return
       events.push([name, jobId, payload])
-      if (events.length >= 2 * MAX_EVENTS) events = thinOut(events)
+      if (events.length >= 2 * MAX_EVENTS) events = dropSurplus(events)
     },
     start() {
-      running = keepPassing()
+      running = keepSending()
     },
     flush,
     async close() {
@@ -110,7 +111,7 @@ function keyOf({ status, stage, paused, pid, crawlId }: JobView): string {
   return JSON.stringify([status, stage, paused, pid, crawlId])
 }
 
-function thinOut(events: readonly RelayBatch['events'][number][]): RelayBatch['events'][number][] {
+function dropSurplus(events: readonly RelayBatch['events'][number][]): RelayBatch['events'][number][] {
   let surplus = events.length - MAX_EVENTS
   if (surplus <= 0) return [...events]
   const kept = events.filter(([name]) => !DROPPABLE_EVENTS.has(name) || --surplus < 0)

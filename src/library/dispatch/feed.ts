@@ -51,7 +51,7 @@ export interface Feed {
   read(
     after: number,
     filter: FeedFilter,
-    most: number,
+    limit: number,
   ): { readonly events: readonly FeedEvent[]; readonly upTo: number; readonly missed: number }
   /**
    * Calls `wake` when there are new events, once for several events; returns a function that unsubscribes. A listener that throws is

@@ -34,21 +34,21 @@ export function restoreRequest({ url, args, sourceId }: JobRecord): CrawlRequest
 export function refuseLongArgs({ args }: CrawlRequest): void {
   const bytes = new TextEncoder().encode(args.join(' ')).length
   if (bytes <= MAX_ARGS_BYTES) return
-  const problem = `expected at most ${MAX_ARGS_BYTES} bytes in all that a crawl is told, got ${bytes}`
+  const problem = `the options of a crawl may have at most ${MAX_ARGS_BYTES} bytes in all, got ${bytes}`
   throw new PharosError('USAGE', { problem })
 }
 
-/** Throws if all slots are taken. */
-export function refuseFull(starts: readonly string[], room: number, rule: string): void {
+/** Throws if all slots are taken. `rule` completes the message: `as many as …`. */
+export function refuseFull(starts: readonly string[], slots: number, rule: string): void {
   const count = starts.length
-  if (count < room) return
+  if (count < slots) return
   const named = starts.slice(0, MAX_NAMED).map((url) => maskSecretFields(url))
   const what = `${count === 1 ? '1 crawl is' : `${count} crawls are`} under way (${named.join(', ')})`
   throw new PharosError('JOBS_FULL', { count, what, rule })
 }
 
 /** Throws if the queue is full. */
-export function refuseFullQueue(count: number, most: number): void {
-  if (count < most) return
-  throw new PharosError('JOBS_FULL', { count, what: `${count} crawls wait here`, rule: 'there may be at once' })
+export function refuseFullQueue(count: number, maxCount: number): void {
+  if (count < maxCount) return
+  throw new PharosError('JOBS_FULL', { count, what: `${count} crawls are waiting`, rule: 'may wait at once' })
 }

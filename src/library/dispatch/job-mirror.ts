@@ -52,12 +52,13 @@ interface MirroredJob {
   readonly waiters: (() => void)[]
 }
 
-/** Poll interval without notifications, and the maximum interval between two reads of all jobs. */
+/** Poll interval without notifications. */
 const POLL_INTERVAL_MS = 1000
+/** Maximum interval between two reads of all jobs. */
 const FULL_READ_INTERVAL_MS = 5_000
 /** Minimum interval between two polls under frequent notifications. */
 const MIN_POLL_INTERVAL_MS = 50
-/** A batch of this size means that more may be waiting. */
+/** A read of this many batches means that more may be waiting. */
 const FULL_BATCH_SIZE = 100
 /** Window for reading ended jobs, so that a failed poll misses none. */
 const ENDED_WITHIN_MS = 60_000
@@ -73,12 +74,12 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
   /** Set when jobs may have changed in ways that workers do not relay. */
   let isDue = true
   let readUpTo: number | undefined
-  let lookedAt = Number.NEGATIVE_INFINITY
-  let isSilent = false
+  let fullReadAt = Number.NEGATIVE_INFINITY
+  let isUnreachable = false
   let slots = 0
   let reading = Promise.resolve()
-  let toldJobs = ''
-  let watching: Promise<void> | undefined
+  let lastJobList = ''
+  let polling: Promise<void> | undefined
   let stopListening: (() => Promise<void>) | undefined
 
   const forgetOld = () => {
@@ -91,13 +92,13 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
     const open = listViews().filter(({ endedAt }) => endedAt === null)
     const running = open.filter(({ status }) => status === 'running').reverse()
     const list = writeJobList([...running, ...open.filter(({ status }) => status === 'queued')])
-    const told = JSON.stringify(list)
-    if (told === toldJobs) return
-    toldJobs = told
+    const json = JSON.stringify(list)
+    if (json === lastJobList) return
+    lastJobList = json
     feed.tell('jobs', null, { ...list })
   }
   /** Applies the stored state of a job. */
-  const take = (shared: SharedJob) => {
+  const applyStored = (shared: SharedJob) => {
     const { record, worker } = shared
     const known = jobs.get(record.id)
     const view = viewOfShared(shared, known?.worker === worker ? known?.view : undefined, clock.now())
@@ -111,14 +112,14 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
     if (!isEnd) return
     entry.endSeenAt = clock.now()
     if (known !== undefined) feed.tell('done', record.id, writeDone(view))
-    for (const tell of entry.waiters.splice(0)) tell()
+    for (const resolve of entry.waiters.splice(0)) resolve()
   }
-  /** Applies one batch of relayed events; returns its size. */
-  const takeSome = async (workers: Workers): Promise<number> => {
-    const passages = await workers.listRelayed(readUpTo)
+  /** Applies the next batches of relayed events; returns how many it read. */
+  const applyBatches = async (workers: Workers): Promise<number> => {
+    const batches = await workers.listRelayed(readUpTo)
     const isFirst = readUpTo === undefined
     let isRead = false
-    for (const { number, worker, body } of passages) {
+    for (const { number, worker, body } of batches) {
       readUpTo = number
       const { views, events } = parseRelayBatch(body)
       // Events of a worker may arrive before the mirror knows that the worker has the job.
@@ -126,85 +127,85 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
         isRead = true
         await readJobs(workers)
       }
-      for (const view of views) takeView(view, worker)
+      for (const view of views) applyView(view, worker)
       // Events from before the start of this server are not forwarded.
       if (isFirst) continue
       for (const [name, jobId, payload] of events) {
         // Only the worker that has the job reports its progress.
-        const isLate = name === 'progress' && jobId !== null && jobs.get(jobId)?.worker !== worker
-        if (!isLate) feed.tell(name, jobId, payload)
+        const isStale = name === 'progress' && jobId !== null && jobs.get(jobId)?.worker !== worker
+        if (!isStale) feed.tell(name, jobId, payload)
       }
     }
     readUpTo ??= 0
-    return passages.length
+    return batches.length
   }
-  const takePassages = async (workers: Workers): Promise<void> => {
-    while ((await takeSome(workers)) >= FULL_BATCH_SIZE);
+  const applyAllBatches = async (workers: Workers): Promise<void> => {
+    while ((await applyBatches(workers)) >= FULL_BATCH_SIZE);
   }
-  const takeView = (told: JobView, worker: string) => {
-    const known = jobs.get(told.id)
+  const applyView = (reported: JobView, worker: string) => {
+    const known = jobs.get(reported.id)
     // A worker that lost its job may not know it yet.
     if (known === undefined || known.worker !== worker || known.view.endedAt !== null) return
     const { status, stage, stageChangedAt, paused } = known.view
-    // A job has ended only once the library says so; a pause requested here is known here first.
-    const believed = told.endedAt === null ? { paused } : { paused, status, stage, stageChangedAt, endedAt: null }
-    if (told.endedAt !== null) isDue = true
-    known.view = { ...told, ...believed }
+    // A job has ended only once the library says so; this server knows a pause requested through it before the worker does.
+    const overrides = reported.endedAt === null ? { paused } : { paused, status, stage, stageChangedAt, endedAt: null }
+    if (reported.endedAt !== null) isDue = true
+    known.view = { ...reported, ...overrides }
   }
   const readOnce = async (workers: Workers) => {
     const before = new Set(jobs.keys())
     const found = await workers.listJobs(ENDED_WITHIN_MS)
-    const there = new Set(found.map(({ record }) => record.id))
-    for (const shared of found) take(shared)
+    const storedIds = new Set(found.map(({ record }) => record.id))
+    for (const shared of found) applyStored(shared)
     // Drops jobs that no longer exist in the library, except those added during this read.
     for (const [id, { view, waiters }] of jobs) {
-      if (view.endedAt !== null || there.has(id) || !before.has(id)) continue
+      if (view.endedAt !== null || storedIds.has(id) || !before.has(id)) continue
       jobs.delete(id)
-      for (const tell of waiters.splice(0)) tell()
+      for (const resolve of waiters.splice(0)) resolve()
     }
-    const taking = (await workers.list()).filter((one) => one.state === 'working' && !isLost(one))
-    slots = taking.reduce((sum, one) => sum + one.slots, 0)
+    const available = (await workers.list()).filter((one) => one.state === 'working' && !isLost(one))
+    slots = available.reduce((sum, one) => sum + one.slots, 0)
   }
   /** Reads run one after the other, so that an older result never overwrites a newer one. */
   const readJobs = (workers: Workers): Promise<void> => {
     reading = reading.catch(() => undefined).then(() => readOnce(workers))
     return reading
   }
-  const look = async () => {
+  const poll = async () => {
     try {
       const workers = await options.workers()
-      stopListening ??= workers.listen(hear)
+      stopListening ??= workers.listen(handleNotification)
       if (readUpTo === undefined) await readJobs(workers)
-      await takePassages(workers)
-      if (isDue || clock.now() - lookedAt >= FULL_READ_INTERVAL_MS) {
+      await applyAllBatches(workers)
+      if (isDue || clock.now() - fullReadAt >= FULL_READ_INTERVAL_MS) {
         isDue = false
         await readJobs(workers)
-        lookedAt = clock.now()
+        fullReadAt = clock.now()
         forgetOld()
       }
       tellJobs()
-      if (isSilent) log?.info('the library can be reached again')
-      isSilent = false
+      if (isUnreachable) log?.info('the library can be reached again')
+      isUnreachable = false
     } catch (error) {
-      if (!isSilent && !closing.signal.aborted) log?.warn(`jobs cannot be looked after: ${messageOf(error)}`)
-      isSilent = true
+      if (!isUnreachable && !closing.signal.aborted) log?.warn(`could not read the jobs; retrying: ${messageOf(error)}`)
+      isUnreachable = true
     }
   }
-  const watch = async () => {
+  const keepPolling = async () => {
     while (!closing.signal.aborted) {
       wake = new AbortController()
-      await look()
+      await poll()
       await clock.sleep(MIN_POLL_INTERVAL_MS, closing.signal).catch(() => undefined)
       await clock
         .sleep(POLL_INTERVAL_MS, AbortSignal.any([wake.signal, closing.signal]))
-        .then(lookAtAll, () => undefined)
+        .then(requestFullRead, () => undefined)
     }
   }
   /** Without notifications for a while, notifications may be broken, so the next poll reads all jobs. */
-  const lookAtAll = () => {
+  const requestFullRead = () => {
     isDue = true
   }
-  const hear = (about: WorkerNotification) => {
+  const handleNotification = (about: WorkerNotification) => {
     if (about === 'shared') return
     if (about !== 'passed') isDue = true
     wake.abort()
@@ -213,7 +214,7 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
     forgetOld()
     return jobs.get(id)
   }
-  const need = (id: string): MirroredJob => {
+  const requireEntry = (id: string): MirroredJob => {
     const job = find(id)
     if (job === undefined) throw new PharosError('JOB_UNKNOWN', { job: id })
     return job
@@ -227,15 +228,15 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
       return listViews().reverse()
     },
     find: (id) => find(id)?.view,
-    requireJob: (id) => need(id).view,
+    requireJob: (id) => requireEntry(id).view,
     add(job) {
       // A worker may already have started the job, so a known state is not overwritten.
-      if (!jobs.has(job.record.id)) take(job)
+      if (!jobs.has(job.record.id)) applyStored(job)
       tellJobs()
-      hear('jobs')
+      handleNotification('jobs')
     },
     setPaused(id, paused) {
-      const job = need(id)
+      const job = requireEntry(id)
       job.view = { ...job.view, paused }
       tellJobs()
     },
@@ -244,34 +245,35 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
       tellJobs()
     },
     async wait(id) {
-      const job = need(id)
+      const job = requireEntry(id)
       if (job.view.endedAt === null && !closing.signal.aborted) {
         await new Promise<void>((resolve) => job.waiters.push(resolve))
       }
       return job.view
     },
     start() {
-      watching ??= watch()
+      polling ??= keepPolling()
     },
     async close() {
       closing.abort()
-      await waitUpTo(clock, Promise.all([watching, stopListening?.()]), CLOSE_TIMEOUT_MS)
-      for (const { waiters } of jobs.values()) for (const tell of waiters.splice(0)) tell()
+      await waitUpTo(clock, Promise.all([polling, stopListening?.()]), CLOSE_TIMEOUT_MS)
+      for (const { waiters } of jobs.values()) for (const resolve of waiters.splice(0)) resolve()
     },
   }
 }
 
 /** Builds the view of a job from the last report of its worker, unless the stored state is newer. */
-function viewOfShared({ record, isPaused }: SharedJob, told: JobView | undefined, now: number): JobView {
+function viewOfShared({ record, isPaused }: SharedJob, reported: JobView | undefined, now: number): JobView {
   const { status, endedAt, startedAt, problem, restarts, crawlId, sourceId } = record
-  if (told !== undefined && (told.status === status || endedAt !== null)) {
-    const stage = endedAt === null ? told.stage : 'ended'
-    const stageChangedAt = stage === told.stage ? told.stageChangedAt : now
-    const progress = told.progress ?? record.progress
+  if (reported !== undefined && (reported.status === status || endedAt !== null)) {
+    const stage = endedAt === null ? reported.stage : 'ended'
+    const stageChangedAt = stage === reported.stage ? reported.stageChangedAt : now
+    const progress = reported.progress ?? record.progress
     return {
-      ...{ ...told, status, stage, stageChangedAt, endedAt, startedAt, problem, restarts, progress, paused: isPaused },
-      crawlId: crawlId ?? told.crawlId,
-      sourceId: sourceId ?? told.sourceId,
+      ...{ ...reported, status, stage, stageChangedAt, endedAt, startedAt, problem, restarts, progress },
+      paused: isPaused,
+      crawlId: crawlId ?? reported.crawlId,
+      sourceId: sourceId ?? reported.sourceId,
     }
   }
   const job = createTrackedJob(record.id, restoreRequest(record), now, record)

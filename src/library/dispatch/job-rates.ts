@@ -43,15 +43,15 @@ export function createRateMeter(): RateMeter {
     read(now) {
       const last = samples.at(-1)
       if (last === undefined) return NO_RATES
-      const speed = sampleAt(samples, now - RATE_WINDOW_MS, last)
-      const errors = sampleAt(samples, now - ERROR_WINDOW_MS, last)
-      const seconds = Math.max(1, (now - speed.at) / 1000)
-      const minutes = Math.max(1, (now - errors.at) / 60_000)
+      const rateStart = sampleAt(samples, now - RATE_WINDOW_MS, last)
+      const errorStart = sampleAt(samples, now - ERROR_WINDOW_MS, last)
+      const seconds = Math.max(1, (now - rateStart.at) / 1000)
+      const minutes = Math.max(1, (now - errorStart.at) / 60_000)
       return {
-        requestsPerSec: (last.visited - speed.visited) / seconds,
-        downloadsPerSec: (last.downloaded - speed.downloaded) / seconds,
-        bytesPerSec: (last.bytes - speed.bytes) / seconds,
-        errorRatePerMin: (last.errors - errors.errors) / minutes,
+        requestsPerSec: (last.visited - rateStart.visited) / seconds,
+        downloadsPerSec: (last.downloaded - rateStart.downloaded) / seconds,
+        bytesPerSec: (last.bytes - rateStart.bytes) / seconds,
+        errorRatePerMin: (last.errors - errorStart.errors) / minutes,
         cacheHitRatio: Math.min(1, cached / Math.max(1, last.visited)),
       }
     },

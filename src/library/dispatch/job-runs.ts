@@ -28,7 +28,7 @@ export interface JobRunsOptions {
    */
   readonly restartDelaysMs?: readonly number[]
   /** Ends a crawl in the library whose process was killed before it could do so itself. */
-  readonly endCrawl?: (sourceId: string, crawlId: string, mark: ProcessIdentity | null) => Promise<void>
+  readonly endCrawl?: (sourceId: string, crawlId: string, identity: ProcessIdentity | null) => Promise<void>
   /** Returns false if another worker has taken the job over without notice. @default the job is ours */
   readonly isOurs?: (job: TrackedJob) => Promise<boolean>
   /** Receives log messages. */
@@ -45,14 +45,14 @@ export interface DispatcherLog {
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void
 }
 
-/** Jobs that run here, each in a process that is restarted after an interruption. */
+/** The jobs that this server or worker runs, each in a process that is restarted after an interruption. */
 export interface JobRuns {
   /** Jobs that occupy a slot, with a process or between two. */
   readonly running: ReadonlySet<TrackedJob>
   /** Logs a message about a job, and sends it to the feed. */
   logMessage(job: TrackedJob, text: string): void
-  /** Starts a job, with further arguments for its process. */
-  start(job: TrackedJob, further?: readonly string[]): void
+  /** Starts a job; `extraArgs` are additional arguments for its process. */
+  start(job: TrackedJob, extraArgs?: readonly string[]): void
   /** Asks a running job to stop, and kills its process after the returned number of milliseconds. */
   stop(job: TrackedJob, end: 'stopped' | 'cancelled'): number
   /** Pauses or resumes a job; returns false if its process cannot receive the command. */
@@ -78,10 +78,10 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
   const running = new Set<TrackedJob>()
   const closing = new AbortController()
   /** Pending decisions about jobs whose process has ended: to end the job or to restart it. */
-  const concluding = new WeakMap<TrackedJob, Promise<void>>()
-  const hearing: OutputReceivers = { feed, writer, clock, onFirstReport: onChange }
+  const conclusions = new WeakMap<TrackedJob, Promise<void>>()
+  const receivers: OutputReceivers = { feed, writer, clock, onFirstReport: onChange }
 
-  const say = (job: TrackedJob, text: string) => {
+  const logMessage = (job: TrackedJob, text: string) => {
     const line = maskSecretFields(text)
     feed.tell('log', job.id, { stream: 'server', line })
     log?.info(line, { jobId: job.id })
@@ -93,10 +93,10 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
       if (job.share !== share && job.child?.send(`CONCURRENCY ${share}`) === true) job.share = share
     }
   }
-  const startProcess = (job: TrackedJob, further: readonly string[] = []) => {
-    const args = [...job.request.args, `--job-id=${job.id}`, ...further, ...libraryFlags(options.libraryPath)]
+  const startProcess = (job: TrackedJob, extraArgs: readonly string[] = []) => {
+    const args = [...job.request.args, `--job-id=${job.id}`, ...extraArgs, ...libraryFlags(options.libraryPath)]
     job.silenceAbort = new AbortController()
-    const child = runner.start(args, (stream, line) => handleCrawlOutput(hearing, job, stream, line))
+    const child = runner.start(args, (stream, line) => handleCrawlOutput(receivers, job, stream, line))
     job.child = child
     job.processIdentity = child.identity
     job.share = 0
@@ -107,63 +107,60 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
     if (job.paused) child.send('PAUSE')
     onChange()
     if (child.identity !== null)
-      say(job, `the crawl of ${job.request.url} was started as process ${child.identity.pid}`)
+      logMessage(job, `the crawl of ${job.request.url} was started as process ${child.identity.pid}`)
     void watchSilence(job, job.silenceAbort.signal)
     void child.ended.then((end) => settle(job, end))
   }
-  const watchSilence = async (job: TrackedJob, heard: AbortSignal) => {
+  const watchSilence = async (job: TrackedJob, outputSignal: AbortSignal) => {
     let passed = 0
     for (const silence of SILENCE_WARNINGS_MS) {
       // The sleep is aborted by the first output of the process.
-      const isHeard = await clock.sleep(silence - passed, heard).then(
+      const hasOutput = await clock.sleep(silence - passed, outputSignal).then(
         () => false,
         () => true,
       )
-      if (isHeard) return
+      if (hasOutput) return
       passed = silence
-      say(
+      logMessage(
         job,
-        `its process has said nothing for ${silence / 1000} s; it may be waiting for a slow site or a busy library`,
+        `its process has written nothing for ${silence / 1000} s; it may be waiting for a slow site or a busy library`,
       )
     }
   }
   const settle = (job: TrackedJob, end: ProcessEnd) => {
     job.child = null
     job.silenceAbort.abort()
-    const isBrokenOff = end.problem === null && isInterruption(end) && job.requestedEnd === null
+    const wasInterrupted = end.problem === null && isInterruption(end) && job.requestedEnd === null
     // The next server resumes the job.
-    if (isBrokenOff && closing.signal.aborted) return
+    if (wasInterrupted && closing.signal.aborted) return
     // The job continues elsewhere, so a failure of its process here does not count.
     if (job.isHandedOver && end.code !== 0 && job.requestedEnd === null) return
-    concluding.set(job, conclude(job, end, isBrokenOff))
+    conclusions.set(job, conclude(job, end, wasInterrupted))
   }
   /** Ends a job or restarts it. If another worker has taken it over, that worker reports its end. */
-  const conclude = async (job: TrackedJob, end: ProcessEnd, isBrokenOff: boolean) => {
-    const pauseMs = restartDelaysMs[job.fruitlessRestarts]
-    if (options.isOurs !== undefined && job.requestedEnd === null && !(await options.isOurs(job))) letGo(job)
-    else if (isBrokenOff && pauseMs !== undefined) void startAgain(job, end, pauseMs)
+  const conclude = async (job: TrackedJob, end: ProcessEnd, wasInterrupted: boolean) => {
+    const delayMs = restartDelaysMs[job.fruitlessRestarts]
+    if (options.isOurs !== undefined && job.requestedEnd === null && !(await options.isOurs(job))) release(job)
+    else if (wasInterrupted && delayMs !== undefined) void restart(job, end, delayMs)
     else finish(job, statusOf(job, end), end)
   }
-  const letGo = (job: TrackedJob) => {
+  const release = (job: TrackedJob) => {
     if (!running.delete(job)) return
     job.endAbort.abort()
     for (const tell of job.waiters.splice(0)) tell()
     shareRequests()
     onChange()
   }
-  const startAgain = async (job: TrackedJob, end: ProcessEnd, pauseMs: number) => {
+  const restart = async (job: TrackedJob, end: ProcessEnd, delayMs: number) => {
     job.restarts++
     job.fruitlessRestarts++
     job.earlierProgress = job.progress
     job.earlierOwnWork = job.ownWork
     setStage(job, 'preparing', clock.now())
-    say(
-      job,
-      `its process was ended by ${end.signal ?? `code ${end.code}`}, and is started again in ${pauseMs / 1000} s`,
-    )
+    logMessage(job, `its process ended with ${end.signal ?? `code ${end.code}`}; restarting it in ${delayMs / 1000} s`)
     writer.change(job.id, { restarts: job.restarts })
     onChange()
-    await clock.sleep(pauseMs, AbortSignal.any([job.endAbort.signal, closing.signal])).catch(() => undefined)
+    await clock.sleep(delayMs, AbortSignal.any([job.endAbort.signal, closing.signal])).catch(() => undefined)
     if (closing.signal.aborted || job.isHandedOver) return
     if (job.requestedEnd === null) startProcess(job)
     else finish(job, job.requestedEnd, end)
@@ -184,7 +181,7 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
         .catch((error: unknown) => log?.warn(messageOf(error), { jobId: job.id }))
     }
     feed.tell('done', job.id, writeDone(viewOf(job, clock.now())))
-    say(
+    logMessage(
       job,
       problem === null
         ? `the crawl of ${job.request.url} is ${status}`
@@ -197,11 +194,11 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
     onChange()
   }
   const escalate = async (job: TrackedJob, child: CrawlProcess) => {
-    const isOver = await clock.sleep(STOP_GRACE_MS, job.endAbort.signal).then(
+    const hasEnded = await clock.sleep(STOP_GRACE_MS, job.endAbort.signal).then(
       () => false,
       () => true,
     )
-    if (!isOver) child.kill('SIGKILL')
+    if (!hasEnded) child.kill('SIGKILL')
   }
   const endProcesses = async (jobs: readonly TrackedJob[]) => {
     const children = jobs.flatMap(({ child }) => (child === null ? [] : [child]))
@@ -214,12 +211,12 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
 
   return {
     running,
-    logMessage: say,
-    start(job, further) {
+    logMessage,
+    start(job, extraArgs) {
       running.add(job)
       job.status = 'running'
       job.startedAt ??= clock.now()
-      startProcess(job, further)
+      startProcess(job, extraArgs)
     },
     stop(job, end) {
       const isFirst = job.requestedEnd === null
@@ -243,10 +240,10 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
       job.isHandedOver = true
       job.endAbort.abort()
       await endProcesses([job])
-      await concluding.get(job)
+      await conclusions.get(job)
       if (!running.has(job)) return
       writer.change(job.id, { progress: createStoredProgress(job) })
-      letGo(job)
+      release(job)
     },
     async close() {
       closing.abort()

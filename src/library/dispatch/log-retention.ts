@@ -4,7 +4,7 @@ import type { JobLog, RetentionRule } from '../job-log.ts'
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
-/** Pause between two parts of the work, so that other work can run. */
+/** Pause between two batches of deletions, so that other work can run. */
 const BATCH_PAUSE_MS = 25
 
 /**
@@ -38,7 +38,7 @@ export async function trimPeriodically(
       const log = await jobLog()
       while ((await log.trim(createRetentionRule(clock.now()))) > 0) await clock.sleep(BATCH_PAUSE_MS, signal)
     } catch (error) {
-      if (!signal.aborted) warn(`the history of jobs cannot be trimmed: ${messageOf(error)}`)
+      if (!signal.aborted) warn(`could not delete old entries from the job history: ${messageOf(error)}`)
     }
     await clock.sleep(HOUR_MS, signal).catch(() => undefined)
   }

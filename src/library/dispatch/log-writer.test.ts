@@ -62,7 +62,7 @@ test('a job is written at once, notes in batches and in order', async () => {
   expect(batches).toEqual([3, 500, 500, 200])
 })
 
-test('progress waits for other changes, an end does not', async () => {
+test('a change without a status waits for the next write, a change of the status is written at once', async () => {
   const { clock, log, writer } = open()
   await log.add(JOB)
   writer.change('j1', { crawlId: 'c1' })
@@ -92,8 +92,8 @@ test('while the library cannot be written, everything is kept for later, and the
   expect(kept.length).toBeLessThanOrEqual(99)
   expect(kept.at(-1)).toBe(250 - kept.length + 1)
   expect(warnings.slice(1)).toEqual([
-    'the history of jobs is written again',
-    `${250 - kept.length} queue events were not kept: more came than could be written`,
+    'the job history can be written again',
+    `${250 - kept.length} job events were dropped: they came faster than they could be stored`,
   ])
 })
 
@@ -103,7 +103,7 @@ test('an entry that can never be written does not block others', async () => {
   await log.add(JOB)
   writer.note(problemNote('bad'))
   await clock.advance(20_000)
-  expect(warnings.at(-1)).toBe('1 notes of jobs cannot be kept: a defect')
+  expect(warnings.at(-1)).toBe('1 job events could not be stored: a defect')
   trouble.error = null
   writer.note(problemNote('good'))
   await clock.advance(20_000)

@@ -35,7 +35,7 @@ const BATCH = 500
 const MAX_RETRY_DELAY_MS = 5_000
 const MAX_NOTES = 20_000
 /** An entry that fails this often, for a reason other than the library, is dropped so that it does not block the rest. */
-const MAX_TRIES = 5
+const MAX_FAILURES = 5
 
 /** Pending write of a job: the whole record, or only changes. */
 type Entry = { readonly record: JobRecord } | { readonly change: JobChange }
@@ -45,10 +45,10 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
   const { clock, warn } = options
   const entries = new Map<string, Entry>()
   /** Callers waiting until a job is stored. */
-  const kept = new Map<string, () => void>()
+  const waiters = new Map<string, () => void>()
   const notes = createNoteQueue(options.maxNotes ?? MAX_NOTES)
   let wake = new AbortController()
-  let tries = 0
+  let failures = 0
   let isRunning = false
   let isClosed = false
   let tail = Promise.resolve()
@@ -58,13 +58,13 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
       entries.delete(id)
       try {
         await writeEntry(log, id, entry)
-        kept.get(id)?.()
-        kept.delete(id)
+        waiters.get(id)?.()
+        waiters.delete(id)
       } catch (error) {
-        if (isWorthTrying(error, tries)) entries.set(id, merge(entry, entries.get(id)))
+        if (isWorthRetrying(error, failures)) entries.set(id, merge(entry, entries.get(id)))
         else {
-          kept.delete(id)
-          warn(`what became of job ${id} cannot be kept: ${messageOf(error)}`)
+          waiters.delete(id)
+          warn(`the state of job ${id} could not be stored: ${messageOf(error)}`)
         }
         throw error
       }
@@ -76,8 +76,8 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     try {
       await log.append(batch)
     } catch (error) {
-      if (isWorthTrying(error, tries)) notes.putBack(batch)
-      else warn(`${batch.length} notes of jobs cannot be kept: ${messageOf(error)}`)
+      if (isWorthRetrying(error, failures)) notes.putBack(batch)
+      else warn(`${batch.length} job events could not be stored: ${messageOf(error)}`)
       throw error
     }
     // Yields to other work between two transactions.
@@ -91,12 +91,12 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
         await writeNotes(log)
       }
       const dropped = notes.forgetDropped()
-      if (tries > 0) warn('the history of jobs is written again')
-      if (dropped > 0) warn(`${dropped} queue events were not kept: more came than could be written`)
-      tries = 0
+      if (failures > 0) warn('the job history can be written again')
+      if (dropped > 0) warn(`${dropped} job events were dropped: they came faster than they could be stored`)
+      failures = 0
     } catch (error) {
-      tries++
-      if (tries === 1) warn(`the history of jobs cannot be written, which is tried again: ${messageOf(error)}`)
+      failures++
+      if (failures === 1) warn(`the job history cannot be written; retrying: ${messageOf(error)}`)
     }
   }
   const attempt = () => {
@@ -107,7 +107,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     isRunning = true
     while (!isClosed && (entries.size > 0 || notes.length > 0)) {
       await clock
-        .sleep(Math.min(MAX_RETRY_DELAY_MS, WRITE_INTERVAL_MS * 2 ** tries), wake.signal)
+        .sleep(Math.min(MAX_RETRY_DELAY_MS, WRITE_INTERVAL_MS * 2 ** failures), wake.signal)
         .catch(() => undefined)
       wake = new AbortController()
       // Waits one turn so that entries of the same turn are included.
@@ -118,13 +118,13 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
   }
   const schedule = (isUrgent: boolean) => {
     if (!isRunning && !isClosed) void run()
-    if (isUrgent && tries === 0 && !wake.signal.aborted) wake.abort()
+    if (isUrgent && failures === 0 && !wake.signal.aborted) wake.abort()
   }
   return {
     add(record) {
       entries.set(record.id, { record })
       schedule(true)
-      return new Promise((resolve) => kept.set(record.id, resolve))
+      return new Promise((resolve) => waiters.set(record.id, resolve))
     },
     change(id, change, isUrgent = change.status !== undefined) {
       entries.set(id, merge(entries.get(id) ?? { change: {} }, { change }))
@@ -136,7 +136,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     },
     async flush() {
       while (!isClosed && (entries.size > 0 || notes.length > 0)) {
-        if (tries === 0) await attempt()
+        if (failures === 0) await attempt()
         else await clock.sleep(WRITE_INTERVAL_MS)
       }
       await tail
@@ -161,21 +161,21 @@ function merge(entry: Entry, later: Entry | undefined): Entry {
 }
 
 /** Library errors are temporary; other errors are retried up to the limit. */
-function isWorthTrying(error: unknown, tries: number): boolean {
-  return (error instanceof PharosError && error.code.startsWith('LIBRARY_')) || tries < MAX_TRIES
+function isWorthRetrying(error: unknown, failures: number): boolean {
+  return (error instanceof PharosError && error.code.startsWith('LIBRARY_')) || failures < MAX_FAILURES
 }
 
 /** Queue of notes in order. When it is full, queue events are dropped first, oldest first. */
-function createNoteQueue(most: number) {
+function createNoteQueue(maxNotes: number) {
   let notes: JobNote[] = []
   let dropped = 0
-  const keepWithin = () => {
-    if (notes.length <= most) return
+  const dropSurplus = () => {
+    if (notes.length <= maxNotes) return
     // Drops a tenth at once, so that a full queue is not scanned for every new note.
-    let surplus = notes.length - most + Math.ceil(most / 10)
+    let surplus = notes.length - maxNotes + Math.ceil(maxNotes / 10)
     const before = notes.length
     notes = notes.filter(({ type }) => type !== 'queue' || --surplus < 0)
-    if (notes.length > most) notes.splice(0, notes.length - most)
+    if (notes.length > maxNotes) notes.splice(0, notes.length - maxNotes)
     dropped += before - notes.length
   }
   return {
@@ -184,14 +184,14 @@ function createNoteQueue(most: number) {
     },
     add(note: JobNote) {
       notes.push(note)
-      keepWithin()
+      dropSurplus()
     },
     take(count: number): JobNote[] {
       return notes.splice(0, count)
     },
     putBack(batch: readonly JobNote[]) {
       notes.unshift(...batch)
-      keepWithin()
+      dropSurplus()
     },
     /** Returns the number of notes dropped since the last call. */
     forgetDropped(): number {

@@ -27,13 +27,13 @@ export function statusOf({ requestedEnd }: TrackedJob, { code, problem }: Proces
 /** Explains why a job failed, without secrets, the path of the library or terminal commands. */
 export function problemOf(job: TrackedJob, end: ProcessEnd, libraryPath: string): string {
   const [message = ''] = maskSecretFields(describeEnd(job, end)).split(' – ')
-  const told = hideLibraryPath(message, libraryPath).replace(/^pharos: /, '')
-  return /address-refused|not (?:a )?public/.test(told) ? `${told}; ${ALLOW_PRIVATE_HINT}` : told
+  const text = hideLibraryPath(message, libraryPath).replace(/^pharos: /, '')
+  return /address-refused|not (?:a )?public/.test(text) ? `${text}; ${ALLOW_PRIVATE_HINT}` : text
 }
 
-/** Another server or worker may allow the same start. */
+/** Names the process that ran the crawl, because another server or worker may allow the same start. */
 const ALLOW_PRIVATE_HINT =
-  'allowPrivate of the server or worker that runs a crawl decides which hosts that are not public it may ask'
+  'the setting allowPrivate of the server or worker that runs the crawl decides which private hosts may be fetched'
 
 /** Replaces the path of the library in a text. */
 export function hideLibraryPath(text: string, libraryPath: string): string {
@@ -43,25 +43,25 @@ export function hideLibraryPath(text: string, libraryPath: string): string {
 function describeEnd({ lastErrorLine, restarts }: TrackedJob, end: ProcessEnd): string {
   if (end.problem !== null) return end.problem
   if (isInterruption(end)) {
-    return `its process was ended by ${end.signal ?? `code ${end.code}`} for the ${restarts + 1}. time`
+    return `its process ended with ${end.signal ?? `code ${end.code}`} (attempt ${restarts + 1})`
   }
-  return lastErrorLine ?? `its process ended with code ${end.code} and said nothing`
+  return lastErrorLine ?? `its process ended with code ${end.code} and no error message`
 }
 
 /** Ends a process that an earlier server left running, because its output is lost. */
 export async function endLeftoverProcess(
   runner: CrawlRunner,
   clock: Clock,
-  mark: ProcessIdentity | null,
+  identity: ProcessIdentity | null,
 ): Promise<void> {
-  if (mark === null || !runner.isAlive(mark)) return
-  const isGone = async (withinMs: number) => {
+  if (identity === null || !runner.isAlive(identity)) return
+  const waitUntilGone = async (withinMs: number) => {
     const until = clock.now() + withinMs
-    while (runner.isAlive(mark) && clock.now() < until) await clock.sleep(POLL_INTERVAL_MS)
-    return !runner.isAlive(mark)
+    while (runner.isAlive(identity) && clock.now() < until) await clock.sleep(POLL_INTERVAL_MS)
+    return !runner.isAlive(identity)
   }
-  runner.kill(mark, 'SIGTERM')
-  if (await isGone(TERM_GRACE_MS)) return
-  runner.kill(mark, 'SIGKILL')
-  await isGone(KILL_TIMEOUT_MS)
+  runner.kill(identity, 'SIGTERM')
+  if (await waitUntilGone(TERM_GRACE_MS)) return
+  runner.kill(identity, 'SIGKILL')
+  await waitUntilGone(KILL_TIMEOUT_MS)
 }

@@ -31,8 +31,8 @@ export interface QueuedWork {
 export interface WorkQueue {
   /**
    * Adds work. Items with the same key run one at a time, in the order in which they were sent. An item with `isFirst` runs before items
-   * with other keys. An item with `after` gets the key of the item with that id, if that is known. With `run`, the insert is part of the
-   * caller's transaction.
+   * with other keys. An item with `after` gets the key of the item with that id, if that item is known. With `run`, the insert is part of
+   * the caller's transaction.
    */
   send(queue: QueueName, work: SentWork, run?: RunStatement): Promise<void>
   /** Adds work that the queue does not know or has finished; queued and running work is left unchanged. */

@@ -6,16 +6,16 @@ import { createSourceRequest } from './source-request.ts'
 /** The part of a dispatcher that recovery needs. */
 interface ImportQueue {
   list(): readonly Pick<JobView, 'sourceId' | 'endedAt'>[]
-  enqueue(order: CrawlRequest): Promise<unknown>
+  enqueue(request: CrawlRequest): Promise<unknown>
 }
 
 /** Resumes interrupted imports, unless a job or process is already running for the source. */
 export async function recoverImports(library: Library, dispatcher: ImportQueue): Promise<void> {
-  const left = (await library.imports?.list()) ?? []
-  if (left.length === 0) return
+  const pending = (await library.imports?.list()) ?? []
+  if (pending.length === 0) return
   for (const source of await library.store.listSources()) {
     const isUnderWay = dispatcher.list().some(({ sourceId, endedAt }) => sourceId === source.id && endedAt === null)
-    if (!left.includes(source.id) || isUnderWay || (await reportSource(library, source)).isRunning) continue
+    if (!pending.includes(source.id) || isUnderWay || (await reportSource(library, source)).isRunning) continue
     await dispatcher.enqueue(await createSourceRequest(library, source, { kind: 'recrawl' }))
   }
 }

@@ -6,11 +6,11 @@ export interface CrawlRunner {
    * Starts a process and never throws: if it cannot be started, it ends at once with the reason in `ended`. Lines are passed without line
    * breaks, never after `ended`.
    */
-  start(args: readonly string[], tell: (stream: 'stdout' | 'stderr', line: string) => void): CrawlProcess
+  start(args: readonly string[], onLine: (stream: 'stdout' | 'stderr', line: string) => void): CrawlProcess
   /** Whether a process of an earlier server is still alive, and not another process with the same pid. */
-  isAlive(mark: ProcessIdentity): boolean
+  isAlive(identity: ProcessIdentity): boolean
   /** Kills a process of an earlier server; does nothing if it has already ended. */
-  kill(mark: ProcessIdentity, signal: 'SIGTERM' | 'SIGKILL'): void
+  kill(identity: ProcessIdentity, signal: 'SIGTERM' | 'SIGKILL'): void
 }
 
 /** Identifies a process uniquely, even after its pid is reused. */

@@ -23,24 +23,28 @@ export interface SweepOptions {
  */
 export async function keepSweeping(options: SweepOptions, signal: AbortSignal): Promise<void> {
   const { clock, warn } = options
-  const complain = (error: unknown) => {
-    if (!signal.aborted) warn(`work that was left cannot be looked for: ${messageOf(error)}`)
+  const reportError = (error: unknown) => {
+    if (!signal.aborted) warn(`could not look for unfinished work that is missing from the queue: ${messageOf(error)}`)
   }
   while (!signal.aborted) {
-    await sweepJobs(options, complain).catch(complain)
-    await sweepRuns(options).catch(complain)
+    await sweepJobs(options, reportError).catch(reportError)
+    await sweepRuns(options).catch(reportError)
     await clock.sleep(SWEEP_INTERVAL_MS, signal).catch(() => undefined)
   }
 }
 
-async function sweepJobs({ workers, queue, clock }: SweepOptions, complain: (error: unknown) => void): Promise<void> {
-  const there = new Map((await workers.list()).filter((one) => !isLost(one)).map(({ id, jobs }) => [id, jobs]))
+async function sweepJobs(
+  { workers, queue, clock }: SweepOptions,
+  reportError: (error: unknown) => void,
+): Promise<void> {
+  const liveWorkers = (await workers.list()).filter((one) => !isLost(one))
+  const jobsByLiveWorker = new Map(liveWorkers.map(({ id, jobs }) => [id, jobs]))
   for (const { record, worker } of await workers.listJobs(0)) {
     const { id, url, createdAt } = record
     // A live worker that does not report a job as running has lost it.
-    const isRunning = worker !== null && there.get(worker)?.includes(id) === true
+    const isRunning = worker !== null && jobsByLiveWorker.get(worker)?.includes(id) === true
     if (isRunning || clock.now() - createdAt < SWEEP_INTERVAL_MS || (await queue.isOpen('crawl', id))) continue
-    await workers.runExclusively((run) => queue.sendAgain('crawl', { id, key: looseKey(url) }, run)).catch(complain)
+    await workers.runExclusively((run) => queue.sendAgain('crawl', { id, key: looseKey(url) }, run)).catch(reportError)
   }
 }
 

@@ -85,32 +85,32 @@ const FILTERS: ReadonlySet<string> = new Set([...FILTER_REASONS, 'off-domain'])
 const NO_WORK: WorkCounts = { visits: 0, bytes: 0 }
 
 /** Creates a queued job, new or from the record of an earlier server. */
-export function createTrackedJob(id: string, order: CrawlRequest, now: number, left?: JobRecord): TrackedJob {
+export function createTrackedJob(id: string, request: CrawlRequest, now: number, record?: JobRecord): TrackedJob {
   return {
     id,
-    request: order,
-    createdAt: left?.createdAt ?? now,
+    request,
+    createdAt: record?.createdAt ?? now,
     status: 'queued',
     stage: 'queued',
     stageChangedAt: now,
-    startedAt: left?.startedAt ?? null,
+    startedAt: record?.startedAt ?? null,
     endedAt: null,
-    paused: left?.progress?.paused ?? false,
+    paused: record?.progress?.paused ?? false,
     lastActivityAt: null,
-    crawlId: left?.crawlId ?? null,
-    sourceId: left?.sourceId ?? order.sourceId ?? null,
+    crawlId: record?.crawlId ?? null,
+    sourceId: record?.sourceId ?? request.sourceId ?? null,
     problem: null,
     code: null,
     signal: null,
-    restarts: left?.restarts ?? 0,
+    restarts: record?.restarts ?? 0,
     fruitlessRestarts: 0,
-    progress: left?.progress ?? null,
-    earlierProgress: left?.progress ?? null,
+    progress: record?.progress ?? null,
+    earlierProgress: record?.progress ?? null,
     progressKeptAt: now,
     progressLoggedAt: now,
-    loggedVisits: left?.progress?.visited ?? 0,
+    loggedVisits: record?.progress?.visited ?? 0,
     milestones: new Set(),
-    processIdentity: left?.process ?? null,
+    processIdentity: record?.process ?? null,
     child: null,
     share: 0,
     isHandedOver: false,
@@ -129,13 +129,13 @@ export function createTrackedJob(id: string, order: CrawlRequest, now: number, l
 
 /** Whether a request targets the same source and library as a job. */
 export function isSameStart(
-  order: CrawlRequest,
+  request: CrawlRequest,
   { request: other, sourceId }: Pick<TrackedJob, 'request' | 'sourceId'>,
 ): boolean {
-  if (libraryOf(order) !== libraryOf(other)) return false
-  return order.sourceId === undefined || sourceId === null
-    ? looseKey(order.url) === looseKey(other.url)
-    : order.sourceId === sourceId
+  if (libraryOf(request) !== libraryOf(other)) return false
+  return request.sourceId === undefined || sourceId === null
+    ? looseKey(request.url) === looseKey(other.url)
+    : request.sourceId === sourceId
 }
 
 function libraryOf({ args }: CrawlRequest): string | undefined {

@@ -19,7 +19,7 @@ export interface WorkerReporterOptions {
 
 /** Sends the heartbeats of a worker and carries out commands for its jobs. */
 export interface WorkerReporter {
-  /** Adds the work of a job that no longer runs here to the totals. */
+  /** Adds to the totals the work of a job that this worker no longer runs. */
   addEndedJob(job: TrackedJob): void
   /** Sends the first report, then keeps reporting. */
   start(): Promise<void>
@@ -46,11 +46,11 @@ export function createWorkerReporter({
   const startedAt = clock.now()
   const closing = new AbortController()
   /** Processes already reported to the library, by job. */
-  const held = new Map<string, string>()
+  const reportedHolders = new Map<string, string>()
   const done = { visits: 0, bytes: 0 }
   let wake = new AbortController()
   let state: WorkerReport['state'] = 'working'
-  let isSilent = false
+  let isUnreachable = false
   let reporting = Promise.resolve()
 
   const writeReport = (): WorkerReport => {
@@ -71,30 +71,30 @@ export function createWorkerReporter({
   }
   const holderOf = ({ child }: TrackedJob): string | undefined =>
     child?.identity ? runnerOf(child.identity.pid) : undefined
-  const obey = ({ jobId, end, isPaused }: JobCommand) => {
+  const applyCommand = ({ jobId, end, isPaused }: JobCommand) => {
     const job = [...runs.running].find(({ id }) => id === jobId)
     if (job === undefined) return
     if (end !== null && job.requestedEnd === null) runs.stop(job, end)
     if (isPaused !== job.paused) runs.command(job, isPaused)
   }
   /** The worker that takes the job next must know which process had it. */
-  const noteHolders = async () => {
+  const recordHolders = async () => {
     for (const job of runs.running) {
       const holder = holderOf(job)
-      if (holder === undefined || held.get(job.id) === holder) continue
+      if (holder === undefined || reportedHolders.get(job.id) === holder) continue
       await workers.recordHolder(job.id, identity.id, holder)
-      held.set(job.id, holder)
+      reportedHolders.set(job.id, holder)
     }
   }
   const report = async () => {
     try {
-      for (const ask of await workers.report(writeReport())) obey(ask)
-      await noteHolders()
-      if (isSilent) log?.info('the library can be reached again')
-      isSilent = false
+      for (const command of await workers.report(writeReport())) applyCommand(command)
+      await recordHolders()
+      if (isUnreachable) log?.info('the library can be reached again')
+      isUnreachable = false
     } catch (error) {
-      if (!isSilent) log?.warn(`the library cannot be reached, which is tried again: ${messageOf(error)}`)
-      isSilent = true
+      if (!isUnreachable) log?.warn(`the library cannot be reached; retrying: ${messageOf(error)}`)
+      isUnreachable = true
     }
   }
   const keepReporting = async () => {
@@ -108,7 +108,7 @@ export function createWorkerReporter({
     addEndedJob({ id, ownWork }) {
       done.visits += ownWork.visits
       done.bytes += ownWork.bytes
-      held.delete(id)
+      reportedHolders.delete(id)
     },
     async start() {
       await report()

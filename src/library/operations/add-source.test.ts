@@ -4,8 +4,8 @@ import { addSource, checkLabel } from './add-source.ts'
 
 test.each([
   ['name', ' ', 'the name " " is empty'],
-  ['name', 'a@b', 'the name "a@b" contains @, which stands before a version'],
-  ['version', '1@2', 'the version "1@2" contains @, which stands before a version'],
+  ['name', 'a@b', 'the name "a@b" contains @, which separates name and version'],
+  ['version', '1@2', 'the version "1@2" contains @, which separates name and version'],
   ['version', '1\nx', 'the version "1\\nx" contains an invisible character'],
   ['version', '1\u2028x', 'contains an invisible character'],
   ['name', 'a\u200bb', 'contains an invisible character'],

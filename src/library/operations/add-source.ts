@@ -82,13 +82,12 @@ export function parseRemoteTree(text: string): string | undefined {
   const { username, password, protocol, searchParams } = new URL(address)
   const secret = [...searchParams.keys()].find((name) => SECRET_PARAMETER.test(name))
   if (secret !== undefined) {
-    const problem = `${secret} in it is a signature or token, which would be stored; download it and name the file`
+    const problem = `its parameter ${secret} is a signature or token, which would be stored; add a downloaded copy`
     throw new PharosError('URL_INVALID', { url: hideCredentials(text.replace(/\?.*$/s, '')), problem })
   }
   if (password === '' && (username === '' || protocol === 'git+ssh:')) return address
-  const instead =
-    treeKindOf(address) === 'repository' ? '; name a variable that holds the token with gitTokens instead' : ''
-  const problem = `it carries a user name or password${instead}`
+  const instead = treeKindOf(address) === 'repository' ? '; use the setting gitTokens for the token instead' : ''
+  const problem = `it contains a user name or password${instead}`
   throw new PharosError('URL_INVALID', { url: hideCredentials(text), problem })
 }
 
@@ -101,12 +100,12 @@ function checkTree(url: string, { ref, path }: SourceSettings['tree']): void {
   const kind = treeKindOf(url)
   if (ref !== null && kind !== 'repository') {
     throw new PharosError('USAGE', {
-      problem: 'ref: a branch, tag or commit is of a repository of git, and this is none',
+      problem: 'ref: only a Git repository has branches, tags and commits, and this is not one',
     })
   }
   if (path !== null && (kind === undefined || kind === 'folder')) {
     throw new PharosError('USAGE', {
-      problem: 'path: expected a repository, an archive or a package; name the folder itself',
+      problem: 'path: only for a repository, an archive or a package; name the folder itself',
     })
   }
   const problem = path === null ? undefined : findFolderProblem(path)
@@ -126,14 +125,14 @@ export function resolveScope(base: Scope, given: Partial<Scope>): Scope {
   return scope
 }
 
-const LOCAL_PATH_HINT = 'what is on a machine is added there by its owner, with `pharos add <path>`'
+const LOCAL_PATH_HINT = 'a local file or folder can only be added on its own machine, with `pharos add <path>`'
 
 /** Parses a start address from user input; throws if it is not an address or contains credentials. */
 export function parseStart(text: string): URL {
   const url = URL.parse(withScheme(text)) ?? undefined
   const shown = hideCredentials(text)
   if (url === undefined) {
-    const problem = /^(?:[/~]|\.{1,2}(?:\/|$))/.test(text) ? `it is a path; ${LOCAL_PATH_HINT}` : 'it is no address'
+    const problem = /^(?:[/~]|\.{1,2}(?:\/|$))/.test(text) ? `it is a path; ${LOCAL_PATH_HINT}` : 'it is not an address'
     throw new PharosError('URL_INVALID', { url: shown, problem })
   }
   if (isShortPackageUrl(text)) {
@@ -150,7 +149,7 @@ export function parseStart(text: string): URL {
     throw new PharosError('URL_INVALID', { url: shown, problem })
   }
   if (url.username !== '' || url.password !== '') {
-    const problem = 'it carries a user name or password; give them with --header instead'
+    const problem = 'it contains a user name or password; give them with --header instead'
     throw new PharosError('URL_INVALID', { url: shown, problem })
   }
   url.hash = ''
@@ -180,7 +179,7 @@ export function checkLabel(what: 'name' | 'version', label: string): string {
   const shown = `the ${what} ${JSON.stringify(label)}`
   if (label.trim() === '') throw new PharosError('USAGE', { problem: `${shown} is empty` })
   if (label.includes('@')) {
-    throw new PharosError('USAGE', { problem: `${shown} contains @, which stands before a version` })
+    throw new PharosError('USAGE', { problem: `${shown} contains @, which separates name and version` })
   }
   if (label.search(INVISIBLE) >= 0)
     throw new PharosError('USAGE', { problem: `${shown} contains an invisible character` })

@@ -69,7 +69,7 @@ export async function* analyseLibrary(
   const active = new ActiveRun(library, run, input, signal)
   try {
     yield { type: 'started', run, isResumed }
-    yield* active.goThrough()
+    yield* active.runStages()
     yield { type: 'ended', run: await active.end({ status: 'completed', summary: active.summary }) }
   } catch (error) {
     if (signal.aborted && input.isLeftOpen !== true) {
@@ -93,9 +93,9 @@ class ActiveRun {
   readonly #analyse: AnalysePage
   #run: AnalysisRun
   #places: PlaceMatcher = EMPTY_MATCHER
-  /** Countries of the hosts that this run has met so far. */
+  /** Countries of the hosts whose pages this run has analysed so far. */
   readonly #countries = new Map<string, string | null>()
-  #named = 0
+  #listedFailureCount = 0
   #isOver = false
   /** Set when another process has taken the run over. */
   isLost = false
@@ -128,9 +128,9 @@ class ActiveRun {
   }
 
   /** Executes all stages, starting with the interrupted one. */
-  async *goThrough(): AsyncGenerator<AnalysisEvent, void> {
+  async *runStages(): AsyncGenerator<AnalysisEvent, void> {
     this.#places = await openPlaces(this.#library)
-    await this.#lookAgain()
+    await this.#restartIfOutdated()
     const stages = [
       ['db-setup', this.#setUp],
       ['pages', this.#analysePages],
@@ -144,7 +144,7 @@ class ActiveRun {
       yield* work.call(this)
     }
     await this.#change({ stage: 'done' })
-    const words = this.#options.dryRun ? 'the dry run is done: nothing of it was kept' : 'the run is done'
+    const words = this.#options.dryRun ? 'the dry run is done: nothing was stored' : 'the run is done'
     yield await this.#tell(words, this.summary)
   }
 
@@ -152,7 +152,7 @@ class ActiveRun {
    * Restarts an interrupted run at the first page if other pages may be pending: after a change of the gazetteer, or after an hour.
    * Finished pages are not pending; pages analysed again count again. A dry run stored nothing, so its counts start over.
    */
-  async #lookAgain(): Promise<void> {
+  async #restartIfOutdated(): Promise<void> {
     const { stage, startedAt } = this.#run
     const isOld = this.#library.clock.now() - startedAt > RESTART_AFTER_MS
     if (stage === 'db-setup' || (this.#progress.gazetteerRevision === this.#places.revision && !isOld)) return
@@ -161,15 +161,15 @@ class ActiveRun {
   }
 
   async *#setUp(): AsyncGenerator<AnalysisEvent, void> {
-    yield await this.#tell('looking at what there is to do')
+    yield await this.#tell('counting the pages to analyse')
     const { analysisVersion, skipPages } = this.#options
     const { revision } = this.#places
     await this.#settleLocales()
     const pending = skipPages ? 0 : await this.#analyses.countPending(this.#pendingBy)
     const totalPages = this.#limitPages(this.#progress.pages + pending)
     await this.#change({ progress: { ...this.#progress, totalPages, gazetteerRevision: revision } })
-    const words = revision === '' ? 'there is no gazetteer, so that no places will be found' : 'the gazetteer is there'
-    yield await this.#tell(`${totalPages - this.#progress.pages} pages are to be analysed; ${words}`, {
+    const words = revision === '' ? 'there is no gazetteer, so no places will be found' : 'the gazetteer is available'
+    yield await this.#tell(`${totalPages - this.#progress.pages} pages to analyse; ${words}`, {
       pending,
       totalPages,
       analysisVersion,
@@ -185,8 +185,8 @@ class ActiveRun {
   async #withTotal(progress: RunProgress): Promise<RunProgress> {
     const { pages, totalPages, lastPage } = progress
     if (pages < totalPages) return progress
-    const left = await this.#analyses.countPending(this.#pendingBy, lastPage)
-    return { ...progress, totalPages: Math.max(pages, this.#limitPages(pages + left)) }
+    const remaining = await this.#analyses.countPending(this.#pendingBy, lastPage)
+    return { ...progress, totalPages: Math.max(pages, this.#limitPages(pages + remaining)) }
   }
 
   get #pendingBy(): AnalysisVersions {
@@ -199,34 +199,34 @@ class ActiveRun {
     if (this.#options.skipPages || this.#options.dryRun) return
     for (const [i, host] of (await this.#analyses.listHosts(null)).entries()) {
       const locale = await this.#judgeLocale(host)
-      const kept = await this.#analyses.readLocale(host)
-      const isKept = kept?.countryCode === locale.countryCode && kept.confidence === locale.confidence
-      if (!isKept) await this.#analyses.writeLocale(host, locale)
-      // Sends a heartbeat every so often and yields, because there may be many hosts.
+      const stored = await this.#analyses.readLocale(host)
+      const isStored = stored?.countryCode === locale.countryCode && stored.confidence === locale.confidence
+      if (!isStored) await this.#analyses.writeLocale(host, locale)
+      // Sends a heartbeat after every batch and yields to other work, because there may be many hosts.
       if (i % BATCH === BATCH - 1) await this.#change({})
       await this.#library.clock.sleep(0, this.#signal)
     }
   }
 
   async #judgeLocale(host: string): Promise<HostLocale> {
-    const named = judgeLocale(host, [])
-    return named.countryCode === null ? judgeLocale(host, await this.#analyses.listTitleCountries(host)) : named
+    const byDomain = judgeLocale(host, [])
+    return byDomain.countryCode === null ? judgeLocale(host, await this.#analyses.listTitleCountries(host)) : byDomain
   }
 
   /** Returns the country of a host, and determines it now for a host added meanwhile. */
   async #countryOf(host: string): Promise<string | null> {
     const known = this.#countries.get(host)
     if (known !== undefined) return known
-    const kept = this.#options.dryRun ? undefined : await this.#analyses.readLocale(host)
-    const locale = kept ?? (await this.#judgeLocale(host))
-    if (kept === undefined && !this.#options.dryRun) await this.#analyses.writeLocale(host, locale)
+    const stored = this.#options.dryRun ? undefined : await this.#analyses.readLocale(host)
+    const locale = stored ?? (await this.#judgeLocale(host))
+    if (stored === undefined && !this.#options.dryRun) await this.#analyses.writeLocale(host, locale)
     this.#countries.set(host, locale.countryCode)
     return locale.countryCode
   }
 
   async *#analysePages(): AsyncGenerator<AnalysisEvent, void> {
     if (this.#options.skipPages) {
-      yield await this.#tell('pages are left out, as was asked')
+      yield await this.#tell('pages are skipped as requested')
       return
     }
     yield await this.#tell('pages: beginning', { after: this.#progress.lastPage })
@@ -266,7 +266,7 @@ class ActiveRun {
     const progress = await this.#withTotal(addUp(this.#progress, { pages, done, hubs, failed: failures.length }))
     await this.#keep(progress, this.#options.dryRun ? [] : done)
     for (const { page, problem } of failures) {
-      if (this.#named++ < MAX_LISTED_FAILURES) {
+      if (this.#listedFailureCount++ < MAX_LISTED_FAILURES) {
         yield await this.#tell('a page could not be analysed', { url: page.page.url, problem })
       }
     }
@@ -278,14 +278,14 @@ class ActiveRun {
   async #countHubs(
     done: readonly { readonly page: PageToAnalyse; readonly analysed: AnalysedPage }[],
   ): Promise<number> {
-    const first = new Set<string>()
-    const further = new Set<string>()
+    const firstPages = new Set<string>()
+    const laterPages = new Set<string>()
     for (const { page, analysed } of done) {
-      if (analysed.hub !== null) (analysed.hub.url === page.page.url ? first : further).add(analysed.hub.url)
+      if (analysed.hub !== null) (analysed.hub.url === page.page.url ? firstPages : laterPages).add(analysed.hub.url)
     }
-    let hubs = first.size
-    for (const url of further) {
-      if (!first.has(url) && (await this.#library.placeHubs?.find(url)) === undefined) hubs++
+    let hubs = firstPages.size
+    for (const url of laterPages) {
+      if (!firstPages.has(url) && (await this.#library.placeHubs?.find(url)) === undefined) hubs++
     }
     return hubs
   }
@@ -293,7 +293,7 @@ class ActiveRun {
   async *#analyseDomains(): AsyncGenerator<AnalysisEvent, void> {
     const { skipDomains, domainLimit, dryRun, verbose } = this.#options
     if (skipDomains) {
-      yield await this.#tell('hosts are left out, as was asked')
+      yield await this.#tell('hosts are skipped as requested')
       return
     }
     yield await this.#tell('hosts: beginning')
@@ -321,27 +321,27 @@ class ActiveRun {
     yield await this.#tell('milestones: beginning')
     let milestones = 0
     for (const note of listReached(await this.#analyses.listAchievements(), this.#holder.id)) {
-      const kept = await this.#findNoted(note)
+      const recorded = await this.#findRecorded(note)
       // Also counts milestones that this run recorded before its interruption.
-      if (kept !== undefined && kept.details?.['runId'] !== this.#holder.id) continue
+      if (recorded !== undefined && recorded.details?.['runId'] !== this.#holder.id) continue
       milestones++
-      if (kept !== undefined) continue
+      if (recorded !== undefined) continue
       if (!dryRun) await jobLog?.append([{ jobId: ANALYSIS_JOB_ID, at: clock.now(), type: 'milestone', data: note }])
       yield { type: 'milestone', note }
-      yield await this.#tell(`${note.scope}: ${note.kind}${dryRun ? ' would be noted' : ''}`, note.details)
+      yield await this.#tell(`${note.scope}: ${note.kind}${dryRun ? ' would be recorded' : ''}`, note.details)
     }
     await this.#keep({ ...this.#progress, milestones }, [])
-    yield await this.#tell(`milestones: ${milestones} ${dryRun ? 'would be noted' : 'noted'}`)
+    yield await this.#tell(`milestones: ${milestones} ${dryRun ? 'would be recorded' : 'recorded'}`)
   }
 
   /** Finds a recorded milestone, ignoring one from before the site was removed and added again. */
-  async #findNoted({ kind, scope }: NoteFrame): Promise<StoredNote | undefined> {
+  async #findRecorded({ kind, scope }: NoteFrame): Promise<StoredNote | undefined> {
     const { jobLog, store } = this.#library
     const host = scope ?? ''
     const [newest] = (await jobLog?.listMilestones({ kind, scope: host, limit: 1 })) ?? []
     const since = (await listSourcesAt(store, host)).map(({ createdAt }) => createdAt)
-    const isOfNow = newest !== undefined && (since.length === 0 || newest.at >= Math.min(...since))
-    return isOfNow ? newest : undefined
+    const isCurrent = newest !== undefined && (since.length === 0 || newest.at >= Math.min(...since))
+    return isCurrent ? newest : undefined
   }
 
   /** Stores pages and progress in one transaction. */

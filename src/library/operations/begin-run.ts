@@ -59,7 +59,7 @@ export async function beginRun(
   const begun = await analyses.beginRun({
     run,
     isAbandoned: (open) => (open.id === runId && open.runner === null) || isRunAbandoned(library, open),
-    canResume: (left) => (runId === undefined ? isSame(left, options, wanted) : left.id === runId),
+    canResume: (earlier) => (runId === undefined ? hasSameOptions(earlier, options, wanted) : earlier.id === runId),
   })
   return { run: begun, isResumed: begun !== run && begun.stage !== 'db-setup' }
 }
@@ -76,7 +76,7 @@ export function fillOptions(given: Partial<RunOptions>): RunOptions {
   const { skipPages = false, skipDomains = false, dryRun = false, verbose = false } = given
   checkCount('analysisVersion', analysisVersion)
   if (analysisVersion > ANALYSIS_VERSION) {
-    const problem = `analysisVersion: this program analyses by version ${ANALYSIS_VERSION}, got ${analysisVersion}`
+    const problem = `analysisVersion: this program supports versions up to ${ANALYSIS_VERSION}, got ${analysisVersion}`
     throw new PharosError('USAGE', { problem })
   }
   checkCount('pageLimit', pageLimit)
@@ -90,9 +90,9 @@ function checkCount(name: string, value: number | null): void {
 }
 
 /** Whether the given options match a run. `verbose` does not affect the work; a request without options never resumes a dry run. */
-function isSame({ options }: AnalysisRun, given: Partial<RunOptions>, wanted: RunOptions): boolean {
-  const { verbose, ...asked } = given
-  if (Object.values(asked).every((value) => value === undefined)) {
+function hasSameOptions({ options }: AnalysisRun, given: Partial<RunOptions>, wanted: RunOptions): boolean {
+  const { verbose, ...relevant } = given
+  if (Object.values(relevant).every((value) => value === undefined)) {
     return !options.dryRun && options.analysisVersion === wanted.analysisVersion
   }
   // The keys of `wanted` are exactly the option names.

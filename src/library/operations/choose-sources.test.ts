@@ -108,7 +108,7 @@ describe('findVersion', () => {
     await add('guide@6.0.0-rc.1!', 'plain!')
     expect(await find({ name: 'guide', target: '6.x' })).toEqual([
       '6.0.0-rc.1',
-      'guide@6.0.0-rc.1 is the newest that matches 6.x; guide@6.0.0-rc.1 is a prerelease: there is no release that would do; versions, newest first: 6.0.0-rc.1',
+      'guide@6.0.0-rc.1 is the newest that matches 6.x; guide@6.0.0-rc.1 is a prerelease: no release matches; versions, newest first: 6.0.0-rc.1',
     ])
     expect(await find({ name: 'plain' })).toEqual([undefined, 'plain has no versions: leave the version out'])
     expect(await find({ name: 'plain', target: '2.0' })).toEqual([
@@ -147,7 +147,7 @@ describe('chooseSources', () => {
     await add('guide@5.0!', 'guide@6.0', 'manual', 'faq@1', 'faq@2')
     expect(await choose({})).toEqual([
       ['guide@5.0', 'manual', 'faq@1', 'faq@2'],
-      ['left out, since not complete yet: guide@6.0; name it to search it'],
+      ['left out as incomplete: guide@6.0; name it to search it'],
     ])
     // Without hits, unread pages may contain the answer.
     expect((await searchLibrary(library, { query: 'xyzzy' })).notices).toEqual(
@@ -199,7 +199,7 @@ describe('chooseSources', () => {
     expect((await choose({ sources: ['guide@*'] }))[0]).toEqual(['guide@5.0', 'guide@5.1'])
     expect(await choose({ sources: [`${site.origin}/elsewhere#top`] })).toEqual([
       ['faq'],
-      ['faq is not complete: no crawl of all of it has come to its end'],
+      ['faq is not complete: no full crawl of it has finished yet'],
     ])
     await expect(choose({ sources: [`${site.origin}/`] })).rejects.toMatchObject({ code: 'USAGE' })
   })
@@ -297,7 +297,7 @@ describe('chooseSources', () => {
     await add('guide@5.0!', 'guide@6.0!')
     await expect(findSource(library, 'guide')).rejects.toMatchObject({
       code: 'USAGE',
-      message: 'guide has several versions: say which, guide@5.0, guide@6.0',
+      message: 'guide has several versions, name one: guide@5.0, guide@6.0',
     })
     await expect(findSource(library, 'guide@^5')).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN' })
   })

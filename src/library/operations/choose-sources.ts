@@ -52,8 +52,8 @@ export async function chooseSources(
       : version === undefined
         ? leaveOutIncomplete(all, incomplete)
         : await chooseAll(library, all, version)
-  const half = await listHalfImported(library, sources.slice(0, MAX_LABELS))
-  return { sources, notices: [...notices, ...half], isAll: sources.length === all.length, incomplete }
+  const importNotices = await listHalfImported(library, sources.slice(0, MAX_LABELS))
+  return { sources, notices: [...notices, ...importNotices], isAll: sources.length === all.length, incomplete }
 }
 
 /** Describes sources that lack pages, one sentence each; many sources not requested by name share one sentence. */
@@ -72,9 +72,7 @@ async function listHalfImported({ store }: Library, sources: readonly Source[]):
     if (treeKindOf(source.url) !== 'import') continue
     const [last] = await store.listCrawls(source.id, 1)
     if (last === undefined || last.state === 'completed') continue
-    notices.push(
-      `${labelOf(source)} is only half imported: pages of before stand beside new ones until that is complete`,
-    )
+    notices.push(`${labelOf(source)} is only half imported: it mixes old and new pages until the import is complete`)
   }
   return notices
 }
@@ -105,11 +103,10 @@ async function findIncomplete(library: Library, all: readonly Source[]): Promise
 function leaveOutIncomplete(all: readonly Source[], incomplete: ReadonlySet<string>): Choice {
   if (incomplete.size === 0) return { sources: all, notices: [] }
   const complete = new Set(all.filter(({ id }) => !incomplete.has(id)).map(({ name }) => name))
-  const isLeft = ({ id, name }: Source) => incomplete.has(id) && complete.has(name)
-  const labels = all.filter(isLeft).map(labelOf)
-  const notices =
-    labels.length === 0 ? [] : [`left out, since not complete yet: ${writeSome(labels)}; name it to search it`]
-  return { sources: all.filter((source) => !isLeft(source)), notices }
+  const isLeftOut = ({ id, name }: Source) => incomplete.has(id) && complete.has(name)
+  const labels = all.filter(isLeftOut).map(labelOf)
+  const notices = labels.length === 0 ? [] : [`left out as incomplete: ${writeSome(labels)}; name it to search it`]
+  return { sources: all.filter((source) => !isLeftOut(source)), notices }
 }
 
 /** Resolves several texts to sources. */
@@ -143,10 +140,10 @@ async function chooseNamed(
   const [first] = candidates
   if (first === undefined) throw unknownSource(library, text, all)
   if (candidates.some(({ name }) => name !== first.name)) throw ambiguousSource(text, candidates)
-  const beside = version?.trim()
-  if (target === undefined || target === ANY) return chooseAmong(library, candidates, beside ?? target, first.name)
-  if (beside === undefined || isLatest(beside)) return chooseAmong(library, candidates, target, first.name)
-  return chooseAmong(library, await filterByVersion(library, candidates, target), beside, text)
+  const option = version?.trim()
+  if (target === undefined || target === ANY) return chooseAmong(library, candidates, option ?? target, first.name)
+  if (option === undefined || isLatest(option)) return chooseAmong(library, candidates, target, first.name)
+  return chooseAmong(library, await filterByVersion(library, candidates, target), option, text)
 }
 
 /** Filters sources of one name by version. */
@@ -166,17 +163,17 @@ async function filterByVersion(
 async function chooseAmong(
   library: Library,
   candidates: readonly Source[],
-  asked: string | undefined,
+  requested: string | undefined,
   name: string,
 ): Promise<Choice> {
-  if (asked === ANY) return { sources: candidates, notices: [] }
+  if (requested === ANY) return { sources: candidates, notices: [] }
   const [first, ...others] = candidates
-  if (first !== undefined && others.length === 0 && isLatest(asked)) {
+  if (first !== undefined && others.length === 0 && isLatest(requested)) {
     if (await isComplete(library, first)) return { sources: [first], notices: [] }
     return { sources: [first], notices: [writeIncomplete(first, await readShortfall(library, first))] }
   }
-  const choice = await chooseVersion(library, candidates, asked)
-  const source = choice.best?.source ?? (isLatest(asked) ? first : undefined)
+  const choice = await chooseVersion(library, candidates, requested)
+  const source = choice.best?.source ?? (isLatest(requested) ? first : undefined)
   if (source === undefined) throw unknownVersion(choice.target, name, writeVersions(choice.versions))
   return { sources: [source], notices: [...writeChoice(source, choice), ...describeDoubts(choice)] }
 }
@@ -196,22 +193,23 @@ function parseSourceText(
 
 /** Selects a version for every name that has it. */
 async function chooseAll(library: Library, all: readonly Source[], version: string): Promise<Choice> {
-  const asked = version.trim()
-  if (asked === ANY || all.length === 0) return { sources: all, notices: [] }
+  const requested = version.trim()
+  if (requested === ANY || all.length === 0) return { sources: all, notices: [] }
   const chosen: Source[] = []
   const notices: string[] = []
   let leftOut = 0
   for (const one of new Set(all.map(({ name }) => name))) {
     const named = all.filter(({ name }) => name === one)
-    const choice = await chooseVersion(library, named, asked)
-    const isOnly = choice.versions.length === 0
+    const choice = await chooseVersion(library, named, requested)
+    const hasNoVersions = choice.versions.length === 0
     if (choice.best !== null) chosen.push(choice.best.source)
-    else if (isOnly && isLatest(asked)) chosen.push(...named)
-    else if (isOnly) leftOut += named.length
+    else if (hasNoVersions && isLatest(requested)) chosen.push(...named)
+    else if (hasNoVersions) leftOut += named.length
     notices.push(...describeDoubts(choice))
   }
   if (chosen.length === 0) {
-    throw unknownVersion(asked, 'any source', writeSome(all.filter((source) => source.version !== null).map(labelOf)))
+    const versioned = all.filter((source) => source.version !== null)
+    throw unknownVersion(requested, 'any source', writeSome(versioned.map(labelOf)))
   }
   if (leftOut > 0) notices.push(`${leftOut === 1 ? '1 source' : `${leftOut} sources`} without a version left out`)
   return { sources: chosen, notices }
@@ -227,8 +225,8 @@ function writeSome(labels: readonly string[]): string {
 
 /** Creates the error for a version that no source of the name has. */
 export function unknownVersion(version: string, name: string, versions: string): PharosError {
-  const there = versions === '' ? '; there are none' : `; there are ${versions}`
-  return new PharosError('VERSION_UNKNOWN', { version, name, versions: there })
+  const list = versions === '' ? '; there are none' : `; there are ${versions}`
+  return new PharosError('VERSION_UNKNOWN', { version, name, versions: list })
 }
 
 /** Reports the selected version if there was a choice. */
@@ -240,6 +238,6 @@ function writeChoice(source: Source, { versions, hasUnversioned }: VersionChoice
   return others.length === 0 ? [] : [`searched ${labelOf(source)}; ${others.join('; ')}`]
 }
 
-function isLatest(asked: string | undefined): boolean {
-  return asked === undefined || asked === '' || asked.toLowerCase() === 'latest'
+function isLatest(requested: string | undefined): boolean {
+  return requested === undefined || requested === '' || requested.toLowerCase() === 'latest'
 }

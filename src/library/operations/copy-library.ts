@@ -35,8 +35,8 @@ export async function copyLibrary(input: CopyInput): Promise<CopyResult> {
   const [origin, target] = await Promise.all([from, to].map(({ libraryCopy }) => libraryCopy.readLibraryId()))
   if (origin === undefined) throw new TypeError('expected a library to have an identity')
   if (origin === target) await refuseSameLibrary(input, origin)
-  const took = { copying: 0, verifying: 0, indexing: 0 }
-  const timed = createTimer(from, took)
+  const durationsMs = { copying: 0, verifying: 0, indexing: 0 }
+  const timed = createTimer(from, durationsMs)
   const { session, ...copied } = await from.libraryCopy.view(async (view) => {
     const survey = await surveyOrigin(view)
     const { session, isResumed } = await openCopySession({ ...input, origin, view, survey })
@@ -52,25 +52,25 @@ export async function copyLibrary(input: CopyInput): Promise<CopyResult> {
     return { session, wasComplete, isResumed, sources: sources.length, written, verified, running, openJobs }
   })
   await timed('indexing', () => buildIndexes(input))
-  return { ...copied, skipped: session.plan.skipped, durationsMs: took }
+  return { ...copied, skipped: session.plan.skipped, durationsMs }
 }
 
 /** Throws if one library is a file-level copy of the other, with the same id, unless the target is empty. */
 async function refuseSameLibrary(input: CopyInput, origin: string): Promise<void> {
   const { from, to } = input
   const isSame = from.store.location === to.store.location
-  if (isSame) throw createCopyRefusal(input, 'they are one and the same', 'name two libraries')
+  if (isSame) throw createCopyRefusal(input, 'both are the same library', 'give two different libraries')
   const isNew = await to.libraryCopy.view(isEmptyLibrary)
   if (isNew || (await to.libraryCopy.sessions.find(origin)) !== undefined) return
-  const problem = 'they are one and the same, or one was made of the other by other means, such as cp or pg_dump'
-  throw createCopyRefusal(input, problem, 'copy into a library that is empty')
+  const problem = 'both are the same library, or one was made from the other by other means, such as cp or pg_dump'
+  throw createCopyRefusal(input, problem, 'copy to an empty library')
 }
 
-function createTimer({ clock }: CopyableLibrary, took: Record<CopyProgress['step'], number>) {
+function createTimer({ clock }: CopyableLibrary, durationsMs: Record<CopyProgress['step'], number>) {
   return async <T>(step: CopyProgress['step'], work: () => Promise<T>): Promise<T> => {
     const began = clock.now()
     const result = await work()
-    took[step] = clock.now() - began
+    durationsMs[step] = clock.now() - began
     return result
   }
 }
@@ -87,14 +87,14 @@ function refuseDifferences(
   { endedAt }: Pick<CopySession, 'endedAt'>,
   verified: readonly VerifiedTable[],
 ): void {
-  const bad = verified.filter(({ different }) => different > 0)
-  if (bad.length === 0) return
-  const differences = bad
+  const differing = verified.filter(({ different }) => different > 0)
+  if (differing.length === 0) return
+  const differences = differing
     .map(({ table, different }) => `${countOf(different, 'difference')} in ${table.name}`)
     .join(', ')
   if (endedAt === null)
     throw new PharosError('COPY_DIFFERS', { origin: input.from.store.location, problem: differences })
   const copiedAt = new Date(endedAt).toISOString().replace(/\.\d+Z$/, 'Z')
-  const problem = `it was copied there at ${copiedAt}, and one of both has changed since: ${differences}`
-  throw createCopyRefusal(input, problem, 'copy into a library that is empty, or remove its sources there first')
+  const problem = `it was copied there at ${copiedAt}, and one of the two has changed since: ${differences}`
+  throw createCopyRefusal(input, problem, 'copy to an empty library, or remove its sources from the target first')
 }

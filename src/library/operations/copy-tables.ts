@@ -12,20 +12,20 @@ type Batches = AsyncIterable<readonly CopyRow[]>
 /** Writes rows that are missing or different in the target; returns their number. */
 export async function copyTables(copy: RunningCopy): Promise<number> {
   const { session, to } = copy
-  const giveSign = createHeartbeat(copy)
+  const sendHeartbeat = createHeartbeat(copy)
   let written = 0
   let done = 0
   for (const table of listTables(copy)) {
     const onRows = async (count: number) => {
       done += count
-      tell(copy, 'copying', table, done)
-      await giveSign()
+      reportProgress(copy, 'copying', table, done)
+      await sendHeartbeat()
     }
     // A moving view is safe, because no other process writes these rows.
     const compared = await to.libraryCopy.view(
-      async (there) => {
-        const isThere = await there.has(table, rangeOf(table, session))
-        return isThere ? copyTable(copy, table, readTarget(copy, there, table), onRows) : undefined
+      async (targetView) => {
+        const hasRows = await targetView.has(table, rangeOf(table, session))
+        return hasRows ? copyTable(copy, table, readTarget(copy, targetView, table), onRows) : undefined
       },
       { isMoving: true },
     )
@@ -36,17 +36,17 @@ export async function copyTables(copy: RunningCopy): Promise<number> {
 
 /** Compares all tables of both libraries. */
 export function verifyTables(copy: RunningCopy): Promise<VerifiedTable[]> {
-  const giveSign = createHeartbeat(copy)
-  return copy.to.libraryCopy.view(async (there) => {
+  const sendHeartbeat = createHeartbeat(copy)
+  return copy.to.libraryCopy.view(async (targetView) => {
     const verified: VerifiedTable[] = []
     let done = 0
     for (const table of listTables(copy)) {
       const onRows = async (count: number) => {
         done += count
-        tell(copy, 'verifying', table, done)
-        await giveSign()
+        reportProgress(copy, 'verifying', table, done)
+        await sendHeartbeat()
       }
-      verified.push(await verifyOne(copy, there, table, onRows))
+      verified.push(await verifyOne(copy, targetView, table, onRows))
     }
     return verified
   })
@@ -54,18 +54,18 @@ export function verifyTables(copy: RunningCopy): Promise<VerifiedTable[]> {
 
 /** Compares the sources, which become visible only when the copy ends. */
 export function verifySources(copy: RunningCopy): Promise<VerifiedTable> {
-  return copy.to.libraryCopy.view((there) => verifyOne(copy, there, SOURCES_TABLE, async () => undefined))
+  return copy.to.libraryCopy.view((targetView) => verifyOne(copy, targetView, SOURCES_TABLE, async () => undefined))
 }
 
 function verifyOne(
   copy: RunningCopy,
-  there: LibraryView,
+  targetView: LibraryView,
   table: CopyTable,
   onRows: (count: number) => Promise<void>,
 ): Promise<VerifiedTable> {
-  const both = [readOrigin(copy, table), readTarget(copy, there, table)] as const
+  const originAndTarget = [readOrigin(copy, table), readTarget(copy, targetView, table)] as const
   const { isAlone } = copy.session.plan
-  return verifyTable(table, both, { isAlone, sha256: copy.from.sha256, onRows })
+  return verifyTable(table, originAndTarget, { isAlone, sha256: copy.from.sha256, onRows })
 }
 
 /** Makes the copied sources visible. */
@@ -104,8 +104,8 @@ async function* readOrigin({ view, to }: RunningCopy, table: CopyTable): Batches
 }
 
 /** Reads copied rows of the target, with their ids in the origin. */
-async function* readTarget({ session }: RunningCopy, there: LibraryView, table: CopyTable): Batches {
-  for await (const rows of there.read(table, rangeOf(table, session))) {
+async function* readTarget({ session }: RunningCopy, targetView: LibraryView, table: CopyTable): Batches {
+  for await (const rows of targetView.read(table, rangeOf(table, session))) {
     yield shiftRows(table, rows, session.plan.offsets, -1)
   }
 }
@@ -145,7 +145,7 @@ function rangeOf({ belonging, columns, key }: CopyTable, { plan }: CopySession):
   return { after, upTo: after + (plan.kept[of] ?? 0) }
 }
 
-function tell(copy: RunningCopy, step: CopyProgress['step'], { label }: CopyTable, done: number): void {
+function reportProgress(copy: RunningCopy, step: CopyProgress['step'], { label }: CopyTable, done: number): void {
   copy.signal?.throwIfAborted()
   copy.onProgress?.({ step, label, done, total: copy.survey.total })
 }

@@ -71,11 +71,11 @@ export async function* crawlSource(
 ): AsyncGenerator<CrawlEvent, void, void> {
   const { clock, runner } = library
   const input = await withImport(library, known, given)
-  const { settings: kept } = known
-  const { kind, render = kept.render, chunks = kept.chunks } = input
-  const source: Source = { ...known, settings: { ...kept, render, chunks } }
+  const { settings: storedSettings } = known
+  const { kind, render = storedSettings.render, chunks = storedSettings.chunks } = input
+  const source: Source = { ...known, settings: { ...storedSettings, render, chunks } }
   const now = clock.now()
-  const asked: Crawl = {
+  const requested: Crawl = {
     id: library.newId(),
     sourceId: source.id,
     kind,
@@ -89,14 +89,14 @@ export async function* crawlSource(
   }
   // Validation precedes all writes.
   if (input.render !== undefined && isTree(source)) {
-    throw new PharosError('USAGE', { problem: `render is for web sites, and ${labelOf(source)} is none` })
+    throw new PharosError('USAGE', { problem: `render is only for web sites, and ${labelOf(source)} is not one` })
   }
-  resolveScope(source.scope, asked.options.scope)
+  resolveScope(source.scope, requested.options.scope)
   if (!isTree(source)) await refuseUnreachable(library, source)
   const tree =
-    input.imported ?? (isTree(source) ? await openOrRecord(library, source, asked, input, signal) : undefined)
+    input.imported ?? (isTree(source) ? await openOrRecord(library, source, requested, input, signal) : undefined)
   try {
-    yield* crawlOpened(library, { source, kept, asked, input, tree }, signal)
+    yield* crawlOpened(library, { source, storedSettings, requested, input, tree }, signal)
   } finally {
     await tree?.close()
   }
@@ -123,8 +123,8 @@ async function refuseUnreachable({ store, checkAddress }: Library, { id, url, si
 /** Adds the stored import to the input of a crawl that resumes an interrupted import. */
 async function withImport(library: Library, source: Source, input: CrawlInput): Promise<CrawlInput> {
   if (input.imported !== undefined) return input
-  const kept = await findImport(library, source, input.kind)
-  return kept === undefined ? input : { ...input, scope: {}, imported: await createImportTree(library, kept) }
+  const pending = await findImport(library, source, input.kind)
+  return pending === undefined ? input : { ...input, scope: {}, imported: await createImportTree(library, pending) }
 }
 
 /** Options stored with the crawl, for a process that resumes it. */
@@ -146,46 +146,46 @@ function optionsOf(input: CrawlInput): CrawlRunOptions {
 }
 
 /** A requested crawl with its source. */
-interface AskedCrawl {
+interface RequestedCrawl {
   readonly source: Source
   /** Settings of the source before this crawl. */
-  readonly kept: SourceSettings
-  readonly asked: Crawl
+  readonly storedSettings: SourceSettings
+  readonly requested: Crawl
   readonly input: CrawlInput
   readonly tree: OpenTree | undefined
 }
 
 async function* crawlOpened(
   library: Library,
-  { source, kept, asked: wanted, input, tree }: AskedCrawl,
+  { source, storedSettings, requested, input, tree }: RequestedCrawl,
   signal: AbortSignal,
 ): AsyncGenerator<CrawlEvent, void, void> {
   const { store, clock, runner, limits } = library
   const { kind, headers = {}, isFresh = false, control, goneRunner } = input
   const { render, chunks } = source.settings
-  const now = wanted.startedAt
+  const now = requested.startedAt
   const rendering = tree === undefined ? await openRendering(library, render, headers) : {}
   if (render === 'chromium') await rendering.renderer?.prepare()
   const [last] = await store.listCrawls(source.id, 1)
-  const interrupted = isFresh ? undefined : findInterrupted(last, wanted)
-  const asked = tree === undefined ? wanted : restartInterrupted(wanted, interrupted)
+  const interrupted = isFresh ? undefined : findInterrupted(last, requested)
+  const toBegin = tree === undefined ? requested : restartInterrupted(requested, interrupted)
   // A runner known to have ended needs no heartbeat timeout.
   const isGone = (id: string) => id === goneRunner || runner.isGone(id)
-  const isLeft = last?.state === 'running' && last.runner !== null && isGone(last.runner)
-  const gone = isLeft ? (last.runner ?? undefined) : undefined
-  const isAlive = last?.state === 'running' && !isLeft && hasRecentHeartbeat(last, now, limits.aliveMs)
+  const isAbandoned = last?.state === 'running' && last.runner !== null && isGone(last.runner)
+  const gone = isAbandoned ? (last.runner ?? undefined) : undefined
+  const isAlive = last?.state === 'running' && !isAbandoned && hasRecentHeartbeat(last, now, limits.aliveMs)
   if (last !== undefined && !isAlive) refuseUnfinishedDiscovery(last, source, kind)
   if (input.focus !== undefined && !isAlive) refuseFocus(last, source, tree)
-  await refuseUnprepared(library, source, asked)
-  const begun = await store.beginCrawl(asked, limits.aliveMs, tree === undefined ? interrupted?.id : undefined, gone)
-  if (render !== kept.render || chunks !== kept.chunks)
+  await refuseUnprepared(library, source, toBegin)
+  const begun = await store.beginCrawl(toBegin, limits.aliveMs, tree === undefined ? interrupted?.id : undefined, gone)
+  if (render !== storedSettings.render || chunks !== storedSettings.chunks)
     await store.updateSource(source.id, { settings: source.settings })
   const run = createRun(library, source, begun, { headers, isResumed: interrupted !== undefined })
   const planner: CrawlPlanner | undefined = tree === undefined ? await planCrawl(library, source, begun) : undefined
   const milestones: MilestoneStore | undefined = createMilestoneMemory(library, begun)
   // Crawls with a page cap, a plan or request headers stay in one process: caps and plans are local, and headers must not be shared.
-  const isAlone = tree !== undefined || planner !== undefined || run.scope.maxPages !== null
-  const sharing = isAlone || Object.keys(headers).length > 0 ? {} : shareThrough(library, begun.id)
+  const isLocal = tree !== undefined || planner !== undefined || run.scope.maxPages !== null
+  const sharing = isLocal || Object.keys(headers).length > 0 ? {} : shareThrough(library, begun.id)
   let isEnded = false
   const ports = {
     ...library,
@@ -249,50 +249,53 @@ async function listRows(store: Store, sourceId: string): Promise<LedgerRow[]> {
 
 /** How to pass tokens to trees that take no headers. */
 const TOKEN_ADVICE: Readonly<Partial<Record<TreeKind, string>>> = {
-  package: '; name a variable that holds the token of a registry with registryTokens',
-  repository: '; name a variable that holds the token of a host with gitTokens',
+  package: '; use the setting registryTokens for the token of a registry',
+  repository: '; use the setting gitTokens for the token of a host',
 }
 
 /** Opens the tree of a source. If it is missing or unreadable, a failed crawl is recorded for later status requests. */
 async function openOrRecord(
   library: Library,
   source: Source,
-  asked: Crawl,
+  requested: Crawl,
   input: CrawlInput,
   signal: AbortSignal,
 ): Promise<OpenTree> {
   try {
     return await openTree(library, source, input, signal)
   } catch (error) {
-    const isOfSource = error instanceof PharosError && error.code.startsWith('SOURCE_')
+    const isSourceError = error instanceof PharosError && error.code.startsWith('SOURCE_')
     // A failure to record the error matters less than the error itself.
-    if (isOfSource && input.focus === undefined) await recordFailure(library, asked, error).catch(() => undefined)
+    if (isSourceError && input.focus === undefined) {
+      await recordFailure(library, requested, error).catch(() => undefined)
+    }
     throw error
   }
 }
 
-async function recordFailure({ store, clock, runner, limits }: Library, asked: Crawl, error: Error): Promise<void> {
-  const [last] = await store.listCrawls(asked.sourceId, 1)
+async function recordFailure({ store, clock, runner, limits }: Library, requested: Crawl, error: Error): Promise<void> {
+  const [last] = await store.listCrawls(requested.sourceId, 1)
   // Skips recording if a crawl can still be resumed, or if the same problem is already recorded.
   if (last?.state === 'running' || last?.state === 'cancelled' || last?.summary?.problem === error.message) return
-  const ledger = await store.countLedger(asked.sourceId)
+  const ledger = await store.countLedger(requested.sourceId)
   const place = last?.summary?.place
-  await store.beginCrawl(asked, limits.aliveMs)
+  await store.beginCrawl(requested, limits.aliveMs)
   const summary: CrawlSummary = {
-    ...{ crawlId: asked.id, kind: asked.kind, end: 'failed', ledger, problem: error.message },
+    ...{ crawlId: requested.id, kind: requested.kind, end: 'failed', ledger, problem: error.message },
     ...{ visited: 0, indexed: 0, unchanged: 0, skipped: 0, failed: 0, removed: 0, withheld: 0, newInRefresh: 0 },
     ...{ cappedAt: null, parked: [], incomplete: null, overflow: 0, bytes: 0, requests: 0, vainReason: null },
-    elapsedMs: clock.now() - asked.startedAt,
+    elapsedMs: clock.now() - requested.startedAt,
     ...(place === undefined ? {} : { place }),
   }
-  await store.endCrawl(asked.id, summary, clock.now(), runner.id)
+  await store.endCrawl(requested.id, summary, clock.now(), runner.id)
 }
 
-/** Throws if the tree is on another machine, because the same path here holds something else. */
+/** Throws if the tree is on another machine, because the same path on this machine holds something else. */
 function refuseOtherMachine({ runner }: Library, { url, settings: { machine } }: Source): void {
-  const here = machineOf(runner)
-  if (machine === undefined || machine === here) return
-  const problem = `it is on the machine ${machine}, and this is ${here}; crawl it there, or remove it and add it here`
+  const thisMachine = machineOf(runner)
+  if (machine === undefined || machine === thisMachine) return
+  const machines = `it is on the machine ${machine}, and this is ${thisMachine}`
+  const problem = `${machines}; crawl it there, or remove it and add it here`
   throw new PharosError('USAGE', { problem: `${url} cannot be read: ${problem}` })
 }
 
@@ -305,18 +308,20 @@ function openTree(
 ): Promise<OpenTree> {
   const { trees, store } = library
   if (trees === undefined) {
-    throw new PharosError('USAGE', { problem: `${labelOf(source)} is no web site, and nothing else can be read here` })
+    throw new PharosError('USAGE', {
+      problem: `${labelOf(source)} is not a web site, and only web sites can be read here`,
+    })
   }
   refuseOtherMachine(library, source)
   const kind = treeKindOf(source.url)
   if (Object.keys(headers).length > 0 && (kind !== 'archive' || isFileUrl(source.url))) {
     const advice = kind === undefined ? '' : (TOKEN_ADVICE[kind] ?? '')
-    const problem = `header is for web sites and archives of the web, and ${labelOf(source)} is neither${advice}`
+    const problem = `header is only for web sites and archives on the web, and ${labelOf(source)} is neither${advice}`
     throw new PharosError('USAGE', { problem })
   }
   const { chunks: profile, tree } = source.settings
-  const isSame = kind === 'package' && !full && Object.keys(scope).length === 0
-  const lastRows = isSame ? { readLastRows: () => listRows(store, source.id) } : {}
+  const isRepeat = kind === 'package' && !full && Object.keys(scope).length === 0
+  const lastRows = isRepeat ? { readLastRows: () => listRows(store, source.id) } : {}
   return trees.open(source.url, { profile, ...tree, headers, ...lastRows, signal })
 }
 
@@ -332,8 +337,8 @@ function refuseUnfinishedDiscovery(last: Crawl, source: Source, kind: CrawlKind)
 
 /** Throws unless the last run over the same folder is complete, because only then a partial run gives a correct result. */
 function refuseFocus(last: Crawl | undefined, source: Source, tree: OpenTree | undefined): void {
-  const isOver = last !== undefined && last.state !== 'running' && last.state !== 'cancelled'
-  if (isOver && tree !== undefined && last.summary?.place === tree.folderId) return
+  const hasEnded = last !== undefined && last.state !== 'running' && last.state !== 'cancelled'
+  if (hasEnded && tree !== undefined && last.summary?.place === tree.folderId) return
   throw new PharosError('CRAWL_UNFINISHED', { source: labelOf(source), kind: last?.kind ?? 'add' })
 }
 
@@ -343,13 +348,13 @@ function isDiscovering(kind: CrawlKind): boolean {
 }
 
 /** Returns the last crawl of a source if it is unfinished and the request matches it. */
-function findInterrupted(last: Crawl | undefined, asked: Crawl): Crawl | undefined {
+function findInterrupted(last: Crawl | undefined, requested: Crawl): Crawl | undefined {
   const isUnfinished = last?.state === 'running' || last?.state === 'cancelled'
   // A full run also covers what an interrupted partial run had to do.
   if (last === undefined || !isUnfinished || last.options.isFocused === true) return undefined
-  const isSameKind = last.kind === asked.kind || (last.kind === 'add' && asked.kind === 'recrawl')
-  const isDefault = JSON.stringify(asked.options) === JSON.stringify(DEFAULT_OPTIONS)
-  const isSame = JSON.stringify(asked.options) === JSON.stringify(last.options)
+  const isSameKind = last.kind === requested.kind || (last.kind === 'add' && requested.kind === 'recrawl')
+  const isDefault = JSON.stringify(requested.options) === JSON.stringify(DEFAULT_OPTIONS)
+  const isSame = JSON.stringify(requested.options) === JSON.stringify(last.options)
   return isSameKind && (isDefault || isSame) ? last : undefined
 }
 
@@ -357,8 +362,8 @@ function findInterrupted(last: Crawl | undefined, asked: Crawl): Crawl | undefin
  * Restarts an interrupted run over a tree with its kind and options, because the tree may have changed. Stamps identify files unchanged
  * since they were read.
  */
-function restartInterrupted(asked: Crawl, interrupted: Crawl | undefined): Crawl {
-  return interrupted === undefined ? asked : { ...asked, kind: interrupted.kind, options: interrupted.options }
+function restartInterrupted(requested: Crawl, interrupted: Crawl | undefined): Crawl {
+  return interrupted === undefined ? requested : { ...requested, kind: interrupted.kind, options: interrupted.options }
 }
 
 /** Creates the parameters of a crawl run. */
@@ -368,8 +373,8 @@ export function createRun(
   { id, kind, options }: Crawl,
   { headers, isResumed }: Pick<CrawlRun, 'headers' | 'isResumed'>,
 ): CrawlRun {
-  const { crawlType: usual, chunks: _, ...settings } = source.settings
-  const crawlType = options.crawlType ?? usual
+  const { crawlType: defaultType, chunks: _, ...settings } = source.settings
+  const crawlType = options.crawlType ?? defaultType
   const scope = resolveScope(source.scope, options.scope)
   const { full, acceptLoss, discover, maxAgeMs, maxAgeMsOf } = options
   return {
@@ -381,7 +386,7 @@ export function createRun(
     siteUrl: source.siteUrl,
     ...settings,
     scope,
-    isScopeChanged: !isSameReach(scope, source.scope) || crawlType !== usual,
+    isScopeChanged: !isSameReach(scope, source.scope) || crawlType !== defaultType,
     usesLlmsTxt: crawlType === 'docs',
     usesSitemaps: crawlType !== 'basic',
     followsLinks: crawlType !== 'sitemap-only' && settings.llmsFull !== 'only',
@@ -396,8 +401,8 @@ export function createRun(
 }
 
 /**
- * Whether two scopes admit the same addresses. The page limit is ignored: a limit that is reached is reported separately, and others have
- * no effect.
+ * Whether two scopes admit the same addresses. The page limit is ignored: a limit that is reached is reported separately, and one that is
+ * not reached has no effect.
  */
 function isSameReach(scope: Scope, other: Scope): boolean {
   return JSON.stringify({ ...scope, maxPages: null }) === JSON.stringify({ ...other, maxPages: null })

@@ -95,19 +95,19 @@ export async function describeAddress(library: Library, url: string): Promise<Ad
 async function describeKnown(library: Library, source: Source, row: LedgerRow): Promise<KnownAddress> {
   const { store, analyses } = library
   const { url, key } = row
-  const isElsewhere = row.target !== null && row.target !== key
+  const hasOtherTarget = row.target !== null && row.target !== key
   const aliases: OtherAddress[] = []
   for (const alias of await store.listAliases(source.id, url)) {
     aliases.push(await describeAlias(library, source, alias, url))
   }
   // The scope does not apply to ledger rows that are not addresses, or to files.
-  const isJudged = URL.canParse(url) && !isTree(source)
+  const hasScope = URL.canParse(url) && !isTree(source)
   return {
     source,
     row,
-    target: isElsewhere ? ((await store.findRow(source.id, row.target ?? '')) ?? null) : null,
+    target: hasOtherTarget ? ((await store.findRow(source.id, row.target ?? '')) ?? null) : null,
     aliases,
-    refusal: isJudged ? (await explainUrl(library, source, url)).refusal : null,
+    refusal: hasScope ? (await explainUrl(library, source, url)).refusal : null,
     text: (await store.readPageText(source.id, key)) ?? null,
     storedAnalysis: (await analyses?.read(source.id, key)) ?? null,
   }
@@ -117,9 +117,9 @@ async function describeAlias(
   { store, analyses }: Library,
   { id }: Source,
   alias: Alias,
-  asked: string,
+  requestedUrl: string,
 ): Promise<OtherAddress> {
-  const other = alias.aliasUrl === asked ? alias.url : alias.aliasUrl
+  const other = alias.aliasUrl === requestedUrl ? alias.url : alias.aliasUrl
   let row: LedgerRow | null = null
   // Begins with the key that keeps query and session, because an address that needs them has a row of its own.
   for (const key of listKeysOf(other).toReversed()) row ??= (await store.findRow(id, key)) ?? null
@@ -155,13 +155,13 @@ async function describeUnknown(
 ): Promise<UnknownAddress> {
   const isAddress = URL.canParse(url)
   const isElsewhere = ({ siteUrl }: Source) => Number(URL.parse(siteUrl)?.host !== host)
-  const asked = sources.filter((source) => !isTree(source)).toSorted((a, b) => isElsewhere(a) - isElsewhere(b))
-  const verdicts = isAddress
+  const sites = sources.filter((source) => !isTree(source)).toSorted((a, b) => isElsewhere(a) - isElsewhere(b))
+  const scopeResults = isAddress
     ? await Promise.all(
-        asked.slice(0, MAX_SOURCES).map(async (source) => {
+        sites.slice(0, MAX_SOURCES).map(async (source) => {
           return { source, explanation: await explainUrl(library, source, url) }
         }),
       )
     : []
-  return { isAddress, nearest: (await findNearestPage(library, sources, url)) ?? null, scopeResults: verdicts }
+  return { isAddress, nearest: (await findNearestPage(library, sources, url)) ?? null, scopeResults }
 }

@@ -54,27 +54,27 @@ export interface CrawlReport {
   readonly wider: WiderScope | null
   /** Addresses still to be visited. */
   readonly pending: number
-  /** Failed pages that are empty until a browser runs their scripts; not counted while the crawl runs here. */
+  /** Failed pages that are empty until a browser runs their scripts; not counted while the crawl runs in this process. */
   readonly needsRendering: number
 }
 
-/** Reports on the crawl of a source that runs here, otherwise on the last one in the library. */
+/** Reports on the crawl of a source that runs in this process, otherwise on the requested or last one in the library. */
 export async function describeCrawl(
   library: Library,
   jobs: Jobs,
   source: Source,
   limit: number,
-  asked?: string,
+  requestedId?: string,
 ): Promise<CrawlReport> {
   // A queued crawl is named by its job id.
-  const crawlId = asked === undefined ? undefined : (jobs.find(asked)?.crawlId ?? asked)
+  const crawlId = requestedId === undefined ? undefined : (jobs.find(requestedId)?.crawlId ?? requestedId)
   const job = jobs.list().find((one) => one.sourceId === source.id && one.crawlId === (crawlId ?? one.crawlId))
   if (job !== undefined && job.endedAt === null) return describeJob(library, source, job, limit)
-  const about = await describeSource(library, source, limit)
-  const { status, isRunning, pages, chunks, balance } = about
-  const crawl =
-    crawlId === undefined || about.crawl?.id === crawlId ? about.crawl : await findCrawl(library, source, crawlId)
-  const isLast = crawl?.id === about.crawl?.id
+  const description = await describeSource(library, source, limit)
+  const { status, isRunning, pages, chunks, balance } = description
+  const { crawl: last } = description
+  const crawl = crawlId === undefined || last?.id === crawlId ? last : await findCrawl(library, source, crawlId)
+  const isLast = crawl?.id === last?.id
   // If the end could not be written, for example on a full disk, only the job knows the problem.
   const problem = job?.error ?? job?.summary?.problem ?? null
   return {
@@ -82,15 +82,15 @@ export async function describeCrawl(
     status,
     isRunning: isRunning && isLast,
     crawl: crawl === null ? null : entryOf(library, source, crawl, problem),
-    progress: isLast || crawl === null ? progressOf(about) : pastProgress(crawl),
+    progress: isLast || crawl === null ? progressOf(description) : pastProgress(crawl),
     pages,
     chunks,
     cappedAt: crawl?.summary?.cappedAt ?? null,
     unread: crawl?.summary?.unread ?? 0,
-    shortfall: isLast ? about.shortfall : null,
+    shortfall: isLast ? description.shortfall : null,
     wider: crawl?.summary?.wider ?? null,
     pending: balance.pending,
-    needsRendering: about.reasons['failed/needs-rendering'] ?? 0,
+    needsRendering: description.reasons['failed/needs-rendering'] ?? 0,
   }
 }
 
@@ -162,8 +162,8 @@ async function describeJob(library: Library, source: Source, job: Job, limit: nu
 function entryOf({ clock, runner, limits }: Library, source: Source, crawl: Crawl, error: string | null): CrawlEntry {
   const { id: crawlId, kind, startedAt, endedAt, heartbeatAt, summary } = crawl
   const isOpen = crawl.state === 'running'
-  const isLeft = crawl.runner !== null && runner.isGone(crawl.runner)
-  const isAlive = isOpen && !isLeft && hasRecentHeartbeat(crawl, clock.now(), limits.aliveMs)
+  const isAbandoned = crawl.runner !== null && runner.isGone(crawl.runner)
+  const isAlive = isOpen && !isAbandoned && hasRecentHeartbeat(crawl, clock.now(), limits.aliveMs)
   const last = isAlive ? clock.now() : (endedAt ?? heartbeatAt)
   return {
     source,
@@ -178,10 +178,10 @@ function entryOf({ clock, runner, limits }: Library, source: Source, crawl: Craw
 }
 
 /** Derives the progress of a crawl from the ledger. */
-function progressOf(about: SourceDescription): JobProgress {
-  const { source, crawl, isRunning, balance, reasons, errors, filtered } = about
+function progressOf(description: SourceDescription): JobProgress {
+  const { source, crawl, isRunning, balance, reasons, errors, filtered } = description
   const cap = isRunning ? capOf(source, crawl?.options.scope) : null
-  const { indexed, unchanged } = countRead(about)
+  const { indexed, unchanged } = countRead(description)
   return {
     pagesCrawled: indexed,
     pagesSkipped: unchanged,
@@ -191,7 +191,7 @@ function progressOf(about: SourceDescription): JobProgress {
       url,
       reason: [reason, detail].filter((part) => part !== null).join(', '),
     })),
-    filtered: FILTER_REASONS.reduce((sum, reason) => sum + (reasons[`skipped/${reason}`] ?? 0), about.kept),
+    filtered: FILTER_REASONS.reduce((sum, reason) => sum + (reasons[`skipped/${reason}`] ?? 0), description.kept),
     filteredUrls: filtered.map(({ url, reason, pattern }) => ({ url, reason: reason ?? 'refused', pattern })),
   }
 }

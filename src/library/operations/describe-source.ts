@@ -62,11 +62,12 @@ export async function describeSource(library: Library, source: Source, limit: nu
     return rows
   }
   const errors = limit === 0 ? [] : await store.listRows(source.id, { state: 'failed', limit })
-  const kept = await readLastRefusals(library, report, limit)
-  const filtered = [...kept.rows, ...(await listSkipped(FILTER_REASONS))].slice(0, limit)
+  const refusals = await readLastRefusals(library, report, limit)
+  const filtered = [...refusals.rows, ...(await listSkipped(FILTER_REASONS))].slice(0, limit)
   const leftOut = await listSkipped(OTHER_REASONS)
   const crawled = await countCrawled(library, report)
-  return { ...report, crawled, commit: await findCommit(library, source), errors, kept: kept.count, filtered, leftOut }
+  const commit = await findCommit(library, source)
+  return { ...report, crawled, commit, errors, kept: refusals.count, filtered, leftOut }
 }
 
 /**

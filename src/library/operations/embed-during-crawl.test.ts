@@ -9,7 +9,7 @@ import type { Embedder, VectorSpace } from '../vectors.ts'
 import { beginEmbedding, embedDuringCrawl } from './embed-during-crawl.ts'
 
 const SPACE: VectorSpace = { model: 'small', fingerprint: 's'.repeat(64), dimensions: 4 }
-const ARRIVED: CrawlEvent = {
+const INDEXED_EVENT: CrawlEvent = {
   ...{ type: 'settled', url: 'https://docs.test/', state: 'indexed', reason: null, status: 200, detail: null },
   ...{ bytes: 100, chunks: 1 },
 }
@@ -52,21 +52,21 @@ describe('embedDuringCrawl', () => {
     const { library, source, state, add, countOf, pass } = await stage()
     await add('/a', 12)
     await add('/b', 1, 'other')
-    const arrivals = embedDuringCrawl(library, source)
+    const embedding = embedDuringCrawl(library, source)
     await pass(1000)
     expect(await countOf()).toBe(0)
-    arrivals?.note(ARRIVED)
+    embedding?.note(INDEXED_EVENT)
     await pass(250)
     expect(await countOf()).toBe(12)
     expect(state.batches).toEqual([8, 4])
     await add('/c')
-    arrivals?.note({ ...ARRIVED, chunks: 0 })
+    embedding?.note({ ...INDEXED_EVENT, chunks: 0 })
     await pass(1000)
     expect(await countOf()).toBe(12)
-    arrivals?.note(ARRIVED)
+    embedding?.note(INDEXED_EVENT)
     await pass(250)
     expect(await countOf()).toBe(13)
-    await arrivals?.stop()
+    await embedding?.stop()
     expect(await countOf('other')).toBe(0)
   })
 
@@ -75,17 +75,17 @@ describe('embedDuringCrawl', () => {
     await add('/a', 30)
     const embedder = await library.openEmbedder?.()
     if (embedder === undefined) throw new Error('there is no model')
-    const slowing = async (): Promise<Embedder> => ({
+    const openBusyEmbedder = async (): Promise<Embedder> => ({
       ...embedder,
       embed: async (texts) => {
         state.load = 0.9
         return embedder.embed(texts)
       },
     })
-    const busy: Library = { ...library, openEmbedder: slowing }
-    const arrivals = embedDuringCrawl(busy, source)
+    const busy: Library = { ...library, openEmbedder: openBusyEmbedder }
+    const embedding = embedDuringCrawl(busy, source)
     state.load = 0.9
-    arrivals?.note(ARRIVED)
+    embedding?.note(INDEXED_EVENT)
     await pass(1000)
     expect(await countOf()).toBe(0)
     state.load = 0.1
@@ -96,7 +96,7 @@ describe('embedDuringCrawl', () => {
     state.load = 0
     await pass(250)
     expect(await countOf()).toBe(16)
-    await arrivals?.stop()
+    await embedding?.stop()
   })
 
   test('embeds nothing if embedding is off', async () => {
@@ -110,16 +110,16 @@ describe('embedDuringCrawl', () => {
   test('leaves chunks for later if the model fails', async () => {
     const { library, source, add, countOf, pass } = await stage({ openEmbedder: () => Promise.reject(new Error('no')) })
     await add('/a')
-    const arrivals = embedDuringCrawl(library, source)
-    arrivals?.note(ARRIVED)
+    const embedding = embedDuringCrawl(library, source)
+    embedding?.note(INDEXED_EVENT)
     await pass(1000)
-    await arrivals?.stop()
+    await embedding?.stop()
     expect(await countOf()).toBe(0)
     await expect(beginEmbedding(library, source)).rejects.toThrow('no')
   })
 })
 
-describe('vectors of an earlier model', () => {
+describe('embedding over vectors of an earlier model', () => {
   const EARLIER: VectorSpace = { model: 'earlier', fingerprint: 'e'.repeat(64), dimensions: 4 }
 
   /** Stages two sources with one chunk each, with vectors of an earlier model. */
@@ -136,17 +136,17 @@ describe('vectors of an earlier model', () => {
     return { ...staged, library: { ...library, openEmbedder, ...more } }
   }
 
-  test('are replaced when a crawl of their source indexes pages', async () => {
+  test('vectors of an earlier model are replaced when a crawl of their source indexes pages', async () => {
     const { library, source, store, countOf, pass } = await stageEarlier()
-    const arrivals = embedDuringCrawl(library, source)
-    arrivals?.note(ARRIVED)
+    const embedding = embedDuringCrawl(library, source)
+    embedding?.note(INDEXED_EVENT)
     await pass(250)
-    await arrivals?.stop()
+    await embedding?.stop()
     expect(await store.vectors.readSpace()).toEqual(SPACE)
     expect([await countOf('docs'), await countOf('other')]).toEqual([1, 0])
   })
 
-  test('are replaced after a crawl without new pages', async () => {
+  test('vectors of an earlier model are replaced after a crawl without new pages', async () => {
     const { library, source, store, countOf, state } = await stageEarlier()
     await beginEmbedding(library, source)
     expect(await store.vectors.readSpace()).toEqual(SPACE)
@@ -155,7 +155,7 @@ describe('vectors of an earlier model', () => {
     expect(state.batches).toEqual([1])
   })
 
-  test('stay if embedding is off', async () => {
+  test('vectors of an earlier model stay if embedding is off', async () => {
     const { library, source, store, countOf } = await stageEarlier({ embedsNew: false })
     expect(embedDuringCrawl(library, source)).toBeUndefined()
     await beginEmbedding(library, source)

@@ -28,17 +28,17 @@ export function embedDuringCrawl(library: Library, source: Source): CrawlEmbeddi
     return undefined
   const stop = new AbortController()
   const { signal } = stop
-  let hasNews = false
+  let hasNewPages = false
   const isBusy = (): boolean => (library.load?.() ?? 0) > BUSY_LOAD
   const work = async (): Promise<void> => {
     for (;;) {
       await library.clock.sleep(POLL_INTERVAL_MS, signal)
-      if (!hasNews || isBusy()) continue
-      hasNews = false
+      if (!hasNewPages || isBusy()) continue
+      hasNewPages = false
       for await (const _ of embedLibrary(library, { ...limitBatch(library), sourceIds: [source.id], signal })) {
         // Releases the lease, so that another process can continue meanwhile.
         if (isBusy()) {
-          hasNews = true
+          hasNewPages = true
           break
         }
       }
@@ -48,7 +48,7 @@ export function embedDuringCrawl(library: Library, source: Source): CrawlEmbeddi
   const working = work().catch(() => undefined)
   return {
     note(event) {
-      if (event.type === 'settled' && event.chunks > 0) hasNews = true
+      if (event.type === 'settled' && event.chunks > 0) hasNewPages = true
     },
     async stop() {
       stop.abort(new PharosError('INTERRUPTED'))
@@ -64,10 +64,10 @@ export function embedDuringCrawl(library: Library, source: Source): CrawlEmbeddi
 export async function beginEmbedding(library: Library, source: Source, signal?: AbortSignal): Promise<void> {
   if (library.embedsNew !== true || library.vectors === undefined || library.openEmbedder === undefined) return
   const input = { ...limitBatch(library), sourceIds: [source.id], ...(signal === undefined ? {} : { signal }) }
-  let seen = 0
+  let progressCount = 0
   for await (const { embedded, refused } of embedLibrary(library, input)) {
     // The first progress comes before any embedding. A second one without vectors means that another process has the lease.
-    if (embedded + refused > 0 || seen++ > 0) return
+    if (embedded + refused > 0 || progressCount++ > 0) return
   }
 }
 

@@ -29,28 +29,28 @@ export async function embedImport(
   if (vectors === undefined || embedder === undefined) throw new PharosError('EMBEDDER_MISSING')
   await checkSpace(library, vectors, embedder)
   const { space, batchSize = BATCH } = embedder
-  const made: { readonly chunkId: string; readonly vector: Float32Array }[] = []
+  const computed: { readonly chunkId: string; readonly vector: Float32Array }[] = []
   for (const imported of pages.values()) {
     if (isKept(imported.key, imported.version)) continue
     const { page, chunks } = createImportedPage(imported, sha256)
     if (!canEmbed(embedder, page.language)) continue
     for (let i = 0; i < chunks.length; i += batchSize) {
-      const some = chunks.slice(i, i + batchSize)
-      const texts = some.map(({ headingPath, content }) => embeddedText(page.title, headingPath, content))
-      const found = await embedder.embed(texts, signal).catch(passRefusal)
-      some.forEach(({ id }, at) => {
+      const batch = chunks.slice(i, i + batchSize)
+      const texts = batch.map(({ headingPath, content }) => embeddedText(page.title, headingPath, content))
+      const found = await embedder.embed(texts, signal).catch(skipRefusedBatch)
+      batch.forEach(({ id }, at) => {
         const vector = found[at]
-        if (vector !== undefined) made.push({ chunkId: id, vector })
+        if (vector !== undefined) computed.push({ chunkId: id, vector })
       })
-      onProgress?.(made.length)
+      onProgress?.(computed.length)
     }
   }
   return {
     async keep(sourceId) {
       await switchSpace(library, vectors, embedder)
-      for (let i = 0; i < made.length; i += WRITE_BATCH) {
-        const some = made.slice(i, i + WRITE_BATCH).map((one) => ({ sourceId, ...one }))
-        await vectors.write(space, some, signal)
+      for (let i = 0; i < computed.length; i += WRITE_BATCH) {
+        const batch = computed.slice(i, i + WRITE_BATCH).map((one) => ({ sourceId, ...one }))
+        await vectors.write(space, batch, signal)
       }
     },
   }
@@ -60,7 +60,7 @@ export async function embedImport(
 const WRITE_BATCH = 256
 
 /** Skips a batch with one bad text; the next run over the library finds out which. */
-function passRefusal(error: unknown): Float32Array[] {
+function skipRefusedBatch(error: unknown): Float32Array[] {
   if (error instanceof PharosError && error.code === 'EMBED_REFUSED') return []
   throw error
 }

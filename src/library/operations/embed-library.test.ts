@@ -24,7 +24,7 @@ function countLetters(text: string): Float32Array {
 interface Staged {
   readonly store: VectorStore
   readonly library: Library
-  readonly asked: string[][]
+  readonly requests: string[][]
 }
 
 async function stage(texts: readonly string[], space = SPACE, embed = countLetters): Promise<Staged> {
@@ -34,13 +34,13 @@ async function stage(texts: readonly string[], space = SPACE, embed = countLette
   return { store, ...openOver(store, space, embed) }
 }
 
-function openOver(store: VectorStore, space = SPACE, embed = countLetters): Pick<Staged, 'library' | 'asked'> {
-  const asked: string[][] = []
+function openOver(store: VectorStore, space = SPACE, embed = countLetters): Pick<Staged, 'library' | 'requests'> {
+  const requests: string[][] = []
   const embedder: Embedder = {
     space,
     embed: async (texts, signal) => {
       signal?.throwIfAborted()
-      asked.push([...texts])
+      requests.push([...texts])
       return texts.map(embed)
     },
     close: async () => {},
@@ -54,7 +54,7 @@ function openOver(store: VectorStore, space = SPACE, embed = countLetters): Pick
   const { vectors } = store
   // The run uses no other parts of a library.
   const library = { store, vectors, clock, newId: () => randomUUID(), openEmbedder: async () => embedder }
-  return { library: library as unknown as Library, asked }
+  return { library: library as unknown as Library, requests }
 }
 
 /** Time advances only during sleeps. */
@@ -70,12 +70,12 @@ const FIVE = ['one', 'two', 'three', 'four', 'five']
 
 describe('embedLibrary', () => {
   test('embeds in batches until nothing is missing, and does nothing on a second run', async () => {
-    const { library, asked, store } = await stage(FIVE)
+    const { library, requests, store } = await stage(FIVE)
     expect(await collect(embedLibrary(library, { batch: 2 }))).toEqual([0, 2, 4, 5])
-    expect(asked.map((texts) => texts.length)).toEqual([2, 2, 1])
+    expect(requests.map((texts) => texts.length)).toEqual([2, 2, 1])
     expect(await store.vectors.readSpace()).toEqual(SPACE)
     expect(await collect(embedLibrary(library))).toEqual([5])
-    expect(asked).toHaveLength(3)
+    expect(requests).toHaveLength(3)
   })
 
   test('embeds and counts only the given sources', async () => {
@@ -141,7 +141,7 @@ describe('embedLibrary', () => {
       /segmentation fault/,
     ],
   ])('excludes one chunk that the model %s, and reports it', async (_what, embed, problem) => {
-    const { library, asked, store } = await stage(TWENTY, SPACE, embed)
+    const { library, requests, store } = await stage(TWENTY, SPACE, embed)
     let last: EmbedProgress | undefined
     for await (const progress of embedLibrary(library, { batch: 8 })) last = progress
     expect(last).toEqual({
@@ -153,10 +153,10 @@ describe('embedLibrary', () => {
       { sourceId: 'docs', chunkId: expect.any(String), problem: expect.stringMatching(problem) },
     ])
     // The bad chunk is found by bisection: not every chunk is tried, and it is not tried again at the end.
-    const tries = () => asked.filter((texts) => texts.some(isBad)).length
+    const tries = () => requests.filter((texts) => texts.some(isBad)).length
     expect(tries()).toBeLessThanOrEqual(4)
     // The next run skips it and embeds new chunks.
-    asked.length = 0
+    requests.length = 0
     await writePage(store, 'docs', '/late', 'late')
     expect(await collect(embedLibrary(library))).toEqual([19, 20])
     expect(await collect(embedLibrary(library))).toEqual([20])
@@ -170,19 +170,19 @@ describe('embedLibrary', () => {
 
   test('retries a timed-out chunk after an hour and on its own, so that it delays no others', async () => {
     const cause = new ServiceFailure('timeout', 'TEI: no answer')
-    const late = (text: string) => {
+    const embed = (text: string) => {
       if (isBad(text)) throw new PharosError('EMBED_REFUSED', { service: 'TEI', problem: 'no answer' }, { cause })
       return countLetters(text)
     }
-    const { library, asked, store } = await stage(TWENTY, SPACE, late)
+    const { library, requests, store } = await stage(TWENTY, SPACE, embed)
     let last: EmbedProgress | undefined
     for await (const progress of embedLibrary(library, { batch: 8 })) last = progress
     expect(last).toEqual({
       ...{ embedded: 19, chunks: 20, refused: 0, skipped: 1 },
       problem: expect.stringMatching(/no answer/),
     })
-    const tries = () => asked.filter((texts) => texts.some(isBad)).map((texts) => texts.length)
-    asked.length = 0
+    const tries = () => requests.filter((texts) => texts.some(isBad)).map((texts) => texts.length)
+    requests.length = 0
     await writePage(store, 'docs', '/late', 'late')
     expect((await collect(embedLibrary(library))).at(-1)).toBe(20)
     expect(tries()).toEqual([])
@@ -213,21 +213,21 @@ describe('embedLibrary', () => {
       if (isBad(text)) throw new PharosError('EMBED_REFUSED', { service: 'TEI', problem: 'too long' })
       return countLetters(text)
     }
-    const { library, store, asked } = await stage(TWENTY, SPACE, embed)
+    const { library, store, requests } = await stage(TWENTY, SPACE, embed)
     await expect(collect(embedLibrary(library, { batch: 20 }))).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
     const { embedded, refused } = await store.vectors.count()
     // Finished halves are written, and no chunk is refused.
     expect({ embedded: embedded % 10, refused }).toEqual({ embedded: 0, refused: 0 })
-    expect(asked.length).toBeLessThanOrEqual(3)
+    expect(requests.length).toBeLessThanOrEqual(3)
     expect(await collect(embedLibrary(openOver(store).library, { batch: 20 }))).toEqual([embedded, 20])
   })
 
   test('uses the batch size that the model prefers', async () => {
-    const { library, asked } = await stage(TWENTY)
+    const { library, requests } = await stage(TWENTY)
     const embedder = await library.openEmbedder?.()
-    const liking = { ...library, openEmbedder: async () => embedder && { ...embedder, batchSize: 12 } }
-    await collect(embedLibrary(liking))
-    expect(asked.map((texts) => texts.length)).toEqual([12, 8])
+    const preferring = { ...library, openEmbedder: async () => embedder && { ...embedder, batchSize: 12 } }
+    await collect(embedLibrary(preferring))
+    expect(requests.map((texts) => texts.length)).toEqual([12, 8])
   })
 
   test.each<[string, () => Float32Array, string]>([
@@ -240,16 +240,16 @@ describe('embedLibrary', () => {
       'MODEL_UNUSABLE',
     ],
   ])('throws if the model %s, and writes nothing', async (_what, embed, code) => {
-    const { library, store, asked } = await stage(TWENTY, SPACE, embed)
+    const { library, store, requests } = await stage(TWENTY, SPACE, embed)
     await expect(collect(embedLibrary(library))).rejects.toMatchObject({ code })
     expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 20, refused: 0 })
-    expect(asked.length).toBeLessThan(10)
+    expect(requests.length).toBeLessThan(10)
     // The failed run has released the lease.
     expect(await store.vectors.lease('somebody', time, 1)).toBe(true)
   })
 
   test('lets one process work at a time, and reports progress meanwhile', async () => {
-    const { store, library, asked } = await stage(TWENTY)
+    const { store, library, requests } = await stage(TWENTY)
     const other = openOver(store)
     const first = embedLibrary(library, { batch: 4 })
     await first.next()
@@ -259,7 +259,7 @@ describe('embedLibrary', () => {
     expect((await second.next()).value).toMatchObject({ embedded: 4 })
     expect(await collect(first)).toEqual([8, 12, 16, 20])
     expect(await collect(second)).toEqual([20])
-    expect({ first: asked.length, second: other.asked.length }).toEqual({ first: 5, second: 0 })
+    expect({ first: requests.length, second: other.requests.length }).toEqual({ first: 5, second: 0 })
   })
 
   test('takes over from a process that stopped or stalled', async () => {
@@ -273,20 +273,20 @@ describe('embedLibrary', () => {
     await second.next()
     expect((await second.next()).value).toMatchObject({ embedded: 8 })
     // The lease is not released, and expires.
-    const looking = await collect(embedLibrary(openOver(store).library))
-    expect(looking.filter((embedded) => embedded === 8).length).toBeGreaterThan(10)
-    expect(looking.at(-1)).toBe(20)
+    const waiting = await collect(embedLibrary(openOver(store).library))
+    expect(waiting.filter((embedded) => embedded === 8).length).toBeGreaterThan(10)
+    expect(waiting.at(-1)).toBe(20)
   })
 
   test('stops waiting on abort', async () => {
     const { store, library } = await stage(TWENTY)
     await store.vectors.lease('somebody', time, 1e9)
     const stop = new AbortController()
-    const looking = embedLibrary(library, { signal: stop.signal })
-    await looking.next()
-    await looking.next()
+    const waiting = embedLibrary(library, { signal: stop.signal })
+    await waiting.next()
+    await waiting.next()
     stop.abort(new Error('enough'))
-    await expect(looking.next()).rejects.toThrow('enough')
+    await expect(waiting.next()).rejects.toThrow('enough')
   })
 
   test('throws without a model', async () => {

@@ -67,7 +67,7 @@ export async function* embedLibrary(library: Library, input: EmbedInput = {}): A
   const run = new Run(library, vectors, embedder, input)
   const progress = await run.count()
   yield progress
-  if (!isDone(progress)) yield* embedAlone(run)
+  if (!isDone(progress)) yield* embedWithLease(run)
   await vectors.buildNearestIndex?.()
 }
 
@@ -76,7 +76,7 @@ function isDone({ embedded, refused, chunks }: EmbedProgress): boolean {
 }
 
 /** Waits until no other process embeds, then embeds the chunks that still lack a vector. */
-async function* embedAlone(run: Run): AsyncGenerator<EmbedProgress, void> {
+async function* embedWithLease(run: Run): AsyncGenerator<EmbedProgress, void> {
   let hasWaited = false
   for (; !(await run.takeLease()); hasWaited = true) {
     await run.library.clock.sleep(POLL_INTERVAL_MS, run.signal)
@@ -86,7 +86,7 @@ async function* embedAlone(run: Run): AsyncGenerator<EmbedProgress, void> {
   }
   try {
     if (hasWaited) yield await run.count()
-    while (yield* run.goThrough());
+    while (yield* run.embedPass());
   } finally {
     // A lease that cannot be released expires.
     await run.endLease().catch(() => undefined)
@@ -102,7 +102,8 @@ class Run {
   readonly #sourceIds: readonly string[] | undefined
   readonly #batch: number
   readonly #holder: string
-  readonly #late: Map<string, number>
+  /** Due times of chunks that timed out, by name. */
+  readonly #timedOut: Map<string, number>
   #skipped = 0
   #problem: string | null = null
   #leasedUntil = 0
@@ -115,7 +116,7 @@ class Run {
     this.#sourceIds = input.sourceIds
     this.#batch = input.batch ?? embedder.batchSize ?? BATCH
     this.#holder = library.newId()
-    this.#late = timedOutChunksOf(embedder)
+    this.#timedOut = timedOutChunksOf(embedder)
   }
 
   /** Renews the lease only after half of its duration, because every renewal is a write. */
@@ -140,19 +141,19 @@ class Run {
    * Visits every chunk without a vector once. Returns true if it made vectors: meanwhile chunks may have been added before the current
    * position.
    */
-  async *goThrough(): AsyncGenerator<EmbedProgress, boolean> {
+  async *embedPass(): AsyncGenerator<EmbedProgress, boolean> {
     let counted = await this.#vectors.count(this.#sourceIds)
     let after: ChunkRef | undefined
-    let made = 0
+    let total = 0
     for (let batches = 1; ; batches++) {
       this.signal?.throwIfAborted()
       const chunks = await this.#vectors.listMissing(this.#batch, this.#sourceIds, after)
       after = chunks.at(-1)
-      if (after === undefined) return made > 0
-      const some = await this.#embedDue(chunks)
-      made += some
-      const isDue = batches % BATCHES_PER_COUNT === 0 || chunks.length < this.#batch || some < chunks.length
-      counted = isDue ? await this.#vectors.count(this.#sourceIds) : { ...counted, embedded: counted.embedded + some }
+      if (after === undefined) return total > 0
+      const made = await this.#embedDue(chunks)
+      total += made
+      const isDue = batches % BATCHES_PER_COUNT === 0 || chunks.length < this.#batch || made < chunks.length
+      counted = isDue ? await this.#vectors.count(this.#sourceIds) : { ...counted, embedded: counted.embedded + made }
       yield this.#progress(counted)
     }
   }
@@ -168,9 +169,9 @@ class Run {
   async #embedDue(chunks: readonly UnembeddedChunk[]): Promise<number> {
     const now = this.library.clock.now()
     const embeddable = chunks.filter(({ language }) => canEmbed(this.#embedder, language))
-    if (embeddable.length < chunks.length) await this.#keepOutForeign(chunks.filter((one) => !embeddable.includes(one)))
-    const others = embeddable.filter((chunk) => !this.#late.has(writeName(chunk)))
-    const due = embeddable.filter((chunk) => (this.#late.get(writeName(chunk)) ?? Number.POSITIVE_INFINITY) <= now)
+    if (embeddable.length < chunks.length) await this.#refuseForeign(chunks.filter((one) => !embeddable.includes(one)))
+    const others = embeddable.filter((chunk) => !this.#timedOut.has(writeName(chunk)))
+    const due = embeddable.filter((chunk) => (this.#timedOut.get(writeName(chunk)) ?? Number.POSITIVE_INFINITY) <= now)
     let made = others.length === 0 ? 0 : await this.#embed(others)
     for (const chunk of due) made += await this.#embed([chunk])
     return made
@@ -207,7 +208,7 @@ class Run {
     const [first] = bad
     if (first !== undefined) await this.#refuse(bad, createVectorError(first.chunkId, this.#problemOf(first.vector)))
     if (good.length > 0) await this.#vectors.write(this.#embedder.space, good, this.signal)
-    for (const chunk of good) this.#late.delete(writeName(chunk))
+    for (const chunk of good) this.#timedOut.delete(writeName(chunk))
     return good.length
   }
 
@@ -222,7 +223,7 @@ class Run {
   }
 
   /** Excludes chunks of pages in other languages: the model would give them arbitrary vectors. */
-  async #keepOutForeign(chunks: readonly UnembeddedChunk[]): Promise<void> {
+  async #refuseForeign(chunks: readonly UnembeddedChunk[]): Promise<void> {
     const { space, language: own } = this.#embedder
     const problem = (language: string | null): string =>
       `its page is in another language (${language}) than the model (${own})`
@@ -232,7 +233,7 @@ class Run {
 
   /** Postpones a chunk that timed out. Excluding it would leave it without a vector for good. */
   #setAside(chunk: ChunkRef, { message }: Error): void {
-    this.#late.set(writeName(chunk), this.library.clock.now() + TIMEOUT_COOLDOWN_MS)
+    this.#timedOut.set(writeName(chunk), this.library.clock.now() + TIMEOUT_COOLDOWN_MS)
     this.#skip(1, message)
   }
 
@@ -250,9 +251,9 @@ class Run {
 const TIMED_OUT_CHUNKS = new WeakMap<Embedder, Map<string, number>>()
 
 function timedOutChunksOf(embedder: Embedder): Map<string, number> {
-  const late = TIMED_OUT_CHUNKS.get(embedder) ?? new Map<string, number>()
-  TIMED_OUT_CHUNKS.set(embedder, late)
-  return late
+  const timedOut = TIMED_OUT_CHUNKS.get(embedder) ?? new Map<string, number>()
+  TIMED_OUT_CHUNKS.set(embedder, timedOut)
+  return timedOut
 }
 
 function writeName({ sourceId, chunkId }: ChunkRef): string {
@@ -306,7 +307,7 @@ export async function checkSpace(
 ): Promise<boolean> {
   const found = await vectors.readSpace()
   if (found?.fingerprint === embedder.space.fingerprint) return false
-  // The service may have changed its model since it was opened; a request detects that and reopens it.
+  // The service may have changed its model since it was opened; this request detects that, and the next call opens the embedder again.
   if (isService && found !== undefined) await embedder.embed([PROBE_TEXT])
   if (!replace && !isEarlierSpace(embedder, found)) refuseOtherSpace(found, embedder.space)
   return true

@@ -45,24 +45,24 @@ export async function explainUrl(library: Library, source: Source, text: string)
   const siteUrl = await findSiteUrl(library, source)
   const url = URL.canParse(text, siteUrl) ? new URL(text, siteUrl).href : undefined
   if (url === undefined)
-    throw new PharosError('URL_INVALID', { url: hideCredentials(text), problem: 'it is no address' })
+    throw new PharosError('URL_INVALID', { url: hideCredentials(text), problem: 'it is not an address' })
   const now = library.clock.now()
-  const gate = createAddressFilter({ startUrl: source.url, siteUrl, scope: source.scope, now })
-  const verdict = gate.judge(url, 0)
-  const row = (await store.findRow(source.id, verdict.key)) ?? null
+  const filter = createAddressFilter({ startUrl: source.url, siteUrl, scope: source.scope, now })
+  const decision = filter.judge(url, 0)
+  const row = (await store.findRow(source.id, decision.key)) ?? null
   const [crawl] = await store.listCrawls(source.id, 1)
   const { heldUntil } = await store.readClock(row?.host ?? new URL(url).host, now)
-  const otherKey = row === null ? toggleSlash(verdict.key) : undefined
-  const isElsewhere = row !== null && row.target !== null && row.target !== row.key
+  const otherKey = row === null ? toggleSlash(decision.key) : undefined
+  const hasOtherTarget = row !== null && row.target !== null && row.target !== row.key
   return {
-    url: verdict.url,
-    key: verdict.key,
+    url: decision.url,
+    key: decision.key,
     row,
-    target: isElsewhere ? ((await store.findRow(source.id, row.target ?? '')) ?? null) : null,
+    target: hasOtherTarget ? ((await store.findRow(source.id, row.target ?? '')) ?? null) : null,
     other: (otherKey !== undefined && (await store.findRow(source.id, otherKey))) || null,
-    aliases: await store.listAliases(source.id, verdict.url),
+    aliases: await store.listAliases(source.id, decision.url),
     // Trap guards do not apply to an address with a stored page.
-    refusal: gate.judge(url, 0, row?.hasPage === true).refusal,
+    refusal: filter.judge(url, 0, row?.hasPage === true).refusal,
     lastRefusal: await findLastRefusal(library, source, crawl, row),
     lastProblem: problemOf(crawl),
     overflow: crawl?.summary?.overflow ?? 0,
@@ -79,12 +79,12 @@ async function explainFile(library: Library, source: Source, text: string): Prom
   if (key === undefined) throw new PharosError('USAGE', { problem: `${text} is not in ${source.url}` })
   let found: LedgerRow | undefined
   for (const one of [key, ...others].flatMap(listAbove)) found ??= await store.findRow(source.id, one)
-  const known = found === undefined || key.startsWith(found.key) ? key : found.key
-  const url = found?.key === known ? found.url : writeFileUrl(source.url, known)
+  const shownKey = found === undefined || key.startsWith(found.key) ? key : found.key
+  const url = found?.key === shownKey ? found.url : writeFileUrl(source.url, shownKey)
   const [crawl] = await store.listCrawls(source.id, 1)
   return {
     url,
-    key: known,
+    key: shownKey,
     row: found ?? null,
     target: (found?.target && (await store.findRow(source.id, found.target))) || null,
     other: null,

@@ -61,9 +61,9 @@ export function createUrlFetcher(library: Library): UrlFetcher {
   })
   return async (text, options) => {
     const { headers = {}, obeysRobots = true, followsRedirects = true, attempts = 1, render = 'http', signal } = options
-    const asked = parseStart(text)
+    const start = parseStart(text)
     const { renderer, pageFetcher = library.fetcher } = await openRendering(library, render, headers)
-    let url = asked.href
+    let url = start.href
     let failures = 0
     for (let hops = 0; hops <= limits.redirects; ) {
       await refuseDuringBackoff(library, url)
@@ -74,8 +74,8 @@ export function createUrlFetcher(library: Library): UrlFetcher {
       }
       const turn = await pacer.takeTurn(new URL(url).host, signal)
       if (turn === 'parked') await refuseDuringBackoff(library, url)
-      const isOwn = new URL(url).origin === asked.origin
-      const request = { url, signal, headers: isOwn ? headers : {} }
+      const isSameOrigin = new URL(url).origin === start.origin
+      const request = { url, signal, headers: isSameOrigin ? headers : {} }
       const outcome = await paced(pageFetcher).fetch(request, turn === 'parked' ? undefined : turn)
       if (outcome.type === 'failed' && outcome.isTransient && ++failures < attempts) {
         if ((await readBackoffMs(library, url)) <= MAX_WAIT_MS) continue
@@ -86,7 +86,7 @@ export function createUrlFetcher(library: Library): UrlFetcher {
       url = answer.target
       hops++
       if (urlKey(url) === undefined)
-        throw createFetchError(url, 'scheme', 'it redirects to something else than a web page')
+        throw createFetchError(url, 'scheme', 'it redirects to an address that is not http or https')
     }
     throw createFetchError(text, 'redirect-loop', `more than ${limits.redirects} redirects`)
   }
@@ -124,14 +124,14 @@ const MAX_WAIT_MS = 10_000
 /** Reports the outcome of each fetch to the pacer. */
 function pacedFetcher(fetcher: Fetcher, clock: Clock, pacer: Pacer) {
   return {
-    async fetch(request: FetchRequest, leave: SendPermit | undefined): Promise<FetchOutcome> {
-      let askedAt = clock.now()
+    async fetch(request: FetchRequest, permit: SendPermit | undefined): Promise<FetchOutcome> {
+      let sentAt = clock.now()
       const send = (isInTime: () => boolean): Promise<FetchOutcome> => {
-        askedAt = clock.now()
+        sentAt = clock.now()
         return fetcher.fetch({ ...request, isInTime })
       }
-      const outcome = await (leave === undefined ? fetcher.fetch(request) : pacer.send(leave, send, request.signal))
-      if (!isUnsent(outcome)) await pacer.noteOutcome(request.url, outcome, askedAt)
+      const outcome = await (permit === undefined ? fetcher.fetch(request) : pacer.send(permit, send, request.signal))
+      if (!isUnsent(outcome)) await pacer.noteOutcome(request.url, outcome, sentAt)
       return outcome
     },
   }
@@ -170,12 +170,12 @@ async function readOutcome(
         return { type: 'read', fetched: { page, status: snapshot.status ?? 200, isRendered } }
       }
       const isShell = extraction.reason === 'needs_rendering'
-      // The page has already been rendered.
+      // A page that stays empty after rendering counts as empty.
       const isBlank = isShell && isRendered
       throw new PharosError('PAGE_REFUSED', {
         source: url,
         reason: isBlank ? 'empty' : extraction.reason.replaceAll('_', '-'),
-        detail: isBlank ? 'it was rendered, and shows no text' : extraction.detail,
+        detail: isBlank ? 'it shows no text, even after rendering' : extraction.detail,
         advice: isShell && !isBlank ? RENDER_ADVICE : (DOCUMENT_ADVICE[extraction.reason] ?? LOOK_ADVICE),
       })
     }
@@ -185,7 +185,7 @@ async function readOutcome(
     case 'failed':
       throw createFetchError(url, outcome.reason, outcome.detail)
     default:
-      throw createFetchError(url, 'bad-answer', 'answered that nothing changed')
+      throw createFetchError(url, 'bad-answer', 'answered 304 to an unconditional request')
   }
 }
 
@@ -201,7 +201,7 @@ function readSnapshot(
     render:
       renderer &&
       (async (document) => {
-        // A single fetch must report why there is no browser.
+        // `prepare` throws if there is no browser, because a single fetch must report that.
         await renderer.prepare()
         return renderer.render(document, request)
       }),
@@ -223,20 +223,20 @@ const RENDER_ADVICE = 'it is empty until its scripts have run: read it with --re
 
 /** Advice for documents that cannot be converted. */
 const DOCUMENT_ADVICE: Readonly<Partial<Record<NoPageReason, string>>> = {
-  encrypted: 'save it without a password, and read that with `pharos extract`',
+  encrypted: 'save a copy without a password, then read the copy with `pharos extract`',
   damaged: 'open it in the program that made it, and save it again',
   too_large: 'split it into smaller documents',
 }
 
 /** Advice by reason. */
 const ADVICE: Readonly<Record<string, string>> = {
-  'service-failed': 'look at the Crawl4AI service and its log, then try again',
-  'robots-disallow': 'if you may read it all the same, add --ignore-robots',
+  'service-failed': 'check the Crawl4AI service and its log, then try again',
+  'robots-disallow': 'if you have permission to read it, add --ignore-robots',
   'robots-unreachable': 'try again later, or add --ignore-robots',
   'too-large': 'raise --max-page-bytes',
   'not-found': 'check the address',
   network: 'check the spelling of the host, the port, and whether this machine is online',
-  redirect: 'ask for that address instead, or let redirects be followed',
+  redirect: 'fetch that address instead, or allow redirects',
   'http-client-error': 'if it needs a login, give one with --header',
 }
 

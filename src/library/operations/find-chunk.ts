@@ -30,9 +30,9 @@ export async function findChunk(library: Library, name: string): Promise<FoundCh
   const named = slash < 0 ? undefined : await findNamed(library, name.slice(0, slash))
   const isNamed = named !== undefined && !(named instanceof PharosError)
   const found = await readFrom(library, isNamed ? [named] : await store.listSources(), id)
-  const [only] = found
-  if (only !== undefined && found.length === 1) return only
-  if (only === undefined && named instanceof PharosError) throw named
+  const [first] = found
+  if (first !== undefined && found.length === 1) return first
+  if (first === undefined && named instanceof PharosError) throw named
   if (found.length > 1) throw ambiguousChunk(name, found)
   throw new PharosError('CHUNK_UNKNOWN', { chunk: name, library: store.location })
 }
@@ -40,7 +40,7 @@ export async function findChunk(library: Library, name: string): Promise<FoundCh
 function ambiguousChunk(name: string, found: readonly FoundChunk[]): PharosError {
   const names = found.map((one) => one.name).join(', ')
   return new PharosError('USAGE', {
-    problem: `${name} means several chunks: give one of them as <source>/<id>, ${names}`,
+    problem: `${name} matches several chunks: name one of them as <source>/<id>: ${names}`,
   })
 }
 

@@ -45,9 +45,9 @@ async function crawlTower(into: OpenLibrary): Promise<void> {
   }
 }
 
-async function failure(asked: Promise<unknown>): Promise<string> {
+async function failureOf(call: Promise<unknown>): Promise<string> {
   try {
-    await asked
+    await call
   } catch (error) {
     if (error instanceof PharosError) return `${error.code}: ${error.message}`
     throw error
@@ -71,11 +71,11 @@ describe('findPage', () => {
   })
 
   test('reports what is known about a missing page', async () => {
-    const gone = await failure(findPage(library, { url: `${site.origin}/gone` }))
-    expect(gone).toContain(`PAGE_UNKNOWN: no page ${site.origin}/gone in :memory:`)
-    expect(gone).toContain('tower@1.10 has it as failed (not-found)')
-    expect(await failure(findPage(library, { url: 'https://elsewhere.example/x' }))).toMatch(/^PAGE_UNKNOWN: /)
-    expect(await failure(findPage(library, { url: '/api', source: 'towr' }))).toMatch(/^SOURCE_UNKNOWN: .*tower/)
+    const message = await failureOf(findPage(library, { url: `${site.origin}/gone` }))
+    expect(message).toContain(`PAGE_UNKNOWN: no page ${site.origin}/gone in :memory:`)
+    expect(message).toContain('tower@1.10 has it as failed (not-found)')
+    expect(await failureOf(findPage(library, { url: 'https://elsewhere.example/x' }))).toMatch(/^PAGE_UNKNOWN: /)
+    expect(await failureOf(findPage(library, { url: '/api', source: 'towr' }))).toMatch(/^SOURCE_UNKNOWN: .*tower/)
   })
 })
 
@@ -104,7 +104,7 @@ describe('findPage for a missing page', () => {
     const timer = setInterval(() => turns++, 1)
     onTestFinished(() => clearInterval(timer))
     const asked = `${site.origin}/docs/chapter-84000/a-longr-name-12000.html`
-    expect(await failure(findPage(large, { url: asked }))).toContain(`did you mean ${urls[12_000]}?`)
+    expect(await failureOf(findPage(large, { url: asked }))).toContain(`did you mean ${urls[12_000]}?`)
     expect(turns).toBeGreaterThan(5)
     expect(read()).toBe(20_000)
   })
@@ -112,7 +112,7 @@ describe('findPage for a missing page', () => {
   test('suggests a page of the same name elsewhere if no path is similar', async () => {
     const urls = [...Array.from({ length: 600 }, (_, i) => `${site.origin}/${i}`), `${site.origin}/a/b/c/tower.html`]
     const { large } = enlarge(urls)
-    expect(await failure(findPage(large, { url: `${site.origin}/reference/tower.html` }))).toContain(
+    expect(await failureOf(findPage(large, { url: `${site.origin}/reference/tower.html` }))).toContain(
       `did you mean ${site.origin}/a/b/c/tower.html?`,
     )
   })
@@ -121,14 +121,14 @@ describe('findPage for a missing page', () => {
     const folder = `${site.origin}/3/library/reference/of/everything`
     const { large } = enlarge([`${folder}/os.html`, `${folder}/json.html`, `${site.origin}/a`, `${folder}/index.html`])
     for (const url of [`${folder}/asyncio.html`, `${site.origin}/py`, `${site.origin}/guide/index.html`]) {
-      expect(await failure(findPage(large, { url }))).not.toContain('did you mean')
+      expect(await failureOf(findPage(large, { url }))).not.toContain('did you mean')
     }
-    expect(await failure(findPage(large, { url: `${folder}/jsno.html` }))).toContain(
+    expect(await failureOf(findPage(large, { url: `${folder}/jsno.html` }))).toContain(
       `did you mean ${folder}/json.html?`,
     )
   })
 
-  test('says if the text names a source', async () => {
+  test('reports that the text names a source instead of a page', async () => {
     for (const url of ['tower', 'tower@1.9']) {
       const error = await findPage(library, { url }).catch((one: unknown) => one)
       expect(error).toMatchObject({ message: `no page ${url} in :memory:: that is a source, not a page` })
@@ -170,8 +170,8 @@ describe('findChunk', () => {
   test('throws for an id that several sources have, and lists them', async () => {
     const { chunks } = await findPage(library, { url: `${site.origin}/api` })
     const id = chunks[0]?.id ?? ''
-    expect(await failure(findChunk(library, id))).toBe(
-      `USAGE: ${id} means several chunks: give one of them as <source>/<id>, tower@1.9/${id}, tower@1.10/${id}`,
+    expect(await failureOf(findChunk(library, id))).toBe(
+      `USAGE: ${id} matches several chunks: name one of them as <source>/<id>: tower@1.9/${id}, tower@1.10/${id}`,
     )
   })
 
@@ -184,14 +184,14 @@ describe('findChunk', () => {
     await own.store.updateSource(source.id, { name: 'lighthouse', version: null })
     expect((await findChunk(own, `tower@1.10/${id}`)).name).toBe(`lighthouse/${id}`)
     expect((await findChunk(own, `tower@1.10/${id.slice(0, 12)}`)).name).toBe(`lighthouse/${id}`)
-    expect(await failure(findChunk(own, `tower@1.10/${'0'.repeat(64)}`))).toMatch(/^SOURCE_UNKNOWN: /)
+    expect(await failureOf(findChunk(own, `tower@1.10/${'0'.repeat(64)}`))).toMatch(/^SOURCE_UNKNOWN: /)
   })
 
   test('throws for an unknown chunk', async () => {
     for (const name of ['', 'abc', '0123456789ab', 'tower@1.10/0123456789ab', '/', '0'.repeat(64)]) {
-      expect(await failure(findChunk(library, name))).toMatch(/^(?:CHUNK|SOURCE)_UNKNOWN: /)
+      expect(await failureOf(findChunk(library, name))).toMatch(/^(?:CHUNK|SOURCE)_UNKNOWN: /)
     }
-    expect(await failure(findChunk(library, 'nothing/0123456789ab'))).toMatch(/^SOURCE_UNKNOWN: /)
+    expect(await failureOf(findChunk(library, 'nothing/0123456789ab'))).toMatch(/^SOURCE_UNKNOWN: /)
   })
 })
 

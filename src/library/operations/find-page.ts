@@ -66,13 +66,13 @@ async function isSourceName({ store }: Library, text: string): Promise<boolean> 
 
 /** Lists the sources to search: newest version of a name first, incomplete versions last. */
 async function listCandidates(library: Library, source: string | undefined): Promise<readonly Source[]> {
-  const asked = source === undefined ? { version: '*' } : { sources: [source] }
-  const { sources, incomplete } = await chooseSources(library, asked)
-  const names = new Map([...new Set(sources.map(({ name }) => name))].map((name, i) => [name, i]))
-  const placeOf = ({ name }: Source) => names.get(name) ?? 0
+  const choice = source === undefined ? { version: '*' } : { sources: [source] }
+  const { sources, incomplete } = await chooseSources(library, choice)
+  const nameOrder = new Map([...new Set(sources.map(({ name }) => name))].map((name, i) => [name, i]))
+  const orderOf = ({ name }: Source) => nameOrder.get(name) ?? 0
   const isIncomplete = ({ id }: Source) => Number(incomplete.has(id))
   return sources.toSorted((a, b) => {
-    const byName = placeOf(a) - placeOf(b) || isIncomplete(a) - isIncomplete(b)
+    const byName = orderOf(a) - orderOf(b) || isIncomplete(a) - isIncomplete(b)
     return byName || compareVersions(b.version ?? '', a.version ?? '')
   })
 }

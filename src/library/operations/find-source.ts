@@ -41,7 +41,7 @@ export function ambiguousSource(text: string, matches: readonly Source[]): Pharo
   const labels = matches.map(labelOf).join(', ')
   const isOneName = matches.every(({ name }) => name === matches[0]?.name)
   const shown = hideCredentials(text)
-  const problem = isOneName ? `${shown} has several versions: say which,` : `several sources start at ${shown}:`
+  const problem = isOneName ? `${shown} has several versions, name one:` : `several sources start at ${shown}:`
   return new PharosError('USAGE', { problem: `${problem} ${labels}` })
 }
 
@@ -67,8 +67,8 @@ function listNear(text: string, names: readonly string[]): string[] {
     if (near.length === MAX_NEAR) return near
   }
   const part = text.trim().toLowerCase()
-  const holding = part.length < 3 ? [] : [...rest].filter((name) => name.toLowerCase().includes(part))
-  return [...near, ...holding].slice(0, MAX_NEAR)
+  const containing = part.length < 3 ? [] : [...rest].filter((name) => name.toLowerCase().includes(part))
+  return [...near, ...containing].slice(0, MAX_NEAR)
 }
 
 /** Maximum number of suggested names. */

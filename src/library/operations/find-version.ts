@@ -78,12 +78,12 @@ export async function chooseVersion(
   const { matchVersion } = await import('../../core/version/match-version.ts')
   const versions = await listVersions(library, named)
   const all = versions.map(({ version }) => version)
-  const completeSources = versions.filter(({ isComplete }) => isComplete).map(({ version }) => version)
-  const loose = matchVersion(target, all, { orOlder })
-  const safe = loose.kind === 'exact' ? loose : matchVersion(target, completeSources, { orOlder })
-  const match = safe.best === null ? loose : safe
+  const completeVersions = versions.filter(({ isComplete }) => isComplete).map(({ version }) => version)
+  const anyMatch = matchVersion(target, all, { orOlder })
+  const completeMatch = anyMatch.kind === 'exact' ? anyMatch : matchVersion(target, completeVersions, { orOlder })
+  const match = completeMatch.best === null ? anyMatch : completeMatch
   const best = versions.find(({ version }) => version === match.best) ?? null
-  const among = versions.filter(({ version }) => loose.matches.includes(version))
+  const among = versions.filter(({ version }) => anyMatch.matches.includes(version))
   const isPassedOver = ({ version, isComplete }: SourceVersion) =>
     !isComplete && best !== null && compareVersions(version, best.version) > 0
   return {
@@ -103,12 +103,12 @@ async function listVersions(library: Library, named: readonly Source[]): Promise
   for (const source of named) {
     const version = versionOf(source)
     if (version === null) continue
-    const isFullCrawl = await isComplete(library, source)
+    const hasFullCrawl = await isComplete(library, source)
     found.push({
       version,
       source,
-      isComplete: isFullCrawl,
-      shortfall: isFullCrawl ? null : await readShortfall(library, source),
+      isComplete: hasFullCrawl,
+      shortfall: hasFullCrawl ? null : await readShortfall(library, source),
     })
   }
   return found.sort((a, b) => compareVersions(b.version, a.version))
@@ -120,24 +120,24 @@ async function listVersions(library: Library, named: readonly Source[]): Promise
  */
 export async function isComplete({ store }: Library, source: Source): Promise<boolean> {
   const { id } = source
-  const known = complete.get(store) ?? new Set()
-  complete.set(store, known)
+  const known = completeSourceIds.get(store) ?? new Set()
+  completeSourceIds.set(store, known)
   if (known.has(id)) return true
   const crawls = await store.listCrawls(id, Number.MAX_SAFE_INTEGER)
-  const isOne = crawls.some((crawl) => isWhole(crawl, source))
-  if (isOne) known.add(id)
-  return isOne
+  const hasFullCrawl = crawls.some((crawl) => isFullCrawl(crawl, source))
+  if (hasFullCrawl) known.add(id)
+  return hasFullCrawl
 }
 
-function isWhole({ kind, state, summary, options }: Crawl, { scope }: Source): boolean {
+function isFullCrawl({ kind, state, summary, options }: Crawl, { scope }: Source): boolean {
   if (state !== 'completed' || (kind !== 'add' && kind !== 'recrawl')) return false
   // A different page limit is irrelevant if it was not reached.
-  const asked = { ...scope, ...options.scope, maxPages: scope.maxPages }
-  return (summary?.cappedAt ?? null) === null && JSON.stringify(asked) === JSON.stringify(scope)
+  const crawledScope = { ...scope, ...options.scope, maxPages: scope.maxPages }
+  return (summary?.cappedAt ?? null) === null && JSON.stringify(crawledScope) === JSON.stringify(scope)
 }
 
 /** Cache of complete sources, which stay complete; histories can be long and every search asks. */
-const complete = new WeakMap<Store, Set<string>>()
+const completeSourceIds = new WeakMap<Store, Set<string>>()
 
 /** Describes caveats of a selection: incomplete, older than requested, or a prerelease. */
 export function describeDoubts({ best, match, passedOver, target }: VersionChoice): string[] {
@@ -145,7 +145,7 @@ export function describeDoubts({ best, match, passedOver, target }: VersionChoic
   const label = labelOf(best.source)
   const doubts: string[] = []
   if (match.isOlder) doubts.push(`there is no ${target}: ${label} is the newest before it`)
-  if (match.isPrerelease) doubts.push(`${label} is a prerelease: there is no release that would do`)
+  if (match.isPrerelease) doubts.push(`${label} is a prerelease: no release matches`)
   if (!best.isComplete) doubts.push(writeIncomplete(best.source, best.shortfall))
   if (passedOver.length > 0) {
     const newer = passedOver.map(({ source }) => labelOf(source)).join(', ')
@@ -158,7 +158,7 @@ export function describeDoubts({ best, match, passedOver, target }: VersionChoic
 export function writeIncomplete(source: Source, shortfall: Shortfall | null): string {
   const label = labelOf(source)
   return shortfall === null
-    ? `${label} is not complete: no crawl of all of it has come to its end`
+    ? `${label} is not complete: no full crawl of it has finished yet`
     : `${label} is ${writeShortfall(shortfall)}`
 }
 

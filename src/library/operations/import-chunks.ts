@@ -59,13 +59,13 @@ export async function runImport(
   { source, input, keepVectors }: PreparedImport,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<ImportResult> {
-  const keep = createNoteLogger(library, source)
+  const logNotes = createNoteLogger(library, source)
   let summary: CrawlSummary | undefined
   for await (const event of crawlSource(library, source, input, signal)) {
-    await keep(event)
+    await logNotes(event)
     if (event.type === 'ended') summary = event.summary
   }
-  if (summary === undefined) throw new PharosError('INTERNAL', { problem: 'the import ended without saying so' })
+  if (summary === undefined) throw new PharosError('INTERNAL', { problem: 'the import ended without a result' })
   if (summary.end !== 'completed') throw failureOf(library, source, summary)
   await keepVectors()
   return { source, summary }
@@ -80,11 +80,12 @@ export async function prepareImport(
   const { name, version, acceptLoss = false, embed = false } = options
   const tree = await createImportTree(library, given, options.signal)
   const known = await findImported(library, given.sourceUrl, { name, version })
-  const held = known === undefined ? new Map<string, string | null>() : await readStoredVersions(library, known)
-  if (!acceptLoss) refuseLoss(library, held, tree)
+  const storedVersions =
+    known === undefined ? new Map<string, string | null>() : await readStoredVersions(library, known)
+  if (!acceptLoss) refuseLoss(library, storedVersions, tree)
   // A name conflict must be reported before vectors are made, which can take hours.
   const source = known ?? (await addSource(library, { url: given.sourceUrl, isImported: true, name, version }))
-  const making = embed ? makeVectors(library, tree, held, options) : undefined
+  const making = embed ? makeVectors(library, tree, storedVersions, options) : undefined
   const vectors = await making?.catch(async (error: unknown) => {
     // A failed import leaves no source behind.
     if (known === undefined) await library.store.removeSource(source.id)
@@ -98,10 +99,10 @@ export async function prepareImport(
 function makeVectors(
   library: Library,
   tree: ImportTree,
-  held: ReadonlyMap<string, string | null>,
+  storedVersions: ReadonlyMap<string, string | null>,
   { signal, onEmbedded }: ImportOptions,
 ): Promise<ReadyVectors> {
-  return embedImport(library, tree, (key, version) => held.get(key) === version, {
+  return embedImport(library, tree, (key, version) => storedVersions.get(key) === version, {
     ...(signal === undefined ? {} : { signal }),
     ...(onEmbedded === undefined ? {} : { onProgress: onEmbedded }),
   })
@@ -114,33 +115,40 @@ async function findImported(
   { name, version }: Pick<ImportOptions, 'name' | 'version'>,
 ): Promise<Source | undefined> {
   const url = writeImportUrl(parseStart(sourceUrl).href)
-  const label = version === undefined ? null : checkLabel('version', version)
-  const called = name === undefined ? undefined : checkLabel('name', name)
-  const same = (await store.listSources()).filter((source) => source.url === url && source.version === label)
-  const meant = called === undefined ? same : same.filter((source) => source.name === called)
-  if (meant.length > 1) {
-    const problem = `${meant.map(labelOf).join(', ')} were imported for ${sourceUrl}: say which by its name`
+  const wantedVersion = version === undefined ? null : checkLabel('version', version)
+  const wantedName = name === undefined ? undefined : checkLabel('name', name)
+  const sources = await store.listSources()
+  const matches = sources.filter((source) => {
+    if (source.url !== url || source.version !== wantedVersion) return false
+    return wantedName === undefined || source.name === wantedName
+  })
+  if (matches.length > 1) {
+    const problem = `${matches.map(labelOf).join(', ')} were imported for ${sourceUrl}: choose one by name`
     throw new PharosError('USAGE', { problem })
   }
-  return meant[0]
+  return matches[0]
 }
 
 /** Maps the stored pages of a source to their imported versions. */
 async function readStoredVersions({ store }: Library, { id }: Source): Promise<Map<string, string | null>> {
-  const held = new Map<string, string | null>()
+  const storedVersions = new Map<string, string | null>()
   for await (const rows of readRows(store, id)) {
-    for (const { key, etag, hasPage } of rows) if (hasPage) held.set(key, etag)
+    for (const { key, etag, hasPage } of rows) if (hasPage) storedVersions.set(key, etag)
   }
-  return held
+  return storedVersions
 }
 
 /** Throws before any write if too many pages would be removed, because the import may be truncated. */
-function refuseLoss({ limits }: Library, held: ReadonlyMap<string, string | null>, { pages }: ImportTree): void {
-  const lost = [...held.keys()].filter((key) => !pages.has(key)).length
+function refuseLoss(
+  { limits }: Library,
+  storedVersions: ReadonlyMap<string, string | null>,
+  { pages }: ImportTree,
+): void {
+  const lost = [...storedVersions.keys()].filter((key) => !pages.has(key)).length
   // No stored page is in the import, so it is probably something else.
-  const isOther = held.size > 0 && lost === held.size
-  if (isOther || isHeavyLoss(limits, lost, held.size)) {
-    throw new PharosError('CRAWL_LOSS', { removable: lost, pages: held.size })
+  const isOtherContent = storedVersions.size > 0 && lost === storedVersions.size
+  if (isOtherContent || isHeavyLoss(limits, lost, storedVersions.size)) {
+    throw new PharosError('CRAWL_LOSS', { removable: lost, pages: storedVersions.size })
   }
 }
 
@@ -148,8 +156,8 @@ function failureOf({ store }: Library, source: Source, summary: CrawlSummary): P
   const { end, problem, withheld, ledger } = summary
   if (end === 'cancelled') return new PharosError('INTERRUPTED')
   const { indexed, unchanged } = ledger.states
-  // Another process has imported the same source meanwhile.
+  // The loss was checked before, so another process has imported the same source meanwhile.
   if (end === 'gate') return new PharosError('CRAWL_LOSS', { removable: withheld, pages: indexed + unchanged })
-  const advice = `\`pharos status ${labelOf(source)}\` tells what there is of it in ${store.location}`
+  const advice = `\`pharos status ${labelOf(source)}\` shows what is stored of it in ${store.location}`
   return new PharosError('CRAWL_START_FAILED', { problem: problem ?? 'no reason was given', advice })
 }

@@ -32,17 +32,21 @@ export async function importRequest(
   options: ImportOptions & { readonly what?: string } = {},
 ): Promise<ImportRequestResult> {
   const { store, clock } = library
-  const { what, signal, ...asked } = options
+  const { what, signal, ...importOptions } = options
   if (importingStores.has(store)) throw new PharosError('IMPORT_RUNNING')
   importingStores.add(store)
   try {
     const given = await runCooperatively(checkImport(value, what), clock, signal)
-    const obstacle = asked.embed === undefined ? await findObstacle(library, given.chunks.length) : null
-    const embed = asked.embed ?? obstacle === null
-    const taken = await prepareImport(library, given, { ...asked, embed, ...(signal === undefined ? {} : { signal }) })
-    const result = await runImport(library, taken)
-    // The server embeds the rest, including unchanged pages. Every search reports problems with the model.
-    if (asked.embed !== false) await beginEmbedding(library, result.source).catch(() => undefined)
+    const obstacle = importOptions.embed === undefined ? await findObstacle(library, given.chunks.length) : null
+    const embed = importOptions.embed ?? obstacle === null
+    const prepared = await prepareImport(library, given, {
+      ...importOptions,
+      embed,
+      ...(signal === undefined ? {} : { signal }),
+    })
+    const result = await runImport(library, prepared)
+    // A failure is ignored: the server embeds the rest, including unchanged pages, and every search reports problems with the model.
+    if (importOptions.embed !== false) await beginEmbedding(library, result.source).catch(() => undefined)
     return { ...result, isEmbedded: embed, notice: obstacle || null }
   } finally {
     importingStores.delete(store)
@@ -53,14 +57,14 @@ export async function importRequest(
 async function findObstacle({ vectors, openEmbedder, embedsNew }: Library, chunks: number): Promise<string | null> {
   const space = await vectors?.readSpace()
   if (space === undefined || embedsNew === false) return ''
-  const later = 'its vectors were not made first, and are missing until it is embedded'
+  const later = 'it was imported without vectors, so search by meaning does not find it until it is embedded'
   if (chunks > MAX_EMBEDDED_CHUNKS)
-    return `${later}: it has more than ${MAX_EMBEDDED_CHUNKS} chunks, so ask for it with embed`
+    return `${later}: it has more than ${MAX_EMBEDDED_CHUNKS} chunks; set embed to true to embed it first`
   try {
     const embedder = await openEmbedder?.()
     if (embedder === undefined) return `${later}: there is no model`
     const isUsable = embedder.space.fingerprint === space.fingerprint || isEarlierSpace(embedder, space)
-    return isUsable ? null : `${later}: the library has those of another model`
+    return isUsable ? null : `${later}: the library has vectors of another model`
   } catch (error) {
     return `${later}: ${messageOf(error)}`
   }

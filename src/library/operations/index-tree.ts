@@ -83,10 +83,10 @@ export function indexTree(run: TreeRun, ports: TreePorts, signal: AbortSignal): 
     {
       run,
       ports,
-      open: (patient, supervisor) => {
-        const listRows: TreePorts['listRows'] = (...asked) =>
-          supervisor.storeRetry.retryRead(() => ports.listRows(...asked))
-        return new ActiveTree(run, { ...patient, listRows }, supervisor)
+      open: (retryingPorts, supervisor) => {
+        const listRows: TreePorts['listRows'] = (...args) =>
+          supervisor.storeRetry.retryRead(() => ports.listRows(...args))
+        return new ActiveTree(run, { ...retryingPorts, listRows }, supervisor)
       },
       work: visitEverything,
       finish: finishFolder,
@@ -118,8 +118,9 @@ class ActiveTree implements RunCounts {
   cappedAt: number | null = null
   /** Pages of earlier runs left unchanged because the cap was reached first. */
   keptByCap = 0
-  /** Content hashes of pages whose files no longer exist, and of files that were read. */
+  /** Content hashes of pages whose files no longer exist. */
   readonly goneHashes: string[] = []
+  /** Content hashes of files that were read. */
   readonly readHashes: Set<string> = new Set()
   /** Known files with several pages, all of which were read, by key. */
   readonly containers: Map<string, KnownContainer> = new Map()
@@ -154,10 +155,10 @@ class ActiveTree implements RunCounts {
     const { sourceId, crawlId, limits } = this.run
     for (let start = 0; start < finds.length; start += FIND_BATCH_SIZE) {
       this.signal.throwIfAborted()
-      const some = finds.slice(start, start + FIND_BATCH_SIZE)
+      const batch = finds.slice(start, start + FIND_BATCH_SIZE)
       const now = this.ports.clock.now()
-      const results = await this.ports.ledger.offer(sourceId, crawlId, some, now, [], limits.ledgerRows)
-      some.forEach((find, i) => {
+      const results = await this.ports.ledger.offer(sourceId, crawlId, batch, now, [], limits.ledgerRows)
+      batch.forEach((find, i) => {
         this.#note(find, results[i] ?? 'known')
       })
       await this.events.waitForRoom()
@@ -237,13 +238,13 @@ async function visitFocus(active: ActiveTree, paths: readonly string[]): Promise
   const known: MutableKnownKeys = { pages: new Set(), failed: new Set() }
   const { ports, run } = active
   const { listRows, ledger } = ports
-  const asked = { listRows, findRow: ledger.findRow.bind(ledger) }
+  const store = { listRows, findRow: ledger.findRow.bind(ledger) }
   for (const path of new PathSelection(paths).paths) {
-    await noteRows(active, known, readRowsAt(asked, run.sourceId, path))
+    await noteRows(active, known, readRowsAt(store, run.sourceId, path))
   }
   // A key that looks like a page of a changed file may be a file with `#` in its name.
-  const alike = [...known.pages, ...known.failed].filter((key) => key.includes('#'))
-  await walkTree(active, new PathSelection([...paths, ...alike]))
+  const keysWithHash = [...known.pages, ...known.failed].filter((key) => key.includes('#'))
+  await walkTree(active, new PathSelection([...paths, ...keysWithHash]))
   await active.offer(listLost(active, known))
   await visitAll(active, null)
   await active.offer(listFoundAddresses(active, known))
@@ -274,9 +275,9 @@ interface MutableKnownKeys extends KnownKeys {
 async function noteRows(
   { signal, containers }: ActiveTree,
   known: MutableKnownKeys,
-  lots: AsyncIterable<readonly LedgerRow[]>,
+  batches: AsyncIterable<readonly LedgerRow[]>,
 ): Promise<void> {
-  for await (const rows of lots) {
+  for await (const rows of batches) {
     signal.throwIfAborted()
     for (const { key, state, hasPage } of rows) {
       if (hasPage) known.pages.add(key)
@@ -337,11 +338,11 @@ function listFoundAddresses(active: ActiveTree, { pages, failed }: KnownKeys): F
   if (kind === 'retry') return [...failed].map((path) => createFoundAddress(active, path, null))
   const parts = [...pages].filter((key) => (active.survey.findFile(key)?.part ?? null) !== null)
   return [...active.survey.paths(), ...parts].flatMap((path) => {
-    const sight = active.survey.stateOf(path)
-    const refused = typeof sight === 'object' ? sight : sight === 'file' ? active.judge(path) : null
+    const state = active.survey.stateOf(path)
+    const refused = typeof state === 'object' ? state : state === 'file' ? active.judge(path) : null
     if (kind !== 'refresh' || focus !== undefined || pages.has(path)) return [createFoundAddress(active, path, refused)]
-    const aside: Refusal | null = discover ? null : { reason: 'new-in-refresh', pattern: null, target: null }
-    return [{ ...createFoundAddress(active, path, refused ?? aside), isNewOnly: true }]
+    const newRefusal: Refusal | null = discover ? null : { reason: 'new-in-refresh', pattern: null, target: null }
+    return [{ ...createFoundAddress(active, path, refused ?? newRefusal), isNewOnly: true }]
   })
 }
 
@@ -366,8 +367,8 @@ async function visitAll(active: ActiveTree, cap: number | null): Promise<void> {
     signal.throwIfAborted()
     await waitUntilResumed(ports.control, signal)
     const now = ports.clock.now()
-    const room = cap === null ? VISIT_BATCH_SIZE : cap - active.pagesTaken
-    if (room <= 0) {
+    const remaining = cap === null ? VISIT_BATCH_SIZE : cap - active.pagesTaken
+    if (remaining <= 0) {
       const { left, kept } = await skipForCap(ports.ledger, run, String(cap), now)
       if (left > 0) active.cappedAt = cap
       active.keptByCap += kept
@@ -376,7 +377,7 @@ async function visitAll(active: ActiveTree, cap: number | null): Promise<void> {
     const visits = await ports.ledger.lease({
       sourceId: run.sourceId,
       crawlId: run.crawlId,
-      limit: Math.min(room, VISIT_BATCH_SIZE),
+      limit: Math.min(remaining, VISIT_BATCH_SIZE),
       now,
       until: now + run.limits.leaseMs,
       horizon: now,
@@ -395,7 +396,7 @@ async function visitTogether(active: ActiveTree, visits: readonly Visit[]): Prom
   const { ports, signal } = active
   const waiting = [...visits]
   let hasParts = false
-  const readOn = async (number: number): Promise<void> => {
+  const runReader = async (number: number): Promise<void> => {
     while (waiting.length > 0 && !signal.aborted && !hasParts) {
       await waitUntilResumed(ports.control, signal)
       // Readers above the limit stop; they take part again in the next batch if the limit is raised.
@@ -404,7 +405,7 @@ async function visitTogether(active: ActiveTree, visits: readonly Visit[]): Prom
       if (visit !== undefined && (await visitFile(active, visit))) hasParts = true
     }
   }
-  const readers = Array.from({ length: MAX_READERS }, (_, number) => readOn(number))
+  const readers = Array.from({ length: MAX_READERS }, (_, number) => runReader(number))
   try {
     await Promise.all(readers)
   } finally {
@@ -419,13 +420,13 @@ async function visitFile(active: ActiveTree, visit: Visit): Promise<boolean> {
   const { ports, run, visiting } = active
   visiting.set(visit.url, ports.clock.now())
   active.events.push({ type: 'begun', url: visit.url, depth: visit.depth })
-  let hasFound = false
+  let hasNewVisits = false
   try {
     const { bytes, ...outcome } = await readVisit(active, visit)
     const settlement: Settlement = { visit, crawlId: run.crawlId, now: ports.clock.now(), ...outcome }
     const settled = await ports.ledger.settle(settlement)
     active.count(settlement, settled, bytes)
-    hasFound = settled.finds.includes('admitted')
+    hasNewVisits = settled.finds.includes('admitted')
   } catch (error) {
     await ports.ledger.release([visit])
     throw error
@@ -433,7 +434,7 @@ async function visitFile(active: ActiveTree, visit: Visit): Promise<boolean> {
     visiting.delete(visit.url)
   }
   await active.events.waitForRoom()
-  return hasFound
+  return hasNewVisits
 }
 
 /** Settlement of a visit and the number of bytes read. */
@@ -445,11 +446,11 @@ interface Outcome extends Omit<Settlement, 'visit' | 'crawlId' | 'now'> {
 async function readVisit(active: ActiveTree, visit: Visit): Promise<Outcome> {
   const { run, ports, survey } = active
   const { key, hasPage } = visit
-  const sight = survey.stateOf(key)
-  if (sight === 'unreadable')
+  const pathState = survey.stateOf(key)
+  if (pathState === 'unreadable')
     return { state: 'failed', reason: 'unreadable', detail: 'the folder cannot be read', bytes: 0 }
-  if (typeof sight === 'object') {
-    const { reason, pattern } = sight
+  if (typeof pathState === 'object') {
+    const { reason, pattern } = pathState
     if (RECOVERABLE_REASONS.has(reason) && hasPage) return { state: 'failed', reason, pattern, bytes: 0 }
     return { state: 'skipped', reason, pattern, isProvenGone: hasPage, bytes: 0 }
   }
@@ -463,20 +464,20 @@ async function readVisit(active: ActiveTree, visit: Visit): Promise<Outcome> {
   const { version: etag, stamp: lastModified, bytes, detail } = reading
   // A new commit changes the addresses of unchanged files; an old commit may disappear one day.
   const url = active.addressOf(key)
-  const seen = { etag, lastModified, url, contentUrl: url, detail, bytes }
+  const common = { etag, lastModified, url, contentUrl: url, detail, bytes }
   // The page is removed at the end of the run. If the run is interrupted before, the next run must check the file again, so its validators
   // are cleared.
-  const unproven = hasPage ? { etag: null, lastModified: null } : {}
+  const clearedValidators = hasPage ? { etag: null, lastModified: null } : {}
   if (reading.type === 'unchanged' && container !== undefined) {
     const finds = container.parts.map((part) => createFoundAddress(active, part, active.judge(key)))
-    return { state: 'skipped', reason: 'container', finds, ...seen }
+    return { state: 'skipped', reason: 'container', finds, ...common }
   }
-  if (reading.type === 'unchanged') return { state: 'unchanged', ...seen }
+  if (reading.type === 'unchanged') return { state: 'unchanged', ...common }
   if (reading.type === 'no-page') {
     const { reason, pattern } = reading
     // A file that cannot be read now proves nothing about its earlier page.
     if (RECOVERABLE_REASONS.has(reason) && hasPage) return { state: 'failed', reason, detail, bytes }
-    return { state: 'skipped', reason, pattern, isProvenGone: hasPage, ...seen, ...unproven }
+    return { state: 'skipped', reason, pattern, isProvenGone: hasPage, ...common, ...clearedValidators }
   }
   if (reading.type === 'container') {
     // A negative weight puts the pages next, while the converted file is still cached.
@@ -484,11 +485,11 @@ async function readVisit(active: ActiveTree, visit: Visit): Promise<Outcome> {
       ...createFoundAddress(active, partKey(key, part), active.judge(key)),
       weight: -1,
     }))
-    return { state: 'skipped', reason: 'container', isProvenGone: hasPage, finds, ...seen, ...unproven }
+    return { state: 'skipped', reason: 'container', isProvenGone: hasPage, finds, ...common, ...clearedValidators }
   }
   const { record } = reading
   const isSame = hasPage && visit.contentHash === record.page.contentHash && !isFull && reading.isRecut !== true
-  return { state: isSame ? 'unchanged' : 'indexed', record, ...seen }
+  return { state: isSame ? 'unchanged' : 'indexed', record, ...common }
 }
 
 /** Reasons why a file has no page now but may have one later: it is too large, damaged or encrypted. */
@@ -562,7 +563,7 @@ async function endFocus({ run, ports, moved }: ActiveTree): Promise<Ending> {
 }
 
 function withholdAll(pages: number): Ending {
-  const problem = `none of the files of ${pages} ${pages === 1 ? 'page' : 'pages'} is there any more`
+  const problem = `none of the files of ${pages} ${pages === 1 ? 'page' : 'pages'} exists any more`
   return { end: 'gate', problem, removed: 0, withheld: pages }
 }
 
@@ -581,8 +582,8 @@ function findOwnRefusal({ ports, survey, lastRefusal }: ActiveTree): ActiveTree[
   const { url } = ports.tree
   if (treeKindOf(url) !== 'folder' || url.endsWith('/')) return null
   const [path = ''] = survey.paths()
-  const sight = survey.stateOf(path)
-  return typeof sight === 'object' ? { reason: sight.reason, detail: null } : lastRefusal
+  const state = survey.stateOf(path)
+  return typeof state === 'object' ? { reason: state.reason, detail: null } : lastRefusal
 }
 
 function describeNoPages(active: ActiveTree): string {
@@ -593,5 +594,5 @@ function describeNoPages(active: ActiveTree): string {
     const { reason, detail } = refusal
     return `${url} has no text to index: ${REASON_WORDS[reason]}${detail === null ? '' : ` (${detail})`}`
   }
-  return survey.files === 0 ? `${url} holds no file to read` : `no file of ${url} has text to index`
+  return survey.files === 0 ? `${url} contains no files to read` : `no file of ${url} has text to index`
 }

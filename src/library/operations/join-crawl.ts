@@ -20,10 +20,10 @@ export async function findJoinable({ store }: Library, crawlId: string): Promise
   const joined = await store.joinCrawl?.(crawlId)
   const source = (await store.listSources()).find(({ id }) => id === joined?.crawl.sourceId)
   if (joined !== undefined && source !== undefined) return { joined, source }
-  throw new PharosError('CRAWL_NOT_RUNNING', { source: crawlId, where: ' that others may take part in' })
+  throw new PharosError('CRAWL_NOT_RUNNING', { source: crawlId, where: ' that other processes can join' })
 }
 
-/** Joins a crawl of another process and only makes visits for it. Ends when there is nothing to do here, even if the crawl continues. */
+/** Joins a crawl of another process to make visits for it. Ends when this process finds nothing to do, even if the crawl continues. */
 export async function* joinCrawl(
   library: Library,
   { joined, source }: JoinableCrawl,
@@ -33,11 +33,11 @@ export async function* joinCrawl(
   const { store, clock } = library
   const { crawl, shared } = joined
   const { render, chunks } = source.settings
-  let isLeft = false
+  let hasLeft = false
   const leave = async (): Promise<void> => {
-    if (isLeft) return
+    if (hasLeft) return
     await joined.leave(clock.now())
-    isLeft = true
+    hasLeft = true
   }
   try {
     const rendering = await openRendering(library, render)

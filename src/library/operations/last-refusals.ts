@@ -23,8 +23,8 @@ export async function createLastRefusalFinder(
   crawl: Crawl | null,
 ): Promise<LastRefusalFinder> {
   if (crawl === null || !hasOwnScope(crawl)) return () => null
-  const judge = await createScopeCheck(library, source, crawl)
-  return (row) => (row.hasPage && row.crawlId !== crawl.id ? judge(row) : null)
+  const findRefusal = await createScopeCheck(library, source, crawl)
+  return (row) => (row.hasPage && row.crawlId !== crawl.id ? findRefusal(row) : null)
 }
 
 async function createScopeCheck(library: Library, source: Source, { options }: Crawl): Promise<LastRefusalFinder> {
@@ -33,8 +33,8 @@ async function createScopeCheck(library: Library, source: Source, { options }: C
     const survey = new TreeSurvey(scope)
     return ({ key }) => survey.judge(key)
   }
-  const gate = createAddressFilter({ startUrl: source.url, siteUrl: await findSiteUrl(library, source), scope })
-  return ({ url, depth }) => gate.judge(url, depth, true).refusal
+  const filter = createAddressFilter({ startUrl: source.url, siteUrl: await findSiteUrl(library, source), scope })
+  return ({ url, depth }) => filter.judge(url, depth, true).refusal
 }
 
 /** Lists up to `limit` stored pages that a scope given only for the last crawl refused, with reasons, and counts all of them. */
@@ -46,10 +46,10 @@ export async function listLastRefusals(
 ): Promise<{ readonly count: number; readonly rows: readonly LedgerRow[] }> {
   const rows: LedgerRow[] = []
   let count = 0
-  const judge = await createLastRefusalFinder(library, source, crawl)
-  for await (const lot of readRows(library.store, source.id)) {
-    for (const row of lot) {
-      const refusal = judge(row)
+  const findRefusal = await createLastRefusalFinder(library, source, crawl)
+  for await (const batch of readRows(library.store, source.id)) {
+    for (const row of batch) {
+      const refusal = findRefusal(row)
       if (refusal === null) continue
       count++
       if (rows.length < limit) rows.push({ ...row, ...refusal })

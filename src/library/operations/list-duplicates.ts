@@ -62,16 +62,16 @@ export async function listDuplicates(
   { source, offset = 0, limit = DEFAULT_GROUPS }: DuplicatesInput = {},
   signal?: AbortSignal,
 ): Promise<DuplicateList> {
-  const asked = source === undefined ? {} : { sources: [source] }
-  const { sources, incomplete } = await chooseSources(library, { ...asked, version: '*' })
+  const choice = source === undefined ? {} : { sources: [source] }
+  const { sources, incomplete } = await chooseSources(library, { ...choice, version: '*' })
   const origins = createHitSources(sources, incomplete)
   const { store } = library
   const finder = createDuplicateFinder()
   let stored = 0
   for (const one of sources) stored += (await store.countContent(one.id)).pages
   let compared = 0
-  for await (const { kin } of visitPages(library, sources, signal)) {
-    finder.add(kin)
+  for await (const { comparable } of visitPages(library, sources, signal)) {
+    finder.add(comparable)
     compared++
   }
   const groups = finder.findGroups()
@@ -90,7 +90,7 @@ export async function listDuplicates(
 interface VisitedPage {
   readonly page: PageWithSignature
   readonly source: Source
-  readonly kin: ComparablePage
+  readonly comparable: ComparablePage
 }
 
 /** Iterates over the pages of sources in a stable order. */
@@ -104,12 +104,12 @@ async function* visitPages(
     for await (const page of store.listPageSignatures(source.id)) {
       // Yields so that other requests are answered.
       if (++visited % PAGES_AT_ONCE === 0) await clock.sleep(0, signal)
-      yield { page, source, kin: toKin(page, source) }
+      yield { page, source, comparable: toComparable(page, source) }
     }
   }
 }
 
-function toKin({ url, language: tag, family, fingerprint }: PageWithSignature, source: Source): ComparablePage {
+function toComparable({ url, language: tag, family, fingerprint }: PageWithSignature, source: Source): ComparablePage {
   const { path: place } = normalizePagePath(url, source, tag)
   const bits = fingerprint === null ? null : readFingerprint(fingerprint)
   return {
@@ -157,11 +157,11 @@ async function readGroups(
   const pages = new Map<number, DuplicatePage[]>(chosen.map((first) => [first, []]))
   let number = 0
   let missing = chosen.reduce((sum, first) => sum + Math.min(sizes[first] ?? 0, MAX_PAGES_PER_GROUP), 0)
-  for await (const { page, source, kin } of visited) {
+  for await (const { page, source, comparable } of visited) {
     if (missing === 0) break
     const group = pages.get(groups[number] ?? -1)
     // Pages may have been added or removed since the comparison, so another page may have this number now.
-    if (group !== undefined && group.length < MAX_PAGES_PER_GROUP && finder.isSamePage(number, kin)) {
+    if (group !== undefined && group.length < MAX_PAGES_PER_GROUP && finder.isSamePage(number, comparable)) {
       const { url, title, language, sourceId } = page
       group.push({ url, title, source: labelOf(source), version: source.version, language, sourceId })
       missing--

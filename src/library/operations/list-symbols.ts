@@ -100,7 +100,7 @@ function listPageSymbols(page: FoundPage): SymbolEntry[] {
   const label = labelOf(source)
   return listDefinitions(page).map(({ name, signature, line }) => {
     const chunk = chunks.find(({ startLine, endLine }) => startLine <= line && line <= endLine)
-    const place = writeCitationUrl({
+    const citationUrl = writeCitationUrl({
       source: source.url,
       url,
       anchor: findAnchor(sections, line),
@@ -109,14 +109,14 @@ function listPageSymbols(page: FoundPage): SymbolEntry[] {
       startLine: line,
       endLine: line,
     })
-    return { name, signature, source: label, title, url: place, line, chunk: `${label}/${chunk?.id ?? ''}` }
+    return { name, signature, source: label, title, url: citationUrl, line, chunk: `${label}/${chunk?.id ?? ''}` }
   })
 }
 
 /** Names with the lines that state them, from 1. */
 function listDefinitions({ markdown, chunks }: FoundPage): Pick<Definition, 'name' | 'signature' | 'line'>[] {
-  const isNamed = chunks.some(({ symbol }) => symbol !== null)
-  if (!isNamed) {
+  const hasSymbols = chunks.some(({ symbol }) => symbol !== null)
+  if (!hasSymbols) {
     // Bold text without code may be a term or mere emphasis.
     const found = findDefinitions(markdown).filter(({ isCode }) => isCode)
     return found.map((one) => ({ ...one, line: one.line + 1 }))
@@ -133,12 +133,12 @@ function listDefinitions({ markdown, chunks }: FoundPage): Pick<Definition, 'nam
 const MAX_SIGNATURE = 400
 
 /** Starts of comments and decorators in the supported languages. */
-const REMARK = /^\s*(?:\/[/*]|\*|#|--|@|"{3})/
+const COMMENT_OR_DECORATOR = /^\s*(?:\/[/*]|\*|#|--|@|"{3})/
 
 /** Returns the line that names a definition, from 0; lines before it are comments or decorators. */
 function findStatement(lines: readonly string[], symbol: string): number {
   const name = symbol.slice(symbol.lastIndexOf('.') + 1)
-  const line = lines.findIndex((text) => text.includes(name) && !REMARK.test(text))
+  const line = lines.findIndex((text) => text.includes(name) && !COMMENT_OR_DECORATOR.test(text))
   return Math.max(0, line)
 }
 

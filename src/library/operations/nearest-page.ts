@@ -18,15 +18,15 @@ export async function findNearestPage(
   let nearest: Address | undefined
   let namesake: Address | undefined
   for await (const { source, urls } of visitAddresses(library, sameHostFirst(sources, text))) {
-    const wanted = pathOf(URL.parse(text, source.siteUrl)?.href ?? text)
-    const name = nameOf(wanted)
+    const wantedPath = pathOf(URL.parse(text, source.siteUrl)?.href ?? text)
+    const name = nameOf(wantedPath)
     const byPath = new Map(urls.map((url) => [pathOf(url), url]))
     // The earlier result comes first, so that it wins a tie.
-    const alike = [...byPath.keys()].filter((one) => isNear(name, nameOf(one)))
-    const path = findNearest(wanted, [...(nearest === undefined ? [] : [nearest.path]), ...alike])
+    const similarPaths = [...byPath.keys()].filter((one) => isNear(name, nameOf(one)))
+    const path = findNearest(wantedPath, [...(nearest === undefined ? [] : [nearest.path]), ...similarPaths])
     const url = path === undefined ? undefined : byPath.get(path)
     if (path !== undefined && path !== nearest?.path && url !== undefined) nearest = { path, url }
-    const other = namesake === undefined && name !== '' ? alike.find((one) => nameOf(one) === name) : undefined
+    const other = namesake === undefined && name !== '' ? similarPaths.find((one) => nameOf(one) === name) : undefined
     if (other !== undefined) namesake = { path: other, url: byPath.get(other) ?? other }
   }
   return (nearest ?? namesake)?.url

@@ -34,8 +34,8 @@ export async function openCopySession(input: CopySessionInput): Promise<{ sessio
     await sessions.discard(origin)
     return { session: await begin(input, request, true), isResumed: false }
   }
-  const isThere = found !== undefined && (await to.libraryCopy.view((there) => holdsSources(there, input)))
-  if (found !== undefined && isThere) return { session: found, isResumed: false }
+  const isComplete = found !== undefined && (await to.libraryCopy.view((target) => holdsSources(target, input)))
+  if (found !== undefined && isComplete) return { session: found, isResumed: false }
   return { session: await begin(input, request, input.add === true), isResumed: false }
 }
 
@@ -45,11 +45,11 @@ export async function openCopySession(input: CopySessionInput): Promise<{ sessio
  */
 export async function discardCopy(
   to: CopyableLibrary,
-  of: { place: string; id?: string | undefined },
+  from: { place: string; id?: string | undefined },
 ): Promise<DiscardedCopy> {
   const { sessions } = to.libraryCopy
   const open = await sessions.listOpen()
-  const found = open.find(({ origin }) => origin === of.id) ?? open.find(({ plan }) => plan.place === of.place)
+  const found = open.find(({ origin }) => origin === from.id) ?? open.find(({ plan }) => plan.place === from.place)
   if (found === undefined) return { isDiscarded: false, others: open.map(({ plan }) => plan.place) }
   refuseRunning({ to }, found, to.clock.now())
   await sessions.discard(found.origin)
@@ -70,50 +70,50 @@ function refuseRunning({ to }: Pick<CopyInput, 'to'>, { holder, touchedAt }: Cop
 }
 
 /** Whether a library has all sources of the origin. */
-async function holdsSources(there: LibraryView, { view }: CopySessionInput): Promise<boolean> {
-  const ids = new Set((await readAll(there, SOURCES_TABLE.name)).map(({ uuid }) => uuid))
+async function holdsSources(target: LibraryView, { view }: CopySessionInput): Promise<boolean> {
+  const ids = new Set((await readAll(target, SOURCES_TABLE.name)).map(({ uuid }) => uuid))
   return (await readAll(view, SOURCES_TABLE.name)).every(({ uuid }) => ids.has(uuid))
 }
 
-async function begin(input: CopySessionInput, request: CopySessionRequest, isWelcome: boolean): Promise<CopySession> {
+async function begin(input: CopySessionInput, request: CopySessionRequest, canAdd: boolean): Promise<CopySession> {
   const { to, view } = input
-  const { isAlone, skipped } = await to.libraryCopy.view(async (there) => {
-    const isEmpty = await isEmptyLibrary(there)
-    if (!isEmpty) await refuseUnasked(input, there, isWelcome)
-    return { isAlone: isEmpty, skipped: isEmpty ? [] : await findUnfit(view, there) }
+  const { isAlone, skipped } = await to.libraryCopy.view(async (target) => {
+    const isEmpty = await isEmptyLibrary(target)
+    if (!isEmpty) await refuseConflicts(input, target, canAdd)
+    return { isAlone: isEmpty, skipped: isEmpty ? [] : await listUnmergeable(view, target) }
   })
   return to.libraryCopy.sessions.begin({ ...request, isAlone, skipped })
 }
 
 /** Whether a library has no rows other than those of every new library. */
-export async function isEmptyLibrary(there: LibraryView): Promise<boolean> {
+export async function isEmptyLibrary(target: LibraryView): Promise<boolean> {
   for (const table of [SOURCES_TABLE, ...COPY_TABLES]) {
-    if (!NEVER_EMPTY.has(table.name) && (await there.has(table))) return false
+    if (!NEVER_EMPTY.has(table.name) && (await target.has(table))) return false
   }
   return true
 }
 
 /** Throws if the target has data and `add` was not given, or if a source name would become ambiguous. */
-async function refuseUnasked(input: CopySessionInput, there: LibraryView, isWelcome: boolean): Promise<void> {
-  const held = (await readAll(there, SOURCES_TABLE.name)) as unknown as SourceName[]
-  if (!isWelcome) {
-    const [begun] = held.length === 0 ? await input.to.libraryCopy.sessions.listOpen() : []
+async function refuseConflicts(input: CopySessionInput, target: LibraryView, canAdd: boolean): Promise<void> {
+  const existing = (await readAll(target, SOURCES_TABLE.name)) as unknown as SourceName[]
+  if (!canAdd) {
+    const [begun] = existing.length === 0 ? await input.to.libraryCopy.sessions.listOpen() : []
     if (begun !== undefined) throw createOpenCopyError(input, begun)
-    const problem = held.length === 0 ? 'it is not empty' : `it has ${countOf(held.length, 'source')} already`
+    const problem = existing.length === 0 ? 'it is not empty' : `it already has ${countOf(existing.length, 'source')}`
     throw createCopyRefusal(
       input,
       problem,
-      'name an empty one, or give --add to put the sources beside those that are there',
+      'use an empty library, or give --add to add the sources to the existing ones',
     )
   }
-  const names = new Set(held.flatMap((source) => [labelOf(source), source.uuid]))
+  const names = new Set(existing.flatMap((source) => [labelOf(source), source.uuid]))
   const given = (await readAll(input.view, SOURCES_TABLE.name)) as unknown as SourceName[]
-  const twice = given.find((source) => names.has(labelOf(source)) || names.has(source.uuid))
-  if (twice === undefined) return
+  const duplicate = given.find((source) => names.has(labelOf(source)) || names.has(source.uuid))
+  if (duplicate === undefined) return
   throw createCopyRefusal(
     input,
-    `it has a source ${labelOf(twice)} too`,
-    'remove one of both, then run the same command again',
+    `it also has a source ${labelOf(duplicate)}`,
+    'remove one of the two, then run the same command again',
   )
 }
 
@@ -121,8 +121,8 @@ function createOpenCopyError(input: CopySessionInput, { beganAt, plan }: CopySes
   const began = new Date(beganAt).toISOString().replace(/\.\d+Z$/, 'Z')
   return createCopyRefusal(
     input,
-    `a copy of ${plan.place} into it, begun at ${began}, has not ended`,
-    'wait for it, run it again where it was broken off, or give it up with --discard',
+    `a copy of ${plan.place} to it, started at ${began}, has not finished`,
+    'wait for it, run it again to resume it, or drop it with --discard',
   )
 }
 
@@ -133,20 +133,20 @@ interface SourceName {
 }
 
 /** Lists groups that cannot be merged with the data of the target. */
-async function findUnfit(view: LibraryView, there: LibraryView): Promise<SkippedGroup[]> {
+async function listUnmergeable(view: LibraryView, target: LibraryView): Promise<SkippedGroup[]> {
   const skipped: SkippedGroup[] = []
-  const [revision, itsRevision] = await Promise.all([view, there].map(readRevision))
-  if (await there.has(tableOf('places'))) {
+  const [revision, targetRevision] = await Promise.all([view, target].map(readRevision))
+  if (await target.has(tableOf('places'))) {
     const hasPlaces = await view.has(tableOf('places'))
-    skipped.push({ group: 'places', problem: hasPlaces ? 'it has places of its own' : null })
-    if (hasPlaces && revision !== itsRevision) {
-      const problem = 'its places have other numbers; `pharos analyze` finds what is missing'
+    skipped.push({ group: 'places', problem: hasPlaces ? 'the target has its own places' : null })
+    if (hasPlaces && revision !== targetRevision) {
+      const problem = 'the places of the target have other ids; `pharos analyze` adds what is missing'
       skipped.push({ group: 'placed', problem })
     }
   }
-  const [space, itsSpace] = await Promise.all([view, there].map(readSpace))
-  if (space !== undefined && itsSpace !== undefined && space !== itsSpace) {
-    const problem = 'it has vectors of another model; `pharos embed run` makes what is missing'
+  const [space, targetSpace] = await Promise.all([view, target].map(readSpace))
+  if (space !== undefined && targetSpace !== undefined && space !== targetSpace) {
+    const problem = 'the target has vectors of another model; `pharos embed run` embeds what is missing'
     skipped.push({ group: 'vectors', problem })
   }
   return skipped

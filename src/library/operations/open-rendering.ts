@@ -30,7 +30,7 @@ export async function openRendering(
   }
 }
 
-const NO_HEADERS = 'headers are not sent with render crawl4ai: the service asks for pages in its own way'
+const NO_HEADERS = 'headers cannot be used with render crawl4ai: the service fetches the pages itself'
 
 /** Renderer that starts a browser on first use. The result of the start holds for all later pages. */
 function createLazyRenderer(library: Library): Renderer {

@@ -22,8 +22,8 @@ export async function refuseUnprepared(library: Library, source: Source, crawl: 
 /** Creates the planner of a crawl if its type has one. Only crawls that discover pages can be planned. */
 export async function planCrawl(library: Library, source: Source, crawl: Crawl): Promise<CrawlPlanner | undefined> {
   const type = typeOf(source, crawl)
-  const isSearching = crawl.kind === 'add' || crawl.kind === 'recrawl'
-  if (!isSearching || !hasPlan(type)) return undefined
+  const isDiscovering = crawl.kind === 'add' || crawl.kind === 'recrawl'
+  if (!isDiscovering || !hasPlan(type)) return undefined
   return createPlanner({
     crawlId: crawl.id,
     sourceId: source.id,

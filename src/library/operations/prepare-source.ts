@@ -38,12 +38,12 @@ export interface PreparedSource {
  * replaced. Throws `SOURCE_EXISTS` for any other. A request that cannot be crawled stores nothing.
  */
 export async function prepareSource(library: Library, given: PrepareSourceInput): Promise<PreparedSource> {
-  const asked = (await describeTree(library, given)) ?? { ...given, url: parseStart(given.url).href }
-  const { input, options } = splitType(asked)
-  if (options.crawlType === 'history' && asked.force !== true) {
-    await requireStartMilestones(library, asked.url)
+  const request = (await describeTree(library, given)) ?? { ...given, url: parseStart(given.url).href }
+  const { input, options } = splitType(request)
+  if (options.crawlType === 'history' && request.force !== true) {
+    await requireStartMilestones(library, request.url)
   }
-  if (asked.settings?.render !== undefined) await openRendering(library, asked.settings.render, asked.headers)
+  if (request.settings?.render !== undefined) await openRendering(library, request.settings.render, request.headers)
   try {
     return { source: await addSource(library, input), found: 'new', kind: 'add', options }
   } catch (error) {
@@ -71,8 +71,8 @@ export async function prepareSource(library: Library, given: PrepareSourceInput)
 function hasNewSettings(source: Source, { scope = {}, settings = {} }: SourceInput): boolean {
   if (!isTree(source)) return false
   const { tree: { ref, path } = DEFAULT_SETTINGS.tree, chunks = DEFAULT_SETTINGS.chunks } = settings
-  const { tree, chunks: kept } = source.settings
-  if (tree.ref !== ref || tree.path !== path || kept !== chunks) return true
+  const { tree, chunks: storedChunks } = source.settings
+  if (tree.ref !== ref || tree.path !== path || storedChunks !== chunks) return true
   const fields = Object.entries(resolveScope(DEFAULT_SCOPE, scope))
   return fields.some(([name, value]) => JSON.stringify(source.scope[name as keyof Scope]) !== JSON.stringify(value))
 }
@@ -81,19 +81,19 @@ function hasNewSettings(source: Source, { scope = {}, settings = {} }: SourceInp
  * Completes the request for a tree of files with its own name and version; undefined for a web site. Throws if the tree does not exist.
  * Crawl settings of sites do not apply.
  */
-async function describeTree(library: Library, asked: PrepareSourceInput): Promise<PrepareSourceInput | undefined> {
-  const address = findTreeAddress(library, asked)
+async function describeTree(library: Library, request: PrepareSourceInput): Promise<PrepareSourceInput | undefined> {
+  const address = findTreeAddress(library, request)
   if (library.trees === undefined || address === undefined) return undefined
-  const { chunks, tree } = asked.settings ?? {}
+  const { chunks, tree } = request.settings ?? {}
   const { url, name, version } = await library.trees.describe(address, tree)
   // An unpinned package has another newest version tomorrow, so its version is not stored.
   const isPinned =
     treeKindOf(url) === 'repository' || (version !== undefined && url.endsWith(`@${encodeURIComponent(version)}`))
   return {
-    ...asked,
+    ...request,
     url,
-    name: asked.name ?? (toName(name) || undefined),
-    version: asked.version ?? (isPinned ? version : undefined),
+    name: request.name ?? (toName(name) || undefined),
+    version: request.version ?? (isPinned ? version : undefined),
     settings: { ...(chunks === undefined ? {} : { chunks }), ...(tree === undefined ? {} : { tree }) },
   }
 }

@@ -39,7 +39,7 @@ export async function prepareStart(
   const { scope, crawlType, render, maxAgeMs, maxAgeMsOf, planner, force } = input
   const tree = findTreeAddress(library, input)
   const url = tree ?? parseStart(input.url).href
-  const fresh: Partial<CrawlRunOptions> = {
+  const runOptions: Partial<CrawlRunOptions> = {
     ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
     ...(maxAgeMsOf === undefined ? {} : { maxAgeMsOf }),
     ...(planner === undefined ? {} : { planner }),
@@ -47,20 +47,20 @@ export async function prepareStart(
   }
   const known = await findByStart(library, url)
   if (known === undefined) {
-    const asked: PrepareSourceInput = {
+    const sourceInput: PrepareSourceInput = {
       url,
       force,
       // Link depth does not apply to files.
       scope: tree === undefined ? { ...NEW_SCOPE, ...scope } : scope,
       settings: { crawlType: crawlType ?? NEW_TYPE, ...(render === undefined ? {} : { render }) },
     }
-    const { source, kind, options } = await prepareUnderFreeName(library, asked)
-    return { source, input: { kind, ...options, ...fresh } }
+    const { source, kind, options } = await prepareUnderFreeName(library, sourceInput)
+    return { source, input: { kind, ...options, ...runOptions } }
   }
   const options: Partial<CrawlRunOptions> = {
     scope: pickScopeChanges(scope, known.scope),
     ...(tree !== undefined || crawlType === undefined || crawlType === known.settings.crawlType ? {} : { crawlType }),
-    ...fresh,
+    ...runOptions,
   }
   return {
     source: known,
@@ -93,6 +93,6 @@ async function findByStart({ store }: Library, url: string): Promise<Source | un
 /** Returns the fields that differ from a scope. */
 function pickScopeChanges(given: Partial<Scope>, known: Scope): Partial<Scope> {
   const names = Object.keys(given) as (keyof Scope)[]
-  const other = names.filter((name) => JSON.stringify(given[name]) !== JSON.stringify(known[name]))
-  return Object.fromEntries(other.map((name) => [name, given[name]]))
+  const changed = names.filter((name) => JSON.stringify(given[name]) !== JSON.stringify(known[name]))
+  return Object.fromEntries(changed.map((name) => [name, given[name]]))
 }

@@ -7,19 +7,19 @@ export const ANALYSIS_JOB_ID = 'analysis-run'
 const KINDS: readonly {
   readonly kind: string
   readonly counted: Exclude<keyof HostAchievements, 'host'>
-  readonly least: number
+  readonly minimum: number
   readonly words: string
 }[] = [
-  { kind: 'downloads-1k', counted: 'downloads', least: 1000, words: 'addresses were answered' },
-  { kind: 'depth2-coverage', counted: 'depth2', least: 10, words: 'pages two links away from the start are stored' },
-  { kind: 'articles-identified-1k', counted: 'articles', least: 1000, words: 'pages are articles' },
-  { kind: 'articles-identified-10k', counted: 'articles', least: 10_000, words: 'pages are articles' },
+  { kind: 'downloads-1k', counted: 'downloads', minimum: 1000, words: 'addresses were answered' },
+  { kind: 'depth2-coverage', counted: 'depth2', minimum: 10, words: 'pages two links away from the start are stored' },
+  { kind: 'articles-identified-1k', counted: 'articles', minimum: 1000, words: 'pages are articles' },
+  { kind: 'articles-identified-10k', counted: 'articles', minimum: 10_000, words: 'pages are articles' },
 ]
 
 /** Lists the milestones that hosts have reached. */
 export function listReached(hosts: readonly HostAchievements[], runId: string): NoteFrame[] {
   return hosts.flatMap((host) =>
-    KINDS.filter(({ counted, least }) => host[counted] >= least).map(({ kind, counted, words }) => ({
+    KINDS.filter(({ counted, minimum }) => host[counted] >= minimum).map(({ kind, counted, words }) => ({
       kind,
       scope: host.host,
       target: null,

@@ -218,13 +218,13 @@ describe('searchLibrary answer', () => {
   })
 
   test('shows the same text of several versions once, from the newest', async () => {
-    const said = (version: string) => ({
+    const pagesOf = (version: string) => ({
       '/': page(`Guide ${version}`, { Beam: `<p>The lighthouse beam turns. ${words('turn', 60)}</p>` }),
       '/new': page(`News ${version}`, {
         Beam: `<p>The beam of ${version}. ${words(`v${version.replace('.', '')}x`, 40)}</p>`,
       }),
     })
-    for (const version of ['1.2', '1.10', '1.9']) await crawl(said(version), 'guide', version)
+    for (const version of ['1.2', '1.10', '1.9']) await crawl(pagesOf(version), 'guide', version)
     const { passages } = await searchLibrary(library, { query: 'lighthouse beam turns', version: '*' })
     expect(passages.filter(({ text }) => text.includes('beam turns')).map(({ version }) => version)).toEqual(['1.10'])
   })
@@ -286,7 +286,7 @@ describe('searchLibrary answer', () => {
       const { passages, more, notices } = await searchLibrary(library, { query: 'lighthouse beam', ...input })
       return [[...passages, ...more].map(({ version }) => version), notices]
     }
-    expect(await versions({})).toEqual([['5.0'], ['left out, since not complete yet: guide@6.0; name it to search it']])
+    expect(await versions({})).toEqual([['5.0'], ['left out as incomplete: guide@6.0; name it to search it']])
     expect(await versions({ version: '*' })).toEqual([
       ['5.0'],
       ['guide@6.0 is PARTIAL: the cap of 1 was reached: 1 known address not read', expect.stringMatching(/^1 page /)],
@@ -442,7 +442,7 @@ describe('searchLibrary without hits', () => {
 test('searchLibrary rejects invalid input and says what it received', async () => {
   await read(PAGES)
   const bad: [SearchInput, string][] = [
-    [{ query: ' \t' }, 'USAGE: expected words to look for, got none'],
+    [{ query: ' \t' }, 'USAGE: expected words to search for, got none'],
     [{ query: 'a', limit: 0 }, 'USAGE: expected limit to be a whole number from 1 to 100, got 0'],
     [{ query: 'a', limit: 1.5 }, 'USAGE: expected limit to be a whole number from 1 to 100, got 1.5'],
     [{ query: 'a', tokens: -1 }, 'USAGE: expected tokens to be a whole number from 1 to 100000, got -1'],
@@ -463,7 +463,7 @@ describe('searchLibrary by meaning', () => {
   const space: VectorSpace = { model: 'tiny', fingerprint: 'f1', dimensions: 2 }
 
   /** Creates vectors for which the page of one title is nearest to every query. */
-  function meaningOf(title: string, embedded: number): VectorIndex {
+  function vectorsNearTo(title: string, embedded: number): VectorIndex {
     const similarityOf = async (sourceId: string, chunkId: string) => {
       const stored = await library.store.readChunk(sourceId, chunkId)
       return stored?.title === title ? 0.9 : 0.1
@@ -496,7 +496,7 @@ describe('searchLibrary by meaning', () => {
     }
   }
 
-  function withMeanings(vectors: VectorIndex, open: Library['openEmbedder']): Library {
+  function libraryWith(vectors: VectorIndex, open: Library['openEmbedder']): Library {
     return { ...library, vectors, ...(open === undefined ? {} : { openEmbedder: open }) }
   }
 
@@ -516,13 +516,13 @@ describe('searchLibrary by meaning', () => {
     const lower = plain.more.at(-1)?.title ?? ''
     expect(lower).not.toBe(plain.passages[0]?.title)
     const fused = await searchLibrary(
-      withMeanings(meaningOf(lower, 13_441), async () => embedder()),
+      libraryWith(vectorsNearTo(lower, 13_441), async () => embedder()),
       input,
     )
     expect(fused).toMatchObject({ engines: ['words', 'vectors'], notices: [] })
     expect(fused.passages[0]).toMatchObject({ title: lower, explain: { similarity: 0.9 } })
     const byWords = await searchLibrary(
-      withMeanings(meaningOf(lower, 13_441), async () => embedder()),
+      libraryWith(vectorsNearTo(lower, 13_441), async () => embedder()),
       { ...input, fusion: 'words' },
     )
     // The cursor differs, because it covers the fusion option.
@@ -532,18 +532,18 @@ describe('searchLibrary by meaning', () => {
   test('judges relevance by meaning too: none if the nearest chunk is far away', async () => {
     await read(PAGES)
     const query = 'why is the milk of the lighthouse keeper sour in summer'
-    const far = withMeanings(meaningOf('a page that is not there', 13_441), async () => embedder())
+    const far = libraryWith(vectorsNearTo('a page that is not there', 13_441), async () => embedder())
     expect(await searchLibrary(far, { query })).toMatchObject({ relevance: 'none' })
-    const near = withMeanings(meaningOf('Other', 13_441), async () => embedder())
+    const near = libraryWith(vectorsNearTo('Other', 13_441), async () => embedder())
     expect((await searchLibrary(near, { query })).relevance).not.toBe('none')
   })
 
   test('finds pages that share no word with the query, within the filters', async () => {
     await read(PAGES)
-    const meant = withMeanings(meaningOf('Other', 13_441), async () => embedder())
-    expect((await searchLibrary(meant, { query: 'xyzzy' })).passages[0]?.title).toBe('Other')
-    expect((await searchLibrary(meant, { query: 'xyzzy', path: '/retry' })).passages).toEqual([])
-    expect((await searchLibrary(meant, { query: 'xyzzy', fusion: 'words' })).passages).toEqual([])
+    const withVectors = libraryWith(vectorsNearTo('Other', 13_441), async () => embedder())
+    expect((await searchLibrary(withVectors, { query: 'xyzzy' })).passages[0]?.title).toBe('Other')
+    expect((await searchLibrary(withVectors, { query: 'xyzzy', path: '/retry' })).passages).toEqual([])
+    expect((await searchLibrary(withVectors, { query: 'xyzzy', fusion: 'words' })).passages).toEqual([])
   })
 
   test('uses the same scale of scores in all answers to a question', async () => {
@@ -555,11 +555,11 @@ describe('searchLibrary by meaning', () => {
       ]),
     )
     await crawl({ '/': page('Start', {}, Object.keys(many)), ...many })
-    const meant = withMeanings(meaningOf('Page 140', 13_441), async () => embedder())
+    const withVectors = libraryWith(vectorsNearTo('Page 140', 13_441), async () => embedder())
     const input = { query: 'what is the lighthouse', limit: 100, tokens: 50_000, explain: true }
-    const answers = [await searchLibrary(meant, input)]
+    const answers = [await searchLibrary(withVectors, input)]
     for (let cursor = answers[0]?.cursor; cursor != null; cursor = answers.at(-1)?.cursor) {
-      answers.push(await searchLibrary(meant, { ...input, cursor }))
+      answers.push(await searchLibrary(withVectors, { ...input, cursor }))
     }
     const shown = answers.flatMap(({ passages }) => passages)
     expect(shown.length).toBe(150)
@@ -573,7 +573,7 @@ describe('searchLibrary by meaning', () => {
     const strict = { ...input, minScore: least }
     let kept = 0
     for (let cursor: string | null | undefined; cursor !== null; ) {
-      const answer: SearchAnswer = await searchLibrary(meant, {
+      const answer: SearchAnswer = await searchLibrary(withVectors, {
         ...strict,
         ...(cursor === undefined ? {} : { cursor }),
       })
@@ -591,7 +591,7 @@ describe('searchLibrary by meaning', () => {
     const hung: Embedder = { ...embedder(), embed: () => new Promise(() => undefined) }
     const start = performance.now()
     const answer = await searchLibrary(
-      withMeanings(meaningOf('Other', 13_441), async () => hung),
+      libraryWith(vectorsNearTo('Other', 13_441), async () => hung),
       { query: 'beam' },
     )
     expect(performance.now() - start).toBeGreaterThan(1500)
@@ -601,24 +601,24 @@ describe('searchLibrary by meaning', () => {
       notices: ['the model cannot be used: it gave no answer within 2 s; answered by words alone'],
     })
     const controller = new AbortController()
-    const gone = searchLibrary(
-      withMeanings(meaningOf('Other', 13_441), async () => hung),
+    const aborted = searchLibrary(
+      libraryWith(vectorsNearTo('Other', 13_441), async () => hung),
       { query: 'beam' },
       controller.signal,
     )
     setTimeout(() => controller.abort(new Error('enough')), 50)
-    await expect(gone).rejects.toThrow('enough')
+    await expect(aborted).rejects.toThrow('enough')
   })
 
   test('reports missing or incomplete vectors, and answers by words alone', async () => {
     await read(PAGES)
-    const vectors = meaningOf('Other', 1204)
+    const vectors = vectorsNearTo('Other', 1204)
     const notices = async (open: Library['openEmbedder']) => {
-      const { engines, notices: said, passages } = await searchLibrary(withMeanings(vectors, open), { query: 'beam' })
+      const { engines, notices: found, passages } = await searchLibrary(libraryWith(vectors, open), { query: 'beam' })
       // Only "Retries" has the word; "Other" is nearest in meaning only.
       const titles = passages.map(({ title }) => title)
       expect(titles).toEqual(engines.includes('vectors') ? ['Other', 'Retries'] : ['Retries'])
-      return [engines.join('+'), ...said]
+      return [engines.join('+'), ...found]
     }
     const alone = '; answered by words alone'
     expect(await notices(async () => embedder())).toEqual(['words+vectors', '1,204 of 13,441 chunks have vectors'])
@@ -628,11 +628,11 @@ describe('searchLibrary by meaning', () => {
     ])
     expect(await notices(undefined)).toEqual([
       'words',
-      `the library has vectors of another model (tiny) than the one that is built in (pharos-embed-1)${alone}`,
+      `the library has vectors of another model (tiny) than the built-in one (pharos-embed-1)${alone}`,
     ])
     expect(await notices(async () => embedder('f2'))).toEqual([
       'words',
-      `the library has vectors of another model (tiny) than the one that is built in (tiny)${alone}`,
+      `the library has vectors of another model (tiny) than the built-in one (tiny)${alone}`,
     ])
     expect(await notices(() => Promise.reject(new Error('no such file')))).toEqual([
       'words',

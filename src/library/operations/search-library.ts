@@ -58,37 +58,37 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
   const { answer: number, engines } = parseCursor(input, library.sha256)
   const { sources, notices, isAll, incomplete } = await chooseSources(library, { sources: input.sources, version })
   const isChosen = (input.sources?.length ?? 0) > 0 || version !== undefined
-  const within = isAll ? {} : { sourceIds: sources.map(({ id }) => id) }
+  const sourceFilter = isAll ? {} : { sourceIds: sources.map(({ id }) => id) }
   const given = dropLanguageChoice(input)
-  const conditions = await broadenLanguage(library, given, within)
-  const filter = { ...filterOf(conditions), ...within }
+  const conditions = await broadenLanguage(library, given, sourceFilter)
+  const filter = { ...filterOf(conditions), ...sourceFilter }
   const reduced = reduceQuestion(query)
   const named = sources.length > 1 ? await findNamed(library, reduced, sources) : undefined
-  const asked = { query: reduced, named, filter, fusion, explain: input.explain ?? false, engines }
+  const request = { query: reduced, named, filter, fusion, explain: input.explain ?? false, engines }
   const origins = createHitSources(sources, incomplete)
   const groups = createHitGroups(library.store, origins, input)
   const composer = createComposer(library.store, origins, input.duplicates === 'show')
   let parts = 0
-  let least = 0
+  let scoreFloor = 0
   let last: RankedHits = { hits: [], engines: ['words'], notices: [], hasMore: sources.length > 0 }
   let answer: AnswerParts = { passages: [], more: [], moreShown: 0, tokens: 0 }
   let judgement: Judgement = { relevance: 'none', uncovered: [] }
-  for (let made = 0; made <= number; made++) {
-    let filling = FILLING_PARTS
+  for (let current = 0; current <= number; current++) {
+    let fillingParts = FILLING_PARTS
     while (
       last.hasMore &&
       parts < MAX_PARTS &&
-      (!composer.hasHits || (filling-- > 0 && composer.countPages() < limit))
+      (!composer.hasHits || (fillingParts-- > 0 && composer.countPages() < limit))
     ) {
       signal?.throwIfAborted()
-      last = await rankHits(library, asked, parts++, signal, last.basis)
+      last = await rankHits(library, request, parts++, signal, last.basis)
       if (parts === 1) {
-        least = minScore * (last.hits[0]?.score ?? 0)
+        scoreFloor = minScore * (last.hits[0]?.score ?? 0)
         judgement = await judgeAnswer(library, last.hits)
       }
       composer.add(
         await groups.add(
-          last.hits.filter(({ score }) => score >= least),
+          last.hits.filter(({ score }) => score >= scoreFloor),
           composer.withdraw,
         ),
       )
@@ -142,20 +142,20 @@ async function findNamed(
 async function broadenLanguage(
   { store }: Library,
   input: SearchInput,
-  within: Pick<ChunkFilter, 'sourceIds'>,
+  sourceFilter: Pick<ChunkFilter, 'sourceIds'>,
 ): Promise<SearchInput> {
   const { query, language = '' } = input
   const short = language.includes('-') ? primaryLanguageOf(language) : null
   if (short === null) return input
-  const found = await store.search({ query, limit: 1, filter: { ...filterOf(input), ...within } })
+  const found = await store.search({ query, limit: 1, filter: { ...filterOf(input), ...sourceFilter } })
   return found.length > 0 ? input : { ...input, language: short }
 }
 
 /** Notices for an unknown language tag, or for another one used in its place. */
-function describeLanguage({ language = '' }: SearchInput, taken: SearchInput): string[] {
+function describeLanguage({ language = '' }: SearchInput, used: SearchInput): string[] {
   if (language === '') return []
-  if (primaryLanguageOf(language) === null) return [`“${language}” is no tag of a language, such as de or pt-BR`]
-  return taken.language === language ? [] : [`nothing is there in ${language}: searched in ${taken.language}`]
+  if (primaryLanguageOf(language) === null) return [`“${language}” is not a language tag such as de or pt-BR`]
+  return used.language === language ? [] : [`nothing found in ${language}: searched ${used.language} instead`]
 }
 
 /** The sources that an answer cites. */
@@ -178,20 +178,18 @@ function dropLanguageChoice(input: SearchInput): SearchInput {
 
 /** Reports that earlier answers used an engine that did not take part now, so the order may differ. */
 function describeChange(before: readonly Engine[] = [], now: readonly Engine[]): string[] {
-  const gone = before.filter((engine) => !now.includes(engine))
-  if (gone.length === 0) return []
-  const what = writeList(gone.map((engine) => ENGINE_WORDS[engine]))
+  const missing = before.filter((engine) => !now.includes(engine))
+  if (missing.length === 0) return []
+  const what = writeList(missing.map((engine) => ENGINE_WORDS[engine]))
   return [
-    `the answers before were ranked by ${what} too: here the order differs, so some may come twice and others not at all`,
+    `earlier answers were also ranked by ${what}, but this one was not: some results may repeat, others may be missing`,
   ]
 }
 
 function checkInput({ query, limit, tokens, minScore, fusion, duplicates }: SearchInput): void {
-  if (query.trim() === '') throw refuse('expected words to look for, got none')
+  if (query.trim() === '') throw refuse('expected words to search for, got none')
   if (query.length > MAX_QUESTION_CHARS) {
-    throw refuse(
-      `expected a question of at most ${MAX_QUESTION_CHARS} characters, got ${query.length}: leave out what it can be asked without`,
-    )
+    throw refuse(`expected a question of at most ${MAX_QUESTION_CHARS} characters, got ${query.length}; shorten it`)
   }
   checkNumber('limit', limit, 1, MAX_LIMIT)
   checkNumber('tokens', tokens, 1, MAX_TOKENS)
@@ -206,9 +204,9 @@ function checkInput({ query, limit, tokens, minScore, fusion, duplicates }: Sear
   }
 }
 
-function checkNumber(name: string, value: number | undefined, least: number, most: number): void {
-  if (value === undefined || (Number.isInteger(value) && value >= least && value <= most)) return
-  throw refuse(`expected ${name} to be a whole number from ${least} to ${most}, got ${value}`)
+function checkNumber(name: string, value: number | undefined, min: number, max: number): void {
+  if (value === undefined || (Number.isInteger(value) && value >= min && value <= max)) return
+  throw refuse(`expected ${name} to be a whole number from ${min} to ${max}, got ${value}`)
 }
 
 function refuse(problem: string): PharosError {

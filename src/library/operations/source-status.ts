@@ -56,8 +56,8 @@ export function hasRecentHeartbeat({ heartbeatAt }: Crawl, now: number, aliveMs:
 
 /** Whether a process is working on a crawl recorded as running. */
 function isAlive({ clock, runner, limits }: Library, crawl: Crawl): boolean {
-  const isLeft = crawl.runner !== null && runner.isGone(crawl.runner)
-  return !isLeft && hasRecentHeartbeat(crawl, clock.now(), limits.aliveMs)
+  const isAbandoned = crawl.runner !== null && runner.isGone(crawl.runner)
+  return !isAbandoned && hasRecentHeartbeat(crawl, clock.now(), limits.aliveMs)
 }
 
 /** Whether a source is being crawled, by this process or another one. */
@@ -75,9 +75,9 @@ export async function reportSource(library: Library, source: Source): Promise<So
     store.listCrawls(source.id, 1),
   ])
   const { isRunning, isInterrupted } = activityOf(library, crawl)
-  const before = await listBefore(library, source.id, crawl, isRunning)
-  const status = isRunning ? runningStatus(before) : restingStatus(before, content.pages)
-  const [last] = before
+  const earlierCrawls = await listEarlierCrawls(library, source.id, crawl, isRunning)
+  const status = isRunning ? runningStatus(earlierCrawls) : idleStatus(earlierCrawls, content.pages)
+  const [last] = earlierCrawls
   const balance = createAddressCounts(ledger)
   const { reasons } = ledger
   const { pages } = content
@@ -146,8 +146,8 @@ export function countRead({
   crawl,
 }: Pick<SourceReport, 'balance' | 'crawl'>): Pick<AddressCounts, 'indexed' | 'unchanged'> {
   const summary = crawl?.summary ?? null
-  const isPart = crawl !== null && summary !== null && (summary.cappedAt !== null || hasOwnScope(crawl))
-  const { indexed, unchanged } = isPart ? summary : balance
+  const isPartial = crawl !== null && summary !== null && (summary.cappedAt !== null || hasOwnScope(crawl))
+  const { indexed, unchanged } = isPartial ? summary : balance
   return { indexed, unchanged }
 }
 
@@ -157,8 +157,8 @@ export function hasOwnScope({ options }: Pick<Crawl, 'options'>): boolean {
 }
 
 /** Page limit of a crawl of a source; null for no limit. */
-export function capOf({ scope }: Source, asked: Partial<Scope> | undefined): number | null {
-  return { ...scope, ...asked }.maxPages
+export function capOf({ scope }: Source, runScope: Partial<Scope> | undefined): number | null {
+  return { ...scope, ...runScope }.maxPages
 }
 
 /** Pages that a crawl has processed or will process, as far as known, without those beyond the page limit. */
@@ -176,20 +176,20 @@ export async function readRunningStatus({ store }: Library, sourceId: string, cr
 }
 
 /** Lists the crawls of a source without the running one, newest first; only the last one if it decides the status. */
-async function listBefore(
+async function listEarlierCrawls(
   { store }: Library,
   sourceId: string,
   crawl: Crawl | null,
   isRunning: boolean,
 ): Promise<readonly Crawl[]> {
   if (crawl === null) return []
-  if (isOver(crawl)) return [crawl]
+  if (hasEndedByItself(crawl)) return [crawl]
   const crawls = await store.listCrawls(sourceId, MAX_RECENT_CRAWLS)
   return isRunning ? crawls.filter(({ id }) => id !== crawl.id) : crawls
 }
 
 /** Whether a crawl ended by itself. */
-function isOver({ state }: Crawl): boolean {
+function hasEndedByItself({ state }: Crawl): boolean {
   return state === 'completed' || state === 'gate' || state === 'failed'
 }
 
@@ -197,8 +197,8 @@ function runningStatus(crawls: readonly Crawl[]): SourceStatus {
   return crawls.some(({ state }) => state === 'completed' || state === 'gate') ? 'UPDATING' : 'CRAWLING'
 }
 
-function restingStatus(crawls: readonly Crawl[], pages: number): SourceStatus {
-  const decisive = crawls.find(isOver)
+function idleStatus(crawls: readonly Crawl[], pages: number): SourceStatus {
+  const decisive = crawls.find(hasEndedByItself)
   if (decisive === undefined) return pages > 0 ? 'INDEXED' : 'PENDING'
   return decisive.state === 'completed' ? 'INDEXED' : 'ERROR'
 }

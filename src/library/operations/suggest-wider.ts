@@ -92,8 +92,8 @@ async function listInstead(
 
 /** Lists the languages of the pages of hits. */
 async function listLanguages(store: Store, hits: readonly StoreHit[]): Promise<string[]> {
-  const likenesses = await store.readPageSignatures(hits.map(({ sourceId, chunk }) => ({ sourceId, key: chunk.path })))
-  return likenesses.flatMap((likeness) => likeness?.language ?? []).sort(compareUtf8)
+  const signatures = await store.readPageSignatures(hits.map(({ sourceId, chunk }) => ({ sourceId, key: chunk.path })))
+  return signatures.flatMap((signature) => signature?.language ?? []).sort(compareUtf8)
 }
 
 function firstOf(values: readonly string[]): string[] {

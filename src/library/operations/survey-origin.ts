@@ -26,8 +26,8 @@ export async function surveyOrigin(view: LibraryView): Promise<OriginSurvey> {
   for (const table of [SOURCES_TABLE, ...COPY_TABLES]) {
     if (table.idColumn === undefined) continue
     const row = await view.readLast(table)
-    const [place = 0] = columnPositions(table, [table.idColumn])
-    highest[table.name] = Number(row?.[place] ?? 0)
+    const [position = 0] = columnPositions(table, [table.idColumn])
+    highest[table.name] = Number(row?.[position] ?? 0)
     for (const written of resetRunningRows(table, row === undefined ? [] : [row])) last.set(table, written)
   }
   const running = await countRows(view, 'crawls', 'state', ['running'])
@@ -38,9 +38,11 @@ export async function surveyOrigin(view: LibraryView): Promise<OriginSurvey> {
 /** Counts the rows of a table with one of the values in a column. */
 async function countRows(view: LibraryView, name: string, column: string, values: readonly string[]): Promise<number> {
   const table = tableOf(name)
-  const [place = 0] = columnPositions(table, [column])
+  const [position = 0] = columnPositions(table, [column])
   let count = 0
-  for await (const rows of view.read(table)) count += rows.filter((row) => values.includes(String(row[place]))).length
+  for await (const rows of view.read(table)) {
+    count += rows.filter((row) => values.includes(String(row[position]))).length
+  }
   return count
 }
 
@@ -48,7 +50,7 @@ async function countRows(view: LibraryView, name: string, column: string, values
 export async function readAll(view: LibraryView, name: string): Promise<Record<string, unknown>[]> {
   const table = tableOf(name)
   const rows = await readRows(view, table)
-  return rows.map((row) => Object.fromEntries(table.columns.map((column, place) => [column.name, row[place]])))
+  return rows.map((row) => Object.fromEntries(table.columns.map((column, position) => [column.name, row[position]])))
 }
 
 /** Returns a table by name. */
@@ -60,6 +62,6 @@ export function tableOf(name: string): CopyTable {
 
 async function readRows(view: LibraryView, table: CopyTable): Promise<CopyRow[]> {
   const rows: CopyRow[] = []
-  for await (const some of view.read(table)) rows.push(...some)
+  for await (const batch of view.read(table)) rows.push(...batch)
   return rows
 }

@@ -52,35 +52,35 @@ export async function* syncVectors(
     return
   }
   await copy.prepare(space, rebuild, signal)
-  const there = new Map<string, CopyEntryRef>()
-  for await (const place of copy.list(space, signal)) there.set(place.id, place)
+  const unseenEntries = new Map<string, CopyEntryRef>()
+  for await (const entry of copy.list(space, signal)) unseenEntries.set(entry.id, entry)
   yield { ...progress }
   let after: ChunkRef | undefined
   for (;;) {
     signal?.throwIfAborted()
-    const some = await vectors.list(BATCH, after)
-    after = some.at(-1)
+    const batch = await vectors.list(BATCH, after)
+    after = batch.at(-1)
     if (after === undefined) break
-    const chunks = await readCopiedChunks(store, some)
+    const chunks = await readCopiedChunks(store, batch)
     const entries = chunks.map((chunk) => copy.describe(space, chunk))
-    const isNew = ({ id, mark }: CopyEntry): boolean => rebuild || there.get(id)?.mark !== mark
-    const missing = entries.filter(isNew)
+    const isChanged = ({ id, mark }: CopyEntry): boolean => rebuild || unseenEntries.get(id)?.mark !== mark
+    const missing = entries.filter(isChanged)
     if (missing.length > 0) await copy.write(space, missing, signal)
     const names = chunks.map(({ stored }) => ({ sourceId: stored.sourceId, chunkId: stored.chunk.id }))
     if (missing.length > 0 || uncopied > 0) await vectors.markCopied(copy.location, space, names)
-    for (const { id } of entries) there.delete(id)
-    progress.looked += some.length
+    for (const { id } of entries) unseenEntries.delete(id)
+    progress.looked += batch.length
     progress.copied += missing.length
     yield { ...progress }
   }
-  const stale = await findStale(vectors, space, [...there.values()])
+  const stale = await findStale(vectors, space, [...unseenEntries.values()])
   if (stale.length > 0) await copy.remove(space, stale, signal)
   // A problem noted meanwhile may concern vectors already checked, so it stays.
   if (copy.problem === problem) copy.setProblem(null)
   yield { ...progress, removed: stale.length }
 }
 
-/** Returns unseen entries without a vector in the store; others may have been written after the check had passed them. */
+/** Returns the unseen entries that have no vector in the store; the others may have been written after their position was checked. */
 async function findStale(
   vectors: VectorIndex,
   { dimensions }: VectorSpace,

@@ -25,27 +25,27 @@ export async function verifyTable(
   { isAlone, sha256, onRows }: Pick<CopyPlan, 'isAlone'> & { sha256: Sha256; onRows(count: number): Promise<void> },
 ): Promise<VerifiedTable> {
   // Vectors are always compared in full, because only vectors of the same space are copied.
-  const isNamedOnly = table.belonging === 'shared' && table.group !== 'vectors' && !isAlone
+  const comparesKeysOnly = table.belonging === 'shared' && table.group !== 'vectors' && !isAlone
   const checkText = createTextCheck(table, sha256)
   let digest = ''
   const counts = { rows: 0, hashed: 0, different: 0 }
   for await (const compared of compareRows(table, origin, target)) {
-    const found = isNamedOnly ? [...compared.same, ...compared.changed] : compared.same
+    const found = comparesKeysOnly ? [...compared.same, ...compared.changed] : compared.same
     counts.rows += found.length
-    counts.different += countDifferent(table, compared, isNamedOnly)
+    counts.different += countDifferent(table, compared, comparesKeysOnly)
     for (const row of found) {
-      digest = isNamedOnly ? '' : sha256(`${digest}\n${writeRow(row, sha256)}`)
+      digest = comparesKeysOnly ? '' : sha256(`${digest}\n${writeRow(row, sha256)}`)
       if (checkText(row)) counts.hashed++
     }
     await onRows(found.length)
   }
-  return { table, ...counts, digest: isNamedOnly ? null : digest }
+  return { table, ...counts, digest: comparesKeysOnly ? null : digest }
 }
 
 /** Additional shared rows of the target, such as hosts and jobs, are not differences. */
-function countDifferent({ belonging }: CopyTable, compared: ComparedRows, isNamedOnly: boolean): number {
+function countDifferent({ belonging }: CopyTable, compared: ComparedRows, comparesKeysOnly: boolean): number {
   const { added, changed, removed } = compared
-  return added.length + (isNamedOnly ? 0 : changed.length) + (belonging === 'shared' ? 0 : removed.length)
+  return added.length + (comparesKeysOnly ? 0 : changed.length) + (belonging === 'shared' ? 0 : removed.length)
 }
 
 function writeRow(row: CopyRow, sha256: Sha256): string {
@@ -63,7 +63,7 @@ function createTextCheck(table: CopyTable, sha256: Sha256): (row: CopyRow) => bo
     const [meta = 0, markdown = 0] = columnPositions(table, ['meta', 'markdown'])
     return (row) => {
       const text = row[markdown]
-      // Only stores write this JSON.
+      // The cast is safe, because only stores write this JSON.
       const { contentHash, url } = JSON.parse(String(row[meta])) as { contentHash?: unknown; url?: unknown }
       const isImported = () => typeof text === 'string' && hashImported(String(url), text, sha256) === contentHash
       return hasText(text, contentHash) || isImported()

@@ -59,7 +59,7 @@ export type WatchEvent =
     }
   /** A failed file was read, or no longer exists. */
   | { readonly type: 'healed'; readonly path: string; readonly isGone: boolean; readonly retries: number }
-  /** Pages of missing files stay, because the loss gate does not let so many be removed. */
+  /** Pages of missing files stay, because the loss gate does not allow the removal of so many. */
   | { readonly type: 'withheld'; readonly pages: number; readonly problem: string | null }
   /** A run has failed. */
   | { readonly type: 'vain'; readonly problem: string | null }
@@ -101,19 +101,19 @@ export async function* watchTree(
   input: WatchInput,
   signal: AbortSignal,
 ): AsyncGenerator<WatchEvent, void, void> {
-  const watching = new WatchSession(library, source, input, signal)
+  const session = new WatchSession(library, source, input, signal)
   try {
     for (;;) {
       try {
-        yield* watching.goOn()
+        yield* session.doPendingWork()
       } catch (error) {
         if (signal.aborted) return
-        yield* watching.sitOut(error)
+        yield* session.waitAfter(error)
       }
       if (signal.aborted) return
     }
   } finally {
-    watching.close()
+    session.close()
   }
 }
 
@@ -130,7 +130,7 @@ class WatchSession {
   #isAway = false
   #isCaughtUp = false
   /** Consecutive temporary failures. */
-  #strikes = 0
+  #failureCount = 0
   #wake = new AbortController()
 
   constructor(library: Library, source: Source, input: WatchInput, signal: AbortSignal) {
@@ -147,19 +147,19 @@ class WatchSession {
   }
 
   /** Does the pending work, or waits for some. */
-  async *goOn(): AsyncGenerator<WatchEvent, void, void> {
+  async *doPendingWork(): AsyncGenerator<WatchEvent, void, void> {
     if (this.#watch === undefined) yield* this.#begin()
     const retried = this.#failed.listDue(this.#now())
     const changed = this.#changes.take(this.#now())
     if (retried.length === 0 && changed.length === 0) {
-      await this.#rest()
+      await this.#waitForWork()
       // The deletion of the whole folder may cause no event.
-      if (this.#changes.nextAt() === null) await this.#look(new PathSelection([]))
+      if (this.#changes.nextAt() === null) await this.#walk(new PathSelection([]))
       return
     }
     try {
-      yield* (await this.#isWhole(changed)) ? this.#catchUp(retried) : this.#settle(changed, retried)
-      this.#strikes = 0
+      yield* (await this.#needsFullCheck(changed)) ? this.#catchUp(retried) : this.#settle(changed, retried)
+      this.#failureCount = 0
     } catch (error) {
       // Returns the changes to the queue.
       for (const path of changed) this.#changes.note(path, this.#now())
@@ -168,7 +168,7 @@ class WatchSession {
   }
 
   /** Whether everything must be checked. A page cap always requires it, because it applies to all pages. */
-  async #isWhole(changed: readonly string[]): Promise<boolean> {
+  async #needsFullCheck(changed: readonly string[]): Promise<boolean> {
     if (changed.includes(ANY_PATH) || this.#source.scope.maxPages !== null) return true
     if (changed.length <= FULL_CHECK_THRESHOLD.paths) return false
     const { total } = await this.#library.store.countLedger(this.#source.id)
@@ -176,7 +176,7 @@ class WatchSession {
   }
 
   /** Waits after a temporary problem, or while the folder is missing; rethrows everything else. */
-  async *sitOut(error: unknown): AsyncGenerator<WatchEvent, void, void> {
+  async *waitAfter(error: unknown): AsyncGenerator<WatchEvent, void, void> {
     if (!(error instanceof PharosError)) throw error
     const { code, message } = error
     // Another run intervened, so everything must be checked.
@@ -188,10 +188,10 @@ class WatchSession {
       this.close()
       if (!this.#isAway) yield { type: 'away', problem: message }
       this.#isAway = true
-    } else if (this.#strikes === 0) yield { type: 'waiting', problem: message }
-    const waitMs = RETRY_DELAYS_MS[Math.min(this.#strikes, RETRY_DELAYS_MS.length - 1)] ?? 0
-    this.#strikes++
-    await this.#library.clock.sleep(waitMs, this.#signal).catch(() => undefined)
+    } else if (this.#failureCount === 0) yield { type: 'waiting', problem: message }
+    const delayMs = RETRY_DELAYS_MS[Math.min(this.#failureCount, RETRY_DELAYS_MS.length - 1)] ?? 0
+    this.#failureCount++
+    await this.#library.clock.sleep(delayMs, this.#signal).catch(() => undefined)
   }
 
   #now(): number {
@@ -203,7 +203,7 @@ class WatchSession {
     const { trees } = this.#library
     if (trees?.watch === undefined) {
       throw new PharosError('USAGE', {
-        problem: `${labelOf(this.#source)} cannot be watched: no folders are read here`,
+        problem: `${labelOf(this.#source)} cannot be watched: this library was opened without access to folders`,
       })
     }
     const onChange = (path: string) => {
@@ -216,18 +216,18 @@ class WatchSession {
     this.#changes.note(ANY_PATH, -Infinity)
     if (this.#isAway) yield { type: 'back' }
     this.#isAway = false
-    this.#strikes = 0
+    this.#failureCount = 0
   }
 
-  async #rest(): Promise<void> {
+  async #waitForWork(): Promise<void> {
     const times = [this.#changes.nextAt(), this.#failed.nextAt(), this.#now() + FOLDER_CHECK_INTERVAL_MS]
-    const until = times.reduce((least: number, at) => Math.min(least, at ?? least), Infinity)
+    const until = times.reduce((earliest: number, at) => Math.min(earliest, at ?? earliest), Infinity)
     this.#wake = new AbortController()
     if (this.#signal.aborted) return
     await this.#library.clock.sleep(Math.max(0, until - this.#now()), this.#wake.signal).catch(() => undefined)
   }
 
-  async #look(focus: PathSelection | undefined): Promise<TreeSurvey> {
+  async #walk(focus: PathSelection | undefined): Promise<TreeSurvey> {
     const survey = new TreeSurvey(this.#source.scope)
     for await (const entry of this.#watch?.walk(focus, this.#signal) ?? []) survey.add(entry)
     return survey
@@ -235,13 +235,13 @@ class WatchSession {
 
   /** Checks everything. The watch is renewed first, so that no change is missed. */
   async *#catchUp(retried: readonly string[]): AsyncGenerator<WatchEvent, void, void> {
-    yield* this.#forgetMissing(await this.#look(undefined))
+    yield* this.#forgetMissing(await this.#walk(undefined))
     const { kind = 'recrawl', options = {} } = this.#isCaughtUp ? {} : this.#input
     const cause = this.#isCaughtUp ? 'catch-up' : 'startup'
-    const isRetried = new Set(retried)
+    const retriedPaths = new Set(retried)
     const lostBefore = this.#countLosses()
     const summary = yield* this.#run({ kind, ...options, lostBefore }, (path) =>
-      isRetried.has(path) ? 'retry' : cause,
+      retriedPaths.has(path) ? 'retry' : cause,
     )
     const isFirst = !this.#isCaughtUp
     this.#isCaughtUp = true
@@ -253,20 +253,20 @@ class WatchSession {
   async *#settle(changed: readonly string[], retried: readonly string[]): AsyncGenerator<WatchEvent, void, void> {
     // A page of a container file is read together with its file.
     const focus = new PathSelection([...changed, ...retried, ...retried.map(fileOf)])
-    const survey = await this.#look(focus)
+    const survey = await this.#walk(focus)
     yield* this.#forgetMissing(survey, focus)
     const concerned: string[] = []
     const known = new Set<string>()
     const readable = listReadable(survey)
-    const hasFiles = new PathSelection(readable)
+    const readablePaths = new PathSelection(readable)
     for (const path of focus.paths) {
       const hasPages = await this.#listKnown(path, known)
-      if (hasPages || readable.has(path) || hasFiles.hasPathBelow(path)) concerned.push(path)
+      if (hasPages || readable.has(path) || readablePaths.hasPathBelow(path)) concerned.push(path)
     }
     if (concerned.length === 0) return
-    const isRetried = new Set(retried.filter((path) => !changed.includes(path)))
+    const retriedPaths = new Set(retried.filter((path) => !changed.includes(path)))
     const causeOf = (path: string): WatchCause =>
-      isRetried.has(path) ? 'retry' : known.has(path) ? 'modified' : 'created'
+      retriedPaths.has(path) ? 'retry' : known.has(path) ? 'modified' : 'created'
     const lostBefore = this.#countLosses()
     const summary = yield* this.#run({ kind: 'refresh', discover: true, focus: concerned, lostBefore }, causeOf)
     yield { type: 'settled', summary }
@@ -302,15 +302,15 @@ class WatchSession {
     input: Parameters<typeof crawlSource>[2],
     causeOf: (path: string) => WatchCause,
   ): AsyncGenerator<WatchEvent, CrawlSummary, void> {
-    const gone: string[] = []
+    const missingPaths: string[] = []
     let summary: CrawlSummary | undefined
     for await (const event of crawlSource(this.#library, this.#source, input, this.#signal)) {
       if (event.type === 'ended') summary = event.summary
       if (event.type === 'progress' && input.focus === undefined) yield { type: 'progress', progress: event }
       if (event.type !== 'settled') continue
       const [path = event.url] = keysOf(this.#library, this.#source, event.url)
-      if (event.state === 'failed' && event.reason === 'not-found') gone.push(path)
-      else yield* this.#tell(path, event, causeOf(path))
+      if (event.state === 'failed' && event.reason === 'not-found') missingPaths.push(path)
+      else yield* this.#report(path, event, causeOf(path))
     }
     this.#signal.throwIfAborted()
     // Another process runs the crawl, or the library could not be written for too long.
@@ -322,14 +322,14 @@ class WatchSession {
     if (lost > 0) this.#losses.push({ at: this.#now(), pages: lost })
     if (end === 'gate') yield { type: 'withheld', pages: withheld, problem }
     if (end === 'failed') yield { type: 'vain', problem }
-    for (const path of gone) {
+    for (const path of missingPaths) {
       if (end === 'completed') yield { type: 'removed', path, cause: causeOf(path) }
       yield* this.#heal(path, true)
     }
     return summary
   }
 
-  async *#tell(
+  async *#report(
     path: string,
     { state, reason, detail, chunks }: Extract<CrawlEvent, { type: 'settled' }>,
     cause: WatchCause,

@@ -5,7 +5,7 @@ import { oneLine } from '../../library/display-text.ts'
 import type { SourceInput } from '../../library/operations/add-source.ts'
 import { CHUNK_FIELDS } from '../../library/parse-import.ts'
 import { labelOf, RENDERINGS, treeSettings } from '../../library/source.ts'
-import { given, pickArgument, usageError } from '../arguments.ts'
+import { pickArgument, usageError, withoutUndefined } from '../arguments.ts'
 import { flag, rare, text, textOf, unlisted } from '../schemas.ts'
 import { SCOPE, scopeOf } from '../scope-arguments.ts'
 import { STARTED_CRAWL, writeStartedCrawl } from '../started-crawl.ts'
@@ -59,10 +59,10 @@ export const addSource: Tool = createTool({
     }
     const input: SourceInput = {
       url: args.url,
-      ...given({ name: pickArgument(args, 'name', 'library'), version: args.version }),
-      scope: { ...scopeOf(args), ...given({ reach: args.scope }) },
+      ...withoutUndefined({ name: pickArgument(args, 'name', 'library'), version: args.version }),
+      scope: { ...scopeOf(args), ...withoutUndefined({ reach: args.scope }) },
       settings: {
-        ...given({ llmsTxtUrl: args.llmsTxtUrl, render: args.render, chunks: args.chunks }),
+        ...withoutUndefined({ llmsTxtUrl: args.llmsTxtUrl, render: args.render, chunks: args.chunks }),
         ...treeSettings(args),
       },
     }
@@ -101,16 +101,16 @@ async function importChunksArgument(
   const stray = Object.keys(args).find((name) => !IMPORT_NAMES.includes(name))
   if (stray !== undefined) throw usageError(`${stray}: a crawl option, which prechunked does not use; leave it out`)
   const opened = await library()
-  const { importRequest: importInto } = await import('../../library/operations/import-request.ts')
+  const { importRequest: importChunks } = await import('../../library/operations/import-request.ts')
   const { version, acceptLoss, embed } = args
   const name = pickArgument(args, 'name', 'library')
   await progress(0, 1, 'importing')
-  const asked = { name, version, acceptLoss, embed, signal }
-  const { source, summary, isEmbedded, notice } = await importInto(opened, { source_url: args.url, chunks }, asked)
+  const options = { name, version, acceptLoss, embed, signal }
+  const { source, summary, isEmbedded, notice } = await importChunks(opened, { source_url: args.url, chunks }, options)
   await progress(1, 1, 'imported')
   const { indexed, unchanged, removed } = summary
   const pages = `pages: ${indexed} new or changed, ${unchanged} unchanged, ${removed} removed`
   const vectors = isEmbedded ? '; vectors were made first' : notice === null ? '' : `; ${notice}`
-  const what = `Imported ${chunks.length} chunks as ${labelOf(source)}; ${pages}${vectors}`
-  return writeStartedCrawl(opened, source, summary.crawlId, what, true)
+  const headline = `Imported ${chunks.length} chunks as ${labelOf(source)}; ${pages}${vectors}`
+  return writeStartedCrawl(opened, source, summary.crawlId, headline, true)
 }

@@ -22,8 +22,8 @@ export const cancelCrawl: Tool = createTool({
   }),
   output: z.object({ crawlId: z.string(), source: z.string(), isEnded: z.boolean() }),
   async run(args, context) {
-    const given = pickArgument(args, 'crawlId', 'jobId')
-    const id = given === undefined ? undefined : parseCrawlId(given)
+    const givenId = pickArgument(args, 'crawlId', 'jobId')
+    const id = givenId === undefined ? undefined : parseCrawlId(givenId)
     const name = pickArgument(args, 'source', 'library', 'sourceId')
     if (id === undefined && name === undefined)
       throw usageError('crawlId or source is missing: say which crawl to stop')
@@ -32,12 +32,12 @@ export const cancelCrawl: Tool = createTool({
     const { findCrawlSource } = await import('../../library/operations/describe-crawl.ts')
     const source = id === undefined ? await findNamedSource(library, args) : await findCrawlSource(library, jobs, id)
     const label = oneLine(labelOf(source))
-    // A crawl that had to wait was reported with the id of its job.
-    const meant = id === undefined ? undefined : (jobs.find(id)?.crawlId ?? id)
-    const isMeant = (one: string) => one === (meant ?? one)
+    // For a crawl that had to wait, the client got the id of the job instead.
+    const wantedId = id === undefined ? undefined : (jobs.find(id)?.crawlId ?? id)
+    const isWanted = (crawlId: string) => wantedId === undefined || crawlId === wantedId
     const job = jobs
       .list()
-      .find(({ sourceId, crawlId, endedAt }) => sourceId === source.id && isMeant(crawlId) && endedAt === null)
+      .find(({ sourceId, crawlId, endedAt }) => sourceId === source.id && isWanted(crawlId) && endedAt === null)
     if (job === undefined || !(await jobs.cancel(job.crawlId))) {
       const { reportSource } = await import('../../library/operations/source-status.ts')
       const { isRunning, crawl } = await reportSource(library, source)

@@ -10,7 +10,7 @@ import { createTool, type Tool } from '../tool.ts'
 
 /** Maximum number of addresses listed with their reason. */
 const MAX_LISTED = 20
-const LIMIT = { default: 20, least: 1, most: 200 } as const
+const LIMIT = { default: 20, minimum: 1, maximum: 200 } as const
 
 /** `crawl_status`: the progress of a crawl, or its result. */
 export const crawlStatus: Tool = createTool({
@@ -41,14 +41,14 @@ export const crawlStatus: Tool = createTool({
     const jobs = await context.jobs()
     const { describeCrawl, findCrawlSource, listCrawls } = await import('../../library/operations/describe-crawl.ts')
     if (id === undefined && name === undefined) {
-      const limit = clamp(args.limit ?? LIMIT.default, LIMIT.least, LIMIT.most)
-      const all = await listCrawls(library, LIMIT.most)
+      const limit = clamp(args.limit ?? LIMIT.default, LIMIT.minimum, LIMIT.maximum)
+      const all = await listCrawls(library, LIMIT.maximum)
       return writeList(all.filter(({ state }) => isState(state, args.status)).slice(0, limit))
     }
     const source = name === undefined ? undefined : await findNamedSource(library, args)
     const owner = id === undefined ? source : await findCrawlSource(library, jobs, id)
     if (owner === undefined || (source !== undefined && source.id !== owner.id)) {
-      throw usageError(`crawl ${id} is not one of ${source?.name}: give one of them`)
+      throw usageError(`crawl ${id} does not belong to ${source?.name}: name only the crawl, or only the source`)
     }
     const report = await describeCrawl(library, jobs, owner, MAX_LISTED, id)
     return {

@@ -20,7 +20,7 @@ export const exportPack: Tool = createTool({
   }),
   output: z.object({ packId: z.string(), source: z.string(), uri: z.string(), state: z.string() }),
   async run(args, { library, packs, progress }) {
-    if (packs === undefined) throw usageError('this server has no place to write packs to')
+    if (packs === undefined) throw usageError('this server cannot write packs')
     const opened = await library()
     const source = await findNamedSource(opened, args)
     const { id, state } = packs.start(opened, source, args.compact ?? false)
@@ -29,7 +29,7 @@ export const exportPack: Tool = createTool({
     const label = oneLine(labelOf(source))
     return {
       content: [
-        `${state === 'waiting' ? 'Going to write' : 'Writing'} a pack of ${label}. Pack: ${id}`,
+        `${state === 'waiting' ? 'Queued' : 'Writing'} a pack of ${label}. Pack: ${id}`,
         { type: 'resource_link', uri, name: `pack of ${label}`, mimeType: 'application/json' },
       ],
       structured: { packId: id, source: labelOf(source), uri, state },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { oneLine } from '../../library/display-text.ts'
-import { given, pickArgument, requireArgument } from '../arguments.ts'
+import { pickArgument, requireArgument, withoutUndefined } from '../arguments.ts'
 import { sourceRecord } from '../records.ts'
 import { flag, orNull, SOURCE_RECORD, text, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
@@ -33,9 +33,9 @@ export const findVersion: Tool = createTool({
     const name = requireArgument(args, 'library', 'source', 'name')
     const target = pickArgument(args, 'targetVersion', 'target', 'version')
     const { findVersion: find } = await import('../../library/operations/find-version.ts')
-    const found = await find(await library(), { name, ...given({ target, orOlder: args.orOlder }) })
-    const record = (one: (typeof found.versions)[number]) => {
-      return { version: one.version, isComplete: one.isComplete, source: sourceRecord(one.source) }
+    const found = await find(await library(), { name, ...withoutUndefined({ target, orOlder: args.orOlder }) })
+    const record = ({ version, isComplete, source }: (typeof found.versions)[number]) => {
+      return { version, isComplete, source: sourceRecord(source) }
     }
     return {
       content: [oneLine(found.message)],

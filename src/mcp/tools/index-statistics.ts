@@ -92,7 +92,7 @@ export const indexStatistics: Tool = createTool({
   },
 })
 
-/** Loaded on demand, because it is rarely needed. */
+/** Lists duplicates. The operation is loaded on demand, because it is rarely needed. */
 async function readDuplicates(library: Library, input: DuplicatesInput, signal: AbortSignal): Promise<DuplicateList> {
   const { listDuplicates } = await import('../../library/operations/list-duplicates.ts')
   return listDuplicates(library, input, signal)

@@ -38,12 +38,12 @@ export const listOutline: Tool = createTool({
     const { title, url, lines, checkedAt, changedAt } = outline
     const sections = flatten(outline.sections)
     const label = labelOf(outline.source)
-    const place = { title, url, headingPath: [], startLine: 1, endLine: lines, source: label, chunk: null }
+    const citation = { title, url, headingPath: [], startLine: 1, endLine: lines, source: label, chunk: null }
     const rows = sections.map(({ title: name, level, startLine, endLine }) => {
       return `${'  '.repeat(level - 1)}${quote(name)} (lines ${startLine}-${endLine})`
     })
     return {
-      content: [writeCitation(place), rows.length === 0 ? 'This page has no headings.' : rows.join('\n')],
+      content: [writeCitation(citation), rows.length === 0 ? 'This page has no headings.' : rows.join('\n')],
       structured: {
         title,
         url,

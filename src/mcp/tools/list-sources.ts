@@ -13,7 +13,7 @@ export const listSources: Tool = createTool({
   output: z.object({ sources: z.array(LISTED_SOURCE) }),
   async run(_args, { library, isReadOnly }) {
     const listed = await readSourceList(await library())
-    const lines = listed.map((one) => writeListed(one, isReadOnly))
+    const lines = listed.map((source) => writeListed(source, isReadOnly))
     const none = `There are no sources yet${isReadOnly ? '' : '; add_source adds one'}.`
     return {
       content: [lines.length === 0 ? none : lines.join('\n')],

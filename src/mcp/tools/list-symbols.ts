@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { countOf } from '../../core/text/count.ts'
 import { oneLine, quote } from '../../library/display-text.ts'
-import { clamp, given, pickArgument } from '../arguments.ts'
+import { clamp, pickArgument, withoutUndefined } from '../arguments.ts'
 import { number, text, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 
-const LIMIT = { default: 100, least: 1, most: 1000 } as const
+const LIMIT = { default: 100, minimum: 1, maximum: 1000 } as const
 
 /** `list_symbols`: lists the symbols that pages define. */
 export const listSymbols: Tool = createTool({
@@ -38,19 +38,17 @@ export const listSymbols: Tool = createTool({
   }),
   async run(args, { library, signal }) {
     const source = pickArgument(args, 'source', 'library')
-    const limit = clamp(pickArgument(args, 'limit', 'maxResults') ?? LIMIT.default, LIMIT.least, LIMIT.most)
+    const limit = clamp(pickArgument(args, 'limit', 'maxResults') ?? LIMIT.default, LIMIT.minimum, LIMIT.maximum)
     const { listSymbols: list } = await import('../../library/operations/list-symbols.ts')
     const { url, prefix } = args
-    const asked = { limit, ...given({ url, source, prefix }) }
-    const { symbols, hasMore, stoppedAfter } = await list(await library(), asked, signal)
-    const lines = symbols.map(({ name, signature, url: place, line, chunk }) => {
-      return `${quote(name)} — ${quote(signature)} — ${oneLine(place)} — line ${line} — chunk ${oneLine(chunk)}`
+    const input = { limit, ...withoutUndefined({ url, source, prefix }) }
+    const { symbols, hasMore, stoppedAfter } = await list(await library(), input, signal)
+    const lines = symbols.map(({ name, signature, url: symbolUrl, line, chunk }) => {
+      return `${quote(name)} — ${quote(signature)} — ${oneLine(symbolUrl)} — line ${line} — chunk ${oneLine(chunk)}`
     })
-    const more = hasMore ? [`There are more than ${limit}: narrow it with prefix, source or url, or raise limit.`] : []
+    const more = hasMore ? [`There are more than ${limit}: use prefix, source or url, or raise limit.`] : []
     const stopped =
-      stoppedAfter === null
-        ? []
-        : [`Only ${countOf(stoppedAfter, 'page')} were looked at: narrow it with prefix, source or url.`]
+      stoppedAfter === null ? [] : [`Only ${countOf(stoppedAfter, 'page')} were searched: use prefix, source or url.`]
     return {
       content: [[...(lines.length === 0 ? ['No symbols found.'] : lines), ...more, ...stopped].join('\n')],
       structured: { symbols: symbols.map((symbol) => ({ ...symbol })), hasMore },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { labelOf, RENDERINGS, type Source } from '../../library/source.ts'
-import { given, pickArgument } from '../arguments.ts'
+import { pickArgument, withoutUndefined } from '../arguments.ts'
 import { findNamedSource } from '../find-named-source.ts'
 import { flag, ONE_SOURCE, text, unlisted } from '../schemas.ts'
 import { SCOPE, scopeOf } from '../scope-arguments.ts'
@@ -34,7 +34,7 @@ export const recrawlSource: Tool = createTool({
     const version = args.newVersion
     const scope = scopeOf(args)
     const { checkLabel } = await import('../../library/operations/add-source.ts')
-    const change = given({
+    const change = withoutUndefined({
       name: name === undefined ? undefined : checkLabel('name', name),
       version: version === undefined ? undefined : checkLabel('version', version),
     })
@@ -45,7 +45,7 @@ export const recrawlSource: Tool = createTool({
     if (isRenamed) await opened.store.updateSource(found.id, change)
     const { full = false, acceptLoss = false } = args
     const crawlId = await crawls
-      .start(source, { kind: 'recrawl', full, acceptLoss, scope, ...given({ render: args.render }) })
+      .start(source, { kind: 'recrawl', full, acceptLoss, scope, ...withoutUndefined({ render: args.render }) })
       .catch(async (error: unknown) => {
         const { name: oldName, version: oldVersion } = found
         if (isRenamed) await opened.store.updateSource(found.id, { name: oldName, version: oldVersion })

@@ -25,13 +25,13 @@ import {
   type WideningFilter,
 } from '../../library/search.ts'
 import { writeToolRemedy } from '../../library/shortfall.ts'
-import { clamp, given, nonBlank, parseList, pickArgument, usageError } from '../arguments.ts'
+import { clamp, nonBlank, parseList, pickArgument, usageError, withoutUndefined } from '../arguments.ts'
 import { flag, number, orNull, rare, text, texts, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 import { listUnrendered } from '../unrendered-pages.ts'
 
-const MAX_RESULTS = { default: 10, least: 1, most: 50 } as const
-const TOKENS = { least: 100, most: 50_000 } as const
+const MAX_RESULTS = { default: 10, minimum: 1, maximum: 50 } as const
+const TOKENS = { minimum: 100, maximum: 50_000 } as const
 /** Maximum number of sources or versions named in one line. */
 const MAX_NAMED = 10
 /** Maximum length of the question that is repeated when nothing was found. */
@@ -82,11 +82,11 @@ export const searchDocs: Tool = createTool({
     const opened = await library()
     const input: SearchInput = {
       query,
-      ...given({
+      ...withoutUndefined({
         sources: await readSources(opened, pickArgument(args, 'source', 'library')),
         version: nonBlank(args.version),
-        limit: limit === undefined ? undefined : clamp(limit, MAX_RESULTS.least, MAX_RESULTS.most),
-        tokens: args.tokens === undefined ? undefined : clamp(args.tokens, TOKENS.least, TOKENS.most),
+        limit: limit === undefined ? undefined : clamp(limit, MAX_RESULTS.minimum, MAX_RESULTS.maximum),
+        tokens: args.tokens === undefined ? undefined : clamp(args.tokens, TOKENS.minimum, TOKENS.maximum),
         path: nonBlank(args.path),
         kind: args.kind,
         heading: nonBlank(pickArgument(args, 'heading', 'sectionPath')),
@@ -125,8 +125,8 @@ async function readSources(
   const whole = value.trim()
   const at = whole.lastIndexOf('@')
   const name = whole.lastIndexOf(',') < at ? whole.slice(0, at) : whole
-  const isOne = matchSources(sources, whole).length > 0 || matchSources(sources, name).length > 0
-  return isOne ? [whole] : parseList(value)
+  const isOneSource = matchSources(sources, whole).length > 0 || matchSources(sources, name).length > 0
+  return isOneSource ? [whole] : parseList(value)
 }
 
 /** The filters of a search, by the parameter names of this tool. */
@@ -173,8 +173,8 @@ function writeHead(answer: SearchAnswer, filters: readonly Filter[], isReadOnly:
   if (passages.length + more.length > 0) return [...writeDoubt(answer, isReadOnly), ...notes]
   const where =
     searched.length === 0 ? 'the library' : writeFirstNames(searched.map(oneLine), searchedCount - searched.length)
-  const asked = JSON.stringify(clipText(query, MAX_ECHOED_CHARS))
-  return [`Nothing found for ${asked} in ${where}.`, ...notes, ...writeWiderSearch(answer, filters)]
+  const quotedQuery = JSON.stringify(clipText(query, MAX_ECHOED_CHARS))
+  return [`Nothing found for ${quotedQuery} in ${where}.`, ...notes, ...writeWiderSearch(answer, filters)]
 }
 
 /** Warns that the passages may not answer the question, and says what to try. */
@@ -194,8 +194,8 @@ function writeWiderSearch({ widen, available }: SearchAnswer, filters: readonly 
     const others = instead.length === 0 ? '' : `; there are ${writeFirstNames(instead.map(quote), 0)}`
     return `Without ${parameterOf(filter)} ${quote(value)}: ${countOf(pages, 'page')}${others}`
   })
-  const versions = available?.versions.slice(0, MAX_NAMED).map(({ name, versions: some, more }) => {
-    return `Versions of ${oneLine(name)}: ${writeFirstNames(some.map(oneLine), more)}`
+  const versions = available?.versions.slice(0, MAX_NAMED).map(({ name, versions: shownVersions, more }) => {
+    return `Versions of ${oneLine(name)}: ${writeFirstNames(shownVersions.map(oneLine), more)}`
   })
   return [
     ...(active.length === 0 ? ['Try fewer or other words; list_sources shows what is indexed.'] : []),
@@ -211,23 +211,23 @@ function parameterOf(filter: WideningFilter): string {
   return filter === 'sources' ? 'source' : filter
 }
 
-/** At most ten texts, and how many more there are. */
-function writeFirstNames(texts: readonly string[], besides: number): string {
-  const rest = Math.max(0, texts.length - MAX_NAMED) + besides
+/** At most ten texts, and how many more there are. `omitted` counts those that are not in `texts`. */
+function writeFirstNames(texts: readonly string[], omitted: number): string {
+  const rest = Math.max(0, texts.length - MAX_NAMED) + omitted
   return `${texts.slice(0, MAX_NAMED).join(', ')}${rest === 0 ? '' : ` and ${writeNumber(rest)} more`}`
 }
 
 /** The position and score of each passage; the texts themselves are in the text blocks. */
 function answerRecord(answer: SearchAnswer) {
   const { query, relevance, uncovered, elsewhere, notices, cursor, passages, more, widen, available } = answer
-  const isVain = passages.length + more.length === 0
+  const isEmpty = passages.length + more.length === 0
   return {
     query,
     relevance,
     ...(uncovered.length > 0 && { uncovered: [...uncovered] }),
     ...(elsewhere.length > 0 && { elsewhere: [...elsewhere] }),
-    passages: passages.map(({ startLine, endLine, isCut, checkedAt, changedAt, explain, ...place }) => ({
-      ...mentionRecord(place),
+    passages: passages.map(({ startLine, endLine, isCut, checkedAt, changedAt, explain, ...mention }) => ({
+      ...mentionRecord(mention),
       startLine,
       endLine,
       ...(isCut ? { isCut } : {}),
@@ -236,12 +236,14 @@ function answerRecord(answer: SearchAnswer) {
     more: more.map(mentionRecord),
     cursor,
     notices: [...notices],
-    ...(isVain ? { widen: widen.map((one) => ({ ...one, filter: parameterOf(one.filter) })), available } : {}),
+    ...(isEmpty
+      ? { widen: widen.map(({ filter, ...rest }) => ({ filter: parameterOf(filter), ...rest })), available }
+      : {}),
   }
 }
 
-function mentionRecord(place: Omit<PageMention, 'line'>) {
-  const { title, url, headingPath, source, version, chunk, score, similar } = place
+function mentionRecord(mention: Omit<PageMention, 'line'>) {
+  const { title, url, headingPath, source, version, chunk, score, similar } = mention
   const found = { title, url, headingPath: [...headingPath], source, version, chunk: shortenChunk(chunk), score }
   return similar === undefined ? found : { ...found, similar: [...similar] }
 }

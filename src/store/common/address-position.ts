@@ -38,9 +38,9 @@ export type HostColumns = Record<Exclude<LedgerState, 'leased'> | 'pages', numbe
   lastAt: number | null
 }
 
-/** The summary of a host, of whose pending rows `leased` are leased. */
-export function toSummary({ host, pages, lastAt, ...kept }: HostColumns, leased: number): HostSummary {
-  const states = { ...kept, pending: kept.pending - leased, leased }
+/** The summary of a host. `leased` is the number of its pending rows that are leased. */
+export function toSummary({ host, pages, lastAt, ...counts }: HostColumns, leased: number): HostSummary {
+  const states = { ...counts, pending: counts.pending - leased, leased }
   const addresses = Object.values(states).reduce((sum, rows) => sum + rows)
   return { host, addresses, pages, failed: states.failed, lastAt, states }
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export const BUSY_RETRY_DELAY_MS = 20
 /** Pause between two steps, so that other writers can take the lock and the process can do other work. */
 export const STEP_PAUSE_MS = 10
-/** How long another process may block the index before this gives up. */
+/** How long another process may block the index before the update gives up. */
 const BUSY_TIMEOUT_MS = 2000
 
 /**
@@ -34,7 +34,7 @@ export async function advanceAll(
   { isThorough = false, ref, signal }: AdvanceOptions,
 ): Promise<void> {
   let busyAt: number | undefined
-  // Once started, it continues until all segments are merged, because searches are faster then.
+  // Once started, the update continues until all segments are merged, because searches are faster then.
   if (index.isClosed() || !(isThorough || (await index.isBehind()))) return
   while (!index.isClosed() && signal?.aborted !== true) {
     const outcome = await index.advance()

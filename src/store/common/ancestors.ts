@@ -16,8 +16,8 @@ export interface DirectParent {
 }
 
 /** Whether a place is among the ancestors of another one. */
-export function hasAncestor(above: readonly Ancestor[], id: number, relation: PlaceRelation): boolean {
-  return above.some((one) => one.id === id && one.relation === relation)
+export function hasAncestor(ancestors: readonly Ancestor[], id: number, relation: PlaceRelation): boolean {
+  return ancestors.some((ancestor) => ancestor.id === id && ancestor.relation === relation)
 }
 
 /**
@@ -26,14 +26,16 @@ export function hasAncestor(above: readonly Ancestor[], id: number, relation: Pl
  */
 export function mergeAncestors(direct: readonly DirectParent[]): Ancestor[] {
   const nearest = new Map<string, Ancestor>()
-  const add = (one: Ancestor): void => {
-    const key = `${one.relation} ${one.id}`
-    if ((nearest.get(key)?.depth ?? Number.POSITIVE_INFINITY) > one.depth) nearest.set(key, one)
+  const add = (ancestor: Ancestor): void => {
+    const key = `${ancestor.relation} ${ancestor.id}`
+    if ((nearest.get(key)?.depth ?? Number.POSITIVE_INFINITY) > ancestor.depth) nearest.set(key, ancestor)
   }
   for (const { id, relation, ancestors } of direct) {
     if (!direct.some((other) => hasAncestor(other.ancestors, id, relation) && other.relation === relation))
       add({ id, relation, depth: 1 })
-    for (const one of ancestors) if (one.relation === relation) add({ ...one, depth: one.depth + 1 })
+    for (const ancestor of ancestors) {
+      if (ancestor.relation === relation) add({ ...ancestor, depth: ancestor.depth + 1 })
+    }
   }
   return [...nearest.values()]
 }
@@ -42,8 +44,8 @@ export function mergeAncestors(direct: readonly DirectParent[]): Ancestor[] {
 export function haveSameAncestors(a: readonly Ancestor[], b: readonly Ancestor[]): boolean {
   return (
     a.length === b.length &&
-    a.every((one) =>
-      b.some(({ id, relation, depth }) => id === one.id && relation === one.relation && depth === one.depth),
+    a.every(({ id, relation, depth }) =>
+      b.some((other) => other.id === id && other.relation === relation && other.depth === depth),
     )
   )
 }

@@ -61,11 +61,11 @@ export function extendPlan(
   taken: Readonly<Record<string, number>>,
 ): CopyPlan | undefined {
   const kept = { ...plan.kept }
-  for (const [table, most] of Object.entries(highest)) {
+  for (const [table, highestNumber] of Object.entries(highest)) {
     const before = kept[table] ?? 0
-    if (most <= before) continue
+    if (highestNumber <= before) continue
     if ((taken[table] ?? 0) > (plan.offsets[table] ?? 0) + before) return undefined
-    kept[table] = most
+    kept[table] = highestNumber
   }
   return { ...plan, kept }
 }

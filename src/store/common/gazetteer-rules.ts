@@ -25,13 +25,13 @@ export const RULES: readonly Check[] = [
   },
   {
     kind: 'official-canonical-name',
-    message: 'places that are shown by their official name, though they have another one',
+    message: 'places shown by their official name, although they have a common one',
     query: `SELECT p.id FROM places p JOIN place_names n ON n.id = p.canonical_name_id WHERE n.name_kind = 'official'
       AND EXISTS (SELECT 1 FROM place_names o WHERE o.place_id = p.id AND o.name_kind IN ('common', 'endonym'))`,
   },
   {
     kind: 'unknown-kind',
-    message: 'places of no known kind or status',
+    message: 'places of unknown kind or status',
     query: `SELECT id FROM places WHERE kind NOT IN ('country', 'region', 'city', 'poi', 'supranational')
       OR status NOT IN ('current', 'historical')`,
   },
@@ -48,12 +48,12 @@ export const RULES: readonly Check[] = [
   },
   {
     kind: 'lost-name',
-    message: 'names of places that are not there',
+    message: 'names of missing places',
     query: 'SELECT DISTINCT place_id FROM place_names WHERE place_id NOT IN (SELECT id FROM places)',
   },
   {
     kind: 'lost-relation',
-    message: 'relations with places that are not there, or of a place with itself',
+    message: 'relations to missing places, or of a place to itself',
     query: `SELECT child FROM place_hierarchy WHERE parent = child OR parent NOT IN (SELECT id FROM places)
       OR child NOT IN (SELECT id FROM places)`,
   },
@@ -116,7 +116,7 @@ export function listSanityChecks({ isSame, countCapitals, feature }: Dialect): r
     },
     {
       kind: 'no-capital',
-      message: 'countries whose capital is none of the cities',
+      message: 'countries whose capital is not among the cities',
       query: `SELECT id FROM places c WHERE kind = 'country' AND ${countCapitals} > 0 AND NOT EXISTS
       (SELECT 1 FROM places p WHERE p.country_code = c.country_code AND p.kind = 'city' AND ${feature} = 'PPLC')`,
     },
@@ -134,19 +134,19 @@ export function listSanityChecks({ isSame, countCapitals, feature }: Dialect): r
     },
     {
       kind: 'unknown-country',
-      message: 'places with the code of a country that is not there',
+      message: 'places with the code of a missing country',
       query: `SELECT id FROM places WHERE country_code NOT IN
       (SELECT country_code FROM places WHERE kind = 'country' AND country_code IS NOT NULL)`,
     },
     {
       kind: 'unknown-region',
-      message: 'cities with the code of a region that is not there',
+      message: 'cities with the code of a missing region',
       query: `SELECT id FROM places WHERE kind = 'city' AND adm1_code IS NOT NULL AND adm1_code <> '00'
       AND (country_code, adm1_code) NOT IN (SELECT country_code, adm1_code FROM places WHERE kind = 'region')`,
     },
     {
       kind: 'region-without-city',
-      message: 'regions whose code no city has',
+      message: 'regions without a city that has their code',
       query: `SELECT id FROM places WHERE kind = 'region' AND (country_code, adm1_code) NOT IN
       (SELECT country_code, adm1_code FROM places WHERE kind = 'city' AND adm1_code IS NOT NULL)`,
     },

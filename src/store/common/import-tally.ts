@@ -47,11 +47,11 @@ export class ImportTally {
   addOutcomes(places: readonly SourcedPlace[], outcomes: readonly ImportOutcome[]): void {
     for (const [i, outcome] of outcomes.entries()) {
       const place = places[i]
-      if (place !== undefined) this.#takeOne(place, outcome)
+      if (place !== undefined) this.#addOutcome(place, outcome)
     }
   }
 
-  #takeOne({ record, source }: SourcedPlace, { names, status, problem, hasMissingParent }: ImportOutcome): void {
+  #addOutcome({ record, source }: SourcedPlace, { names, status, problem, hasMissingParent }: ImportOutcome): void {
     this.#counts[status === 'kept' ? 'places' : status]++
     if (status === 'added' || status === 'changed') this.#counts.places++
     this.#counts.names += names

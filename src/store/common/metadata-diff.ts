@@ -30,13 +30,13 @@ export interface MetadataDiff {
 }
 
 /** Compares the stored metadata of a page, if any, with the new one. */
-export function compareMetadata(said: StoredMetadata | undefined, page: Page): MetadataDiff {
-  const isRenamed = said?.title !== page.title
+export function compareMetadata(stored: StoredMetadata | undefined, page: Page): MetadataDiff {
+  const isRenamed = stored?.title !== page.title
   return {
     hasNewTitle: isRenamed,
-    hasNewSections: said?.sections !== JSON.stringify(page.sections),
-    isAnalysisOutdated: isRenamed || said.analysed !== writeFacts(page, ANALYSED_FACTS),
-    isVectorCopyOutdated: isRenamed || isVectorCopyOutdated(said, page),
+    hasNewSections: stored?.sections !== JSON.stringify(page.sections),
+    isAnalysisOutdated: isRenamed || stored.analysed !== writeFacts(page, ANALYSED_FACTS),
+    isVectorCopyOutdated: isRenamed || isVectorCopyOutdated(stored, page),
   }
 }
 
@@ -45,10 +45,10 @@ export function writeFacts<Name extends keyof Page>(page: Pick<Page, Name>, name
   return JSON.stringify(names.map((name) => page[name] ?? null))
 }
 
-function isVectorCopyOutdated(said: StoredMetadata, page: Page): boolean {
-  if (said.copied !== writeFacts(page, COPIED_FACTS)) return true
-  if (said.url === page.url && said.links === JSON.stringify(page.links)) return false
-  const before = countLinks({ url: said.url, links: parseStored<Page['links']>(said.links) })
+function isVectorCopyOutdated(stored: StoredMetadata, page: Page): boolean {
+  if (stored.copied !== writeFacts(page, COPIED_FACTS)) return true
+  if (stored.url === page.url && stored.links === JSON.stringify(page.links)) return false
+  const before = countLinks({ url: stored.url, links: parseStored<Page['links']>(stored.links) })
   const now = countLinks(page)
   return before.internal !== now.internal || before.external !== now.external
 }

@@ -8,8 +8,10 @@ export interface PlaceColumns extends Omit<Place, 'bbox' | 'extra'> {
   readonly extra: string | null
 }
 
+type SortColumn = readonly [column: string, isAscending: boolean]
+
 /** The sort orders of place lists; each one matches an index. */
-const ORDERS: Readonly<Record<NonNullable<PlaceQuery['sort']>, readonly (readonly [column: string, up: boolean])[]>> = {
+const ORDERS: Readonly<Record<NonNullable<PlaceQuery['sort']>, readonly SortColumn[]>> = {
   name: [['sort_name', true]],
   population: [['population', false]],
   country: [
@@ -27,8 +29,9 @@ const ORDERS: Readonly<Record<NonNullable<PlaceQuery['sort']>, readonly (readonl
 export function writeOrder({ sort = 'population', order }: PlaceQuery): string {
   const columns = ORDERS[sort]
   const isReversed = order !== undefined && (order === 'ascending') !== columns[0]?.[1]
-  const write = (column: string, up: boolean): string => `p.${column} ${up === isReversed ? 'DESC' : 'ASC'}`
-  return [...columns, ['id', true] as const].map(([column, up]) => write(column, up)).join(', ')
+  const write = ([column, isAscending]: SortColumn): string =>
+    `p.${column} ${isAscending === isReversed ? 'DESC' : 'ASC'}`
+  return [...columns, ['id', true] as const].map(write).join(', ')
 }
 
 /** Converts a stored place. */

@@ -14,7 +14,7 @@ export function rankLanguages(
   }
   return [...counts]
     .filter(([, count]) => count >= MIN_SHARE * pages)
-    .toSorted(([a, most], [b, count]) => count - most || (a < b ? -1 : 1))
+    .toSorted(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1))
     .slice(0, MAX_LANGUAGES)
     .map(([language]) => language)
 }

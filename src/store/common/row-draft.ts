@@ -66,26 +66,26 @@ export function hasLease(row: RowDraft | undefined, { visit }: Settlement): row 
 }
 
 /** Records the response in the row, whatever state the settlement leads to. */
-export function recordResponse(row: RowDraft, answer: ResponseFields, crawl: number): void {
-  const { state, contentHash } = answer
+export function recordResponse(row: RowDraft, response: ResponseFields, crawl: number): void {
+  const { state, contentHash } = response
   const isPending = state === 'pending'
-  const isNothing = state === 'skipped' || state === 'failed'
-  row.reason = answer.reason ?? null
-  row.pattern = answer.pattern ?? null
-  row.target = answer.target ?? null
-  row.status = answer.status ?? null
-  row.detail = answer.detail ?? null
-  if (answer.etag !== undefined) row.etag = answer.etag
-  if (answer.lastModified !== undefined) row.lastModified = answer.lastModified
-  if (answer.contentUrl !== undefined) row.contentUrl = answer.contentUrl
-  if (answer.url !== undefined) row.url = answer.url
-  if (answer.isShell !== undefined) row.isShell = answer.isShell
-  if (isNothing && typeof contentHash === 'string') row.contentHash = contentHash
-  row.attempts = countAttempts(row.attempts, answer)
-  row.dueAt = isPending ? (answer.dueAt ?? null) : null
-  row.awaitsConfirmation = isPending && answer.awaitsConfirmation === true
+  const hasNoPage = state === 'skipped' || state === 'failed'
+  row.reason = response.reason ?? null
+  row.pattern = response.pattern ?? null
+  row.target = response.target ?? null
+  row.status = response.status ?? null
+  row.detail = response.detail ?? null
+  if (response.etag !== undefined) row.etag = response.etag
+  if (response.lastModified !== undefined) row.lastModified = response.lastModified
+  if (response.contentUrl !== undefined) row.contentUrl = response.contentUrl
+  if (response.url !== undefined) row.url = response.url
+  if (response.isShell !== undefined) row.isShell = response.isShell
+  if (hasNoPage && typeof contentHash === 'string') row.contentHash = contentHash
+  row.attempts = countAttempts(row.attempts, response)
+  row.dueAt = isPending ? (response.dueAt ?? null) : null
+  row.awaitsConfirmation = isPending && response.awaitsConfirmation === true
   if (!isPending) row.isFinal = false
-  row.provenCrawl = isNothing && answer.isProvenGone === true ? crawl : null
+  row.provenCrawl = hasNoPage && response.isProvenGone === true ? crawl : null
 }
 
 /** Applies a ledger action to a row. */

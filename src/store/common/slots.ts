@@ -25,24 +25,24 @@ export function byWeight(a: Candidate, b: Candidate): number {
 
 /** How many visits a host can take up to the horizon. */
 export function countSlots(clock: HostClock, { now, horizon, limit }: LeaseRequest): number {
-  const room = horizon - Math.max(now, nextRequestAt(clock))
-  if (room < 0) return 0
-  return clock.intervalMs > 0 ? Math.min(limit, Math.floor(room / clock.intervalMs) + 1) : limit
+  const windowMs = horizon - Math.max(now, nextRequestAt(clock))
+  if (windowMs < 0) return 0
+  return clock.intervalMs > 0 ? Math.min(limit, Math.floor(windowMs / clock.intervalMs) + 1) : limit
 }
 
 /**
- * Picks rows whose hosts have free slots from the first `most` rows of all hosts. Undefined when these are too few and there may be more
- * rows.
+ * Picks rows whose hosts have free slots from the first `maxExamined` rows of all hosts. Undefined when these are too few and there may be
+ * more rows.
  */
 export function pickFirst(
   first: readonly Candidate[],
   readClock: (host: string) => HostClock,
   request: LeaseRequest,
-  most: number = request.limit * EXAMINED_PER_VISIT,
+  maxExamined: number = request.limit * EXAMINED_PER_VISIT,
 ): Candidate[] | undefined {
   const { limit } = request
   const taken = filterByFreeSlots(first, readClock, request)
-  const isEnough = taken.length >= limit || first.length < most
+  const isEnough = taken.length >= limit || first.length < maxExamined
   return isEnough ? taken.slice(0, limit) : undefined
 }
 
@@ -60,10 +60,10 @@ function filterByFreeSlots(
   readClock: (host: string) => HostClock,
   request: LeaseRequest,
 ): Candidate[] {
-  const room = new Map<string, number>()
+  const freeSlots = new Map<string, number>()
   return rows.filter(({ host }) => {
-    const left = room.get(host) ?? countSlots(readClock(host), request)
-    room.set(host, left - 1)
+    const left = freeSlots.get(host) ?? countSlots(readClock(host), request)
+    freeSlots.set(host, left - 1)
     return left > 0
   })
 }

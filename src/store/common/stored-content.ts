@@ -173,12 +173,12 @@ export class LazyChunk implements Chunk {
 
 /** Converts chunk positions. Consecutive chunks of one section share their headings, which are parsed once. */
 export function toSpans(found: readonly SpanColumns[]): ChunkSpan[] {
-  let written = ''
+  let lastHeadingPath = ''
   let path: readonly string[] = []
   return found.map(({ headingPath, ...span }) => {
-    if (headingPath !== written) {
+    if (headingPath !== lastHeadingPath) {
       path = parseStored<string[]>(headingPath)
-      written = headingPath
+      lastHeadingPath = headingPath
     }
     return { ...span, headingPath: path }
   })

@@ -30,8 +30,8 @@ export function createMemoryAddresses(listRows: () => readonly NumberedRow[]): A
     const rows = listRows().filter((row) => row.host === host)
     const states = Object.fromEntries(LEDGER_STATES.map((state) => [state, 0])) as Record<LedgerState, number>
     for (const { state } of rows) states[state]++
-    const asked = rows.flatMap(({ checkedAt }) => checkedAt ?? [])
-    const lastAt = asked.length === 0 ? null : asked.reduce((last, at) => Math.max(last, at))
+    const checkTimes = rows.flatMap(({ checkedAt }) => checkedAt ?? [])
+    const lastAt = checkTimes.length === 0 ? null : checkTimes.reduce((last, at) => Math.max(last, at))
     const pages = rows.filter(({ hasPage }) => hasPage).length
     return rows.length === 0
       ? undefined
@@ -40,7 +40,7 @@ export function createMemoryAddresses(listRows: () => readonly NumberedRow[]): A
 
   return {
     list: async (query) => list(query),
-    count: async (filter, most) => list({ ...filter, limit: most }).length,
+    count: async (filter, max) => list({ ...filter, limit: max }).length,
     find: async (url) => {
       const keys = new Set(listKeysOf(url))
       const rows = listRows().filter(({ key }) => keys.has(key))
@@ -100,8 +100,8 @@ function findPosition(
   order: 'newest' | 'oldest',
 ): RowPosition {
   if (id !== undefined) return { at, id }
-  const named = entries.filter((entry) => entry.at === at && entry.url === url).sort(byTime)
-  return (order === 'newest' ? named[0] : named.at(-1)) ?? { at, id: order === 'newest' ? Infinity : -Infinity }
+  const matching = entries.filter((entry) => entry.at === at && entry.url === url).sort(byTime)
+  return (order === 'newest' ? matching[0] : matching.at(-1)) ?? { at, id: order === 'newest' ? Infinity : -Infinity }
 }
 
 function passes(entry: AddressEntry, filter: AddressConditions): boolean {

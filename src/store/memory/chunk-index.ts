@@ -17,7 +17,7 @@ export class ChunkIndex {
   readonly #pages = new Map<number, FilteredPage>()
   readonly #sources = new Map<string, number>()
   /** The first chunk number of each row. */
-  readonly #rows = new Map<string, number>()
+  readonly #firstNumbers = new Map<string, number>()
   #newest = 0
   readonly #index: Index
 
@@ -33,7 +33,7 @@ export class ChunkIndex {
     const first = this.#newest + 1
     const source = this.#sources.get(sourceId) ?? this.#sources.size + 1
     this.#sources.set(sourceId, source)
-    this.#rows.set(nameOf(row), first)
+    this.#firstNumbers.set(rowKeyOf(row), first)
     this.#pages.set(first, { url, key, language: record?.page.language ?? null })
     for (const stored of listChunks(row)) {
       const number = ++this.#newest
@@ -43,14 +43,14 @@ export class ChunkIndex {
     this.#index.notifyNewChunks(this.#newest)
   }
 
-  /** Removes the chunks of a row as it was when they were added. */
+  /** Removes the chunks of a row. `row` must be the row as it was when its chunks were added. */
   remove(row: Row): void {
-    const first = this.#rows.get(nameOf(row))
+    const first = this.#firstNumbers.get(rowKeyOf(row))
     const { length: count } = listChunks(row)
     if (first === undefined) return
     this.#index.remove(first, count)
     for (let number = first; number < first + count; number++) this.#chunks.delete(number)
-    this.#rows.delete(nameOf(row))
+    this.#firstNumbers.delete(rowKeyOf(row))
     this.#pages.delete(first)
   }
 
@@ -97,14 +97,14 @@ export class ChunkIndex {
     return this.#index.search({ query, limit, sources, explain, tests, also: this.#findNumbers(also) })
   }
 
-  #findNumbers(names: readonly ChunkRef[]): number[] {
-    if (names.length === 0) return []
+  #findNumbers(refs: readonly ChunkRef[]): number[] {
+    if (refs.length === 0) return []
     const numbers = new Map<string, number>()
     for (const { stored, number } of this.#chunks.values()) {
       const name = `${stored.sourceId} ${stored.chunk.id}`
       if (!numbers.has(name)) numbers.set(name, number)
     }
-    return names.flatMap(({ sourceId, chunkId }) => numbers.get(`${sourceId} ${chunkId}`) ?? [])
+    return refs.flatMap(({ sourceId, chunkId }) => numbers.get(`${sourceId} ${chunkId}`) ?? [])
   }
 
   /** The chunks of matches, in their order. */
@@ -120,6 +120,6 @@ export function listChunks({ sourceId, url, record }: Row): StoredChunk[] {
   return chunks.map((chunk) => ({ sourceId, url, title: page.title, chunk }))
 }
 
-function nameOf({ sourceId, key }: Row): string {
+function rowKeyOf({ sourceId, key }: Row): string {
   return JSON.stringify([sourceId, key])
 }

@@ -61,9 +61,9 @@ function lowerAscii(text: string): string {
 }
 
 /** The part of the page of a row around one of its chunks. */
-export function toExcerpt(row: Row, place: number): PageExcerpt | undefined {
+export function toExcerpt(row: Row, chunkIndex: number): PageExcerpt | undefined {
   const text = toPageText(row)
-  const plan = text && planExcerpt(readLayout(writeLayout(text, text.chunks)), place)
+  const plan = text && planExcerpt(readLayout(writeLayout(text, text.chunks)), chunkIndex)
   if (text === undefined || plan === undefined) return undefined
   const { offset, length, ...excerpt } = plan
   const bytes = new TextEncoder().encode(text.markdown).subarray(offset, offset + length)

@@ -5,17 +5,17 @@ import { type Crawl, MAX_FOCUSED_RUNS } from '../../library/store.ts'
 
 /** The crawls of all sources. */
 export class Crawls {
-  /** In order of their start. */
+  /** Crawls by id, in the order of their start. */
   readonly #crawls = new Map<string, Crawl>()
 
   /**
-   * Begins a crawl, or resumes `resume`. Stale crawls of the source are closed at their last heartbeat. A live crawl blocks this one, even
-   * when it is the one to resume, because another process is then running it.
+   * Begins a crawl, or resumes `resume`. Stale crawls of the source are closed at their last heartbeat. A live crawl blocks the start, even
+   * if it is the crawl to resume, because then another process runs it. A crawl of `goneRunner` is not live, whatever its heartbeat.
    */
-  begin(source: Source, crawl: Crawl, staleMs: number, resume?: string, gone?: string): Crawl {
+  begin(source: Source, crawl: Crawl, staleMs: number, resume?: string, goneRunner?: string): Crawl {
     const now = resume === undefined ? crawl.startedAt : crawl.heartbeatAt
     const running = this.#listOf(source.id).filter(({ state }) => state === 'running')
-    const isGone = ({ runner }: Crawl): boolean => gone !== undefined && runner === gone
+    const isGone = ({ runner }: Crawl): boolean => goneRunner !== undefined && runner === goneRunner
     if (running.some((other) => !isGone(other) && Math.abs(now - other.heartbeatAt) < staleMs)) {
       throw new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
     }
@@ -57,7 +57,7 @@ export class Crawls {
     return [...this.#crawls.values()].filter(({ state }) => state === 'running').map((crawl) => ({ ...crawl }))
   }
 
-  /** Newest first. */
+  /** Lists the crawls of a source, newest first. */
   list(sourceId: string, limit: number): Crawl[] {
     const newest = this.#listOf(sourceId).reverse()
     return newest
@@ -70,6 +70,7 @@ export class Crawls {
     for (const { id } of this.#listOf(sourceId)) this.#crawls.delete(id)
   }
 
+  /** Deletes the oldest focused runs, so that the new one stays within the limit. */
   #forgetFocused(sourceId: string): void {
     const focused = this.list(sourceId, Number.MAX_SAFE_INTEGER).filter(
       ({ state, options }) => options.isFocused === true && state !== 'running',

@@ -15,16 +15,21 @@ export function expireLeases(ledger: SourceLedger, now: number): void {
 }
 
 /** Leases visits that are due, each with a slot of its host. */
-export function leaseVisits(ledger: SourceLedger, hosts: Hosts, request: LeaseRequest, issue: () => string): Visit[] {
+export function leaseVisits(
+  ledger: SourceLedger,
+  hosts: Hosts,
+  request: LeaseRequest,
+  issueToken: () => string,
+): Visit[] {
   const { limit, now, until, horizon, jitter } = request
   const visits: Visit[] = []
   for (const row of listDue(ledger, request)) {
     if (visits.length >= limit) break
     // A host that is busy beyond the horizon is skipped, so that the next host gets its turn.
-    const known = hosts.readClock(row.host, now)
-    if (Math.max(now, nextRequestAt(known)) > horizon) continue
-    const token = issue()
-    const { slot, clock } = takeSlot(known, now, jitter?.())
+    const hostClock = hosts.readClock(row.host, now)
+    if (Math.max(now, nextRequestAt(hostClock)) > horizon) continue
+    const token = issueToken()
+    const { slot, clock } = takeSlot(hostClock, now, jitter?.())
     hosts.writeClock(row.host, clock)
     const leased = ledger.put({ ...applyAction(row, 'lease'), lease: { token, until } })
     visits.push(toVisit(leased, token, slot, ledger.holds(row.target, row.contentHash)))
@@ -89,13 +94,13 @@ export function listHeldHosts(ledger: SourceLedger, hosts: Hosts, now: number, a
 /** Rows that may be fetched now, in order. */
 function listDue(ledger: SourceLedger, { now, isBreadthFirst, firstLevel = 0 }: LeaseRequest): Row[] {
   const open = ledger.rows().filter(isOpen)
-  const first = open.filter((row) => !row.awaitsConfirmation)
+  const regularRows = open.filter((row) => !row.awaitsConfirmation)
   const isDue = (row: Row): boolean => row.state === 'pending' && (row.dueAt === null || row.dueAt <= now)
   // The sort is stable, so rows of equal weight and depth stay ordered by age.
-  if (first.length === 0) return open.filter(isDue).sort(byWeight)
-  const least = first.reduce((depth, row) => Math.min(depth, row.depth), Number.POSITIVE_INFINITY)
-  const level = Math.max(least, firstLevel)
-  return first.filter((row) => isDue(row) && (!isBreadthFirst || row.depth <= level)).sort(byWeight)
+  if (regularRows.length === 0) return open.filter(isDue).sort(byWeight)
+  const minDepth = regularRows.reduce((depth, row) => Math.min(depth, row.depth), Number.POSITIVE_INFINITY)
+  const level = Math.max(minDepth, firstLevel)
+  return regularRows.filter((row) => isDue(row) && (!isBreadthFirst || row.depth <= level)).sort(byWeight)
 }
 
 function postpone(row: Row): Row {

@@ -15,7 +15,7 @@ import type {
 
 /** An in-memory job history. */
 export function createMemoryJobLog(): JobLog {
-  /** In the order in which they were added. */
+  /** Jobs by id, in the order in which they were added. */
   const jobs = new Map<string, JobEntry>()
   const events: QueueEvent[] = []
   const problems: StoredNote[] = []
@@ -41,25 +41,25 @@ export function createMemoryJobLog(): JobLog {
   }
   const trim = (rule: RetentionRule): number => {
     const all = [...jobs.values()]
-    const doomed = new Set(
+    const surplusJobs = new Set(
       all
         .filter(isOver)
         .sort((a, b) => (a.endedAt ?? Number.NEGATIVE_INFINITY) - (b.endedAt ?? Number.NEGATIVE_INFINITY))
         .slice(0, Math.max(0, all.length - rule.jobs))
         .map(({ id }) => id),
     )
-    const old = new Set(
+    const jobsWithOldEvents = new Set(
       all.filter((job) => isOver(job) && (job.endedAt ?? Infinity) < rule.eventsSince).map(({ id }) => id),
     )
-    for (const id of doomed) jobs.delete(id)
-    let removed = doomed.size
-    removed += removeWhere(events, ({ jobId }) => doomed.has(jobId) || old.has(jobId))
-    removed += removeWhere(problems, ({ jobId }) => doomed.has(jobId))
-    removed += removeWhere(milestones, ({ jobId }) => doomed.has(jobId))
-    const surplus = new Set(
-      [...Map.groupBy(events, ({ jobId }) => jobId).values()].flatMap((own) => dropLast(own, rule.eventsPerJob)),
+    for (const id of surplusJobs) jobs.delete(id)
+    let removed = surplusJobs.size
+    removed += removeWhere(events, ({ jobId }) => surplusJobs.has(jobId) || jobsWithOldEvents.has(jobId))
+    removed += removeWhere(problems, ({ jobId }) => surplusJobs.has(jobId))
+    removed += removeWhere(milestones, ({ jobId }) => surplusJobs.has(jobId))
+    const surplusEvents = new Set(
+      [...Map.groupBy(events, ({ jobId }) => jobId).values()].flatMap((ofJob) => dropLast(ofJob, rule.eventsPerJob)),
     )
-    removed += removeWhere(events, (event) => surplus.has(event))
+    removed += removeWhere(events, (event) => surplusEvents.has(event))
     removed += events.splice(0, Math.max(0, events.length - rule.events)).length
     removed += problems.splice(0, Math.max(0, problems.length - rule.notes)).length
     removed += milestones.splice(0, Math.max(0, milestones.length - rule.notes)).length
@@ -68,7 +68,7 @@ export function createMemoryJobLog(): JobLog {
 
   return {
     add: async (job) => {
-      if (jobs.has(job.id)) throw new TypeError(`there is a job ${job.id} already`)
+      if (jobs.has(job.id)) throw new TypeError(`job ${job.id} already exists`)
       jobs.set(job.id, { ...structuredClone(job), events: 0, lastEventAt: null })
     },
     change: async (id, change: JobChange) => {
@@ -78,7 +78,7 @@ export function createMemoryJobLog(): JobLog {
     find: async (id) => jobs.get(id),
     list: async (limit) => {
       // Among jobs with the same start time, the last one added counts as newest.
-      const newest = [...jobs.values()].reverse().sort(byBeginning)
+      const newest = [...jobs.values()].reverse().sort(byStart)
       return { total: newest.length, items: newest.slice(0, limit) }
     },
     listOpen: async () =>
@@ -110,7 +110,8 @@ function isOver({ status }: JobEntry): boolean {
   return status !== 'queued' && status !== 'running'
 }
 
-function byBeginning(a: JobEntry, b: JobEntry): number {
+/** Sorts queued jobs first, then the newest. */
+function byStart(a: JobEntry, b: JobEntry): number {
   const waiting = Number(b.status === 'queued') - Number(a.status === 'queued')
   return waiting || (b.startedAt ?? b.createdAt) - (a.startedAt ?? a.createdAt)
 }
@@ -120,11 +121,11 @@ function toRecord({ events, lastEventAt, ...job }: JobEntry): JobRecord {
 }
 
 function listNotes(notes: readonly StoredNote[], { jobId, kind, scope, ...page }: NoteFilter): StoredNote[] {
-  const wanted = notes
+  const matching = notes
     .filter((note) => jobId === undefined || note.jobId === jobId)
     .filter((note) => kind === undefined || note.kind === kind)
     .filter((note) => scope === undefined || note.scope === scope)
-  return listPage(wanted, page)
+  return listPage(matching, page)
 }
 
 /** A page of a list that is sorted by id. */
@@ -139,8 +140,8 @@ function dropLast<T>(rows: readonly T[], kept: number): readonly T[] {
   return rows.slice(0, Math.max(0, rows.length - kept))
 }
 
-function removeWhere<T>(rows: T[], isDoomed: (row: T) => boolean): number {
-  const kept = rows.filter((row) => !isDoomed(row))
+function removeWhere<T>(rows: T[], shouldRemove: (row: T) => boolean): number {
+  const kept = rows.filter((row) => !shouldRemove(row))
   const removed = rows.length - kept.length
   rows.splice(0, rows.length, ...kept)
   return removed

@@ -20,14 +20,14 @@ const FIND: FoundAddress = {
 const LEASE: LeaseRequest = { sourceId: 'one', limit: 1, now: 1, until: 100, horizon: 1, isBreadthFirst: false }
 
 test('a returned row does not change when the store changes', async () => {
-  const store = await createFilled()
+  const store = await createFilledStore()
   const before = await store.findRow('one', KEY)
   await store.lease(LEASE)
   expect(before?.state).toBe('pending')
 })
 
 test('changing a returned value does not change the store', async () => {
-  const store = await createFilled()
+  const store = await createFilledStore()
   Object.assign((await store.findRow('one', KEY)) ?? {}, { state: 'gone' })
   Object.assign((await store.listSources())[0] ?? {}, { name: 'other' })
   expect((await store.findRow('one', KEY))?.state).toBe('pending')
@@ -35,7 +35,7 @@ test('changing a returned value does not change the store', async () => {
 })
 
 test('a rejected settlement changes nothing, not even finds and aliases', async () => {
-  const store = await createFilled()
+  const store = await createFilledStore()
   const [visit] = await store.lease(LEASE)
   if (!visit) throw new Error('nothing was leased')
   const other = 'https://a.test/other'
@@ -63,7 +63,7 @@ test('an unknown source rejects found addresses and lists no rows', async () => 
   expect(await store.listRows('one', { limit: 10 })).toEqual([])
 })
 
-async function createFilled(): Promise<Store> {
+async function createFilledStore(): Promise<Store> {
   const store = createMemoryStore()
   const source: Source = {
     id: 'one',

@@ -46,10 +46,10 @@ export function createMemoryStore(): LibraryStore {
   const hosts = new Hosts()
   const index = new ChunkIndex()
   const ledgers = new Map<string, SourceLedger>()
-  let leases = 0
-  const issueLease = (): string => `lease-${++leases}`
-  let rows = 0
-  const createLedger = (sourceId: string): SourceLedger => new SourceLedger(sourceId, index, () => ++rows)
+  let leaseCount = 0
+  const issueLease = (): string => `lease-${++leaseCount}`
+  let rowCount = 0
+  const createLedger = (sourceId: string): SourceLedger => new SourceLedger(sourceId, index, () => ++rowCount)
 
   /** The ledger for writing; the source must exist. */
   const openLedger = (sourceId: string): SourceLedger => {
@@ -81,8 +81,8 @@ export function createMemoryStore(): LibraryStore {
       return removed
     },
 
-    beginCrawl: async (crawl, staleMs, resume, gone) => {
-      const begun = crawls.begin(sources.get(crawl.sourceId), crawl, staleMs, resume, gone)
+    beginCrawl: async (crawl, staleMs, resume, goneRunner) => {
+      const begun = crawls.begin(sources.get(crawl.sourceId), crawl, staleMs, resume, goneRunner)
       const ledger = ledgerOf(crawl.sourceId)
       releaseAll(ledger)
       clearLongDelays(ledger, resume === undefined ? crawl.startedAt : crawl.heartbeatAt)
@@ -94,10 +94,10 @@ export function createMemoryStore(): LibraryStore {
     listRunning: async () => crawls.listRunning(),
     listCrawls: async (sourceId, limit) => crawls.list(sourceId, limit),
 
-    offer: async (sourceId, crawlId, finds, now, taught = [], maxRows) => {
+    offer: async (sourceId, crawlId, finds, now, aliases = [], maxRows) => {
       const ledger = openLedger(sourceId)
       if (!crawls.mayWrite(crawlId)) return finds.map(() => 'known')
-      for (const alias of taught) ledger.putAlias(alias)
+      for (const alias of aliases) ledger.putAlias(alias)
       return recordFoundAddresses(ledger, crawlId, finds, now, maxRows)
     },
     lease: async (request) => {
@@ -174,16 +174,16 @@ export function createMemoryStore(): LibraryStore {
       const row = ledgerOf(sourceId).get(key)
       return row && toStoredPage(row)
     },
-    readExcerpt: async (sourceId, key, place) => {
+    readExcerpt: async (sourceId, key, chunkIndex) => {
       const row = ledgerOf(sourceId).get(key)
-      return row && toExcerpt(row, place)
+      return row && toExcerpt(row, chunkIndex)
     },
     readPageText: async (sourceId, key) => {
       const row = ledgerOf(sourceId).get(key)
       return row && toPageText(row)
     },
-    readPageSignatures: async (places) =>
-      places.map(({ sourceId, key }) => {
+    readPageSignatures: async (pages) =>
+      pages.map(({ sourceId, key }) => {
         const row = ledgerOf(sourceId).get(key)
         return row && toPageSignature(row)
       }),

@@ -18,12 +18,12 @@ export function isRemovable(ledger: SourceLedger, row: Row, crawlId: string, wit
  */
 export function removeProven(ledger: SourceLedger, crawlId: string, withUnseen: boolean): number {
   const removable = listRemovable(ledger, crawlId, withUnseen)
-  const forgotten = ledger.rows().filter((row) => row.state === 'failed' && !row.hasPage && row.crawlId !== crawlId)
+  const unseenFailed = ledger.rows().filter((row) => row.state === 'failed' && !row.hasPage && row.crawlId !== crawlId)
   for (const row of removable) {
-    const buried = markGone(row, row.provenCrawl === crawlId)
-    ledger.put({ ...buried, record: null, links: keepsLinks(buried) ? row.links : null, provenCrawl: null })
+    const goneRow = markGone(row, row.provenCrawl === crawlId)
+    ledger.put({ ...goneRow, record: null, links: keepsLinks(goneRow) ? row.links : null, provenCrawl: null })
   }
-  if (withUnseen) for (const row of forgotten) ledger.put(markGone(row, false))
+  if (withUnseen) for (const row of unseenFailed) ledger.put(markGone(row, false))
   return removable.length
 }
 
@@ -40,8 +40,8 @@ function keepsLinks({ state, reason }: Row): boolean {
 
 /** Marks a row as gone; its reason becomes `unlinked` unless it is proven gone. A skipped row keeps its state and reason. */
 function markGone(row: Row, isProvenGone: boolean): Row {
-  const buried = applyAction(row, 'remove')
-  return buried.state !== 'gone' || isProvenGone
-    ? buried
-    : { ...buried, reason: 'unlinked', pattern: null, target: null }
+  const goneRow = applyAction(row, 'remove')
+  return goneRow.state !== 'gone' || isProvenGone
+    ? goneRow
+    : { ...goneRow, reason: 'unlinked', pattern: null, target: null }
 }

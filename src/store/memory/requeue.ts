@@ -13,12 +13,12 @@ import type { SourceLedger } from './source-ledger.ts'
 
 /** Makes rows pending again without a new find. */
 export function requeueRows(ledger: SourceLedger, crawlId: string, which: RequeueSelection): number {
-  const isMeant = (row: Row): boolean => {
+  const isSelected = (row: Row): boolean => {
     if (which === 'failed') return row.state === 'failed'
     return which === 'pages' ? row.hasPage : row.crawlId !== crawlId && needsUnlinkedCheck(row)
   }
   return ledger.putEach(
-    (row) => isMeant(row) && nextState(row.state, 'requeue') !== undefined,
+    (row) => isSelected(row) && nextState(row.state, 'requeue') !== undefined,
     (row) => ({ ...readmit(applyAction(row, 'requeue')), crawlId }),
   )
 }
@@ -26,8 +26,8 @@ export function requeueRows(ledger: SourceLedger, crawlId: string, which: Requeu
 /** Whether a row is requested before it counts as unlinked; the same rule as `NEEDS_UNLINKED_CHECK` in SQL. */
 function needsUnlinkedCheck({ depth, discovery, hasPage, state, status }: Row): boolean {
   if (discovery === 'query-strip' && hasPage) return true
-  const isNamedAnew = discovery === 'manual' || isListed(discovery)
-  return depth <= 1 && !isNamedAnew && (hasPage || (state === 'skipped' && status !== null && status < 400))
+  const isFoundByEveryCrawl = discovery === 'manual' || isListed(discovery)
+  return depth <= 1 && !isFoundByEveryCrawl && (hasPage || (state === 'skipped' && status !== null && status < 400))
 }
 
 /** Requeues rows whose target does not hold their content (any more), and marks them as final. */
@@ -49,13 +49,13 @@ export function requeueOrphans(
   }
   // A complete crawl requeues only rows that it saw.
   const isSeen = (row: Row): boolean => !withUnseen || row.crawlId === crawlId
-  const isWanted = (row: Row): boolean =>
+  const shouldRequeue = (row: Row): boolean =>
     row.finalCrawl !== crawlId && isSeen(row) && isOrphan(ledger, row, isStaying(row.target))
   // Targets that a complete crawl did not see count as proven gone, so that other rows may hold their content. Skipped rows keep their
   // reason.
-  const orphans = ledger.rows().filter(isWanted)
+  const orphans = ledger.rows().filter(shouldRequeue)
   const targets = new Set(orphans.map(({ target }) => target))
-  const requeued = ledger.putEach(isWanted, (row) => ({
+  const requeued = ledger.putEach(shouldRequeue, (row) => ({
     ...readmit(applyAction(row, 'requeue')),
     isFinal: true,
     finalCrawl: crawlId,

@@ -9,7 +9,7 @@ export interface Row extends LedgerRow {
   readonly links: readonly string[] | null
   /** The address that returned the content and its validators. */
   readonly contentUrl: string | null
-  /** Its priority: rows with a lower weight are visited earlier. */
+  /** Priority of the row: lower weights are visited earlier. */
   readonly weight: number
   readonly lease: Lease | null
   /** The next content is stored at this address, whatever the canonical address of the page. */

@@ -17,9 +17,9 @@ export function settleVisit(ledger: SourceLedger, settlement: Settlement): Settl
   const { visit, crawlId, now, aliases = [], finds = [], maxRows } = settlement
   const row = ledger.get(visit.key)
   if (row?.lease?.token !== visit.lease) return createLostResult(row)
-  const answered = recordResponse(row, settlement)
-  const holder = findOther(ledger, answered, settlement.record)
-  const settled = applySettlement(ledger, row, answered, settlement)
+  const rowWithResponse = recordResponse(row, settlement)
+  const holder = findOther(ledger, rowWithResponse, settlement.record)
+  const settled = applySettlement(ledger, row, rowWithResponse, settlement)
   for (const alias of aliases) ledger.putAlias(alias)
   const demoted = findDemoted(ledger, holder, crawlId)
   return createSettledResult(settled, recordFoundAddresses(ledger, crawlId, finds, now, maxRows), demoted)
@@ -51,11 +51,11 @@ export function adoptPage(ledger: SourceLedger, adoption: Adoption): SettlementR
   }
   const isSame = row.record?.page.contentHash === record.page.contentHash
   // When an interrupted crawl reads the same list again, a page that it had already stored stays `indexed` and is not stored again.
-  const isNew = known?.state === 'indexed' && known.crawlId === crawlId
+  const isNewInCrawl = known?.state === 'indexed' && known.crawlId === crawlId
   const holder = findOther(ledger, row, record)
   const settled =
-    isSame && (isNew || !isFull)
-      ? confirmPage(ledger, refreshRow(row, record), isNew)
+    isSame && (isNewInCrawl || !isFull)
+      ? confirmPage(ledger, refreshRow(row, record), isNewInCrawl)
       : storePage(ledger, known ?? row, row, record, now)
   const demoted = findDemoted(ledger, holder, crawlId)
   return createSettledResult(settled, recordFoundAddresses(ledger, crawlId, finds, now, maxRows), demoted)
@@ -97,7 +97,7 @@ function recordResponse(row: Row, settlement: Settlement): Row {
   const { etag = row.etag, lastModified = row.lastModified, contentUrl = row.contentUrl, dueAt = null } = settlement
   const { isShell = row.isShell, url = row.url } = settlement
   const isPending = state === 'pending'
-  const isNothing = state === 'skipped' || state === 'failed'
+  const hasNoPage = state === 'skipped' || state === 'failed'
   return {
     ...row,
     url,
@@ -113,12 +113,12 @@ function recordResponse(row: Row, settlement: Settlement): Row {
     lastModified,
     contentUrl,
     isShell,
-    contentHash: (isNothing ? settlement.contentHash : null) ?? row.contentHash,
+    contentHash: (hasNoPage ? settlement.contentHash : null) ?? row.contentHash,
     attempts: countAttempts(row.attempts, settlement),
     dueAt: isPending ? dueAt : null,
     awaitsConfirmation: isPending && (settlement.awaitsConfirmation ?? false),
     isFinal: isPending && row.isFinal,
-    provenCrawl: isNothing && settlement.isProvenGone ? crawlId : null,
+    provenCrawl: hasNoPage && settlement.isProvenGone ? crawlId : null,
   }
 }
 
@@ -145,8 +145,8 @@ function applySettlement(ledger: SourceLedger, before: Row, found: Row, settleme
   }
 }
 
-function confirmPage(ledger: SourceLedger, row: Row, isNew = false): Row {
-  return ledger.put(applyAction(row, isNew ? 'index' : 'confirm'))
+function confirmPage(ledger: SourceLedger, row: Row, isNewInCrawl = false): Row {
+  return ledger.put(applyAction(row, isNewInCrawl ? 'index' : 'confirm'))
 }
 
 /** Handles "unchanged" for a row without a page: either another row holds the content, or the row must be fetched again. */
@@ -170,13 +170,13 @@ function withClassification(stored: PageRecord, { classification }: PageRecord):
 /** Confirms a page. Two rows may hold the same content after a crawl that proved one of them gone and stopped at the loss gate. */
 function keepPage(ledger: SourceLedger, before: Row, row: Row, record: PageRecord): Row {
   const { contentHash } = record.page
-  return claim(ledger, before, row, contentHash) ?? confirmPage(ledger, { ...row, contentHash, record })
+  return claimContent(ledger, before, row, contentHash) ?? confirmPage(ledger, { ...row, contentHash, record })
 }
 
 function storePage(ledger: SourceLedger, before: Row, found: Row, record: PageRecord, now: number): Row {
   const { contentHash } = record.page
   const row = { ...found, links: record.links }
-  const repeated = claim(ledger, before, row, contentHash)
+  const repeated = claimContent(ledger, before, row, contentHash)
   return repeated ?? ledger.put({ ...applyAction(row, 'index'), contentHash, changedAt: now, record })
 }
 
@@ -184,7 +184,7 @@ function storePage(ledger: SourceLedger, before: Row, found: Row, record: PageRe
  * Ensures that a content is stored once per source, under the better of two addresses. Returns the row when it becomes the duplicate;
  * otherwise takes the content from the other row.
  */
-function claim(ledger: SourceLedger, before: Row, row: Row, contentHash: string): Row | undefined {
+function claimContent(ledger: SourceLedger, before: Row, row: Row, contentHash: string): Row | undefined {
   const other = ledger.findHolder(contentHash, row)
   if (!other) return undefined
   ledger.putAlias({ url: row.url, aliasUrl: other.url, classification: 'same-content', reason: null })

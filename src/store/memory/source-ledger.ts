@@ -69,18 +69,18 @@ export class SourceLedger {
   }
 
   /** Applies a change to every matching row, and returns their number. */
-  putEach(isWanted: (row: Row) => boolean, change: (row: Row) => Row): number {
-    const wanted = this.rows().filter(isWanted)
-    for (const row of wanted) this.put(change(row))
-    return wanted.length
+  putEach(matches: (row: Row) => boolean, change: (row: Row) => Row): number {
+    const matching = this.rows().filter(matches)
+    for (const row of matching) this.put(change(row))
+    return matching.length
   }
 
   /** Another row that holds this content, except rows that the same crawl proved gone. */
-  findHolder(contentHash: string | null, besides: Row): Row | undefined {
+  findHolder(contentHash: string | null, except: Row): Row | undefined {
     return this.listHolders(contentHash)
-      .filter((key) => key !== besides.key)
+      .filter((key) => key !== except.key)
       .map((key) => this.#rows.get(key))
-      .find((row) => row !== undefined && (row.provenCrawl === null || row.provenCrawl !== besides.crawlId))
+      .find((row) => row !== undefined && (row.provenCrawl === null || row.provenCrawl !== except.crawlId))
   }
 
   /** Keys of the rows that hold a content, sorted. */
@@ -134,8 +134,8 @@ export class SourceLedger {
 
   /** Pages that came from an llms-full.txt file, and the page of the file itself, in the order of keys. */
   listPagesOf(url: string, key: string): ListedPage[] {
-    const held = this.rows().filter((row) => isPageOfList(row, url, key))
-    return held.map((row) => ({ key: row.key, url: row.url })).sort((a, b) => compareUtf8(a.key, b.key))
+    const pages = this.rows().filter((row) => isPageOfList(row, url, key))
+    return pages.map((row) => ({ key: row.key, url: row.url })).sort((a, b) => compareUtf8(a.key, b.key))
   }
 
   /** Confirms the pages of a list. Pages that the same crawl stored stay new. */
@@ -158,7 +158,7 @@ export class SourceLedger {
     )
   }
 
-  /** Lists of a kind on which rows with content or a target were found that a crawl has not seen. */
+  /** The lists of one kind with at least one row that has content or a target and that the crawl has not seen. */
   listUnseenLists(crawlId: string, discovery: Discovery): string[] {
     const unseen = this.rows().filter(
       (row) => row.discovery === discovery && row.crawlId !== crawlId && (row.record !== null || row.target !== null),
@@ -187,7 +187,7 @@ export class SourceLedger {
   checkAliases(now: number): number {
     for (const [id, alias] of this.#aliases) {
       // When its query or session matters, an address has a more specific row, which takes precedence.
-      const key = listKeysOf(alias.aliasUrl).findLast((one) => this.#rows.has(one))
+      const key = listKeysOf(alias.aliasUrl).findLast((candidate) => this.#rows.has(candidate))
       const row = key === undefined ? undefined : this.#rows.get(key)
       const { state = null, reason = null, status = null, record } = row ?? {}
       const kind = record?.classification?.kind ?? null
@@ -198,8 +198,8 @@ export class SourceLedger {
   }
 
   listAliases(url: string): Alias[] {
-    const named = [...this.#aliases.values()].filter((alias) => alias.url === url || alias.aliasUrl === url)
-    return named
+    const matching = [...this.#aliases.values()].filter((alias) => alias.url === url || alias.aliasUrl === url)
+    return matching
       .map((alias) => ({ ...alias }))
       .sort((a, b) => compareUtf8(a.url, b.url) || compareUtf8(a.aliasUrl, b.aliasUrl))
   }

@@ -18,7 +18,7 @@ export class Sources {
     return source
   }
 
-  /** Oldest first. */
+  /** Lists all sources, oldest first. */
   list(): Source[] {
     return [...this.#sources.values()].sort((a, b) => a.createdAt - b.createdAt).map((source) => ({ ...source }))
   }

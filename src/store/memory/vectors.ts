@@ -27,18 +27,18 @@ export function createMemoryVectors({ listChunks, languages, createTest }: Vecto
   let until = 0
   const listOf = (sourceIds: readonly string[] | undefined): StoredChunk[] =>
     listChunks().filter(({ sourceId }) => sourceIds?.includes(sourceId) ?? true)
-  /** Chunks after a given one, sorted by name. */
+  /** Chunks after a given one, sorted by source and chunk id. */
   const listFrom = (sourceIds: readonly string[] | undefined, after: ChunkRef | undefined): StoredChunk[] =>
     listOf(sourceIds)
-      .filter((stored) => after === undefined || keyOf(nameOf(stored)) > keyOf(after))
-      .sort((a, b) => (keyOf(nameOf(a)) < keyOf(nameOf(b)) ? -1 : 1))
-  const takeUpSpace = (given: VectorSpace): void => {
-    refuseOtherSpace(space, given)
-    space ??= given
+      .filter((stored) => after === undefined || keyOf(refOf(stored)) > keyOf(after))
+      .sort((a, b) => (keyOf(refOf(a)) < keyOf(refOf(b)) ? -1 : 1))
+  const adoptSpace = (newSpace: VectorSpace): void => {
+    refuseOtherSpace(space, newSpace)
+    space ??= newSpace
   }
-  /** Finds chunks by their names. */
+  /** Creates a lookup of chunks by source and chunk id. */
   const createFinder = (): ((name: ChunkRef) => StoredChunk | undefined) => {
-    const byName = new Map(listChunks().map((stored) => [keyOf(nameOf(stored)), stored]))
+    const byName = new Map(listChunks().map((stored) => [keyOf(refOf(stored)), stored]))
     return (name) => byName.get(keyOf(name))
   }
 
@@ -57,20 +57,20 @@ export function createMemoryVectors({ listChunks, languages, createTest }: Vecto
         .filter((stored) => !vectors.has(stored) && !refused.has(stored))
         .slice(0, limit)
         .map((stored) => ({
-          ...nameOf(stored),
+          ...refOf(stored),
           text: embeddedText(stored.title, stored.chunk.headingPath, stored.chunk.content),
           language: known.get(stored) ?? null,
         }))
     },
-    lease: async (asking, now, ms) => {
-      if (holder !== asking && until > now) return false
-      holder = asking
+    lease: async (runner, now, ms) => {
+      if (holder !== runner && until > now) return false
+      holder = runner
       until = now + ms
       return true
     },
-    write: async (given, written) => {
-      checkVectors(given, written)
-      takeUpSpace(given)
+    write: async (newSpace, written) => {
+      checkVectors(newSpace, written)
+      adoptSpace(newSpace)
       const findChunk = createFinder()
       for (const { vector, ...name } of written) {
         const stored = findChunk(name)
@@ -85,11 +85,11 @@ export function createMemoryVectors({ listChunks, languages, createTest }: Vecto
       listFrom(sourceIds, after)
         .flatMap((stored) => {
           const bytes = vectors.get(stored)
-          return bytes === undefined ? [] : [{ ...nameOf(stored), vector: restoreVector(bytes) }]
+          return bytes === undefined ? [] : [{ ...refOf(stored), vector: restoreVector(bytes) }]
         })
         .slice(0, limit),
-    refuse: async (given, chunks) => {
-      takeUpSpace(given)
+    refuse: async (newSpace, chunks) => {
+      adoptSpace(newSpace)
       const findChunk = createFinder()
       for (const { problem, ...name } of chunks) {
         const stored = findChunk(name)
@@ -101,7 +101,7 @@ export function createMemoryVectors({ listChunks, languages, createTest }: Vecto
       listOf(sourceIds)
         .flatMap((stored) => {
           const problem = refused.get(stored)
-          return problem === undefined ? [] : [{ ...nameOf(stored), problem }]
+          return problem === undefined ? [] : [{ ...refOf(stored), problem }]
         })
         .slice(0, limit),
     forgetRefused: async (sourceIds) => {
@@ -120,13 +120,13 @@ export function createMemoryVectors({ listChunks, languages, createTest }: Vecto
         .filter(createTest(filter))
         .flatMap((stored) => {
           const bytes = vectors.get(stored)
-          return bytes === undefined ? [] : [{ ...nameOf(stored), similarity: compareQuantized(query, bytes) }]
+          return bytes === undefined ? [] : [{ ...refOf(stored), similarity: compareQuantized(query, bytes) }]
         })
         .sort((a, b) => b.similarity - a.similarity)
         .slice(0, limit),
     count: async (sourceIds) => {
       const chunks = listOf(sourceIds)
-      const countOf = (kept: WeakMap<StoredChunk, unknown>) => chunks.filter((stored) => kept.has(stored)).length
+      const countOf = (byChunk: WeakMap<StoredChunk, unknown>) => chunks.filter((stored) => byChunk.has(stored)).length
       return { embedded: countOf(vectors), chunks: chunks.length, refused: countOf(refused) }
     },
     readLibraryId: async () => libraryId,
@@ -145,7 +145,7 @@ export function createMemoryVectors({ listChunks, languages, createTest }: Vecto
   }
 }
 
-function nameOf({ sourceId, chunk }: StoredChunk): ChunkRef {
+function refOf({ sourceId, chunk }: StoredChunk): ChunkRef {
   return { sourceId, chunkId: chunk.id }
 }
 

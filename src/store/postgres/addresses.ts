@@ -49,23 +49,23 @@ interface FilterSql {
 
 /** Queries the addresses of all sources. */
 export function createAddresses(db: Database): Addresses {
-  const listPlaces = async (query: AddressQuery): Promise<RowPosition[]> => {
+  const listPositions = async (query: AddressQuery): Promise<RowPosition[]> => {
     const { order = 'newest', limit } = query
     const start = await findStart(db, query, order)
     const lanes = await listLanes(db, query)
     return lanes.length === 0 ? [] : walk(db, lanes, query, start, limit)
   }
-  const readEntries = async (places: readonly RowPosition[]): Promise<AddressEntry[]> => {
-    const found = await readAll(db, places)
+  const readEntries = async (positions: readonly RowPosition[]): Promise<AddressEntry[]> => {
+    const found = await readAll(db, positions)
     // Entries keep the position at which they were found, because a row may have been requested again or removed since.
-    return places.flatMap(({ id, at }) => {
+    return positions.flatMap(({ id, at }) => {
       const entry = found.get(id)
       return entry === undefined ? [] : [{ ...entry, at }]
     })
   }
-  const describe = async (rest: string, values: readonly unknown[]): Promise<HostSummary[]> =>
+  const describe = async (clauses: string, values: readonly unknown[]): Promise<HostSummary[]> =>
     db.snapshot(async (sql) => {
-      const hosts = await sql.all<HostColumns>(`${HOSTS} ${rest}`, values)
+      const hosts = await sql.all<HostColumns>(`${HOSTS} ${clauses}`, values)
       const leased = await sql.all<{ host: string; rows: number }>(
         `SELECT l.host, count(*) AS rows FROM ledger l JOIN sources s ON s.id = l.source
          WHERE l.state = 'leased' AND NOT s.is_removed GROUP BY 1`,
@@ -75,18 +75,21 @@ export function createAddresses(db: Database): Addresses {
     })
 
   return {
-    list: async (query) => readEntries(await listPlaces(query)),
-    count: async (filter, most) => {
+    list: async (query) => readEntries(await listPositions(query)),
+    count: async (filter, max) => {
       const lanes = await listLanes(db, filter)
       if (lanes.length === 0) return 0
-      if (hasCounter(filter)) return Math.min(most, await countRows(db, lanes, filter))
-      return countPassing(db, lanes, filter, most)
+      if (hasCounter(filter)) return Math.min(max, await countRows(db, lanes, filter))
+      return countMatching(db, lanes, filter, max)
     },
     find: async (url) => {
       const found = await readAll(db, await listByKey(db, url))
       return [...found.values()].sort((a, b) => b.at - a.at || b.id - a.id)
     },
-    groupErrors: async (rows) => groupFailures(await readEntries(await listPlaces({ state: 'failed', limit: rows }))),
+    groupErrors: async (rows) => {
+      const positions = await listPositions({ state: 'failed', limit: rows })
+      return groupFailures(await readEntries(positions))
+    },
     listHosts: (limit) =>
       describe(`GROUP BY h.host HAVING ${HAS_ROWS} > 0 ORDER BY max(h.asked_at) DESC NULLS LAST, h.host LIMIT $1`, [
         limit,
@@ -98,10 +101,10 @@ export function createAddresses(db: Database): Addresses {
 
 async function readAll(
   sql: Sql,
-  places: readonly Pick<RowPosition, 'id'>[],
+  positions: readonly Pick<RowPosition, 'id'>[],
 ): Promise<ReadonlyMap<number, AddressEntry>> {
-  if (places.length === 0) return new Map()
-  const found = await sql.all<AddressEntry>(`${ENTRIES} WHERE l.id = ANY ($1)`, [places.map(({ id }) => id)])
+  if (positions.length === 0) return new Map()
+  const found = await sql.all<AddressEntry>(`${ENTRIES} WHERE l.id = ANY ($1)`, [positions.map(({ id }) => id)])
   return new Map(found.map((entry) => [entry.id, entry]))
 }
 
@@ -153,16 +156,16 @@ function walk(
   ])
 }
 
-async function countPassing(
+async function countMatching(
   sql: Sql,
   lanes: readonly Lane[],
   filter: AddressConditions,
-  most: number,
+  max: number,
 ): Promise<number> {
   const start = createStartPosition(filter.to ?? Number.MAX_SAFE_INTEGER, 'newest')
   const { text, values } = writeLanes(lanes, filter, 'newest', start)
   const found = await sql.get<{ rows: number }>(`SELECT count(*) AS rows FROM (SELECT 1 FROM ${text} LIMIT $1) p`, [
-    most,
+    max,
     ...values,
   ])
   return found?.rows ?? 0
@@ -184,17 +187,17 @@ function writeLanes(
   order: Order,
   start: RowPosition,
 ): { readonly text: string; readonly values: readonly unknown[] } {
-  const [beyond, direction] = order === 'newest' ? ['<', 'DESC'] : ['>', 'ASC']
+  const [comparison, direction] = order === 'newest' ? ['<', 'DESC'] : ['>', 'ASC']
   const isOfHosts = lanes.some(({ host }) => host !== null)
   const { conditions, values } = writeFilter(filter, isOfHosts)
   const end = order === 'newest' ? 'l.at >= $6' : 'l.at <= $6'
-  const edge = order === 'newest' ? (filter.from ?? Number.MIN_SAFE_INTEGER) : (filter.to ?? Number.MAX_SAFE_INTEGER)
+  const endAt = order === 'newest' ? (filter.from ?? Number.MIN_SAFE_INTEGER) : (filter.to ?? Number.MAX_SAFE_INTEGER)
   return {
     text: `unnest($2::bigint[], $3::text[]) AS n (source, host) CROSS JOIN LATERAL (
       SELECT l.id, l.at FROM ledger l WHERE l.source = n.source ${isOfHosts ? 'AND l.host = n.host' : ''}
-        AND (l.at, l.id) ${beyond} ($4, $5) AND ${end} ${conditions}
+        AND (l.at, l.id) ${comparison} ($4, $5) AND ${end} ${conditions}
       ORDER BY l.at ${direction}, l.id ${direction} LIMIT $1) l`,
-    values: [lanes.map(({ source }) => source), lanes.map(({ host }) => host), start.at, start.id, edge, ...values],
+    values: [lanes.map(({ source }) => source), lanes.map(({ host }) => host), start.at, start.id, endAt, ...values],
   }
 }
 
@@ -220,15 +223,15 @@ const FIRST_VALUE = 7
 
 function writeFilter(filter: AddressConditions, isOfHosts: boolean): FilterSql {
   const values: unknown[] = []
-  const name = (value: unknown) => `$${FIRST_VALUE - 1 + values.push(value)}`
+  const addValue = (value: unknown) => `$${FIRST_VALUE - 1 + values.push(value)}`
   const tests = Object.entries(TESTS).flatMap(([field, test]) => {
     const value = filter[field as keyof AddressConditions]
-    return value === undefined ? [] : [test.replace('?', () => name(value))]
+    return value === undefined ? [] : [test.replace('?', () => addValue(value))]
   })
   if (filter.host !== undefined && !isOfHosts) {
     const { name: host, below } = toHostParameters(filter.host)
-    const ending = name(below)
-    tests.push(`(l.host = ${name(host)} OR right(l.host, length(${ending})) = ${ending})`)
+    const suffix = addValue(below)
+    tests.push(`(l.host = ${addValue(host)} OR right(l.host, length(${suffix})) = ${suffix})`)
   }
   return { conditions: tests.map((test) => `AND ${test}`).join(' '), values }
 }
@@ -243,8 +246,8 @@ async function findStart(sql: Sql, { cursor, from, to }: AddressQuery, order: Or
 /** The position of a cursor. A cursor with a URL points to the row of that address, unless the row was requested since. */
 async function findPosition(sql: Sql, { at, id, url }: AddressCursor, order: Order): Promise<RowPosition> {
   if (id !== undefined) return { at, id }
-  const named = url === undefined ? [] : [...(await readAll(sql, await listByKey(sql, url))).values()]
-  const ids = named.filter((entry) => entry.at === at && entry.url === url).map((entry) => entry.id)
+  const entries = url === undefined ? [] : [...(await readAll(sql, await listByKey(sql, url))).values()]
+  const ids = entries.filter((entry) => entry.at === at && entry.url === url).map((entry) => entry.id)
   if (ids.length === 0) return createStartPosition(at, order)
   return { at, id: order === 'newest' ? Math.min(...ids) : Math.max(...ids) }
 }

@@ -18,11 +18,12 @@ export function advanceIndex(db: Database, step: IndexStep | undefined): Promise
       `SELECT pg_try_advisory_xact_lock(${lockNumber('index')}) AS "isTaken"`,
     )
     if (lock?.isTaken !== true) return 'busy'
-    const found = await readIndexBacklog(sql)
-    const { draft, isDone } = await runStep(sql, found, step)
-    const isChanged = draft.generation !== found.generation || draft.reached !== undefined || found.goneRows.length > 0
-    if (isChanged) await writeDraft(sql, draft, found.goneRows)
-    return isDone || found.isMoreGone || (found.isMoreStale && draft.reached !== undefined) ? 'done' : 'complete'
+    const backlog = await readIndexBacklog(sql)
+    const { draft, isDone } = await runStep(sql, backlog, step)
+    const isChanged =
+      draft.generation !== backlog.generation || draft.reached !== undefined || backlog.goneRows.length > 0
+    if (isChanged) await writeDraft(sql, draft, backlog.goneRows)
+    return isDone || backlog.isMoreGone || (backlog.isMoreStale && draft.reached !== undefined) ? 'done' : 'complete'
     // Chunks and the lists of changes must come from one snapshot.
   }, 'REPEATABLE READ')
 }
@@ -30,26 +31,26 @@ export function advanceIndex(db: Database, step: IndexStep | undefined): Promise
 /** Repeats a step, loading missing blocks each time, until nothing is missing. */
 async function runStep(
   sql: Sql,
-  found: IndexBacklog,
+  backlog: IndexBacklog,
   step: IndexStep | undefined,
 ): Promise<{ draft: IndexDraft; isDone: boolean }> {
-  const held: PinnedBlocks = new Map()
+  const pinned: PinnedBlocks = new Map()
   // A private set of parts: merged blocks become obsolete, so they stay out of the cache for searches.
   const parts = createIndexParts()
   let chunks: NewChunk[] | undefined
   for (;;) {
-    const draft = createDraft({ ...found, chunks, stale: [] })
+    const draft = createDraft({ ...backlog, chunks, stale: [] })
     const index = createChunkIndex(createIndexStorage(parts, () => draft))
     try {
-      const { result: isDone, lacking } = parts.run(held, () => {
-        for (const { first, last } of found.gone) index.remove(first, last - first + 1)
+      const { result: isDone, missing } = parts.run(pinned, () => {
+        for (const { first, last } of backlog.gone) index.remove(first, last - first + 1)
         // Removals are applied first, because a chunk that is indexed again was removed before.
-        if (found.isMoreGone) return true
-        draft.stale = found.stale
+        if (backlog.isMoreGone) return true
+        draft.stale = backlog.stale
         return index.advance(step)
       })
-      if (lacking === undefined) return { draft, isDone }
-      if (!(await parts.load(sql, lacking, held))) throw new RangeError('the index has lost some of its blocks')
+      if (missing === undefined) return { draft, isDone }
+      if (!(await parts.load(sql, missing, pinned))) throw new RangeError('the index has lost some of its blocks')
     } catch (error) {
       if (!(error instanceof MissingChunksError)) throw error
       chunks = await readNewChunks(sql, draft.stale, error.count)

@@ -18,7 +18,7 @@ const ALIASES = `SELECT url, alias_url AS "aliasUrl", classification, reason, is
 export async function writeAliases(sql: Sql, source: number, aliases: readonly Alias[], now: number): Promise<void> {
   if (aliases.length === 0) return
   // When two aliases concern the same pair, the later one wins.
-  const once = [...new Map(aliases.map((alias) => [JSON.stringify([alias.url, alias.aliasUrl]), alias])).values()]
+  const distinct = [...new Map(aliases.map((alias) => [JSON.stringify([alias.url, alias.aliasUrl]), alias])).values()]
   await sql.run(
     `INSERT INTO url_aliases AS a (source, url, alias_url, classification, reason, checked_at)
      SELECT $1, url, alias_url, classification, reason, $2
@@ -29,10 +29,10 @@ export async function writeAliases(sql: Sql, source: number, aliases: readonly A
     [
       source,
       now,
-      once.map(({ url }) => url),
-      once.map(({ aliasUrl }) => aliasUrl),
-      once.map(({ classification }) => classification),
-      once.map(({ reason }) => reason),
+      distinct.map(({ url }) => url),
+      distinct.map(({ aliasUrl }) => aliasUrl),
+      distinct.map(({ classification }) => classification),
+      distinct.map(({ reason }) => reason),
     ],
   )
 }
@@ -58,15 +58,15 @@ export async function checkAliases(
   after: AliasPosition,
   now: number,
 ): Promise<CheckedAliases | undefined> {
-  const some = await sql.all<AliasRecord>(
+  const batch = await sql.all<AliasRecord>(
     `${ALIASES} AND (left(url, 512), left(alias_url, 512)) >= (left($2, 512), left($3, 512)) AND (url, alias_url) > ($2, $3)
      ORDER BY left(url, 512), left(alias_url, 512), url, alias_url LIMIT $4`,
     [source, after.url, after.aliasUrl, ALIASES_AT_ONCE],
   )
-  const last = some.at(-1)
+  const last = batch.at(-1)
   if (last === undefined) return undefined
-  const facts = await readFacts(sql, source, some)
-  const judged = some.map(({ aliasUrl }) => judgeAlias(findFacts(facts, aliasUrl)))
+  const facts = await readFacts(sql, source, batch)
+  const judged = batch.map(({ aliasUrl }) => judgeAlias(findFacts(facts, aliasUrl)))
   await sql.run(
     `UPDATE url_aliases a SET is_there = n.is_there, checked_at = $2, metadata = n.metadata
      FROM unnest($3::text[], $4::text[], $5::bool[], $6::text[]) AS n (url, alias_url, is_there, metadata)
@@ -74,13 +74,13 @@ export async function checkAliases(
     [
       source,
       now,
-      some.map(({ url }) => url),
-      some.map(({ aliasUrl }) => aliasUrl),
+      batch.map(({ url }) => url),
+      batch.map(({ aliasUrl }) => aliasUrl),
       judged.map(({ isThere }) => isThere),
-      judged.map((one) => JSON.stringify(one.facts)),
+      judged.map((result) => JSON.stringify(result.facts)),
     ],
   )
-  return { count: some.length, last: { url: last.url, aliasUrl: last.aliasUrl } }
+  return { count: batch.length, last: { url: last.url, aliasUrl: last.aliasUrl } }
 }
 
 async function readFacts(
@@ -98,10 +98,10 @@ async function readFacts(
   return new Map(found.map(({ key, ...facts }) => [key, facts]))
 }
 
-/** The row of an address. When its query or session matters, it has a more specific row, which takes precedence. */
+/** The row of an address. If its query or session matters, the address has a more specific row, which takes precedence. */
 function findFacts(facts: ReadonlyMap<string, AliasFactRecord>, url: string): AliasFactRecord | undefined {
   const key = listKeysOf(url)
     .toReversed()
-    .find((one) => facts.has(one))
+    .find((candidate) => facts.has(candidate))
   return key === undefined ? undefined : facts.get(key)
 }

@@ -32,16 +32,16 @@ export function createAnalyses(db: Database): Analyses {
   return {
     ...createAnalysisRuns(db),
     ...createDomains(db),
-    listPending: ({ after, limit, ...by }) => listPending(db, by, after, limit),
-    countPending: async (by, after = 0) => {
+    listPending: ({ after, limit, ...versions }) => listPending(db, versions, after, limit),
+    countPending: async (versions, after = 0) => {
       const counted = `SELECT count(*) AS pages ${PENDING} AND p.id > $4`
-      const found = await db.get<{ pages: number }>(counted, [...valuesOf(by), after])
+      const found = await db.get<{ pages: number }>(counted, [...valuesOf(versions), after])
       return found?.pages ?? 0
     },
-    write: (holder, pages, progress, of) =>
+    write: (holder, pages, progress, stamp) =>
       db.transaction(async (sql) => {
-        if (!(await keepProgress(sql, holder, progress, of.now))) return false
-        for (const { page, analysed } of pages) await writePage(sql, page, analysed, of)
+        if (!(await keepProgress(sql, holder, progress, stamp.now))) return false
+        for (const { page, analysed } of pages) await writePage(sql, page, analysed, stamp)
         return true
       }),
     read: async (sourceId, key) => {
@@ -65,7 +65,12 @@ function valuesOf({ version, revision, classifierVersion }: AnalysisVersions): u
   return [version, revision, classifierVersion]
 }
 
-async function listPending(sql: Sql, by: AnalysisVersions, after: number, limit: number): Promise<PageToAnalyse[]> {
+async function listPending(
+  sql: Sql,
+  versions: AnalysisVersions,
+  after: number,
+  limit: number,
+): Promise<PageToAnalyse[]> {
   // Computes sizes first, so that pages beyond the limit are not transferred.
   const found = await sql.all<PendingColumns>(
     `SELECT id, "sourceId", key, host, "checkedAt", meta, markdown FROM (
@@ -74,11 +79,11 @@ async function listPending(sql: Sql, by: AnalysisVersions, after: number, limit:
            - octet_length(p.markdown) AS before
        ${PENDING} AND p.id > $4 ORDER BY p.id LIMIT $5) pending
      WHERE before < $6 ORDER BY id`,
-    [...valuesOf(by), after, limit, MAX_BATCH_BYTES],
+    [...valuesOf(versions), after, limit, MAX_BATCH_BYTES],
   )
   return found.map(({ meta, markdown, ...page }) => {
-    const described = JSON.parse(meta) as Omit<Page, 'markdown'>
-    return { ...page, page: { ...described, markdown } }
+    const metadata = JSON.parse(meta) as Omit<Page, 'markdown'>
+    return { ...page, page: { ...metadata, markdown } }
   })
 }
 
@@ -89,8 +94,13 @@ interface AnalysisStamp {
 }
 
 /** Stores the analysis of a page, with its places and hub. */
-async function writePage(sql: Sql, toWrite: PageToAnalyse, analysed: AnalysedPage, of: AnalysisStamp): Promise<void> {
-  const { id, host, checkedAt, page } = toWrite
+async function writePage(
+  sql: Sql,
+  pending: PageToAnalyse,
+  analysed: AnalysedPage,
+  stamp: AnalysisStamp,
+): Promise<void> {
+  const { id, host, checkedAt, page } = pending
   const { classification, analysis, hub } = analysed
   const found = await sql.get<{ source: number }>(
     'SELECT source FROM ledger WHERE id = $1 AND checked_at IS NOT DISTINCT FROM $2 AND page_hash IS NOT NULL FOR UPDATE',
@@ -103,12 +113,12 @@ async function writePage(sql: Sql, toWrite: PageToAnalyse, analysed: AnalysedPag
   await sql.run(
     `UPDATE page_analyses SET analysis_version = $1, gazetteer_revision = $2, analysed_at = $3, published_at = $4, language = $5,
        analysis = $6 WHERE page = $7`,
-    [version, of.revision, of.now, publishedAt, language, JSON.stringify(analysis), id],
+    [version, stamp.revision, stamp.now, publishedAt, language, JSON.stringify(analysis), id],
   )
-  await writePlaces(sql, id, page, analysis.findings.places, of.now)
+  await writePlaces(sql, id, page, analysis.findings.places, stamp.now)
   // A hub is identified by the URL of its first page, which describes it best.
-  if (hub !== null && hub.url === page.url) await writeHub(sql, hub, of.now)
-  else if (hub !== null) await insertOrTouchHub(sql, hub, of.now)
+  if (hub !== null && hub.url === page.url) await writeHub(sql, hub, stamp.now)
+  else if (hub !== null) await insertOrTouchHub(sql, hub, stamp.now)
   // A hub that a crawl has confirmed stays, whatever its text looks like.
   else if (!(await isConfirmed(sql, host, page.url))) await removeHub(sql, page.url)
 }
@@ -122,14 +132,20 @@ async function isConfirmed(sql: Sql, host: string, url: string): Promise<boolean
 }
 
 /** Replaces the places of a page, and keeps when each one was first seen. */
-async function writePlaces(sql: Sql, id: number, page: Page, found: readonly FoundPlace[], now: number): Promise<void> {
+async function writePlaces(
+  sql: Sql,
+  id: number,
+  page: Page,
+  places: readonly FoundPlace[],
+  now: number,
+): Promise<void> {
   const seen = await sql.all<{ placeId: number; at: number }>(
     `WITH gone AS (DELETE FROM article_places WHERE page = $1 RETURNING place_id, first_seen_at)
      SELECT place_id AS "placeId", min(first_seen_at) AS at FROM gone GROUP BY place_id`,
     [id],
   )
-  if (found.length === 0) return
-  const since = new Map(seen.map(({ placeId, at }) => [placeId, at]))
+  if (places.length === 0) return
+  const firstSeenAt = new Map(seen.map(({ placeId, at }) => [placeId, at]))
   await sql.run(
     `INSERT INTO article_places (page, article_url, place_id, place, place_kind, method, source, offset_start, offset_end,
        context, first_seen_at)
@@ -140,15 +156,17 @@ async function writePlaces(sql: Sql, id: number, page: Page, found: readonly Fou
     [
       id,
       page.url,
-      found.map((one) => one.place_id),
-      found.map((one) => one.place),
-      found.map((one) => one.place_kind),
-      found.map((one) => one.method),
-      found.map((one) => one.source),
-      found.map((one) => one.offset_start),
-      found.map((one) => one.offset_end),
-      found.map((one) => (one.source === 'text' ? contextOf(page.markdown, one.offset_start, one.offset_end) : null)),
-      found.map((one) => since.get(one.place_id) ?? now),
+      places.map((place) => place.place_id),
+      places.map((place) => place.place),
+      places.map((place) => place.place_kind),
+      places.map((place) => place.method),
+      places.map((place) => place.source),
+      places.map((place) => place.offset_start),
+      places.map((place) => place.offset_end),
+      places.map(({ source, offset_start: start, offset_end: end }) =>
+        source === 'text' ? contextOf(page.markdown, start, end) : null,
+      ),
+      places.map((place) => firstSeenAt.get(place.place_id) ?? now),
     ],
   )
 }

@@ -19,7 +19,7 @@ const MAX_RUNS = 1000
 /** Queries analysis runs. */
 export function createAnalysisRuns(db: Database): AnalysisRuns {
   return {
-    beginRun: (begin) => db.transaction((sql) => beginRun(sql, begin)),
+    beginRun: (request) => db.transaction((sql) => beginRun(sql, request)),
     changeRun: (holder, change) =>
       db.transaction(async (sql) => {
         const found = await sql.get<RunRecord>(`${RUNS} WHERE id = $1 FOR UPDATE`, [holder.id])
@@ -89,9 +89,9 @@ async function beginRun(sql: Sql, { run, isAbandoned, canResume }: RunRequest): 
     return run
   }
   const { runner, heartbeatAt } = run
-  const taken: AnalysisRun = { ...newest, status: 'running', endedAt: null, error: null, runner, heartbeatAt }
-  await updateRun(sql, taken)
-  return taken
+  const resumed: AnalysisRun = { ...newest, status: 'running', endedAt: null, error: null, runner, heartbeatAt }
+  await updateRun(sql, resumed)
+  return resumed
 }
 
 async function insertRun(sql: Sql, run: AnalysisRun): Promise<void> {
@@ -104,9 +104,9 @@ async function insertRun(sql: Sql, run: AnalysisRun): Promise<void> {
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
     [...changingColumns(columns), columns.startedAt, ...options],
   )
-  const old = `(SELECT id FROM analysis_runs ${NEWEST} OFFSET ${MAX_RUNS})`
-  await sql.run(`DELETE FROM analysis_run_events WHERE run_id IN ${old}`)
-  await sql.run(`DELETE FROM analysis_runs WHERE id IN ${old}`)
+  const surplusRuns = `(SELECT id FROM analysis_runs ${NEWEST} OFFSET ${MAX_RUNS})`
+  await sql.run(`DELETE FROM analysis_run_events WHERE run_id IN ${surplusRuns}`)
+  await sql.run(`DELETE FROM analysis_runs WHERE id IN ${surplusRuns}`)
 }
 
 async function updateRun(sql: Sql, run: AnalysisRun): Promise<void> {

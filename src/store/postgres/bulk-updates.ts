@@ -53,7 +53,7 @@ export async function requeueOrphanedAliases(
   const orphans = await sql.all<{ id: number; target: number | null; settledAt: number | null }>(
     `SELECT a.id, t.id AS target, CASE WHEN a.crawl IS NOT DISTINCT FROM $2 THEN a.checked_at END AS "settledAt" FROM ledger a LEFT JOIN ledger t ON t.source = a.source AND ${isTarget('t')}
        WHERE a.source = $1 AND a.state = 'skipped' AND a.final_crawl IS DISTINCT FROM $2
-         -- One that is not looked at itself need not be saved.
+         -- A row that this crawl did not see is removable itself, so it is not requeued.
          AND NOT ($3 AND a.crawl IS DISTINCT FROM $2) AND (
          a.reason = 'duplicate' AND (t.page_hash IS NULL OR a.content_hash IS NULL OR t.page_hash <> a.content_hash
            OR ${isRemovable('t')})
@@ -113,8 +113,8 @@ export async function removePages(sql: Sql, rows: readonly number[], { crawl, wi
        AND (proven_crawl = $2 OR $3 AND crawl IS DISTINCT FROM $2)`,
     [rows, crawl, withUnseen],
   )
-  const doomed = found.map(({ id }) => id)
-  if (doomed.length === 0) return 0
+  const removable = found.map(({ id }) => id)
+  if (removable.length === 0) return 0
   const isProven = 'proven_crawl IS NOT DISTINCT FROM $2'
   await sql.run(
     `UPDATE ledger SET state = CASE WHEN state IN ${statesFor('remove')} THEN ${stateAfter('remove')} ELSE state END,
@@ -123,16 +123,16 @@ export async function removePages(sql: Sql, rows: readonly number[], { crawl, wi
        target = CASE WHEN state IN ${statesFor('remove')} AND NOT ${isProven} THEN NULL ELSE target END,
        page_hash = NULL, proven_crawl = NULL
      WHERE id = ANY ($1)`,
-    [doomed, crawl],
+    [removable, crawl],
   )
-  await removeContent(sql, doomed)
+  await removeContent(sql, removable)
   // A skipped row that was read keeps its links, unless it is a redirect.
   await sql.run(
     `DELETE FROM links WHERE id IN (
        SELECT id FROM ledger WHERE id = ANY ($1) AND (state <> 'skipped' OR reason IS NOT DISTINCT FROM 'redirect'))`,
-    [doomed],
+    [removable],
   )
-  return doomed.length
+  return removable.length
 }
 
 /** Marks failed addresses as gone that a complete crawl did not see. */

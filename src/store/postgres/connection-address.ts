@@ -26,17 +26,20 @@ const SCHEMA_NAME = /^(?!pg_)[a-z_][a-z0-9_]{0,57}$/
 /** The valid values of a parameter. */
 interface Parameter {
   readonly expected: string
-  readonly isGood: (value: string) => boolean
+  readonly isValid: (value: string) => boolean
 }
 
-const ANY: Parameter = { expected: 'a text', isGood: () => true }
-const SECONDS: Parameter = { expected: 'a whole number of seconds', isGood: (value) => /^\d{1,6}$/.test(value) }
-const PORT: Parameter = { expected: 'a number', isGood: (value) => /^\d{1,5}$/.test(value) }
+const ANY: Parameter = { expected: 'a text', isValid: () => true }
+const SECONDS: Parameter = { expected: 'a whole number of seconds', isValid: (value) => /^\d{1,6}$/.test(value) }
+const PORT: Parameter = { expected: 'a number', isValid: (value) => /^\d{1,5}$/.test(value) }
 const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']
-const SSL_MODE: Parameter = { expected: `one of ${SSL_MODES.join(', ')}`, isGood: (value) => SSL_MODES.includes(value) }
+const SSL_MODE: Parameter = {
+  expected: `one of ${SSL_MODES.join(', ')}`,
+  isValid: (value) => SSL_MODES.includes(value),
+}
 const SCHEMA_PARAMETER: Parameter = {
-  expected: 'at most 58 small letters, digits and _ that do not begin with pg_',
-  isGood: (value) => SCHEMA_NAME.test(value),
+  expected: 'at most 58 lowercase letters, digits and _, not beginning with pg_',
+  isValid: (value) => SCHEMA_NAME.test(value),
 }
 
 /** Supported URL parameters: our own, and those of the driver. */
@@ -53,7 +56,7 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   sslkey: ANY,
   application_name: ANY,
   options: ANY,
-  sslnegotiation: { expected: 'postgres or direct', isGood: (value) => /^(?:postgres|direct)$/.test(value) },
+  sslnegotiation: { expected: 'postgres or direct', isValid: (value) => /^(?:postgres|direct)$/.test(value) },
 }
 
 /** Parameters in addresses of database hosts that are accepted and ignored. */
@@ -78,7 +81,7 @@ export function parseConnectionAddress(address: string): ConnectionAddress {
   if (url === null || problem !== undefined) {
     throw new PharosError('LIBRARY_UNUSABLE', {
       ...{ library: hidePassword(address), problem: problem ?? '' },
-      advice: 'mend the address, then run the same command again',
+      advice: 'correct the address, then run the same command again',
     })
   }
   const schema = url.searchParams.get('schema') ?? SCHEMA
@@ -95,16 +98,16 @@ export function parseConnectionAddress(address: string): ConnectionAddress {
 }
 
 /** Describes the first invalid URL parameter; undefined when all are valid. */
-function findBadParameter(given: URLSearchParams): string | undefined {
-  for (const [name, value] of given) {
+function findBadParameter(parameters: URLSearchParams): string | undefined {
+  for (const [name, value] of parameters) {
     if (IGNORED_PARAMETERS.has(name)) continue
     const parameter = Object.hasOwn(PARAMETERS, name) ? PARAMETERS[name] : undefined
     if (parameter === undefined) {
       const names = Object.keys(PARAMETERS)
-      return `it has no parameter ${JSON.stringify(name)}${suggest(findNearest(name, names))}; there are ${names.join(', ')}`
+      return `unknown parameter ${JSON.stringify(name)}${suggest(findNearest(name, names))}; known parameters are ${names.join(', ')}`
     }
-    if (given.getAll(name).length > 1) return `its parameter ${name} is given twice`
-    if (!parameter.isGood(value)) return `${name}: expected ${parameter.expected}, got ${JSON.stringify(value)}`
+    if (parameters.getAll(name).length > 1) return `its parameter ${name} is given twice`
+    if (!parameter.isValid(value)) return `${name}: expected ${parameter.expected}, got ${JSON.stringify(value)}`
   }
   return undefined
 }

@@ -34,16 +34,16 @@ const BIGINT = 20
 /** The transaction isolation level. */
 export type IsolationLevel = 'READ COMMITTED' | 'REPEATABLE READ'
 
-/** Turns on synchronous commit when it is off: after a crash, a lost slot would be given out twice. */
+/** Turns on synchronous commit when it is off. Otherwise a slot whose write is lost in a crash would be given out twice. */
 const writeSynchronousCommit = (isLocal: boolean) =>
   `CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', ${isLocal}) END`
 
 /** The connection pool of a process. */
 export class ConnectionPool {
   readonly pool: Pool
-  readonly #place: ConnectionAddress
+  readonly #address: ConnectionAddress
   readonly #settings: readonly string[]
-  readonly #quietMs: number
+  readonly #probeDelayMs: number
   readonly #time: ServerTime
   readonly #createClient: () => ClientBase & { end(): Promise<void> }
   /** The backend process id of each connection. */
@@ -52,25 +52,25 @@ export class ConnectionPool {
   readonly #ended = new WeakMap<ClientBase, Error>()
   #hasOwnSessions = false
 
-  static async open(place: ConnectionAddress, options: DatabaseOptions, time: ServerTime): Promise<ConnectionPool> {
+  static async open(address: ConnectionAddress, options: DatabaseOptions, time: ServerTime): Promise<ConnectionPool> {
     const { default: pg } = await import('pg').catch((cause: unknown) => {
       const problem = 'the package pg is not installed; install it beside Pharos: npm install pg'
-      throw new PharosError('LIBRARY_UNUSABLE', { library: place.location, problem }, { cause })
+      throw new PharosError('LIBRARY_UNUSABLE', { library: address.location, problem }, { cause })
     })
-    return new ConnectionPool(pg, place, options, time)
+    return new ConnectionPool(pg, address, options, time)
   }
 
   private constructor(
     pg: Pick<typeof import('pg'), 'Pool' | 'Client' | 'types'>,
-    place: ConnectionAddress,
+    address: ConnectionAddress,
     { lockTimeoutMs = LOCK_TIMEOUT_MS, connections = CONNECTIONS, probeDelayMs = PROBE_DELAY_MS }: DatabaseOptions,
     time: ServerTime,
   ) {
-    this.#place = place
-    this.#quietMs = probeDelayMs
+    this.#address = address
+    this.#probeDelayMs = probeDelayMs
     this.#time = time
     this.#settings = [
-      `search_path TO ${place.quotedSchema}`,
+      `search_path TO ${address.quotedSchema}`,
       `lock_timeout TO ${lockTimeoutMs}`,
       `idle_in_transaction_session_timeout TO ${IDLE_TRANSACTION_TIMEOUT_MS}`,
       // Some servers set a statement timeout; here the caller decides how long to wait.
@@ -81,8 +81,8 @@ export class ConnectionPool {
       'jit TO off',
     ]
     const config: ClientConfig = {
-      connectionString: place.address,
-      connectionTimeoutMillis: place.connectMs,
+      connectionString: address.address,
+      connectionTimeoutMillis: address.connectMs,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       application_name: 'pharos',
@@ -96,7 +96,7 @@ export class ConnectionPool {
     this.pool = new pg.Pool(poolConfig)
     // When the server closes an idle connection, the pool opens a new one on demand.
     this.pool.on('error', () => undefined)
-    this.#createClient = () => new Client({ ...config, query_timeout: place.connectMs })
+    this.#createClient = () => new Client({ ...config, query_timeout: address.connectMs })
   }
 
   /**
@@ -110,15 +110,19 @@ export class ConnectionPool {
   /** The statement that begins a write transaction. It returns the transaction id and the server time. */
   beginWriting(level: IsolationLevel): string {
     // Sent with every transaction, so it is kept short.
-    const asked = 'SELECT pg_current_xact_id() AS id, clock_timestamp() AS now'
+    const selectFacts = 'SELECT pg_current_xact_id() AS id, clock_timestamp() AS now'
     if (this.#hasOwnSessions)
-      return `${level === 'READ COMMITTED' ? 'BEGIN' : `BEGIN ISOLATION LEVEL ${level}`}; ${asked}`
-    return [`BEGIN ISOLATION LEVEL ${level}`, ...this.#told(), `${asked}, ${writeSynchronousCommit(true)}`].join('; ')
+      return `${level === 'READ COMMITTED' ? 'BEGIN' : `BEGIN ISOLATION LEVEL ${level}`}; ${selectFacts}`
+    return [
+      `BEGIN ISOLATION LEVEL ${level}`,
+      ...this.#localSettings(),
+      `${selectFacts}, ${writeSynchronousCommit(true)}`,
+    ].join('; ')
   }
 
   /** The statement that begins a read-only transaction. */
   beginReading(): string {
-    return ['BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', ...this.#told()].join('; ')
+    return ['BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', ...this.#localSettings()].join('; ')
   }
 
   /** Runs work on a connection. A connection that was lost meanwhile does not go back to the pool. */
@@ -138,7 +142,7 @@ export class ConnectionPool {
   /** Runs a query on a connection, and waits for as long as the server works on it. */
   async query(client: PoolClient, query: string | QueryConfig): Promise<QueryResult> {
     try {
-      return await withLivenessProbe(client.query(query), this.#quietMs, () => this.#lookFor(client, query))
+      return await withLivenessProbe(client.query(query), this.#probeDelayMs, () => this.#probe(client, query))
     } catch (error) {
       throw (isConnectionLost(error) && this.#ended.get(client)) || error
     }
@@ -155,16 +159,16 @@ export class ConnectionPool {
       return isShared
     })
     this.#hasOwnSessions = !isShared
-    if (!isShared || (await this.use((client) => this.#isSchemaNamed(client)))) return
-    const { location, quotedSchema } = this.#place
+    if (!isShared || (await this.use((client) => this.#isSchemaSet(client)))) return
+    const { location, quotedSchema } = this.#address
     const problem =
-      `its pooler gives a session to one transaction at a time: set it to session mode, go past it, or let the role name the schema: ` +
+      `its pooler is in transaction mode: set it to session mode, connect without it, or set the schema for the role: ` +
       `ALTER ROLE … SET search_path TO ${quotedSchema}`
     throw new PharosError('LIBRARY_UNUSABLE', { library: location, problem })
   }
 
   /** Settings that each transaction must repeat when sessions are shared. */
-  #told(): readonly string[] {
+  #localSettings(): readonly string[] {
     return this.#hasOwnSessions ? [] : this.#settings.map((setting) => `SET LOCAL ${setting}`)
   }
 
@@ -184,7 +188,7 @@ export class ConnectionPool {
     client.once('error', (error) => this.#ended.set(client, error)).on('error', () => undefined)
     const before = Date.now()
     // Read as a number, because DateStyle is not set yet.
-    const { rows } = await this.#greet(
+    const { rows } = await this.#queryWithTimeout(
       client,
       'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now, pg_backend_pid() AS session',
     )
@@ -197,15 +201,15 @@ export class ConnectionPool {
   async #setUp(client: ClientBase): Promise<void> {
     // The default isolation level, whatever the database has configured.
     const settings = [...this.#settings, `default_transaction_isolation TO 'read committed'`]
-    await this.#greet(
+    await this.#queryWithTimeout(
       client,
       [...settings.map((setting) => `SET ${setting}`), `SELECT ${writeSynchronousCommit(false)}`].join('; '),
     )
   }
 
   /** Runs a query on a new connection, with the connect timeout. */
-  #greet(client: ClientBase, text: string): Promise<QueryResult> {
-    return withLivenessProbe(client.query(text), this.#place.connectMs, giveUp)
+  #queryWithTimeout(client: ClientBase, text: string): Promise<QueryResult> {
+    return withLivenessProbe(client.query(text), this.#address.connectMs, reportGone)
   }
 
   /** Whether the connection is direct. A pooler invents the process id that is used for cancelling; a server reports its own. */
@@ -222,8 +226,8 @@ export class ConnectionPool {
       await other.connect()
       const before = await readSession(client)
       await other.query('BEGIN')
-      const taken = await readSession(other)
-      if (taken === before || (await readSession(client)) !== before) return true
+      const otherSession = await readSession(other)
+      if (otherSession === before || (await readSession(client)) !== before) return true
       await other.query('COMMIT')
       // If sessions rotate, one of the next two queries runs in another one.
       return (await readSession(client)) !== before || (await readSession(client)) !== before
@@ -232,16 +236,16 @@ export class ConnectionPool {
     }
   }
 
-  async #isSchemaNamed(client: PoolClient): Promise<boolean> {
+  async #isSchemaSet(client: PoolClient): Promise<boolean> {
     const { rows } = await client.query(
       `SELECT reset_val IN ($1, $2) AS "isNamed" FROM pg_settings WHERE name = 'search_path'`,
-      [this.#place.schema, this.#place.quotedSchema],
+      [this.#address.schema, this.#address.quotedSchema],
     )
     return rows[0]?.isNamed === true
   }
 
   /** Checks whether the server still works on the query of a connection. */
-  async #lookFor(client: ClientBase, query: string | QueryConfig): Promise<Liveness> {
+  async #probe(client: ClientBase, query: string | QueryConfig): Promise<Liveness> {
     const other = this.#createClient()
     other.on('error', () => undefined)
     try {
@@ -290,7 +294,7 @@ const IS_ACTIVE = `coalesce(state NOT LIKE 'idle%', true)`
 const FIND_ACTIVE_QUERY = `SELECT 1 FROM pg_stat_activity
   WHERE datname = current_database() AND pid <> pg_backend_pid() AND query <> '' AND starts_with($1, query) AND ${IS_ACTIVE}`
 
-const giveUp = (): Promise<Liveness> => Promise.resolve('gone')
+const reportGone = (): Promise<Liveness> => Promise.resolve('gone')
 
 async function readSession(client: ClientBase): Promise<number | undefined> {
   const { rows } = await client.query<{ session: number }>('SELECT pg_backend_pid() AS session')

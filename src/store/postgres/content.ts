@@ -174,11 +174,11 @@ async function findConsecutive(sql: Sql, count: number, drawn: Pick<DrawnNumbers
 export async function writeMetadata(sql: Sql, source: number, row: number, record: PageRecord): Promise<void> {
   const { page } = withoutNul(record)
   const found = await readMetadata(sql, row, JSON.stringify(page.sections))
-  const anew = compareMetadata(found && toStoredMetadata(found), page)
+  const diff = compareMetadata(found && toStoredMetadata(found), page)
   const { markdown, ...meta } = page
   const { first = 0, count = 0 } = found ?? {}
   const layout =
-    anew.hasNewSections && count > 0
+    diff.hasNewSections && count > 0
       ? writeLayout(
           { markdown: found?.markdown ?? markdown, sections: page.sections },
           await listSpans(sql, first, count),
@@ -200,13 +200,13 @@ export async function writeMetadata(sql: Sql, source: number, row: number, recor
       layout,
       first,
       first + count - 1,
-      anew.hasNewTitle,
-      anew.isVectorCopyOutdated,
+      diff.hasNewTitle,
+      diff.isVectorCopyOutdated,
       ...toSignatureValues(page),
     ],
   )
   await writeClassification(sql, source, row, record)
-  if (anew.isAnalysisOutdated) await invalidateClassification(sql, row)
+  if (diff.isAnalysisOutdated) await invalidateClassification(sql, row)
 }
 
 /** Reads the stored metadata of a page. Its text is included only when the sections differ. */
@@ -220,7 +220,7 @@ function readMetadata(sql: Sql, row: number, sections: string): Promise<Metadata
 }
 
 function toStoredMetadata({ title, meta, sections }: MetadataColumns): StoredMetadata {
-  // All JSON that is parsed in this file was written by it.
+  // All JSON that this file parses was written by this file.
   const page = JSON.parse(meta) as Page
   return {
     title,
@@ -320,7 +320,7 @@ export async function readExcerpt(
   sql: Sql,
   source: number,
   key: string,
-  place: number,
+  chunkIndex: number,
 ): Promise<PageExcerpt | undefined> {
   const found = await sql.get<{ layout: string; checkedAt: number; changedAt: number }>(
     `SELECT p.layout, l.checked_at AS "checkedAt", l.changed_at AS "changedAt"
@@ -329,7 +329,7 @@ export async function readExcerpt(
   )
   if (found === undefined) return undefined
   const { layout, ...times } = found
-  const plan = planExcerpt(readLayout(layout), place)
+  const plan = planExcerpt(readLayout(layout), chunkIndex)
   if (plan === undefined) return undefined
   const { offset, length, ...excerpt } = plan
   // A page that was rewritten meanwhile has another layout.
@@ -338,7 +338,7 @@ export async function readExcerpt(
      FROM ledger l JOIN pages p ON p.id = l.id WHERE ${IS_ROW}`,
     [source, key, offset + 1, length, layout],
   )
-  if (part?.isSame !== true) return readExcerpt(sql, source, key, place)
+  if (part?.isSame !== true) return readExcerpt(sql, source, key, chunkIndex)
   return { ...times, ...excerpt, markdown: part.markdown.toString() }
 }
 
@@ -426,11 +426,11 @@ function withoutNul({ page, chunks }: PageRecord): Pick<PageRecord, 'page' | 'ch
 }
 
 function replaceNul<T extends object>(texts: T): T {
-  const isBad = Object.values(texts).some((value) => typeof value === 'string' && value.includes('\0'))
-  if (!isBad) return texts
-  const mended = Object.entries(texts).map(([name, value]: [string, unknown]) => [
+  const hasNul = Object.values(texts).some((value) => typeof value === 'string' && value.includes('\0'))
+  if (!hasNul) return texts
+  const replaced = Object.entries(texts).map(([name, value]: [string, unknown]) => [
     name,
     typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value,
   ])
-  return Object.fromEntries(mended) as T
+  return Object.fromEntries(replaced) as T
 }

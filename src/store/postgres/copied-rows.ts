@@ -20,12 +20,12 @@ export async function writeRows(sql: Sql, table: CopyTable, changes: RowChanges)
 function shapeOf(table: CopyTable): { readonly shape: CopyTable; complete(row: CopyRow): CopyRow } {
   if (table.name !== 'pages') return { shape: table, complete: (row) => row }
   const [meta = 0] = columnPositions(table, ['meta'])
-  const further: readonly CopyColumn[] = [
+  const extraColumns: readonly CopyColumn[] = [
     { name: 'language', type: 'text' },
     { name: 'sections', type: 'text' },
   ]
   return {
-    shape: { ...table, columns: [...table.columns, ...further] },
+    shape: { ...table, columns: [...table.columns, ...extraColumns] },
     complete: (row) => {
       // The JSON was written by a store.
       const { language, sections } = JSON.parse(String(row[meta])) as Page
@@ -34,14 +34,14 @@ function shapeOf(table: CopyTable): { readonly shape: CopyTable; complete(row: C
   }
 }
 
-function listPlacedColumns(table: CopyTable, names?: readonly string[]): (CopyColumn & { readonly place: number })[] {
+function listColumns(table: CopyTable, names?: readonly string[]): (CopyColumn & { readonly position: number })[] {
   return table.columns
-    .map((column, place) => ({ ...column, place }))
+    .map((column, position) => ({ ...column, position }))
     .filter(({ name }) => names === undefined || names.includes(name))
 }
 
 async function insertRows(sql: Sql, table: CopyTable, rows: readonly CopyRow[]): Promise<void> {
-  const columns = listPlacedColumns(table)
+  const columns = listColumns(table)
   const names = columns.map(({ name }) => name).join(', ')
   await sql.run(
     `INSERT INTO ${tableName(table)} (${names}) OVERRIDING SYSTEM VALUE SELECT ${names} FROM ${writeUnnest(columns)}`,
@@ -50,7 +50,7 @@ async function insertRows(sql: Sql, table: CopyTable, rows: readonly CopyRow[]):
 }
 
 async function updateRows(sql: Sql, table: CopyTable, rows: readonly CopyRow[]): Promise<void> {
-  const columns = listPlacedColumns(table)
+  const columns = listColumns(table)
   // Identity columns cannot be updated.
   const others = columns.filter(({ name }) => !table.key.includes(name) && name !== table.idColumn)
   if (others.length === 0) return
@@ -62,7 +62,7 @@ async function updateRows(sql: Sql, table: CopyTable, rows: readonly CopyRow[]):
 }
 
 async function removeRows(sql: Sql, table: CopyTable, rows: readonly CopyRow[]): Promise<void> {
-  const columns = listPlacedColumns(table, table.key)
+  const columns = listColumns(table, table.key)
   await sql.run(
     `DELETE FROM ${tableName(table)} t USING ${writeUnnest(columns)} WHERE ${isKey(table)}`,
     toArrays(columns, rows),
@@ -89,9 +89,9 @@ async function notifyIndex(sql: Sql, table: CopyTable, { added, changed, removed
   await noteRuns(sql, 'index_stale', [...runs(added), ...runs(changed)])
 }
 
-async function noteRuns(sql: Sql, into: 'index_gone' | 'index_stale', runs: readonly ChunkRun[]): Promise<void> {
+async function noteRuns(sql: Sql, table: 'index_gone' | 'index_stale', runs: readonly ChunkRun[]): Promise<void> {
   if (runs.length === 0) return
-  await sql.run(`INSERT INTO ${into} (first, last) SELECT * FROM unnest($1::bigint[], $2::bigint[])`, [
+  await sql.run(`INSERT INTO ${table} (first, last) SELECT * FROM unnest($1::bigint[], $2::bigint[])`, [
     runs.map(({ first }) => first),
     runs.map(({ last }) => last),
   ])

@@ -6,7 +6,7 @@ import { hideSourceName } from '../common/copy-plan.ts'
 import { toArrays, writeUnnest } from './copy-rows.ts'
 import type { Sql } from './database.ts'
 
-const COLUMNS = SOURCES_TABLE.columns.map((column, place) => ({ ...column, place }))
+const COLUMNS = SOURCES_TABLE.columns.map((column, position) => ({ ...column, position }))
 const NAMES = COLUMNS.map(({ name }) => name).join(', ')
 
 /** Writes new sources as hidden. */
@@ -18,8 +18,12 @@ export async function insertHiddenSources(sql: Sql, rows: readonly CopyRow[]): P
   )
 }
 
-/** Drops sources of an unfinished copy that are not in the list; the cleanup of removed sources then deletes their data. */
-export async function dropCopiedSources(sql: Sql, { offsets, kept }: CopyPlan, but: readonly CopyRow[]): Promise<void> {
+/** Drops sources of an unfinished copy that are not in `keepRows`; the cleanup of removed sources then deletes their data. */
+export async function dropCopiedSources(
+  sql: Sql,
+  { offsets, kept }: CopyPlan,
+  keepRows: readonly CopyRow[],
+): Promise<void> {
   const [id = 0] = columnPositions(SOURCES_TABLE, ['id'])
   const after = offsets['sources'] ?? 0
   await sql.run(
@@ -27,7 +31,7 @@ export async function dropCopiedSources(sql: Sql, { offsets, kept }: CopyPlan, b
        UPDATE sources SET name = 'removed ' || id, uuid = 'removed ' || id
        WHERE id > $1 AND id <= $2 AND is_removed AND name = 'arriving ' || id AND id <> ALL ($3::bigint[]) RETURNING id)
      UPDATE crawl_ids SET uuid = 'removed ' || id WHERE source IN (SELECT id FROM dropped)`,
-    [after, after + (kept['sources'] ?? 0), but.map((row) => row[id])],
+    [after, after + (kept['sources'] ?? 0), keepRows.map((row) => row[id])],
   )
 }
 
@@ -45,5 +49,5 @@ export async function showCopiedSources(sql: Sql, rows: readonly CopyRow[]): Pro
     `UPDATE sources t SET ${sets.join(', ')}, is_removed = false FROM ${writeUnnest(COLUMNS)} WHERE t.id = s.id`,
     arrays,
   )
-  if (shown !== rows.length) throw new TypeError(`expected ${rows.length} sources to be there, got ${shown}`)
+  if (shown !== rows.length) throw new TypeError(`expected ${rows.length} sources to exist, got ${shown}`)
 }

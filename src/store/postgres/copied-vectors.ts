@@ -11,10 +11,10 @@ export async function readLibraryId(sql: Sql): Promise<string> {
 
 /** Records that the external copy at `place` has the vectors of these chunks. Records about another place are deleted. */
 export async function insertCopiedVectors(sql: Sql, place: string, chunks: readonly ChunkRef[]): Promise<void> {
-  const isMoved = await sql.run('UPDATE library_identity SET copy_place = $1 WHERE copy_place IS DISTINCT FROM $1', [
+  const changes = await sql.run('UPDATE library_identity SET copy_place = $1 WHERE copy_place IS DISTINCT FROM $1', [
     place,
   ])
-  if (isMoved > 0) await sql.run('DELETE FROM copied_vectors')
+  if (changes > 0) await sql.run('DELETE FROM copied_vectors')
   // A chunk whose vector was removed meanwhile has nothing to copy.
   await sql.run(
     `WITH held AS (${NAMED_CHUNKS} FOR KEY SHARE OF c)

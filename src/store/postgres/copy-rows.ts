@@ -37,7 +37,7 @@ export function writeOrderBy({ columns, key }: CopyTable): string {
 /** The hidden sources. */
 const HIDDEN = 'SELECT id FROM sources WHERE is_removed'
 
-/** Leaves out rows of hidden sources, unless a number range selects them explicitly. */
+/** The WHERE clause that leaves out rows of hidden sources, unless a number range selects rows explicitly. */
 export function writeWhere({ key, owner }: CopyTable, range: IdRange | undefined, hasHidden: boolean): string {
   if (range !== undefined) return `WHERE ${key[0]} > ${range.after} AND ${key[0]} <= ${range.upTo}`
   if (owner === undefined || !hasHidden) return ''
@@ -56,12 +56,12 @@ export function createRowReader({ columns }: CopyTable): (found: Readonly<Record
 
 /** Converts rows into one array per column. */
 export function toArrays(
-  columns: readonly (CopyColumn & { readonly place: number })[],
+  columns: readonly (CopyColumn & { readonly position: number })[],
   rows: readonly CopyRow[],
 ): unknown[][] {
-  return columns.map(({ type, place }) =>
+  return columns.map(({ type, position }) =>
     rows.map((row) => {
-      const cell = row[place] ?? null
+      const cell = row[position] ?? null
       return type === 'hash' && typeof cell === 'string' ? packHash(cell) : cell
     }),
   )

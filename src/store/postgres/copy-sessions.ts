@@ -32,19 +32,19 @@ export function createCopySessions(db: Database, clear: () => Promise<void>): Co
       (await db.all<CopySessionColumns>(`${COPY_SESSIONS} WHERE ended_at IS NULL ORDER BY began_at`)).map(
         toCopySession,
       ),
-    begin: (arrival) =>
+    begin: (request) =>
       db.transaction(async (sql) => {
         await lockNumbers(sql)
-        refuseUnfinishedCopy(await findCopySession(sql, arrival.origin), db.location)
-        const plan = planNumbers(arrival, await readHighestNumbers(sql))
-        await insertCopySession(sql, arrival, plan)
-        await reserveForCopy(sql, arrival, plan)
-        return requireCopySession(sql, arrival.origin)
+        refuseUnfinishedCopy(await findCopySession(sql, request.origin), db.location)
+        const plan = planNumbers(request, await readHighestNumbers(sql))
+        await insertCopySession(sql, request, plan)
+        await reserveForCopy(sql, request, plan)
+        return requireCopySession(sql, request.origin)
       }),
     resume: async (request) => {
-      const taken = await db.transaction((sql) => resumeCopySession(sql, request))
+      const resumed = await db.transaction((sql) => resumeCopySession(sql, request))
       await clear()
-      return taken
+      return resumed
     },
     discard: async (origin) => {
       await db.transaction(async (sql) => {
@@ -99,11 +99,11 @@ function withCopyLease(
   work: (sql: Sql) => Promise<void>,
 ): Promise<boolean> {
   return db.transaction(async (sql) => {
-    const held = await sql.run(
+    const touchedRows = await sql.run(
       'UPDATE arrivals SET touched_at = $1 WHERE origin = $2 AND holder = $3 AND ended_at IS NULL',
       [now, origin, holder],
     )
-    if (held === 0) return false
+    if (touchedRows === 0) return false
     await work(sql)
     return true
   })
@@ -118,7 +118,7 @@ async function findCopySession(sql: Sql, origin: string): Promise<CopySession | 
 
 async function requireCopySession(sql: Sql, origin: string): Promise<CopySession> {
   const found = await findCopySession(sql, origin)
-  if (found === undefined) throw new TypeError(`expected an arrival from ${origin}, got none`)
+  if (found === undefined) throw new TypeError(`expected a copy session from ${origin}, got none`)
   return found
 }
 

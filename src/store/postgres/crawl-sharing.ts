@@ -86,11 +86,11 @@ export interface Helper {
 
 /** SQL that adds to the counts of a helper; its parameters are {@link helpValues}, starting at `first`. */
 export function addHelpSql(first: number): string {
-  const at = (place: number, type: string) => `$${first + place}::${type}`
-  const values = COUNTS.map((_, place) => at(place + 2, 'bigint'))
+  const parameter = (offset: number, type: string) => `$${first + offset}::${type}`
+  const values = COUNTS.map((_, offset) => parameter(offset + 2, 'bigint'))
   return `INSERT INTO crawl_helpers AS k (crawl, term, holder, ${COUNTS.join(', ')}, parked)
-    SELECT j.id, j.term, ${at(1, 'text')}, ${values.join(', ')}, ${at(COUNTS.length + 2, 'text[]')}
-    FROM crawls j WHERE j.id = ${at(0, 'bigint')}
+    SELECT j.id, j.term, ${parameter(1, 'text')}, ${values.join(', ')}, ${parameter(COUNTS.length + 2, 'text[]')}
+    FROM crawls j WHERE j.id = ${parameter(0, 'bigint')}
     ON CONFLICT (crawl, term, holder) DO UPDATE SET ${COUNTS.map((name) => `${name} = k.${name} + excluded.${name}`).join(', ')},
       parked = CASE WHEN k.parked @> excluded.parked THEN k.parked ELSE k.parked || excluded.parked END`
 }
@@ -112,7 +112,7 @@ export async function writeHelp(sql: Sql, helper: Helper, help: Partial<ProcessC
 
 type HelpedRow = Pick<RowDraft, 'state' | 'provenCrawl' | 'pageHash'>
 
-/** The counts of a visit, and of the row that lost its content to it. A page that is proven gone is counted when it is removed. */
+/** The counts of a visit, and of the row that lost its content to this visit. A page that is proven gone is counted when it is removed. */
 export function helpOf(
   { state, provenCrawl, pageHash }: HelpedRow,
   cost: Pick<ProcessCounts, 'bytes' | 'requests'>,
@@ -142,6 +142,6 @@ export async function readHelp(sql: Sql, id: string): Promise<ProcessCounts> {
 }
 
 function toHelp({ parked, ...counts }: HelpColumns): ProcessCounts {
-  const pairs = Array.from({ length: parked.length / 2 }, (_, place) => parked.slice(2 * place, 2 * place + 2))
+  const pairs = Array.from({ length: parked.length / 2 }, (_, i) => parked.slice(2 * i, 2 * i + 2))
   return { ...counts, parked: pairs.map(([host = '', detail = '']) => ({ host, detail })) }
 }

@@ -11,7 +11,7 @@ import { freeHosts } from './hosts.ts'
 import { lockSource } from './lock-source.ts'
 import { crawlNumber } from './sources.ts'
 
-/** The term of each crawl when this process began it. It counts how often a crawl was begun, so a higher one reveals a takeover. */
+/** The term of each crawl when this process began it. A term counts how often a crawl was begun, so a higher one means a takeover. */
 export type CrawlTerms = Map<string, number>
 
 const SELECT = `SELECT i.uuid AS id, s.uuid AS "sourceId", j.kind, j.state, j.options, j.runner, j.started_at AS "startedAt",
@@ -30,7 +30,7 @@ export interface CrawlStart {
   readonly holder: HostHolder
 }
 
-/** Begins a crawl inside the caller's transaction, and returns how often it has been begun. */
+/** Begins a crawl inside the caller's transaction. The term counts how often the crawl has been begun. */
 export async function beginCrawl(
   sql: Sql,
   source: number,
@@ -40,7 +40,8 @@ export async function beginCrawl(
   const now = resume === undefined ? crawl.startedAt : crawl.heartbeatAt
   const running = await sql.all<CrawlRecord>(`${SELECT} WHERE j.source = $1 AND j.state = 'running'`, [source])
   const isGone = ({ runner }: CrawlRecord) => endedRunner !== undefined && runner === endedRunner
-  if (running.some((one) => !isGone(one) && Math.abs(now - one.heartbeatAt) < staleMs)) await refuseRunning(sql, source)
+  const isLive = (other: CrawlRecord) => !isGone(other) && Math.abs(now - other.heartbeatAt) < staleMs
+  if (running.some(isLive)) await refuseRunning(sql, source)
   const others = running.filter(({ id }) => id !== resume).map(({ id }) => id)
   await sql.run(
     `UPDATE crawls SET state = 'cancelled', ended_at = heartbeat_at WHERE id IN (SELECT id FROM crawl_ids WHERE uuid = ANY ($1))`,
@@ -63,7 +64,7 @@ const RELEASE_LEASED_ROWS = `UPDATE ledger l SET state = 'pending', lease = NULL
 
 /** Releases all host leases of a runner that has ended. */
 async function freeHostsOf(sql: Sql, runner: string, now: number): Promise<void> {
-  const isIts = ({ holder }: HostLease) => holder?.startsWith(`${runner}#`) === true
+  const isOfRunner = ({ holder }: HostLease) => holder?.startsWith(`${runner}#`) === true
   // A prefix range for holder names: `$` follows `#` in byte order.
   const found = await sql.all<{ host: string }>(
     `SELECT host FROM hosts WHERE holder >= $1 || '#' AND holder < $1 || '$' AND leased_until > 0`,
@@ -73,7 +74,7 @@ async function freeHostsOf(sql: Sql, runner: string, now: number): Promise<void>
     sql,
     found.map(({ host }) => host),
     now,
-    isIts,
+    isOfRunner,
   )
 }
 
@@ -140,7 +141,8 @@ export async function touchCrawl(sql: Sql, id: string, now: number, runner: stri
 }
 
 /**
- * Ends a crawl inside the caller's transaction; without a summary it counts as cancelled. Waits for transactions that are writing for it.
+ * Ends a crawl inside the caller's transaction; without a summary it counts as cancelled. Waits for transactions that are writing for the
+ * crawl.
  */
 export async function endCrawl(
   sql: Sql,
@@ -172,7 +174,7 @@ export async function listRunning(sql: Sql): Promise<Crawl[]> {
   return found.map(toCrawl)
 }
 
-/** Newest first. */
+/** Lists the crawls of a source, newest first. */
 export async function listCrawls(sql: Sql, source: number, limit: number): Promise<Crawl[]> {
   const found = await sql.all<CrawlRecord>(
     `${SELECT} WHERE j.source = $1 ORDER BY j.started_at DESC, j.id DESC LIMIT $2`,

@@ -27,9 +27,9 @@ export interface Database extends Sql {
   /** How far the server clock is ahead of the local one, in milliseconds, by the latest measurement. */
   readonly clockOffset: () => number
   /**
-   * Runs work as one transaction, exactly once. When the response to COMMIT is lost, it asks the server for the outcome, up to the lock
-   * timeout; if that stays unknown, it fails, and the work may have been committed. Work is repeated from the start after a serialization
-   * failure, so it must do nothing but query the database.
+   * Runs work as one transaction, exactly once. When the response to COMMIT is lost, asks the server for the outcome, up to the lock
+   * timeout. If the outcome stays unknown, the call fails, although the work may have been committed. Work is repeated from the start after
+   * a serialization failure, so it must do nothing but query the database.
    */
   transaction<T>(work: (sql: Sql) => Promise<T>, level?: IsolationLevel): Promise<T>
   /** Runs read-only work on one consistent snapshot. */
@@ -40,7 +40,7 @@ export interface Database extends Sql {
    * Calls `wake` with the topic of each notification, or with '' when notifications may have been missed. Some connection poolers drop
    * notifications, so listeners must also poll. Returns a function that unsubscribes.
    */
-  listen(wake: (about: string) => void): () => Promise<void>
+  listen(wake: (topic: string) => void): () => Promise<void>
   close(): Promise<void>
 }
 
@@ -81,11 +81,11 @@ interface DatabaseContext {
 }
 
 async function openContext(address: string, options: DatabaseOptions): Promise<DatabaseContext> {
-  const place = parseConnectionAddress(address)
-  const { location, channel } = place
+  const connectionAddress = parseConnectionAddress(address)
+  const { location, channel } = connectionAddress
   const { lockTimeoutMs = LOCK_TIMEOUT_MS } = options
   const time = new ServerTime()
-  const repeat = async <T>(work: () => Promise<T>): Promise<T> => {
+  const retry = async <T>(work: () => Promise<T>): Promise<T> => {
     let isReconnected = false
     for (const since = performance.now(); ; ) {
       try {
@@ -102,53 +102,53 @@ async function openContext(address: string, options: DatabaseOptions): Promise<D
     }
   }
   return {
-    connections: await ConnectionPool.open(place, options, time),
+    connections: await ConnectionPool.open(connectionAddress, options, time),
     location,
     channel,
     time,
     lockTimeoutMs,
-    retry: repeat,
+    retry,
   }
 }
 
-async function sleepBetween([least, most]: readonly [number, number]): Promise<void> {
-  await sleep(least + Math.random() * (most - least))
+async function sleepBetween([min, max]: readonly [number, number]): Promise<void> {
+  await sleep(min + Math.random() * (max - min))
 }
 
-function createDatabase(asked: DatabaseContext): Database {
-  const { connections, location, channel, time, retry } = asked
-  const askOn = (client: PoolClient) => (text: string, values: readonly unknown[]) =>
+function createDatabase(context: DatabaseContext): Database {
+  const { connections, location, channel, time, retry } = context
+  const queryOn = (client: PoolClient) => (text: string, values: readonly unknown[]) =>
     connections.query(client, toQueryConfig(text, values, connections.hasOwnSessions))
-  const direct = createSql((text, values) => retry(() => connections.use((client) => askOn(client)(text, values))))
-  const within = async <T>(client: PoolClient, work: (sql: Sql) => Promise<T>): Promise<T> => {
+  const direct = createSql((text, values) => retry(() => connections.use((client) => queryOn(client)(text, values))))
+  const runWork = async <T>(client: PoolClient, work: (sql: Sql) => Promise<T>): Promise<T> => {
     try {
-      return await work(createSql(askOn(client)))
+      return await work(createSql(queryOn(client)))
     } catch (error) {
       if (!isConnectionLost(error)) await connections.query(client, 'ROLLBACK').catch(() => undefined)
       throw error
     }
   }
   const write = async <T>(work: (sql: Sql) => Promise<T>, level: IsolationLevel): Promise<T> => {
-    const unanswered: { transaction: Transaction; result: T }[] = []
+    const unconfirmed: { transaction: Transaction; result: T }[] = []
     try {
       return await connections.use(async (client) => {
-        const transaction = await begin(asked, client, level)
-        const result = await within(client, work)
-        unanswered.push({ transaction, result })
+        const transaction = await begin(context, client, level)
+        const result = await runWork(client, work)
+        unconfirmed.push({ transaction, result })
         await connections.query(client, 'COMMIT')
         return result
       })
     } catch (error) {
-      const [last] = unanswered
+      const [last] = unconfirmed
       if (last === undefined || !isConnectionLost(error)) throw error
-      if (!(await isCommitted(asked, direct, last.transaction))) throw error
+      if (!(await isCommitted(context, direct, last.transaction))) throw error
       return last.result
     }
   }
   const read = <T>(work: (sql: Sql) => Promise<T>): Promise<T> =>
     connections.use(async (client) => {
       await connections.query(client, connections.beginReading())
-      const result = await within(client, work)
+      const result = await runWork(client, work)
       await connections.query(client, 'COMMIT')
       return result
     })
@@ -177,9 +177,9 @@ async function begin(
   level: IsolationLevel,
 ): Promise<Transaction> {
   const before = Date.now()
-  const answers: unknown = await connections.query(client, connections.beginWriting(level))
+  const results: unknown = await connections.query(client, connections.beginWriting(level))
   // A query of several statements has several results.
-  const last = (answers as readonly { readonly rows: readonly Transaction[] }[]).at(-1)?.rows[0]
+  const last = (results as readonly { readonly rows: readonly Transaction[] }[]).at(-1)?.rows[0]
   if (last === undefined) throw new TypeError('a transaction was given no number')
   time.addSample(before, last.now.getTime(), Date.now())
   return last
@@ -211,8 +211,8 @@ async function isCommitted(
 }
 
 /**
- * The status of a transaction; null when unknown. After a server crash its id may have been reused, so it then counts as lost. The
- * statistics reset of the crash reveals this.
+ * The status of a transaction; null when unknown. Also null after a server crash, which the reset of the statistics reveals: the id may
+ * have been reused since.
  */
 async function readStatus(sql: Sql, { id, now }: Transaction): Promise<string | null> {
   const found = await sql
@@ -228,51 +228,51 @@ async function readStatus(sql: Sql, { id, now }: Transaction): Promise<string | 
 }
 
 /** Keeps a listening connection open until it is no longer wanted. */
-function listen(connections: ConnectionPool, channel: string, wake: (about: string) => void): () => Promise<void> {
+function listen(connections: ConnectionPool, channel: string, wake: (topic: string) => void): () => Promise<void> {
   const stop = new AbortController()
-  const tell = ({ payload = '' }: Notification) => wake(payload)
-  const hear = async (): Promise<void> => {
+  const onNotification = ({ payload = '' }: Notification) => wake(payload)
+  const listenOnce = async (): Promise<void> => {
     const client = await connections.pool.connect()
     try {
       const lost = new Promise<void>((resolve) => {
         client.on('end', resolve).on('error', () => resolve())
         stop.signal.addEventListener('abort', () => resolve())
       })
-      client.on('notification', tell)
+      client.on('notification', onNotification)
       await connections.query(client, `LISTEN "${channel}"`)
       // Notifications before this point may have been missed.
       wake('')
       if (!stop.signal.aborted) await lost
     } finally {
-      client.off('notification', tell)
+      client.off('notification', onNotification)
       // The connection is closed, because it would keep listening in the pool.
       client.release(true)
     }
   }
-  const keep = async (): Promise<void> => {
+  const keepListening = async (): Promise<void> => {
     while (!stop.signal.aborted) {
       // An unreachable server is reported by the next query, so errors are ignored here.
-      await hear().catch(() => undefined)
+      await listenOnce().catch(() => undefined)
       await sleep(LISTEN_RETRY_DELAY_MS, undefined, { signal: stop.signal }).catch(() => undefined)
     }
   }
   // A shared session would receive notifications for other clients, so there is no listener.
-  const kept = connections.hasOwnSessions ? keep() : Promise.resolve().then(() => wake(''))
+  const listening = connections.hasOwnSessions ? keepListening() : Promise.resolve().then(() => wake(''))
   return () => {
     stop.abort()
-    return kept
+    return listening
   }
 }
 
 type RunQuery = (text: string, values: readonly unknown[]) => Promise<{ rows: unknown[]; rowCount: number | null }>
 
-function createSql(ask: RunQuery): Sql {
+function createSql(runQuery: RunQuery): Sql {
   return {
     all: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
-      (await ask(text, values)).rows as Row[],
+      (await runQuery(text, values)).rows as Row[],
     get: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
-      (await ask(text, values)).rows[0] as Row | undefined,
-    run: async (text, values = []) => (await ask(text, values)).rowCount ?? 0,
+      (await runQuery(text, values)).rows[0] as Row | undefined,
+    run: async (text, values = []) => (await runQuery(text, values)).rowCount ?? 0,
   }
 }
 

@@ -89,7 +89,7 @@ export function isConnectTimeout(error: unknown): boolean {
 export function explainFailure(error: unknown, library: string): unknown {
   if (error instanceof PharosError || !(error instanceof Error)) return error
   const code = codeOf(error)
-  // Another session cancelled the query.
+  // 57014: another session cancelled the query.
   if (isConnectionLost(error) || code === '57014') {
     const advice = code === '53300' ? { advice: CONNECTION_LIMIT_ADVICE } : {}
     const details = { library, problem: error.message || code, ...advice }
@@ -99,7 +99,7 @@ export function explainFailure(error: unknown, library: string): unknown {
   if (problem !== undefined) {
     return new PharosError('LIBRARY_UNUSABLE', { library, problem, advice: RETRY_ADVICE }, { cause: error })
   }
-  // Another session holds the lock beyond the timeout.
+  // 55P03: another session holds the lock beyond the timeout.
   if (code === '55P03' || isRetryable(error)) return new PharosError('LIBRARY_LOCKED', { library }, { cause: error })
   if (code === '53100') return new PharosError('LIBRARY_FULL', { library, problem: error.message }, { cause: error })
   if (READ_ONLY.has(code)) {
@@ -114,7 +114,7 @@ const RETRY_ADVICE = 'then run the same command again'
 
 /** Advice when the server has no free connections; every process uses a few. */
 const CONNECTION_LIMIT_ADVICE =
-  'end processes that use it, raise max_connections of the server or the limit of the role, or put a pooler before it; then run the same command again'
+  'stop processes that use it, raise max_connections of the server or the connection limit of the role, or use a pooler; then run the same command again'
 
 /** The grants that a role needs to use a library of another role. */
 export function writeGrants(library: string): string {
@@ -124,27 +124,27 @@ export function writeGrants(library: string): string {
     `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${role}`,
     `GRANT USAGE, UPDATE ON ALL SEQUENCES IN SCHEMA ${schema} TO ${role}`,
   ]
-  return `let whoever owns it run: ${grants.join('; ')}`
+  return `ask its owner to run: ${grants.join('; ')}`
 }
 
 /** Why the server refuses this address, and what to do; undefined for other failures. */
 function explainRefusal({ message }: Error, code: string, library: string): string | undefined {
-  if (code === '3D000') return `${message}; make it with: ${describeLogin(library).createdb}`
+  if (code === '3D000') return `${message}; create it with: ${describeLogin(library).createdb}`
   if (code === '42501' && message.startsWith('permission denied for database')) {
     const { role, database } = describeLogin(library)
-    return `${message}; let somebody who may grant it run: GRANT CONNECT ON DATABASE ${database} TO ${role}`
+    return `${message}; ask an administrator to run: GRANT CONNECT ON DATABASE ${database} TO ${role}`
   }
   if (code === '28P01' || code === '28000')
-    return `${message}; mend the user and the password of the address, or PGPASSWORD`
+    return `${message}; correct the user and password in the address, or PGPASSWORD`
   if (code === '26000' || code === '42P05') {
-    return `${message}: its pooler mixes up what processes have prepared; set it to session mode, or go past it`
+    return `${message}: its pooler mixes up prepared statements; set it to session mode, or connect without it`
   }
   // The driver has no codes for these errors.
   if (/password must be a (?:non-empty )?string/.test(message)) {
-    return 'its server wants a password; give it with the address in PHAROS_LIBRARY, or with PGPASSWORD'
+    return 'the server requires a password; give it in the address in PHAROS_LIBRARY, or in PGPASSWORD'
   }
   if (/does not support SSL|self.signed certificate|certificate/i.test(message)) {
-    return `${message}; name the certificate of its authority with sslrootcert=<file> in the address; sslmode=no-verify checks none, disable encrypts nothing`
+    return `${message}; give the certificate of its authority with sslrootcert=<file> in the address; sslmode=no-verify skips this check, sslmode=disable turns off encryption`
   }
   return undefined
 }

@@ -34,13 +34,13 @@ export function createFilterReader({ traits, page, chunk }: ChunkTests, withCont
   /** Results of the tests: each entry is tested once, however often the search is repeated. */
   const pages = new Map<number, FilteredPage | undefined>()
   const chunks = new Map<number, FilterInputChunk | undefined>()
-  const lackingPages = new Set<number>()
-  const lackingChunks = new Set<number>()
-  let passedOver = INITIAL_SKIPPED
+  const unreadPages = new Set<number>()
+  const unreadChunks = new Set<number>()
+  let skippedCount = INITIAL_SKIPPED
   /** The placeholder for an unread entry: the first ones count as non-matching, later ones as matching. */
-  const takeUnknown = <T>(lacking: Set<number>, number: number, unknown: T): T | undefined => {
-    lacking.add(number)
-    return lacking.size > passedOver ? unknown : undefined
+  const noteUnread = <T>(unread: Set<number>, number: number, unknown: T): T | undefined => {
+    unread.add(number)
+    return unread.size > skippedCount ? unknown : undefined
   }
   return {
     tests: {
@@ -49,20 +49,19 @@ export function createFilterReader({ traits, page, chunk }: ChunkTests, withCont
       chunk: chunk && (() => true),
     },
     begin: () => {
-      lackingPages.clear()
-      lackingChunks.clear()
+      unreadPages.clear()
+      unreadChunks.clear()
     },
-    readPage: (number) => (pages.has(number) ? pages.get(number) : takeUnknown(lackingPages, number, UNKNOWN_PAGE)),
-    readChunk: (number) =>
-      chunks.has(number) ? chunks.get(number) : takeUnknown(lackingChunks, number, UNKNOWN_CHUNK),
-    isIncomplete: () => lackingPages.size + lackingChunks.size > 0,
+    readPage: (number) => (pages.has(number) ? pages.get(number) : noteUnread(unreadPages, number, UNKNOWN_PAGE)),
+    readChunk: (number) => (chunks.has(number) ? chunks.get(number) : noteUnread(unreadChunks, number, UNKNOWN_CHUNK)),
+    isIncomplete: () => unreadPages.size + unreadChunks.size > 0,
     load: async (sql) => {
-      passedOver *= SKIPPED_GROWTH
-      const [askedPages, askedChunks] = [[...lackingPages], [...lackingChunks]]
-      const foundPages = await readFilteredPages(sql, askedPages)
-      for (const number of askedPages) pages.set(number, keepMatch(page, foundPages.get(number)))
-      const foundChunks = await readFilteredChunks(sql, askedChunks, withContent)
-      for (const number of askedChunks) chunks.set(number, keepMatch(chunk, foundChunks.get(number)))
+      skippedCount *= SKIPPED_GROWTH
+      const [missingPages, missingChunks] = [[...unreadPages], [...unreadChunks]]
+      const foundPages = await readFilteredPages(sql, missingPages)
+      for (const number of missingPages) pages.set(number, keepMatch(page, foundPages.get(number)))
+      const foundChunks = await readFilteredChunks(sql, missingChunks, withContent)
+      for (const number of missingChunks) chunks.set(number, keepMatch(chunk, foundChunks.get(number)))
     },
   }
 }
@@ -76,8 +75,8 @@ export async function testChunks(sql: Sql, filter: ChunkFilter, numbers: readonl
   const tests = createChunkTests(filter)
   if (!tests.traits && !tests.page && !tests.chunk) return numbers.map(() => true)
   const chunks = await readFilteredChunks(sql, numbers, true)
-  const asked = tests.page ? [...new Set([...chunks.values()].map(({ page }) => page))] : []
-  const pages = await readFilteredPages(sql, asked)
+  const pageNumbers = tests.page ? [...new Set([...chunks.values()].map(({ page }) => page))] : []
+  const pages = await readFilteredPages(sql, pageNumbers)
   const draft = createDraft({
     ...NO_INDEX,
     looked: { readPage: (page) => pages.get(page), readChunk: (number) => chunks.get(number) },

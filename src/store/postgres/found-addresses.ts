@@ -32,8 +32,8 @@ export async function recordFoundAddresses(
   maxRows: number = Infinity,
 ): Promise<OfferResult[]> {
   if (finds.length === 0) return []
-  const place = { sql, source, crawl, now }
-  const { rows, total } = await readExisting(place, finds)
+  const context = { sql, source, crawl, now }
+  const { rows, total } = await readExisting(context, finds)
   let room = maxRows - total
   const changes = new Map<string, Change>()
   const results: OfferResult[] = []
@@ -43,13 +43,13 @@ export async function recordFoundAddresses(
     results.push(write.result)
     if (write.kind === 'none') continue
     if (changes.has(find.key)) {
-      await writeAll(place, [...changes.values()])
+      await writeAll(context, [...changes.values()])
       changes.clear()
     }
     changes.set(find.key, { find, write })
     rows.set(find.key, applyRowWrite(row, find, write, crawl))
   }
-  await writeAll(place, [...changes.values()])
+  await writeAll(context, [...changes.values()])
   return results
 }
 
@@ -87,13 +87,13 @@ async function readExisting({ sql, source, crawl }: WriteContext, finds: readonl
 }
 
 /** Writes all changes; each kind changes different rows. */
-async function writeAll(place: WriteContext, changes: readonly Change[]): Promise<void> {
-  const by = Map.groupBy(changes, ({ write }) => write.kind)
-  await insertRows(place, by.get('insert') ?? [])
-  await admitRows(place, by.get('admit') ?? [])
-  await refuseRows(place, by.get('refuse') ?? [])
-  await touchRows(place, by.get('touch') ?? [])
-  await markNotFound(place, by.get('name') ?? [])
+async function writeAll(context: WriteContext, changes: readonly Change[]): Promise<void> {
+  const changesByKind = Map.groupBy(changes, ({ write }) => write.kind)
+  await insertRows(context, changesByKind.get('insert') ?? [])
+  await admitRows(context, changesByKind.get('admit') ?? [])
+  await refuseRows(context, changesByKind.get('refuse') ?? [])
+  await touchRows(context, changesByKind.get('touch') ?? [])
+  await markNotFound(context, changesByKind.get('name') ?? [])
 }
 
 const INSERT = `INSERT INTO ledger (source, crawl, first_seen_at, state, reason, pattern, target, depth, weight, key, url, host,
@@ -138,16 +138,16 @@ const ADMIT = `UPDATE ledger l SET state = ${stateAfter('admit')}, crawl = $2, d
 
 async function admitRows({ sql, source, crawl }: WriteContext, changes: readonly Change[]): Promise<void> {
   if (changes.length === 0) return
-  const ways = changes.map(({ find, write }) => (write.isFirst ? find : undefined))
+  const firstFinds = changes.map(({ find, write }) => (write.isFirst ? find : undefined))
   await sql.run(ADMIT, [
     source,
     crawl.number,
     ...ranksOf(changes),
     keysOf(changes),
-    ways.map((find) => find?.url ?? null),
-    ways.map((find) => find?.host ?? null),
-    ways.map((find) => find?.discovery ?? null),
-    ways.map((find) => find?.foundOn ?? null),
+    firstFinds.map((find) => find?.url ?? null),
+    firstFinds.map((find) => find?.host ?? null),
+    firstFinds.map((find) => find?.discovery ?? null),
+    firstFinds.map((find) => find?.foundOn ?? null),
   ])
 }
 
@@ -176,11 +176,11 @@ const MARK_NOT_FOUND = `UPDATE ledger l SET state = 'failed', reason = 'not-foun
 
 async function markNotFound({ sql, source }: WriteContext, changes: readonly Change[]): Promise<void> {
   if (changes.length === 0) return
-  const ways = changes.map(({ find }) => find)
+  const finds = changes.map(({ find }) => find)
   await sql.run(MARK_NOT_FOUND, [
     source,
-    ways.map(({ discovery }) => discovery),
-    ways.map(({ foundOn }) => foundOn),
+    finds.map(({ discovery }) => discovery),
+    finds.map(({ foundOn }) => foundOn),
     keysOf(changes),
   ])
 }

@@ -114,31 +114,31 @@ const LOST_ROWS = `SELECT l.id FROM ledger l JOIN hosts h ON h.host = l.host
 const POSTPONED = `state = ${stateAfter('postpone')}, lease = NULL, leased_until = NULL`
 
 /** Leases visits that are due, each with a slot of its host, together with their hosts. */
-export async function lease(sql: Sql, source: number, asking: HolderRequest): Promise<LeaseResult> {
-  const { request, holder } = asking
-  const { isLast, hosts, finished } = await prepareFrontier(sql, source, asking)
+export async function lease(sql: Sql, source: number, holderRequest: HolderRequest): Promise<LeaseResult> {
+  const { request, holder } = holderRequest
+  const { isLast, hosts, finished } = await prepareFrontier(sql, source, holderRequest)
   const { idle } = holder
   if (hosts.length === 0 && idle.length === 0) return { visits: [], taken: [], until: 0, released: [] }
   const level =
     request.isBreadthFirst && !isLast && hosts.length > 0 ? await findLevel(sql, source, request.firstLevel) : null
   const kept = new Set(holder.hosts.filter((host) => !finished.includes(host)))
-  const asked: LeaseContext = { ...asking, sql, source, isLast, level, kept }
-  // Usually there are few hosts. When there are many and none of the chosen ones is available, this requests the first ones from their
+  const context: LeaseContext = { ...holderRequest, sql, source, isLast, level, kept }
+  // Usually there are few hosts. When there are many and none of the chosen ones is available, the first hosts are requested from their
   // holders.
-  const chosen = hosts.length <= request.limit ? undefined : await choose(asked)
-  const wanted = chosen === undefined || chosen.length === 0 ? hosts.slice(0, request.limit) : hostsOf(chosen)
-  const states = await lockHosts(sql, [...new Set([...wanted, ...idle])], request.now)
-  const open = filterUsableHosts(states, asked)
-  const rows = chosen?.filter(({ host }) => open.has(host)) ?? (await listByHost(asked, open, hosts))
+  const chosen = hosts.length <= request.limit ? undefined : await choose(context)
+  const hostsToLock = chosen === undefined || chosen.length === 0 ? hosts.slice(0, request.limit) : hostsOf(chosen)
+  const states = await lockHosts(sql, [...new Set([...hostsToLock, ...idle])], request.now)
+  const open = filterUsableHosts(states, context)
+  const rows = chosen?.filter(({ host }) => open.has(host)) ?? (await listByHost(context, open, hosts))
   const { reserved, clocks } = reserveSlots(rows, createClockReader(open), request)
   const isEnough = reserved.length >= request.limit
-  const visited = isEnough || holder.isFull ? [] : await listVisited(asked, states)
-  const changed = changeHosts(states, clocks, { context: asked, frontier: { finished, visited }, isEnough })
+  const visited = isEnough || holder.isFull ? [] : await listVisited(context, states)
+  const changed = changeHosts(states, clocks, { context, frontier: { finished, visited }, isEnough })
   await writeHosts(sql, changed)
-  const visits = await leaseRows(sql, reserved, changed, asked)
-  const left = idle.filter((host) => !clocks.has(host) && !isHeldBy(changed.get(host) ?? states.get(host), holder))
+  const visits = await leaseRows(sql, reserved, changed, context)
+  const released = idle.filter((host) => !clocks.has(host) && !isHeldBy(changed.get(host) ?? states.get(host), holder))
   const { until, hostsUntil = until } = request
-  return { visits, taken: [...clocks.keys()].filter((host) => host !== NO_HOST), until: hostsUntil, released: left }
+  return { visits, taken: [...clocks.keys()].filter((host) => host !== NO_HOST), until: hostsUntil, released }
 }
 
 /** The hosts that this process may use. */
@@ -204,8 +204,8 @@ function changeLease(
   const judged = judgeHostOwnership(lease, holder.name, now)
   if (judged === 'others') {
     // A holder with visits of this source already does this work. Any other host is requested only if too few visits were found.
-    const isAsked = !isEnough && !holder.isFull && !frontier.visited.includes(host)
-    return isAsked ? wantHost(lease, now) : lease
+    const isRequested = !isEnough && !holder.isFull && !frontier.visited.includes(host)
+    return isRequested ? wantHost(lease, now) : lease
   }
   if (lease.holder !== holder.name || lease.leasedUntil === 0 || holder.isBusy(host)) return lease
   // Without active visits or work that could start now, the host is more useful to other processes.
@@ -334,29 +334,29 @@ async function prepareFrontier(
   { request, holder, id }: HolderRequest,
 ): Promise<FrontierState> {
   const { now, limit } = request
-  const whose = [source, now, holder.name, id]
+  const parameters = [source, now, holder.name, id]
   // Scans all leased rows for lost ones when there is nothing else to do, when this request is repeated, and at intervals.
-  const ask = (isLooking: boolean) =>
-    sql.get<FrontierState>(FRONTIER_STATE, [...whose, limit + 1, holder.idle, isLooking])
-  const isAgain = holder.isRepeated(request)
-  const found = await ask(holder.isScanDue(source, now) || isAgain)
+  const readState = (scansLostRows: boolean) =>
+    sql.get<FrontierState>(FRONTIER_STATE, [...parameters, limit + 1, holder.idle, scansLostRows])
+  const isRepeated = holder.isRepeated(request)
+  const found = await readState(holder.isScanDue(source, now) || isRepeated)
   if (found?.hasExpired !== true) return found ?? EMPTY
-  await reclaimLeases(sql, whose, now)
-  return (await ask(false)) ?? EMPTY
+  await reclaimLeases(sql, parameters, now)
+  return (await readState(false)) ?? EMPTY
 }
 
 /**
  * Returns rows with a dead lease to the frontier. Their hosts are released first, so that the previous holder can no longer settle them.
  */
-async function reclaimLeases(sql: Sql, whose: readonly unknown[], now: number): Promise<void> {
+async function reclaimLeases(sql: Sql, parameters: readonly unknown[], now: number): Promise<void> {
   const late = await sql.all<{ host: string }>(
     `SELECT DISTINCT l.host FROM ledger l JOIN hosts h ON h.host = l.host
     WHERE l.source = $1 AND l.state = 'leased' AND ${HAS_LATE_HOLDER}`,
-    whose.slice(0, 3),
+    parameters.slice(0, 3),
   )
   await freeHosts(sql, hostsOf(late), now, (lease) => !isHostHeld(lease, now))
-  await sql.run(`UPDATE ledger l SET ${POSTPONED} WHERE ${EXPIRED}`, whose.slice(0, 2))
-  await sql.run(`UPDATE ledger SET ${POSTPONED} WHERE id IN (${LOST_ROWS})`, whose)
+  await sql.run(`UPDATE ledger l SET ${POSTPONED} WHERE ${EXPIRED}`, parameters.slice(0, 2))
+  await sql.run(`UPDATE ledger SET ${POSTPONED} WHERE id IN (${LOST_ROWS})`, parameters)
 }
 
 const EMPTY: FrontierState = {
@@ -380,8 +380,8 @@ const LEVELS = `WITH RECURSIVE w (weight) AS (
 /** The lowest depth with pending or leased rows. */
 async function findLevel(sql: Sql, source: number, firstLevel = 0): Promise<Level> {
   const found = await sql.all<{ weight: number | null; depth: number | null }>(LEVELS, [source])
-  const least = found.reduce((depth, row) => Math.min(depth, row.depth ?? depth), Infinity)
-  const depth = Math.max(least, firstLevel)
+  const minDepth = found.reduce((depth, row) => Math.min(depth, row.depth ?? depth), Infinity)
+  const depth = Math.max(minDepth, firstLevel)
   const isOfLevel = (row: (typeof found)[number]) => row.depth !== null && row.depth <= depth
   return { depth, weights: found.flatMap((row) => (row.weight !== null && isOfLevel(row) ? [row.weight] : [])) }
 }
@@ -410,33 +410,33 @@ const FIRST_ROWS_GROWTH = 8
  * Picks rows when there are many hosts. Usually the first rows suffice. If their hosts are unavailable, more rows are read, and only then
  * all hosts are examined.
  */
-async function choose(asked: LeaseContext): Promise<Candidate[]> {
-  const { sql, request, kept } = asked
+async function choose(context: LeaseContext): Promise<Candidate[]> {
+  const { sql, request, kept } = context
   const { limit, now, maxHosts = Infinity } = request
-  const found = kept.size < maxHosts ? await chooseFirst(asked) : []
-  if (found === undefined) return chooseByHost(asked)
-  if (!isNearHostLimit(asked)) return found
+  const found = kept.size < maxHosts ? await chooseFirst(context) : []
+  if (found === undefined) return chooseByHost(context)
+  if (!isNearHostLimit(context)) return found
   // Hosts that this process holds may have more rows than those among the first.
   const others = hostsOf(found).filter((host) => !kept.has(host))
   const hosts = [...kept, ...others.slice(0, Math.max(0, Math.min(limit, maxHosts - kept.size)))]
-  return listByHost(asked, filterUsableHosts(await readHosts(sql, hosts, now), asked), hosts)
+  return listByHost(context, filterUsableHosts(await readHosts(sql, hosts, now), context), hosts)
 }
 
 /**
  * Picks from the first rows of all hosts, if these are enough. Near the host limit, picks only the first row of each host that this process
  * does not hold yet.
  */
-async function chooseFirst(asked: LeaseContext): Promise<Candidate[] | undefined> {
-  const { request } = asked
-  for (const most of [1, FIRST_ROWS_GROWTH].map((times) => times * EXAMINED_PER_VISIT * request.limit)) {
-    const first = await listFirst(asked, most)
+async function chooseFirst(context: LeaseContext): Promise<Candidate[] | undefined> {
+  const { request } = context
+  for (const maxExamined of [1, FIRST_ROWS_GROWTH].map((times) => times * EXAMINED_PER_VISIT * request.limit)) {
+    const first = await listFirst(context, maxExamined)
     const known = first.flatMap((row) => (row.token === null ? [] : [{ ...row, token: row.token }]))
     const states = toStates(known, hostsOf(first), request.now)
-    const readClock = createClockReader(filterUsableHosts(states, asked))
-    const taken = isNearHostLimit(asked)
-      ? takeNewHosts(first, readClock, asked, most)
-      : pickFirst(first, readClock, request, most)
-    if (taken !== undefined) return taken
+    const readClock = createClockReader(filterUsableHosts(states, context))
+    const picked = isNearHostLimit(context)
+      ? takeNewHosts(first, readClock, context, maxExamined)
+      : pickFirst(first, readClock, request, maxExamined)
+    if (picked !== undefined) return picked
   }
   return undefined
 }
@@ -446,23 +446,23 @@ function takeNewHosts(
   first: readonly Candidate[],
   readClock: (host: string) => HostClock,
   { request, kept }: LeaseContext,
-  most: number,
+  maxExamined: number,
 ): Candidate[] | undefined {
   const { maxHosts = Infinity, limit } = request
-  const further = new Map<string, Candidate>()
+  const newHosts = new Map<string, Candidate>()
   for (const row of first) {
-    const isOpen = !kept.has(row.host) && !further.has(row.host) && countSlots(readClock(row.host), request) > 0
-    if (isOpen) further.set(row.host, row)
+    const isOpen = !kept.has(row.host) && !newHosts.has(row.host) && countSlots(readClock(row.host), request) > 0
+    if (isOpen) newHosts.set(row.host, row)
   }
-  const isEnough = further.size >= Math.min(limit, maxHosts - kept.size) || first.length < most
-  return isEnough ? [...further.values()] : undefined
+  const isEnough = newHosts.size >= Math.min(limit, maxHosts - kept.size) || first.length < maxExamined
+  return isEnough ? [...newHosts.values()] : undefined
 }
 
 /** A row with the columns of its host, if the host is known. */
 type FirstRow = Candidate & Omit<HostColumns, 'token'> & { readonly token: number | null }
 
-function listFirst({ sql, source, request, isLast, level }: LeaseContext, most: number): Promise<FirstRow[]> {
-  const values = [source, isLast, request.now, most]
+function listFirst({ sql, source, request, isLast, level }: LeaseContext, maxExamined: number): Promise<FirstRow[]> {
+  const values = [source, isLast, request.now, maxExamined]
   return level === null
     ? sql.all<FirstRow>(FIRST, values)
     : sql.all<FirstRow>(FIRST_AT, [...values, level.weights, level.depth])
@@ -489,16 +489,16 @@ const OPEN_HOSTS_AT = openHosts(
 )
 
 /** Picks rows from the available hosts whose first rows come first. */
-async function chooseByHost(asked: LeaseContext): Promise<Candidate[]> {
-  const { sql, source, request, isLast, level, holder, kept } = asked
+async function chooseByHost(context: LeaseContext): Promise<Candidate[]> {
+  const { sql, source, request, isLast, level, holder, kept } = context
   const { now, horizon, limit } = request
-  const values = [source, isLast, now, horizon, limit, holder.name, isNearHostLimit(asked), [...kept]]
+  const values = [source, isLast, now, horizon, limit, holder.name, isNearHostLimit(context), [...kept]]
   const open =
     level === null
       ? await sql.all<{ host: string }>(OPEN_HOSTS, values)
       : await sql.all<{ host: string }>(OPEN_HOSTS_AT, [...values, level.weights, level.depth])
   const hosts = hostsOf(open)
-  return listByHost(asked, filterUsableHosts(await readHosts(sql, hosts, now), asked), hosts)
+  return listByHost(context, filterUsableHosts(await readHosts(sql, hosts, now), context), hosts)
 }
 
 const ofHosts = (first: string, due: string): string =>
@@ -514,8 +514,8 @@ const OF_HOSTS_AT = ofHosts(
 )
 
 /** Picks rows of the given hosts, as far as their clocks have free slots. */
-async function listByHost(asked: LeaseContext, states: States, hosts: readonly string[]): Promise<Candidate[]> {
-  const { sql, source, request, isLast, level } = asked
+async function listByHost(context: LeaseContext, states: States, hosts: readonly string[]): Promise<Candidate[]> {
+  const { sql, source, request, isLast, level } = context
   const open = hosts.flatMap((host) => {
     const state = states.get(host)
     const slots = state === undefined ? 0 : countSlots(state.clock, request)
@@ -527,7 +527,7 @@ async function listByHost(asked: LeaseContext, states: States, hosts: readonly s
     level === null
       ? await sql.all<Candidate>(OF_HOSTS, values)
       : await sql.all<Candidate>(OF_HOSTS_AT, [...values, level.weights, level.depth])
-  return pickByHost(isNearHostLimit(asked) ? limitHosts(rows, asked) : rows, createClockReader(states), request)
+  return pickByHost(isNearHostLimit(context) ? limitHosts(rows, context) : rows, createClockReader(states), request)
 }
 
 /** Limits rows to the maximum number of hosts: first those that the process holds, then those whose rows come first. */
@@ -566,16 +566,16 @@ async function leaseRows(
   sql: Sql,
   reserved: readonly ReservedRow[],
   hosts: States,
-  { request, isLast: isConfirmation, id: asked }: LeaseContext,
+  { request, isLast: isConfirmation, id: requestId }: LeaseContext,
 ): Promise<Visit[]> {
   if (reserved.length === 0) return []
   const { sourceId, until } = request
-  const leases = reserved.map(({ row }, place) => `${hosts.get(row.host)?.lease.token ?? 0}:${asked}:${place}`)
-  const taken = await sql.all<LeasedRow>(LEASE_ROWS, [reserved.map(({ row }) => row.id), leases, until])
-  const found = new Map(taken.map((row) => [row.id, row]))
-  return reserved.flatMap(({ row: { id, host, depth }, slot }, place) => {
+  const leases = reserved.map(({ row }, i) => `${hosts.get(row.host)?.lease.token ?? 0}:${requestId}:${i}`)
+  const leasedRows = await sql.all<LeasedRow>(LEASE_ROWS, [reserved.map(({ row }) => row.id), leases, until])
+  const found = new Map(leasedRows.map((row) => [row.id, row]))
+  return reserved.flatMap(({ row: { id, host, depth }, slot }, i) => {
     const row = found.get(id)
-    const token = leases[place]
+    const token = leases[i]
     if (row === undefined || token === undefined) return []
     return [{ sourceId, host, depth, isConfirmation, notBefore: slot, lease: token, ...toVisit(row, unpackHash) }]
   })

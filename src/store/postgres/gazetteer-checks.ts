@@ -25,8 +25,8 @@ export function createChecks(db: Database): Pick<Gazetteer, 'validate' | 'inspec
   return {
     async validate() {
       const issues = await runChecks(db, RULES, 'error')
-      const misspelt = await findOutdatedNames(db)
-      if (misspelt.length > 0) issues.push(createOutdatedNameIssue(misspelt))
+      const outdated = await findOutdatedNames(db)
+      if (outdated.length > 0) issues.push(createOutdatedNameIssue(outdated))
       const revision = await readRevision(db)
       const state = await readState(db)
       if (revision !== state.revision || (revision !== '' && !state.hasIndex)) issues.push(OUTDATED_INDEX)
@@ -52,12 +52,12 @@ async function runChecks(
 async function findOutdatedNames(sql: Sql): Promise<number[]> {
   const found = new Set<number>()
   for (let last = 0; ; ) {
-    const some = await sql.all<{ id: number; place: number; name: string; normalized: string }>(
+    const batch = await sql.all<{ id: number; place: number; name: string; normalized: string }>(
       'SELECT id, place_id AS place, name, normalized FROM place_names WHERE id > $1 ORDER BY id LIMIT $2',
       [last, NAMES_AT_ONCE],
     )
-    for (const { place, name, normalized } of some) if (normalizeName(name) !== normalized) found.add(place)
-    last = some.at(-1)?.id ?? last
-    if (some.length < NAMES_AT_ONCE) return [...found]
+    for (const { place, name, normalized } of batch) if (normalizeName(name) !== normalized) found.add(place)
+    last = batch.at(-1)?.id ?? last
+    if (batch.length < NAMES_AT_ONCE) return [...found]
   }
 }

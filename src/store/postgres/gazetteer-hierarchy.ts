@@ -22,7 +22,7 @@ interface AncestorColumns extends Ancestor {
 
 /** For each record, the first named parent that is itself a descendant of the record's place. */
 export async function listCyclicParents(sql: Sql, records: readonly ParentRefs[]): Promise<(string | undefined)[]> {
-  const named = records.flatMap(({ ref, parents }, nth) => parents.map((parent) => ({ nth, ref, parent })))
+  const namedParents = records.flatMap(({ ref, parents }, nth) => parents.map((parent) => ({ nth, ref, parent })))
   const found = await sql.all<{ nth: number; parent: string }>(
     `SELECT DISTINCT ON (a.nth) a.nth, a.parent
      FROM unnest($1::int[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS a (nth, ref, parent, relation, place)
@@ -30,14 +30,14 @@ export async function listCyclicParents(sql: Sql, records: readonly ParentRefs[]
        JOIN place_hierarchy h ON h.parent = o.id AND h.child = p.id AND h.relation = a.relation
      ORDER BY a.nth, a.place`,
     [
-      named.map(({ nth }) => nth),
-      named.map(({ ref }) => ref),
-      named.map(({ parent }) => parent.ref),
-      named.map(({ parent }) => parent.relation),
+      namedParents.map(({ nth }) => nth),
+      namedParents.map(({ ref }) => ref),
+      namedParents.map(({ parent }) => parent.ref),
+      namedParents.map(({ parent }) => parent.relation),
     ],
   )
-  const within = new Map(found.map(({ nth, parent }) => [nth, parent]))
-  return records.map((_, nth) => within.get(nth))
+  const cyclicParents = new Map(found.map(({ nth, parent }) => [nth, parent]))
+  return records.map((_, nth) => cyclicParents.get(nth))
 }
 
 /**
@@ -47,8 +47,8 @@ export async function listCyclicParents(sql: Sql, records: readonly ParentRefs[]
 export class PlaceLinks {
   readonly #sql: Sql
   readonly #ids = new Map<string, number>()
-  readonly #above = new Map<number, readonly Ancestor[]>()
-  #unwritten: { readonly child: number; readonly above: Ancestor }[] = []
+  readonly #ancestors = new Map<number, readonly Ancestor[]>()
+  #unwritten: { readonly child: number; readonly ancestor: Ancestor }[] = []
 
   constructor(sql: Sql) {
     this.#sql = sql
@@ -67,58 +67,59 @@ export class PlaceLinks {
   /** Links a place, and everything inside it, to the existing parents that its record names. */
   async put(id: number, record: ParentRefs, isNew: boolean): Promise<LinkResult> {
     await this.#readMissing(id, record)
-    const { direct, isOpen } = this.#resolve(id, record)
+    const { direct, hasMissingParent } = this.#resolve(id, record)
     this.#ids.set(record.ref, id)
     const ancestors = mergeAncestors(direct)
-    const before = this.#above.get(id) ?? []
-    if (haveSameAncestors(before, ancestors)) return { isChanged: false, hasMissingParent: isOpen }
+    const before = this.#ancestors.get(id) ?? []
+    if (haveSameAncestors(before, ancestors)) return { isChanged: false, hasMissingParent }
     // A new place has no descendants yet.
     if (isNew) {
-      for (const above of ancestors) this.#unwritten.push({ child: id, above })
-      this.#above.set(id, ancestors)
-      return { isChanged: true, hasMissingParent: isOpen }
+      for (const ancestor of ancestors) this.#unwritten.push({ child: id, ancestor })
+      this.#ancestors.set(id, ancestors)
+      return { isChanged: true, hasMissingParent }
     }
     await this.flush()
     await this.#replace(id, ancestors)
-    for (const relation of new Set([...before, ...ancestors].map((one) => one.relation))) await this.#lift(id, relation)
+    const relations = new Set([...before, ...ancestors].map((ancestor) => ancestor.relation))
+    for (const relation of relations) await this.#updateDescendants(id, relation)
     // Descendants of this place may be parents of later records, so the cache is cleared.
-    this.#above.clear()
-    return { isChanged: true, hasMissingParent: isOpen }
+    this.#ancestors.clear()
+    return { isChanged: true, hasMissingParent }
   }
 
   /** Writes the new links. */
   async flush(): Promise<void> {
     if (this.#unwritten.length === 0) return
-    const some = this.#unwritten
+    const links = this.#unwritten
     this.#unwritten = []
     await this.#sql.run(
       'INSERT INTO place_hierarchy (parent, child, relation, depth) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::int[])',
       [
-        some.map(({ above }) => above.id),
-        some.map(({ child }) => child),
-        some.map(({ above }) => above.relation),
-        some.map(({ above }) => above.depth),
+        links.map(({ ancestor }) => ancestor.id),
+        links.map(({ child }) => child),
+        links.map(({ ancestor }) => ancestor.relation),
+        links.map(({ ancestor }) => ancestor.depth),
       ],
     )
   }
 
-  #resolve(id: number, { ref, parents }: ParentRefs): { direct: DirectParent[]; isOpen: boolean } {
+  #resolve(id: number, { ref, parents }: ParentRefs): { direct: DirectParent[]; hasMissingParent: boolean } {
     const direct: DirectParent[] = []
-    let isOpen = false
+    let hasMissingParent = false
     for (const { ref: parent, relation } of parents) {
       const found = parent === ref ? undefined : this.#ids.get(parent)
-      const above = found === undefined ? [] : (this.#above.get(found) ?? [])
-      const isRound = found !== undefined && hasAncestor(above, id, relation)
-      if (found !== undefined && !isRound) direct.push({ id: found, ancestors: above, relation })
-      else isOpen ||= parent !== ref
+      const ancestors = found === undefined ? [] : (this.#ancestors.get(found) ?? [])
+      const isCyclic = found !== undefined && hasAncestor(ancestors, id, relation)
+      if (found !== undefined && !isCyclic) direct.push({ id: found, ancestors, relation })
+      else hasMissingParent ||= parent !== ref
     }
-    return { direct, isOpen }
+    return { direct, hasMissingParent }
   }
 
   /** Reads the ancestors of a place and its parents again, when they are not cached. */
   async #readMissing(id: number, { parents }: ParentRefs): Promise<void> {
     const ids = [id, ...parents.flatMap(({ ref }) => this.#ids.get(ref) ?? [])]
-    const missing = ids.filter((one) => !this.#above.has(one))
+    const missing = ids.filter((missingId) => !this.#ancestors.has(missingId))
     if (missing.length === 0) return
     await this.flush()
     await this.#read(missing)
@@ -131,21 +132,21 @@ export class PlaceLinks {
     )
     const grouped = Map.groupBy(found, ({ child }) => child)
     for (const id of ids)
-      this.#above.set(
+      this.#ancestors.set(
         id,
-        (grouped.get(id) ?? []).map(({ child: _, ...above }) => above),
+        (grouped.get(id) ?? []).map(({ child: _, ...ancestor }) => ancestor),
       )
   }
 
   async #replace(id: number, ancestors: readonly Ancestor[]): Promise<void> {
     await this.#sql.run('DELETE FROM place_hierarchy WHERE child = $1', [id])
-    for (const above of ancestors) this.#unwritten.push({ child: id, above })
-    this.#above.set(id, ancestors)
+    for (const ancestor of ancestors) this.#unwritten.push({ child: id, ancestor })
+    this.#ancestors.set(id, ancestors)
     await this.flush()
   }
 
   /** Updates the ancestors of all descendants of a place, nearest first, from their direct parents. */
-  async #lift(id: number, relation: PlaceRelation): Promise<void> {
+  async #updateDescendants(id: number, relation: PlaceRelation): Promise<void> {
     // A place with several parents may be updated before one of them, so this repeats until nothing changes.
     for (let isChanged = true; isChanged; ) {
       isChanged = false
@@ -155,10 +156,11 @@ export class PlaceLinks {
       )
       for (const { child } of children) {
         await this.#read([child])
-        const before = this.#above.get(child) ?? []
+        const before = this.#ancestors.get(child) ?? []
         const direct = before.filter(({ depth }) => depth === 1)
-        await this.#read(direct.map((one) => one.id))
-        const ancestors = mergeAncestors(direct.map((one) => ({ ...one, ancestors: this.#above.get(one.id) ?? [] })))
+        await this.#read(direct.map((parent) => parent.id))
+        const parents = direct.map((parent) => ({ ...parent, ancestors: this.#ancestors.get(parent.id) ?? [] }))
+        const ancestors = mergeAncestors(parents)
         if (haveSameAncestors(before, ancestors)) continue
         await this.#replace(child, ancestors)
         isChanged = true

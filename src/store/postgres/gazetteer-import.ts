@@ -22,23 +22,23 @@ class RecordRefusedError extends Error {}
 export function createImport(db: Database): ImportPlaces {
   return async (places, now, signal) => {
     const tally = new ImportTally()
-    const take = async (some: readonly SourcedPlace[]): Promise<void> => {
+    const importBatch = async (batch: readonly SourcedPlace[]): Promise<void> => {
       signal?.throwIfAborted()
-      tally.addOutcomes(some, await writeSome(db, some))
+      tally.addOutcomes(batch, await writeBatch(db, batch))
     }
-    let some: SourcedPlace[] = []
+    let batch: SourcedPlace[] = []
     for await (const place of places) {
-      some.push(place)
-      if (some.length < RECORDS_AT_ONCE) continue
-      await take(some)
-      some = []
+      batch.push(place)
+      if (batch.length < RECORDS_AT_ONCE) continue
+      await importBatch(batch)
+      batch = []
     }
-    if (some.length > 0) await take(some)
+    if (batch.length > 0) await importBatch(batch)
     const { unlinked } = tally
     await linkLateParents(db, unlinked, signal)
-    for (const [i, within] of (await listCyclicParents(db, unlinked)).entries()) {
+    for (const [i, cyclicParent] of (await listCyclicParents(db, unlinked)).entries()) {
       tally.addProblem(
-        within === undefined ? null : `${unlinked[i]?.ref}: it cannot lie in ${within}, which lies in it`,
+        cyclicParent === undefined ? null : `${unlinked[i]?.ref}: it cannot lie in ${cyclicParent}, which lies in it`,
       )
     }
     await db.transaction(async (sql) => {
@@ -53,12 +53,12 @@ export function createImport(db: Database): ImportPlaces {
  * Writes a batch in one transaction. If a record is refused, the batch is rolled back and each record is written on its own, which is
  * slower.
  */
-async function writeSome(db: Database, some: readonly SourcedPlace[]): Promise<ImportOutcome[]> {
+async function writeBatch(db: Database, batch: readonly SourcedPlace[]): Promise<ImportOutcome[]> {
   const begin = (sql: Sql) => lock(sql, 'gazetteer')
   try {
     return await db.transaction(async (sql) => {
       await begin(sql)
-      return writeRecords(sql, some)
+      return writeRecords(sql, batch)
     })
   } catch (error) {
     if (!isRefusal(error)) throw error
@@ -66,22 +66,22 @@ async function writeSome(db: Database, some: readonly SourcedPlace[]): Promise<I
   return db.transaction(async (sql) => {
     await begin(sql)
     const outcomes: ImportOutcome[] = []
-    for (const one of some) outcomes.push(await writeOne(sql, one))
+    for (const place of batch) outcomes.push(await writeSingle(sql, place))
     return outcomes
   })
 }
 
-async function writeOne(sql: Sql, one: SourcedPlace): Promise<ImportOutcome> {
+async function writeSingle(sql: Sql, place: SourcedPlace): Promise<ImportOutcome> {
   await sql.run('SAVEPOINT record')
   try {
-    const [outcome] = await writeRecords(sql, [one])
+    const [outcome] = await writeRecords(sql, [place])
     await sql.run('RELEASE SAVEPOINT record')
-    if (outcome === undefined) throw new TypeError('a record came to nothing')
+    if (outcome === undefined) throw new TypeError('a record has no outcome')
     return outcome
   } catch (error) {
     if (!isRefusal(error)) throw error
     await sql.run('ROLLBACK TO SAVEPOINT record')
-    return { status: 'refused', names: 0, problem: `${one.record.ref}: ${describe(error)}`, hasMissingParent: false }
+    return { status: 'refused', names: 0, problem: `${place.record.ref}: ${describe(error)}`, hasMissingParent: false }
   }
 }
 
@@ -103,16 +103,16 @@ interface KnownPlace {
   readonly digest: Buffer | null
 }
 
-async function writeRecords(sql: Sql, some: readonly SourcedPlace[]): Promise<ImportOutcome[]> {
-  const drafts = await draftAll(sql, some)
+async function writeRecords(sql: Sql, batch: readonly SourcedPlace[]): Promise<ImportOutcome[]> {
+  const drafts = await draftAll(sql, batch)
   const isKept = ({ known, digest }: PlaceDraft) => known?.digest?.equals(digest) === true
   const written = drafts.filter((draft) => !isKept(draft))
   const links = new PlaceLinks(sql)
   await links.prepare(drafts.map(({ record }) => record))
-  const taken = await findTaken(sql, written)
+  const takenId = await findTakenId(sql, written)
   await writePlaces(sql, written)
   await writeNames(sql, written)
-  if (taken !== undefined) throw new RecordRefusedError(`${taken.source} ${taken.id} is another place`)
+  if (takenId !== undefined) throw new RecordRefusedError(`${takenId.source} ${takenId.id} is another place`)
   await writeExternalIds(sql, written)
   const outcomes: ImportOutcome[] = []
   for (const draft of drafts) {
@@ -124,23 +124,23 @@ async function writeRecords(sql: Sql, some: readonly SourcedPlace[]): Promise<Im
   return outcomes
 }
 
-async function draftAll(sql: Sql, some: readonly SourcedPlace[]): Promise<PlaceDraft[]> {
+async function draftAll(sql: Sql, batch: readonly SourcedPlace[]): Promise<PlaceDraft[]> {
   const found = await sql.all<KnownPlace>('SELECT id, ref, source, digest FROM places WHERE ref = ANY ($1)', [
-    some.map(({ record }) => record.ref),
+    batch.map(({ record }) => record.ref),
   ])
   const known = new Map(found.map((place) => [place.ref, place]))
   let last = await lastNumber(sql, 'places')
   const seen = new Set<string>()
-  return some.map(({ record, source }) => {
+  return batch.map(({ record, source }) => {
     // A record that comes twice is an update the second time, so the batch is written record by record.
-    if (seen.has(record.ref)) throw new RecordRefusedError('it is there twice')
+    if (seen.has(record.ref)) throw new RecordRefusedError('it occurs twice')
     seen.add(record.ref)
     const names = distinctNames(record)
     const canonical = names.find(({ isPreferred }) => isPreferred) ?? names[0]
     if (canonical === undefined) throw new RecordRefusedError('it has no name')
-    const kept = known.get(record.ref)
-    const id = kept?.id ?? ++last
-    return { record, source: source.name, names, canonical, digest: digestOf(record, names), known: kept, id }
+    const knownPlace = known.get(record.ref)
+    const id = knownPlace?.id ?? ++last
+    return { record, source: source.name, names, canonical, digest: digestOf(record, names), known: knownPlace, id }
   })
 }
 
@@ -184,29 +184,29 @@ async function writePlaces(sql: Sql, drafts: readonly PlaceDraft[]): Promise<voi
 }
 
 async function writeNames(sql: Sql, drafts: readonly PlaceDraft[]): Promise<void> {
-  const all = drafts.flatMap((draft) => draft.names.map((name) => ({ draft, name })))
-  if (all.length === 0) return
+  const entries = drafts.flatMap((draft) => draft.names.map((name) => ({ draft, name })))
+  if (entries.length === 0) return
   const last = await lastNumber(sql, 'place_names')
-  const numbers = all.map((_, i) => last + 1 + i)
+  const numbers = entries.map((_, i) => last + 1 + i)
   await sql.run(
     `INSERT INTO place_names (id, place_id, name, normalized, lang, script, name_kind, is_preferred, is_official, source)
      SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bool[],
        $9::bool[], $10::text[])`,
     [
       numbers,
-      all.map(({ draft }) => draft.id),
-      all.map(({ name }) => name.name),
-      all.map(({ name }) => name.normalized),
-      all.map(({ name }) => name.lang ?? ''),
-      all.map(({ name }) => scriptOf(name.normalized)),
-      all.map(({ name }) => name.kind),
-      all.map(({ name }) => name.isPreferred),
-      all.map(({ name }) => name.isOfficial),
+      entries.map(({ draft }) => draft.id),
+      entries.map(({ name }) => name.name),
+      entries.map(({ name }) => name.normalized),
+      entries.map(({ name }) => name.lang ?? ''),
+      entries.map(({ name }) => scriptOf(name.normalized)),
+      entries.map(({ name }) => name.kind),
+      entries.map(({ name }) => name.isPreferred),
+      entries.map(({ name }) => name.isOfficial),
       // Null when the place already has this source.
-      all.map(({ draft }) => (draft.known === undefined || draft.known.source === draft.source ? null : draft.source)),
+      entries.map(({ draft: { known, source } }) => (known === undefined || known.source === source ? null : source)),
     ],
   )
-  const canonical = all.flatMap(({ draft, name }, i) =>
+  const canonical = entries.flatMap(({ draft, name }, i) =>
     name === draft.canonical ? [{ place: draft.id, name: numbers[i] ?? 0 }] : [],
   )
   await sql.run(
@@ -214,7 +214,7 @@ async function writeNames(sql: Sql, drafts: readonly PlaceDraft[]): Promise<void
      WHERE p.id = c.place`,
     [canonical.map(({ place }) => place), canonical.map(({ name }) => name)],
   )
-  const words = all.flatMap(({ draft, name }) => {
+  const words = entries.flatMap(({ draft, name }) => {
     const [, ...others] = name.normalized.split(' ')
     return others.map((word) => ({ word, place: draft.id }))
   })
@@ -227,33 +227,35 @@ async function writeNames(sql: Sql, drafts: readonly PlaceDraft[]): Promise<void
 type ExternalId = PlaceRecord['externalIds'][number]
 
 async function writeExternalIds(sql: Sql, drafts: readonly PlaceDraft[]): Promise<void> {
-  const all = drafts.flatMap(({ id, record }) => record.externalIds.map((one) => ({ ...one, place: id })))
-  if (all.length === 0) return
+  const entries = drafts.flatMap(({ id: place, record }) =>
+    record.externalIds.map((externalId) => ({ ...externalId, place })),
+  )
+  if (entries.length === 0) return
   // The same id may occur twice.
   await sql.run(
     `INSERT INTO place_external_ids (source, ext_id, place_id) SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[])
      ON CONFLICT DO NOTHING`,
-    [all.map(({ source }) => source), all.map(({ id }) => id), all.map(({ place }) => place)],
+    [entries.map(({ source }) => source), entries.map(({ id }) => id), entries.map(({ place }) => place)],
   )
 }
 
 /** The first external id that belongs to another place, as if the records were written one after the other. */
-async function findTaken(sql: Sql, drafts: readonly PlaceDraft[]): Promise<ExternalId | undefined> {
-  const asked = drafts.flatMap(({ record }) => record.externalIds)
+async function findTakenId(sql: Sql, drafts: readonly PlaceDraft[]): Promise<ExternalId | undefined> {
+  const externalIds = drafts.flatMap(({ record }) => record.externalIds)
   const found = await sql.all<ExternalId & { place: number }>(
     `SELECT e.source, e.ext_id AS id, e.place_id AS place FROM place_external_ids e
      WHERE (e.source, e.ext_id) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
-    [asked.map(({ source }) => source), asked.map(({ id }) => id)],
+    [externalIds.map(({ source }) => source), externalIds.map(({ id }) => id)],
   )
-  const nameOf = (one: ExternalId) => JSON.stringify([one.source, one.id])
-  const owners = new Map(found.map((one) => [nameOf(one), one.place]))
-  const owned = Map.groupBy(found, ({ place }) => place)
+  const keyOf = (externalId: ExternalId) => JSON.stringify([externalId.source, externalId.id])
+  const owners = new Map(found.map((externalId) => [keyOf(externalId), externalId.place]))
+  const idsByPlace = Map.groupBy(found, ({ place }) => place)
   for (const { id, record } of drafts) {
     // The ids of the record itself are replaced.
-    for (const one of owned.get(id) ?? []) owners.delete(nameOf(one))
-    for (const one of record.externalIds) {
-      if ((owners.get(nameOf(one)) ?? id) !== id) return one
-      owners.set(nameOf(one), id)
+    for (const externalId of idsByPlace.get(id) ?? []) owners.delete(keyOf(externalId))
+    for (const externalId of record.externalIds) {
+      if ((owners.get(keyOf(externalId)) ?? id) !== id) return externalId
+      owners.set(keyOf(externalId), id)
     }
   }
   return undefined
@@ -262,20 +264,20 @@ async function findTaken(sql: Sql, drafts: readonly PlaceDraft[]): Promise<Exter
 /** Links records whose parents were imported after them. Repeats while links change, because each place may be a parent of others. */
 async function linkLateParents(
   db: Database,
-  open: readonly ParentRefs[],
+  unlinked: readonly ParentRefs[],
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  for (let isChanged = open.length > 0; isChanged; ) {
+  for (let isChanged = unlinked.length > 0; isChanged; ) {
     isChanged = false
-    for (let done = 0; done < open.length; done += RECORDS_AT_ONCE) {
+    for (let done = 0; done < unlinked.length; done += RECORDS_AT_ONCE) {
       signal?.throwIfAborted()
-      const some = open.slice(done, done + RECORDS_AT_ONCE)
-      isChanged = (await db.transaction((sql) => linkSome(sql, some))) || isChanged
+      const batch = unlinked.slice(done, done + RECORDS_AT_ONCE)
+      isChanged = (await db.transaction((sql) => linkBatch(sql, batch))) || isChanged
     }
   }
 }
 
-async function linkSome(sql: Sql, records: readonly ParentRefs[]): Promise<boolean> {
+async function linkBatch(sql: Sql, records: readonly ParentRefs[]): Promise<boolean> {
   await lock(sql, 'gazetteer')
   const found = await sql.all<{ id: number; ref: string }>('SELECT id, ref FROM places WHERE ref = ANY ($1)', [
     records.map(({ ref }) => ref),

@@ -28,8 +28,8 @@ export async function updateNameIndex(
 ): Promise<void> {
   const revision = await readRevision(db)
   const state = await readState(db)
-  const isMade = state.revision === revision && (state.hasIndex || revision === '')
-  if (isMade && !isForced) return
+  const isUpToDate = state.revision === revision && (state.hasIndex || revision === '')
+  if (isUpToDate && !isForced) return
   signal?.throwIfAborted()
   const index = revision === '' ? null : writeNameIndex(await db.snapshot(readPlaces), revision)
   signal?.throwIfAborted()
@@ -49,14 +49,14 @@ export async function readRevision(sql: Sql): Promise<string> {
   const digest = createHash('sha256').update(`index ${INDEX_VERSION}\n`)
   let places = 0
   for (let last = 0; ; ) {
-    const some = await sql.all<{ id: number; digest: Buffer | null }>(
+    const batch = await sql.all<{ id: number; digest: Buffer | null }>(
       'SELECT id, digest FROM places WHERE id > $1 ORDER BY id LIMIT $2',
       [last, PLACES_AT_ONCE],
     )
-    for (const one of some) digest.update(one.digest ?? '')
-    places += some.length
-    last = some.at(-1)?.id ?? last
-    if (some.length < PLACES_AT_ONCE) break
+    for (const place of batch) digest.update(place.digest ?? '')
+    places += batch.length
+    last = batch.at(-1)?.id ?? last
+    if (batch.length < PLACES_AT_ONCE) break
   }
   return places === 0 ? '' : digest.digest('hex').slice(0, 16)
 }
@@ -80,8 +80,8 @@ async function readPlaces(sql: Sql): Promise<IndexedPlace[]> {
     )
     const grouped = Map.groupBy(names, ({ place }) => place)
     for (const place of places) {
-      const own = (grouped.get(place.id) ?? []).map(({ place: _, lang, ...name }) => ({ ...name, lang: lang || null }))
-      indexed.push({ ...place, names: own })
+      const rows = grouped.get(place.id) ?? []
+      indexed.push({ ...place, names: rows.map(({ place: _, lang, ...name }) => ({ ...name, lang: lang || null })) })
     }
     last = end.id
   }

@@ -57,10 +57,10 @@ export function createGazetteer(db: Database): Gazetteer {
     listMentions: (limit, host) => listMentions(db, limit, host),
     async *exportPlaces() {
       for (let last = 0; ; ) {
-        const some = await db.snapshot((sql) => exportSome(sql, last))
-        yield* some.places
-        if (some.places.length < EXPORTED_AT_ONCE) return
-        last = some.last
+        const batch = await db.snapshot((sql) => exportBatch(sql, last))
+        yield* batch.places
+        if (batch.places.length < EXPORTED_AT_ONCE) return
+        last = batch.last
       }
     },
     ...createChecks(db),
@@ -76,17 +76,17 @@ async function summarize(sql: Sql): Promise<GazetteerSummary> {
     'SELECT kind, count(*) AS count FROM places GROUP BY kind',
   )
   const counts = new Map(kinds.map(({ kind, count }) => [kind, count]))
-  const of = (kind: PlaceKind): number => counts.get(kind) ?? 0
+  const countOf = (kind: PlaceKind): number => counts.get(kind) ?? 0
   const names = await sql.get<{ count: number }>('SELECT count(*) AS count FROM place_names')
   const sources = await sql.all<StoredGazetteerSource>(
     `SELECT name, version, license, attribution, url, imported_at AS "importedAt", places FROM place_sources
      ORDER BY imported_at, number`,
   )
   return {
-    countries: of('country'),
-    regions: of('region'),
-    cities: of('city'),
-    others: of('poi') + of('supranational'),
+    countries: countOf('country'),
+    regions: countOf('region'),
+    cities: countOf('city'),
+    others: countOf('poi') + countOf('supranational'),
     names: names?.count ?? 0,
     sources,
     revision: (await readState(sql)).revision,
@@ -128,11 +128,11 @@ async function listPlaces(sql: Sql, query: PlaceQuery): ReturnType<Gazetteer['li
   const { where, values, prefix } = writeCondition(query)
   const counted = await sql.get<{ total: number }>(`SELECT count(*) AS total FROM places p${where}`, values)
   // Places with exactly the searched name come before those whose names only begin with it.
-  const nearest =
+  const exactFirst =
     query.sort === undefined && prefix !== undefined
       ? `(p.id IN (SELECT place_id FROM place_names WHERE normalized = ${prefix.value})) DESC, `
       : ''
-  const order = nearest + withNulls(writeOrder(query))
+  const order = exactFirst + withNulls(writeOrder(query))
   const found = await sql.all<PlaceColumns>(
     `${PLACES} WHERE p.id IN (
        SELECT p.id FROM places p${where} ORDER BY ${order} LIMIT $${values.length + 1} OFFSET $${values.length + 2})
@@ -170,10 +170,10 @@ async function describeListed(sql: Sql, places: readonly Place[], begin: string 
     [ids],
   )
   const matched = new Map(matches.map(({ id, name }) => [id, name]))
-  const within = new Map(regions.map(({ child, ...region }) => [child, region]))
+  const regionsByPlace = new Map(regions.map(({ child, ...region }) => [child, region]))
   return places.map((place) => {
     const name = matched.get(place.id)
-    const region = place.kind === 'region' ? undefined : within.get(place.id)
+    const region = place.kind === 'region' ? undefined : regionsByPlace.get(place.id)
     return { ...place, matched: name === place.name ? null : (name ?? null), region: region ?? null }
   })
 }
@@ -210,9 +210,9 @@ function group<Row, T>(rows: readonly Row[], split: (row: Row) => readonly [plac
   const groups = new Map<number, T[]>()
   for (const row of rows) {
     const [place, item] = split(row)
-    const some = groups.get(place) ?? []
-    groups.set(place, some)
-    some.push(item)
+    const items = groups.get(place) ?? []
+    groups.set(place, items)
+    items.push(item)
   }
   return groups
 }
@@ -282,7 +282,7 @@ async function listMentions(sql: Sql, limit: number, host: string | undefined): 
   return found.map(({ pages: count, hubs, ...place }) => ({ place: toPlace(place), pages: count, hubs }))
 }
 
-async function exportSome(sql: Sql, after: number): Promise<{ places: ExportedPlace[]; last: number }> {
+async function exportBatch(sql: Sql, after: number): Promise<{ places: ExportedPlace[]; last: number }> {
   const found = await sql.all<PlaceColumns & { ref: string }>(
     `SELECT p.ref, ${PLACE_COLUMNS} FROM places p JOIN place_names n ON n.id = p.canonical_name_id
      WHERE p.id > $1 ORDER BY p.id LIMIT ${EXPORTED_AT_ONCE}`,
@@ -299,8 +299,8 @@ async function exportSome(sql: Sql, after: number): Promise<{ places: ExportedPl
   const parents = group(direct, ({ child, ...parent }) => [child, parent])
   const places = found.map(({ ref, ...columns }) => {
     const { id, name: _, source, ...facts } = toPlace(columns)
-    const around = { names: names.get(id) ?? [], parents: parents.get(id) ?? [], externalIds: externals.get(id) ?? [] }
-    return { ref, ...facts, ...around, source }
+    const related = { names: names.get(id) ?? [], parents: parents.get(id) ?? [], externalIds: externals.get(id) ?? [] }
+    return { ref, ...facts, ...related, source }
   })
   return { places, last: ids.at(-1) ?? after }
 }

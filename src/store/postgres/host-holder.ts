@@ -6,16 +6,17 @@ const LEASE_MS = 30_000
 /** Interval between scans for lost rows while there is other work. */
 const LOST_SCAN_INTERVAL_MS = 1000
 
-/** This process as a holder of host leases. Its memory only says which hosts to check; the database decides who holds them. */
+/** This process as a holder of host leases. It only remembers which hosts to check; the database decides which process holds them. */
 export class HostHolder {
   /** A unique name, also across restarts: in a container every process may have the id 1. */
   readonly name: string
   readonly #hosts = new Map<string, HeldHost>()
-  /** Requests made so far, and when each source was last scanned for lost rows. */
-  readonly #asked = new WeakSet<LeaseRequest>()
-  readonly #lookedAt = new Map<number, number>()
+  /** Requests made so far. */
+  readonly #knownRequests = new WeakSet<LeaseRequest>()
+  /** When each source was last scanned for lost rows. */
+  readonly #scannedAt = new Map<number, number>()
   #leaseMs = LEASE_MS
-  #most = Infinity
+  #maxHosts = Infinity
   #requests = 0
 
   constructor(runner: string) {
@@ -25,7 +26,7 @@ export class HostHolder {
   /** Records the start of a request. Until it ends, the active visits are unknown. */
   beginRequest({ now, until, hostsUntil = until, maxHosts = Infinity }: LeaseRequest): void {
     this.#leaseMs = hostsUntil - now
-    this.#most = maxHosts
+    this.#maxHosts = maxHosts
     this.#requests++
   }
 
@@ -38,16 +39,16 @@ export class HostHolder {
 
   /** Whether this request is a repetition after a lost response. Remembers the request. */
   isRepeated(request: LeaseRequest): boolean {
-    const isKnown = this.#asked.has(request)
-    this.#asked.add(request)
+    const isKnown = this.#knownRequests.has(request)
+    this.#knownRequests.add(request)
     return isKnown
   }
 
   /** Whether a scan of a source for lost rows is due. Remembers the time. */
   isScanDue(source: number, now: number): boolean {
-    const isTime = Math.abs(now - (this.#lookedAt.get(source) ?? 0)) >= LOST_SCAN_INTERVAL_MS
-    if (isTime) this.#lookedAt.set(source, now)
-    return isTime
+    const isDue = Math.abs(now - (this.#scannedAt.get(source) ?? 0)) >= LOST_SCAN_INTERVAL_MS
+    if (isDue) this.#scannedAt.set(source, now)
+    return isDue
   }
 
   /** Records the end of a request, successful or not. */
@@ -97,7 +98,7 @@ export class HostHolder {
 
   /** Whether the maximum number of hosts is reached. */
   get isFull(): boolean {
-    return this.#hosts.size >= this.#most
+    return this.#hosts.size >= this.#maxHosts
   }
 
   /** The lease expiry that a heartbeat now leads to. */

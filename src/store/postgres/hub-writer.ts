@@ -9,7 +9,7 @@ export type SeenHub = Omit<StoredHub, 'firstSeenAt' | 'lastSeenAt' | 'placeKind'
 }
 
 // The three columns of a place are updated together, and so are those of a topic.
-const keepKnown = (column: string, deciding: string) =>
+const replaceIfKnown = (column: string, deciding: string) =>
   `${column} = CASE WHEN excluded.${deciding} IS NULL THEN h.${column} ELSE coalesce(excluded.${column}, h.${column}) END`
 
 const INSERT = `INSERT INTO place_hubs AS h (host, url, place_id, place_slug, place_kind, topic_slug, topic_label, topic_kind, title,
@@ -18,8 +18,8 @@ const INSERT = `INSERT INTO place_hubs AS h (host, url, place_id, place_slug, pl
    ON CONFLICT (digest_of(url)) DO UPDATE SET`
 
 const FILL = `${INSERT} host = excluded.host,
-     ${['place_id', 'place_slug', 'place_kind'].map((column) => keepKnown(column, 'place_slug')).join(', ')},
-     ${['topic_slug', 'topic_label', 'topic_kind'].map((column) => keepKnown(column, 'topic_slug')).join(', ')},
+     ${['place_id', 'place_slug', 'place_kind'].map((column) => replaceIfKnown(column, 'place_slug')).join(', ')},
+     ${['topic_slug', 'topic_label', 'topic_kind'].map((column) => replaceIfKnown(column, 'topic_slug')).join(', ')},
      title = coalesce(excluded.title, h.title), first_seen_at = least(h.first_seen_at, excluded.first_seen_at),
      last_seen_at = greatest(h.last_seen_at, excluded.last_seen_at), nav_links_count = excluded.nav_links_count,
      article_links_count = excluded.article_links_count, evidence = excluded.evidence`
@@ -49,11 +49,11 @@ export async function removeHub(sql: Sql, url: string): Promise<void> {
 
 /** Removes hubs that have no stored pages any more. */
 export async function removeEmptyHubs(sql: Sql, urls: readonly string[]): Promise<void> {
-  const asked = [...new Set(urls.map(foldPagination))]
-  if (asked.length === 0) return
+  const hubUrls = [...new Set(urls.map(foldPagination))]
+  if (hubUrls.length === 0) return
   const hubs = await sql.all<{ url: string }>(
     `SELECT h.url FROM unnest($1::text[]) AS a (url) JOIN place_hubs h ON digest_of(h.url) = digest_of(a.url) AND h.url = a.url`,
-    [asked],
+    [hubUrls],
   )
   for (const { url } of hubs) {
     if (!(await hasPages(sql, url))) await removeHub(sql, url)
@@ -67,10 +67,10 @@ const ADDRESSES_AT_ONCE = 100
 async function hasPages(sql: Sql, hub: string): Promise<boolean> {
   const first = hub.replace(/[?#].*$/, '')
   const begin = looseKey(first).replace(/(?:\.[a-z]{3,5})?$/i, '')
-  let open = await sql.all<{ source: number; last: string }>(
+  let unfinished = await sql.all<{ source: number; last: string }>(
     `SELECT id AS source, '' AS last FROM sources WHERE NOT is_removed`,
   )
-  while (open.length > 0) {
+  while (unfinished.length > 0) {
     const found = await sql.all<{ source: number; key: string; url: string }>(
       `SELECT o.source, f.key, f.url FROM unnest($1::bigint[], $2::text[]) AS o (source, last) CROSS JOIN LATERAL (
          SELECT l.key, l.url FROM ledger l JOIN pages p ON p.id = l.id
@@ -78,12 +78,12 @@ async function hasPages(sql: Sql, hub: string): Promise<boolean> {
            AND left(l.key, 512) < left($3, 512) || chr(1114111)
            AND l.key >= $3 AND l.key > o.last AND l.key < $3 || chr(1114111)
          ORDER BY left(l.key, 512), l.key LIMIT ${ADDRESSES_AT_ONCE}) f`,
-      [open.map(({ source }) => source), open.map(({ last }) => last), begin],
+      [unfinished.map(({ source }) => source), unfinished.map(({ last }) => last), begin],
     )
     if (found.some(({ url }) => foldPagination(url) === hub)) return true
     const bySource = [...Map.groupBy(found, ({ source }) => source)]
-    open = bySource.flatMap(([source, some]) =>
-      some.length < ADDRESSES_AT_ONCE ? [] : [{ source, last: some.at(-1)?.key ?? '' }],
+    unfinished = bySource.flatMap(([source, rows]) =>
+      rows.length < ADDRESSES_AT_ONCE ? [] : [{ source, last: rows.at(-1)?.key ?? '' }],
     )
   }
   return false
@@ -91,8 +91,8 @@ async function hasPages(sql: Sql, hub: string): Promise<boolean> {
 
 function hubValues(hub: SeenHub, evidence: unknown, now: number): unknown[] {
   const { host, url, placeId, placeSlug, placeKind, topicSlug, topicLabel, topicKind, title } = hub
-  const named = [placeId, placeSlug, placeKind, topicSlug, topicLabel, topicKind, title]
-  return [host, url, ...named, hub.navLinks, hub.articleLinks, JSON.stringify(evidence), now]
+  const placeAndTopic = [placeId, placeSlug, placeKind, topicSlug, topicLabel, topicKind, title]
+  return [host, url, ...placeAndTopic, hub.navLinks, hub.articleLinks, JSON.stringify(evidence), now]
 }
 
 /** Merges JSON according to RFC 7396: objects by field, and null deletes a field. */

@@ -39,17 +39,17 @@ export function createIndexMaintenance(db: Database, isBehind: () => Promise<boo
   let begunAt: number | undefined
   let announced = 0
   /** Serializes steps, because two steps of one process would only block each other. */
-  let last: Promise<unknown> = Promise.resolve()
+  let lastStep: Promise<unknown> = Promise.resolve()
 
   const advance = (step: IndexStep | undefined): Promise<StepOutcome> => {
-    const next = last.then(() => (isClosed ? 'complete' : advanceIndex(db, step))).catch(toBlocked)
-    last = next.catch(() => undefined)
+    const next = lastStep.then(() => (isClosed ? 'complete' : advanceIndex(db, step))).catch(toBlocked)
+    lastStep = next.catch(() => undefined)
     return next
   }
-  const advanceBy = (step: IndexStep | undefined, pace: AdvanceOptions): Promise<void> =>
-    advanceAll({ advance: () => advance(step), isBehind, isClosed: () => isClosed }, pace)
+  const advanceBy = (step: IndexStep | undefined, options: AdvanceOptions): Promise<void> =>
+    advanceAll({ advance: () => advance(step), isBehind, isClosed: () => isClosed }, options)
   /** Continues in the background. Errors are ignored, because the next search meets them again. */
-  const goOn = (): void => {
+  const continueInBackground = (): void => {
     if (begunAt !== undefined || isClosed) return
     begunAt = performance.now()
     sleep(STEP_PAUSE_MS, undefined, { ref: false })
@@ -70,7 +70,7 @@ export function createIndexMaintenance(db: Database, isBehind: () => Promise<boo
         if (outcome === 'busy') await sleep(BUSY_RETRY_DELAY_MS)
         if (!(await isBehind())) return
         // Larger merges are left to the background.
-        if (outcome === 'complete' || performance.now() - now > SEARCH_WAIT_MS) return goOn()
+        if (outcome === 'complete' || performance.now() - now > SEARCH_WAIT_MS) return continueInBackground()
       }
     },
     runAll: (signal) => advanceBy(SMALL_STEP, { ref: true, signal }),
@@ -79,7 +79,7 @@ export function createIndexMaintenance(db: Database, isBehind: () => Promise<boo
       announced += chunks
       if (announced < MIN_NEW_CHUNKS) return
       announced = 0
-      goOn()
+      continueInBackground()
     },
     close: () => {
       isClosed = true

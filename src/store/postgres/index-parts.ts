@@ -10,9 +10,9 @@ export interface IndexParts {
    * Runs work that reads parts. Missing parts read as empty and are noted. When anything is missing, the result is invalid, and the work
    * must be repeated after loading.
    */
-  run<T>(held: PinnedBlocks, work: () => T): { readonly result: T; readonly lacking: MissingParts | undefined }
+  run<T>(pinned: PinnedBlocks, work: () => T): { readonly result: T; readonly missing: MissingParts | undefined }
   /** Loads all missing parts at once; false when some of them no longer exist. */
-  load(sql: Sql, lacking: MissingParts, held: PinnedBlocks): Promise<boolean>
+  load(sql: Sql, missing: MissingParts, pinned: PinnedBlocks): Promise<boolean>
   /** Which of these segments are not cached. */
   listMissing(segments: readonly number[]): number[]
   /** Drops all cached segments except these. */
@@ -43,26 +43,26 @@ export function createIndexParts(): IndexParts {
   /** In LRU order: least recently read first. */
   const blocks = new Map<number, Uint8Array>()
   let bytes = 0
-  let held: PinnedBlocks = new Map()
-  let lackingSegments = new Set<number>()
-  let lackingBlocks = new Map<number, Set<number>>()
+  let pinned: PinnedBlocks = new Map()
+  let missingSegments = new Set<number>()
+  let missingBlocks = new Map<number, Set<number>>()
 
   const readBlock = (segment: number, block: number): Uint8Array => {
-    const name = segment * MAX_BLOCKS + block
-    const known = blocks.get(name)
+    const key = segment * MAX_BLOCKS + block
+    const known = blocks.get(key)
     if (known !== undefined) {
-      blocks.delete(name)
-      blocks.set(name, known)
+      blocks.delete(key)
+      blocks.set(key, known)
     }
-    const found = known ?? held.get(name)
+    const found = known ?? pinned.get(key)
     if (found !== undefined) return found
-    const lacking = lackingBlocks.get(segment) ?? new Set()
-    lackingBlocks.set(segment, lacking.add(block))
+    const missing = missingBlocks.get(segment) ?? new Set()
+    missingBlocks.set(segment, missing.add(block))
     return EMPTY
   }
-  const keep = (name: number, block: Uint8Array): void => {
-    if (!blocks.has(name)) bytes += block.byteLength
-    blocks.set(name, block)
+  const cacheBlock = (key: number, block: Uint8Array): void => {
+    if (!blocks.has(key)) bytes += block.byteLength
+    blocks.set(key, block)
     for (const [oldest, { byteLength }] of blocks) {
       if (bytes <= MAX_CACHE_BYTES) return
       blocks.delete(oldest)
@@ -73,28 +73,30 @@ export function createIndexParts(): IndexParts {
   return {
     open: (id) => {
       const head = heads.get(id)
-      if (head === undefined) lackingSegments.add(id)
+      if (head === undefined) missingSegments.add(id)
       return { ...(head ?? NO_HEAD), readBlock: (block) => readBlock(id, block) }
     },
-    run: (own, work) => {
-      held = own
-      lackingSegments = new Set()
-      lackingBlocks = new Map()
+    run: (pinnedBlocks, work) => {
+      pinned = pinnedBlocks
+      missingSegments = new Set()
+      missingBlocks = new Map()
       const result = work()
-      const isLacking = lackingSegments.size + lackingBlocks.size > 0
-      return { result, lacking: isLacking ? { segments: lackingSegments, blocks: lackingBlocks } : undefined }
+      const isIncomplete = missingSegments.size + missingBlocks.size > 0
+      return { result, missing: isIncomplete ? { segments: missingSegments, blocks: missingBlocks } : undefined }
     },
-    load: async (sql, lacking, own) => {
-      const isWhole = await loadHeads(sql, [...lacking.segments], heads)
-      const asked = [...lacking.blocks].flatMap(([segment, some]) => [...some].map((block) => ({ segment, block })))
-      const found = asked.length === 0 ? [] : await readBlocks(sql, asked)
+    load: async (sql, missing, pinnedBlocks) => {
+      const isWhole = await loadHeads(sql, [...missing.segments], heads)
+      const wantedBlocks = [...missing.blocks].flatMap(([segment, numbers]) =>
+        [...numbers].map((block) => ({ segment, block })),
+      )
+      const found = wantedBlocks.length === 0 ? [] : await readBlocks(sql, wantedBlocks)
       for (const { segment, block, data } of found) {
-        const name = segment * MAX_BLOCKS + block
+        const key = segment * MAX_BLOCKS + block
         const plain = toPlain(data)
-        own.set(name, plain)
-        keep(name, plain)
+        pinnedBlocks.set(key, plain)
+        cacheBlock(key, plain)
       }
-      return isWhole && found.length === asked.length
+      return isWhole && found.length === wantedBlocks.length
     },
     listMissing: (segments) => segments.filter((id) => !heads.has(id)),
     keepOnly: (segments) => {
@@ -118,12 +120,12 @@ async function loadHeads(sql: Sql, ids: readonly number[], heads: Map<number, He
 
 function readBlocks(
   sql: Sql,
-  asked: readonly { readonly segment: number; readonly block: number }[],
+  wantedBlocks: readonly { readonly segment: number; readonly block: number }[],
 ): Promise<{ segment: number; block: number; data: Buffer }[]> {
   return sql.all(
     `SELECT b.segment, b.block, b.data FROM unnest($1::bigint[], $2::integer[]) AS a (segment, block)
      JOIN index_blocks b ON b.segment = a.segment AND b.block = a.block`,
-    [asked.map(({ segment }) => segment), asked.map(({ block }) => block)],
+    [wantedBlocks.map(({ segment }) => segment), wantedBlocks.map(({ block }) => block)],
   )
 }
 

@@ -18,7 +18,7 @@ import type { IndexParts } from './index-parts.ts'
 export interface IndexDraft {
   format: string
   generation: number
-  /** In the order of their creation; new segments have negative ids. */
+  /** Segments in the order of their creation; new ones have negative ids. */
   segments: readonly SegmentRecord[]
   /** The stored dead runs, ordered by segment and number. */
   dead: readonly DeadChunkRange[]

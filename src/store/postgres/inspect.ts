@@ -51,7 +51,7 @@ export async function openInspector(address: string): Promise<Inspector> {
       await db.checkConnection()
       return db.snapshot(async (sql) => {
         const facts = await sql.get<Facts>(FACTS)
-        if (facts === undefined) throw new Error('the server says nothing about itself')
+        if (facts === undefined) throw new Error('the server returned nothing about itself')
         const { hasTables, isShut, ...rest } = facts
         if (isShut) throw createNoAccessError(db.location)
         const found = hasTables ? await sql.get<{ version: number }>('SELECT version FROM schema_version') : undefined

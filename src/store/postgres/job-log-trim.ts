@@ -14,19 +14,19 @@ export async function trimJobLog(db: Database, rule: RetentionRule): Promise<num
   const { eventsPerJob, events, notes, eventsSince, jobs } = rule
   return (
     (await removeJobs(db, jobs)) +
-    (await removeOld(db, eventsSince)) +
-    (await removeBeyond(db, eventsPerJob)) +
+    (await removeOldEvents(db, eventsSince)) +
+    (await removeSurplusPerJob(db, eventsPerJob)) +
     (await removeSurplus(db, 'queue_events', events)) +
     (await removeSurplus(db, 'crawl_problems', notes)) +
     (await removeSurplus(db, 'crawl_milestones', notes))
   )
 }
 
-async function removeJobs(db: Database, most: number): Promise<number> {
+async function removeJobs(db: Database, max: number): Promise<number> {
   const oldest = await db.all<{ id: string }>(
     `SELECT id FROM crawl_jobs WHERE ${ENDED} ORDER BY ended_at, number
      LIMIT greatest(0, (SELECT count(*) FROM crawl_jobs) - $1)`,
-    [most],
+    [max],
   )
   let removed = 0
   for (const { id } of oldest) {
@@ -37,18 +37,18 @@ async function removeJobs(db: Database, most: number): Promise<number> {
   return removed
 }
 
-async function removeOld(db: Database, since: number): Promise<number> {
-  const old = await db.all<{ id: string }>(
+async function removeOldEvents(db: Database, since: number): Promise<number> {
+  const oldJobs = await db.all<{ id: string }>(
     `SELECT id FROM crawl_jobs j WHERE ${ENDED} AND ended_at < $1
        AND EXISTS (SELECT 1 FROM queue_events e WHERE e.job_id = j.id)`,
     [since],
   )
   let removed = 0
-  for (const { id } of old) removed += await removeOfJob(db, 'queue_events', id, Number.MAX_SAFE_INTEGER)
+  for (const { id } of oldJobs) removed += await removeOfJob(db, 'queue_events', id, Number.MAX_SAFE_INTEGER)
   return removed
 }
 
-async function removeBeyond(db: Database, most: number): Promise<number> {
+async function removeSurplusPerJob(db: Database, max: number): Promise<number> {
   let removed = 0
   for (let jobId = ''; ; ) {
     const next = await db.get<{ id: string }>(
@@ -59,14 +59,14 @@ async function removeBeyond(db: Database, most: number): Promise<number> {
     jobId = next.id
     const surplus = await db.get<{ id: number }>(
       'SELECT id FROM queue_events WHERE job_id = $1 ORDER BY id DESC LIMIT 1 OFFSET $2',
-      [jobId, most],
+      [jobId, max],
     )
     if (surplus !== undefined) removed += await removeOfJob(db, 'queue_events', jobId, surplus.id)
   }
 }
 
-async function removeSurplus(db: Database, table: LogTable, most: number): Promise<number> {
-  const surplus = await db.get<{ id: number }>(`SELECT id FROM ${table} ORDER BY id DESC LIMIT 1 OFFSET $1`, [most])
+async function removeSurplus(db: Database, table: LogTable, max: number): Promise<number> {
+  const surplus = await db.get<{ id: number }>(`SELECT id FROM ${table} ORDER BY id DESC LIMIT 1 OFFSET $1`, [max])
   if (surplus === undefined) return 0
   return removeAll(
     db,
@@ -76,8 +76,8 @@ async function removeSurplus(db: Database, table: LogTable, most: number): Promi
 }
 
 function removeOfJob(db: Database, table: LogTable, jobId: string, upTo: number): Promise<number> {
-  const some = `SELECT id FROM ${table} WHERE job_id = $1 AND id <= $2 ORDER BY id LIMIT $3`
-  return removeAll(db, `DELETE FROM ${table} WHERE id IN (${some})`, [jobId, upTo])
+  const selectBatch = `SELECT id FROM ${table} WHERE job_id = $1 AND id <= $2 ORDER BY id LIMIT $3`
+  return removeAll(db, `DELETE FROM ${table} WHERE id IN (${selectBatch})`, [jobId, upTo])
 }
 
 /** Repeats a deletion until nothing is left; its last parameter is the batch size. */

@@ -123,10 +123,10 @@ async function append(sql: Sql, notes: readonly JobNote[]): Promise<void> {
   if (events.length < notes.length) await lock(sql, 'log')
   await insertEvents(sql, events)
   for (const kind of ['problem', 'milestone'] as const) {
-    const some = notes.flatMap(({ jobId, at, type, data }) =>
+    const notesOfKind = notes.flatMap(({ jobId, at, type, data }) =>
       type === kind ? [{ ...data, jobId, at, details: data.details && JSON.stringify(data.details) }] : [],
     )
-    await insertNotes(sql, kind, kind === 'problem' ? some : firstOfEach(some))
+    await insertNotes(sql, kind, kind === 'problem' ? notesOfKind : firstOfEach(notesOfKind))
   }
 }
 
@@ -175,14 +175,15 @@ async function insertNotes(sql: Sql, kind: keyof typeof NOTE_TABLES, notes: read
   if (notes.length === 0) return
   const column = <Name extends keyof NewNote>(name: Name) => notes.map((note) => note[name])
   // A milestone is stored once per job, even when a restarted process reports it again.
-  const isNews = `WHERE NOT EXISTS (SELECT 1 FROM ${NOTE_TABLES.milestone} m WHERE m.job_id = n.job_id AND m.kind = n.kind
-    AND left(m.scope, 512) IS NOT DISTINCT FROM left(n.scope, 512) AND m.scope IS NOT DISTINCT FROM n.scope)`
+  const isNewMilestone = `WHERE NOT EXISTS (SELECT 1 FROM ${NOTE_TABLES.milestone} m
+    WHERE m.job_id = n.job_id AND m.kind = n.kind AND left(m.scope, 512) IS NOT DISTINCT FROM left(n.scope, 512)
+      AND m.scope IS NOT DISTINCT FROM n.scope)`
   await sql.run(
     `INSERT INTO ${NOTE_TABLES[kind]} (job_id, ts, kind, scope, target, message, details)
      SELECT job_id, ts, kind, scope, target, message, details
      FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
        WITH ORDINALITY AS n (job_id, ts, kind, scope, target, message, details, place)
-     ${kind === 'milestone' ? isNews : ''} ORDER BY place`,
+     ${kind === 'milestone' ? isNewMilestone : ''} ORDER BY place`,
     [
       column('jobId'),
       column('at'),
@@ -199,8 +200,8 @@ async function insertNotes(sql: Sql, kind: keyof typeof NOTE_TABLES, notes: read
 function firstOfEach(notes: readonly NewNote[]): NewNote[] {
   const first = new Map<string, NewNote>()
   for (const note of notes) {
-    const name = JSON.stringify([note.jobId, note.kind, note.scope])
-    if (!first.has(name)) first.set(name, note)
+    const key = JSON.stringify([note.jobId, note.kind, note.scope])
+    if (!first.has(key)) first.set(key, note)
   }
   return [...first.values()]
 }
@@ -213,18 +214,18 @@ async function listRows<Row extends object>(
   { limit, before, after }: LogPage,
 ): Promise<Row[]> {
   const values: unknown[] = []
-  const name = (value: unknown) => `$${values.push(value)}`
+  const addValue = (value: unknown) => `$${values.push(value)}`
   const conditions = Object.entries(columns).flatMap(([column, value]) => {
     if (value === undefined) return []
-    const named = name(value)
+    const parameter = addValue(value)
     return column === 'scope'
-      ? [`left(scope, 512) = left(${named}, 512)`, `scope = ${named}`]
-      : [`${column} = ${named}`]
+      ? [`left(scope, 512) = left(${parameter}, 512)`, `scope = ${parameter}`]
+      : [`${column} = ${parameter}`]
   })
-  if (before !== undefined) conditions.push(`id < ${name(before)}`)
-  if (after !== undefined) conditions.push(`id > ${name(after)}`)
+  if (before !== undefined) conditions.push(`id < ${addValue(before)}`)
+  if (after !== undefined) conditions.push(`id > ${addValue(after)}`)
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
   const direction = after === undefined ? 'DESC' : 'ASC'
-  const found = await sql.all<Row>(`${select}${where} ORDER BY id ${direction} LIMIT ${name(limit)}`, values)
+  const found = await sql.all<Row>(`${select}${where} ORDER BY id ${direction} LIMIT ${addValue(limit)}`, values)
   return after === undefined ? found : found.reverse()
 }

@@ -56,11 +56,11 @@ async function* read(sql: Sql, table: CopyTable, where: string): AsyncGenerator<
   await sql.run(
     `DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT ${namesOf(table)} FROM ${tableName(table)} ${where} ORDER BY ${writeOrderBy(table)}`,
   )
-  for (let wanted = 1, most = 1; ; wanted = Math.max(1, Math.min(table.batchSize, wanted * GROWTH, most))) {
-    const rows = (await sql.all<Record<string, unknown>>(`FETCH ${wanted} FROM ${cursor}`)).map(toRow)
-    most = Math.floor(MAX_BATCH_BYTES / Math.max(...rows.map(sizeOf)))
+  for (let size = 1, maxRows = 1; ; size = Math.max(1, Math.min(table.batchSize, size * GROWTH, maxRows))) {
+    const rows = (await sql.all<Record<string, unknown>>(`FETCH ${size} FROM ${cursor}`)).map(toRow)
+    maxRows = Math.floor(MAX_BATCH_BYTES / Math.max(...rows.map(sizeOf)))
     if (rows.length > 0) yield rows
-    if (rows.length < wanted) break
+    if (rows.length < size) break
   }
   await sql.run(`CLOSE ${cursor}`)
 }

@@ -5,35 +5,36 @@ export type Liveness = 'there' | 'gone' | 'unknown'
 const MAX_UNKNOWN_PROBES = 2
 
 /**
- * Waits for a response. After each quiet period a probe checks whether the server still works on it; if not, the connection counts as lost.
+ * Waits for a response. After each quiet period a probe checks whether the server still works on the query; if not, the connection counts
+ * as lost.
  */
 export async function withLivenessProbe<T>(
-  answer: Promise<T>,
-  quietMs: number,
-  look: () => Promise<Liveness>,
+  response: Promise<T>,
+  probeDelayMs: number,
+  probe: () => Promise<Liveness>,
 ): Promise<T> {
   let isOver = false
   let timer: NodeJS.Timeout | undefined
   let unknown = 0
-  const silence = new Promise<never>((_, reject) => {
-    const ask = async (): Promise<void> => {
-      const found = await look()
-      unknown = found === 'unknown' ? unknown + 1 : 0
+  const connectionLoss = new Promise<never>((_, reject) => {
+    const runProbe = async (): Promise<void> => {
+      const liveness = await probe()
+      unknown = liveness === 'unknown' ? unknown + 1 : 0
       if (isOver) return
-      if (found !== 'gone' && unknown < MAX_UNKNOWN_PROBES) wait()
-      else reject(new Error('Connection terminated: its other end does not answer any more'))
+      if (liveness !== 'gone' && unknown < MAX_UNKNOWN_PROBES) wait()
+      else reject(new Error('Connection terminated: the server no longer responds'))
     }
     const wait = (): void => {
-      timer = setTimeout(ask, quietMs)
+      timer = setTimeout(runProbe, probeDelayMs)
     }
     wait()
   })
   try {
-    return await Promise.race([answer, silence])
+    return await Promise.race([response, connectionLoss])
   } finally {
     isOver = true
     clearTimeout(timer)
     // A later failure of the abandoned response must not become an unhandled rejection.
-    answer.catch(() => undefined)
+    response.catch(() => undefined)
   }
 }

@@ -35,6 +35,6 @@ export async function lockForCrawl(
   )
   if (found === undefined) return undefined
   const { crawl, state, term } = found
-  const isOurs = state === 'running' && term === (terms.get(crawlId ?? '') ?? term)
-  return { source, crawl, mayWrite: crawlId === undefined || term === null || isOurs }
+  const isHeldHere = state === 'running' && term === (terms.get(crawlId ?? '') ?? term)
+  return { source, crawl, mayWrite: crawlId === undefined || term === null || isHeldHere }
 }

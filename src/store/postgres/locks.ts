@@ -17,11 +17,12 @@ export const LOCKS = [
 export type Lock = (typeof LOCKS)[number]
 
 /**
- * SQL for the key of an advisory lock of this library, which differs from those of other libraries in the same database. Derived from the
- * name and, optionally, from the SQL expression `about`.
+ * SQL for the key of an advisory lock of this library, which differs from those of other libraries in the same database. The key is
+ * derived from the name and, optionally, from an SQL expression.
  */
-export function lockNumber(name: Lock, about = ''): string {
-  return `hashtextextended(current_setting('search_path') || ' ${name}'${about === '' ? '' : ` || ' ' || ${about}::text`}, 0)`
+export function lockNumber(name: Lock, expression = ''): string {
+  const suffix = expression === '' ? '' : ` || ' ' || ${expression}::text`
+  return `hashtextextended(current_setting('search_path') || ' ${name}'${suffix}, 0)`
 }
 
 /** Waits for a lock, and keeps it until the transaction ends. */

@@ -8,17 +8,17 @@ import type { Sql } from './database.ts'
 const PAGES_AT_ONCE = 500
 
 /** The signatures of pages, in the given order; undefined for a page without one. */
-export async function readPageSignatures(sql: Sql, places: readonly PageRef[]): Promise<(PageSignature | undefined)[]> {
+export async function readPageSignatures(sql: Sql, pages: readonly PageRef[]): Promise<(PageSignature | undefined)[]> {
   const found = await sql.all<PageSignature & { place: number }>(
     `SELECT a.place::integer AS place, k.fingerprint, k.language, k.family
      FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS a (uuid, key, place)
      JOIN sources s ON s.uuid = a.uuid AND NOT s.is_removed
      JOIN ledger l ON l.source = s.id AND digest_of(l.key) = digest_of(a.key) AND l.key = a.key
      JOIN likenesses k ON k.page = l.id`,
-    [places.map(({ sourceId }) => sourceId), places.map(({ key }) => key)],
+    [pages.map(({ sourceId }) => sourceId), pages.map(({ key }) => key)],
   )
-  const likenesses = new Map(found.map(({ place, ...likeness }) => [place - 1, likeness]))
-  return places.map((_, place) => likenesses.get(place))
+  const signatures = new Map(found.map(({ place, ...signature }) => [place - 1, signature]))
+  return pages.map((_, i) => signatures.get(i))
 }
 
 /** Batch sizes of the search for pages without a signature, and of the computation. */
@@ -41,14 +41,16 @@ export async function fillPageSignatures(
        ORDER BY l.id LIMIT $3`,
       [last, last + ROWS_AT_ONCE, FILLED_AT_ONCE],
     )
-    for (const { row, ...said } of rows) filled += await fillOne(sql, row, createPageSignature(describe(toPage(said))))
+    for (const { row, ...columns } of rows) {
+      filled += await insertSignature(sql, row, createPageSignature(describe(toPage(columns))))
+    }
     last = rows.length < FILLED_AT_ONCE ? last + ROWS_AT_ONCE : (rows.at(-1)?.row ?? end)
   }
   return filled
 }
 
 /** Inserts a signature. If a concurrent write of the page has stored a newer one, that one stays. */
-function fillOne(sql: Sql, row: number, { fingerprint, language, family }: PageSignature): Promise<number> {
+function insertSignature(sql: Sql, row: number, { fingerprint, language, family }: PageSignature): Promise<number> {
   return sql.run(
     `INSERT INTO likenesses (page, fingerprint, language, family)
      SELECT p.id, $2, $3, $4 FROM pages p WHERE p.id = $1 FOR KEY SHARE OF p

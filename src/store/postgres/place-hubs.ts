@@ -45,11 +45,11 @@ export function createPlaceHubs(db: Database): PlaceHubs {
 
 async function listHubs(sql: Sql, { offset, limit, ...filter }: HubQuery) {
   const { host = null, placeId = null, placeKind = null, topicSlug = null } = filter
-  const asked = [host, placeId, placeKind, topicSlug]
-  const counted = await sql.get<{ total: number }>(`SELECT count(*) AS total FROM place_hubs WHERE ${IS_MATCH}`, asked)
+  const values = [host, placeId, placeKind, topicSlug]
+  const counted = await sql.get<{ total: number }>(`SELECT count(*) AS total FROM place_hubs WHERE ${IS_MATCH}`, values)
   const found = await sql.all<HubColumns>(
     `${HUBS} WHERE ${IS_MATCH} ORDER BY host, place_kind NULLS FIRST, place_slug NULLS FIRST, url LIMIT $5 OFFSET $6`,
-    [...asked, limit, offset],
+    [...values, limit, offset],
   )
   return { total: counted?.total ?? 0, items: found.map(toHub) }
 }

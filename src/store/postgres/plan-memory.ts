@@ -10,10 +10,10 @@ export function createPlanMemory(db: Database): PlanMemory {
     readPatterns: (host) => listPatterns(db, host),
     writePatterns: (host, learned, now) => db.transaction((sql) => replacePatterns(sql, host, learned, now)),
     readVerdicts: (host) => listVerdicts(db, host),
-    writeVerdicts: async (host, some) => {
-      if (some.length === 0) return
+    writeVerdicts: async (host, newVerdicts) => {
+      if (newVerdicts.length === 0) return
       await db.transaction(async (sql) => {
-        for (const verdict of some) await applyVerdict(sql, host, verdict)
+        for (const verdict of newVerdicts) await applyVerdict(sql, host, verdict)
       })
     },
     sampleAddresses: (sourceId, limit) => db.snapshot((sql) => sample(sql, sourceId, limit)),
@@ -59,7 +59,7 @@ async function sample(sql: Sql, sourceId: string, limit: number): Promise<Earlie
   for (const { source, host } of hosts) {
     if (found.length >= limit) break
     // Missing pages have no URL pattern worth learning.
-    const some = await sql.all<EarlierAddress>(
+    const sampled = await sql.all<EarlierAddress>(
       `SELECT l.url, coalesce(a.kind, 'unknown') AS kind, l.page_hash IS NOT NULL AS "isPage"
        FROM (SELECT id, row_number() OVER (ORDER BY at, id) AS place FROM ledger WHERE source = $1 AND host = $2) n
          JOIN ledger l ON l.id = n.id LEFT JOIN page_analyses a ON a.page = l.id
@@ -68,7 +68,7 @@ async function sample(sql: Sql, sourceId: string, limit: number): Promise<Earlie
        ORDER BY n.place LIMIT $4`,
       [source, host, step, limit - found.length],
     )
-    found.push(...some)
+    found.push(...sampled)
   }
   return found
 }

@@ -11,6 +11,6 @@ test.each([
     { a: '😀', b: '\u0007\n"\\' },
   ],
   [{ 'a\0': '\\u0000 \\\\ud800 \\\0' }, { 'a\uFFFD': '\\u0000 \\\\ud800 \\\uFFFD' }],
-])('%j is stored in a form that PostgreSQL can read', (value, kept) => {
-  expect(JSON.parse(writePostgresJson(value))).toEqual(kept)
+])('%j is stored in a form that PostgreSQL can read', (value, expected) => {
+  expect(JSON.parse(writePostgresJson(value))).toEqual(expected)
 })

@@ -17,7 +17,7 @@ export async function breakLoop(
 ): Promise<Settlement> {
   const { target, reason, visit } = settlement
   if (reason !== 'redirect' || target === undefined || target === null) return settlement
-  const met = await sql.get<{ isLoop: boolean }>(
+  const found = await sql.get<{ isLoop: boolean }>(
     `WITH RECURSIVE led (key, step) AS (
        SELECT $3::text COLLATE "C", 0
        UNION ALL
@@ -27,7 +27,7 @@ export async function breakLoop(
      ) SELECT coalesce(bool_or(key = $4), false) AS "isLoop" FROM led WHERE step > 0`,
     [source, crawl.number, target, visit.key, MAX_STEPS],
   )
-  if (met?.isLoop !== true) return settlement
-  const { target: _, isProvenGone: __, finds: ___, aliases: ____, ...answer } = settlement
-  return { ...answer, state: 'failed', reason: 'redirect-loop', pattern: null }
+  if (found?.isLoop !== true) return settlement
+  const { target: _, isProvenGone: __, finds: ___, aliases: ____, ...rest } = settlement
+  return { ...rest, state: 'failed', reason: 'redirect-loop', pattern: null }
 }

@@ -1,8 +1,8 @@
 import { currentKey, currentUrl } from '../common/current-key.ts'
 import type { Sql } from './database.ts'
 
-/** Rows that are read at once. */
-const BATCH = 5000
+/** Batch size for reading rows. */
+const ROWS_AT_ONCE = 5000
 
 /** Gives each row of an earlier version its current address and key. Earlier keys had no trailing slash and no display parameters. */
 export async function renameRows(sql: Sql): Promise<void> {
@@ -24,7 +24,7 @@ export async function renameRows(sql: Sql): Promise<void> {
   await sql.run('UPDATE chunks c SET path = l.key FROM renamed t JOIN ledger l ON l.id = t.id WHERE c.page = t.id')
 }
 
-interface KeptRow {
+interface EarlierRow {
   readonly id: number
   readonly source: number
   readonly key: string
@@ -37,10 +37,10 @@ interface KeptRow {
 /** Fills the table of rows that get another address or key. */
 async function listRenamed(sql: Sql): Promise<void> {
   for (let after = 0; ; ) {
-    const rows = await sql.all<KeptRow>(
+    const rows = await sql.all<EarlierRow>(
       `SELECT l.id, l.source, l.key, l.url, l.content_url AS "contentUrl", s.url AS "sourceUrl", s.scope
        FROM ledger l JOIN sources s ON s.id = l.source
-       WHERE l.id > $1 AND (l.key <> l.url OR l.content_url <> l.url) ORDER BY l.id LIMIT ${BATCH}`,
+       WHERE l.id > $1 AND (l.key <> l.url OR l.content_url <> l.url) ORDER BY l.id LIMIT ${ROWS_AT_ONCE}`,
       [after],
     )
     const renamed = rows.flatMap((row) => {
@@ -48,12 +48,12 @@ async function listRenamed(sql: Sql): Promise<void> {
       const key = currentKey(row.sourceUrl, row.scope, url)
       return key === null || (url === row.url && key === row.key) ? [] : [[row.id, row.source, url, row.key, key]]
     })
-    const columns = [0, 1, 2, 3, 4].map((at) => renamed.map((row) => row[at]))
+    const columns = [0, 1, 2, 3, 4].map((i) => renamed.map((row) => row[i]))
     await sql.run(
       'INSERT INTO renamed SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[])',
       columns,
     )
-    if (rows.length < BATCH) return
+    if (rows.length < ROWS_AT_ONCE) return
     after = rows.at(-1)?.id ?? after
   }
 }

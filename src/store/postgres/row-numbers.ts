@@ -26,10 +26,10 @@ export async function readHighestNumbers(sql: Sql): Promise<Readonly<Record<stri
 
 /** Reserves the numbers that a copy session needs. */
 export async function reserveNumbers(sql: Sql, { offsets, kept }: CopyPlan): Promise<void> {
-  const taken = await readHighestNumbers(sql)
+  const highest = await readHighestNumbers(sql)
   for (const table of NUMBERED_TABLES) {
     const last = (offsets[table.name] ?? 0) + (kept[table.name] ?? 0)
-    if (last > (taken[table.name] ?? 0))
+    if (last > (highest[table.name] ?? 0))
       await sql.run(`SELECT setval(${sequenceOf(table)}::regclass, $1::bigint)`, [last])
   }
 }

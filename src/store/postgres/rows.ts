@@ -14,7 +14,7 @@ const ROWS = `SELECT s.uuid AS "sourceId", l.key, l.url, l.host, l.state, l.reas
     l.is_shell AS "isShell"
   FROM ledger l JOIN sources s ON s.id = l.source LEFT JOIN crawl_ids c ON c.id = l.crawl`
 
-/** One address of a source. */
+/** The row of an address; undefined when there is none. */
 export async function findRow(sql: Sql, source: number, key: string): Promise<LedgerRow | undefined> {
   const found = await sql.get<RowColumns>(
     `${ROWS} WHERE l.source = $1 AND digest_of(l.key) = digest_of($2) AND l.key = $2`,
@@ -28,17 +28,17 @@ const IN_ORDER = 'ORDER BY left(l.key, 512), l.key LIMIT $3'
 
 const BEFORE = `left(l.key, 512) <= left($6, 512) AND l.key < $6`
 
-/** Addresses of a source, by key. */
+/** The rows of a source that match a filter, in the order of keys. */
 export async function listRows(sql: Sql, source: number, filter: RowFilter): Promise<LedgerRow[]> {
   const { state, reason, after = '', before, limit } = filter
-  const asked = [source, after, limit, state ?? null, reason ?? null, ...(before === undefined ? [] : [before])]
+  const values = [source, after, limit, state ?? null, reason ?? null, ...(before === undefined ? [] : [before])]
   const between = before === undefined ? AFTER : `${AFTER} AND ${BEFORE}`
   const found =
     reason !== undefined && state !== undefined
-      ? await sql.all<RowColumns>(`${ROWS} WHERE ${between} AND l.state = $4 AND l.reason = $5 ${IN_ORDER}`, asked)
+      ? await sql.all<RowColumns>(`${ROWS} WHERE ${between} AND l.state = $4 AND l.reason = $5 ${IN_ORDER}`, values)
       : await sql.all<RowColumns>(
           `${ROWS} WHERE ${between} AND ($4::text IS NULL OR l.state = $4) AND ($5::text IS NULL OR l.reason = $5) ${IN_ORDER}`,
-          asked,
+          values,
         )
   return found.map(toLedgerRow)
 }
@@ -52,7 +52,7 @@ export async function countLedger(sql: Sql, source: number): Promise<LedgerCount
   return toCounts(counted)
 }
 
-/** Lists of a kind on which rows with content or a target were found that a crawl has not seen, sorted. */
+/** The lists of one kind with at least one row that has content or a target and that the crawl has not seen, sorted. */
 export async function listUnseenLists(
   sql: Sql,
   source: number,
@@ -87,7 +87,7 @@ export async function findUnread(
 ): Promise<LedgerRow | undefined> {
   const found = await sql.get<RowColumns>(
     `${ROWS} WHERE l.source = $1 AND l.crawl = (SELECT id FROM crawl_ids WHERE uuid = $2)
-       -- Most often there is no such row at all, and nobody has to walk the source to find that out.
+       -- Usually there is no such row, and the counts show that without a scan of the source.
        AND EXISTS (SELECT 1 FROM ledger_counts n WHERE n.source = $1 AND n.rows > 0 AND n.reason = ANY ($3))
        AND l.reason = ANY ($3) AND (l.state IN ('indexed', 'unchanged')
          OR l.state IN ('skipped', 'failed') AND NOT EXISTS (SELECT 1 FROM links k WHERE k.id = l.id))

@@ -12,7 +12,7 @@ import { UNDERSTANDING_TABLES } from './understanding-tables.ts'
 const MIGRATIONS: readonly (string | ((sql: Sql) => Promise<void>))[] = [
   TABLES + UNDERSTANDING_TABLES,
   `
--- How pages are related to others. Pages that were stored before have none until they are read again.
+-- Signatures that relate similar pages. Pages that were stored before this version have none until they are read again.
 CREATE TABLE likenesses (
   page bigint PRIMARY KEY REFERENCES pages (id) ON DELETE CASCADE,
   fingerprint text,
@@ -22,7 +22,7 @@ CREATE TABLE likenesses (
 `,
   renameRows,
   `
--- Pages that helpers proved gone: failures only where the crawl does not remove them.
+-- Pages that helpers found to be gone. They count as failures only if the crawl does not remove them.
 ALTER TABLE crawl_helpers ADD COLUMN proven_gone bigint NOT NULL DEFAULT 0;
 `,
 ]
@@ -37,15 +37,15 @@ const MIN_SERVER_VERSION = 14
  * Migrates a library to the current schema; several processes may try at once. Refuses a library of a newer program, a server that is too
  * old, and a database whose encoding cannot hold every text.
  */
-export async function migrate(db: Database, place: ConnectionAddress): Promise<void> {
-  if ((await readVersion(db, place)) === SCHEMA_VERSION) return
-  await checkServer(db, place)
+export async function migrate(db: Database, address: ConnectionAddress): Promise<void> {
+  if ((await readVersion(db, address)) === SCHEMA_VERSION) return
+  await checkServer(db, address)
   await db.transaction(async (sql) => {
     await lock(sql, 'migration')
-    await createSchema(sql, place)
-    // Another process may have migrated it meanwhile.
-    const done = await readVersion(sql, place)
-    if (done === 0) await refuseForeignTables(sql, place)
+    await createSchema(sql, address)
+    // Another process may have migrated the library meanwhile.
+    const done = await readVersion(sql, address)
+    if (done === 0) await refuseForeignTables(sql, address)
     for (const migration of MIGRATIONS.slice(done)) {
       await (typeof migration === 'string' ? runAll(sql, migration) : migration(sql))
     }
@@ -64,7 +64,7 @@ async function createSchema(sql: Sql, { schema, quotedSchema, location }: Connec
      FROM (SELECT 1) AS one LEFT JOIN pg_namespace n ON n.nspname = $1`,
     [schema],
   )
-  if (found === undefined) throw new Error('the server says nothing about its schemas')
+  if (found === undefined) throw new Error('the server returned nothing about its schemas')
   const { isThere, mayUse, mayMake, role, database } = found
   if (isThere && mayUse) return
   if (!isThere && mayMake) {
@@ -72,7 +72,7 @@ async function createSchema(sql: Sql, { schema, quotedSchema, location }: Connec
     return
   }
   const grant = isThere ? `USAGE, CREATE ON SCHEMA ${quotedSchema}` : `CREATE ON DATABASE ${database}`
-  const problem = `its role may make no tables there; let somebody who may grant it run: GRANT ${grant} TO ${role}`
+  const problem = `its role may not create tables there; ask an administrator to run: GRANT ${grant} TO ${role}`
   throw new PharosError('LIBRARY_UNUSABLE', { library: location, problem })
 }
 
@@ -83,27 +83,27 @@ async function runAll(sql: Sql, migration: string): Promise<void> {
 
 function splitStatements(text: string): string[] {
   const statements: string[] = []
-  let some = ''
+  let statement = ''
   for (const line of text.split('\n')) {
-    some += `${line}\n`
-    const isOpen = some.split('$$').length % 2 === 0
+    statement += `${line}\n`
+    const isOpen = statement.split('$$').length % 2 === 0
     if (isOpen || !line.trimEnd().endsWith(';')) continue
-    statements.push(some.trim())
-    some = ''
+    statements.push(statement.trim())
+    statement = ''
   }
-  return some.trim() === '' ? statements : [...statements, some.trim()]
+  return statement.trim() === '' ? statements : [...statements, statement.trim()]
 }
 
 /** The schema version of a library; 0 without tables. */
 async function readVersion(sql: Sql, { schema, quotedSchema, location }: ConnectionAddress): Promise<number> {
   // pg_tables also shows schemas that the role may not use.
-  const there = await sql.get<{ there: boolean; mayLook: boolean }>(
+  const access = await sql.get<{ there: boolean; mayLook: boolean }>(
     `SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'schema_version') AS there,
        coalesce(has_schema_privilege(to_regnamespace($2)::oid, 'USAGE'), false) AS "mayLook"`,
     [schema, quotedSchema],
   )
-  if (there?.there !== true) return 0
-  if (!there.mayLook) throw createNoAccessError(location)
+  if (access?.there !== true) return 0
+  if (!access.mayLook) throw createNoAccessError(location)
   const found = (await sql.get<{ version: number }>('SELECT version FROM schema_version'))?.version ?? 0
   if (found > SCHEMA_VERSION) {
     throw new PharosError('LIBRARY_NEWER', { library: location, found, supported: SCHEMA_VERSION })
@@ -129,7 +129,7 @@ async function checkServer(sql: Sql, { location }: ConnectionAddress): Promise<v
 export function findServerProblem(version: number, encoding: string): string | undefined {
   if (version < MIN_SERVER_VERSION) return `expected PostgreSQL ${MIN_SERVER_VERSION} or newer, got ${version}`
   if (encoding === 'UTF8') return undefined
-  return `expected a database with the encoding UTF8, got ${encoding}; make one with: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`
+  return `expected a database with the encoding UTF8, got ${encoding}; create one with: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`
 }
 
 /** Refuses a schema with tables of another program. */
@@ -139,6 +139,6 @@ async function refuseForeignTables(sql: Sql, { schema, location }: ConnectionAdd
     [schema],
   )
   if (found === undefined) return
-  const problem = `its schema ${schema} has tables of another program, such as ${found.name}; name another one with ?schema=`
+  const problem = `its schema ${schema} has tables of another program, such as ${found.name}; use another one with ?schema=`
   throw new PharosError('LIBRARY_UNUSABLE', { library: location, problem })
 }

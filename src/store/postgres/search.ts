@@ -34,112 +34,119 @@ export function createSearch(db: Database): Search {
   const index = createChunkIndex(createIndexStorage(parts, () => draft))
 
   /** Reads the current index. Concurrent reads may finish in another order, so the cache is replaced only if it has not changed. */
-  const see = async (sql: Sql, sourceIds?: readonly string[]): Promise<IndexView> => {
+  const readView = async (sql: Sql, sourceIds?: readonly string[]): Promise<IndexView> => {
     const before = known
-    const seen = await readIndex(sql, before, sourceIds)
-    if (known === before) known = seen
-    return seen
+    const view = await readIndex(sql, before, sourceIds)
+    if (known === before) known = view
+    return view
   }
-  const isBehind = (seen: IndexView): boolean => {
-    draft = createDraft({ ...seen, generation: numberOf(seen), stale: seen.isStale ? [SOME_RUN] : [] })
-    return index.isBehind() || seen.gone.length >= PURGE_THRESHOLD
+  const isBehind = (view: IndexView): boolean => {
+    draft = createDraft({ ...view, generation: numberOf(view), stale: view.isStale ? [SOME_RUN] : [] })
+    return index.isBehind() || view.gone.length >= PURGE_THRESHOLD
   }
-  const tending = createIndexMaintenance(db, async () => isBehind(await see(db)))
+  const maintenance = createIndexMaintenance(db, async () => isBehind(await readView(db)))
 
   /** Queries the index as it was read; undefined when parts of it were replaced before they could be loaded. */
-  const ask = async <T>(
+  const queryView = async <T>(
     sql: Sql,
-    seen: IndexView,
-    look: FilterReader | undefined,
+    view: IndexView,
+    filterReader: FilterReader | undefined,
     work: () => T,
   ): Promise<T | undefined> => {
-    const held: PinnedBlocks = new Map()
-    const listed = seen.segments.map(({ id }) => id)
-    const dead = addGone(seen)
+    const pinned: PinnedBlocks = new Map()
+    const segmentIds = view.segments.map(({ id }) => id)
+    const dead = addGone(view)
     for (;;) {
-      const segments = parts.listMissing(listed)
+      const segments = parts.listMissing(segmentIds)
       if (segments.length > 0) {
-        if (!(await parts.load(sql, { segments: new Set(segments), blocks: new Map() }, held))) return undefined
+        if (!(await parts.load(sql, { segments: new Set(segments), blocks: new Map() }, pinned))) return undefined
         // A concurrent search of a newer index may have evicted segments, so they are loaded again.
         continue
       }
-      draft = createDraft({ ...seen, dead, generation: numberOf(seen), looked: look })
-      look?.begin()
-      const { result, lacking } = parts.run(held, work)
-      if (lacking === undefined && look?.isIncomplete() !== true) {
-        if (known?.generation === seen.generation) parts.keepOnly(listed)
+      draft = createDraft({ ...view, dead, generation: numberOf(view), looked: filterReader })
+      filterReader?.begin()
+      const { result, missing } = parts.run(pinned, work)
+      if (missing === undefined && filterReader?.isIncomplete() !== true) {
+        if (known?.generation === view.generation) parts.keepOnly(segmentIds)
         return result
       }
-      if (lacking !== undefined && !(await parts.load(sql, lacking, held))) return undefined
-      await look?.load(sql)
+      if (missing !== undefined && !(await parts.load(sql, missing, pinned))) return undefined
+      await filterReader?.load(sql)
     }
   }
-  /** Repeats a query while the index is replaced during it. */
-  const askOften = async <T>(
+  /** Repeats a query as long as the index is replaced while the query runs. */
+  const queryUntilStable = async <T>(
     sql: Sql,
     {
       sourceIds,
-      look,
-      seen,
-    }: { sourceIds?: readonly string[] | undefined; look?: FilterReader | undefined; seen?: IndexView },
-    work: (seen: IndexView) => T,
+      filterReader,
+      view,
+    }: { sourceIds?: readonly string[] | undefined; filterReader?: FilterReader | undefined; view?: IndexView },
+    work: (view: IndexView) => T,
   ): Promise<T> => {
-    for (let current = seen ?? (await see(sql, sourceIds)); ; current = await see(sql, sourceIds)) {
-      const shown = current
-      const answer = await ask(sql, shown, look, () => ({ result: work(shown) }))
-      if (answer !== undefined) return answer.result
+    for (let current = view ?? (await readView(sql, sourceIds)); ; current = await readView(sql, sourceIds)) {
+      const currentView = current
+      const outcome = await queryView(sql, currentView, filterReader, () => ({ result: work(currentView) }))
+      if (outcome !== undefined) return outcome.result
     }
   }
 
   return {
-    search: async ({ query, limit, filter = {}, also: names = [], explain = false }) => {
+    search: async ({ query, limit, filter = {}, also: refs = [], explain = false }) => {
       const { sourceIds } = filter
-      let seen = await see(db, sourceIds)
-      if (isBehind(seen)) {
-        await tending.runBriefly()
-        seen = await see(db, sourceIds)
+      let view = await readView(db, sourceIds)
+      if (isBehind(view)) {
+        await maintenance.runBriefly()
+        view = await readView(db, sourceIds)
       }
       const tests = createChunkTests(filter)
-      const unknown = names.filter(({ number }) => number === undefined)
-      const found = unknown.length === 0 ? [] : await findNumbers(db, unknown)
-      const also = [...names.flatMap(({ number }) => number ?? []), ...found]
+      const unnumbered = refs.filter(({ number }) => number === undefined)
+      const found = unnumbered.length === 0 ? [] : await findNumbers(db, unnumbered)
+      const also = [...refs.flatMap(({ number }) => number ?? []), ...found]
       const find =
-        (passed: ChunkTests) =>
+        (activeTests: ChunkTests) =>
         ({ sources }: IndexView): StoreMatch[] =>
-          index.search({ query, limit, sources: sources ? new Set(sources) : undefined, tests: passed, also, explain })
+          index.search({
+            query,
+            limit,
+            sources: sources ? new Set(sources) : undefined,
+            tests: activeTests,
+            also,
+            explain,
+          })
       // Segments are immutable and need no transaction, but pages and chunks must come from one snapshot.
-      if (!tests.page && !tests.chunk) return askOften(db, { sourceIds, seen }, find(tests))
+      if (!tests.page && !tests.chunk) return queryUntilStable(db, { sourceIds, view }, find(tests))
       return db.snapshot((sql) => {
-        const look = createFilterReader(tests, filter.symbol !== undefined)
-        return askOften(sql, { sourceIds, look }, find(look.tests))
+        const filterReader = createFilterReader(tests, filter.symbol !== undefined)
+        return queryUntilStable(sql, { sourceIds, filterReader }, find(filterReader.tests))
       })
     },
     countContentTypes: async () => {
-      const counts = await askOften(db, {}, () => index.countContentTypes())
+      const counts = await queryUntilStable(db, {}, () => index.countContentTypes())
       const sources = await db.all<{ uuid: string; id: number }>(
         'SELECT uuid, id FROM sources WHERE NOT is_removed ORDER BY created_at, id',
       )
       return new Map(sources.map(({ uuid, id }) => [uuid, counts.get(id) ?? { prose: 0, code: 0 }]))
     },
     readState: () => measure(db),
-    maintain: tending.runAll,
-    tidy: tending.tidy,
-    announce: tending.announce,
-    close: tending.close,
+    maintain: maintenance.runAll,
+    tidy: maintenance.tidy,
+    announce: maintenance.announce,
+    close: maintenance.close,
   }
 }
 
-/** The numbers of chunks by their names. */
-async function findNumbers(sql: Sql, names: readonly ChunkRef[]): Promise<number[]> {
+/** The numbers of chunks by source and chunk id. */
+async function findNumbers(sql: Sql, refs: readonly ChunkRef[]): Promise<number[]> {
   const found = await sql.all<{ id: number }>(
     `SELECT DISTINCT ON (n.place) n.id FROM (${NAMED_CHUNKS}) AS n ORDER BY n.place, n.id`,
-    toChunkParameters(names),
+    toChunkParameters(refs),
   )
   return found.map(({ id }) => id)
 }
 
 /** Assigns a new number to each distinct state of the index, including the removed chunks. */
-function createNumbering(): (seen: IndexView) => number {
+function createNumbering(): (view: IndexView) => number {
   let last = ''
   let number = 0
   return ({ generation, gone }) => {
@@ -163,12 +170,12 @@ function addGone({ segments, dead, gone }: IndexView): readonly DeadChunkRange[]
 async function measure(sql: Sql): Promise<IndexProgress> {
   const { format, chunks, stale } = await countIndexed(sql)
   const draft = createDraft({ ...NO_INDEX, format, stale: stale === 0 ? [] : [{ first: 1, last: stale }] })
-  const shelf = createIndexStorage(createIndexParts(), () => draft)
-  const counted = {
-    ...shelf,
+  const storage = createIndexStorage(createIndexParts(), () => draft)
+  const countingStorage = {
+    ...storage,
     // An infinite newest number makes the index count its chunks.
     newestChunk: () => Number.POSITIVE_INFINITY,
     countChunks: () => ({ upTo: chunks, all: chunks }),
   }
-  return createChunkIndex(counted).countIndexed()
+  return createChunkIndex(countingStorage).countIndexed()
 }

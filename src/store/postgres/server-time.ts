@@ -11,9 +11,9 @@ export class ServerTime {
    * Takes a server time that was read between two local times. The known offset stays while it is consistent: a slow response says little,
    * and adjusting the offset with every response would make the clock unsteady.
    */
-  addSample(before: number, told: number, after: number): void {
-    const [least, most] = [told - after, told - before]
+  addSample(before: number, serverTime: number, after: number): void {
+    const [min, max] = [serverTime - after, serverTime - before]
     // Both times are truncated to milliseconds.
-    if (this.#offset < least - 1 || this.#offset > most + 1) this.#offset = Math.round((least + most) / 2)
+    if (this.#offset < min - 1 || this.#offset > max + 1) this.#offset = Math.round((min + max) / 2)
   }
 }

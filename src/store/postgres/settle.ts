@@ -56,26 +56,26 @@ type Cost = NonNullable<Settlement['cost']>
 
 const NO_COST: Cost = { bytes: 0, requests: 0 }
 
-/** Writes the result of a visit; writes nothing when the visit has lost its row. Work of a helper is counted for it. */
+/** Writes the result of a visit; writes nothing when the visit has lost its row. Work of a helper is added to the counts of the helper. */
 export async function settle(
   sql: Sql,
   source: number,
   crawl: CrawlRef,
-  given: Settlement,
+  requested: Settlement,
   helper?: Helper,
 ): Promise<SettlementResult> {
-  const settlement = await breakLoop(sql, source, crawl, given)
+  const settlement = await breakLoop(sql, source, crawl, requested)
   const { visit, now, checkedAt = now, finds = [], maxRows, aliases = [] } = settlement
   const hash = settlement.record?.page.contentHash
   const { row, holder, isHostKept } = await readDraft(sql, source, crawl, visit.key, hash)
   // The process that holds the host now repeats the visit.
   if (!hasLease(row, settlement) || !isHostKept) return createLostResult(row)
   const help = helper && { helper, cost: settlement.cost ?? NO_COST }
-  const settling: SettlementContext = { sql, source, crawl: crawl.number, now, row, holder, help }
+  const context: SettlementContext = { sql, source, crawl: crawl.number, now, row, holder, help }
   recordResponse(row, settlement, crawl.number)
-  const { aliases: learnt, demoted } = await applySettlement(settling, settlement)
-  await save(settling, checkedAt, demoted)
-  await writeAliases(sql, source, [...learnt, ...aliases], now)
+  const { aliases: newAliases, demoted } = await applySettlement(context, settlement)
+  await save(context, checkedAt, demoted)
+  await writeAliases(sql, source, [...newAliases, ...aliases], now)
   const results = await recordFoundAddresses(sql, source, crawl, finds, now, maxRows)
   if (helper !== undefined) await countDropped(sql, helper, finds, results)
   return createSettledResult(row, results, demoted)
@@ -88,9 +88,9 @@ async function countDropped(
   finds: readonly FoundAddress[],
   results: readonly OfferResult[],
 ): Promise<void> {
-  const isNew = ({ refusal }: FoundAddress, place: number) =>
-    results[place] === 'refused' && refusal?.reason === 'new-in-refresh'
-  const newInRefresh = finds.filter(isNew).length
+  const isNewInRefresh = ({ refusal }: FoundAddress, i: number) =>
+    results[i] === 'refused' && refusal?.reason === 'new-in-refresh'
+  const newInRefresh = finds.filter(isNewInRefresh).length
   const overflow = results.filter((result) => result === 'overflow').length
   if (newInRefresh + overflow > 0) await writeHelp(sql, helper, { newInRefresh, overflow })
 }
@@ -102,30 +102,31 @@ export async function adopt(sql: Sql, source: number, crawl: CrawlRef, adoption:
   if (known === undefined && maxRows !== Infinity && (await countRows(sql, source)) >= maxRows) {
     return createOverflowResult(await recordFoundAddresses(sql, source, crawl, finds, now, maxRows))
   }
-  const isNew = known?.state === 'indexed' && known.crawl === crawl.number
+  const isNewInCrawl = known?.state === 'indexed' && known.crawl === crawl.number
   const row = known ?? (await insertAdopted(sql, source, adoption))
   if (known !== undefined) await updateAdopted(sql, known, adoption, crawl)
-  const settling: SettlementContext = { sql, source, crawl: crawl.number, now, row, holder }
+  const context: SettlementContext = { sql, source, crawl: crawl.number, now, row, holder }
   // Settlement expects a leased row; a previous holder of the lease loses it.
   row.state = 'leased'
   recordResponse(row, NO_RESPONSE, crawl.number)
   await writeLinks(sql, row.id, record.links)
   let stored = NO_EFFECTS
   // When an interrupted crawl reads the same list again, a page that it had already stored stays `indexed` and is not stored again.
-  if (hasContentOf(row, record) && (isNew || !isFull)) {
+  if (hasContentOf(row, record) && (isNewInCrawl || !isFull)) {
     await writeClassification(sql, source, row.id, record)
     row.contentHash = row.pageHash
-    applyAction(row, isNew ? 'index' : 'confirm')
+    applyAction(row, isNewInCrawl ? 'index' : 'confirm')
   } else {
-    stored = await storePage(settling, record)
+    stored = await storePage(context, record)
   }
-  await save(settling, now, stored.demoted)
+  await save(context, now, stored.demoted)
   await writeAliases(sql, source, stored.aliases, now)
   return createSettledResult(row, await recordFoundAddresses(sql, source, crawl, finds, now, maxRows), stored.demoted)
 }
 
-/** Other addresses of the same content that a settlement revealed. */
+/** What a settlement reveals or changes besides its own row. */
 interface SettlementEffects {
+  /** Other addresses of the same content. */
   readonly aliases: readonly Alias[]
   /** The row that lost its content, if this crawl had settled it. */
   readonly demoted: DemotedAddress | null
@@ -133,21 +134,21 @@ interface SettlementEffects {
 
 const NO_EFFECTS: SettlementEffects = { aliases: [], demoted: null }
 
-/** Applies a settlement, and returns other addresses of the same content. */
-async function applySettlement(settling: SettlementContext, settlement: Settlement): Promise<SettlementEffects> {
-  const { sql, source, row, holder } = settling
+/** Applies a settlement to its row, and returns the effects on other rows. */
+async function applySettlement(context: SettlementContext, settlement: Settlement): Promise<SettlementEffects> {
+  const { sql, source, row, holder } = context
   const { state, record } = settlement
-  const verdict = choosePageAction(row, settlement)
-  const isStored = verdict === 'store' && record !== undefined
+  const action = choosePageAction(row, settlement)
+  const isStored = action === 'store' && record !== undefined
   const links = isStored ? record.links : (settlement.links ?? record?.links)
   if (links !== undefined) await writeLinks(sql, row.id, links)
-  if (isStored) return storePage(settling, record)
-  if (verdict === 'look') {
+  if (isStored) return storePage(context, record)
+  if (action === 'look') {
     confirmWithoutPage(row, holder)
-  } else if (row.pageHash !== null && verdict === 'keep') {
+  } else if (row.pageHash !== null && action === 'keep') {
     // Two rows may hold the same content after a crawl that proved one of them gone and stopped at the loss gate.
-    const claimed = await claim(settling, row.pageHash)
-    if (!claimed.isOurs) return claimed
+    const claimed = await claimContent(context, row.pageHash)
+    if (!claimed.isStoredHere) return claimed
     if (record !== undefined) await writeMetadata(sql, source, row.id, record)
     applyAction(row, 'confirm')
     return claimed
@@ -157,10 +158,10 @@ async function applySettlement(settling: SettlementContext, settlement: Settleme
   return NO_EFFECTS
 }
 
-async function storePage(settling: SettlementContext, record: PageRecord): Promise<SettlementEffects> {
-  const { sql, source, row, now } = settling
-  const claimed = await claim(settling, record.page.contentHash)
-  if (claimed.isOurs) {
+async function storePage(context: SettlementContext, record: PageRecord): Promise<SettlementEffects> {
+  const { sql, source, row, now } = context
+  const claimed = await claimContent(context, record.page.contentHash)
+  if (claimed.isStoredHere) {
     await writeContent(sql, source, row.id, record)
     keepPage(row, record, now)
   }
@@ -168,23 +169,23 @@ async function storePage(settling: SettlementContext, record: PageRecord): Promi
 }
 
 /**
- * Ensures that a content is stored once per source, under the better of two addresses. Returns whether that is this row; if not, the row
- * has become a duplicate.
+ * Ensures that a content is stored once per source, under the better of two addresses. Returns whether this row stores the content; if not,
+ * the row has become a duplicate.
  */
-async function claim(
+async function claimContent(
   { sql, row, holder, crawl }: SettlementContext,
   hash: string,
-): Promise<SettlementEffects & { readonly isOurs: boolean }> {
+): Promise<SettlementEffects & { readonly isStoredHere: boolean }> {
   row.contentHash = hash
-  if (holder === undefined) return { isOurs: true, ...NO_EFFECTS }
+  if (holder === undefined) return { isStoredHere: true, ...NO_EFFECTS }
   const aliases: Alias[] = [{ url: row.url, aliasUrl: holder.url, classification: 'same-content', reason: null }]
   if (compareKeyPreference(holder.key, row.key) < 0) {
     if (demoteToDuplicate(row, holder, hash, crawl)) await removeContent(sql, [row.id])
-    return { isOurs: false, aliases, demoted: null }
+    return { isStoredHere: false, aliases, demoted: null }
   }
   await removeContent(sql, [holder.id])
   await demoteHolder(sql, holder, row.key, hash)
-  return { isOurs: true, aliases, demoted: findDemoted(holder, crawl) }
+  return { isStoredHere: true, aliases, demoted: findDemoted(holder, crawl) }
 }
 
 /** Takes the content from a row. A row that is still to be fetched only loses its page. */
@@ -266,13 +267,13 @@ async function readDraft(
 
 async function insertAdopted(sql: Sql, source: number, { find, now }: Adoption): Promise<RowDraft> {
   const { key, url, host, depth, discovery, foundOn } = find
-  const made = await sql.get<DraftColumns>(
+  const inserted = await sql.get<DraftColumns>(
     `INSERT INTO ledger AS l (source, state, depth, key, url, host, discovery, found_on, first_seen_at)
      VALUES ($1, 'leased', $2, $3, $4, $5, $6, $7, $8) RETURNING ${COLUMNS}`,
     [source, depth, key, url, host, discovery, foundOn, now],
   )
-  if (made === undefined) throw new TypeError(`the row of ${key} was not written`)
-  return toDraft(made)
+  if (inserted === undefined) throw new TypeError(`the row of ${key} was not written`)
+  return toDraft(inserted)
 }
 
 async function updateAdopted(sql: Sql, row: RowDraft, adoption: Adoption, crawl: CrawlRef): Promise<void> {

@@ -23,7 +23,7 @@ export async function addSource(sql: Sql, source: Source): Promise<void> {
   )
 }
 
-/** In the order in which they were added. */
+/** Lists the visible sources, in the order in which they were added. */
 export async function listSources(sql: Sql): Promise<Source[]> {
   const found = await sql.all<SourceRecord>(
     `SELECT ${COLUMNS} FROM sources WHERE NOT is_removed ORDER BY created_at, id`,
@@ -77,12 +77,12 @@ export async function requireNumber(sql: Sql, id: string, library: string): Prom
 export async function crawlNumber(sql: Sql, source: number, crawlId: string): Promise<number> {
   const found = await sql.get<{ id: number }>('SELECT id FROM crawl_ids WHERE uuid = $1', [crawlId])
   if (found !== undefined) return found.id
-  const made = await sql.get<{ id: number }>(
+  const inserted = await sql.get<{ id: number }>(
     `INSERT INTO crawl_ids (uuid, source) VALUES ($1, $2) ON CONFLICT (uuid) DO UPDATE SET uuid = excluded.uuid RETURNING id`,
     [crawlId, source],
   )
-  if (made === undefined) throw new TypeError(`crawl ${crawlId} was given no number`)
-  return made.id
+  if (inserted === undefined) throw new TypeError(`crawl ${crawlId} was given no number`)
+  return inserted.id
 }
 
 /** Hides a source with all its data; its name and id are free at once. {@link clearHidden} deletes the data. */
@@ -154,17 +154,17 @@ async function clearRows(sql: Sql, source: number): Promise<number> {
 }
 
 // Data about the hosts of the source is deleted too, unless another source has pages there.
-const isItsHost = (
+const isHostOfSource = (
   column: string,
 ) => `${column} IN (SELECT host FROM host_counts WHERE source = $1) AND ${column} NOT IN (
     SELECT h.host FROM host_counts h JOIN sources s ON s.id = h.source WHERE NOT s.is_removed AND h.pages > 0)`
 
 const DELETE_REMAINING: readonly string[] = [
   ...['place_hubs', 'url_patterns', 'hub_verdicts', 'domains', 'domain_locales'].map(
-    (table) => `DELETE FROM ${table} WHERE ${isItsHost('host')}`,
+    (table) => `DELETE FROM ${table} WHERE ${isHostOfSource('host')}`,
   ),
   // Milestones of jobs are history and stay; milestones of analyses describe stored data and are deleted.
-  `DELETE FROM crawl_milestones WHERE job_id = '${ANALYSIS_JOB_ID}' AND ${isItsHost('scope')}`,
+  `DELETE FROM crawl_milestones WHERE job_id = '${ANALYSIS_JOB_ID}' AND ${isHostOfSource('scope')}`,
   'DELETE FROM ledger_counts WHERE source = $1',
   'DELETE FROM open_hosts WHERE source = $1',
   'DELETE FROM host_counts WHERE source = $1',

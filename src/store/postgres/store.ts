@@ -10,7 +10,7 @@ import { toCounts } from '../common/ledger-sql.ts'
 import { createAddresses } from './addresses.ts'
 import { checkAliases, listAliases, writeAliases } from './aliases.ts'
 import { createAnalyses } from './analyses.ts'
-import * as upkeep from './bulk-updates.ts'
+import * as bulkUpdates from './bulk-updates.ts'
 import * as content from './content.ts'
 import { findShared, type Helper, listSharable, readHelp, readShared, shareCrawl, writeHelp } from './crawl-sharing.ts'
 import { beginCrawl, type CrawlTerms, endCrawl, listCrawls, listRunning, touchCrawl } from './crawls.ts'
@@ -57,24 +57,24 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & AnalysisS
   /** Crawls that this process has only joined. */
   const joined = new Set<string>()
   /** Semaphores for writes to a source, by source id. */
-  const rooms = new Map<string, Semaphore<symbol>>()
+  const semaphores = new Map<string, Semaphore<symbol>>()
   const search = createSearch(db)
 
   /** Queries a source; an unknown source gives `nothing`. */
-  const within = async <T>(sourceId: string, nothing: T, ask: (source: number) => Promise<T>): Promise<T> => {
+  const within = async <T>(sourceId: string, nothing: T, query: (source: number) => Promise<T>): Promise<T> => {
     const source = await sources.numberOf(db, sourceId)
-    return source === undefined ? nothing : ask(source)
+    return source === undefined ? nothing : query(source)
   }
   /** Runs a transaction that writes to a source, within the semaphore of this process. */
-  const inTurn = async <T>(sourceId: string, work: (sql: Sql) => Promise<T>): Promise<T> => {
-    const room = rooms.get(sourceId) ?? new Semaphore<symbol>(MAX_LOCK_WAITERS)
-    rooms.set(sourceId, room)
+  const writeInTurn = async <T>(sourceId: string, work: (sql: Sql) => Promise<T>): Promise<T> => {
+    const semaphore = semaphores.get(sourceId) ?? new Semaphore<symbol>(MAX_LOCK_WAITERS)
+    semaphores.set(sourceId, semaphore)
     const turn = Symbol()
-    await room.acquire(turn)
+    await semaphore.acquire(turn)
     try {
       return await db.transaction(work)
     } finally {
-      room.release(turn)
+      semaphore.release(turn)
     }
   }
   /** Writes to a source on behalf of a crawl; returns `nothing` when the source does not exist or the crawl may no longer write. */
@@ -82,11 +82,11 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & AnalysisS
     sourceId: string,
     crawlId: string | undefined,
     nothing: T,
-    work: (sql: Sql, entered: LockedSource) => Promise<T>,
+    work: (sql: Sql, locked: LockedSource) => Promise<T>,
   ): Promise<T> =>
-    inTurn(sourceId, async (sql) => {
-      const entered = await lockForCrawl(sql, sourceId, crawlId, terms)
-      return entered?.mayWrite ? work(sql, entered) : nothing
+    writeInTurn(sourceId, async (sql) => {
+      const locked = await lockForCrawl(sql, sourceId, crawlId, terms)
+      return locked?.mayWrite ? work(sql, locked) : nothing
     })
   /** Like `write`, but throws when the source does not exist. */
   const writeFor = <T>(
@@ -95,25 +95,25 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & AnalysisS
     nothing: T,
     work: (sql: Sql, source: number, crawl: CrawlRef) => Promise<T>,
   ): Promise<T> =>
-    inTurn(sourceId, async (sql) => {
-      const entered = await lockForCrawl(sql, sourceId, crawlId, terms)
-      if (entered === undefined) throw new PharosError('SOURCE_UNKNOWN', { source: sourceId, library: db.location })
-      return entered.mayWrite ? work(sql, entered.source, await toCrawlRef(sql, entered, crawlId)) : nothing
+    writeInTurn(sourceId, async (sql) => {
+      const locked = await lockForCrawl(sql, sourceId, crawlId, terms)
+      if (locked === undefined) throw new PharosError('SOURCE_UNKNOWN', { source: sourceId, library: db.location })
+      return locked.mayWrite ? work(sql, locked.source, await toCrawlRef(sql, locked, crawlId)) : nothing
     })
   const removeProven = async (sourceId: string, crawlId: string, withUnseen: boolean): Promise<number> => {
-    const doomed = await writeFor<number[]>(sourceId, crawlId, [], (sql, source, { number: crawl }) =>
-      upkeep.listRemovable(sql, source, { crawl, withUnseen }),
+    const removable = await writeFor<number[]>(sourceId, crawlId, [], (sql, source, { number: crawl }) =>
+      bulkUpdates.listRemovable(sql, source, { crawl, withUnseen }),
     )
     let removed = 0
-    for (let done = 0; done < doomed.length; done += PAGES_AT_ONCE) {
-      const some = doomed.slice(done, done + PAGES_AT_ONCE)
+    for (let done = 0; done < removable.length; done += PAGES_AT_ONCE) {
+      const batch = removable.slice(done, done + PAGES_AT_ONCE)
       removed += await writeFor(sourceId, crawlId, 0, (sql, _, { number: crawl }) =>
-        upkeep.removePages(sql, some, { crawl, withUnseen }),
+        bulkUpdates.removePages(sql, batch, { crawl, withUnseen }),
       )
     }
     if (withUnseen) {
       await writeFor(sourceId, crawlId, undefined, (sql, source, { number }) =>
-        upkeep.markFailedGone(sql, source, number),
+        bulkUpdates.markFailedGone(sql, source, number),
       )
     }
     return removed
@@ -122,12 +122,12 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & AnalysisS
     let checked = 0
     for (let last = FIRST_ALIAS; ; ) {
       const after = last
-      const some = await write<CheckedAliases | undefined>(sourceId, undefined, undefined, (sql, { source }) =>
+      const batch = await write<CheckedAliases | undefined>(sourceId, undefined, undefined, (sql, { source }) =>
         checkAliases(sql, source, after, now),
       )
-      if (some === undefined) return checked
-      checked += some.count
-      last = some.last
+      if (batch === undefined) return checked
+      checked += batch.count
+      last = batch.last
     }
   }
   /** Deletes the data of removed sources, including leftovers of a killed process. */
@@ -157,10 +157,10 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & AnalysisS
       return removed
     },
 
-    beginCrawl: async (crawl, staleMs, resume, gone) => {
+    beginCrawl: async (crawl, staleMs, resume, goneRunner) => {
       const begun = await db.transaction(async (sql) => {
         const source = await sources.requireNumber(sql, crawl.sourceId, db.location)
-        return beginCrawl(sql, source, { crawl, staleMs, resume, endedRunner: gone, holder })
+        return beginCrawl(sql, source, { crawl, staleMs, resume, endedRunner: goneRunner, holder })
       })
       terms.set(begun.crawl.id, begun.term)
       joined.delete(begun.crawl.id)
@@ -203,26 +203,26 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & AnalysisS
     },
     readHelp: (id) => readHelp(db, id),
 
-    offer: (sourceId, crawlId, found, now, taught = [], maxRows) =>
+    offer: (sourceId, crawlId, found, now, newAliases = [], maxRows) =>
       writeFor<OfferResult[]>(
         sourceId,
         crawlId,
         found.map(() => 'known'),
         async (sql, source, crawl) => {
-          await writeAliases(sql, source, taught, now)
+          await writeAliases(sql, source, newAliases, now)
           return recordFoundAddresses(sql, source, crawl, found, now, maxRows)
         },
       ),
     lease: async (request) => {
       // The id is created outside the transaction, so that a retry recognises the rows that it had already leased.
-      const asking = { request, holder, id: request.id ?? randomUUID() }
+      const holderRequest = { request, holder, id: request.id ?? randomUUID() }
       holder.beginRequest(request)
       try {
         const leased = await write<LeaseResult | undefined>(
           request.sourceId,
           request.crawlId,
           undefined,
-          (sql, { source }) => frontier.lease(sql, source, asking),
+          (sql, { source }) => frontier.lease(sql, source, holderRequest),
         )
         if (leased !== undefined) holder.recordResult(leased, request.crawlId)
         return leased?.visits ?? []
@@ -232,9 +232,9 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & AnalysisS
     },
     settle: async (settlement) => {
       const { visit, crawlId, record } = settlement
-      const settled = await write(visit.sourceId, crawlId, LOST_RESULT, async (sql, entered) => {
-        const crawl = await toCrawlRef(sql, entered, crawlId)
-        return settle(sql, entered.source, crawl, settlement, helperOf(crawl))
+      const settled = await write(visit.sourceId, crawlId, LOST_RESULT, async (sql, locked) => {
+        const crawl = await toCrawlRef(sql, locked, crawlId)
+        return settle(sql, locked.source, crawl, settlement, helperOf(crawl))
       })
       holder.endVisits([visit])
       search.announce(record?.chunks.length ?? 0)
@@ -249,9 +249,9 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & AnalysisS
       return settled
     },
     release: async (visits) => {
-      for (const [sourceId, some] of Map.groupBy(visits, (visit) => visit.sourceId)) {
-        await write(sourceId, undefined, undefined, (sql, { source }) => frontier.release(sql, source, some))
-        holder.endVisits(some)
+      for (const [sourceId, batch] of Map.groupBy(visits, (visit) => visit.sourceId)) {
+        await write(sourceId, undefined, undefined, (sql, { source }) => frontier.release(sql, source, batch))
+        holder.endVisits(batch)
       }
     },
     countOpen: (sourceId, now) =>
@@ -270,16 +270,16 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & AnalysisS
         return failed
       }),
     requeue: (sourceId, crawlId, which) =>
-      writeFor(sourceId, crawlId, 0, (sql, source, { number }) => upkeep.requeue(sql, source, number, which)),
+      writeFor(sourceId, crawlId, 0, (sql, source, { number }) => bulkUpdates.requeue(sql, source, number, which)),
     requeueOrphanedAliases: (sourceId, crawlId, since, withUnseen = false) =>
       writeFor(sourceId, crawlId, NOTHING_REQUEUED, (sql, source, { number: crawl }) =>
-        upkeep.requeueOrphanedAliases(sql, source, { crawl, withUnseen }, since),
+        bulkUpdates.requeueOrphanedAliases(sql, source, { crawl, withUnseen }, since),
       ),
     countRemovable: (sourceId, crawlId, withUnseen) =>
       db.transaction(async (sql) => {
         const source = await sources.requireNumber(sql, sourceId, db.location)
         const crawl = await sources.crawlNumber(sql, source, crawlId)
-        return upkeep.countRemovable(sql, source, { crawl, withUnseen })
+        return bulkUpdates.countRemovable(sql, source, { crawl, withUnseen })
       }),
     removeProven,
 
@@ -319,10 +319,10 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & AnalysisS
     readLinks: (sourceId, key) =>
       within<readonly string[]>(sourceId, [], (source) => content.readLinks(db, source, key)),
     readPage: (sourceId, key) => within(sourceId, undefined, (source) => content.readPage(db, source, key)),
-    readExcerpt: (sourceId, key, place) =>
-      within(sourceId, undefined, (source) => content.readExcerpt(db, source, key, place)),
+    readExcerpt: (sourceId, key, chunkIndex) =>
+      within(sourceId, undefined, (source) => content.readExcerpt(db, source, key, chunkIndex)),
     readPageText: (sourceId, key) => within(sourceId, undefined, (source) => content.readPageText(db, source, key)),
-    readPageSignatures: (places) => readPageSignatures(db, places),
+    readPageSignatures: (pages) => readPageSignatures(db, pages),
     fillPageSignatures: (describe, signal) => fillPageSignatures(db, describe, signal),
     async *listPageSignatures(sourceId) {
       const source = await sources.numberOf(db, sourceId)

@@ -25,12 +25,12 @@
 export const TABLES: string = `
 CREATE TABLE schema_version (version integer NOT NULL);
 
--- Stands for a text that may be too long for an index. digest_of() would be at hand, but two addresses of one can be made up, and some servers
--- do without it.
+-- A short key for a text that may be too long for an index. md5() is not used, because collisions can be
+-- constructed and some servers disable it.
 CREATE FUNCTION digest_of(text) RETURNS bytea LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
   AS $$ SELECT substring(sha256(convert_to($1, 'UTF8')) FROM 1 FOR 16) $$;
 
--- Tells this library from all others, and where the vectors are copied to.
+-- The identity of this library, and where its vectors are copied to.
 CREATE TABLE library_identity (
   id integer PRIMARY KEY CHECK (id = 1),
   library text NOT NULL,
@@ -38,10 +38,10 @@ CREATE TABLE library_identity (
 );
 INSERT INTO library_identity (id, library) VALUES (1, replace(gen_random_uuid()::text, '-', ''));
 
--- Libraries that were copied here, or are just being.
+-- Libraries that were copied into this one, or are being copied.
 CREATE TABLE arrivals (
   origin text COLLATE "C" PRIMARY KEY,
-  -- Which numbers its rows have here, as JSON.
+  -- The numbers of its rows in this library, as JSON.
   plan text NOT NULL,
   began_at bigint NOT NULL,
   ended_at bigint,
@@ -59,13 +59,13 @@ CREATE TABLE sources (
   scope text NOT NULL,
   settings text NOT NULL,
   created_at bigint NOT NULL,
-  -- Its rows are being deleted, some at a time; nobody sees it any more.
+  -- The source is hidden, and its rows are being deleted in batches.
   is_removed boolean NOT NULL DEFAULT false
 );
 CREATE UNIQUE INDEX sources_by_version ON sources (name, version) WHERE version IS NOT NULL;
 CREATE UNIQUE INDEX sources_by_name ON sources (name) WHERE version IS NULL;
 
--- Small numbers for the ids of crawls, which stand in every row of the ledger.
+-- Short numbers for the ids of crawls, because every ledger row contains one.
 CREATE TABLE crawl_ids (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   uuid text COLLATE "C" NOT NULL UNIQUE,
@@ -80,19 +80,19 @@ CREATE TABLE crawls (
   state text NOT NULL,
   options text NOT NULL,
   runner text,
-  -- How often it was begun: whoever began it before has lost it.
+  -- Number of starts. A process that started it earlier has lost it.
   term integer NOT NULL DEFAULT 1,
   started_at bigint NOT NULL,
   heartbeat_at bigint NOT NULL,
   ended_at bigint,
   summary text,
-  -- What other processes have to know that take part in it, as JSON; null while none may.
+  -- What processes need to join the crawl, as JSON; null while none may join.
   shared text
 );
 CREATE INDEX crawls_by_source ON crawls (source, started_at);
 CREATE INDEX crawls_running ON crawls (id) WHERE state = 'running';
 
--- What was done for a crawl by processes that only take part in it, each time it was begun.
+-- The work of processes that joined a crawl, for each start of the crawl.
 CREATE TABLE crawl_helpers (
   crawl bigint NOT NULL REFERENCES crawls (id),
   term integer NOT NULL,
@@ -106,19 +106,19 @@ CREATE TABLE crawl_helpers (
   overflow bigint NOT NULL DEFAULT 0,
   bytes bigint NOT NULL DEFAULT 0,
   requests bigint NOT NULL DEFAULT 0,
-  -- Hosts that are left alone for the rest of the crawl, each followed by the reason.
+  -- Hosts that get no more requests in this crawl, each followed by the reason.
   parked text[] NOT NULL DEFAULT '{}',
   PRIMARY KEY (crawl, term, holder)
 );
 
--- Ids grow in the order in which addresses were found.
+-- Ids increase in the order in which addresses were found.
 CREATE TABLE ledger (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   source bigint NOT NULL REFERENCES sources (id),
   state text COLLATE "C" NOT NULL,
   reason text COLLATE "C",
   depth integer NOT NULL,
-  -- By which rows of the frontier are taken earlier or later than others.
+  -- Order of the row in the frontier: lower weights are taken first.
   weight integer NOT NULL DEFAULT 0,
   crawl bigint,
   page_hash bytea,
@@ -131,10 +131,10 @@ CREATE TABLE ledger (
   target text COLLATE "C",
   etag text,
   last_modified text,
-  -- The address that gave the content and its validators: a spelling of the row's own, or its Markdown.
+  -- The address that gave the content and its validators: another spelling of the row's address, or its Markdown.
   content_url text,
   content_hash bytea,
-  -- Words of the page.
+  -- Word count of the page.
   words integer,
   attempts integer NOT NULL DEFAULT 0,
   status integer,
@@ -143,19 +143,19 @@ CREATE TABLE ledger (
   checked_at bigint,
   changed_at bigint,
   due_at double precision,
-  -- The token of its host, the request by which it was taken, and its place in that, with colons between.
+  -- Token of the host, the request that leased the row, and the position of the row in it, separated by colons.
   lease text COLLATE "C",
   leased_until double precision,
-  -- Whether a page shows nothing before its scripts have run.
+  -- Whether a page is empty until its scripts have run.
   is_shell boolean NOT NULL DEFAULT false,
   is_final boolean NOT NULL DEFAULT false,
   awaits_confirmation boolean NOT NULL DEFAULT false,
   final_crawl bigint,
   proven_crawl bigint,
-  -- When an address was last asked, or found where it never was: lists of addresses are in this order.
+  -- When an address was last requested, or found if it never was. Lists of addresses are in this order.
   at bigint GENERATED ALWAYS AS (coalesce(checked_at, first_seen_at)) STORED
 );
--- Keys in their order are asked for as \`ORDER BY left(key, 512), key\`.
+-- Queries get keys in order with \`ORDER BY left(key, 512), key\`.
 CREATE UNIQUE INDEX ledger_by_key ON ledger (source, digest_of(key));
 CREATE INDEX ledger_in_order ON ledger (source, left(key, 512));
 CREATE INDEX ledger_ready ON ledger (source, awaits_confirmation, host, weight, depth, id)
@@ -171,12 +171,12 @@ CREATE INDEX ledger_by_time ON ledger (source, at, id);
 CREATE INDEX ledger_by_host ON ledger (source, host, at, id);
 CREATE INDEX ledger_failed ON ledger (source, at, id) WHERE state = 'failed';
 
--- Hosts with pending rows, so that neither a lease nor a count has to look for them among the rows. Kept by triggers.
+-- Hosts with pending rows, so that leases and counts need not search all rows. Maintained by triggers.
 CREATE TABLE open_hosts (
   source bigint NOT NULL,
   awaits_confirmation boolean NOT NULL,
   host text COLLATE "C" NOT NULL,
-  -- Rows without and with a moment before which they are not due.
+  -- Rows that are due at once, and rows with a due time.
   ready bigint NOT NULL,
   waiting bigint NOT NULL,
   PRIMARY KEY (source, awaits_confirmation, host)
@@ -190,7 +190,7 @@ CREATE TABLE ledger_counts (
   PRIMARY KEY (source, state, reason)
 );
 
--- What is known of hosts, so that nobody has to count their rows. Kept by triggers. Leased rows count as pending.
+-- Row counts of each host, so that queries need not count rows. Maintained by triggers. Leased rows count as pending.
 CREATE TABLE host_counts (
   source bigint NOT NULL,
   host text COLLATE "C" NOT NULL,
@@ -287,21 +287,21 @@ CREATE TABLE pages (
   chunk_count integer NOT NULL,
   title text NOT NULL,
   language text,
-  -- The page without its Markdown, as JSON; its sections once more, because they are asked for without the rest.
+  -- The page without its Markdown, as JSON. The sections are stored again, because they are often read alone.
   meta text NOT NULL,
   sections text NOT NULL,
   markdown text NOT NULL,
-  -- How it was cut, so that a part of it can be read.
+  -- How the page was cut, so that a part of it can be read.
   layout text NOT NULL
 );
 
--- Addresses to replay when an answer says that nothing changed: of pages, and of rows that repeat one.
+-- Links of pages, and of rows that repeat a page. They are used again when a response says that nothing changed.
 CREATE TABLE links (
   id bigint PRIMARY KEY REFERENCES ledger (id),
   links text NOT NULL
 );
 
--- The chunks of a page have consecutive ids, which are taken from the sequence in one go.
+-- The chunks of a page have consecutive ids, which are taken from the sequence in one step.
 CREATE SEQUENCE chunk_numbers;
 CREATE TABLE chunks (
   id bigint PRIMARY KEY,
@@ -322,21 +322,21 @@ CREATE TABLE chunks (
   asset_path text,
   content text NOT NULL
 );
--- With their ids, so that whoever goes through them need not read them.
+-- Includes the ids, so that a scan of the index need not read the rows.
 CREATE INDEX chunks_by_chunk_id ON chunks (source, chunk_id) INCLUDE (id);
 
--- Whether an address exists that another stands for is not known before somebody has looked.
+-- Whether an alias exists is unknown until it is checked.
 CREATE TABLE url_aliases (
   source bigint NOT NULL REFERENCES sources (id),
   url text COLLATE "C" NOT NULL,
   alias_url text COLLATE "C" NOT NULL,
   classification text NOT NULL,
   reason text,
-  -- Null where it was never asked, or its answer does not tell.
+  -- Null if it was never requested, or if its response does not tell.
   is_there boolean,
-  -- When it was found or last looked up.
+  -- When it was found or last checked.
   checked_at bigint NOT NULL,
-  -- What it turned out to be, as JSON: null before anybody has looked.
+  -- The result of the check, as JSON; null before the first check.
   metadata text
 );
 CREATE UNIQUE INDEX url_aliases_once ON url_aliases (source, digest_of(url), digest_of(alias_url));
@@ -351,14 +351,14 @@ CREATE TABLE hosts (
   held_until double precision NOT NULL DEFAULT 0,
   slowed_at double precision NOT NULL DEFAULT 0,
   strikes integer NOT NULL DEFAULT 0,
-  -- Which process has it (host-lease.ts): the name of its runner, '#', and what tells it from others that were called the same.
+  -- The process that leases the host (host-lease.ts): the name of its runner, '#', and a suffix that makes it unique.
   holder text COLLATE "C",
   token bigint NOT NULL DEFAULT 0,
   leased_until double precision NOT NULL DEFAULT 0,
   taken_at double precision NOT NULL DEFAULT 0,
   wanted_at double precision NOT NULL DEFAULT 0
 );
--- Not of what changes at every visit, so that no index has to be written then.
+-- Has no column that changes with every visit, so that a visit does not write to an index.
 CREATE INDEX hosts_by_holder ON hosts (holder) WHERE holder IS NOT NULL;
 
 CREATE TABLE robots (
@@ -369,7 +369,7 @@ CREATE TABLE robots (
   body text NOT NULL
 );
 
--- Lists that hold pages, as they were last read: what they named besides is JSON.
+-- Lists that contain pages, as last read. Other addresses that a list names are stored as JSON.
 CREATE TABLE lists (
   source bigint NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
   url text COLLATE "C" NOT NULL,
@@ -382,7 +382,7 @@ CREATE TABLE lists (
 );
 CREATE UNIQUE INDEX lists_once ON lists (source, digest_of(url));
 
--- How the index over chunks was made, and how often it changed. It is made anew when its rules change.
+-- The rules of the chunk index, and how often it has changed. The index is rebuilt when its rules change.
 CREATE TABLE index_state (
   id integer PRIMARY KEY CHECK (id = 1),
   format text NOT NULL,
@@ -390,7 +390,7 @@ CREATE TABLE index_state (
 );
 INSERT INTO index_state VALUES (1, '', 0);
 
--- The index is made of segments that are never changed: readers keep some in memory by their ids.
+-- The index consists of immutable segments, which readers cache by id.
 CREATE TABLE index_segments (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   count integer NOT NULL,
@@ -400,8 +400,8 @@ CREATE TABLE index_segments (
   directory bytea NOT NULL
 );
 
--- Terms with their postings in the order of stems. Nearly all blocks fit into a page of the database, where they are read fastest, and
--- nothing here gets smaller by being compressed once more.
+-- Terms with their postings, ordered by stem. Nearly all blocks fit into a page of the database, which is fastest to
+-- read. They are stored as they are, because compressing them again would not make them smaller.
 CREATE TABLE index_blocks (
   segment bigint NOT NULL REFERENCES index_segments (id) ON DELETE CASCADE,
   block integer NOT NULL,
@@ -411,7 +411,7 @@ CREATE TABLE index_blocks (
 ALTER TABLE index_blocks ALTER data SET STORAGE EXTERNAL;
 ALTER TABLE index_segments ALTER documents SET STORAGE EXTERNAL, ALTER directory SET STORAGE EXTERNAL;
 
--- Runs of chunks that a segment still holds and that are not there any more.
+-- Runs of deleted chunks that a segment still contains.
 CREATE TABLE index_dead (
   segment bigint NOT NULL REFERENCES index_segments (id) ON DELETE CASCADE,
   first bigint NOT NULL,
@@ -419,8 +419,8 @@ CREATE TABLE index_dead (
   PRIMARY KEY (segment, first)
 );
 
--- Written by whoever writes chunks, and emptied by whoever tends the index: a settlement never waits for it, and it does not matter in
--- which order settlements are committed. Runs of chunks to be taken in, and runs that went.
+-- Runs of chunks to index, and runs of deleted chunks. Writers of chunks add rows, and the index maintenance removes
+-- them. A settlement never waits for these tables, and the order of commits does not matter.
 CREATE TABLE index_stale (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   first bigint NOT NULL,
@@ -433,7 +433,7 @@ CREATE TABLE index_gone (
   last bigint NOT NULL
 );
 
--- What the vectors were made by: one space at a time.
+-- The model that made the vectors. A library has one vector space at a time.
 CREATE TABLE vector_space (
   id integer PRIMARY KEY CHECK (id = 1),
   model text NOT NULL,
@@ -441,7 +441,7 @@ CREATE TABLE vector_space (
   dimensions integer NOT NULL
 );
 
--- They go with their chunk. Numbers are never used again: readers know by them which vectors are new.
+-- Vectors are deleted with their chunk. Numbers are never reused, because readers find new vectors by number.
 CREATE TABLE vectors (
   number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   chunk bigint NOT NULL UNIQUE REFERENCES chunks (id) ON DELETE CASCADE,
@@ -450,27 +450,27 @@ CREATE TABLE vectors (
 );
 CREATE INDEX vectors_by_source ON vectors (source);
 
--- Who embeds just now, and until when nobody else need.
+-- The process that embeds now, and until when other processes leave the work to it.
 CREATE TABLE embedding_lease (
   id integer PRIMARY KEY CHECK (id = 1),
   holder text NOT NULL,
   until bigint NOT NULL
 );
 
--- Chunks that the model makes no vector of, and why.
+-- Chunks that the model cannot embed, and why.
 CREATE TABLE refused_chunks (
   chunk bigint PRIMARY KEY REFERENCES chunks (id) ON DELETE CASCADE,
   source bigint NOT NULL,
   problem text NOT NULL
 );
 
--- The vectors that are known to be in the copy, by their chunks.
+-- Vectors that are known to be in the copy, by chunk.
 CREATE TABLE copied_vectors (
   chunk bigint PRIMARY KEY REFERENCES chunks (id) ON DELETE CASCADE,
   source bigint NOT NULL
 );
 
--- How many rows of chunks, and of what goes with them, a source has: every search asks, and none should count. Kept by triggers.
+-- Row counts of chunks and dependent tables for each source, so that no search counts rows. Maintained by triggers.
 CREATE TABLE chunk_counts (
   source bigint NOT NULL,
   of_table text COLLATE "C" NOT NULL,
@@ -499,10 +499,10 @@ CREATE TRIGGER ${table}_taken AFTER DELETE ON ${table} REFERENCING OLD TABLE AS 
   )
   .join('\n')}
 
--- What a server was asked for.
+-- Requests to a server for a crawl.
 CREATE TABLE crawl_jobs (
   id text COLLATE "C" PRIMARY KEY,
-  -- In the order in which they were asked for.
+  -- Order of the requests.
   number bigint GENERATED ALWAYS AS IDENTITY,
   url text NOT NULL,
   args text NOT NULL,
@@ -510,7 +510,7 @@ CREATE TABLE crawl_jobs (
   started_at bigint,
   ended_at bigint,
   status text COLLATE "C" NOT NULL,
-  -- Tells the process from others that had its number.
+  -- Distinguishes the process from others with the same pid.
   process_began text,
   created_at bigint NOT NULL,
   crawl_id text,
@@ -518,16 +518,16 @@ CREATE TABLE crawl_jobs (
   restarts integer NOT NULL,
   progress text,
   problem text,
-  -- Kept with the events, so that a list of jobs counts none.
+  -- Updated with the events, so that a list of jobs need not count them.
   events bigint NOT NULL DEFAULT 0,
   last_event_at bigint,
-  -- The worker that has it, or had it last, and its process as one that runs crawls.
+  -- The worker that has the job or had it last, and the name of its crawl process as a lease holder.
   worker text COLLATE "C",
   holder text COLLATE "C",
-  -- What was asked of it meanwhile.
+  -- Commands for the running job.
   asked_end text COLLATE "C",
   wants_pause boolean NOT NULL DEFAULT false,
-  -- Whether it was promised to begin at once.
+  -- Whether the requester was told that it starts at once.
   is_begun boolean NOT NULL DEFAULT false
 );
 CREATE INDEX crawl_jobs_newest ON crawl_jobs ((status = 'queued'), coalesce(started_at, created_at), number);
@@ -576,10 +576,10 @@ CREATE TABLE crawl_milestones (
 CREATE INDEX crawl_milestones_by_job ON crawl_milestones (job_id, id);
 CREATE INDEX crawl_milestones_by_kind ON crawl_milestones (kind, id);
 CREATE INDEX crawl_milestones_by_scope ON crawl_milestones (left(scope, 512), id);
--- A milestone is kept once for each job and what it is about.
+-- A milestone is stored once per job and scope.
 CREATE INDEX crawl_milestones_once ON crawl_milestones (job_id, kind, left(scope, 512));
 
--- Those that take jobs. Each says so again every second: after a crash of the server they do so anew.
+-- Processes that take jobs. Each repeats its entry every second, so the table may be lost in a crash of the server.
 CREATE UNLOGGED TABLE workers (
   id text COLLATE "C" PRIMARY KEY,
   name text COLLATE "C" NOT NULL,
@@ -594,11 +594,11 @@ CREATE UNLOGGED TABLE workers (
   bytes bigint NOT NULL,
   visits_per_sec double precision NOT NULL,
   started_at bigint NOT NULL,
-  -- By the clock of the server, in milliseconds.
+  -- By the clock of the database server, in milliseconds.
   seen_at double precision NOT NULL
 );
 
--- What workers pass on to servers, some of it at once. Kept for a minute; nothing is lost with it but what somebody would watch.
+-- Batches of live events that workers send to servers. Kept for a minute; the events are only displayed.
 CREATE UNLOGGED TABLE passed_on (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   worker text COLLATE "C" NOT NULL,

@@ -1,6 +1,6 @@
 /* Tables for the results of analyses: classes and analyses of pages, places, hubs, and the memory of plans. */
 export const UNDERSTANDING_TABLES = `
--- Its class, written when a page is settled, and what an analysis found in it since. One row for a page.
+-- The class of a page, written when the page is settled, and the result of its later analysis. One row per page.
 CREATE TABLE page_analyses (
   page bigint PRIMARY KEY REFERENCES ledger (id),
   source bigint NOT NULL,
@@ -10,7 +10,7 @@ CREATE TABLE page_analyses (
   hint_confidence double precision NOT NULL,
   -- The whole classification, as JSON.
   classification text NOT NULL,
-  -- Null while nobody has looked closer: by which version and which gazetteer that was, when, and what was found.
+  -- The analysis: version, gazetteer, time and result; null before the first analysis.
   analysis_version integer,
   gazetteer_revision text,
   analysed_at bigint,
@@ -23,7 +23,7 @@ CREATE INDEX page_analyses_by_hint ON page_analyses (source, hint, page, hint_co
 
 CREATE TABLE places (
   id bigint PRIMARY KEY,
-  -- What the data calls it: importing that again changes this row.
+  -- The id of the place in the imported data. Another import with the same id updates this row.
   ref text COLLATE "C" NOT NULL UNIQUE,
   kind text COLLATE "C" NOT NULL,
   country_code text COLLATE "C",
@@ -40,11 +40,11 @@ CREATE TABLE places (
   status text COLLATE "C" NOT NULL DEFAULT 'current',
   valid_from text,
   valid_to text,
-  -- The canonical name as names are compared: lists are sorted by it.
+  -- The canonical name in normalized form, which sorts lists.
   sort_name text COLLATE "C" NOT NULL DEFAULT '',
-  -- Of all that the data said of it: what has not changed is not written again.
+  -- Digest of the imported record, so that unchanged records are not written again.
   digest bytea,
-  -- Rules are looked at in the order of their names; the import says what they mean.
+  -- Constraints are checked in the order of their names; gazetteer-import.ts has their messages.
   CONSTRAINT place_1_kind CHECK (kind IN ('country', 'region', 'city', 'poi', 'supranational')),
   CONSTRAINT place_2_status CHECK (status IN ('current', 'historical')),
   CONSTRAINT place_3_latitude CHECK (lat BETWEEN -90 AND 90),
@@ -63,13 +63,13 @@ CREATE TABLE place_names (
   place_id bigint NOT NULL REFERENCES places (id),
   name text NOT NULL,
   normalized text COLLATE "C" NOT NULL,
-  -- Empty where it is not known, so that a name is unique without one too.
+  -- Empty if unknown, so that names without a language are unique as well.
   lang text COLLATE "C" NOT NULL DEFAULT '',
   script text,
   name_kind text COLLATE "C" NOT NULL,
   is_preferred boolean NOT NULL DEFAULT false,
   is_official boolean NOT NULL DEFAULT false,
-  -- Null where it is the one of the place.
+  -- Null if it is the source of the place.
   source text,
   UNIQUE (place_id, normalized, lang, name_kind),
   CONSTRAINT name_1_text CHECK (trim(name) <> '' AND trim(normalized) <> ''),
@@ -78,7 +78,7 @@ CREATE TABLE place_names (
 );
 CREATE INDEX place_names_by_name ON place_names (normalized, place_id);
 
--- Words of names after their first, which the index above finds.
+-- Words of names after the first word, which the index above finds.
 CREATE TABLE place_words (
   word text COLLATE "C" NOT NULL,
   place_id bigint NOT NULL REFERENCES places (id),
@@ -122,7 +122,7 @@ CREATE TABLE domain_locales (
   confidence double precision NOT NULL
 );
 
--- The names in the form that matching reads, and what tells whether it is still that of the names.
+-- The names in the form that matching reads, and the revision that tells whether this form is up to date.
 CREATE TABLE gazetteer_state (
   id integer PRIMARY KEY CHECK (id = 1),
   revision text NOT NULL,
@@ -157,7 +157,7 @@ CREATE TABLE article_places (
 );
 CREATE INDEX article_places_by_place ON article_places (place_id, page);
 
--- What was found in a page goes with it.
+-- Deletes the results of an analysis with their page.
 CREATE FUNCTION forget_page() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   DELETE FROM page_analyses a USING taken t WHERE a.page = t.id;
@@ -189,7 +189,7 @@ CREATE INDEX place_hubs_by_host ON place_hubs (host, place_kind, place_slug);
 CREATE INDEX place_hubs_by_place ON place_hubs (place_id);
 CREATE INDEX place_hubs_by_topic ON place_hubs (topic_slug, host);
 
--- What plans of crawls remember of a host.
+-- What crawl plans have learned about a host.
 CREATE TABLE url_patterns (
   host text COLLATE "C" NOT NULL,
   pattern text COLLATE "C" NOT NULL,

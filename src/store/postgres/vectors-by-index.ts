@@ -65,15 +65,15 @@ export async function searchNearIndex(
     ])
     return compareAll(query, all)
   }
-  const [least, most] = EF_SEARCH_RANGE
-  const sight = Math.min(most, Math.max(least, 2 * count))
+  const [min, max] = EF_SEARCH_RANGE
+  const candidateCount = Math.min(max, Math.max(min, 2 * count))
   const found = await db.snapshot(async (sql) => {
     // An iterative scan continues when too many results belong to other sources.
     await sql.run(
       `SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.ef_search', $1, true)`,
-      [String(sight)],
+      [String(candidateCount)],
     )
-    return sql.all<StoredVector>(writeNearQuery(index, Math.max(count, sight)), [`[${query.join()}]`, sources])
+    return sql.all<StoredVector>(writeNearQuery(index, Math.max(count, candidateCount)), [`[${query.join()}]`, sources])
   })
   return compareAll(query, found)
 }
@@ -100,8 +100,8 @@ function writeNearQuery({ schema, dimensions }: NearIndex & { readonly dimension
 /** Creates the index before there are vectors, when that is instant. Does nothing without pgvector. */
 export async function createNearIndex(sql: Sql): Promise<void> {
   const extension = await readExtension(sql)
-  if (extension === undefined || !isWanted(extension) || extension.isReady !== null) return
-  await createPoints(sql, extension)
+  if (extension === undefined || !canBuild(extension) || extension.isReady !== null) return
+  await createPointFunction(sql, extension)
   await sql.run(writeIndex(extension, ''))
   await sql.run(writeNoStatistics(extension))
 }
@@ -113,10 +113,10 @@ export async function createNearIndex(sql: Sql): Promise<void> {
 export async function ensureNearIndex(db: Database): Promise<void> {
   await installExtension(db)
   const extension = await readExtension(db)
-  if (extension === undefined || !isWanted(extension) || extension.isReady === true || extension.isBeingMade) return
+  if (extension === undefined || !canBuild(extension) || extension.isReady === true || extension.isBeingMade) return
   try {
     await db.run(`DROP INDEX CONCURRENTLY IF EXISTS ${writeName(extension)}`)
-    await createPoints(db, extension)
+    await createPointFunction(db, extension)
     await db.run(writeIndex(extension, 'CONCURRENTLY'))
     await db.run(writeNoStatistics(extension))
   } catch (error) {
@@ -152,7 +152,7 @@ export async function dropOtherNearIndexes(sql: Sql): Promise<void> {
   for (const { name } of others) await sql.run(`DROP INDEX ${name}`)
 }
 
-function isWanted({ isFit, mayCreate }: Extension): boolean {
+function canBuild({ isFit, mayCreate }: Extension): boolean {
   return isFit && mayCreate
 }
 
@@ -174,7 +174,7 @@ export function writeVersionCheck(version: string): string {
   return `string_to_array(substring(${version} FROM '^\\d+\\.\\d+'), '.')::integer[] >= ARRAY[0, 8]`
 }
 
-async function createPoints(sql: Sql, { schema }: Extension): Promise<void> {
+async function createPointFunction(sql: Sql, { schema }: Extension): Promise<void> {
   await sql.run(
     `CREATE OR REPLACE FUNCTION vector_point(kept bytea) RETURNS ${schema}.halfvec
        LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1000
@@ -183,10 +183,10 @@ async function createPoints(sql: Sql, { schema }: Extension): Promise<void> {
   )
 }
 
-function writeIndex({ schema, dimensions }: Extension, how: 'CONCURRENTLY' | ''): string {
+function writeIndex({ schema, dimensions }: Extension, mode: 'CONCURRENTLY' | ''): string {
   const point = `(${writePoint(schema, dimensions)}) ${schema}.halfvec_cosine_ops`
   const name = writeName({ dimensions })
-  return `CREATE INDEX ${how} ${name} ON vectors USING hnsw (${point}) WHERE ${writeCondition(dimensions)}`
+  return `CREATE INDEX ${mode} ${name} ON vectors USING hnsw (${point}) WHERE ${writeCondition(dimensions)}`
 }
 
 /** SQL that turns off statistics, because the server would convert many vectors only to sample their values. */

@@ -59,24 +59,24 @@ export function createSignSearch(db: Database): SignSearch {
       signs !== undefined && isUsable ? signs : { fingerprint, index: new SignIndex(dimensions), last: 0 }
     signs = current
     while (current.last < last) {
-      const some = await db.all<NumberedVector>(
+      const batch = await db.all<NumberedVector>(
         'SELECT number, source, vector FROM vectors WHERE number > $1 ORDER BY number LIMIT $2',
         [current.last, VECTORS_AT_ONCE],
       )
-      for (const { number, source, vector } of some) current.index.add(number, source, vector)
-      current.last = some.at(-1)?.number ?? current.last
-      if (some.length < VECTORS_AT_ONCE) break
+      for (const { number, source, vector } of batch) current.index.add(number, source, vector)
+      current.last = batch.at(-1)?.number ?? current.last
+      if (batch.length < VECTORS_AT_ONCE) break
     }
     return current.index
   }
   return {
     async find(query, space, sources) {
       // Reads are serialized, so that no vector is added twice.
-      const mine = reading.then(() => readSigns(space))
-      reading = mine.catch(() => undefined)
-      const index = await mine
-      const asked = new Set(sources)
-      const near = index.nearest(quantizeVector(query), SIGN_CANDIDATES, (source) => asked.has(source))
+      const thisRead = reading.then(() => readSigns(space))
+      reading = thisRead.catch(() => undefined)
+      const index = await thisRead
+      const wantedSources = new Set(sources)
+      const near = index.nearest(quantizeVector(query), SIGN_CANDIDATES, (source) => wantedSources.has(source))
       // A vector may have been removed since its signs were read.
       const found = await db.all<StoredVector>(
         'SELECT chunk, vector FROM vectors WHERE number = ANY ($1::bigint[]) ORDER BY number',

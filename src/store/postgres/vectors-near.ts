@@ -25,12 +25,12 @@ export type FindNear = (
 
 /** Finds the vectors nearest to a query: through the pgvector index if there is one, otherwise by their signs in memory. */
 export function createNearSearch(db: Database): FindNear {
-  const signs = createSignSearch(db)
+  const signSearch = createSignSearch(db)
   return async (query, count, sourceIds) => {
     const { fingerprint, dimensions, sources, index, ...known } = await readLibrary(db, sourceIds)
     // Another length means another model, whose vectors are still being made.
     if (fingerprint === null || dimensions !== query.length) return []
-    if (index === null) return signs.find(query, { fingerprint, dimensions, ...known }, sources)
+    if (index === null) return signSearch.find(query, { fingerprint, dimensions, ...known }, sources)
     return searchNearIndex(db, { ...index, dimensions }, { query, count, sources, isPart: sourceIds !== undefined })
   }
 }

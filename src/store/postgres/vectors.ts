@@ -163,13 +163,13 @@ async function listMissing(
 
 async function takeLease(sql: Sql, holder: string, now: number, ms: number): Promise<boolean> {
   // A lease beyond the maximum duration comes from a clock that was set back since.
-  const taken = await sql.run(
+  const changedRows = await sql.run(
     `INSERT INTO embedding_lease AS l (id, holder, until) VALUES (1, $1, $2::float8 + $3::float8)
      ON CONFLICT (id) DO UPDATE SET holder = excluded.holder, until = excluded.until
      WHERE l.holder = $1 OR l.until NOT BETWEEN $2::float8 + 1 AND greatest($2::float8 + $3::float8, $2::float8 + $4::float8)`,
     [holder, now, ms, MAX_LEASE_MS],
   )
-  return taken === 1
+  return changedRows === 1
 }
 
 /** Inserts vectors, except for chunks that were removed meanwhile. A replaced vector gets a new number. */
@@ -203,7 +203,7 @@ function hasOnlySourceFilter({ sourceIds: _, ...others }: ChunkFilter): boolean 
   return Object.values(others).every((condition) => condition === undefined)
 }
 
-/** The nearest chunks that match a filter, by name. */
+/** The nearest chunks that match a filter, by source and chunk id. */
 async function pickNearest(
   sql: Sql,
   compared: readonly ComparedVector[],
@@ -211,20 +211,20 @@ async function pickNearest(
   filter: ChunkFilter,
 ): Promise<NearChunk[]> {
   const nearest: NearChunk[] = []
-  const atOnce = Math.max(limit, FILTER_BATCH_SIZE)
-  for (let done = 0; done < compared.length && nearest.length < limit; done += atOnce) {
-    const some = compared.slice(done, done + atOnce)
+  const batchSize = Math.max(limit, FILTER_BATCH_SIZE)
+  for (let done = 0; done < compared.length && nearest.length < limit; done += batchSize) {
+    const batch = compared.slice(done, done + batchSize)
     const passes = await testChunks(
       sql,
       filter,
-      some.map(({ chunk }) => chunk),
+      batch.map(({ chunk }) => chunk),
     )
-    const passed = some.filter((_, i) => passes[i]).slice(0, limit - nearest.length)
+    const matching = batch.filter((_, i) => passes[i]).slice(0, limit - nearest.length)
     const names = await readNames(
       sql,
-      passed.map(({ chunk }) => chunk),
+      matching.map(({ chunk }) => chunk),
     )
-    for (const { chunk, similarity } of passed) {
+    for (const { chunk, similarity } of matching) {
       const name = names.get(chunk)
       if (name !== undefined) nearest.push({ ...name, number: chunk, similarity })
     }
@@ -247,6 +247,6 @@ async function count(sql: Sql, sourceIds: readonly string[] | undefined): Return
     `SELECT of_table AS table, sum(rows)::bigint AS rows FROM chunk_counts WHERE source IN (${REQUESTED_SOURCES}) GROUP BY 1`,
     [sourceIds ?? null],
   )
-  const rows = Object.fromEntries(found.map((one) => [one.table, one.rows]))
+  const rows = Object.fromEntries(found.map((counted) => [counted.table, counted.rows]))
   return { embedded: rows['vectors'] ?? 0, chunks: rows['chunks'] ?? 0, refused: rows['refused_chunks'] ?? 0 }
 }

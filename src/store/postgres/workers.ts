@@ -42,7 +42,7 @@ export function createWorkers(db: Database): Workers {
   let reports = 0
   return {
     report: async (report) => {
-      if (++reports % REPORTS_PER_CLEANUP === 0) await tidy(db)
+      if (++reports % REPORTS_PER_CLEANUP === 0) await deleteOldRows(db)
       return writeReport(db, report)
     },
     leave: async (id) => {
@@ -58,7 +58,7 @@ export function createWorkers(db: Database): Workers {
     admit: (job, isBegun, check, send) =>
       db.transaction(async (sql) => {
         await lock(sql, 'admission')
-        check(await readOccupation(sql))
+        check(await readLoad(sql))
         await insertJob(sql, job)
         if (isBegun) await sql.run('UPDATE crawl_jobs SET is_begun = true WHERE id = $1', [job.id])
         await send(createStatementRunner(sql))
@@ -92,17 +92,17 @@ export function createWorkers(db: Database): Workers {
       await notify(db, db.channel, 'jobs')
     },
     askPause: async (jobId, isPaused) => {
-      const asked = await db.run(`UPDATE crawl_jobs SET wants_pause = $2 WHERE id = $1 AND status = 'running'`, [
+      const changedRows = await db.run(`UPDATE crawl_jobs SET wants_pause = $2 WHERE id = $1 AND status = 'running'`, [
         jobId,
         isPaused,
       ])
-      if (asked > 0) await notify(db, db.channel, 'asks')
-      return asked > 0
+      if (changedRows > 0) await notify(db, db.channel, 'asks')
+      return changedRows > 0
     },
     askEnd: async (jobId, end) => {
-      const became = await db.transaction((sql) => requestEnd(sql, jobId, end))
-      if (became === 'asked' || became === 'ended') await notify(db, db.channel, 'asks')
-      return became
+      const outcome = await db.transaction((sql) => requestEnd(sql, jobId, end))
+      if (outcome === 'asked' || outcome === 'ended') await notify(db, db.channel, 'asks')
+      return outcome
     },
     listJobs: async (endedWithinMs) => {
       const found = await db.all<SharedColumns>(
@@ -116,7 +116,7 @@ export function createWorkers(db: Database): Workers {
     relay: (worker, body) => relayMessage(db, worker, body),
     listRelayed: (after) => listRelayed(db, after),
     // After a gap, any notification may have been missed, so listeners check everything.
-    listen: (wake) => db.listen((about) => wake(isNews(about) ? about : 'jobs')),
+    listen: (wake) => db.listen((topic) => wake(isTopic(topic) ? topic : 'jobs')),
   }
 }
 
@@ -127,16 +127,16 @@ function toShared({ worker, wantsPause, askedEnd, holder, isBegun, ...columns }:
 /** The topics of notifications. */
 const TOPICS: readonly string[] = ['jobs', 'asks', 'passed', 'shared'] satisfies readonly WorkerNotification[]
 
-function isNews(about: string): about is WorkerNotification {
-  return TOPICS.includes(about)
+function isTopic(topic: string): topic is WorkerNotification {
+  return TOPICS.includes(topic)
 }
 
 /** Notifies all processes that share the library, once the transaction is committed. */
-export async function notify(sql: Sql, channel: string, about: WorkerNotification): Promise<void> {
-  await sql.run('SELECT pg_notify($1, $2)', [channel, about])
+export async function notify(sql: Sql, channel: string, topic: WorkerNotification): Promise<void> {
+  await sql.run('SELECT pg_notify($1, $2)', [channel, topic])
 }
 
-async function tidy(sql: Sql): Promise<void> {
+async function deleteOldRows(sql: Sql): Promise<void> {
   await sql.run(`DELETE FROM workers WHERE seen_at < ${NOW} - $1`, [RETENTION_MS])
   await sql.run(`DELETE FROM passed_on WHERE at < ${NOW} - $1`, [RETENTION_MS])
 }
@@ -162,7 +162,7 @@ function listWorkers(sql: Sql): Promise<WorkerRecord[]> {
   return sql.all<WorkerRecord>(
     `SELECT w.id, w.name, w.version, w.is_server AS "isServer", w.slots, w.state, w.jobs, w.helps, w.holders, w.visits, w.bytes,
        w.visits_per_sec AS "visitsPerSec", w.started_at AS "startedAt", greatest(0, (${NOW} - w.seen_at)::bigint) AS "silentMs",
-       -- Who has a host is called as its process, '#' and something more.
+       -- The holder of a host is the name of its process, '#' and a suffix.
        (SELECT count(*) FROM unnest(w.holders) AS r (name) JOIN hosts h ON h.holder >= r.name || '#' AND h.holder < r.name || '$'
          WHERE h.leased_until > 0 AND h.leased_until > ${NOW}) AS leases
      FROM workers w WHERE w.seen_at > ${NOW} - $1 ORDER BY w.name, w.id`,
@@ -174,15 +174,15 @@ function createStatementRunner(sql: Sql): RunStatement {
   return async (text, values) => ({ rows: await sql.all(text, values) })
 }
 
-async function readOccupation(sql: Sql): Promise<WorkerLoad> {
+async function readLoad(sql: Sql): Promise<WorkerLoad> {
   const open = await sql.all<SharedColumns>(
     `${SHARED} WHERE status IN ('queued', 'running') ORDER BY created_at, number`,
   )
   const counted = await sql.get<{ slots: number }>(
     `SELECT coalesce(sum(slots), 0)::bigint AS slots FROM workers WHERE state = 'working' AND ${IS_ALIVE}`,
   )
-  const begun = new Set(open.filter(({ isBegun }) => isBegun).map(({ id }) => id))
-  return { openJobs: open.map(toShared), immediateJobIds: begun, slots: counted?.slots ?? 0 }
+  const immediateJobIds = new Set(open.filter(({ isBegun }) => isBegun).map(({ id }) => id))
+  return { openJobs: open.map(toShared), immediateJobIds, slots: counted?.slots ?? 0 }
 }
 
 async function take(sql: Sql, jobId: string, worker: string): Promise<TakenJob | undefined> {

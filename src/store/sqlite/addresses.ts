@@ -126,7 +126,7 @@ export function createAddresses(db: Database): Addresses {
       if (host === undefined) return [{ source, host: null }]
       if (!includeSubdomains) return [{ source, host: host.toLowerCase() }]
       const hosts = selectHosts.all({ source, ...toHostParameters(host), limit: MAX_HOST_LANES + 1 })
-      return hosts.length > MAX_HOST_LANES ? [{ source, host: null }] : hosts.map((one) => ({ source, host: one }))
+      return hosts.length > MAX_HOST_LANES ? [{ source, host: null }] : hosts.map((name) => ({ source, host: name }))
     })
   }
 
@@ -138,16 +138,16 @@ export function createAddresses(db: Database): Addresses {
     batch: number,
   ): Generator<readonly RowPosition[], void> {
     const { order = 'newest' } = query
-    const form = createLaneQuery(lane, query)
-    const asked = toLaneParameters(lane, query)
-    const most = form.tests.length > 0 ? ROWS_AT_ONCE : batch
-    for (let edge: RowPosition | undefined = start; edge !== undefined; ) {
-      const from: LaneParameters = { ...asked, at: edge.at, id: edge.id }
-      const found = prepare(form, order, 'moment').all({ ...from, limit: most })
-      const left = most - found.length
-      if (left > 0) found.push(...prepare(form, order, 'later').all({ ...from, limit: left }))
+    const laneQuery = createLaneQuery(lane, query)
+    const parameters = toLaneParameters(lane, query)
+    const batchSize = laneQuery.tests.length > 0 ? ROWS_AT_ONCE : batch
+    for (let position: RowPosition | undefined = start; position !== undefined; ) {
+      const from: LaneParameters = { ...parameters, at: position.at, id: position.id }
+      const found = prepare(laneQuery, order, 'moment').all({ ...from, limit: batchSize })
+      const left = batchSize - found.length
+      if (left > 0) found.push(...prepare(laneQuery, order, 'later').all({ ...from, limit: left }))
       yield found.filter(({ passes }) => passes === 1)
-      edge = found.length < most ? undefined : found.at(-1)
+      position = found.length < batchSize ? undefined : found.at(-1)
     }
   }
 
@@ -156,10 +156,10 @@ export function createAddresses(db: Database): Addresses {
     return selectSources.all().flatMap(({ number }) => selectByKey.all(number, keys))
   }
   /** The position of a cursor. A cursor with a URL points to the row of that address, unless the row was requested since. */
-  const placeOf = ({ at, id, url }: AddressCursor, order: Order): RowPosition => {
+  const positionOf = ({ at, id, url }: AddressCursor, order: Order): RowPosition => {
     if (id !== undefined) return { at, id }
-    const named = url === undefined ? [] : selectEntries.all(JSON.stringify(listByKey(url)))
-    const ids = named.filter((entry) => entry.at === at && entry.url === url).map((entry) => entry.id)
+    const entries = url === undefined ? [] : selectEntries.all(JSON.stringify(listByKey(url)))
+    const ids = entries.filter((entry) => entry.at === at && entry.url === url).map((entry) => entry.id)
     if (ids.length === 0) return createStartPosition(at, order)
     return { at, id: order === 'newest' ? Math.min(...ids) : Math.max(...ids) }
   }
@@ -170,42 +170,42 @@ export function createAddresses(db: Database): Addresses {
   ): RowPosition => {
     const first = order === 'newest' ? (to ?? Number.MAX_SAFE_INTEGER) : (from ?? Number.MIN_SAFE_INTEGER)
     const isWithin = cursor !== undefined && (order === 'newest' ? cursor.at <= first : cursor.at >= first)
-    return isWithin ? placeOf(cursor, order) : createStartPosition(first, order)
+    return isWithin ? positionOf(cursor, order) : createStartPosition(first, order)
   }
 
   /** The first positions of several lanes, merged. */
-  const listPlaces = async (query: AddressQuery): Promise<RowPosition[]> => {
+  const listPositions = async (query: AddressQuery): Promise<RowPosition[]> => {
     const { limit, order = 'newest' } = query
     const start = startOf(query, order)
     const lanes = listLanes(query)
     const batch = Math.min(limit, Math.max(MIN_BATCH, Math.ceil((2 * limit) / Math.max(1, lanes.length))))
     const takeBreak = createYielder()
     /** Lanes with more rows; the last one has the next position. */
-    const heads: LaneCursor[] = []
+    const cursors: LaneCursor[] = []
     for (const lane of lanes) {
-      const head = createLaneCursor(walk(lane, query, start, batch), takeBreak)
-      await head.advance()
-      enqueue(heads, head, order)
+      const cursor = createLaneCursor(walk(lane, query, start, batch), takeBreak)
+      await cursor.advance()
+      enqueue(cursors, cursor, order)
     }
-    const places: RowPosition[] = []
-    while (places.length < limit) {
-      const head = heads.pop()
-      if (head?.position === undefined) break
-      places.push(head.position)
-      await head.advance()
-      enqueue(heads, head, order)
+    const positions: RowPosition[] = []
+    while (positions.length < limit) {
+      const cursor = cursors.pop()
+      if (cursor?.position === undefined) break
+      positions.push(cursor.position)
+      await cursor.advance()
+      enqueue(cursors, cursor, order)
     }
-    return places
+    return positions
   }
-  const readEntries = async (places: readonly RowPosition[]): Promise<AddressEntry[]> => {
+  const readEntries = async (positions: readonly RowPosition[]): Promise<AddressEntry[]> => {
     const entries: AddressEntry[] = []
-    for (let done = 0; done < places.length; done += ENTRIES_AT_ONCE) {
+    for (let done = 0; done < positions.length; done += ENTRIES_AT_ONCE) {
       if (done > 0) await pause()
-      const some = places.slice(done, done + ENTRIES_AT_ONCE)
+      const batch = positions.slice(done, done + ENTRIES_AT_ONCE)
       const found = new Map(
-        selectEntries.all(JSON.stringify(some.map(({ id }) => id))).map((entry) => [entry.id, entry]),
+        selectEntries.all(JSON.stringify(batch.map(({ id }) => id))).map((entry) => [entry.id, entry]),
       )
-      for (const { id, at } of some) {
+      for (const { id, at } of batch) {
         const entry = found.get(id)
         // An entry keeps the position at which it was found, because the row may have been requested again or removed since.
         if (entry !== undefined) entries.push({ ...entry, at })
@@ -214,23 +214,23 @@ export function createAddresses(db: Database): Addresses {
     return entries
   }
 
-  const count = async (filter: AddressConditions, most: number): Promise<number> => {
+  const count = async (filter: AddressConditions, max: number): Promise<number> => {
     const lanes = listLanes(filter)
     if (hasCounter(filter)) {
       const rows = lanes.reduce((sum, { source }) => sum + countRows(source, filter), 0)
-      return Math.min(rows, most)
+      return Math.min(rows, max)
     }
     const start = startOf(filter, 'newest')
     const takeBreak = createYielder()
-    let passed = 0
+    let matched = 0
     for (const lane of lanes) {
-      for (const places of walk(lane, { ...filter, limit: most }, start, ROWS_AT_ONCE)) {
-        passed += places.length
-        if (passed >= most) return most
+      for (const positions of walk(lane, { ...filter, limit: max }, start, ROWS_AT_ONCE)) {
+        matched += positions.length
+        if (matched >= max) return max
         await takeBreak()
       }
     }
-    return passed
+    return matched
   }
 
   // One transaction keeps the leased count consistent with the other counts.
@@ -242,12 +242,12 @@ export function createAddresses(db: Database): Addresses {
   })
 
   return {
-    list: async (query) => readEntries(await listPlaces(query)),
+    list: async (query) => readEntries(await listPositions(query)),
     count,
     find: async (url) => selectEntries.all(JSON.stringify(listByKey(url))).sort((a, b) => b.at - a.at || b.id - a.id),
     groupErrors: async (rows) => {
-      const places = await listPlaces({ state: 'failed', limit: rows })
-      return groupFailures(await readEntries(places))
+      const positions = await listPositions({ state: 'failed', limit: rows })
+      return groupFailures(await readEntries(positions))
     },
     listHosts: async (limit) => describe(() => selectLastAsked.all(limit)),
     describeHost: async (host) => describe(() => selectHost.all(host.toLowerCase()))[0],
@@ -273,12 +273,12 @@ interface LaneQuery {
 
 function createLaneQuery(lane: Lane, filter: AddressConditions): LaneQuery {
   const tests = Object.entries(TESTS).filter(([name]) => filter[name as keyof AddressConditions] !== undefined)
-  const sifting = tests.map(([, test]) => test)
+  const conditions = tests.map(([, test]) => test)
   const source = 'l.source = @source'
-  if (lane.host !== null) return { index: 'ledger_by_host', lane: `${source} AND l.host = @host`, tests: sifting }
-  if (filter.host !== undefined) sifting.push(HOST_OR_SUBDOMAIN)
-  if (filter.state !== 'failed') return { index: 'ledger_by_time', lane: source, tests: sifting }
-  const others = sifting.filter((test) => test !== TESTS.state)
+  if (lane.host !== null) return { index: 'ledger_by_host', lane: `${source} AND l.host = @host`, tests: conditions }
+  if (filter.host !== undefined) conditions.push(HOST_OR_SUBDOMAIN)
+  if (filter.state !== 'failed') return { index: 'ledger_by_time', lane: source, tests: conditions }
+  const others = conditions.filter((test) => test !== TESTS.state)
   return { index: 'ledger_failed', lane: `${source} AND l.state = 'failed'`, tests: others }
 }
 
@@ -309,8 +309,8 @@ type QueryPart = 'moment' | 'later'
 function createStatementCache(db: Database) {
   const prepared = new Map<string, ReturnType<typeof prepareOne>>()
   const prepareOne = (sql: string) => db.prepare<[LaneParameters], RowPosition & { passes: 0 | 1 | null }>(sql)
-  return (form: LaneQuery, order: Order, part: QueryPart) => {
-    const sql = writeQuery(form, order, part)
+  return (laneQuery: LaneQuery, order: Order, part: QueryPart) => {
+    const sql = writeQuery(laneQuery, order, part)
     const statement = prepared.get(sql) ?? prepareOne(sql)
     prepared.set(sql, statement)
     return statement
@@ -322,11 +322,11 @@ function createStatementCache(db: Database) {
  * the timestamp and scan all its rows for every batch.
  */
 function writeQuery({ index, lane, tests }: LaneQuery, order: Order, part: QueryPart): string {
-  const [beyond, direction] = order === 'newest' ? ['<', 'DESC'] : ['>', 'ASC']
-  const place = part === 'moment' ? `l.at = @at AND l.id ${beyond} @id` : `l.at ${beyond} @at`
+  const [comparison, direction] = order === 'newest' ? ['<', 'DESC'] : ['>', 'ASC']
+  const afterPosition = part === 'moment' ? `l.at = @at AND l.id ${comparison} @id` : `l.at ${comparison} @at`
   const end = order === 'newest' ? 'l.at >= @from' : 'l.at <= @to'
   return `SELECT l.id, l.at, ${tests.join(' AND ') || '1'} AS passes FROM ledger l INDEXED BY ${index}
-    WHERE ${lane} AND ${place} AND ${end} ORDER BY l.at ${direction}, l.id ${direction} LIMIT @limit`
+    WHERE ${lane} AND ${afterPosition} AND ${end} ORDER BY l.at ${direction}, l.id ${direction} LIMIT @limit`
 }
 
 /** The next matching position of a lane; undefined before the first advance and at the end. */
@@ -356,17 +356,17 @@ function createLaneCursor(steps: Generator<readonly RowPosition[], void>, takeBr
 }
 
 /** Inserts a lane so that the lane with the next position is last; leaves it out if it has no more rows. */
-function enqueue(heads: LaneCursor[], head: LaneCursor, order: Order): void {
-  const { position } = head
+function enqueue(cursors: LaneCursor[], cursor: LaneCursor, order: Order): void {
+  const { position } = cursor
   if (position === undefined) return
-  let [low, high] = [0, heads.length]
+  let [low, high] = [0, cursors.length]
   while (low < high) {
     const middle = (low + high) >> 1
-    const other = heads[middle]?.position
+    const other = cursors[middle]?.position
     if (other !== undefined && isBefore(position, other, order)) low = middle + 1
     else high = middle
   }
-  heads.splice(low, 0, head)
+  cursors.splice(low, 0, cursor)
 }
 
 function isBefore(a: RowPosition, b: RowPosition, order: Order): boolean {

@@ -41,7 +41,7 @@ export function createAliases(db: Database): Aliases {
   const select = db.prepare<[{ source: number; url: string }], AliasColumns>(
     `${ALIASES} AND url = @url UNION ${ALIASES} AND alias_url = @url ORDER BY 1, 2`,
   )
-  const selectSome = db.prepare<[{ source: number; limit: number } & AliasPosition], AliasColumns>(
+  const selectBatch = db.prepare<[{ source: number; limit: number } & AliasPosition], AliasColumns>(
     `${ALIASES} AND (url, alias_url) > (@url, @aliasUrl) ORDER BY url, alias_url LIMIT @limit`,
   )
   const selectFacts = db.prepare<[number, string], FactColumns>(
@@ -53,7 +53,7 @@ export function createAliases(db: Database): Aliases {
     `UPDATE url_aliases SET "exists" = @isThere, checked_at = @now, metadata = @facts
      WHERE source = @source AND url = @url AND alias_url = @aliasUrl`,
   )
-  /** The row of an address. When its query or session matters, it has a more specific row, which takes precedence. */
+  /** The row of an address. If its query or session matters, the address has a more specific row, which takes precedence. */
   const findFacts = (source: number, url: string): FactColumns | undefined => {
     for (const key of listKeysOf(url).toReversed()) {
       const found = selectFacts.get(source, key)
@@ -73,10 +73,10 @@ export function createAliases(db: Database): Aliases {
     },
     list: (source, url) => select.all({ source, url }).map(fromColumns),
     check: (source, after, now) => {
-      const some = selectSome.all({ source, limit: ALIASES_AT_ONCE, ...after })
-      for (const alias of some) checkOne(source, alias, now)
-      const last = some.at(-1)
-      return last && { count: some.length, last: { url: last.url, aliasUrl: last.aliasUrl } }
+      const batch = selectBatch.all({ source, limit: ALIASES_AT_ONCE, ...after })
+      for (const alias of batch) checkOne(source, alias, now)
+      const last = batch.at(-1)
+      return last && { count: batch.length, last: { url: last.url, aliasUrl: last.aliasUrl } }
     },
   }
 }

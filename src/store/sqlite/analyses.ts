@@ -49,21 +49,21 @@ export function createAnalyses(db: Database, write: Write): Analyses {
   return {
     ...runs,
     ...createDomains(db, write),
-    listPending: async (of) => {
+    listPending: async (query) => {
       const pages: PageToAnalyse[] = []
       let bytes = 0
-      for (const found of selectPending.iterate(of)) {
+      for (const found of selectPending.iterate(query)) {
         pages.push(toPending(found))
         bytes += found.meta.length + found.markdown.length
         if (bytes >= MAX_BATCH_BYTES) break
       }
       return pages
     },
-    countPending: async (by, after = 0) => countPending.get({ ...by, after }) ?? 0,
-    write: (holder, pages, progress, of) =>
+    countPending: async (versions, after = 0) => countPending.get({ ...versions, after }) ?? 0,
+    write: (holder, pages, progress, stamp) =>
       write(() => {
-        if (!runs.keepProgress(holder, progress, of.now)) return false
-        for (const { page, analysed } of pages) writePage(page, analysed, of)
+        if (!runs.keepProgress(holder, progress, stamp.now)) return false
+        for (const { page, analysed } of pages) writePage(page, analysed, stamp)
         return true
       }),
     read: async (sourceId, key) => {
@@ -75,14 +75,14 @@ export function createAnalyses(db: Database, write: Write): Analyses {
 }
 
 function toPending({ meta, markdown, ...page }: PendingColumns): PageToAnalyse {
-  const described = parseStored<Omit<Page, 'markdown'>>(meta.toString())
-  return { ...page, page: { ...described, markdown: markdown.toString() } }
+  const metadata = parseStored<Omit<Page, 'markdown'>>(meta.toString())
+  return { ...page, page: { ...metadata, markdown: markdown.toString() } }
 }
 
 /** Creates the function that stores the analysis of a page, with its places and hub. */
 function createPageWriter(
   db: Database,
-): (page: PageToAnalyse, analysed: AnalysedPage, of: { readonly revision: string; readonly now: number }) => void {
+): (page: PageToAnalyse, analysed: AnalysedPage, stamp: { readonly revision: string; readonly now: number }) => void {
   const selectSource = db
     .prepare<[number, number | null], number>(
       'SELECT source FROM ledger WHERE id = ? AND checked_at IS ? AND page_hash IS NOT NULL',
@@ -107,15 +107,15 @@ function createPageWriter(
     .prepare<[string, string], 1>(`SELECT 1 FROM hub_verdicts WHERE host = ? AND url = ? AND state = 'confirmed'`)
     .pluck()
 
-  const writePlaces = (id: number, page: Page, found: readonly FoundPlace[], now: number): void => {
+  const writePlaces = (id: number, page: Page, places: readonly FoundPlace[], now: number): void => {
     const seen = selectSeen.all(id)
     if (seen.length > 0) deletePlaces.run(id)
-    const since = new Map(seen.map(({ placeId, at }) => [placeId, at]))
-    for (const one of found) {
-      const { place_id: placeId, source, offset_start: start, offset_end: end } = one
+    const firstSeenAt = new Map(seen.map(({ placeId, at }) => [placeId, at]))
+    for (const found of places) {
+      const { place_id: placeId, place, place_kind: kind, method, source, offset_start: start, offset_end: end } = found
       const context = source === 'text' ? contextOf(page.markdown, start, end) : null
-      const at = since.get(placeId) ?? now
-      insertPlace.run(id, page.url, placeId, one.place, one.place_kind, one.method, source, start, end, context, at)
+      const at = firstSeenAt.get(placeId) ?? now
+      insertPlace.run(id, page.url, placeId, place, kind, method, source, start, end, context, at)
     }
   }
 

@@ -52,10 +52,10 @@ export function createAnalysisRuns(db: Database, write: Write): AnalysisRuns {
      ORDER BY id DESC LIMIT ?`,
   )
 
-  const old = `(SELECT id FROM analysis_runs ORDER BY started_at DESC, rowid DESC LIMIT -1 OFFSET ${MAX_RUNS})`
+  const surplusRuns = `(SELECT id FROM analysis_runs ORDER BY started_at DESC, rowid DESC LIMIT -1 OFFSET ${MAX_RUNS})`
   const removals = [
-    db.prepare(`DELETE FROM analysis_run_events WHERE run_id IN ${old}`),
-    db.prepare(`DELETE FROM analysis_runs WHERE id IN ${old}`),
+    db.prepare(`DELETE FROM analysis_run_events WHERE run_id IN ${surplusRuns}`),
+    db.prepare(`DELETE FROM analysis_runs WHERE id IN ${surplusRuns}`),
   ]
 
   return {
@@ -75,9 +75,9 @@ export function createAnalysisRuns(db: Database, write: Write): AnalysisRuns {
           return run
         }
         const { runner, heartbeatAt } = run
-        const taken: AnalysisRun = { ...newest, status: 'running', endedAt: null, error: null, runner, heartbeatAt }
-        update.run(toColumns(taken))
-        return taken
+        const resumed: AnalysisRun = { ...newest, status: 'running', endedAt: null, error: null, runner, heartbeatAt }
+        update.run(toColumns(resumed))
+        return resumed
       }),
     changeRun: (holder, change) =>
       write(() => {

@@ -51,7 +51,7 @@ export function createBulkUpdates(db: Database, content: Content): BulkUpdates {
   const selectOrphans = db.prepare<Removable, { id: number; target: number | null; settledAt: number | null }>(
     `SELECT a.id, t.id AS target, CASE WHEN a.crawl IS @crawl THEN a.checked_at END AS settledAt FROM ledger a LEFT JOIN ledger t ON t.source = a.source AND t.key = a.target
        WHERE a.source = @source AND a.state = 'skipped' AND a.final_crawl IS NOT @crawl
-         -- One that is not looked at itself need not be saved.
+         -- A row that this crawl did not see is removable itself, so it is not requeued.
          AND NOT (@withUnseen AND a.crawl IS NOT @crawl) AND (
          a.reason = 'duplicate' AND (t.page_hash IS NULL OR a.content_hash IS NULL OR t.page_hash <> a.content_hash
            OR ${isRemovable('t')})
@@ -75,37 +75,37 @@ export function createBulkUpdates(db: Database, content: Content): BulkUpdates {
     .prepare<[number], number>('SELECT count(*) FROM ledger WHERE source = ? AND page_hash IS NOT NULL')
     .pluck()
   const selectRemovable = db.prepare<Removable, number>(`SELECT l.id FROM ledger l WHERE ${removable}`).pluck()
-  const gone = `state = ${stateAfter('remove')}`
-  const unlinked = `reason = 'unlinked', pattern = NULL, target = NULL`
-  const selectDoomed = db
+  const setGone = `state = ${stateAfter('remove')}`
+  const setUnlinked = `reason = 'unlinked', pattern = NULL, target = NULL`
+  const selectStillRemovable = db
     .prepare<[{ id: number; crawl: number; withUnseen: 0 | 1 }], number>(
       `SELECT id FROM ledger WHERE id = @id AND page_hash IS NOT NULL
          AND (proven_crawl = @crawl OR @withUnseen AND crawl IS NOT @crawl)`,
     )
     .pluck()
-  const buryUnproven = db.prepare<[number, number]>(
-    `UPDATE ledger SET ${gone}, ${unlinked} WHERE id = ? AND state IN ${statesFor('remove')}
+  const markUnprovenGone = db.prepare<[number, number]>(
+    `UPDATE ledger SET ${setGone}, ${setUnlinked} WHERE id = ? AND state IN ${statesFor('remove')}
        AND proven_crawl IS NOT ?`,
   )
-  const buryProven = db.prepare<[number, number]>(
-    `UPDATE ledger SET ${gone} WHERE id = ? AND state IN ${statesFor('remove')} AND proven_crawl = ?`,
+  const markProvenGone = db.prepare<[number, number]>(
+    `UPDATE ledger SET ${setGone} WHERE id = ? AND state IN ${statesFor('remove')} AND proven_crawl = ?`,
   )
   const forgetPage = db.prepare<[number]>('UPDATE ledger SET page_hash = NULL, proven_crawl = NULL WHERE id = ?')
   // A skipped row that was read keeps its links, unless it is a redirect.
   const forgetLinks = db.prepare<[number]>(
     `DELETE FROM links WHERE id = (SELECT id FROM ledger WHERE id = ? AND (state <> 'skipped' OR reason IS 'redirect'))`,
   )
-  const buryFailed = db.prepare<[number, number]>(
-    `UPDATE ledger SET ${gone}, ${unlinked}
+  const setFailedGone = db.prepare<[number, number]>(
+    `UPDATE ledger SET ${setGone}, ${setUnlinked}
      WHERE source = ? AND state = 'failed' AND page_hash IS NULL AND crawl IS NOT ?`,
   )
 
   return {
     requeue: (source, crawl, which) => requeues[which].run({ source, crawl }).changes,
     requeueOrphanedAliases: (source, crawl, since, withUnseen) => {
-      const asked = { source, crawl, withUnseen: withUnseen ? 1 : 0 } as const
-      retarget.run(asked)
-      const orphans = selectOrphans.all(asked)
+      const parameters = { source, crawl, withUnseen: withUnseen ? 1 : 0 } as const
+      retarget.run(parameters)
+      const orphans = selectOrphans.all(parameters)
       for (const { id, target } of orphans) {
         if (withUnseen && target !== null) proveUnseen.run(crawl, target, crawl)
         requeueFinal.run(crawl, id)
@@ -119,18 +119,19 @@ export function createBulkUpdates(db: Database, content: Content): BulkUpdates {
     listRemovable: (source, crawl, withUnseen) =>
       selectRemovable.all({ source, crawl, withUnseen: withUnseen ? 1 : 0 }),
     remove: (ids, crawl, withUnseen) => {
-      const doomed = ids.filter((id) => selectDoomed.get({ id, crawl, withUnseen: withUnseen ? 1 : 0 }) !== undefined)
-      for (const id of doomed) {
-        buryUnproven.run(id, crawl)
-        buryProven.run(id, crawl)
+      const flag = withUnseen ? 1 : 0
+      const stillRemovable = ids.filter((id) => selectStillRemovable.get({ id, crawl, withUnseen: flag }) !== undefined)
+      for (const id of stillRemovable) {
+        markUnprovenGone.run(id, crawl)
+        markProvenGone.run(id, crawl)
         forgetPage.run(id)
         content.remove(id)
         forgetLinks.run(id)
       }
-      return doomed.length
+      return stillRemovable.length
     },
     markFailedGone: (source, crawl) => {
-      buryFailed.run(source, crawl)
+      setFailedGone.run(source, crawl)
     },
   }
 }

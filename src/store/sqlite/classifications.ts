@@ -31,7 +31,7 @@ export function createClassifications(db: Database): Classifications {
      ON CONFLICT DO UPDATE SET source = excluded.source, kind = excluded.kind, confidence = excluded.confidence,
        hint = excluded.hint, hint_confidence = excluded.hint_confidence, classification = excluded.classification`,
   )
-  const forget = ['page_analyses', 'article_places'].map((table) =>
+  const removals = ['page_analyses', 'article_places'].map((table) =>
     db.prepare<[number]>(`DELETE FROM ${table} WHERE page = ?`),
   )
   const invalidate = db.prepare<[number]>(
@@ -51,7 +51,7 @@ export function createClassifications(db: Database): Classifications {
   }
   return {
     replace: (source, page, classification) => {
-      for (const removal of forget) removal.run(page)
+      for (const removal of removals) removal.run(page)
       if (classification !== undefined) revise(source, page, classification)
     },
     revise,

@@ -39,7 +39,7 @@ export interface Content {
   readLinks(source: number, key: string): readonly string[]
   readPage(source: number, key: string): StoredPage | undefined
   readText(source: number, key: string): PageText | undefined
-  readExcerpt(source: number, key: string, place: number): PageExcerpt | undefined
+  readExcerpt(source: number, key: string, chunkIndex: number): PageExcerpt | undefined
   find(source: number, text: string): string[]
   listPages(source: number): AsyncIterable<StoredPage>
   readChunk(source: number, chunkId: string): StoredChunk | undefined
@@ -102,11 +102,12 @@ export function createContent(db: Database, { index, layouts, signatures, readFa
     `INSERT OR REPLACE INTO pages (id, first_chunk, chunk_count, title, meta, markdown)
      VALUES (?, ?, ?, ?, ?, ?)`,
   )
-  const listOf = (facts: readonly string[]): string =>
+  const arrayOf = (facts: readonly string[]): string =>
     `json_array(${facts.map((name) => `json_extract(meta, '$.${name}')`).join(', ')})`
-  const selectSaid = db.prepare<[number], StoredMetadata>(
+  const selectMetadata = db.prepare<[number], StoredMetadata>(
     `SELECT title, json_extract(meta, '$.url') AS url, json_extract(meta, '$.sections') AS sections,
-       json_extract(meta, '$.links') AS links, ${listOf(ANALYSED_FACTS)} AS analysed, ${listOf(COPIED_FACTS)} AS copied
+       json_extract(meta, '$.links') AS links, ${arrayOf(ANALYSED_FACTS)} AS analysed,
+       ${arrayOf(COPIED_FACTS)} AS copied
      FROM pages WHERE id = ?`,
   )
   const updatePage = db.prepare<[string, string, number]>('UPDATE pages SET title = ?, meta = ? WHERE id = ?')
@@ -135,7 +136,7 @@ export function createContent(db: Database, { index, layouts, signatures, readFa
     `${pageColumns} WHERE l.source = ? AND l.key > ? AND l.page_hash IS NOT NULL ORDER BY l.key LIMIT ?`,
   )
 
-  const selectHolding = db
+  const selectKeysWithText = db
     .prepare<[number, string], string>(
       `SELECT l.key FROM ledger l JOIN pages p ON p.id = l.id
        WHERE l.source = ? AND l.page_hash IS NOT NULL AND instr(lower(p.markdown), lower(?)) > 0 ORDER BY l.key`,
@@ -159,7 +160,7 @@ export function createContent(db: Database, { index, layouts, signatures, readFa
     .prepare<[number, number, number], Buffer>('SELECT substr(CAST(markdown AS BLOB), ?, ?) FROM pages WHERE id = ?')
     .pluck()
 
-  const selectThere = db
+  const selectExisting = db
     .prepare<[string], number>('SELECT id FROM chunks WHERE id IN (SELECT value FROM json_each(?))')
     .pluck()
   const selectNumber = db
@@ -175,31 +176,31 @@ export function createContent(db: Database, { index, layouts, signatures, readFa
       'SELECT DISTINCT chunk_id FROM chunks WHERE source = ? AND chunk_id BETWEEN ? AND ? LIMIT 2',
     )
     .pluck()
-  const selectHeadAt = db.prepare<[number], HashedColumns>(`SELECT ${CHUNK_COLUMNS} FROM chunks c WHERE c.id = ?`)
+  const selectColumnsAt = db.prepare<[number], HashedColumns>(`SELECT ${CHUNK_COLUMNS} FROM chunks c WHERE c.id = ?`)
   const selectContentAt = db.prepare<[number], string>('SELECT content FROM chunks WHERE id = ?').pluck()
   const countPages = db
     .prepare<[number], number>('SELECT count(*) FROM ledger WHERE source = ? AND page_hash IS NOT NULL')
     .pluck()
   const countChunks = db.prepare<[number], number>('SELECT count(*) FROM chunks WHERE source = ?').pluck()
 
-  const layoutsLately = new LruCache<PageLayout>(LAYOUT_CACHE_CHARS)
+  const recentLayouts = new LruCache<PageLayout>(LAYOUT_CACHE_CHARS)
   const stateKey = createStateKey(db)
-  let state = ''
+  let cachedState = ''
   /** The layout of a page. Recent layouts stay cached until something is written to the library, because parsing is slow. */
   const layoutOf = (row: number, source: number, key: string): PageLayout | undefined => {
-    const now = stateKey()
-    if (now !== state) layoutsLately.clear()
-    state = now
-    const known = layoutsLately.get(row)
+    const currentState = stateKey()
+    if (currentState !== cachedState) recentLayouts.clear()
+    cachedState = currentState
+    const known = recentLayouts.get(row)
     if (known !== undefined) return known
-    const written = selectLayout.get(row) ?? layOut(source, key)
-    if (written === undefined) return undefined
-    const layout = readLayout(written)
-    layoutsLately.set(row, layout, written.length)
+    const layoutText = selectLayout.get(row) ?? computeLayout(source, key)
+    if (layoutText === undefined) return undefined
+    const layout = readLayout(layoutText)
+    recentLayouts.set(row, layout, layoutText.length)
     return layout
   }
   /** Computes the layout of a page that was stored before layouts existed and whose chunks are not indexed yet. */
-  const layOut = (source: number, key: string): string | undefined => {
+  const computeLayout = (source: number, key: string): string | undefined => {
     const text = readText(source, key)
     return text && writeLayout(text, text.chunks)
   }
@@ -214,8 +215,8 @@ export function createContent(db: Database, { index, layouts, signatures, readFa
       chunks: layouts.listSpans(first, count),
     }
   }
-  const readHead = (number: number): ChunkColumns | undefined => {
-    const found = selectHeadAt.get(number)
+  const readColumns = (number: number): ChunkColumns | undefined => {
+    const found = selectColumnsAt.get(number)
     return found && unpackIds(found)
   }
   const classify = (source: number, row: number, { classification }: PageRecord): void => {
@@ -264,16 +265,16 @@ export function createContent(db: Database, { index, layouts, signatures, readFa
     writeMetadata: (source, row, record) => {
       const { page } = record
       const { markdown, ...meta } = page
-      const anew = compareMetadata(selectSaid.get(row), page)
+      const diff = compareMetadata(selectMetadata.get(row), page)
       updatePage.run(page.title, JSON.stringify(meta), row)
       signatures.write(row, page)
       classify(source, row, record)
-      if (anew.isAnalysisOutdated) classifications.invalidate(row)
+      if (diff.isAnalysisOutdated) classifications.invalidate(row)
       const { first = 0, count = 0 } = selectRange.get(row) ?? {}
       if (count === 0) return
-      if (anew.hasNewTitle) index.reindex(first, count)
-      if (anew.hasNewSections) layouts.write(row, page, layouts.listSpans(first, count))
-      if (anew.isVectorCopyOutdated) copied.deleteRange(first, count)
+      if (diff.hasNewTitle) index.reindex(first, count)
+      if (diff.hasNewSections) layouts.write(row, page, layouts.listSpans(first, count))
+      if (diff.isVectorCopyOutdated) copied.deleteRange(first, count)
     },
     writeClassification: classify,
     remove: (row) => {
@@ -290,18 +291,18 @@ export function createContent(db: Database, { index, layouts, signatures, readFa
       return found === undefined ? undefined : toStoredPage(found)
     },
     readText,
-    readExcerpt: (source, key, place) => {
+    readExcerpt: (source, key, chunkIndex) => {
       const found = selectTimes.get(source, key)
       if (found === undefined) return undefined
       const { row, ...times } = found
       const layout = layoutOf(row, source, key)
-      const plan = layout === undefined ? undefined : planExcerpt(layout, place)
+      const plan = layout === undefined ? undefined : planExcerpt(layout, chunkIndex)
       if (plan === undefined) return undefined
       const { offset, length, ...excerpt } = plan
       const markdown = selectBytes.get(offset + 1, length, row)?.toString() ?? ''
       return { ...times, ...excerpt, markdown }
     },
-    find: (source, text) => selectHolding.all(source, text),
+    find: (source, text) => selectKeysWithText.all(source, text),
     async *listPages(source) {
       let after = ''
       for (;;) {
@@ -322,16 +323,16 @@ export function createContent(db: Database, { index, layouts, signatures, readFa
     },
     readMatches: (matches, isUnchanged) => {
       const facts = readFacts(matches.map(({ page }) => page))
-      const there = isUnchanged
+      const existing = isUnchanged
         ? undefined
-        : new Set(selectThere.all(JSON.stringify(matches.map((match) => match.number))))
+        : new Set(selectExisting.all(JSON.stringify(matches.map((match) => match.number))))
       return matches.map(({ number }, i) => {
         const page = facts[i]
-        if (page === undefined || there?.has(number) === false) return undefined
+        if (page === undefined || existing?.has(number) === false) return undefined
         const { sourceId, url, title, key } = page
         const chunk = new LazyChunk(
           key,
-          () => readHead(number),
+          () => readColumns(number),
           () => selectContentAt.get(number),
         )
         return { sourceId, url, title, chunk }

@@ -28,9 +28,9 @@ export function createCopiedRowWriter(db: Database, index: IndexUpdater): Copied
   const writers = new Map<string, TableWriter>()
   const writerOf = (table: CopyTable): TableWriter => {
     // The same table may be written with or without row numbers.
-    const name = `${table.name} ${table.columns.length}`
-    const writer = writers.get(name) ?? createTableWriter(db, table)
-    writers.set(name, writer)
+    const writerKey = `${table.name} ${table.columns.length}`
+    const writer = writers.get(writerKey) ?? createTableWriter(db, table)
+    writers.set(writerKey, writer)
     return writer
   }
   return {
@@ -69,22 +69,25 @@ function createPlainWriter(db: Database, table: CopyTable): TableWriter {
   const nameOf = ({ name }: { readonly name: string }) => columnName(table, name)
   const others = columns.filter(({ name }) => !key.includes(name))
   const isKey = key.map((name) => `${columnName(table, name)} = ?`).join(' AND ')
-  const into = tableName(table)
-  const select = db.prepare(`SELECT 1 FROM ${into} WHERE ${isKey}`)
+  const tableSql = tableName(table)
+  const select = db.prepare(`SELECT 1 FROM ${tableSql} WHERE ${isKey}`)
   const insert = db.prepare(
-    `INSERT INTO ${into} (${columns.map(nameOf).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+    `INSERT INTO ${tableSql} (${columns.map(nameOf).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
   )
   const sets = others.map((column) => `${nameOf(column)} = ?`).join(', ')
   // A table whose columns are all part of the key has nothing to update.
-  const update = sets === '' ? undefined : db.prepare(`UPDATE ${into} SET ${sets} WHERE ${isKey}`)
-  const remove = db.prepare(`DELETE FROM ${into} WHERE ${isKey}`)
-  const pick = (names: readonly string[]) => {
-    const picked = columnPositions(table, names).map((place) => ({ place, type: columns[place]?.type ?? 'text' }))
-    return (row: CopyRow): SqliteValue[] => picked.map(({ place, type }) => packCell(row[place] ?? null, type))
+  const update = sets === '' ? undefined : db.prepare(`UPDATE ${tableSql} SET ${sets} WHERE ${isKey}`)
+  const remove = db.prepare(`DELETE FROM ${tableSql} WHERE ${isKey}`)
+  const createPicker = (names: readonly string[]) => {
+    const picked = columnPositions(table, names).map((position) => ({
+      position,
+      type: columns[position]?.type ?? 'text',
+    }))
+    return (row: CopyRow): SqliteValue[] => picked.map(({ position, type }) => packCell(row[position] ?? null, type))
   }
-  const valuesOf = pick(columns.map(({ name }) => name))
-  const factsOf = pick(others.map(({ name }) => name))
-  const keyOf = pick(key)
+  const valuesOf = createPicker(columns.map(({ name }) => name))
+  const factsOf = createPicker(others.map(({ name }) => name))
+  const keyOf = createPicker(key)
   return {
     has: (row) => select.get(...keyOf(row)) !== undefined,
     insert: (row) => void insert.run(...valuesOf(row)),
@@ -103,18 +106,18 @@ function createPageWriter(db: Database, table: CopyTable): TableWriter {
     delete: remove,
   } = createPlainWriter(db, {
     ...table,
-    columns: table.columns.filter((_, place) => place !== layout),
+    columns: table.columns.filter((_, position) => position !== layout),
   })
   const writeLayout = db.prepare('INSERT OR REPLACE INTO layouts (id, layout) VALUES (?, ?)')
-  const without = (row: CopyRow) => row.filter((_, place) => place !== layout)
-  const alsoLayout = (write: (row: CopyRow) => void) => (row: CopyRow) => {
-    write(without(row))
+  const withoutLayout = (row: CopyRow) => row.filter((_, position) => position !== layout)
+  const writeWithLayout = (write: (row: CopyRow) => void) => (row: CopyRow) => {
+    write(withoutLayout(row))
     writeLayout.run(row[id], row[layout])
   }
   return {
-    has: (row) => has(without(row)),
-    insert: alsoLayout(insert),
-    update: alsoLayout(update),
-    delete: (row) => remove(without(row)),
+    has: (row) => has(withoutLayout(row)),
+    insert: writeWithLayout(insert),
+    update: writeWithLayout(update),
+    delete: (row) => remove(withoutLayout(row)),
   }
 }

@@ -10,8 +10,8 @@ import type { Database } from './database.ts'
 export interface CopiedSourceWriter {
   /** Writes new sources as hidden. */
   insertHidden(rows: readonly CopyRow[]): void
-  /** Drops sources of an unfinished copy that are not in the list; the cleanup of removed sources then deletes their data. */
-  drop(plan: CopyPlan, but: readonly CopyRow[]): void
+  /** Drops sources of an unfinished copy that are not in `keep`; the cleanup of removed sources then deletes their data. */
+  drop(plan: CopyPlan, keep: readonly CopyRow[]): void
   /** Writes all columns of copied sources and makes them visible. */
   show(rows: readonly CopyRow[]): void
 }
@@ -37,7 +37,7 @@ export function createCopiedSourceWriter(db: Database): CopiedSourceWriter {
     `UPDATE sources SET name = 'removed ' || id, uuid = 'removed ' || id WHERE id = ?`,
   )
   const dropCrawls = db.prepare<[number]>(`UPDATE crawl_ids SET uuid = 'removed ' || id WHERE source = ?`)
-  const [idPlace = 0, uuidPlace = 0, namePlace = 0, versionPlace = 0] = columnPositions(SOURCES_TABLE, [
+  const [idPosition = 0, uuidPosition = 0, namePosition = 0, versionPosition = 0] = columnPositions(SOURCES_TABLE, [
     'id',
     'uuid',
     'name',
@@ -48,23 +48,23 @@ export function createCopiedSourceWriter(db: Database): CopiedSourceWriter {
     insertHidden: (rows) => {
       for (const row of rows) insert.run(...valuesOf(hideSourceName(row)))
     },
-    drop: ({ offsets, kept }, but) => {
+    drop: ({ offsets, kept }, keep) => {
       const after = offsets['sources'] ?? 0
-      const stay = new Set(but.map((row) => row[idPlace]))
+      const keptIds = new Set(keep.map((row) => row[idPosition]))
       for (const id of selectHidden.all(after, after + (kept['sources'] ?? 0))) {
-        if (stay.has(id)) continue
+        if (keptIds.has(id)) continue
         dropOne.run(id)
         dropCrawls.run(id)
       }
     },
     show: (rows) => {
       for (const row of rows) {
-        const [id, uuid, name] = [Number(row[idPlace]), String(row[uuidPlace]), String(row[namePlace])]
-        const version = row[versionPlace] === null ? null : String(row[versionPlace])
+        const [id, uuid, name] = [Number(row[idPosition]), String(row[uuidPosition]), String(row[namePosition])]
+        const version = row[versionPosition] === null ? null : String(row[versionPosition])
         if (selectSame.get(name, version, uuid, id) !== undefined) {
           throw new PharosError('SOURCE_EXISTS', { source: labelOf({ name, version }) })
         }
-        if (update.run(...valuesOf(row), id).changes === 0) throw new TypeError(`expected source ${id} to be there`)
+        if (update.run(...valuesOf(row), id).changes === 0) throw new TypeError(`expected source ${id} to exist`)
       }
     },
   }

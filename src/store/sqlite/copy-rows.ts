@@ -33,7 +33,7 @@ export function columnName({ name }: CopyTable, column: string): string {
 /** The hidden sources. */
 const HIDDEN = 'SELECT id FROM sources WHERE is_removed = 1'
 
-/** Leaves out rows of hidden sources, unless a number range selects them explicitly. */
+/** SQL conditions that leave out rows of hidden sources, unless a number range selects rows explicitly. */
 export function writeConditions(table: CopyTable, range: IdRange | undefined, hasHidden: boolean): string[] {
   const [first = ''] = table.key
   if (range !== undefined)
@@ -48,8 +48,7 @@ export function writeConditions(table: CopyTable, range: IdRange | undefined, ha
 export function createRowReader(db: Database, table: CopyTable): (values: readonly unknown[]) => CopyRow {
   const readers = table.columns.map(({ type }) => CELL_READERS[type])
   const complete = table.name === 'pages' ? createPageReader(db, table) : (row: CopyRow) => row
-  return (values) =>
-    complete(values.map((value, place) => (value === null ? null : (readers[place] ?? keepValue)(value))))
+  return (values) => complete(values.map((value, i) => (value === null ? null : (readers[i] ?? keepValue)(value))))
 }
 
 const keepValue = (value: unknown): Cell => value as Cell

@@ -54,7 +54,7 @@ export function createCopySessions({ db, write, index, clear }: CopySessionParts
   }
   const mustFind = (origin: string) => {
     const found = find(origin)
-    if (found === undefined) throw new TypeError(`expected an arrival from ${origin}, got none`)
+    if (found === undefined) throw new TypeError(`expected a copy session from ${origin}, got none`)
     return found
   }
   const sources = createCopiedSourceWriter(db)
@@ -63,7 +63,7 @@ export function createCopySessions({ db, write, index, clear }: CopySessionParts
   const holds = ({ now, origin, holder }: CopySessionClaim): boolean => touch.run(now, origin, holder).changes > 0
   const cacheBefore = Number(db.pragma('cache_size', { simple: true }))
   /** Writes the sources first, because the rows with the highest numbers refer to them. */
-  const settleIn = (request: CopySessionRequest, plan: CopyPlan): void => {
+  const reserveRows = (request: CopySessionRequest, plan: CopyPlan): void => {
     db.pragma(`cache_size = -${COPY_CACHE_KIB}`)
     sources.insertHidden(shiftRows(SOURCES_TABLE, request.sources, plan.offsets))
     numbers.reserve(plan)
@@ -73,27 +73,27 @@ export function createCopySessions({ db, write, index, clear }: CopySessionParts
   return {
     find: async (origin) => find(origin),
     listOpen: async () => selectOpen.all().map(toCopySession),
-    begin: (arrival) =>
+    begin: (request) =>
       write(() => {
-        refuseUnfinishedCopy(find(arrival.origin), db.name)
-        const plan = planNumbers(arrival, numbers.readHighest())
-        upsert.run(arrival.origin, JSON.stringify(plan), arrival.holder, arrival.now, arrival.now)
-        settleIn(arrival, plan)
-        return mustFind(arrival.origin)
+        refuseUnfinishedCopy(find(request.origin), db.name)
+        const plan = planNumbers(request, numbers.readHighest())
+        upsert.run(request.origin, JSON.stringify(plan), request.holder, request.now, request.now)
+        reserveRows(request, plan)
+        return mustFind(request.origin)
       }),
     resume: async (request) => {
       const { origin, place, highest, holder, now } = request
-      const taken = await write(() => {
+      const resumed = await write(() => {
         const before = mustFind(origin).plan
         const plan = extendPlan({ ...before, place }, highest, numbers.readHighest())
         if (plan === undefined) return undefined
         takeOver.run(JSON.stringify(plan), holder, now, origin)
         sources.drop(before, shiftRows(SOURCES_TABLE, request.sources, plan.offsets))
-        settleIn(request, plan)
+        reserveRows(request, plan)
         return mustFind(origin)
       })
       await clear()
-      return taken
+      return resumed
     },
     discard: async (origin) => {
       await write(() => {
@@ -134,9 +134,9 @@ const NUMBERED_BY_HIGHEST: ReadonlySet<string> = new Set([
 
 /** Writes the rows with the highest numbers first, which reserves all numbers below them. */
 function writeHighestRows(rows: CopiedRowWriter, { last }: CopySessionRequest, { isAlone, offsets }: CopyPlan): void {
-  const mustHold = ({ name }: CopyTable) => NUMBERED_BY_HIGHEST.has(name) && (isAlone || name === 'ledger')
+  const mustWrite = ({ name }: CopyTable) => NUMBERED_BY_HIGHEST.has(name) && (isAlone || name === 'ledger')
   for (const [table, row] of last) {
-    if (mustHold(table)) rows.writeMissing(table, shiftRows(table, [row], offsets))
+    if (mustWrite(table)) rows.writeMissing(table, shiftRows(table, [row], offsets))
   }
 }
 

@@ -9,7 +9,7 @@ import type { Sources } from './sources.ts'
 
 /** The crawls of all sources. */
 export interface Crawls {
-  begin(crawl: Crawl, staleMs: number, resume: string | undefined, gone: string | undefined): Crawl
+  begin(crawl: Crawl, staleMs: number, resume: string | undefined, goneRunner: string | undefined): Crawl
   touch(id: string, now: number, runner: string | undefined): boolean
   end(id: string, summary: CrawlSummary | null, now: number, runner: string | undefined): void
   list(source: number, limit: number): Crawl[]
@@ -40,30 +40,30 @@ export function createCrawls(db: Database, sources: Sources): Crawls {
     `INSERT INTO crawls (id, source, ${CRAWL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const byId = 'id = (SELECT id FROM crawl_ids WHERE uuid = ?)'
-  const close = db.prepare<[string]>(`UPDATE crawls SET state = 'cancelled', ended_at = heartbeat_at WHERE ${byId}`)
+  const cancel = db.prepare<[string]>(`UPDATE crawls SET state = 'cancelled', ended_at = heartbeat_at WHERE ${byId}`)
   const reopen = db.prepare<[number, string | null, string]>(
     `UPDATE crawls SET state = 'running', term = term + 1, heartbeat_at = ?, runner = ?, ended_at = NULL, summary = NULL WHERE ${byId}`,
   )
-  const ours = `state = 'running' AND runner IS ifnull(?, runner)`
+  const isHeld = `state = 'running' AND runner IS ifnull(?, runner)`
   const touch = db.prepare<[number, string, string | null]>(
-    `UPDATE crawls SET heartbeat_at = ? WHERE ${byId} AND ${ours}`,
+    `UPDATE crawls SET heartbeat_at = ? WHERE ${byId} AND ${isHeld}`,
   )
   const end = db.prepare<[string, number, string | null, string, string | null]>(
-    `UPDATE crawls SET state = ?, ended_at = ?, summary = ? WHERE ${byId} AND ${ours}`,
+    `UPDATE crawls SET state = ?, ended_at = ?, summary = ? WHERE ${byId} AND ${isHeld}`,
   )
   const selectTerm = db.prepare<[string], { state: string; term: number }>(
     `SELECT state, term FROM crawls WHERE ${byId}`,
   )
-  /** The term of each crawl when this connection began it. It counts how often a crawl was begun, so a higher one reveals a takeover. */
+  /** The term of each crawl when this connection began it. A term counts how often a crawl was begun, so a higher one means a takeover. */
   const terms = new Map<string, number>()
   const releaseAll = db.prepare<[number]>(
     `UPDATE ledger SET state = 'pending', lease = NULL, leased_until = NULL WHERE source = ? AND state = 'leased'`,
   )
 
-  const mend = db.prepare<[number, number]>(
+  const clearLongDelays = db.prepare<[number, number]>(
     `UPDATE ledger SET due_at = NULL WHERE source = ? AND state = 'pending' AND due_at > ?`,
   )
-  const startOver = db.prepare<[number]>(
+  const resetAttempts = db.prepare<[number]>(
     `UPDATE ledger SET attempts = 0, is_final = 0, awaits_confirmation = 0 WHERE source = ? AND state = 'pending'`,
   )
 
@@ -72,19 +72,19 @@ export function createCrawls(db: Database, sources: Sources): Crawls {
       SELECT id FROM crawls WHERE source = ? AND ${IS_FOCUSED} ORDER BY started_at DESC, id DESC LIMIT ?)`,
   )
 
-  const begin = db.transaction((crawl: Crawl, staleMs: number, resume?: string, gone?: string): Crawl => {
+  const begin = db.transaction((crawl: Crawl, staleMs: number, resume?: string, goneRunner?: string): Crawl => {
     const source = sources.requireNumber(crawl.sourceId)
     const now = resume === undefined ? crawl.startedAt : crawl.heartbeatAt
     for (const running of selectRunning.all(source)) {
-      const isGone = gone !== undefined && running.runner === gone
+      const isGone = goneRunner !== undefined && running.runner === goneRunner
       if (!isGone && Math.abs(now - running.heartbeatAt) < staleMs) {
         const { name, version } = selectLabel.get(source) ?? { name: crawl.sourceId, version: null }
         throw new PharosError('CRAWL_RUNNING', { source: labelOf({ name, version }) })
       }
-      if (running.id !== resume) close.run(running.id)
+      if (running.id !== resume) cancel.run(running.id)
     }
     releaseAll.run(source)
-    mend.run(source, now + MAX_DELAY_MS)
+    clearLongDelays.run(source, now + MAX_DELAY_MS)
     if (resume !== undefined) {
       const found = selectOne.get(resume, source)
       if (found === undefined || (found.state !== 'running' && found.state !== 'cancelled')) {
@@ -100,15 +100,15 @@ export function createCrawls(db: Database, sources: Sources): Crawls {
         summary: null,
       })
     }
-    startOver.run(source)
+    resetAttempts.run(source)
     if (crawl.options.isFocused === true) forgetFocused.run(source, source, MAX_FOCUSED_RUNS - 1)
     insert.run(sources.crawlNumber(source, crawl.id), source, ...crawlValues(crawl))
     return crawl
   })
 
   return {
-    begin: (crawl, staleMs, resume, gone) => {
-      const begun = begin(crawl, staleMs, resume, gone)
+    begin: (crawl, staleMs, resume, goneRunner) => {
+      const begun = begin(crawl, staleMs, resume, goneRunner)
       terms.set(begun.id, selectTerm.get(begun.id)?.term ?? 0)
       return begun
     },

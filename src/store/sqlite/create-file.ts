@@ -82,12 +82,12 @@ export function isDenied(error: unknown): boolean {
 type TempCopy =
   | { readonly type: 'made'; readonly path: string; remove(): void }
   | { readonly type: 'no-room'; readonly problem: string }
-  | { readonly type: 'restless' }
+  | { readonly type: 'changing' }
   | { readonly type: 'impossible' }
 
 /** Makes a consistent copy of a file and its companions with these suffixes; retries when another process writes meanwhile. */
-export function copyToTemp(path: string, endings: readonly string[]): TempCopy {
-  const originals = endings.map((ending) => path + ending)
+export function copyToTemp(path: string, suffixes: readonly string[]): TempCopy {
+  const originals = suffixes.map((suffix) => path + suffix)
   const folder = join(tmpdir(), 'pharos-copy-')
   try {
     for (let tries = 0; tries < MAX_COPY_ATTEMPTS; tries++) {
@@ -95,11 +95,11 @@ export function copyToTemp(path: string, endings: readonly string[]): TempCopy {
       const bytes = before.reduce((sum, stamp) => sum + (stamp?.bytes ?? 0), 0)
       const { bavail, bsize } = statfsSync(tmpdir())
       if (bytes > bavail * bsize) return { type: 'no-room', problem: describeNoSpace(bytes) }
-      const copy = copyInto(mkdtempSync(folder), path, endings)
+      const copy = copyInto(mkdtempSync(folder), path, suffixes)
       if (isDeepStrictEqual(originals.map(stampOf), before)) return copy
       copy.remove()
     }
-    return { type: 'restless' }
+    return { type: 'changing' }
   } catch (error) {
     const isFull = obstacleOf(error)?.type === 'full'
     return isFull ? { type: 'no-room', problem: describeNoSpace() } : { type: 'impossible' }
@@ -109,12 +109,12 @@ export function copyToTemp(path: string, endings: readonly string[]): TempCopy {
 /** Maximum number of attempts to copy. */
 const MAX_COPY_ATTEMPTS = 5
 
-function copyInto(folder: string, path: string, endings: readonly string[]): Extract<TempCopy, { type: 'made' }> {
+function copyInto(folder: string, path: string, suffixes: readonly string[]): Extract<TempCopy, { type: 'made' }> {
   const copy = join(folder, 'library.db')
   const remove = (): void => rmSync(folder, { recursive: true, force: true })
   try {
-    for (const ending of endings) {
-      if (existsSync(path + ending)) copyFileSync(path + ending, copy + ending)
+    for (const suffix of suffixes) {
+      if (existsSync(path + suffix)) copyFileSync(path + suffix, copy + suffix)
     }
     return { type: 'made', path: copy, remove }
   } catch (error) {
@@ -131,7 +131,7 @@ function stampOf(path: string): { readonly bytes: number; readonly at: bigint; r
 
 function describeNoSpace(bytes?: number): string {
   const size = bytes === undefined ? 'a copy' : `a copy of ${Math.ceil(bytes / 1e6)} MB`
-  return `it can only be read from ${size}, for which ${tmpdir()} has no room`
+  return `it can only be read from ${size}, and ${tmpdir()} has no space for it`
 }
 
 /** Larger than the smallest companion file of SQLite, so that a successful probe means enough room for it. */
@@ -141,7 +141,7 @@ const PROBE_BYTES = 65_536
 export function obstacleOf(error: unknown): Obstacle | undefined {
   const code = codeOf(error)
   if (code === 'ENOSPC') return { type: 'full', problem: 'the disk is full' }
-  if (code === 'EDQUOT') return { type: 'full', problem: 'the quota of the disk is used up' }
+  if (code === 'EDQUOT') return { type: 'full', problem: 'the disk quota is used up' }
   if (code === 'EROFS') return { type: 'read-only', problem: describeFailure(error) }
   return undefined
 }
@@ -150,21 +150,21 @@ export function obstacleOf(error: unknown): Obstacle | undefined {
 const ERROR_DESCRIPTIONS: Readonly<Record<string, string>> = {
   EISDIR: ' is a folder',
   ENOTDIR: ' lies below a file',
-  ENOENT: ' cannot be made there',
+  ENOENT: ' cannot be created there',
   EACCES: ': permission denied',
   EPERM: ': permission denied',
-  EROFS: ': the file system can only be read',
+  EROFS: ': the file system is read-only',
   ENOSPC: ': no space is left',
   ENAMETOOLONG: ': the name is too long',
-  ELOOP: ': its links lead in a circle',
+  ELOOP: ': its symbolic links form a loop',
 }
 
 /** Describes a file system error with its path, or with the given one. */
-export function describeFailure(error: unknown, place?: string): string {
+export function describeFailure(error: unknown, givenPath?: string): string {
   if (!(error instanceof Error)) return String(error)
-  const words = ERROR_DESCRIPTIONS[codeOf(error) ?? '']
-  const path = place ?? ('path' in error ? String(error.path) : undefined)
-  return words === undefined || path === undefined ? error.message : `${path}${words}`
+  const description = ERROR_DESCRIPTIONS[codeOf(error) ?? '']
+  const path = givenPath ?? ('path' in error ? String(error.path) : undefined)
+  return description === undefined || path === undefined ? error.message : `${path}${description}`
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -64,7 +64,7 @@ describe('writing to a library that cannot be written', () => {
     db.pragma('query_only = ON')
     await expect(add()).rejects.toMatchObject({
       code: 'LIBRARY_READ_ONLY',
-      details: { problem: 'it can only be read' },
+      details: { problem: 'it is read-only' },
     })
     db.pragma('query_only = OFF')
     await add()

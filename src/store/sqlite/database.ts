@@ -27,8 +27,8 @@ export type Notice = (text: string) => void
 
 /**
  * Opens the library at a path, or a temporary one (`:memory:`), and migrates its tables. A library that cannot be written is opened
- * read-only, unless its tables are old; later writes then fail. When SQLite cannot even read it without writing beside it, each connection
- * reads its own copy, which does not show later changes.
+ * read-only, unless its tables are old; later writes then fail. If SQLite cannot read the library without creating files beside it, each
+ * connection reads its own copy, which does not show later changes.
  */
 export function openDatabase(path: string, notice: Notice = () => {}, busyMs: number = BUSY_TIMEOUT_MS): Database {
   try {
@@ -90,7 +90,7 @@ function openWritable(path: string, notice: Notice, busyMs: number): Database {
 }
 
 function limitMemory(db: Database): void {
-  // 4 MB: more is no faster, because the system caches the file too, and it adds to the memory of every server.
+  // 4 MB: a larger cache is no faster, because the system caches the file too, and would add to the memory of every server.
   db.pragma('cache_size = -4000')
   db.pragma('temp_store = MEMORY')
   // Mapped pages would count as memory of every searching process, up to the size of the file.
@@ -138,14 +138,14 @@ function openInPlace(path: string): Database | undefined {
 function openCopy(path: string): Database | undefined {
   const copy = copyToTemp(path, ['', '-wal'])
   if (copy.type === 'no-room') throw new PharosError('LIBRARY_FULL', { library: path, problem: copy.problem })
-  if (copy.type === 'restless') throw new PharosError('LIBRARY_LOCKED', { library: path })
+  if (copy.type === 'changing') throw new PharosError('LIBRARY_LOCKED', { library: path })
   if (copy.type !== 'made') return undefined
   // Without a log no process is writing. With one, a write within the same clock tick may have gone unnoticed, so the copy is checked.
-  const isDoubtful = existsSync(`${copy.path}-wal`)
+  const needsCheck = existsSync(`${copy.path}-wal`)
   try {
     const db = openInPlace(copy.path)
     if (db === undefined) return undefined
-    if (isDoubtful && db.pragma('quick_check(1)', { simple: true }) !== 'ok') {
+    if (needsCheck && db.pragma('quick_check(1)', { simple: true }) !== 'ok') {
       db.close()
       throw new PharosError('LIBRARY_LOCKED', { library: path })
     }
@@ -158,7 +158,7 @@ function openCopy(path: string): Database | undefined {
 }
 
 function describeCopy(path: string): string {
-  return `nothing can be written beside the library ${path}: a copy of it is read, and what others write from now on is not seen until it is opened again`
+  return `the folder of the library ${path} is not writable: Pharos reads a copy, which does not show later changes until the library is opened again`
 }
 
 /** Connections to copies, with the paths of their originals. */
@@ -166,16 +166,16 @@ const originals = new WeakMap<Database, string>()
 
 /**
  * Runs a write as one transaction, which takes the write lock at its start, because a read transaction could not wait for the lock. While
- * another process holds the lock, this process stays responsive. A full disk, a lock beyond `patienceMs` or a read-only location throws an
+ * another process holds the lock, this process stays responsive. A full disk, a lock beyond `timeoutMs` or a read-only location throws an
  * error that says so, and nothing is written.
  */
-export async function writeTo<T>(db: Database, work: () => T, patienceMs: number = LOCK_TIMEOUT_MS): Promise<T> {
+export async function writeTo<T>(db: Database, work: () => T, timeoutMs: number = LOCK_TIMEOUT_MS): Promise<T> {
   const transaction = db.transaction(work)
   for (const since = performance.now(); ; ) {
     try {
       return transaction.immediate()
     } catch (error) {
-      if (!isBusy(error) || performance.now() - since > patienceMs)
+      if (!isBusy(error) || performance.now() - since > timeoutMs)
         throw explainFailure(error, originals.get(db) ?? db.name)
     }
     await sleep(WRITE_RETRY_DELAY_MS)
@@ -249,7 +249,7 @@ function findDamage(error: unknown, library: string): PharosError | undefined {
 function findReportedObstacle(error: unknown): Obstacle | undefined {
   const code = codeOf(error)
   if (code === 'SQLITE_FULL') return { type: 'full', problem: 'the disk is full' }
-  if (code.startsWith('SQLITE_READONLY')) return { type: 'read-only', problem: 'it can only be read' }
+  if (code.startsWith('SQLITE_READONLY')) return { type: 'read-only', problem: 'it is read-only' }
   return error instanceof Error ? obstacleOf(error.cause) : undefined
 }
 

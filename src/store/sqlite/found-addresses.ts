@@ -34,11 +34,11 @@ export function createFoundAddresses(db: Database): FoundAddresses {
   const refuse = db.prepare<[LedgerState, number, number, number, Reason | null, string | null, string | null, number]>(
     'UPDATE ledger SET state = ?, depth = ?, weight = ?, crawl = ?, reason = ?, pattern = ?, target = ? WHERE id = ?',
   )
-  const findAgain = db.prepare<[string, string, string, string | null, number]>(
+  const replaceDiscovery = db.prepare<[string, string, string, string | null, number]>(
     'UPDATE ledger SET url = ?, host = ?, discovery = ?, found_on = ? WHERE id = ?',
   )
 
-  const name = db.prepare<[string, string | null, number]>(
+  const failMissedGuess = db.prepare<[string, string | null, number]>(
     `UPDATE ledger SET state = 'failed', reason = 'not-found', discovery = ?, found_on = ? WHERE id = ?`,
   )
 
@@ -65,15 +65,15 @@ export function createFoundAddresses(db: Database): FoundAddresses {
       row !== undefined || takeRoom(),
     )
     if (kind === 'insert') {
-      const how = [key, url, host, discovery, foundOn, now]
-      insert.run(source, state, reason, pattern, target, depth, crawl.number, ...how, weight)
+      const discoveryValues = [key, url, host, discovery, foundOn, now]
+      insert.run(source, state, reason, pattern, target, depth, crawl.number, ...discoveryValues, weight)
     }
     if (found === undefined) return result
     if (kind === 'touch') touch.run(depth, weight, crawl.number, found.id)
-    else if (kind === 'name') name.run(discovery, foundOn, found.id)
+    else if (kind === 'name') failMissedGuess.run(discovery, foundOn, found.id)
     else if (kind === 'refuse') refuse.run(state, depth, weight, crawl.number, reason, pattern, target, found.id)
     else if (kind === 'admit') admit.run(state, depth, weight, crawl.number, found.id)
-    if (isFirst) findAgain.run(url, host, discovery, foundOn, found.id)
+    if (isFirst) replaceDiscovery.run(url, host, discovery, foundOn, found.id)
     return result
   }
 

@@ -33,7 +33,7 @@ interface Level {
   readonly weights: readonly number[]
 }
 
-/** Whether rows await confirmation (1); all frontier indexes keep these rows apart. */
+/** Rows that await confirmation (1) take their turn when no other rows (0) are open. All frontier indexes keep both apart. */
 type ConfirmationFlag = 0 | 1
 
 /** Above any row count and depth, so that weight, depth and age fit into one sortable number. */
@@ -63,12 +63,12 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   const waiting = `source = ? AND state = 'pending' AND due_at IS NOT NULL AND awaits_confirmation = ?`
   const leased = `source = ? AND state = 'leased' AND awaits_confirmation = ?`
   // A clock that is implausibly far ahead counts as free, as in `correctClock`.
-  const clock = `LEFT JOIN hosts h ON h.host = o.host`
-  const opens = `max(iif(ifnull(h.next_at, 0) > @now + ${MAX_SLOT_AHEAD_MS}, @now, ifnull(h.next_at, 0)),
+  const joinClock = `LEFT JOIN hosts h ON h.host = o.host`
+  const opensAt = `max(iif(ifnull(h.next_at, 0) > @now + ${MAX_SLOT_AHEAD_MS}, @now, ifnull(h.next_at, 0)),
     iif(ifnull(h.held_until, 0) > @now + ${MAX_BACK_OFF_MS}, @now, ifnull(h.held_until, 0)))`
-  const named = (where: string, turn = '@turn') =>
+  const withNames = (where: string, turn = '@turn') =>
     where.replace('source = ?', 'source = @source').replace('confirmation = ?', `confirmation = ${turn}`)
-  const ofHost = (where: string) => `${named(where, 'o.awaits_confirmation')} AND host = o.host`
+  const ofHost = (where: string) => `${withNames(where, 'o.awaits_confirmation')} AND host = o.host`
   // Rows are leased by weight, depth and age. Every free host takes at least one visit, so as many hosts as wanted visits are enough: those
   // whose first rows come first.
   const firstReady = `SELECT ${RANK} FROM ledger WHERE ${ofHost(ready)} ORDER BY weight, depth, id LIMIT 1`
@@ -83,8 +83,8 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
          SELECT o.host, min(
            ifnull(CASE WHEN o.ready > 0 THEN (${readyFirst}) END, ${NEVER}),
            ifnull(CASE WHEN o.waiting > 0 THEN (${dueFirst}) END, ${NEVER})) AS first
-         FROM open_hosts o ${clock}
-         WHERE o.source = @source AND o.awaits_confirmation = @turn AND ${opens} <= @horizon)
+         FROM open_hosts o ${joinClock}
+         WHERE o.source = @source AND o.awaits_confirmation = @turn AND ${opensAt} <= @horizon)
        WHERE first < ${NEVER} ORDER BY first LIMIT @limit`,
       )
       .pluck()
@@ -102,10 +102,10 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   )
   const selectNext = db
     .prepare<[Record<'source' | 'now', number>], number | null>(
-      `SELECT min(max(${opens}, min(
+      `SELECT min(max(${opensAt}, min(
        CASE WHEN o.ready > 0 THEN @now ELSE ${NEVER} END,
        ifnull(CASE WHEN o.waiting > 0 THEN (SELECT min(due_at) FROM ledger WHERE ${ofHost(waiting)}) END, ${NEVER}))))
-     FROM open_hosts o ${clock} WHERE o.source = @source`,
+     FROM open_hosts o ${joinClock} WHERE o.source = @source`,
     )
     .pluck()
   const selectHeld = db
@@ -124,25 +124,25 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     `${candidates} WHERE ${waiting} AND host = ? AND due_at <= ? AND depth <= ?
      ORDER BY weight, depth, id LIMIT ?`,
   )
-  const selectLeast = (where: string) =>
+  const selectMinDepth = (where: string) =>
     db.prepare<[number, ConfirmationFlag], number | null>(`SELECT min(depth) FROM ledger WHERE ${where}`).pluck()
-  const selectLeastWaiting = selectLeast(waiting)
-  const selectLeastLeased = selectLeast(leased)
+  const selectMinWaiting = selectMinDepth(waiting)
+  const selectMinLeased = selectMinDepth(leased)
   // Steps from one weight to the next instead of scanning all rows, because there are few distinct weights.
   const nextWeight = (where: string) =>
-    `SELECT min(weight) FROM ledger INDEXED BY ledger_by_weight WHERE ${named(ready)} ${where}`
+    `SELECT min(weight) FROM ledger INDEXED BY ledger_by_weight WHERE ${withNames(ready)} ${where}`
   const selectWeights = db.prepare<[{ source: number; turn: ConfirmationFlag }], { weight: number; depth: number }>(
     `WITH RECURSIVE w (weight) AS (
        ${nextWeight('')} UNION ALL
        SELECT (${nextWeight('AND weight > w.weight')}) FROM w WHERE w.weight IS NOT NULL)
      SELECT weight, (SELECT min(depth) FROM ledger INDEXED BY ledger_by_weight
-         WHERE ${named(ready)} AND weight = w.weight) AS depth
+         WHERE ${withNames(ready)} AND weight = w.weight) AS depth
      FROM w WHERE weight IS NOT NULL`,
   )
   const selectAny = [ready, waiting, leased].map((where) =>
     db.prepare<[number, ConfirmationFlag]>(`SELECT 1 FROM ledger WHERE ${where} LIMIT 1`),
   )
-  const take = db.prepare<[string, number, number]>(
+  const leaseRow = db.prepare<[string, number, number]>(
     `UPDATE ledger SET state = ${stateAfter('lease')}, lease = ?, leased_until = ? WHERE id = ?`,
   )
   const selectVisit = db.prepare<[number], VisitRecord<StoredHash>>(
@@ -154,7 +154,7 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
      FROM ledger l LEFT JOIN ledger t ON t.source = l.source AND t.key = l.target AND t.page_hash = l.content_hash
      WHERE l.id = ?`,
   )
-  const putBack = db.prepare<[number, string, string]>(
+  const releaseRow = db.prepare<[number, string, string]>(
     `UPDATE ledger SET state = ${stateAfter('postpone')}, lease = NULL, leased_until = NULL
      WHERE source = ? AND key = ? AND state = 'leased' AND lease = ?`,
   )
@@ -173,13 +173,13 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
      WHERE source = ? AND state = 'pending' AND page_hash IS NULL AND found_on = ? AND ${IS_LISTED}
        AND host NOT IN (SELECT value FROM json_each(?))`,
   )
-  const giveUp = db.prepare<[Reason, string | null, number, string]>(
+  const failRows = db.prepare<[Reason, string | null, number, string]>(
     `UPDATE ledger SET state = ${stateAfter('fail')}, reason = ?, pattern = ?, target = NULL, due_at = NULL,
        awaits_confirmation = 0
      WHERE source = ? AND host = ? AND state = 'pending'`,
   )
   // The row was not visited, so its page stays valid.
-  const keep = db.prepare<[number]>(
+  const confirmUnvisited = db.prepare<[number]>(
     `UPDATE ledger SET state = 'unchanged', reason = NULL, pattern = NULL, target = NULL
      WHERE source = ? AND state = 'pending' AND page_hash IS NOT NULL`,
   )
@@ -187,13 +187,13 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   /** The lowest depth with pending or leased rows. */
   const findLevel = (source: number, firstLevel = 0): Level => {
     const ready = selectWeights.all({ source, turn: 0 })
-    const others = [selectLeastWaiting, selectLeastLeased].map((select) => select.get(source, 0) ?? Infinity)
-    const least = ready.reduce((depth, row) => Math.min(depth, row.depth), Math.min(...others))
-    const depth = Math.max(least, firstLevel)
+    const others = [selectMinWaiting, selectMinLeased].map((select) => select.get(source, 0) ?? Infinity)
+    const minDepth = ready.reduce((depth, row) => Math.min(depth, row.depth), Math.min(...others))
+    const depth = Math.max(minDepth, firstLevel)
     return { depth, weights: ready.filter((row) => row.depth <= depth).map(({ weight }) => weight) }
   }
   /** The first rows of a level, one weight after the other, until there are enough. */
-  const gather = (level: Level, limit: number, list: (weight: number, left: number) => Candidate[]): Candidate[] => {
+  const collect = (level: Level, limit: number, list: (weight: number, left: number) => Candidate[]): Candidate[] => {
     const rows: Candidate[] = []
     for (const weight of level.weights) {
       if (rows.length >= limit) break
@@ -204,7 +204,7 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   const listFirst = (source: number, turn: ConfirmationFlag, level: Level | null, limit: number): Candidate[] =>
     level === null
       ? selectFirst.all(source, turn, limit)
-      : gather(level, limit, (weight, left) => selectFirstAt.all(source, turn, weight, level.depth, left))
+      : collect(level, limit, (weight, left) => selectFirstAt.all(source, turn, weight, level.depth, left))
   const listReady = (
     source: number,
     turn: ConfirmationFlag,
@@ -214,12 +214,12 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   ): Candidate[] =>
     level === null
       ? selectReady.all(source, turn, host, limit)
-      : gather(level, limit, (weight, left) => selectReadyAt.all(source, turn, host, weight, level.depth, left))
+      : collect(level, limit, (weight, left) => selectReadyAt.all(source, turn, host, weight, level.depth, left))
   const listHosts = (source: number, turn: ConfirmationFlag, level: Level | null, request: LeaseRequest): string[] => {
     const { now, horizon, limit } = request
-    const asked = { source, turn, now, horizon, limit }
-    if (level === null) return selectHosts.all(asked)
-    return selectHostsAt.all({ ...asked, depth: level.depth, weights: JSON.stringify(level.weights) })
+    const parameters = { source, turn, now, horizon, limit }
+    if (level === null) return selectHosts.all(parameters)
+    return selectHostsAt.all({ ...parameters, depth: level.depth, weights: JSON.stringify(level.weights) })
   }
 
   /** Picks rows by weight, depth and age from hosts with free slots. */
@@ -233,13 +233,13 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     const readClock = (host: string): HostClock => hosts.readClock(host, now)
     // Usually the first rows suffice. When too many of them belong to busy hosts, or delayed rows have become due, all hosts are examined.
     if (selectWaitingHost.get(source, turn) === undefined) {
-      const taken = pickFirst(listFirst(source, turn, level, limit * EXAMINED_PER_VISIT), readClock, request)
-      if (taken !== undefined) return taken
+      const picked = pickFirst(listFirst(source, turn, level, limit * EXAMINED_PER_VISIT), readClock, request)
+      if (picked !== undefined) return picked
     }
-    const most = level?.depth ?? ANY_DEPTH
+    const depth = level?.depth ?? ANY_DEPTH
     const rows = listHosts(source, turn, level, request).flatMap((host) => {
       const slots = countSlots(readClock(host), request)
-      return [...listReady(source, turn, host, level, slots), ...selectDue.all(source, turn, host, now, most, slots)]
+      return [...listReady(source, turn, host, level, slots), ...selectDue.all(source, turn, host, now, depth, slots)]
     })
     return pickByHost(rows, readClock, request)
   }
@@ -250,7 +250,7 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     const found = selectVisit.get(row.id)
     if (found === undefined) return []
     const lease = randomUUID()
-    take.run(lease, until, row.id)
+    leaseRow.run(lease, until, row.id)
     return [
       { sourceId, host, depth, isConfirmation: turn === 1, notBefore: slot, lease, ...toVisit(found, unpackHash) },
     ]
@@ -264,7 +264,7 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     const rows = listCandidates(source, request, turn, level)
     const { reserved, clocks } = reserveSlots(rows, (host) => hosts.readClock(host, now), request)
     for (const [host, clock] of clocks) hosts.writeClock(host, clock)
-    return reserved.flatMap((one) => takeRow(one, request, turn))
+    return reserved.flatMap((reservedRow) => takeRow(reservedRow, request, turn))
   }
 
   const countOpen = (source: number, now: number): OpenWork => {
@@ -274,22 +274,22 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     const moments = expired.map(({ host, dueAt }) => Math.max(dueAt ?? now, nextRequestAt(hosts.readClock(host, now))))
     const first = selectNext.get({ source, now }) ?? null
     if (first !== null) moments.push(first)
-    const nextAt = moments.length === 0 ? null : moments.reduce((least, moment) => Math.min(least, moment))
+    const nextAt = moments.length === 0 ? null : moments.reduce((earliest, moment) => Math.min(earliest, moment))
     return { pending, leased: leasedRows, nextAt }
   }
 
   return {
     lease,
     release: (source, key, token) => {
-      putBack.run(source, key, token)
+      releaseRow.run(source, key, token)
     },
     countOpen,
     // An implausibly long hold comes from a wrong clock and is ignored, as in `correctClock`.
     listHeldHosts: (source, now, after) => selectHeld.all(source, after, now + MAX_BACK_OFF_MS),
-    failPending: (source, host, reason, pattern) => giveUp.run(reason, pattern, source, host).changes,
+    failPending: (source, host, reason, pattern) => failRows.run(reason, pattern, source, host).changes,
     skipPending: (source, reason, pattern, listed) =>
       listed === undefined
-        ? skip.run(reason, pattern, source).changes + keep.run(source).changes
+        ? skip.run(reason, pattern, source).changes + confirmUnvisited.run(source).changes
         : skipListed.run(reason, pattern, source, listed.list, JSON.stringify(listed.exceptHosts)).changes,
   }
 }

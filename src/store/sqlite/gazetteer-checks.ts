@@ -39,21 +39,21 @@ export function createChecks(db: Database): Pick<Gazetteer, 'validate' | 'inspec
   const selectNames = db.prepare<[number], { id: number; place: number; name: string; normalized: string }>(
     `SELECT id, place_id AS place, name, normalized FROM place_names WHERE id > ? ORDER BY id LIMIT ${NAMES_AT_ONCE}`,
   )
-  const findMisspelt = async (): Promise<number[]> => {
+  const findOutdatedNames = async (): Promise<number[]> => {
     const found = new Set<number>()
     for (let last = 0; ; await pause()) {
-      const some = selectNames.all(last)
-      for (const { place, name, normalized } of some) if (normalizeName(name) !== normalized) found.add(place)
-      last = some.at(-1)?.id ?? last
-      if (some.length < NAMES_AT_ONCE) return [...found]
+      const batch = selectNames.all(last)
+      for (const { place, name, normalized } of batch) if (normalizeName(name) !== normalized) found.add(place)
+      last = batch.at(-1)?.id ?? last
+      if (batch.length < NAMES_AT_ONCE) return [...found]
     }
   }
 
   return {
     async validate() {
       const issues = await run(RULES, 'error')
-      const misspelt = await findMisspelt()
-      if (misspelt.length > 0) issues.push(createOutdatedNameIssue(misspelt))
+      const outdated = await findOutdatedNames()
+      if (outdated.length > 0) issues.push(createOutdatedNameIssue(outdated))
       const revision = readRevision(db)
       const state = selectState.get()
       if (revision !== (state?.revision ?? '') || (revision !== '' && state?.hasIndex !== 1)) {

@@ -16,6 +16,12 @@ interface LinkResult {
   readonly hasMissingParent: boolean
 }
 
+/** The direct parents of a place that exist, and whether another one is missing. */
+interface Resolved {
+  readonly direct: readonly DirectParent[]
+  readonly hasMissingParent: boolean
+}
+
 /** Maintains the place hierarchy. Everything here runs inside the caller's transaction. */
 export interface PlaceLinks {
   /** Links a new place, which has no descendants yet, to the existing parents that its record names. */
@@ -51,16 +57,16 @@ export function createPlaceLinks(db: Database): PlaceLinks {
     return places.get(ref)
   }
 
-  const resolve = (id: number | null, { ref, parents }: ParentRefs): { direct: DirectParent[]; isOpen: boolean } => {
+  const resolve = (id: number | null, { ref, parents }: ParentRefs): Resolved => {
     const direct: DirectParent[] = []
-    let isOpen = false
+    let hasMissingParent = false
     for (const { ref: parent, relation } of parents) {
       const found = parent === ref ? undefined : find(parent)
-      const isRound = found !== undefined && id !== null && hasAncestor(found.ancestors, id, relation)
-      if (found !== undefined && !isRound) direct.push({ ...found, relation })
-      else isOpen ||= parent !== ref
+      const isCyclic = found !== undefined && id !== null && hasAncestor(found.ancestors, id, relation)
+      if (found !== undefined && !isCyclic) direct.push({ ...found, relation })
+      else hasMissingParent ||= parent !== ref
     }
-    return { direct, isOpen }
+    return { direct, hasMissingParent }
   }
   /** Replaces the ancestors of a place, and returns the previous ones; undefined when nothing changed. */
   const replace = (id: number, ancestors: readonly Ancestor[]): readonly Ancestor[] | undefined => {
@@ -71,13 +77,14 @@ export function createPlaceLinks(db: Database): PlaceLinks {
     return before
   }
   /** Updates the ancestors of all descendants of a place, nearest first, from their direct parents. */
-  const lift = (id: number, relation: PlaceRelation): void => {
+  const updateDescendants = (id: number, relation: PlaceRelation): void => {
     // A place with several parents may be updated before one of them, so this repeats until nothing changes.
     for (let isChanged = true; isChanged; ) {
       isChanged = false
       for (const child of selectDescendants.all(id, relation)) {
         const direct = selectAncestors.all(child).filter(({ depth }) => depth === 1)
-        const ancestors = mergeAncestors(direct.map((one) => ({ ...one, ancestors: selectAncestors.all(one.id) })))
+        const parents = direct.map((parent) => ({ ...parent, ancestors: selectAncestors.all(parent.id) }))
+        const ancestors = mergeAncestors(parents)
         if (replace(child, ancestors) !== undefined) isChanged = true
       }
     }
@@ -85,28 +92,29 @@ export function createPlaceLinks(db: Database): PlaceLinks {
 
   return {
     putNew: (id, record) => {
-      const { direct, isOpen } = resolve(null, record)
+      const { direct, hasMissingParent } = resolve(null, record)
       places.delete(record.ref)
       const ancestors = mergeAncestors(direct)
       for (const { id: parent, relation, depth } of ancestors) insert.run(parent, id, relation, depth)
-      return { isChanged: ancestors.length > 0, hasMissingParent: isOpen }
+      return { isChanged: ancestors.length > 0, hasMissingParent }
     },
     put: (id, record) => {
-      const { direct, isOpen } = resolve(id, record)
+      const { direct, hasMissingParent } = resolve(id, record)
       const ancestors = mergeAncestors(direct)
       const before = replace(id, ancestors)
-      if (before === undefined) return { isChanged: false, hasMissingParent: isOpen }
+      if (before === undefined) return { isChanged: false, hasMissingParent }
       places.clear()
-      for (const relation of new Set([...before, ...ancestors].map((one) => one.relation))) lift(id, relation)
-      return { isChanged: true, hasMissingParent: isOpen }
+      const relations = new Set([...before, ...ancestors].map((ancestor) => ancestor.relation))
+      for (const relation of relations) updateDescendants(id, relation)
+      return { isChanged: true, hasMissingParent }
     },
     findCyclicParent: ({ ref, parents }) => {
       places.clear()
       const id = selectId.get(ref)
-      const within = parents.find(
+      const cyclicParent = parents.find(
         (parent) => id !== undefined && hasAncestor(find(parent.ref)?.ancestors ?? [], id, parent.relation),
       )
-      return within?.ref
+      return cyclicParent?.ref
     },
     clearCache: () => places.clear(),
   }

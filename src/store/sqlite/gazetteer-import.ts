@@ -10,8 +10,9 @@ import { createNameIndexUpdater } from './gazetteer-index.ts'
 
 /** Batch size for reading records. */
 const RECORDS_AT_ONCE = 2000
-/** Maximum duration of a transaction, to which the commit adds about half, and the pause that lets other writers in. */
+/** Maximum duration of a transaction; the commit adds about half. */
 const MAX_TRANSACTION_MS = 180
+/** Pause between transactions that lets other writers in. */
 const PAUSE_MS = 10
 /** Page cache for an import, in KiB: its index writes are spread over the file, and the normal cache is too small for them. */
 const IMPORT_CACHE_KIB = 128 * 1024
@@ -38,21 +39,21 @@ export function createImport(db: Database, write: Write): ImportPlaces {
 
   return async (places, now, signal) => {
     const tally = new ImportTally()
-    const take = async (some: readonly SourcedPlace[]): Promise<void> => {
-      for (let done = 0; done < some.length; ) {
+    const importBatch = async (batch: readonly SourcedPlace[]): Promise<void> => {
+      for (let done = 0; done < batch.length; ) {
         signal?.throwIfAborted()
-        const outcomes = await write(() => writer.writeSome(some, done)).catch((error: unknown) => {
+        const outcomes = await write(() => writer.writeSome(batch, done)).catch((error: unknown) => {
           if (!isRefusal(error)) throw error
           // The batch was rolled back, so each record is now written on its own, which is slower.
-          return write(() => writer.writeEach(some, done))
+          return write(() => writer.writeEach(batch, done))
         })
-        tally.addOutcomes(some.slice(done), outcomes)
+        tally.addOutcomes(batch.slice(done), outcomes)
         done += outcomes.length
         await sleep(PAUSE_MS)
       }
     }
     /** Links records whose parents were imported after them. Repeats while links change, because each place may be a parent of others. */
-    const takeOpen = async (): Promise<void> => {
+    const linkUnlinked = async (): Promise<void> => {
       const { unlinked } = tally
       for (let isChanged = unlinked.length > 0; isChanged; ) {
         isChanged = false
@@ -69,15 +70,15 @@ export function createImport(db: Database, write: Write): ImportPlaces {
     const cacheBefore = Number(db.pragma('cache_size', { simple: true }))
     db.pragma(`cache_size = -${IMPORT_CACHE_KIB}`)
     try {
-      let some: SourcedPlace[] = []
+      let batch: SourcedPlace[] = []
       for await (const place of places) {
-        some.push(place)
-        if (some.length < RECORDS_AT_ONCE) continue
-        await take(some)
-        some = []
+        batch.push(place)
+        if (batch.length < RECORDS_AT_ONCE) continue
+        await importBatch(batch)
+        batch = []
       }
-      await take(some)
-      await takeOpen()
+      await importBatch(batch)
+      await linkUnlinked()
       await write(() => {
         for (const source of tally.sources.values()) {
           upsertSource.run({ ...source, now, places: countPlaces.get(source.name) ?? 0 })
@@ -145,45 +146,45 @@ function createRecordWriter(db: Database): RecordWriter {
     if (known !== undefined) {
       for (const clear of clearing) clear.run(id)
     }
-    const namer = known === undefined || known.source === source ? null : source
+    const nameSource = known === undefined || known.source === source ? null : source
     const words = new Set<string>()
-    for (const one of names) {
-      const { name, normalized, lang, kind: nameKind, isPreferred, isOfficial } = one
+    for (const placeName of names) {
+      const { name, normalized, lang, kind: nameKind, isPreferred, isOfficial } = placeName
       const flags = [isPreferred ? 1 : 0, isOfficial ? 1 : 0]
-      const row = insertName.run(id, name, normalized, lang ?? '', scriptOf(normalized), nameKind, ...flags, namer)
-      if (one === canonical) setCanonical.run(row.lastInsertRowid, id)
+      const row = insertName.run(id, name, normalized, lang ?? '', scriptOf(normalized), nameKind, ...flags, nameSource)
+      if (placeName === canonical) setCanonical.run(row.lastInsertRowid, id)
       const [, ...others] = normalized.split(' ')
       for (const word of others) words.add(word)
     }
     for (const word of words) insertWord.run(word, id)
-    for (const { source: owners, id: external } of record.externalIds) {
-      const owner = selectExternal.get(owners, external)
+    for (const { source: externalSource, id: external } of record.externalIds) {
+      const owner = selectExternal.get(externalSource, external)
       if (owner === id) continue
-      if (owner !== undefined) throw new RecordRefusedError(`${owners} ${external} is another place`)
-      insertExternal.run(owners, external, id)
+      if (owner !== undefined) throw new RecordRefusedError(`${externalSource} ${external} is another place`)
+      insertExternal.run(externalSource, external, id)
     }
     const { hasMissingParent } = known === undefined ? links.putNew(id, record) : links.put(id, record)
     return { status: known === undefined ? 'added' : 'changed', names: names.length, problem: null, hasMissingParent }
   }
   // Nested in a transaction, this is a savepoint, which undoes the writes of a refused record.
-  const writeWhole = db.transaction(writeRecord)
-  const workFor = <T, R>(all: readonly T[], from: number, work: (one: T) => R): R[] => {
+  const writeWithSavepoint = db.transaction(writeRecord)
+  const runForWhile = <T, R>(items: readonly T[], from: number, work: (item: T) => R): R[] => {
     links.clearCache()
     const began = performance.now()
     const outcomes: R[] = []
-    for (let i = from; i < all.length && performance.now() - began < MAX_TRANSACTION_MS; i++) {
-      const one = all[i]
-      if (one !== undefined) outcomes.push(work(one))
+    for (let i = from; i < items.length && performance.now() - began < MAX_TRANSACTION_MS; i++) {
+      const item = items[i]
+      if (item !== undefined) outcomes.push(work(item))
     }
     return outcomes
   }
 
   return {
-    writeSome: (places, from) => workFor(places, from, ({ record, source }) => writeRecord(record, source.name)),
+    writeSome: (places, from) => runForWhile(places, from, ({ record, source }) => writeRecord(record, source.name)),
     writeEach: (places, from) =>
-      workFor(places, from, ({ record, source }) => {
+      runForWhile(places, from, ({ record, source }) => {
         try {
-          return writeWhole(record, source.name)
+          return writeWithSavepoint(record, source.name)
         } catch (error) {
           if (!isRefusal(error)) throw error
           links.clearCache()
@@ -191,13 +192,13 @@ function createRecordWriter(db: Database): RecordWriter {
         }
       }),
     linkSome: (records, from) =>
-      workFor(records, from, (record) => {
+      runForWhile(records, from, (record) => {
         const id = selectPlace.get(record.ref)?.id
         return id !== undefined && links.put(id, record).isChanged
       }),
     explainMissingParent: (record) => {
-      const within = links.findCyclicParent(record)
-      return within === undefined ? null : `${record.ref}: it cannot lie in ${within}, which lies in it`
+      const cyclicParent = links.findCyclicParent(record)
+      return cyclicParent === undefined ? null : `${record.ref}: it cannot lie in ${cyclicParent}, which lies in it`
     },
   }
 }

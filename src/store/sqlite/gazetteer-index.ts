@@ -59,8 +59,8 @@ export function createNameIndexUpdater(db: Database, write: Write): NameIndexUpd
     async update(signal, isForced = false) {
       const revision = readRevision(db)
       const state = selectState.get()
-      const isMade = state?.revision === revision && (state.hasIndex === 1 || revision === '')
-      if (isMade && !isForced) return
+      const isUpToDate = state?.revision === revision && (state.hasIndex === 1 || revision === '')
+      if (isUpToDate && !isForced) return
       signal?.throwIfAborted()
       // Building the index only reads places, so other writers do not wait.
       const index = revision === '' ? null : writeNameIndex(readPlaces(), revision)
@@ -75,8 +75,8 @@ export function readRevision(db: Database): string {
   const digest = createHash('sha256').update(`index ${INDEX_VERSION}\n`)
   const selectDigests = db.prepare<[], Buffer | null>('SELECT digest FROM places ORDER BY id').pluck()
   let places = 0
-  for (const one of selectDigests.iterate()) {
-    digest.update(one ?? '')
+  for (const placeDigest of selectDigests.iterate()) {
+    digest.update(placeDigest ?? '')
     places++
   }
   return places === 0 ? '' : digest.digest('hex').slice(0, 16)

@@ -145,19 +145,19 @@ function createFull(db: Database, write: Write): Gazetteer {
     }
   }
   const toListed = (place: Place, begin: string | number | undefined): ListedPlace => {
-    const asked = { id: place.id, begin: String(begin), canonical: place.name }
-    const matched = begin === undefined ? undefined : selectMatch.get(asked)
+    const parameters = { id: place.id, begin: String(begin), canonical: place.name }
+    const matched = begin === undefined ? undefined : selectMatch.get(parameters)
     const region = place.kind === 'region' ? undefined : selectRegion.get(place.id)
     return { ...place, matched: matched === place.name ? null : (matched ?? null), region: region ?? null }
   }
   const summarize = db.transaction((): GazetteerSummary => {
     const counts = new Map(countKinds.all().map(({ kind, count }) => [kind, count]))
-    const of = (kind: PlaceKind): number => counts.get(kind) ?? 0
+    const countOf = (kind: PlaceKind): number => counts.get(kind) ?? 0
     return {
-      countries: of('country'),
-      regions: of('region'),
-      cities: of('city'),
-      others: of('poi') + of('supranational'),
+      countries: countOf('country'),
+      regions: countOf('region'),
+      cities: countOf('city'),
+      others: countOf('poi') + countOf('supranational'),
       names: countNames.get() ?? 0,
       sources: selectSources.all(),
       revision: revision(),
@@ -183,7 +183,7 @@ function createFull(db: Database, write: Write): Gazetteer {
            ORDER BY ${order}`,
         )
         .all({ ...values, limit: query.limit, offset: query.offset })
-      return { total: total ?? 0, items: items.map((one) => toListed(toPlace(one), values['begin'])) }
+      return { total: total ?? 0, items: items.map((columns) => toListed(toPlace(columns), values['begin'])) }
     },
     listNames: async (ids) =>
       new Map(ids.map((id) => [id, selectName.get(id) ?? ''] as const).filter(([, name]) => name !== '')),
@@ -207,10 +207,10 @@ function createFull(db: Database, write: Write): Gazetteer {
     },
     async *exportPlaces() {
       for (let last = 0; ; ) {
-        const some = selectRefs.all(last)
-        for (const columns of some) yield exportPlace(columns)
-        last = some.at(-1)?.id ?? last
-        if (some.length < EXPORTED_AT_ONCE) return
+        const batch = selectRefs.all(last)
+        for (const columns of batch) yield exportPlace(columns)
+        last = batch.at(-1)?.id ?? last
+        if (batch.length < EXPORTED_AT_ONCE) return
         await pause()
       }
     },

@@ -17,13 +17,13 @@ const SEARCH_WAIT_MS = 300
 /** Creates the index maintenance. It stops when the database is closed, and never keeps the process alive. */
 export function createIndexMaintenance(db: Database, index: ChunkIndex): IndexMaintenance {
   /** Whether background work is active, and whether other writers block it. */
-  let isTending = false
-  let isKept = false
+  let isRunning = false
+  let isBlocked = false
 
   const advance = (step: IndexStep): StepOutcome => {
     try {
       const outcome = tryWriteTo(db, () => index.advance(step))
-      isKept = outcome === 'busy'
+      isBlocked = outcome === 'busy'
       if (outcome === 'busy') return 'busy'
       return outcome.result ? 'done' : 'complete'
     } catch (error) {
@@ -31,17 +31,20 @@ export function createIndexMaintenance(db: Database, index: ChunkIndex): IndexMa
       return 'blocked'
     }
   }
-  const advanceBy = (pace: AdvanceOptions): Promise<void> =>
-    advanceAll({ advance: () => advance(SMALL_STEP), isBehind: () => index.isBehind(), isClosed: () => !db.open }, pace)
+  const advanceBy = (options: AdvanceOptions): Promise<void> =>
+    advanceAll(
+      { advance: () => advance(SMALL_STEP), isBehind: () => index.isBehind(), isClosed: () => !db.open },
+      options,
+    )
   /** Continues in the background. Errors are ignored, because the next search meets them again. */
-  const goOn = (): void => {
-    if (isTending) return
-    isTending = true
+  const continueInBackground = (): void => {
+    if (isRunning) return
+    isRunning = true
     sleep(STEP_PAUSE_MS, undefined, { ref: false })
       .then(() => advanceBy({ ref: false }))
       .catch(() => undefined)
       .finally(() => {
-        isTending = false
+        isRunning = false
       })
   }
 
@@ -49,10 +52,10 @@ export function createIndexMaintenance(db: Database, index: ChunkIndex): IndexMa
     runBriefly: async () => {
       const until = performance.now() + SEARCH_WAIT_MS
       // While background work makes progress, searches do not wait for it.
-      while ((!isTending || isKept) && index.isBehind()) {
+      while ((!isRunning || isBlocked) && index.isBehind()) {
         const outcome = advance(BRIEF_STEP)
         if (outcome === 'blocked') return
-        if (outcome !== 'done' || performance.now() >= until) return goOn()
+        if (outcome !== 'done' || performance.now() >= until) return continueInBackground()
         await pause()
       }
     },

@@ -27,7 +27,7 @@ function stage(): { db: Database; index: ChunkIndex; write(count: number, conten
 }
 
 function find(index: ChunkIndex, query: string, sources?: readonly number[]): number[] {
-  const asked = {
+  const options = {
     query,
     limit: 100_000,
     sources: sources && new Set(sources),
@@ -35,7 +35,7 @@ function find(index: ChunkIndex, query: string, sources?: readonly number[]): nu
     explain: false,
   }
   return index
-    .search(asked)
+    .search(options)
     .map(({ number }) => number)
     .sort((a, b) => a - b)
 }

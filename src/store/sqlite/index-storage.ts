@@ -32,7 +32,7 @@ interface NewChunkColumns extends ChunkColumns {
   readonly title: string
 }
 
-/** Size of the block cache in bytes, because many queries share their words. */
+/** Size of the block cache in bytes. Blocks are cached because many queries share their words. */
 const BLOCK_CACHE_BYTES = 2 ** 21
 
 /** Above the number of blocks of any segment. */
@@ -91,9 +91,9 @@ export function createIndexStorage(db: Database, layouts: Pick<Layouts, 'complet
     'SELECT page, kind, heading_path AS headingPath, symbol, content FROM chunks WHERE id = ?',
   )
 
-  /** Cached under a number per opened segment, because SQLite reuses the ids of deleted blocks. */
+  /** Blocks are cached under a number per opened segment, because SQLite reuses the ids of deleted blocks. */
   const blocks = new LruCache<Uint8Array>(BLOCK_CACHE_BYTES)
-  let opened = 0
+  let openedCount = 0
 
   return {
     readState: () => selectState.get() ?? NO_STATE,
@@ -105,7 +105,7 @@ export function createIndexStorage(db: Database, layouts: Pick<Layouts, 'complet
       const found = selectSegment.get(id)
       if (found === undefined) throw new DecodeError(`the index has no segment ${id}`)
       const { documents, directory, firstBlock } = found
-      const segment = ++opened * MAX_BLOCKS
+      const segment = ++openedCount * MAX_BLOCKS
       return { documents, directory, readBlock: (block) => readBlock(firstBlock + block, segment + block) }
     },
     addSegment: ({ count, first, last, documents, directory, blocks }) => {

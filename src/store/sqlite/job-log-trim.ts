@@ -42,8 +42,8 @@ export function createTrim(
       `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE id <= ? ORDER BY id LIMIT ?)`,
     ),
     // Two queries, because SQLite finds one end of a table directly, but scans all of it for both.
-    selectLeast: db.prepare<[], number | null>(`SELECT min(id) FROM ${table}`).pluck(),
-    selectMost: db.prepare<[], number | null>(`SELECT max(id) FROM ${table}`).pluck(),
+    selectFirst: db.prepare<[], number | null>(`SELECT min(id) FROM ${table}`).pluck(),
+    selectLast: db.prepare<[], number | null>(`SELECT max(id) FROM ${table}`).pluck(),
     count: db.prepare<[number, number], number>(`SELECT count(*) FROM ${table} WHERE id > ? AND id <= ?`).pluck(),
     selectAt: db
       .prepare<[number, number], number>(`SELECT id FROM ${table} WHERE id <= ? ORDER BY id DESC LIMIT 1 OFFSET ?`)
@@ -55,9 +55,9 @@ export function createTrim(
   >
 
   /** Repeats a deletion until nothing is left. */
-  const removeAll = async (removeSome: () => { readonly changes: number }): Promise<number> => {
+  const removeAll = async (removeBatch: () => { readonly changes: number }): Promise<number> => {
     for (let removed = 0; ; await pause()) {
-      const { changes } = await write(removeSome)
+      const { changes } = await write(removeBatch)
       removed += changes
       if (changes < ROWS_AT_ONCE) return removed
     }
@@ -66,13 +66,13 @@ export function createTrim(
     removeAll(() => tables[table].deleteOfJob.run(jobId, upTo, ROWS_AT_ONCE))
 
   /** The newest row beyond the maximum number of rows; undefined when the table is within it. */
-  const findSurplus = async (table: LogTable, most: number): Promise<number | undefined> => {
-    const { selectLeast, selectMost, count, selectAt } = tables[table]
-    const first = selectLeast.get() ?? 0
-    let last = selectMost.get() ?? 0
+  const findSurplus = async (table: LogTable, max: number): Promise<number | undefined> => {
+    const { selectFirst, selectLast, count, selectAt } = tables[table]
+    const first = selectFirst.get() ?? 0
+    let last = selectLast.get() ?? 0
     // The range of ids is at least the number of rows.
-    if (last - first < most) return undefined
-    for (let left = most; last >= first; last -= IDS_AT_ONCE) {
+    if (last - first < max) return undefined
+    for (let left = max; last >= first; last -= IDS_AT_ONCE) {
       const rows = count.get(last - IDS_AT_ONCE, last) ?? 0
       if (rows > left) return selectAt.get(last, left)
       left -= rows
@@ -80,31 +80,31 @@ export function createTrim(
     }
     return undefined
   }
-  const removeSurplus = async (table: LogTable, most: number): Promise<number> => {
-    const surplus = await findSurplus(table, most)
+  const removeSurplus = async (table: LogTable, max: number): Promise<number> => {
+    const surplus = await findSurplus(table, max)
     return surplus === undefined ? 0 : removeAll(() => tables[table].deleteOldest.run(surplus, ROWS_AT_ONCE))
   }
 
-  const removeJobs = async (most: number): Promise<number> => {
+  const removeJobs = async (max: number): Promise<number> => {
     let removed = 0
-    for (const id of selectOldest.all(Math.max(0, (countJobs.get() ?? 0) - most))) {
+    for (const id of selectOldest.all(Math.max(0, (countJobs.get() ?? 0) - max))) {
       for (const table of LOG_TABLES) removed += await removeOfJob(table, id, Number.MAX_SAFE_INTEGER)
       // The job is deleted last, so that an interrupted cleanup finds it again.
       removed += await write(() => deleteJob.run(id).changes)
     }
     return removed
   }
-  const removeOld = async (since: number): Promise<number> => {
+  const removeOldEvents = async (since: number): Promise<number> => {
     let removed = 0
     for (const id of selectEndedBefore.all(since)) {
       removed += await removeOfJob('queue_events', id, Number.MAX_SAFE_INTEGER)
     }
     return removed
   }
-  const removeBeyond = async (most: number): Promise<number> => {
+  const removeSurplusPerJob = async (max: number): Promise<number> => {
     let removed = 0
     for (let id = selectNextJob.get(''); id !== undefined; id = selectNextJob.get(id)) {
-      const surplus = selectLastKept.get(id, most)
+      const surplus = selectLastKept.get(id, max)
       if (surplus !== undefined) removed += await removeOfJob('queue_events', id, surplus)
     }
     return removed
@@ -112,8 +112,8 @@ export function createTrim(
 
   return async ({ eventsPerJob, events, notes, eventsSince, jobs }) =>
     (await removeJobs(jobs)) +
-    (await removeOld(eventsSince)) +
-    (await removeBeyond(eventsPerJob)) +
+    (await removeOldEvents(eventsSince)) +
+    (await removeSurplusPerJob(eventsPerJob)) +
     (await removeSurplus('queue_events', events)) +
     (await removeSurplus('crawl_problems', notes)) +
     (await removeSurplus('crawl_milestones', notes))

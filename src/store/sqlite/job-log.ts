@@ -64,11 +64,11 @@ export function createJobLog(db: Database, write: Write): JobLog {
        SELECT @jobId, @at, @kind, @scope, @target, @message, @details ${condition}`,
     )
   // A milestone is stored once per job, even when a restarted process reports it again.
-  const isNews = `WHERE NOT EXISTS (SELECT 1 FROM ${NOTE_TABLES.milestone} INDEXED BY crawl_milestones_once
+  const isNewMilestone = `WHERE NOT EXISTS (SELECT 1 FROM ${NOTE_TABLES.milestone} INDEXED BY crawl_milestones_once
     WHERE job_id = @jobId AND kind = @kind AND scope IS @scope)`
   const insertNote = {
     problem: prepareInsert(NOTE_TABLES.problem, ''),
-    milestone: prepareInsert(NOTE_TABLES.milestone, isNews),
+    milestone: prepareInsert(NOTE_TABLES.milestone, isNewMilestone),
   }
   const countEvents = db.prepare<[number, number, number, string]>(
     `UPDATE crawl_jobs SET events = events + ?, last_event_at = max(ifnull(last_event_at, ?), ?) WHERE id = ?`,
@@ -128,8 +128,8 @@ function createLister(db: Database) {
   const prepared = new Map<string, ReturnType<Database['prepare']>>()
   return <T>(select: string, columns: Readonly<Record<string, string | undefined>>, page: LogPage): T[] => {
     const { limit, before, after } = page
-    const asked = Object.entries(columns).filter(([, value]) => value !== undefined)
-    const conditions = asked.map(([column]) => `${column} = ?`)
+    const filters = Object.entries(columns).filter(([, value]) => value !== undefined)
+    const conditions = filters.map(([column]) => `${column} = ?`)
     if (before !== undefined) conditions.push('id < ?')
     if (after !== undefined) conditions.push('id > ?')
     const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
@@ -138,7 +138,7 @@ function createLister(db: Database) {
     prepared.set(sql, statement)
     const bounds = [before, after].filter((bound) => bound !== undefined)
     // The caller names the columns of T.
-    const found = statement.all(...asked.map(([, value]) => value), ...bounds, limit) as T[]
+    const found = statement.all(...filters.map(([, value]) => value), ...bounds, limit) as T[]
     return after === undefined ? found : found.reverse()
   }
 }

@@ -41,7 +41,7 @@ export function createLayouts(db: Database): Layouts {
     `SELECT chunk_id AS chunkId, start_line AS startLine, end_line AS endLine, heading_path AS headingPath, symbol
      FROM chunks WHERE id BETWEEN ? AND ? ORDER BY id`,
   )
-  const selectWithout = db.prepare<[number], PageColumns>(
+  const selectPageWithoutLayout = db.prepare<[number], PageColumns>(
     `SELECT markdown, json_extract(meta, '$.sections') AS sections, first_chunk AS first, chunk_count AS count
      FROM pages WHERE id = ? AND NOT EXISTS (SELECT 1 FROM layouts y WHERE y.id = pages.id)`,
   )
@@ -56,7 +56,7 @@ export function createLayouts(db: Database): Layouts {
   return {
     write,
     complete: (row) => {
-      const page = selectWithout.get(row)
+      const page = selectPageWithoutLayout.get(row)
       if (page === undefined) return
       const { markdown, sections, first, count } = page
       write(row, { markdown, sections: parseStored<Section[]>(sections) }, listSpans(first, count))

@@ -56,11 +56,11 @@ async function* read(
   { range, hasHidden }: { readonly range: IdRange | undefined; readonly hasHidden: boolean },
 ): AsyncGenerator<readonly CopyRow[]> {
   const keys = table.key.map((name) => columnName(table, name))
-  const places = columnPositions(table, table.key)
+  const keyPositions = columnPositions(table, table.key)
   const conditions = writeConditions(table, range, hasHidden)
   const after = `(${keys.join(', ')}) > (${keys.map(() => '?').join(', ')})`
-  const select = (further: readonly string[]) => {
-    const where = [...conditions, ...further].join(' AND ')
+  const select = (moreConditions: readonly string[]) => {
+    const where = [...conditions, ...moreConditions].join(' AND ')
     const columns = table.columns.map(({ name }) => columnName(table, name)).join(', ')
     return db
       .prepare<unknown[], unknown[]>(
@@ -69,7 +69,7 @@ async function* read(
       .raw()
   }
   const toRow = createRowReader(db, table)
-  const take = (found: Iterable<unknown[]>): CopyRow[] => {
+  const takeBatch = (found: Iterable<unknown[]>): CopyRow[] => {
     const rows: CopyRow[] = []
     let bytes = 0
     for (const values of found) {
@@ -81,9 +81,9 @@ async function* read(
     return rows
   }
   const selectNext = select([after])
-  for (let rows = take(select([]).iterate()); rows.length > 0; ) {
+  for (let rows = takeBatch(select([]).iterate()); rows.length > 0; ) {
     yield rows
     const last = rows.at(-1) ?? []
-    rows = take(selectNext.iterate(...places.map((place) => packCell(last[place] ?? null, 'text'))))
+    rows = takeBatch(selectNext.iterate(...keyPositions.map((position) => packCell(last[position] ?? null, 'text'))))
   }
 }

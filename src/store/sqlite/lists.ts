@@ -25,17 +25,17 @@ export function createLists(db: Database): Lists {
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   // A page that was fetched since has an HTTP status.
-  const held = `source = @source AND discovery = 'llms-full' AND status IS NULL AND page_hash IS NOT NULL
+  const isPageOfList = `source = @source AND discovery = 'llms-full' AND status IS NULL AND page_hash IS NOT NULL
     AND (found_on = @url OR key = @key)`
   const selectPages = db.prepare<[{ source: number; url: string; key: string }], ListedPage>(
-    `SELECT key, url FROM ledger WHERE ${held} ORDER BY key`,
+    `SELECT key, url FROM ledger WHERE ${isPageOfList} ORDER BY key`,
   )
   const confirm = db.prepare<[{ source: number; crawl: number; url: string; key: string; now: number }]>(
     `UPDATE ledger SET state = CASE WHEN state = 'indexed' AND crawl IS @crawl THEN 'indexed' ELSE 'unchanged' END,
        reason = NULL, pattern = NULL, target = NULL, detail = NULL, attempts = 0, due_at = NULL, is_final = 0,
        awaits_confirmation = 0, proven_crawl = NULL, depth = 0, checked_at = @now, crawl = @crawl, lease = NULL,
        leased_until = NULL
-     WHERE ${held}`,
+     WHERE ${isPageOfList}`,
   )
 
   return {

@@ -25,23 +25,23 @@ export function createPageFacts(db: Database): (pages: readonly number[]) => (Pa
      FROM ledger l JOIN pages p ON p.id = l.id JOIN sources s ON s.id = l.source LEFT JOIN likenesses k ON k.page = l.id
      WHERE l.id = ?`,
   )
-  const kept = new Map<number, PageFacts>()
-  let state = ''
+  const cache = new Map<number, PageFacts>()
+  let cachedState = ''
   const read = (page: number): PageFacts | undefined => {
-    const known = kept.get(page)
+    const known = cache.get(page)
     if (known !== undefined) return known
     const found = select.get(page)
     if (found === undefined) return undefined
     const { sourceId, key, url, title, hasLikeness, fingerprint, language, family } = found
     const likeness = hasLikeness === 1 ? { fingerprint, language, family } : undefined
     const facts = { sourceId, key, url, title, likeness }
-    kept.set(page, facts)
+    cache.set(page, facts)
     return facts
   }
   return (pages) => {
-    const now = stateKey()
-    if (now !== state || kept.size > MAX_CACHED_PAGES) kept.clear()
-    state = now
+    const currentState = stateKey()
+    if (currentState !== cachedState || cache.size > MAX_CACHED_PAGES) cache.clear()
+    cachedState = currentState
     return pages.map(read)
   }
 }

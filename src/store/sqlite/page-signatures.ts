@@ -12,7 +12,7 @@ export interface PageSignatures {
   findMissing(after: number): { readonly rows: readonly number[]; readonly last: number } | undefined
   /** Computes the missing signatures of these rows, and returns their number. */
   fill(rows: readonly number[], describe: (page: Page) => Page): number
-  /** In the order of keys. */
+  /** Lists the pages of a source with their signatures, in the order of keys. */
   list(source: number): AsyncIterable<PageWithSignature>
 }
 
@@ -32,7 +32,7 @@ export function createPageSignatures(db: Database): PageSignatures {
     `SELECT k.fingerprint, k.language, k.family FROM ledger l JOIN likenesses k ON k.page = l.id
      WHERE l.source = ? AND l.key = ?`,
   )
-  const selectSome = db.prepare<[number, string, number], PageWithSignature>(
+  const selectBatch = db.prepare<[number, string, number], PageWithSignature>(
     `SELECT s.uuid AS sourceId, l.key, l.url, p.title, k.fingerprint, k.language, k.family
      FROM ledger l JOIN likenesses k ON k.page = l.id JOIN pages p ON p.id = l.id JOIN sources s ON s.id = l.source
      WHERE l.source = ? AND l.key > ? AND l.page_hash IS NOT NULL ORDER BY l.key LIMIT ?`,
@@ -73,7 +73,7 @@ export function createPageSignatures(db: Database): PageSignatures {
     async *list(source) {
       let after = ''
       for (;;) {
-        const found = selectSome.all(source, after, PAGES_AT_ONCE)
+        const found = selectBatch.all(source, after, PAGES_AT_ONCE)
         yield* found
         const last = found.at(-1)
         if (last === undefined) return

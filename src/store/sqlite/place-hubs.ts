@@ -27,7 +27,7 @@ export interface HubWriter {
 /** Creates the only writer of hubs, used by analyses and crawls. */
 export function createHubWriter(db: Database): HubWriter {
   // The three columns of a place are updated together, and so are those of a topic.
-  const kept = (column: string, deciding: string) =>
+  const replaceIfKnown = (column: string, deciding: string) =>
     `${column} = iif(excluded.${deciding} IS NULL, ${column}, ifnull(excluded.${column}, ${column}))`
   const insert = `INSERT INTO place_hubs (host, url, place_id, place_slug, place_kind, topic_slug, topic_label, topic_kind, title,
        first_seen_at, last_seen_at, nav_links_count, article_links_count, evidence)
@@ -36,17 +36,17 @@ export function createHubWriter(db: Database): HubWriter {
      ON CONFLICT (url) DO UPDATE SET`
   const upsert = db.prepare<[HubRow]>(
     `${insert} host = excluded.host,
-       ${['place_id', 'place_slug', 'place_kind'].map((column) => kept(column, 'place_slug')).join(', ')},
-       ${['topic_slug', 'topic_label', 'topic_kind'].map((column) => kept(column, 'topic_slug')).join(', ')},
+       ${['place_id', 'place_slug', 'place_kind'].map((column) => replaceIfKnown(column, 'place_slug')).join(', ')},
+       ${['topic_slug', 'topic_label', 'topic_kind'].map((column) => replaceIfKnown(column, 'topic_slug')).join(', ')},
        title = ifnull(excluded.title, title), first_seen_at = min(first_seen_at, excluded.first_seen_at),
        last_seen_at = max(last_seen_at, excluded.last_seen_at), nav_links_count = excluded.nav_links_count,
        article_links_count = excluded.article_links_count, evidence = json_patch(ifnull(evidence, '{}'), excluded.evidence)`,
   )
-  const upsertFurther = db.prepare<[HubRow]>(`${insert} last_seen_at = max(last_seen_at, excluded.last_seen_at)`)
+  const insertOrTouch = db.prepare<[HubRow]>(`${insert} last_seen_at = max(last_seen_at, excluded.last_seen_at)`)
   const remove = db.prepare<[string]>('DELETE FROM place_hubs WHERE url = ?')
   const selectHub = db.prepare<[string], 1>('SELECT 1 FROM place_hubs WHERE url = ?').pluck()
   // Uses the address index, because the addresses of a hub's pages share its prefix.
-  const selectBegun = db
+  const selectByPrefix = db
     .prepare<[{ begin: string; end: string }], string>(
       `SELECT l.url FROM sources s CROSS JOIN ledger l ON l.source = s.id AND l.key >= @begin AND l.key < @end
        JOIN pages p ON p.id = l.id WHERE s.is_removed = 0`,
@@ -55,7 +55,7 @@ export function createHubWriter(db: Database): HubWriter {
   const hasPages = (hub: string): boolean => {
     const first = hub.replace(/[?#].*$/, '')
     const begin = looseKey(first).replace(/(?:\.[a-z]{3,5})?$/i, '')
-    for (const url of selectBegun.iterate({ begin, end: `${begin}\u{10ffff}` }))
+    for (const url of selectByPrefix.iterate({ begin, end: `${begin}\u{10ffff}` }))
       if (foldPagination(url) === hub) return true
     return false
   }
@@ -64,7 +64,7 @@ export function createHubWriter(db: Database): HubWriter {
       upsert.run({ ...hub, evidence: JSON.stringify(hub.evidence), now })
     },
     insertOrTouch: (hub, now) => {
-      upsertFurther.run({ ...hub, evidence: JSON.stringify(hub.evidence), now })
+      insertOrTouch.run({ ...hub, evidence: JSON.stringify(hub.evidence), now })
     },
     remove: (url) => {
       remove.run(url)

@@ -22,7 +22,7 @@ export function createPlanMemory(db: Database, write: Write): PlanMemory {
      ORDER BY h.host`,
   )
   // Missing pages have no URL pattern worth learning.
-  const selectSome = db.prepare<[number, string, number, number], SampledColumns>(
+  const selectSample = db.prepare<[number, string, number, number], SampledColumns>(
     `SELECT l.url, ifnull(a.kind, 'unknown') AS kind, l.page_hash IS NOT NULL AS isPage
      FROM (SELECT id, row_number() OVER () AS place FROM ledger INDEXED BY ledger_by_host WHERE source = ? AND host = ?) n
        CROSS JOIN ledger l ON l.id = n.id LEFT JOIN page_analyses a ON a.page = l.id
@@ -40,7 +40,7 @@ export function createPlanMemory(db: Database, write: Write): PlanMemory {
     const hosts = selectHosts.all(sourceId)
     const step = Math.max(1, Math.ceil(hosts.reduce((sum, { rows }) => sum + rows, 0) / limit))
     return hosts
-      .flatMap(({ source, host }) => selectSome.all(source, host, step, limit))
+      .flatMap(({ source, host }) => selectSample.all(source, host, step, limit))
       .slice(0, limit)
       .map(({ isPage, ...found }) => ({ ...found, isPage: isPage === 1 }))
   }
@@ -59,8 +59,8 @@ export function createPlanMemory(db: Database, write: Write): PlanMemory {
     readPatterns: async (host) => patterns.list(host),
     writePatterns: (host, learned, now) => write(() => patterns.replace(host, learned, now)),
     readVerdicts: async (host) => verdicts.list(host),
-    writeVerdicts: async (host, some) => {
-      if (some.length > 0) await write(() => some.forEach((verdict) => void writeVerdict(host, verdict)))
+    writeVerdicts: async (host, newVerdicts) => {
+      if (newVerdicts.length > 0) await write(() => newVerdicts.forEach((verdict) => void writeVerdict(host, verdict)))
     },
     sampleAddresses: async (sourceId, limit) => sample(sourceId, limit),
     readMilestones: async (crawlId) => selectReached.all(crawlId),

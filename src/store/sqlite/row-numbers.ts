@@ -15,18 +15,18 @@ export function createRowNumbers(db: Database): RowNumbers {
   const selectSequence = db.prepare<[string], number>('SELECT seq FROM sqlite_sequence WHERE name = ?').pluck()
   const insertSequence = db.prepare<[string, number]>('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)')
   const updateSequence = db.prepare<[number, string]>('UPDATE sqlite_sequence SET seq = ? WHERE name = ?')
-  const isCounted = db.prepare<[string]>(
+  const selectAutoincrement = db.prepare<[string]>(
     `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ? AND sql LIKE '%AUTOINCREMENT%'`,
   )
   const highestOf = (table: string) =>
     db.prepare<[], number>(`SELECT ifnull(max(rowid), 0) FROM ${table}`).pluck().get() ?? 0
-  const takenOf = (table: string) => Math.max(highestOf(table), selectSequence.get(table) ?? 0)
+  const highestEver = (table: string) => Math.max(highestOf(table), selectSequence.get(table) ?? 0)
   return {
-    readHighest: () => Object.fromEntries(NUMBERED_TABLES.map(({ name }) => [name, takenOf(name)])),
+    readHighest: () => Object.fromEntries(NUMBERED_TABLES.map(({ name }) => [name, highestEver(name)])),
     reserve: ({ offsets, kept }) => {
       for (const { name } of NUMBERED_TABLES) {
         const last = (offsets[name] ?? 0) + (kept[name] ?? 0)
-        if (isCounted.get(name) === undefined || takenOf(name) >= last) continue
+        if (selectAutoincrement.get(name) === undefined || highestEver(name) >= last) continue
         if (updateSequence.run(last, name).changes === 0) insertSequence.run(name, last)
       }
     },

@@ -41,13 +41,13 @@ export const ROWS_BY_REASON: string = listRows('l.state = @state AND l.reason = 
 /** Creates the row queries. */
 export function createRows(db: Database): Rows {
   const selectOne = db.prepare<[number, string], RowColumns>(`${ROWS} WHERE l.source = ? AND l.key = ?`)
-  type Some = [
+  type ListParameters = [
     { source: number; after: string; before: string | Uint8Array; state: string; reason: string; limit: number },
   ]
-  const selectSome = (sql: string) => db.prepare<Some, RowColumns>(sql)
-  const selectAll = selectSome(listRows('@state IS NOT NULL AND @reason IS NOT NULL'))
-  const selectByReason = selectSome(ROWS_BY_REASON)
-  const selectWithout = selectSome(listRows('l.state = @state AND l.reason IS NULL AND @reason IS NOT NULL'))
+  const prepareList = (sql: string) => db.prepare<ListParameters, RowColumns>(sql)
+  const selectAll = prepareList(listRows('@state IS NOT NULL AND @reason IS NOT NULL'))
+  const selectByReason = prepareList(ROWS_BY_REASON)
+  const selectWithoutReason = prepareList(listRows('l.state = @state AND l.reason IS NULL AND @reason IS NOT NULL'))
   const selectCounts = db.prepare<[number], CountedRows>(
     'SELECT state, reason, rows FROM ledger_counts WHERE source = ? AND rows > 0 ORDER BY state, reason',
   )
@@ -83,14 +83,14 @@ export function createRows(db: Database): Rows {
       return found === undefined ? undefined : toLedgerRow(found)
     },
     list: (source, { state, reason, after = '', before = AFTER_ALL_KEYS, limit }) => {
-      const asked = { source, after, before, state: '', reason: '', limit }
-      if (state === undefined && reason === undefined) return selectAll.all(asked).map(toLedgerRow)
+      const parameters = { source, after, before, state: '', reason: '', limit }
+      if (state === undefined && reason === undefined) return selectAll.all(parameters).map(toLedgerRow)
       // An index holds rows of one state and reason in key order; several kinds are merged here.
       const kinds = selectCounts
         .all(source)
         .filter((kind) => kind.state === (state ?? kind.state) && kind.reason === (reason ?? kind.reason))
       return kinds
-        .flatMap((kind) => (kind.reason === '' ? selectWithout : selectByReason).all({ ...asked, ...kind }))
+        .flatMap((kind) => (kind.reason === '' ? selectWithoutReason : selectByReason).all({ ...parameters, ...kind }))
         .sort((a, b) => compareUtf8(a.key, b.key))
         .slice(0, limit)
         .map(toLedgerRow)
@@ -98,10 +98,10 @@ export function createRows(db: Database): Rows {
     count: (source) => toCounts(selectCounts.all(source)),
     countPages: (source, crawlId) => selectPages.get(source, crawlId) ?? 0,
     findUnread: (source, crawlId, reasons) => {
-      const wanted = JSON.stringify(reasons)
+      const reasonList = JSON.stringify(reasons)
       // Usually there is no such row, which this check finds without scanning the source.
-      if (selectAnyReason.get(source, wanted) === undefined) return undefined
-      const found = selectUnread.get(source, crawlId, wanted)
+      if (selectAnyReason.get(source, reasonList) === undefined) return undefined
+      const found = selectUnread.get(source, crawlId, reasonList)
       return found === undefined ? undefined : toLedgerRow(found)
     },
   }

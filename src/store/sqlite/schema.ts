@@ -40,7 +40,7 @@ const MIGRATIONS: readonly string[] = [
   CREATE UNIQUE INDEX sources_by_version ON sources (name, version) WHERE version IS NOT NULL;
   CREATE UNIQUE INDEX sources_by_name ON sources (name) WHERE version IS NULL;
 
-  -- Small numbers for the ids of crawls, which stand in every row of the ledger.
+  -- Short numbers for the ids of crawls, because every ledger row contains one.
   CREATE TABLE crawl_ids (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     uuid TEXT NOT NULL UNIQUE,
@@ -64,7 +64,7 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX crawl_jobs_by_source ON crawl_jobs (source, started_at);
 
-  -- Ids grow in the order in which addresses were found. What a find asks of a row stands first.
+  -- Ids increase in the order in which addresses were found. Columns that every find reads come first.
   CREATE TABLE ledger (
     id INTEGER PRIMARY KEY,
     source INTEGER NOT NULL REFERENCES sources (id),
@@ -111,11 +111,11 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX ledger_by_content ON ledger (source, page_hash, changed_at)
     WHERE page_hash IS NOT NULL;
 
-  -- Only rows with a reason are looked for by it; what is fetched and settled as it should has none.
+  -- Covers only rows with a reason. Rows that were fetched and settled without a problem have none.
   CREATE INDEX ledger_by_reason ON ledger (source, state, reason, key)
     WHERE reason IS NOT NULL;
 
-  -- Hosts with pending rows, so that neither a lease nor a count has to look for them among the rows. Kept by triggers.
+  -- Hosts with pending rows, so that leases and counts need not search all rows. Maintained by triggers.
   CREATE TABLE open_hosts (
     source INTEGER NOT NULL,
     awaits_confirmation INTEGER NOT NULL,
@@ -172,13 +172,13 @@ const MIGRATIONS: readonly string[] = [
     markdown TEXT NOT NULL
   ) STRICT;
 
-  -- Addresses to replay when an answer says that nothing changed: of pages, and of rows that repeat one.
+  -- Links of pages, and of rows that repeat a page. They are used again when a response says that nothing changed.
   CREATE TABLE links (
     id INTEGER PRIMARY KEY REFERENCES ledger (id),
     links TEXT NOT NULL
   ) STRICT;
 
-  -- Ids are never used again: the index knows by them how far it has come.
+  -- Ids are never reused, because the index records its progress by id.
   CREATE TABLE chunks (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     source INTEGER NOT NULL,
@@ -200,16 +200,16 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX chunks_by_chunk_id ON chunks (source, chunk_id);
 
-  -- Fed with stems joined by spaces. The ASCII tokenizer leaves everything beyond ASCII alone, so that a token is what
-  -- core/text made of it; unicode61 would cut at joiners and fold letters once more. Positions are kept
-  -- because bm25() counts no occurrences without them: in a table without content all its scores are 0.
+  -- Receives stems joined by spaces. The ASCII tokenizer leaves all other characters alone, so that tokens stay as
+  -- core/text made them; unicode61 would split at joiners and fold letters again. Positions are stored
+  -- because bm25() cannot count occurrences without them: in a contentless table all its scores would be 0.
   CREATE VIRTUAL TABLE chunk_index USING fts5 (
     title, headings, body,
     content = '', contentless_delete = 1,
     tokenize = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\\]^_\`{|}~'"
   );
 
-  -- The last chunk that chunk_index has taken in.
+  -- The last chunk that was added to chunk_index.
   CREATE TABLE chunk_index_state (last_chunk INTEGER NOT NULL) STRICT;
   INSERT INTO chunk_index_state VALUES (0);
 
@@ -240,7 +240,7 @@ const MIGRATIONS: readonly string[] = [
     body TEXT NOT NULL
   ) STRICT;
 
-  -- Lists that hold pages, as they were last read: what they named besides is JSON.
+  -- Lists that contain pages, as last read. Other addresses that a list names are stored as JSON.
   CREATE TABLE lists (
     source INTEGER NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
     url TEXT NOT NULL,
@@ -260,7 +260,7 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE hosts ADD COLUMN strikes INTEGER NOT NULL DEFAULT 0;
   `,
   `
-  -- What the vectors were made by: one space at a time.
+  -- The model that made the vectors. A library has one vector space at a time.
   CREATE TABLE vector_space (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     model TEXT NOT NULL,
@@ -268,8 +268,8 @@ const MIGRATIONS: readonly string[] = [
     dimensions INTEGER NOT NULL
   ) STRICT;
 
-  -- They go with their chunk. Numbers are never used again: readers know by them which vectors are new. The source is
-  -- repeated so that vectors can be counted and compared without looking at the chunks.
+  -- Vectors are deleted with their chunk. Numbers are never reused, because readers find new vectors by number. The
+  -- source is repeated, so that vectors can be counted and compared without reading the chunks.
   CREATE TABLE vectors (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     chunk INTEGER NOT NULL UNIQUE,
@@ -285,7 +285,7 @@ const MIGRATIONS: readonly string[] = [
   DROP TABLE chunk_index;
   DROP TABLE chunk_index_state;
 
-  -- How far the index over chunks has come, and by which rules. It is made anew when they change.
+  -- Progress and rules of the chunk index. The index is rebuilt when its rules change.
   CREATE TABLE index_state (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     format TEXT NOT NULL,
@@ -294,7 +294,7 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   INSERT INTO index_state VALUES (1, '', 0, 0);
 
-  -- The index is made of segments that are never changed, and ids are never used again: readers keep some in memory by them.
+  -- The index consists of immutable segments. Ids are never reused, because readers cache segments by id.
   CREATE TABLE index_segments (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     count INTEGER NOT NULL,
@@ -306,13 +306,13 @@ const MIGRATIONS: readonly string[] = [
     directory BLOB NOT NULL
   ) STRICT;
 
-  -- Terms with their postings in the order of stems. A block fills one page of the file; a common word has a longer one of its own.
+  -- Terms with their postings, ordered by stem. A block fills one page of the file; a common word has a longer one.
   CREATE TABLE index_blocks (
     id INTEGER PRIMARY KEY,
     data BLOB NOT NULL
   ) STRICT;
 
-  -- Runs of chunks that a segment still holds and that are not there any more.
+  -- Runs of deleted chunks that a segment still contains.
   CREATE TABLE index_dead (
     segment INTEGER NOT NULL,
     first INTEGER NOT NULL,
@@ -320,14 +320,14 @@ const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (segment, first)
   ) STRICT, WITHOUT ROWID;
 
-  -- Runs of chunks that are to be taken in again.
+  -- Runs of chunks to index again.
   CREATE TABLE index_stale (
     first INTEGER PRIMARY KEY,
     last INTEGER NOT NULL
   ) STRICT;
 
-  -- How pages were cut, so that a part of one can be read. A table of its own: behind the text of a page it would be as slow to
-  -- read as that. Pages that were stored before have none.
+  -- How pages were cut, so that a part of a page can be read. This is a separate table, because a column after the text
+  -- of a page would be as slow to read as the text. Pages that were stored before this version have no row.
   CREATE TABLE layouts (
     id INTEGER PRIMARY KEY REFERENCES pages (id),
     layout TEXT NOT NULL
@@ -337,7 +337,7 @@ const MIGRATIONS: readonly string[] = [
   END;
   `,
   `
-  -- Who embeds just now, and until when nobody else need.
+  -- The process that embeds now, and until when other processes leave the work to it.
   CREATE TABLE embedding_lease (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     holder TEXT NOT NULL,
@@ -345,7 +345,7 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   `,
   `
-  -- A crawl is a run over a source. A job is what a server was asked for, and has the name now.
+  -- A crawl is a run over a source. A job is a request to a server, and crawl_jobs now means jobs.
   ALTER TABLE crawl_jobs RENAME TO crawls;
   DROP INDEX crawl_jobs_by_source;
   CREATE INDEX crawls_by_source ON crawls (source, started_at);
@@ -374,7 +374,7 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX crawl_jobs_open ON crawl_jobs (created_at) WHERE status IN ('queued', 'running');
   CREATE INDEX crawl_jobs_ended ON crawl_jobs (ended_at) WHERE status NOT IN ('queued', 'running');
 
-  -- Ids stand at the end of every index, so that each of these gives its rows in their order, from wherever a page begins.
+  -- Every index ends with the row id, so each of these returns its rows in order of id, from any start.
   CREATE TABLE queue_events (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     job_id TEXT NOT NULL,
@@ -425,18 +425,18 @@ const MIGRATIONS: readonly string[] = [
     declaration TEXT NOT NULL
   ) STRICT;
 
-  -- When an address was last asked, or found where it never was: lists of addresses are in this order.
+  -- When an address was last requested, or found if it never was. Lists of addresses are in this order.
   ALTER TABLE ledger ADD COLUMN at INTEGER GENERATED ALWAYS AS (ifnull(checked_at, first_seen_at)) VIRTUAL;
-  -- Words of the page, here because what is said about a page is long to read through.
+  -- Word count of the page. It is stored here, because the metadata of a page is slow to read.
   ALTER TABLE ledger ADD COLUMN words INTEGER;
   UPDATE ledger SET words = (SELECT json_extract(p.meta, '$.wordCount') FROM pages p WHERE p.id = ledger.id)
     WHERE page_hash IS NOT NULL;
-  -- Rows of one moment are in the order of their ids, which stand at the end of every index.
+  -- Rows with the same time are in order of their ids, because every index ends with the row id.
   CREATE INDEX ledger_by_time ON ledger (source, at);
   CREATE INDEX ledger_by_host ON ledger (source, host, at);
   CREATE INDEX ledger_failed ON ledger (source, at) WHERE state = 'failed';
 
-  -- What is known of hosts, so that nobody has to count their rows. Kept by triggers.
+  -- Row counts of each host, so that queries need not count rows. Maintained by triggers.
   CREATE TABLE host_counts (
     source INTEGER NOT NULL,
     host TEXT NOT NULL,
@@ -472,7 +472,7 @@ const MIGRATIONS: readonly string[] = [
         asked_at = max(ifnull(asked_at, new.checked_at), ifnull(new.checked_at, asked_at))
       WHERE source = old.source AND host = old.host;
   END;
-  -- Only of a row that was refused and is found again, in another spelling; the state it has was counted before.
+  -- Fires only for a refused row that is found again in another spelling. Its old state was counted for its old host.
   CREATE TRIGGER host_moved AFTER UPDATE OF host ON ledger WHEN old.host <> new.host BEGIN
     UPDATE host_counts SET pending_rows = pending_rows - (old.state IN ('pending', 'leased')),
         indexed_rows = indexed_rows - (old.state = 'indexed'), unchanged_rows = unchanged_rows - (old.state = 'unchanged'),
@@ -483,7 +483,7 @@ const MIGRATIONS: readonly string[] = [
   END;
   `,
   `
-  -- By which rows of the frontier are taken earlier or later than others.
+  -- Order of the row in the frontier: lower weights are taken first.
   ALTER TABLE ledger ADD COLUMN weight INTEGER NOT NULL DEFAULT 0;
   DROP INDEX ledger_ready;
   DROP INDEX ledger_by_age;
@@ -492,7 +492,7 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX ledger_by_weight ON ledger (source, awaits_confirmation, weight, depth, id, host)
     WHERE state = 'pending' AND due_at IS NULL;
 
-  -- Whether an address exists that another stands for is not known before somebody has looked, and nobody had.
+  -- Whether an alias exists is unknown until it is checked. Before this version, none was checked.
   CREATE TABLE checked_aliases (
     source INTEGER NOT NULL REFERENCES sources (id),
     url TEXT NOT NULL,
@@ -513,10 +513,10 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE checked_aliases RENAME TO url_aliases;
   CREATE INDEX url_aliases_by_alias ON url_aliases (source, alias_url);
 
-  -- A milestone is kept once for each job and what it is about.
+  -- A milestone is stored once per job and scope.
   CREATE INDEX crawl_milestones_once ON crawl_milestones (job_id, kind, scope);
 
-  -- What is understood of a page: its class, written when it is settled, and what an analysis found in it since. One row for a page.
+  -- The class of a page, written when the page is settled, and the result of its later analysis. One row per page.
   CREATE TABLE page_analyses (
     page INTEGER PRIMARY KEY REFERENCES ledger (id),
     source INTEGER NOT NULL,
@@ -535,7 +535,7 @@ const MIGRATIONS: readonly string[] = [
     language TEXT,
     analysis TEXT
   ) STRICT;
-  -- Lists of addresses sift rows by these two, without a look at what is long in the table.
+  -- Lists of addresses filter by these two columns, without reading the long columns of the table.
   CREATE INDEX page_analyses_by_kind ON page_analyses (source, kind, page);
   CREATE INDEX page_analyses_by_hint ON page_analyses (source, hint, page, hint_confidence);
   CREATE TRIGGER page_removed AFTER DELETE ON pages BEGIN
@@ -589,7 +589,7 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX place_names_by_name ON place_names (normalized, place_id);
 
-  -- Words of names after their first, which the index above finds.
+  -- Words of names after the first word, which the index above finds.
   CREATE TABLE place_words (
     word TEXT NOT NULL,
     place_id INTEGER NOT NULL REFERENCES places (id),
@@ -631,7 +631,7 @@ const MIGRATIONS: readonly string[] = [
     confidence REAL NOT NULL
   ) STRICT, WITHOUT ROWID;
 
-  -- The names in the form that matching reads, and what tells whether it is still that of the names.
+  -- The names in the form that matching reads, and the revision that tells whether this form is up to date.
   CREATE TABLE gazetteer_state (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     revision TEXT NOT NULL,
@@ -703,7 +703,7 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX place_hubs_by_place ON place_hubs (place_id);
   CREATE INDEX place_hubs_by_topic ON place_hubs (topic_slug, host);
 
-  -- What plans of crawls remember of a host.
+  -- What crawl plans have learned about a host.
   CREATE TABLE url_patterns (
     host TEXT NOT NULL,
     pattern TEXT NOT NULL,
@@ -787,10 +787,10 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX analysis_run_events_by_run ON analysis_run_events (run_id, ts DESC);
   `,
   `
-  -- Whether a page shows nothing before its scripts have run.
+  -- Whether a page is empty until its scripts have run.
   ALTER TABLE ledger ADD COLUMN is_shell INTEGER NOT NULL DEFAULT 0;
 
-  -- Chunks that the model makes no vector of, and why. They go with their chunk, and with the space of the vectors.
+  -- Chunks that the model cannot embed, and why. Rows are deleted with their chunk, and with the vector space.
   CREATE TABLE refused_chunks (
     chunk INTEGER PRIMARY KEY,
     source INTEGER NOT NULL,
@@ -800,7 +800,7 @@ const MIGRATIONS: readonly string[] = [
     DELETE FROM refused_chunks WHERE chunk = old.id;
   END;
 
-  -- Tells this library from all others, and where the vectors are copied to.
+  -- The identity of this library, and where its vectors are copied to.
   CREATE TABLE library_identity (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     library TEXT NOT NULL,
@@ -808,7 +808,7 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   INSERT INTO library_identity (id, library) VALUES (1, lower(hex(randomblob(16))));
 
-  -- The vectors that are known to be there, by their chunks, with which they go.
+  -- Vectors that are known to be in the copy, by chunk. Rows are deleted with their chunk.
   CREATE TABLE copied_vectors (
     chunk INTEGER PRIMARY KEY,
     source INTEGER NOT NULL
@@ -819,7 +819,7 @@ const MIGRATIONS: readonly string[] = [
   END;
   `,
   `
-  -- Libraries that were copied here, or are just being.
+  -- Libraries that were copied into this one, or are being copied.
   CREATE TABLE arrivals (
     origin TEXT NOT NULL PRIMARY KEY,
     -- Which numbers its rows have here, as JSON.
@@ -831,8 +831,8 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   `,
   `
-  -- How pages are related to others, under the id of their row. A table of its own, as layouts have one: many are asked for at each search.
-  -- Pages that were stored before have none until they are read again.
+  -- Signatures that relate similar pages, by the id of their row. A separate table, because each search reads many.
+  -- Pages that were stored before this version have none until they are read again.
   CREATE TABLE likenesses (
     page INTEGER PRIMARY KEY REFERENCES pages (id),
     fingerprint TEXT,
@@ -844,7 +844,8 @@ const MIGRATIONS: readonly string[] = [
   END;
   `,
   `
-  -- Keys keep the slash at the end and display keys from this version on: each row takes the key of the address that gave its content.
+  -- From this version on, keys keep the final slash and display parameters. Each row takes the key of the address that
+  -- gave its content.
   CREATE TEMP TABLE renamed (id INTEGER PRIMARY KEY, source INTEGER, url TEXT, old TEXT, new TEXT);
   INSERT INTO renamed
     SELECT l.id, l.source, current_url(l.url, l.content_url), l.key,
@@ -854,7 +855,7 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX renamed_by_key ON renamed (source, old);
   UPDATE ledger SET target = t.new FROM renamed t WHERE t.source = ledger.source AND t.old = ledger.target;
   UPDATE ledger SET url = t.url FROM renamed t WHERE t.id = ledger.id;
-  -- A row whose new key another row has keeps its old one.
+  -- A row keeps its old key if another row already has the new one.
   UPDATE OR IGNORE ledger SET key = t.new FROM renamed t WHERE t.id = ledger.id;
   -- The path of a chunk is the key of its page.
   UPDATE chunks SET path = l.key FROM renamed t JOIN ledger l ON l.id = t.id WHERE t.id = chunks.page;
@@ -880,10 +881,10 @@ export const SCHEMA_VERSION: number = FIRST_VERSION + MIGRATIONS.length - 1
 export function migrate(db: Database, library: string, notice: (text: string) => void): void {
   if (isCurrent(db, library)) return
   if (Number(db.pragma('user_version', { simple: true })) > 0) {
-    // Another process may be migrating it already.
+    // Another process may be migrating the library already.
     db.pragma(`busy_timeout = ${MIGRATION_TIMEOUT_MS}`)
     const bytes = Number(db.pragma('page_count', { simple: true })) * Number(db.pragma('page_size', { simple: true }))
-    if (bytes > SLOW_MIGRATION_BYTES) notice(`the library ${library} is brought up to date, which may take a while`)
+    if (bytes > SLOW_MIGRATION_BYTES) notice(`upgrading the library ${library}, which may take a while`)
   }
   db.function('current_url', currentUrl)
   db.function('current_key', currentKey)
@@ -897,7 +898,7 @@ export function migrate(db: Database, library: string, notice: (text: string) =>
 
 /** Whether a database has the current schema. Throws for a database that `migrate` refuses. */
 export function isCurrent(db: Database, library: string): boolean {
-  // One transaction, because another process may be writing the values that this reads.
+  // One transaction, because another process may be writing the values that `checkVersion` reads.
   return db.transaction(() => checkVersion(db, library))() === SCHEMA_VERSION
 }
 
@@ -910,7 +911,7 @@ function checkVersion(db: Database, library: string): number {
     throw new PharosError('LIBRARY_UNUSABLE', { library, problem: 'it is a database of another program' })
   }
   if (!isEmpty && found < FIRST_VERSION) {
-    const problem = 'a Pharos that was never released wrote it; delete the file and add its sources again'
+    const problem = 'it was written by an unreleased version of Pharos; delete the file and add its sources again'
     throw new PharosError('LIBRARY_UNUSABLE', { library, problem })
   }
   if (found > SCHEMA_VERSION) throw new PharosError('LIBRARY_NEWER', { library, found, supported: SCHEMA_VERSION })

@@ -6,9 +6,11 @@ export function seedTypes(db: Database): void {
   const select = db.prepare<[], { readonly name: string; readonly description: string }>(
     'SELECT name, description FROM crawl_types',
   )
-  const kept = new Map(select.all().map(({ name, description }) => [name, description]))
-  const missing = CRAWL_TYPE_SEEDS.filter(({ name }) => !kept.has(name))
-  const outdated = CRAWL_TYPE_SEEDS.filter(({ name }) => kept.has(name) && kept.get(name) === FORMER_DESCRIPTIONS[name])
+  const found = new Map(select.all().map(({ name, description }) => [name, description]))
+  const missing = CRAWL_TYPE_SEEDS.filter(({ name }) => !found.has(name))
+  const outdated = CRAWL_TYPE_SEEDS.filter(
+    ({ name }) => found.has(name) && found.get(name) === FORMER_DESCRIPTIONS[name],
+  )
   // Without changes there is no write, so that readers do not wait for writers.
   if (missing.length === 0 && outdated.length === 0) return
   // Another process may insert the same type first.

@@ -52,12 +52,13 @@ interface DraftColumns
   readonly awaitsConfirmation: 0 | 1
 }
 
+/** The result of claiming a content for a row. */
 interface Claim {
-  readonly isOurs: boolean
+  readonly isStoredHere: boolean
   readonly demoted: DemotedAddress | null
 }
 
-const CLAIMED: Claim = { isOurs: true, demoted: null }
+const CLAIMED: Claim = { isStoredHere: true, demoted: null }
 
 /** Creates the statements for settlements. */
 export function createSettlementWriter(
@@ -97,8 +98,8 @@ export function createSettlementWriter(
     `UPDATE ledger SET state = ?, reason = 'duplicate', pattern = NULL, target = ?, content_hash = ?, page_hash = NULL
      WHERE id = ?`,
   )
-  const empty = db.prepare<[number]>('UPDATE ledger SET page_hash = NULL WHERE id = ?')
-  const select = (source: number, key: string): RowDraft | undefined => {
+  const removePage = db.prepare<[number]>('UPDATE ledger SET page_hash = NULL WHERE id = ?')
+  const selectDraft = (source: number, key: string): RowDraft | undefined => {
     const found = selectColumns.get(source, key)
     return found && toDraft(found)
   }
@@ -110,24 +111,24 @@ export function createSettlementWriter(
   }
 
   /**
-   * Ensures that a content is stored once per source, under the better of two addresses. Returns whether that is this row; if not, the row
-   * has become a duplicate. Also returns the row that lost the content, if this crawl had settled it.
+   * Ensures that a content is stored once per source, under the better of two addresses. Returns whether this row stores the content; if
+   * not, the row has become a duplicate. Also returns the row that lost the content, if this crawl had settled it.
    */
-  const claim = (source: number, row: RowDraft, hash: string, now: number, crawl: number): Claim => {
+  const claimContent = (source: number, row: RowDraft, hash: string, now: number, crawl: number): Claim => {
     const other = findHolder(source, hash, row.id, crawl)
     row.contentHash = hash
     if (other === undefined) return CLAIMED
     aliases.write(source, { url: row.url, aliasUrl: other.url, classification: 'same-content', reason: null }, now)
     if (compareKeyPreference(other.key, row.key) < 0) {
       if (demoteToDuplicate(row, other, hash, crawl)) content.remove(row.id)
-      return { isOurs: false, demoted: null }
+      return { isStoredHere: false, demoted: null }
     }
     content.remove(other.id)
     // A row that is still to be fetched only loses its page.
     const state = nextState(other.state, 'demote')
-    if (state === undefined) empty.run(other.id)
+    if (state === undefined) removePage.run(other.id)
     else demote.run(state, row.key, packHash(hash), other.id)
-    return { isOurs: true, demoted: findDemoted(other, crawl) }
+    return { isStoredHere: true, demoted: findDemoted(other, crawl) }
   }
 
   const storePage = (
@@ -138,26 +139,26 @@ export function createSettlementWriter(
     crawl: number,
   ): DemotedAddress | null => {
     content.writeLinks(row.id, record.links)
-    const { isOurs, demoted } = claim(source, row, record.page.contentHash, now, crawl)
-    if (!isOurs) return null
+    const { isStoredHere, demoted } = claimContent(source, row, record.page.contentHash, now, crawl)
+    if (!isStoredHere) return null
     content.write(source, row.id, record)
     keepPage(row, record, now)
     return demoted
   }
 
-  const conclude = (source: number, row: RowDraft, settlement: Settlement, crawl: number): DemotedAddress | null => {
+  const settleRow = (source: number, row: RowDraft, settlement: Settlement, crawl: number): DemotedAddress | null => {
     const { state, record, links = record?.links, now } = settlement
-    const verdict = choosePageAction(row, settlement)
+    const action = choosePageAction(row, settlement)
     if (links !== undefined) content.writeLinks(row.id, links)
-    if (verdict === 'store' && record !== undefined) {
+    if (action === 'store' && record !== undefined) {
       return storePage(source, row, record, now, crawl)
     }
-    if (verdict === 'look') {
+    if (action === 'look') {
       confirmWithoutPage(row, findHolder(source, row.contentHash, row.id, crawl))
-    } else if (row.pageHash !== null && verdict === 'keep') {
+    } else if (row.pageHash !== null && action === 'keep') {
       // Two rows may hold the same content after a crawl that proved one of them gone and stopped at the loss gate.
-      const { isOurs, demoted } = claim(source, row, row.pageHash, now, crawl)
-      if (!isOurs) return null
+      const { isStoredHere, demoted } = claimContent(source, row, row.pageHash, now, crawl)
+      if (!isStoredHere) return null
       if (record !== undefined) content.writeMetadata(source, row.id, record)
       applyAction(row, 'confirm')
       return demoted
@@ -170,11 +171,11 @@ export function createSettlementWriter(
   return {
     settle: (source, crawlOf, settlement) => {
       const { visit, now, checkedAt = now } = settlement
-      const row = select(source, visit.key)
+      const row = selectDraft(source, visit.key)
       if (!hasLease(row, settlement)) return createLostResult(row)
       const crawl = crawlOf()
       recordResponse(row, settlement, crawl.number)
-      const demoted = conclude(source, row, settlement, crawl.number)
+      const demoted = settleRow(source, row, settlement, crawl.number)
       save(row, crawl.number, checkedAt)
       for (const alias of settlement.aliases ?? []) aliases.write(source, alias, now)
       return createSettledResult(
@@ -186,25 +187,25 @@ export function createSettlementWriter(
     adopt: (source, crawl, adoption) => {
       const { now, find, record, isFull = false, maxRows } = adoption
       const { key, url, host, discovery, foundOn } = find
-      const known = select(source, key)
+      const known = selectDraft(source, key)
       if (known === undefined && !finds.hasRoom(source, maxRows)) {
         return createOverflowResult(finds.record(source, crawl, adoption.finds, now, maxRows))
       }
       if (known === undefined) insertAdopted.run(source, find.depth, key, url, host, discovery, foundOn, now)
       else updateAdopted.run(computeAdoptedDepth(known, adoption, crawl), discovery, foundOn, known.id)
-      const isNew = known?.state === 'indexed' && known.crawl === crawl.number
-      const row = known ?? select(source, key)
+      const isNewInCrawl = known?.state === 'indexed' && known.crawl === crawl.number
+      const row = known ?? selectDraft(source, key)
       if (row === undefined) throw new TypeError(`the row of ${key} was not written`)
       // Settlement expects a leased row; a previous holder of the lease loses it.
       row.state = 'leased'
       recordResponse(row, NO_RESPONSE, crawl.number)
       let demoted: DemotedAddress | null = null
       // When an interrupted crawl reads the same list again, a page that it had already stored stays `indexed` and is not stored again.
-      if (hasContentOf(row, record) && (isNew || !isFull)) {
+      if (hasContentOf(row, record) && (isNewInCrawl || !isFull)) {
         content.writeLinks(row.id, record.links)
         content.writeClassification(source, row.id, record)
         row.contentHash = row.pageHash
-        applyAction(row, isNew ? 'index' : 'confirm')
+        applyAction(row, isNewInCrawl ? 'index' : 'confirm')
       } else {
         demoted = storePage(source, row, record, now, crawl.number)
       }

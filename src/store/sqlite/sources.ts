@@ -91,16 +91,16 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
        SELECT source, url, alias_url FROM url_aliases WHERE source = ? LIMIT ?)`,
   )
   // Data about the hosts of the source is deleted too, unless another source has pages there.
-  const isItsHost = (
+  const isHostOfSource = (
     column: string,
   ) => `${column} IN (SELECT host FROM host_counts WHERE source = ?) AND ${column} NOT IN (
     SELECT h.host FROM host_counts h JOIN sources s ON s.id = h.source WHERE s.is_removed = 0 AND h.pages > 0)`
   const deleteRest = [
     ...['place_hubs', 'url_patterns', 'hub_verdicts', 'domains', 'domain_locales'].map(
-      (table) => `DELETE FROM ${table} WHERE ${isItsHost('host')}`,
+      (table) => `DELETE FROM ${table} WHERE ${isHostOfSource('host')}`,
     ),
     // Milestones of jobs are history and stay; milestones of analyses describe stored data and are deleted.
-    `DELETE FROM crawl_milestones WHERE job_id = '${ANALYSIS_JOB_ID}' AND ${isItsHost('scope')}`,
+    `DELETE FROM crawl_milestones WHERE job_id = '${ANALYSIS_JOB_ID}' AND ${isHostOfSource('scope')}`,
     'DELETE FROM ledger_counts WHERE source = ?',
     'DELETE FROM open_hosts WHERE source = ?',
     'DELETE FROM host_counts WHERE source = ?',

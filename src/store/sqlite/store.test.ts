@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { reserveSlot, setPause } from '../../../test/contracts/host-clocks.ts'
 import { note } from '../../../test/contracts/job-notes.ts'
-import { expectRenamed, OLDER_CONTENT, writeOlderRows } from '../../../test/contracts/older-keys.ts'
+import { expectMigratedKeys, OLDER_CONTENT, writeOlderRows } from '../../../test/contracts/older-keys.ts'
 import { recordPlans } from '../../../test/contracts/query-plans.ts'
 import { runScript } from '../../../test/contracts/run-script.ts'
 import type { Page } from '../../core/model.ts'
@@ -119,10 +119,10 @@ describe('opening a library', () => {
     const path = newPath()
     const seen = await fill(await openSqliteStore(path))
     const db = openDatabase(path)
-    takeBack(db, SCHEMA_3)
+    revertSchema(db, SCHEMA_3)
     db.close()
     const store = await openSqliteStore(path)
-    expect(await look(store)).toEqual(seen)
+    expect(await readBack(store)).toEqual(seen)
     expect(seen.hits).toHaveLength(1)
     await store.close()
     const after = openDatabase(path)
@@ -139,19 +139,19 @@ describe('opening a library', () => {
     await first.beginCrawl(crawl('c1', 5), 1000)
     await first.adopt(adoptionOf(1, 'some words'))
     await first.offer('docs', 'c1', [find(2)], 9)
-    const look = async (store: LibraryStore) => ({
+    const readBack = async (store: LibraryStore) => ({
       addresses: await store.addresses.list({ limit: 9 }),
       host: await store.addresses.describeHost('docs.test'),
       crawls: await store.listCrawls('docs', 9),
       jobs: await store.jobLog.list(9),
     })
-    const seen = await look(first)
+    const seen = await readBack(first)
     await first.close()
     const db = openDatabase(path)
-    takeBack(db, SCHEMA_6)
+    revertSchema(db, SCHEMA_6)
     db.close()
     const second = await openSqliteStore(path)
-    expect(await look(second)).toEqual(seen)
+    expect(await readBack(second)).toEqual(seen)
     expect(seen.addresses.map(({ wordCount }) => wordCount)).toEqual([null, 2])
     expect(seen.host).toMatchObject({ addresses: 2, pages: 1, lastAt: 5 })
     expect(seen.crawls.map(({ id }) => id)).toEqual(['c1'])
@@ -168,7 +168,7 @@ describe('opening a library', () => {
     db.pragma(`user_version = ${SCHEMA_VERSION - 1}`)
     db.close()
     const second = await openSqliteStore(path)
-    await expectRenamed(second, createRecord('', '', 'c').chunks[0]?.id ?? '')
+    await expectMigratedKeys(second, createRecord('', '', 'c').chunks[0]?.id ?? '')
     await second.close()
   })
 
@@ -178,11 +178,11 @@ describe('opening a library', () => {
     await first.addSource(source('docs'))
     await first.beginCrawl(crawl('c1', 5), 1000)
     await first.adopt(adoptionOf(1, 'some words'))
-    const [taught, url] = ['https://docs.test/1?s=2', find(1).url]
-    const alias = { url: taught, aliasUrl: url, classification: 'superfluous-query', reason: 's' } as const
+    const [queryUrl, url] = ['https://docs.test/1?s=2', find(1).url]
+    const alias = { url: queryUrl, aliasUrl: url, classification: 'superfluous-query', reason: 's' } as const
     await first.offer('docs', 'c1', [find(2), find(3)], 9, [alias])
     await first.jobLog.append([note('milestone', 'job', 'm'), note('problem', 'job', 'p')])
-    const look = async (store: LibraryStore) => ({
+    const readBack = async (store: LibraryStore) => ({
       rows: await store.listRows('docs', { limit: 9 }),
       page: await store.readPage('docs', find(1).key),
       aliases: await store.listAliases('docs', url),
@@ -190,18 +190,18 @@ describe('opening a library', () => {
       problems: await store.jobLog.listProblems({ limit: 9 }),
       crawls: await store.listCrawls('docs', 9),
     })
-    const seen = await look(first)
+    const seen = await readBack(first)
     expect(seen).toMatchObject({ rows: [{}, {}, {}], page: {}, aliases: [alias], milestones: [{}], problems: [{}] })
     await first.close()
     const describeTables = (db: Database) =>
       db.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name').all()
     const fresh = openDatabase(':memory:')
     const db = openDatabase(path)
-    takeBack(db, SCHEMA_7)
+    revertSchema(db, SCHEMA_7)
     expect(describeTables(db)).not.toEqual(describeTables(fresh))
     db.close()
     const second = await openSqliteStore(path)
-    expect(await look(second)).toEqual(seen)
+    expect(await readBack(second)).toEqual(seen)
     const visits = await second.lease({ ...request(20), limit: 9 })
     expect(visits.map(({ key }) => key)).toEqual([find(2).key, find(3).key])
     expect(await second.checkAliases('docs', 30)).toBe(1)
@@ -211,7 +211,7 @@ describe('opening a library', () => {
     await second.close()
     const after = openDatabase(path)
     expect(describeTables(after)).toEqual(describeTables(fresh))
-    for (const one of [after, fresh]) one.close()
+    for (const opened of [after, fresh]) opened.close()
   })
 
   test('a process finds chunks that another process has indexed, and none that were removed', async () => {
@@ -278,7 +278,7 @@ describe('opening a library', () => {
     const first = await openSqliteStore(path)
     const before = await fill(first)
     const second = await openSqliteStore(path)
-    expect(await look(second)).toEqual(before)
+    expect(await readBack(second)).toEqual(before)
     await second.close()
   })
 })
@@ -313,13 +313,15 @@ describe('hosts with open work', () => {
     await store.settle({ visit: skipped, crawlId: 'c1', now: 6, state: 'skipped', reason: 'empty' })
     await store.release([released])
     const db = openDatabase(path)
-    const kept = db.prepare('SELECT awaits_confirmation AS late, host, ready, waiting FROM open_hosts ORDER BY 1, 2')
-    expect(kept.all()).toEqual([
+    const openHosts = db.prepare(
+      'SELECT awaits_confirmation AS late, host, ready, waiting FROM open_hosts ORDER BY 1, 2',
+    )
+    expect(openHosts.all()).toEqual([
       { late: 0, host: 'docs.test', ready: 2, waiting: 1 },
       { late: 1, host: 'docs.test', ready: 1, waiting: 0 },
     ])
     await store.skipPending('docs', 'page-cap', null, 7)
-    expect(kept.all()).toEqual([])
+    expect(openHosts.all()).toEqual([])
     db.close()
     await store.close()
   })
@@ -471,22 +473,22 @@ describe('several connections', () => {
     const layouts = other.prepare<[], number>('SELECT count(*) FROM layouts').pluck()
     expect(layouts.get()).toBe(0)
     let turns = 0
-    let isTending = true
+    let isUpdating = true
     const count = () => {
       turns++
-      if (isTending) setImmediate(count)
+      if (isUpdating) setImmediate(count)
     }
     setImmediate(count)
     await store.indexMissingChunks()
-    isTending = false
+    isUpdating = false
     expect(turns).toBeGreaterThan(0)
     expect([await store.readIndexState(), layouts.get()]).toEqual([{ chunks: 700, indexed: 700 }, 700])
     const describePage = (page: Page) => ({ ...page, fingerprint: '00ff00ff00ff00ff' })
-    const place = { sourceId: 'docs', key: find(3).key }
+    const pageRef = { sourceId: 'docs', key: find(3).key }
     expect(await store.fillPageSignatures(describePage, AbortSignal.abort())).toBe(0)
-    expect(await store.readPageSignatures([place])).toEqual([undefined])
+    expect(await store.readPageSignatures([pageRef])).toEqual([undefined])
     expect(await store.fillPageSignatures(describePage)).toBe(700)
-    expect(await store.readPageSignatures([place])).toMatchObject([{ fingerprint: '00ff00ff00ff00ff' }])
+    expect(await store.readPageSignatures([pageRef])).toMatchObject([{ fingerprint: '00ff00ff00ff00ff' }])
     expect(await store.fillPageSignatures(describePage)).toBe(0)
     expect(await store.readExcerpt('docs', find(3).key, 0)).toMatchObject({ markdown: 'common w3x' })
     expect(await searchHits(store, { query: 'common', limit: 999 })).toHaveLength(700)
@@ -596,7 +598,7 @@ const NAMES_7 = `sources crawl_ids crawls crawl_jobs ledger open_hosts ledger_co
   chunk_deleted page_deleted host_inserted host_updated host_moved`
 
 /** Reverts the changes of later schema versions. */
-function takeBack(db: Database, sql: string): void {
+function revertSchema(db: Database, sql: string): void {
   const known = JSON.stringify(NAMES_7.split(/\s+/))
   // Dropping a virtual table drops its shadow tables too.
   const selectNext = db.prepare<[string], { type: string; name: string }>(
@@ -660,7 +662,7 @@ const SCHEMA_6 = `
   PRAGMA user_version = 6;
 `
 
-/** Reverts to version 3, whose index was another one, made with FTS5. */
+/** Reverts to version 3, which had a different index, made with FTS5. */
 const SCHEMA_3 = `
   ${SCHEMA_6}
   DROP TRIGGER chunk_deleted;
@@ -681,14 +683,14 @@ const SCHEMA_3 = `
   PRAGMA user_version = 3;
 `
 
-/** Creates a library of pages with one chunk each, from before this kind of index existed. */
+/** Creates a library of version 3, before the current kind of index existed, with one chunk per page. */
 async function fillOlder(path: string, pages: number): Promise<void> {
   const store = await openSqliteStore(path)
   await store.addSource(source('docs'))
   for (let i = 0; i < pages; i++) await store.adopt(adoptionOf(i, `common w${i}x`))
   await store.close()
   const db = openDatabase(path)
-  takeBack(db, SCHEMA_3)
+  revertSchema(db, SCHEMA_3)
   db.close()
 }
 
@@ -751,12 +753,12 @@ async function fill(store: Store) {
   await store.settle({ visit: first, crawlId: 'c1', now: 6, state: 'indexed', record })
   await store.settle({ visit: second, crawlId: 'c1', now: 6, state: 'failed', reason: 'timeout' })
   await store.writeRobots({ origin: 'https://docs.test', fetchedAt: 1, type: 'rules', body: 'x', status: 200 })
-  const seen = await look(store)
+  const seen = await readBack(store)
   await store.close()
   return seen
 }
 
-async function look(store: Store) {
+async function readBack(store: Store) {
   return {
     sources: await store.listSources(),
     rows: await store.listRows('docs', { limit: 10 }),

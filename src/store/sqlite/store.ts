@@ -44,34 +44,34 @@ import { createVectors } from './vectors.ts'
  */
 export async function openSqliteStore(
   path: string,
-  patienceMs: number = LOCK_TIMEOUT_MS,
+  lockTimeoutMs: number = LOCK_TIMEOUT_MS,
   notice?: Notice,
   busyMs?: number,
 ): Promise<LibraryStore & AnalysisStore> {
-  return createStore(openDatabase(path, notice, busyMs), path, patienceMs)
+  return createStore(openDatabase(path, notice, busyMs), path, lockTimeoutMs)
 }
 
-function createStore(db: Database, location: string, patienceMs: number): LibraryStore & AnalysisStore {
+function createStore(db: Database, location: string, lockTimeoutMs: number): LibraryStore & AnalysisStore {
   const layouts = createLayouts(db)
   const index = createChunkIndex(createIndexStorage(db, layouts))
-  const tending = createIndexMaintenance(db, index)
+  const indexMaintenance = createIndexMaintenance(db, index)
   const sources = createSources(db, location, index)
   const crawls = createCrawls(db, sources)
   const hosts = createHosts(db)
   const lists = createLists(db)
   const aliases = createAliases(db)
   const rows = createRows(db)
-  const likenesses = createPageSignatures(db)
+  const signatures = createPageSignatures(db)
   const readFacts = createPageFacts(db)
-  const content = createContent(db, { index, layouts, signatures: likenesses, readFacts })
+  const content = createContent(db, { index, layouts, signatures, readFacts })
   const finds = createFoundAddresses(db)
   const frontier = createFrontier(db, hosts)
-  const settling = createSettlementWriter(db, finds, content, aliases)
-  const upkeep = createBulkUpdates(db, content)
+  const settlements = createSettlementWriter(db, finds, content, aliases)
+  const bulkUpdates = createBulkUpdates(db, content)
   const readStats = createStats(db)
 
   const crawlOf = (source: number, id: string): CrawlRef => ({ id, number: sources.crawlNumber(source, id) })
-  const write = <T>(work: () => T): Promise<T> => writeTo(db, work, patienceMs)
+  const write = <T>(work: () => T): Promise<T> => writeTo(db, work, lockTimeoutMs)
   /** Writes to an existing source on behalf of a crawl; returns `nothing` when the crawl may no longer write. */
   const writeFor = <T>(
     sourceId: string,
@@ -93,56 +93,56 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
   }
   const stateKey = createStateKey(db)
   /** The state of the library at the last search. */
-  let searched = ''
+  let stateAtSearch = ''
   // One transaction gives the search a consistent snapshot.
   const search = db.transaction(
     ({ query, limit, filter = {}, also = [], explain = false }: StoreQuery): StoreMatch[] => {
-      searched = stateKey()
+      stateAtSearch = stateKey()
       const numbers = filter.sourceIds?.flatMap((id) => sources.numberOf(id) ?? []) ?? sources.listVisible()
       const tests = createChunkTests(filter)
-      const others = also.flatMap(({ sourceId, chunkId, number }) => {
+      const alsoNumbers = also.flatMap(({ sourceId, chunkId, number }) => {
         return number ?? within(sourceId, undefined, (source) => content.findNumber(source, chunkId)) ?? []
       })
       return decodeStored(() =>
-        index.search({ query, limit, sources: numbers && new Set(numbers), tests, also: others, explain }),
+        index.search({ query, limit, sources: numbers && new Set(numbers), tests, also: alsoNumbers, explain }),
       )
     },
   )
   const readMatches = db.transaction((matches: readonly StoreMatch[]) =>
-    content.readMatches(matches, stateKey() === searched),
+    content.readMatches(matches, stateKey() === stateAtSearch),
   )
-  const readLikenesses = db.transaction((places: readonly PageRef[]) => {
-    const facts = readFacts(places.map(({ page }) => page ?? NO_PAGE))
-    return places.map(({ sourceId, key, page }, i) =>
-      page === undefined ? within(sourceId, undefined, (source) => likenesses.read(source, key)) : facts[i]?.likeness,
+  const readSignatures = db.transaction((pages: readonly PageRef[]) => {
+    const facts = readFacts(pages.map(({ page }) => page ?? NO_PAGE))
+    return pages.map(({ sourceId, key, page }, i) =>
+      page === undefined ? within(sourceId, undefined, (source) => signatures.read(source, key)) : facts[i]?.likeness,
     )
   })
-  const fillLikenesses = async (describe: (page: Page) => Page, signal?: AbortSignal): Promise<number> => {
+  const fillSignatures = async (describe: (page: Page) => Page, signal?: AbortSignal): Promise<number> => {
     let filled = 0
     for (let last = 0; signal?.aborted !== true; await pause()) {
-      const missing = likenesses.findMissing(last)
+      const missing = signatures.findMissing(last)
       if (missing === undefined) break
       const { rows } = missing
-      const some = rows.length === 0 ? 0 : await write(() => likenesses.fill(rows, describe)).catch(ignoreBlocked)
-      if (some === false) break
-      filled += some
+      const newCount = rows.length === 0 ? 0 : await write(() => signatures.fill(rows, describe)).catch(ignoreBlocked)
+      if (newCount === false) break
+      filled += newCount
       last = missing.last
     }
     return filled
   }
   const measureIndex = db.transaction(index.countIndexed)
   const removeProven = async (sourceId: string, crawlId: string, withUnseen: boolean): Promise<number> => {
-    const doomed = await writeFor<number[]>(sourceId, crawlId, [], (source, crawl) =>
-      upkeep.listRemovable(source, crawl.number, withUnseen),
+    const removable = await writeFor<number[]>(sourceId, crawlId, [], (source, crawl) =>
+      bulkUpdates.listRemovable(source, crawl.number, withUnseen),
     )
     let removed = 0
-    for (let done = 0; done < doomed.length; done += PAGES_AT_ONCE) {
-      const some = doomed.slice(done, done + PAGES_AT_ONCE)
-      removed += await writeFor(sourceId, crawlId, 0, (_, crawl) => upkeep.remove(some, crawl.number, withUnseen))
+    for (let done = 0; done < removable.length; done += PAGES_AT_ONCE) {
+      const batch = removable.slice(done, done + PAGES_AT_ONCE)
+      removed += await writeFor(sourceId, crawlId, 0, (_, crawl) => bulkUpdates.remove(batch, crawl.number, withUnseen))
       await pause()
     }
     if (withUnseen) {
-      await writeFor(sourceId, crawlId, undefined, (source, crawl) => upkeep.markFailedGone(source, crawl.number))
+      await writeFor(sourceId, crawlId, undefined, (source, crawl) => bulkUpdates.markFailedGone(source, crawl.number))
     }
     return removed
   }
@@ -150,16 +150,16 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
     let checked = 0
     for (let last = FIRST_ALIAS; ; await pause()) {
       const after = last
-      const some = await write(() => within(sourceId, undefined, (source) => aliases.check(source, after, now)))
-      if (some === undefined) return checked
-      checked += some.count
-      last = some.last
+      const batch = await write(() => within(sourceId, undefined, (source) => aliases.check(source, after, now)))
+      if (batch === undefined) return checked
+      checked += batch.count
+      last = batch.last
     }
   }
   /** Queries a source; an unknown source gives `nothing`. */
-  const within = <T>(sourceId: string, nothing: T, ask: (source: number) => T): T => {
+  const within = <T>(sourceId: string, nothing: T, query: (source: number) => T): T => {
     const source = sources.numberOf(sourceId)
-    return source === undefined ? nothing : ask(source)
+    return source === undefined ? nothing : query(source)
   }
 
   return {
@@ -178,7 +178,7 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
       return removed
     },
 
-    beginCrawl: (crawl, staleMs, resume, gone) => write(() => crawls.begin(crawl, staleMs, resume, gone)),
+    beginCrawl: (crawl, staleMs, resume, goneRunner) => write(() => crawls.begin(crawl, staleMs, resume, goneRunner)),
     touchCrawl: (id, now, runner) => write(() => crawls.touch(id, now, runner)),
     endCrawl: async (id, summary, now, runner) => {
       await write(() => crawls.end(id, summary, now, runner))
@@ -187,13 +187,13 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
     listRunning: async () => crawls.listRunning(),
     listCrawls: async (sourceId, limit) => within(sourceId, [], (source) => crawls.list(source, limit)),
 
-    offer: (sourceId, crawlId, found, now, taught = [], maxRows) =>
+    offer: (sourceId, crawlId, found, now, newAliases = [], maxRows) =>
       writeFor<OfferResult[]>(
         sourceId,
         crawlId,
         found.map(() => 'known'),
         (source, crawl) => {
-          for (const alias of taught) aliases.write(source, alias, now)
+          for (const alias of newAliases) aliases.write(source, alias, now)
           return finds.record(source, crawl, found, now, maxRows)
         },
       ),
@@ -208,12 +208,12 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
         const { visit, crawlId } = settlement
         if (!crawls.mayWrite(crawlId)) return LOST_RESULT
         return within(visit.sourceId, LOST_RESULT, (source) =>
-          settling.settle(source, () => crawlOf(source, crawlId), settlement),
+          settlements.settle(source, () => crawlOf(source, crawlId), settlement),
         )
       }),
     adopt: (adoption) =>
       writeFor(adoption.sourceId, adoption.crawlId, LOST_RESULT, (source, crawl) =>
-        settling.adopt(source, crawl, adoption),
+        settlements.adopt(source, crawl, adoption),
       ),
     release: (visits) =>
       write(() => {
@@ -233,15 +233,15 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
     failPending: (sourceId, crawlId, host, reason, pattern) =>
       writeFor(sourceId, crawlId, 0, (source) => frontier.failPending(source, host, reason, pattern)),
     requeue: (sourceId, crawlId, which) =>
-      writeFor(sourceId, crawlId, 0, (source, crawl) => upkeep.requeue(source, crawl.number, which)),
+      writeFor(sourceId, crawlId, 0, (source, crawl) => bulkUpdates.requeue(source, crawl.number, which)),
     requeueOrphanedAliases: (sourceId, crawlId, since, withUnseen = false) =>
       writeFor(sourceId, crawlId, NOTHING_REQUEUED, (source, crawl) =>
-        upkeep.requeueOrphanedAliases(source, crawl.number, since, withUnseen),
+        bulkUpdates.requeueOrphanedAliases(source, crawl.number, since, withUnseen),
       ),
     countRemovable: (sourceId, crawlId, withUnseen) =>
       write(() => {
         const source = sources.requireNumber(sourceId)
-        return upkeep.countRemovable(source, sources.crawlNumber(source, crawlId), withUnseen)
+        return bulkUpdates.countRemovable(source, sources.crawlNumber(source, crawlId), withUnseen)
       }),
     removeProven,
 
@@ -273,14 +273,14 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
 
     readLinks: async (sourceId, key) => within(sourceId, [], (source) => content.readLinks(source, key)),
     readPage: async (sourceId, key) => within(sourceId, undefined, (source) => content.readPage(source, key)),
-    readExcerpt: async (sourceId, key, place) =>
-      within(sourceId, undefined, (source) => decodeStored(() => content.readExcerpt(source, key, place))),
+    readExcerpt: async (sourceId, key, chunkIndex) =>
+      within(sourceId, undefined, (source) => decodeStored(() => content.readExcerpt(source, key, chunkIndex))),
     readPageText: async (sourceId, key) => within(sourceId, undefined, (source) => content.readText(source, key)),
-    readPageSignatures: async (places) => readLikenesses(places),
-    fillPageSignatures: fillLikenesses,
+    readPageSignatures: async (pages) => readSignatures(pages),
+    fillPageSignatures: fillSignatures,
     async *listPageSignatures(sourceId) {
       const source = sources.numberOf(sourceId)
-      if (source !== undefined) yield* likenesses.list(source)
+      if (source !== undefined) yield* signatures.list(source)
     },
     findPages: async (sourceId, text) => within(sourceId, [], (source) => content.find(source, text)),
     async *listPages(sourceId) {
@@ -296,12 +296,12 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
     },
     countContent: async (sourceId) => within(sourceId, { pages: 0, chunks: 0 }, (source) => content.count(source)),
     search: async (query) => {
-      await tending.runBriefly()
+      await indexMaintenance.runBriefly()
       return search(query)
     },
     readMatches: async (matches) => readMatches(matches),
     readIndexState: async () => measureIndex(),
-    indexMissingChunks: (signal) => tending.runAll(signal),
+    indexMissingChunks: (signal) => indexMaintenance.runAll(signal),
     vectors: createVectors(db, { sources, write, createTest: (filter) => index.createTest(createChunkTests(filter)) }),
     jobLog: createJobLog(db, write),
     addresses: createAddresses(db),
@@ -317,6 +317,7 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
   }
 }
 
+/** Returns false for an error that blocks writing for now, and throws any other error. */
 function ignoreBlocked(error: unknown): false {
   if (causeOf(error) === undefined) throw error
   return false

@@ -41,8 +41,8 @@ interface StoredVector {
 interface Signs {
   readonly fingerprint: string
   readonly index: SignIndex
-  /** The first vectors in full. */
-  readonly held: InMemoryVectors
+  /** The first vectors in full; other vectors are read from the file. */
+  readonly firstVectors: InMemoryVectors
   /** Number of the last vector that was read. */
   last: number
   /** The state of the library at the last complete read. */
@@ -55,7 +55,7 @@ const VECTORS_AT_ONCE = 5000
 const SIGN_CANDIDATES = 2000
 
 /** Maximum number of vectors in memory, about 16 MB with the built-in model; others are read for each comparison. */
-const MAX_HELD = 40_000
+const MAX_IN_MEMORY = 40_000
 
 /** Maximum duration of the embedding lease without renewal. */
 const MAX_LEASE_MS = 3_600_000
@@ -129,9 +129,9 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
     return JSON.stringify(all.flatMap((id) => sources.numberOf(id) ?? []))
   }
   /** The position after a chunk, for SQL; a number sorts before every hash. */
-  const placeOf = (after: ChunkRef | undefined): [number, StoredHash | number] =>
+  const positionAfter = (after: ChunkRef | undefined): [number, StoredHash | number] =>
     after === undefined ? [0, 0] : [sources.numberOf(after.sourceId) ?? 0, packHash(after.chunkId)]
-  const takeUpSpace = (space: VectorSpace): void => {
+  const adoptSpace = (space: VectorSpace): void => {
     const found = selectSpace.get()
     refuseOtherSpace(found, space)
     if (found === undefined) insertSpace.run(space.model, space.fingerprint, space.dimensions)
@@ -151,13 +151,13 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
     const known = signs !== undefined && isUsable ? signs : createSigns(space)
     signs = known
     for (;;) {
-      const some = selectNew.all(known.last, VECTORS_AT_ONCE)
-      for (const { number, source, vector } of some) {
+      const batch = selectNew.all(known.last, VECTORS_AT_ONCE)
+      for (const { number, source, vector } of batch) {
         known.index.add(number, source, vector)
-        if (known.held.size < MAX_HELD) known.held.add(vector)
+        if (known.firstVectors.size < MAX_IN_MEMORY) known.firstVectors.add(vector)
       }
-      known.last = some.at(-1)?.number ?? known.last
-      if (some.length < VECTORS_AT_ONCE) {
+      known.last = batch.at(-1)?.number ?? known.last
+      if (batch.length < VECTORS_AT_ONCE) {
         known.key = key
         return known
       }
@@ -179,14 +179,14 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
         insertSpace.run(model, fingerprint, dimensions)
       }),
     listMissing: async (limit, sourceIds, after) =>
-      selectMissing.all(...placeOf(after), numbersOf(sourceIds), limit).map(toUnembedded),
+      selectMissing.all(...positionAfter(after), numbersOf(sourceIds), limit).map(toUnembedded),
     list: async (limit, after, sourceIds) =>
       selectVectors
-        .all(...placeOf(after), numbersOf(sourceIds), limit)
+        .all(...positionAfter(after), numbersOf(sourceIds), limit)
         .map((row) => ({ ...toChunkName(row), vector: restoreVector(row.vector) })),
     refuse: (space, chunks) =>
       write(() => {
-        takeUpSpace(space)
+        adoptSpace(space)
         for (const { sourceId, chunkId, problem } of chunks) {
           const source = sources.numberOf(sourceId)
           if (source !== undefined) refusals.insert(source, chunkId, problem)
@@ -197,9 +197,9 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
     lease: (holder, now, ms) => write(() => takeLease.run({ holder, now, until: now + ms }).changes === 1),
     write: async (space, vectors) => {
       checkVectors(space, vectors)
-      const rows = vectors.map((one) => ({ ...one, bytes: quantizeVector(one.vector) }))
+      const rows = vectors.map((written) => ({ ...written, bytes: quantizeVector(written.vector) }))
       await write(() => {
-        takeUpSpace(space)
+        adoptSpace(space)
         for (const { sourceId, chunkId, bytes } of rows) {
           const source = sources.numberOf(sourceId)
           // A chunk that was removed meanwhile needs no vector.
@@ -218,19 +218,20 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
     nearest: async (query, limit, filter = {}) => {
       const known = await readSigns()
       if (known === undefined) return []
-      const { index, held } = known
-      const asked = new Set<unknown>(JSON.parse(numbersOf(filter.sourceIds)))
-      const places = index.nearestPositions(quantizeVector(query), SIGN_CANDIDATES, (source) => asked.has(source))
-      const similarities = Float64Array.from(places, (place) => {
-        if (place < held.size) return held.compare(query, place)
-        const bytes = selectVector.get(index.keyAt(place))
+      const { index, firstVectors } = known
+      const sourceNumbers = new Set<unknown>(JSON.parse(numbersOf(filter.sourceIds)))
+      const isWanted = (source: number) => sourceNumbers.has(source)
+      const positions = index.nearestPositions(quantizeVector(query), SIGN_CANDIDATES, isWanted)
+      const similarities = Float64Array.from(positions, (position) => {
+        if (position < firstVectors.size) return firstVectors.compare(query, position)
+        const bytes = selectVector.get(index.keyAt(position))
         return bytes === undefined ? Number.NEGATIVE_INFINITY : compareQuantized(query, bytes)
       })
       const passes = createTest(filter)
       const nearest: NearChunk[] = []
-      selectTop(Uint32Array.from(places.keys()), similarities, limit, (i) => {
+      selectTop(Uint32Array.from(positions.keys()), similarities, limit, (i) => {
         // A chunk may have been removed since its vector was read.
-        const found = selectName.get(index.keyAt(places[i] ?? 0))
+        const found = selectName.get(index.keyAt(positions[i] ?? 0))
         if (found === undefined || !passes(found.chunk)) return false
         nearest.push({ ...toChunkName(found), number: found.chunk, similarity: similarities[i] ?? 0 })
         return true
@@ -241,8 +242,8 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
       const numbers = numbersOf(sourceIds)
       const key = `${stateKey()} ${numbers}`
       if (counted.key !== key) {
-        const [embedded = 0, chunks = 0, refused = 0] = [countVectors, countChunks, countRefused].map((one) =>
-          one.get(numbers),
+        const [embedded = 0, chunks = 0, refused = 0] = [countVectors, countChunks, countRefused].map((statement) =>
+          statement.get(numbers),
         )
         counted = { key, embedded, chunks, refused }
       }
@@ -277,5 +278,11 @@ function toUnembedded({ title, headingPath, content, language, ...name }: Missin
 }
 
 function createSigns({ fingerprint, dimensions }: VectorSpace): Signs {
-  return { fingerprint, index: new SignIndex(dimensions), held: new InMemoryVectors(dimensions), last: 0, key: '' }
+  return {
+    fingerprint,
+    index: new SignIndex(dimensions),
+    firstVectors: new InMemoryVectors(dimensions),
+    last: 0,
+    key: '',
+  }
 }

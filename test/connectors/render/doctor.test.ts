@@ -13,7 +13,7 @@ test('doctor starts the browser, and explains why a program does not start', asy
     name: 'browser',
     ok: true,
     isWarning: true,
-    found: 'pages cannot be rendered: /bin/false does not start: it ends at once; correct the setting `browser`',
+    found: 'pages cannot be rendered: /bin/false does not start: it exits immediately; correct the setting `browser`',
   })
   const path = locateChromium()
   const found = `${path}; root runs the browser without its sandbox; run Pharos as another user`

@@ -54,7 +54,7 @@ test(
     })
     // The browser is not recycled, so a leak would be visible.
     const renderer = await openTestRenderer({ recycle: { pages: PAGES + 1, memoryBytes: Infinity } })
-    const seen = new Set<number>()
+    const browserPids = new Set<number>()
     const measured: Measured[] = []
     for (let done = 0; done < PAGES; ) {
       const batch = Array.from({ length: 2 }, (_, i) =>
@@ -63,7 +63,7 @@ test(
       for (const outcome of await Promise.all(batch)) expect(htmlOf(outcome)).toContain(`row ${ROWS - 1}<`)
       done += batch.length
       const browsers = browsersOf(process.pid)
-      for (const pid of browsers) seen.add(pid)
+      for (const pid of browsers) browserPids.add(pid)
       measured.push({
         processes: browsers.length,
         windows: pageProcessesOf(process.pid).length,
@@ -81,8 +81,8 @@ test(
       expect(last?.browser).toBeLessThan(Number(middle?.browser) + 50 * MEGABYTE)
       expect(last?.own).toBeLessThan(Number(middle?.own) + 50 * MEGABYTE)
     }
-    expect(seen.size).toBeGreaterThan(5)
-    await expectNoneAlive([...seen])
+    expect(browserPids.size).toBeGreaterThan(5)
+    await expectNoneAlive([...browserPids])
     expect(profilesOf(process.pid)).toEqual([])
   },
   PAGES * 6000,
@@ -99,8 +99,8 @@ interface Measured {
 /** The highest values in one third of the measurements. */
 function peakOf(measured: readonly Measured[], third: number): Measured {
   const part = measured.slice((measured.length * third) / 3, (measured.length * (third + 1)) / 3)
-  const most = (what: keyof Measured): number => Math.max(...part.map((one) => one[what]))
-  return { processes: most('processes'), windows: most('windows'), browser: most('browser'), own: most('own') }
+  const maxOf = (what: keyof Measured): number => Math.max(...part.map((one) => one[what]))
+  return { processes: maxOf('processes'), windows: maxOf('windows'), browser: maxOf('browser'), own: maxOf('own') }
 }
 
 test('killing the browser or a tab fails its pages, and the next page starts another', async () => {
@@ -217,7 +217,7 @@ test('a browser is replaced when its memory is large', async () => {
 
 test('a browser that has never started fails every page for good', async () => {
   const renderer = await openTestRenderer({ executablePath: '/bin/false' })
-  const message = 'pages cannot be rendered: /bin/false does not start: it ends at once'
+  const message = 'pages cannot be rendered: /bin/false does not start: it exits immediately'
   await expect(renderer.prepare()).rejects.toMatchObject({
     code: 'BROWSER_MISSING',
     message,
@@ -270,5 +270,5 @@ test('the browser ends when it is old even without pages, and when the renderer 
 })
 
 test('an invalid proxy address is refused', async () => {
-  await expect(openTestRenderer({ proxy: 'nonsense' })).rejects.toThrow('not an address of a proxy')
+  await expect(openTestRenderer({ proxy: 'nonsense' })).rejects.toThrow('not the URL of a proxy')
 })

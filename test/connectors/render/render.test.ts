@@ -7,7 +7,7 @@ import { closeLater } from '../../close-later.ts'
 import { openSite, redirect, type Site, text } from '../../sites/site.ts'
 import { allow, htmlOf, openRenderer, openTestRenderer, SITE_ADDRESS, snapshotOf } from './fixture.ts'
 
-/** An application: its shell asks for data, waits, and shows it. */
+/** The script of an application: it requests data, waits, and shows the data. */
 const APP = `
 const draw = async () => {
   const { title } = await fetch('/data.json').then((answer) => answer.json())
@@ -34,7 +34,7 @@ const pages = {
 }
 
 /** Number of concurrent pages. Each needs a window, and opening a window costs more than rendering a page. */
-const PLACES = 2
+const CONCURRENCY = 2
 
 let site: Site
 let renderer: ChromiumRenderer
@@ -43,7 +43,7 @@ beforeAll(async () => {
   site = await openSite(pages, { address: SITE_ADDRESS })
   renderer = await openRenderer({
     allowance: allow(SITE_ADDRESS, '127.0.0.3'),
-    concurrency: PLACES,
+    concurrency: CONCURRENCY,
     // Longer than the test timeout, so a page that would need all of it fails.
     timeoutMs: 120_000,
   })
@@ -91,11 +91,11 @@ test('waits for data, timers and their results, deterministically, and loads scr
     '<h1>Guide</h1><a href="/next">Next</a> before: ,,,',
   ])
   expect([...seen].join()).not.toContain('You need JavaScript')
-  const asked = site.requestedPaths()
-  expect(asked.filter((path) => path === '/data.json').length).toBe(4)
+  const requested = site.requestedPaths()
+  expect(requested.filter((path) => path === '/data.json').length).toBe(4)
   // Neither the document nor an icon is requested, and each window has its own cache.
-  expect(asked.filter((path) => path !== '/data.json' && path !== '/app.js')).toEqual([])
-  expect(asked.filter((path) => path === '/app.js').length).toBeLessThanOrEqual(2)
+  expect(requested.filter((path) => path !== '/data.json' && path !== '/app.js')).toEqual([])
+  expect(requested.filter((path) => path === '/app.js').length).toBeLessThanOrEqual(2)
   expect(site.requests[0]?.headers['user-agent']).toBe('Pharos/0.0.0 (+test)')
 })
 
@@ -309,11 +309,11 @@ test('returns a page that never settles at its timeout, and fails if the page sh
     bodies.map((body) => hasty.render(snapshotOf(`${site.origin}/ticker`, body))),
   )
   expect(ticker?.type === 'rendered' && Number(/<p>(\d+)<\/p>/.exec(htmlOf(ticker))?.[1])).toBeGreaterThan(1)
-  const detail = 'nothing was shown within 1500 ms'
+  const detail = 'the page showed no text within 1500 ms'
   expect(empty).toEqual({ type: 'failed', reason: 'timeout', detail, isTransient: true })
   // The message names refused connections, which may be the cause.
-  const told = expect.stringContaining('1 connections were refused: 127.0.0.1')
-  expect(refused).toMatchObject({ type: 'failed', detail: told })
+  const refusal = expect.stringContaining('1 connections were refused: 127.0.0.1')
+  expect(refused).toMatchObject({ type: 'failed', detail: refusal })
 })
 
 test.each([
@@ -387,7 +387,7 @@ test('rejects when it is aborted, before, while waiting for a window and while r
   site.pages.set('/hang', { delayMs: 60_000 })
   const [first, second] = [new AbortController(), new AbortController()]
   await expect(renderer.render(endless, { signal: AbortSignal.abort(new Error('before')) })).rejects.toThrow('before')
-  const rendering = Array.from({ length: PLACES }, () => renderer.render(endless, { signal: first.signal }))
+  const rendering = Array.from({ length: CONCURRENCY }, () => renderer.render(endless, { signal: first.signal }))
   const waiting = renderer.render(endless, { signal: second.signal })
   second.abort(new Error('while waiting'))
   await expect(waiting).rejects.toThrow('while waiting')

@@ -197,14 +197,14 @@ async function closeShared(): Promise<void> {
 
 afterAll(closeShared)
 
-interface Setting {
+interface SsrfFixture {
   readonly site: Site
   readonly canary: Canary
   readonly packets: { readonly port: number; readonly count: () => number }
 }
 
 /** A site that pages may reach, and servers that they may not: for connections at every address, for packets at one. */
-async function setUp(): Promise<Setting> {
+async function setUp(): Promise<SsrfFixture> {
   const site = await openTestSite()
   const canary = await openCanary()
   closeLater(() => canary.close())

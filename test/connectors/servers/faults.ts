@@ -92,23 +92,23 @@ export interface FaultyServerOptions {
 /** Opens a server on a free port of 127.0.0.1. */
 export async function openFaultyServer(options: FaultyServerOptions): Promise<FaultyServer> {
   const faults = new Map<string, Fault[]>()
-  const lasting = new Map<string, Fault | ((seen: SeenRequest) => Fault)>()
+  const permanentFaults = new Map<string, Fault | ((seen: SeenRequest) => Fault)>()
   const requests: SeenRequest[] = []
   const routeNames: string[] = []
   const sockets = new Set<Socket>()
-  const waiting = new Set<() => void>()
-  let atOnce = 0
-  let mostAtOnce = 0
+  const pendingChecks = new Set<() => void>()
+  let concurrent = 0
+  let maxConcurrent = 0
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    mostAtOnce = Math.max(mostAtOnce, ++atOnce)
-    countUntilAnswered(response, () => atOnce--)
+    maxConcurrent = Math.max(maxConcurrent, ++concurrent)
+    callWhenAnswered(response, () => concurrent--)
     const found = await readRequest(request, options.routes)
     requests.push(found.seen)
     routeNames.push(found.name)
-    for (const look of waiting) look()
-    const always = lasting.get(found.name) ?? { type: 'none' }
-    const fault = faults.get(found.name)?.shift() ?? (typeof always === 'function' ? always(found.seen) : always)
+    for (const check of pendingChecks) check()
+    const fallback = permanentFaults.get(found.name) ?? { type: 'none' }
+    const fault = faults.get(found.name)?.shift() ?? (typeof fallback === 'function' ? fallback(found.seen) : fallback)
     await applyFault(response, fault, async () => await answerNormally(options, found))
   }
   const listen = async (port: number): Promise<Server> => {
@@ -128,7 +128,7 @@ export async function openFaultyServer(options: FaultyServerOptions): Promise<Fa
   }
   let server = await listen(0)
   const { port } = server.address() as AddressInfo
-  const goDown = async (): Promise<void> => {
+  const stopServer = async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     for (const socket of sockets) socket.destroy()
     await closed
@@ -142,36 +142,36 @@ export async function openFaultyServer(options: FaultyServerOptions): Promise<Fa
     port,
     requests,
     get maxConcurrent() {
-      return mostAtOnce
+      return maxConcurrent
     },
     count,
     waitForRequests: (route, wanted) =>
       new Promise((resolve) => {
-        const look = (): void => {
+        const check = (): void => {
           if (count(route) < wanted) return
-          waiting.delete(look)
+          pendingChecks.delete(check)
           resolve()
         }
-        waiting.add(look)
-        look()
+        pendingChecks.add(check)
+        check()
       }),
     bodies: (route) => requests.filter((_, index) => routeNames[index] === route).map((request) => request.json),
     queueFaults: (route, ...more) => faults.set(route, [...(faults.get(route) ?? []), ...more]),
-    setFault: (route, fault) => lasting.set(route, fault),
+    setFault: (route, fault) => permanentFaults.set(route, fault),
     clearFaults() {
       faults.clear()
-      lasting.clear()
+      permanentFaults.clear()
     },
     clearRequests() {
       requests.length = 0
       routeNames.length = 0
-      mostAtOnce = atOnce
+      maxConcurrent = concurrent
     },
-    stopListening: goDown,
+    stopListening: stopServer,
     async resumeListening() {
       server = await listen(port)
     },
-    close: goDown,
+    close: stopServer,
   }
 }
 
@@ -182,19 +182,19 @@ export async function findClosedPort(): Promise<number> {
   return server.port
 }
 
-/** Reports the end of a request before the client can know it and send the next one. */
-function countUntilAnswered(response: ServerResponse, tell: () => void): void {
-  let isTold = false
-  const tellOnce = (): void => {
-    if (!isTold) tell()
-    isTold = true
+/** Calls a function once, before the client can see the end of the response and send the next request. */
+function callWhenAnswered(response: ServerResponse, onEnd: () => void): void {
+  let hasEnded = false
+  const endOnce = (): void => {
+    if (!hasEnded) onEnd()
+    hasEnded = true
   }
   const end = response.end.bind(response)
   response.end = ((...all: Parameters<typeof end>) => {
-    tellOnce()
+    endOnce()
     return end(...all)
   }) as typeof response.end
-  response.once('close', tellOnce)
+  response.once('close', endOnce)
 }
 
 interface Found {

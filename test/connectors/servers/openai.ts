@@ -80,10 +80,10 @@ export async function openOpenAiServer(options: OpenAiOptions = {}): Promise<Fau
       // The message repeats the given key, as that of OpenAI does.
       return fail(401, `Incorrect API key provided: ${authorization.slice(7)}.`, null, 'invalid_api_key')
     },
-    unknown: ({ method, path: asked }, isOtherMethod) =>
+    unknown: ({ method, path: requestedPath }, isOtherMethod) =>
       isOtherMethod
-        ? fail(405, `Not allowed to ${method} on ${asked}.`, null, 'method_not_supported')
-        : fail(404, `Invalid URL (${method} ${asked})`, null, null),
+        ? fail(405, `Not allowed to ${method} on ${requestedPath}.`, null, 'method_not_supported')
+        : fail(404, `Invalid URL (${method} ${requestedPath})`, null, null),
   })
 }
 

@@ -40,19 +40,19 @@ export const filter = z.strictObject({ must: conditions, should: conditions, mus
 export type Filter = z.infer<typeof filter>
 
 /** Evaluates a filter as Qdrant does. */
-export function passes(asked: Filter | undefined, id: PointId, payload: Payload): boolean {
+export function passes(requested: Filter | undefined, id: PointId, payload: Payload): boolean {
   const holds = (one: Condition): boolean => fulfils(one, id, payload)
-  const should = listOf(asked?.should)
+  const should = listOf(requested?.should)
   return (
-    listOf(asked?.must).every(holds) &&
-    !listOf(asked?.must_not).some(holds) &&
+    listOf(requested?.must).every(holds) &&
+    !listOf(requested?.must_not).some(holds) &&
     (should.length === 0 || should.some(holds))
   )
 }
 
 /** The payload fields that a filter uses. */
-export function keysOf(asked: Filter | undefined): string[] {
-  return [asked?.must, asked?.should, asked?.must_not]
+export function keysOf(requested: Filter | undefined): string[] {
+  return [requested?.must, requested?.should, requested?.must_not]
     .flatMap(listOf)
     .flatMap((one) => ('key' in one ? [one.key] : 'is_empty' in one ? [one.is_empty.key] : []))
 }

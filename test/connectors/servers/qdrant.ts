@@ -20,7 +20,7 @@ export interface QdrantServerOptions {
 }
 
 /** A stored point. */
-export interface KeptPoint {
+export interface StoredPoint {
   readonly id: PointId
   /** Normalized to length 1. */
   readonly vector: Float32Array
@@ -30,7 +30,7 @@ export interface KeptPoint {
 /** An in-memory Qdrant that really searches and filters. */
 export interface QdrantServer extends FaultyServer {
   /** Points of a collection by id, or undefined if it does not exist. */
-  pointsOf(collection: string): ReadonlyMap<PointId, KeptPoint> | undefined
+  pointsOf(collection: string): ReadonlyMap<PointId, StoredPoint> | undefined
   /** Makes a collection as another program would. */
   addCollection(name: string, vectors: unknown): void
 }
@@ -40,7 +40,7 @@ interface Collection {
   /** Undefined for named vectors. */
   readonly size: number | undefined
   readonly indexes: Map<string, string>
-  readonly points: Map<PointId, KeptPoint>
+  readonly points: Map<PointId, StoredPoint>
   operations: number
 }
 
@@ -170,25 +170,25 @@ function createRoutes(collections: Map<string, Collection>, maxBytes: number): R
       return update(collection, request)
     },
     'POST /collections/:name/points/count': (request) => {
-      const { filter: asked } = read(request, BODIES.count)
-      return succeed({ count: select(find(request), asked).length })
+      const { filter: requested } = read(request, BODIES.count)
+      return succeed({ count: select(find(request), requested).length })
     },
     'POST /collections/:name/points/scroll': (request) => {
-      const { filter: asked, limit = 10, offset, with_payload = true } = read(request, BODIES.scroll)
+      const { filter: requested, limit = 10, offset, with_payload = true } = read(request, BODIES.scroll)
       checkMinimum('limit', limit)
-      const found = select(find(request), asked).filter(({ id }) => offset == null || compareIds(id, offset) >= 0)
+      const found = select(find(request), requested).filter(({ id }) => offset == null || compareIds(id, offset) >= 0)
       const points = found
         .slice(0, limit)
         .map((point) => ({ id: point.id, payload: pick(point.payload, with_payload) }))
       return succeed({ points, next_page_offset: found[limit]?.id ?? null })
     },
     'POST /collections/:name/points/query': (request) => {
-      const { query, filter: asked, limit = 10, offset = 0, with_payload = false } = read(request, BODIES.query)
+      const { query, filter: requested, limit = 10, offset = 0, with_payload = false } = read(request, BODIES.query)
       checkMinimum('limit', limit)
       const collection = find(request)
       checkDimensions(collection, query)
       const wanted = normalize(query)
-      const scored = select(collection, asked)
+      const scored = select(collection, requested)
         .map((point) => ({ ...point, score: Math.fround(dot(wanted, point.vector)) }))
         .sort((a, b) => b.score - a.score || compareIds(a.id, b.id))
         .slice(offset, offset + limit)
@@ -240,8 +240,8 @@ function checkDimensions({ size }: Collection, given: readonly number[]): void {
 }
 
 /** The points that match a filter, in the order of their ids. */
-function select({ points, indexes }: Collection, asked: Filter | undefined): KeptPoint[] {
-  const bare = keysOf(asked).find((key) => !indexes.has(key))
+function select({ points, indexes }: Collection, requested: Filter | undefined): StoredPoint[] {
+  const bare = keysOf(requested).find((key) => !indexes.has(key))
   if (bare !== undefined) {
     throw new Refusal(
       400,
@@ -249,7 +249,7 @@ function select({ points, indexes }: Collection, asked: Filter | undefined): Kep
     )
   }
   return [...points.values()]
-    .filter(({ id, payload }) => passes(asked, id, payload))
+    .filter(({ id, payload }) => passes(requested, id, payload))
     .sort((a, b) => compareIds(a.id, b.id))
 }
 

@@ -71,20 +71,20 @@ interface TeiBody {
 }
 
 /** The members of a body: how each is checked, and whether it is required. */
-type Members = Readonly<Record<string, { readonly isRight: (value: unknown) => boolean; readonly isNeeded: boolean }>>
+type Members = Readonly<Record<string, { readonly isValid: (value: unknown) => boolean; readonly isRequired: boolean }>>
 
 const isText = (value: unknown): boolean => typeof value === 'string'
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
-const isSwitch = (value: unknown): boolean => typeof value === 'boolean'
+const isBoolean = (value: unknown): boolean => typeof value === 'boolean'
 const isCount = (value: unknown): boolean => typeof value === 'number' && Number.isInteger(value) && value > 0
 
 const TEI_MEMBERS: Members = {
-  query: { isRight: isText, isNeeded: true },
-  texts: { isRight: isTexts, isNeeded: true },
-  truncate: { isRight: (value) => value === null || isSwitch(value), isNeeded: false },
-  truncation_direction: { isRight: (value) => value === 'Left' || value === 'Right', isNeeded: false },
-  raw_scores: { isRight: isSwitch, isNeeded: false },
-  return_text: { isRight: isSwitch, isNeeded: false },
+  query: { isValid: isText, isRequired: true },
+  texts: { isValid: isTexts, isRequired: true },
+  truncate: { isValid: (value) => value === null || isBoolean(value), isRequired: false },
+  truncation_direction: { isValid: (value) => value === 'Left' || value === 'Right', isRequired: false },
+  raw_scores: { isValid: isBoolean, isRequired: false },
+  return_text: { isValid: isBoolean, isRequired: false },
 }
 
 /** The vendor whose API a hosted service follows. */
@@ -105,7 +105,7 @@ const VENDORS: Readonly<
     {
       readonly path: string
       readonly members: Members
-      readonly mostDocuments: number
+      readonly maxDocuments: number
       /** Status for an invalid body. */
       readonly status: number
       readonly refuse: (text: string) => unknown
@@ -117,7 +117,7 @@ const VENDORS: Readonly<
   cohere: {
     path: '/v2/rerank',
     members: hostedMembers({ top_n: isCount, max_tokens_per_doc: isCount, priority: isCount }),
-    mostDocuments: 10_000,
+    maxDocuments: 10_000,
     status: 422,
     refuse: (message) => ({ id: '1', message }),
     write: (results) => ({
@@ -129,8 +129,8 @@ const VENDORS: Readonly<
   // api.jina.ai/redoc (rerank): FastAPI, 422 {"detail": …}; documents come back unless return_documents is false.
   jina: {
     path: '/v1/rerank',
-    members: hostedMembers({ top_n: isCount, return_documents: isSwitch, truncation: isSwitch }),
-    mostDocuments: 2048,
+    members: hostedMembers({ top_n: isCount, return_documents: isBoolean, truncation: isBoolean }),
+    maxDocuments: 2048,
     status: 422,
     refuse: (detail) => ({ detail }),
     write: (judged) => ({
@@ -143,8 +143,8 @@ const VENDORS: Readonly<
   // docs.voyageai.com/reference/reranker-api: `top_k`, `data`, at most 1,000 documents, 400 {"detail": …} for unknown members.
   voyage: {
     path: '/v1/rerank',
-    members: hostedMembers({ top_k: isCount, return_documents: isSwitch, truncation: isSwitch }),
-    mostDocuments: 1000,
+    members: hostedMembers({ top_k: isCount, return_documents: isBoolean, truncation: isBoolean }),
+    maxDocuments: 1000,
     status: 400,
     refuse: (detail) => ({ detail }),
     write: (data) => ({ object: 'list', data, model: 'm', usage: { total_tokens: 1 } }),
@@ -157,18 +157,18 @@ interface Judged {
 }
 
 function hostedMembers(others: Readonly<Record<string, (value: unknown) => boolean>>): Members {
-  const optional = Object.entries(others).map(([name, isRight]) => [name, { isRight, isNeeded: false }])
+  const optional = Object.entries(others).map(([name, isValid]) => [name, { isValid, isRequired: false }])
   return {
-    model: { isRight: isText, isNeeded: true },
-    query: { isRight: isText, isNeeded: true },
-    documents: { isRight: isTexts, isNeeded: true },
+    model: { isValid: isText, isRequired: true },
+    query: { isValid: isText, isRequired: true },
+    documents: { isValid: isTexts, isRequired: true },
     ...Object.fromEntries(optional),
   }
 }
 
 /** A hosted reranker that refuses whatever its documentation does not allow. */
 export function openHostedRerankServer({ vendor, judge, apiKey, model }: HostedRerankerOptions): Promise<FaultyServer> {
-  const { path, members, mostDocuments, status, refuse, write } = VENDORS[vendor]
+  const { path, members, maxDocuments, status, refuse, write } = VENDORS[vendor]
   return openFaultyServer({
     ...withKey(apiKey, ({ headers }) => ({
       status: 401,
@@ -181,8 +181,8 @@ export function openHostedRerankServer({ vendor, judge, apiKey, model }: HostedR
         const body = request.json as { model: string; query: string; documents: string[]; top_n?: number }
         if (body.model !== model) return { status: 404, json: refuse(`model '${body.model}' not found`) }
         if (body.query === '') return { status: 400, json: refuse('query must not be empty') }
-        if (body.documents.length === 0 || body.documents.length > mostDocuments) {
-          return { status: 400, json: refuse(`expected 1 to ${mostDocuments} documents`) }
+        if (body.documents.length === 0 || body.documents.length > maxDocuments) {
+          return { status: 400, json: refuse(`expected 1 to ${maxDocuments} documents`) }
         }
         const judged = body.documents.map((text, index) => ({ index, relevance_score: judge(body.query, text) }))
         judged.sort((a, b) => b.relevance_score - a.relevance_score)
@@ -205,20 +205,20 @@ function withKey(
 /** Finds the problem in a body: its type, its size, its JSON, or one of its fields. */
 function findBodyProblem(
   { headers, text, json }: SeenRequest,
-  most: number,
+  maxBytes: number,
   members: Members,
 ): { readonly status: number; readonly text: string } | undefined {
   if (!/^application\/json\b/.test(headers['content-type'] ?? '')) {
     return { status: 415, text: 'Expected request with `Content-Type: application/json`' }
   }
-  if (Buffer.byteLength(text) > most) return { status: 413, text: 'length limit exceeded' }
+  if (Buffer.byteLength(text) > maxBytes) return { status: 413, text: 'length limit exceeded' }
   if (typeof json !== 'object' || json === null)
     return { status: 400, text: 'Failed to parse the request body as JSON' }
   const given = json as Readonly<Record<string, unknown>>
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(members, name))
   if (unknown !== undefined) return { status: 422, text: `unknown field: ${unknown}` }
-  for (const [name, { isRight, isNeeded }] of Object.entries(members)) {
-    if (given[name] === undefined ? isNeeded : !isRight(given[name])) return { status: 422, text: `invalid ${name}` }
+  for (const [name, { isValid, isRequired }] of Object.entries(members)) {
+    if (given[name] === undefined ? isRequired : !isValid(given[name])) return { status: 422, text: `invalid ${name}` }
   }
   return undefined
 }

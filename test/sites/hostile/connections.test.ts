@@ -14,15 +14,15 @@ import {
   send,
   sendForever,
   sendRaw,
-  sendTo,
+  sendRedirect,
 } from './harness.ts'
 
-/* Servers that break HTTP, on bare connections. */
+/* Servers that violate HTTP, on raw connections. */
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n'
 const HTML = page('What nobody is to read')
 
-/** Maximum number of requests to one server: six for start and lists, three good pages, three attempts, and one probe of a good page. */
+/** Maximum number of requests to one server: six for start and lists, three good pages, three attempts at the broken one, and one probe. */
 const MAX_REQUESTS = 13
 
 /** Broken responses with the expected state. */
@@ -93,16 +93,16 @@ const BROKEN: Readonly<Record<string, readonly [Answerer, string]>> = {
     sendRaw(`${OK}content-length: ${HTML.length}\r\n\r\n${HTML}HTTP/1.1 200 OK\r\n\r\nsmuggled`, 'stay'),
     'indexed',
   ],
-  '/redirect/self': [sendTo('/redirect/self'), 'failed redirect-loop'],
+  '/redirect/self': [sendRedirect('/redirect/self'), 'failed redirect-loop'],
   '/redirect/nowhere': [send('', {}, 302), 'failed bad-answer'],
-  '/redirect/no-address': [sendTo('http://[::1'), 'failed bad-answer'],
-  '/redirect/file': [sendTo('file:///etc/passwd'), 'skipped redirect'],
-  '/redirect/script': [sendTo('javascript:alert(1)'), 'skipped redirect'],
-  '/redirect/data': [sendTo('data:text/html,<p>x'), 'skipped redirect'],
-  '/redirect/long': [sendTo(`/${'a'.repeat(50_000)}`), 'skipped redirect'],
+  '/redirect/no-address': [sendRedirect('http://[::1'), 'failed bad-answer'],
+  '/redirect/file': [sendRedirect('file:///etc/passwd'), 'skipped redirect'],
+  '/redirect/script': [sendRedirect('javascript:alert(1)'), 'skipped redirect'],
+  '/redirect/data': [sendRedirect('data:text/html,<p>x'), 'skipped redirect'],
+  '/redirect/long': [sendRedirect(`/${'a'.repeat(50_000)}`), 'skipped redirect'],
 }
 
-test('the good pages of servers that break HTTP are indexed', async () => {
+test('the good pages of servers that violate HTTP are indexed', async () => {
   const paths = Object.keys(BROKEN)
   const good = ['/good/1', '/good/2', '/good/3']
   const servers = await Promise.all(
@@ -115,36 +115,36 @@ test('the good pages of servers that break HTTP are indexed', async () => {
     }),
   )
   // Only pages that must time out have a short timeout, because a busy machine needs longer to send a large response.
-  const isTimed = (_: RawServer, i: number) => BROKEN[paths[i] ?? '']?.[1] === 'failed timeout'
-  const timed = servers.filter(isTimed)
+  const mustTimeOut = (_: RawServer, i: number) => BROKEN[paths[i] ?? '']?.[1] === 'failed timeout'
+  const timingOut = servers.filter(mustTimeOut)
   const crawl = (some: readonly RawServer[], options: RunOptions) =>
     crawlHostile(
       some.map(({ origin }) => ({ url: `${origin}/` })),
       options,
     )
-  const [hasty, patient] = await Promise.all([
-    crawl(timed, SHORT_TIMEOUTS),
+  const [hastyRun, patientRun] = await Promise.all([
+    crawl(timingOut, SHORT_TIMEOUTS),
     crawl(
-      servers.filter((server) => !timed.includes(server)),
+      servers.filter((server) => !timingOut.includes(server)),
       isLong ? {} : { limits: { attempts: 2 } },
     ),
   ])
-  const seen = servers.map((server, i) => {
-    const run = timed.includes(server) ? hasty : patient
+  const results = servers.map((server, i) => {
+    const run = timingOut.includes(server) ? hastyRun : patientRun
     const rows = rowsOf(run, server)
     const { end } = run.sources.get(`${server.origin}/`) ?? {}
     const isBounded = server.requestedPaths.length <= MAX_REQUESTS
     return { path: paths[i], end, state: rows[paths[i] ?? ''], good: good.map((one) => rows[one]), isBounded }
   })
   const indexed = good.map(() => 'indexed')
-  expect(seen).toEqual(
+  expect(results).toEqual(
     paths.map((path) => ({ path, end: 'completed', state: BROKEN[path]?.[1], good: indexed, isBounded: true })),
   )
 })
 
-test('redirects in circles, in long chains and to forbidden addresses are followed only up to a limit', async () => {
+test('redirects in circles and long chains stop at a limit, and none leads to a forbidden address', async () => {
   const canary = await openCanary()
-  const server = await openRedirects(canary.origin)
+  const server = await openRedirectServer(canary.origin)
   const run = await crawlHostile([{ url: `${server.origin}/` }])
   const rows = rowsOf(run, server)
   expect(rows['/good']).toBe('indexed')
@@ -160,21 +160,21 @@ test('redirects in circles, in long chains and to forbidden addresses are follow
 })
 
 /** A server that redirects in loops, in long chains, and to a forbidden address. */
-async function openRedirects(elsewhere: string): Promise<RawServer> {
+async function openRedirectServer(elsewhere: string): Promise<RawServer> {
   const server = await openRawServer()
   const links = ['/chain/10/0', '/chain/11/0', '/chain/1000/0', '/loop/a', '/away', '/good']
   server.answers.set('/', send(page('Start', links)))
   server.answers.set('/good', send(page('Good')))
-  server.answers.set('/loop/a', sendTo('/loop/b'))
-  server.answers.set('/loop/b', sendTo('/loop/c'))
-  server.answers.set('/loop/c', sendTo('/loop/a'))
-  server.answers.set('/away', sendTo(`${elsewhere}/`))
+  server.answers.set('/loop/a', sendRedirect('/loop/b'))
+  server.answers.set('/loop/b', sendRedirect('/loop/c'))
+  server.answers.set('/loop/c', sendRedirect('/loop/a'))
+  server.answers.set('/away', sendRedirect(`${elsewhere}/`))
   server.fallback = (path) => {
     const [, length = '0', step = '0'] = /^\/chain\/(\d+)\/(\d+)$/.exec(path) ?? []
     if (length === '0') return undefined
     return Number(step) === Number(length)
       ? send(page(`End of ${length}`))
-      : sendTo(`/chain/${length}/${Number(step) + 1}`)
+      : sendRedirect(`/chain/${length}/${Number(step) + 1}`)
   }
   return server
 }

@@ -17,36 +17,36 @@ const { library: path, sources, timeouts, limits, queries } = JSON.parse(process
 const opened = await openLibrary({ path, version: '0.0.0', allowPrivate: ['127.0.0.1', '127.0.0.2'], limits })
 const parsed = parseAllowance(['127.0.0.1', '127.0.0.2'])
 if (parsed.type === 'problem') throw new Error(parsed.problem)
-const hasty =
+const hastyFetcher =
   timeouts === undefined
     ? undefined
     : openHttpFetcher({ userAgent: 'Pharos/0.0.0', allowance: parsed.allowance, ...timeouts })
-const library = hasty === undefined ? opened : { ...opened, fetcher: hasty }
-/** The progress of each source. */
-const under = new Map<string, object>()
+const library = hastyFetcher === undefined ? opened : { ...opened, fetcher: hastyFetcher }
+/** The last progress event of each source that is not done. */
+const progressByUrl = new Map<string, object>()
 process.on('SIGTERM', () => {
-  process.stderr.write(`not done: ${JSON.stringify([...under])}\n`, () => process.exit(1))
+  process.stderr.write(`not done: ${JSON.stringify([...progressByUrl])}\n`, () => process.exit(1))
 })
 try {
-  await Promise.all(sources.map(async (input) => say(await crawlOne(input))))
+  await Promise.all(sources.map(async (input) => writeLine(await crawlOne(input))))
   const found = await Promise.all(
     queries.map(async (query) => (await searchHits(library.store, { query, limit: 1 }))[0]),
   )
-  say({ type: 'found', urls: found.map((hit) => hit?.chunk.path ?? null) })
+  writeLine({ type: 'found', urls: found.map((hit) => hit?.chunk.path ?? null) })
 } finally {
-  await hasty?.close()
+  await hastyFetcher?.close()
   await opened.close()
 }
 const { userCPUTime, systemCPUTime } = process.resourceUsage()
-say({ type: 'usage', rssMb: peakKilobytes() / 1024, cpuSeconds: (userCPUTime + systemCPUTime) / 1e6 })
+writeLine({ type: 'usage', rssMb: peakKilobytes() / 1024, cpuSeconds: (userCPUTime + systemCPUTime) / 1e6 })
 
-/** Peak memory of this process. The resource usage that the system reports starts with the memory of the parent process. */
+/** Peak memory of this process. On Linux, `maxRSS` would start with the memory of the parent process. */
 function peakKilobytes(): number {
   if (process.platform !== 'linux') return process.resourceUsage().maxRSS
   return Number(/^VmHWM:\s*(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1])
 }
 
-function say(line: object): void {
+function writeLine(line: object): void {
   process.stdout.write(`${JSON.stringify(line)}\n`)
 }
 
@@ -54,18 +54,18 @@ async function crawlOne(input: SourceInput): Promise<SourceReport> {
   const source = await addSource(library, input)
   const started = performance.now()
   let ended: { readonly end: string; readonly problem: string | null; readonly requests: number } | undefined
-  const told: Record<string, number> = {}
+  const eventCounts: Record<string, number> = {}
   const discovered: string[] = []
   const details: Record<string, string> = {}
   for await (const event of crawlSource(library, source, { kind: 'add' }, new AbortController().signal)) {
-    if (event.type === 'progress') under.set(input.url, event)
-    told[event.type] = (told[event.type] ?? 0) + 1
+    if (event.type === 'progress') progressByUrl.set(input.url, event)
+    eventCounts[event.type] = (eventCounts[event.type] ?? 0) + 1
     if (event.type === 'ended') ended = event.summary
     if (event.type === 'settled' && event.detail !== null) details[event.url] = event.detail
     if (event.type === 'discovery') discovered.push(`${event.url} ${event.detail}`)
   }
   const { end = 'none', problem = null, requests = 0 } = ended ?? {}
-  under.delete(input.url)
+  progressByUrl.delete(input.url)
   const seconds = (performance.now() - started) / 1000
   const { rows, total } = await listRows(source)
   return {
@@ -77,13 +77,13 @@ async function crawlOne(input: SourceInput): Promise<SourceReport> {
     requests,
     total,
     rows,
-    eventCounts: told,
+    eventCounts,
     details,
     discovered,
   }
 }
 
-/** State and reason of each address. For very many addresses it lists only the first ones and the visited ones. */
+/** State and reason of the first 5,000 addresses and of all addresses that were visited or failed. */
 async function listRows({ id }: Source): Promise<Pick<SourceReport, 'rows' | 'total'>> {
   const rows: Record<string, string> = {}
   let total = 0

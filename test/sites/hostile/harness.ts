@@ -11,7 +11,7 @@ import type { HttpFetcherOptions } from '../../../src/fetch/http.ts'
 import type { SourceInput } from '../../../src/library/operations/add-source.ts'
 import { closeLater } from '../../close-later.ts'
 
-/* Sites that mean harm, crawled by a process of its own that has to end by itself, in time and in bounded memory. */
+/* Hostile sites, crawled by a separate process that must end by itself, in time and within bounded memory. */
 
 /** Whether tests use full sizes and the timeouts of the program instead of the short form. */
 export const isLong: boolean = process.env['TEST_LONG'] !== undefined
@@ -21,7 +21,7 @@ const MAX_SECONDS = 250
 /** Memory limit for every crawl of a hostile site. */
 const MAX_MB = 700
 
-/** Names a file for the figures of every run. */
+/** File to which the figures of every run are appended. */
 const reportFile = process.env['TEST_REPORT']
 
 /** The task for the child process. */
@@ -49,7 +49,7 @@ export interface SourceReport {
   readonly problem: string | null
   readonly seconds: number
   readonly requests: number
-  /** Rows of its ledger. */
+  /** Number of ledger rows of the source. */
   readonly total: number
   /** `indexed`, `skipped robots-disallow`, by key. */
   readonly rows: Readonly<Record<string, string>>
@@ -79,8 +79,8 @@ export interface RunOptions {
 }
 
 /**
- * The short form has shorter timeouts and fewer retries. A dripping response takes the longest anyway, so the other timeouts leave a busy
- * machine nearly as much time for the good pages.
+ * The short form has shorter timeouts and fewer retries. A dripping response takes 8 s anyway, so the other timeouts can be nearly as long
+ * and leave a busy machine time for the good pages.
  */
 export const SHORT_TIMEOUTS: RunOptions = withShortTimeouts(7000)
 /** For sites without a good page. */
@@ -132,21 +132,20 @@ export async function crawlHostile(sources: readonly SourceInput[], options: Run
   clearTimeout(killer)
   const seconds = (performance.now() - started) / 1000
   expect({ code, signal, stderr, seconds }).toEqual({ code: 0, signal: null, stderr: '', seconds: expect.any(Number) })
-  // The report lines of the child process.
   const lines = stdout
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as ChildMessage)
-  const told = new Map(lines.flatMap((line) => (line.type === 'crawled' ? [[line.url, line] as const] : [])))
+  const reports = new Map(lines.flatMap((line) => (line.type === 'crawled' ? [[line.url, line] as const] : [])))
   const usage = lines.find((line) => line.type === 'usage')
   const found = lines.find((line) => line.type === 'found')
   const rssMb = usage?.rssMb ?? Infinity
-  report(seconds, usage?.cpuSeconds ?? 0, rssMb, told)
+  report(seconds, usage?.cpuSeconds ?? 0, rssMb, reports)
   expect(rssMb).toBeLessThan(MAX_MB)
-  expect(new Set(told.keys())).toEqual(new Set(sources.map(({ url }) => url)))
+  expect(new Set(reports.keys())).toEqual(new Set(sources.map(({ url }) => url)))
   expect(readdirSync(folder)).toEqual(['library'])
   expect(readdirSync(join(folder, 'library')).filter((name) => !/^library\.db(?:-wal|-shm)?$/.test(name))).toEqual([])
-  return { sources: told, found: found?.urls ?? [], seconds, rssMb }
+  return { sources: reports, found: found?.urls ?? [], seconds, rssMb }
 }
 
 type ChildMessage =
@@ -194,7 +193,7 @@ export async function openRawServer(address = '127.0.0.1'): Promise<RawServer> {
   const sockets = new Set<Socket>()
   const server: Server = createServer((socket) => {
     sockets.add(socket)
-    // Otherwise the second part of a response waits for the acknowledgement of the first.
+    // With the delay, the second part of a response would wait for the acknowledgement of the first.
     socket.setNoDelay(true)
     raw.connections++
     socket.on('close', () => sockets.delete(socket))
@@ -214,10 +213,10 @@ export async function openRawServer(address = '127.0.0.1'): Promise<RawServer> {
     })
   })
   await new Promise<void>((resolve) => server.listen(0, address, resolve))
-  const where = server.address()
-  if (where === null || typeof where === 'string') throw new Error('no port')
+  const bound = server.address()
+  if (bound === null || typeof bound === 'string') throw new Error('no port')
   const raw: RawServer = {
-    origin: `http://${address}:${where.port}`,
+    origin: `http://${address}:${bound.port}`,
     answers: new Map(),
     fallback: undefined,
     requestedPaths: [],
@@ -241,7 +240,7 @@ export function rowsOf(run: HostileRun, server: RawServer, start = '/'): Record<
   return Object.fromEntries(Object.entries(rows).map(([key, state]) => [nameOf(key), state]))
 }
 
-/** A valid response; the connection stays open. */
+/** Sends a valid response; the connection stays open. */
 export function send(
   body: string | Uint8Array,
   headers: Readonly<Record<string, string>> = { 'content-type': 'text/html; charset=utf-8' },
@@ -266,8 +265,8 @@ export function sendRaw(text: string | Uint8Array, then: 'end' | 'reset' | 'stay
   }
 }
 
-/** A redirect. */
-export function sendTo(location: string, status = 302): Answerer {
+/** Sends a redirect. */
+export function sendRedirect(location: string, status = 302): Answerer {
   return send('', { location }, status)
 }
 

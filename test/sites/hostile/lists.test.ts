@@ -13,10 +13,10 @@ import {
   SHORT_TIMEOUTS,
   send,
   sendForever,
-  sendTo,
+  sendRedirect,
 } from './harness.ts'
 
-/* Sites whose lists mean harm: robots.txt, sitemaps, llms.txt and llms-full.txt. */
+/* Sites with hostile lists: robots.txt, sitemaps, llms.txt and llms-full.txt. */
 
 /** A hostile site and the expected result of its crawl. */
 interface Case {
@@ -26,10 +26,10 @@ interface Case {
   readonly states?: Readonly<Record<string, string>>
   /** Whether robots.txt keeps all crawlers out. */
   readonly isClosed?: boolean
-  /** Pattern for the expected discovery events. */
-  readonly told?: RegExp
+  /** Pattern that the discovery events must match. */
+  readonly discovery?: RegExp
   /** Maximum number of requests. @default 20 */
-  readonly most?: number
+  readonly maxRequests?: number
 }
 
 const GOOD = ['/good/1', '/good/2', '/good/3']
@@ -42,7 +42,7 @@ const urlset = (locs: readonly string[], before = '') =>
   xml(`<?xml version="1.0"?>${before}<urlset>${locs.map((loc) => `<url><loc>${loc}</loc></url>`).join('')}</urlset>`)
 const index = (locs: readonly string[]) =>
   xml(`<sitemapindex>${locs.map((loc) => `<sitemap><loc>${loc}</loc></sitemap>`).join('')}</sitemapindex>`)
-/** The short form tries only every fifth case. */
+/** The short form tries only every fifth text. */
 const isTried = (_: string, i: number) => isLong || i % 5 === 0
 const range = (length: number) => Array.from({ length }, (_, i) => i)
 
@@ -62,7 +62,7 @@ const CASES: Readonly<Record<string, Case>> = {
     }),
     states: { '/private': 'skipped robots-disallow' },
   },
-  'robots.txt that never comes': {
+  'robots.txt without an answer': {
     answers: () => ({ '/robots.txt': () => undefined }),
     isClosed: true,
   },
@@ -83,7 +83,7 @@ const CASES: Readonly<Record<string, Case>> = {
     states: { '/private': 'indexed' },
   },
   'robots.txt in a circle': {
-    answers: () => ({ '/robots.txt': sendTo('/robots.txt') }),
+    answers: () => ({ '/robots.txt': sendRedirect('/robots.txt') }),
     states: { '/private': 'indexed' },
   },
   // Only the beginning of an endless file counts, and this beginning contains no rule.
@@ -98,7 +98,7 @@ const CASES: Readonly<Record<string, Case>> = {
     }),
   },
   'robots.txt of one line': { answers: () => ({ '/robots.txt': plain(`User-agent: * Disallow: /${fill(' :#')}`) }) },
-  'robots.txt of names': { answers: () => ({ '/robots.txt': plain(fill('User-agent: *\n')) }) },
+  'robots.txt of user agents': { answers: () => ({ '/robots.txt': plain(fill('User-agent: *\n')) }) },
   'robots.txt of white space': { answers: () => ({ '/robots.txt': plain(`Disallow:${fill(' ')}/good`) }) },
   'robots.txt that is a page': { answers: () => ({ '/robots.txt': send(page('Disallow: /')) }) },
   'robots.txt in UTF-16': {
@@ -123,7 +123,7 @@ const CASES: Readonly<Record<string, Case>> = {
             .join('\n'),
         ),
       }),
-      most: 1050,
+      maxRequests: 1050,
     },
   }),
   'sitemap of 200,000 pages': {
@@ -133,7 +133,7 @@ const CASES: Readonly<Record<string, Case>> = {
       ),
     }),
     scope: { maxPages: 10 },
-    most: 80,
+    maxRequests: 80,
   },
   'sitemap with an entity bomb': {
     answers: (origin) => ({ '/sitemap.xml': urlset([`${origin}/&l30;`, '&l30;', `${origin}/listed`], LAUGHS) }),
@@ -163,7 +163,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'sitemap of sitemaps without end': {
     answers: (origin) => ({ '/sitemap.xml': index(range(isLong ? 10_000 : 1001).map((i) => `${origin}/${i}.xml`)) }),
-    most: 1050,
+    maxRequests: 1050,
   },
   'sitemaps elsewhere': {
     answers: (origin, elsewhere) => ({
@@ -172,27 +172,27 @@ const CASES: Readonly<Record<string, Case>> = {
     }),
     states: { '/listed': 'failed not-found' },
   },
-  'sitemap in an archive that is a bomb': {
+  'sitemap in a gzip file that is a bomb': {
     answers: (origin) => ({
       '/sitemap.xml': index([`${origin}/a.xml.gz`, `${origin}/b.xml.gz`, `${origin}/c.xml.gz`]),
-      '/a.xml.gz': send(packed(BOMB_BYTES), { 'content-type': 'application/gzip' }),
-      '/b.xml.gz': send(packed(1000).subarray(0, 20), { 'content-type': 'application/gzip' }),
-      '/c.xml.gz': send(gzipSync(packed(1000)), { 'content-type': 'application/gzip' }),
+      '/a.xml.gz': send(gzippedUrls(BOMB_BYTES), { 'content-type': 'application/gzip' }),
+      '/b.xml.gz': send(gzippedUrls(1000).subarray(0, 20), { 'content-type': 'application/gzip' }),
+      '/c.xml.gz': send(gzipSync(gzippedUrls(1000)), { 'content-type': 'application/gzip' }),
     }),
-    told: /a\.xml\.gz larger than/,
+    discovery: /a\.xml\.gz larger than/,
   },
   'sitemap sent as a bomb': { answers: () => ({ '/sitemap.xml': bomb() }) },
   'sitemap that is a page': { answers: () => ({ '/sitemap.xml': send(page('Nothing here', ['/from-soft-404'])) }) },
   'sitemap of nested elements': {
     answers: () => ({ '/sitemap.xml': xml(`<urlset>${'<url>'.repeat(100_000)}`) }),
   },
-  'sitemap of open signs': { answers: () => ({ '/sitemap.xml': xml(`<urlset>${fill('<')}`) }) },
+  'sitemap of < signs': { answers: () => ({ '/sitemap.xml': xml(`<urlset>${fill('<')}`) }) },
   'sitemap of one address': {
     answers: (origin) => ({ '/sitemap.xml': urlset([`${origin}/${fill('a')}`, `${origin}/listed`]) }),
     states: { '/listed': 'failed not-found' },
   },
   'sitemap of attributes': { answers: () => ({ '/sitemap.xml': xml(`<urlset ${fill('a="b" ')}>`) }) },
-  'sitemap without ends': { answers: () => ({ '/sitemap.xml': xml(fill('<urlset><![CDATA[<!--<?x ')) }) },
+  'sitemap of unclosed sections': { answers: () => ({ '/sitemap.xml': xml(fill('<urlset><![CDATA[<!--<?x ')) }) },
   'sitemap of entities': { answers: (o) => ({ '/sitemap.xml': urlset([`${o}/${fill('&amp;')}`, fill('&#x')]) }) },
   'llms.txt that is a page': {
     answers: () => ({
@@ -208,7 +208,7 @@ const CASES: Readonly<Record<string, Case>> = {
       '/llms-full.txt': plain(`# Stolen\nSource: ${elsewhere}/stolen\n\nText that is said to be from elsewhere.\n`),
     }),
     states: { '/listed': 'failed not-found' },
-    most: 25,
+    maxRequests: 25,
   },
   'llms.txt that is a bomb': { answers: () => ({ '/llms.txt': bomb(), '/llms-full.txt': bomb() }) },
   ...Object.fromEntries(
@@ -243,14 +243,14 @@ const CASES: Readonly<Record<string, Case>> = {
             '/llms.txt': plain(`# List\n\n- [a](/listed)\n- ${fill(unit)}`),
             '/llms-full.txt': plain(`# Title\nSource: /listed\n\n${fill(unit)}`),
           }),
-          most: 30,
+          maxRequests: 30,
         },
       ]),
   ),
   'llms-full.txt with a long name in a tag': {
     answers: () => ({ '/llms-full.txt': plain(`# Title\n\n<doc ${fill('-')}>\nText.\n</doc>\n`) }),
   },
-  'llms-full.txt with a line that ends inside a line': {
+  'llms-full.txt with a Unicode line separator': {
     answers: () => ({ '/llms-full.txt': plain(`# Title\n\n${fill('`')}\u2028x\n`) }),
   },
   ...Object.fromEntries(
@@ -271,12 +271,12 @@ const CASES: Readonly<Record<string, Case>> = {
       .filter(isTried)
       .map((unit): [string, Case] => [
         `llms-full.txt of ${JSON.stringify(unit)}`,
-        { answers: () => ({ '/llms-full.txt': plain(`# Title\n\n${fill(unit)}`) }), most: 30 },
+        { answers: () => ({ '/llms-full.txt': plain(`# Title\n\n${fill(unit)}`) }), maxRequests: 30 },
       ]),
   ),
 }
 
-/** Sites that are crawled concurrently, as long as all of them together stay within the limits of one. */
+/** Sites to crawl together in one process, which must stay within its limits. The long form crawls each llms case alone. */
 const GROUPS: readonly (readonly [kind: string, names: readonly string[]])[] = [
   'robots.txt',
   'sitemap',
@@ -295,8 +295,8 @@ test.each(GROUPS)('good pages are indexed despite a hostile %s: %j', async (kind
     servers.map(({ origin }, i) => ({ url: `${origin}/`, scope: CASES[names[i] ?? '']?.scope ?? {} })),
     kind === 'robots.txt' ? SHORT_TIMEOUTS : {},
   )
-  const seen = servers.map((server, i) => {
-    const { states = {}, isClosed = false, told = /^/, most = 20 } = CASES[names[i] ?? ''] ?? {}
+  const results = servers.map((server, i) => {
+    const { states = {}, isClosed = false, discovery = /^/, maxRequests = 20 } = CASES[names[i] ?? ''] ?? {}
     const rows = rowsOf(run, server)
     const expected = isClosed
       ? { '/': 'failed robots-unreachable' }
@@ -307,26 +307,34 @@ test.each(GROUPS)('good pages are indexed despite a hostile %s: %j', async (kind
       end: run.sources.get(`${server.origin}/`)?.end,
       states: Object.fromEntries(Object.keys(expected).map((path) => [path, rows[path]])),
       expected,
-      isTold: told.test(discovered),
-      asked: server.requestedPaths.length <= most ? 'few' : server.requestedPaths.length,
-      isLed: server.requestedPaths.includes('/from-soft-404'),
+      isDiscoveryExpected: discovery.test(discovered),
+      requests: server.requestedPaths.length <= maxRequests ? 'few' : server.requestedPaths.length,
+      hasFollowedErrorPage: server.requestedPaths.includes('/from-soft-404'),
     }
   })
-  expect(seen).toEqual(
-    seen.map(({ name, expected }) => {
+  expect(results).toEqual(
+    results.map(({ name, expected }) => {
       const end = CASES[name ?? '']?.isClosed === true ? 'failed' : 'completed'
-      return { name, end, states: expected, expected, isTold: true, asked: 'few', isLed: false }
+      return {
+        name,
+        end,
+        states: expected,
+        expected,
+        isDiscoveryExpected: true,
+        requests: 'few',
+        hasFollowedErrorPage: false,
+      }
     }),
   )
   expect(canary.connections).toBe(0)
 })
 
-async function openCase(made: Case | undefined, canary: RawServer): Promise<RawServer> {
+async function openCase(hostileCase: Case | undefined, canary: RawServer): Promise<RawServer> {
   const server = await openRawServer()
   server.answers.set('/', send(page('Start', [...GOOD, '/private'])))
   for (const path of [...GOOD, '/private']) server.answers.set(path, send(page(`Good ${path}`)))
   server.fallback = (path) => (path.startsWith('/listed/') ? send(page(`Listed ${path}`)) : undefined)
-  for (const [path, answer] of Object.entries(made?.answers(server.origin, canary.origin) ?? {})) {
+  for (const [path, answer] of Object.entries(hostileCase?.answers(server.origin, canary.origin) ?? {})) {
     server.answers.set(path, answer)
   }
   return server
@@ -334,10 +342,12 @@ async function openCase(made: Case | undefined, canary: RawServer): Promise<RawS
 
 /** `/robots.txt` → `/robots.txt/1` → … */
 function chain(path: string, length: number): Record<string, Answerer> {
-  return Object.fromEntries(range(length).map((i) => [i === 0 ? path : `${path}/${i}`, sendTo(`${path}/${i + 1}`)]))
+  return Object.fromEntries(
+    range(length).map((i) => [i === 0 ? path : `${path}/${i}`, sendRedirect(`${path}/${i + 1}`)]),
+  )
 }
 
-function packed(bytes: number): Buffer {
+function gzippedUrls(bytes: number): Buffer {
   return gzipSync(Buffer.alloc(bytes, '<url><loc>/a</loc></url>'), { level: 1 })
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { page } from '../site.ts'
 import { crawlHostile, isLong, openRawServer, rowsOf, send } from './harness.ts'
 
-/* Responses that are harmless alone, and many of them concurrently. */
+/* Many concurrent responses, each of which is harmless alone. */
 
 const COUNT = 16
 const MEGABYTES = 19
@@ -32,20 +32,20 @@ test('a crawl that exceeds its memory continues with one page at a time', async 
   const server = await openRawServer()
   const paths = Array.from({ length: 10 }, (_, i) => `/page/${i}`)
   let open = 0
-  let most = 0
+  let maxOpen = 0
   server.answers.set('/', send(page('Start', paths)))
   for (const path of paths) {
-    server.answers.set(path, (socket, asked) => {
-      most = Math.max(most, ++open)
+    server.answers.set(path, (socket, requestedPath) => {
+      maxOpen = Math.max(maxOpen, ++open)
       setTimeout(() => {
         open--
-        send(page(`Page ${path}`))(socket, asked)
+        send(page(`Page ${path}`))(socket, requestedPath)
       }, 20)
     })
   }
   const run = await crawlHostile([{ url: `${server.origin}/` }], { limits: { memoryBytes: 1_000_000 } })
   const rows = rowsOf(run, server)
   expect(paths.filter((path) => rows[path] !== 'indexed')).toEqual([])
-  expect(most).toBe(1)
+  expect(maxOpen).toBe(1)
   expect(run.sources.get(`${server.origin}/`)?.eventCounts).toMatchObject({ paused: expect.any(Number) })
 })

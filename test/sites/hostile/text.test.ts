@@ -34,7 +34,7 @@ const ALL_UNITS = [
   '\u00a0',
   '漢',
 ]
-/** The long form tries every text in every place. The short form tries every second combination. */
+/** The long form tries every text in every place, the short form every second combination. */
 const isTried = (unit: number, place: number) => isLong || (unit + place) % 2 === 0
 const UNITS = isLong ? ALL_UNITS : ALL_UNITS.filter((_, i) => i % 5 === 0)
 const LENGTH = isLong ? 250_000 : 60_000
@@ -83,10 +83,10 @@ const FIELDS: Readonly<Record<string, string>> = {
   'set-cookie': 'a=b',
 }
 
-/** Texts that are tried in one crawl, as long as all of them together stay within the limits of one. */
+/** Texts to try in one crawl, which must stay within its limits. The long form tries each text alone. */
 const GROUPS: readonly (readonly string[])[] = isLong ? UNITS.map((unit) => [unit]) : [UNITS]
 
-test.each(GROUPS.map((units) => [units]))('text against patterns that backtrack is read in time: %j', async (units) => {
+test.each(GROUPS.map((units) => [units]))('text that makes patterns backtrack is read in time: %j', async (units) => {
   const answers: Record<string, Answerer> = {}
   for (const [i, unit] of units.entries()) {
     const text = unit.repeat(Math.ceil(LENGTH / unit.length))

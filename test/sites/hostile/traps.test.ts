@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { page } from '../site.ts'
-import { crawlHostile, isLong, openRawServer, type RawServer, rowsOf, send, sendTo } from './harness.ts'
+import { crawlHostile, isLong, openRawServer, type RawServer, rowsOf, send, sendRedirect } from './harness.ts'
 
 /* Endless sites: each page links to new ones. */
 
@@ -22,7 +22,7 @@ const TRAPS: Readonly<Record<string, (path: string, count: number) => readonly s
   'session ids in the path': (_, count) => [1, 2].map((i) => `/trap/(S(${hex(count * 2 + i).slice(0, 24)}))/page${i}`),
   'session ids behind a semicolon': (_, count) => [1, 2].map((i) => `/trap/page${i};jsessionid=${hex(count * 2 + i)}`),
   'a path that repeats': (path) => [`${path.replace(/\/$/, '')}/trap/next`, `${path.replace(/\/$/, '')}/again`],
-  'links that are taken for relative': (path) => [`${path}/x/y`, `${path}/../trap/z`],
+  'links that extend the path of the page': (path) => [`${path}/x/y`, `${path}/../trap/z`],
   'numbers without end': (path) => {
     const [, number = '0'] = /(\d+)$/.exec(path) ?? []
     return [`/trap/${Number(number) + 1}`, `/trap/${Number(number) * 2 + 7}`]
@@ -37,35 +37,35 @@ test('a crawl of an endless site ends', async () => {
   const redirecting = await openRedirectTrap()
   const all = [...servers, redirecting]
   const run = await crawlHostile(all.map(({ origin }) => ({ url: `${origin}/` })))
-  const seen = all.map((server, i) => {
+  const results = all.map((server, i) => {
     const rows = rowsOf(run, server)
-    const asked = server.requestedPaths.length
+    const requestCount = server.requestedPaths.length
     return {
       name: names[i] ?? 'redirects without end',
       end: run.sources.get(`${server.origin}/`)?.end,
       good: GOOD.map((path) => rows[path]),
-      asked: asked < 3000 ? 'few' : asked,
+      requests: requestCount < 3000 ? 'few' : requestCount,
     }
   })
   const good = GOOD.map(() => 'indexed')
-  expect(seen).toEqual(seen.map(({ name }) => ({ name, end: 'completed', good, asked: 'few' })))
+  expect(results).toEqual(results.map(({ name }) => ({ name, end: 'completed', good, requests: 'few' })))
 })
 
-async function openTrap(follow: (path: string, count: number) => readonly string[]): Promise<RawServer> {
+async function openTrap(linksOf: (path: string, count: number) => readonly string[]): Promise<RawServer> {
   const server = await openRawServer()
   let count = 0
-  server.answers.set('/', send(leadOn('Start', [...follow('/trap', 0), ...GOOD])))
+  server.answers.set('/', send(pageWithLinks('Start', [...linksOf('/trap', 0), ...GOOD])))
   for (const path of GOOD) server.answers.set(path, send(page(`Good ${path}`)))
   server.fallback = (path) => {
     if (/\.(?:txt|xml|md)$/.test(path)) return undefined
     count++
-    return send(leadOn('One of very many pages', [...follow(path, count), ...GOOD]))
+    return send(pageWithLinks('One of very many pages', [...linksOf(path, count), ...GOOD]))
   }
   return server
 }
 
-/** A page with the same text for all links, as on such sites. */
-function leadOn(title: string, links: readonly string[]): string {
+/** A page whose links all have the same text, as on endless sites. */
+function pageWithLinks(title: string, links: readonly string[]): string {
   return page(title).replace('</main>', `${links.map((href) => `<a href="${href}">Go on</a>`).join(' ')}</main>`)
 }
 
@@ -79,7 +79,7 @@ async function openRedirectTrap(): Promise<RawServer> {
     if (/\.(?:txt|xml|md)$/.test(path)) return undefined
     count++
     return path.startsWith('/go/')
-      ? sendTo(`/at/${count}`)
+      ? sendRedirect(`/at/${count}`)
       : send(page('Moved along', [`/go/${count}`, `/go/${count}b`]))
   }
   return server

@@ -12,16 +12,16 @@ import { type Refusal, send } from '../request.ts'
 import { useClearOnReconnect } from '../use-clear-on-reconnect.ts'
 import { readRuns, runs } from './runs.ts'
 
-/** Poll interval while a run is active: runs of other programs send no events. */
+/** Poll interval while a run is active, because runs of other programs send no events. */
 const POLL_INTERVAL_MS = 5000
 
 /** Starts an analysis of the stored pages, shows its progress, and lists the latest runs. */
 export function AnalysisPanel(): JSX.Element {
   const isRunning = useComputed(() => runs.value?.some(({ status }) => status === 'running') === true)
-  const turn = useComputed(() => (isRunning.value ? Math.floor(now.value / POLL_INTERVAL_MS) : 0))
+  const pollTick = useComputed(() => (isRunning.value ? Math.floor(now.value / POLL_INTERVAL_MS) : 0))
   const isLost = useComputed(() => connection.value === 'lost')
   useSignalEffect(() => {
-    turn.value
+    pollTick.value
     if (!isLost.value) void readRuns()
   })
   return (
@@ -37,7 +37,7 @@ export function AnalysisPanel(): JSX.Element {
           </ul>
         ) : null}
         <p class="small analysis-links">
-          <a href="/analysis/ssr">All runs, and one with options</a>
+          <a href="/analysis/ssr">All runs, and a start with options</a>
           <a href="#/places">Places on a map</a>
           <a href="/hubs">Hubs</a>
         </p>
@@ -49,14 +49,14 @@ export function AnalysisPanel(): JSX.Element {
 function StartRun({ isRunning }: { readonly isRunning: boolean }): JSX.Element {
   const isBusy = useSignal(false)
   const refusal = useSignal<Refusal | null>(null)
-  const started = useSignal<string | null>(null)
+  const startedUrl = useSignal<string | null>(null)
   useClearOnReconnect(refusal)
   const start = async () => {
     isBusy.value = true
     refusal.value = null
     const answer = await send<{ readonly detailUrl: string }>('/api/analysis/start')
     if ('refusal' in answer) refusal.value = answer.refusal
-    else started.value = answer.value.detailUrl
+    else startedUrl.value = answer.value.detailUrl
     await readRuns()
     isBusy.value = false
   }
@@ -67,13 +67,13 @@ function StartRun({ isRunning }: { readonly isRunning: boolean }): JSX.Element {
           Perform Analysis
         </button>
         <p class="quiet small">
-          Finds out of every stored page whether it is an article or leads to others, which places it is about, and how
-          well hubs cover the world. What is known already is left alone.
+          Finds out whether each stored page is an article or navigation, which places it is about, and how well hubs
+          cover the world. Pages that were analyzed before are skipped.
         </p>
       </div>
-      {started.value === null ? null : (
+      {startedUrl.value === null ? null : (
         <output class="small">
-          It was started: <a href={started.value}>what happens in it</a>
+          The analysis has started: <a href={startedUrl.value}>show its progress</a>
         </output>
       )}
       {refusal.value === null ? null : <StartRefusal refusal={refusal.value} />}
@@ -84,7 +84,7 @@ function StartRun({ isRunning }: { readonly isRunning: boolean }): JSX.Element {
 function StartRefusal({ refusal }: { readonly refusal: Refusal }): JSX.Element {
   return (
     <p class="field-problem" role="alert">
-      {refusal.status === 409 ? 'An analysis is under way already; there is one at a time. ' : ''}
+      {refusal.status === 409 ? 'An analysis is already running; only one can run at a time. ' : ''}
       {refusal.message}
       <ErrorId refusal={refusal} />
     </p>
@@ -101,8 +101,8 @@ const TONES: Readonly<Record<RunItem['status'], Tone>> = {
 const STAGES: Readonly<Record<RunItem['stage'], string>> = {
   'db-setup': 'preparing',
   pages: 'reading pages',
-  domains: 'looking at hosts',
-  milestones: 'looking for milestones',
+  domains: 'analyzing hosts',
+  milestones: 'checking milestones',
   done: 'done',
 }
 
@@ -120,7 +120,7 @@ function Run({ run }: { readonly run: RunItem }): JSX.Element {
       {isRunning ? (
         <span class="run-progress">
           <span class="quiet">{STAGES[stage]}</span>
-          <progress max={Math.max(1, totalPages)} value={pages} aria-label="Pages that were analysed" />
+          <progress max={Math.max(1, totalPages)} value={pages} aria-label="Analyzed pages" />
           <span class="number">
             {writeNumber(pages)} of {writeNumber(totalPages)}
           </span>
@@ -129,7 +129,7 @@ function Run({ run }: { readonly run: RunItem }): JSX.Element {
       <span class="quiet">
         {isRunning ? '' : `${countOf(pages, 'page')}, `}
         {countOf(articles, 'article')}, {countOf(places, 'mention')} of places, {countOf(hubs, 'place hub')}
-        {dryRun ? ', nothing was written' : ''}
+        {dryRun ? ', dry run' : ''}
       </span>
       <span class="quiet number">{writeSpan(isRunning ? now.value - began : durationMs)}</span>
       {error === null ? null : <span class="field-problem">{error}</span>}

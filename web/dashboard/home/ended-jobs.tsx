@@ -97,7 +97,7 @@ function EndedJob({ item }: { readonly item: QueueItem }): JSX.Element {
         {problem ? <small class="problem">{problem}</small> : null}
         {sourceId && problem?.includes('needs-rendering') ? (
           <a class="small" href={`#/sources/${encodeURIComponent(sourceId)}`}>
-            Have it read in a browser
+            Read it in a browser
           </a>
         ) : null}
       </td>

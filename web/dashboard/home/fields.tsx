@@ -1,7 +1,7 @@
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren, JSX } from 'preact'
 import { useId } from 'preact/hooks'
-import type { CrawlFields, FieldProblems } from './crawl-order.ts'
+import type { CrawlFields, FieldProblems } from './crawl-form.ts'
 
 /** The signals that all fields of the form share. */
 export interface SharedFields {

@@ -17,13 +17,11 @@ export function Home(): JSX.Element {
         <Connection />
       </div>
       <StartForm />
-      <section class="now" aria-label="Crawls that run or wait">
+      <section class="now" aria-label="Running and queued crawls">
         <h2>Now</h2>
         {jobs.length === 0 ? (
           <div class="panel empty">
-            <p>
-              {libraryOutage.value === null ? 'Nothing is being crawled.' : 'What is being crawled is not known now.'}
-            </p>
+            <p>{libraryOutage.value === null ? 'Nothing is being crawled.' : 'Running crawls are unknown for now.'}</p>
           </div>
         ) : (
           jobs.map((job) => <JobCard key={job.id} job={job} />)
@@ -38,14 +36,14 @@ export function Home(): JSX.Element {
 
 function Connection(): JSX.Element {
   const state = connection.value
-  const isAway = state === 'open' && libraryOutage.value !== null
+  const isLibraryOut = state === 'open' && libraryOutage.value !== null
   const words = {
     connecting: 'connecting',
-    open: isAway ? 'without its library' : 'live',
-    lost: 'connection lost, trying again; what is shown may be old',
+    open: isLibraryOut ? 'library unavailable' : 'live',
+    lost: 'connection lost, reconnecting; this page may be out of date',
   }
   return (
-    <output class="live" data-state={isAway ? 'lost' : state}>
+    <output class="live" data-state={isLibraryOut ? 'lost' : state}>
       {words[state]}
     </output>
   )

@@ -10,7 +10,7 @@ import { now } from '../clock.ts'
 import { libraryOutage } from '../library-outage.ts'
 import { type LiveJob, readJobs } from '../live.ts'
 import { type Refusal, send } from '../request.ts'
-import { Understanding } from '../understanding/understanding.tsx'
+import { SiteFindings } from '../understanding/site-findings.tsx'
 import { useClearOnReconnect } from '../use-clear-on-reconnect.ts'
 import { Notes } from './notes.tsx'
 import { RateChart } from './rate-chart.tsx'
@@ -26,7 +26,7 @@ export function JobCard({ job }: { readonly job: LiveJob }): JSX.Element {
         <div class="job-title">
           <h3>{item.url}</h3>
           <p class="quiet small">
-            <JobStage job={job} /> {isWaiting ? 'waits for its turn' : <Since job={job} />}
+            <JobStage job={job} /> {isWaiting ? 'waiting in the queue' : <Since job={job} />}
             {item.elsewhere ? null : (
               <>
                 {' · '}
@@ -89,7 +89,7 @@ function JobFigures({ job }: { readonly job: LiveJob }): JSX.Element {
     ...(isElsewhere ? [] : [['unchanged', writeNumber(progress?.unchanged ?? 0)] as const]),
     ['errors', writeNumber(progress?.errors ?? 0), progress !== null && progress.errors > 0 ? 'bad' : ''],
     ['in queue', writeNumber(progress?.queueSize ?? 0)],
-    ...(isElsewhere ? [] : [['read', writeBytes(progress?.bytes ?? 0)] as const]),
+    ...(isElsewhere ? [] : [['downloaded', writeBytes(progress?.bytes ?? 0)] as const]),
   ]
   return (
     <dl class="figures">
@@ -120,7 +120,7 @@ function Fetching({ progress }: { readonly progress: ProgressEvent }): JSX.Eleme
             <span class="quiet number">{writeSpan(ageMs)}</span>
           </li>
         ))}
-        {currentDownloads.length === 0 ? <li class="quiet">nothing at this moment</li> : null}
+        {currentDownloads.length === 0 ? <li class="quiet">nothing right now</li> : null}
         {others > 0 ? <li class="quiet">and {writeNumber(others)} more</li> : null}
       </ul>
     </div>
@@ -152,9 +152,9 @@ function Hosts({ progress }: { readonly progress: ProgressEvent }): JSX.Element 
 }
 
 function writePace({ rpm, limitRpm, intervalMs }: HostPace): string {
-  const limit = limitRpm === null ? '' : ` of ${writeNumber(Math.round(limitRpm))}`
-  const pause = intervalMs === 0 ? 'without a pause' : `one every ${writeInterval(intervalMs)}`
-  return `${pause}, ${writeNumber(Math.round(rpm))}${limit} in a minute`
+  const limit = limitRpm === null ? '' : ` (limit ${writeNumber(Math.round(limitRpm))})`
+  const pause = intervalMs === 0 ? 'no pause' : `one request every ${writeInterval(intervalMs)}`
+  return `${pause}, ${writeNumber(Math.round(rpm))} a minute${limit}`
 }
 
 function writeInterval(ms: number): string {
@@ -163,17 +163,17 @@ function writeInterval(ms: number): string {
 
 function BackOff(props: { readonly pace: HostPace; readonly isLimited: boolean }): JSX.Element | null {
   const { pace, isLimited } = props
-  const left = pace.backoffUntil === null ? 0 : Date.parse(pace.backoffUntil) - now.value
-  if (left > 0) return <Pill word={`left alone for ${writeSpan(left + 999)}`} tone="warn" />
+  const remainingMs = pace.backoffUntil === null ? 0 : Date.parse(pace.backoffUntil) - now.value
+  if (remainingMs > 0) return <Pill word={`paused for ${writeSpan(remainingMs + 999)}`} tone="warn" />
   return isLimited ? <Pill word="slowed down" tone="warn" /> : null
 }
 
-/** Appears once the plan reports a milestone; before that there is nothing to fetch. */
+/** What was learned about the host of a planned crawl; empty until the crawl reports its first patterns. */
 function JobUnderstanding({ job }: { readonly job: LiveJob }): JSX.Element | null {
   const host = URL.parse(job.item.value.url)?.host
   const isPlanned = job.milestones.value.some(({ kind }) => kind === 'patterns-learned')
   const missing = job.problems.value.filter(({ kind }) => kind === 'missing-hub').length
-  return isPlanned && host !== undefined ? <Understanding host={host} look="part" told={missing} /> : null
+  return isPlanned && host !== undefined ? <SiteFindings host={host} variant="part" reportedMissing={missing} /> : null
 }
 
 function Lines({ lines }: { readonly lines: readonly string[] }): JSX.Element | null {
@@ -194,14 +194,14 @@ function Lines({ lines }: { readonly lines: readonly string[] }): JSX.Element | 
 }
 
 function JobButtons({ job }: { readonly job: LiveJob }): JSX.Element {
-  const isAsked = useSignal(false)
+  const isConfirming = useSignal(false)
   const refusal = useSignal<Refusal | null>(null)
   const isBusy = useSignal(false)
   const { status, stage, paused } = job.item.value
   useClearOnReconnect(refusal)
-  const tell = async (verb: 'pause' | 'resume' | 'stop') => {
+  const act = async (action: 'pause' | 'resume' | 'stop') => {
     isBusy.value = true
-    const answer = await send(`/api/crawls/${encodeURIComponent(job.id)}/${verb}`)
+    const answer = await send(`/api/crawls/${encodeURIComponent(job.id)}/${action}`)
     refusal.value = 'refusal' in answer ? answer.refusal : null
     isBusy.value = false
     await readJobs()
@@ -212,7 +212,7 @@ function JobButtons({ job }: { readonly job: LiveJob }): JSX.Element {
         <button
           type="button"
           disabled={isBusy.value || stage !== 'running'}
-          onClick={() => void tell(paused ? 'resume' : 'pause')}
+          onClick={() => void act(paused ? 'resume' : 'pause')}
         >
           {paused ? 'Resume' : 'Pause'}
         </button>
@@ -222,7 +222,7 @@ function JobButtons({ job }: { readonly job: LiveJob }): JSX.Element {
         class="danger"
         disabled={isBusy.value}
         onClick={() => {
-          isAsked.value = true
+          isConfirming.value = true
         }}
       >
         {status === 'queued' ? 'Cancel' : 'Stop'}
@@ -233,13 +233,13 @@ function JobButtons({ job }: { readonly job: LiveJob }): JSX.Element {
         </p>
       )}
       <ConfirmDialog
-        isOpen={isAsked}
+        isOpen={isConfirming}
         title={`${status === 'queued' ? 'Cancel' : 'Stop'} this crawl?`}
         action={status === 'queued' ? 'Cancel the crawl' : 'Stop the crawl'}
-        onConfirm={() => void tell('stop')}
+        onConfirm={() => void act('stop')}
       >
         <p>
-          What was read of <b>{job.item.value.url}</b> stays in the library. A recrawl of its source goes on from there.
+          Pages already read from <b>{job.item.value.url}</b> stay in the library. Recrawl the source to continue.
         </p>
       </ConfirmDialog>
     </div>

@@ -7,15 +7,15 @@ import { request } from '../request.ts'
 
 /** Loads the workers panel only where workers can exist: most libraries are local files without a queue. */
 export function LazyWorkers(): JSX.Element | null {
-  const late = useSignal<{ readonly Panel: () => JSX.Element | null } | null>(null)
+  const loaded = useSignal<{ readonly Panel: () => JSX.Element | null } | null>(null)
   useSignalEffect(() => {
-    const isAway = connection.value === 'lost' || libraryOutage.value !== null
-    if (isAway || late.peek() !== null) return
+    const isUnavailable = connection.value === 'lost' || libraryOutage.value !== null
+    if (isUnavailable || loaded.peek() !== null) return
     void request<WorkerList>('/api/workers').then(async (answer) => {
       if (!('value' in answer) || !answer.value.isShared) return
       const { WorkersPanel: Panel } = await import('./workers-panel.tsx')
-      late.value = { Panel }
+      loaded.value = { Panel }
     })
   })
-  return late.value === null ? null : <late.value.Panel />
+  return loaded.value === null ? null : <loaded.value.Panel />
 }

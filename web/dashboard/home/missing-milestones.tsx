@@ -7,9 +7,9 @@ import { request, writeQuery } from '../request.ts'
 
 /** The milestones that a site needs before its history can be crawled, with an explanation of each. */
 const REQUIRED_MILESTONES = [
-  ['full-understanding', 'a pattern leads to verified hubs of nearly all countries'],
+  ['full-understanding', 'a pattern leads to confirmed hubs of nearly all countries'],
   ['depth2-coverage', 'pages two links away from the start were read'],
-  ['articles-identified-1k', 'a thousand pages turned out to be articles'],
+  ['articles-identified-1k', 'a thousand pages were recognized as articles'],
 ] as const
 
 /** The host to check, and the callback that starts the crawl anyway. */
@@ -28,7 +28,7 @@ export function MissingMilestones({ host, onForce }: MissingMilestonesInput): JS
     })
   }, [host])
   return (
-    <section class="unprepared" aria-label="What is needed before">
+    <section class="unprepared" aria-label="Required milestones">
       <ul>
         {REQUIRED_MILESTONES.map(([kind, words]) => {
           const isMet = met.value.includes(kind)
@@ -40,9 +40,9 @@ export function MissingMilestones({ host, onForce }: MissingMilestonesInput): JS
           )
         })}
       </ul>
-      <p class="small">A crawl of the type intelligent can reach them.</p>
+      <p class="small">A crawl of type “intelligent” can reach them.</p>
       <button type="button" onClick={onForce}>
-        Start it all the same
+        Start anyway
       </button>
     </section>
   )

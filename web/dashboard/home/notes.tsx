@@ -82,5 +82,5 @@ function NoteText({ message, target }: { readonly message: string; readonly targ
 /** `12 missing-hub, 3 unknown-pattern` */
 function writeKinds(problems: readonly Note[]): string {
   const kinds = [...new Set(problems.map(({ kind }) => kind))]
-  return kinds.map((kind) => `${problems.filter((one) => one.kind === kind).length} ${kind}`).join(', ')
+  return kinds.map((kind) => `${problems.filter((problem) => problem.kind === kind).length} ${kind}`).join(', ')
 }

@@ -3,9 +3,9 @@ import { CheckField, Field, type SharedFields, TextField } from './fields.tsx'
 
 /** Labels for the verbosity of the planner. */
 const VERBOSITIES = [
-  ['', 'the main steps'],
+  ['', 'main steps'],
   ['0', 'nothing'],
-  ['2', 'patterns too'],
+  ['2', 'main steps and patterns'],
   ['3', 'everything'],
 ] as const
 
@@ -20,7 +20,7 @@ export function PlanFields(shared: SharedFields): JSX.Element {
           {...shared}
           name="hubMaxPages"
           label="Pages per hub"
-          note="Most that are taken from what one hub lists."
+          note="Maximum number of pages from one hub."
           inputMode="numeric"
           placeholder="all"
         />
@@ -35,8 +35,8 @@ export function PlanFields(shared: SharedFields): JSX.Element {
         <TextField
           {...shared}
           name="intMaxSeeds"
-          label="Most guesses"
-          note="Hubs that are supposed and tried."
+          label="Guess limit"
+          note="Maximum number of guessed hub addresses."
           inputMode="numeric"
           placeholder="500"
         />
@@ -44,10 +44,15 @@ export function PlanFields(shared: SharedFields): JSX.Element {
           {...shared}
           name="intTargetHosts"
           label="Only these hosts"
-          note="Ends of names, with commas; others get no plan."
+          note="Endings of host names, separated by commas."
           placeholder="any"
         />
-        <Field {...shared} name="plannerVerbosity" label="The log tells" note="What the plan thinks, in the log below.">
+        <Field
+          {...shared}
+          name="plannerVerbosity"
+          label="Log level"
+          note="How much the planner writes to the log below."
+        >
           {(props) => (
             <select {...props} value={fields.value.plannerVerbosity}>
               {VERBOSITIES.map(([value, words]) => (
@@ -60,7 +65,7 @@ export function PlanFields(shared: SharedFields): JSX.Element {
         </Field>
       </div>
       {fields.value.crawlType === 'history' ? (
-        <CheckField {...shared} name="force" label="Also where not enough is known of the site" />
+        <CheckField {...shared} name="force" label="Start even if too little is known about the site" />
       ) : null}
     </fieldset>
   )

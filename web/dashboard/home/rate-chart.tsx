@@ -10,22 +10,22 @@ const HEIGHT = 92
 
 /** Draws the pages per second of the last two minutes. The same value is shown as a number beside the chart. */
 export function RateChart({ rates }: { readonly rates: RateWindow }): JSX.Element {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const chart = useRef<uPlot | null>(null)
 
   useEffect(() => {
-    const { current } = place
+    const { current } = container
     if (current === null) return
-    let isOver = false
+    let isUnmounted = false
     const observer = new ResizeObserver(() => chart.current?.setSize({ width: current.clientWidth, height: HEIGHT }))
     // Loaded with the first chart, because the other pages do not need uPlot.
     void import('uplot').then(({ default: UPlot }) => {
-      if (isOver) return
+      if (isUnmounted) return
       chart.current = new UPlot(createOptions(current.clientWidth), readData(rates), current)
       observer.observe(current)
     })
     return () => {
-      isOver = true
+      isUnmounted = true
       observer.disconnect()
       chart.current?.destroy()
       chart.current = null
@@ -42,7 +42,7 @@ export function RateChart({ rates }: { readonly rates: RateWindow }): JSX.Elemen
     chart.current?.redraw(false, true)
   })
 
-  return <div class="rate-chart" ref={place} role="img" aria-label="Pages per second in the last two minutes" />
+  return <div class="rate-chart" ref={container} role="img" aria-label="Pages per second in the last two minutes" />
 }
 
 function readData(rates: RateWindow, moment: number = Date.now()): uPlot.AlignedData {
@@ -51,7 +51,7 @@ function readData(rates: RateWindow, moment: number = Date.now()): uPlot.Aligned
 }
 
 function createOptions(width: number): uPlot.Options {
-  const colour = (name: string) => () => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
+  const color = (name: string) => () => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
   const font = '11px system-ui, sans-serif'
   return {
     width,
@@ -59,25 +59,25 @@ function createOptions(width: number): uPlot.Options {
     legend: { show: false },
     cursor: { show: false },
     padding: [6, 16, 0, 0],
-    scales: { x: { time: true }, y: { range: (_, __, max) => [0, topOf(max)] } },
+    scales: { x: { time: true }, y: { range: (_, __, max) => [0, roundUp(max)] } },
     axes: [
       {
-        stroke: colour('--text-2'),
+        stroke: color('--text-2'),
         font,
         size: 20,
         gap: 2,
         grid: { show: false },
         ticks: { show: false },
-        splits: (self) => splitsOf(self.scales['x']?.min ?? 0, self.scales['x']?.max ?? 0),
-        values: (self, splits) => splits.map((at) => agoOf((self.scales['x']?.max ?? 0) - at)),
+        splits: (self) => listSplits(self.scales['x']?.min ?? 0, self.scales['x']?.max ?? 0),
+        values: (self, splits) => splits.map((at) => writeAxisLabel((self.scales['x']?.max ?? 0) - at)),
       },
       {
-        stroke: colour('--text-2'),
+        stroke: color('--text-2'),
         font,
         size: 30,
         gap: 2,
         ticks: { show: false },
-        grid: { stroke: colour('--line'), width: 1 },
+        grid: { stroke: color('--line'), width: 1 },
         splits: (self) => [0, 0.5, 1].map((share) => share * (self.scales['y']?.max ?? 1)),
         values: (_, splits) => splits.map((rate) => String(Number(rate.toFixed(2)))),
       },
@@ -85,8 +85,8 @@ function createOptions(width: number): uPlot.Options {
     series: [
       {},
       {
-        stroke: colour('--chart-1'),
-        fill: () => `color-mix(in srgb, ${colour('--chart-1')()} 18%, transparent)`,
+        stroke: color('--chart-1'),
+        fill: () => `color-mix(in srgb, ${color('--chart-1')()} 18%, transparent)`,
         width: 1.5,
         points: { show: false },
       },
@@ -94,17 +94,17 @@ function createOptions(width: number): uPlot.Options {
   }
 }
 
-function splitsOf(min: number, max: number): number[] {
+function listSplits(min: number, max: number): number[] {
   return [0.75, 0.5, 0.25, 0].map((share) => max - share * (max - min))
 }
 
-/** Rounds up to the next round number (1, 2, 4, 6, 8, 10, 20, …), which labels the top grid line. */
-function topOf(max: number): number {
+/** Rounds up to 1, 2, 4, 6, 8, 10, 20 and so on, for the label of the top grid line. */
+function roundUp(max: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, max)))
-  const step = [1, 2, 4, 6, 8, 10].find((one) => one * power >= max) ?? 10
+  const step = [1, 2, 4, 6, 8, 10].find((candidate) => candidate * power >= max) ?? 10
   return step * power
 }
 
-function agoOf(seconds: number): string {
+function writeAxisLabel(seconds: number): string {
   return seconds < 1 ? 'now' : `−${Math.round(seconds)} s`
 }

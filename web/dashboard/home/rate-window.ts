@@ -26,7 +26,7 @@ export interface RateWindow {
   readSeries(now: number): RateSeries
 }
 
-/** While a crawl makes progress, reports arrive at least this often. */
+/** While a crawl makes progress, the time between two reports is at most this long. */
 const MAX_REPORT_INTERVAL_MS = 6000
 
 /** The minimum time span of a chart. */
@@ -72,8 +72,8 @@ export function createRateWindow(): RateWindow {
     },
     readSeries(now) {
       const last = Math.floor(now / 1000)
-      const known = last - Math.floor((samples[0]?.at ?? now) / 1000)
-      const length = Math.min(WINDOW_SECONDS, Math.max(MIN_SECONDS, known))
+      const knownSeconds = last - Math.floor((samples[0]?.at ?? now) / 1000)
+      const length = Math.min(WINDOW_SECONDS, Math.max(MIN_SECONDS, knownSeconds))
       const seconds = Array.from({ length: length + 1 }, (_, i) => last - length + i)
       const end = isFresh(now) ? (samples.at(-1)?.at ?? now) : now
       const rateOf = (second: number) => (second * 1000 > end ? null : rateBetween((second - 1) * 1000, second * 1000))

@@ -17,7 +17,7 @@ import {
   RENDER_WORDS,
   readUrl,
   writeCrawlBody,
-} from './crawl-order.ts'
+} from './crawl-form.ts'
 import { CheckField, Field, type SharedFields, TextField } from './fields.tsx'
 import { MissingMilestones } from './missing-milestones.tsx'
 import { PlanFields } from './plan-fields.tsx'
@@ -33,7 +33,7 @@ export function StartForm(): JSX.Element {
   const form = useRef<HTMLFormElement>(null)
   const types = useSignal<readonly CrawlTypeItem[]>([])
   const shared = { fields, problems }
-  /** The crawl type overrides the sitemap options, so changing a check box selects the crawl type that matches. */
+  /** Selects the crawl type that matches the sitemap check boxes, because the type would override them. */
   const matchType = () => {
     const { useSitemap, sitemapOnly } = fields.value
     const found = types.value.find(
@@ -43,8 +43,8 @@ export function StartForm(): JSX.Element {
     if (found !== undefined) chooseType(fields, found)
   }
 
-  const showProblems = (found: FieldProblems) => {
-    problems.value = found
+  const showProblems = (newProblems: FieldProblems) => {
+    problems.value = newProblems
     requestAnimationFrame(() => {
       const first = form.current?.querySelector<HTMLElement>('[aria-invalid=true]')
       // Moves the focus to the invalid field, which may be inside closed details, so that screen readers announce the error.
@@ -112,7 +112,7 @@ export function StartForm(): JSX.Element {
           <CheckField {...shared} name="useSitemap" label="Read sitemaps" onChange={matchType} />
           <CheckField {...shared} name="sitemapOnly" label="Sitemap only" onChange={matchType} />
           <CheckField {...shared} name="allowQueryUrls" label="Keep tracking parameters" />
-          <CheckField {...shared} name="isComplete" label="Ask for every page, however fresh" />
+          <CheckField {...shared} name="isComplete" label="Request every page, even if it is fresh" />
           <CheckField {...shared} name="slow" label="Slow: at least one second between two requests to a host" />
         </div>
         <div class="start-row">
@@ -162,7 +162,7 @@ export function StartForm(): JSX.Element {
         <a href="#/sources?add=1">Add with a name, a version or patterns</a>
       </p>
       {isQueued.value && liveJobs.value.some(({ item }) => item.value.status === 'queued') ? (
-        <output class="small">Other crawls are under way; this one waits for its turn.</output>
+        <output class="small">Other crawls are running; this one is queued.</output>
       ) : null}
       {refusal.value === null ? null : (
         <p class="field-problem" role="alert">
@@ -197,8 +197,8 @@ function TypeField({
   problems,
   types,
 }: SharedFields & { readonly types: Signal<readonly CrawlTypeItem[]> }): JSX.Element {
-  const choose = (wanted: string) => {
-    const found = types.value.find(({ name }) => name === wanted)
+  const choose = (typeName: string) => {
+    const found = types.value.find(({ name }) => name === typeName)
     if (found !== undefined) chooseType(fields, found)
   }
   useEffect(() => {
@@ -241,7 +241,7 @@ function fieldOf({ field, code }: Refusal): keyof CrawlFields | undefined {
   // The form has only one address field.
   if (code === 'URL_INVALID') return 'startUrl'
   const name = field === 'preferCache' ? 'isComplete' : field
-  return FIELD_NAMES.find((one) => one === name)
+  return FIELD_NAMES.find((fieldName) => fieldName === name)
 }
 
 const FIELD_NAMES = Object.keys(DEFAULT_FIELDS) as (keyof CrawlFields)[]

@@ -17,10 +17,10 @@ const TONES: Readonly<Record<WorkerItem['state'], Tone>> = { working: 'good', dr
 /** The workers that take crawls from the queue of a library in PostgreSQL. */
 export function WorkersPanel(): JSX.Element | null {
   const list = useSignal<WorkerList | null>(null)
-  const turn = useComputed(() => Math.floor(now.value / POLL_INTERVAL_MS))
+  const pollTick = useComputed(() => Math.floor(now.value / POLL_INTERVAL_MS))
   const isLost = useComputed(() => connection.value === 'lost')
   useSignalEffect(() => {
-    turn.value
+    pollTick.value
     if (isLost.value) return
     void request<WorkerList>('/api/workers').then((answer) => {
       // While the library is unavailable, the last known list stays on screen.
@@ -36,12 +36,12 @@ export function WorkersPanel(): JSX.Element | null {
       {slots === 0 ? (
         <div class="panel empty">
           <p>
-            Nobody takes crawls from the queue. Start a worker: <code>pharos worker</code>
+            No worker takes crawls from the queue. Start one: <code>pharos worker</code>
           </p>
         </div>
       ) : (
         <p class="quiet small">
-          Together they run up to {countOf(slots, 'crawl')} at once; {countOf(leases, 'host')} held now.
+          The workers run up to {countOf(slots, 'crawl')} at once and now hold {countOf(leases, 'host')}.
         </p>
       )}
     </section>

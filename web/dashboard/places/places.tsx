@@ -4,7 +4,7 @@ import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import type { HubHosts, MentionList, PlaceMention } from '../api.ts'
 import { type Refusal, request, writeQuery } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
-import { Understanding } from '../understanding/understanding.tsx'
+import { SiteFindings } from '../understanding/site-findings.tsx'
 import { useLiveRefresh } from '../use-live-refresh.ts'
 import { placeHref } from './place-href.ts'
 import { WorldMap } from './world-map.tsx'
@@ -14,7 +14,7 @@ const MAX_ON_MAP = 300
 const MAX_IN_TABLE = 100
 const MAX_HOSTS = 200
 
-/** The places that pages are about, for all hosts or one. For one host it also shows the patterns and hubs found there. */
+/** The places that pages are about, on all hosts or on one; for one host also its patterns and hubs. */
 export function Places(): JSX.Element {
   const host = route.value.query.get('host') ?? ''
   return (
@@ -23,7 +23,7 @@ export function Places(): JSX.Element {
         <h1>Places</h1>
       </div>
       <HostFilter host={host} />
-      {host === '' ? null : <Understanding key={host} host={host} look="whole" />}
+      {host === '' ? null : <SiteFindings key={host} host={host} variant="whole" />}
       <Mentions key={`map of ${host}`} host={host} />
     </>
   )
@@ -78,14 +78,14 @@ function Mentions({ host }: { readonly host: string }): JSX.Element {
       </p>
     )
   }
-  if (items.value === null) return <p class="quiet">Reading …</p>
+  if (items.value === null) return <p class="quiet">Loading …</p>
   if (items.value.length === 0) {
     return (
       <div class="panel empty">
         <p>No page{host === '' ? '' : ` of ${host}`} is known to be about a place.</p>
         <p class="small">
-          <code>pharos gazetteer import</code> brings the places of the world; an <a href="#/">analysis</a> finds them
-          in what is stored.
+          <code>pharos gazetteer import</code> imports the places of the world; an <a href="#/">analysis</a> finds them
+          in the stored pages.
         </p>
       </div>
     )
@@ -104,7 +104,7 @@ function PlaceTable({ mentions }: { readonly mentions: readonly PlaceMention[] }
       <table>
         <caption class="small">
           {mentions.length > MAX_IN_TABLE
-            ? `The ${MAX_IN_TABLE} places of most pages, of ${writeNumber(mentions.length)} on the map`
+            ? `The ${MAX_IN_TABLE} places with the most pages, of ${writeNumber(mentions.length)} on the map`
             : countOf(mentions.length, 'place')}
         </caption>
         <thead>

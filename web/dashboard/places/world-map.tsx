@@ -12,13 +12,13 @@ import {
 import type { PlaceMention } from '../api.ts'
 import { placeHref } from './place-href.ts'
 
-/** The outlines are a build artefact and fetched once. */
+/** The outlines of land and borders: a file of the build, fetched once. */
 const outlines = signal<WorldOutlines | null>(null)
 
 async function readOutlines(): Promise<void> {
   if (outlines.value !== null) return
-  const answer = await fetch('/world.svg').catch(() => undefined)
-  if (answer?.ok) outlines.value = parseOutlines(await answer.text())
+  const response = await fetch('/world.svg').catch(() => undefined)
+  if (response?.ok) outlines.value = parseOutlines(await response.text())
 }
 
 /** A dot on the map. */
@@ -48,16 +48,16 @@ const STEPS: Readonly<Record<string, number>> = {
 export function WorldMap({ mentions }: { readonly mentions: readonly PlaceMention[] }): JSX.Element {
   const active = useSignal(0)
   /** The label of the dot that is hovered or focused. */
-  const named = useSignal<string | null>(null)
+  const shownLabel = useSignal<string | null>(null)
   const picture = useRef<SVGSVGElement>(null)
   useEffect(() => void readOutlines(), [])
   const dots = listDots(mentions)
-  const at = Math.min(active.value, dots.length - 1)
+  const activeDot = Math.min(active.value, dots.length - 1)
   const move = (event: KeyboardEvent) => {
     const step = STEPS[event.key]
     if (step === undefined) return
     event.preventDefault()
-    active.value = Math.min(Math.max(at + step, 0), dots.length - 1)
+    active.value = Math.min(Math.max(activeDot + step, 0), dots.length - 1)
     picture.current?.querySelector<SVGAElement>(`[data-dot="${active.value}"]`)?.focus()
   }
   const label = `${countOf(dots.length, 'place')} on a map of the world`
@@ -70,15 +70,15 @@ export function WorldMap({ mentions }: { readonly mentions: readonly PlaceMentio
           <a
             key={id}
             href={placeHref(id)}
-            tabIndex={i === at ? 0 : -1}
+            tabIndex={i === activeDot ? 0 : -1}
             data-dot={i}
             aria-label={words}
             onFocus={() => {
               active.value = i
-              named.value = words
+              shownLabel.value = words
             }}
             onPointerEnter={() => {
-              named.value = words
+              shownLabel.value = words
             }}
           >
             <circle class="dot-place" cx={x} cy={y} r={r} />
@@ -87,7 +87,7 @@ export function WorldMap({ mentions }: { readonly mentions: readonly PlaceMentio
       </svg>
       <figcaption>
         <span class="map-named">
-          {named.value ?? 'The larger a dot, the more pages. Arrow keys lead from one to the next.'}
+          {shownLabel.value ?? 'Larger dots mean more pages. Arrow keys move from dot to dot.'}
         </span>
         <span class="quiet">Outlines: Natural Earth</span>
       </figcaption>
@@ -97,13 +97,13 @@ export function WorldMap({ mentions }: { readonly mentions: readonly PlaceMentio
 
 /** Sorts by page count, descending, so that small dots are drawn on top of large ones. */
 function listDots(mentions: readonly PlaceMention[]): readonly Dot[] {
-  const most = Math.max(1, ...mentions.map(({ pages }) => pages))
+  const maxPages = Math.max(1, ...mentions.map(({ pages }) => pages))
   return mentions
     .toSorted((a, b) => b.pages - a.pages)
     .flatMap(({ place: { id, name, lat, lng }, pages, hubs }): Dot[] => {
       if (lat === null || lng === null) return []
       const words = `${name}: ${[countOf(pages, 'page'), ...(hubs === 0 ? [] : [countOf(hubs, 'hub')])].join(', ')}`
-      const r = radiusOnMap(pages, most)
+      const r = radiusOnMap(pages, maxPages)
       return [{ id, words, ...pointOnMap(lat, lng, r), r }]
     })
 }

@@ -20,8 +20,8 @@ export function Duplicates(): JSX.Element {
   useEffect(() => {
     const stop = new AbortController()
     list.value = null
-    const asked = writeQuery({ source: source === '' ? null : source, offset, limit: GROUPS_PER_PAGE })
-    void request<DuplicateList>(`/api/duplicates${asked}`, { signal: stop.signal }).then((answer) => {
+    const parameters = writeQuery({ source: source === '' ? null : source, offset, limit: GROUPS_PER_PAGE })
+    void request<DuplicateList>(`/api/duplicates${parameters}`, { signal: stop.signal }).then((answer) => {
       if (stop.signal.aborted) return
       list.value = 'value' in answer ? answer.value : null
       refusal.value = 'refusal' in answer ? answer.refusal : null
@@ -34,7 +34,7 @@ export function Duplicates(): JSX.Element {
         <h1>Duplicates{source === '' ? '' : ` in ${source}`}</h1>
       </div>
       <p class="quiet small">
-        Pages that say nearly the same, or are translations of each other. A search shows one of each group.
+        Pages with nearly the same content, and translations. A search shows one page of each group.
       </p>
       {refusal.value === null ? null : (
         <p class="field-problem" role="alert">
@@ -57,7 +57,7 @@ function Groups({ list, offset }: { readonly list: DuplicateList; readonly offse
     <>
       <p class="quiet small" aria-live="polite">
         {countOf(groupCount, 'group')} of {countOf(pageCount, 'page')} among {countOf(compared, 'page')}
-        {unknown === 0 ? '' : `; nothing is known of ${countOf(unknown, 'page')} until they are read again`}
+        {unknown === 0 ? '' : `; ${countOf(unknown, 'page')} cannot be compared until read again`}
       </p>
       {groups.map((group) => (
         <Group key={group.pages[0]?.url ?? ''} group={group} />
@@ -65,7 +65,7 @@ function Groups({ list, offset }: { readonly list: DuplicateList; readonly offse
       {groupCount <= GROUPS_PER_PAGE && offset === 0 ? null : (
         <p class="more">
           <button type="button" disabled={offset === 0} onClick={() => go(Math.max(0, offset - GROUPS_PER_PAGE))}>
-            Before
+            Previous
           </button>{' '}
           <button
             type="button"

@@ -35,10 +35,10 @@ export function SearchFilters(): JSX.Element {
     })
   }, [])
   const { query } = route.value
-  const used = FILTERS.filter(({ name }) => query.has(name)).length
+  const usedCount = FILTERS.filter(({ name }) => query.has(name)).length
   return (
-    <details class="search-filters" open={used > 0}>
-      <summary>Filters{used === 0 ? '' : ` (${used})`}</summary>
+    <details class="search-filters" open={usedCount > 0}>
+      <summary>Filters{usedCount === 0 ? '' : ` (${usedCount})`}</summary>
       <div class="filters">
         {FILTERS.map(({ name, label, choices = name === 'source' ? names.value : undefined, empty = 'any' }) => (
           <label key={name} for={`filter-${name}`}>
@@ -69,7 +69,7 @@ export function SearchFilters(): JSX.Element {
           </label>
         ))}
         <a href={`#/duplicates${writeQuery({ source: query.get('source') })}`}>list duplicates</a>
-        {used === 0 ? null : (
+        {usedCount === 0 ? null : (
           <button
             type="button"
             class="link"

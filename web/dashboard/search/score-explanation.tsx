@@ -12,14 +12,14 @@ export function ScoreExplanation({
 }): JSX.Element {
   const { words, wordScore, linkShare, support, similarity, fusion, reranker } = explain
   const parts = [...(words?.parts ?? [])].sort((a, b) => b.score - a.score)
-  const most = Math.max(...parts.map((part) => part.score), words?.pairs ?? 0, 0.001)
+  const maxScore = Math.max(...parts.map((part) => part.score), words?.pairs ?? 0, 0.001)
   const facts: readonly (readonly [string, string])[] = [
     ['Score', writeScore(score)],
-    ['Of its words', writeScore(wordScore)],
+    ['Word score', writeScore(wordScore)],
     ['Next best hit of the page', support === 0 ? 'adds nothing' : `adds ${writeScore(support)}`],
     ['Text in links', `${Math.round(linkShare * 100)} %`],
-    ['Nearness of meaning', similarity === null ? 'took no part' : similarity.toFixed(3)],
-    ['Put together', fusion],
+    ['Semantic similarity', similarity === null ? 'not used' : similarity.toFixed(3)],
+    ['Fusion', fusion],
     ...(reranker === null ? [] : [['Reranker', writeRankChange(reranker)] as const]),
   ]
   return (
@@ -35,7 +35,7 @@ export function ScoreExplanation({
                 Times
               </th>
               <th scope="col" class="number">
-                Chunks with it
+                Chunks with the word
               </th>
               <th scope="col">Adds</th>
             </tr>
@@ -49,19 +49,19 @@ export function ScoreExplanation({
                 <td class="number" data-label="Times">
                   {writeNumber(Object.values(fields).reduce((sum, count) => sum + count, 0))}
                 </td>
-                <td class="number" data-label="Chunks with it">
+                <td class="number" data-label="Chunks with the word">
                   {writeNumber(documents)}
                 </td>
                 <td>
-                  <Share value={added} most={most} />
+                  <Share value={added} maxScore={maxScore} />
                 </td>
               </tr>
             ))}
             {words === null || words.pairs === 0 ? null : (
               <tr>
-                <td colSpan={5}>Words that stand together</td>
+                <td colSpan={5}>Adjacent words</td>
                 <td>
-                  <Share value={words.pairs} most={most} />
+                  <Share value={words.pairs} maxScore={maxScore} />
                 </td>
               </tr>
             )}
@@ -80,12 +80,12 @@ export function ScoreExplanation({
   )
 }
 
-function Share({ value, most }: { readonly value: number; readonly most: number }): JSX.Element {
+function Share({ value, maxScore }: { readonly value: number; readonly maxScore: number }): JSX.Element {
   return (
     <span class="share">
       <span class="number">{writeScore(value)}</span>
       <span class="share-track">
-        <span class="share-bar" style={{ width: `${(value * 100) / most}%` }} />
+        <span class="share-bar" style={{ width: `${(value * 100) / maxScore}%` }} />
       </span>
     </span>
   )
@@ -93,8 +93,8 @@ function Share({ value, most }: { readonly value: number; readonly most: number 
 
 /** How the reranker moved a hit. Scores stay with the ranks, so a moved hit has the score of the hit that had its new rank before. */
 function writeRankChange({ score, place, placeBefore }: NonNullable<PassageExplanation['reranker']>): string {
-  const move = place === placeBefore ? `place ${place}, as before` : `place ${place} instead of ${placeBefore}`
-  return `${move}, by ${writeScore(score)}`
+  const move = place === placeBefore ? `rank ${place}, as before` : `rank ${place} instead of ${placeBefore}`
+  return `${move}, score ${writeScore(score)}`
 }
 
 /** Scores can be very small, so they are rounded to significant digits. */

@@ -34,10 +34,10 @@ export function Search(): JSX.Element {
   const results = useRef<HTMLDivElement>(null)
   const timer = useRef(0)
   /** Identifies the latest query, so that late responses to older ones are dropped. */
-  const asked = useRef(0)
+  const latestRequest = useRef(0)
 
-  const ask = async (cursor: string | null) => {
-    const number = ++asked.current
+  const search = async (cursor: string | null) => {
+    const number = ++latestRequest.current
     const values = Object.fromEntries(['q', ...FILTERS.map(({ name }) => name)].map((name) => [name, query.get(name)]))
     if (!values['q']) {
       found.value = null
@@ -47,7 +47,7 @@ export function Search(): JSX.Element {
     }
     isBusy.value = true
     const answer = await request<SearchPage>(`/api/search${writeQuery({ ...values, explain: 1, cursor })}`)
-    if (number !== asked.current) return
+    if (number !== latestRequest.current) return
     isBusy.value = false
     refusal.value = 'refusal' in answer ? answer.refusal : null
     if ('refusal' in answer) return
@@ -59,16 +59,16 @@ export function Search(): JSX.Element {
       page,
     }
   }
-  useEffect(() => void ask(null), [query.toString()])
+  useEffect(() => void search(null), [query.toString()])
   useEffect(() => () => clearTimeout(timer.current), [])
   useSignalEffect(() => {
     // Repeats a query that failed because the server was unreachable.
-    if (connection.value === 'open' && refusal.peek()?.code === 'UNREACHABLE') void ask(null)
+    if (connection.value === 'open' && refusal.peek()?.code === 'UNREACHABLE') void search(null)
   })
   useSignalEffect(() => {
     // The back and forward buttons change the query in the address.
-    const now = route.value.query.get('q') ?? ''
-    if (now !== typed.peek().trim()) typed.value = now
+    const inAddress = route.value.query.get('q') ?? ''
+    if (inAddress !== typed.peek().trim()) typed.value = inAddress
   })
 
   useSearchKeys(box, results)
@@ -79,7 +79,7 @@ export function Search(): JSX.Element {
       <div class="head">
         <h1>Search</h1>
         <span class="quiet small keys">
-          <kbd>/</kbd> to ask, <kbd>↑</kbd> <kbd>↓</kbd> to move, <kbd>Enter</kbd> to open
+          <kbd>/</kbd> to search, <kbd>↑</kbd> <kbd>↓</kbd> to move, <kbd>Enter</kbd> to open
         </span>
       </div>
       <search>
@@ -118,7 +118,7 @@ export function Search(): JSX.Element {
         </p>
       )}
       <div ref={results} class={isBusy.value ? 'results busy' : 'results'} aria-busy={isBusy.value}>
-        {found.value === null ? null : <Results found={found.value} onMore={(cursor) => void ask(cursor)} />}
+        {found.value === null ? null : <Results found={found.value} onMore={(cursor) => void search(cursor)} />}
       </div>
     </>
   )
@@ -160,8 +160,8 @@ function Results({
             <p key={filter}>
               {pages > 0
                 ? `${countOf(pages, 'page')} without ${filter} “${value}”`
-                : `nothing for ${filter} “${value}”`}
-              {instead.length === 0 ? '' : `; there ${instead.length === 1 ? 'is' : 'are'} ${instead.join(', ')}`}
+                : `no pages for ${filter} “${value}”`}
+              {instead.length === 0 ? '' : `; available: ${instead.join(', ')}`}
             </p>
           ))}
         </div>
@@ -170,7 +170,7 @@ function Results({
         <PassageCard key={passage.chunk} passage={passage} />
       ))}
       {mentions.length === 0 ? null : (
-        <section aria-label="Pages that match as well">
+        <section aria-label="Other matching pages">
           <h2>
             Also <span class="quiet">{writeNumber(mentions.length)}</span>
           </h2>

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useId } from 'preact/hooks'
 import type { ChunkProfile } from '../../../src/core/chunk/profiles.ts'
 import { Modal } from '../../shared/dialog.tsx'
-import { findUrlProblem, REACH_WORDS, RENDER_WORDS, readUrl, TREE } from '../home/crawl-order.ts'
+import { findUrlProblem, REACH_WORDS, RENDER_WORDS, readUrl, TREE_ADDRESS } from '../home/crawl-form.ts'
 import { readJobs } from '../live.ts'
 import { type Answer, type Refusal, request, send, writeQuery } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
@@ -111,7 +111,7 @@ export function AddSource({ onAdded }: { readonly onAdded: () => void }): JSX.El
     />
   )
   const hasFile = file.value !== null
-  const isTree = !hasFile && TREE.test(fields.value.url.trim())
+  const isTree = !hasFile && TREE_ADDRESS.test(fields.value.url.trim())
   const isRepository = !hasFile && REPOSITORY.test(fields.value.url.trim())
   const isSite = !hasFile && !isTree
   const isLoss = hasFile && refusal.value?.code === 'CRAWL_LOSS'
@@ -124,9 +124,9 @@ export function AddSource({ onAdded }: { readonly onAdded: () => void }): JSX.El
     >
       <div class="dialog-fields">
         {!hasFile && text('url', 'Address', 'https://example.com/docs/', true)}
-        {isTree && text('path', 'Folder in it', 'all of it')}
-        {isRepository && text('ref', 'Branch, tag or commit', 'its default branch')}
-        {text('name', 'Name', hasFile ? 'as before, or its host' : isTree ? 'its own' : 'its host')}
+        {isTree && text('path', 'Subfolder', 'all')}
+        {isRepository && text('ref', 'Branch, tag or commit', 'the default branch')}
+        {text('name', 'Name', hasFile ? 'as before, or the host' : isTree ? 'automatic' : 'the host')}
         {text('version', 'Version', 'none')}
         {isSite && choice('reach', 'Scope', REACH_WORDS, true)}
         {!hasFile && text('allow', 'Only paths like', '/guide/**')}
@@ -155,10 +155,10 @@ export function AddSource({ onAdded }: { readonly onAdded: () => void }): JSX.El
       </div>
       <p class="field-note">
         A web site; an archive (.zip, .tar, .tar.gz, .tgz, .tar.zst); a git repository (https://….git,
-        git@host:owner/name.git); or a package (npm:react@18, pypi:requests, crates:serde, maven:group:artifact). Or
-        JSON with chunks that another program has cut: they take the place of those that were imported before.
+        git@host:owner/name.git); or a package (npm:react@18, pypi:requests, crates:serde, maven:group:artifact). Or a
+        JSON file with chunks of another program, which replace the chunks that were imported before.
       </p>
-      <p class="field-note">Patterns: one in a line; * stands for a part of a path, ** for any number of them.</p>
+      <p class="field-note">One pattern per line; * matches one part of a path, ** any number of parts.</p>
       <p class="field-problem" role="alert">
         {problem.value ?? refusal.value?.message ?? ''}
       </p>
@@ -241,9 +241,9 @@ function ChoiceField({ label, words, value, isWide, onInput }: ChoiceInput): JSX
     <div class={isWide ? 'field wide' : 'field'}>
       <label for={id}>{label}</label>
       <select id={id} value={value} onInput={(event) => onInput(event.currentTarget.value)}>
-        {Object.entries(words).map(([name, shown]) => (
+        {Object.entries(words).map(([name, optionLabel]) => (
           <option key={name} value={name}>
-            {shown}
+            {optionLabel}
           </option>
         ))}
       </select>
@@ -253,8 +253,8 @@ function ChoiceField({ label, words, value, isWide, onInput }: ChoiceInput): JSX
 
 /** Validates the fields; returns null if they can be sent. */
 function findProblem({ url, maxPages, maxDepth }: SourceFields): string | null {
-  const wrong = findUrlProblem(url)
-  if (wrong !== null) return wrong
+  const urlProblem = findUrlProblem(url)
+  if (urlProblem !== null) return urlProblem
   if (readCount(maxPages) !== undefined && !/^[1-9]\d{0,8}$/.test(maxPages.trim())) {
     return `Page limit: a whole number from 1 on, not “${maxPages.trim()}”`
   }
@@ -270,14 +270,14 @@ function sendChunks(file: File, { name, version }: SourceFields, acceptsLoss: bo
 /** Builds the body of `POST /api/sources`; empty fields are left out, so that the server uses its defaults. */
 function writeSource(fields: SourceFields) {
   const { url, ref, path, name, version, reach, allow, block, maxPages, maxDepth, render, chunks } = fields
-  const isTree = TREE.test(url.trim())
+  const isTree = TREE_ADDRESS.test(url.trim())
   // Ref and path apply only to some kinds of sources. Values typed before the address changed are hidden and must not be sent.
-  const inside = {
+  const treeFields = {
     ...(REPOSITORY.test(url.trim()) ? { ref: ref.trim() } : {}),
     ...(isTree ? { path: path.trim() } : {}),
   }
-  const texts = { name: name.trim(), version: version.trim(), ...inside }
-  const given = Object.entries(texts).filter(([, value]) => value !== '')
+  const texts = { name: name.trim(), version: version.trim(), ...treeFields }
+  const filledTexts = Object.entries(texts).filter(([, value]) => value !== '')
   const counts = Object.entries({ maxPages: readCount(maxPages), maxDepth: readCount(maxDepth) }).filter(
     ([, value]) => value !== undefined,
   )
@@ -287,7 +287,7 @@ function writeSource(fields: SourceFields) {
   const scope = { reach, ...Object.fromEntries(patterns), ...Object.fromEntries(counts) }
   return {
     url: readUrl(url),
-    ...Object.fromEntries(given),
+    ...Object.fromEntries(filledTexts),
     scope,
     ...(isTree ? {} : { render }),
     chunks,

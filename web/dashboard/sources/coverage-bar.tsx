@@ -14,9 +14,9 @@ const SHADES = 4
 
 /** A small bar for a table row. */
 export function CoverageLine({ balance, reasons }: BarInput): JSX.Element {
-  const known = readCoverage(balance, reasons).segments
+  const inScope = readCoverage(balance, reasons).segments
   const segments = STATES.flatMap((state) => {
-    const count = sumOf(known.filter((segment) => segment.state === state))
+    const count = sumOf(inScope.filter((segment) => segment.state === state))
     return count === 0 ? [] : [{ state, count }]
   })
   const label = segments.map(({ state, count }) => `${writeNumber(count)} ${state}`).join(', ')
@@ -102,7 +102,7 @@ export function Coverage({ balance, reasons, chosen, onChoose }: CoverageInput):
         {outOfScope.length === 0 ? null : (
           <li class="elsewhere">
             <span class="quiet small">
-              {countOf(sumOf(outOfScope), 'link')} {sumOf(outOfScope) === 1 ? 'leads' : 'lead'} elsewhere:
+              {countOf(sumOf(outOfScope), 'link')} {sumOf(outOfScope) === 1 ? 'leads' : 'lead'} out of the scope:
             </span>
             {outOfScope.map((segment) => (
               <LegendButton
@@ -139,7 +139,7 @@ interface LegendInput {
 }
 
 function LegendButton({ label, state, shade = 0, count, total, isOn, isPart, onClick }: LegendInput): JSX.Element {
-  const look = `key ${isPart ? 'part' : 'whole'}`
+  const className = `key ${isPart ? 'part' : 'whole'}`
   const title = total === undefined ? '' : share(count, total)
   const content = (
     <>
@@ -148,11 +148,11 @@ function LegendButton({ label, state, shade = 0, count, total, isOn, isPart, onC
     </>
   )
   return onClick === undefined ? (
-    <span class={look} title={title}>
+    <span class={className} title={title}>
       {content}
     </span>
   ) : (
-    <button type="button" class={look} aria-pressed={isOn} onClick={onClick} title={title}>
+    <button type="button" class={className} aria-pressed={isOn} onClick={onClick} title={title}>
       {content}
     </button>
   )
@@ -163,10 +163,10 @@ function isDimmed(chosen: CoverageInput['chosen'], { state, reason }: Segment): 
   return chosen.state !== state || (chosen.reason !== '' && chosen.reason !== reason)
 }
 
-/** The index of a segment among those of its state. */
-function shadeOf(segments: readonly Segment[], place: number): number {
-  const first = segments.findIndex(({ state }) => state === segments[place]?.state)
-  return (place - first) % SHADES
+/** The shade of a segment, by its position among the segments of its state. */
+function shadeOf(segments: readonly Segment[], index: number): number {
+  const first = segments.findIndex(({ state }) => state === segments[index]?.state)
+  return (index - first) % SHADES
 }
 
 function share(count: number, total: number): string {

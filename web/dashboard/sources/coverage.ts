@@ -22,9 +22,9 @@ export interface Coverage {
 /** Separates the addresses in the scope of a source from the links that lead out of it. */
 export function readCoverage(balance: Balance, reasons: Readonly<Record<string, number>>): Coverage {
   const all = listSegments(balance, reasons)
-  const isElsewhere = ({ state, reason }: Segment) => state === 'skipped' && OUT_OF_SCOPE_REASONS.includes(reason)
-  const segments = all.filter((segment) => !isElsewhere(segment))
-  return { segments, outOfScope: all.filter(isElsewhere), total: sumOf(segments) }
+  const isOutOfScope = ({ state, reason }: Segment) => state === 'skipped' && OUT_OF_SCOPE_REASONS.includes(reason)
+  const segments = all.filter((segment) => !isOutOfScope(segment))
+  return { segments, outOfScope: all.filter(isOutOfScope), total: sumOf(segments) }
 }
 
 /** The total count of some segments. */
@@ -41,13 +41,13 @@ function listSegments(balance: Balance, reasons: Readonly<Record<string, number>
     if (total === 0) return []
     const known = Object.entries(reasons)
       .flatMap(([name, count]): Segment[] => {
-        const [of = '', reason = ''] = name.split('/', 2)
-        return of === state && count > 0 ? [{ state, reason, count }] : []
+        const [reasonState = '', reason = ''] = name.split('/', 2)
+        return reasonState === state && count > 0 ? [{ state, reason, count }] : []
       })
       .sort((a, b) => b.count - a.count)
     if (state !== 'skipped' && state !== 'failed') return [{ state, reason: '', count: total }]
-    const rest = total - sumOf(known)
-    return rest > 0 ? [...known, { state, reason: '', count: rest }] : known
+    const withoutReason = total - sumOf(known)
+    return withoutReason > 0 ? [...known, { state, reason: '', count: withoutReason }] : known
   })
 }
 

@@ -25,7 +25,7 @@ export function ExplainPanel({ source, url }: { readonly source: string; readonl
     return () => removeEventListener('keydown', onKey)
   }, [source, url])
   return (
-    <aside class="panel explain" aria-label="Why this address is where it is" aria-live="polite">
+    <aside class="panel explain" aria-label="Explanation of this address" aria-live="polite">
       <header>
         <h2>
           <ExternalLink url={explanation.value?.url ?? url} />
@@ -42,7 +42,7 @@ export function ExplainPanel({ source, url }: { readonly source: string; readonl
 
 function AddressHistory({ explanation }: { readonly explanation: UrlExplanation }): JSX.Element {
   const { row, target, aliases, words, heldUntil, overflow } = explanation
-  const held = heldUntil === null ? 0 : Date.parse(heldUntil) - now.value
+  const heldMs = heldUntil === null ? 0 : Date.parse(heldUntil) - now.value
   const facts: readonly (readonly [name: string, value: ComponentChildren])[] = [
     ['Rule', row?.pattern],
     ['Found', row === null ? null : <DiscoveryNote row={row} discovery={words.discovery} />],
@@ -57,10 +57,10 @@ function AddressHistory({ explanation }: { readonly explanation: UrlExplanation 
     ],
     ['Library', row === null ? null : row.hasPage ? 'holds its content' : 'holds no content of it'],
     [target?.hasPage ? 'Content held by' : 'Leads to', target === null ? null : `${target.url} (${target.state})`],
-    ['Waits', held > 0 ? `its host is left alone for ${writeSpan(held + 999)}` : null],
+    ['Waits', heldMs > 0 ? `its host is paused for ${writeSpan(heldMs + 999)}` : null],
     ['Also known as', aliases.map(({ url, aliasUrl }) => (url === explanation.url ? aliasUrl : url)).join(', ')],
     ['Now', describeScope(explanation)],
-    ['No room', row === null && overflow > 0 ? `the last crawl had no room for ${countOf(overflow, 'address')}` : null],
+    ['Ledger full', row === null && overflow > 0 ? `${countOf(overflow, 'address')} left out of the last crawl` : null],
   ]
   return (
     <>
@@ -92,7 +92,7 @@ function describeScope({ row, refusal, words }: UrlExplanation): string | null {
   if (refusal !== null) {
     return refusal.reason === row?.reason ? null : `the scope would refuse it: ${words.refusal ?? refusal.reason}`
   }
-  return row === null ? 'the scope would take it in, if a page that is read led to it' : null
+  return row === null ? 'the scope would accept it if a crawled page linked to it' : null
 }
 
 type Row = NonNullable<UrlExplanation['row']>

@@ -5,12 +5,12 @@ import type { AddSource } from './add-source.tsx'
 
 /** The dialog that adds a source, loaded when it is first opened. */
 export function LazyAddSource(props: Parameters<typeof AddSource>[0]): JSX.Element | null {
-  const late = useSignal<{ readonly Dialog: typeof AddSource } | null>(null)
+  const loaded = useSignal<{ readonly Dialog: typeof AddSource } | null>(null)
   useSignalEffect(() => {
-    if (route.value.query.get('add') !== '1' || late.peek() !== null) return
+    if (route.value.query.get('add') !== '1' || loaded.peek() !== null) return
     void import('./add-source.tsx').then(({ AddSource: Dialog }) => {
-      late.value = { Dialog }
+      loaded.value = { Dialog }
     })
   })
-  return late.value === null ? null : <late.value.Dialog {...props} />
+  return loaded.value === null ? null : <loaded.value.Dialog {...props} />
 }

@@ -16,7 +16,7 @@ interface NeedsBrowserInput {
 }
 
 /** Says that the pages of a source need a browser, and offers to render them if that was not tried. */
-export function NeedsBrowser({ item, isBusy: isCrawled, onChange }: NeedsBrowserInput): JSX.Element | null {
+export function NeedsBrowser({ item, isBusy: isBeingCrawled, onChange }: NeedsBrowserInput): JSX.Element | null {
   const isBusy = useSignal(false)
   const refusal = useSignal<Refusal | null>(null)
   useClearOnReconnect(refusal)
@@ -35,9 +35,9 @@ export function NeedsBrowser({ item, isBusy: isCrawled, onChange }: NeedsBrowser
     <div class="needs-browser note note-warn small">
       <span>
         {countOf(count, 'page')} {count === 1 ? 'is' : 'are'} empty until a browser runs {count === 1 ? 'its' : 'their'}{' '}
-        scripts.{isUntried ? '' : ' What each of them failed at tells more.'}
+        scripts.{isUntried ? '' : ' The explanation of each page has details.'}
       </span>
-      {isUntried && !isCrawled ? (
+      {isUntried && !isBeingCrawled ? (
         <button type="button" disabled={isBusy.value} onClick={() => void recrawl()}>
           Recrawl with a browser
         </button>

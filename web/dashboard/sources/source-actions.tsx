@@ -6,7 +6,7 @@ import type { SourceItem } from '../api.ts'
 import { readJobs } from '../live.ts'
 import { type Refusal, request, send } from '../request.ts'
 import { useClearOnReconnect } from '../use-clear-on-reconnect.ts'
-import { isImported } from './stand.ts'
+import { isImported } from './source-state.ts'
 
 /** The source that the actions apply to. */
 interface ActionsInput {
@@ -19,8 +19,8 @@ interface ActionsInput {
 }
 
 /** Buttons that crawl a source again or remove it. Actions that are not possible now are hidden. */
-export function SourceActions({ item, isBusy: isCrawled, onChange, onRemoved }: ActionsInput): JSX.Element {
-  const isAsked = useSignal(false)
+export function SourceActions({ item, isBusy: isBeingCrawled, onChange, onRemoved }: ActionsInput): JSX.Element {
+  const isConfirming = useSignal(false)
   const isBusy = useSignal(false)
   const refusal = useSignal<Refusal | null>(null)
   const path = `/api/sources/${encodeURIComponent(item.id)}`
@@ -35,7 +35,7 @@ export function SourceActions({ item, isBusy: isCrawled, onChange, onRemoved }: 
   }
   const remove = async () => {
     isBusy.value = true
-    const answer = await request(`${path}${isCrawled ? '?force=1' : ''}`, { method: 'DELETE' })
+    const answer = await request(`${path}${isBeingCrawled ? '?force=1' : ''}`, { method: 'DELETE' })
     refusal.value = 'refusal' in answer ? answer.refusal : null
     isBusy.value = false
     if ('value' in answer) onRemoved?.()
@@ -43,8 +43,8 @@ export function SourceActions({ item, isBusy: isCrawled, onChange, onRemoved }: 
   }
   return (
     <div class="source-actions">
-      {isCrawled ? (
-        <a class="button" href="#/" title="See how far it is">
+      {isBeingCrawled ? (
+        <a class="button" href="#/" title="Show the progress">
           Watch
         </a>
       ) : (
@@ -65,7 +65,7 @@ export function SourceActions({ item, isBusy: isCrawled, onChange, onRemoved }: 
         class="danger"
         disabled={isBusy.value}
         onClick={() => {
-          isAsked.value = true
+          isConfirming.value = true
         }}
       >
         Remove
@@ -76,15 +76,15 @@ export function SourceActions({ item, isBusy: isCrawled, onChange, onRemoved }: 
         </p>
       )}
       <ConfirmDialog
-        isOpen={isAsked}
+        isOpen={isConfirming}
         title={`Remove ${item.name}?`}
         action="Remove it"
         typed={item.name}
         onConfirm={() => void remove()}
       >
         <p>
-          {countOf(item.pages, 'page')} and {countOf(item.chunks, 'chunk')} will be gone, with everything that is known
-          of its addresses. {isCrawled ? 'Its crawl is stopped first. ' : ''}This cannot be undone.
+          {countOf(item.pages, 'page')} and {countOf(item.chunks, 'chunk')} will be deleted, with everything known about
+          its addresses. {isBeingCrawled ? 'Its crawl is stopped first. ' : ''}This cannot be undone.
         </p>
       </ConfirmDialog>
     </div>
@@ -106,7 +106,7 @@ function listActions(item: SourceItem): readonly Action[] {
   const { isInterrupted, balance, partial } = item
   const { failed, indexed, unchanged } = balance
   const [maxPages] = (partial?.complete ?? []).flatMap(({ body }) => body.scope?.maxPages ?? [])
-  const all: readonly (Action & { readonly isOf: boolean })[] = [
+  const all: readonly (Action & { readonly isAvailable: boolean })[] = [
     ...(maxPages === undefined
       ? []
       : [
@@ -115,22 +115,22 @@ function listActions(item: SourceItem): readonly Action[] {
             label: 'Read more',
             title: `Crawl it again, up to ${countOf(maxPages, 'page')}`,
             maxPages,
-            isOf: true,
+            isAvailable: true,
           } as const,
         ]),
     {
       verb: 'recrawl',
       label: 'Recrawl',
       title: isInterrupted ? 'Continue where it stopped' : 'Follow all links again',
-      isOf: true,
+      isAvailable: true,
     },
-    { verb: 'refresh', label: 'Refresh', title: 'Ask only the pages that are known', isOf: indexed + unchanged > 0 },
+    { verb: 'refresh', label: 'Refresh', title: 'Request known pages only', isAvailable: indexed + unchanged > 0 },
     {
       verb: 'retry',
       label: 'Retry',
-      title: `Ask again for what failed: ${countOf(failed, 'address')}`,
-      isOf: failed > 0,
+      title: `Request failed addresses again (${countOf(failed, 'address')})`,
+      isAvailable: failed > 0,
     },
   ]
-  return all.filter(({ isOf }) => isOf)
+  return all.filter(({ isAvailable }) => isAvailable)
 }

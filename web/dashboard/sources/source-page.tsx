@@ -8,15 +8,15 @@ import { ExternalLink } from '../external-link.tsx'
 import { endedCount, liveJobs } from '../live.ts'
 import { type Refusal, request } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
-import { Understanding } from '../understanding/understanding.tsx'
+import { SiteFindings } from '../understanding/site-findings.tsx'
 import { useLiveRefresh } from '../use-live-refresh.ts'
 import { countOfFilter } from './coverage.ts'
 import { Coverage } from './coverage-bar.tsx'
 import { ExplainPanel } from './explain-panel.tsx'
 import { NeedsBrowser } from './needs-browser.tsx'
 import { SourceActions } from './source-actions.tsx'
+import { describeSourceState, writeVersion } from './source-state.ts'
 import { Freshness } from './sources.tsx'
-import { describeSourceState, writeVersion } from './stand.ts'
 import { UrlFilters } from './url-filters.tsx'
 import { UrlTable } from './url-table.tsx'
 
@@ -41,7 +41,7 @@ export function SourcePage({ id }: { readonly id: string }): JSX.Element {
     )
   }
   return item.value === null ? (
-    <p class="quiet">Reading …</p>
+    <p class="quiet">Loading …</p>
   ) : (
     <SourceDetails item={item.value} onChange={() => void read()} />
   )
@@ -80,7 +80,7 @@ function shorten({ kind, url, commit }: SourceItem, address: string): string {
 
 function SourceDetails({ item, onChange }: { readonly item: SourceItem; readonly onChange: () => void }): JSX.Element {
   const { id, name, url, pages, chunks, meaning, balance, reasons, lastCrawledAt } = item
-  const stand = describeSourceState(
+  const sourceState = describeSourceState(
     item,
     liveJobs.value.map((job) => job.item.value),
   )
@@ -99,35 +99,35 @@ function SourceDetails({ item, onChange }: { readonly item: SourceItem; readonly
           {name}
           {writeVersion(item)}
         </h1>
-        <Pill word={stand.word} tone={stand.tone} />
+        <Pill word={sourceState.word} tone={sourceState.tone} />
         <span class="spring" />
         <SourceActions
           item={item}
-          isBusy={stand.isBusy}
+          isBusy={sourceState.isBusy}
           onChange={onChange}
           onRemoved={() => {
             location.hash = '#/sources'
           }}
         />
       </div>
-      {stand.note === null ? null : <p class={`small note note-${stand.tone}`}>{stand.note}</p>}
-      <NeedsBrowser item={item} isBusy={stand.isBusy} onChange={onChange} />
+      {sourceState.note === null ? null : <p class={`small note note-${sourceState.tone}`}>{sourceState.note}</p>}
+      <NeedsBrowser item={item} isBusy={sourceState.isBusy} onChange={onChange} />
       <p class="quiet small source-facts">
         <ExternalLink url={url} />
         <TreeFacts item={item} />
         <span>{countOf(pages, 'page')}</span>
         <span>{countOf(chunks, 'chunk')}</span>
-        {meaning === null ? null : <span>meaning {writePercent(meaning)}</span>}
+        {meaning === null ? null : <span>embedded {writePercent(meaning)}</span>}
         <span title={at === null ? '' : writeMoment(at)}>
           {at === null ? (
             'never crawled'
           ) : (
             <>
-              last crawl <Freshness at={at} tone={stand.tone} />
+              last crawl <Freshness at={at} tone={sourceState.tone} />
             </>
           )}
         </span>
-        <a href={`#/search?source=${encodeURIComponent(item.label)}`}>search in it</a>
+        <a href={`#/search?source=${encodeURIComponent(item.label)}`}>search this source</a>
         <a href={`#/duplicates?source=${encodeURIComponent(name)}`}>duplicates</a>
       </p>
       <section class="panel" aria-label="Coverage">
@@ -138,15 +138,15 @@ function SourceDetails({ item, onChange }: { readonly item: SourceItem; readonly
           onChoose={(nextState, nextReason) => replaceQuery({ state: nextState, reason: nextReason, explain: '' })}
         />
       </section>
-      {URL.canParse(url) ? <Understanding host={new URL(url).host} look="short" /> : null}
+      {URL.canParse(url) ? <SiteFindings host={new URL(url).host} variant="short" /> : null}
       <section aria-label="Addresses" class={explained === '' ? 'split' : 'split open'}>
         <div class="split-main">
           <UrlFilters reasons={reasons} state={state} reason={reason} text={text} />
           <UrlTable
-            // Rereads the rows when a crawl ends, and not earlier, because rows that move are hard to read.
+            // Reloads the rows only when a crawl ends, because rows that move are hard to read.
             key={endedCount.value}
             source={id}
-            // The counts change while a crawl runs.
+            // While a crawl runs, the counts change, so they are not used.
             count={text !== '' || item.isRunning ? null : countOfFilter(balance, reasons, { state, reason })}
             shorten={(address) => shorten(item, address)}
             state={state}

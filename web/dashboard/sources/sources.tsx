@@ -14,7 +14,7 @@ import { useLiveRefresh } from '../use-live-refresh.ts'
 import { CoverageLine } from './coverage-bar.tsx'
 import { LazyAddSource } from './lazy-add-source.tsx'
 import { SourceActions } from './source-actions.tsx'
-import { describeSourceState, writeVersion } from './stand.ts'
+import { describeSourceState, writeVersion } from './source-state.ts'
 
 /** All sources of the library. */
 export function Sources(): JSX.Element {
@@ -87,7 +87,7 @@ export function Sources(): JSX.Element {
 
 function SourceRow({ item, onChange }: { readonly item: SourceItem; readonly onChange: () => void }): JSX.Element {
   const { id, name, url, pages, chunks, meaning, balance, reasons, lastCrawledAt } = item
-  const stand = describeSourceState(
+  const sourceState = describeSourceState(
     item,
     liveJobs.value.map((job) => job.item.value),
   )
@@ -102,24 +102,24 @@ function SourceRow({ item, onChange }: { readonly item: SourceItem; readonly onC
         <small class="cut">{url}</small>
       </td>
       <td class="wide stand" data-label="Status">
-        <Pill word={stand.word} tone={stand.tone} />
-        {stand.note === null ? null : <small class={`note note-${stand.tone}`}>{stand.note}</small>}
+        <Pill word={sourceState.word} tone={sourceState.tone} />
+        {sourceState.note === null ? null : <small class={`note note-${sourceState.tone}`}>{sourceState.note}</small>}
       </td>
       <td class="number" data-label="Pages">
         {writeNumber(pages)}
       </td>
       <td class="number" data-label="Chunks">
         {writeNumber(chunks)}
-        {meaning === null || meaning === 1 ? null : <small class="note">{`meaning ${writePercent(meaning)}`}</small>}
+        {meaning === null || meaning === 1 ? null : <small class="note">{`embedded ${writePercent(meaning)}`}</small>}
       </td>
       <td class="wide" data-label="Coverage">
         <CoverageLine balance={balance} reasons={reasons} />
       </td>
       <td class="time" data-label="Last crawl" title={at === null ? '' : writeMoment(at)}>
-        {at === null ? 'never' : <Freshness at={at} tone={stand.tone} />}
+        {at === null ? 'never' : <Freshness at={at} tone={sourceState.tone} />}
       </td>
       <td class="wide actions">
-        <SourceActions item={item} isBusy={stand.isBusy} onChange={onChange} />
+        <SourceActions item={item} isBusy={sourceState.isBusy} onChange={onChange} />
       </td>
     </tr>
   )
@@ -128,10 +128,16 @@ function SourceRow({ item, onChange }: { readonly item: SourceItem; readonly onC
 const DAY_MS = 86_400_000
 
 /** The age of the last crawl. The dot changes colour with age, and immediately after a failed crawl. */
-export function Freshness({ at, tone: stand }: { readonly at: number; readonly tone: Tone }): JSX.Element {
+export function Freshness({ at, tone: stateTone }: { readonly at: number; readonly tone: Tone }): JSX.Element {
   const age = now.value - at
   const tone =
-    stand === 'bad' || stand === 'warn' ? stand : age < 2 * DAY_MS ? 'good' : age < 30 * DAY_MS ? 'warn' : 'bad'
+    stateTone === 'bad' || stateTone === 'warn'
+      ? stateTone
+      : age < 2 * DAY_MS
+        ? 'good'
+        : age < 30 * DAY_MS
+          ? 'warn'
+          : 'bad'
   return (
     <>
       <span class={`dot dot-${tone}`} aria-hidden="true" />

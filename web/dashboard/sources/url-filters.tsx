@@ -22,20 +22,20 @@ export function UrlFilters({ reasons, state, reason, text }: FiltersInput): JSX.
   const typed = useSignal(text)
   const timer = useRef(0)
   useEffect(() => () => clearTimeout(timer.current), [])
-  const known = Object.keys(reasons).flatMap((name) => {
-    const [of, word] = name.split('/', 2)
-    return word !== undefined && (state === '' || of === state) ? [word] : []
+  const matching = Object.keys(reasons).flatMap((name) => {
+    const [ofState, ofReason] = name.split('/', 2)
+    return ofReason !== undefined && (state === '' || ofState === state) ? [ofReason] : []
   })
-  const choices = [...new Set(known)].sort((a, b) => a.localeCompare(b))
+  const choices = [...new Set(matching)].sort((a, b) => a.localeCompare(b))
   return (
     <form class="filters" onSubmit={(event) => event.preventDefault()}>
       <label>
         State
         <select value={state} onInput={(event) => replaceQuery({ state: event.currentTarget.value, reason: '' })}>
           <option value="">any</option>
-          {STATES.map((one) => (
-            <option key={one} value={one}>
-              {one}
+          {STATES.map((name) => (
+            <option key={name} value={name}>
+              {name}
             </option>
           ))}
         </select>
@@ -44,9 +44,9 @@ export function UrlFilters({ reasons, state, reason, text }: FiltersInput): JSX.
         Reason
         <select value={reason} onInput={(event) => replaceQuery({ reason: event.currentTarget.value })}>
           <option value="">any</option>
-          {choices.map((one) => (
-            <option key={one} value={one}>
-              {writeReason(one)}
+          {choices.map((name) => (
+            <option key={name} value={name}>
+              {writeReason(name)}
             </option>
           ))}
         </select>

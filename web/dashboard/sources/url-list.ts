@@ -13,7 +13,7 @@ export interface UrlFilter {
 /** A list of addresses that is loaded as the user scrolls. */
 export interface UrlList {
   /** The row at an index; undefined until it is loaded. */
-  rowAt(place: number): UrlItem | undefined
+  rowAt(index: number): UrlItem | undefined
   /** The number of rows, as far as it is known. */
   readonly total: Signal<number>
   readonly isLoading: Signal<boolean>
@@ -47,20 +47,20 @@ export function createUrlList(filter: UrlFilter, count: number | null): UrlList 
   const abort = new AbortController()
   const head: LoadedEnd = { order: 'newest', rows: [], cursor: null }
   const tail: LoadedEnd = { order: 'oldest', rows: [], cursor: null }
-  const wanted = { first: 0, last: 1 }
+  const requested = { first: 0, last: 1 }
   let isComplete = false
 
   /** Chooses the end from which the missing rows are reached sooner, and the number of rows that this takes. */
-  const choose = (): { readonly side: LoadedEnd; readonly rows: number } | undefined => {
+  const chooseNext = (): { readonly side: LoadedEnd; readonly rows: number } | undefined => {
     if (isComplete) return undefined
     if (head.rows.length === 0) return { side: head, rows: PAGE_SIZE }
-    const from = Math.max(wanted.first, head.rows.length)
-    const to = Math.min(wanted.last, total.value - tail.rows.length)
+    const from = Math.max(requested.first, head.rows.length)
+    const to = Math.min(requested.last, total.value - tail.rows.length)
     if (from >= to) return undefined
-    const [down, up] = [to - head.rows.length, total.value - tail.rows.length - from]
-    return count === null || down <= up ? { side: head, rows: down } : { side: tail, rows: up }
+    const [fromHead, fromTail] = [to - head.rows.length, total.value - tail.rows.length - from]
+    return count === null || fromHead <= fromTail ? { side: head, rows: fromHead } : { side: tail, rows: fromTail }
   }
-  const take = (side: LoadedEnd, { items, cursor, total: counted }: UrlPage) => {
+  const addPage = (side: LoadedEnd, { items, cursor, total: counted }: UrlPage) => {
     side.rows = side.rows.concat(items)
     side.cursor = cursor
     if (side === head && cursor === null) {
@@ -72,7 +72,7 @@ export function createUrlList(filter: UrlFilter, count: number | null): UrlList 
   }
   const read = async (): Promise<void> => {
     isLoading.value = true
-    for (let next = choose(); next !== undefined; next = choose()) {
+    for (let next = chooseNext(); next !== undefined; next = chooseNext()) {
       const { side, rows } = next
       const { text, ...others } = filter
       const limit = rows > PAGE_SIZE ? LARGE_PAGE_SIZE : PAGE_SIZE
@@ -85,24 +85,24 @@ export function createUrlList(filter: UrlFilter, count: number | null): UrlList 
       }
       batch(() => {
         refusal.value = null
-        take(side, answer.value)
+        addPage(side, answer.value)
       })
     }
     isLoading.value = false
   }
 
   return {
-    rowAt(place) {
+    rowAt(index) {
       // Subscribes the caller to changes, so that it renders again when more rows arrive.
       changes.value
-      return head.rows[place] ?? (place < total.value ? tail.rows[total.value - 1 - place] : undefined)
+      return head.rows[index] ?? (index < total.value ? tail.rows[total.value - 1 - index] : undefined)
     },
     total,
     isLoading,
     refusal,
     load(first, last) {
-      Object.assign(wanted, { first, last })
-      if (!isLoading.value && choose() !== undefined) void read()
+      Object.assign(requested, { first, last })
+      if (!isLoading.value && chooseNext() !== undefined) void read()
     },
     close: () => abort.abort(),
   }

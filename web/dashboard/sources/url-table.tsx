@@ -85,26 +85,26 @@ export function UrlTable({ count: known, shorten, chosen, onChoose, ...filter }:
     const top = next * ROW_HEIGHT
     const { current } = box
     if (current === null) return
-    const seen = current.clientHeight - HEADER_HEIGHT - ROW_HEIGHT
+    const visibleHeight = current.clientHeight - HEADER_HEIGHT - ROW_HEIGHT
     if (top < current.scrollTop) current.scrollTop = top
-    else if (top > current.scrollTop + seen) current.scrollTop = top - seen
+    else if (top > current.scrollTop + visibleHeight) current.scrollTop = top - visibleHeight
   }
 
-  const isNothing = text !== '' && list.total.value === 0 && !list.isLoading.value && list.refusal.value === null
+  const hasNoMatch = text !== '' && list.total.value === 0 && !list.isLoading.value && list.refusal.value === null
   return (
     <>
       <p class="quiet small" aria-live="polite">
         {list.refusal.value !== null ? (
           <span class="field-problem">{list.refusal.value.message}</span>
         ) : (
-          `${countOf(list.total.value, 'address')}${list.isLoading.value ? ', reading' : ''}${list.total.value > MAX_ROWS ? `; the first ${writeNumber(MAX_ROWS)} are shown` : ''}`
+          `${countOf(list.total.value, 'address')}${list.isLoading.value ? ', loading' : ''}${list.total.value > MAX_ROWS ? `; the first ${writeNumber(MAX_ROWS)} are shown` : ''}`
         )}
       </p>
-      {isNothing ? (
+      {hasNoMatch ? (
         <p class="small">
-          No address of this source has “{text}” in it.{' '}
+          No address of this source contains “{text}”.{' '}
           <button type="button" class="link" onClick={() => onChoose(text)}>
-            Ask about this address
+            Explain this address
           </button>
         </p>
       ) : null}
@@ -141,7 +141,7 @@ export function UrlTable({ count: known, shorten, chosen, onChoose, ...filter }:
             {Array.from({ length: Math.max(0, last - first) }, (_, i) => (
               <UrlRow
                 key={first + i}
-                place={first + i}
+                index={first + i}
                 item={list.rowAt(first + i)}
                 isActive={active.value === first + i}
                 isChosen={list.rowAt(first + i)?.url === chosen}
@@ -178,7 +178,7 @@ function Gap({ rows }: { readonly rows: number }): JSX.Element | null {
 
 /** A row of the table. */
 interface UrlRowInput {
-  readonly place: number
+  readonly index: number
   /** Undefined while the row is loading. */
   readonly item: UrlItem | undefined
   readonly shorten: (url: string) => string
@@ -196,10 +196,10 @@ const TONES: Readonly<Record<string, Tone>> = {
   leased: 'info',
 }
 
-function UrlRow({ place, item, shorten, isActive, isChosen, onChoose }: UrlRowInput): JSX.Element {
+function UrlRow({ index, item, shorten, isActive, isChosen, onChoose }: UrlRowInput): JSX.Element {
   if (item === undefined) {
     return (
-      <tr class="url-row waiting" aria-rowindex={place + 2}>
+      <tr class="url-row waiting" aria-rowindex={index + 2}>
         <td colSpan={5}>…</td>
       </tr>
     )
@@ -207,7 +207,7 @@ function UrlRow({ place, item, shorten, isActive, isChosen, onChoose }: UrlRowIn
   const { url, state, reason, status, wordCount, title } = item
   const at = Date.parse(item.ts)
   return (
-    <tr class={`url-row ${isActive ? 'active' : ''} ${isChosen ? 'chosen' : ''}`} aria-rowindex={place + 2}>
+    <tr class={`url-row ${isActive ? 'active' : ''} ${isChosen ? 'chosen' : ''}`} aria-rowindex={index + 2}>
       <td class="col-state">
         <Pill word={reason === null ? state : writeReason(reason)} tone={TONES[state] ?? 'quiet'} />
       </td>

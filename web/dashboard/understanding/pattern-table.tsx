@@ -8,12 +8,12 @@ const MAX_SHOWN = 6
 
 /** The address patterns of a site, with their confidence. */
 export function PatternTable({ patterns }: { readonly patterns: readonly PatternItem[] }): JSX.Element | null {
-  const isWhole = useSignal(false)
+  const isExpanded = useSignal(false)
   if (patterns.length === 0) return null
-  const shown = isWhole.value ? patterns : patterns.slice(0, MAX_SHOWN)
+  const shown = isExpanded.value ? patterns : patterns.slice(0, MAX_SHOWN)
   return (
     <div class="patterns">
-      <h4>How it writes its addresses</h4>
+      <h4>Address patterns</h4>
       <div class="box">
         <table>
           <thead>
@@ -42,10 +42,10 @@ export function PatternTable({ patterns }: { readonly patterns: readonly Pattern
             type="button"
             class="link"
             onClick={() => {
-              isWhole.value = !isWhole.value
+              isExpanded.value = !isExpanded.value
             }}
           >
-            {isWhole.value ? 'Show fewer' : `Show all ${countOf(patterns.length, 'pattern')}`}
+            {isExpanded.value ? 'Show fewer' : `Show all ${countOf(patterns.length, 'pattern')}`}
           </button>
         </p>
       ) : null}

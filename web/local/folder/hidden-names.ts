@@ -4,26 +4,26 @@ import { orUndefined } from './open-folder.ts'
 
 /**
  * Whether a handle hides files of the dropped folder. Handles silently omit names that are invalid on other systems, such as `What
- * now?.md`; entries do not. `onLook` is called for every folder and may throw to cancel.
+ * now?.md`; entries do not. `onFolder` is called for every folder and may throw to cancel.
  */
 export async function hasHiddenNames(
   handle: FileSystemDirectoryHandle,
   entry: FileSystemDirectoryEntry,
-  onLook: (found: number) => void,
+  onFolder: (found: number) => void,
 ): Promise<boolean> {
-  const open = [{ entry, path: [] as readonly string[] }]
+  const queue = [{ entry, path: [] as readonly string[] }]
   let found = 0
-  for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
+  for (let folder = queue.pop(); folder !== undefined; folder = queue.pop()) {
     const { entry: current, path } = folder
     // An unreadable folder is reported later, when it is read.
-    const below = (await orUndefined(() => listEntries(current))) ?? []
-    for (const child of below) {
+    const children = (await orUndefined(() => listEntries(current))) ?? []
+    for (const child of children) {
       if (!isPortableName(child.name) && (await isRefused(handle, [...path, child.name]))) return true
       if (!child.isDirectory || isBuildFolder(child.name)) continue
-      open.push({ entry: child as FileSystemDirectoryEntry, path: [...path, child.name] })
+      queue.push({ entry: child as FileSystemDirectoryEntry, path: [...path, child.name] })
     }
-    found += below.length
-    onLook(found)
+    found += children.length
+    onFolder(found)
   }
   return false
 }
@@ -34,7 +34,7 @@ function isPortableName(name: string): boolean {
 }
 
 const PORTABLE_NAME = /^\.?[\p{L}\p{Nd}_-](?:[\p{L}\p{M}\p{Nd} ._()-]*[\p{L}\p{M}\p{Nd}_()-])?$/u
-/** Device names, and files that the shell of a system interprets. */
+/** Device names of Windows, and files with a special meaning for its shell. */
 const RESERVED_NAME = /^(?:con|prn|aux|nul|com\d|lpt\d|desktop\.ini|thumbs\.db)(?:\.|$)|\.(?:lnk|local|scf|url)$/i
 const INVISIBLE_CHAR = /\p{Default_Ignorable_Code_Point}/u
 

@@ -23,20 +23,20 @@ const COLLECTION_NAME = 'files'
 /** Generates the paths one by one, because computing very many at once would block the page. */
 function* filesOf(files: readonly File[], root: string): Generator<GivenFile, void, void> {
   const prefix = `${root}/`
-  const passed = new Set<string>()
+  const reported = new Set<string>()
   for (const file of files) {
-    const whole = pathOf(file)
-    const path = whole.startsWith(prefix) ? whole.slice(prefix.length) : whole
+    const fullPath = pathOf(file)
+    const path = fullPath.startsWith(prefix) ? fullPath.slice(prefix.length) : fullPath
     const folder = buildFolderOf(path)
     if (folder === undefined) yield { path, file }
-    else if (!passed.has(folder)) {
-      passed.add(folder)
+    else if (!reported.has(folder)) {
+      reported.add(folder)
       yield unopenedFolder(`${folder}/`)
     }
   }
 }
 
-/** A folder whose files are not handed over: a build folder, which is skipped as a whole and can be huge, or an unreadable folder. */
+/** A folder without its files: a build folder, which can be huge and is skipped as a whole, or an unreadable folder. */
 function unopenedFolder(path: string): GivenFile {
   return { path, file: undefined }
 }
@@ -54,12 +54,12 @@ function pathOf({ webkitRelativePath: path, name }: File): string {
 export async function folderOfDrop(data: DataTransfer): Promise<GivenFolder | undefined> {
   const items = [...data.items].filter(({ kind }) => kind === 'file')
   // All items must be requested synchronously: after the first await the browser has emptied the list.
-  const asked = items.map((item) => {
+  const dropped = items.map((item) => {
     return { handle: handleOf(item), entry: item.webkitGetAsEntry?.() ?? null, file: item.getAsFile() }
   })
-  if (asked.length === 0) return folderOfUpload(data.files)
-  const [only] = asked
-  if (asked.length === 1 && only !== undefined) {
+  if (dropped.length === 0) return folderOfUpload(data.files)
+  const [only] = dropped
+  if (dropped.length === 1 && only !== undefined) {
     const handle = await only.handle
     const entry = only.entry?.isDirectory ? (only.entry as FileSystemDirectoryEntry) : undefined
     if (handle?.kind === 'directory') {
@@ -67,10 +67,10 @@ export async function folderOfDrop(data: DataTransfer): Promise<GivenFolder | un
     }
     if (entry !== undefined) return folderOfEntry(entry)
   }
-  const found = asked.filter(({ entry, file }) => entry?.isDirectory || file !== null)
-  return found.length === 0
+  const readable = dropped.filter(({ entry, file }) => entry?.isDirectory || file !== null)
+  return readable.length === 0
     ? undefined
-    : { type: 'files', name: COLLECTION_NAME, files: numberDuplicates(filesOfDrop(found)) }
+    : { type: 'files', name: COLLECTION_NAME, files: numberDuplicates(filesOfDrop(readable)) }
 }
 
 /** The files of a dropped folder, used if there is no handle or if the handle hides files. */
@@ -96,18 +96,18 @@ async function* filesOfDrop(dropped: readonly DroppedItem[]): AsyncGenerator<Giv
 
 /** All files below a dropped folder. Iterative, so that deep folders do not exhaust the stack. */
 async function* filesBelow(top: FileSystemEntry, prefix: string): AsyncGenerator<GivenFile, void, void> {
-  const open: { readonly entry: FileSystemEntry; readonly path: string }[] = [{ entry: top, path: prefix }]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+  const queue: { readonly entry: FileSystemEntry; readonly path: string }[] = [{ entry: top, path: prefix }]
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     const { entry, path } = next
     if (entry.isFile) {
       yield { path, file: await orUndefined(() => fileOf(entry as FileSystemFileEntry)) }
       continue
     }
     const isOpened = entry === top || !isBuildFolder(entry.name)
-    const below = isOpened ? await orUndefined(() => listEntries(entry as FileSystemDirectoryEntry)) : undefined
-    if (below === undefined) yield unopenedFolder(path)
-    for (const child of below ?? []) {
-      open.push({ entry: child, path: path + child.name + (child.isDirectory ? '/' : '') })
+    const children = isOpened ? await orUndefined(() => listEntries(entry as FileSystemDirectoryEntry)) : undefined
+    if (children === undefined) yield unopenedFolder(path)
+    for (const child of children ?? []) {
+      queue.push({ entry: child, path: path + child.name + (child.isDirectory ? '/' : '') })
     }
   }
 }
@@ -120,16 +120,16 @@ function fileOf(entry: FileSystemFileEntry): Promise<File> {
 async function* numberDuplicates(
   files: Iterable<GivenFile> | AsyncIterable<GivenFile>,
 ): AsyncGenerator<GivenFile, void, void> {
-  const taken = new Set<string>()
+  const usedPaths = new Set<string>()
   /** The last number used for each path, so that many files of one name do not take quadratic time. */
   const numbers = new Map<string, number>()
   for await (const { path, file } of files) {
-    let free = path
-    for (let number = (numbers.get(path) ?? 1) + 1; taken.has(free); number++) {
-      free = path.replace(/(\.[^./]*)?$/, ` (${number})$1`)
+    let freePath = path
+    for (let number = (numbers.get(path) ?? 1) + 1; usedPaths.has(freePath); number++) {
+      freePath = path.replace(/(\.[^./]*)?$/, ` (${number})$1`)
       numbers.set(path, number)
     }
-    taken.add(free)
-    yield { path: free, file }
+    usedPaths.add(freePath)
+    yield { path: freePath, file }
   }
 }

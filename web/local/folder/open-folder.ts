@@ -19,9 +19,9 @@ export function openFolder(given: GivenFolder): OpenFolder {
     ...open,
     name: given.name,
     mayHideFiles: given.type === 'handle' && given.isVerified !== true,
-    async readBeginning(path, most) {
+    async readBeginning(path, maxBytes) {
       const file = await open.file(path)
-      return file === undefined ? undefined : orUndefined(async () => bytesOf(file.slice(0, most)))
+      return file === undefined ? undefined : orUndefined(async () => bytesOf(file.slice(0, maxBytes)))
     },
   }
 }
@@ -63,20 +63,20 @@ function openHandle(root: FileSystemDirectoryHandle): FolderAccess {
 }
 
 function openFiles(given: Iterable<GivenFile> | AsyncIterable<GivenFile>): FolderAccess {
-  let grown: Promise<FileTree> | undefined
-  const grow = () => {
-    grown ??= buildFileTree(given)
-    return grown
+  let tree: Promise<FileTree> | undefined
+  const openTree = () => {
+    tree ??= buildFileTree(given)
+    return tree
   }
   return {
     list: async (folder) => {
-      const { folders, unopened } = await grow()
+      const { folders, unopened } = await openTree()
       const entries = [...(folders.get(folder)?.values() ?? [])]
       if (!unopened.has(folder)) return entries
       // Two dropped folders can have the same name. If one of them was not opened, an unnamed entry makes the walk report it as skipped.
       return entries.length === 0 ? undefined : [...entries, entryOf('', 'folder')]
     },
-    file: async (path) => (await grow()).files.get(path),
+    file: async (path) => (await openTree()).files.get(path),
     // There is no folder to probe, only files, each of which can fail on its own.
     isThere: async () => true,
   }
@@ -109,12 +109,12 @@ async function buildFileTree(given: Iterable<GivenFile> | AsyncIterable<GivenFil
 /** Adds a folder and all of its parents. */
 function addFolders(folders: Map<string, Map<string, TreeEntry>>, path: string): void {
   if (folders.has(path)) return
-  let above = ''
+  let parent = ''
   for (const name of path.split('/').slice(0, -1)) {
-    const folder = `${above}${name}/`
-    folders.get(above)?.set(`${name}/`, entryOf(name, 'folder'))
+    const folder = `${parent}${name}/`
+    folders.get(parent)?.set(`${name}/`, entryOf(name, 'folder'))
     if (!folders.has(folder)) folders.set(folder, new Map())
-    above = folder
+    parent = folder
   }
 }
 

@@ -11,18 +11,18 @@ export interface StoredIndex {
   readonly id: string
   /** The name that the user chose. */
   readonly name: string
-  /** The name of the folder it was made from; packs are named after it. */
+  /** The name of the folder that the index was made from; packs are named after it. */
   readonly root: string
   readonly indexId: string
   readonly files: number
   readonly chunks: number
   readonly tokens: number
   readonly warnings: number
-  /** The storage it takes, in bytes. */
+  /** The storage that the index takes, in bytes. */
   readonly size: number
   readonly addedAt: number
   readonly updatedAt: number
-  /** The limits it was made with. */
+  /** The limits that the index was made with. */
   readonly limits: Limits
   /** Exclusion patterns, one per line; undefined in records of earlier versions. */
   readonly leaveOut?: string
@@ -119,11 +119,11 @@ export async function openIndexStore(onClosed: () => void): Promise<IndexStore> 
 function toOpenError(cause: unknown): UserError {
   if (cause instanceof DOMException && cause.name === 'VersionError') {
     const advice =
-      'Load this page anew, without what the browser holds of it, to have that version. Indexes made now stay until this tab is closed.'
-    return new UserError('What is kept here was written by a later version of this page.', advice, { cause })
+      'Reload this page without the cache of the browser to get that version. Indexes made now stay until this tab is closed.'
+    return new UserError('The stored indexes were written by a later version of this page.', advice, { cause })
   }
   const advice =
-    'Indexes stay until this tab is closed: export what you want to have. A private window, or a setting that blocks site data, is the usual cause.'
+    'Indexes stay until this tab is closed: export what you want to keep. A private window, or a setting that blocks site data, is the usual cause.'
   return new UserError('This browser keeps nothing for this page.', advice, { cause })
 }
 
@@ -156,39 +156,39 @@ async function save(
   content: IndexContent<AsyncIterable<Uint8Array>>,
   signal: AbortSignal,
 ): Promise<StoredIndex> {
-  const before = await database.get(kept.id)
+  const previous = await database.get(kept.id)
   const index = await collectBlob(content.index)
   const stamps = new Blob([JSON.stringify(content.stamps)])
   const images = [...content.images.values()]
   const vectors = content.vectors === null ? [] : [content.vectors]
   const size = [index, stamps, ...images, ...vectors].reduce((sum, blob) => sum + blob.size, 0)
-  // Another tab may have renamed it since.
-  const name = before?.name ?? kept.name
+  // Another tab may have renamed the index since.
+  const name = previous?.name ?? kept.name
   const record = { ...kept, name, size, images: [...content.images.keys()], vectorBytes: content.vectors?.size ?? 0 }
   const isInFiles = files !== undefined && size >= LARGE_BYTES
   const folder = `${kept.id}-${newId()}`
   if (isInFiles) {
-    const named = images.map((image, i) => [imageName(i), image] as const)
-    const meant = vectors.map((blob) => [VECTORS_FILE, blob] as const)
-    await files.write(folder, [['index.json', index], ['stamps.json', stamps], ...meant, ...named], signal)
+    const imageFiles = images.map((image, i) => [imageName(i), image] as const)
+    const vectorFiles = vectors.map((blob) => [VECTORS_FILE, blob] as const)
+    await files.write(folder, [['index.json', index], ['stamps.json', stamps], ...vectorFiles, ...imageFiles], signal)
   }
   // Unchanged images are files of a folder that is about to be removed. They are copied, because a browser that keeps its database in
   // memory would lose them.
-  const isMovedIn = !isInFiles && before?.body?.at === 'files'
-  const own = isMovedIn ? await Promise.all(images.map(copyBlob)) : images
+  const movesToDatabase = !isInFiles && previous?.body?.at === 'files'
+  const storedImages = movesToDatabase ? await Promise.all(images.map(copyBlob)) : images
   signal.throwIfAborted()
   try {
     await database.put({
       ...record,
       body: isInFiles
         ? { at: 'files', folder }
-        : { at: 'database', index, stamps, images: own, vectors: content.vectors },
+        : { at: 'database', index, stamps, images: storedImages, vectors: content.vectors },
     })
   } catch (error) {
     if (isInFiles) await files.remove(folder)
     throw error
   }
-  if (before?.body?.at === 'files') await files?.remove(before.body.folder)
+  if (previous?.body?.at === 'files') await files?.remove(previous.body.folder)
   return describe({ ...record, body: { at: 'files', folder } })
 }
 
@@ -243,7 +243,7 @@ async function readContent(
     if (files !== undefined) return files.open(body.folder, name)
     throw new UserError(
       'The files of this index cannot be reached.',
-      'This browser has no private files for pages now. Allow site data for this page, then load it anew.',
+      'This browser offers no private files to pages now. Allow site data for this page, then reload it.',
     )
   }
   const bytes = images.map(async (path, i) => {

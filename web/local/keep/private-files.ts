@@ -36,10 +36,10 @@ export async function openPrivateFiles(): Promise<PrivateFiles | undefined> {
     remove,
     async write(folder, files, signal) {
       try {
-        const place = await root.getDirectoryHandle(folder, { create: true })
+        const directory = await root.getDirectoryHandle(folder, { create: true })
         for (const [name, content] of files) {
           signal?.throwIfAborted()
-          await writeFile(await place.getFileHandle(name, { create: true }), content)
+          await writeFile(await directory.getFileHandle(name, { create: true }), content)
         }
         signal?.throwIfAborted()
       } catch (error) {
@@ -48,8 +48,8 @@ export async function openPrivateFiles(): Promise<PrivateFiles | undefined> {
       }
     },
     async add(folder, name, content) {
-      const place = await root.getDirectoryHandle(folder)
-      await writeFile(await place.getFileHandle(name, { create: true }), content)
+      const directory = await root.getDirectoryHandle(folder)
+      await writeFile(await directory.getFileHandle(name, { create: true }), content)
     },
     async open(folder, name) {
       return (await (await root.getDirectoryHandle(folder)).getFileHandle(name)).getFile()
@@ -62,7 +62,7 @@ export async function openPrivateFiles(): Promise<PrivateFiles | undefined> {
   }
 }
 
-/** The browser replaces the file atomically on close. */
+/** Writes a file; the browser replaces the old content atomically on close. */
 async function writeFile(handle: FileSystemFileHandle, content: Blob): Promise<void> {
   const file = await handle.createWritable()
   try {

@@ -25,47 +25,47 @@ export interface ChunkInput {
 /** One chunk with line numbers and actions. */
 export function ChunkView({ id, chunkRef, query }: ChunkInput): JSX.Element {
   const shown = useSignal<ShownChunk | null>(null)
-  const trouble = useSignal<ErrorMessage | null>(null)
+  const error = useSignal<ErrorMessage | null>(null)
   const key = keyOf(id, query)
   useEffect(() => {
-    let isGone = false
-    trouble.value = null
+    let isUnmounted = false
+    error.value = null
     ask('chunk', { ref: chunkRef }).then(
       (answer) => {
-        if (!isGone) shown.value = answer
+        if (!isUnmounted) shown.value = answer
       },
-      (error: unknown) => {
-        if (!isGone) trouble.value = describeError(error)
+      (cause: unknown) => {
+        if (!isUnmounted) error.value = describeError(cause)
       },
     )
     return () => {
-      isGone = true
+      isUnmounted = true
     }
   }, [chunkRef])
   useEffect(() => {
     // After a reload the search is repeated, because its terms are highlighted.
     if (query.get('q') && queryResults.peek()?.key !== key) void search(id, query, 50)
   }, [key])
-  const asked = Object.fromEntries(query)
+  const parameters = Object.fromEntries(query)
   const path = shown.value?.chunk.path ?? ''
-  const above = hasQuery(query) ? indexHref(id, 'search', asked) : indexHref(id, 'files', { path })
+  const backHref = hasQuery(query) ? indexHref(id, 'search', parameters) : indexHref(id, 'files', { path })
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       // Escape also closes a dialog.
-      if (event.key === 'Escape' && document.querySelector('dialog[open]') === null) goBackOr(above)
+      if (event.key === 'Escape' && document.querySelector('dialog[open]') === null) goBackOr(backHref)
     }
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)
-  }, [above])
+  }, [backHref])
   return (
     <section aria-labelledby="chunk-title">
       <p class="back">
         <a
-          href={above}
+          href={backHref}
           onClick={(event) => {
             if (!isPlainClick(event)) return
             event.preventDefault()
-            goBackTo(above)
+            goBackTo(backHref)
           }}
         >
           ← {hasQuery(query) ? `Results${query.has('q') ? ` for “${query.get('q')}”` : ''}` : 'The whole file'}
@@ -74,14 +74,14 @@ export function ChunkView({ id, chunkRef, query }: ChunkInput): JSX.Element {
           <kbd>Esc</kbd>
         </span>
       </p>
-      <ErrorBox error={trouble.value} />
-      {shown.value === null || trouble.value !== null ? null : (
+      <ErrorBox error={error.value} />
+      {shown.value === null || error.value !== null ? null : (
         <ChunkText
           id={id}
           shown={shown.value}
-          asked={asked}
+          parameters={parameters}
           terms={termsOf(key)}
-          onTrouble={(told) => (trouble.value = told)}
+          onError={(message) => (error.value = message)}
         />
       )}
     </section>
@@ -91,12 +91,12 @@ export function ChunkView({ id, chunkRef, query }: ChunkInput): JSX.Element {
 interface ChunkTextInput {
   readonly id: string
   readonly shown: ShownChunk
-  readonly asked: Readonly<Record<string, string>>
+  readonly parameters: Readonly<Record<string, string>>
   readonly terms: readonly string[]
-  readonly onTrouble: (told: ErrorMessage) => void
+  readonly onError: (message: ErrorMessage) => void
 }
 
-function ChunkText({ id, shown, asked, terms, onTrouble }: ChunkTextInput): JSX.Element {
+function ChunkText({ id, shown, parameters, terms, onError }: ChunkTextInput): JSX.Element {
   const { chunk, ref, before, after } = shown
   const title = useRef<HTMLHeadingElement>(null)
   useEffect(() => title.current?.focus(), [ref])
@@ -118,14 +118,14 @@ function ChunkText({ id, shown, asked, terms, onTrouble }: ChunkTextInput): JSX.
         <button
           type="button"
           onClick={() => {
-            downloadArtefact({ type: 'chunk', ref }).catch((error: unknown) => onTrouble(describeError(error)))
+            downloadArtefact({ type: 'chunk', ref }).catch((error: unknown) => onError(describeError(error)))
           }}
         >
           Download chunk
         </button>
         <span class="spring" />
-        <NeighbourLink label="Previous" id={id} to={before} asked={asked} />
-        <NeighbourLink label="Next" id={id} to={after} asked={asked} />
+        <NeighbourLink label="Previous" id={id} to={before} parameters={parameters} />
+        <NeighbourLink label="Next" id={id} to={after} parameters={parameters} />
       </div>
       {chunk.kind === 'image' ? <IndexImage path={path} /> : null}
       <ChunkLines id="chunk-text" chunk={chunk} terms={terms} />
@@ -137,10 +137,10 @@ interface NeighbourInput {
   readonly label: string
   readonly id: string
   readonly to: string | null
-  readonly asked: Readonly<Record<string, string>>
+  readonly parameters: Readonly<Record<string, string>>
 }
 
-function NeighbourLink({ label, id, to, asked }: NeighbourInput): JSX.Element {
+function NeighbourLink({ label, id, to, parameters }: NeighbourInput): JSX.Element {
   const words = `${label} chunk of this file`
   if (to === null) {
     return (
@@ -149,7 +149,7 @@ function NeighbourLink({ label, id, to, asked }: NeighbourInput): JSX.Element {
       </button>
     )
   }
-  const href = indexHref(id, 'chunk', { ...asked, ref: to })
+  const href = indexHref(id, 'chunk', { ...parameters, ref: to })
   return (
     <a
       class="button"

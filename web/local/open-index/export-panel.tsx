@@ -12,12 +12,12 @@ import { SecretsNote } from './secrets-note.tsx'
 
 /** The purpose of each file of a pack. */
 const PURPOSES: Readonly<Record<ArtefactName, string>> = {
-  'llm.md': 'How a model uses the pack. Without the rest of it, it is of no use.',
-  'catalog.llm.md': 'The folders and files with most text, and the chunks to begin with.',
-  'outline.md': 'Every file with the lines and headings of its chunks, to look through.',
+  'llm.md': 'How a model uses the pack. It is useful only together with the pack.',
+  'catalog.llm.md': 'The folders and files with the most text, and the chunks to begin with.',
+  'outline.md': 'Every file with the lines and headings of its chunks, for browsing.',
   'index.json':
     'The whole index with all texts in one file. This page and the program open it again; it has no images.',
-  'manifest.json': 'All that is known of files and chunks, without their texts, for programs.',
+  'manifest.json': 'The metadata of all files and chunks, without their texts, for programs.',
   'manifest.min.json': 'The same without ids and hashes.',
   'manifest.llm.tsv': 'Files and chunks as a table that costs a model few tokens.',
 }
@@ -57,35 +57,35 @@ interface ExportProgress {
 /** All downloads of an index. */
 export function ExportPanel({ index }: { readonly index: OpenedIndex }): JSX.Element {
   const writing = useSignal<ExportProgress | null>(null)
-  const done = useSignal('')
+  const doneMessage = useSignal('')
   /** The size of each artefact that was written. */
   const sizes = useSignal<Readonly<Record<string, number>>>({})
-  const trouble = useSignal<ErrorMessage | null>(null)
+  const error = useSignal<ErrorMessage | null>(null)
   const stop = useRef(new AbortController())
   // Leaving the panel cancels the export.
   useEffect(() => () => stop.current.abort(), [])
-  const pressed = useRef<HTMLButtonElement | null>(null)
+  const pressedButton = useRef<HTMLButtonElement | null>(null)
   useEffect(() => {
     // The focused element is gone once the export ends, so the focus returns to the button.
-    if (writing.value === null && document.activeElement === document.body) pressed.current?.focus()
+    if (writing.value === null && document.activeElement === document.body) pressedButton.current?.focus()
   }, [writing.value === null])
   const start = async ({ artefact, label }: Choice) => {
-    const own = new AbortController()
-    stop.current = own
-    writing.value = { label, bytes: 0, total: undefined, stop: () => own.abort() }
-    done.value = ''
-    trouble.value = null
+    const controller = new AbortController()
+    stop.current = controller
+    writing.value = { label, bytes: 0, total: undefined, stop: () => controller.abort() }
+    doneMessage.value = ''
+    error.value = null
     try {
       const { name, blob } = await downloadArtefact(artefact, {
-        signal: own.signal,
+        signal: controller.signal,
         onProgress: ({ done: bytes, total }) => {
           if (writing.value !== null) writing.value = { ...writing.value, bytes, total }
         },
       })
       sizes.value = { ...sizes.value, [label]: blob.size }
-      done.value = `${name}, ${writeBytes(blob.size)}, is in your downloads.`
-    } catch (error) {
-      if (!isCancelled(error)) trouble.value = describeError(error)
+      doneMessage.value = `${name}, ${writeBytes(blob.size)}, is in your downloads.`
+    } catch (cause) {
+      if (!isCancelled(cause)) error.value = describeError(cause)
     }
     writing.value = null
   }
@@ -106,7 +106,7 @@ export function ExportPanel({ index }: { readonly index: OpenedIndex }): JSX.Ele
             aria-label={`Download ${choice.label}`}
             disabled={writing.value !== null}
             onClick={(event) => {
-              pressed.current = event.currentTarget
+              pressedButton.current = event.currentTarget
               void start(choice)
             }}
           >
@@ -120,14 +120,14 @@ export function ExportPanel({ index }: { readonly index: OpenedIndex }): JSX.Ele
     <section aria-labelledby="export-title">
       <h2 id="export-title">Export {index.stored.name}</h2>
       <p class="quiet">
-        Give a pack to an assistant that can look into a zip, and tell it to begin with llm.md: that leads it to the few
+        Give a pack to an assistant that can read a zip, and tell it to begin with llm.md, which leads it to the few
         chunks that a question needs. For a chat without files, copy single chunks from the search.
       </p>
       {index.summary.secrets.count === 0 ? null : <SecretsWarning index={index} />}
-      <ErrorBox error={trouble.value} />
+      <ErrorBox error={error.value} />
       {writing.value === null ? null : <WritingPanel writing={writing.value} />}
       <p class="good" role="status" id="export-state">
-        {done.value}
+        {doneMessage.value}
       </p>
       {rows(ZIPS)}
       <h2>Single files</h2>
@@ -143,7 +143,10 @@ function SecretsWarning({ index }: { readonly index: OpenedIndex }): JSX.Element
         <strong>Passwords or keys may be in {index.summary.secrets.count === 1 ? 'a file' : 'these files'}:</strong>{' '}
         <SecretsNote index={index} />
       </p>
-      <p>Whoever gets the pack gets them. To leave files out, press Update and name them under “Leave files out”.</p>
+      <p>
+        Everyone who gets the pack gets them too. To leave files out, press Update and name them under “Leave files
+        out”.
+      </p>
     </div>
   )
 }

@@ -32,21 +32,21 @@ export interface FileInput {
 /** Shows the chunks of a file in order, and loads more as the user scrolls. */
 export function FileView({ id, path, seen }: FileInput): JSX.Element {
   const shown = useSignal<ShownFile | null>(null)
-  const trouble = useSignal<ErrorMessage | null>(null)
+  const error = useSignal<ErrorMessage | null>(null)
   const read = useMemo(
     () =>
       latestOnly(async (from: number) => {
         try {
           const before = shown.peek()?.chunks ?? []
           if (before.length !== from) return
-          const most = from === 0 ? Math.min(MAX_FIRST_CHUNKS, Math.max(CHUNKS_PER_REQUEST, seen)) : CHUNKS_PER_REQUEST
-          const more = await ask('file', { path, from, most })
+          const limit = from === 0 ? Math.min(MAX_FIRST_CHUNKS, Math.max(CHUNKS_PER_REQUEST, seen)) : CHUNKS_PER_REQUEST
+          const more = await ask('file', { path, from, limit })
           const chunks = [...before, ...more.chunks]
           shown.value = { ...more, chunks }
-          // Kept in the address, so that going back restores it.
+          // The address keeps the number, so that going back restores the chunks.
           if (from > 0) replaceQuery({ seen: String(chunks.length) })
-        } catch (error) {
-          trouble.value = describeError(error)
+        } catch (cause) {
+          error.value = describeError(cause)
         }
       }),
     [],
@@ -65,8 +65,8 @@ export function FileView({ id, path, seen }: FileInput): JSX.Element {
       <h2 ref={title} id="file-title" class="path" tabIndex={-1}>
         {path}
       </h2>
-      <ErrorBox error={trouble.value} />
-      {value === null ? <p class="quiet small">Looking…</p> : <FileText id={id} path={path} shown={value} />}
+      <ErrorBox error={error.value} />
+      {value === null ? <p class="quiet small">Loading…</p> : <FileText id={id} path={path} shown={value} />}
       {value === null || value.chunks.length === value.total ? null : (
         <LoadMore left={value.total - value.chunks.length} onNear={() => void read(value.chunks.length)} />
       )}
@@ -101,7 +101,7 @@ function FileText({ id, path, shown }: FileTextInput): JSX.Element {
           ))}
         </ul>
       )}
-      {isImage ? <IndexImage path={path} /> : chunks.map((one) => <FilePart key={one.ref} id={id} part={one} />)}
+      {isImage ? <IndexImage path={path} /> : chunks.map((part) => <FilePart key={part.ref} id={id} part={part} />)}
     </>
   )
 }
@@ -114,7 +114,7 @@ function describe({ file, total }: ShownFile): string[] {
     // A compact pack has no file sizes.
     ...(sha256 === '' ? [] : [writeBytes(bytes)]),
     ...(kind === 'image' ? [] : [countOf(lineCount, 'line')]),
-    total === 0 ? 'it holds no text' : countOf(total, 'chunk'),
+    total === 0 ? 'no text' : countOf(total, 'chunk'),
   ]
 }
 
@@ -135,14 +135,14 @@ function FilePart({ id, part }: { readonly id: string; readonly part: FileChunk 
 function LoadMore({ left, onNear }: { readonly left: number; readonly onNear: () => void }): JSX.Element {
   const button = useRef<HTMLButtonElement>(null)
   useEffect(() => {
-    const watcher = new IntersectionObserver(
-      (seen) => {
-        if (seen.some(({ isIntersecting }) => isIntersecting)) onNear()
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) onNear()
       },
       { rootMargin: '1000px' },
     )
-    if (button.current !== null) watcher.observe(button.current)
-    return () => watcher.disconnect()
+    if (button.current !== null) observer.observe(button.current)
+    return () => observer.disconnect()
   }, [left])
   return (
     <p class="more">

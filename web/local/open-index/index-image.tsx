@@ -19,26 +19,26 @@ export function IndexImage({ path }: { readonly path: string }): JSX.Element {
   const address = useSignal<string | null>(null)
   const problem = useSignal('')
   useEffect(() => {
-    let isGone = false
+    let isUnmounted = false
     const show = async () => {
       const { blob } = await ask('image', { path })
       const type = TYPES[extensionOf(path)]
-      if (isGone) return
-      if (blob === null || type === undefined) problem.value = 'The image itself is not here, only its name.'
+      if (isUnmounted) return
+      if (blob === null || type === undefined) problem.value = 'The index has only the name of this image.'
       else address.value = URL.createObjectURL(blob.slice(0, blob.size, type))
     }
     show().catch(() => {
       problem.value = UNSUPPORTED_MESSAGE
     })
     return () => {
-      isGone = true
+      isUnmounted = true
       if (address.peek() !== null) URL.revokeObjectURL(address.peek() ?? '')
       address.value = null
       problem.value = ''
     }
   }, [path])
   if (problem.value !== '') return <p class="quiet">{problem.value}</p>
-  if (address.value === null) return <p class="quiet small">Looking…</p>
+  if (address.value === null) return <p class="quiet small">Loading…</p>
   return (
     <img
       class="panel shown-image"

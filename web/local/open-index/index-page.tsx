@@ -25,11 +25,11 @@ export function IndexPage({ where }: { readonly where: IndexRoute }): JSX.Elemen
   useEffect(() => void openStoredIndex(id), [id])
   const { value: index } = openedIndex
   if (index?.stored.id !== id) {
-    const told = failedIndex.value?.id === id ? failedIndex.value.told : null
+    const error = failedIndex.value?.id === id ? failedIndex.value.error : null
     return (
       <div class="panel empty" role="status">
         <h1>This index is not open</h1>
-        {told === null ? null : <p>{`${told.message} ${told.advice}`}</p>}
+        {error === null ? null : <p>{`${error.message} ${error.advice}`}</p>}
         <p>
           <a href="#/">See what is kept in this browser</a>
         </p>
@@ -41,14 +41,14 @@ export function IndexPage({ where }: { readonly where: IndexRoute }): JSX.Elemen
       <IndexHead index={index} view={view} />
       <nav class="tabs" aria-label="Parts of the index">
         <ul>
-          {VIEWS.map((one) => (
-            <li key={one}>
+          {VIEWS.map((name) => (
+            <li key={name}>
               <a
-                href={indexHref(id, one, { q: query.get('q') ?? '' })}
-                aria-current={one === view || (view === 'chunk' && one === 'search') ? 'page' : undefined}
+                href={indexHref(id, name, { q: query.get('q') ?? '' })}
+                aria-current={name === view || (view === 'chunk' && name === 'search') ? 'page' : undefined}
               >
-                {LABELS[one]}
-                {one === 'warnings' && !index.summary.isCompact ? (
+                {LABELS[name]}
+                {name === 'warnings' && !index.summary.isCompact ? (
                   <span class="quiet number"> {writeNumber(index.stored.warnings)}</span>
                 ) : null}
               </a>
@@ -103,7 +103,7 @@ function IndexHead({ index, view }: { readonly index: OpenedIndex; readonly view
             {countOf(chunks, 'chunk')}, about {countOf(tokens, 'token')}, <Since kept={stored} />
             {counts === null || counts.unchanged === 0
               ? null
-              : ` (${writeNumber(counts.cut)} read anew, ${writeNumber(counts.unchanged)} as before)`}
+              : ` (${writeNumber(counts.cut)} read, ${writeNumber(counts.unchanged)} unchanged)`}
           </p>
           <EmbeddingLine />
           <MissingFiles index={index} />
@@ -144,7 +144,7 @@ function EmbeddingLine(): JSX.Element | null {
   const { state, percent, error } = value
   return (
     <p class="quiet small" id="meaning">
-      {state === 'making' ? `Searchable now; meaning ${percent} %` : null}
+      {state === 'making' ? `Searchable by words; embedding is ${percent} % done` : null}
       {state === 'whole' ? 'Searched by words and meaning' : null}
       {state === 'off' ? `Searched by words alone${error === null ? '' : `: ${error.message} ${error.advice}`}` : null}
     </p>
@@ -159,10 +159,10 @@ function MissingFiles({ index }: { readonly index: OpenedIndex }): JSX.Element |
   const parts = [
     ...(missingCount === 0
       ? []
-      : [missingCount === 1 ? '1 file is not in it' : `${writeNumber(missingCount)} files are not in it`]),
+      : [missingCount === 1 ? '1 file is missing' : `${writeNumber(missingCount)} files are missing`]),
     ...(partialCount === 0
       ? []
-      : [partialCount === 1 ? '1 file is not whole' : `${writeNumber(partialCount)} files are not whole`]),
+      : [partialCount === 1 ? '1 file is incomplete' : `${writeNumber(partialCount)} files are incomplete`]),
   ]
   return (
     <p class="small may-hold" id="missing">

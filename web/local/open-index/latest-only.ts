@@ -1,9 +1,9 @@
-/** Serialises calls. While one runs, only the latest of the following ones is queued; older ones are dropped. */
-export function latestOnly<T>(work: (wanted: T) => Promise<void>): (wanted: T) => Promise<void> {
+/** Runs one call at a time. While a call runs, only the latest of the following calls is queued; the others are dropped. */
+export function latestOnly<T>(work: (input: T) => Promise<void>): (input: T) => Promise<void> {
   let next: readonly [T] | undefined
   let isBusy = false
-  return async (wanted) => {
-    next = [wanted]
+  return async (input) => {
+    next = [input]
     if (isBusy) return
     isBusy = true
     try {

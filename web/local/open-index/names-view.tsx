@@ -9,8 +9,8 @@ import { useListPage } from './use-list-page.ts'
 
 /** The texts of the two lists. */
 const LISTS = {
-  outline: { title: 'Outline', noun: 'heading', none: 'There are no headings here.' },
-  symbols: { title: 'Symbols', noun: 'symbol', none: 'There is no code here whose definitions are known.' },
+  outline: { title: 'Outline', noun: 'heading', none: 'No headings were found.' },
+  symbols: { title: 'Symbols', noun: 'symbol', none: 'No definitions were found in code.' },
 }
 
 /** Selects the list of headings or symbols. */

@@ -21,17 +21,17 @@ export const isSearching: Signal<boolean> = signal(false)
 interface SearchRequest {
   readonly id: string
   readonly query: URLSearchParams
-  readonly most: number
+  readonly limit: number
 }
 
 /** Runs the query in the address. While a query runs, only the latest of the following ones is queued. */
-export function search(id: string, query: URLSearchParams, most: number): Promise<void> {
-  return searchLatest({ id, query, most })
+export function search(id: string, query: URLSearchParams, limit: number): Promise<void> {
+  return searchLatest({ id, query, limit })
 }
 
-const searchLatest = latestOnly(async (question: SearchRequest) => {
+const searchLatest = latestOnly(async (request: SearchRequest) => {
   isSearching.value = true
-  queryResults.value = await runSearch(question)
+  queryResults.value = await runSearch(request)
   isSearching.value = false
 })
 
@@ -43,16 +43,16 @@ export function hasQuery(query: URLSearchParams): boolean {
 /** Identifies the results of a search: the version of the index, the query and the filters. */
 export function keyOf(id: string, query: URLSearchParams): string {
   // The key changes once all embeddings exist, so that the search is repeated with semantic results.
-  const isWhole = embeddingProgress.value?.state === 'whole'
+  const hasAllEmbeddings = embeddingProgress.value?.state === 'whole'
   return JSON.stringify([
     id,
     openedIndex.value?.stored.indexId,
-    isWhole,
+    hasAllEmbeddings,
     ...['q', ...FILTERS].map((name) => query.get(name) ?? ''),
   ])
 }
 
-async function runSearch({ id, query, most }: SearchRequest): Promise<QueryResults | null> {
+async function runSearch({ id, query, limit }: SearchRequest): Promise<QueryResults | null> {
   if (!hasQuery(query)) return null
   const key = keyOf(id, query)
   const kind = query.get('kind')
@@ -60,9 +60,9 @@ async function runSearch({ id, query, most }: SearchRequest): Promise<QueryResul
     const answer = await ask('search', {
       query: query.get('q')?.trim() ?? '',
       options: {
-        limit: most,
+        limit,
         pathPrefix: query.get('path') ?? undefined,
-        kind: KINDS.find((one) => one === kind),
+        kind: KINDS.find((candidate) => candidate === kind),
         headingPrefix: query.get('heading') ?? undefined,
         symbolPrefix: query.get('symbol') ?? undefined,
         // Treats the last word as a prefix, because queries are sent while typing.

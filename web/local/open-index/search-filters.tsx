@@ -20,12 +20,12 @@ export interface FiltersInput {
 
 /** The filters of a search. The address of the page keeps the selection. */
 export function SearchFilters({ query, kinds }: FiltersInput): JSX.Element {
-  const used = FILTERS.filter((name) => query.has(name)).length
-  // Only the initial state; after that the user opens and closes it.
-  const isOpen = useRef(used > 0)
+  const usedCount = FILTERS.filter((name) => query.has(name)).length
+  // Used only as the initial state; after that the user opens and closes the details.
+  const isOpen = useRef(usedCount > 0)
   return (
     <details class="search-filters" open={isOpen.current}>
-      <summary>Filters{used === 0 ? '' : ` (${used})`}</summary>
+      <summary>Filters{usedCount === 0 ? '' : ` (${usedCount})`}</summary>
       <div class="filters">
         {FILTERS.map((name) => (
           <label key={name} for={`filter-${name}`}>
@@ -55,7 +55,7 @@ export function SearchFilters({ query, kinds }: FiltersInput): JSX.Element {
             )}
           </label>
         ))}
-        {used === 0 ? null : (
+        {usedCount === 0 ? null : (
           <button
             type="button"
             class="link"

@@ -29,30 +29,30 @@ const HITS_PER_REQUEST = 50
 /** The search box, its filters and the results. */
 export function SearchView({ id, query, files, kinds }: SearchInput): JSX.Element {
   const typed = useSignal(query.get('q') ?? '')
-  const most = useSignal(HITS_PER_REQUEST)
+  const hitLimit = useSignal(HITS_PER_REQUEST)
   const box = useRef<HTMLInputElement>(null)
   const results = useRef<HTMLDivElement>(null)
   const timer = useRef(0)
   const key = keyOf(id, query)
   useEffect(() => {
-    const known = queryResults.peek()
+    const cached = queryResults.peek()
     // If the results are still in memory, all of them are shown again.
-    most.value = known?.key === key ? Math.max(HITS_PER_REQUEST, known.hits.length) : HITS_PER_REQUEST
-    if (known?.key !== key) void search(id, query, HITS_PER_REQUEST)
+    hitLimit.value = cached?.key === key ? Math.max(HITS_PER_REQUEST, cached.hits.length) : HITS_PER_REQUEST
+    if (cached?.key !== key) void search(id, query, HITS_PER_REQUEST)
   }, [key])
   useEffect(() => () => clearTimeout(timer.current), [])
   useSignalEffect(() => {
     // The back and forward buttons change the query in the address.
     const { value } = route
-    const now = value.page === 'index' ? (value.query.get('q') ?? '') : ''
-    if (now !== typed.peek().trim()) typed.value = now
+    const inAddress = value.page === 'index' ? (value.query.get('q') ?? '') : ''
+    if (inAddress !== typed.peek().trim()) typed.value = inAddress
   })
   useSearchKeys(box, results)
   useEffect(() => {
     // When the user returns to the page, the previous position is restored instead.
     if (!isReturning()) box.current?.focus({ preventScroll: true })
   }, [])
-  const take = () => {
+  const applyTyped = () => {
     clearTimeout(timer.current)
     replaceQuery({ q: typed.value.trim() })
   }
@@ -66,7 +66,7 @@ export function SearchView({ id, query, files, kinds }: SearchInput): JSX.Elemen
           class="search-form"
           onSubmit={(event) => {
             event.preventDefault()
-            take()
+            applyTyped()
           }}
         >
           <input
@@ -82,7 +82,7 @@ export function SearchView({ id, query, files, kinds }: SearchInput): JSX.Elemen
             onInput={(event) => {
               typed.value = event.currentTarget.value
               clearTimeout(timer.current)
-              timer.current = setTimeout(take, DEBOUNCE_MS)
+              timer.current = setTimeout(applyTyped, DEBOUNCE_MS)
             }}
           />
         </form>
@@ -94,8 +94,8 @@ export function SearchView({ id, query, files, kinds }: SearchInput): JSX.Elemen
           query={query}
           answer={queryResults.value}
           onMore={() => {
-            most.value += HITS_PER_REQUEST
-            void search(id, query, most.value)
+            hitLimit.value += HITS_PER_REQUEST
+            void search(id, query, hitLimit.value)
           }}
         />
       </div>
@@ -119,7 +119,7 @@ function Results({ id, query, answer, onMore }: ResultsInput): JSX.Element {
       </p>
       {shown?.completion ? (
         <p class="quiet small" id="completion">
-          Nothing has “{shown.completion.beginning}” as a word; shown are words that begin with it:{' '}
+          No text contains the word “{shown.completion.beginning}”; the results have words that begin with it:{' '}
           {shown.completion.terms.slice(0, 4).join(', ')}
           {shown.completion.terms.length > 4 ? ' and others.' : '.'}
         </p>
@@ -147,8 +147,7 @@ function Results({ id, query, answer, onMore }: ResultsInput): JSX.Element {
 
 function writeCount({ hits, total }: QueryResults, query: URLSearchParams): string {
   const isFiltered = FILTERS.some((name) => query.has(name))
-  if (total === 0)
-    return `Nothing was found.${isFiltered ? ' The filters may leave out too much.' : ' Try other words.'}`
+  if (total === 0) return `Nothing was found.${isFiltered ? ' The filters may exclude too much.' : ' Try other words.'}`
   if (hits.length === total) return countOf(total, 'result')
   return `${query.has('q') ? 'The best ' : 'The first '}${writeNumber(hits.length)} of ${countOf(total, 'result')}`
 }

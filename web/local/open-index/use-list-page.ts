@@ -34,29 +34,29 @@ interface ListPosition {
 
 /** Loads a page of a list, filtered by the typed letters. */
 export function useListPage<T>(read: (part: ListQuery) => Promise<ListPrefix<T>>): FilteredList<T> {
-  const match = useSignal(askedOf('has'))
+  const match = useSignal(readParameter('has'))
   /** The position in the list and the filter it belongs to; another filter starts from the top. */
-  const place = useSignal<ListPosition>({ letters: match.peek(), first: Number(askedOf('from')) || 0 })
+  const position = useSignal<ListPosition>({ letters: match.peek(), first: Number(readParameter('from')) || 0 })
   const page = useSignal<ListPage<T> | null>(null)
-  const trouble = useSignal<ErrorMessage | null>(null)
-  const ask = useMemo(
+  const error = useSignal<ErrorMessage | null>(null)
+  const load = useMemo(
     () =>
       latestOnly(async ({ letters, first }: ListPosition) => {
         try {
           const { items, total } = await read({ match: letters, most: first + PAGE_SIZE })
           page.value = { items: items.slice(first), total, from: first }
-          trouble.value = null
-        } catch (error) {
-          trouble.value = describeError(error)
+          error.value = null
+        } catch (cause) {
+          error.value = describeError(cause)
         }
       }),
     [],
   )
   const letters = match.value
-  const first = place.value.letters === letters ? place.value.first : 0
+  const first = position.value.letters === letters ? position.value.first : 0
   useEffect(() => {
-    void ask({ letters, first })
-    // Kept in the address, so that going back restores it.
+    void load({ letters, first })
+    // The address keeps filter and position, so that going back restores them.
     const timer = setTimeout(
       () => replaceQuery({ has: letters, from: first === 0 ? '' : String(first) }),
       ADDRESS_UPDATE_DELAY_MS,
@@ -66,17 +66,17 @@ export function useListPage<T>(read: (part: ListQuery) => Promise<ListPrefix<T>>
   return {
     match,
     page: page.value,
-    error: trouble.value,
+    error: error.value,
     onMove: (to) => {
-      place.value = { letters, first: to }
+      position.value = { letters, first: to }
     },
   }
 }
 
-function askedOf(name: string): string {
+function readParameter(name: string): string {
   const { value } = route
   return value.page === 'index' ? (value.query.get(name) ?? '') : ''
 }
 
-/** Browsers rate-limit changes of the address. */
+/** Delay of address updates, because browsers rate-limit them. */
 const ADDRESS_UPDATE_DELAY_MS = 150

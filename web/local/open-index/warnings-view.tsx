@@ -10,15 +10,15 @@ import { useListPage } from './use-list-page.ts'
 import { writeWarning } from './write-warning.ts'
 
 /** Short labels for warning codes. */
-const WORDS: Readonly<Record<WarningCode, string>> = {
+const LABELS: Readonly<Record<WarningCode, string>> = {
   max_file_bytes: 'too large',
-  max_total_bytes: 'too much in all',
-  max_total_chunks: 'too many chunks in all',
+  max_total_bytes: 'above the total size',
+  max_total_chunks: 'above the total of chunks',
   utf8: 'not UTF-8 text',
   binary: 'not text',
-  max_chunks_per_file: 'not whole',
-  secret: 'may hold a secret',
-  changed: 'changed meanwhile',
+  max_chunks_per_file: 'incomplete',
+  secret: 'may contain a secret',
+  changed: 'changed while it was read',
   unreadable: 'not readable',
   parser: 'not parsed',
   ignore_rules: 'ignore rules',
@@ -37,7 +37,7 @@ export function WarningsView({ id, isCompact }: { readonly id: string; readonly 
         <p class="quiet">
           {isCompact
             ? 'A compact pack does not say what was left out of it.'
-            : 'There are none: all that was to be read is in the index, whole.'}
+            : 'There are none: every file is in the index completely.'}
         </p>
       ) : (
         <MatchField match={match} noun="warning" total={page?.total ?? null} />
@@ -58,7 +58,7 @@ export function WarningsView({ id, isCompact }: { readonly id: string; readonly 
                 </a>
                 <span class="quiet small block">{writeWarning({ code, message })}</span>
               </span>
-              <Pill word={WORDS[code]} tone="warn" />
+              <Pill word={LABELS[code]} tone="warn" />
             </>
           )}
         </LongList>

@@ -18,7 +18,7 @@ export function IndexActions({ kept }: { readonly kept: StoredIndex }): JSX.Elem
         <button
           type="button"
           aria-label={`Update ${name}`}
-          title={kept.handle === null ? `Choose ${kept.root} again` : `Look through ${kept.root} again`}
+          title={kept.handle === null ? `Choose ${kept.root} again` : `Scan ${kept.root} again`}
           onClick={() => void update(kept, folder)}
         >
           Update
@@ -39,7 +39,7 @@ export function IndexActions({ kept }: { readonly kept: StoredIndex }): JSX.Elem
         back="Cancel"
         onConfirm={() => void remove(kept)}
       >
-        <p>It is removed from this browser for good. The folder that it was made from stays as it is.</p>
+        <p>The index is removed from this browser for good. The folder that it was made from is not changed.</p>
       </ConfirmDialog>
     </>
   )

@@ -70,15 +70,15 @@ interface PageButtonsInput {
 }
 
 function PageButtons({ from, total, noun, onMove }: PageButtonsInput): JSX.Element {
-  const button = (label: string, to: number, isThere: boolean) => (
+  const button = (label: string, to: number, isEnabled: boolean) => (
     <button
       type="button"
-      class={isThere ? '' : 'quiet'}
+      class={isEnabled ? '' : 'quiet'}
       aria-label={`${label} ${noun}s`}
       // `disabled` would remove the focus from the button.
-      aria-disabled={!isThere}
+      aria-disabled={!isEnabled}
       onClick={() => {
-        if (isThere) onMove(to)
+        if (isEnabled) onMove(to)
       }}
     >
       {label}

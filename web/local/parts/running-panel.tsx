@@ -37,7 +37,7 @@ export function RunningPanel(): JSX.Element | null {
 function writeCount(progress: Progress | null): string {
   if (progress === null) return 'Starting…'
   const { stage, done, total, chunks = 0 } = progress
-  if (stage === 'taking') return `${writeNumber(done)} of ${countOf(total ?? done, 'file')} taken in`
+  if (stage === 'taking') return `${writeNumber(done)} of ${countOf(total ?? done, 'file')} received`
   if (stage === 'looking') return `${countOf(done, 'file')} found`
   if (stage === 'reading')
     return `${writeNumber(done)} of ${countOf(total ?? done, 'file')}, ${countOf(chunks, 'chunk')}`

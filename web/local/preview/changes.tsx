@@ -3,9 +3,9 @@ import { writeNumber } from '../../../src/core/text/count.ts'
 import type { Changes } from '../work/operations.ts'
 import { Examples } from './examples.tsx'
 
-/** Lists the changes since an index was made. `isAllRead` says whether unchanged files are read again too. */
-export function ChangeList(props: { readonly changes: Changes; readonly isAllRead: boolean }): JSX.Element {
-  const { changes, isAllRead } = props
+/** Lists the changes since an index was made. `readsAll` says whether unchanged files are read again too. */
+export function ChangeList(props: { readonly changes: Changes; readonly readsAll: boolean }): JSX.Element {
+  const { changes, readsAll } = props
   const { added, changed, removed, same } = changes
   const groups = [
     ['new', added],
@@ -22,11 +22,11 @@ export function ChangeList(props: { readonly changes: Changes; readonly isAllRea
           </span>
         ))}
         <strong class="number">{writeNumber(same)}</strong> unchanged
-        {isAllRead
-          ? '. All of them are read: the index was made by other limits, or not by this version of the page.'
+        {readsAll
+          ? '. All files are read again, because the limits or the version of this page have changed.'
           : isSame
             ? ': the index is up to date.'
-            : '. Only what is new or changed is read.'}
+            : '. Only new and changed files are read.'}
       </p>
       {groups.map(([word, { count, examples }]) =>
         count === 0 ? null : (

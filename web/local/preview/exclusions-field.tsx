@@ -11,10 +11,10 @@ export function ExclusionsField({ prepared }: { readonly prepared: PreparedFolde
   const { survey, update } = prepared
   const typed = useSignal(survey.leaveOut)
   const timer = useRef(0)
-  // Only the initial state; after that the user opens and closes it.
+  // Used only as the initial state; after that the user opens and closes the details.
   const isOpen = useRef(survey.leaveOut !== '')
   useEffect(() => () => clearTimeout(timer.current), [])
-  const take = () => {
+  const applyTyped = () => {
     clearTimeout(timer.current)
     if (typed.value !== survey.leaveOut) void repeatSurvey(typed.value, update)
   }
@@ -22,7 +22,7 @@ export function ExclusionsField({ prepared }: { readonly prepared: PreparedFolde
     <details open={isOpen.current}>
       <summary>Leave files out</summary>
       <label class="field leave-out" for="leave-out">
-        One pattern a line, as in a .gitignore file. They hold for this index, also when it is updated.
+        One pattern per line, as in a .gitignore file. The patterns also apply when the index is updated.
         <textarea
           id="leave-out"
           rows={4}
@@ -33,10 +33,10 @@ export function ExclusionsField({ prepared }: { readonly prepared: PreparedFolde
           onInput={(event) => {
             typed.value = event.currentTarget.value
             clearTimeout(timer.current)
-            timer.current = setTimeout(take, DEBOUNCE_MS)
+            timer.current = setTimeout(applyTyped, DEBOUNCE_MS)
           }}
-          // Applies pending input immediately when the field loses the focus. Requests run in order, so a read started after that uses it.
-          onBlur={take}
+          // Applies pending input at once when the field loses the focus. Requests run in order, so a read that starts then uses it.
+          onBlur={applyTyped}
         />
       </label>
     </details>

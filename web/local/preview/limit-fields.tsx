@@ -13,7 +13,7 @@ const MEGABYTE = 2 ** 20
 const FIELDS = [
   ['maxFileBytes', 'Largest file, in MB', MEGABYTE],
   ['maxTotalBytes', 'All files together, in MB', MEGABYTE],
-  ['maxChunksPerFile', 'Most chunks of one file', 1],
+  ['maxChunksPerFile', 'Chunk limit per file', 1],
 ] as const
 
 /** Says how many files exceed the limits, and lets the user change them. */
@@ -21,7 +21,7 @@ export function LimitFields({ prepared }: { readonly prepared: PreparedFolder })
   const { survey, limits } = prepared
   const { tooLarge, tooMuch } = countRefused(survey.sizes, limits)
   const isNothingLeft = tooLarge + tooMuch === survey.files
-  // Once open it stays open, so that it does not close while the user raises a limit.
+  // The details stay open once they are open, so that they do not close while the user raises a limit.
   const isOpen = useRef(false)
   isOpen.current ||= isNothingLeft
   return (
@@ -34,7 +34,7 @@ export function LimitFields({ prepared }: { readonly prepared: PreparedFolder })
       )}
       {tooMuch === 0 ? null : (
         <p class="exceeds" id="exceeds-total">
-          Together they are more than {writeBytes(limits.maxTotalBytes)}: in the order of their paths, the last{' '}
+          All files together exceed {writeBytes(limits.maxTotalBytes)}: in the order of their paths, the last{' '}
           {countOf(tooMuch, 'file')} will be left out, with a warning each. Raise the limit to read them.
         </p>
       )}
@@ -72,10 +72,10 @@ function LimitField({ name, label, unit, prepared }: LimitInput): JSX.Element {
         aria-invalid={problem.value !== ''}
         aria-describedby={`${id}-problem`}
         onInput={(event) => {
-          const wanted = Math.round(Number(event.currentTarget.value.trim().replace(',', '.')) * unit)
-          const isGood = Number.isSafeInteger(wanted) && wanted > 0
-          problem.value = isGood ? '' : `Write a number above 0, such as ${DEFAULT_LIMITS[name] / unit}.`
-          if (isGood) current.value = { ...prepared, limits: { ...prepared.limits, [name]: wanted } }
+          const limit = Math.round(Number(event.currentTarget.value.trim().replace(',', '.')) * unit)
+          const isValid = Number.isSafeInteger(limit) && limit > 0
+          problem.value = isValid ? '' : `Enter a number above 0, such as ${DEFAULT_LIMITS[name] / unit}.`
+          if (isValid) current.value = { ...prepared, limits: { ...prepared.limits, [name]: limit } }
         }}
       />
       <span class="field-problem" id={`${id}-problem`} role="status">

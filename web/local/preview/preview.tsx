@@ -35,13 +35,13 @@ export function Preview({ prepared }: { readonly prepared: PreparedFolder }): JS
         </p>
         <p class="quiet">
           {survey.files === 0
-            ? 'Nothing of what was found is read, for the reasons below. Choose another folder, or change what is left out.'
+            ? 'None of the files can be read, for the reasons below. Choose another folder, or change what is left out.'
             : skipped === 0
               ? 'Nothing has been read yet.'
-              : `Nothing has been read yet. ${skipped === 1 ? '1 file or folder' : `${writeNumber(skipped)} files and folders`} will not be.`}
+              : `Nothing has been read yet. ${skipped === 1 ? '1 file or folder' : `${writeNumber(skipped)} files and folders`} will be skipped.`}
         </p>
         {survey.changes === undefined ? null : (
-          <ChangeList changes={survey.changes} isAllRead={countChanges(prepared) === null} />
+          <ChangeList changes={survey.changes} readsAll={countChanges(prepared) === null} />
         )}
         {survey.files === 0 ? null : <LimitFields prepared={prepared} />}
         {survey.files === 0 && survey.leaveOut === '' ? null : <ExclusionsField key={update?.id} prepared={prepared} />}
@@ -55,14 +55,14 @@ export function Preview({ prepared }: { readonly prepared: PreparedFolder }): JS
       {survey.files === 0 ? null : (
         <div class="columns">
           <Kinds kinds={survey.kinds} />
-          <Largest largest={survey.largest} most={limits.maxFileBytes} />
+          <Largest largest={survey.largest} maxBytes={limits.maxFileBytes} />
         </div>
       )}
       <SkippedFiles groups={survey.skipped} />
       {survey.mayHideFiles ? (
         <p class="quiet small" id="may-hide">
-          Of a folder that is chosen, browsers do not show files whose names other systems could not have, such as “What
-          now?.md”. Drop the folder onto this page to have them too.
+          In a chosen folder, browsers hide files whose names are invalid on other systems, such as “What now?.md”. Drop
+          the folder onto this page to include them.
         </p>
       ) : null}
     </>
@@ -71,11 +71,11 @@ export function Preview({ prepared }: { readonly prepared: PreparedFolder }): JS
 
 function UpdateNote({ prepared: { survey, update } }: { readonly prepared: PreparedFolder }): JSX.Element | null {
   if (update === null) return null
-  if (update.root === survey.name) return <p class="quiet">The index “{update.name}” is brought up to date.</p>
+  if (update.root === survey.name) return <p class="quiet">The index “{update.name}” will be updated.</p>
   return (
     <p class="panel notice" role="note">
-      “{update.name}” was made from the folder {update.root}, and this one is called {survey.name}. What is not in here
-      is removed from the index.
+      “{update.name}” was made from the folder {update.root}, and this one is called {survey.name}. Files that are not
+      in this folder are removed from the index.
     </p>
   )
 }
@@ -118,15 +118,15 @@ function Kinds({ kinds }: { readonly kinds: Survey['kinds'] }): JSX.Element {
 /** Number of large files shown. */
 const MAX_SHOWN = 8
 
-function Largest(props: { readonly largest: Survey['largest']; readonly most: number }): JSX.Element {
+function Largest(props: { readonly largest: Survey['largest']; readonly maxBytes: number }): JSX.Element {
   return (
     <section aria-labelledby="largest-title">
-      <h2 id="largest-title">The largest</h2>
+      <h2 id="largest-title">Largest files</h2>
       <ul class="rows panel">
         {props.largest.slice(0, MAX_SHOWN).map(({ path, bytes }) => (
           <li key={path}>
             <span class="grow path">{path}</span>
-            {bytes > props.most ? <span class="pill pill-warn">too large</span> : null}
+            {bytes > props.maxBytes ? <span class="pill pill-warn">too large</span> : null}
             <span class="number size">{writeBytes(bytes)}</span>
           </li>
         ))}

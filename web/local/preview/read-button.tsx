@@ -9,17 +9,17 @@ export function ReadButton({ prepared }: { readonly prepared: PreparedFolder }):
   const { survey, update, limits } = prepared
   if (survey.files === 0) return null
   const { tooLarge, tooMuch } = countRefused(survey.sizes, limits)
-  const wanted = survey.files - tooLarge - tooMuch
-  const news = countChanges(prepared)
+  const readableCount = survey.files - tooLarge - tooMuch
+  const counts = countChanges(prepared)
   const label =
-    news === null
-      ? `Read ${countOf(wanted, 'file')}`
-      : news.read > 0
-        ? `Read ${countOf(news.read, 'new or changed file')}`
-        : news.removed > 0
-          ? `Remove ${countOf(news.removed, 'file')}`
-          : 'Read again all the same'
-  const isUpToDate = update !== null && news !== null && news.read + news.removed === 0
+    counts === null
+      ? `Read ${countOf(readableCount, 'file')}`
+      : counts.read > 0
+        ? `Read ${countOf(counts.read, 'new or changed file')}`
+        : counts.removed > 0
+          ? `Remove ${countOf(counts.removed, 'file')}`
+          : 'Read again anyway'
+  const isUpToDate = update !== null && counts !== null && counts.read + counts.removed === 0
   return (
     <>
       {isUpToDate ? (
@@ -30,7 +30,7 @@ export function ReadButton({ prepared }: { readonly prepared: PreparedFolder }):
       <button
         type="button"
         class={isUpToDate ? '' : 'primary'}
-        disabled={wanted === 0}
+        disabled={readableCount === 0}
         onClick={() => void readPreparedFolder()}
       >
         {label}

@@ -4,19 +4,22 @@ import { writeNumber } from '../../../src/core/text/count.ts'
 import type { SkippedGroup } from '../work/operations.ts'
 import { Examples } from './examples.tsx'
 
-/** Explains each reason to users who do not know the terms. */
+/** Title and explanation of each reason. */
 const REASONS: Readonly<Record<SkipReason, readonly [title: string, why: string]>> = {
-  ignored: ['Ignored', 'A line of an ignore file, such as .gitignore, says so, or one under “Leave files out”.'],
-  'build-folder': ['Made by tools', 'What tools fetch or make, as in node_modules or .git, is not what you wrote.'],
+  ignored: ['Ignored', 'A pattern in an ignore file, such as .gitignore, or under “Leave files out” matches.'],
+  'build-folder': [
+    'Made by tools',
+    'Tools download or create them, as in node_modules or .git; you did not write them.',
+  ],
   binary: [
     'PDF, office files, archives, media, programs',
-    'By their endings they are no plain text, and this page reads nothing else. The program reads documents such as PDF.',
+    'Their endings show that they are not plain text. The program reads documents such as PDF; this page does not.',
   ],
-  link: ['Links', 'They lead elsewhere, perhaps out of the folder.'],
-  special: ['Neither file nor folder', 'There is nothing in them that could be read.'],
+  link: ['Links', 'They may lead out of the folder.'],
+  special: ['Neither file nor folder', 'They have no content that could be read.'],
   pack: ['Packs', 'They were exported before; open them as a pack instead.'],
-  unreadable: ['Not readable', 'The system does not let them be read. The index has a warning for each.'],
-  name: ['Names that are no text', 'Nobody could ask for them. The index has a warning for each.'],
+  unreadable: ['Not readable', 'The system denies access to them. The index has a warning for each.'],
+  name: ['Names that are not valid text', 'No path could refer to them. The index has a warning for each.'],
 }
 
 /** The skipped files by reason, with examples. */

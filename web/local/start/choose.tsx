@@ -14,7 +14,7 @@ export function Choose(): JSX.Element {
   return (
     <section class="choose" aria-labelledby="choose-title">
       <h2 id="choose-title">{canDrop() ? 'Drop a folder or files here' : 'Choose what to read'}</h2>
-      <p class="quiet">You see what would be read before anything is.</p>
+      <p class="quiet">You see a preview before anything is read.</p>
       <div class="choose-buttons">
         {canChooseFolder() ? (
           <button type="button" class="primary" onClick={() => void chooseFolder(folder)}>

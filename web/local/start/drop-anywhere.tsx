@@ -84,7 +84,7 @@ export function DropAnywhere(): JSX.Element {
   )
 }
 
-/** A single file that may be a pack. Archives are not read as files, and an `index.json` rarely should be. */
+/** Returns a single dropped file that is probably a pack: an archive, which cannot be read as a file, or an `index.json`. */
 function packOf(data: DataTransfer): File | undefined {
   const [file] = data.files
   const isFile = data.items[0]?.webkitGetAsEntry?.()?.isDirectory !== true
@@ -95,10 +95,10 @@ function packOf(data: DataTransfer): File | undefined {
 async function takeDrop(data: DataTransfer): Promise<void> {
   // The dropped items must be read before the event ends.
   const isFile = data.files.length === 1 && data.items[0]?.webkitGetAsEntry?.()?.isFile === true
-  const taken = isFile ? Promise.resolve(folderOfFiles([...data.files])) : folderOfDrop(data)
+  const dropped = isFile ? Promise.resolve(folderOfFiles([...data.files])) : folderOfDrop(data)
   await attempt(async () => {
-    const given = await taken
-    if (given === undefined) throw new UserError('Nothing was dropped that can be read.', 'Drop a folder, or files.')
+    const given = await dropped
+    if (given === undefined) throw new UserError('The dropped items cannot be read.', 'Drop a folder, or files.')
     await surveyFolder(given)
   })
 }

@@ -22,7 +22,7 @@ export function Start(): JSX.Element {
           kept: export it before you read something else or close this tab.
         </p>
       ) : null}
-      {storedIndexes.value === null ? null : <StoredIndexList shelf={storedIndexes.value} />}
+      {storedIndexes.value === null ? null : <StoredIndexList list={storedIndexes.value} />}
     </>
   )
 }

@@ -8,8 +8,8 @@ import { indexHref } from '../route.ts'
 import type { StoredIndexes } from '../work/operations.ts'
 
 /** The indexes stored in this browser, and the storage they take. */
-export function StoredIndexList({ shelf }: { readonly shelf: StoredIndexes }): JSX.Element | null {
-  const { indexes, error } = shelf
+export function StoredIndexList({ list }: { readonly list: StoredIndexes }): JSX.Element | null {
+  const { indexes, error } = list
   if (error !== null) {
     return (
       <div class="panel notice" role="note" id="nothing-kept">
@@ -27,13 +27,13 @@ export function StoredIndexList({ shelf }: { readonly shelf: StoredIndexes }): J
         Kept in this browser
       </h2>
       <ul class="kept">
-        {indexes.map((one) => (
-          <li key={one.id} class="panel">
-            <StoredIndexRow kept={one} />
+        {indexes.map((index) => (
+          <li key={index.id} class="panel">
+            <StoredIndexRow kept={index} />
           </li>
         ))}
       </ul>
-      <StorageUsage {...shelf} />
+      <StorageUsage {...list} />
     </section>
   )
 }
@@ -64,7 +64,7 @@ function StorageUsage({ used, quota }: StoredIndexes): JSX.Element | null {
   if (used === null || quota === null) return null
   return (
     <p class="quiet small" id="room">
-      {writeBytes(used)} in use, of {writeBytes(quota)} that the browser has for this page.
+      {writeBytes(used)} in use of {writeBytes(quota)} that the browser offers to this page.
     </p>
   )
 }

@@ -9,7 +9,7 @@ export interface SessionConnection {
   /** Sends a request. Rejects with a {@link UserError}, or with an `AbortError` if it was cancelled. */
   ask<Name extends OperationName>(
     name: Name,
-    ask: Parameters<Operations[Name]>[0],
+    input: Parameters<Operations[Name]>[0],
     options?: RequestOptions,
   ): Promise<ReturnType<Operations[Name]>>
 }
@@ -24,32 +24,31 @@ export interface RequestOptions {
 const START_TIMEOUT_MS = 10_000
 
 /**
- * Starts a worker, or runs the session in the page if there can be no worker, or none with a content security policy. A worker gets its
- * policy from the headers of its own script, not from the page. Static hosts send none; the service worker adds it.
+ * Starts a worker. If that is impossible, or if the worker would have no content security policy, the session runs in the page. A worker
+ * gets its policy from the headers of its own script. Static hosts send none, so the service worker adds them.
  */
 export async function connectSession(): Promise<SessionConnection> {
-  const isHeld = (await hasPolicy()) || ((await enableOffline()) && (await hasPolicy()))
-  const started = isHeld ? await startWorker() : undefined
+  const isPolicyApplied = (await hasPolicy()) || ((await enableOffline()) && (await hasPolicy()))
+  const started = isPolicyApplied ? await startWorker() : undefined
   if (started !== undefined) {
     const { worker, lock } = started
-    const line = createRequestChannel((message) => worker.postMessage(message))
-    const lose = (problem: string) => {
+    const channel = createRequestChannel((message) => worker.postMessage(message))
+    const fail = (problem: string) => {
       worker.terminate()
-      line.fail(problem)
+      channel.fail(problem)
     }
-    worker.onmessage = ({ data }: MessageEvent<FromWorker>) => line.hear(data)
-    worker.onerror = (event) => lose(event.message)
-    // The lock becomes free only when the worker has died.
-    if (lock !== null) navigator.locks?.request(lock, () => lose('')).catch(() => undefined)
-    return line
+    worker.onmessage = ({ data }: MessageEvent<FromWorker>) => channel.receive(data)
+    worker.onerror = (event) => fail(event.message)
+    // The lock becomes free only if the worker has died.
+    if (lock !== null) navigator.locks?.request(lock, () => fail('')).catch(() => undefined)
+    return channel
   }
   await loadScript(workerUrl)
   const { answerInPage } = globalThis
-  if (answerInPage === undefined)
-    throw new UserError('A part of this page could not be started.', 'Load the page again.')
-  const line = createRequestChannel((message) => answer(message))
-  const answer = answerInPage((message) => line.hear(message))
-  return line
+  if (answerInPage === undefined) throw new UserError('A part of this page could not be started.', 'Reload the page.')
+  const channel = createRequestChannel((message) => answer(message))
+  const answer = answerInPage((message) => channel.receive(message))
+  return channel
 }
 
 /**
@@ -65,7 +64,7 @@ async function hasPolicy(): Promise<boolean> {
   }
 }
 
-/** Also resolves if loading fails; the caller notices that the exported function is missing. */
+/** Resolves even if loading fails; the caller then finds no `answerInPage`. */
 function loadScript(src: string): Promise<unknown> {
   return new Promise((resolve) => {
     const script = Object.assign(document.createElement('script'), { type: 'module', src })
@@ -84,18 +83,18 @@ function startWorker(): Promise<StartedWorker | undefined> {
   return new Promise((resolve) => {
     try {
       const worker = new Worker(workerUrl, { type: 'module' })
-      const give = (result: StartedWorker | undefined) => {
-        clearTimeout(patience)
+      const finish = (result: StartedWorker | undefined) => {
+        clearTimeout(timer)
         worker.onmessage = null
         worker.onerror = null
         if (result === undefined) worker.terminate()
         resolve(result)
       }
-      const patience = setTimeout(() => give(undefined), START_TIMEOUT_MS)
+      const timer = setTimeout(() => finish(undefined), START_TIMEOUT_MS)
       worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
-        give({ worker, lock: data.type === 'ready' ? data.lock : null })
+        finish({ worker, lock: data.type === 'ready' ? data.lock : null })
       }
-      worker.onerror = () => give(undefined)
+      worker.onerror = () => finish(undefined)
     } catch {
       // The browser has no workers, or they are forbidden.
       resolve(undefined)
@@ -110,42 +109,43 @@ interface PendingRequest {
 }
 
 /** Matches responses to requests by number. */
-function createRequestChannel(say: (message: ToWorker) => void): Pick<SessionConnection, 'ask'> & {
-  hear(message: FromWorker): void
+function createRequestChannel(post: (message: ToWorker) => void): Pick<SessionConnection, 'ask'> & {
+  receive(message: FromWorker): void
   fail(problem: string): void
 } {
-  const waiting = new Map<number, PendingRequest>()
-  let asked = 0
-  let lost: UserError | undefined
+  const pending = new Map<number, PendingRequest>()
+  let nextId = 0
+  let failure: UserError | undefined
   const take = (id: number) => {
-    const found = waiting.get(id)
-    waiting.delete(id)
-    return found
+    const request = pending.get(id)
+    pending.delete(id)
+    return request
   }
   return {
-    ask: (name, ask, { signal, onProgress } = {}) =>
+    ask: (name, input, { signal, onProgress } = {}) =>
       new Promise((resolve, reject) => {
-        if (lost !== undefined) return reject(lost)
-        const id = asked++
+        if (failure !== undefined) return reject(failure)
+        const id = nextId++
         // The table of operations guarantees the type of the response.
-        waiting.set(id, { resolve: resolve as PendingRequest['resolve'], reject, onProgress })
-        signal?.addEventListener('abort', () => say({ type: 'stop', id }), { once: true })
+        pending.set(id, { resolve: resolve as PendingRequest['resolve'], reject, onProgress })
+        signal?.addEventListener('abort', () => post({ type: 'stop', id }), { once: true })
         if (signal?.aborted) reject(signal.reason)
-        else say({ type: 'ask', id, name, ask })
+        else post({ type: 'ask', id, name, input })
       }),
-    hear(message) {
+    receive(message) {
       if (message.type === 'ready') return
-      if (message.type === 'progress') waiting.get(message.id)?.onProgress?.(message.progress)
+      if (message.type === 'progress') pending.get(message.id)?.onProgress?.(message.progress)
       if (message.type === 'done') take(message.id)?.resolve(message.answer)
-      if (message.type === 'failed') take(message.id)?.reject(new UserError(message.told.message, message.told.advice))
+      if (message.type === 'failed')
+        take(message.id)?.reject(new UserError(message.error.message, message.error.advice))
       if (message.type === 'stopped') take(message.id)?.reject(new DOMException('Stopped', 'AbortError'))
     },
     fail(problem) {
       const advice =
-        'Load the page anew; what was kept is as it was. If it happens again, choose a smaller part of the folder.'
-      lost ??= new UserError(`The work ended unexpectedly: ${problem || 'the browser gives no reason'}.`, advice)
-      for (const { reject } of waiting.values()) reject(lost)
-      waiting.clear()
+        'Reload the page; the stored indexes are unchanged. If it happens again, choose a smaller part of the folder.'
+      failure ??= new UserError(`The work ended unexpectedly: ${problem || 'the browser gives no reason'}.`, advice)
+      for (const { reject } of pending.values()) reject(failure)
+      pending.clear()
     },
   }
 }

@@ -3,22 +3,22 @@ import type { Pack } from '../../../src/core/pack/pack.ts'
 import type { IndexSummary } from './operations.ts'
 import { some } from './survey.ts'
 
-/** Summarises an index for its reader. */
+/** Summarizes an index for the page. */
 export function describeIndex({ files, warnings }: Pack): IndexSummary {
   const kinds = new Set(files.map(({ kind }) => kind))
-  const there = new Set(files.map(({ path }) => path))
-  const warnedOf = (code: WarningCode) => {
+  const includedPaths = new Set(files.map(({ path }) => path))
+  const pathsWarnedOf = (code: WarningCode) => {
     return [...new Set(warnings.filter((warning) => warning.code === code).map(({ path }) => path))]
   }
   // A warning about an ignore file concerns its rules; it does not mean that a file is missing.
-  const lost = warnings.filter(({ path, code }) => code !== 'ignore_rules' && !there.has(path))
+  const missing = warnings.filter(({ path, code }) => code !== 'ignore_rules' && !includedPaths.has(path))
   return {
     // Only compact packs leave out the digests of files.
     isCompact: files.length > 0 && files.every(({ sha256 }) => sha256 === ''),
     bytes: files.reduce((sum, file) => sum + file.bytes, 0),
     kinds: KINDS.filter((kind) => kinds.has(kind)),
-    missingCount: new Set(lost.map(({ path }) => path)).size,
-    partialCount: warnedOf('max_chunks_per_file').length,
-    secrets: some(warnedOf('secret')),
+    missingCount: new Set(missing.map(({ path }) => path)).size,
+    partialCount: pathsWarnedOf('max_chunks_per_file').length,
+    secrets: some(pathsWarnedOf('secret')),
   }
 }

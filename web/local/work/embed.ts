@@ -27,7 +27,7 @@ const SAVE_INTERVAL_MS = 20_000
 export async function embedChunks({ pack, vectors, engine, task, untilIdle, save }: EmbedOptions): Promise<void> {
   const texts = createPackTexts(pack)
   const total = pack.chunks.length
-  let keptAt = performance.now()
+  let savedAt = performance.now()
   let isChanged = false
   for (let position = 0; position < total; ) {
     await untilIdle()
@@ -35,21 +35,21 @@ export async function embedChunks({ pack, vectors, engine, task, untilIdle, save
     const batch = new Map<number, string>()
     let chars = 0
     // `texts.at` takes time even if it returns null, because it detects the language of each file, so the number of lookups is limited too.
-    for (let looked = 0; position < total && chars < BATCH_CHARS && looked < BATCH_TEXTS; position++) {
+    for (let lookupCount = 0; position < total && chars < BATCH_CHARS && lookupCount < BATCH_TEXTS; position++) {
       if (vectors.has(position)) continue
-      looked++
+      lookupCount++
       const text = texts.at(position)
       if (text === null) continue
       batch.set(position, text)
       chars += text.length
     }
-    const found = engine.embed([...batch.values()])
-    for (const [i, at] of [...batch.keys()].entries()) vectors.set(at, found[i] ?? new Float32Array())
+    const embedded = engine.embed([...batch.values()])
+    for (const [i, at] of [...batch.keys()].entries()) vectors.set(at, embedded[i] ?? new Float32Array())
     isChanged ||= batch.size > 0
     task.progress({ stage: 'embedding', done: position, total })
-    if (isChanged && performance.now() - keptAt > SAVE_INTERVAL_MS) {
+    if (isChanged && performance.now() - savedAt > SAVE_INTERVAL_MS) {
       await save()
-      keptAt = performance.now()
+      savedAt = performance.now()
       isChanged = false
     }
     await nextEventLoopTurn()

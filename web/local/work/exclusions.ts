@@ -1,6 +1,6 @@
 import { findIgnoringLine, parseIgnoreFile } from '../../../src/core/ignore/ignore-rules.ts'
 
-/** Returns the line that excludes a path, or undefined. */
+/** Finds the line that excludes a path; undefined if there is none. */
 export interface Exclusions {
   /** Matches the path of the file itself or of a parent folder. */
   matchFile(path: string): string | undefined
@@ -9,17 +9,17 @@ export interface Exclusions {
 }
 
 /**
- * Parses exclusion patterns, one per line, with the rules of an ignore file. Ignore files in the folder cannot re-include what they
- * exclude.
+ * Parses exclusion patterns, one per line, with the rules of an ignore file. Ignore files in the folder cannot re-include what
+ * these patterns exclude.
  */
 export function parseExclusions(text: string): Exclusions {
   const rules = [parseIgnoreFile(text, '')]
-  const folderOf = (path: string) => {
+  const matchParent = (path: string) => {
     for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) {
       const line = findIgnoringLine(rules, path.slice(0, at), true)
       if (line !== undefined) return line
     }
     return undefined
   }
-  return { matchParent: folderOf, matchFile: (path) => folderOf(path) ?? findIgnoringLine(rules, path, false) }
+  return { matchParent, matchFile: (path) => matchParent(path) ?? findIgnoringLine(rules, path, false) }
 }

@@ -56,34 +56,34 @@ async function readImage(path: string, images: ReadonlyMap<string, Blob>): Promi
   if (image === undefined) {
     const advice =
       'An index.json has no images: open the whole pack, or choose its folder. Single files can be exported.'
-    throw new UserError(`The image ${path} is not here.`, advice)
+    throw new UserError(`The image ${path} is missing.`, advice)
   }
   try {
     return await bytesOf(image)
   } catch (cause) {
     if (!(cause instanceof DOMException)) throw cause
     const advice =
-      'It was updated or deleted since, perhaps in another tab. Load the page anew and open it again; single files can be exported now.'
-    throw new UserError(`The images of this index are no longer where they were.`, advice, { cause })
+      'It may have been updated or deleted in another tab. Reload the page and open the index again; single files can be exported now.'
+    throw new UserError(`The images of this index can no longer be read.`, advice, { cause })
   }
 }
 
-/** How many times the text of a chunk is written, and roughly how many bytes of metadata accompany it. */
+/** How many times the text of a chunk is written, and the approximate bytes of metadata for each chunk. */
 interface ChunkBytes {
   readonly copies: number
-  readonly beside: number
+  readonly metadata: number
 }
 
-const FULL_BYTES: ChunkBytes = { copies: 2, beside: 1340 }
-const COMPACT_BYTES: ChunkBytes = { copies: 1, beside: 110 }
-const INDEX_BYTES: ChunkBytes = { copies: 1, beside: 520 }
-/** `{"chunk_id":"…","tf":1,"doc_len":120},` */
+const FULL_BYTES: ChunkBytes = { copies: 2, metadata: 1340 }
+const COMPACT_BYTES: ChunkBytes = { copies: 1, metadata: 110 }
+const INDEX_BYTES: ChunkBytes = { copies: 1, metadata: 520 }
+/** The size of `{"chunk_id":"…","tf":1,"doc_len":120},` in `index.json`. */
 const POSTING_BYTES = 95
 
 /** Estimates the bytes of content. */
-function estimateBytes({ chunks }: Pack, { copies, beside }: ChunkBytes, postings: number): number {
+function estimateBytes({ chunks }: Pack, { copies, metadata }: ChunkBytes, postings: number): number {
   const text = chunks.reduce((sum, { content }) => sum + content.length, 0)
-  return text * copies + chunks.length * beside + postings * POSTING_BYTES
+  return text * copies + chunks.length * metadata + postings * POSTING_BYTES
 }
 
 /** The reported progress stays below 100 % until everything is written. */
@@ -111,21 +111,21 @@ class ExportProgress {
 
   async gather(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, type: string): Promise<Blob> {
     const blobs: Blob[] = []
-    let some: Uint8Array<ArrayBuffer>[] = []
+    let batch: Uint8Array<ArrayBuffer>[] = []
     let size = 0
     let total = 0
     for await (const piece of pieces) {
-      some.push(piece as Uint8Array<ArrayBuffer>)
+      batch.push(piece as Uint8Array<ArrayBuffer>)
       size += piece.length
       total += piece.length
       this.#task.progress({ stage: 'writing', done: total, total: this.#expectTotal(total) })
       await this.#task.yieldIfDue()
       if (size < BLOB_PIECE_BYTES) continue
-      blobs.push(new Blob(some))
-      some = []
+      blobs.push(new Blob(batch))
+      batch = []
       size = 0
     }
-    return new Blob([...blobs, ...some], { type })
+    return new Blob([...blobs, ...batch], { type })
   }
 
   *#countPieces(pieces: Iterable<Uint8Array>): Generator<Uint8Array> {

@@ -12,7 +12,7 @@ import type { Task } from './task.ts'
 export interface ImportedPack {
   readonly pack: Pack
   readonly images: ReadonlyMap<string, Blob>
-  /** The name of the folder it was made from, derived from the file name. */
+  /** The name of the folder that the pack was made from, derived from the file name. */
   readonly root: string
 }
 
@@ -30,20 +30,20 @@ const MAX_IMAGE_BYTES = 2 ** 28
 /** Reads the images up to a limit, because a small archive can decompress to a huge size. */
 async function readImages({ chunks }: Pack, reader: PackReader, task: Task): Promise<Map<string, Blob>> {
   const images = new Map<string, Blob>()
-  const places = chunks.flatMap(({ path, assetPath }) => {
+  const assets = chunks.flatMap(({ path, assetPath }) => {
     return assetPath === null || !reader.has(assetPath) ? [] : [{ path, assetPath }]
   })
-  let left = MAX_IMAGE_BYTES
-  for (const { path, assetPath } of places) {
+  let remainingBytes = MAX_IMAGE_BYTES
+  for (const { path, assetPath } of assets) {
     const parts: Uint8Array<ArrayBuffer>[] = []
     for (const part of reader.read(assetPath)) {
-      left -= part.length
-      if (left < 0) {
+      remainingBytes -= part.length
+      if (remainingBytes < 0) {
         const advice = 'Make a pack of a part of its folder; an index.json can be opened without images.'
-        throw new UserError(`The images of ${reader.name} have more than ${writeBytes(MAX_IMAGE_BYTES)}.`, advice)
+        throw new UserError(`The images of ${reader.name} are larger than ${writeBytes(MAX_IMAGE_BYTES)}.`, advice)
       }
       parts.push(part as Uint8Array<ArrayBuffer>)
-      task.progress({ stage: 'taking', done: images.size, total: places.length, path })
+      task.progress({ stage: 'taking', done: images.size, total: assets.length, path })
       await task.yieldIfDue()
     }
     images.set(path, new Blob(parts))
@@ -62,7 +62,7 @@ async function jsonReader(file: File): Promise<PackReader> {
   const source = fileSource(file)
   if (source === undefined && file.size > MAX_IN_MEMORY_BYTES) {
     const advice = 'Open the whole pack instead, which is smaller, or use a browser that has workers.'
-    throw new UserError(`${file.name} has ${writeBytes(file.size)}, which is too much here.`, advice)
+    throw new UserError(`${file.name} has ${writeBytes(file.size)}, which is too large for this browser.`, advice)
   }
   const { size, read } = source ?? memorySource(await bytesOf(file))
   return {
@@ -86,7 +86,7 @@ function openIndex(reader: PackReader): Pack {
   } catch (cause) {
     if (!(cause instanceof PharosError) || cause.code !== 'PACK_INVALID') throw cause
     const advice = 'Of the single files of a pack only index.json can be opened. Choose that one, or the whole pack.'
-    throw new UserError(`${reader.name} is not the index.json of a pack, or not a whole one.`, advice, { cause })
+    throw new UserError(`${reader.name} is not the index.json of a pack, or is incomplete.`, advice, { cause })
   }
 }
 

@@ -14,19 +14,19 @@ export function listHeadings(pack: Pack): NamedLocation[] {
 
 /** The definitions in code, sorted by name. Excludes keys of JSON files. */
 export function listSymbols(pack: Pack): NamedLocation[] {
-  const places = listNamedLocations(pack, ({ kind, symbol }) => (kind === 'json' || symbol === null ? [] : [symbol]))
-  return places.sort((a, b) => compareUtf8(a.names[0] ?? '', b.names[0] ?? ''))
+  const locations = listNamedLocations(pack, ({ kind, symbol }) => (kind === 'json' || symbol === null ? [] : [symbol]))
+  return locations.sort((a, b) => compareUtf8(a.names[0] ?? '', b.names[0] ?? ''))
 }
 
 /** Lists named locations; consecutive chunks with the same names are listed once. */
 function listNamedLocations({ chunks, refs }: Pack, namesOf: (chunk: Chunk) => readonly string[]): NamedLocation[] {
-  const places: NamedLocation[] = []
+  const locations: NamedLocation[] = []
   for (const [i, chunk] of chunks.entries()) {
     const names = namesOf(chunk)
-    const last = places.at(-1)
+    const last = locations.at(-1)
     const isSame = last?.path === chunk.path && last.names.join('\n') === names.join('\n')
     if (names.length === 0 || isSame) continue
-    places.push({ names, path: chunk.path, line: chunk.startLine, ref: refs[i] ?? '' })
+    locations.push({ names, path: chunk.path, line: chunk.startLine, ref: refs[i] ?? '' })
   }
-  return places
+  return locations
 }

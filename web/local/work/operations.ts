@@ -9,38 +9,38 @@ import type { StoredIndex } from '../keep/index-store.ts'
 /** All operations of the session, whether it runs in a worker or in the page. */
 export interface Operations {
   /** Adds some files of a folder before its survey. Sending very many in one message would block the page. */
-  give(ask: { readonly files: readonly GivenFile[]; readonly isFirst: boolean }): EmptyObject
+  give(input: { readonly files: readonly GivenFile[]; readonly isFirst: boolean }): EmptyObject
   /** Surveys a folder without reading its files. `update` is the id of the kept index to update. */
-  survey(ask: { readonly folder: GivenFolder | SentFolder; readonly update?: string | undefined }): Survey
+  survey(input: { readonly folder: GivenFolder | SentFolder; readonly update?: string | undefined }): Survey
   /** Repeats the last survey with other exclusion patterns. `update` is the id of the kept index to update, as in `survey`. */
-  revise(ask: { readonly leaveOut: string; readonly update?: string | undefined }): Survey
+  revise(input: { readonly leaveOut: string; readonly update?: string | undefined }): Survey
   /** Reads the surveyed folder, then opens and saves the resulting index. */
-  ingest(ask: { readonly limits: Limits }): OpenedIndex
+  ingest(input: { readonly limits: Limits }): OpenedIndex
   /** The kept indexes, latest first, and the storage usage. */
-  shelf(ask: EmptyObject): StoredIndexes
-  open(ask: { readonly id: string }): OpenedIndex
+  shelf(input: EmptyObject): StoredIndexes
+  open(input: { readonly id: string }): OpenedIndex
   /** Tries again to save the open index. */
-  keep(ask: EmptyObject): OpenedIndex
-  rename(ask: { readonly id: string; readonly name: string }): EmptyObject
-  remove(ask: { readonly id: string }): EmptyObject
+  keep(input: EmptyObject): OpenedIndex
+  rename(input: { readonly id: string; readonly name: string }): EmptyObject
+  remove(input: { readonly id: string }): EmptyObject
   /** Opens a pack or an `index.json`, and saves it. */
-  importPack(ask: { readonly file: File }): OpenedIndex
-  /** Embeds the open index in the background, and resolves when all chunks are done. `isWhole` is false if that is not supported here. */
-  embed(ask: EmptyObject): { readonly isWhole: boolean }
-  search(ask: { readonly query: string; readonly options: PackSearchOptions }): SearchResults
-  chunk(ask: { readonly ref: string }): ShownChunk
+  importPack(input: { readonly file: File }): OpenedIndex
+  /** Embeds the open index in the background, and resolves when all chunks are done. `isWhole` is false without an embedding model. */
+  embed(input: EmptyObject): { readonly isWhole: boolean }
+  search(input: { readonly query: string; readonly options: PackSearchOptions }): SearchResults
+  chunk(input: { readonly ref: string }): ShownChunk
   /** Headings, grouped by file. */
-  outline(ask: ListQuery): { readonly places: readonly NamedLocation[] } & Total
+  outline(input: ListQuery): { readonly places: readonly NamedLocation[] } & Total
   /** Definitions in code, sorted by name. */
-  symbols(ask: ListQuery): { readonly places: readonly NamedLocation[] } & Total
-  files(ask: ListQuery): { readonly files: readonly FileMeta[] } & Total
-  warnings(ask: ListQuery): { readonly warnings: readonly Warning[] } & Total
-  /** The metadata of a file and its chunks: at most `most`, starting at index `from`. */
-  file(ask: { readonly path: string; readonly from: number; readonly most: number }): ShownFile
+  symbols(input: ListQuery): { readonly places: readonly NamedLocation[] } & Total
+  files(input: ListQuery): { readonly files: readonly FileMeta[] } & Total
+  warnings(input: ListQuery): { readonly warnings: readonly Warning[] } & Total
+  /** The metadata of a file and its chunks: at most `limit` chunks, starting at index `from`. */
+  file(input: { readonly path: string; readonly from: number; readonly limit: number }): ShownFile
   /** The bytes of an image; null if they are not stored. */
-  image(ask: { readonly path: string }): { readonly blob: Blob | null }
+  image(input: { readonly path: string }): { readonly blob: Blob | null }
   /** Writes an artefact of the open index. */
-  exportArtefact(ask: { readonly artefact: Artefact }): ExportedFile
+  exportArtefact(input: { readonly artefact: Artefact }): ExportedFile
 }
 
 /** A folder made of the files that were sent before. */
@@ -49,7 +49,7 @@ export interface SentFolder {
   readonly name: string
 }
 
-/** Selects a part of a long list; everything by default. The main thread of the page must process everything that it is sent. */
+/** Selects a part of a long list, so that the page need not process all of it. By default everything is selected. */
 export interface ListQuery {
   /** Letters that an entry must contain, ignoring case. */
   readonly match?: string | undefined

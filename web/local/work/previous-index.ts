@@ -24,20 +24,20 @@ export interface PreviousIndex {
 
 /** Opens the previous version. `limits` are those of the update. */
 export async function openPreviousIndex(
-  shelf: IndexStore,
+  store: IndexStore,
   id: string,
   limits: Limits,
   build: string,
   task: Task,
 ): Promise<PreviousIndex> {
-  const { kept, content } = await shelf.open(id)
-  const isCutSo = kept.build === build && JSON.stringify(kept.limits) === JSON.stringify(limits)
+  const { kept, content } = await store.open(id)
+  const isReusable = kept.build === build && JSON.stringify(kept.limits) === JSON.stringify(limits)
   const stamps = new Map(content.stamps.map((stamp) => [stamp[0], stamp]))
-  const pack = isCutSo ? await openBareIndex(content.index, kept.name, task) : undefined
+  const pack = isReusable ? await openBareIndex(content.index, kept.name, task) : undefined
   const files = pack === undefined ? [] : [...chunkedFilesOf(pack), ...unreadFilesOf(pack, stamps)]
   return {
     kept,
-    files: new Map(files.filter(isReproducible).map((one) => [one.file.path, dropTransientWarnings(one)])),
+    files: new Map(files.filter(isReproducible).map((chunked) => [chunked.file.path, dropTransientWarnings(chunked)])),
     stamps,
     images: content.images,
     embeddings: pack === undefined ? undefined : { pack, vectors: await readVectors(content.vectors, pack) },

@@ -19,13 +19,13 @@ export interface FolderContent extends Omit<IndexContent, 'index' | 'vectors'> {
 /** Number of files read ahead. */
 const READ_AHEAD = 8
 
-/** The coarsest file system clock in use ticks every two seconds. */
+/** The resolution of the coarsest file system clock in use. */
 const CLOCK_RESOLUTION_MS = 2000
 
 /** A modification time that no file has. */
 export const NO_MODIFIED_TIME: number = -1
 
-/** A single unreadable file may lack permission. This many in a row mean that the folder is gone. */
+/** A single unreadable file may lack permission. After this many in a row, the folder itself is probably gone. */
 const MAX_UNREADABLE_FILES = 3
 
 /** Reads and cuts the files of a surveyed folder; `before` is the index to update. */
@@ -43,23 +43,24 @@ export async function readFolder(
   const stamps: Stamp[] = []
   const images = new Map<string, Blob>()
   let chunks = 0
-  let lost = 0
+  let unreadableCount = 0
   // If the survey found no changes, an update reads every file, because the user doubts that they are unchanged.
   const same: UnchangedFiles = hasChanges(survey) ? unchanged : new Map()
   const find = (path: string) => findFile(path, { folder, cutter, before, same, size: sizes.get(path) ?? 0 })
-  for await (const [path, { found, stamp, isLost }] of readAhead(paths, find, {
+  for await (const [path, { found, stamp, isUnreadable }] of readAhead(paths, find, {
     ahead: READ_AHEAD,
     signal: task.signal,
   })) {
     // Reported before the file is cut, because a large file takes a while.
     task.progress({ stage: 'reading', done: files.length, total: paths.length, chunks, path })
-    lost = isLost ? lost + 1 : 0
-    if (isLost && (lost >= MAX_UNREADABLE_FILES || before !== undefined) && !(await folder.isThere()))
+    unreadableCount = isUnreadable ? unreadableCount + 1 : 0
+    if (isUnreadable && (unreadableCount >= MAX_UNREADABLE_FILES || before !== undefined) && !(await folder.isThere()))
       throw unreachableError()
-    // Chunks that cannot be reused would be lost with only a warning, so the update fails instead.
-    if (lost >= MAX_UNREADABLE_FILES && found.type === 'left-out' && before?.stamps.has(path)) throw unreachableError()
+    // The previous chunks of this file cannot be reused. Instead of removing them with a warning, the update fails.
+    if (unreadableCount >= MAX_UNREADABLE_FILES && found.type === 'left-out' && before?.stamps.has(path))
+      throw unreachableError()
     const cut = cutter.cut(path, found, before?.files.get(path)).chunked
-    const chunked = isLost && found.type === 'known' ? keepPreviousVersion(cut) : cut
+    const chunked = isUnreadable && found.type === 'known' ? keepPreviousVersion(cut) : cut
     files.push(chunked)
     chunks += chunked.chunks.length
     if (chunked.file.kind === 'image' && chunked.chunks.length > 0) {
@@ -90,7 +91,7 @@ function hasChanges({ changes }: Survey): boolean {
 /** Keeps the last readable version of a file that can no longer be read. */
 function keepPreviousVersion(chunked: ChunkedFile): ChunkedFile {
   const { path } = chunked.file
-  const message = 'cannot be read now; this is what it was before'
+  const message = 'cannot be read now; the previous version is kept'
   return { ...chunked, warnings: [...chunked.warnings, { path, code: 'unreadable', message }] }
 }
 
@@ -111,7 +112,7 @@ interface FoundFile {
   readonly found: FileState
   readonly stamp?: Stamp
   /** Whether the file could not be read. */
-  readonly isLost: boolean
+  readonly isUnreadable: boolean
 }
 
 /** Number of attempts for a file that changes while it is read. */
@@ -122,25 +123,25 @@ async function findFile(path: string, { folder, cutter, before, same, size }: Fi
   const last = before?.stamps.get(path)
   // Another tab may have updated the index since the survey.
   const isSame = same.has(path) && same.get(path) === last?.[3]
-  for (let left = MAX_ATTEMPTS; left > 0; left--) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const file = await folder.file(path)
     if (file === undefined) break
     const stamp: Stamp = [path, file.size, file.lastModified]
     if (known !== undefined && isSame && last?.[1] === file.size && last[2] === file.lastModified) {
-      return { found: { type: 'known', chunked: known }, stamp: last, isLost: false }
+      return { found: { type: 'known', chunked: known }, stamp: last, isUnreadable: false }
     }
     const refusal = cutter.findExceededLimit(file.size)
-    if (refusal !== undefined) return { found: refusal, stamp, isLost: false }
+    if (refusal !== undefined) return { found: refusal, stamp, isUnreadable: false }
     try {
-      return { found: { type: 'bytes', bytes: await bytesOf(file), isStable: true }, stamp, isLost: false }
+      return { found: { type: 'bytes', bytes: await bytesOf(file), isStable: true }, stamp, isUnreadable: false }
     } catch (error) {
       if (!(error instanceof DOMException)) throw error
     }
   }
   // The file is still listed in the folder, so it was not deleted, and its last version is kept.
   if (known !== undefined && last !== undefined) {
-    return { found: { type: 'known', chunked: known }, stamp: last, isLost: true }
+    return { found: { type: 'known', chunked: known }, stamp: last, isUnreadable: true }
   }
   const message = 'left out: cannot be read'
-  return { found: { type: 'left-out', code: 'unreadable', message, size }, isLost: true }
+  return { found: { type: 'left-out', code: 'unreadable', message, size }, isUnreadable: true }
 }

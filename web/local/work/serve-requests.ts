@@ -7,7 +7,7 @@ import { createTask } from './task.ts'
 /** Runs the requests of the page one after another, because two writers of one index would conflict. Background work runs in parallel. */
 export function serveRequests(
   session: Session,
-  say: (message: FromWorker) => void,
+  post: (message: FromWorker) => void,
   isInPage: boolean,
 ): (message: ToWorker) => void {
   const stops = new Map<number, AbortController>()
@@ -23,15 +23,15 @@ export function serveRequests(
     else last = last.then(() => answer(message, stop))
   }
 
-  async function answer({ id, name, ask }: Extract<ToWorker, { type: 'ask' }>, stop: AbortController): Promise<void> {
-    const task = createTask(stop.signal, (progress) => say({ type: 'progress', id, progress }), isInPage)
+  async function answer({ id, name, input }: Extract<ToWorker, { type: 'ask' }>, stop: AbortController): Promise<void> {
+    const task = createTask(stop.signal, (progress) => post({ type: 'progress', id, progress }), isInPage)
     try {
       stop.signal.throwIfAborted()
       // The page types its requests by the same table, so the cast is safe.
-      const known = ask as Parameters<Operations[OperationName]>[0] & never
-      say({ type: 'done', id, answer: await session.run(name, known, task) })
+      const typedInput = input as Parameters<Operations[OperationName]>[0] & never
+      post({ type: 'done', id, answer: await session.run(name, typedInput, task) })
     } catch (error) {
-      say(stop.signal.aborted ? { type: 'stopped', id } : { type: 'failed', id, told: describeFailure(error) })
+      post(stop.signal.aborted ? { type: 'stopped', id } : { type: 'failed', id, error: describeFailure(error) })
     } finally {
       stops.delete(id)
     }

@@ -66,14 +66,14 @@ export interface SessionOptions {
 export interface Session {
   run<Name extends OperationName>(
     name: Name,
-    ask: Parameters<Operations[Name]>[0],
+    input: Parameters<Operations[Name]>[0],
     task: Task,
   ): Promise<ReturnType<Operations[Name]>>
 }
 
 type Handlers = {
   readonly [Name in OperationName]: (
-    ask: Parameters<Operations[Name]>[0],
+    input: Parameters<Operations[Name]>[0],
     task: Task,
   ) => Promise<ReturnType<Operations[Name]>>
 }
@@ -99,36 +99,36 @@ const MAX_WARNINGS = 20
 /** Creates a session; resources are opened on first use. */
 export function createSession(options: SessionOptions): Session {
   let current: CurrentIndex | undefined
-  let walked: (WalkedFolder & { readonly handle: StoredIndex['handle'] }) | undefined
-  /** The files that the walked folder has in common with an index. */
-  let compared: { readonly update: string; readonly same: UnchangedFiles } | undefined
-  let surveyed: (SurveyedFolder & { readonly update: string | undefined }) | undefined
-  let handed: GivenFile[] = []
-  let shelf: Promise<IndexStore> | undefined
+  let lastWalk: (WalkedFolder & { readonly handle: StoredIndex['handle'] }) | undefined
+  /** The files of the last walk that are unchanged since an index was made. */
+  let lastComparison: { readonly update: string; readonly same: UnchangedFiles } | undefined
+  let lastSurvey: (SurveyedFolder & { readonly update: string | undefined }) | undefined
+  let sentFiles: GivenFile[] = []
+  let store: Promise<IndexStore> | undefined
   let grammars: Promise<Grammars> | undefined
   let engineOpening: Promise<EmbeddingEngine> | undefined
   let engine: EmbeddingEngine | undefined
   /** The number of running operations that background work yields to. */
-  let foreground = 0
-  const resumes: (() => void)[] = []
+  let foregroundCount = 0
+  const idleWaiters: (() => void)[] = []
 
-  const openedShelf = (): Promise<IndexStore> => {
-    if (shelf !== undefined) return shelf
+  const openStore = (): Promise<IndexStore> => {
+    if (store !== undefined) return store
     const forget = () => {
-      if (shelf === opening) shelf = undefined
+      if (store === opening) store = undefined
     }
     const opening = openIndexStore(forget)
     // A failed attempt is forgotten, so that the next request tries again if the user has allowed storage since.
     opening.catch(forget)
-    shelf = opening
+    store = opening
     return opening
   }
-  const open = (): CurrentIndex => {
+  const requireIndex = (): CurrentIndex => {
     if (current !== undefined) return current
-    throw new UserError('No index is open.', 'Open one of those that are kept, or choose a folder.')
+    throw new UserError('No index is open.', 'Open a stored index, or choose a folder.')
   }
 
-  const hold = (kept: StoredIndex, pack: Pack, content: HeldContent, isKept: boolean) => {
+  const setCurrent = (kept: StoredIndex, pack: Pack, content: HeldContent, isKept: boolean) => {
     const { images, stamps, vectors } = content
     const index = new PackIndex(pack)
     const search = new PackSearch(pack, index, vectors)
@@ -136,10 +136,10 @@ export function createSession(options: SessionOptions): Session {
   }
 
   const untilIdle = (): Promise<void> => {
-    return foreground === 0 ? Promise.resolve() : new Promise((resolve) => resumes.push(resolve))
+    return foregroundCount === 0 ? Promise.resolve() : new Promise((resolve) => idleWaiters.push(resolve))
   }
 
-  const openedEngine = async (open: () => Promise<EmbeddingEngine>): Promise<EmbeddingEngine> => {
+  const loadEngine = async (open: () => Promise<EmbeddingEngine>): Promise<EmbeddingEngine> => {
     engineOpening ??= open()
     try {
       engine = await engineOpening
@@ -154,27 +154,27 @@ export function createSession(options: SessionOptions): Session {
   async function keepVectors({ id, indexId }: StoredIndex, vectors: PackVectors): Promise<void> {
     const blob = writeVectors(vectors)
     if (blob === null || current?.vectors !== vectors || !current.isKept) return
-    await openedShelf()
+    await openStore()
       .then((ready) => ready.saveVectors(id, indexId, blob))
       .catch(() => undefined)
   }
 
   /** Describes the last walked folder, as an update of an index or as a new one. */
   async function survey(update: string | undefined, task: Task, leaveOut?: string): Promise<Survey> {
-    if (walked === undefined) throw noFolderError()
+    if (lastWalk === undefined) throw noFolderError()
     if (update === undefined) {
-      surveyed = { ...describeWalk(walked, { leaveOut: leaveOut ?? '' }), update }
-      return surveyed.survey
+      lastSurvey = { ...describeWalk(lastWalk, { leaveOut: leaveOut ?? '' }), update }
+      return lastSurvey.survey
     }
-    const { kept, content } = await (await openedShelf()).open(update)
+    const { kept, content } = await (await openStore()).open(update)
     const { stamps } = content
-    if (compared?.update !== update) {
-      const isSameFolder = await isSameHandle(walked.handle, kept.handle)
-      compared = { update, same: await findUnchanged(walked, { stamps, isSameFolder }, task) }
+    if (lastComparison?.update !== update) {
+      const isSameFolder = await isSameHandle(lastWalk.handle, kept.handle)
+      lastComparison = { update, same: await findUnchanged(lastWalk, { stamps, isSameFolder }, task) }
     }
-    const before = { stamps, same: compared.same, isOtherBuild: kept.build !== options.build }
-    surveyed = { ...describeWalk(walked, { leaveOut: leaveOut ?? kept.leaveOut ?? '', before }), update }
-    return surveyed.survey
+    const before = { stamps, same: lastComparison.same, isOtherBuild: kept.build !== options.build }
+    lastSurvey = { ...describeWalk(lastWalk, { leaveOut: leaveOut ?? kept.leaveOut ?? '', before }), update }
+    return lastSurvey.survey
   }
 
   /** Saves the open index. An index that cannot be saved can still be used. */
@@ -186,58 +186,59 @@ export function createSession(options: SessionOptions): Session {
     task: Task,
   ): Promise<OpenedIndex> {
     task.progress({ stage: 'keeping', done: 0 })
-    const about = describeIndex(pack)
+    const summary = describeIndex(pack)
     try {
-      const ready = await openedShelf()
+      const ready = await openStore()
       const index = iterateWithYields(writeBareIndexJson(pack), task)
       const vectors = writeVectors(content.vectors)
       const saved = await ready.save(kept, { ...content, index, vectors }, task.signal)
       // Reused images were stored with the previous version, which is gone, so they are opened again.
       const { images, stamps } = (await ready.open(saved.id)).content
-      hold(saved, pack, { images, stamps, vectors: content.vectors }, true)
-      return { stored: saved, saveError: null, counts, summary: about }
+      setCurrent(saved, pack, { images, stamps, vectors: content.vectors }, true)
+      return { stored: saved, saveError: null, counts, summary }
     } catch (error) {
       task.signal.throwIfAborted()
-      hold({ ...kept, size: 0 }, pack, content, false)
-      return { stored: { ...kept, size: 0 }, saveError: describeFailure(error), counts, summary: about }
+      setCurrent({ ...kept, size: 0 }, pack, content, false)
+      return { stored: { ...kept, size: 0 }, saveError: describeFailure(error), counts, summary }
     }
   }
 
   const handlers: Handlers = {
     async give({ files, isFirst }) {
-      if (isFirst) handed = []
-      for (const file of files) handed.push(file)
+      if (isFirst) sentFiles = []
+      for (const file of files) sentFiles.push(file)
       return {}
     },
 
-    async survey({ folder: asked, update }, task) {
-      const folder: GivenFolder = asked.type === 'handed' ? { type: 'files', name: asked.name, files: handed } : asked
-      handed = []
+    async survey({ folder: input, update }, task) {
+      const folder: GivenFolder =
+        input.type === 'handed' ? { type: 'files', name: input.name, files: sentFiles } : input
+      sentFiles = []
       const found = await walkFolder(openFolder(folder), task)
-      walked = { ...found, handle: folder.type === 'handle' ? folder.handle : null }
-      compared = undefined
+      lastWalk = { ...found, handle: folder.type === 'handle' ? folder.handle : null }
+      lastComparison = undefined
       return survey(update, task)
     },
 
     revise: ({ leaveOut, update }, task) => survey(update, task, leaveOut),
 
     async ingest({ limits }, task) {
-      if (surveyed === undefined) throw noFolderError()
-      const { folder, update, paths } = surveyed
+      if (lastSurvey === undefined) throw noFolderError()
+      const { folder, update, paths } = lastSurvey
       // Reported first, because opening the previous index and the grammars can take a while.
       task.progress({ stage: 'reading', done: 0, total: paths.length, path: paths[0] })
       const before =
         update === undefined
           ? undefined
-          : await openPreviousIndex(await openedShelf(), update, limits, options.build, task)
+          : await openPreviousIndex(await openStore(), update, limits, options.build, task)
       if (paths.some((path) => codeLanguageOf(path) !== undefined)) grammars ??= options.openGrammars()
       const opened = await grammars?.catch((error: unknown) => {
         grammars = undefined
         throw error
       })
-      const read = await readFolder(surveyed, limits, opened, before, task)
-      const pack = createPack([...read.files, ...surveyed.losses])
-      if (pack.chunks.length === 0) throw emptyError(folder.name, surveyed, pack)
+      const read = await readFolder(lastSurvey, limits, opened, before, task)
+      const pack = createPack([...read.files, ...lastSurvey.losses])
+      if (pack.chunks.length === 0) throw emptyError(folder.name, lastSurvey, pack)
       const now = Date.now()
       const kept = {
         id: update ?? newId(),
@@ -247,42 +248,42 @@ export function createSession(options: SessionOptions): Session {
         addedAt: before?.kept.addedAt ?? now,
         updatedAt: now,
         limits,
-        leaveOut: surveyed.survey.leaveOut,
+        leaveOut: lastSurvey.survey.leaveOut,
         build: options.build,
-        handle: walked?.handle ?? null,
+        handle: lastWalk?.handle ?? null,
       }
       const vectors = createVectors(pack)
       if (before?.embeddings !== undefined) copyUnchangedVectors(before.embeddings, pack, vectors)
       const opening = await keep(kept, pack, { ...read, vectors }, read.counts, task)
-      walked = undefined
-      compared = undefined
-      surveyed = undefined
+      lastWalk = undefined
+      lastComparison = undefined
+      lastSurvey = undefined
       return opening
     },
 
     async shelf() {
       const { usage: used = null, quota = null } = (await navigator.storage?.estimate?.()) ?? {}
       try {
-        return { indexes: await (await openedShelf()).list(), error: null, used, quota }
+        return { indexes: await (await openStore()).list(), error: null, used, quota }
       } catch (error) {
         return { indexes: [], error: describeFailure(error), used, quota }
       }
     },
 
     async open({ id }, task) {
-      const { kept, content } = await (await openedShelf()).open(id)
+      const { kept, content } = await (await openStore()).open(id)
       const pack = await openBareIndex(content.index, kept.name, task)
-      hold(kept, pack, { ...content, vectors: await readVectors(content.vectors, pack) }, true)
+      setCurrent(kept, pack, { ...content, vectors: await readVectors(content.vectors, pack) }, true)
       return { stored: kept, saveError: null, counts: null, summary: describeIndex(pack) }
     },
 
     async keep(_, task) {
-      const { kept, pack, images, stamps, vectors } = open()
+      const { kept, pack, images, stamps, vectors } = requireIndex()
       return keep(kept, pack, { images, stamps, vectors }, null, task)
     },
 
     async rename({ id, name }) {
-      await (await openedShelf()).rename(id, name)
+      await (await openStore()).rename(id, name)
       if (current?.kept.id === id) current = { ...current, kept: { ...current.kept, name } }
       return {}
     },
@@ -290,34 +291,34 @@ export function createSession(options: SessionOptions): Session {
     async remove({ id }) {
       // An update that could not be saved stays open, and some of its images are stored with the version that is removed here.
       if (current?.kept.id === id && !current.isKept) current = { ...current, images: await copyImages(current.images) }
-      await (await openedShelf()).remove(id)
+      await (await openStore()).remove(id)
       if (current?.kept.id === id && current.isKept) current = undefined
       return {}
     },
 
     async importPack({ file }, task) {
       const { pack: imported, images, root } = await readPack(file, task)
-      // The vectors are kept apart, so that an export equals what the command line writes without vectors.
+      // The pack is stored without its vectors, so that an export equals what the command line writes without vectors.
       const { vectors, ...pack } = imported
       const now = Date.now()
       const kept = { id: newId(), name: root, root, ...describePack(pack), addedAt: now, updatedAt: now }
       // A pack does not say when its files were modified, nor with which limits and build they were cut, so an update cuts all of them
       // again.
       const stamps = pathsOf(pack).map((path): Stamp => [path, 0, NO_MODIFIED_TIME])
-      const made = { ...kept, limits: DEFAULT_LIMITS, build: '', handle: null }
-      return keep(made, pack, { stamps, images, vectors: adoptVectors(pack, vectors) }, null, task)
+      const stored = { ...kept, limits: DEFAULT_LIMITS, build: '', handle: null }
+      return keep(stored, pack, { stamps, images, vectors: adoptVectors(pack, vectors) }, null, task)
     },
 
     async embed(_, task) {
-      const { kept, pack, vectors } = open()
+      const { kept, pack, vectors } = requireIndex()
       if (options.openEngine === undefined) return { isWhole: false }
-      const ready = await openedEngine(options.openEngine)
+      const ready = await loadEngine(options.openEngine)
       await embedChunks({ pack, vectors, engine: ready, task, untilIdle, save: () => keepVectors(kept, vectors) })
       return { isWhole: true }
     },
 
-    async search({ query, options: asked }, task) {
-      const { search } = open()
+    async search({ query, options: requested }, task) {
+      const { search } = requireIndex()
       task.progress({ stage: 'indexing', done: 0 })
       if (query !== '') await runSteps(search.prepare(), task)
       const model = engine
@@ -325,12 +326,12 @@ export function createSession(options: SessionOptions): Session {
         query === '' || model === undefined
           ? {}
           : await search.findMeaning(query, async (text) => model.embed([text])[0] ?? new Float32Array())
-      const how = { ...asked, meaning }
+      const searchOptions = { ...requested, meaning }
       const { hits, total } =
         query === ''
-          ? search.list(how, how.limit ?? 10)
-          : { hits: search.search(query, how), total: search.count(query, how) }
-      const completion = (how.completes ? search.complete(query) : undefined) ?? null
+          ? search.list(searchOptions, searchOptions.limit ?? 10)
+          : { hits: search.search(query, searchOptions), total: search.count(query, searchOptions) }
+      const completion = (searchOptions.completes ? search.complete(query) : undefined) ?? null
       return {
         hits: hits.map((hit) => {
           const found = search.find(hit.chunkRef)?.chunk
@@ -342,38 +343,39 @@ export function createSession(options: SessionOptions): Session {
     },
 
     async chunk({ ref }) {
-      const { pack, search } = open()
+      const { pack, search } = requireIndex()
       const found = search.find(ref)
       if (found === undefined) throw new PharosError('CHUNK_NOT_FOUND', { chunk: ref, pack: 'this index', nearest: '' })
       const at = pack.refs.indexOf(found.ref)
-      const beside = (position: number) =>
+      const refInFile = (position: number) =>
         pack.chunks[position]?.path === found.chunk.path ? (pack.refs[position] ?? null) : null
-      return { ...found, before: beside(at - 1), after: beside(at + 1) }
+      return { ...found, before: refInFile(at - 1), after: refInFile(at + 1) }
     },
 
     async outline(part) {
-      const { pack, lists } = open()
+      const { pack, lists } = requireIndex()
       lists.headings ??= listHeadings(pack)
       const { items, total } = filterList(lists.headings, part, ({ path, names }) => `${path} ${names.join(' ')}`)
       return { places: items, total }
     },
     async symbols(part) {
-      const { pack, lists } = open()
+      const { pack, lists } = requireIndex()
       lists.symbols ??= listSymbols(pack)
       const { items, total } = filterList(lists.symbols, part, ({ path, names }) => `${names.join(' ')} ${path}`)
       return { places: items, total }
     },
     async files(part) {
-      const { items, total } = filterList(open().pack.files, part, (file) => file.path)
+      const { items, total } = filterList(requireIndex().pack.files, part, (file) => file.path)
       return { files: items, total }
     },
     async warnings(part) {
-      const { items, total } = filterList(open().pack.warnings, part, ({ path, message }) => `${path} ${message}`)
+      const { pack } = requireIndex()
+      const { items, total } = filterList(pack.warnings, part, ({ path, message }) => `${path} ${message}`)
       return { warnings: items, total }
     },
 
-    async file({ path, from, most }) {
-      const { pack } = open()
+    async file({ path, from, limit }) {
+      const { pack } = requireIndex()
       // The chunks are sorted by path.
       const first = pack.chunks.findIndex((chunk) => chunk.path === path)
       const end = pack.chunks.findLastIndex((chunk) => chunk.path === path) + 1
@@ -381,7 +383,7 @@ export function createSession(options: SessionOptions): Session {
       return {
         file: pack.files.find((file) => file.path === path) ?? null,
         warnings: pack.warnings.filter((warning) => warning.path === path).slice(0, MAX_WARNINGS),
-        chunks: chunks.slice(from, from + most).map((chunk, i) => {
+        chunks: chunks.slice(from, from + limit).map((chunk, i) => {
           const { content, kind, startLine, endLine } = chunk
           const ref = pack.refs[first + from + i] ?? ''
           return { ref, label: chunkLabel(chunk), chunk: { content, kind, startLine, endLine } }
@@ -389,24 +391,24 @@ export function createSession(options: SessionOptions): Session {
         total: chunks.length,
       }
     },
-    image: async ({ path }) => ({ blob: open().images.get(path) ?? null }),
+    image: async ({ path }) => ({ blob: requireIndex().images.get(path) ?? null }),
 
     async exportArtefact({ artefact }, task) {
-      const { pack, index, images, kept } = open()
+      const { pack, index, images, kept } = requireIndex()
       return writeArtefact(pack, artefact, { root: kept.root, index, images, task })
     },
   }
 
   return {
-    async run(name, ask, task) {
-      if (BACKGROUND_OPERATIONS.has(name)) return handlers[name](ask, task)
-      foreground++
+    async run(name, input, task) {
+      if (BACKGROUND_OPERATIONS.has(name)) return handlers[name](input, task)
+      foregroundCount++
       try {
-        return await handlers[name](ask, task)
+        return await handlers[name](input, task)
       } finally {
-        foreground--
-        const waiting = foreground === 0 ? resumes.splice(0) : []
-        for (const resume of waiting) resume()
+        foregroundCount--
+        const resumed = foregroundCount === 0 ? idleWaiters.splice(0) : []
+        for (const resume of resumed) resume()
       }
     },
   }
@@ -420,8 +422,8 @@ function noFolderError(): UserError {
 }
 
 function filterList<T>(all: readonly T[], { match = '', most }: ListQuery, textOf: (item: T) => string) {
-  const wanted = match.toLowerCase()
-  const items = wanted === '' ? all : all.filter((item) => textOf(item).toLowerCase().includes(wanted))
+  const letters = match.toLowerCase()
+  const items = letters === '' ? all : all.filter((item) => textOf(item).toLowerCase().includes(letters))
   return { items: items.slice(0, most), total: items.length }
 }
 
@@ -435,8 +437,8 @@ function describePack(pack: Pack): Pick<StoredIndex, 'indexId' | 'files' | 'chun
   }
 }
 
-async function isSameHandle(one: StoredIndex['handle'], other: StoredIndex['handle']): Promise<boolean> {
-  return one !== null && other !== null && (await one.isSameEntry(other))
+async function isSameHandle(first: StoredIndex['handle'], second: StoredIndex['handle']): Promise<boolean> {
+  return first !== null && second !== null && (await first.isSameEntry(second))
 }
 
 /** Copies the images into memory, so that they outlive the files they come from. */

@@ -12,15 +12,15 @@ declare const PAGE_BUILD: string
  */
 export function startSession(base: string, isWorker: boolean): Session {
   const load = async (path: string) => {
-    const failed = (cause?: unknown) => {
-      const advice = 'Load the page once with a connection; from then on it is here without one.'
+    const loadError = (cause?: unknown) => {
+      const advice = 'Load the page once while online; after that it also works offline.'
       return new UserError(`A part of this page, ${path}, could not be loaded.`, advice, { cause })
     }
-    const answer = await fetch(new URL(path, base)).catch((error: unknown) => {
-      throw failed(error)
+    const response = await fetch(new URL(path, base)).catch((error: unknown) => {
+      throw loadError(error)
     })
-    if (!answer.ok) throw failed()
-    return new Uint8Array(await answer.arrayBuffer())
+    if (!response.ok) throw loadError()
+    return new Uint8Array(await response.arrayBuffer())
   }
   return createSession({
     build: PAGE_BUILD,

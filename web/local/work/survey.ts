@@ -94,15 +94,15 @@ export async function walkFolder(folder: OpenFolder, task: Task): Promise<Walked
 /** The error for a folder that is no longer accessible. */
 export function unreachableError(): UserError {
   const advice =
-    'What was kept before is as it was. Connect the drive again, or allow the page to read it, and choose it once more.'
-  return new UserError('The folder cannot be read any more.', advice)
+    'The stored index is unchanged. Connect the drive again, or allow the page to read the folder, then choose it again.'
+  return new UserError('The folder can no longer be read.', advice)
 }
 
 async function isPack(folder: OpenFolder): Promise<boolean> {
   return isPackFolder(folder.name) || isPackManifest(await folder.readBeginning(PACK_MANIFEST, MAGIC_BYTES))
 }
 
-/** Larger than the prefix that identifies a manifest. */
+/** Number of bytes to read: more than the prefix that identifies a manifest. */
 const MAGIC_BYTES = 64
 
 /**
@@ -129,8 +129,8 @@ export async function findUnchanged(
   }
   const digest = async (path: string) => (await orUndefined(() => digestFile(folder, path))) ?? ''
   let done = 0
-  for await (const [path, found] of readAhead(doubtful, digest, { ahead: READ_AHEAD, signal: task.signal })) {
-    if (found === known.get(path)?.[3]) same.set(path, found)
+  for await (const [path, foundDigest] of readAhead(doubtful, digest, { ahead: READ_AHEAD, signal: task.signal })) {
+    if (foundDigest === known.get(path)?.[3]) same.set(path, foundDigest)
     task.progress({ stage: 'looking', done: ++done, total: doubtful.length, path })
     await task.yieldIfDue()
   }
@@ -184,10 +184,10 @@ export function describeWalk(walked: WalkedFolder, { leaveOut, before }: SurveyO
 async function readStamps(folder: OpenFolder, paths: readonly string[], task: Task): Promise<Stamp[]> {
   const stamps: Stamp[] = []
   for (let at = 0; at < paths.length; at += STAT_CONCURRENCY) {
-    const sampleFiles = paths.slice(at, at + STAT_CONCURRENCY)
-    const files = await Promise.all(sampleFiles.map((path) => folder.file(path)))
+    const batch = paths.slice(at, at + STAT_CONCURRENCY)
+    const files = await Promise.all(batch.map((path) => folder.file(path)))
     // A file that is gone by now has no size; reading it reports the error.
-    for (const [i, path] of sampleFiles.entries()) stamps.push([path, files[i]?.size ?? 0, files[i]?.lastModified ?? 0])
+    for (const [i, path] of batch.entries()) stamps.push([path, files[i]?.size ?? 0, files[i]?.lastModified ?? 0])
     task.signal.throwIfAborted()
     task.progress({ stage: 'looking', done: stamps.length, total: paths.length })
     await task.yieldIfDue()

@@ -5,7 +5,7 @@ import type { Progress } from './operations.ts'
 export interface Task {
   readonly signal: AbortSignal
   progress(progress: Progress): void
-  /** Must be awaited between two pieces of work, to yield. */
+  /** Yields to other work if it is time to. Must be awaited between two pieces of work. */
   yieldIfDue(): Promise<void>
 }
 
@@ -16,24 +16,24 @@ const REPORT_INTERVAL_MS = 100
 const YIELD_INTERVAL_MS = 30
 
 /** Creates a task. A worker must occasionally yield to receive messages; the page must yield for every frame. */
-export function createTask(signal: AbortSignal, tell: (progress: Progress) => void, isInPage: boolean): Task {
-  let toldAt = Number.NEGATIVE_INFINITY
+export function createTask(signal: AbortSignal, report: (progress: Progress) => void, isInPage: boolean): Task {
+  let reportedAt = Number.NEGATIVE_INFINITY
   let stage: Progress['stage'] | undefined
-  let breathedAt = performance.now()
-  const slice = isInPage ? YIELD_INTERVAL_MS : REPORT_INTERVAL_MS
+  let yieldedAt = performance.now()
+  const yieldIntervalMs = isInPage ? YIELD_INTERVAL_MS : REPORT_INTERVAL_MS
   return {
     signal,
     progress(progress) {
       // The first report of a stage is always sent, because the next one may take a while.
-      if (progress.stage === stage && performance.now() - toldAt < REPORT_INTERVAL_MS) return
-      toldAt = performance.now()
+      if (progress.stage === stage && performance.now() - reportedAt < REPORT_INTERVAL_MS) return
+      reportedAt = performance.now()
       stage = progress.stage
-      tell(progress)
+      report(progress)
     },
     async yieldIfDue() {
-      if (performance.now() - breathedAt < slice) return
+      if (performance.now() - yieldedAt < yieldIntervalMs) return
       await nextEventLoopTurn()
-      breathedAt = performance.now()
+      yieldedAt = performance.now()
       signal.throwIfAborted()
     },
   }

@@ -15,10 +15,10 @@ export function adoptVectors(pack: Pack, vectors: PackVectors | undefined): Pack
 }
 
 /** Reads the stored vectors of an index. Vectors that cannot be read, or that belong to another model, are discarded. */
-export async function readVectors(kept: Blob | null, pack: Pack): Promise<PackVectors> {
-  if (kept === null) return createVectors(pack)
+export async function readVectors(stored: Blob | null, pack: Pack): Promise<PackVectors> {
+  if (stored === null) return createVectors(pack)
   try {
-    return adoptVectors(pack, parsePackVectors([await bytesOf(kept)], pack.chunks.length, 'the index'))
+    return adoptVectors(pack, parsePackVectors([await bytesOf(stored)], pack.chunks.length, 'the index'))
   } catch (error) {
     if (error instanceof PharosError || error instanceof DOMException) return createVectors(pack)
     throw error

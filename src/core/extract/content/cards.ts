@@ -8,7 +8,7 @@ export interface CardTotals {
   readonly prose: number
 }
 
-/** Totals of the largest set of similar elements that each link to a page of their own: products, headlines. */
+/** Totals of the largest set of similar elements that each link to another page, such as products or headlines. */
 export function countCards(main: Element, statistics: StatisticsMap): CardTotals {
   const sets = new Map<string, { count: number; text: number; prose: number }>()
   const visit = (element: Element) => {
@@ -21,7 +21,7 @@ export function countCards(main: Element, statistics: StatisticsMap): CardTotals
         headingCount + imageCount > 0 &&
         headingCount <= 2 &&
         textLength <= 700 &&
-        CARDS.has(child.name)
+        CARD_ELEMENTS.has(child.name)
       if (!isCard) {
         visit(child)
         continue
@@ -40,4 +40,4 @@ export function countCards(main: Element, statistics: StatisticsMap): CardTotals
   return best
 }
 
-const CARDS = new Set(['div', 'li', 'article', 'section', 'a', 'tr'])
+const CARD_ELEMENTS = new Set(['div', 'li', 'article', 'section', 'a', 'tr'])

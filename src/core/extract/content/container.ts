@@ -14,18 +14,18 @@ const CONTENT_SELECTORS = [
 const CONTENT = new SelectorMap(CONTENT_SELECTORS.map((list) => [list, true] as const))
 
 /** The element that holds the content of a page other than a forum thread. */
-export function findContainer(body: Element, statistics: StatisticsMap, kind: PageKind, isOneText: boolean): Element {
+export function findContainer(body: Element, statistics: StatisticsMap, kind: PageKind, hasMainText: boolean): Element {
   const main = findMain(body, statistics)
   switch (kind) {
     case 'listing':
     case 'product':
       return main
     default:
-      return descend(findArticle(main, statistics) ?? main, statistics, kind, isOneText)
+      return descend(findArticle(main, statistics) ?? main, statistics, kind, hasMainText)
   }
 }
 
-/** The element in which the program that made the page is known to put the content. */
+/** The element in which the generator of the page is known to put the content. */
 export function findGeneratorContent(
   body: Element,
   statistics: StatisticsMap,
@@ -53,32 +53,33 @@ const MAIN_SHARE = 0.4
 const MAIN_PROSE_SHARE = 0.1
 
 /**
- * The element whose class names it as the text of the page and that holds most of the prose. If the `<article>` around it has further such
- * elements, the article.
+ * The element that matches `CONTENT_SELECTORS` and holds most of the prose. If the `<article>` around it has further such elements, the
+ * article.
  */
 function findArticle(main: Element, statistics: StatisticsMap): Element | undefined {
   const { proseLength } = statistics.get(main)
   const text = find(
     main,
-    (element) => isNamedText(element) && statistics.get(element).proseLength >= proseLength * ARTICLE_SHARE,
+    (element) => isMarkedContent(element) && statistics.get(element).proseLength >= proseLength * ARTICLE_SHARE,
   )
   if (text === undefined) return undefined
   let article: Element | undefined = text
   while (article !== undefined && article !== main && article.name !== 'article') article = article.parent
   if (article === undefined || article.name !== 'article') return text
-  return countNamedProse(article, statistics) > statistics.get(text).proseLength ? article : text
+  return markedProseLength(article, statistics) > statistics.get(text).proseLength ? article : text
 }
 
-/** Length of the prose in the outermost elements whose class names them as the text of the page. */
-function countNamedProse(element: Element, statistics: StatisticsMap): number {
-  if (isNamedText(element)) return statistics.get(element).proseLength
-  return element.elements().reduce((sum, child) => sum + countNamedProse(child, statistics), 0)
+/** Length of the prose in the outermost elements that match `CONTENT_SELECTORS`. */
+function markedProseLength(element: Element, statistics: StatisticsMap): number {
+  if (isMarkedContent(element)) return statistics.get(element).proseLength
+  return element.elements().reduce((sum, child) => sum + markedProseLength(child, statistics), 0)
 }
 
-function isNamedText(element: Element): boolean {
+function isMarkedContent(element: Element): boolean {
   return CONTENT.match(element) === true
 }
 
+/** The share of the prose that a marked element must hold to be the content. */
 const ARTICLE_SHARE = 0.6
 
 /** The smallest element that holds nearly all sentences. */
@@ -94,17 +95,17 @@ export function findProseElement(main: Element, statistics: StatisticsMap): Elem
 
 const TEXT_SHARE = 0.85
 
-/** Descends while one child holds nearly all of the text. */
+/** Descends while one child holds nearly all of the text. If the page has one main text, text in links does not count. */
 function descend(
   from: Element,
   statistics: StatisticsMap,
   kind: keyof typeof DESCENT_SHARE,
-  isOneText: boolean,
+  hasMainText: boolean,
 ): Element {
   const share = DESCENT_SHARE[kind]
   const charsOf = (element: Element) => {
     const { textLength, linkLength } = statistics.get(element)
-    return isOneText ? textLength - linkLength : textLength
+    return hasMainText ? textLength - linkLength : textLength
   }
   let at = from
   for (;;) {

@@ -1,4 +1,4 @@
-/** Where programs that run forums keep the posts of a thread. */
+/** A forum program and where its pages have the posts of a thread. */
 export interface ForumSoftware {
   readonly name: string
   /** Selectors of the text of a post. */
@@ -7,7 +7,7 @@ export interface ForumSoftware {
   readonly byline?: string
 }
 
-/** The known forum programs. If several match, the one with the most text counts. */
+/** The known forum programs. If several match, the one whose posts have the most text is used. */
 export const FORUM_SOFTWARE: readonly ForumSoftware[] = [
   {
     name: 'discourse',

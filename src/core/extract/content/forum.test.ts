@@ -12,7 +12,7 @@ function threadOf(html: string, types: string[] = []): string | undefined {
 }
 
 describe('findThread', () => {
-  /** One post as each program writes it: T stands for its text, N for the writer's name, X for other parts. */
+  /** One post as each program writes it: T stands for the text of the post, N for the name of its writer, X for other parts. */
   const posts: [forum: string, post: string, kept: string][] = [
     [
       'Discourse',
@@ -68,7 +68,7 @@ describe('findThread', () => {
     expect(threadOf(`<div class="postbody"><div class="content">${TEXT}</div></div>`)).toBe(TEXT)
   })
 
-  test('begins with the title, which is before the posts or among them', () => {
+  test('begins with the title of the thread, whether it is before the posts or among them', () => {
     const post = `<div class="postbody"><div class="content">${TEXT}</div></div>`
     expect(threadOf(`<h1><a href="/t/1">Tides</a></h1><div>${post}${post}</div>`)).toBe(`Tides ${TEXT}${TEXT}`)
     expect(threadOf(`<h1>Tides</h1>${post}${post}`)).toBe(`Tides${TEXT}${TEXT}`)

@@ -18,9 +18,8 @@ const PARTS = new SelectorMap<Part>(
   ]),
 )
 
-/** A thread of a forum. */
 export interface Thread {
-  /** The program that runs it. */
+  /** Name of the forum program. */
   readonly forum: string
   readonly elements: Element[]
 }
@@ -38,44 +37,45 @@ export function findThread(
   const parts = findParts(root)
   const posts = largestForum(parts, statistics)
   if (posts === undefined) return undefined
-  const least = types.some((type) => THREADS.has(type)) ? 0 : statistics.get(root).textLength * POSTS_SHARE
-  if (sumOf(posts.bodies, (body) => statistics.get(body).textLength) < least) return undefined
+  const isDeclared = types.some((type) => THREAD_TYPES.has(type))
+  const minPostsLength = isDeclared ? 0 : statistics.get(root).textLength * POSTS_SHARE
+  if (sumOf(posts.bodies, (body) => statistics.get(body).textLength) < minPostsLength) return undefined
   const [first] = posts.bodies
   const thread = commonAncestor(posts.bodies)
   if (first === undefined || thread === undefined) return undefined
   const title = findTitle(root, first)
-  const isInside = title !== undefined && thread.contains(title)
-  removeNonPosts(thread, new Set([...posts.bodies, ...posts.about, ...(title === undefined ? [] : [title])]))
-  separateBylines(posts.about)
-  return { forum: posts.forum, elements: title === undefined || isInside ? [thread] : [title, thread] }
+  const isTitleInThread = title !== undefined && thread.contains(title)
+  removeNonPosts(thread, new Set([...posts.bodies, ...posts.bylines, ...(title === undefined ? [] : [title])]))
+  separateBylines(posts.bylines)
+  return { forum: posts.forum, elements: title === undefined || isTitleInThread ? [thread] : [title, thread] }
 }
 
 /** If posts have a smaller share of the text, they are comments, unless the page declares that it is a thread. */
 const POSTS_SHARE = 0.25
-const THREADS = new Set(['discussionforumposting', 'qapage'])
+const THREAD_TYPES = new Set(['discussionforumposting', 'qapage'])
 
 interface Posts {
   readonly forum: string
   readonly bodies: Element[]
-  readonly about: Element[]
+  readonly bylines: Element[]
 }
 
 function findParts(root: Element): Map<string, Posts> {
   const parts = new Map<string, Posts>()
-  const visit = (element: Element, isInAbout: boolean) => {
+  const visit = (element: Element, isInByline: boolean) => {
     if (element.dropped !== undefined) return
     const part = PARTS.match(element)
     if (part !== undefined) {
-      const posts = parts.get(part.forum) ?? { forum: part.forum, bodies: [], about: [] }
+      const posts = parts.get(part.forum) ?? { forum: part.forum, bodies: [], bylines: [] }
       parts.set(part.forum, posts)
       if (part.isBody) {
         posts.bodies.push(element)
         return
       }
-      if (!isInAbout) posts.about.push(element)
+      if (!isInByline) posts.bylines.push(element)
     }
     for (const child of element.children) {
-      if (typeof child !== 'string') visit(child, isInAbout || part !== undefined)
+      if (typeof child !== 'string') visit(child, isInByline || part !== undefined)
     }
   }
   visit(root, false)
@@ -98,7 +98,7 @@ function sumOf<T>(list: readonly T[], value: (item: T) => number): number {
   return list.reduce((sum, item) => sum + value(item), 0)
 }
 
-/** The lowest element that contains all. */
+/** The lowest element that contains all given elements. */
 function commonAncestor(elements: readonly Element[]): Element | undefined {
   const [first, ...others] = elements
   if (first === undefined) return undefined
@@ -113,16 +113,16 @@ function commonAncestor(elements: readonly Element[]): Element | undefined {
 }
 
 function removeNonPosts(thread: Element, kept: ReadonlySet<Element>): void {
-  const around = new Set<Element>()
+  const keptAncestors = new Set<Element>()
   for (const element of kept) {
     for (const ancestor of element.ancestors()) {
-      if (around.has(ancestor)) break
-      around.add(ancestor)
+      if (keptAncestors.has(ancestor)) break
+      keptAncestors.add(ancestor)
     }
   }
   const visit = (element: Element) => {
     if (kept.has(element)) return
-    if (!around.has(element)) {
+    if (!keptAncestors.has(element)) {
       drop(element, STEP, 'furniture of posts')
       return
     }
@@ -132,12 +132,12 @@ function removeNonPosts(thread: Element, kept: ReadonlySet<Element>): void {
 }
 
 /** Puts writers and dates on lines of their own, because only style sheets separate them. */
-function separateBylines(about: readonly Element[]): void {
-  const own = new Set<Node>(about.filter(({ name }) => INLINE_ELEMENTS.has(name)))
-  const parents = new Set(about.flatMap(({ parent }) => (parent === undefined ? [] : [parent])))
+function separateBylines(bylines: readonly Element[]): void {
+  const inlineBylines = new Set<Node>(bylines.filter(({ name }) => INLINE_ELEMENTS.has(name)))
+  const parents = new Set(bylines.flatMap(({ parent }) => (parent === undefined ? [] : [parent])))
   for (const parent of parents) {
     parent.children = parent.children.map((child) => {
-      if (!own.has(child)) return child
+      if (!inlineBylines.has(child)) return child
       const line = new Element('div')
       line.parent = parent
       line.append(child)

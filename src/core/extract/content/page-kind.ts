@@ -3,13 +3,13 @@ import type { CardTotals } from './cards.ts'
 import { linkShare, type Statistics } from './statistics.ts'
 
 /**
- * The purpose of a page, as far as it decides what is content. An article has one text, and everything else leads away from it. A product
- * has its description, a listing its items. A reference explains code, repeats itself and has meaningful headings. On any other page
- * everything except chrome is meant to be read.
+ * The purpose of a page, as far as it decides what is content. An article has one text, and everything else leads away from it. The
+ * content of a product page is the description, that of a listing its items. A reference explains code, repeats itself and has meaningful
+ * headings. On any other page everything except chrome is meant to be read.
  */
 export type PageKind = 'article' | 'product' | 'listing' | 'reference' | 'page'
 
-const ARTICLES = new Set([
+const ARTICLE_TYPES = new Set([
   'article',
   'og:article',
   'newsarticle',
@@ -18,19 +18,19 @@ const ARTICLES = new Set([
   'reportagenewsarticle',
   'scholarlyarticle',
 ])
-const PRODUCTS = new Set(['product', 'productgroup', 'itempage', 'og:product', 'og:product.item', 'og:og:product'])
+const PRODUCT_TYPES = new Set(['product', 'productgroup', 'itempage', 'og:product', 'og:product.item', 'og:og:product'])
 
 /**
- * `main` counts the part of the page without chrome, `text` the smallest element in it that holds nearly all of its sentences, `cards` the
- * items that link to other pages.
+ * `main` has the counts of the page without chrome, `text` those of the smallest element that holds nearly all of its sentences, and
+ * `cards` those of the items that link to other pages.
  */
 export function detectPageKind(metadata: Metadata, main: Statistics, text: Statistics, cards: CardTotals): PageKind {
   const { types, author, publishedAt } = metadata
-  const isArticle = types.some((type) => ARTICLES.has(type))
-  const isProduct = types.some((type) => PRODUCTS.has(type)) && !types.includes('og:product.group')
-  // A page by an author about a product is an article, not a shop.
+  const isArticle = types.some((type) => ARTICLE_TYPES.has(type))
+  const isProduct = types.some((type) => PRODUCT_TYPES.has(type)) && !types.includes('og:product.group')
+  // A page about a product that names its author is an article, not a page of a shop.
   if (isProduct && !(isArticle && author !== null)) return 'product'
-  if (main.proseLength < main.textLength * LISTING_PROSE && !isText(text)) return 'listing'
+  if (main.proseLength < main.textLength * LISTING_PROSE && !isMostlyProse(text)) return 'listing'
   const hasArticle = isArticle && isSigned(metadata) && main.proseLength - cards.prose >= ARTICLE_PROSE
   if (isCatalogue(main, cards) && !hasArticle) return 'listing'
   // Publishing programs declare every page an article; only a writer or a date confirms it.
@@ -43,14 +43,14 @@ export function isSigned({ author, publishedAt }: Metadata): boolean {
   return author !== null && publishedAt !== null
 }
 
-/** A shorter text beside cards introduces them. */
+/** A text beside cards that is shorter only introduces the cards. */
 const ARTICLE_PROSE = 1500
 
 /** A page with a smaller share of sentences holds labels and links: items of a shop, headlines of a front page. */
 const LISTING_PROSE = 0.5
 
-/** Whether an element is one text, so that lists of links around it do not make the page a listing. */
-function isText({ proseLength, textLength }: Statistics): boolean {
+/** Whether an element holds enough prose, so that lists of links around it do not make the page a listing. */
+function isMostlyProse({ proseLength, textLength }: Statistics): boolean {
   return proseLength >= TEXT_CHARS && proseLength >= textLength * TEXT_PROSE
 }
 

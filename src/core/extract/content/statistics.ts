@@ -13,7 +13,7 @@ export interface Statistics {
   readonly headingCount: number
   /** Number of headings of the first level. */
   readonly h1Count: number
-  /** Number of elements that claim to hold the content. */
+  /** Number of elements that are declared as the main content. */
   readonly mainCount: number
   readonly controlCount: number
   readonly imageCount: number
@@ -52,7 +52,7 @@ class Counts implements Statistics {
   }
 }
 
-const NOTHING: Statistics = new Counts()
+const EMPTY_COUNTS: Statistics = new Counts()
 
 /** Elements whose text does not belong to the page. */
 const NON_TEXT_ELEMENTS = new Set(['script', 'style', 'template', 'svg', 'head', 'title', 'iframe', 'object', 'canvas'])
@@ -61,7 +61,7 @@ const CONTROLS = new Set(['input', 'select', 'textarea', 'button'])
 /** A run of text that is shorter is a label, not a sentence. */
 const SENTENCE_CHARS = 50
 
-/** Length of the text of one block up to the next block, and of its part in links. */
+/** A run of text: the text of a block up to the next block. Counts its length and the length of the part in links. */
 class Run {
   text = 0
   link = 0
@@ -71,7 +71,7 @@ class Run {
 export function countStatistics(root: Element): StatisticsMap {
   const map = new Map<Element, Counts>()
   countElement(root, map, new Run(), false)
-  return { get: (element) => map.get(element) ?? NOTHING }
+  return { get: (element) => map.get(element) ?? EMPTY_COUNTS }
 }
 
 /** The totals of several elements. */

@@ -8,31 +8,31 @@ const CONTENT_ID = /^S:([\da-f]+)$/
  * `<div hidden id="S:1">` with the content at the end.
  */
 export function placeStreamedParts(root: Element): void {
-  const places = new Map<string, Element>()
+  const placeholders = new Map<string, Element>()
   const parts = new Map<string, Element>()
   const collect = (element: Element) => {
     const { id } = element
-    const place = PLACEHOLDER_ID.exec(id)?.[1]
-    const part = CONTENT_ID.exec(id)?.[1]
-    if (place !== undefined) places.set(place, element)
-    if (part !== undefined) parts.set(part, element)
+    const placeholderKey = PLACEHOLDER_ID.exec(id)?.[1]
+    const partKey = CONTENT_ID.exec(id)?.[1]
+    if (placeholderKey !== undefined) placeholders.set(placeholderKey, element)
+    if (partKey !== undefined) parts.set(partKey, element)
     for (const child of element.children) if (typeof child !== 'string') collect(child)
   }
   collect(root)
-  const partAt = new Map<Element, Element>()
-  const changed = new Set<Element>()
+  const partByPlaceholder = new Map<Element, Element>()
+  const changedParents = new Set<Element>()
   for (const [key, part] of parts) {
-    const place = places.get(key)
-    if (place?.parent === undefined || part.parent === undefined || part.contains(place)) continue
-    partAt.set(place, part)
-    changed.add(place.parent)
-    changed.add(part.parent)
-    part.parent = place.parent
+    const placeholder = placeholders.get(key)
+    if (placeholder?.parent === undefined || part.parent === undefined || part.contains(placeholder)) continue
+    partByPlaceholder.set(placeholder, part)
+    changedParents.add(placeholder.parent)
+    changedParents.add(part.parent)
+    part.parent = placeholder.parent
   }
-  const moved = new Set(partAt.values())
-  for (const parent of changed) {
+  const moved = new Set(partByPlaceholder.values())
+  for (const parent of changedParents) {
     parent.children = parent.children
       .filter((child) => typeof child === 'string' || !moved.has(child))
-      .map((child) => (typeof child === 'string' ? child : (partAt.get(child) ?? child)))
+      .map((child) => (typeof child === 'string' ? child : (partByPlaceholder.get(child) ?? child)))
   }
 }

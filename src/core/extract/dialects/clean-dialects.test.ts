@@ -49,7 +49,7 @@ describe('JavaScript in MDX', () => {
 })
 
 describe('components', () => {
-  test('become boxes by their names and types', () => {
+  test('become admonitions according to their names and types', () => {
     expect(cleanMdx('<Callout type="warning" title="Mind">', '  Be **careful**.', '</Callout>', 'After.')).toBe(
       '> [!WARNING]\n> **Mind**\n>\n> Be **careful**.\n\nAfter.',
     )
@@ -89,7 +89,7 @@ describe('components', () => {
     expect(clean('2<sup>64</sup>, the 1<sup>st</sup>, H<sub>2</sub>O')).toBe('2^64, the 1st, H2O')
   })
 
-  test('are ordinary components even if they are named like object properties (`constructor`)', () => {
+  test('are unknown components if they are named like object properties (`constructor`)', () => {
     expect(
       cleanMdx('<Constructor>', '', 'One.', '', '</Constructor>', '', ':::constructor', 'Two.', ':::'),
     ).not.toMatch(/native code|\[!/)

@@ -18,7 +18,7 @@ export interface DialectOptions {
   readonly fields: ReadonlyMap<string, string>
 }
 
-/** The text as CommonMark. */
+/** The result of cleaning: the text as CommonMark, and what was found in it. */
 export interface CleanDialects {
   readonly lines: readonly string[]
   /** Metadata of the page from its `export` statements. */
@@ -31,8 +31,8 @@ export interface CleanDialects {
 
 /**
  * Converts the dialects of site generators to plain Markdown: MDX, and the syntax that Docusaurus, VitePress, MkDocs, MyST, Hugo, Jekyll,
- * GitBook and others add. No code in it runs. Boxes, tabs and titles get the same form as from HTML extraction; the fragment of a heading
- * follows it as `{#id}`. Text without such syntax, and all code, stays unchanged to the byte.
+ * GitBook and others add. No code in the text is run. Admonitions, tabs and titles get the same form as from HTML extraction; the fragment
+ * of a heading follows it as `{#id}`. Text without such syntax, and all code, stays unchanged to the byte.
  */
 export function cleanDialects(lines: readonly string[], { isMdx, fields }: DialectOptions): CleanDialects {
   const text = lines.join('\n')
@@ -51,7 +51,7 @@ export function cleanDialects(lines: readonly string[], { isMdx, fields }: Diale
   return { lines: cleaned, facts: modules.facts, hiddenChars: cleaner.hiddenChars, scannedChars: scanner.scannedChars }
 }
 
-/** Matches syntax that dialects use and plain Markdown hardly ever does. The check only saves time. */
+/** Matches a text that may have dialect syntax. Any other text is returned at once, which saves time. */
 const DIALECT_HINT =
   /[{<]|^[ \t]*(?::{2,}|!!!|\?\?\?|===[!+]? |\/{3,}|>[> \t]*\[!|import\s|export\s|\[\[?_?toc|\*\[|\([\w-]+\)=)|^[ \t]*(?:`{3}|~{3}).*[ \t{=[:]|\[!code|---cut|\^\?|highlight-|:[a-z]+-[a-z\d-]+:|\+\+[a-z]/im
 
@@ -90,7 +90,7 @@ const MAX_DEPTH = 8
 const QUOTE = /^( {0,3}>)( ?)/
 const TARGET = /^\(([\w.:-]{1,100})\)=\s*$/
 /** HTML blocks that end at a closing tag or at `-->`, and not at a blank line. */
-const RAW: readonly (readonly [open: RegExp, close: RegExp])[] = [
+const RAW_BLOCK_PATTERNS: readonly (readonly [open: RegExp, close: RegExp])[] = [
   [/^\s*<!--/, /-->/],
   [/^\s*<(?:pre|CodeBlock)\b/, /<\/(?:pre|CodeBlock)\s*>/],
   [/^\s*<script\b/i, /<\/script\s*>/i],
@@ -98,7 +98,7 @@ const RAW: readonly (readonly [open: RegExp, close: RegExp])[] = [
   [/^\s*<svg\b/i, /<\/svg\s*>/i],
   [/^\s*<table\b/i, /<\/table\s*>/i],
 ]
-const MAX_RAW = 5000
+const MAX_RAW_LINES = 5000
 
 /** Walks the lines and separates code from prose. */
 class BlockReader {
@@ -162,7 +162,7 @@ class BlockReader {
     }
     if (QUOTE.test(line) && this.#depth < MAX_DEPTH) return this.#quote(lines, at)
     const [, target] = TARGET.exec(line) ?? []
-    if (target !== undefined && isHeading(lines, at + 1)) {
+    if (target !== undefined && isHeadingNext(lines, at + 1)) {
       this.#target = target
       return this.#drop(lines, at, at + 1)
     }
@@ -180,14 +180,14 @@ class BlockReader {
     return at + 1
   }
 
-  /** Drops lines, and one of the blank lines around them. */
+  /** The index after lines that are dropped. If blank lines surround them, one of these is dropped too. */
   #drop(lines: readonly string[], start: number, end: number): number {
-    const isBetween =
+    const isBetweenBlanks =
       (start === 0 || isBlank(lines[start - 1] ?? '')) && isBlank(lines[end] ?? '') && end < lines.length
-    return isBetween ? end + 1 : end
+    return isBetweenBlanks ? end + 1 : end
   }
 
-  /** `{: .note }` above a paragraph or quotation turns it into a box. */
+  /** `{: .note }` above a paragraph or quotation turns it into an admonition. */
   #callout(lines: readonly string[], at: number): number | undefined {
     const [, word = ''] = /^\{:\s*\.([a-z]+)(?:-title)?\s*\}\s*$/.exec(lines[at] ?? '') ?? []
     const box =
@@ -217,8 +217,8 @@ class BlockReader {
     const language = tag.attributes.get('lang') ?? (CODE_TAGS.has(tag.name) ? (tag.values[0] ?? '') : undefined)
     if (language === undefined || !this.#facts.closedTemplateTags.has(tag.name)) return undefined
     const closing = new RegExp(`^\\s*\\{[{%][<%]?-?\\s*(?:/|end)\\s*${tag.name}\\b`)
-    const length = lines.slice(at + 1, at + MAX_RAW).findIndex((one) => closing.test(one))
-    this.#scanner.spend(length < 0 ? MAX_RAW : length)
+    const length = lines.slice(at + 1, at + MAX_RAW_LINES).findIndex((one) => closing.test(one))
+    this.#scanner.spend(length < 0 ? MAX_RAW_LINES : length)
     if (length < 0) return undefined
     const code = lines.slice(at + 1, at + 1 + length)
     const fence = fenceFor(code.join('\n'), 3)
@@ -249,12 +249,12 @@ class BlockReader {
   }
 
   #indentedCode(lines: readonly string[], start: number): number {
-    const least = this.#columns.current + CODE_INDENT
+    const minIndent = this.#columns.current + CODE_INDENT
     let end = start + 1
     for (let at = end; at < lines.length; at++) {
       const line = lines[at] ?? ''
       if (isBlank(line)) continue
-      if (indentOf(line) < least) break
+      if (indentOf(line) < minIndent) break
       end = at + 1
     }
     this.#out.addVerbatim(lines.slice(start, end), false)
@@ -262,8 +262,8 @@ class BlockReader {
   }
 
   /**
-   * Handles a fence; returns the index of the line after it. Returns undefined for a container between colons that is no MyST directive or
-   * has no closing line.
+   * Handles a fence; returns the index of the line after it. Returns undefined for a container between colons that is not a MyST directive
+   * or has no closing line.
    */
   #fence(lines: readonly string[], start: number, fence: Fence): number | undefined {
     const isContainer = fence.marker.startsWith(':')
@@ -314,7 +314,7 @@ class BlockReader {
     return lines.length
   }
 
-  /** A quotation is cleaned separately, and stays as written if that changes nothing. */
+  /** A quotation is cleaned separately, and stays as written if cleaning changes nothing. */
   #quote(lines: readonly string[], start: number): number {
     let end = start
     while (QUOTE.test(lines[end] ?? '')) end++
@@ -323,14 +323,14 @@ class BlockReader {
     const alert = readAlert(inner[0] ?? '')
     const body = alert === undefined ? inner : inner.slice(1)
     const cleaned = this.#nested(body)
-    const lead = /^ */.exec(quoted[0] ?? '')?.[0] ?? ''
+    const indent = /^ */.exec(quoted[0] ?? '')?.[0] ?? ''
     const isSame = cleaned.length === body.length && cleaned.every((line, i) => line === body[i])
     this.#flush()
     const written =
       alert === undefined ? cleaned.map((line) => (line === '' ? '>' : `> ${line}`)) : writeAdmonition(alert, cleaned)
     const isKept =
       isSame && (alert === undefined || written.join('\n') === quoted.join('\n') || isAlertMarker(inner[0] ?? ''))
-    this.#out.addVerbatim(isKept ? quoted : written.map((line) => lead + line), false)
+    this.#out.addVerbatim(isKept ? quoted : written.map((line) => indent + line), false)
     return end
   }
 
@@ -342,7 +342,7 @@ class BlockReader {
   }
 }
 
-/** Whether a line is the marker of a box in the form of GitHub: `[!NOTE]`. */
+/** Whether a line is the marker of a GitHub alert: `[!NOTE]`. */
 function isAlertMarker(line: string): boolean {
   return /^\[!(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s*$/.test(line.trim())
 }
@@ -353,7 +353,7 @@ function readColonFence(line: string): Fence | undefined {
   return marker === undefined ? undefined : { indent: lead, marker, info }
 }
 
-function isHeading(lines: readonly string[], from: number): boolean {
+function isHeadingNext(lines: readonly string[], from: number): boolean {
   for (let at = from; at < Math.min(lines.length, from + 5); at++) {
     const line = lines[at] ?? ''
     if (!isBlank(line) && !TARGET.test(line)) return /^#{1,6}\s/.test(line)
@@ -361,7 +361,7 @@ function isHeading(lines: readonly string[], from: number): boolean {
   return false
 }
 
-/** Finds the ends of HTML blocks that do not end at a blank line. */
+/** Finds the ends of the HTML blocks in `RAW_BLOCK_PATTERNS`. */
 class RawBlocks {
   /** Line ranges already searched without finding the end pattern, by pattern. */
   readonly #searched = new Map<RegExp, { readonly from: number; readonly to: number }>()
@@ -369,11 +369,11 @@ class RawBlocks {
   /** The line after the block that begins at a line; undefined if no block begins there. */
   endOf(lines: readonly string[], start: number): number | undefined {
     const line = lines[start] ?? ''
-    const close = RAW.find(([open]) => open.test(line))?.[1]
+    const close = RAW_BLOCK_PATTERNS.find(([open]) => open.test(line))?.[1]
     if (close === undefined) return undefined
     const searched = this.#searched.get(close)
     const isKnown = searched !== undefined && searched.from <= start && start < searched.to
-    const last = Math.min(lines.length, start + MAX_RAW)
+    const last = Math.min(lines.length, start + MAX_RAW_LINES)
     for (let at = isKnown ? searched.to : start; at < last; at++) {
       if (close.test(lines[at] ?? '')) return at + 1
     }

@@ -16,7 +16,7 @@ export type TagOutput =
   | { readonly type: 'mark'; readonly mark: string }
   | { readonly type: 'link'; readonly address: string }
   | { readonly type: 'code'; readonly code: string; readonly language: string; readonly title: string }
-  /** Its content stays on one line: headings and titles. */
+  /** A heading or title, whose content stays on one line. */
   | { readonly type: 'heading'; readonly before: string; readonly after: string }
   /** An item of a list, which may hold nested items. */
   | { readonly type: 'item'; readonly text: string; readonly isList: boolean }
@@ -24,10 +24,11 @@ export type TagOutput =
   | {
       readonly type: 'block'
       readonly box: Admonition | null
-      /** Lines before and after its content. */
+      /** Lines before the content. */
       readonly label: string
+      /** Lines after the content. */
       readonly after: string
-      /** Labels of its parts, by their values and by their numbers from 0. */
+      /** Labels of the tabs in it, by the value of the tab or by its position, which counts from 0. */
       readonly labels: ReadonlyMap<string, string>
     }
 
@@ -40,7 +41,7 @@ export function nameOf({ name }: Pick<Tag, 'name'>): string {
     .replace(/[-_]/g, '')
 }
 
-/** Boxes whose kind is in an attribute. */
+/** Admonitions whose kind is in an attribute. */
 const ADMONITION_COMPONENTS = new Set(
   'callout admonition alert hint notice banner message aside note infobox callbox'.split(' '),
 )
@@ -73,7 +74,7 @@ const FIXED_ADMONITIONS: ReadonlyMap<string, Admonition> = new Map([
 ])
 
 /** Attributes that can hold the label of a part, the likeliest first. */
-const LABELS = [
+const LABEL_ATTRIBUTES = [
   'title',
   'label',
   'name',
@@ -87,12 +88,13 @@ const LABELS = [
   'value',
 ]
 /** Attributes of unknown components that hold text for the reader. */
-const TITLES = ['title', 'label', 'summary', 'header', 'heading', 'titleText', 'question']
+const TITLE_ATTRIBUTES = ['title', 'label', 'summary', 'header', 'heading', 'titleText', 'question']
+/** Components whose label is in one of `LABEL_ATTRIBUTES`. */
 const LABELLED = new Set(
   `tab tabitem tabpanel tabspanel step card linkcard accordion accordionitem details collapsible collapse expandable expand dropdown
   feature item section update example toggle spoiler disclosure view doccard`.split(/\s+/),
 )
-const TABS = new Set('tabs tabpane tabgroup codetabs tabset contenttabs'.split(' '))
+const TAB_SETS = new Set('tabs tabpane tabgroup codetabs tabset contenttabs'.split(' '))
 const FIELDS = new Set(['paramfield', 'responsefield', 'property', 'field', 'param', 'prop', 'apiproperty'])
 /** Components that appear within a line; all others begin and end lines. */
 const INLINE = new Set(
@@ -172,8 +174,8 @@ function convertComponent(tag: Tag, name: string): TagOutput {
   const { attributes, isEmpty } = tag
   const text = (...keys: string[]) =>
     keys.map((key) => attributes.get(key)?.trim() ?? '').find((found) => found !== '') ?? ''
-  const sign = CHARACTER_COMPONENTS.get(name)
-  if (sign !== undefined && isEmpty) return inline(sign)
+  const character = CHARACTER_COMPONENTS.get(name)
+  if (character !== undefined && isEmpty) return inline(character)
   if (name === 'img' || name === 'image' || name === 'themedimage' || name === 'illustration' || name === 'diagram')
     return inline(writeImage(attributes))
   if (LINKS.has(name)) return { type: 'link', address: safeAddress(text('href', 'to', 'link')) }
@@ -187,26 +189,27 @@ function convertComponent(tag: Tag, name: string): TagOutput {
   if (FIELDS.has(name)) return block({ label: writeField(attributes) })
   if (name === 'tree' || name === 'filetree') return { type: 'list', isOrdered: false }
   if (FILES.has(name)) return { type: 'item', text: text('name', 'label'), isList: true }
-  const labels = TABS.has(name) ? listLabels(tag) : NO_LABELS
-  const own = FIXED_TITLES.get(name)
-  const label = name === 'fragment' ? text('slot') : text(...(LABELLED.has(name) ? LABELS : TITLES))
+  const labels = TAB_SETS.has(name) ? listLabels(tag) : NO_LABELS
+  const fixedTitle = FIXED_TITLES.get(name)
+  const labelAttributes = LABELLED.has(name) ? LABEL_ATTRIBUTES : TITLE_ATTRIBUTES
+  const label = name === 'fragment' ? text('slot') : text(...labelAttributes)
   const address = safeAddress(text('href', 'to', 'url'))
-  const shown = strong(label === '' ? (own ?? '') : label)
-  const linked = shown !== '' && address !== '' ? `[${shown}](${address})` : shown
-  const about = isEmpty ? text('description', 'alt', 'caption') : name === 'update' ? text('description') : ''
+  const strongLabel = strong(label === '' ? (fixedTitle ?? '') : label)
+  const linked = strongLabel !== '' && address !== '' ? `[${strongLabel}](${address})` : strongLabel
+  const description = isEmpty ? text('description', 'alt', 'caption') : name === 'update' ? text('description') : ''
   const after = isEmpty ? '' : text('caption')
-  return block({ label: [linked, about].filter((part) => part !== '').join('\n\n'), after, labels })
+  return block({ label: [linked, description].filter((part) => part !== '').join('\n\n'), after, labels })
 }
 
 function admonitionOfComponent({ attributes, isEmpty }: Tag, name: string): Admonition | undefined {
   if (isEmpty) return undefined
   const title = attributes.get('title') ?? attributes.get('heading') ?? attributes.get('label') ?? ''
-  const own = FIXED_ADMONITIONS.get(name)
-  if (own !== undefined) return title === '' ? own : { ...own, title }
+  const fixed = FIXED_ADMONITIONS.get(name)
+  if (fixed !== undefined) return title === '' ? fixed : { ...fixed, title }
   if (ADMONITION_COMPONENTS.has(name)) {
-    const given =
+    const kindName =
       KIND_ATTRIBUTES.map((key) => (attributes.get(key) ?? '').toLowerCase()).find((word) => word !== '') ?? ''
-    const kind = admonitionKind(KINDS_OF_STYLES[given] ?? given) ?? admonitionKind(name) ?? 'NOTE'
+    const kind = admonitionKind(KINDS_OF_STYLES[kindName] ?? kindName) ?? admonitionKind(name) ?? 'NOTE'
     return { kind, title }
   }
   const kind = admonitionKind(name)
@@ -217,8 +220,8 @@ function inline(text: string): TagOutput {
   return { type: 'inline', text }
 }
 
-function block(about: Partial<Omit<Extract<TagOutput, { type: 'block' }>, 'type'>>): TagOutput {
-  return { type: 'block', box: null, label: '', after: '', labels: NO_LABELS, ...about }
+function block(properties: Partial<Omit<Extract<TagOutput, { type: 'block' }>, 'type'>>): TagOutput {
+  return { type: 'block', box: null, label: '', after: '', labels: NO_LABELS, ...properties }
 }
 
 const NO_LABELS: ReadonlyMap<string, string> = new Map()
@@ -245,10 +248,10 @@ function writeField(attributes: ReadonlyMap<string, string>): string {
     .find((text) => text !== '')
   if (name === undefined) return ''
   const facts = [attributes.get('type') ?? '', attributes.has('required') ? 'required' : '']
-  const preset = attributes.get('default') ?? ''
-  if (preset !== '') facts.push(`default: ${preset}`)
-  const said = facts.filter((fact) => fact !== '').join(', ')
-  return `\`${name}\`${said === '' ? '' : ` (${said})`}`
+  const defaultValue = attributes.get('default') ?? ''
+  if (defaultValue !== '') facts.push(`default: ${defaultValue}`)
+  const details = facts.filter((fact) => fact !== '').join(', ')
+  return `\`${name}\`${details === '' ? '' : ` (${details})`}`
 }
 
 function writeImage(attributes: ReadonlyMap<string, string>): string {
@@ -257,14 +260,14 @@ function writeImage(attributes: ReadonlyMap<string, string>): string {
   return address === '' ? words : `![${words}](${address})`
 }
 
-/** An address that is safe in a link; '' if its scheme is not known to be harmless, as with `javascript:`. */
+/** An address that is safe in a link; '' if its scheme is not on the allow list, such as `javascript:`. */
 export function safeAddress(address: string): string {
-  const plain = decodeHTML(address).trim()
-  if (/^[a-z][a-z\d+.-]*:/i.test(plain) && !/^(?:https?|ftps?|mailto|tel|file|data):/i.test(plain)) return ''
-  return plain.replace(/[\s()<>]/g, encodeURIComponent)
+  const decoded = decodeHTML(address).trim()
+  if (/^[a-z][a-z\d+.-]*:/i.test(decoded) && !/^(?:https?|ftps?|mailto|tel|file|data):/i.test(decoded)) return ''
+  return decoded.replace(/[\s()<>]/g, encodeURIComponent)
 }
 
-/** Shortcodes and template tags, most of which are components in another syntax. */
+/** Converts a shortcode or template tag. Most of these are components in another syntax. */
 function convertTemplateTag(tag: TemplateTag): TagOutput {
   const { attributes, values, language } = tag
   const name = nameOf(tag)
@@ -300,14 +303,14 @@ function convertTemplateTag(tag: TemplateTag): TagOutput {
       label: /\.\w+$/.test(file) && language === 'hugo' ? `\`${file.slice(file.lastIndexOf('/') + 1)}\`` : '',
     })
   }
-  const title = text('title', 'header', 'name', 'summary') || (LABELLED.has(name) || TABS.has(name) ? first : '')
-  const named = new Map([...attributes, ...(title === '' ? [] : [['title', title] as const])])
-  if (ADMONITION_COMPONENTS.has(name) && first !== '' && !KIND_ATTRIBUTES.some((key) => named.has(key))) {
+  const title = text('title', 'header', 'name', 'summary') || (LABELLED.has(name) || TAB_SETS.has(name) ? first : '')
+  const namedAttributes = new Map([...attributes, ...(title === '' ? [] : [['title', title] as const])])
+  if (ADMONITION_COMPONENTS.has(name) && first !== '' && !KIND_ATTRIBUTES.some((key) => namedAttributes.has(key))) {
     const [word = '', ...others] = values
-    named.set('type', word)
-    if (others.length > 0 && title === '') named.set('title', others.join(' '))
+    namedAttributes.set('type', word)
+    if (others.length > 0 && title === '') namedAttributes.set('title', others.join(' '))
   }
-  return convertComponent({ ...tag, attributes: named }, name)
+  return convertComponent({ ...tag, attributes: namedAttributes }, name)
 }
 
 /** Whether a template tag computes a value or has no text to show. */
@@ -326,14 +329,14 @@ const INVISIBLE_TAGS = new Set(
   ifversion break continue tablerow`.split(/\s+/),
 )
 
-/** A box that a line of Markdown begins: `> [!note] Title`. */
+/** Parses the first line of an alert: `[!note] Title`. */
 export function readAlert(text: string): Admonition | undefined {
   const [, word, title = ''] = /^\[!([A-Za-z][\w-]*)(?:\|[^\]]*)?\][+-]?[ \t]*(.*)$/.exec(text.trim()) ?? []
   if (word === undefined) return undefined
   return admonitionOf(word, title)
 }
 
-/** Whether a text is a line of white space only, or the mark of a list item. */
+/** Whether a text is only white space, or only the marker of a list item. */
 export function isLinePrefix(text: string): boolean {
   return isBlank(text) || /^\s*(?:[-*+]|\d{1,9}[.)])[ \t]+$/.test(text)
 }

@@ -20,7 +20,7 @@ export function readDirective(info: string, content: readonly string[]): Directi
   return { name: name.toLowerCase(), title: title.trim(), options, body }
 }
 
-const BLOCKS = new Set(
+const KNOWN_DIRECTIVES = new Set(
   `tab-set tab-item tab tabs grid grid-item grid-item-card card card-carousel dropdown details toggle sidebar margin topic epigraph
   rubric centered container div figure image toctree contents tableofcontents include literalinclude code-block code sourcecode
   code-cell math mermaid versionadded versionchanged deprecated versionremoved glossary eval-rst list-table csv-table table admonition
@@ -29,7 +29,7 @@ const BLOCKS = new Set(
     /\s+/,
   ),
 )
-const CODE = new Set(
+const CODE_DIRECTIVES = new Set(
   'code-block code sourcecode code-cell parsed-literal prompt doctest testcode testoutput eval-rst mermaid literalinclude'.split(
     ' ',
   ),
@@ -37,7 +37,7 @@ const CODE = new Set(
 const INVISIBLE_DIRECTIVES = new Set(
   'contents tableofcontents only raw index currentmodule module highlight video youtube iframe'.split(' '),
 )
-const VERSIONS: ReadonlyMap<string, string> = new Map([
+const VERSION_PHRASES: ReadonlyMap<string, string> = new Map([
   ['versionadded', 'Added in version'],
   ['versionchanged', 'Changed in version'],
   ['versionremoved', 'Removed in version'],
@@ -46,13 +46,13 @@ const VERSIONS: ReadonlyMap<string, string> = new Map([
 
 function isDirective(name: string): boolean {
   return (
-    BLOCKS.has(name) ||
+    KNOWN_DIRECTIVES.has(name) ||
     admonitionOf(name, '') !== undefined ||
     (/^(?:py|c|cpp|js|rst|auto):?\w*/.test(name) && /:|^auto/.test(name))
   )
 }
 
-/** Separates the options of a directive from its body. They come first, as lines `:key: value` or as YAML between lines of hyphens. */
+/** Separates the options of a directive from its body. Options come first, as lines `:key: value` or as YAML between lines of hyphens. */
 function cutOptions(content: readonly string[]): Pick<Directive, 'options' | 'body'> {
   const options = new Map<string, string>()
   let at = 0
@@ -80,7 +80,7 @@ export function writeDirective(
   clean: (lines: readonly string[]) => readonly string[],
 ): readonly string[] {
   if (INVISIBLE_DIRECTIVES.has(name)) return []
-  if (CODE.has(name)) return writeCode(name, title, options, body)
+  if (CODE_DIRECTIVES.has(name)) return writeCode(name, title, options, body)
   if (name === 'math') return ['$$', ...trimBlank([title, ...body].filter((line, i) => i > 0 || line !== '')), '$$']
   if (name === 'toctree') return options.has('hidden') ? [] : body.flatMap(writeEntry)
   if (name === 'image' || name === 'figure') {
@@ -90,19 +90,19 @@ export function writeDirective(
   }
   if (name === 'include') return [`\`${title.slice(title.lastIndexOf('/') + 1)}\``]
   const inner = trimBlank(clean(body))
-  const version = VERSIONS.get(name)
+  const version = VERSION_PHRASES.get(name)
   if (version !== undefined) {
     const [number = '', ...words] = title.split(/\s+/)
-    const said = `${version} ${number}`
+    const versionText = `${version} ${number}`
     const [first, ...rest] = words.length > 0 ? [words.join(' '), ...(inner.length > 0 ? ['', ...inner] : [])] : inner
-    return first === undefined ? [`*${said}.*`] : [`*${said}:* ${first}`, ...rest]
+    return first === undefined ? [`*${versionText}.*`] : [`*${versionText}:* ${first}`, ...rest]
   }
   if (name === 'admonition') {
     const [word = 'note'] = (options.get('class') ?? '').split(/[\s,]+/)
     return writeAdmonition({ kind: admonitionOf(word, '')?.kind ?? 'NOTE', title }, inner)
   }
   const box = LABELLED.has(name) ? undefined : admonitionOf(name, name === 'seealso' && title === '' ? 'See also' : '')
-  // Text after the name of a note is its first paragraph.
+  // Text after the name of an admonition is its first paragraph.
   if (box !== undefined)
     return writeAdmonition(box, title === '' ? inner : inner.length === 0 ? [title] : [title, '', ...inner])
   if (/:|^auto/.test(name))
@@ -115,7 +115,7 @@ export function writeDirective(
 
 /** The arguments of these directives only control layout. */
 const UNLABELLED = new Set(['grid', 'tab-set', 'tabs', 'grid-item', 'card-carousel', 'div', 'container'])
-/** Names that are kinds of boxes in other dialects, but only show a title in MyST. */
+/** Names that are admonitions in other dialects, but only show a title in MyST. */
 const LABELLED = new Set(['details', 'example', 'solution', 'definition'])
 
 function writeCode(

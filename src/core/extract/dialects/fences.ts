@@ -1,6 +1,6 @@
 import { isBlank } from '../../text/lines.ts'
 
-/* Code blocks without the annotations of generators: file names, line marks, twoslash commands. */
+/* Parses fences, and removes the annotations of generators from code: file names, line marks, twoslash commands. */
 
 /** The fence that a line opens. */
 export interface Fence {
@@ -40,17 +40,18 @@ const FLAGS = new Set(
   no-line-numbers isolated`.split(/\s+/),
 )
 
-/** Longer info strings, and longer lines of code, are not searched for marks. */
-const MAX_INFO = 1000
-const MAX_MARKED = 2000
+/** Longer info strings are not parsed. */
+const MAX_INFO_CHARS = 1000
+/** Longer lines of code are not searched for marks. */
+const MAX_MARKED_LINE_CHARS = 2000
 
 /**
- * Parses the info string of a fence. `isGrouped` says that it is in a component, where further words are the label of a tab or the name of
- * a file.
+ * Parses the info string of a fence. `isGrouped` says that the fence is in a component, where further words are the label of a tab or the
+ * name of a file.
  */
 export function readInfo(source: string, isGrouped: boolean): FenceInfo {
   const info = source.trim()
-  if (info.length > MAX_INFO) return { language: '', title: '', isDialect: false, isTwoslash: false }
+  if (info.length > MAX_INFO_CHARS) return { language: '', title: '', isDialect: false, isTwoslash: false }
   const [, double, single, braced, bare] = TITLE.exec(info) ?? []
   const [, bracketed = ''] = /(?<!\[)\[([^[\]"']+)\](?!\])/.exec(info) ?? []
   const title = double ?? single ?? braced ?? bare ?? bracketed
@@ -76,12 +77,12 @@ export function readInfo(source: string, isGrouped: boolean): FenceInfo {
   }
 }
 
-/** The language that an info string begins with: `js`, `js{1,3}`, `{ .js }`, `ts:line-numbers`, `rust,ignore`. */
+/** The language that an info string begins with: `js`, `js{1,3}`, `{ .js }`, `{r}`, `ts:line-numbers`, `rust,ignore`. */
 function splitLanguage(info: string): { readonly language: string; readonly rest: string } {
-  const [classed, name] = /^\{\s*\.([\w+#-]+)/.exec(info) ?? []
-  if (classed !== undefined && name !== undefined) return { language: name, rest: info }
-  const [engine, chunk] = /^\{([A-Za-z][\w+-]*)(?=[\s,}])/.exec(info) ?? []
-  if (engine !== undefined && chunk !== undefined) return { language: chunk, rest: '' }
+  const [, className] = /^\{\s*\.([\w+#-]+)/.exec(info) ?? []
+  if (className !== undefined) return { language: className, rest: info }
+  const [, bracedName] = /^\{([A-Za-z][\w+-]*)(?=[\s,}])/.exec(info) ?? []
+  if (bracedName !== undefined) return { language: bracedName, rest: '' }
   const [language = ''] = /^[^\s{[:=,"']*/.exec(info) ?? []
   // `title="x"` alone names no language.
   if (info[language.length] === '=') return { language: '', rest: info }
@@ -97,7 +98,7 @@ const CODE_MARK = new RegExp(String.raw`[ \t]*${COMMENT}[ \t]*\[!code ([^\]\n]{1
 const LINE_MARK = new RegExp(
   String.raw`^[ \t]*${COMMENT}[ \t]*(?:---cut(?:-(?:before|after|start|end))?---|highlight-(?:next-line|start|end)|@(?:noErrors|errors:?)[^\n]*)${COMMENT_END}[ \t]*$`,
 )
-const QUERY = /^[ \t]*(?:\/\/|#)[ \t]*\^[?|]/
+const TWOSLASH_QUERY = /^[ \t]*(?:\/\/|#)[ \t]*\^[?|]/
 
 /** Code without its line marks. Marks of added or removed lines turn the code into a diff. */
 export function cleanMarks(
@@ -108,8 +109,8 @@ export function cleanMarks(
   const signs: string[] = []
   const kept: string[] = []
   for (const line of code) {
-    if (LINE_MARK.test(line) || (QUERY.test(line) && (isTwoslash || /\^\?\s*$/.test(line)))) continue
-    const mark = line.length > MAX_MARKED ? null : CODE_MARK.exec(line)
+    if (LINE_MARK.test(line) || (TWOSLASH_QUERY.test(line) && (isTwoslash || /\^\?\s*$/.test(line)))) continue
+    const mark = line.length > MAX_MARKED_LINE_CHARS ? null : CODE_MARK.exec(line)
     const rest = mark === null ? line : line.replace(CODE_MARK, '')
     if (mark !== null && isBlank(rest) && !isBlank(line)) continue
     kept.push(rest)

@@ -11,8 +11,8 @@ describe('candidate paths of an included file', () => {
     ['https://example.org/a.md', 'docs/x.md', []],
     ['C:\\a.md', 'docs/x.md', []],
     ['a/../../../b', 'docs/x.md', []],
-  ])('%s in %s resolves to %j, and never outside of the tree', (written, document, places) => {
-    expect(listCandidatePaths(written, document)).toEqual(places)
+  ])('%s in %s resolves to %j, and never outside of the tree', (written, document, candidates) => {
+    expect(listCandidatePaths(written, document)).toEqual(candidates)
   })
 })
 
@@ -31,7 +31,7 @@ describe('included files', () => {
     expect(listIncludes(lines)).toEqual(['a.md', 'a.py', '@/b.ts', 'c.md', 'd.rs'])
   })
 
-  test('may include other files, and themselves a limited number of times', async () => {
+  test('may include other files; files that include each other are expanded a limited number of times', async () => {
     const files = await readIncludes(
       '--8<-- "a.md"',
       'x.md',
@@ -51,8 +51,8 @@ describe('included files', () => {
 
   test('have a limited size in total, even if one file is included many times', () => {
     const lines = Array.from({ length: 1000 }, () => '--8<-- "a.txt"')
-    const taken = expandIncludes(lines, { 'a.txt': 'x'.repeat(100_000) }).join('\n')
-    expect(taken.length).toBeLessThan(2_200_000)
-    expect(taken).toMatch(/`a\.txt`$/)
+    const expanded = expandIncludes(lines, { 'a.txt': 'x'.repeat(100_000) }).join('\n')
+    expect(expanded.length).toBeLessThan(2_200_000)
+    expect(expanded).toMatch(/`a\.txt`$/)
   })
 })

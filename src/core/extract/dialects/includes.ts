@@ -4,23 +4,26 @@ import { cutFrontMatter } from '../front-matter.ts'
 import { fenceFor } from '../write/escape.ts'
 import { closesFence, type Fence, readFence } from './fences.ts'
 
-/* Files that Markdown includes: `--8<-- "a.md"`, `{* a.py *}`, `<<< @/a.ts`, `<!--@include: a.md-->`, `{{#include a.rs}}`. */
+/*
+ * Finds, reads and inserts the files that Markdown includes: `--8<-- "a.md"`, `{* a.py *}`, `<<< @/a.ts`, `<!--@include: a.md-->`,
+ * `{{#include a.rs}}`.
+ */
 
 /** The text of included files, by their paths as written in the document. */
 export type IncludedFiles = Readonly<Record<string, string>>
 
 /** One include directive. */
 interface Include {
-  readonly lead: string
+  readonly indent: string
   /** More than one if a MkDocs directive lists several files. */
   readonly paths: readonly string[]
   /** Whether the file is shown as code, unless the directive already is in code. */
   readonly isCode: boolean
   readonly title: string
-  /** The included lines: a range, or the name of a part. */
+  /** The part of the file to include: line numbers, or the name of a region; all if empty. */
   readonly part: string
   readonly language: string
-  /** Number of lines of the document that it replaces. */
+  /** Number of lines of the document that the directive takes up. */
   readonly count: number
 }
 
@@ -56,47 +59,49 @@ function readInclude(lines: readonly string[], at: number): Include | undefined 
       .filter((one) => one !== '' && !one.startsWith(';'))
     return createInclude(list[1], paths, { count: end + 2 })
   }
-  const starred = FASTAPI_INCLUDE.exec(line)
-  if (starred !== null) {
-    const [, range = ''] = /\bln\[([^\]]*)\]/.exec(starred[3] ?? '') ?? []
-    return createInclude(starred[1], [starred[2] ?? ''], { isCode: true, part: range.replaceAll(':', '-') })
+  const fastApi = FASTAPI_INCLUDE.exec(line)
+  if (fastApi !== null) {
+    const [, range = ''] = /\bln\[([^\]]*)\]/.exec(fastApi[3] ?? '') ?? []
+    return createInclude(fastApi[1], [fastApi[2] ?? ''], { isCode: true, part: range.replaceAll(':', '-') })
   }
-  const banged = MARKDOWN_INCLUDE.exec(line)
-  if (banged !== null) return createInclude(banged[1], [banged[2] ?? ''])
-  const arrowed = VITEPRESS_SNIPPET.exec(line)
-  if (arrowed !== null) {
-    const [, language = ''] = /(?:^|\s)([A-Za-z][\w+#-]*)(?::[\w-]+)?\s*$/.exec(arrowed[4] ?? '') ?? []
-    return createInclude(arrowed[1], [arrowed[2] ?? ''], {
+  const markdownInclude = MARKDOWN_INCLUDE.exec(line)
+  if (markdownInclude !== null) return createInclude(markdownInclude[1], [markdownInclude[2] ?? ''])
+  const vitePressSnippet = VITEPRESS_SNIPPET.exec(line)
+  if (vitePressSnippet !== null) {
+    const [, language = ''] = /(?:^|\s)([A-Za-z][\w+#-]*)(?::[\w-]+)?\s*$/.exec(vitePressSnippet[4] ?? '') ?? []
+    return createInclude(vitePressSnippet[1], [vitePressSnippet[2] ?? ''], {
       isCode: true,
-      part: arrowed[3] ?? '',
+      part: vitePressSnippet[3] ?? '',
       language,
-      title: arrowed[5] ?? '',
+      title: vitePressSnippet[5] ?? '',
     })
   }
-  const commented = VITEPRESS_INCLUDE.exec(line)
-  if (commented !== null) {
-    return createInclude(commented[1], [commented[2] ?? ''], {
-      part: (commented[4] ?? commented[3] ?? '').replace(',', '-'),
+  const vitePressInclude = VITEPRESS_INCLUDE.exec(line)
+  if (vitePressInclude !== null) {
+    return createInclude(vitePressInclude[1], [vitePressInclude[2] ?? ''], {
+      part: (vitePressInclude[4] ?? vitePressInclude[3] ?? '').replace(',', '-'),
     })
   }
-  const doubled = MDBOOK_INCLUDE.exec(line)
-  if (doubled !== null)
-    return createInclude(doubled[1], [doubled[2] ?? ''], { part: (doubled[3] ?? '').replace(':', '-') })
+  const mdBookInclude = MDBOOK_INCLUDE.exec(line)
+  if (mdBookInclude !== null) {
+    const [, indent, path = '', part = ''] = mdBookInclude
+    return createInclude(indent, [path], { part: part.replace(':', '-') })
+  }
   return readDirectiveInclude(lines, at)
 }
 
-function createInclude(lead = '', paths: readonly string[] = [], about: Partial<Include> = {}): Include {
-  return { lead, paths, isCode: false, title: '', part: '', language: '', count: 1, ...about }
+function createInclude(indent = '', paths: readonly string[] = [], properties: Partial<Include> = {}): Include {
+  return { indent, paths, isCode: false, title: '', part: '', language: '', count: 1, ...properties }
 }
 
 /** Parses a MyST directive that includes a file, with its options. */
 function readDirectiveInclude(lines: readonly string[], at: number): Include | undefined {
-  const [line = '', lead = '', name = '', path = ''] = MYST_INCLUDE.exec(lines[at] ?? '') ?? []
+  const [line = '', indent = '', name = '', path = ''] = MYST_INCLUDE.exec(lines[at] ?? '') ?? []
   if (path === '') return undefined
   const marker = /[`~:]{3,}/.exec(line)?.[0] ?? ''
   const end = lines
     .slice(at + 1, at + MAX_INCLUDE_LINES)
-    .findIndex((one) => closesFence(one, { indent: lead, marker, info: '' }))
+    .findIndex((one) => closesFence(one, { indent, marker, info: '' }))
   if (end < 0) return undefined
   const options = new Map<string, string>()
   for (const one of lines.slice(at + 1, at + 1 + end)) {
@@ -104,7 +109,7 @@ function readDirectiveInclude(lines: readonly string[], at: number): Include | u
     options.set(key, value.trim())
   }
   const isCode = name === 'literalinclude'
-  return createInclude(lead, [path], {
+  return createInclude(indent, [path], {
     isCode,
     part: options.get('lines') ?? '',
     language: options.get('language') ?? '',
@@ -134,18 +139,18 @@ const MAX_DEPTH = 4
 export function listCandidatePaths(written: string, document: string): string[] {
   const path = written.replace(/^(?:@|~)\//, '')
   if (path === '' || path.startsWith('/') || /^[a-z][a-z\d+.-]*:/i.test(path) || path.includes('\\')) return []
-  const places = new Set<string>()
+  const candidates = new Set<string>()
   const folders = document.split('/').slice(0, -1)
   for (let depth = folders.length; depth >= 0; depth--) {
     const parts = folders.slice(0, depth)
-    const isInside = path.split('/').every((part) => {
+    const isInTree = path.split('/').every((part) => {
       if (part === '..') return parts.pop() !== undefined
       if (part !== '.' && part !== '') parts.push(part)
       return true
     })
-    if (isInside && parts.length > 0) places.add(parts.join('/'))
+    if (isInTree && parts.length > 0) candidates.add(parts.join('/'))
   }
-  return [...places]
+  return [...candidates]
 }
 
 /**
@@ -158,27 +163,27 @@ export async function readIncludes(
   read: (path: string) => Promise<string | undefined>,
 ): Promise<IncludedFiles> {
   const budget = { files: MAX_FILES, chars: MAX_CHARS }
-  const take = async (source: string, from: string, depth: number): Promise<IncludedFiles> => {
+  const readAll = async (source: string, sourcePath: string, depth: number): Promise<IncludedFiles> => {
     const files: Record<string, string> = {}
     for (const written of listIncludes(splitLines(source))) {
-      for (const place of listCandidatePaths(written, from)) {
+      for (const path of listCandidatePaths(written, sourcePath)) {
         if (budget.files <= 0 || budget.chars <= 0) return files
         budget.files--
-        const found = await read(place)
-        if (found === undefined) continue
-        budget.chars -= found.length
+        const content = await read(path)
+        if (content === undefined) continue
+        budget.chars -= content.length
         if (budget.chars < 0) break
-        files[written] = isMarkdown(place) && depth < MAX_DEPTH ? await expand(found, place, depth) : found
+        files[written] = isMarkdown(path) && depth < MAX_DEPTH ? await expand(content, path, depth) : content
         break
       }
     }
     return files
   }
-  const expand = async (found: string, place: string, depth: number): Promise<string> => {
-    const { lines } = cutFrontMatter(splitLines(found))
-    return expandIncludes(lines, await take(found, place, depth + 1)).join('\n')
+  const expand = async (content: string, path: string, depth: number): Promise<string> => {
+    const { lines } = cutFrontMatter(splitLines(content))
+    return expandIncludes(lines, await readAll(content, path, depth + 1)).join('\n')
   }
-  return take(text, document, 0)
+  return readAll(text, document, 0)
 }
 
 function isMarkdown(path: string): boolean {
@@ -190,16 +195,16 @@ export function expandIncludes(lines: readonly string[], files: IncludedFiles): 
   if (!lines.some((line) => INCLUDE_HINT.test(line))) return lines
   const written: string[] = []
   let fence: Fence | undefined
-  let left = MAX_CHARS
+  let charsLeft = MAX_CHARS
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? ''
     const include = readInclude(lines, at)
     if (include !== undefined) {
       // A document may include one file many times, so the total size is limited.
-      const taken = writeInclude(include, left > 0 ? files : {}, fence !== undefined)
-      for (const one of taken) {
-        written.push(one === '' ? '' : include.lead + one)
-        left -= one.length + 1
+      const includedLines = writeInclude(include, charsLeft > 0 ? files : {}, fence !== undefined)
+      for (const one of includedLines) {
+        written.push(one === '' ? '' : include.indent + one)
+        charsLeft -= one.length + 1
       }
       at += include.count - 1
       continue
@@ -211,7 +216,7 @@ export function expandIncludes(lines: readonly string[], files: IncludedFiles): 
   return written
 }
 
-/** Markers of parts that other documents include. */
+/** Marks the start or the end of a region that other documents can include. */
 const REGION_MARKER = /^\s*(?:<!--|\/\/|#|\/\*)?\s*-{2,}8<-{2,}\s*\[(?:start|end)(?::[\w-]+)?\]/
 
 function writeInclude(include: Include, files: IncludedFiles, isInFence: boolean): string[] {
@@ -229,17 +234,17 @@ function writeInclude(include: Include, files: IncludedFiles, isInFence: boolean
   })
 }
 
-/** The requested lines of a file: by line numbers, or between two markers. */
+/** The requested part of a file: by line numbers, or the region between two markers. */
 function selectLines(lines: readonly string[], part: string): readonly string[] {
   const ranges = [...part.matchAll(/(\d*)-(\d*)|(\d+)/g)].filter(([all]) => all !== '' && all !== '-')
   if (part !== '' && /^[\d,\s-]+$/.test(part) && ranges.length > 0) {
-    return ranges.flatMap(([, from = '', to = '', one]) => {
-      if (one !== undefined) return lines.slice(Number(one) - 1, Number(one))
+    return ranges.flatMap(([, from = '', to = '', single]) => {
+      if (single !== undefined) return lines.slice(Number(single) - 1, Number(single))
       return lines.slice(from === '' ? 0 : Number(from) - 1, to === '' ? lines.length : Number(to))
     })
   }
-  const shown = part === '' ? lines : selectRegion(lines, part)
-  return shown.filter((line) => !isRegionMarker(line))
+  const selected = part === '' ? lines : selectRegion(lines, part)
+  return selected.filter((line) => !isRegionMarker(line))
 }
 
 function isRegionMarker(line: string): boolean {
@@ -260,6 +265,7 @@ function selectRegion(lines: readonly string[], name: string): readonly string[]
 }
 
 function dedent(lines: readonly string[]): string[] {
-  const least = Math.min(...lines.filter((line) => !isBlank(line)).map((line) => line.length - line.trimStart().length))
-  return lines.map((line) => line.slice(Math.min(least, line.length - line.trimStart().length)))
+  const indentLength = (line: string) => line.length - line.trimStart().length
+  const minIndent = Math.min(...lines.filter((line) => !isBlank(line)).map(indentLength))
+  return lines.map((line) => line.slice(Math.min(minIndent, indentLength(line))))
 }

@@ -7,19 +7,19 @@ export const CODE_INDENT = 4
 
 export function indentOf(line: string): number {
   let columns = 0
-  for (const sign of line) {
-    if (sign === ' ') columns++
-    else if (sign === '\t') columns += 4 - (columns % 4)
+  for (const character of line) {
+    if (character === ' ') columns++
+    else if (character === '\t') columns += 4 - (columns % 4)
     else break
   }
   return columns
 }
 
-/** A line without its first columns, as far as these are white space. */
+/** A line without the white space in its first `columns` columns. */
 export function cutIndent(line: string, columns: number): string {
   let at = 0
-  for (let seen = 0; seen < columns && (line[at] === ' ' || line[at] === '\t'); at++) {
-    seen += line[at] === '\t' ? 4 - (seen % 4) : 1
+  for (let passed = 0; passed < columns && (line[at] === ' ' || line[at] === '\t'); at++) {
+    passed += line[at] === '\t' ? 4 - (passed % 4) : 1
   }
   return line.slice(at)
 }
@@ -48,7 +48,7 @@ export class IndentStack {
   enter(line: string): void {
     const [, lead, mark = ''] = ITEM.exec(line) ?? []
     if (lead === undefined || indentOf(lead) >= this.current + CODE_INDENT) return
-    // More than four spaces after the marker begin code.
+    // After more than four spaces the content is indented code, which begins one column after the marker.
     const width = mark.trimEnd().length
     const space = mark.length - width
     this.push(indentOf(lead) + width + (space > 4 || space === 0 ? 1 : space))

@@ -5,11 +5,11 @@ import { CODE_INDENT, cutIndent, IndentStack, indentOf } from './indent-stack.ts
 /** A part of a text whose tags were parsed: the text of its lines, and where blocks begin and end. */
 export type Item =
   | { readonly type: 'line'; readonly text: string }
-  /** Code, or Markdown that is finished. */
+  /** Code, or Markdown that needs no further conversion. */
   | { readonly type: 'verbatim'; readonly lines: readonly string[]; readonly isFence: boolean }
   /** The boundary between two blocks. */
   | { readonly type: 'gap' }
-  /** Begins the content of a tag; `lead` is the text before it on its line. */
+  /** Begins the content of a tag; `lead` is the text before the tag on its line. */
   | {
       readonly type: 'open'
       readonly name: string
@@ -20,34 +20,34 @@ export type Item =
     }
   | { readonly type: 'close'; readonly name: string }
 
-/** A note, warning or similar box. */
+/** A box with a note, a warning or similar text. */
 export interface Admonition {
   readonly kind: string
   readonly title: string
 }
 
 /**
- * The box for a word and a title. Without a title, a word that is not the name of the kind becomes the title. Undefined for a word that
- * names no box.
+ * The box for a word and a title. Without a title, a word that is not the name of the kind becomes the title. Undefined for a word that is
+ * not a kind of box.
  */
 export function admonitionOf(word: string, title: string): Admonition | undefined {
   const kind = admonitionKind(word)
   if (kind === undefined) return undefined
-  const said = word.toUpperCase() === kind ? '' : word.charAt(0).toUpperCase() + word.slice(1).replaceAll('-', ' ')
-  return { kind, title: title === '' ? said : title }
+  const wordTitle = word.charAt(0).toUpperCase() + word.slice(1).replaceAll('-', ' ')
+  const defaultTitle = word.toUpperCase() === kind ? '' : wordTitle
+  return { kind, title: title === '' ? defaultTitle : title }
 }
 
-/** A block that is open. */
 interface OpenBlock {
   readonly lines: string[]
   readonly lead: string
   readonly box: Admonition | null
   readonly columns: IndentStack
-  /** Columns that its lines are indented by; undefined until its first line. */
+  /** Columns to remove from its lines; undefined until its first line is read. */
   strip: number | undefined
   /** The condition that ends the block: the closing tag of a name, the next item, or a line with less indentation. */
   readonly end: { readonly name: string } | { readonly item: number } | { readonly indent: number }
-  /** The name that decides how its lines are read. */
+  /** The name of the block, which decides how its lines are read. */
   readonly word: string
 }
 
@@ -63,7 +63,7 @@ class Layout {
   readonly #isMdx: boolean
   readonly #ends: ReadonlyMap<number, number>
   readonly #endItems: ReadonlySet<number>
-  readonly #frames: OpenBlock[] = [createOpenBlock('', null, { item: -1 }, 0, '')]
+  readonly #openBlocks: OpenBlock[] = [createOpenBlock('', null, { item: -1 }, 0, '')]
   /** Number of blocks that were not opened because too many were open. */
   #skipped = 0
   /** Whether a block has just ended, so that a blank line must follow. */
@@ -82,14 +82,14 @@ class Layout {
       const item = this.#items[this.#at]
       if (item !== undefined) this.#take(item)
     }
-    while (this.#frames.length > 1) this.#close()
+    while (this.#openBlocks.length > 1) this.#close()
     return this.#top.lines
   }
 
   get #top(): OpenBlock {
-    const frame = this.#frames.at(-1)
-    if (frame === undefined) throw new Error('the outermost block never ends')
-    return frame
+    const block = this.#openBlocks.at(-1)
+    if (block === undefined) throw new Error('the outermost block never ends')
+    return block
   }
 
   #take(item: Item): void {
@@ -98,21 +98,21 @@ class Layout {
     else if (item.type === 'close') this.#closeTag(item.name)
     else if (item.type === 'verbatim') this.#verbatim(item)
     else if (!this.#endItems.has(this.#at)) this.#line(item.text)
-    else this.#closeUntil((frame) => 'item' in frame.end && frame.end.item === this.#at)
+    else this.#closeUntil((block) => 'item' in block.end && block.end.item === this.#at)
   }
 
   /** A line without the indentation of the open blocks. A line with too little indentation ends blocks. */
   #enter(line: string): string {
     let text = line
-    for (const [i, frame] of this.#frames.entries()) {
+    for (const [i, block] of this.#openBlocks.entries()) {
       if (isBlank(text)) return ''
       const indent = indentOf(text)
-      if ('indent' in frame.end && indent < frame.end.indent) {
-        while (this.#frames.length > i) this.#close()
+      if ('indent' in block.end && indent < block.end.indent) {
+        while (this.#openBlocks.length > i) this.#close()
         break
       }
-      frame.strip ??= indent
-      text = cutIndent(text, frame.strip)
+      block.strip ??= indent
+      text = cutIndent(text, block.strip)
     }
     return text
   }
@@ -131,36 +131,36 @@ class Layout {
   #line(source: string): void {
     if (isBlank(source)) {
       // A blank line keeps the white space that its author wrote.
-      this.#push(this.#frames.length === 1 ? source : '')
+      this.#push(this.#openBlocks.length === 1 ? source : '')
       return
     }
     const text = this.#enter(source)
-    const frame = this.#top
-    frame.columns.leave(text)
+    const block = this.#top
+    block.columns.leave(text)
     if (this.#openContainer(text)) return
-    if (this.#dropsLine(text, frame)) {
+    if (this.#takeInstruction(text, block)) {
       this.#isGap = true
       return
     }
     // Inside tags indentation belongs to the tags, and in MDX it never makes code.
-    const isInTag = this.#frames.some(({ end }) => 'name' in end)
-    const isLoose = !frame.columns.isInList && (isInTag || (this.#isMdx && indentOf(text) >= CODE_INDENT))
-    const shown = isLoose ? text.trimStart() : text
-    frame.columns.enter(shown)
-    this.#push(shown)
+    const isInTag = this.#openBlocks.some(({ end }) => 'name' in end)
+    const isIndentIgnored = !block.columns.isInList && (isInTag || (this.#isMdx && indentOf(text) >= CODE_INDENT))
+    const written = isIndentIgnored ? text.trimStart() : text
+    block.columns.enter(written)
+    this.#push(written)
   }
 
-  /** Handles a line that is an instruction for the generator, and writes its label if it has one. Returns whether it was one. */
-  #dropsLine(text: string, { word }: OpenBlock): boolean {
+  /** Writes the label of a line that is an instruction for the generator, and drops the rest. Returns false for any other line. */
+  #takeInstruction(text: string, { word }: OpenBlock): boolean {
     const line = text.trim()
     if (word === 'tabs' && line.startsWith('== ')) {
       this.#isGap = true
       this.#push(strong(line.slice(3)))
       return true
     }
-    const [leaf, label = ''] = LEAF.exec(line) ?? []
-    if (leaf !== undefined && label !== '') this.#push(label)
-    return leaf !== undefined || IGNORED.test(line)
+    const [directive, label = ''] = LEAF_DIRECTIVE.exec(line) ?? []
+    if (directive !== undefined && label !== '') this.#push(label)
+    return directive !== undefined || IGNORED_LINE.test(line)
   }
 
   #verbatim({ lines, isFence }: Extract<Item, { type: 'verbatim' }>): void {
@@ -175,23 +175,23 @@ class Layout {
   }
 
   /**
-   * Columns to remove from the lines of a fence: its indentation beyond its list, if that would turn it into indented code or if it is in a
-   * block but in no list.
+   * Further columns to remove from the lines of a fence: its indentation beyond its list. Less than `CODE_INDENT` stays, unless the fence
+   * is in a block but in no list.
    */
   #fenceIndent(indent: number, columns: IndentStack): number {
-    const deep = indent - columns.current
-    if (columns.isInList) return deep >= CODE_INDENT ? deep : 0
-    return this.#frames.length > 1 || deep >= CODE_INDENT ? deep : 0
+    const extraIndent = indent - columns.current
+    if (columns.isInList) return extraIndent >= CODE_INDENT ? extraIndent : 0
+    return this.#openBlocks.length > 1 || extraIndent >= CODE_INDENT ? extraIndent : 0
   }
 
   /** Columns that the surrounding blocks remove from a line. */
   get #strip(): number {
-    return this.#frames.reduce((sum, { strip = 0 }) => sum + strip, 0)
+    return this.#openBlocks.reduce((sum, { strip = 0 }) => sum + strip, 0)
   }
 
   #openTag({ name, lead, box, isIndented }: Extract<Item, { type: 'open' }>): void {
     this.#isGap = true
-    if (this.#frames.length > MAX_OPEN_BLOCKS) {
+    if (this.#openBlocks.length > MAX_OPEN_BLOCKS) {
       this.#skipped++
       return
     }
@@ -202,33 +202,33 @@ class Layout {
     const isItem = !isBlank(text)
     const prefix = isItem || columns.isInList ? text : ''
     if (isItem) this.#isGap = false
-    this.#frames.push(createOpenBlock(prefix, box, { name }, isIndented ? undefined : 0, name))
+    this.#openBlocks.push(createOpenBlock(prefix, box, { name }, isIndented ? undefined : 0, name))
   }
 
   #closeTag(name: string): void {
     this.#isGap = true
     if (this.#skipped > 0) this.#skipped--
-    else this.#closeUntil((frame) => 'name' in frame.end && frame.end.name === name)
+    else this.#closeUntil((block) => 'name' in block.end && block.end.name === name)
   }
 
   /** Closes the innermost matching block, with all blocks inside it. */
-  #closeUntil(isMeant: (frame: OpenBlock) => boolean): void {
-    const at = this.#frames.findLastIndex(isMeant)
-    while (at > 0 && this.#frames.length > at) this.#close()
+  #closeUntil(isMatch: (block: OpenBlock) => boolean): void {
+    const at = this.#openBlocks.findLastIndex(isMatch)
+    while (at > 0 && this.#openBlocks.length > at) this.#close()
     this.#isGap = true
   }
 
   #close(): void {
-    const frame = this.#frames.pop()
-    if (frame === undefined) return
-    const { lead, box } = frame
-    const inner = trimBlank(frame.lines)
+    const block = this.#openBlocks.pop()
+    if (block === undefined) return
+    const { lead, box } = block
+    const inner = trimBlank(block.lines)
     // No blank line follows the marker of a list item.
     this.#isGap = isBlank(lead)
-    const further = lead.replace(/\S/g, ' ')
+    const continuation = lead.replace(/\S/g, ' ')
     for (const [i, line] of (box === null ? inner : writeAdmonition(box, inner)).entries()) {
       if (line === '') this.#top.lines.push('')
-      else this.#push((i === 0 ? lead : further) + line)
+      else this.#push((i === 0 ? lead : continuation) + line)
     }
     this.#isGap = true
   }
@@ -236,20 +236,20 @@ class Layout {
   /** Opens the block that a line begins: `:::tip`, `!!! note`, `=== "Tab"`, `/// tip | Title`. */
   #openContainer(text: string): boolean {
     const end = this.#ends.get(this.#at)
-    const opened = end === undefined ? readIndented(text) : readFenced(text)
-    if (opened === undefined) return false
+    const start = end === undefined ? readIndented(text) : readFenced(text)
+    if (start === undefined) return false
     const lead = text.slice(0, text.length - text.trimStart().length)
     const bodyIndent = indentOf(lead) + 4
-    if (end === undefined && !this.#hasBody(bodyIndent) && !opened.mayBeEmpty) return false
+    if (end === undefined && !this.#hasBody(bodyIndent) && !start.mayBeEmpty) return false
     this.#isGap = true
     const { columns } = this.#top
     const prefix = columns.isInList ? lead : ''
-    if (this.#frames.length > MAX_OPEN_BLOCKS) return true
-    const { box, label, word } = opened
+    if (this.#openBlocks.length > MAX_OPEN_BLOCKS) return true
+    const { box, label, word } = start
     if (label !== '') this.#push(prefix + strong(label))
     this.#isGap = true
-    const ends = end === undefined ? { indent: bodyIndent } : { item: end }
-    this.#frames.push(createOpenBlock(prefix, box, ends, end === undefined ? bodyIndent : undefined, word))
+    const condition = end === undefined ? { indent: bodyIndent } : { item: end }
+    this.#openBlocks.push(createOpenBlock(prefix, box, condition, end === undefined ? bodyIndent : undefined, word))
     if (end !== undefined && text.trimStart().startsWith('/')) this.#skipOptions()
     return true
   }
@@ -285,9 +285,9 @@ class Layout {
 
 const MAX_LOOKAHEAD_ITEMS = 20
 /** `::youtube[A film]{#id}`: a directive without content. */
-const LEAF = /^::[A-Za-z][\w-]*(?=[[{])(?:\[([^[\]]*)\])?(?:\{[^{}]*\})?$/
-/** Tables of contents, abbreviations and ends of printed pages. */
-const IGNORED = /^(?:\[\[?_?toc_?\]\]?|\*\[[^[\]]+\]:.*|\\(?:newpage|pagebreak))$/i
+const LEAF_DIRECTIVE = /^::[A-Za-z][\w-]*(?=[[{])(?:\[([^[\]]*)\])?(?:\{[^{}]*\})?$/
+/** Instructions for tables of contents, definitions of abbreviations, and page breaks for print. */
+const IGNORED_LINE = /^(?:\[\[?_?toc_?\]\]?|\*\[[^[\]]+\]:.*|\\(?:newpage|pagebreak))$/i
 
 function createOpenBlock(
   lead: string,
@@ -353,8 +353,8 @@ function readFenced(text: string): BlockStart | undefined {
   const [, marks = '', braced, name = '', rest = ''] = FENCED.exec(text) ?? []
   if (marks === '') return undefined
   const attributes = `${braced ?? ''} ${/\{([^{}]*)\}/.exec(rest)?.[1] ?? ''}`
-  const [, classed] = /\.(?:callout-)?([\w-]+)/.exec(braced ?? '') ?? []
-  const word = (name !== '' ? name : (classed ?? (braced ?? '').trim())).toLowerCase()
+  const [, className] = /\.(?:callout-)?([\w-]+)/.exec(braced ?? '') ?? []
+  const word = (name !== '' ? name : (className ?? (braced ?? '').trim())).toLowerCase()
   const [, double, single, bare] = ATTRIBUTE_TITLE.exec(attributes) ?? []
   const [, bracketed] = /^\s*\[(.*)\]\s*(?:\{[^{}]*\})?\s*$/.exec(rest) ?? []
   const written = rest.replace(/\{[^{}]*\}\s*$/, '').trim()
@@ -370,7 +370,7 @@ function readFenced(text: string): BlockStart | undefined {
 /** Maps each opening line of a block to its closing line. An unclosed block is text. */
 function pairContainers(items: readonly Item[]): ReadonlyMap<number, number> {
   const ends = new Map<number, number>()
-  const open: { readonly at: number; readonly sign: string; readonly length: number }[] = []
+  const open: { readonly at: number; readonly character: string; readonly length: number }[] = []
   for (const [at, item] of items.entries()) {
     if (item.type !== 'line') continue
     const [, closing] = CLOSING.exec(item.text) ?? []
@@ -378,13 +378,13 @@ function pairContainers(items: readonly Item[]): ReadonlyMap<number, number> {
       // A directive with two colons may have no content, and then no line closes it.
       while (closing.length > 2 && open.at(-1)?.length === 2) open.pop()
       const top = open.at(-1)
-      if (top === undefined || top.sign !== closing[0] || top.length > closing.length) continue
+      if (top === undefined || top.character !== closing[0] || top.length > closing.length) continue
       ends.set(top.at, at)
       open.pop()
       continue
     }
     const [, marks] = FENCED.exec(item.text) ?? []
-    if (marks !== undefined) open.push({ at, sign: marks.charAt(0), length: marks.length })
+    if (marks !== undefined) open.push({ at, character: marks.charAt(0), length: marks.length })
   }
   return ends
 }

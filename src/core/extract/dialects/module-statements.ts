@@ -22,18 +22,18 @@ export function removeModuleStatements(
   if (!lines.some((line) => START.test(line))) return { lines, isModule: false, facts }
   const kept: string[] = []
   let isModule = false
-  let isStart = true
+  let isBlockStart = true
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? ''
-    if (!isStart || isCode(at) || !START.test(line) || !isStatement(lines, at)) {
+    if (!isBlockStart || isCode(at) || !START.test(line) || !isStatement(lines, at)) {
       kept.push(line)
-      isStart = isBlank(line)
+      isBlockStart = isBlank(line)
       continue
     }
     const end = endOfStatement(lines, at, scanner)
     if (line.startsWith('export')) readExportedMetadata(lines.slice(at, end + 1).join('\n'), scanner, facts)
     isModule = true
-    isStart = true
+    isBlockStart = true
     at = end
     // The blank line after the statement is dropped too, so that two blank lines do not follow each other.
     if (isBlank(lines[at + 1] ?? '') && isBlank(kept.at(-1) ?? '')) at++
@@ -42,8 +42,7 @@ export function removeModuleStatements(
 }
 
 const START = /^(?:import|export)[\s{*"']/
-/** Maximum number of lines of an import with braces. */
-const MAX_NAMES = 100
+const MAX_IMPORT_LINES = 100
 
 /**
  * Whether a line begins a statement, and not a sentence that begins with the same word. An import ends with the name of a module, an export
@@ -59,51 +58,52 @@ function isStatement(lines: readonly string[], at: number): boolean {
   if (/^import\s*["'][^"']+["'];?\s*(?:\/\/.*)?$/.test(line)) return true
   if (!/^import\s*(?:[\w$]+|\{|\*)/.test(line)) return false
   const hasBraces = line.includes('{') && !line.includes('}')
-  const text = hasBraces ? lines.slice(at, at + MAX_NAMES).join('\n') : `${line}\n${lines[at + 1] ?? ''}`
+  const text = hasBraces ? lines.slice(at, at + MAX_IMPORT_LINES).join('\n') : `${line}\n${lines[at + 1] ?? ''}`
   return /^import\s+(?:type\s+)?(?:[\w$]+\s*,?\s*)?(?:\{[^{}]*\}|\*\s+as\s+[\w$]+)?\s*from\s+["'][^"'\n]+["']/.test(
     text,
   )
 }
 
-const MAX_STATEMENT = 2000
+const MAX_STATEMENT_LINES = 2000
 /** Number of characters at the end of a line that tell whether a statement ends there. */
 const LINE_END_CHARS = 20
 
 function endOfStatement(lines: readonly string[], start: number, scanner: Scanner): number {
   let depth = 0
-  for (let at = start; at < Math.min(lines.length, start + MAX_STATEMENT) && !scanner.isExhausted; at++) {
+  for (let at = start; at < Math.min(lines.length, start + MAX_STATEMENT_LINES) && !scanner.isExhausted; at++) {
     const line = lines[at] ?? ''
     scanner.spend(LINE_END_CHARS)
     for (let i = 0; i < line.length; i = scanner.endOfToken(line, i)) {
       if ('{(['.includes(line[i] ?? ' ')) depth++
       else if ('})]'.includes(line[i] ?? ' ')) depth--
     }
-    // A statement continues after a line that cannot be its end.
+    // A statement continues after a line that ends with an operator or an opening bracket.
     if (depth <= 0 && !/(?:=>?|,|\|\||&&|\?|:|from|\()\s*$/.test(line.slice(-LINE_END_CHARS))) return at
   }
   return start
 }
 
-/** Names of the object in which pages export their metadata. */
-const OBJECT = /^export\s+const\s+(?:metadata|meta|frontmatter|frontMatter|pageMetadata)\b[^=]*=\s*\{/
-const VALUE = /^export\s+const\s+(title|description|author|lang)\b[^=]*=\s*/
-const FIELD = /["']?(title|description|author|authors|lang|date|updated)["']?\s*:\s*/iy
-/** In Next.js the title can be an object; these fields of it hold the title itself. */
+/** Begins the export of an object with the metadata of a page. */
+const METADATA_OBJECT = /^export\s+const\s+(?:metadata|meta|frontmatter|frontMatter|pageMetadata)\b[^=]*=\s*\{/
+/** Begins the export of a single value of the metadata. */
+const METADATA_VALUE = /^export\s+const\s+(title|description|author|lang)\b[^=]*=\s*/
+const METADATA_FIELD = /["']?(title|description|author|authors|lang|date|updated)["']?\s*:\s*/iy
+/** In Next.js the title can be an object. These fields of the object hold the title itself. */
 const TITLE_PART = /["']?(?:absolute|default)["']?\s*:\s*/y
 
 /** Reads the metadata that an export statement declares. */
 function readExportedMetadata(statement: string, scanner: Scanner, facts: Map<string, string>): void {
-  const value = VALUE.exec(statement)
+  const value = METADATA_VALUE.exec(statement)
   if (value !== null) {
     setFact(facts, value[1] ?? '', readString(statement, value[0].length, scanner))
     return
   }
-  const object = OBJECT.exec(statement)
+  const object = METADATA_OBJECT.exec(statement)
   if (object === null) return
   let depth = 1
   let titleDepth = 0
   for (let at = object[0].length; at < statement.length && depth > 0 && !scanner.isExhausted; ) {
-    const pattern = depth === 1 ? FIELD : TITLE_PART
+    const pattern = depth === 1 ? METADATA_FIELD : TITLE_PART
     pattern.lastIndex = at
     const field = depth === 1 || depth === titleDepth ? pattern.exec(statement) : null
     if (field !== null) {

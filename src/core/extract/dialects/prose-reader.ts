@@ -21,22 +21,22 @@ export interface TextFacts {
   readonly pairedTags: ReadonlySet<string>
   /** Names of template tags that are closed. */
   readonly closedTemplateTags: ReadonlySet<string>
-  /** Whether it is MyST, in which comments begin with a percent sign. */
+  /** Whether the text is MyST, in which comments begin with a percent sign. */
   readonly isMyst: boolean
   /** The front matter of the text. */
   readonly fields: ReadonlyMap<string, string>
 }
 
-const MAX_OPEN = 100
-const MAX_LISTS = 20
+const MAX_OPEN_TAGS = 100
+const MAX_NESTING = 20
 /** Number of characters after a tag in which its closing tag is searched. */
 const MAX_CLOSING_DISTANCE = 2000
 
 interface OpenTag {
   readonly name: string
   readonly part: TagOutput
-  /** Number of labels already used by its parts. */
-  given: number
+  /** Number of labels that the tabs in it have already used. */
+  usedLabelCount: number
 }
 
 /** Parses the tags and braces in prose. Code is passed in separately and stays unchanged. */
@@ -49,11 +49,11 @@ export class ProseReader {
   #line = ''
   /** The heading or title that is being written on one line. */
   #heading: Extract<TagOutput, { type: 'heading' }> | undefined
-  /** The hidden element, whose source is copied unchanged, and the nesting depth of elements with its name. */
+  /** The hidden element, whose source is copied unchanged, and how many elements with the same name are open. */
   #hidden: { readonly name: string; depth: number } | undefined
   readonly #open: OpenTag[] = []
   /** The closing text of each open mark and link. */
-  readonly #closings: { readonly name: string; readonly addText: string }[] = []
+  readonly #closings: { readonly name: string; readonly closingText: string }[] = []
   readonly #lists: { readonly isOrdered: boolean; count: number }[] = []
 
   constructor(facts: TextFacts, scanner: Scanner) {
@@ -150,7 +150,7 @@ export class ProseReader {
     const { name } = tag
     const closing = this.#closings.findLastIndex((one) => one.name === name)
     if (closing >= 0) {
-      this.text(this.#closings[closing]?.addText ?? '')
+      this.text(this.#closings[closing]?.closingText ?? '')
       this.#closings.splice(closing, 1)
       return false
     }
@@ -183,9 +183,9 @@ export class ProseReader {
 
   /** Begins emphasis or a link whose closing tag was found. */
   beginMark(name: string, before: string, after: string): void {
-    if (this.#closings.length >= MAX_LISTS) return
+    if (this.#closings.length >= MAX_NESTING) return
     this.text(before)
-    this.#closings.push({ name, addText: after })
+    this.#closings.push({ name, closingText: after })
   }
 
   beginHeading(part: Extract<TagOutput, { type: 'heading' }>): void {
@@ -215,9 +215,9 @@ export class ProseReader {
   }
 
   #push(name: string, part: TagOutput, list: { isOrdered: boolean; count: number }): void {
-    if (this.#lists.length >= MAX_LISTS) return
+    if (this.#lists.length >= MAX_NESTING) return
     this.#lists.push(list)
-    this.#open.push({ name, part, given: 0 })
+    this.#open.push({ name, part, usedLabelCount: 0 })
   }
 
   beginBlock(tag: Tag, part: Extract<TagOutput, { type: 'block' }>): void {
@@ -234,9 +234,9 @@ export class ProseReader {
       }
       this.items.push({ type: 'gap' })
     }
-    if (isVoid(tag) || this.#open.length >= MAX_OPEN || OPTIONAL_END_TAGS.has(tag.name)) return
+    if (isVoid(tag) || this.#open.length >= MAX_OPEN_TAGS || OPTIONAL_END_TAGS.has(tag.name)) return
     const isIndented = this.#facts.isMdx || !isElement(tag)
-    this.#open.push({ name: tag.name, part, given: 0 })
+    this.#open.push({ name: tag.name, part, usedLabelCount: 0 })
     this.items.push({ type: 'open', name: tag.name, lead: isShown ? indent : lead, box: part.box, isIndented })
   }
 
@@ -245,9 +245,10 @@ export class ProseReader {
     const parent = this.#open.at(-1)
     if (box !== null || parent?.part.type !== 'block' || !/tab|panel/i.test(name)) return label
     const { labels } = parent.part
-    const given =
-      labels.get(attributes.get('value') ?? '') ?? (label === '' ? labels.get(String(parent.given++)) : undefined)
-    return given === undefined ? label : strong(given)
+    const listed =
+      labels.get(attributes.get('value') ?? '') ??
+      (label === '' ? labels.get(String(parent.usedLabelCount++)) : undefined)
+    return listed === undefined ? label : strong(listed)
   }
 
   /** Whether the current line already has words. */
@@ -316,8 +317,8 @@ class ProsePiece {
   }
 
   /** Handles the construct at an offset, if there is one, and returns the offset where the text continues. */
-  #take(sign: string, at: number): number | undefined {
-    switch (sign) {
+  #take(character: string, at: number): number | undefined {
+    switch (character) {
       case '`':
         return this.#endOfSpan(at)
       case '\\':
@@ -406,8 +407,8 @@ class ProsePiece {
   }
 
   #template(at: number): number | undefined {
-    const shown = readEscapedShortcode(this.#text, at)
-    if (shown !== undefined) return this.#put(at, shown.end, shown.text)
+    const escaped = readEscapedShortcode(this.#text, at)
+    if (escaped !== undefined) return this.#put(at, escaped.end, escaped.text)
     const tag = readTemplateTag(this.#text, at, this.#out.scanner)
     if (tag !== undefined) {
       const isEmpty = tag.isEmpty || !this.#out.facts.closedTemplateTags.has(tag.name)
@@ -534,7 +535,7 @@ class ProsePiece {
         out.text(part.text)
         break
       case 'mark':
-        if (this.#isMarked(tag)) out.beginMark(tag.name, part.mark, part.mark)
+        if (this.#canEmphasize(tag)) out.beginMark(tag.name, part.mark, part.mark)
         break
       case 'link':
         if (part.address !== '' && !isVoid(tag) && this.#inner(tag) !== '')
@@ -599,7 +600,7 @@ class ProsePiece {
   }
 
   /** Emphasis needs words without white space at either end, within one paragraph. */
-  #isMarked(tag: Tag): boolean {
+  #canEmphasize(tag: Tag): boolean {
     const inner = this.#inner(tag)
     return (
       inner !== undefined && /^\S(?:[\s\S]*\S)?$/.test(inner) && !/\n[ \t]*\n/.test(inner) && !this.#out.isInHeading

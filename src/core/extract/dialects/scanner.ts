@@ -1,44 +1,43 @@
 /* Finds where JavaScript in Markdown ends. The code is skipped character by character, and never evaluated. */
 
 const CLOSING: Readonly<Record<string, string>> = { '{': '}', '(': ')', '[': ']' }
-/** A longer text is never read as one expression. */
-const MAX_LENGTH = 200_000
+const MAX_EXPRESSION_CHARS = 200_000
 /** Limit for how often each character is scanned on average: after a bracket without an end, the scan starts over at the next character. */
 const MAX_SCANS_PER_CHAR = 20
 
 /** Finds the ends of brackets and tokens in one document. */
 export class Scanner {
-  readonly #most: number
-  #left: number
+  readonly #budget: number
+  #budgetLeft: number
 
   constructor(length: number) {
-    this.#most = MAX_SCANS_PER_CHAR * length + MAX_LENGTH
-    this.#left = this.#most
+    this.#budget = MAX_SCANS_PER_CHAR * length + MAX_EXPRESSION_CHARS
+    this.#budgetLeft = this.#budget
   }
 
   /** Number of characters scanned so far. */
   get scannedChars(): number {
-    return this.#most - this.#left
+    return this.#budget - this.#budgetLeft
   }
 
   /** Whether the scan budget is used up; the scanner then finds no further ends. */
   get isExhausted(): boolean {
-    return this.#left <= 0
+    return this.#budgetLeft <= 0
   }
 
-  spend(looks: number): void {
-    this.#left -= looks
+  spend(chars: number): void {
+    this.#budgetLeft -= chars
   }
 
   /** Offset after the bracket that closes the one at `start`; -1 if there is none. */
   endOfBracket(text: string, start: number): number {
     const open: string[] = []
-    const last = Math.min(text.length, start + MAX_LENGTH)
-    for (let at = start; at < last && this.#left > 0; ) {
-      const sign = text[at] ?? ''
-      const closing = CLOSING[sign]
+    const last = Math.min(text.length, start + MAX_EXPRESSION_CHARS)
+    for (let at = start; at < last && this.#budgetLeft > 0; ) {
+      const character = text[at] ?? ''
+      const closing = CLOSING[character]
       if (closing !== undefined) open.push(closing)
-      else if (sign === open.at(-1)) {
+      else if (character === open.at(-1)) {
         open.pop()
         if (open.length === 0) return at + 1
       }
@@ -49,14 +48,14 @@ export class Scanner {
 
   /** Offset after the quoted text or comment at an offset, or after one character. */
   endOfToken(text: string, at: number): number {
-    this.#left--
-    const sign = text[at]
-    if (sign === '"' || sign === "'" || sign === '`') return this.#endOfQuoted(text, at, sign)
-    const isComment = sign === '/' && (text[at + 1] === '*' || (text[at + 1] === '/' && text[at - 1] !== ':'))
+    this.#budgetLeft--
+    const character = text[at]
+    if (character === '"' || character === "'" || character === '`') return this.#endOfQuoted(text, at, character)
+    const isComment = character === '/' && (text[at + 1] === '*' || (text[at + 1] === '/' && text[at - 1] !== ':'))
     if (!isComment) return at + 1
     const end = text[at + 1] === '*' ? text.indexOf('*/', at + 2) + 2 : text.indexOf('\n', at)
     const found = end <= at ? text.length : end
-    this.#left -= found - at
+    this.#budgetLeft -= found - at
     return found
   }
 
@@ -64,8 +63,8 @@ export class Scanner {
    * Offset after a quoted text. A plain quotation mark that is not closed on its line may be an apostrophe, so it counts as one character.
    */
   #endOfQuoted(text: string, start: number, mark: string): number {
-    for (let at = start + 1; at < text.length && this.#left > 0; at++) {
-      this.#left--
+    for (let at = start + 1; at < text.length && this.#budgetLeft > 0; at++) {
+      this.#budgetLeft--
       if (text[at] === '\\') at++
       else if (text[at] === mark) return at + 1
       else if (text[at] === '\n' && mark !== '`') return start + 1
@@ -79,6 +78,7 @@ export interface Tag {
   /** '' for a fragment. */
   readonly name: string
   readonly isClosing: boolean
+  /** Whether the tag has no content and no closing tag. */
   readonly isEmpty: boolean
   /** Attributes with literal text; '' for those without a value or with an expression. */
   readonly attributes: ReadonlyMap<string, string>
@@ -90,7 +90,7 @@ export interface Tag {
 const NAME = /<(\/?)([A-Za-z][\w.:-]{0,100})?/y
 const ATTRIBUTE = /[A-Za-z_][\w:.-]{0,100}/y
 const UNQUOTED = /[^\s"'<>={}/`]{0,500}/y
-const MAX_TAG = 20_000
+const MAX_TAG_CHARS = 20_000
 
 /** Parses the tag at an offset; undefined if there is none. */
 export function readTag(text: string, start: number, scanner: Scanner): Tag | undefined {
@@ -101,19 +101,19 @@ export function readTag(text: string, start: number, scanner: Scanner): Tag | un
   if (name === '' && text[at] !== '>') return undefined
   const attributes = new Map<string, string>()
   const expressions = new Map<string, string>()
-  const last = Math.min(text.length, start + MAX_TAG)
+  const last = Math.min(text.length, start + MAX_TAG_CHARS)
   while (at < last) {
-    const sign = text[at] ?? ''
-    if (sign === '>') {
+    const character = text[at] ?? ''
+    if (character === '>') {
       return { name, isClosing: slash === '/', isEmpty: text[at - 1] === '/', attributes, expressions, end: at + 1 }
     }
     ATTRIBUTE.lastIndex = at
     const [attribute] = ATTRIBUTE.exec(text) ?? []
-    if (sign === '{') {
+    if (character === '{') {
       const end = scanner.endOfBracket(text, at)
       if (end < 0) return undefined
       at = end
-    } else if (sign === '<') return undefined
+    } else if (character === '<') return undefined
     else if (attribute === undefined) at++
     else {
       const { value, expression, end } = readValue(text, at + attribute.length, scanner)
@@ -131,14 +131,14 @@ interface Value {
   readonly end: number
 }
 
-/** The value of an attribute, if it is text. */
+/** Parses the value of an attribute; '' if it is an expression other than a string literal. */
 function readValue(text: string, start: number, scanner: Scanner): Value {
   const at = skipSpace(text, start)
   if (text[at] !== '=') return { value: '', end: start }
   const from = skipSpace(text, at + 1)
   const mark = text[from] ?? ''
   if (mark === '"' || mark === "'") {
-    const end = text.slice(from + 1, from + MAX_TAG).indexOf(mark)
+    const end = text.slice(from + 1, from + MAX_TAG_CHARS).indexOf(mark)
     return end < 0 ? { value: '', end: from + 1 } : { value: text.slice(from + 1, from + 1 + end), end: from + end + 2 }
   }
   if (mark !== '{') {
@@ -163,5 +163,6 @@ const STRING = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|`((?:[^`\\$]|\\.|\$(
 /** The text of a string literal; '' for any other expression. */
 export function textOfExpression(source: string): string {
   const [, double, single, template] = STRING.exec(source.trim()) ?? []
-  return (double ?? single ?? template ?? '').replace(/\\(.)/gs, (_, sign: string) => (sign === 'n' ? '\n' : sign))
+  const content = double ?? single ?? template ?? ''
+  return content.replace(/\\(.)/gs, (_, character: string) => (character === 'n' ? '\n' : character))
 }

@@ -1,17 +1,18 @@
 import type { Scanner, Tag } from './scanner.ts'
 
-/* Shortcodes of Hugo (`{{< tab "x" >}}`, `{{% alert %}}`) and tags of Liquid and GitBook (`{% hint style="info" %}`), as tags. */
+/* Parses the shortcodes of Hugo (`{{< tab "x" >}}`, `{{% alert %}}`) and the tags of Liquid and GitBook (`{% hint style="info" %}`). */
 
 const SHORTCODE =
   /\{\{([<%])-?[ \t]*(\/?)[ \t]*([\w./-]{1,60})((?:[^"`{}]|"[^"\n]{0,1000}"|`[^`]{0,1000}`){0,400})[%>]\}\}/y
 /** `{{</* x *​/>}}` shows a shortcode without calling it. */
 const ESCAPED_SHORTCODE = /\{\{([<%])\/\*((?:[^*]|\*(?!\/)){0,1000})\*\/([%>])\}\}/y
 const LIQUID = /\{%-?[ \t]*(end)?([A-Za-z][\w-]{0,60})((?:[^"'%}]|"[^"\n]{0,1000}"|'[^'\n]{0,1000}'|%(?!\}))*?)-?%\}/y
-/** Longer than any tag. */
-const MAX_TAG = 4000
+/** A tag must end within this number of characters. */
+const MAX_TAG_CHARS = 4000
 
-/** A template tag, with the values that have no name. */
+/** A template tag. */
 export interface TemplateTag extends Tag {
+  /** Arguments without a name. */
   readonly values: readonly string[]
   readonly language: 'hugo' | 'liquid'
 }
@@ -19,8 +20,8 @@ export interface TemplateTag extends Tag {
 /** Parses the template tag at an offset; undefined if there is none. */
 export function readTemplateTag(text: string, start: number, scanner: Scanner): TemplateTag | undefined {
   if (scanner.isExhausted) return undefined
-  scanner.spend(MAX_TAG)
-  const source = text.slice(start, start + MAX_TAG)
+  scanner.spend(MAX_TAG_CHARS)
+  const source = text.slice(start, start + MAX_TAG_CHARS)
   SHORTCODE.lastIndex = 0
   const shortcode = SHORTCODE.exec(source)
   if (shortcode !== null) {
@@ -39,7 +40,7 @@ export function readEscapedShortcode(
   text: string,
   start: number,
 ): { readonly text: string; readonly end: number } | undefined {
-  const source = text.slice(start, start + MAX_TAG)
+  const source = text.slice(start, start + MAX_TAG_CHARS)
   ESCAPED_SHORTCODE.lastIndex = 0
   const [all, open = '', inner = '', close = ''] = ESCAPED_SHORTCODE.exec(source) ?? []
   return all === undefined ? undefined : { text: `{{${open}${inner}${close}}}`, end: start + all.length }

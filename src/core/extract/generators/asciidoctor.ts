@@ -4,7 +4,7 @@ import { markTex } from '../normalize/tex.ts'
 import type { Generator } from './generator.ts'
 import { createElement, makeNumberedList, makeStrong, renameElement, replaceChildren } from './rewrite.ts'
 
-/** AsciiDoc by Asciidoctor, AsciiDoc.py or Antora. */
+/** Pages that Asciidoctor, AsciiDoc.py or Antora makes of AsciiDoc. */
 export const asciidoctor: Generator = {
   name: 'asciidoctor',
   meta: ['asciidoctor', 'asciidoc', 'antora'],
@@ -23,8 +23,7 @@ export const asciidoctor: Generator = {
   normalize: normalizeAsciidoctor,
 }
 
-/** Titles of blocks, which describe the block. */
-const isTitle = compileSelector(
+const isBlockTitle = compileSelector(
   `.listingblock > .title, .literalblock > .title, .imageblock > .title, .videoblock > .title, .exampleblock > .title,
   .openblock > .title, .paragraph > .title, .quoteblock > .title, .verseblock > .title, .ulist > .title,
   .olist > .title, .dlist > .title, .hdlist > .title, .qlist > .title, .colist > .title, .stemblock > .title,
@@ -33,22 +32,22 @@ const isTitle = compileSelector(
 const isCode = compileSelector('pre > code[data-lang]')
 const isFootnoteMark = compileSelector('sup.footnote, sup.footnoteref')
 const isFootnote = compileSelector('#footnotes > .footnote')
-const isCallouts = compileSelector('.colist > table')
+const isCalloutTable = compileSelector('.colist > table')
 const isTermTable = compileSelector('.hdlist > table')
 const isTask = compileSelector('ul.checklist > li')
 
 function normalizeAsciidoctor(content: Element): void {
   markTex(content)
   for (const element of content.descendants()) {
-    if (isTitle(element)) makeStrong(element)
+    if (isBlockTitle(element)) makeStrong(element)
     else if (element.hasClass('admonitionblock')) makeAdmonition(element)
     else if (isCode(element)) nameLanguage(element)
-    else if (isCallouts(element)) makeNumberedList(element)
+    else if (isCalloutTable(element)) makeNumberedList(element)
     else if (isTermTable(element)) makeDefinitionList(element)
     else if (isTask(element)) makeTask(element)
     else if (isFootnoteMark(element)) replaceChildren(element, [...element.elements()])
     else if (isFootnote(element)) trimFootnote(element)
-    else if (element.hasClass('quoteblock') || element.hasClass('verseblock')) takeInAttribution(element)
+    else if (element.hasClass('quoteblock') || element.hasClass('verseblock')) moveAttribution(element)
   }
 }
 
@@ -115,7 +114,7 @@ function trimFootnote(note: Element): void {
 }
 
 /** Moves the attribution into the quotation that it follows. */
-function takeInAttribution(block: Element): void {
+function moveAttribution(block: Element): void {
   const quote = find(block, ({ name }) => name === 'blockquote')
   const attribution = find(block, (element) => element.hasClass('attribution'))
   if (quote === undefined || attribution === undefined || quote.contains(attribution)) return

@@ -31,7 +31,7 @@ ${TEXTS[1]}
   )
 })
 
-test('reads a topic in the form for browsers', () => {
+test('reads a topic as Discourse sends it to browsers', () => {
   const post = (text: string, i: number) =>
     `<div class="topic-post"><article><div class="topic-avatar"><img src="/a.png" alt="ann"></div><div class="topic-body"><div class="topic-meta-data"><span class="first username"><a href="/u/ann">ann</a></span><div class="post-info post-date"><a href="/t/1/${i + 1}">May ${i + 1}</a></div></div><div class="cooked"><p>${text}</p></div></div></article></div>`
   const { markdown } = extract(

@@ -1,6 +1,6 @@
 import type { Generator } from './generator.ts'
 
-/** Discourse, in the form for crawlers and in the form for browsers. */
+/** Discourse, with the markup that it sends to crawlers and the markup that it sends to browsers. */
 export const discourse: Generator = {
   name: 'discourse',
   meta: ['discourse'],

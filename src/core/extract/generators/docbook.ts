@@ -3,7 +3,7 @@ import type { Element } from '../../html/tree.ts'
 import type { Generator } from './generator.ts'
 import { makeNumberedList, renameElement, replaceChildren } from './rewrite.ts'
 
-/** DocBook by its XSL stylesheets, among them the PostgreSQL documentation. */
+/** Pages that the XSL stylesheets of DocBook make, such as the PostgreSQL documentation. */
 export const docbook: Generator = {
   name: 'docbook',
   meta: ['docbook'],
@@ -17,14 +17,14 @@ export const docbook: Generator = {
   normalize: normalizeDocbook,
 }
 
-/** The first rule that fits an element is applied. */
+/** Only the first rule that matches an element is applied. */
 const RULES = new SelectorMap<(element: Element) => void>([
   // The author's name is marked up as a heading but does not open a section.
   [
     '.titlepage h3.author, .titlepage h3.corpauthor, .titlepage h3.editor, .titlepage h4.editedby',
     (element) => renameElement(element, 'p'),
   ],
-  // Tables of contents of a book or a part of it: its parts, figures, tables and examples, or its questions.
+  // Tables of contents, and lists of figures, tables, examples, equations and questions.
   [
     '.toc > dl, .list-of-figures > dl, .list-of-tables > dl, .list-of-examples > dl, .list-of-equations > dl, .qandaset > dl',
     makeList,

@@ -30,7 +30,7 @@ export const doxygen: Generator = {
 
 const isTitle = compileSelector('.headertitle > .title')
 const isHeading = compileSelector('h2, h3')
-const isValuesHead = compileSelector('table.fieldtable > tr > th[colspan]')
+const isEnumHead = compileSelector('table.fieldtable > tr > th[colspan]')
 const isQuoted = compileSelector('blockquote > p')
 const isLabel = compileSelector('span.mlabel')
 
@@ -51,7 +51,7 @@ function normalizeDoxygen(content: Element): void {
     else if (element.hasClass('memtitle')) renameElement(element, 'h3')
     else if (element.hasClass('compoundTemplParams')) makeSignature(element)
     else if (element.hasClass('line') && isBlankLine(element)) replaceChildren(element, [])
-    else if (isValuesHead(element)) makeHead(element)
+    else if (isEnumHead(element)) makeHead(element)
     else if (isQuoted(element)) trimJoiner(element)
     else if (element.hasClass('memberdecls')) listMembers(element)
     else if (element.hasClass('memproto')) writePrototype(element)
@@ -94,7 +94,7 @@ function isBlankLine(line: Element): boolean {
   )
 }
 
-/** A table of members, each with a row for its signature and mostly one for its description, becomes a list. */
+/** Turns a table of members into a list. Each member has a row with its signature, and mostly one with its description. */
 function listMembers(table: Element): void {
   const blocks: Element[] = []
   let list: Element | undefined
@@ -113,7 +113,7 @@ function listMembers(table: Element): void {
         list = createElement('ul')
         blocks.push(list)
       }
-      list.append(createElement('li', [createElement('code', [tidy(codeOf(row))])]))
+      list.append(createElement('li', [createElement('code', [removeBracketSpaces(codeOf(row))])]))
     } else if (left !== undefined && lineOf(row) !== '') {
       list = undefined
       blocks.push(createElement('p', row.children))
@@ -143,7 +143,7 @@ function writePrototype(prototype: Element): void {
     labels.push(lineOf(element))
     drop(element, 'doxygen', 'label')
   }
-  const signature = createElement('Signature', [tidy(codeOf(prototype))])
+  const signature = createElement('Signature', [removeBracketSpaces(codeOf(prototype))])
   const words = labels.flatMap((label) => [createElement('em', [label]), ' '])
   replaceChildren(prototype, labels.length === 0 ? [signature] : [signature, createElement('p', words)])
   // With its class, the common rules would read the whole element as one signature.
@@ -151,7 +151,7 @@ function writePrototype(prototype: Element): void {
 }
 
 /** Removes the spaces that Doxygen puts inside and before brackets. */
-function tidy(code: string): string {
+function removeBracketSpaces(code: string): string {
   return code
     .replace(/([<(]) (?=\S)/g, '$1')
     .replace(/(?<! ) +([>),])/g, '$1')

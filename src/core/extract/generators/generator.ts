@@ -6,13 +6,13 @@ export interface Generator {
   readonly name: string
   /** How the content of `<meta name="generator">` begins, in lower case. */
   readonly meta: readonly string[]
-  /** Selectors that match only pages of this program. They count only if no generator is named. */
+  /** Selectors that match only pages of this program. They count only if the page names no generator. */
   readonly fingerprints: readonly string[]
   /** Selectors of the element that holds the content, best first. The first match with text is taken. */
   readonly content: readonly string[]
   /**
-   * Whether the content may contain other parts, so that the general rules for pages apply as well. Otherwise all of it is content except
-   * for the parts that `drop` names.
+   * Whether the content element may contain other parts, so that the general rules for pages apply as well. Otherwise all of the element
+   * is content, except for the parts that `drop` names.
    * @default false
    */
   readonly hasChrome?: boolean
@@ -20,6 +20,6 @@ export interface Generator {
   readonly drop?: Readonly<Record<string, string>>
   /** Selectors of content that is hidden at first: tab panels, collapsed members. */
   readonly keepHidden?: readonly string[]
-  /** Converts its own markup into the common form that `normalize` and `write` understand. */
+  /** Converts the markup of the generator into the common form that `normalize` and `write` understand. */
   readonly normalize?: (content: Element) => void
 }

@@ -25,7 +25,7 @@ function normalizeGitbook(content: Element): void {
   for (const element of content.descendants()) if (isFootnote(element)) makeFootnote(element)
 }
 
-/** `<blockquote><sup>1</sup>. The note.</blockquote>` */
+/** Turns `<blockquote><sup>1</sup>. The note.</blockquote>` into a footnote. */
 function makeFootnote(note: Element): void {
   const [mark, text, ...rest] = note.children.filter((child) => typeof child !== 'string' || child.trim() !== '')
   if (mark === undefined || typeof mark === 'string' || mark.name !== 'sup' || lineOf(mark) === '') return

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { extract } from '../../../../test/extract.ts'
 
-test('keeps a heading that is a link to itself as a whole', () => {
+test('keeps a heading whose whole text is a link to itself', () => {
   const page = extract(
     `<body><div class="markdown-body"><h2 id="keys"><a class="heading-link" href="#keys">About keys<span class="heading-link-symbol"></span></a></h2><p>A key opens a lock and nothing else.</p></div></body>`,
   )

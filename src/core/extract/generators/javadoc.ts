@@ -41,8 +41,8 @@ export const javadoc: Generator = {
 const isSignature = compileSelector('.member-signature, .type-signature, .module-signature, .package-signature')
 const isTitle = compileSelector('h1.title, h2.title')
 /** Lists that are only used for layout. */
-const LAYOUT = 'summary-list details-list member-list block-list blockList blockListLast'.split(' ')
-const isLayout = compileSelector(LAYOUT.map((name) => `ul.${name}, ul.${name} > li`).join(', '))
+const LAYOUT_LISTS = 'summary-list details-list member-list block-list blockList blockListLast'.split(' ')
+const isLayout = compileSelector(LAYOUT_LISTS.map((name) => `ul.${name}, ul.${name} > li`).join(', '))
 
 function normalizeJavadoc(content: Element): void {
   for (const element of content.descendants()) {
@@ -60,16 +60,16 @@ function hasBreak(element: Element): boolean {
   return false
 }
 
-/** Since JDK 16 tables are cells in a grid: the heads of all columns, then row by row. */
+/** Turns a grid into a table. Since JDK 16 a grid has the heads of all columns and then the cells of each row. */
 function makeTable(grid: Element): void {
   const cells = [...grid.elements()]
   const heads = cells.filter((cell) => cell.hasClass('table-header'))
-  const table: Element[] = []
+  const rows: Element[] = []
   for (const [i, cell] of cells.entries()) {
-    if (i % Math.max(1, heads.length) === 0) table.push(createElement('tr'))
+    if (i % Math.max(1, heads.length) === 0) rows.push(createElement('tr'))
     renameElement(cell, cell.hasClass('table-header') ? 'th' : 'td')
-    table.at(-1)?.append(cell)
+    rows.at(-1)?.append(cell)
   }
   renameElement(grid, 'table')
-  replaceChildren(grid, table)
+  replaceChildren(grid, rows)
 }

@@ -24,7 +24,7 @@ test('shows the output of an animated terminal', () => {
   expect(page.markdown).toBe('# Start the server\n\n```console\n$ run <file>\nINFO: ready\n```\n')
 })
 
-test('is recognised on pages that use the Sphinx theme', () => {
+test('recognises MkDocs on pages that use a theme of Sphinx', () => {
   const page = extract(
     `<body class="wy-body-for-nav"><section class="wy-nav-content-wrap"><div class="wy-nav-content"><div class="rst-content"><div role="main" class="document"><div class="section" itemprop="articleBody"><h1>Install it now</h1><p>Text.</p></div></div><footer>Built with <a href="https://www.mkdocs.org/">MkDocs</a></footer></div></div></section></body>`,
   )

@@ -37,7 +37,7 @@ export const mkdocs: Generator = {
 
 const isFormula = compileSelector('.arithmatex')
 const isTitledTable = compileSelector('table.highlighttable')
-/** Terminal sessions that a script animates: their output is markup that is written as text. */
+/** Terminal sessions that a script animates. Their output contains styling tags as text. */
 const isTerminal = compileSelector('.termy code')
 /** Tags that style output. Any other name in angle brackets is more likely a placeholder, such as `<file>`. */
 const STYLING = /<\/?(?:font|span|u|b|i)(?:\s[^<>]*)?>/g

@@ -40,7 +40,7 @@ function normalizeNextra(content: Element): void {
   }
 }
 
-/** Only the colour of a callout shows its kind. */
+/** Turns a callout into an admonition. Only the color of a callout shows its kind. */
 function makeAdmonition(callout: Element): void {
   const colors = callout.classes.join(' ')
   const kind = /-red-/.test(colors) ? 'CAUTION' : /-yellow-/.test(colors) ? 'WARNING' : 'NOTE'

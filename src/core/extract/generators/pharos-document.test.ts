@@ -28,7 +28,7 @@ test('a page cannot claim to be a converted document', () => {
   expect(extractPage({ url: 'https://a.example/', body })).toMatchObject({ type: 'no-page', reason: 'login' })
 })
 
-test('a few words are enough for a document', () => {
+test('accepts a document of a few words', () => {
   expect(extractDocument('<p>Yes.</p>').markdown).toBe('Yes.\n')
 })
 
@@ -38,7 +38,7 @@ const PAGES = `<div data-mark="page=1"></div><h1>Manual</h1><p>One.</p>
 <div data-mark="page=4"></div><table><tr><th>x</th><th>y</th></tr><tr><td>1</td><td>2</td></tr></table>
 <h2 id="named">Named</h2><p>Four.</p><p data-mark="page=5">Five.</p><div data-mark="page=6"></div>`
 
-test('each line has the fragment of its page in the document', () => {
+test('gives each line the fragment of the document page that it is on', () => {
   const { markdown, sections } = extractDocument(PAGES)
   const lines = markdown.split('\n')
   const fragments = lines.flatMap((line, i) =>

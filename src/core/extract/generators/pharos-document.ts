@@ -16,14 +16,14 @@ export const pharosDocument: Generator = {
  * itself.
  */
 function placeMarks(content: Element): void {
-  const around = new Set<Element>()
+  const parents = new Set<Element>()
   for (const element of content.descendants()) {
     const anchor = element.attribute('data-mark')
     if (anchor === undefined) continue
     if (element.children.length === 0) renameElement(element, 'Mark', { Anchor: anchor })
-    else if (element.parent !== undefined) around.add(element.parent)
+    else if (element.parent !== undefined) parents.add(element.parent)
   }
-  for (const parent of around) replaceChildren(parent, parent.children.flatMap(withMark))
+  for (const parent of parents) replaceChildren(parent, parent.children.flatMap(withMark))
 }
 
 /** Puts the mark of a node before it; list items and definitions keep the mark inside. */
@@ -31,9 +31,9 @@ function withMark(node: Node): Node[] {
   const anchor = typeof node === 'string' || node.name === 'Mark' ? undefined : node.attribute('data-mark')
   if (typeof node === 'string' || anchor === undefined) return [node]
   const mark = new Element('Mark', ['Anchor', anchor])
-  if (!INSIDE.has(node.name)) return [mark, node]
+  if (!MARKED_INSIDE.has(node.name)) return [mark, node]
   replaceChildren(node, [mark, ...node.children])
   return [node]
 }
 
-const INSIDE = new Set(['li', 'dd', 'dt'])
+const MARKED_INSIDE = new Set(['li', 'dd', 'dt'])

@@ -54,11 +54,11 @@ const GENERATORS: readonly Generator[] = [
   github,
 ]
 
-/** Number of elements that are checked. The marks of a generator are around the content, so a long page need not be searched to its end. */
+/** Number of elements that are checked. The fingerprints are around the content, so a long page need not be searched to its end. */
 const MAX_ELEMENTS = 10_000
 
 const BY_FINGERPRINT = new SelectorMap(
-  GENERATORS.flatMap((generator, rank) => generator.fingerprints.map((sign) => [sign, rank] as const)),
+  GENERATORS.flatMap((generator, rank) => generator.fingerprints.map((selector) => [selector, rank] as const)),
 )
 
 /**
@@ -66,17 +66,17 @@ const BY_FINGERPRINT = new SelectorMap(
  * tree checks all generators.
  */
 export function recognizeGenerator(root: Element): Generator | undefined {
-  let named: number | undefined
-  let marked: number | undefined
+  let declaredRank: number | undefined
+  let fingerprintRank: number | undefined
   let count = 0
   for (const element of root.descendants()) {
     if (count++ > MAX_ELEMENTS) break
     // A generator named in the head is final, so the body is not searched.
-    if (element.name === 'body' && named !== undefined) break
-    if (element.name === 'meta') named = minRank(named, rankOfMeta(element))
-    marked = minRank(marked, BY_FINGERPRINT.match(element))
+    if (element.name === 'body' && declaredRank !== undefined) break
+    if (element.name === 'meta') declaredRank = minRank(declaredRank, rankOfMeta(element))
+    fingerprintRank = minRank(fingerprintRank, BY_FINGERPRINT.match(element))
   }
-  return GENERATORS[named ?? marked ?? -1]
+  return GENERATORS[declaredRank ?? fingerprintRank ?? -1]
 }
 
 function rankOfMeta(meta: Element): number | undefined {

@@ -29,14 +29,14 @@ export function renameElement(element: Element, name: string, attributes: Readon
 
 /** The text of an element on one line; line breaks and cells become spaces. */
 export function codeOf(node: Node): string {
-  return spaced(node).replace(/\s+/g, ' ').trim()
+  return spacedText(node).replace(/\s+/g, ' ').trim()
 }
 
-function spaced(node: Node): string {
+function spacedText(node: Node): string {
   if (typeof node === 'string') return node
   if (node.dropped !== undefined) return ''
   if (node.name === 'br') return ' '
-  const text = node.children.map(spaced).join('')
+  const text = node.children.map(spacedText).join('')
   return INLINE_ELEMENTS.has(node.name) ? text : ` ${text} `
 }
 
@@ -59,13 +59,13 @@ export function removeLinks(element: Element): void {
   for (const inner of element.descendants()) if (inner.name === 'a' && inner.id === '') inner.name = 'span'
 }
 
-/** Makes the content of an element strong, as a heading without a section. */
+/** Makes the content of an element strong. Such a title does not begin a section. */
 export function makeStrong(element: Element): void {
   if (lineOf(element) !== '') replaceChildren(element, [createElement('strong', element.children)])
 }
 
-/** Whether an element has links and all of them lead to fragments of the same page, as in a table of contents. */
-export function hasOnlyLinksTo(element: Element, ids: ReadonlySet<string>): boolean {
+/** Whether an element has links, and each leads to a fragment of the same page or to one of `ids`, as in a table of contents. */
+export function hasOnlyFragmentLinks(element: Element, ids: ReadonlySet<string>): boolean {
   let hasLinks = false
   for (const inner of element.descendants()) {
     const href = inner.name === 'a' ? inner.attribute('href') : undefined
@@ -90,7 +90,7 @@ export function makeNumberedList(table: Element): void {
   replaceChildren(table, items)
 }
 
-/** The words of a label, even if it was dropped as a control. */
+/** The text of a label on one line, even if the label was dropped as a control. */
 export function labelOf(node: Node): string {
   const read = (inner: Node): string => (typeof inner === 'string' ? inner : inner.children.map(read).join(''))
   return read(node).replace(/\s+/g, ' ').trim()

@@ -28,7 +28,7 @@ export const rustdoc: Generator = {
 
 const isCodeHeading = compileSelector('.code-header, .in-band > code')
 const isBadge = compileSelector('dt > .stab, .item-name > .stab')
-const isClause = compileSelector('pre .where')
+const isWhereClause = compileSelector('pre .where')
 const isRust = compileSelector('pre.rust')
 
 function normalizeRustdoc(content: Element): void {
@@ -37,8 +37,8 @@ function normalizeRustdoc(content: Element): void {
     else if (isRust(element)) element.setAttribute('class', 'language-rust')
     else if (element.hasClass('code-attribute')) element.append('\n')
     else if (isBadge(element)) replaceChildren(element, [' ', ...element.children])
-    else if (isClause(element)) replaceChildren(element, ['\n', ...element.children])
-    // The text says that a member is deprecated; the class only fades it.
+    else if (isWhereClause(element)) replaceChildren(element, ['\n', ...element.children])
+    // The class `deprecated` would turn the whole member into a warning.
     else if (element.name === 'details') element.setAttribute('class', 'toggle')
   }
 }

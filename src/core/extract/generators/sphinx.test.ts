@@ -8,7 +8,7 @@ test('takes the body without permalinks, links to the source and navigation', ()
   expect(page).toEqual({ generator: 'sphinx', markdown: '# Pools\n\n`open(path)`\n\nOpen a pool of values.\n' })
 })
 
-test('recognises signatures of versions before 4', () => {
+test('recognises signatures of Sphinx versions before 4', () => {
   const page = extract(
     `<div class="body" role="main"><h1>Pools and values</h1><dl class="function"><dt id="f"><code class="descname">f</code><span>(</span><em>a</em>, <em>b=1</em><span>)</span><a class="headerlink" href="#f">¶</a></dt><dd><p>Does it.</p></dd></dl></div>`,
   )

@@ -2,9 +2,9 @@ import { compileSelector, find } from '../../html/selector.ts'
 import { type Element, lineOf, type Node } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
 import type { Generator } from './generator.ts'
-import { createElement, hasOnlyLinksTo, makeSignature, renameElement, replaceChildren } from './rewrite.ts'
+import { createElement, hasOnlyFragmentLinks, makeSignature, renameElement, replaceChildren } from './rewrite.ts'
 
-/** Texinfo by makeinfo or texi2any. */
+/** Pages that makeinfo, texi2any or texi2html makes of Texinfo. */
 export const texinfo: Generator = {
   name: 'texinfo',
   meta: ['texi2any', 'makeinfo', 'texi2html'],
@@ -24,7 +24,7 @@ const isFootnoteMark = compileSelector('a.footnote[id^=DOCF], a[id^=DOCF]')
 const isContents = compileSelector(
   '#SEC_Contents, #SEC_Overview, #SEC_Shortcontents, .shortcontents, div.contents, ul.section-toc, ul.mini-toc',
 )
-const isUnmarked = compileSelector('ul.no-bullet > li')
+const isItemWithoutMarker = compileSelector('ul.no-bullet > li')
 
 /** Kinds of admonition by the word a quotation begins with. */
 const KINDS = new Set(['NOTE', 'TIP', 'IMPORTANT', 'WARNING', 'CAUTION'])
@@ -33,34 +33,34 @@ const NO_IDS: ReadonlySet<string> = new Set()
 
 function normalizeTexinfo(content: Element): void {
   for (const element of content.descendants()) {
-    dropRules(element)
+    dropHorizontalRules(element)
     if (element.name === 'dt' && isDeclaration(element)) makeSignature(element)
     else if (element.name === 'blockquote') makeAdmonition(element)
-    else if (isContents(element) && hasOnlyLinksTo(element, NO_IDS))
+    else if (isContents(element) && hasOnlyFragmentLinks(element, NO_IDS))
       drop(element, 'texinfo', 'table of contents of the page')
     else if (isFootnotes(element)) makeFootnotes(element)
     else if (isFootnoteMark(element)) makeFootnoteMark(element)
-    else if (isUnmarked(element)) trimMark(element)
+    else if (isItemWithoutMarker(element)) trimBullet(element)
   }
 }
 
-/** Declarations name their kind: Function, Variable, Command. */
+/** Whether a term is a declaration, which names its category: Function, Variable, Command. */
 function isDeclaration(term: Element): boolean {
   return find(term, isCategory) !== undefined
 }
 
-/** Drops the rules between the text and the navigation. */
-function dropRules(parent: Element): void {
-  let before: Element | undefined
+/** Drops the horizontal rules between the text and the navigation. */
+function dropHorizontalRules(parent: Element): void {
+  let previous: Element | undefined
   for (const child of parent.children) {
     if (typeof child === 'string') continue
-    if (before !== undefined && child.name === 'hr' && isNavigation(before)) drop(child, 'texinfo', 'line')
-    if (before?.name === 'hr' && isNavigation(child)) drop(before, 'texinfo', 'line')
-    before = child
+    if (previous !== undefined && child.name === 'hr' && isNavigation(previous)) drop(child, 'texinfo', 'line')
+    if (previous?.name === 'hr' && isNavigation(child)) drop(previous, 'texinfo', 'line')
+    previous = child
   }
 }
 
-/** `> **Note:** text` */
+/** Turns a quotation that begins with a word such as `Note:` into an admonition. */
 function makeAdmonition(quote: Element): void {
   const [first] = [...quote.elements()]
   const [mark] = first?.children ?? []
@@ -93,8 +93,8 @@ function numberIn(element: Element): string {
   return /\d+/.exec(lineOf(element))?.[0] ?? ''
 }
 
-/** Removes the mark of a list item from its text, where some lists have it. */
-function trimMark(item: Element): void {
+/** Removes the bullet of a list item from its text. */
+function trimBullet(item: Element): void {
   const [first] = item.children
   if (typeof first === 'string') item.children[0] = first.replace(/^\s*[-−–•*] ?/, '')
 }

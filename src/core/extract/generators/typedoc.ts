@@ -2,7 +2,7 @@ import { compileSelector } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
 import type { Generator } from './generator.ts'
-import { hasOnlyLinksTo, makeSignature, removeLinks, replaceWithCode } from './rewrite.ts'
+import { hasOnlyFragmentLinks, makeSignature, removeLinks, replaceWithCode } from './rewrite.ts'
 
 /** TypeDoc. */
 export const typedoc: Generator = {
@@ -27,16 +27,16 @@ const isParameter = compileSelector(
   'ul.tsd-parameter-list > li > span, ul.tsd-type-parameter-list > li > span, ul.tsd-parameters > li > h5',
 )
 const NO_IDS: ReadonlySet<string> = new Set()
-const isTyped = compileSelector('h4.tsd-returns-title, h1, h3')
+const isHeadingWithTypes = compileSelector('h4.tsd-returns-title, h1, h3')
 
 function normalizeTypedoc(content: Element): void {
   for (const element of content.descendants()) {
-    if (element.hasClass('tsd-index-panel') && hasOnlyLinksTo(element, NO_IDS)) {
+    if (element.hasClass('tsd-index-panel') && hasOnlyFragmentLinks(element, NO_IDS)) {
       drop(element, 'typedoc', 'table of contents of the page')
     } else if (isSignature(element)) makeSignature(element)
     else if (isParameter(element)) replaceWithCode(element)
-    else if (isTyped(element)) removeLinks(element)
-    else if (element.hasClass('tsd-alert')) element.setAttribute('class', kindOf(element))
+    else if (isHeadingWithTypes(element)) removeLinks(element)
+    else if (element.hasClass('tsd-alert')) element.setAttribute('class', alertClasses(element))
     else if (element.name === 'code' && element.parent?.name === 'pre') nameLanguage(element)
     // Flags directly precede their name, so a space is added.
     else if (element.hasClass('tsd-tag')) element.append(' ')
@@ -44,7 +44,7 @@ function normalizeTypedoc(content: Element): void {
 }
 
 /** `tsd-alert tsd-alert-note` → `alert note` */
-function kindOf(alert: Element): string {
+function alertClasses(alert: Element): string {
   return alert.classes.map((name) => name.replace(/^tsd-(?:alert-)?/, '')).join(' ')
 }
 

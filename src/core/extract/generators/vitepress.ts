@@ -23,7 +23,7 @@ const isHeroPart = compileSelector('.VPHero h1 > span, .VPHero .heading > span')
 
 function normalizeVitepress(content: Element): void {
   for (const element of content.descendants()) {
-    // The name and the text of a front page are on separate lines.
+    // The name and the text of a front page are on separate lines; a space separates them here.
     if (isHeroPart(element)) element.append(' ')
     else if (element.hasClass('has-diff')) writeDiffMarks(element, signOf)
   }

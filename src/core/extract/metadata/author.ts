@@ -3,7 +3,7 @@ import type { DeclaredMetadata } from './declared-metadata.ts'
 /** The author of a page as the page states it; several names are joined by commas. */
 export function chooseAuthor({ meta, items, bylines }: DeclaredMetadata, fromJsonLd: string): string | null {
   if (fromJsonLd !== '') return fromJsonLd
-  const stated = [
+  const metaNames = [
     'author',
     'article:author',
     'dc.creator',
@@ -12,22 +12,22 @@ export function chooseAuthor({ meta, items, bylines }: DeclaredMetadata, fromJso
     'parsely-author',
     'sailthru.author',
   ]
-  for (const name of stated) {
+  for (const name of metaNames) {
     const authors = (meta.get(name) ?? []).map(cleanName).filter((author) => author !== '')
     if (authors.length > 0) return [...new Set(authors)].join(', ')
   }
   for (const text of [...(items.get('author') ?? []), ...bylines]) {
     const author = cleanName(text)
-    if (author !== '' && author.length <= MAX_NAME && author.split(' ').length <= MAX_WORDS) return author
+    if (author !== '' && author.length <= MAX_NAME_CHARS && author.split(' ').length <= MAX_NAME_WORDS) return author
   }
   return null
 }
 
-const MAX_NAME = 80
-const MAX_WORDS = 8
+const MAX_NAME_CHARS = 80
+const MAX_NAME_WORDS = 8
 
-/** An address, a weekday, or a placeholder for a name. */
-const NO_NAME =
+/** Matches a text that is not a name: an address, a weekday, or a placeholder for a name. */
+const NOT_A_NAME =
   /^(?:https?:|www\.|@|\/|(?:mon|tues?|wed|thu|fri|sat|sun)(?:[a-z]*day)?$|(?:the )?author$|admin(?:istrator)?$)/i
 
 /** A name without the words around it; '' for an address, or for text without a name. */
@@ -43,5 +43,5 @@ function cleanName(text: string): string {
     .replace(/\s*<[^>]*>$/, '')
     .replace(/^[\s,;:]+/, '')
     .trim()
-  return NO_NAME.test(name) || !/\p{L}/u.test(name) ? '' : name
+  return NOT_A_NAME.test(name) || !/\p{L}/u.test(name) ? '' : name
 }

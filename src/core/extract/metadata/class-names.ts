@@ -10,7 +10,7 @@ export function isBylineClass(list: string): boolean {
 
 const COMMENT = /(?:^|[\s_-])comments?(?=[\s_-]|$)/i
 
-/** Whether an element with these classes is a reader comment, or contains some. */
+/** Whether an element with these classes is a reader comment or contains reader comments. */
 export function isCommentClass(list: string): boolean {
   return COMMENT.test(list)
 }

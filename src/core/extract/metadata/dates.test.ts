@@ -34,7 +34,7 @@ test.each([
   ['1709460000', '2024-03-03T10:00:00Z'],
   ['1709460000000', '2024-03-03T10:00:00Z'],
   [' 2024-02-29 ', '2024-02-29'],
-])('%s is %s', (text, expected) => {
+])('parses %s as %s', (text, expected) => {
   expect(parseDate(text)).toBe(expected)
 })
 
@@ -50,7 +50,7 @@ test.each([
   ['a number', '42'],
   ['nothing', ''],
   ['a long text', '2024-03-03'.padEnd(200)],
-])('is null for %s: %s', (_, text) => {
+])('returns null for %s: %s', (_, text) => {
   expect(parseDate(text)).toBeNull()
 })
 

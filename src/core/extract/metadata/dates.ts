@@ -9,7 +9,7 @@ const MAX_DATE = 100
 export function parseDate(text: string): string | null {
   if (text.length > MAX_DATE) return null
   const line = text.trim()
-  return readNumeric(line) ?? readWords(line) ?? readSeconds(line)
+  return readNumeric(line) ?? readWords(line) ?? readTimestamp(line)
 }
 
 const TIME = String.raw`(?:[T\s,]+(?:at\s+)?(\d{1,2}):?(\d{2})(?::?(\d{2})(?:[.,]\d+)?)?\s*([AP]M)?\s*(.*))?$`
@@ -26,7 +26,7 @@ function readNumeric(line: string): string | undefined {
   if (lastYear === undefined) return undefined
   const a = Number(first)
   const b = Number(second)
-  // With dots the day always comes first; with slashes the order depends on the country, unless the first number exceeds twelve.
+  // With dots the day comes first. With slashes the order depends on the country: it is clear if a number exceeds 12 or both are equal.
   if (mark === '.' || a > 12) return writeDate(lastYear, b, a, rest)
   return b > 12 || a === b ? writeDate(lastYear, a, b, rest) : undefined
 }
@@ -52,7 +52,7 @@ function monthOf(name: string | undefined): number {
 }
 
 /** Seconds or milliseconds since 1970. */
-function readSeconds(line: string): string | null {
+function readTimestamp(line: string): string | null {
   if (!/^1\d{9}(?:\d{3})?$/.test(line)) return null
   const moment = new Date(line.length === 10 ? Number(line) * 1000 : Number(line))
   return moment.toISOString().replace(/\.\d+Z$/, 'Z')
@@ -65,7 +65,7 @@ function writeDate(
   year: string,
   month: number,
   day: number,
-  [hour, minute, second = '00', half, zone = '']: readonly (string | undefined)[],
+  [hour, minute, second = '00', meridiem, zone = '']: readonly (string | undefined)[],
 ): string | undefined {
   if (Number(year) < MIN_YEAR || month < 1 || month > 12 || day < 1 || day > daysIn(Number(year), month)) {
     return undefined
@@ -73,8 +73,8 @@ function writeDate(
   const date = `${year}-${padTwoDigits(month)}-${padTwoDigits(day)}`
   const offset = offsetOf(zone)
   if (hour === undefined || minute === undefined || offset === undefined) return date
-  const isAfternoon = half?.toLowerCase() === 'pm'
-  const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (isAfternoon ? 12 : 0)
+  const isAfternoon = meridiem?.toLowerCase() === 'pm'
+  const hours = meridiem === undefined ? Number(hour) : (Number(hour) % 12) + (isAfternoon ? 12 : 0)
   if (hours > 23 || Number(minute) > 59 || Number(second) > 60) return date
   return `${date}T${padTwoDigits(hours)}:${minute}:${second}${offset}`
 }

@@ -27,7 +27,7 @@ export interface DeclaredMetadata {
 }
 
 const MAX_VALUES = 20
-const MAX_JSON_LD = 1_000_000
+const MAX_JSON_LD_CHARS = 1_000_000
 
 /** Collects the metadata of a document. Hidden headings do not count. */
 export function gatherMetadata({ root, h1s, metadataElements }: ElementIndex): DeclaredMetadata {
@@ -43,7 +43,7 @@ export function gatherMetadata({ root, h1s, metadataElements }: ElementIndex): D
     if (property !== undefined && isWanted(items, property)) addValue(items, property, itemValue(element))
     if (isByline(element) && bylines.length < MAX_VALUES) bylines.push(boundedLine(element))
   }
-  const seen = listVisibleHeadings(h1s)
+  const headings = listVisibleHeadings(h1s)
   return {
     meta,
     items,
@@ -51,8 +51,8 @@ export function gatherMetadata({ root, h1s, metadataElements }: ElementIndex): D
     links: metadataElements.links.filter((element) => element.hasAttribute('href') && element.hasAttribute('rel')),
     jsonLd: readScripts(metadataElements.scripts),
     title: firstLine(metadataElements.titles),
-    headings: seen.map(boundedLine).filter((heading) => heading !== ''),
-    times: listNearbyTimes(root, metadataElements.times, seen[0]),
+    headings: headings.map(boundedLine).filter((heading) => heading !== ''),
+    times: listNearbyTimes(root, metadataElements.times, headings[0]),
     bylines: bylines.filter((byline) => byline !== ''),
     language: root.attribute('lang') ?? root.attribute('xml:lang') ?? '',
   }
@@ -60,13 +60,13 @@ export function gatherMetadata({ root, h1s, metadataElements }: ElementIndex): D
 
 function readScripts(scripts: readonly Element[]): string[] {
   const texts: string[] = []
-  let left = MAX_JSON_LD
+  let charsLeft = MAX_JSON_LD_CHARS
   for (const element of scripts) {
     if (!/^application\/ld\+json/i.test(element.attribute('type') ?? '')) continue
     const text = element.children.join('')
-    if (text === '' || text.length > left) continue
+    if (text === '' || text.length > charsLeft) continue
     texts.push(text)
-    left -= text.length
+    charsLeft -= text.length
   }
   return texts
 }
@@ -80,12 +80,12 @@ function firstLine(elements: readonly Element[]): string {
 }
 
 function listVisibleHeadings(headings: readonly Element[]): Element[] {
-  const seen: Element[] = []
+  const visible: Element[] = []
   for (const heading of headings) {
-    if (seen.length === MAX_VALUES) break
-    if (isVisible(heading)) seen.push(heading)
+    if (visible.length === MAX_VALUES) break
+    if (isVisible(heading)) visible.push(heading)
   }
-  return seen
+  return visible
 }
 
 /** Headings inside these elements are not headings of the page. */
@@ -119,15 +119,15 @@ function isByline(element: Element): boolean {
   return element.attribute('rel') === 'author' || isBylineClass(element.attribute('class') ?? '')
 }
 
-/** The value of a property, or of the name inside it. */
+/** The value of an item property. If the property is an item with a name, the name. */
 function itemValue(element: Element): string {
-  return element.attribute('content') ?? element.attribute('datetime') ?? boundedLine(namedIn(element) ?? element)
+  return element.attribute('content') ?? element.attribute('datetime') ?? boundedLine(findItemName(element) ?? element)
 }
 
 /** Number of children of an item that are searched for its name. */
 const MAX_CHILDREN = 20
 
-function namedIn(element: Element): Element | undefined {
+function findItemName(element: Element): Element | undefined {
   for (const child of element.children.slice(0, MAX_CHILDREN)) {
     if (typeof child === 'string') continue
     if (child.attribute('itemprop') === 'name') return child

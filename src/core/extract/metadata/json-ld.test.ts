@@ -38,7 +38,7 @@ describe('readJsonLd', () => {
     })
   })
 
-  test('finds things in a graph, and people by reference', () => {
+  test('finds things in a graph, and the author by reference', () => {
     const graph = [
       { '@type': 'Organization', '@id': '#org', name: 'Site', datePublished: '1999-01-01' },
       { '@type': 'WebPage', datePublished: '2020-01-01' },
@@ -79,7 +79,7 @@ describe('readJsonLd', () => {
     expect(readJsonLd([text.slice(0, 100_000)])).toEqual(NOTHING)
   })
 
-  test('an address is not a name', () => {
+  test('does not use a URL as the name of the author', () => {
     expect(readJsonLd(['{"@type":"Article","author":"https://example.com/ada"}']).author).toBe('')
   })
 
@@ -98,6 +98,6 @@ test.each([
   ['schema:Product', 'product'],
   ['Thing', 'thing'],
   ['', ''],
-])('the type %s is %s', (type, expected) => {
+])('the type name of %s is %s', (type, expected) => {
   expect(typeName(type)).toBe(expected)
 })

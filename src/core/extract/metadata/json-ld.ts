@@ -60,10 +60,10 @@ export function readJsonLd(texts: readonly string[]): JsonLd {
   }
 }
 
-/** The JSON in a script, also when it is wrapped in a comment or has line ends in its texts, as some sites do. */
+/** Parses the JSON in a script. Some sites wrap it in a comment or put line breaks into its strings. */
 function parseJson(text: string): unknown {
   const json = text
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what has to go
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are removed
     .replace(/[\u0000-\u001f]+/g, ' ')
     .trim()
     .replace(/^(?:<!--|(?:\/\/|\/\*)? ?<!\[CDATA\[(?: ?\*\/)?)/, '')

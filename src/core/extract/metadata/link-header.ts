@@ -11,7 +11,7 @@ const MAX_HEADER = 20_000
 const LINK = /<([^<>]*)>((?:\s*;\s*[\w*-]+(?:\s*=\s*(?:"[^"]*"|[^\s;,"]+))?)*)/g
 const PARAMETER = /;\s*([\w*-]+)\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/g
 
-/** Reads `<https://example.com/a>; rel="canonical", </a.md>; rel=alternate; type="text/markdown"`. */
+/** Parses a header such as `<https://example.com/a>; rel="canonical", </a.md>; rel=alternate; type="text/markdown"`. */
 export function readLinkHeader(header: string): HeaderLink[] {
   return [...header.slice(0, MAX_HEADER).matchAll(LINK)].map(([, href = '', parameters = '']) => {
     const values = new Map<string, string>()

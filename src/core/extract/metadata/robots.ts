@@ -9,7 +9,7 @@ export function readRobots(meta: readonly string[], header: string): PageRobots 
   return { index: !isNone && !words.has('noindex'), follow: !isNone && !words.has('nofollow') }
 }
 
-/** Directives with a value after a colon, which looks like the name of a robot. */
+/** Directives with a value after a colon. Any other word before a colon is the name of a robot. */
 const WITH_VALUE = /^(?:unavailable_after|max-snippet|max-image-preview|max-video-preview)$/i
 
 /** The directives of a header for all robots: `googlebot: noindex, nofollow` has none. */

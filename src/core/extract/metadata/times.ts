@@ -10,10 +10,10 @@ const MAX_TIMES = 100
 export function listNearbyTimes(root: Element, times: readonly Element[], heading: Element | undefined): string[] {
   const dated = times.filter((time) => time.hasAttribute('datetime')).slice(0, MAX_TIMES)
   if (dated.length === 0) return []
-  const places = textOffsetsOf(root, new Set(heading === undefined ? dated : [...dated, heading]))
-  const headingAt = (heading && places.get(heading)) ?? 0
+  const offsets = textOffsetsOf(root, new Set(heading === undefined ? dated : [...dated, heading]))
+  const headingOffset = (heading && offsets.get(heading)) ?? 0
   return dated
-    .map((time) => ({ value: time.attribute('datetime') ?? '', distance: (places.get(time) ?? 0) - headingAt }))
+    .map((time) => ({ value: time.attribute('datetime') ?? '', distance: (offsets.get(time) ?? 0) - headingOffset }))
     .filter(({ distance }) => distance <= MAX_CHARS_AFTER && distance >= -MAX_CHARS_BEFORE)
     .sort((a, b) => Math.abs(a.distance) - Math.abs(b.distance))
     .map(({ value }) => value)
@@ -24,16 +24,16 @@ const IGNORED_ELEMENTS = new Set(['svg', 'template', 'style', 'noscript', 'pre',
 
 /** Number of characters of text, visible or not, before each of the elements. */
 function textOffsetsOf(root: Element, elements: ReadonlySet<Element>): ReadonlyMap<Element, number> {
-  const places = new Map<Element, number>()
+  const offsets = new Map<Element, number>()
   let chars = 0
   const visit = (element: Element) => {
     if (IGNORED_ELEMENTS.has(element.name)) return
-    if (elements.has(element)) places.set(element, chars)
+    if (elements.has(element)) offsets.set(element, chars)
     for (const child of element.children) {
       if (typeof child === 'string') chars += child.trim().length
       else visit(child)
     }
   }
   visit(root)
-  return places
+  return offsets
 }

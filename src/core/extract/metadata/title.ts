@@ -3,7 +3,7 @@ import type { DeclaredMetadata } from './declared-metadata.ts'
 /** Separates a title from the name of the site. */
 const SEPARATOR = /\s+(?:[|–—·•»«:\u2013-]|\|\||::|>)\s+/
 
-/** A heading that is longer is a whole text. */
+/** A longer heading is a whole text, not a title. */
 const MAX_HEADING = 250
 
 /** The title of a page without the name of its site. */
@@ -12,32 +12,32 @@ export function chooseTitle(facts: DeclaredMetadata, headline: string, host: str
   const site = meta.get('og:site_name')?.[0] ?? meta.get('application-name')?.[0] ?? ''
   // A heading in the banner may be the name of the site.
   const headings = facts.headings
-    .map(withoutMark)
+    .map(withoutPermalink)
     .filter((heading) => heading.length <= MAX_HEADING && normalizeName(heading) !== '' && !isSite(heading, site, host))
-  const [only] = headings
-  if (headings.length === 1 && only !== undefined) return only
-  const shared = meta.get('og:title')?.[0] ?? meta.get('twitter:title')?.[0] ?? ''
+  const [first] = headings
+  if (headings.length === 1 && first !== undefined) return first
+  const sharedTitle = meta.get('og:title')?.[0] ?? meta.get('twitter:title')?.[0] ?? ''
   // Some sites give all their pages the same title for sharing.
-  const isGeneral = shared === '' || normalizeName(shared) === normalizeName(site)
-  const full = isGeneral ? title || headline || shared : shared
-  if (full === '') return only ?? facts.headings[0] ?? ''
-  const parts = full.split(SEPARATOR)
+  const isMissingOrSiteName = sharedTitle === '' || normalizeName(sharedTitle) === normalizeName(site)
+  const fullTitle = isMissingOrSiteName ? title || headline || sharedTitle : sharedTitle
+  if (fullTitle === '') return first ?? facts.headings[0] ?? ''
+  const parts = fullTitle.split(SEPARATOR)
   const repeated = headings.find((heading) => parts.some((part) => normalizeName(part) === normalizeName(heading)))
-  return repeated ?? withoutSite(full, parts, site, host)
+  return repeated ?? withoutSite(fullTitle, parts, site, host)
 }
 
 /** A heading without its permalink mark. */
-function withoutMark(heading: string): string {
+function withoutPermalink(heading: string): string {
   return heading.replace(/[\s\u200b]*(?:[¶§🔗\u200b]|\s#)*$/u, '')
 }
 
-function withoutSite(full: string, parts: readonly string[], site: string, host: string): string {
+function withoutSite(fullTitle: string, parts: readonly string[], site: string, host: string): string {
   const first = parts[0] ?? ''
   const last = parts.at(-1) ?? ''
-  if (parts.length < 2) return full
-  if (isSite(last, site, host)) return full.slice(0, full.lastIndexOf(last)).replace(END, '').trim()
-  if (isSite(first, site, host)) return full.slice(first.length).replace(START, '').trim()
-  return full
+  if (parts.length < 2) return fullTitle
+  if (isSite(last, site, host)) return fullTitle.slice(0, fullTitle.lastIndexOf(last)).replace(END, '').trim()
+  if (isSite(first, site, host)) return fullTitle.slice(first.length).replace(START, '').trim()
+  return fullTitle
 }
 
 const START = /^\s*(?:[|–—·•»«:-]|\|\||::|>)\s+/

@@ -5,17 +5,17 @@ import { unwrapTable } from './tables.ts'
 
 const STEP = 'admonitions'
 
-/** Box classes that are admonitions when another class names a kind. */
+/** Classes of boxes, which are admonitions if another class names a kind. `admonition` and `callout` need no other class. */
 const ADMONITION_CLASSES =
   `admonition admonitionblock custom-block theme-admonition alert markdown-alert callout starlight-aside
   notice notification hint bd-callout docs-callout infobox aside message box panel`.split(/\s+/)
 
 /** Classes that mark an admonition on their own. */
-const WORDS = `note tip warning important caution danger seealso hint attention error deprecated`.split(/\s+/)
+const KIND_CLASSES = `note tip warning important caution danger seealso hint attention error deprecated`.split(/\s+/)
 
 const ELEMENTS = ['div', 'aside', 'section', 'p', 'blockquote']
 
-export const ADMONITION_SELECTOR: string = [...new Set([...ADMONITION_CLASSES, ...WORDS])]
+export const ADMONITION_SELECTOR: string = [...new Set([...ADMONITION_CLASSES, ...KIND_CLASSES])]
   .flatMap((name) => ELEMENTS.map((element) => `${element}.${name}`))
   .join(', ')
 
@@ -34,7 +34,7 @@ export function admonitionKind(word: string): string | undefined {
   return KINDS.get(word.toLowerCase())
 }
 
-const HEADINGS_OF_PAGES = new Set(['h1', 'h2'])
+const PAGE_HEADINGS = new Set(['h1', 'h2'])
 const MAX_DESCENDANTS = 100
 
 export const normalizeAdmonition: Rule = (element) => {
@@ -45,10 +45,10 @@ export const normalizeAdmonition: Rule = (element) => {
 export function convertToAdmonition(element: Element): void {
   const kind = kindOf(element)
   if (kind === undefined) return
-  const inside = listDescendants(element, MAX_DESCENDANTS)
-  if (inside.some((child) => HEADINGS_OF_PAGES.has(child.name) && !isTitle(child))) return
-  for (const child of inside) if (child.name === 'table' && isFrame(child)) unframe(child)
-  const title = takeTitle(element, inside)
+  const descendants = listDescendants(element, MAX_DESCENDANTS)
+  if (descendants.some((child) => PAGE_HEADINGS.has(child.name) && !isTitle(child))) return
+  for (const child of descendants) if (child.name === 'table' && isLayoutTable(child)) unwrapLayoutTable(child)
+  const title = takeTitle(element, descendants)
   if (title === '' && !hasText(element)) return
   element.name = 'Admonition'
   element.setAttribute('Kind', kind)
@@ -59,8 +59,8 @@ function kindOf(element: Element): string | undefined {
   const callout = element.attribute('data-callout') ?? element.attribute('data-type')
   const { classes } = element
   for (const name of callout === undefined ? classes : [callout, ...classes]) {
-    const whole = admonitionKind(name)
-    if (whole !== undefined) return whole
+    const kind = admonitionKind(name)
+    if (kind !== undefined) return kind
   }
   const isBox = classes.some((name) => ADMONITION_CLASSES.includes(name)) || element.name === 'details'
   if (!isBox) return undefined
@@ -73,8 +73,8 @@ function kindOf(element: Element): string | undefined {
   return classes.includes('admonition') || classes.includes('callout') ? 'NOTE' : undefined
 }
 
-/** Whether a table is the frame of an admonition, as in Asciidoctor and DocBook: an icon, and the text beside it. */
-function isFrame(table: Element): boolean {
+/** Whether a table lays out an admonition, as in Asciidoctor and DocBook: an icon, and the text beside it. */
+function isLayoutTable(table: Element): boolean {
   const cells = listDescendants(table, 12).filter(({ name }) => name === 'td' || name === 'th')
   const [first] = cells
   return cells.length > 1 && cells.length <= 3 && first !== undefined && isIcon(first)
@@ -84,7 +84,7 @@ function isIcon(cell: Element): boolean {
   return cell.hasClass('icon') || /^\[?\w*\]?$/.test(shortText(cell, MAX_TITLE) ?? ' ')
 }
 
-function unframe(table: Element): void {
+function unwrapLayoutTable(table: Element): void {
   const [icon, second] = listDescendants(table, 12).filter(({ name }) => name === 'td' || name === 'th')
   if (icon !== undefined) drop(icon, STEP, 'icon of an admonition')
   if (second?.name === 'th') second.setAttribute('class', 'title')
@@ -99,9 +99,9 @@ function isTitle(element: Element): boolean {
   return element.hasAttribute('class') && element.classes.some((name) => TITLE_CLASS.test(name))
 }
 
-/** The title of an admonition, which is removed from its content. */
-function takeTitle(admonition: Element, inside: readonly Element[]): string {
-  for (const child of inside.slice(0, 20)) {
+/** Drops the title of an admonition from its content and returns it. */
+function takeTitle(admonition: Element, descendants: readonly Element[]): string {
+  for (const child of descendants.slice(0, 20)) {
     if (child.dropped !== undefined || !isTitle(child)) continue
     const text = shortText(child, MAX_TITLE) ?? ''
     if (text === '') continue

@@ -18,7 +18,7 @@ export const normalizePre: Rule = (element, siblings, index) => {
   makeCodeBlock(element, code, language)
 }
 
-/** Turns a table with line numbers into a code block. Returns whether it was one. */
+/** Turns a table with line numbers into a code block. Returns false for any other table. */
 export function normalizeCodeTable(table: Element): boolean {
   if (!isCodeTable(table)) return false
   const code = readCode(table)
@@ -56,13 +56,13 @@ export const normalizeCodeTitle: Rule = (element, siblings, index) => {
   const code = elementAfter(siblings, index)
   const isInline = element.name === 'code' || element.name === 'tt' || element.name === 'em'
   if (code === undefined || isInline || !startsWithCode(code) || element.name === 'pre') return
-  for (const child of listDescendants(element, 20)) if (isPermalinkLike(child)) drop(child, STEP, 'link to the title')
+  for (const child of listDescendants(element, 20)) if (isPermalinkOrHint(child)) drop(child, STEP, 'link to the title')
   if (!hasText(element)) return
   element.name = 'p'
   wrapChildren(element, new Element('strong'))
 }
 
-function isPermalinkLike(element: Element): boolean {
+function isPermalinkOrHint(element: Element): boolean {
   return element.hasClass('headerlink') || element.hasClass('sr-only')
 }
 
@@ -88,8 +88,8 @@ function dropLabels(siblings: readonly Node[], index: number, language: string):
   }
 }
 
-const CODE_TABLES = new Set(['highlighttable', 'rouge-table', 'hljs-ln', 'lntable', 'sourceCode', 'codetable'])
-const GUTTERS = new Set(
+const CODE_TABLE_CLASSES = new Set(['highlighttable', 'rouge-table', 'hljs-ln', 'lntable', 'sourceCode', 'codetable'])
+const GUTTER_CLASSES = new Set(
   `linenos linenodiv lineno line-number line-numbers linenumber linenumbers gutter gl lnt lntd ln line-numbers-rows
   hljs-ln-numbers rouge-gutter blob-num react-syntax-highlighter-line-number token-line-number code-line-number
   lineNumber line-numbers-wrapper CodeMirror-linenumber lineno-container`.split(/\s+/),
@@ -100,9 +100,9 @@ const COPY_CLASSES = new Set(
 )
 
 function isCodeTable(table: Element): boolean {
-  if (table.classes.some((name) => CODE_TABLES.has(name))) return true
+  if (table.classes.some((name) => CODE_TABLE_CLASSES.has(name))) return true
   const cells = listDescendants(table, 6).filter(({ name }) => name === 'td')
-  return cells.length > 1 && cells.some((cell) => hasClassOf(cell, GUTTERS) && isNumbering(cell))
+  return cells.length > 1 && cells.some((cell) => hasClassOf(cell, GUTTER_CLASSES) && isNumbering(cell))
 }
 
 function hasClassOf(element: Element, names: ReadonlySet<string>): boolean {
@@ -123,7 +123,7 @@ function readCode(element: Element): string {
   return reader.text.replace(/^(?:[ \t]*[\r\n])+/, '').trimEnd()
 }
 
-const LINES = new Set([
+const LINE_CLASSES = new Set([
   'line',
   'token-line',
   'code-line',
@@ -133,7 +133,7 @@ const LINES = new Set([
   'CodeMirror-line',
   'highlight-line',
 ])
-const BLOCKS = new Set(['div', 'p', 'li', 'tr'])
+const BLOCK_ELEMENTS = new Set(['div', 'p', 'li', 'tr'])
 const TABLE_PARTS = new Set(['table', 'tbody', 'thead', 'tr'])
 const SKIPPED_ELEMENTS = new Set(['button', 'svg', 'style', 'script', 'template', 'textarea', 'select', 'input'])
 
@@ -160,8 +160,8 @@ class CodeReader {
       }
       const start = this.#parts.length
       this.read(node.children, TABLE_PARTS.has(node.name))
-      const hasEnd = this.#parts.length > start && this.#parts.at(-1)?.endsWith('\n') === true
-      if (!hasEnd && isLine(node) && isFollowedByLine(nodes, i, isTablePart)) this.#parts.push('\n')
+      const endsWithBreak = this.#parts.length > start && this.#parts.at(-1)?.endsWith('\n') === true
+      if (!endsWithBreak && isLine(node) && isFollowedByLine(nodes, i, isTablePart)) this.#parts.push('\n')
     }
   }
 }
@@ -172,20 +172,20 @@ function isSkipped(element: Element): boolean {
     if (shortText(element, MAX_LABEL) === element.attribute('data-line-number')) return true
   }
   if (!element.hasAttribute('class') || element.name === 'code' || element.name === 'pre') return false
-  if (hasClassOf(element, GUTTERS)) return isNumbering(element)
+  if (hasClassOf(element, GUTTER_CLASSES)) return isNumbering(element)
   return hasClassOf(element, COPY_CLASSES) && shortText(element, MAX_LABEL) !== undefined
 }
 
 function isLine(element: Element): boolean {
-  return (BLOCKS.has(element.name) && !isDisplayedInline(element)) || hasClassOf(element, LINES)
+  return (BLOCK_ELEMENTS.has(element.name) && !isDisplayedInline(element)) || hasClassOf(element, LINE_CLASSES)
 }
 
 /** Whether a block element is displayed inline: animations wrap each word of a line in its own block. */
 function isDisplayedInline(element: Element): boolean {
-  return /\bdisplay:\s*inline/i.test(element.attribute('style') ?? '') || hasClassOf(element, IN_LINE)
+  return /\bdisplay:\s*inline/i.test(element.attribute('style') ?? '') || hasClassOf(element, INLINE_CLASSES)
 }
 
-const IN_LINE = new Set(['inline', 'inline-block', 'inline-flex'])
+const INLINE_CLASSES = new Set(['inline', 'inline-block', 'inline-flex'])
 
 /** Whether a line break is needed, because lines follow each other without one. */
 function isFollowedByLine(nodes: readonly Node[], index: number, isTablePart: boolean): boolean {

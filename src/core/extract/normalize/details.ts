@@ -3,7 +3,7 @@ import { elementAfter, type Rule, shortText } from './rule.ts'
 
 const MAX_TITLE = 300
 
-/** Collapsible parts are written expanded. Some of them are admonitions. */
+/** Turns buttons in a summary into text, and some collapsible parts into admonitions. The others are written expanded. */
 export const normalizeDetails: Rule = (details) => {
   for (const child of details.elements()) {
     if (child.name !== 'summary') continue

@@ -6,7 +6,7 @@ import { listDescendants, shortText } from './rule.ts'
 const STEP = 'footnotes'
 const MAX_DESCENDANTS = 500
 
-/** A note, and the element beside it that only holds its number. */
+/** A note, and the element beside it that only holds its number, if there is one. */
 interface Note {
   readonly element: Element
   readonly label: Element | undefined
@@ -23,13 +23,13 @@ export class Footnotes {
   collect(element: Element): void {
     switch (element.name) {
       case 'a':
-        this.#noticeRef(element)
+        this.#collectRef(element)
         return
       case 'li':
         if (element.id !== '' && isInNotes(element)) this.#addNote(element.id, element)
         return
       case 'dl':
-        if (element.hasClass('footnote') || element.hasClass('citation')) this.#noticeTerms(element)
+        if (element.hasClass('footnote') || element.hasClass('citation')) this.#collectTerms(element)
         return
       case 'aside':
       case 'div':
@@ -50,17 +50,17 @@ export class Footnotes {
       if (refs === undefined || first === undefined || note.element.contains(first)) continue
       const label = createLabel(shortText(first, MAX_LABEL) ?? '', labels)
       if (note.element.parent?.name === 'ol') lists.add(note.element.parent)
-      takeBackLinks(note, refs)
+      dropBackLinks(note, refs)
       note.element.name = 'Footnote'
       note.element.setAttribute('Label', label)
       for (const ref of refs) makeRef(ref, label)
     }
     for (const list of lists) unwrapList(list)
     for (const parent of new Set([...lists].map((list) => list.parent)))
-      if (parent !== undefined) dropRules(parent, lists)
+      if (parent !== undefined) dropHorizontalRules(parent, lists)
   }
 
-  #noticeRef(link: Element): void {
+  #collectRef(link: Element): void {
     const href = link.attribute('href') ?? ''
     if (!href.startsWith('#') || href.length < 2 || !isRef(link)) return
     const id = decodeFragment(href.slice(1))
@@ -69,7 +69,7 @@ export class Footnotes {
     else refs.push(link)
   }
 
-  #noticeTerms(list: Element): void {
+  #collectTerms(list: Element): void {
     let term: Element | undefined
     for (const child of list.elements()) {
       if (child.name === 'dt') term = child
@@ -91,14 +91,14 @@ function isRef(link: Element): boolean {
 }
 
 const MAX_LABEL = 20
-const NOTES = new Set(['footnotes', 'references', 'footnote-list', 'endnotes', 'reflist'])
+const NOTE_LIST_CLASSES = new Set(['footnotes', 'references', 'footnote-list', 'endnotes', 'reflist'])
 
 /** Whether a list item is a note, by its id or role or by the elements around it. */
 function isInNotes(item: Element): boolean {
   if (/^fn[-:\d]/.test(item.id) || item.attribute('role') === 'doc-endnote') return true
   let at = item.parent
   for (let depth = 0; at !== undefined && depth < 3; depth++, at = at.parent) {
-    if (at.classes.some((name) => NOTES.has(name)) || at.attribute('role') === 'doc-endnotes') return true
+    if (at.classes.some((name) => NOTE_LIST_CLASSES.has(name)) || at.attribute('role') === 'doc-endnotes') return true
   }
   return false
 }
@@ -109,11 +109,11 @@ function isNote(element: Element): boolean {
 }
 
 /** `[note 1]` → `note-1`; labels are unique. */
-function createLabel(text: string, given: Map<string, number>): string {
+function createLabel(text: string, counts: Map<string, number>): string {
   const base = text.replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '') || 'note'
-  const count = (given.get(base) ?? 0) + 1
-  given.set(base, count)
-  // Labels from a page never have two hyphens in a row.
+  const count = (counts.get(base) ?? 0) + 1
+  counts.set(base, count)
+  // `base` never has two hyphens in a row, so no other label is the same.
   return count === 1 ? base : `${base}--${count}`
 }
 
@@ -121,7 +121,7 @@ const BACK_CLASS =
   /^(?:footnote-?back(?:ref|link)?|fn-?backref|backrefs|reversefootnote|mw-cite-backlink|label|fn-bracket|footnote-definition-label|backlink)$/i
 const BACK_SIGN = /^(?:[\s↩↑^⏎↵⤴⇧]|\ufe0e|\ufe0f)*$/u
 
-function takeBackLinks(note: Note, refs: readonly Element[]): void {
+function dropBackLinks(note: Note, refs: readonly Element[]): void {
   const targets = new Set(refs.flatMap((ref) => [ref.id, ref.attribute('name') ?? '', ref.parent?.id ?? '']))
   targets.delete('')
   if (note.label !== undefined) drop(note.label, STEP, 'label of a note')
@@ -144,7 +144,7 @@ function makeRef(link: Element, label: string): void {
   mark.children = []
 }
 
-/** Whether an element has only one child. */
+/** Whether an element has at most one child besides white space. */
 function hasSingleChild(parent: Element): boolean {
   let count = 0
   for (const child of parent.children) {
@@ -159,8 +159,8 @@ function unwrapList(list: Element): void {
   for (const item of list.elements()) if (item.name === 'li') item.name = 'div'
 }
 
-/** Drops the rule between the text and its notes, because Markdown renderers draw their own. */
-function dropRules(parent: Element, lists: ReadonlySet<Element>): void {
+/** Drops the horizontal rule between the text and its notes, because Markdown renderers draw their own. */
+function dropHorizontalRules(parent: Element, lists: ReadonlySet<Element>): void {
   let rules: Element[] = []
   for (const child of parent.elements()) {
     if (child.name === 'hr') rules.push(child)

@@ -8,29 +8,29 @@ const MAX_DESCENDANTS = 200
 
 /** Gives a heading its fragment, and removes links that only lead to it. */
 export const normalizeHeading: Rule = (heading, siblings, index) => {
-  const inside = listDescendants(heading, MAX_DESCENDANTS)
-  const permalinks = inside.filter((element) => isPermalink(element, true))
-  const beside = elementAfter(siblings, index)
-  if (beside !== undefined && isPermalink(beside, false)) permalinks.push(beside)
+  const descendants = listDescendants(heading, MAX_DESCENDANTS)
+  const permalinks = descendants.filter((element) => isPermalink(element, true))
+  const next = elementAfter(siblings, index)
+  if (next !== undefined && isPermalink(next, false)) permalinks.push(next)
   if (heading.attribute('Anchor') === undefined) {
-    const anchor = findAnchor(heading, inside, permalinks, siblings, index)
+    const anchor = findAnchor(heading, descendants, permalinks, siblings, index)
     if (anchor !== '') heading.setAttribute('Anchor', anchor)
   }
   for (const link of permalinks) drop(link, STEP, 'link to a heading')
-  for (const element of inside) {
+  for (const element of descendants) {
     if (element.hasClass('mw-editsection')) drop(element, STEP, 'link to edit')
     // A fragment link leads to the heading itself or to a table of contents.
     else if (element.name === 'a' && element.attribute('href')?.startsWith('#') === true) element.name = 'span'
   }
-  keepButtons(heading, inside)
-  if (heading.hasClass('code-header') && !inside.some(({ name }) => name === 'code')) {
+  normalizeButtons(heading, descendants)
+  if (heading.hasClass('code-header') && !descendants.some(({ name }) => name === 'code')) {
     wrapChildren(heading, new Element('code'))
   }
 }
 
 /** A button that is the whole heading opens the section below; a button beside text is a control. */
-function keepButtons(heading: Element, inside: readonly Element[]): void {
-  const buttons = inside.filter(({ name }) => name === 'button')
+function normalizeButtons(heading: Element, descendants: readonly Element[]): void {
+  const buttons = descendants.filter(({ name }) => name === 'button')
   if (buttons.length === 0) return
   for (const button of buttons) button.dropped ??= { step: STEP, reason: 'button in a heading' }
   if (hasText(heading)) return
@@ -44,7 +44,7 @@ const MAX_WRAPPERS = 4
 
 function findAnchor(
   heading: Element,
-  inside: readonly Element[],
+  descendants: readonly Element[],
   permalinks: readonly Element[],
   siblings: readonly Node[],
   index: number,
@@ -54,7 +54,7 @@ function findAnchor(
     const fragment = fragmentOf(link)
     if (fragment !== '') return fragment
   }
-  for (const element of inside) {
+  for (const element of descendants) {
     const id = element.name === 'a' ? element.id || (element.attribute('name') ?? '') : element.id
     if (id !== '' && element.name !== 'button') return id
   }
@@ -91,8 +91,8 @@ const PERMALINK_CLASSES = new Set(
   `headerlink hash-link header-anchor heading-anchor anchor anchor-link anchorjs-link permalink direct-link zola-anchor
   self-link id_link heading-link header-link headinglink section-link doc-anchor anchor-heading`.split(/\s+/),
 )
-const SIGNS = /^(?:(?:[¶#§∞🔗⚓\s]|\u200b|\ufe0e|\ufe0f)*|permalink|anchor|\[?link\]?|copy link)$/iu
-const PHRASES =
+const PERMALINK_SIGNS = /^(?:(?:[¶#§∞🔗⚓\s]|\u200b|\ufe0e|\ufe0f)*|permalink|anchor|\[?link\]?|copy link)$/iu
+const PERMALINK_PHRASES =
   /^(?:permalink (?:to|for)|link to this|direct link to|anchor (?:to|for|link)|copy link to|section titled) ?/i
 const MAX_LABEL = 200
 
@@ -105,7 +105,7 @@ export function isPermalink(element: Element, isInHeading: boolean): boolean {
   const text = shortText(element, MAX_LABEL)
   if (text === undefined) return false
   if (text === '') return href !== '' && listDescendants(element, 5).every(({ name }) => name !== 'img')
-  return SIGNS.test(text) || PHRASES.test(text)
+  return PERMALINK_SIGNS.test(text) || PERMALINK_PHRASES.test(text)
 }
 
 /** Drops permalinks outside of headings. */

@@ -50,7 +50,7 @@ function firstCode(element: Element): Element | undefined {
   return undefined
 }
 
-/** Classes of whole pages and articles do not describe a single code block. */
+/** Whether an element can wrap a single code block. The classes of whole pages and articles say nothing about one block. */
 function isWrapper(element: Element): boolean {
   return (
     element.name === 'div' ||
@@ -65,7 +65,7 @@ const ATTRIBUTES = ['data-lang', 'data-language', 'data-code-lang', 'lang-name',
 
 function ownLanguage(element: Element): string {
   for (const name of ATTRIBUTES) {
-    const language = canonical(element.attribute(name) ?? '')
+    const language = canonicalName(element.attribute(name) ?? '')
     if (language !== '') return language
   }
   const isCode = element.name === 'pre' || element.name === 'code'
@@ -76,14 +76,15 @@ function languageInClasses(classes: readonly string[], isCode: boolean): string 
   // In Sphinx a class `highlight-…` always names a language.
   const isSphinx = classes.includes('notranslate')
   for (const [i, name] of classes.entries()) {
-    const stated = name === 'brush:' ? (classes[i + 1] ?? '').replace(/;$/, '') : LANGUAGE_CLASS.exec(name)?.[1]
-    const supposed = LIKELY_LANGUAGE_CLASS.exec(name)?.[1] ?? ''
-    const language = stated === undefined ? (isSphinx ? canonical(supposed) : known(supposed)) : canonical(stated)
+    const certainName = name === 'brush:' ? (classes[i + 1] ?? '').replace(/;$/, '') : LANGUAGE_CLASS.exec(name)?.[1]
+    const likelyName = LIKELY_LANGUAGE_CLASS.exec(name)?.[1] ?? ''
+    const likelyLanguage = isSphinx ? canonicalName(likelyName) : knownLanguage(likelyName)
+    const language = certainName === undefined ? likelyLanguage : canonicalName(certainName)
     if (language !== '') return language
   }
   if (!isCode || classes.length < 2 || !classes.some((name) => HIGHLIGHTERS.has(name))) return ''
   for (const name of classes) {
-    const language = HIGHLIGHTERS.has(name) ? '' : known(name)
+    const language = HIGHLIGHTERS.has(name) ? '' : knownLanguage(name)
     if (language !== '') return language
   }
   return ''
@@ -92,14 +93,14 @@ function languageInClasses(classes: readonly string[], isCode: boolean): string 
 /** The programming language in `lang`, an attribute that is meant for spoken languages. */
 function languageInLang(element: Element): string {
   const name = element.attribute('lang') ?? ''
-  return AMBIGUOUS_CODES.has(name.toLowerCase()) ? '' : known(name)
+  return AMBIGUOUS_CODES.has(name.toLowerCase()) ? '' : knownLanguage(name)
 }
 
-function known(name: string): string {
-  return KNOWN_LANGUAGES.has(name.toLowerCase()) ? canonical(name) : ''
+function knownLanguage(name: string): string {
+  return KNOWN_LANGUAGES.has(name.toLowerCase()) ? canonicalName(name) : ''
 }
 
-function canonical(name: string): string {
+function canonicalName(name: string): string {
   const lower = name
     .trim()
     .toLowerCase()

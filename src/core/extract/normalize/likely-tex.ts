@@ -1,5 +1,5 @@
-/** Commands whose argument is a name, which is not shown. */
-const NAMES = /\\(?:begin|end|color|textcolor|label|class|cssId|require|[hv]space)\*?\s*\{[\w:*.#-]{0,20}\}/g
+/** Commands whose argument is a name that is not shown. */
+const NAME_COMMANDS = /\\(?:begin|end|color|textcolor|label|class|cssId|require|[hv]space)\*?\s*\{[\w:*.#-]{0,20}\}/g
 const COMMANDS = /\\[A-Za-z]+/g
 const WORDS = /[A-Za-z]{4,}/g
 const MAX_LENGTH = 10_000
@@ -9,12 +9,12 @@ const MAX_LENGTH = 10_000
  * must not be much longer than the visible formula, and its words must be visible too.
  */
 export function isLikelyTex(tex: string, shown: string): boolean {
-  const seen = shown.replace(/\s+/g, '')
-  if (tex.length > Math.min(40 + 12 * seen.length, MAX_LENGTH)) return false
-  const words = tex.replace(NAMES, ' ').replace(COMMANDS, ' ').match(WORDS)
+  const visible = shown.replace(/\s+/g, '')
+  if (tex.length > Math.min(40 + 12 * visible.length, MAX_LENGTH)) return false
+  const words = tex.replace(NAME_COMMANDS, ' ').replace(COMMANDS, ' ').match(WORDS)
   if (words === null) return true
   // Letters in formulas are often mathematical characters of Unicode, which NFKC turns into plain letters.
-  const letters = seen
+  const letters = visible
     .normalize('NFKC')
     .replace(/[^A-Za-z]+/g, '')
     .toLowerCase()

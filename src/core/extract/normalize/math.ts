@@ -16,8 +16,8 @@ export const MATH_IMAGE_SELECTOR =
 /** Converts every form of a formula to one element with its TeX. */
 export const normalizeMath: Rule = (element, siblings, index) => {
   if (isRendering(element)) {
-    const script = elementAfter(siblings, index)
-    const hasSource = script !== undefined && (script.name === 'script' || isRendering(script))
+    const next = elementAfter(siblings, index)
+    const hasSource = next !== undefined && (next.name === 'script' || isRendering(next))
     if (hasSource || element.hasClass('MathJax_Preview')) {
       drop(element, STEP, 'rendering of a formula')
       return
@@ -80,11 +80,11 @@ const MAX_DESCENDANTS = 5000
 
 /** Finds a descendant, even a dropped one: sources of formulas are often hidden. */
 function findDescendant(root: Element, matches: (element: Element) => boolean): Element | undefined {
-  let left = MAX_DESCENDANTS
+  let elementsLeft = MAX_DESCENDANTS
   const search = (element: Element): Element | undefined => {
     for (const child of element.children) {
       if (typeof child === 'string') continue
-      if (--left < 0) return undefined
+      if (--elementsLeft < 0) return undefined
       const found = matches(child) ? child : search(child)
       if (found !== undefined) return found
     }

@@ -28,7 +28,7 @@ export function writeMathMl(node: Node): string {
     case 'mtable':
       return parts.map(write).join('; ')
     case 'mo':
-      return spaced(writeAll(node))
+      return writeOperator(writeAll(node))
     case 'annotation':
     case 'annotation-xml':
       return ''
@@ -54,7 +54,7 @@ function writeAll(element: Element): string {
 }
 
 /** Invisible operators are dropped, and operators between terms get spaces. */
-function spaced(operator: string): string {
+function writeOperator(operator: string): string {
   if (/^[\u2061-\u2064]?$/.test(operator)) return ''
   return /^[=≠<>≤≥≈≡∈→⇒+−±×·∪∩∧∨]$/.test(operator) ? ` ${operator} ` : operator
 }

@@ -1,8 +1,8 @@
 import type { Element, Node } from '../../html/tree.ts'
 
 /**
- * Converts one element to the common form. The element is at `index` of `siblings`; passing both is cheap, while searching the parent for
- * its children would take quadratic time.
+ * Converts one element to the common form. The element is at `index` of `siblings`. The caller passes both, because searching the children
+ * of the parent for each element would take quadratic time.
  */
 export type Rule = (element: Element, siblings: readonly Node[], index: number) => void
 
@@ -50,20 +50,20 @@ export function wrapChildren(element: Element, inner: Element): void {
 /** The text of an element on one line; `undefined` when it is longer than `limit`. Reading stops at the limit. */
 export function shortText(element: Element, limit: number): string | undefined {
   // Allows for white space that is collapsed later.
-  let left = 4 * limit + 200
+  let charsLeft = 4 * limit + 200
   let text = ''
   const read = (node: Node): boolean => {
     if (typeof node !== 'string') return node.dropped !== undefined || node.children.every(read)
-    left -= node.length + 1
+    charsLeft -= node.length + 1
     text += node
-    return left >= 0
+    return charsLeft >= 0
   }
   if (!element.children.every(read)) return undefined
   const line = text.replace(/\s+/g, ' ').trim()
   return line.length <= limit ? line : undefined
 }
 
-/** Whether an element has text. */
+/** Whether an element has text that is not dropped. */
 export function hasText(element: Element): boolean {
   if (element.dropped !== undefined) return false
   return element.children.some((child) => (typeof child === 'string' ? child.trim() !== '' : hasText(child)))

@@ -24,10 +24,10 @@ export const normalizeSignature: Rule = (element) => {
 
 /** Converts the declarations of older versions of Sphinx: terms that contain the name of a declaration. */
 export const normalizeTerm: Rule = (element, siblings, index) => {
-  const isSignature = [...element.elements()].some((child) => isName(child))
+  const isSignature = [...element.elements()].some((child) => isDeclarationName(child))
   if (isSignature) normalizeSignature(element, siblings, index)
 }
 
-function isName(element: Element): boolean {
+function isDeclarationName(element: Element): boolean {
   return element.hasClass('descname') || element.hasClass('sig-name')
 }

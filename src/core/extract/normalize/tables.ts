@@ -11,7 +11,7 @@ export const normalizeTable: Rule = (table) => {
 export function unwrapTable(table: Element): void {
   const unwrap = (element: Element) => {
     for (const child of element.elements()) {
-      if (!PARTS.has(child.name)) continue
+      if (!TABLE_PARTS.has(child.name)) continue
       if (child.name !== 'td' && child.name !== 'th' && child.name !== 'caption') unwrap(child)
       child.name = 'div'
     }
@@ -20,12 +20,12 @@ export function unwrapTable(table: Element): void {
   table.name = 'div'
 }
 
-const PARTS = new Set(['thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'caption', 'colgroup'])
+const TABLE_PARTS = new Set(['thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'caption', 'colgroup'])
 
 /** Number of elements of a table that are checked to find out whether it holds data. */
 const MAX_DESCENDANTS = 2000
 
-const NOT_DATA = new Set([
+const NON_DATA_ELEMENTS = new Set([
   'h1',
   'h2',
   'h3',
@@ -45,10 +45,10 @@ const NOT_DATA = new Set([
 function isLayout(table: Element): boolean {
   const role = table.attribute('role')
   if (role === 'presentation' || role === 'none') return true
-  const look = new TableShape()
-  look.visit(table, 0)
-  if (look.hasHeader) return false
-  return look.maxCells <= 1 || look.hasBlocks || look.hasTables
+  const shape = new TableShape()
+  shape.visit(table, 0)
+  if (shape.hasHeader) return false
+  return shape.maxCells <= 1 || shape.hasBlocks || shape.hasTables
 }
 
 class TableShape {
@@ -56,23 +56,24 @@ class TableShape {
   hasBlocks = false
   hasTables = false
   maxCells = 0
-  #left = MAX_DESCENDANTS
+  #elementsLeft = MAX_DESCENDANTS
 
-  visit(element: Element, tables: number): void {
+  visit(element: Element, tableDepth: number): void {
     for (const child of element.elements()) {
-      if (this.#left-- <= 0) return
+      if (this.#elementsLeft-- <= 0) return
       const { name } = child
-      if (tables === 0) {
+      if (tableDepth === 0) {
         if (name === 'th' || name === 'caption') this.hasHeader = true
         if (name === 'tr') this.maxCells = Math.max(this.maxCells, countCells(child))
       }
-      if (NOT_DATA.has(name) || (name === 'pre' && this.maxCells <= 2)) this.hasBlocks = true
+      if (NON_DATA_ELEMENTS.has(name) || (name === 'pre' && this.maxCells <= 2)) this.hasBlocks = true
       if (name === 'table') this.hasTables = true
-      this.visit(child, name === 'table' ? tables + 1 : tables)
+      this.visit(child, name === 'table' ? tableDepth + 1 : tableDepth)
     }
   }
 }
 
+/** Counts the cells of a row, up to two. */
 function countCells(row: Element): number {
   let count = 0
   for (const child of row.elements()) {

@@ -21,30 +21,30 @@ export const normalizeTabs: Rule = (element) => {
 }
 
 function pairTabs(set: Element, labelClass: string, panelClass: string): void {
-  const inside = listDescendants(set, MAX_DESCENDANTS).filter((element) => isNearest(element, set))
+  const members = listDescendants(set, MAX_DESCENDANTS).filter((element) => isInSet(element, set))
   labelPanels(
-    inside.filter((element) => element.hasClass(labelClass)),
-    inside.filter((element) => element.hasClass(panelClass)),
+    members.filter((element) => element.hasClass(labelClass)),
+    members.filter((element) => element.hasClass(panelClass)),
   )
 }
 
 /** Whether an element belongs to this tab set, and not to one that is nested in a panel. */
-function isNearest(element: Element, set: Element): boolean {
+function isInSet(element: Element, set: Element): boolean {
   for (const ancestor of element.ancestors()) {
     if (ancestor === set) return true
-    if (ancestor.classes.some((name) => SETS.has(name))) return false
+    if (ancestor.classes.some((name) => SET_CLASSES.has(name))) return false
   }
   return false
 }
 
-const SETS = new Set(['sd-tab-set', 'tabbed-set', 'vp-code-group'])
+const SET_CLASSES = new Set(['sd-tab-set', 'tabbed-set', 'vp-code-group'])
 
 function normalizeTabbedSet(set: Element): void {
-  const inside = listDescendants(set, MAX_DESCENDANTS).filter((element) => isNearest(element, set))
-  const blocks = inside.filter((element) => element.hasClass('tabbed-block'))
-  const panels = blocks.length > 0 ? blocks : inside.filter((element) => element.hasClass('tabbed-content'))
+  const members = listDescendants(set, MAX_DESCENDANTS).filter((element) => isInSet(element, set))
+  const blocks = members.filter((element) => element.hasClass('tabbed-block'))
+  const panels = blocks.length > 0 ? blocks : members.filter((element) => element.hasClass('tabbed-content'))
   labelPanels(
-    inside.filter(
+    members.filter(
       ({ name, parent }) => name === 'label' && (parent === set || parent?.hasClass('tabbed-labels') === true),
     ),
     panels,
@@ -52,10 +52,10 @@ function normalizeTabbedSet(set: Element): void {
 }
 
 function normalizeCodeGroup(set: Element): void {
-  const inside = listDescendants(set, MAX_DESCENDANTS)
-  const blocks = inside.find((element) => element.hasClass('blocks'))
+  const members = listDescendants(set, MAX_DESCENDANTS)
+  const blocks = members.find((element) => element.hasClass('blocks'))
   labelPanels(
-    inside.filter(({ name, parent }) => name === 'label' && parent?.hasClass('tabs') === true),
+    members.filter(({ name, parent }) => name === 'label' && parent?.hasClass('tabs') === true),
     blocks === undefined ? [] : [...blocks.elements()],
   )
 }
@@ -78,34 +78,34 @@ interface Panels {
   readonly all: readonly Element[]
   readonly byId: ReadonlyMap<string, Element>
   readonly byLabel: ReadonlyMap<string, Element>
-  /** The first panel that no row has taken. */
-  next: number
+  /** Index of the first panel that no row has taken. */
+  nextIndex: number
 }
 
 /** Cached, because rows beside each other share the same wrapper. */
-const panelsOf = new WeakMap<Element, Panels>()
+const panelsByWrapper = new WeakMap<Element, Panels>()
 
 function panelsIn(wrapper: Element): Panels {
-  const known = panelsOf.get(wrapper)
+  const known = panelsByWrapper.get(wrapper)
   if (known !== undefined) return known
   const all = outermost(listDescendants(wrapper, MAX_DESCENDANTS).filter(isPanel))
   const panels: Panels = {
     all,
     byId: new Map(all.filter(({ id }) => id !== '').map((panel) => [panel.id, panel])),
     byLabel: new Map(all.map((panel) => [panel.attribute('aria-labelledby') ?? '', panel])),
-    next: 0,
+    nextIndex: 0,
   }
-  panelsOf.set(wrapper, panels)
+  panelsByWrapper.set(wrapper, panels)
   return panels
 }
 
-/** The panels of a row of tabs: those that the tabs name if all do, else the next ones. */
+/** The panels of a row of tabs: those that the tabs refer to, if every tab refers to one, otherwise the next panels. */
 function takePanels(tabs: readonly Element[], panels: Panels): Element[] {
   const { all, byId, byLabel } = panels
   const named = tabs.map((tab) => byId.get(targetOf(tab)) ?? (tab.id === '' ? undefined : byLabel.get(tab.id)))
   if (named.every((panel) => panel !== undefined)) return named
-  const next = all.slice(panels.next, panels.next + tabs.length)
-  panels.next += next.length
+  const next = all.slice(panels.nextIndex, panels.nextIndex + tabs.length)
+  panels.nextIndex += next.length
   return next
 }
 

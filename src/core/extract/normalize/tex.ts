@@ -10,11 +10,11 @@ function isTypesetter(element: Element): boolean {
   return element.name === 'script' && /mathjax|katex/i.test(element.attribute('src') ?? '')
 }
 
-const CODE = new Set(['pre', 'code', 'CodeBlock', 'Signature', 'Math', 'kbd', 'samp', 'tt'])
+const CODE_ELEMENTS = new Set(['pre', 'code', 'CodeBlock', 'Signature', 'Math', 'kbd', 'samp', 'tt'])
 
 /** Turns TeX between `\(` and `\)`, `\[` and `\]` or two `$$` into formulas, as scripts would. */
 export function markTex(element: Element): void {
-  if (element.dropped !== undefined || CODE.has(element.name)) return
+  if (element.dropped !== undefined || CODE_ELEMENTS.has(element.name)) return
   const children: Node[] = []
   for (const child of element.children) {
     if (typeof child === 'string') {

@@ -18,22 +18,22 @@ const MAX_SHELL_CHARS = 200
 const MAX_NOSCRIPT_CHARS = 500
 
 /** Detects a page without readable content until its scripts have run. */
-export function findAppShell(signs: PageSignals): string | undefined {
-  const { shown, noscript, contentLength, hasEmptyRoot, scripts, sources, scriptLength } = signs
+export function findAppShell(signals: PageSignals): string | undefined {
+  const { shown, noscript, contentLength, hasEmptyRoot, scripts, sources, scriptLength } = signals
   const hasScripts = sources !== '' || scripts.trim() !== ''
   if (!hasScripts || noscript.length > MAX_NOSCRIPT_CHARS) return undefined
-  if (contentLength > 0 && contentLength < MAX_SHELL_CHARS && !signs.hasPicture && !WORD.test(signs.content)) {
-    return 'no word where the content should be'
+  if (contentLength > 0 && contentLength < MAX_SHELL_CHARS && !signals.hasPicture && !WORD.test(signals.content)) {
+    return 'the content has no words'
   }
   if (shown.length > MAX_SHELL_CHARS) {
     // The page has navigation and a footer, and scripts draw only the content.
-    return hasEmptyRoot && signs.lengthWithoutChrome < 20
+    return hasEmptyRoot && signals.lengthWithoutChrome < 20
       ? 'the element for the content is empty until scripts fill it'
       : undefined
   }
-  const isTitled = signs.heading !== '' && signs.heading.length < contentLength
-  const isAsked = SCRIPT_REQUESTS.test(shown) && !(isTitled && !READER_WORDS.test(shown))
-  if (isAsked || (SCRIPT_REQUESTS.test(noscript) && countSentences(signs.content) === 0)) {
+  const isTitled = signals.heading !== '' && signals.heading.length < contentLength
+  const isScriptRequest = SCRIPT_REQUESTS.test(shown) && !(isTitled && !READER_WORDS.test(shown))
+  if (isScriptRequest || (SCRIPT_REQUESTS.test(noscript) && countSentences(signals.content) === 0)) {
     return 'asks for JavaScript and shows nothing else'
   }
   if (hasEmptyRoot) return 'an empty element that scripts fill'

@@ -50,7 +50,7 @@ const BOT_PROTECTIONS: readonly BotProtection[] = [
 ]
 
 /** Headers by which a response declares itself a challenge. */
-const HEADERS: readonly (readonly [string, RegExp, string])[] = [
+const CHALLENGE_HEADERS: readonly (readonly [string, RegExp, string])[] = [
   ['cf-mitigated', /challenge/, 'Cloudflare'],
   ['x-amzn-waf-action', /challenge|captcha/, 'AWS WAF'],
 ]
@@ -77,37 +77,42 @@ const MAX_BARE_WIDGET_CHARS = 20
 const REFUSAL_STATUSES = new Set([401, 403, 405, 429, 503])
 
 /** The name of the bot protection in front of the page, if there is one. */
-export function findChallenge(signs: PageSignals): string | undefined {
-  const { shown, title, heading, status, headers, hasCode } = signs
-  for (const [name, pattern, guard] of HEADERS) if (pattern.test(headers[name] ?? '')) return `${guard} challenge`
+export function findChallenge(signals: PageSignals): string | undefined {
+  const { shown, title, heading, status, headers, hasCode } = signals
+  for (const [header, pattern, product] of CHALLENGE_HEADERS) {
+    if (pattern.test(headers[header] ?? '')) return `${product} challenge`
+  }
   const isRefused = REFUSAL_STATUSES.has(status)
   if (shown.length > MAX_NAMED_CHARS) return undefined
   // A page with a password field is a login with a protected form.
-  const guard = signs.hasPassword ? undefined : BOT_PROTECTIONS.find((one) => isChallengedBy(one, signs, isRefused))
-  if (guard !== undefined) return `${guard.name} challenge`
+  const protection = signals.hasPassword
+    ? undefined
+    : BOT_PROTECTIONS.find((one) => isChallengedBy(one, signals, isRefused))
+  if (protection !== undefined) return `${protection.name} challenge`
   if (shown.length > (isRefused ? MAX_REFUSED_CHARS : MAX_CHALLENGE_CHARS) || (hasCode && !isRefused)) return undefined
-  const named = `${title}. ${heading}`
+  const titleAndHeading = `${title}. ${heading}`
   const isAsked = isRefused
-    ? CHALLENGE_PHRASES.test(shown) || CHALLENGE_PHRASES.test(named)
-    : CHALLENGE_PHRASES.test(named)
+    ? CHALLENGE_PHRASES.test(shown) || CHALLENGE_PHRASES.test(titleAndHeading)
+    : CHALLENGE_PHRASES.test(titleAndHeading)
   const isDenied = isRefused
-    ? DENIAL_PHRASES.test(shown) || DENIAL_PHRASES.test(named)
-    : DENIAL_PHRASES.test(named) && (VISITOR_WORDS.test(shown) || shown.length < MAX_BARE_CHARS / 2)
+    ? DENIAL_PHRASES.test(shown) || DENIAL_PHRASES.test(titleAndHeading)
+    : DENIAL_PHRASES.test(titleAndHeading) && (VISITOR_WORDS.test(shown) || shown.length < MAX_BARE_CHARS / 2)
   return isAsked || isDenied ? 'asks whether the reader is a robot' : undefined
 }
 
-function isChallengedBy(guard: BotProtection, signs: PageSignals, isRefused: boolean): boolean {
-  const { shown, title, heading } = signs
-  const isNamed = guard.title?.test(title) === true
+function isChallengedBy(protection: BotProtection, signals: PageSignals, isRefused: boolean): boolean {
+  const { shown, title, heading } = signals
+  const isNamed = protection.title?.test(title) === true
   const isShort = shown.length <= (isRefused ? MAX_REFUSED_CHARS : MAX_CHALLENGE_CHARS)
   if (!isNamed && !isShort) return false
   const isMarked =
-    guard.script?.test(signs.sources + signs.scripts) === true || guard.mark?.test(signs.idsAndClasses) === true
+    protection.script?.test(signals.sources + signals.scripts) === true ||
+    protection.mark?.test(signals.idsAndClasses) === true
   if (isNamed && isMarked) return true
   if (!isShort) return false
-  if (isNamed || guard.text?.test(shown) === true) return true
+  if (isNamed || protection.text?.test(shown) === true) return true
   if (!isMarked) return false
   if (isRefused || CHALLENGE_PHRASES.test(`${title}. ${heading}`)) return true
-  const isBare = shown.length < (guard.isWidget === true ? MAX_BARE_WIDGET_CHARS : MAX_BARE_CHARS)
+  const isBare = shown.length < (protection.isWidget === true ? MAX_BARE_WIDGET_CHARS : MAX_BARE_CHARS)
   return isBare || (shown.length < 2 * MAX_BARE_CHARS && CHALLENGE_PHRASES.test(shown))
 }

@@ -5,6 +5,7 @@ const LOGIN_WORDS =
 
 /** Longest text beside a password form that does not count as content. */
 const MAX_FORM_TEXT_CHARS = 200
+/** The same limit for a page whose title or heading names a login. */
 const MAX_NAMED_TEXT_CHARS = 600
 /** A page with more text than this has more than a form. */
 const MAX_FORM_PAGE_CHARS = 3000
@@ -17,17 +18,17 @@ const LOGIN_DEMANDS =
   /\b(?:(?:must|need to|have to|please) (?:be )?(?:log(?:ged)? ?in|sign(?:ed)? ?in)|(?:login|log-in|sign-in|authentication|authorization) (?:is )?required|not logged in|(?:log|sign) ?in to (?:continue|view|access|see|proceed))\b/i
 
 /** Detects a page that demands a login before it shows its content. */
-export function findLogin(signs: PageSignals): string | undefined {
-  const { hasPassword, hasUserField, contentLength, contentOutsideForms, shown, title, heading, status } = signs
+export function findLogin(signals: PageSignals): string | undefined {
+  const { hasPassword, hasUserField, contentLength, contentOutsideForms, shown, title, heading, status } = signals
   const isNamed = LOGIN_WORDS.test(title) || LOGIN_WORDS.test(heading)
   if (status === 401 && shown.length <= MAX_NAMED_TEXT_CHARS) return 'answered with status 401'
   if (hasPassword && shown.length <= MAX_FORM_PAGE_CHARS) {
     const isBare = contentOutsideForms <= (isNamed ? MAX_NAMED_TEXT_CHARS : MAX_FORM_TEXT_CHARS)
     return isBare ? 'a form for a password and little else' : undefined
   }
-  if (signs.hasCode || contentLength > MAX_NOTICE_CHARS) return undefined
+  if (signals.hasCode || contentLength > MAX_NOTICE_CHARS) return undefined
   if (LOGIN_DEMANDS.test(`${title}. ${heading}`) || (isNamed && LOGIN_DEMANDS.test(shown)))
-    return 'says that one must log in'
+    return 'says that a login is required'
   return isNamed && hasUserField && contentLength <= MAX_FORM_TEXT_CHARS
     ? 'a form for a login and little else'
     : undefined

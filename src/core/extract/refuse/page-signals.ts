@@ -1,9 +1,9 @@
-import { FRAME_ELEMENTS } from '../../html/element-names.ts'
+import { CHROME_ELEMENTS } from '../../html/element-names.ts'
 import type { Element } from '../../html/tree.ts'
 import type { Snapshot } from '../../model.ts'
 import type { Metadata } from '../metadata.ts'
 
-/** Evidence that distinguishes a page from an error, a login or a challenge. Rarely needed values are computed on first use. */
+/** Evidence that distinguishes a page from an error, a login or a challenge. Rarely needed values are computed when they are read. */
 export interface PageSignals {
   readonly url: string
   readonly status: number
@@ -15,8 +15,9 @@ export interface PageSignals {
   readonly shown: string
   /** Length of the shown text that is in no navigation, banner or footer. */
   readonly lengthWithoutChrome: number
-  /** Length of the text of the content, and of the part of it outside password forms. */
+  /** Length of the text of the content. */
   readonly contentLength: number
+  /** Length of the text of the content outside of password forms. */
   readonly contentOutsideForms: number
   /** Beginning of the text of the content. */
   readonly content: string
@@ -32,7 +33,7 @@ export interface PageSignals {
   /** Length of all scripts in the document. */
   readonly scriptLength: number
   readonly hasPassword: boolean
-  /** Whether it has a field for a user name or email address. */
+  /** Whether the page has a field for a user name or email address. */
   readonly hasUserField: boolean
   /** Targets of the first links in the visible text, at most two. */
   readonly linkTargets: readonly string[]
@@ -46,7 +47,7 @@ export interface PageSignals {
   readonly hasEmptyRoot: boolean
 }
 
-/** A document with more text is a page, regardless of other signs. */
+/** A document with more text is a page, regardless of other signals. */
 const MAX_SHOWN = 5000
 const MAX_SCRIPT = 50_000
 const MAX_NAMES = 50_000
@@ -61,7 +62,7 @@ const INVISIBLE_ELEMENTS = new Set(['script', 'style', 'template', 'svg', 'noscr
 /** Elements whose attributes matter besides their text. */
 const SIGNAL_ELEMENTS = new Set(['title', 'meta', 'h1', 'input', 'a', 'iframe', 'frame'])
 
-/** Collects the signs of a document. `content` holds the elements chosen as its content. */
+/** Collects the signals of a document. `content` holds the elements chosen as its content. */
 export function gatherSignals(
   snapshot: Snapshot,
   root: Element,
@@ -74,14 +75,14 @@ export function gatherSignals(
   let scriptLength = 0
   let refresh = snapshot.headers?.['refresh'] ?? ''
   let hasPassword = false
-  let hasIdentity = false
+  let hasUserField = false
   const targets: string[] = []
   const frames: string[] = []
   let hasEmptyRoot = false
   let rootsLeft = MAX_ROOTS
 
   /** Reads an element that is never visible. */
-  const readUnseen = (element: Element) => {
+  const readInvisible = (element: Element) => {
     if (element.name === 'noscript') {
       if (parts.noscript.length < MAX_SHOWN) parts.noscript += ` ${lineIn(element)}`
     } else if (element.name === 'script') {
@@ -98,7 +99,7 @@ export function gatherSignals(
     return source
   }
 
-  const readTelling = (element: Element, isSeen: boolean) => {
+  const readSignalElement = (element: Element, isVisible: boolean) => {
     switch (element.name) {
       case 'title':
         if (title === '') title = lineIn(element)
@@ -107,14 +108,14 @@ export function gatherSignals(
         if (element.attribute('http-equiv')?.toLowerCase() === 'refresh') refresh ||= element.attribute('content') ?? ''
         break
       case 'h1':
-        if (heading === '' && isSeen) heading = lineIn(element)
+        if (heading === '' && isVisible) heading = lineIn(element)
         break
       case 'input':
-        hasPassword ||= isSeen && isPassword(element)
-        hasIdentity ||= isSeen && isUserField(element)
+        hasPassword ||= isVisible && isPassword(element)
+        hasUserField ||= isVisible && isUserField(element)
         break
       case 'a': {
-        const href = isSeen && targets.length < 2 ? element.attribute('href') : undefined
+        const href = isVisible && targets.length < 2 ? element.attribute('href') : undefined
         if (href !== undefined) targets.push(href)
         break
       }
@@ -129,19 +130,19 @@ export function gatherSignals(
     }
   }
 
-  const visit = (element: Element, isShown: boolean) => {
+  const visit = (element: Element, isParentVisible: boolean) => {
     if (INVISIBLE_ELEMENTS.has(element.name)) {
-      readUnseen(element)
+      readInvisible(element)
       return
     }
-    const isSeen = isShown && element.dropped?.step !== 'hidden'
-    if (SIGNAL_ELEMENTS.has(element.name)) readTelling(element, isSeen)
+    const isVisible = isParentVisible && element.dropped?.step !== 'hidden'
+    if (SIGNAL_ELEMENTS.has(element.name)) readSignalElement(element, isVisible)
     if (!hasEmptyRoot && APP_ROOT.test(element.id) && rootsLeft-- > 0) hasEmptyRoot = isEmpty(element)
     for (const child of element.children) {
-      if (typeof child !== 'string') visit(child, isSeen)
-      else if (isSeen && parts.shown.length < MAX_SHOWN) parts.shown += child.slice(0, MAX_SHOWN)
+      if (typeof child !== 'string') visit(child, isVisible)
+      else if (isVisible && parts.shown.length < MAX_SHOWN) parts.shown += child.slice(0, MAX_SHOWN)
     }
-    if (isSeen && parts.shown.length < MAX_SHOWN) parts.shown += ' '
+    if (isVisible && parts.shown.length < MAX_SHOWN) parts.shown += ' '
   }
   visit(root, true)
 
@@ -174,7 +175,7 @@ export function gatherSignals(
     },
     scriptLength,
     hasPassword,
-    hasUserField: hasIdentity,
+    hasUserField,
     linkTargets: targets,
     frames,
     refresh,
@@ -183,7 +184,7 @@ export function gatherSignals(
 }
 
 function measureWithoutChrome(element: Element): number {
-  if (INVISIBLE_ELEMENTS.has(element.name) || FRAME_ELEMENTS.has(element.name) || element.dropped?.step === 'hidden')
+  if (INVISIBLE_ELEMENTS.has(element.name) || CHROME_ELEMENTS.has(element.name) || element.dropped?.step === 'hidden')
     return 0
   let length = 0
   for (const child of element.children) {
@@ -204,13 +205,13 @@ function namesIn(root: Element): string {
   return names
 }
 
-/** The beginning of the text in an element, dropped or not: hidden text may be a sign too. */
-function textIn(element: Element, most: number, isKeptOnly = false): string {
+/** The beginning of the text in an element. Dropped text counts unless `isKeptOnly` is set, because hidden text may be a signal too. */
+function textIn(element: Element, maxChars: number, isKeptOnly = false): string {
   let text = ''
   for (const child of element.children) {
-    if (text.length >= most) break
-    if (typeof child === 'string') text += child.slice(0, most)
-    else if (!isKeptOnly || child.dropped === undefined) text += textIn(child, most, isKeptOnly)
+    if (text.length >= maxChars) break
+    if (typeof child === 'string') text += child.slice(0, maxChars)
+    else if (!isKeptOnly || child.dropped === undefined) text += textIn(child, maxChars, isKeptOnly)
   }
   return text
 }
@@ -226,7 +227,7 @@ function isEmpty(element: Element): boolean {
 /** Lengths of the text in an element. Only forms that ask for a password count as forms, because forums put posts into forms. */
 function lengthsOf(content: Element): { all: number; outsideForms: number; hasPicture: boolean; hasCode: boolean } {
   const lengths = { all: 0, outsideForms: 0, hasPicture: false, hasCode: false }
-  /** Number of password fields so far that are in no closed form. */
+  /** Number of password fields so far that are not in a form that has ended. */
   let passwords = 0
   const visit = (element: Element): number => {
     const before = passwords

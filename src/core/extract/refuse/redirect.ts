@@ -13,7 +13,7 @@ const MAX_SECONDS = 5
 const MAX_SHOWN_CHARS = 400
 const MAX_SCRIPT_PAGE_CHARS = 200
 /** A longer script does more than redirect. */
-const SHORT_SCRIPT = 2000
+const MAX_SCRIPT_CHARS = 2000
 
 const REFRESH = /^\s*(\d+)(?:\.\d*)?\s*[;,\s]\s*(?:url\s*=\s*)?["']?([^"'>\s]+)/i
 const LOCATION =
@@ -25,31 +25,31 @@ const REDIRECT_PHRASES =
   /\bredirecting|\bredirection\b|being redirected|will be redirected|has (?:been )?moved|moved (?:to|permanently)|weitergeleitet|weiterleitung|umgeleitet|redirig|reindirizz/i
 
 /** The target of a page without content of its own. */
-export function findRedirect(signs: PageSignals, base: string): Redirect | undefined {
-  const { shown, refresh, scripts, sources, scriptLength, canonical, title, frames, linkTargets } = signs
+export function findRedirect(signals: PageSignals, base: string): Redirect | undefined {
+  const { shown, refresh, scripts, sources, scriptLength, canonical, title, frames, linkTargets } = signals
   if (shown.length > MAX_SHOWN_CHARS) return undefined
-  const own = withoutFragment(signs.url)
-  const to = (href: string | undefined, detail: string): Redirect | undefined => {
+  const ownUrl = withoutFragment(signals.url)
+  const redirectTo = (href: string | undefined, detail: string): Redirect | undefined => {
     const target = href === undefined ? undefined : resolveHttp(href, base)
-    return target === undefined || withoutFragment(target) === own ? undefined : { detail, target }
+    return target === undefined || withoutFragment(target) === ownUrl ? undefined : { detail, target }
   }
   const [, seconds, href] = REFRESH.exec(refresh) ?? []
   if (seconds !== undefined && Number(seconds) <= MAX_SECONDS) {
-    const found = to(href, `refreshes to another address after ${seconds} s`)
+    const found = redirectTo(href, `refreshes to another address after ${seconds} s`)
     if (found !== undefined) return found
   }
   const [frame, ...others] = frames
-  if (frame !== undefined && others.length === 0) return to(frame, 'shows another address in a frame')
+  if (frame !== undefined && others.length === 0) return redirectTo(frame, 'shows another address in a frame')
   if (shown.length > MAX_SCRIPT_PAGE_CHARS) return undefined
-  if (sources === '' && scriptLength < SHORT_SCRIPT) {
+  if (sources === '' && scriptLength < MAX_SCRIPT_CHARS) {
     const [, assigned, replaced] = LOCATION.exec(scripts) ?? []
-    const found = to(assigned ?? replaced ?? variableIn(scripts), 'a script leads to another address')
+    const found = redirectTo(assigned ?? replaced ?? variableIn(scripts), 'a script leads to another address')
     if (found !== undefined) return found
   }
-  if (signs.hasCode || !REDIRECT_PHRASES.test(`${title} ${shown}`)) return undefined
+  if (signals.hasCode || !REDIRECT_PHRASES.test(`${title} ${shown}`)) return undefined
   const [link, another] = linkTargets
-  const moved = to(canonical ?? undefined, 'says that it has moved')
-  return moved ?? to(another === undefined ? link : undefined, 'says that it has moved')
+  const moved = redirectTo(canonical ?? undefined, 'says that it has moved')
+  return moved ?? redirectTo(another === undefined ? link : undefined, 'says that it has moved')
 }
 
 /** The address in `var to = "/new"; location = to`. */

@@ -23,18 +23,18 @@ const NOT_FOUND = new RegExp(
 )
 
 /** Titles of missing pages, or of searches without hits, when nothing else is in the title. */
-const NOTHING =
+const NOTHING_FOUND =
   /^(?:not found|nothing (?:was )?found|no results(?: (?:were )?found)?|content (?:is )?not available)[.!]?$/i
 const SEPARATOR = /\s+[|–—·•»«:-]\s+/
 
 /** Longest content of a missing page: an apology, a search form, a few links. */
 const MAX_CHARS = 500
-/** The limit when more than one sign says that the page is missing. */
+/** The limit when more than one signal says that the page is missing. */
 const MAX_CHARS_WHEN_SURE = 1500
 /** A shorter text explains nothing. */
-const EXPLANATION = 120
+const MIN_EXPLANATION_CHARS = 120
 
-const GONE = new Set([404, 410])
+const MISSING_STATUSES = new Set([404, 410])
 
 /** Words of an apology to the reader, which an explanation of an error lacks. */
 const APOLOGY_WORDS =
@@ -42,25 +42,25 @@ const APOLOGY_WORDS =
 
 /** Whether a title, a heading or a line says that the page is missing. */
 export function isNotFoundText(line: string): boolean {
-  return NOT_FOUND.test(line) || line.split(SEPARATOR).some((part) => NOTHING.test(part.trim()))
+  return NOT_FOUND.test(line) || line.split(SEPARATOR).some((part) => NOTHING_FOUND.test(part.trim()))
 }
 
 /** Detects a page that says it is missing, whatever its status. */
-export function findSoft404(signs: PageSignals): string | undefined {
-  const { title, heading, status, contentLength } = signs
-  const isGone = GONE.has(status)
+export function findSoft404(signals: PageSignals): string | undefined {
+  const { title, heading, status, contentLength } = signals
+  const isGone = MISSING_STATUSES.has(status)
   if (isGone && contentLength <= MAX_CHARS) return `answered with status ${status}`
-  const isTitled = isNotFoundText(title)
-  const isHeaded = isNotFoundText(heading)
-  if (!isTitled && !isHeaded) return undefined
-  const isSure = isGone || (isTitled && isHeaded)
+  const isTitleNotFound = isNotFoundText(title)
+  const isHeadingNotFound = isNotFoundText(heading)
+  if (!isTitleNotFound && !isHeadingNotFound) return undefined
+  const isSure = isGone || (isTitleNotFound && isHeadingNotFound)
   if (contentLength > (isSure ? MAX_CHARS_WHEN_SURE : MAX_CHARS)) return undefined
-  if (!isGone && hasExplanation(signs)) return undefined
-  return `says "${(isHeaded ? heading : title).slice(0, 80)}"`
+  if (!isGone && hasExplanation(signals)) return undefined
+  return `says "${(isHeadingNotFound ? heading : title).slice(0, 80)}"`
 }
 
 /** Whether a page explains the error that its title names. */
 function hasExplanation({ content, contentLength, hasCode }: PageSignals): boolean {
   if (hasCode) return true
-  return contentLength >= EXPLANATION && !APOLOGY_WORDS.test(content) && countSentences(content) >= 2
+  return contentLength >= MIN_EXPLANATION_CHARS && !APOLOGY_WORDS.test(content) && countSentences(content) >= 2
 }

@@ -14,12 +14,12 @@ const ATTRIBUTES = ['role', 'itemprop', 'itemtype', 'rel', 'aria-label'] as cons
 export type AttributeRules = ReadonlyMap<string, ReadonlyMap<string, string>>
 
 /** Indexes kinds of chrome by attribute and value. If two share a value, the later one gives the reason. */
-export function indexAttributes(concerns: readonly ChromeKind[]): AttributeRules {
+export function indexAttributes(kinds: readonly ChromeKind[]): AttributeRules {
   return new Map(
     ATTRIBUTES.map((attribute) => [
       attribute,
       new Map(
-        concerns.flatMap(({ attributes, reason }) =>
+        kinds.flatMap(({ attributes, reason }) =>
           wordsIn(attributes?.[attribute] ?? '').map((value) => [value.toLowerCase(), reason] as const),
         ),
       ),
@@ -77,9 +77,9 @@ function outweighsMarkup(counts: Statistics, whole: Statistics): boolean {
  * which are longer than any page of it.
  */
 function isOutsidePage(element: Element, counts: Statistics, whole: Statistics): boolean {
-  const isBeside = element.name === 'footer' ? !isInside(element, 'blockquote') : isModal(element)
+  const isFooterOrModal = element.name === 'footer' ? !isInside(element, 'blockquote') : isModal(element)
   return (
-    isBeside &&
+    isFooterOrModal &&
     counts.mainCount === 0 &&
     whole.h1Count > counts.h1Count &&
     whole.proseLength - counts.proseLength >= MIN_PROSE_ELSEWHERE
@@ -134,7 +134,7 @@ function reasonOfContents(element: Element, counts: Statistics, whole: Statistic
   }
 }
 
-/** Whether the first heading of the page is only the name of the site. */
+/** Whether the heading in a header is only the name of the site. */
 function isMasthead(header: Element): boolean {
   const title = find(header, ({ name }) => name === 'h1')
   return title !== undefined && isSiteNameHeading(title)
@@ -143,9 +143,9 @@ function isMasthead(header: Element): boolean {
 /** A header inside one of these belongs to a part of the page. */
 const SECTIONING = ['article', 'main', 'section']
 
-/** A part with a smaller share of the page's prose has no text of its own. */
+/** A part with a smaller share of the page's prose is not content. */
 const SMALL_SHARE = 0.05
-/** With a larger share of the page, the element may be its subject. */
+/** A part with a larger share of the page's prose may be the main text. */
 const LARGE_SHARE = 0.25
 /** A form with more prose than this for each of its controls is a page inside a form. */
 const PROSE_PER_CONTROL = 120

@@ -12,9 +12,9 @@ export interface TermRules {
 }
 
 /** Indexes kinds of chrome by term. If two share a term, the later one wins. */
-export function indexTerms(concerns: readonly ChromeKind[]): TermRules {
-  const index = (list: (concern: ChromeKind) => string) =>
-    new Map(concerns.flatMap((concern) => wordsIn(list(concern)).map((term) => [term, concern] as const)))
+export function indexTerms(kinds: readonly ChromeKind[]): TermRules {
+  const index = (list: (kind: ChromeKind) => string) =>
+    new Map(kinds.flatMap((kind) => wordsIn(list(kind)).map((term) => [term, kind] as const)))
   return {
     strong: index(({ terms = '' }) => terms),
     weak: index(({ weakTerms = '' }) => weakTerms),
@@ -27,7 +27,7 @@ const NEVER_CHROME = new Set(
   wordsIn('html body main article h1 h2 h3 h4 h5 h6 pre code table tbody tr td th dt dd blockquote'),
 )
 
-/** Words after a term that only name a part of the thing: `share-buttons`, but not `related-work`. */
+/** Words that only name a part of what the term before them names: `share-buttons`, but not `related-work`. */
 const PARTS = new Set(
   wordsIn(
     `a accordion all app area arrow articles aside back background backdrop badge banner bar base block blocks body border
@@ -54,7 +54,7 @@ export function createNameMatcher(
   const whole = statistics.get(root)
   const terms = new TermReader()
   const forms = new FormFinder(root)
-  const isNoun = ({ next }: Term) => next === '' || PARTS.has(next) || strong.has(next) || weak.has(next)
+  const isWholeName = ({ next }: Term) => next === '' || PARTS.has(next) || strong.has(next) || weak.has(next)
   return (element) => {
     if (NEVER_CHROME.has(element.name)) return undefined
     const counts = statistics.get(element)
@@ -63,22 +63,22 @@ export function createNameMatcher(
     if (product !== undefined) return product.reason
     if (outweighsName(counts, whole)) return undefined
     for (const term of terms.read(element)) {
-      const concern =
-        (isNoun(term) || isLinkDense(counts) ? strong.get(term.text) : undefined) ??
+      const kind =
+        (isWholeName(term) || isLinkDense(counts) ? strong.get(term.text) : undefined) ??
         (term.isLast && isThin(counts, whole) ? weak.get(term.text) : undefined)
-      if (concern === undefined || counts.textLength > (concern.maxChars ?? Infinity)) continue
-      if (!hasOwnText(counts, concern) || forms.hasForm(element)) return concern.reason
+      if (kind === undefined || counts.textLength > (kind.maxChars ?? Infinity)) continue
+      if (!hasOwnText(counts, kind) || forms.hasForm(element)) return kind.reason
     }
     return undefined
   }
 }
 
-/** The product whose name begins the id or a class of an element. Product ids are long and still count. */
+/** The product whose name begins the id or a class of an element. Unlike for other terms, long ids count too. */
 function productOf(element: Element, products: TermRules['products']): ChromeKind | undefined {
   if (products.size === 0) return undefined
   const { id, classes } = element
-  const ofId = id === '' ? undefined : products.get(firstWord(id))
-  if (ofId !== undefined) return ofId
+  const productOfId = id === '' ? undefined : products.get(firstWord(id))
+  if (productOfId !== undefined) return productOfId
   for (const name of classes) {
     const product = products.get(firstWord(name))
     if (product !== undefined) return product
@@ -103,6 +103,7 @@ function outweighsName(counts: Statistics, whole: Statistics): boolean {
   return counts.h1Count > 0 ? share > 0.1 : share > 0.3
 }
 
+/** Whether an element has hardly any prose, or consists mostly of links. */
 function isThin(counts: Statistics, whole: Statistics): boolean {
   return (
     counts.h1Count === 0 &&

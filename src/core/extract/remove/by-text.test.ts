@@ -46,12 +46,12 @@ describe('removeByText', () => {
   })
 
   test.each([
-    ['a sentence that ends in such words', '<p>If you find a mistake, <a href="/edit">edit this page</a>.</p>'],
+    ['a sentence that ends with a phrase', '<p>If you find a mistake, <a href="/edit">edit this page</a>.</p>'],
     ['a step of a list', '<ol><li>Edit the document</li><li>Copy link</li></ol>'],
     ['an answer', '<h3>Is it free?</h3><p>Yes</p>'],
     ['a heading', '<h2>Report an issue</h2>'],
     ['a table cell', '<table><tr><td>Last updated</td><td>Last updated 2024</td></tr></table>'],
-    ['words of code', '<pre>Back to top</pre>'],
+    ['a phrase in code', '<pre>Back to top</pre>'],
     [
       'alternatives in the text',
       '<p>One of three ways leads there, and each of them is described on a page of its own.</p><p><a href="/a">A</a> / <a href="/b">B</a> / <a href="/c">C</a></p>',

@@ -91,23 +91,23 @@ export function removeByText(root: Element, step: string, statistics: Statistics
     for (let i = 0; i < children.length; i++) {
       const child = children[i]
       if (typeof child !== 'object' || child.dropped !== undefined || child.name === 'pre') continue
-      if (INLINE_ELEMENTS.has(child.name) && (isInLine(children[i - 1]) || isInLine(children[i + 1]))) continue
+      if (INLINE_ELEMENTS.has(child.name) && (isOnSameLine(children[i - 1]) || isOnSameLine(children[i + 1]))) continue
       const counts = statistics.get(child)
       if (counts.textLength === 0) continue
       if (counts.textLength <= MAX_CHARS) {
         const text = lineOf(child)
-        const mayTell = ANY_PHRASE.test(text)
+        const hasPhrase = ANY_PHRASE.test(text)
         const reason =
           isAtTop && counts.linkCount >= MIN_LINKS && isBreadcrumbPath(child)
             ? BREADCRUMBS.reason
-            : mayTell
+            : hasPhrase
               ? reasonOf(child, text, counts)
               : undefined
         if (reason !== undefined) {
           drop(child, step, reason)
           continue
         }
-        if (!isAtTop && !mayTell) continue
+        if (!isAtTop && !hasPhrase) continue
       }
       if (beginsText(child, counts)) isAtTop = false
       visit(child)
@@ -116,8 +116,8 @@ export function removeByText(root: Element, step: string, statistics: Statistics
   visit(root)
 }
 
-/** Whether a neighbour makes an inline element a part of a line of text. */
-function isInLine(node: Element | string | undefined): boolean {
+/** Whether a neighbor of an inline element is on the same line, so that the element is only a part of a text. */
+function isOnSameLine(node: Element | string | undefined): boolean {
   if (node === undefined) return false
   if (typeof node === 'string') return node.trim() !== ''
   return node.dropped === undefined && INLINE_ELEMENTS.has(node.name)
@@ -148,20 +148,20 @@ const MIN_LINKS = 2
 /** Whether a line is a breadcrumb path: "Home › Guide › Install". The last part need not be a link. */
 function isBreadcrumbPath(element: Element): boolean {
   if (POSITIONAL_ELEMENTS.has(element.name) || HEADINGS.has(element.name)) return false
-  let places = 0
-  let signs = 0
+  let parts = 0
+  let separators = 0
   for (const child of element.children) {
     if (typeof child !== 'string') {
       if (child.dropped !== undefined) continue
       if (!INLINE_ELEMENTS.has(child.name)) return false
-      if (SEPARATOR.test(lineOf(child))) signs++
-      else places++
+      if (SEPARATOR.test(lineOf(child))) separators++
+      else parts++
     } else if (child.trim() !== '') {
-      const [sign = '', rest = ''] = child.trim().split(/(?<=^[›»>/→⟩❯▸\\|])\s*/u)
-      if (!SEPARATOR.test(sign)) return false
-      signs++
-      if (rest !== '') places++
+      const [separator = '', rest = ''] = child.trim().split(/(?<=^[›»>/→⟩❯▸\\|])\s*/u)
+      if (!SEPARATOR.test(separator)) return false
+      separators++
+      if (rest !== '') parts++
     }
   }
-  return places >= MIN_BREADCRUMBS && signs === places - 1
+  return parts >= MIN_BREADCRUMBS && separators === parts - 1
 }

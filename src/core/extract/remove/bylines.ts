@@ -25,12 +25,12 @@ const BYLINES: ChromeKind = {
 const ATTRIBUTES = indexAttributes([BYLINES])
 const TERMS = indexTerms([BYLINES])
 
-/** Drops the author, the date and the tags of a page, which its metadata has. Posts of a forum keep theirs. */
+/** Drops the author, the date and the tags of a page, because they are in its metadata. Posts of a forum keep theirs. */
 export function removeBylines(content: Element, statistics: StatisticsMap): void {
-  const judge = createNameMatcher(TERMS, statistics, content)
+  const reasonOfName = createNameMatcher(TERMS, statistics, content)
   removeMatching(content, STEP, (element) => {
     // A date in a table is data.
     if (element === content || element.parent?.name === 'td') return undefined
-    return reasonOfAttributes(element, ATTRIBUTES) ?? judge(element)
+    return reasonOfAttributes(element, ATTRIBUTES) ?? reasonOfName(element)
   })
 }

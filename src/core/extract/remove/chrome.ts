@@ -17,9 +17,9 @@ const TERMS = indexTerms(CHROME_KINDS)
  * they are certain. Then come classes and ids, which must fit the content of the part, and then small blocks by their text.
  */
 export function removeChrome(root: Element, generator: Generator | undefined): void {
-  const known = new SelectorMap(Object.entries(generator?.drop ?? {}))
+  const byGenerator = new SelectorMap(Object.entries(generator?.drop ?? {}))
   const byMarkup = createMarkupMatcher(ATTRIBUTES, countStatistics(root), root)
-  removeMatching(root, STEP, (element) => known.match(element) ?? byMarkup(element))
+  removeMatching(root, STEP, (element) => byGenerator.match(element) ?? byMarkup(element))
   const statistics = countStatistics(root)
   removeMatching(root, STEP, createNameMatcher(TERMS, statistics, root))
   removeByText(root, STEP, statistics)

@@ -20,14 +20,14 @@ const MAX_SHARE = 0.85
 
 /** Drops reader comments under a page, and returns whether there were any. Not for forums, where the posts are the page. */
 export function removeComments(body: Element, statistics: StatisticsMap): boolean {
-  const most = statistics.get(body).proseLength * MAX_SHARE
-  const mostText = statistics.get(body).textLength * MAX_SHARE
+  const maxProse = statistics.get(body).proseLength * MAX_SHARE
+  const maxText = statistics.get(body).textLength * MAX_SHARE
   const terms = new TermReader()
   const forms = new FormFinder(body)
   return removeMatching(body, STEP, (element) => {
     const counts = statistics.get(element)
     if (element === body || counts.mainCount > 0 || counts.h1Count > 0) return undefined
-    if (counts.proseLength > most && counts.textLength > mostText) return undefined
+    if (counts.proseLength > maxProse && counts.textLength > maxText) return undefined
     if (!terms.read(element).some(({ text }) => TERMS.has(text))) return undefined
     // A chapter about comments has the same name, but no form to write one.
     return isSection(counts) && !forms.hasForm(element) && !holdsComments(element) ? undefined : COMMENTS.reason

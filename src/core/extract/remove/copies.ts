@@ -13,22 +13,23 @@ const MIN_CHARS = { product: 80, other: 300 }
  * page is kept as the writer's own repetition, except in shops.
  */
 export function removeCopies(content: Element, statistics: StatisticsMap, isProduct: boolean): void {
-  const prints = new Map<Element, Fingerprint>()
-  fingerprintOf(content, prints, isProduct ? MIN_CHARS.product : MIN_CHARS.other)
-  const seen = new Map<string, Element>()
+  const fingerprints = new Map<Element, Fingerprint>()
+  fingerprintOf(content, fingerprints, isProduct ? MIN_CHARS.product : MIN_CHARS.other)
+  const originals = new Map<string, Element>()
   const visit = (element: Element) => {
     if (element.dropped !== undefined) return
     // Code may be repeated where it is explained.
-    const print = statistics.get(element).codeBlockCount > 0 ? undefined : prints.get(element)
-    const key = print === undefined ? '' : `${print.length} ${print.low} ${print.high}`
-    const twin = seen.get(key)
-    if (print !== undefined && twin !== undefined) {
-      const isMeant = print.blocks === 1 && !isProduct && enclosingBlockOf(twin) === enclosingBlockOf(element)
-      if (!isMeant) drop(element, STEP, 'copy of a part before it')
+    const fingerprint = statistics.get(element).codeBlockCount > 0 ? undefined : fingerprints.get(element)
+    const key = fingerprint === undefined ? '' : `${fingerprint.length} ${fingerprint.low} ${fingerprint.high}`
+    const original = originals.get(key)
+    if (fingerprint !== undefined && original !== undefined) {
+      const isInSamePart = enclosingBlockOf(original) === enclosingBlockOf(element)
+      const isIntended = fingerprint.blocks === 1 && !isProduct && isInSamePart
+      if (!isIntended) drop(element, STEP, 'copy of a part before it')
       return
     }
     for (const child of element.children) if (typeof child !== 'string') visit(child)
-    if (print !== undefined) seen.set(key, element)
+    if (fingerprint !== undefined) originals.set(key, element)
   }
   visit(content)
 }
@@ -37,18 +38,20 @@ interface Fingerprint {
   readonly length: number
   /** Number of blocks in it with text of their own, including itself. */
   readonly blocks: number
+  /** A hash of the letters. */
   readonly low: number
+  /** Another hash of the letters. */
   readonly high: number
 }
 
-/** Length and hash of the letters in an element, computed from its children; stored for long ones. */
-function fingerprintOf(element: Element, prints: Map<Element, Fingerprint>, least: number): Fingerprint {
+/** Fingerprint of an element, computed from its children. Those of long elements are stored in `fingerprints`. */
+function fingerprintOf(element: Element, fingerprints: Map<Element, Fingerprint>, minChars: number): Fingerprint {
   let length = 0
   let blocks = 0
   let low = 7
   let high = 11
-  const add = (text: number, toLow: number, toHigh: number) => {
-    length += text
+  const add = (chars: number, toLow: number, toHigh: number) => {
+    length += chars
     low = (Math.imul(low, 31) + toLow) | 0
     high = (Math.imul(high, 131) + toHigh) | 0
   }
@@ -59,18 +62,18 @@ function fingerprintOf(element: Element, prints: Map<Element, Fingerprint>, leas
         if (code > SPACE) add(1, code, code)
       }
     } else if (child.dropped === undefined) {
-      const print = fingerprintOf(child, prints, least)
-      add(print.length, print.low, print.high)
-      blocks += print.blocks
+      const fingerprint = fingerprintOf(child, fingerprints, minChars)
+      add(fingerprint.length, fingerprint.low, fingerprint.high)
+      blocks += fingerprint.blocks
     }
   }
   if (blocks === 0 && length > 0 && !INLINE_ELEMENTS.has(element.name)) blocks = 1
-  const print = { length, blocks, low, high }
-  if (length >= least) prints.set(element, print)
-  return print
+  const fingerprint = { length, blocks, low, high }
+  if (length >= minChars) fingerprints.set(element, fingerprint)
+  return fingerprint
 }
 
-/** The block around the paragraph that an element is or is inside. */
+/** The block around an element, or around the paragraph that contains it. */
 function enclosingBlockOf(element: Element): Element | undefined {
   let { parent } = element
   while (parent !== undefined && (INLINE_ELEMENTS.has(parent.name) || parent.name === 'p')) parent = parent.parent

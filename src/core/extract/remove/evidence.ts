@@ -13,28 +13,28 @@ const FIELDS = new Set(['form', 'input', 'select', 'textarea'])
 /** Finds elements that hold form fields, dropped or not. */
 export class FormFinder {
   readonly #root: Element
-  #around: ReadonlySet<Element> | undefined
+  #formAncestors: ReadonlySet<Element> | undefined
 
   constructor(root: Element) {
     this.#root = root
   }
 
   hasForm(element: Element): boolean {
-    this.#around ??= findFormAncestors(this.#root)
-    return this.#around.has(element)
+    this.#formAncestors ??= findFormAncestors(this.#root)
+    return this.#formAncestors.has(element)
   }
 }
 
 function findFormAncestors(root: Element): ReadonlySet<Element> {
-  const around = new Set<Element>()
+  const ancestors = new Set<Element>()
   const visit = (element: Element): boolean => {
-    let isField = FIELDS.has(element.name) && element.attribute('type') !== 'hidden'
-    for (const child of element.children) if (typeof child !== 'string' && visit(child)) isField = true
-    if (isField) around.add(element)
-    return isField
+    let hasField = FIELDS.has(element.name) && element.attribute('type') !== 'hidden'
+    for (const child of element.children) if (typeof child !== 'string' && visit(child)) hasField = true
+    if (hasField) ancestors.add(element)
+    return hasField
   }
   visit(root)
-  return around
+  return ancestors
 }
 
 /** A part with a larger share of its text in links leads elsewhere. */

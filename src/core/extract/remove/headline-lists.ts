@@ -5,16 +5,16 @@ import { drop } from '../drop.ts'
 
 const STEP = 'headline lists'
 
-/** An article with fewer items below it may refer to them. */
+/** Fewer items may belong to the text of the article. */
 const MIN_ITEMS = 5
-/** Share of the children that must be items. It is below 1, because advertisements stand between the items. */
-const ITEM_SHARE = 0.6
+/** Share of the children that must be items. It is below 1, because advertisements may be between the items. */
+const MIN_ITEM_SHARE = 0.6
 /** A longer item is a text of its own. */
-const ITEM_CHARS = 1000
+const MAX_ITEM_CHARS = 1000
 /** A shorter heading is a name in a catalogue, such as a product, and not a headline. */
-const HEADLINE_CHARS = 20
+const MIN_HEADLINE_CHARS = 20
 /** Without this much prose outside the list, the items are what the page is about. */
-const ARTICLE_PROSE = 800
+const MIN_ARTICLE_PROSE = 800
 
 /** Drops lists of other articles, each with a linked headline and perhaps its first sentences, from a page that is an article itself. */
 export function removeHeadlineLists(content: Element, statistics: StatisticsMap): void {
@@ -23,7 +23,7 @@ export function removeHeadlineLists(content: Element, statistics: StatisticsMap)
     const { headingCount, linkCount } = statistics.get(element)
     if (headingCount < MIN_ITEMS || linkCount < MIN_ITEMS) return
     const items = itemsOf(element, statistics)
-    if (items.length > 0 && proseLength - statistics.get(element).proseLength >= ARTICLE_PROSE) {
+    if (items.length > 0 && proseLength - statistics.get(element).proseLength >= MIN_ARTICLE_PROSE) {
       for (const item of items) drop(item, STEP, 'other articles')
       return
     }
@@ -37,22 +37,22 @@ function itemsOf(parent: Element, statistics: StatisticsMap): Element[] {
   const children = parent.elements().filter((child) => statistics.get(child).textLength > 0)
   if (children.length < MIN_ITEMS) return []
   const items = children.filter((child) => isItem(child, statistics))
-  return items.length >= MIN_ITEMS && items.length >= children.length * ITEM_SHARE ? children : []
+  return items.length >= MIN_ITEMS && items.length >= children.length * MIN_ITEM_SHARE ? children : []
 }
 
 function isItem(element: Element, statistics: StatisticsMap): boolean {
   const { textLength, headingCount, linkCount, codeBlockCount } = statistics.get(element)
-  if (headingCount === 0 || linkCount === 0 || codeBlockCount > 0 || textLength > ITEM_CHARS) return false
+  if (headingCount === 0 || linkCount === 0 || codeBlockCount > 0 || textLength > MAX_ITEM_CHARS) return false
   for (const inner of element.descendants()) {
-    if (HEADINGS.has(inner.name)) return isLinked(inner, element, statistics)
+    if (HEADINGS.has(inner.name)) return isLinkedHeadline(inner, element, statistics)
   }
   return false
 }
 
-/** Whether all words of a heading are in links, inside it or around it. */
-function isLinked(heading: Element, item: Element, statistics: StatisticsMap): boolean {
+/** Whether a heading is long enough for a headline, and all of its words are in links inside it or around it. */
+function isLinkedHeadline(heading: Element, item: Element, statistics: StatisticsMap): boolean {
   const { textLength, linkLength } = statistics.get(heading)
-  if (textLength < HEADLINE_CHARS) return false
+  if (textLength < MIN_HEADLINE_CHARS) return false
   if (linkLength >= textLength) return true
   for (let at = heading.parent; at !== undefined && at !== item.parent; at = at.parent) if (at.name === 'a') return true
   return false

@@ -10,9 +10,9 @@ import { removeNonText } from './non-text.ts'
 /** Text that stays and number of characters that were hidden. */
 function remove(html: string, generator?: Generator): { text: string; hiddenChars: number } {
   const root = parseHtml(html)
-  let survey = indexElements(root)
-  if (removeNonText(survey)) survey = indexElements(root)
-  const hiddenChars = removeHidden(survey, generator)
+  let index = indexElements(root)
+  if (removeNonText(index)) index = indexElements(root)
+  const hiddenChars = removeHidden(index, generator)
   return { text: lineOf(root), hiddenChars }
 }
 
@@ -136,7 +136,7 @@ describe('hidden parts that open later', () => {
 })
 
 describe('style sheets in the page', () => {
-  const shown = '<p class="s">seen</p> <p id="i" class="a b" data-h>hidden</p>'
+  const body = '<p class="s">seen</p> <p id="i" class="a b" data-h>hidden</p>'
   test.each([
     ['a class', '.a{display:none}'],
     ['an id', '#i { visibility: hidden }'],
@@ -178,7 +178,7 @@ describe('style sheets in the page', () => {
     ['a rule that is undone only inside another element', '.a{display:none}.s .a{display:block}'],
     ['the last of many rules', `${'.a{display:block}'.repeat(60)}.a{display:none}`],
   ])('hide by %s', (_, css) => {
-    expect(remove(`<style>${css}</style><body>${shown}</body>`)).toEqual(GONE)
+    expect(remove(`<style>${css}</style><body>${body}</body>`)).toEqual(GONE)
   })
 
   test.each([
@@ -186,10 +186,10 @@ describe('style sheets in the page', () => {
     ['opacity 0', '.a{opacity:0}'],
   ])('hide a short text by %s, except with a transition', (_, css) => {
     const text = 'word '.repeat(20)
-    expect(remove(`<style>${css}</style><p>${text}</p>${shown}`).hiddenChars).toBe(6)
+    expect(remove(`<style>${css}</style><p>${text}</p>${body}`).hiddenChars).toBe(6)
     expect(
       remove(
-        `<style>${css.replace('}', ';transition:all 1s}').replace('font-size', 'opacity')}</style><p>${text}</p>${shown}`,
+        `<style>${css.replace('}', ';transition:all 1s}').replace('font-size', 'opacity')}</style><p>${text}</p>${body}`,
       ).hiddenChars,
     ).toBe(0)
   })
@@ -200,7 +200,7 @@ describe('style sheets in the page', () => {
   })
 
   test('a sheet for screens applies', () => {
-    expect(remove(`<style media="only screen">.a{display:none}</style>${shown}`)).toEqual(GONE)
+    expect(remove(`<style media="only screen">.a{display:none}</style>${body}`)).toEqual(GONE)
   })
 
   test.each([
@@ -219,7 +219,7 @@ describe('style sheets in the page', () => {
     ['a rule in a comment', '/* .a{display:none} */'],
     ['a rule in a string', '.z{content:".a{display:none}"}'],
   ])('do not hide by %s', (_, css) => {
-    expect(remove(`<style>${css}</style><body>${shown}</body>`)).toEqual(STAYS)
+    expect(remove(`<style>${css}</style><body>${body}</body>`)).toEqual(STAYS)
   })
 
   test('a style attribute overrides the sheet', () => {
@@ -229,7 +229,7 @@ describe('style sheets in the page', () => {
   })
 
   test('a sheet for print does not apply', () => {
-    expect(remove(`<style media="print">.a{display:none}</style>${shown}`)).toEqual(STAYS)
+    expect(remove(`<style media="print">.a{display:none}</style>${body}`)).toEqual(STAYS)
   })
 
   test('custom elements are not hidden by name', () => {
@@ -274,7 +274,7 @@ describe('elements that are never text', () => {
   })
 })
 
-test('tag soup and broken styles never make it fail', () => {
+test('the removal of hidden elements never fails, whatever the tags and styles', () => {
   const part = fc.constantFrom(
     ...[
       '<style>',

@@ -1,4 +1,4 @@
-import { FRAME_ELEMENTS } from '../../html/element-names.ts'
+import { CHROME_ELEMENTS } from '../../html/element-names.ts'
 import { compileSelector, find } from '../../html/selector.ts'
 import { type Element, lineOf } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
@@ -18,16 +18,18 @@ const STEP = 'hidden'
  * Drops invisible parts: elements hidden by attributes, `style` attributes or the page's own style sheets, and text for screen readers
  * only. Content that opens with a click stays. Returns the number of hidden characters.
  */
-export function removeHidden(survey: ElementIndex, generator: Generator | undefined): number {
-  const rules = new HidingRules(sheetsIn(survey), nameTest(survey))
-  const isKept = createContentTest(generator, new Controls(survey))
+export function removeHidden(index: ElementIndex, generator: Generator | undefined): number {
+  const rules = new HidingRules(sheetsIn(index), createNameTest(index))
+  const isKept = createContentTest(generator, new Controls(index))
   const ignored = new Set<unknown>()
-  const judge = (element: Element): HidingReason | undefined => findHidingReason(element, rules, ignored)
+  const findReason = (element: Element): HidingReason | undefined => findHidingReason(element, rules, ignored)
   for (let attempt = 1; ; attempt++) {
-    const found = rules.isEmpty ? findAmong(survey.hideable, judge, isKept) : findHidden(survey.root, judge, isKept)
-    const excess = attempt < MAX_ATTEMPTS ? findExcessiveCause(found, survey.root) : undefined
-    if (excess === undefined) return dropAll(found)
-    ignored.add(excess)
+    const found = rules.isEmpty
+      ? findHiddenAmong(index.hideable, findReason, isKept)
+      : findHidden(index.root, findReason, isKept)
+    const excessiveCause = attempt < MAX_ATTEMPTS ? findExcessiveCause(found, index.root) : undefined
+    if (excessiveCause === undefined) return dropAll(found)
+    ignored.add(excessiveCause)
   }
 }
 
@@ -45,7 +47,7 @@ function sheetsIn({ styles }: ElementIndex): Sheet[] {
  * Creates a test for whether a class (`.a`) or id (`#a`) occurs in a document. Both sets are built on demand, because most pages need only
  * one.
  */
-function nameTest({ withId, classLists }: ElementIndex): (name: string) => boolean {
+function createNameTest({ withId, classLists }: ElementIndex): (name: string) => boolean {
   let ids: Set<string> | undefined
   let classes: Set<string> | undefined
   return (name) => {
@@ -76,7 +78,7 @@ function findHidingReason(
   const style = element.attribute('style')
   const inline: VisibilityByAspect = style === undefined ? {} : readVisibility(readDeclarations(style), true)
   if (!ignored.has(element)) {
-    const byElement = (because: string): HidingReason => ({ reason: because, cause: element })
+    const byElement = (detail: string): HidingReason => ({ reason: detail, cause: element })
     if (inline.display?.isHidden || inline.visibility?.isHidden || inline.box?.isHidden)
       return byElement('style attribute')
     if (inline.font?.isHidden && isPlain(element)) return byElement('font size 0')
@@ -113,7 +115,7 @@ function willFadeIn(element: Element): boolean {
   return [...element.attributes()].some(([name]) => /^data-(?:aos|w-id|framer|sal|scroll|anim|motion)/.test(name))
 }
 
-/** Whether no descendant can have a font size of its own. Around boxes, `font-size: 0` only closes gaps. */
+/** Whether no child can have its own font size. Around boxes, `font-size: 0` only closes gaps. */
 function isPlain(element: Element): boolean {
   return element.children.every(
     (child) => typeof child === 'string' || !(child.hasAttribute('class') || child.hasAttribute('style')),
@@ -135,83 +137,85 @@ function createHiddenElement(element: Element, hidden: HidingReason): HiddenElem
 }
 
 /** The outermost elements that are hidden. */
-function findHidden(root: Element, why: HidingTest, isKept: KeepTest): HiddenElement[] {
+function findHidden(root: Element, findReason: HidingTest, isKept: KeepTest): HiddenElement[] {
   const found: HiddenElement[] = []
   const visit = (element: Element, isInFrame: boolean) => {
     if (element.dropped !== undefined) return
-    const hidden = why(element)
+    const hidden = findReason(element)
     if (hidden !== undefined && !isKept(element, isInFrame)) {
       found.push(createHiddenElement(element, hidden))
       return
     }
-    const isNowInFrame = isInFrame || FRAME_ELEMENTS.has(element.name)
+    const isNowInFrame = isInFrame || CHROME_ELEMENTS.has(element.name)
     for (const child of element.children) if (typeof child !== 'string') visit(child, isNowInFrame)
   }
   visit(root, false)
   return found
 }
 
-/** Like {@link findHidden}, when only some elements may be hidden. They are in source order. */
-function findAmong(elements: readonly Element[], why: HidingTest, isKept: KeepTest): HiddenElement[] {
+/** Like {@link findHidden}, if only `elements` can be hidden. They are in source order. */
+function findHiddenAmong(elements: readonly Element[], findReason: HidingTest, isKept: KeepTest): HiddenElement[] {
   const found: HiddenElement[] = []
   /** Hidden elements are often siblings, so the region of the last parent is cached. */
   let parent: Element | undefined
-  let place: Region = 'page'
+  let region: Region = 'page'
   for (const element of elements) {
-    const hidden = element.dropped === undefined ? why(element) : undefined
+    const hidden = element.dropped === undefined ? findReason(element) : undefined
     if (hidden === undefined) continue
     // Elements come in document order, so only the last found element can contain this one.
-    if (element.parent !== parent) place = regionOf(element, found.at(-1)?.element)
+    if (element.parent !== parent) region = regionOf(element, found.at(-1)?.element)
     parent = element.parent
-    if (place !== 'nowhere' && !isKept(element, place === 'frame')) found.push(createHiddenElement(element, hidden))
+    if (region !== 'dropped' && !isKept(element, region === 'frame')) found.push(createHiddenElement(element, hidden))
   }
   return found
 }
 
 /** The position of an element: inside a dropped part, in the frame around a page, or in the page itself. */
-type Region = 'nowhere' | 'frame' | 'page'
+type Region = 'dropped' | 'frame' | 'page'
 
 function regionOf(element: Element, hidden: Element | undefined): Region {
-  let place: Region = 'page'
+  let region: Region = 'page'
   for (let at = element.parent; at !== undefined; at = at.parent) {
-    if (at.dropped !== undefined || at === hidden) return 'nowhere'
-    if (FRAME_ELEMENTS.has(at.name)) place = 'frame'
+    if (at.dropped !== undefined || at === hidden) return 'dropped'
+    if (CHROME_ELEMENTS.has(at.name)) region = 'frame'
   }
-  return place
+  return region
 }
 
 /** Limit for how often a rule that hides too much is set aside; each attempt walks the document again. */
 const MAX_ATTEMPTS = 5
 
-/** A rule that hides more than this of a page is undone by a script: the page appears when it is loaded. */
+/** A script undoes a rule that hides more than this of a page: the page appears when it is loaded. */
 const MAX_RULE_SHARE = 0.5
 /** A single element may hide more, unless it holds the page itself. */
 const MAX_ELEMENT_SHARE = 0.8
-/** Lower limits for an element that holds the page itself, and for one that fades in by script. */
+/** The limit for an element that holds the page itself. */
 const MAX_PAGE_ELEMENT_SHARE = 0.4
+/** The limit for style sheet rules about opacity and font size, which scripts often undo. */
 const MAX_FADING_SHARE = 0.2
 /** In shorter text shares mean little: a short page may hide a long text. */
 const MIN_TEXT_CHARS = 1000
 
+/** The first cause that hides too much of the page to be permanent. */
 function findExcessiveCause(found: readonly HiddenElement[], root: Element): unknown {
-  const all = found.reduce((sum, { chars }) => sum + chars, 0)
+  const hiddenLength = found.reduce((sum, { chars }) => sum + chars, 0)
   // In a text longer than this, the hidden part would not be too much.
-  const textLength = lineLength(root, Math.ceil(all / MAX_FADING_SHARE))
+  const textLength = lineLength(root, Math.ceil(hiddenLength / MAX_FADING_SHARE))
   const lengths = new Map<HidingReason['cause'], number>()
   for (const { element, hidden, chars } of found) {
     const { cause } = hidden
     const length = (lengths.get(cause) ?? 0) + chars
     lengths.set(cause, length)
     const share = length / textLength
-    if (share > MAX_FADING_SHARE && isFading(cause)) return cause
+    if (share > MAX_FADING_SHARE && isFadingRule(cause)) return cause
     if (share > MAX_PAGE_ELEMENT_SHARE && holdsPage(element)) return cause
-    const most = cause === element ? MAX_ELEMENT_SHARE : MAX_RULE_SHARE
-    if (textLength >= MIN_TEXT_CHARS && share > most) return cause
+    const maxShare = cause === element ? MAX_ELEMENT_SHARE : MAX_RULE_SHARE
+    if (textLength >= MIN_TEXT_CHARS && share > maxShare) return cause
   }
   return undefined
 }
 
-function isFading(cause: HidingReason['cause']): boolean {
+function isFadingRule(cause: HidingReason['cause']): boolean {
   return typeof cause === 'object' && 'aspect' in cause && (cause.aspect === 'opacity' || cause.aspect === 'font')
 }
 

@@ -3,7 +3,7 @@ import { wordsIn } from './chrome-kind.ts'
 
 const MEDIA = new Set(wordsIn('iframe audio video'))
 
-/** Frames with these addresses are advertisements, trackers or forms, under any title. */
+/** Frames with these addresses are advertisements, trackers or forms, whatever their title. */
 const TRACKER_SOURCE =
   /doubleclick|googlesyndication|googletagmanager|adservice|amazon-adsystem|captcha|facebook\.com\/(?:tr|plugins)|platform\.twitter|disqus|\/ads?[/.?]/i
 

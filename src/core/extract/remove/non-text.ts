@@ -10,14 +10,15 @@ const MIN_NOSCRIPT_RATIO = 4
 
 /**
  * Drops elements that are never text, such as scripts, and `noscript` elements. If the content of the page is in `noscript`, it is moved
- * into the page. The result is then true, and an earlier index of the document is invalid.
+ * into the page. Then the function returns true, and an earlier index of the document is invalid.
  */
 export function removeNonText({ root, nonText, noscripts }: ElementIndex): boolean {
   for (const element of nonText) drop(element, STEP, element.name)
-  const without = noscripts.reduce((sum, element) => sum + lineOf(element).length, 0)
+  const noscriptChars = noscripts.reduce((sum, element) => sum + lineOf(element).length, 0)
   for (const element of noscripts) drop(element, STEP, 'noscript')
-  if (without === 0 || without <= MIN_NOSCRIPT_RATIO * lineLength(root, Math.ceil(without / MIN_NOSCRIPT_RATIO)))
-    return false
+  if (noscriptChars === 0) return false
+  const otherChars = lineLength(root, Math.ceil(noscriptChars / MIN_NOSCRIPT_RATIO))
+  if (noscriptChars <= MIN_NOSCRIPT_RATIO * otherChars) return false
   unwrap(noscripts)
   return true
 }

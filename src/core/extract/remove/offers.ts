@@ -32,7 +32,7 @@ const ATTRIBUTES = indexAttributes(SALES)
 const TERMS = indexTerms(SALES)
 
 /**
- * Drops from a product page everything about buying and everything that leads away: labels over its name, prices, lone links, choices,
+ * Drops from a product page everything about buying and everything that leads away: labels above its name, prices, lone links, choices,
  * messages.
  */
 export function removeOffers(content: Element, statistics: StatisticsMap): void {
@@ -53,7 +53,7 @@ export function removeOffers(content: Element, statistics: StatisticsMap): void 
             (counts.proseLength > 0 ? undefined : reasonOfLabel(child, counts, isBeforeTitle)))
       if (reason !== undefined) drop(child, STEP, reason)
       else visit(child)
-      // Labels precede the name of a product; headings of its description may too, if the name comes late.
+      // After the first sentence no part is a label above the title: the title may come late, below headings of the description.
       if (reason === undefined && counts.proseLength > 0) isBeforeTitle = false
     }
   }
@@ -99,13 +99,13 @@ function reasonOfLabel(element: Element, counts: Statistics, isBeforeTitle: bool
   if (isBeforeTitle) return 'before the title'
   if (DATA_ELEMENTS.has(element.name)) return undefined
   if (linkShare(counts) > LINK_SHARE && isLinkElsewhere(element)) return 'link to another page'
-  return counts.textLength <= PRICE_CHARS && PRICE.test(lineOf(element)) ? 'price' : undefined
+  return counts.textLength <= MAX_PRICE_CHARS && PRICE.test(lineOf(element)) ? 'price' : undefined
 }
 
 /** A price in a table is data; a term may be a link that opens its description. */
 const DATA_ELEMENTS = new Set(['table', 'thead', 'tbody', 'tr', 'td', 'th', 'dl', 'dt', 'dd', 'summary'])
 const LINK_SHARE = 0.9
-const PRICE_CHARS = 60
+const MAX_PRICE_CHARS = 60
 const PRICE =
   /(?:\p{Sc}|\b(?:USD|EUR|GBP|CHF|CAD|AUD))\s?\d|\d\s?(?:\p{Sc}|(?:USD|EUR|GBP|CHF|CAD|AUD|SEK|NOK|DKK|PLN|kr|zł|Kč)(?!\p{L}))/u
 

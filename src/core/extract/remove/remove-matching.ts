@@ -2,14 +2,18 @@ import type { Element } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
 
 /**
- * Drops every element in a tree for which `judge` gives a reason, and returns whether it dropped any. The content of code blocks is not
- * judged, because class names in it belong to the syntax highlighter.
+ * Drops every element in a tree for which `reasonOf` returns a reason, and returns whether it dropped any. The content of code blocks is
+ * not checked, because class names in it belong to the syntax highlighter.
  */
-export function removeMatching(root: Element, step: string, judge: (element: Element) => string | undefined): boolean {
+export function removeMatching(
+  root: Element,
+  step: string,
+  reasonOf: (element: Element) => string | undefined,
+): boolean {
   let hasDropped = false
   const visit = (element: Element) => {
     if (element.dropped !== undefined) return
-    const reason = judge(element)
+    const reason = reasonOf(element)
     if (reason !== undefined) {
       drop(element, step, reason)
       hasDropped = true

@@ -10,10 +10,10 @@ export function textChars(element: Element): number {
 }
 
 /** Length of the text that a reader sees, dropped as chrome or not. */
-export function shownChars(element: Element): number {
+export function visibleChars(element: Element): number {
   if (isInvisible(element)) return 0
   let length = 0
-  for (const child of element.children) length += typeof child === 'string' ? child.trim().length : shownChars(child)
+  for (const child of element.children) length += typeof child === 'string' ? child.trim().length : visibleChars(child)
   return length
 }
 

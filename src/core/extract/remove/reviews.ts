@@ -18,11 +18,12 @@ const MAX_SHARE = 0.95
 
 /** Drops customer reviews of a product, and returns whether there were any. */
 export function removeReviews(body: Element, statistics: StatisticsMap): boolean {
-  const most = statistics.get(body).proseLength * MAX_SHARE
+  const maxProse = statistics.get(body).proseLength * MAX_SHARE
   const terms = new TermReader()
   return removeMatching(body, STEP, (element) => {
     const counts = statistics.get(element)
-    if (element === body || counts.mainCount > 0 || counts.h1Count > 0 || counts.proseLength > most) return undefined
+    if (element === body || counts.mainCount > 0 || counts.h1Count > 0) return undefined
+    if (counts.proseLength > maxProse) return undefined
     return terms
       .read(element)
       .map(({ text }) => TERMS.get(text)?.reason)

@@ -3,7 +3,7 @@ import { parseHtml } from '../../html/parse-html.ts'
 import { lineOf } from '../../html/tree.ts'
 import { removeTableOfContents } from './table-of-contents.ts'
 
-function left(html: string): string {
+function remainingText(html: string): string {
   const root = parseHtml(html)
   removeTableOfContents(root)
   return lineOf(root)
@@ -33,6 +33,6 @@ describe('a list', () => {
       'A is the first of them allBCx',
     ],
   ])('%s', (_, html, text) => {
-    expect(left(html)).toBe(text)
+    expect(remainingText(html)).toBe(text)
   })
 })

@@ -20,19 +20,19 @@ const MIN_LINKS = 5
 
 function removeRows(parent: Element, statistics: StatisticsMap): void {
   let row: Element[] = []
-  let likeness = ''
+  let rowShape = ''
   const endRow = () => {
-    const isRow = row.length >= (likeness.startsWith('link') ? MIN_LINKS : MIN_CARDS)
+    const isRow = row.length >= (rowShape.startsWith('link') ? MIN_LINKS : MIN_CARDS)
     if (isRow) for (const element of row) drop(element, STEP, 'links to other pages')
     row = []
   }
   for (const child of parent.elements()) {
     const counts = statistics.get(child)
     if (counts.textLength === 0) continue
-    const next = INLINE_ELEMENTS.has(child.name) ? '' : shapeOf(child, counts)
-    if (next !== likeness) endRow()
-    likeness = next
-    if (next !== '') row.push(child)
+    const shape = INLINE_ELEMENTS.has(child.name) ? '' : shapeOf(child, counts)
+    if (shape !== rowShape) endRow()
+    rowShape = shape
+    if (shape !== '') row.push(child)
   }
   endRow()
 }

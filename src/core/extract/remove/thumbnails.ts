@@ -8,8 +8,8 @@ const STEP = 'thumbnails'
 
 /**
  * Drops pictures without information of their own: rows of pictures without words, pictures of cards, which stand for a linked page, and
- * pictures that repeat the title, a heading or another picture. In a catalogue every linked picture belongs to a card, and one with the
- * words of another shows the same item from another side.
+ * pictures that repeat the title, a heading or another picture. In a catalogue every linked picture belongs to a card, and
+ * pictures with the same alternative text show the same item.
  */
 export function removeThumbnails(
   content: Element,
@@ -17,10 +17,10 @@ export function removeThumbnails(
   { title, isCatalogue }: { readonly title: string; readonly isCatalogue: boolean },
 ): void {
   const headings = new Set<string>()
-  const shown = new Set<string>()
+  const seenPictures = new Set<string>()
   const titles = [wordsOf(title)]
-  const named = listTextLinkTargets(content, statistics)
-  const visit = (element: Element, around: PictureContext) => {
+  const textLinkTargets = listTextLinkTargets(content, statistics)
+  const visit = (element: Element, context: PictureContext) => {
     if (element.dropped !== undefined) return
     if (HEADINGS.has(element.name)) {
       const words = wordsOf(lineOf(element))
@@ -32,7 +32,7 @@ export function removeThumbnails(
       return
     }
     if (element.name === 'img') {
-      const reason = reasonOf(element, around)
+      const reason = reasonOf(element, context)
       if (reason !== undefined) drop(element, STEP, reason)
       return
     }
@@ -42,25 +42,26 @@ export function removeThumbnails(
     const next =
       isLink || isText || isBlock
         ? {
-            link: isLink ? element : around.link,
-            isText: isText || around.isText,
-            block: isBlock ? element : around.block,
+            link: isLink ? element : context.link,
+            isText: isText || context.isText,
+            block: isBlock ? element : context.block,
           }
-        : around
+        : context
     for (const child of element.children) if (typeof child !== 'string') visit(child, next)
   }
   const reasonOf = (image: Element, { link, isText, block }: PictureContext): string | undefined => {
     if (link !== undefined && !leadsToPicture(link)) {
-      const isCard = named.has(link.attribute('href') ?? '') || (!isText && hasOnlyLinksBeside(block, statistics))
+      const isCard =
+        textLinkTargets.has(link.attribute('href') ?? '') || (!isText && hasOnlyLinksBeside(block, statistics))
       if (isCatalogue || isCard) return 'stands for a page it links to'
     }
     const words = wordsOf(image.attribute('alt') ?? '')
     if (words.length === 0) return undefined
     const alt = words.join(' ')
-    const picture = isCatalogue ? alt : `${alt} ${(image.attribute('src') ?? '').replace(SCHEME, '')}`
-    if (headings.has(alt) || titles.some((text) => isRepetition(words, text, isCatalogue)) || shown.has(picture))
+    const picture = isCatalogue ? alt : `${alt} ${(image.attribute('src') ?? '').replace(COLOR_SCHEME, '')}`
+    if (headings.has(alt) || titles.some((text) => isRepetition(words, text, isCatalogue)) || seenPictures.has(picture))
       return 'repeats what the page says'
-    shown.add(picture)
+    seenPictures.add(picture)
     return undefined
   }
   visit(content, { link: undefined, isText: false, block: content })
@@ -72,24 +73,24 @@ const GALLERY_IMAGES = 4
 /** Whether a part is a row of pictures without text and alternative text. Only the outermost of nested parts counts. */
 function isGallery(element: Element, statistics: StatisticsMap): boolean {
   const { imageCount, textLength } = statistics.get(element)
-  if (imageCount < GALLERY_IMAGES || textLength > 0 || isWordless(element.parent, statistics)) return false
+  if (imageCount < GALLERY_IMAGES || textLength > 0 || hasOnlyPictures(element.parent, statistics)) return false
   for (const inner of element.descendants()) {
     if (inner.name === 'img' && (inner.attribute('alt') ?? '').trim() !== '') return false
   }
   return true
 }
 
-function isWordless(element: Element | undefined, statistics: StatisticsMap): boolean {
+function hasOnlyPictures(element: Element | undefined, statistics: StatisticsMap): boolean {
   return element !== undefined && statistics.get(element).imageCount > 0 && statistics.get(element).textLength === 0
 }
 
 /** The part in which addresses of the same picture for light and for dark screens differ. */
-const SCHEME = /[-_.]?(?:dark|light)/gi
+const COLOR_SCHEME = /[-_.]?(?:dark|light)/gi
 
 /** The surroundings of a picture. */
 interface PictureContext {
   readonly link: Element | undefined
-  /** Whether it is part of the text: in a paragraph or with a caption. */
+  /** Whether the picture is in a figure, a table cell or a definition, and so part of the text. */
   readonly isText: boolean
   readonly block: Element
 }

@@ -11,28 +11,29 @@ type Evidence = (part: TitledPart) => boolean
 
 interface TitledPart {
   readonly counts: Statistics
-  /** Length of its sentences and labels without the heading. */
+  /** Length of the text without the heading. */
   readonly chars: number
   /** Whether it has form fields. */
-  readonly isForm: boolean
+  readonly hasForm: boolean
   readonly members: readonly Element[]
 }
 
 const isLinkList: Evidence = ({ counts, chars }) =>
   chars === 0 ||
-  counts.linkLength > chars * LINK_SHARE ||
+  counts.linkLength > chars * MIN_LINK_SHARE ||
   (counts.linkCount > 1 && counts.imageCount + counts.headingCount > 2)
-const hasFormOrLinks: Evidence = (part) => (part.isForm && part.counts.proseLength <= FORM_PROSE) || isLinkList(part)
+const hasFormOrLinks: Evidence = (part) =>
+  (part.hasForm && part.counts.proseLength <= MAX_FORM_PROSE) || isLinkList(part)
 const hasFormOrNoProse: Evidence = (part) => hasFormOrLinks(part) || part.counts.proseLength === 0
-const hasReaderComments: Evidence = (part) => part.isForm || part.members.some(holdsComments)
+const hasReaderComments: Evidence = (part) => part.hasForm || part.members.some(holdsComments)
 /** The heading alone is enough. */
 const always: Evidence = () => true
 
 /** With more sentences a part is more than its form. */
-const FORM_PROSE = 600
+const MAX_FORM_PROSE = 600
 
 /** Share of the text that must be in links. It is low, because a list of links may have words between them. */
-const LINK_SHARE = 0.4
+const MIN_LINK_SHARE = 0.4
 
 type TitleRule = readonly [heading: RegExp, evidence: Evidence, reason: string]
 
@@ -82,7 +83,7 @@ const TITLE_RULES: readonly TitleRule[] = [
   ],
 ]
 
-/** On a product page, other people's opinions are reviews. */
+/** The rule for reviews, which applies only to product pages. */
 const REVIEWS: TitleRule = [
   /^(?:(?:customer|user|product|verified|guest|our) )?(?:reviews?|ratings?)(?: (?:&|and) (?:reviews?|ratings?|questions?))?(?: \(?[\d,.]+\)?)?$|^what (?:customers|people) (?:are saying|say)/,
   always,
@@ -102,7 +103,7 @@ interface Step {
 /** Drops parts that are not content according to both their heading and what they contain. */
 export function removeTitledParts(content: Element, statistics: StatisticsMap, isProduct: boolean): void {
   const titles = isProduct ? [...TITLE_RULES, REVIEWS] : TITLE_RULES
-  const most = statistics.get(content).proseLength * MAX_SHARE
+  const maxProse = statistics.get(content).proseLength * MAX_SHARE
   const forms = new FormFinder(content)
   const path: Step[] = []
   const visit = (element: Element, index: number) => {
@@ -116,12 +117,12 @@ export function removeTitledParts(content: Element, statistics: StatisticsMap, i
     }
     path.pop()
   }
-  const removePart = (heading: Element, [, isEvident, reason]: TitleRule): boolean => {
+  const removePart = (heading: Element, [, isConfirmed, reason]: TitleRule): boolean => {
     const members = partOf(path, statistics)
     const counts = sumStatistics(members.map((member) => statistics.get(member)))
     const chars = counts.textLength - statistics.get(heading).textLength
-    const isForm = members.some((member) => forms.hasForm(member))
-    if (counts.codeBlockCount > 0 || counts.proseLength > most || !isEvident({ counts, chars, isForm, members }))
+    const hasForm = members.some((member) => forms.hasForm(member))
+    if (counts.codeBlockCount > 0 || counts.proseLength > maxProse || !isConfirmed({ counts, chars, hasForm, members }))
       return false
     for (const member of members) drop(member, STEP, reason)
     return true
@@ -131,7 +132,7 @@ export function removeTitledParts(content: Element, statistics: StatisticsMap, i
 
 function titleOf(heading: Element, titles: readonly TitleRule[]): TitleRule | undefined {
   const line = lineOf(heading)
-  // Check the length first: the pattern below takes quadratic time on a run of points.
+  // Check the length first: the pattern below takes quadratic time on a run of periods.
   if (line.length > 2 * MAX_TITLE_CHARS) return undefined
   const text = line.toLowerCase().replace(/[:!.…]+$/, '')
   if (text.length > MAX_TITLE_CHARS) return undefined
@@ -139,8 +140,8 @@ function titleOf(heading: Element, titles: readonly TitleRule[]): TitleRule | un
 }
 
 /**
- * The largest element that begins with the heading. If that has no other text, it and its siblings up to the next heading of the same rank
- * or above.
+ * The largest element that begins with the heading. If that element has no other text, also the siblings after it, up to the next heading
+ * of the same rank or above.
  */
 function partOf(path: readonly Step[], statistics: StatisticsMap): Element[] {
   const heading = path.at(-1)

@@ -8,8 +8,9 @@ export interface PlainDefinitions {
 }
 
 interface Definition {
-  /** First line and line after the last. */
+  /** Index of the first line. */
   readonly start: number
+  /** Index of the line after the last. */
   readonly end: number
 }
 
@@ -24,7 +25,7 @@ export function cleanDefinitions(
   if (!lines.some(mayDefine)) return { lines, hiddenChars: 0 }
   const definitions = [...findDefinitions(lines, code)]
   if (definitions.length === 0) return { lines, hiddenChars: 0 }
-  const used = listLabels(lines, definitions)
+  const usedLabels = listLabels(lines, definitions)
   const cleaned = [...lines]
   let hiddenChars = 0
   for (const { start, end } of definitions) {
@@ -32,9 +33,9 @@ export function cleanDefinitions(
     const [kept = '', label = ''] = DEFINITION.exec(text) ?? []
     // The text of a footnote is visible.
     if (label.startsWith('^')) continue
-    const shown = used.has(keyOf(label)) ? kept : ''
-    hiddenChars += text.length - shown.length
-    const rest = shown.split('\n')
+    const visible = usedLabels.has(keyOf(label)) ? kept : ''
+    hiddenChars += text.length - visible.length
+    const rest = visible.split('\n')
     for (let i = start; i < end; i++) cleaned[i] = rest[i - start] ?? ''
   }
   return { lines: cleaned, hiddenChars }
@@ -78,10 +79,10 @@ function* findInStretch(stretch: readonly string[], first: number): Generator<De
 
 /** The labels by which links may refer to definitions. */
 function listLabels(lines: readonly string[], definitions: readonly Definition[]): ReadonlySet<string> {
-  const defining = new Set(
+  const definitionLines = new Set(
     definitions.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, i) => start + i)),
   )
-  const text = lines.filter((_, i) => !defining.has(i)).join('\n')
+  const text = lines.filter((_, i) => !definitionLines.has(i)).join('\n')
   return new Set(Array.from(text.matchAll(LABEL), ([, label = '']) => keyOf(label)))
 }
 
@@ -95,13 +96,13 @@ const parser = createParser()
 function createParser(): InstanceType<typeof MarkdownIt> {
   const { ruler } = new MarkdownIt().block
   ruler.enableOnly('reference')
-  const [define] = ruler.getRules('')
-  const noting = new MarkdownIt({ html: true })
-  noting.block.ruler.at('reference', (state: StateBlock, startLine: number, endLine: number, silent: boolean) => {
-    if (define?.(state, startLine, endLine, silent) !== true) return false
-    // `findInStretch` passes `found` in.
+  const [parseDefinition] = ruler.getRules('')
+  const recorder = new MarkdownIt({ html: true })
+  recorder.block.ruler.at('reference', (state: StateBlock, startLine: number, endLine: number, silent: boolean) => {
+    if (parseDefinition?.(state, startLine, endLine, silent) !== true) return false
+    // The cast is safe, because `findInStretch` passes `found` as the environment.
     if (!silent) (state.env as { found: Definition[] }).found.push({ start: startLine, end: state.line })
     return true
   })
-  return noting
+  return recorder
 }

@@ -8,11 +8,11 @@ import { cleanDefinitions } from './definitions.ts'
 
 /** Third-party Markdown, made safe to pass on. */
 export interface CleanMarkdown {
-  /** Without invisible parts. */
+  /** The Markdown without invisible parts. */
   readonly shown: string
-  /** The same, with its raw HTML escaped. */
+  /** The same text with its raw HTML escaped. */
   readonly escaped: string
-  /** Characters that were left out. */
+  /** Number of characters that were left out. */
   readonly hiddenChars: number
 }
 
@@ -55,8 +55,8 @@ export function codeRanges(lines: readonly string[]): [number, number][] {
 
 const AUTOLINK = /<(?:[a-z][a-z\d+.-]{1,31}:[^\s<>]*|[\w.!#$%&'*+/=?^`{|}~-]+@[\w.-]+)>/iy
 const TAG = /^<(\/?)([a-z][\w-]*)((?:[^<>"']|"[^"]*"|'[^']*')*)>/i
-/** Looking for the end of a longer tag would take too long where there are many. */
-const MAX_TAG = 2000
+/** A tag must end within this number of characters, so that many unclosed tags do not take quadratic time. */
+const MAX_TAG_CHARS = 2000
 /** Pictures with data addresses in the text: only their alternative text is kept. */
 const DATA_PICTURE = /!\[([^[\]\n]{0,1000})\]\([ \t]*<?data:[^()<>\s]*>?(?:[ \t]+"[^"\n]{0,1000}")?[ \t]*\)/iy
 const DATA_DEFINITION = /^ {0,3}\[[^[\]\n]{1,1000}\]:[ \t]*<?data:.*$/gim
@@ -75,15 +75,15 @@ class Cleaner implements CleanMarkdown {
   shown = ''
   escaped = ''
   hiddenChars: number
-  /** The end of the part that is being removed: of a comment, or of an element that may nest others of its name. */
-  #until: { readonly name: string; depth: number } | undefined
+  /** The comment (name '') or element that is being removed, and how many elements of its name are open. */
+  #removed: { readonly name: string; depth: number } | undefined
 
   constructor(hiddenChars: number) {
     this.hiddenChars = hiddenChars
   }
 
   addCode(text: string): void {
-    if (this.#until !== undefined) this.#hide(text)
+    if (this.#removed !== undefined) this.#hide(text)
     else this.#show(text, cleanCode(text))
   }
 
@@ -97,7 +97,7 @@ class Cleaner implements CleanMarkdown {
       from = to
     }
     for (let i = 0; i < text.length; ) {
-      if (this.#until !== undefined) {
+      if (this.#removed !== undefined) {
         const end = this.#endOfHidden(text, i)
         this.#hide(text.slice(i, end))
         from = end
@@ -131,7 +131,7 @@ class Cleaner implements CleanMarkdown {
   /** Handles the markup at `<`, and returns the offset where text continues. */
   #takeMarkup(text: string, at: number): number {
     if (text.startsWith('<!--', at) && isComment(text, at)) {
-      this.#until = { name: '', depth: 1 }
+      this.#removed = { name: '', depth: 1 }
       return at + 4
     }
     AUTOLINK.lastIndex = at
@@ -140,12 +140,12 @@ class Cleaner implements CleanMarkdown {
       this.#show(address, cleanText(address))
       return at + address.length
     }
-    if (DATA_TAG.test(text.slice(at, at + MAX_TAG))) return this.#takePicture(text, at)
-    const [tag = '', slash, name = '', attributes = ''] = TAG.exec(text.slice(at, at + MAX_TAG)) ?? []
+    if (DATA_TAG.test(text.slice(at, at + MAX_TAG_CHARS))) return this.#takePicture(text, at)
+    const [tag = '', slash, name = '', attributes = ''] = TAG.exec(text.slice(at, at + MAX_TAG_CHARS)) ?? []
     const element = name.toLowerCase()
     const isOpened = tag !== '' && slash === '' && !VOID_ELEMENTS.has(element) && !attributes.endsWith('/')
     if (isOpened && (NON_TEXT_ELEMENTS.has(element) || isHidden(attributes))) {
-      this.#until = { name: element, depth: 1 }
+      this.#removed = { name: element, depth: 1 }
       return at + tag.length
     }
     const isMarkup = /[a-z/!?]/i.test(text[at + 1] ?? '')
@@ -158,28 +158,28 @@ class Cleaner implements CleanMarkdown {
   #takePicture(text: string, at: number): number {
     const end = text.indexOf('>', at)
     const tag = text.slice(at, end < 0 ? text.length : end)
-    const [, , found = ''] = /\salt\s*=\s*(["'])(.*?)\1/is.exec(tag) ?? []
-    const alt = found.replaceAll('<', '')
+    const [, , rawAlt = ''] = /\salt\s*=\s*(["'])(.*?)\1/is.exec(tag) ?? []
+    const alt = rawAlt.replaceAll('<', '')
     this.#show(alt, cleanText(alt))
     return at + tag.length + (end < 0 ? 0 : 1)
   }
 
   /** End of the hidden part; the end of the text if it continues. */
   #endOfHidden(text: string, from: number): number {
-    const until = this.#until
-    if (until === undefined) return from
-    if (until.name === '') {
+    const removed = this.#removed
+    if (removed === undefined) return from
+    if (removed.name === '') {
       const end = text.indexOf('-->', from)
       if (end < 0) return text.length
-      this.#until = undefined
+      this.#removed = undefined
       return end + 3
     }
-    const tags = new RegExp(`<(/?)${until.name}(?=[\\s/>])[^<>]*>`, 'gi')
+    const tags = new RegExp(`<(/?)${removed.name}(?=[\\s/>])[^<>]*>`, 'gi')
     tags.lastIndex = from
     for (let match = tags.exec(text); match !== null; match = tags.exec(text)) {
-      until.depth += match[1] === '/' ? -1 : 1
-      if (until.depth > 0) continue
-      this.#until = undefined
+      removed.depth += match[1] === '/' ? -1 : 1
+      if (removed.depth > 0) continue
+      this.#removed = undefined
       return tags.lastIndex
     }
     return text.length
@@ -220,9 +220,9 @@ export class CodeSpans {
     this.#text = text
     if (!text.includes('`')) return
     for (const { 0: run, index } of [...text.matchAll(/`+/g)].reverse()) {
-      const places = this.#runs.get(run.length)
-      if (places === undefined) this.#runs.set(run.length, [index])
-      else places.push(index)
+      const offsets = this.#runs.get(run.length)
+      if (offsets === undefined) this.#runs.set(run.length, [index])
+      else offsets.push(index)
     }
   }
 
@@ -230,9 +230,9 @@ export class CodeSpans {
   endOf(at: number): number {
     let end = at
     while (this.#text[end] === '`') end++
-    const places = this.#runs.get(end - at) ?? []
-    while ((places.at(-1) ?? end) < end) places.pop()
-    const close = places.pop()
+    const offsets = this.#runs.get(end - at) ?? []
+    while ((offsets.at(-1) ?? end) < end) offsets.pop()
+    const close = offsets.pop()
     return close === undefined ? end : close + (end - at)
   }
 }

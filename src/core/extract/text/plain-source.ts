@@ -13,9 +13,9 @@ export function writePlain(lines: readonly string[]): { markdown: string; hidden
   const text = lines.join('\n')
   const clean = cleanText(text)
   const hiddenChars = text.length - clean.length
-  const written = lines.filter((line) => !isBlank(line))
+  const nonBlank = lines.filter((line) => !isBlank(line))
   const isProse =
-    written.filter((line) => PREFORMATTED_LINE.test(line)).length <= MAX_PREFORMATTED_SHARE * written.length
+    nonBlank.filter((line) => PREFORMATTED_LINE.test(line)).length <= MAX_PREFORMATTED_SHARE * nonBlank.length
   const fence = fenceFor(clean, 3)
   return { markdown: isProse ? writeProse(clean) : `${fence}\n${clean}\n${fence}`, hiddenChars }
 }

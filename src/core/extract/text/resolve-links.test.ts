@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { resolveLinks } from './resolve-links.ts'
 
-const here = (href: string): string | undefined => (href.startsWith('http') ? undefined : `https://h.example/${href}`)
+const resolve = (href: string) => (href.startsWith('http') ? undefined : `https://h.example/${href}`)
 
 test.each([
   ['see [a](a.md) and ![b](i/b.png "B")', 'see [a](https://h.example/a.md) and ![b](https://h.example/i/b.png "B")'],
@@ -17,7 +17,7 @@ test.each([
   ['call(x)[0](y z)', 'call(x)[0](y z)'],
   ['no link at all', 'no link at all'],
 ])('%j becomes %j', (markdown, expected) => {
-  expect(resolveLinks(markdown, here)).toBe(expected)
+  expect(resolveLinks(markdown, resolve)).toBe(expected)
 })
 
 test('unclosed links and definitions stay unchanged and take linear time', () => {

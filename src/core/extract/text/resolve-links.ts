@@ -13,7 +13,7 @@ export function resolveLinks(markdown: string, resolve: ResolveLink): string {
   let from = 0
   for (const [start, end] of [...codeRanges(lines), [lines.length, lines.length] as const]) {
     for (let i = from; i < start; i++) {
-      // No link goes beyond its paragraph.
+      // A link never extends beyond its paragraph.
       if (i + 1 < start && !isBlank(lines[i] ?? '')) continue
       written.push(resolveProse(lines.slice(from, i + 1).join('\n'), resolve))
       from = i + 1
@@ -39,13 +39,13 @@ function resolveProse(text: string, resolve: ResolveLink): string {
   let from = 0
   LINK_PATTERN.lastIndex = 0
   for (let match = LINK_PATTERN.exec(text); match !== null; match = LINK_PATTERN.exec(text)) {
-    const [all, ticks, open, angled, plain, label, angledThere, plainThere] = match
+    const [all, ticks, open, angled, plain, label, definedAngled, definedPlain] = match
     if (ticks !== undefined) {
       LINK_PATTERN.lastIndex = spans.endOf(match.index)
       continue
     }
     const before = open ?? label
-    const href = angled ?? plain ?? angledThere ?? plainThere
+    const href = angled ?? plain ?? definedAngled ?? definedPlain
     if (before === undefined || href === undefined) continue
     const address = resolve(href.replace(/\\([!-/:-@[-`{-~])/g, '$1'))
     if (address === undefined) continue

@@ -10,7 +10,7 @@ const ENTITY = /&(?=#?[A-Za-z0-9]{1,31};)/g
 /** Resolves the addresses of one page and caches them, because they repeat a lot. */
 export class AddressResolver {
   readonly #base: string
-  readonly #known = new Map<string, string>()
+  readonly #cache = new Map<string, string>()
 
   constructor(base: string) {
     this.#base = base
@@ -18,10 +18,10 @@ export class AddressResolver {
 
   /** An address as the destination of a link: absolute and valid in Markdown. '' when it is invalid. */
   resolveLink(address: string): string {
-    const known = this.#known.get(address)
+    const known = this.#cache.get(address)
     if (known !== undefined) return known
     const resolved = this.#resolve(address)
-    this.#known.set(address, resolved)
+    this.#cache.set(address, resolved)
     return resolved
   }
 

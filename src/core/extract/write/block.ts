@@ -7,14 +7,14 @@ export interface Heading {
   readonly type: 'heading'
   readonly level: number
   readonly text: string
-  /** Its words without any markup. */
+  /** The words of the heading without any markup. */
   readonly title: string
   readonly anchor: string | null
 }
 
 export interface List {
   readonly type: 'list'
-  /** Numbers of the items; none for bullets. */
+  /** Numbers of the items; empty for bullets. */
   readonly numbers: readonly number[]
   readonly items: readonly (readonly Block[])[]
 }
@@ -23,7 +23,7 @@ export interface Table {
   readonly type: 'table'
   /** Names of the columns; all are '' when the table has no header. */
   readonly header: readonly string[]
-  /** May have fewer cells than the header. */
+  /** A row may have fewer cells than the header. */
   readonly rows: readonly (readonly string[])[]
 }
 

@@ -14,13 +14,13 @@ export interface RepeatBudget {
 
 const CODE_BLOCKS = new Set(['pre', 'CodeBlock'])
 
-/** A link around blocks, which goes to the first text in them. */
+/** A link around blocks. Only the first text in them becomes the link. */
 interface Card {
   readonly address: string
   mark: Mark
 }
 
-/** Turns elements into blocks. Time and memory grow with the size of the tree alone. */
+/** Turns elements into blocks. Time and memory depend only on the size of the tree. */
 export class BlockBuilder {
   readonly addresses: AddressResolver
   readonly repeats: RepeatBudget = { cells: 100_000, chars: 1_000_000 }
@@ -32,7 +32,7 @@ export class BlockBuilder {
   readonly #withCode = new Set<Element>()
   #blocks: Block[] = []
   #run = new InlineRun(true)
-  #isLine = false
+  #isSingleLine = false
   /** Fragments that apply from the next block on. */
   #marks: string[] = []
   #definition = ''
@@ -46,7 +46,7 @@ export class BlockBuilder {
 
   /** The blocks of the given elements. Must be called only once. */
   build(content: readonly Element[]): Block[] {
-    for (const element of content) this.#lookThrough(element)
+    for (const element of content) this.#inspect(element)
     for (const element of content) {
       this.flush()
       this.visit(element)
@@ -62,7 +62,7 @@ export class BlockBuilder {
 
   /** Whether all text must fit on one line. */
   get isSingleLine(): boolean {
-    return this.#isLine
+    return this.#isSingleLine
   }
 
   /** Whether an element contains blocks, at any depth. */
@@ -99,7 +99,7 @@ export class BlockBuilder {
       run.close(card.mark, `](${card.address})`)
       if (card.mark.openerIndex !== -1) this.#card = undefined
     }
-    const texts = this.#isLine ? [run.finishLine()] : run.finish()
+    const texts = this.#isSingleLine ? [run.finishLine()] : run.finish()
     for (const text of texts) if (text !== '') this.#add({ type: 'paragraph', text })
     run.reset()
     if (this.#card !== undefined) this.#card.mark = run.open('[')
@@ -122,7 +122,7 @@ export class BlockBuilder {
     return this.#definition
   }
 
-  /** Begins a definition with a fragment, or continues the outer one; empty ends it. */
+  /** Begins the definition with a fragment, or continues an outer one. An empty fragment ends the definition. */
   beginDefinition(anchor: string): void {
     if (anchor === this.#definition) return
     this.flush()
@@ -133,23 +133,23 @@ export class BlockBuilder {
   }
 
   /** The blocks of nodes, separate from all others. */
-  collect(nodes: readonly Node[], isLine: boolean = this.#isLine): Block[] {
+  collect(nodes: readonly Node[], isLine: boolean = this.#isSingleLine): Block[] {
     this.flush()
     const outer = this.#blocks
-    const wasLine = this.#isLine
+    const wasLine = this.#isSingleLine
     const emphasis = this.#emphasis
     const marks = this.#marks
     this.#emphasis = []
     // Parts of a line have no marks of their own: the mark goes to the block that contains the line.
     if (isLine) this.#marks = []
     this.#blocks = []
-    this.#isLine = isLine
+    this.#isSingleLine = isLine
     this.#renewRun()
     for (const node of nodes) this.visit(node)
     this.flush()
     const blocks = this.#blocks
     this.#blocks = outer
-    this.#isLine = wasLine
+    this.#isSingleLine = wasLine
     this.#emphasis = emphasis
     if (isLine) this.#marks = [...marks, ...this.#marks]
     this.#renewRun()
@@ -195,14 +195,14 @@ export class BlockBuilder {
     return this.#emphasis.some((open) => open === opener || (open !== '~~' && opener !== '~~'))
   }
 
-  /** Starts a run, unless the current one is unused: most blocks hold blocks, and each would create two. */
+  /** Starts a run, unless the current one is unused. Without the check, each block with blocks inside would create two. */
   #renewRun(): void {
-    const isAsNew = this.#card === undefined && this.#run.isUnused && this.#run.hasBreaks === !this.#isLine
-    if (!isAsNew) this.#run = this.#createRun()
+    const canReuse = this.#card === undefined && this.#run.isUnused && this.#run.hasBreaks === !this.#isSingleLine
+    if (!canReuse) this.#run = this.#createRun()
   }
 
   #createRun(): InlineRun {
-    const run = new InlineRun(!this.#isLine)
+    const run = new InlineRun(!this.#isSingleLine)
     if (this.#card !== undefined) this.#card.mark = run.open('[')
     return run
   }
@@ -212,18 +212,18 @@ export class BlockBuilder {
     this.#blocks.push(marks.length === 0 ? block : { ...block, marks: [...(block.marks ?? []), ...marks] })
   }
 
-  #lookThrough(element: Element): void {
+  #inspect(element: Element): void {
     const isCode = CODE_BLOCKS.has(element.name)
     for (const child of element.children) {
       if (typeof child === 'string') this.invisibleChars += countInvisible(child, isCode)
       else if (child.dropped === undefined) {
-        if (isBlock(child)) this.#noticeBlock(child)
-        this.#lookThrough(child)
+        if (isBlock(child)) this.#recordBlock(child)
+        this.#inspect(child)
       }
     }
   }
 
-  #noticeBlock(block: Element): void {
+  #recordBlock(block: Element): void {
     addAncestors(this.#withBlocks, block)
     if (CODE_BLOCKS.has(block.name) && textOf(block).trim().includes('\n')) addAncestors(this.#withCode, block)
   }
@@ -235,10 +235,10 @@ function addAncestors(set: Set<Element>, element: Element): void {
 
 /** Removes rules at the start and at the end, where they divide nothing. A rule at the start would also be read as front matter. */
 function withoutOuterRules(blocks: readonly Block[]): Block[] {
-  const start = blocks.findIndex(isNoRule)
-  return start === -1 ? [] : blocks.slice(start, blocks.findLastIndex(isNoRule) + 1)
+  const start = blocks.findIndex(isNotRule)
+  return start === -1 ? [] : blocks.slice(start, blocks.findLastIndex(isNotRule) + 1)
 }
 
-function isNoRule({ type }: Block): boolean {
+function isNotRule({ type }: Block): boolean {
   return type !== 'rule'
 }

@@ -18,15 +18,15 @@ export function restoreDollars(text: string): string {
 
 function restoreLine(line: string): string {
   const lastEnd = findLastEnd(line)
-  let settled = ''
+  let restored = ''
   let from = 0
   for (let at = line.indexOf(DOLLAR_PLACEHOLDER); at !== -1; at = line.indexOf(DOLLAR_PLACEHOLDER, from)) {
     const next = line[at + 1] ?? ' '
-    const isPart = isDollar(line[at - 1]) || isDollar(next)
-    settled += line.slice(from, at) + (isPart || (next !== ' ' && at < lastEnd) ? '\\$' : '$')
+    const isBesideDollar = isDollar(line[at - 1]) || isDollar(next)
+    restored += line.slice(from, at) + (isBesideDollar || (next !== ' ' && at < lastEnd) ? '\\$' : '$')
     from = at + 1
   }
-  return settled + line.slice(from)
+  return restored + line.slice(from)
 }
 
 /** Position of the last dollar that could end a formula; -1 if none could. */

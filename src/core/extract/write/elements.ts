@@ -36,7 +36,7 @@ const writeDefinitions: ElementWriter = (builder, element) => {
 /** Longer fragments are too unwieldy to cite. */
 const MAX_FRAGMENT = 200
 
-/** Begins a definition where its term, or a link in it, has a fragment. */
+/** Begins a definition if its term, or a link in the term, has a fragment. */
 function beginDefinition(builder: BlockBuilder, term: Element): void {
   const anchor = term.id || fragmentIn(term)
   if (anchor !== '' && anchor.length <= MAX_FRAGMENT) builder.beginDefinition(anchor)
@@ -53,9 +53,9 @@ function fragmentIn(term: Element): string {
 /** A term that is only code needs no emphasis. */
 const writeTerm: ElementWriter = (builder, element) => {
   beginDefinition(builder, element)
-  const only = element.children.filter((child) => typeof child !== 'string' || child.trim() !== '')
-  const [first] = only
-  const isCode = only.length === 1 && first !== undefined && typeof first !== 'string' && first.name === 'code'
+  const children = element.children.filter((child) => typeof child !== 'string' || child.trim() !== '')
+  const [first] = children
+  const isCode = children.length === 1 && first !== undefined && typeof first !== 'string' && first.name === 'code'
   if (isCode) writeBlock(builder, element)
   else writeStrongLine(builder, element)
 }
@@ -174,7 +174,7 @@ const writeQuotedText: ElementWriter = (builder, element) => {
 /** Writes a sign before powers: `10^6`, but `1st`. A raised link that is a word gets a space: `CaseTree PREVIEW`. */
 const writeSup: ElementWriter = (builder, element) => {
   const { last } = builder.run
-  const isPower = /[\p{L}\p{N})*]/u.test(last) && (isExponent(element) || (/\d/.test(last) && isNamed(element)))
+  const isPower = /[\p{L}\p{N})*]/u.test(last) && (isExponent(element) || (/\d/.test(last) && isExponentName(element)))
   const isLink = element.children.some((child) => typeof child !== 'string' && child.name === 'a')
   if (isPower && !isLink && !builder.hasBlocks(element)) builder.run.addText('^')
   if (isLink && /[\p{L}`]/u.test(last) && /^\s*\p{L}{3}/u.test(firstText(element))) builder.run.addText(' ')
@@ -182,7 +182,7 @@ const writeSup: ElementWriter = (builder, element) => {
 }
 
 /** Whether an exponent is a name, such as `precision`, and not the ending of an ordinal number. */
-function isNamed(element: Element): boolean {
+function isExponentName(element: Element): boolean {
   return /^\s*(?!(?:st|nd|rd|th|er|ème|me)\b)[a-z]{2,}\s*$/.test(firstText(element))
 }
 
@@ -205,8 +205,8 @@ function firstText(element: Element): string {
 
 /** Writes `_` before subscript digits that follow digits, because both would become one number. */
 const writeSub: ElementWriter = (builder, element) => {
-  const joins = /\d/.test(builder.run.last) && /^\s*\d/.test(firstText(element))
-  if (joins && !builder.hasBlocks(element)) builder.run.addText('_')
+  const joinsDigits = /\d/.test(builder.run.last) && /^\s*\d/.test(firstText(element))
+  if (joinsDigits && !builder.hasBlocks(element)) builder.run.addText('_')
   builder.children(element)
 }
 

@@ -21,10 +21,10 @@ const INVISIBLE_HINT =
 const NOT_ASCII = /[^\t\n\f\r -~]/
 /** Runs of white space other than a single space. */
 const LOOSE_SPACES = /(?: ?[\t\n\f\r\xa0\u2028\u2029]| {2})[ \t\n\f\r\xa0\u2028\u2029]*/g
-/** All but letters, digits, single spaces and signs that never mark anything in a line. */
+/** Matches all but letters, digits, single spaces and signs that are never markup within a line. */
 const ESCAPE_HINT = /[^ -#%'-)+-;=-Z^a-}]| {2}/
 
-/** Nearly all text is ASCII, which one test finds out. */
+/** Tests for characters beyond ASCII first, because nearly all text has none. */
 function hasInvisible(text: string): boolean {
   return NOT_ASCII.test(text) && INVISIBLE_HINT.test(text)
 }
@@ -43,8 +43,8 @@ export function cleanText(text: string): string {
 export function countInvisible(text: string, isCode: boolean): number {
   if (isHtmlSpace(text) || !hasInvisible(text)) return 0
   let count = 0
-  for (const [unseen] of text.matchAll(INVISIBLE)) {
-    count += [...(isCode ? unseen.replace(KEPT_IN_CODE, '') : unseen)].length
+  for (const [invisible] of text.matchAll(INVISIBLE)) {
+    count += [...(isCode ? invisible.replace(KEPT_IN_CODE, '') : invisible)].length
   }
   return count
 }
@@ -59,11 +59,11 @@ const FOREIGN_LINE_END = /\r\n?|[\f\u2028\u2029]/g
 /** Code as it is shown, kept literally: lines end with LF, and indentation is spaces. */
 export function cleanCode(text: string): string {
   const unix = text.replace(FOREIGN_LINE_END, '\n')
-  const seen = hasInvisible(unix)
-    ? unix.replace(INVISIBLE, (unseen) => (unseen.match(KEPT_IN_CODE) ?? []).join(''))
+  const visible = hasInvisible(unix)
+    ? unix.replace(INVISIBLE, (invisible) => (invisible.match(KEPT_IN_CODE) ?? []).join(''))
     : unix
-  if (!seen.includes('\xa0')) return seen
-  return seen.replace(/^[ \t\xa0]+/gm, (indent) => indent.replaceAll('\xa0', ' '))
+  if (!visible.includes('\xa0')) return visible
+  return visible.replace(/^[ \t\xa0]+/gm, (indent) => indent.replaceAll('\xa0', ' '))
 }
 
 const SPECIAL = /[\\`*_~<&[\]]/
@@ -159,15 +159,15 @@ const UNDERLINE = /^(?:[=:|]|--)/
 /** Text that would be read as a link definition. Its closing bracket may be in code, which has no escapes. */
 const DEFINITION = /^\[(?:\\.|[^[\]\\])*\]:/s
 
-/** Escapes the beginnings of lines, so that a paragraph stays one. */
+/** Escapes the beginnings of lines, so that no line of a paragraph begins another block. */
 export function escapeLines(text: string): string {
   const lead = text.startsWith('[') && DEFINITION.test(text) ? '\\' : ''
   if (!text.includes('\n')) return lead + escapeLine(text)
   const [first = '', ...others] = text.split('\n')
-  return lead + [escapeLine(first), ...others.map(escapeFurther)].join('\n')
+  return lead + [escapeLine(first), ...others.map(escapeContinuation)].join('\n')
 }
 
-function escapeFurther(line: string): string {
+function escapeContinuation(line: string): string {
   if (UNDERLINE.test(line)) return `\\${line}`
   // Escapes all underscores: an unescaped one could end emphasis from an earlier line.
   return /^_[_ ]*$/.test(line) ? line.replaceAll('_', '\\_') : escapeLine(line)
@@ -185,14 +185,14 @@ export function escapeHeading(text: string): string {
   return /(?:^| )#+$/.test(text) ? text.replace(/#+$/, '\\$&') : text
 }
 
-/** A backtick string longer than any in the text, at least `least` long. */
-export function fenceFor(text: string, least: number): string {
-  let longest = least - 1
+/** A backtick string longer than any in the text, and at least `minLength` long. */
+export function fenceFor(text: string, minLength: number): string {
+  let longest = minLength - 1
   if (text.includes('`')) for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length)
   return '`'.repeat(longest + 1)
 }
 
-/** Text as inline code. It must not have spaces around it or line ends in it. */
+/** Text as inline code. The text must have no spaces at its ends and no line breaks. */
 export function writeCodeSpan(text: string): string {
   if (!text.includes('`')) return `\`${text}\``
   const fence = fenceFor(text, 1)

@@ -1,7 +1,7 @@
 import type { Block } from './block.ts'
 import { escapeText, writeCodeSpan } from './escape.ts'
 
-/** Writes blocks on one line, for cells and headings. `separator` stands between former lines. */
+/** Writes blocks on one line, for cells and headings. `separator` comes between the texts of two blocks. */
 export function flatten(blocks: readonly Block[], separator = '; '): string {
   const [first] = blocks
   if (first === undefined) return ''

@@ -41,26 +41,26 @@ function sourceIn(media: Element): string | undefined {
 }
 
 /** Where scripts that load pictures late keep the address. */
-const LAZY = ['data-src', 'data-original', 'data-lazy-src', 'data-url', 'data-original-src', 'data-hi-res-src']
+const LAZY_SOURCES = ['data-src', 'data-original', 'data-lazy-src', 'data-url', 'data-original-src', 'data-hi-res-src']
 
-function findSource(image: Element, around: Element): string {
+function findSource(image: Element, outer: Element): string {
   const src = image.attribute('src') ?? ''
-  for (const name of LAZY) {
+  for (const name of LAZY_SOURCES) {
     const lazy = image.attribute(name) ?? ''
     if (isAddress(lazy)) return lazy
   }
-  const late = findWidestSource(image.attribute('data-srcset') ?? '')
-  if (late !== '') return late
+  const lazySource = findWidestSource(image.attribute('data-srcset') ?? '')
+  if (lazySource !== '') return lazySource
   if (isAddress(src) && !isPlaceholder(src)) return src
   const sets = [image.attribute('srcset') ?? '']
-  for (const child of around.elements()) {
+  for (const child of outer.elements()) {
     if (child.name === 'source') sets.push(child.attribute('srcset') ?? child.attribute('data-srcset') ?? '')
   }
   for (const set of sets) {
     const source = findWidestSource(set)
     if (source !== '') return source
   }
-  return image.attribute('Source') ?? around.attribute('Source') ?? (isAddress(src) ? src : '')
+  return image.attribute('Source') ?? outer.attribute('Source') ?? (isAddress(src) ? src : '')
 }
 
 function isAddress(text: string): boolean {
@@ -82,11 +82,11 @@ function findWidestSource(set: string): string {
   let bestSize = -1
   let at = 0
   for (let count = 0; count < MAX_CANDIDATES && at < set.length; count++) {
-    const start = endOf(BETWEEN, set, at)
+    const start = endOf(CANDIDATE_GAP, set, at)
     const end = endOf(ADDRESS, set, start)
     const address = trimCommas(set.slice(start, end))
     // A comma directly after an address ends the candidate; a descriptor ends with a comma too.
-    at = start + address.length < end ? end : endOf(DESCRIPTION, set, end)
+    at = start + address.length < end ? end : endOf(DESCRIPTOR, set, end)
     const size = Number(/^\s*([\d.]+)[wx]/.exec(set.slice(end, at))?.[1] ?? '1')
     if (!isAddress(address) || !(size > bestSize)) continue
     best = address
@@ -95,9 +95,9 @@ function findWidestSource(set: string): string {
   return best
 }
 
-const BETWEEN = /[\s,]*/y
+const CANDIDATE_GAP = /[\s,]*/y
 const ADDRESS = /\S*/y
-const DESCRIPTION = /[^,]*/y
+const DESCRIPTOR = /[^,]*/y
 
 /** End of the match from `at` on. */
 function endOf(pattern: RegExp, text: string, at: number): number {
@@ -120,14 +120,14 @@ function isPixel(image: Element): boolean {
 }
 
 const ICON_CLASS = /^(?:emoji|wp-smiley|icon|twemoji|emojione|inline-icon)$/
-const ICON_SIZE = 24
+const MAX_ICON_SIZE = 24
 
 /** Small pictures in a line of text replace a word or are decoration. */
 function isIcon(image: Element): boolean {
   if (image.classes.some((name) => ICON_CLASS.test(name))) return true
   const width = sizeOf(image, 'width')
   const height = sizeOf(image, 'height')
-  return width !== undefined && height !== undefined && width <= ICON_SIZE && height <= ICON_SIZE
+  return width !== undefined && height !== undefined && width <= MAX_ICON_SIZE && height <= MAX_ICON_SIZE
 }
 
 function sizeOf(image: Element, name: string): number | undefined {

@@ -4,11 +4,11 @@ import { collapseText, escapeLines, escapePlain, escapeText, isPlain, isWord, wr
 /** Markup around a run of text. It is written when text follows, so that it is never empty. */
 export interface Mark {
   readonly opener: string
-  /** Index of the opener; -1 until it is written. */
+  /** Index of the opener among the parts of the run; -1 until it is written. */
   openerIndex: number
-  /** Index of the closer. */
+  /** Index of the closer; -1 until it is written. */
   closerIndex: number
-  /** The last character in it. */
+  /** The last character inside the mark. */
   lastInside: string
 }
 
@@ -61,8 +61,8 @@ export class InlineRun {
 
   /** Whether nothing has been added yet, not even a pending mark or space. */
   get isUnused(): boolean {
-    const isSilent = this.isEmpty && !this.#isSpaceDue && this.#breaksDue === 0 && this.#code.length === 0
-    return isSilent && this.#openCount === 0 && this.#linkCount === 0 && this.#pending.length === 0
+    const hasNoText = this.isEmpty && !this.#isSpaceDue && this.#breaksDue === 0 && this.#code.length === 0
+    return hasNoText && this.#openCount === 0 && this.#linkCount === 0 && this.#pending.length === 0
   }
 
   get hasBreaks(): boolean {
@@ -84,8 +84,8 @@ export class InlineRun {
       this.#isSpaceDue ||= source !== ''
       return
     }
-    const isReady = isPlain(source)
-    let text = isReady ? source : collapseText(source)
+    const isPlainText = isPlain(source)
+    let text = isPlainText ? source : collapseText(source)
     if (text.startsWith(' ')) {
       this.#isSpaceDue = true
       text = text.slice(1)
@@ -94,7 +94,7 @@ export class InlineRun {
     const endsWithSpace = text.endsWith(' ')
     if (endsWithSpace) text = text.slice(0, -1)
     this.#lead(text)
-    this.#parts.push(isReady ? escapePlain(text, this.#last) : escapeText(text, this.#last, this.#linkCount > 0))
+    this.#parts.push(isPlainText ? escapePlain(text, this.#last) : escapeText(text, this.#last, this.#linkCount > 0))
     this.#last = text.slice(-1)
     this.#isSpaceDue = endsWithSpace
   }
@@ -190,7 +190,7 @@ export class InlineRun {
     }
     this.#isSpaceDue = false
     this.#breaksDue = 0
-    if (this.#closed !== undefined) this.#settleClosed(this.#closed, next)
+    if (this.#closed !== undefined) this.#eraseIfUnclosable(this.#closed, next)
     if (this.#pending.length > 0) this.#writePending(next)
     this.#closed = undefined
   }
@@ -201,10 +201,10 @@ export class InlineRun {
     this.#closed = undefined
   }
 
-  /** Emphasis that ends with punctuation right before a word cannot be closed there. */
-  #settleClosed(mark: Mark, next: string): void {
+  /** Erases emphasis that ends with punctuation right before a word, where Markdown cannot close it. */
+  #eraseIfUnclosable(mark: Mark, next: string): void {
     if (!EMPHASIS.has(mark.opener) || this.#pending.length > 0) return
-    if (isWord(mark.lastInside) || isOutside(next[0] ?? '')) return
+    if (isWord(mark.lastInside) || isSpaceOrPunctuation(next[0] ?? '')) return
     this.#erase(mark)
   }
 
@@ -245,7 +245,7 @@ export class InlineRun {
       this.#closed = undefined
       return true
     }
-    return isWord(next) || isOutside(this.#last)
+    return isWord(next) || isSpaceOrPunctuation(this.#last)
   }
 
   #writeCode(): void {
@@ -258,14 +258,14 @@ export class InlineRun {
   #escapeExclamation(next: string): void {
     if (this.#last !== '!' || !next.startsWith('[')) return
     const part = this.#parts.pop() ?? ''
-    const backslashes = /\\*!$/.exec(part)?.[0].length ?? 1
-    this.#parts.push(backslashes % 2 === 0 ? part : `${part.slice(0, -1)}\\!`)
+    const backslashCount = (/\\*!$/.exec(part)?.[0].length ?? 1) - 1
+    this.#parts.push(backslashCount % 2 === 1 ? part : `${part.slice(0, -1)}\\!`)
   }
 }
 
 const SPACE_OR_PUNCTUATION = /^(?:$|[\s!-/:-@[-`{-~]|\p{P})/u
 
-/** Whether emphasis may begin after, or end before, a character even with punctuation on the other side. */
-function isOutside(character: string): boolean {
+/** Whether a character allows emphasis beside it even if the text inside the emphasis begins or ends with punctuation. */
+function isSpaceOrPunctuation(character: string): boolean {
   return SPACE_OR_PUNCTUATION.test(character)
 }

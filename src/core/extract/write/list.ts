@@ -13,7 +13,7 @@ export function writeList(builder: BlockBuilder, element: Element): void {
   }
   builder.nesting++
   const items: Item[] = []
-  gather(builder, element, items)
+  collectItems(builder, element, items)
   builder.nesting--
   if (items.some(({ blocks }) => blocks.some((block) => block.type === 'heading'))) {
     for (const block of items.flatMap(({ blocks }) => blocks)) builder.push(block)
@@ -46,8 +46,8 @@ function readNumber(element: Element, attribute: string): number | undefined {
   return /^\d{1,9}$/.test(value) ? Number(value) : undefined
 }
 
-/** Items nested in other elements of the list count as well. */
-function gather(builder: BlockBuilder, parent: Element, items: Item[]): void {
+/** Collects the items of a list, also those nested in other elements. */
+function collectItems(builder: BlockBuilder, parent: Element, items: Item[]): void {
   for (const child of parent.children) {
     if (typeof child !== 'string' && child.dropped !== undefined) continue
     if (typeof child === 'string') {
@@ -55,7 +55,7 @@ function gather(builder: BlockBuilder, parent: Element, items: Item[]): void {
     } else if (child.name === 'li') {
       const blocks = writeItem(builder, child)
       if (blocks.length > 0) items.push({ blocks, value: readNumber(child, 'value') })
-    } else if (hasItems(child)) gather(builder, child, items)
+    } else if (hasItems(child)) collectItems(builder, child, items)
     else {
       const blocks = builder.collect([child])
       const last = items.at(-1)
@@ -78,10 +78,10 @@ function writeItem(builder: BlockBuilder, item: Element): Block[] {
   const blocks = builder.collect(item.children)
   const [first, ...rest] = blocks
   if (first === undefined) return blocks
-  const box = checkboxOf(item)
+  const checkbox = checkboxOf(item)
   if (first.type === 'paragraph') {
     const text = TASK_MARKER.test(first.text) ? `\\${first.text}` : first.text
-    if (box !== undefined) return [{ type: 'paragraph', text: `${box} ${text}` }, ...rest]
+    if (checkbox !== undefined) return [{ type: 'paragraph', text: `${checkbox} ${text}` }, ...rest]
     return text === first.text ? blocks : [{ type: 'paragraph', text }, ...rest]
   }
   // A rule directly after the marker of an item would be read as part of a longer rule.

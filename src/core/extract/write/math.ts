@@ -4,7 +4,7 @@ import { collapseText } from './escape.ts'
 
 /** Writes a formula as `$…$`, or as `$$…$$` on a line of its own. */
 export function writeMath(builder: BlockBuilder, element: Element): void {
-  const tex = protect(collapseText(element.attribute('Tex') ?? '').trim())
+  const tex = escapeTex(collapseText(element.attribute('Tex') ?? '').trim())
   if (tex === '') return
   if (element.attribute('Display') !== 'true') {
     builder.run.addMarkdown(`$${tex}$`)
@@ -19,7 +19,7 @@ export function writeMath(builder: BlockBuilder, element: Element): void {
  * Changes TeX so that nothing in it ends the formula, and renderers without formulas find no tags, links or code in it. Spaces mean nothing
  * to TeX, and a backtick is an opening quotation mark.
  */
-function protect(tex: string): string {
+function escapeTex(tex: string): string {
   return tex
     .replace(/\\.|\$/g, (escaped) => (escaped === '$' ? '\\$' : escaped))
     .replace(/<(?=[A-Za-z/!?])/g, '< ')

@@ -74,9 +74,9 @@ const text = fc
   .map((parts) => parts.join(''))
 
 function element(name: string, children: (Element | string)[], attributes: string[] = []): Element {
-  const made = new Element(name, attributes)
-  for (const child of children) made.append(child)
-  return made
+  const created = new Element(name, attributes)
+  for (const child of children) created.append(child)
+  return created
 }
 
 /** Text in which parts are emphasized, code or links. */
@@ -104,12 +104,12 @@ function textIn(nodes: readonly (Element | string)[]): string {
   return nodes.map((node) => (typeof node === 'string' ? node : textIn(node.children))).join('')
 }
 
-interface Seen {
+interface RenderedText {
   readonly text: string
   readonly types: ReadonlySet<string>
 }
 
-function read(markdown: string): Seen {
+function read(markdown: string): RenderedText {
   let seen = ''
   const types = new Set<string>()
   const visit = (tokens: readonly Token[]) => {
@@ -123,8 +123,8 @@ function read(markdown: string): Seen {
   return { text: squeeze(seen), types }
 }
 
-const PLAIN = ['inline', 'text', 'paragraph_open', 'paragraph_close', 'hardbreak', 'softbreak']
-const MARKS: Record<string, string[]> = {
+const PLAIN_TYPES = ['inline', 'text', 'paragraph_open', 'paragraph_close', 'hardbreak', 'softbreak']
+const TYPES_OF_MARKS: Record<string, string[]> = {
   b: ['strong_open', 'strong_close'],
   em: ['em_open', 'em_close'],
   del: ['s_open', 's_close'],
@@ -132,7 +132,7 @@ const MARKS: Record<string, string[]> = {
   a: ['link_open', 'link_close'],
 }
 
-function allowed(nodes: readonly (Element | string)[], extra: readonly string[]): Set<string> {
+function allowedTypesOf(nodes: readonly (Element | string)[], extra: readonly string[]): Set<string> {
   const names = new Set<string>()
   const visit = (node: Element | string) => {
     if (typeof node === 'string') return
@@ -140,12 +140,12 @@ function allowed(nodes: readonly (Element | string)[], extra: readonly string[])
     node.children.forEach(visit)
   }
   nodes.forEach(visit)
-  return new Set([...PLAIN, ...extra, ...[...names].flatMap((name) => MARKS[name] ?? [])])
+  return new Set([...PLAIN_TYPES, ...extra, ...[...names].flatMap((name) => TYPES_OF_MARKS[name] ?? [])])
 }
 
 const TABLE = 'table thead tbody tr th td'.split(' ').flatMap((name) => [`${name}_open`, `${name}_close`])
 
-const PLACES: [string, (nodes: (Element | string)[]) => Element, string[]][] = [
+const POSITIONS: [string, (nodes: (Element | string)[]) => Element, string[]][] = [
   ['a paragraph', (nodes) => element('p', nodes), []],
   ['a heading', (nodes) => element('h2', nodes), ['heading_open', 'heading_close']],
   [
@@ -157,7 +157,7 @@ const PLACES: [string, (nodes: (Element | string)[]) => Element, string[]][] = [
   ['a cell', (nodes) => element('table', [element('tr', [element('td', nodes), element('td', ['2'])])]), TABLE],
 ]
 
-test.each(PLACES)('text in %s is rendered as it is in the page', (_, put, extra) => {
+test.each(POSITIONS)('text in %s is rendered as it is in the page', (_, put, extra) => {
   fc.assert(
     fc.property(inline, (nodes) => {
       const root = put(nodes)
@@ -165,8 +165,8 @@ test.each(PLACES)('text in %s is rendered as it is in the page', (_, put, extra)
       const { markdown } = writeMarkdown([root], 'https://example.org/')
       const seen = read(markdown)
       expect(seen.text, markdown).toBe(source)
-      const most = allowed(nodes, extra)
-      expect([...seen.types].filter((type) => !most.has(type))).toEqual([])
+      const allowedTypes = allowedTypesOf(nodes, extra)
+      expect([...seen.types].filter((type) => !allowedTypes.has(type))).toEqual([])
     }),
     runs,
   )
@@ -181,7 +181,7 @@ const withAttributes: fc.Arbitrary<Element> = fc
   })
   .map(({ name, value, inner }) => {
     const attributes = ['alt', 'title', 'alttext', 'class', 'data-lang', 'summary', 'lang', 'aria-label'].flatMap(
-      (each) => [each, value],
+      (attribute) => [attribute, value],
     )
     attributes.push('src', '/x', 'Title', value, 'Label', value)
     if (name === 'table')
@@ -189,7 +189,7 @@ const withAttributes: fc.Arbitrary<Element> = fc
     return element(name, name === 'img' ? [] : [element(name === 'pre' ? 'code' : 'span', [inner])], attributes)
   })
 
-const EXPECTED_OF_ATTRIBUTES: Record<string, string[]> = {
+const EXPECTED_TYPES: Record<string, string[]> = {
   img: ['image'],
   iframe: ['link_open', 'link_close'],
   pre: ['fence'],
@@ -201,15 +201,15 @@ const EXPECTED_OF_ATTRIBUTES: Record<string, string[]> = {
 
 test('attributes never become markup', () => {
   fc.assert(
-    fc.property(withAttributes, (made) => {
-      const { name } = made
-      const root = element('body', [made, element('p', ['end'])])
+    fc.property(withAttributes, (created) => {
+      const { name } = created
+      const root = element('body', [created, element('p', ['end'])])
       normalizeContent(root)
       const { markdown } = writeMarkdown([root], 'https://example.org/')
-      const most = new Set([...PLAIN, ...(EXPECTED_OF_ATTRIBUTES[name] ?? [])])
+      const allowedTypes = new Set([...PLAIN_TYPES, ...(EXPECTED_TYPES[name] ?? [])])
       const seen = read(markdown)
       expect(
-        [...seen.types].filter((type) => !most.has(type)),
+        [...seen.types].filter((type) => !allowedTypes.has(type)),
         markdown,
       ).toEqual([])
       expect(seen.text.endsWith('end'), markdown).toBe(true)

@@ -1,7 +1,7 @@
 import type { Section, SectionMark } from '../../model.ts'
 import { isBlank } from '../../text/lines.ts'
 
-/** A heading, and its line from 1. */
+/** A heading and its line number, which counts from 1. */
 export type HeadingPosition = Pick<Section, 'title' | 'level' | 'anchor' | 'startLine'>
 
 type Draft = Omit<Section, 'endLine' | 'children' | 'marks'> & {
@@ -21,27 +21,29 @@ export function createSections(
 ): Section[] {
   const roots: Draft[] = []
   const open: Draft[] = []
-  const closeFrom = (level: number, before: number) => {
-    let endLine = before
+  const closeFrom = (level: number, lastLine: number) => {
+    let endLine = lastLine
     while (endLine > 1 && isBlank(lines[endLine - 1] ?? '')) endLine--
     for (let last = open.at(-1); last !== undefined && last.level >= level; last = open.at(-1)) {
       last.endLine = endLine
       open.pop()
     }
   }
-  let next = 0
+  let nextMark = 0
   const addMark = (section: Draft | undefined, mark: SectionMark | undefined) => {
     if (section === undefined || mark === undefined) return
     section.marks ??= []
     section.marks.push(mark)
   }
   const markUpTo = (line: number, section: Draft | undefined) => {
-    for (let mark = marks[next]; mark !== undefined && mark.line <= line; mark = marks[++next]) addMark(section, mark)
+    for (let mark = marks[nextMark]; mark !== undefined && mark.line <= line; mark = marks[++nextMark]) {
+      addMark(section, mark)
+    }
   }
   for (const { title, level, anchor, startLine } of headings) {
     markUpTo(startLine - 1, open.at(-1))
-    // A mark without a fragment ends the one before it. If a heading is on its line, it belongs to the section before the heading.
-    if (marks[next]?.line === startLine && marks[next]?.anchor === '') addMark(open.at(-1), marks[next++])
+    // A mark without a fragment ends the one before it. If it is on the line of a heading, it belongs to the section before the heading.
+    if (marks[nextMark]?.line === startLine && marks[nextMark]?.anchor === '') addMark(open.at(-1), marks[nextMark++])
     closeFrom(level, startLine - 1)
     const draft: Draft = { title, level, anchor, startLine, endLine: startLine, children: [] }
     const siblings = open.at(-1)?.children ?? roots
@@ -49,9 +51,9 @@ export function createSections(
     open.push(draft)
     markUpTo(startLine, draft)
     // A heading without an anchor of its own gets the fragment that applies there.
-    const place = marks[next - 1]
-    if (place !== undefined && place.anchor !== '' && anchor === null) {
-      draft.marks ??= [{ line: startLine, anchor: place.anchor }]
+    const lastMark = marks[nextMark - 1]
+    if (lastMark !== undefined && lastMark.anchor !== '' && anchor === null) {
+      draft.marks ??= [{ line: startLine, anchor: lastMark.anchor }]
     }
   }
   markUpTo(lines.length, open.at(-1))

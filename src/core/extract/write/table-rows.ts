@@ -15,7 +15,6 @@ export interface SourceRow {
   readonly isHeader: boolean
 }
 
-/** A table of the source. */
 export interface SourceTable {
   /** Captions and title rows above the rows. */
   readonly titles: readonly Element[]
@@ -25,13 +24,13 @@ export interface SourceTable {
 export function readTable(table: Element): SourceTable {
   const titles: Element[] = []
   const rows: SourceRow[] = []
-  gather(table, false, titles, rows)
+  collectRows(table, false, titles, rows)
   const [first, second] = rows
   const title = first === undefined ? undefined : titleIn(first)
   const body = rows.slice(1)
   // A header row above another header row groups its columns, and a row above many columns is an ordinary row; neither is a title.
-  const isName = first?.isHeader === true && second?.isHeader === true
-  return title === undefined || isName || body.some(isWide)
+  const isGroupHeader = first?.isHeader === true && second?.isHeader === true
+  return title === undefined || isGroupHeader || body.some(isWide)
     ? { titles, rows }
     : { titles: [...titles, title], rows: body }
 }
@@ -47,23 +46,23 @@ function titleIn({ cells, isHeader }: SourceRow): Element | undefined {
   return isHeader || first.element.name === 'th' ? first.element : undefined
 }
 
-function gather(parent: Element, isHead: boolean, titles: Element[], rows: SourceRow[]): void {
-  const feet: Element[] = []
+function collectRows(parent: Element, isHead: boolean, titles: Element[], rows: SourceRow[]): void {
+  const footers: Element[] = []
   for (const child of parent.elements()) {
     if (child.name === 'tr') rows.push(readRow(child, isHead))
     else if (child.name === 'caption') titles.push(child)
     else if (child.name === 'td' || child.name === 'th') rows.push({ cells: [readCell(child)], isHeader: isHead })
-    else if (child.name === 'tfoot') feet.push(child)
-    else if (child.name !== 'colgroup' && child.name !== 'col') gather(child, child.name === 'thead', titles, rows)
+    else if (child.name === 'tfoot') footers.push(child)
+    else if (child.name !== 'colgroup' && child.name !== 'col') collectRows(child, child.name === 'thead', titles, rows)
   }
   // The footer may precede the rows that it sums up.
-  for (const foot of feet) gather(foot, false, titles, rows)
+  for (const footer of footers) collectRows(footer, false, titles, rows)
 }
 
 function readRow(row: Element, isHead: boolean): SourceRow {
   const cells = [...row.elements()].map(readCell)
-  const isNames = cells.every(({ element }) => element.name === 'th') && (cells.length > 1 || cells[0]?.columns === 1)
-  return { cells, isHeader: isHead || isNames }
+  const hasNames = cells.every(({ element }) => element.name === 'th') && (cells.length > 1 || cells[0]?.columns === 1)
+  return { cells, isHeader: isHead || hasNames }
 }
 
 function readCell(element: Element): SourceCell {

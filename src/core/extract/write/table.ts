@@ -19,18 +19,18 @@ export function writeTable(builder: BlockBuilder, table: Element): void {
     builder.writeMarked(title, '**')
     builder.flush()
   }
-  const headers = countHeaders(rows)
-  if (!builder.isSingleLine && builder.hasCode(table) && canSplitIntoBlocks(builder, rows, headers)) {
-    writeParts(builder, rows, headers)
+  const headerCount = countHeaders(rows)
+  if (!builder.isSingleLine && builder.hasCode(table) && canSplitIntoBlocks(builder, rows, headerCount)) {
+    writeParts(builder, rows, headerCount)
     return
   }
   const cells = rows.map((row) => row.cells.map((cell) => readCell(builder, cell)))
   const grid = cells.some((row) => row.some(isSpanning))
-    ? fillSpans(cells, headers, builder.repeats)
+    ? fillSpans(cells, headerCount, builder.repeats)
     : cells.map((row) => row.map(({ text }) => text))
-  const width = grid.reduce((most, row) => Math.max(most, row.length), 0)
-  const body = grid.slice(headers).filter((row) => row.some((text) => text !== ''))
-  const header = mergeHeaders(grid.slice(0, headers), width)
+  const width = grid.reduce((max, row) => Math.max(max, row.length), 0)
+  const body = grid.slice(headerCount).filter((row) => row.some((text) => text !== ''))
+  const header = mergeHeaders(grid.slice(0, headerCount), width)
   if (body.length > 0 || header.some((text) => text !== '')) builder.push({ type: 'table', header, rows: body })
 }
 
@@ -44,18 +44,18 @@ const MAX_PARTS = 4
  * Whether a table can be written as blocks: code on several lines does not fit into a cell, but a few named columns of it can follow each
  * other.
  */
-function canSplitIntoBlocks(builder: BlockBuilder, rows: readonly SourceRow[], headers: number): boolean {
+function canSplitIntoBlocks(builder: BlockBuilder, rows: readonly SourceRow[], headerCount: number): boolean {
   const [names, ...body] = rows
-  if (names === undefined || headers !== 1 || names.cells.length < 2) return false
+  if (names === undefined || headerCount !== 1 || names.cells.length < 2) return false
   if (rows.some(({ cells }) => cells.length > MAX_PARTS || cells.some(isSpanning))) return false
   const withCode = body.filter(({ cells }) => cells.some(({ element }) => builder.hasCode(element)))
   return 2 * withCode.length >= body.length
 }
 
 /** Writes every cell below the name of its column. */
-function writeParts(builder: BlockBuilder, rows: readonly SourceRow[], headers: number): void {
+function writeParts(builder: BlockBuilder, rows: readonly SourceRow[], headerCount: number): void {
   const names = rows[0]?.cells.map(({ element }) => plainText(element)) ?? []
-  for (const { cells } of rows.slice(headers)) {
+  for (const { cells } of rows.slice(headerCount)) {
     for (const [column, { element }] of cells.entries()) {
       const blocks = builder.collect(element.children)
       const name = names[column] ?? ''
@@ -70,9 +70,9 @@ function isSpanning({ columns, rows }: { readonly columns: number; readonly rows
 }
 
 /** Repeats spanning cells. Only columns in which a cell begins are kept: a span alone does not make a column. */
-function fillSpans(rows: readonly (readonly Cell[])[], headers: number, budget: RepeatBudget): string[][] {
+function fillSpans(rows: readonly (readonly Cell[])[], headerCount: number, budget: RepeatBudget): string[][] {
   const grid: string[][] = []
-  const starts = new Set<number>()
+  const startColumns = new Set<number>()
   let above: ({ readonly text: string; readonly rows: number } | undefined)[] = []
   for (const cells of rows) {
     const line: string[] = []
@@ -86,7 +86,7 @@ function fillSpans(rows: readonly (readonly Cell[])[], headers: number, budget: 
     }
     for (const { text, columns, rows: height } of cells) {
       fillFromAbove()
-      starts.add(column)
+      startColumns.add(column)
       for (let i = 0; i < columns; i++, column++) {
         if (i > 0 && budget.cells <= 0) break
         line[column] = i === 0 ? text : takeRepeat(text, budget)
@@ -97,11 +97,11 @@ function fillSpans(rows: readonly (readonly Cell[])[], headers: number, budget: 
     grid.push(line)
     above = budget.cells > 0 ? below : []
   }
-  const columns = [...starts].sort((a, b) => a - b)
+  const columns = [...startColumns].sort((a, b) => a - b)
   return grid.map((line, i) => {
     const kept = columns.filter((column) => column < line.length).map((column) => line[column] ?? '')
     // One cell over the whole width divides the rows and belongs to no column.
-    const [only, ...others] = headers > 1 && i < headers ? [] : (rows[i] ?? [])
+    const [only, ...others] = headerCount > 1 && i < headerCount ? [] : (rows[i] ?? [])
     const isDivider = only !== undefined && others.length === 0 && only.columns > (columns.at(-1) ?? 0)
     return isDivider ? kept.slice(0, 1) : kept
   })

@@ -32,7 +32,7 @@ class Layout implements MarkdownLines {
     for (const block of blocks) {
       if (previous !== undefined && !isTight) this.#blank(rest)
       // Two lists in a row with the same marker would be read as one.
-      isAlternate = block.type === 'list' && areAlike(previous, block) ? !isAlternate : false
+      isAlternate = block.type === 'list' && isSameKind(previous, block) ? !isAlternate : false
       this.#writeBlock(block, lead, rest, isAlternate)
       lead = rest
       previous = block
@@ -137,9 +137,9 @@ function isTightItem(item: readonly Block[]): boolean {
   const [first, ...rest] = item
   if (first === undefined || (first.type !== 'paragraph' && first.type !== 'list')) return false
   // A list that begins with a number other than 1 needs a blank line before it.
-  return rest.every((block, i) => block.type === 'list' && (block.numbers[0] ?? 1) === 1 && !areAlike(item[i], block))
+  return rest.every((block, i) => block.type === 'list' && (block.numbers[0] ?? 1) === 1 && !isSameKind(item[i], block))
 }
 
-function areAlike(previous: Block | undefined, list: List): boolean {
+function isSameKind(previous: Block | undefined, list: List): boolean {
   return previous?.type === 'list' && (previous.numbers.length === 0) === (list.numbers.length === 0)
 }

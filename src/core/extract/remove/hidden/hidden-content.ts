@@ -47,18 +47,19 @@ export function createContentTest(
   }
 }
 
-/** How far above a panel its tabs may be, and how many siblings are checked. */
+/** How many levels above a panel its tabs may be. */
 const MAX_LEVELS = 4
+/** How many siblings are checked on each level. */
 const MAX_SIBLINGS = 50
 
 /** Whether tabs, or other panels, are near a panel. A single hidden element is not a tab set, under any name. */
 function isInTabSet(panel: Element): boolean {
-  let inside = panel
-  for (let level = 0; level < MAX_LEVELS && inside.parent !== undefined; level++) {
-    const within = inside
-    const around = inside.parent
-    if (around.children.slice(0, MAX_SIBLINGS).some((one) => one !== within && isTab(one))) return true
-    inside = around
+  let ancestor = panel
+  for (let level = 0; level < MAX_LEVELS && ancestor.parent !== undefined; level++) {
+    const child = ancestor
+    const outer = ancestor.parent
+    if (outer.children.slice(0, MAX_SIBLINGS).some((sibling) => sibling !== child && isTab(sibling))) return true
+    ancestor = outer
   }
   return false
 }
@@ -77,9 +78,9 @@ function followsControl(element: Element): boolean {
 }
 
 function elementBefore(element: Element): Element | undefined {
-  const beside = element.parent?.children ?? []
-  for (let i = beside.indexOf(element) - 1; i >= 0; i--) {
-    const node = beside[i]
+  const siblings = element.parent?.children ?? []
+  for (let i = siblings.indexOf(element) - 1; i >= 0; i--) {
+    const node = siblings[i]
     if (typeof node === 'object') return node
   }
   return undefined
@@ -121,7 +122,7 @@ export class Controls {
 
   #addStreamed(script: Node | undefined): void {
     if (typeof script !== 'string' || !/\$(?:R[CSX]|af)/.test(script)) return
-    for (const [, part, group = '', number = ''] of script.slice(0, MAX_SCRIPT).matchAll(STREAM_SCRIPT)) {
+    for (const [, part, group = '', number = ''] of script.slice(0, MAX_SCRIPT_CHARS).matchAll(STREAM_SCRIPT)) {
       this.streamedIds.add(part ?? `af${group}${number}`)
     }
   }
@@ -130,13 +131,13 @@ export class Controls {
 /** `$RC("B:0","S:0")`, `$RS("S:1","P:1")`, `$af(3)` */
 const STREAM_SCRIPT = /\$R[CSX]\((?:"B:[\da-f]+",)?"(S:[\da-f]+)"|\$af([a-z]*)\((\d+)\)/g
 /** Scripts that move parts into place are short. */
-const MAX_SCRIPT = 20_000
+const MAX_SCRIPT_CHARS = 20_000
 
 /** The id of the element that a tab or button opens. */
 function openedId(element: Element): string | undefined {
-  const opens = element.hasAttribute('aria-expanded') || element.attribute('role') === 'tab'
+  const canOpen = element.hasAttribute('aria-expanded') || element.attribute('role') === 'tab'
   const controls = element.attribute('aria-controls')
-  if (opens && controls !== undefined) return controls
+  if (canOpen && controls !== undefined) return controls
   const toggle = element.attribute('data-toggle') ?? element.attribute('data-bs-toggle') ?? ''
   if (!/^(?:collapse|tab|pill)$/.test(toggle)) return undefined
   const target = element.attribute('data-target') ?? element.attribute('data-bs-target') ?? element.attribute('href')

@@ -19,24 +19,24 @@ interface Candidate {
 /** A style sheet of a page. */
 export interface Sheet {
   readonly css: string
-  /** Whether it applies only under conditions. */
+  /** Whether the sheet applies only under conditions. */
   readonly isConditional: boolean
 }
 
 /** Only this many rules per class, id or name are kept, the strongest first; matching more would take too long. */
 const MAX_RULES_PER_KEY = 50
 
-/** Longer style sheets are not specific to one page. */
-const MAX_CSS = 2_000_000
+/** At most this much of all style sheets is read. Longer ones are not specific to one page. */
+const MAX_CSS_CHARS = 2_000_000
 
 const NO_RULES: readonly HidingRule[] = []
 
-/** More than any specificity. */
+/** Added to the weight of important rules; more than any specificity. */
 const IMPORTANT = 1_000_000_000
 
 /**
- * The elements that the style sheets of a page hide. Only fully understood selectors may hide an element. A selector with states, and a
- * rule under conditions, may show an element again but never hide it: losing content is worse than keeping a closed menu.
+ * The rules by which the style sheets of a page hide elements. Only fully understood selectors may hide an element. A selector with
+ * states, and a rule under conditions, may show an element again but never hide it: losing content is worse than keeping a closed menu.
  */
 export class HidingRules {
   readonly #maps: Readonly<Record<Aspect, SelectorMap<HidingRule>>> = {
@@ -50,11 +50,11 @@ export class HidingRules {
   /** The aspects that at least one rule uses to hide elements. */
   readonly #aspects: readonly Aspect[]
 
-  /** `isThere` tells whether a class (`.a`) or id (`#a`) occurs in the document. */
-  constructor(sheets: Iterable<Sheet>, isThere: (name: string) => boolean) {
+  /** `isInDocument` tells whether a class (`.a`) or id (`#a`) occurs in the document. */
+  constructor(sheets: Iterable<Sheet>, isInDocument: (name: string) => boolean) {
     const counts = new Map<string, number>()
     // The strongest rule is added first, and the last of equally strong ones, because a map returns the rule that was added first.
-    const candidates = readCandidates(sheets, isThere)
+    const candidates = readCandidates(sheets, isInDocument)
     this.#aspects = ASPECTS.filter((aspect) => candidates.some(({ rule }) => rule.isHidden && rule.aspect === aspect))
     for (const { rule, key } of candidates.reverse().sort((a, b) => b.weight - a.weight)) {
       const count = counts.get(`${rule.aspect} ${key}`) ?? 0
@@ -76,33 +76,33 @@ export class HidingRules {
     for (const aspect of this.#aspects) {
       const rule = this.#maps[aspect].match(element)
       if (rule?.isHidden !== true) continue
-      const own = inline[aspect]
-      if (own === undefined || (rule.isImportant && !own.isImportant)) rules.push(rule)
+      const inlineVisibility = inline[aspect]
+      if (inlineVisibility === undefined || (rule.isImportant && !inlineVisibility.isImportant)) rules.push(rule)
     }
     return rules
   }
 }
 
-function readCandidates(sheets: Iterable<Sheet>, isThere: (name: string) => boolean): Candidate[] {
+function readCandidates(sheets: Iterable<Sheet>, isInDocument: (name: string) => boolean): Candidate[] {
   const candidates: Candidate[] = []
-  let left = MAX_CSS
+  let charsLeft = MAX_CSS_CHARS
   for (const { css, isConditional } of sheets) {
-    for (const rule of readStyleRules(css.slice(0, left))) {
-      const selectors = readSelectors(rule.selectors, isConditional || rule.isConditional, isThere)
+    for (const rule of readStyleRules(css.slice(0, charsLeft))) {
+      const selectors = readSelectors(rule.selectors, isConditional || rule.isConditional, isInDocument)
       // Most rules of a theme apply to other pages of the site.
       if (selectors.length === 0) continue
-      const verdicts = readVisibility(readDeclarations(rule.declarations), false)
+      const visibilities = readVisibility(readDeclarations(rule.declarations), false)
       for (const aspect of ASPECTS) {
-        const verdict = verdicts[aspect]
-        if (verdict === undefined) continue
+        const visibility = visibilities[aspect]
+        if (visibility === undefined) continue
         for (const { selector, key, specificity, mayHide } of selectors) {
-          if (verdict.isHidden && !mayHide) continue
-          const whole = specificity + (verdict.isImportant ? IMPORTANT : 0)
-          candidates.push({ rule: { ...verdict, selector, aspect }, key, weight: whole })
+          if (visibility.isHidden && !mayHide) continue
+          const weight = specificity + (visibility.isImportant ? IMPORTANT : 0)
+          candidates.push({ rule: { ...visibility, selector, aspect }, key, weight })
         }
       }
     }
-    left = Math.max(0, left - css.length)
+    charsLeft = Math.max(0, charsLeft - css.length)
   }
   return candidates
 }

@@ -19,9 +19,9 @@ test('returns the length of the line, up to the limit', () => {
     '<p>',
   )
   fc.assert(
-    fc.property(fc.array(part, { maxLength: 30 }), fc.nat(30), (parts, most) => {
+    fc.property(fc.array(part, { maxLength: 30 }), fc.nat(30), (parts, maxChars) => {
       const root = parseHtml(parts.join(''))
-      expect(lineLength(root, most)).toBe(Math.min(lineOf(root).length, most))
+      expect(lineLength(root, maxChars)).toBe(Math.min(lineOf(root).length, maxChars))
     }),
   )
 })

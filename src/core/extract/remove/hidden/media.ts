@@ -1,17 +1,17 @@
 /** Whether a condition of a style sheet applies to readers. */
 export type Applicability = 'always' | 'sometimes' | 'never'
 
-/** Assumed width of the reader's screen. A wider one may show more, but hides nothing. */
-const SCREEN = 1200
+/** Assumed width of the screen in pixels. A condition on a wider screen applies sometimes, so its rules can show but not hide. */
+const SCREEN_WIDTH = 1200
 
 /** Whether a list of media queries applies to a screen of common width. */
 export function mediaApplies(list: string): Applicability {
-  const all = list
+  const results = list
     .toLowerCase()
     .split(',')
     .map((query) => queryApplies(query.trim()))
-  if (all.includes('always')) return 'always'
-  return all.includes('sometimes') ? 'sometimes' : 'never'
+  if (results.includes('always')) return 'always'
+  return results.includes('sometimes') ? 'sometimes' : 'never'
 }
 
 function queryApplies(query: string): Applicability {
@@ -19,9 +19,9 @@ function queryApplies(query: string): Applicability {
   if (/^not (?:print|speech)$/.test(query)) return 'always'
   if (/\b(?:not|or)\b/.test(query)) return 'sometimes'
   const terms = query.replace(/^only\s+/, '').split(/\s*\band\b\s*/)
-  const all = terms.map(termApplies)
-  if (all.includes('never')) return 'never'
-  return all.includes('sometimes') ? 'sometimes' : 'always'
+  const results = terms.map(termApplies)
+  if (results.includes('never')) return 'never'
+  return results.includes('sometimes') ? 'sometimes' : 'always'
 }
 
 const WIDTH = /^\(\s*(?:(min|max)-(?:device-)?width\s*:|width\s*([<>])=?)\s*([\d.]+)(px|r?em)?\s*\)$/
@@ -32,7 +32,7 @@ function termApplies(term: string): Applicability {
   const [, bound, sign, number, unit] = WIDTH.exec(term) ?? []
   if (number === undefined) return 'sometimes'
   const pixels = Number(number) * (unit === undefined || unit === 'px' ? 1 : 16)
-  const isLeast = bound === 'min' || sign === '>'
-  if (isLeast) return pixels <= SCREEN ? 'always' : 'sometimes'
-  return pixels < SCREEN ? 'never' : 'sometimes'
+  const isMinimum = bound === 'min' || sign === '>'
+  if (isMinimum) return pixels <= SCREEN_WIDTH ? 'always' : 'sometimes'
+  return pixels < SCREEN_WIDTH ? 'never' : 'sometimes'
 }

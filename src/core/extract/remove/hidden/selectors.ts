@@ -6,14 +6,13 @@ export interface ParsedSelector {
   readonly selector: string
   /** The class, id or name under which its rules are counted. */
   readonly key: string
-  /** Its specificity. */
   readonly specificity: number
   /** Whether a rule with it may hide an element, or only show it again. */
   readonly mayHide: boolean
 }
 
 const MAX_SELECTOR = 200
-/** Longer paths are about the layout of a site, and costly. */
+/** Longer selectors describe the layout of a site, and are costly to match. */
 const MAX_STEPS = 3
 
 /** Transient states, and pseudo-elements that are not in the document. */
@@ -30,13 +29,13 @@ const COMPOUND =
 /** Names that mark a page until its scripts have run. */
 const PRE_SCRIPT_NAME = /cloak|no-?js|no-?script|\bjs\b|load|lazy|reveal|unresolved|hydrat/i
 
-/** The selectors in a list that may match an element of the document; `isThere` tells whether it has a class or id. */
+/** The selectors in a list that may match an element of the document; `isInDocument` tells whether it has a class or id. */
 export function readSelectors(
   list: string,
   isConditional: boolean,
-  isThere: (name: string) => boolean,
+  isInDocument: (name: string) => boolean,
 ): ParsedSelector[] {
-  return list.split(',').flatMap((one) => readSelector(plainSelector(one), isConditional, isThere) ?? [])
+  return list.split(',').flatMap((one) => readSelector(plainSelector(one), isConditional, isInDocument) ?? [])
 }
 
 /** A selector without needless escapes, and without `:is()` around a single selector. */
@@ -55,30 +54,30 @@ function plainSelector(text: string): string {
 function readSelector(
   text: string,
   isConditional: boolean,
-  isThere: (name: string) => boolean,
+  isInDocument: (name: string) => boolean,
 ): ParsedSelector | undefined {
   if (text === '' || text.length > MAX_SELECTOR || TRANSIENT_STATE.test(text)) return undefined
   const bare = text.replace(ATTRIBUTES, '')
   const names = bare.match(NAME) ?? []
-  if (!names.every((name) => isThere(name.replace(/\\(.)/g, '$1')))) return undefined
+  if (!names.every((name) => isInDocument(name.replace(/\\(.)/g, '$1')))) return undefined
   const plain = text.replace(PSEUDO, '')
   const steps = plain.split(COMBINATORS)
-  const own = steps.at(-1) ?? ''
-  if (own === '' || own === '*' || !steps.every((step) => step !== '' && COMPOUND.test(step))) return undefined
+  const last = steps.at(-1) ?? ''
+  if (last === '' || last === '*' || !steps.every((step) => step !== '' && COMPOUND.test(step))) return undefined
   // For selectors with states or sibling combinators, only the last compound is matched.
   const isExact = plain === text && !/[+~]/.test(bare.replace(/\\./g, '')) && steps.length <= MAX_STEPS
   const ids = names.filter((name) => name.startsWith('#')).length
   const others = names.length - ids + (text.match(ATTRIBUTES)?.length ?? 0) + (text.match(PSEUDO)?.length ?? 0)
   return {
-    selector: (isExact ? text : own).replace(/(?<=^|[\s>])[a-z][\w-]*/gi, (name) => name.toLowerCase()),
-    key: own.match(NAME)?.[0] ?? own,
+    selector: (isExact ? text : last).replace(/(?<=^|[\s>])[a-z][\w-]*/gi, (name) => name.toLowerCase()),
+    key: last.match(NAME)?.[0] ?? last,
     specificity: ids * 10_000 + others * 100 + steps.filter((step) => /^[a-z]/i.test(step)).length,
     // Custom elements (`my-card`) are often hidden until their script has defined them.
-    mayHide: isExact && !isConditional && !/^[a-z]+-/i.test(own) && !isPreScriptState(steps),
+    mayHide: isExact && !isConditional && !/^[a-z]+-/i.test(last) && !isPreScriptState(steps),
   }
 }
 
-/** Whether a selector applies only until scripts run: by a state around the element, or by a cloak. */
+/** Whether a selector applies only until scripts run: by a class of an ancestor, or by an attribute such as `x-cloak`. */
 function isPreScriptState(steps: readonly string[]): boolean {
   return steps.some((step, i) => (i < steps.length - 1 || step.includes('[')) && PRE_SCRIPT_NAME.test(step))
 }

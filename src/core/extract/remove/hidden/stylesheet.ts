@@ -1,8 +1,8 @@
 import { type Applicability, mediaApplies } from './media.ts'
 
 /*
- * Parses enough CSS to know what a page hides by its own style sheets. It makes one pass over any input: comments, strings, URLs and nested
- * rules are skipped, and nothing is an error.
+ * Parses enough CSS to know what a page hides by its own style sheets. The parser makes one pass over any input: comments, strings, URLs
+ * and nested rules are skipped, and nothing is an error.
  */
 
 /** Selectors and declarations of one rule, as written. */
@@ -71,19 +71,19 @@ export function* readStyleRules(css: string): Generator<StyleRule, void, void> {
 /** Comment marks that hid style sheets from the first browsers; they are ignored. */
 const COMMENT_MARKS = /^(?:<!--|-->|\s)+/
 
-function openBlock(prelude: string, around: Block): Block {
-  if (around === 'declarations' || around === 'nothing') return 'nothing'
+function openBlock(prelude: string, outer: Block): Block {
+  if (outer === 'declarations' || outer === 'nothing') return 'nothing'
   const [, name = '', condition = ''] = /^@([\w-]+)(.*)$/s.exec(prelude) ?? []
   switch (name.toLowerCase()) {
     case '':
       return prelude.startsWith('@') ? 'nothing' : 'declarations'
     case 'media':
-      return blockUnderCondition(mediaApplies(condition), around)
+      return blockUnderCondition(mediaApplies(condition), outer)
     case 'supports':
       // Sites test for features that browsers support, so the condition counts as met.
-      return blockUnderCondition(/\bnot\b/i.test(condition) ? 'sometimes' : 'always', around)
+      return blockUnderCondition(/\bnot\b/i.test(condition) ? 'sometimes' : 'always', outer)
     case 'layer':
-      return around
+      return outer
     case 'container':
       return 'conditional rules'
     default:
@@ -91,8 +91,8 @@ function openBlock(prelude: string, around: Block): Block {
   }
 }
 
-function blockUnderCondition(applies: Applicability, around: Block): Block {
-  if (applies === 'always') return around
+function blockUnderCondition(applies: Applicability, outer: Block): Block {
+  if (applies === 'always') return outer
   return applies === 'never' ? 'nothing' : 'conditional rules'
 }
 
@@ -133,7 +133,7 @@ export function readDeclarations(source: string): Declarations {
       const value = readEscapes(text.slice(colon + 1, Math.min(to, colon + MAX_VALUE)).replace(IMPORTANT, ''))
       const known = declarations.get(name)
       if (isImportant || known?.isImportant !== true)
-        setKnown(declarations, name, value.trim().toLowerCase(), isImportant)
+        setIfValid(declarations, name, value.trim().toLowerCase(), isImportant)
     }
     from = to + 1
   }
@@ -152,12 +152,12 @@ export function readDeclarations(source: string): Declarations {
 const MAX_VALUE = 100
 const IMPORTANT = /!\s*important\s*$/i
 
-const DISPLAYS =
+const VALID_DISPLAY =
   /^(?:none|contents|(?:block|inline|flow|flow-root|flex|grid|table|ruby|math|list-item|run-in)(?:[\s-].*)?|-\w+-.+|inherit|initial|unset|revert(?:-layer)?|var\(.*)$/
 
 /** Stores a value, unless a browser would ignore it. */
-function setKnown(declarations: Map<string, Declaration>, name: string, value: string, isImportant: boolean): void {
-  if (name === 'display' && !DISPLAYS.test(value)) return
+function setIfValid(declarations: Map<string, Declaration>, name: string, value: string, isImportant: boolean): void {
+  if (name === 'display' && !VALID_DISPLAY.test(value)) return
   declarations.set(name, { value, isImportant })
 }
 

@@ -24,7 +24,7 @@ export function lengthOf(text: string): number {
 /** Red, green and blue up to 255, and opacity up to 1. */
 export type Colour = readonly [number, number, number, number]
 
-const NAMED: Readonly<Record<string, Colour>> = {
+const NAMED_COLOURS: Readonly<Record<string, Colour>> = {
   white: [255, 255, 255, 1],
   black: [0, 0, 0, 1],
   red: [255, 0, 0, 1],
@@ -36,7 +36,7 @@ const NAMED: Readonly<Record<string, Colour>> = {
 
 /** Parses a colour in one of the common notations. */
 export function colourOf(text: string): Colour | undefined {
-  if (Object.hasOwn(NAMED, text)) return NAMED[text]
+  if (Object.hasOwn(NAMED_COLOURS, text)) return NAMED_COLOURS[text]
   const [, hex] = /^#([\da-f]{3,4}|[\da-f]{6}|[\da-f]{8})$/.exec(text) ?? []
   if (hex !== undefined) {
     const digits = hex.length < 6 ? hex.replace(/./g, '$&$&') : hex

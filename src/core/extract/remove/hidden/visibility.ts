@@ -21,30 +21,32 @@ export type VisibilityByAspect = Partial<Record<Aspect, Visibility>>
  * in a `style` attribute: in style sheets they are closed accordions, or lettering with a picture behind it.
  */
 export function readVisibility(declarations: Declarations, isInline: boolean): VisibilityByAspect {
-  const verdicts: VisibilityByAspect = {}
+  const result: VisibilityByAspect = {}
   const value = (name: string) => declarations.get(name)?.value ?? ''
-  const say = (aspect: Aspect, hides: boolean, ...names: string[]) => {
-    verdicts[aspect] = {
+  const setAspect = (aspect: Aspect, hides: boolean, ...names: string[]) => {
+    result[aspect] = {
       isHidden: hides,
       isImportant: names.some((name) => declarations.get(name)?.isImportant === true),
     }
   }
   const display = value('display')
-  if (display !== '') say('display', display === 'none', 'display')
+  if (display !== '') setAspect('display', display === 'none', 'display')
   const visibility = value('visibility')
-  if (visibility !== '') say('visibility', visibility === 'hidden' || visibility === 'collapse', 'visibility')
-  else if (isInline && value('content-visibility') === 'hidden') say('visibility', true, 'content-visibility')
-  const isGone = isOffScreen(value) || hasBackgroundColour(value)
-  if (isGone || (isInline && (isCollapsed(value) || hasTransparentText(value))))
-    say('box', true, ...declarations.keys())
-  else if (/^(?:static|relative)$/.test(value('position')) || value('clip') === 'auto') say('box', false, 'position')
-  if (isTransparent(value) || (isInline && isScaledToZero(value))) say('opacity', true, 'opacity')
-  else if (Number.parseFloat(value('opacity')) > 0) say('opacity', false, 'opacity')
+  if (visibility !== '') setAspect('visibility', visibility === 'hidden' || visibility === 'collapse', 'visibility')
+  else if (isInline && value('content-visibility') === 'hidden') setAspect('visibility', true, 'content-visibility')
+  const isNeverSeen = isOffScreen(value) || hasColourOfBackground(value)
+  if (isNeverSeen || (isInline && (isCollapsed(value) || hasTransparentText(value))))
+    setAspect('box', true, ...declarations.keys())
+  else if (/^(?:static|relative)$/.test(value('position')) || value('clip') === 'auto')
+    setAspect('box', false, 'position')
+  if (isTransparent(value) || (isInline && isScaledToZero(value))) setAspect('opacity', true, 'opacity')
+  else if (Number.parseFloat(value('opacity')) > 0) setAspect('opacity', false, 'opacity')
   const size = value('font-size') || sizeIn(value('font'))
-  if (size !== '') say('font', lengthOf(size) === 0, 'font-size', 'font')
-  return verdicts
+  if (size !== '') setAspect('font', lengthOf(size) === 0, 'font-size', 'font')
+  return result
 }
 
+/** Returns the value of a property. */
 type Value = (name: string) => string
 
 const ANIMATION_PROPERTIES = ['transition', 'animation', 'will-change']
@@ -81,11 +83,11 @@ function isOffScreen(value: Value): boolean {
 
 /** Whether a margin or a transform moves the element out of view. A margin that padding compensates only widens the background. */
 function isMovedFar(value: Value): boolean {
-  const isOut = ['left', 'top'].some((side) => {
+  const isMarginFar = ['left', 'top'].some((side) => {
     return lengthOf(value(`margin-${side}`)) <= FAR_OFF && !(lengthOf(value(`padding-${side}`)) > 0)
   })
   const [, x = '', y = ''] = /translate(?:3d|x|y)?\(\s*([^,)\s]+)(?:\s*,\s*([^,)\s]+))?/.exec(value('transform')) ?? []
-  return isOut || lengthOf(x) <= FAR_OFF || lengthOf(y) <= FAR_OFF
+  return isMarginFar || lengthOf(x) <= FAR_OFF || lengthOf(y) <= FAR_OFF
 }
 
 function isCollapsed(value: Value): boolean {
@@ -102,11 +104,11 @@ function isClipped(value: Value): boolean {
   return /^(?:hidden|clip)/.test(value('overflow'))
 }
 
-function hasBackgroundColour(value: Value): boolean {
+function hasColourOfBackground(value: Value): boolean {
   const colour = colourOf(value('color'))
   if (colour === undefined || colour[3] === 0) return false
-  const ground = colourOf(value('background-color')) ?? backgroundColourOf(value('background'))
-  return ground !== undefined && isSameColour(colour, ground)
+  const background = colourOf(value('background-color')) ?? backgroundColourOf(value('background'))
+  return background !== undefined && isSameColour(colour, background)
 }
 
 /** The colour in `background`, unless a picture lies over it. */
@@ -121,8 +123,8 @@ function backgroundColourOf(background: string): Colour | undefined {
 
 /** Whether text is transparent, and neither its background nor its shadow draws the letters. */
 function hasTransparentText(value: Value): boolean {
-  const ink = value('-webkit-text-fill-color') || value('color')
-  if (colourOf(ink)?.[3] !== 0) return false
+  const textColour = value('-webkit-text-fill-color') || value('color')
+  if (colourOf(textColour)?.[3] !== 0) return false
   const isDrawn = /text/.test(value('background-clip') + value('-webkit-background-clip') + value('background'))
   return !isDrawn && /^(?:|none)$/.test(value('text-shadow'))
 }

@@ -21,16 +21,16 @@ function readBody(body: Readonly<Record<string, unknown>>): CrawlJob {
   return readArgs(parseCrawlRequest({ startUrl: 'https://docs.example/', ...body }, DEFAULTS).args)
 }
 
-function askOf(body: Readonly<Record<string, unknown>>) {
+function startOf(body: Readonly<Record<string, unknown>>) {
   const { ask } = readBody(body)
-  if (ask.type !== 'start') throw new Error('it is of a source')
+  if (ask.type !== 'start') throw new Error('the job crawls a source, not a start')
   return ask
 }
 
 /** The settings that differ from those of an empty body. */
 function changesOf(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const [usual, given] = [readBody({}), readBody(body)].map(({ config }) => new Map(Object.entries(config.values)))
-  return Object.fromEntries([...(given ?? [])].filter(([name, value]) => value !== usual?.get(name)))
+  const [defaults, changed] = [readBody({}), readBody(body)].map(({ config }) => new Map(Object.entries(config.values)))
+  return Object.fromEntries([...(changed ?? [])].filter(([name, value]) => value !== defaults?.get(name)))
 }
 
 describe('a request body for a crawl', () => {
@@ -39,7 +39,7 @@ describe('a request body for a crawl', () => {
       url: 'https://docs.example/a',
       args: ['https://docs.example/a'],
     })
-    expect(askOf({})).toEqual({
+    expect(startOf({})).toEqual({
       type: 'start',
       input: { url: 'https://docs.example/', scope: {}, crawlType: undefined, maxAgeMs: 0, maxAgeMsOf: {} },
     })
@@ -76,7 +76,7 @@ describe('a request body for a crawl', () => {
   ]
 
   test.each(inputs)('%j gives the crawl %j', (body, expected) => {
-    expect(askOf(body).input).toEqual({ ...askOf({}).input, ...expected })
+    expect(startOf(body).input).toEqual({ ...startOf({}).input, ...expected })
   })
 
   const settings: readonly (readonly [Record<string, unknown>, Record<string, unknown>])[] = [
@@ -121,14 +121,14 @@ describe('a request body for a crawl', () => {
     const { intMaxSeeds: maxSeeds, intTargetHosts: targetHosts, plannerVerbosity: verbosity, ...rest } = PLANNER
     const expected = { ...rest, maxSeeds, targetHosts, verbosity }
     for (const crawlType of ['intelligent', 'history']) {
-      expect(askOf({ crawlType, ...PLANNER }).input).toMatchObject({ crawlType, planner: expected })
+      expect(startOf({ crawlType, ...PLANNER }).input).toMatchObject({ crawlType, planner: expected })
     }
-    const spelt = askOf({ crawlType: 'intelligent', ...PLANNER, intTargetHosts: ' A.example, b.example,' })
+    const spelt = startOf({ crawlType: 'intelligent', ...PLANNER, intTargetHosts: ' A.example, b.example,' })
     expect(spelt.input.planner).toEqual(expected)
     expect(parseCrawlRequest({ startUrl: 'https://docs.example/', ...PLANNER }, DEFAULTS).args).toHaveLength(1)
-    expect(askOf({ crawlType: 'basic', ...PLANNER }).input).not.toHaveProperty('planner')
-    expect(askOf({ crawlType: 'history', force: true }).input.force).toBe(true)
-    expect(askOf({ crawlType: 'history' }).input).not.toHaveProperty('force')
+    expect(startOf({ crawlType: 'basic', ...PLANNER }).input).not.toHaveProperty('planner')
+    expect(startOf({ crawlType: 'history', force: true }).input.force).toBe(true)
+    expect(startOf({ crawlType: 'history' }).input).not.toHaveProperty('force')
   })
 
   const refused: readonly (readonly [unknown, string])[] = [
@@ -162,8 +162,8 @@ describe('a request body for a crawl', () => {
 
   test.each(refused)('%j is refused for its %s', (body, what) => {
     const isBody = typeof body === 'object' && !Array.isArray(body) && what !== 'startUrl'
-    const given = isBody ? { startUrl: 'https://docs.example/', ...body } : body
-    const failure = catchError(() => parseCrawlRequest(given, DEFAULTS))
+    const request = isBody ? { startUrl: 'https://docs.example/', ...body } : body
+    const failure = catchError(() => parseCrawlRequest(request, DEFAULTS))
     expect(['USAGE', 'URL_INVALID']).toContain(failure.code)
     expect(failure.message).toContain(what)
     expect(failure.message).not.toContain('secret')
@@ -180,11 +180,11 @@ describe('a request body for a crawl', () => {
   })
 
   test('uses the default start of the server if it has none', () => {
-    const order = parseCrawlRequest(undefined, { ...DEFAULTS, defaultStartUrl: 'https://home.example/' })
-    expect(order.url).toBe('https://home.example/')
+    const request = parseCrawlRequest(undefined, { ...DEFAULTS, defaultStartUrl: 'https://home.example/' })
+    expect(request.url).toBe('https://home.example/')
   })
 
-  test('has values that cannot be taken for flags', () => {
+  test('gives arguments whose values cannot be mistaken for flags', () => {
     const { args } = parseCrawlRequest({ startUrl: 'https://docs.example/?--library=/x', crawlType: 'docs' }, DEFAULTS)
     expect(args).toEqual(['https://docs.example/?--library=/x', '--crawl-type=docs'])
     expect(readArgs(args).config.values.library).toBe('/data/library.db')
@@ -197,7 +197,7 @@ function catchError(work: () => unknown): PharosError {
   } catch (error) {
     return error as PharosError
   }
-  throw new Error('nothing was refused')
+  throw new Error('no error was thrown')
 }
 
 describe('a crawl of a source', () => {
@@ -221,7 +221,7 @@ describe('a crawl of a source', () => {
     },
   )
 
-  test('cannot have a start too', () => {
+  test('needs either a start or a source, not both', () => {
     expect(catchError(() => readArgs(['https://docs.example/', '--source=abc']))).toMatchObject({ code: 'USAGE' })
     expect(catchError(() => readArgs([]))).toMatchObject({ code: 'USAGE' })
   })
@@ -234,7 +234,7 @@ test.each([
   ['https://docs.example/guides', false],
   ['http://docs.example/guide', false],
 ])('isSameStart compares starts by the address of their source: %s', (startUrl, isSame) => {
-  const order = parseCrawlRequest({ startUrl: 'https://docs.example/guide' }, DEFAULTS)
+  const request = parseCrawlRequest({ startUrl: 'https://docs.example/guide' }, DEFAULTS)
   const other = parseCrawlRequest({ startUrl }, DEFAULTS)
-  expect(isSameStart(order, { request: other, sourceId: null })).toBe(isSame)
+  expect(isSameStart(request, { request: other, sourceId: null })).toBe(isSame)
 })

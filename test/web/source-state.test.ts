@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { createAddressCounts } from '../../src/library/operations/source-status.ts'
 import type { SourceItem } from '../../web/dashboard/api.ts'
-import { describeSourceState } from '../../web/dashboard/sources/stand.ts'
+import { describeSourceState } from '../../web/dashboard/sources/source-state.ts'
 import { createCounts, createSource } from '../crawl-facts.ts'
 
-function itemOf(given: Partial<SourceItem>): SourceItem {
+function itemOf(overrides: Partial<SourceItem>): SourceItem {
   const { id, name, url } = createSource()
   return {
     ...{ id, name, url, version: null, label: name, kind: 'site', settings: { render: 'http' }, status: 'INDEXED' },
     ...{ pages: 1, chunks: 1, meaning: null, balance: createAddressCounts(createCounts({ indexed: 1 })), reasons: {} },
     ...{ lastCrawledAt: null, isRunning: false, isInterrupted: false, partial: null, widerScope: null, crawl: null },
-    ...given,
+    ...overrides,
   }
 }
 
@@ -47,7 +47,7 @@ describe('the status of a source in the dashboard', () => {
       describeSourceState(itemOf({ status: 'PENDING', isInterrupted: true, partial: interrupted }), []),
     ).toMatchObject({
       word: 'PARTIAL',
-      note: 'interrupted: 7 addresses not read – Recrawl goes on',
+      note: 'interrupted: 7 addresses not read – Recrawl continues',
     })
     expect(describeSourceState(itemOf({}), [])).toMatchObject({ word: 'indexed', note: null })
   })

@@ -8,8 +8,8 @@ import { createLibrary, renameDatabase } from './postgres/databases.ts'
 export const isOnPostgres: boolean = (inject('postgres') as string | undefined) !== undefined
 
 /**
- * Number of repetitions in a test: in a long run, in a short run, and in a short run on PostgreSQL, where it only has to show that the
- * store behaves like the one whose test beside it has the usual length.
+ * Chooses the amount of work of a test: for a long run, for a short run, or for a short run on PostgreSQL. The last may be smallest,
+ * because the same test runs with the usual amount on SQLite.
  */
 export function chooseRepetitions<T>(full: T, usual: T, onPostgres: T): T {
   if (isLong) return full
@@ -23,21 +23,21 @@ const databaseByPath = new Map<string, string>()
  */
 export async function locateLibrary(path: string): Promise<string> {
   if (!isOnPostgres || isPostgres(path)) return path
-  const place = databaseByPath.get(path) ?? (await createLibrary())
-  if (path !== ':memory:') databaseByPath.set(path, place)
-  return place
+  const location = databaseByPath.get(path) ?? (await createLibrary())
+  if (path !== ':memory:') databaseByPath.set(path, location)
+  return location
 }
 
 /** Makes a closed library unavailable. */
-export async function hideLibrary(place: string): Promise<void> {
-  if (isPostgres(place)) return renameDatabase(nameOf(place), `${nameOf(place)}_away`)
-  renameSync(place, `${place}.away`)
+export async function hideLibrary(location: string): Promise<void> {
+  if (isPostgres(location)) return renameDatabase(nameOf(location), `${nameOf(location)}_away`)
+  renameSync(location, `${location}.away`)
 }
 
 /** Makes the library available again. */
-export async function showLibrary(place: string): Promise<void> {
-  if (isPostgres(place)) return renameDatabase(`${nameOf(place)}_away`, nameOf(place))
-  renameSync(`${place}.away`, place)
+export async function showLibrary(location: string): Promise<void> {
+  if (isPostgres(location)) return renameDatabase(`${nameOf(location)}_away`, nameOf(location))
+  renameSync(`${location}.away`, location)
 }
 
 function nameOf(address: string): string {

@@ -8,7 +8,7 @@ import type { HubVerdict, LearnedPattern } from '../../src/plan/plan-memory.ts'
 import { addSourceTo, recordOf } from '../embed/filled-store.ts'
 import { classificationOf } from './classifications.ts'
 
-/** Runs SQL that every store understands, over a connection of its own. */
+/** Runs SQL that every store understands, over a separate connection. */
 export interface SqlAccess {
   all(text: string): Promise<readonly unknown[]>
   run(text: string): Promise<unknown>
@@ -16,7 +16,7 @@ export interface SqlAccess {
 }
 
 /** A library for one test, and SQL access to it. */
-export interface UnderstandingLibrary {
+export interface AnalyzedLibrary {
   readonly store: LibraryStore & AnalysisStore
   readonly sql: SqlAccess
 }
@@ -69,15 +69,15 @@ const patternOf = (pattern: string, more: Partial<LearnedPattern> = {}): Learned
 })
 
 /** Contract for the analysis data of a store, and for its removal together with pages and sources. */
-export function describeUnderstanding(open: () => Promise<UnderstandingLibrary>): void {
+export function describePageAnalyses(open: () => Promise<AnalyzedLibrary>): void {
   let store: LibraryStore & AnalysisStore
-  let look: SqlAccess
+  let sql: SqlAccess
   beforeEach(async () => {
-    ;({ store, sql: look } = await open())
+    ;({ store, sql } = await open())
     await addSourceTo(store, 'docs')
   })
   afterEach(async () => {
-    await look.close()
+    await sql.close()
     await store.close()
   })
 
@@ -108,24 +108,24 @@ export function describeUnderstanding(open: () => Promise<UnderstandingLibrary>)
     })
 
   const count = async (table: string) => {
-    const [found] = (await look.all(`SELECT count(*) AS rows FROM ${table}`)) as { rows: number }[]
+    const [found] = (await sql.all(`SELECT count(*) AS rows FROM ${table}`)) as { rows: number }[]
     return found?.rows
   }
   /** Some places, three of them countries. */
   const addPlaces = () =>
-    look.run(`INSERT INTO places (id, ref, kind, source) VALUES
+    sql.run(`INSERT INTO places (id, ref, kind, source) VALUES
       (7, 'TD', 'country', 's'), (8, 'NE', 'country', 's'), (9, 'ML', 'country', 's'), (10, 'c', 'city', 's')`)
 
   describe('the class of a page', () => {
-    const read = () =>
-      look.all('SELECT kind, hint, analysis_version AS version, analysis FROM page_analyses ORDER BY page')
+    const readAnalyses = () =>
+      sql.all('SELECT kind, hint, analysis_version AS version, analysis FROM page_analyses ORDER BY page')
     const countPlaces = () => count('article_places')
     /** Writes the result of an analysis run. */
     const analyse = async () => {
-      await look.run(
+      await sql.run(
         `UPDATE page_analyses SET analysis_version = 1, gazetteer_revision = 'r', analysed_at = 1, analysis = '{}'`,
       )
-      await look.run(
+      await sql.run(
         `INSERT INTO article_places SELECT page, 'u', 7, 'p', 'city', 'gazetteer', 'text', 0, 4, NULL, 1 FROM page_analyses`,
       )
     }
@@ -134,17 +134,17 @@ export function describeUnderstanding(open: () => Promise<UnderstandingLibrary>)
 
     test('is written with its content, and replaces the findings about the old content', async () => {
       await index('/a', classificationOf('article'))
-      expect(await read()).toEqual([fresh('article')])
-      const [kept] = (await look.all('SELECT classification FROM page_analyses')) as { classification: string }[]
+      expect(await readAnalyses()).toEqual([fresh('article')])
+      const [kept] = (await sql.all('SELECT classification FROM page_analyses')) as { classification: string }[]
       expect(JSON.parse(kept?.classification ?? '')).toEqual(classificationOf('article'))
       await analyse()
       const other = recordWith('/a', 'other words', classificationOf('nav'))
       await settle('/a', 'c2', { state: 'indexed', record: other })
-      expect(await read()).toEqual([fresh('nav')])
+      expect(await readAnalyses()).toEqual([fresh('nav')])
       expect(await countPlaces()).toBe(0)
       // No run has analysed the third content, and the class of the second does not apply to it.
       await settle('/a', 'c3', { state: 'indexed', record: recordWith('/a', 'third') })
-      expect(await read()).toEqual([])
+      expect(await readAnalyses()).toEqual([])
     })
 
     test('is written alone if the content is unchanged, and outdates the analysis only if a field that the analysis uses changed', async () => {
@@ -152,15 +152,15 @@ export function describeUnderstanding(open: () => Promise<UnderstandingLibrary>)
       await analyse()
       const record = recordWith('/a', 'words of /a', classificationOf('nav'))
       await settle('/a', 'c2', { state: 'unchanged', record })
-      expect(await read()).toEqual([analysed('nav')])
+      expect(await readAnalyses()).toEqual([analysed('nav')])
       await settle('/a', 'c3', { state: 'unchanged', status: 304 })
-      expect(await read()).toEqual([analysed('nav')])
+      expect(await readAnalyses()).toEqual([analysed('nav')])
       await settle('/a', 'c4', {
         state: 'unchanged',
         record: { ...record, page: { ...record.page, section: 'World' } },
       })
       // The next run analyses the page again. Until then the earlier findings stay.
-      expect(await read()).toEqual([{ ...analysed('nav'), version: null }])
+      expect(await readAnalyses()).toEqual([{ ...analysed('nav'), version: null }])
       expect(await countPlaces()).toBe(1)
     })
 
@@ -183,9 +183,9 @@ export function describeUnderstanding(open: () => Promise<UnderstandingLibrary>)
           finds: [],
         })
       await adopt('c1')
-      expect(await read()).toEqual([])
+      expect(await readAnalyses()).toEqual([])
       await adopt('c2', classificationOf('other'))
-      expect(await read()).toEqual([fresh('other')])
+      expect(await readAnalyses()).toEqual([fresh('other')])
     })
 
     test('is removed with the page', async () => {
@@ -193,7 +193,7 @@ export function describeUnderstanding(open: () => Promise<UnderstandingLibrary>)
       await analyse()
       await settle('/a', 'c2', { state: 'failed', reason: 'removed', isProvenGone: true })
       await store.removeProven('docs', 'c2', false, 50)
-      expect([await read(), await countPlaces()]).toEqual([[], 0])
+      expect([await readAnalyses(), await countPlaces()]).toEqual([[], 0])
     })
   })
 
@@ -202,9 +202,9 @@ export function describeUnderstanding(open: () => Promise<UnderstandingLibrary>)
 
     test('are stored, and known fields are not overwritten by empty ones', async () => {
       await store.placeHubs.write([hubOf('/world/chad')], 50)
-      const plain = { topicSlug: null, topicLabel: null, topicKind: null, title: null } as const
+      const emptyFields = { topicSlug: null, topicLabel: null, topicKind: null, title: null } as const
       await store.placeHubs.write(
-        [hubOf('/world/chad', { ...plain, navLinks: 1, evidence: { by: 'other', n: 1 } })],
+        [hubOf('/world/chad', { ...emptyFields, navLinks: 1, evidence: { by: 'other', n: 1 } })],
         70,
       )
       const kept = { ...hubOf('/world/chad'), navLinks: 1, evidence: { by: 'other', n: 1 } }
@@ -244,16 +244,16 @@ export function describeUnderstanding(open: () => Promise<UnderstandingLibrary>)
       const pages = ['/world/chad', '/world/chad?page=2', '/world/chad/page/3']
       for (const page of [...pages, '/world/chad/news']) await index(page)
       await store.placeHubs.write([hubOf('/world/chad'), hubOf('/world/mali')], 50)
-      const isThere = async () => (await store.placeHubs.find(at('/world/chad'))) !== undefined
+      const hasHub = async () => (await store.placeHubs.find(at('/world/chad'))) !== undefined
       const remove = async (page: string) => {
         await settle(page, `c ${page}`, { state: 'failed', reason: 'removed', isProvenGone: true })
         await store.removeProven('docs', `c ${page}`, false, 50)
       }
       for (const page of pages) {
-        expect(await isThere()).toBe(true)
+        expect(await hasHub()).toBe(true)
         await remove(page)
       }
-      expect(await isThere()).toBe(false)
+      expect(await hasHub()).toBe(false)
       expect((await list()).total).toBe(1)
     })
 
@@ -289,17 +289,17 @@ export function describeUnderstanding(open: () => Promise<UnderstandingLibrary>)
         verdictOf('/world/chad'),
         verdictOf('/world/niger', { placeId: 8, placeSlug: 'niger', ...missing }),
         verdictOf('/world/mali', { placeId: 9, placeSlug: 'mali', state: 'rejected' }),
-        // Most guesses by the second pattern fail: the site lists what it has, and only that can be missing.
+        // Most guesses by the second pattern fail, so only an address that the site lists counts as missing.
         verdictOf('/c/td', { pattern: '/c/{country}', ...missing }),
         verdictOf('/c/ne', { pattern: '/c/{country}', placeId: 8, placeSlug: 'niger', origin: 'listed', ...missing }),
       ])
       expect(await store.placeHubs.coverage(HOST)).toMatchObject({ hubs: 2, countries: 3, countriesCovered: 1 })
-      const isOpen = async () => pathsOf((await store.placeHubs.coverage(HOST)).missing)
-      expect(await isOpen()).toEqual(['/c/ne'])
+      const missingPaths = async () => pathsOf((await store.placeHubs.coverage(HOST)).missing)
+      expect(await missingPaths()).toEqual(['/c/ne'])
       await store.planMemory.writeVerdicts(HOST, [
         verdictOf('/world/mali', { placeId: 9, placeSlug: 'mali', checkedAt: 90 }),
       ])
-      expect(await isOpen()).toEqual(['/c/ne', '/world/niger'])
+      expect(await missingPaths()).toEqual(['/c/ne', '/world/niger'])
       const { topics, patterns, countriesCovered } = await store.placeHubs.coverage(HOST)
       expect(countriesCovered).toBe(2)
       expect(topics).toEqual([{ slug: 'sport', label: 'Sport', hubs: 1 }])
@@ -328,10 +328,10 @@ export function describeUnderstanding(open: () => Promise<UnderstandingLibrary>)
         verdictOf('/world/more-1'),
         verdictOf('/world/more-2'),
       ])
-      const { missing: told, missingCount } = await store.placeHubs.coverage(HOST)
-      // Every address that the site itself lists is missing.
-      expect(pathsOf(told)).toEqual(['/world/africa', '/world/tchad', '/world/ne'])
-      expect([missingCount, told[2]?.placeId]).toEqual([3, 8])
+      const { missing: missingHubs, missingCount } = await store.placeHubs.coverage(HOST)
+      // Addresses that the site lists count one by one, guessed ones once for each place.
+      expect(pathsOf(missingHubs)).toEqual(['/world/africa', '/world/tchad', '/world/ne'])
+      expect([missingCount, missingHubs[2]?.placeId]).toEqual([3, 8])
     })
 
     test('are listed as missing up to a limit, with the total number', async () => {
@@ -344,7 +344,7 @@ export function describeUnderstanding(open: () => Promise<UnderstandingLibrary>)
     })
   })
 
-  describe('the memory of plans', () => {
+  describe('plan memory', () => {
     test('holds the latest patterns and verdicts of a host', async () => {
       const memory = store.planMemory
       expect(await memory.readPatterns(HOST)).toEqual([])
@@ -436,7 +436,7 @@ export function describeUnderstanding(open: () => Promise<UnderstandingLibrary>)
     const met = async () => (await splitMilestones({ store, jobLog, planMemory }, HOST, [data.kind])).met
     expect(await met()).toEqual([data.kind])
     const [source] = await store.listSources()
-    if (source === undefined) throw new Error('it was added')
+    if (source === undefined) throw new Error('the source is missing')
     await store.removeSource('docs')
     expect(await met()).toEqual([])
     await store.addSource({ ...source, createdAt: 9 })
@@ -445,7 +445,7 @@ export function describeUnderstanding(open: () => Promise<UnderstandingLibrary>)
     expect(await met()).toEqual([data.kind])
   })
 
-  test('the memory of a site is removed with its last source', async () => {
+  test('the plan memory of a site is removed with its last source', async () => {
     await addSourceTo(store, 'more')
     await index('/a', classificationOf('nav'))
     await store.planMemory.writePatterns(HOST, [patternOf('/world/{country}')], 10)
@@ -456,18 +456,18 @@ export function describeUnderstanding(open: () => Promise<UnderstandingLibrary>)
     const find = { key: url, url, host: HOST, depth: 0, foundOn: null, discovery: 'link', refusal: null } as const
     const record = recordWith('/b', 'more', classificationOf('article'))
     await store.adopt({ sourceId: 'more', crawlId: 'c9', now: 5, find, record, finds: [] })
-    const left = async () => ({
+    const countAll = async () => ({
       patterns: (await store.planMemory.readPatterns(HOST)).length,
       verdicts: (await store.planMemory.readVerdicts(HOST)).length,
       hubs: (await store.placeHubs.list({ host: HOST, offset: 0, limit: 9 })).total,
       reached: (await store.planMemory.readMilestones('c1')).length,
       classes: await count('page_analyses'),
     })
-    expect(await left()).toEqual({ patterns: 1, verdicts: 1, hubs: 1, reached: 1, classes: 2 })
+    expect(await countAll()).toEqual({ patterns: 1, verdicts: 1, hubs: 1, reached: 1, classes: 2 })
     await store.removeSource('docs')
-    expect(await left()).toEqual({ patterns: 1, verdicts: 1, hubs: 1, reached: 0, classes: 1 })
+    expect(await countAll()).toEqual({ patterns: 1, verdicts: 1, hubs: 1, reached: 0, classes: 1 })
     await store.removeSource('more')
-    expect(await left()).toEqual({ patterns: 0, verdicts: 0, hubs: 0, reached: 0, classes: 0 })
+    expect(await countAll()).toEqual({ patterns: 0, verdicts: 0, hubs: 0, reached: 0, classes: 0 })
     expect(await store.planMemory.readPatterns('other.test')).toHaveLength(1)
   })
 }

@@ -22,18 +22,18 @@ async function stopAfter({ crawl, library }: CrawlFixture, kind: CrawlKind, path
 
 const LIMITS = { limits: { attempts: 1, concurrency: 1 } }
 
-/** Responses that say nothing about the pages behind a page. */
-const SILENT: Readonly<Record<string, Answer>> = {
-  'a failure of the server': { status: 500, body: 'broken' },
-  'a request for a login': { status: 401, body: 'who are you?' },
-  'a ban': { status: 403, body: 'no' },
-  'a ban by law': { status: 451, body: 'no' },
+/** Responses to the request for a page that prove nothing about the pages that it links to. */
+const INCONCLUSIVE: Readonly<Record<string, Answer>> = {
+  'a server error': { status: 500, body: 'broken' },
+  'status 401': { status: 401, body: 'who are you?' },
+  'status 403': { status: 403, body: 'no' },
+  'status 451': { status: 451, body: 'no' },
   'a login form': `<!doctype html><title>Sign in</title><form><input type="text" name="user"><input type="password"></form>`,
   'a redirect to itself': redirect('/hub'),
 }
 
 describe('pages that a crawl did not find', () => {
-  test.each(Object.entries(SILENT))('stay while a page that was never read answers with %s', async (_name, answer) => {
+  test.each(Object.entries(INCONCLUSIVE))('stay while an unread page answers with %s', async (_name, answer) => {
     const { site, crawl } = await createCrawlFixture(
       { '/': page('Home', ['/a', '/b']), '/a': page('A'), '/b': page('B') },
       LIMITS,
@@ -91,7 +91,7 @@ describe('a noindex page', () => {
     '/b': page('B'),
   }
 
-  test.each(Object.entries(SILENT))(
+  test.each(Object.entries(INCONCLUSIVE))(
     'keeps the pages behind it when it answers with %s at a recrawl',
     async (_name, answer) => {
       const { site, crawl } = await createCrawlFixture(PAGES, LIMITS)
@@ -109,13 +109,13 @@ describe('a noindex page', () => {
   test('is removed together with the pages behind it if it is still missing on the second request', async () => {
     const { site, crawl } = await createCrawlFixture(PAGES, LIMITS)
     await crawl()
-    let asked = 0
+    let requested = 0
     site.pages.set('/hub', () => {
-      asked++
+      requested++
       return { status: 404, body: 'none' }
     })
     const { summary } = await crawl({ kind: 'recrawl' })
-    expect(asked).toBe(2)
+    expect(requested).toBe(2)
     expect(summary).toMatchObject({ end: 'completed', removed: 2 })
   })
 })
@@ -179,7 +179,7 @@ describe('a site that moves', () => {
 })
 
 describe.each(['refresh', 'retry'] as const)('a %s', (kind) => {
-  test.each(['add', 'recrawl'] as const)('is refused while a crawl of kind %s waits to be finished', async (first) => {
+  test.each(['add', 'recrawl'] as const)('is refused while a crawl of kind %s is unfinished', async (first) => {
     const staged = await createCrawlFixture(
       { '/': page('Home', ['/a', '/b']), '/a': page('A', ['/c']), '/b': page('B'), '/c': page('C') },
       LIMITS,
@@ -250,13 +250,13 @@ describe('validators', () => {
   }
   const list = text('# X\n\n- [Guide](/guide)\n')
 
-  test('validators of a page are not sent for its Markdown variant, nor the reverse', async () => {
+  test('validators of a page are not sent for its Markdown variant, nor the other way round', async () => {
     const { site, crawl, library, source } = await createCrawlFixture(
       { '/': page('Home'), '/llms.txt': list, '/guide': dated(page('Guide in HTML'), 'text/html') },
       { siteOptions: { hasEtags: false } },
     )
-    const titleOf = async () => (await library.store.readPage(source.id, `${site.origin}/guide`))?.page.markdown
-    const asked = () =>
+    const readMarkdown = async () => (await library.store.readPage(source.id, `${site.origin}/guide`))?.page.markdown
+    const requested = () =>
       site.requests
         .filter(({ path }) => path.startsWith('/guide'))
         .map(
@@ -265,24 +265,24 @@ describe('validators', () => {
     await crawl()
     site.clearRequests()
     await crawl({ kind: 'recrawl' })
-    expect(asked().at(-1)).toBe('/guide 304 ?')
-    // Now there is Markdown, as old as the page.
+    expect(requested().at(-1)).toBe('/guide 304 ?')
+    // The site now has a Markdown variant with the same date as the page.
     site.pages.set('/guide.md', dated(markdown('Guide in Markdown'), 'text/markdown'))
     site.clearRequests()
     await crawl({ kind: 'recrawl' })
     // The page itself is read for links that its Markdown may lack.
-    expect(asked()).toEqual(['/guide.md 200 ', '/guide 200 '])
-    await expect(titleOf()).resolves.toContain('Guide in Markdown')
+    expect(requested()).toEqual(['/guide.md 200 ', '/guide 200 '])
+    await expect(readMarkdown()).resolves.toContain('Guide in Markdown')
     site.clearRequests()
     await crawl({ kind: 'recrawl' })
-    // The validator of the Markdown is not stored, because the page may have gained links meanwhile.
-    expect(asked()).toEqual(['/guide.md 200 ', '/guide 200 '])
+    // The validator of the Markdown is not stored: with a 304, new links of the page would be missed.
+    expect(requested()).toEqual(['/guide.md 200 ', '/guide 200 '])
     // The Markdown variant disappears.
     site.pages.delete('/guide.md')
     site.clearRequests()
     await crawl({ kind: 'recrawl' })
-    expect(asked().at(-1)).toBe('/guide 200 ')
-    await expect(titleOf()).resolves.toContain('Guide in HTML')
+    expect(requested().at(-1)).toBe('/guide 200 ')
+    await expect(readMarkdown()).resolves.toContain('Guide in HTML')
   })
 
   test('validators of another spelling are sent to that spelling', async () => {
@@ -294,8 +294,9 @@ describe('validators', () => {
     await crawl()
     site.clearRequests()
     await crawl({ kind: 'recrawl' })
-    const asked = site.requests.filter(({ path }) => path.startsWith('/docs'))
-    expect(asked.map(({ path, status, headers }) => [path, status, headers['if-none-match'] !== undefined])).toEqual([
+    const requested = site.requests.filter(({ path }) => path.startsWith('/docs'))
+    const found = requested.map(({ path, status, headers }) => [path, status, headers['if-none-match'] !== undefined])
+    expect(found).toEqual([
       ['/docs', 301, false],
       ['/docs/', 304, true],
     ])

@@ -12,23 +12,24 @@ import { createTempFolder, packFiles } from './archive-fixture.ts'
 import { createRepository } from './git-fixture.ts'
 
 /** A library that describes packages without contacting a registry. */
-async function stageKnown(version: string): Promise<Library> {
+async function openLibraryWithPackages(version: string): Promise<Library> {
   const library = await openTestLibrary()
   const { trees } = library
   if (trees === undefined) throw new Error('this library reads no trees')
-  const describe: typeof trees.describe = async (address, asked) => {
-    return address.startsWith('pkg:') ? { url: address, name: '@towers/lamp', version } : trees.describe(address, asked)
+  const describe: typeof trees.describe = async (address, options) => {
+    const isPackage = address.startsWith('pkg:')
+    return isPackage ? { url: address, name: '@towers/lamp', version } : trees.describe(address, options)
   }
   return { ...library, trees: { ...trees, describe } }
 }
 
 /** Settings of a tree. */
-interface Said {
+interface TreeSettings {
   readonly ref?: string
   readonly path?: string
 }
 
-test.each<[string, Said, object]>([
+test.each<[string, TreeSettings, object]>([
   ['git@github.com:o/lamp.git', {}, { url: 'git+ssh://git@github.com/o/lamp.git', name: 'lamp', version: null }],
   ['https://github.com/o/lamp.git', { ref: 'v2.1' }, { name: 'lamp', version: 'v2.1' }],
   ['https://github.com/o/lamp.git', { ref: 'main', path: 'docs' }, { name: 'lamp', version: null }],
@@ -38,7 +39,7 @@ test.each<[string, Said, object]>([
   ['npm:@towers/lamp', {}, { url: 'pkg:npm/%40towers/lamp', name: 'towers/lamp', version: null }],
   ['npm:@towers/lamp@^1', {}, { url: 'pkg:npm/%40towers/lamp@%5E1', version: null }],
 ])('every client can add %s, which gets its own name', async (url, { ref = null, path = null }, expected) => {
-  const library = await stageKnown('1.2.0')
+  const library = await openLibraryWithPackages('1.2.0')
   const settings = { tree: { ref, path }, crawlType: 'history', render: 'chromium', seeds: ['x'] } as const
   const { source, found, options } = await prepareSource(library, { url, settings })
   expect({ ...source, found, options }).toMatchObject({ ...expected, found: 'new', options: {} })
@@ -51,17 +52,17 @@ test('only the owner can add a tree of this machine', async () => {
   const library = await openTestLibrary()
   const { url } = createRepository({ 'a.md': 'a' })
   const archive = packFiles(join(createTempFolder(), 'lamp.zip'), { 'a.md': 'a' })
-  for (const own of [url, `file://${archive}`, archive]) {
-    await expect(prepareSource(library, { url: own })).rejects.toMatchObject({ code: 'URL_INVALID' })
-    await expect(prepareStart(library, { url: own, scope: {} })).rejects.toMatchObject({ code: 'URL_INVALID' })
-    expect(() => parseCrawlRequest({ startUrl: own }, { libraryPath: 'x' })).toThrow('cannot be crawled')
+  for (const address of [url, `file://${archive}`, archive]) {
+    await expect(prepareSource(library, { url: address })).rejects.toMatchObject({ code: 'URL_INVALID' })
+    await expect(prepareStart(library, { url: address, scope: {} })).rejects.toMatchObject({ code: 'URL_INVALID' })
+    expect(() => parseCrawlRequest({ startUrl: address }, { libraryPath: 'x' })).toThrow('cannot be crawled')
   }
   expect(await library.store.listSources()).toEqual([])
   const { source } = await prepareSource(library, { url: `file://${archive}`, isOwnFolder: true })
   expect(source).toMatchObject({ name: 'lamp.zip', url: `file://${archive}` })
 })
 
-test.each<[string, Said, string]>([
+test.each<[string, TreeSettings, string]>([
   ['git+https://s3cret@github.com/o/lamp', {}, 'URL_INVALID'],
   ['https://me:s3cret@example.com/manual.zip', {}, 'URL_INVALID'],
   ['ssh://git:s3cret@example.com/lamp', {}, 'URL_INVALID'],
@@ -91,20 +92,20 @@ test.each<[string, Said, string]>([
 test('a wrong tree setting can be corrected', async () => {
   const library = await openTestLibrary()
   const repository = createRepository({ 'docs/a.md': '# A\n\na\n' })
-  const takeUp = (ref: string, path: string | null = null) => {
+  const prepare = (ref: string, path: string | null = null) => {
     return prepareSource(library, { url: repository.url, isOwnFolder: true, settings: { tree: { ref, path } } })
   }
-  await expect(takeUp('mian')).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
+  await expect(prepare('mian')).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
   const settings = { tree: { ref: 'mian', path: null } }
   // Adds the source without a check, like a remote repository, which is only read when it is crawled.
   const first = await addSource(library, { url: repository.url, isOwnFolder: true, settings })
-  expect((await takeUp('main')).source).toMatchObject({ settings: { tree: { ref: 'main' } } })
+  expect((await prepare('main')).source).toMatchObject({ settings: { tree: { ref: 'main' } } })
   expect(await library.store.listSources()).toHaveLength(1)
   await library.store.removeSource((await library.store.listSources())[0]?.id ?? '')
   await library.store.addSource(first)
   await expect(runCrawl(library, first, { kind: 'add' }, '')).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
   expect(await reportSource(library, first)).toMatchObject({ status: 'ERROR' })
-  const second = await takeUp('main', 'docs')
+  const second = await prepare('main', 'docs')
   expect(second).toMatchObject({ found: 'failed', source: { settings: { tree: { ref: 'main', path: 'docs' } } } })
   expect((await runCrawl(library, second.source, { kind: 'add' }, '')).summary).toMatchObject({ indexed: 1 })
 })

@@ -13,7 +13,7 @@ import { resumeCrawl } from './resume-crawl.ts'
 const LONG = process.env['TEST_LONG'] !== undefined
 const SIZE = LONG ? 300 : 18
 const KILLS = LONG ? 50 : 1
-const IMAGES = LONG ? 10 : 1
+const POWER_LOSSES = LONG ? 10 : 1
 /** A fast clock, so that the tests do not wait for retry pauses. */
 const QUICK: ChildOptions = { speed: 10, since: Date.now() }
 
@@ -44,8 +44,8 @@ async function kill(child: Child): Promise<void> {
 }
 
 /** Resumes an interrupted crawl, and expects the result of an uninterrupted one. */
-async function expectSameEnd(path: string, broken: Child): Promise<void> {
-  const isOver = broken.lines.some(({ type }) => type === 'ended')
+async function expectSameEnd(path: string, interrupted: Child): Promise<void> {
+  const isOver = interrupted.lines.some(({ type }) => type === 'ended')
   const { summary, events } = await resumeCrawl(path, site, QUICK)
   expect(summary.end).toBe('completed')
   const dump = await readDump(path, site.origin)
@@ -53,7 +53,7 @@ async function expectSameEnd(path: string, broken: Child): Promise<void> {
   // A crawl after a completed one finds nothing new.
   if (isOver) return
   expect(dump.rows).toEqual(whole.rows)
-  const hasBegun = broken.lines.some(({ type }) => type === 'started')
+  const hasBegun = interrupted.lines.some(({ type }) => type === 'started')
   if (hasBegun) expect(events[0]).toMatchObject({ type: 'started', isResumed: true })
 }
 
@@ -98,17 +98,17 @@ describe('a killed process', { timeout: LONG ? 300_000 : 60_000 }, () => {
 
 describe('a process that is killed while it removes a source', () => {
   test.each(Array.from({ length: LONG ? 20 : 1 }, () => Math.random()))(
-    '(%f) leaves the source complete or invisible, and the next process finishes the removal',
+    'leaves the source complete or invisible, and the next process finishes the removal (%f)',
     async (moment) => {
-      const { path, library, source, ...staged } = await createFixtureOn(site, '/', {}, { concurrency: 4 })
-      await staged.crawl()
-      const before = await staged.readContent()
+      const { path, library, source, ...fixture } = await createFixtureOn(site, '/', {}, { concurrency: 4 })
+      await fixture.crawl()
+      const before = await fixture.readContent()
       const child = startChild('remove', path, source.url)
       await child.waitForEvents('removing')
       await sleep(moment * 20)
       await kill(child)
-      const left = await library.store.listSources()
-      if (left.length > 0) expect(await staged.readContent()).toEqual(before)
+      const sources = await library.store.listSources()
+      if (sources.length > 0) expect(await fixture.readContent()).toEqual(before)
       else expect(await searchHits(library.store, { query: 'grebe', limit: 10 })).toEqual([])
       await library.store.removeSource(source.id)
       const db = new Sqlite(path, { readonly: true })
@@ -132,26 +132,26 @@ describe('a process that is killed while it removes a source', () => {
 })
 
 describe('a power loss', () => {
-  test.each(Array.from({ length: IMAGES }, () => Math.random()))(
-    'leaves a library that continues, with %f of the log on disk',
+  test.each(Array.from({ length: POWER_LOSSES }, () => Math.random()))(
+    'leaves a library whose crawl can be resumed, with %f of the log on disk',
     async (share) => {
       const path = await createLibraryPath()
       const image = await createLibraryPath()
       const child = crawl(path)
       await child.waitForEvents('settled', 3 + Math.floor(Math.random() * SIZE))
       child.process.kill('SIGSTOP')
-      await untilStopped(child)
+      await waitUntilStopped(child)
       const isOver = child.lines.some(({ type }) => type === 'ended')
       expect(isOver).toBe(false)
       copyFileSync(path, image)
       expect(existsSync(`${path}-wal`)).toBe(true)
       // The unwritten part of the log is lost, and its place contains random bytes.
       const log = readFileSync(`${path}-wal`)
-      const torn = log.subarray(0, Math.floor(log.length * share))
+      const written = log.subarray(0, Math.floor(log.length * share))
       const garbage = Buffer.from(Array.from({ length: 5000 }, () => Math.floor(Math.random() * 256)))
-      writeFileSync(`${image}-wal`, Buffer.concat([torn, garbage]))
+      writeFileSync(`${image}-wal`, Buffer.concat([written, garbage]))
       await kill(child)
-      // Even the record of the start of the crawl may be lost.
+      // Even the record that the crawl started may be lost.
       await expectSameEnd(image, { ...child, lines: [] })
     },
   )
@@ -176,19 +176,19 @@ describe('a frozen process', () => {
     const first = crawl(path, options)
     await first.waitForEvents('settled', 5)
     first.process.kill('SIGSTOP')
-    await untilStopped(first)
+    await waitUntilStopped(first)
     await sleep(1600)
     const second = crawl(path, options)
     await expectCompleted(second)
     expect(second.lines[0]).toMatchObject({ type: 'started', isResumed: true })
     const before = await readDump(path, site.origin)
     expect(before).toEqual(whole)
-    const told = first.lines.length
+    const lineCount = first.lines.length
     first.process.kill('SIGCONT')
     await expect(first.ended).resolves.toMatchObject({ code: 0, stderr: '' })
     expect(await readDump(path, site.origin)).toEqual(before)
     // The visits of the frozen process no longer belonged to it.
-    const late = first.lines.slice(told).filter(({ type }) => type === 'settled')
+    const late = first.lines.slice(lineCount).filter(({ type }) => type === 'settled')
     expect(late).toEqual([])
   })
 })
@@ -211,7 +211,7 @@ test('all pages of a server that disappears and returns are read', async () => {
 })
 
 /** Resolves when a process is really stopped by SIGSTOP. */
-async function untilStopped({ process: { pid } }: Child): Promise<void> {
+async function waitUntilStopped({ process: { pid } }: Child): Promise<void> {
   for (;;) {
     const [, state] = /^\d+ \(.*\) (\w)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
     if (state === 'T') return

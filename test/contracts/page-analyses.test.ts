@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe } from 'vitest'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { describePageAnalyses } from './page-analyses.contract.ts'
 import { openSqlAccess } from './sqlite-access.ts'
-import { describeUnderstanding } from './understanding.contract.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'pharos-understanding-'))
+const folder = mkdtempSync(join(tmpdir(), 'pharos-page-analyses-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let files = 0
 
-describe('the SQLite store', () => {
-  describeUnderstanding(async () => {
+describe('page analyses in SQLite', () => {
+  describePageAnalyses(async () => {
     const path = join(folder, `${files++}.db`)
     return { store: await openSqliteStore(path), sql: openSqlAccess(path) }
   })

@@ -6,19 +6,19 @@ import { jobOf, openPageFixture, type PageFixture } from '../http/page-fixture.t
 import { page as writePage } from '../sites/site.ts'
 import { openChromium } from './chromium.ts'
 
-let stage: PageFixture
+let fixture: PageFixture
 let browser: Browser
 let page: Page
 let origin: string
 let close: () => Promise<void>
 
 beforeAll(async () => {
-  stage = await openPageFixture({
+  fixture = await openPageFixture({
     pages: { '/': writePage('Guide') },
     jobs: [jobOf('11111111-1111-4111-8111-111111111111')],
   })
-  const settings = { ...stage.ports.settings, libraryPath: 'postgres://u@db.example/d' }
-  const http = createHttp({ ...stage.ports, settings })
+  const settings = { ...fixture.ports.settings, libraryPath: 'postgres://u@db.example/d' }
+  const http = createHttp({ ...fixture.ports, settings })
   const server = await listen(http.fetch, 0)
   close = async () => {
     http.close()
@@ -32,27 +32,27 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close()
   await close?.()
-  await stage?.close()
+  await fixture?.close()
 })
 
-test('the dashboard says that the library is unavailable, shows no empty lists, and recovers when it is back', async () => {
-  stage.breakStore(false)
+test('the dashboard reports an unavailable library, shows no empty lists, and recovers with the library', async () => {
+  fixture.breakStore(false)
   await page.goto('about:blank')
   await page.goto(`${origin}/#/sources`)
   await page.getByRole('link', { name: 'guide 2.0' }).waitFor()
   const banner = page.locator('.trouble')
   expect(await banner.count()).toBe(0)
 
-  stage.breakStore(true)
+  fixture.breakStore(true)
   await page.reload()
   await banner.waitFor()
   expect(await banner.textContent()).toMatch(/^the library cannot be used at the moment\. Since .*Nothing is lost/)
   expect(await page.locator('main').textContent()).not.toMatch(/The library is empty|0 in the library/)
   await page.goto(`${origin}/#/`)
-  await page.getByText('What is being crawled is not known now.').waitFor()
-  expect(await page.locator('.live').textContent()).toContain('without its library')
+  await page.getByText('Running crawls are unknown for now.').waitFor()
+  expect(await page.locator('.live').textContent()).toContain('library unavailable')
 
-  stage.breakStore(false)
+  fixture.breakStore(false)
   await banner.waitFor({ state: 'detached' })
   // Views that failed to load are loaded now.
   await page.getByRole('heading', { name: 'Recent crawls' }).waitFor()

@@ -32,8 +32,8 @@ export function writeVersion({ version, settings: { readVersion } }: SourceItem)
 export function describeSourceState(item: SourceItem, jobs: readonly CrawlItem[]): SourceState {
   const { status, isRunning, isInterrupted, partial, widerScope, balance, url } = item
   if (isRunning) return { word: status.toLowerCase(), tone: 'info', note: null, isBusy: true }
-  const job = jobs.find((one) => one.url === url)
-  if (job?.status === 'queued') return { word: 'queued', tone: 'quiet', note: 'waits for its turn', isBusy: true }
+  const job = jobs.find((candidate) => candidate.url === url)
+  if (job?.status === 'queued') return { word: 'queued', tone: 'quiet', note: 'waiting in the queue', isBusy: true }
   if (job !== undefined) return { word: 'starting', tone: 'info', note: null, isBusy: true }
   if (partial !== null && (isInterrupted || status === 'INDEXED')) {
     return { word: 'PARTIAL', tone: 'warn', note: writePartial(item, partial), isBusy: false }
@@ -56,7 +56,7 @@ function writePartial(item: SourceItem, { message, complete }: NonNullable<Sourc
   const [first] = complete
   if (first?.body.scope !== undefined)
     return `${words} – “Read more” reads up to ${writeNumber(first.body.scope.maxPages)} pages`
-  return `${words} – ${first?.path.endsWith('/retry') === true ? 'Retry requests them again' : 'Recrawl goes on'}`
+  return `${words} – ${first?.path.endsWith('/retry') === true ? 'Retry requests them again' : 'Recrawl continues'}`
 }
 
 function describeFailure({ crawl }: SourceItem): Pick<SourceState, 'word' | 'note'> {
@@ -65,7 +65,7 @@ function describeFailure({ crawl }: SourceItem): Pick<SourceState, 'word' | 'not
   return { word: 'held back', note: problem === null ? null : `${problem}; nothing was removed` }
 }
 
-/** Removes the start address, the reason and the rule from the message, because they add nothing beside the source. */
+/** Shortens a failure message to its detail, because the row of the source already shows the rest. */
 function shorten(problem: string): string {
   const { detail } = /^\S+: failed \([a-z-]+, (?:render \w+, )?(?<detail>.+)\)$/s.exec(problem)?.groups ?? {}
   return detail === undefined ? problem : `nothing was read: ${detail}`

@@ -6,7 +6,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { describeLibraryCopy } from './library-copy.contract.ts'
 import { openSqlAccess } from './sqlite-access.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'pharos-holdings-'))
+const folder = mkdtempSync(join(tmpdir(), 'pharos-library-copy-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let files = 0
 
@@ -18,19 +18,19 @@ const NAMES: Readonly<Record<string, string>> = {
   'layouts.id': 'pages.id',
   'layouts.layout': 'pages.layout',
 }
-/** Row numbers that are not columns in SQLite, but row ids. */
+/** Columns of the copy tables that are row ids in SQLite. */
 const ROW_IDS = ['crawl_jobs.number', 'analysis_runs.number', 'place_sources.number']
 
-describe('the SQLite store', () => {
+describe('copies of a library in SQLite', () => {
   describeLibraryCopy(async () => {
     const path = join(folder, `${files++}.db`)
     const store = await openSqliteStore(path)
-    const look = openSqlAccess(path)
+    const sql = openSqlAccess(path)
     return {
       store,
-      sql: look,
+      sql,
       listColumns: async () => {
-        const found = (await look.all(
+        const found = (await sql.all(
           `SELECT t.name || '.' || c.name AS name FROM sqlite_schema t, pragma_table_xinfo(t.name) c
            WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'`,
         )) as { name: string }[]

@@ -6,7 +6,7 @@ import type { z } from 'zod'
 import type { PlaceRecord } from '../../src/analysis/place.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { openLibrary } from '../../src/open-library.ts'
-import { isOnPostgres, locateLibrary } from '../library-place.ts'
+import { isOnPostgres, locateLibrary } from '../library-location.ts'
 import { runCrawl, UNPACED } from '../sites/crawl.ts'
 import type { Site } from '../sites/site.ts'
 import { ARTICLE, COUNTRIES, fillNews } from './news-fixture.ts'
@@ -55,7 +55,7 @@ const OWN_PLACE: PlaceRecord = {
 }
 
 /** Sends the form that starts a run. */
-function send(fields: string): Promise<Answer> {
+function sendForm(fields: string): Promise<Answer> {
   return server.ask('/analysis/start', {
     method: 'POST',
     redirect: 'manual',
@@ -117,8 +117,8 @@ describe('an analysis run', () => {
     })
     expect(busy.status).toBe(409)
     // Without scripts the form redirects to the run, and the browser refreshes that page by itself.
-    const { status: led, headers } = await send('')
-    expect([led, headers.get('location')]).toEqual([303, `/analysis/${runId}/ssr`])
+    const { status: formStatus, headers } = await sendForm('')
+    expect([formStatus, headers.get('location')]).toEqual([303, `/analysis/${runId}/ssr`])
     expect(await show(`/analysis/${runId}/ssr`)).toContain('<noscript><meta http-equiv="refresh"')
     await refused(server.post('/api/analysis/start', { pageLimit: 0 }), 400, 'USAGE')
     await refused(server.post('/api/analysis/start', { analysisVersion: 999_999 }), 400, 'USAGE')
@@ -193,19 +193,19 @@ describe('an analysis run', () => {
   })
 
   test('starts from a form without scripts as well', async () => {
-    const wrong = await send('pageLimit=many')
+    const wrong = await sendForm('pageLimit=many')
     expect([wrong.status, wrong.text]).toMatchObject([
       400,
       expect.stringContaining('pageLimit: expected a whole number'),
     ])
-    expect((await send('analysisVersion=999999')).status).toBe(400)
+    expect((await sendForm('analysisVersion=999999')).status).toBe(400)
     // A user's mistake is logged without a stack trace.
-    const noted = server.lines.filter((line) => line.includes('a page could not be rendered')).join()
-    expect(noted).toContain('this program analyses by version')
-    expect(noted).not.toMatch(/\bat .*\.ts:\d/)
+    const logged = server.lines.filter((line) => line.includes('a page could not be rendered')).join()
+    expect(logged).toContain('this program supports versions up to')
+    expect(logged).not.toMatch(/\bat .*\.ts:\d/)
     const got = await server.ask('/analysis/start', { redirect: 'manual' })
     expect([got.status, got.headers.get('location')]).toEqual([302, '/analysis/ssr'])
-    const { status, headers } = await send('pageLimit=1&domainLimit=&dryRun=1&skipDomains=1')
+    const { status, headers } = await sendForm('pageLimit=1&domainLimit=&dryRun=1&skipDomains=1')
     expect(status).toBe(303)
     const [, id = ''] = /^\/analysis\/([\w-]+)\/ssr$/.exec(headers.get('location') ?? '') ?? []
     const { run } = await until(
@@ -362,7 +362,7 @@ describe('hubs', () => {
     ])
   })
 
-  test('are found only where the gazetteer knows the place, and pagination is folded', async () => {
+  test('are found only for places of the gazetteer, and the pages of one hub count once', async () => {
     const { total, items } = await get('/api/hubs', shapes.hubs)
     expect(new Set(items.map(({ url }) => url.slice(site.origin.length)))).toEqual(
       new Set(COUNTRIES.map((country) => `/world/${country}`)),
@@ -422,8 +422,8 @@ describe('hubs', () => {
     expect(body).toEqual({ host, met: ['hubs-seeded'], unmet: ['full-understanding'] })
     // A history crawl is refused with the names of the milestones that are missing.
     const order = { startUrl: `${site.origin}/`, crawlType: 'history' }
-    const why = await refused(server.post('/api/crawl', order), 409, 'CRAWL_UNPREPARED')
-    for (const kind of ['full-understanding', 'depth2-coverage', 'articles-identified-1k']) expect(why).toContain(kind)
+    const text = await refused(server.post('/api/crawl', order), 409, 'CRAWL_UNPREPARED')
+    for (const kind of ['full-understanding', 'depth2-coverage', 'articles-identified-1k']) expect(text).toContain(kind)
     const list = async () => (await server.ask('/api/sources')).body
     const before = await list()
     const added = { url: `${site.origin}/elsewhere/`, crawlType: 'history' }
@@ -461,9 +461,9 @@ describe('addresses', () => {
     expect(body).toContain('Minimum signal confidence (%)')
     // The page has the same filters as the API, with the same names.
     const counted = async (query: string) => /(\d+) of (\d+) address/.exec(await show(`/urls?${query}`))?.[2]
-    const least = 'minCombinedConfidence=75'
-    expect(await totals(least)).toBeLessThan(await totals(''))
-    for (const query of ['combinedHint=nav', 'combinedHint=article', least, 'minConfidence=0.75', 'q=/world/'])
+    const minimum = 'minCombinedConfidence=75'
+    expect(await totals(minimum)).toBeLessThan(await totals(''))
+    for (const query of ['combinedHint=nav', 'combinedHint=article', minimum, 'minConfidence=0.75', 'q=/world/'])
       expect([query, await counted(query)]).toEqual([query, String(await totals(query))])
     // The single signals are shown only when they differ from the final class.
     for (const [, kind, rest = ''] of (await show('/urls')).matchAll(
@@ -523,11 +523,11 @@ describe('addresses', () => {
       ...{ from: `${site.origin}/world/france?utm_source=mail`, to: `${site.origin}/world/france` },
       ...{ exists: true, kind: 'nav', state: 'indexed', title: 'france news', checkedAt: expect.any(String) },
     })
-    const asked = encodeURIComponent(`${site.origin}/world/france?utm_source=mail`)
-    expect(await show(`/url?url=${asked}`)).toContain('It is another spelling of')
+    const tracked = encodeURIComponent(`${site.origin}/world/france?utm_source=mail`)
+    expect(await show(`/url?url=${tracked}`)).toContain('It is another spelling of')
   })
 
-  test('a missing address shows what a plan supposed and the resulting problem', async () => {
+  test('a missing address shows the verdict of the plan and the resulting problem', async () => {
     const { verdict, problems, sources } = await story('/world/atlantis')
     expect(verdict).toMatchObject({ state: 'missing', origin: 'listed', pattern: '/world/{country}' })
     expect(problems).toMatchObject([{ kind: 'missing-hub' }])
@@ -565,8 +565,11 @@ describe('addresses', () => {
       ['article', false],
       ['article', true],
     ])
-    const asked = moments.filter(({ event }) => event === 'asked').map(({ text }) => text)
-    expect(asked).toEqual([expect.stringMatching(/^was last asked for news, /), expect.stringMatching(/for again, /)])
+    const requests = moments.filter(({ event }) => event === 'asked').map(({ text }) => text)
+    expect(requests).toEqual([
+      expect.stringMatching(/^was last requested for news, /),
+      expect.stringMatching(/for again, /),
+    ])
     expect(moments.find(({ event }) => event === 'analysed')?.text).toContain('analysed for news: article')
     expect(moments.map(({ ts }) => ts)).toEqual(moments.map(({ ts }) => ts).toSorted())
   })
@@ -575,10 +578,10 @@ describe('addresses', () => {
     const { body } = await server.ask(`/api/domain-summary?host=${host}`)
     expect(body.analysis).toMatchObject({ host, articles: 1, isNews: false })
     expect(await show(`/domains?host=${host}`)).toContain('Its hubs')
-    expect(await show('/domains')).toContain('data-label="Kind">no news</td>')
+    expect(await show('/domains')).toContain('data-label="Kind">not news</td>')
     const { analyses } = await server.library()
     const domain = await analyses.readDomain(host)
-    if (domain === undefined) throw new Error('nothing is known of it')
+    if (domain === undefined) throw new Error('the host has no analysis')
     await analyses.writeDomain({ ...domain, isNews: true })
     expect((await server.ask(`/api/domain-summary?host=${host}`)).body.analysis.isNews).toBe(true)
     expect(await show('/domains')).toContain('data-label="Kind">news</td>')

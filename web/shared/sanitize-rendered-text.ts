@@ -5,17 +5,17 @@ import { sanitizeText } from '../../src/core/text/sanitize-text.ts'
 const READABLE_ATTRIBUTES = ['title', 'aria-label', 'alt']
 
 /**
- * Replaces control characters and characters that change the direction of writing by U+FFFD, in every text and in READABLE_ATTRIBUTES. It
- * hooks into rendering, because most texts come from crawled pages, and a place where the replacement was forgotten would go unnoticed.
+ * Replaces control characters and characters that change the direction of writing by U+FFFD, in every text and in READABLE_ATTRIBUTES. The
+ * replacement hooks into rendering, so that no component can forget it: most texts come from crawled pages.
  */
 export function sanitizeRenderedText(): void {
-  const { vnode: before } = options
+  const { vnode: previousHook } = options
   options.vnode = (vnode) => {
     const node: { readonly type: unknown; props: unknown } = vnode
     // A text node has no type, and its props are the text.
     if (node.type === null && typeof node.props === 'string') node.props = sanitizeText(node.props)
     if (typeof node.type === 'string') cleanAttributes(node.props as Record<string, unknown>)
-    before?.(vnode)
+    previousHook?.(vnode)
   }
 }
 

@@ -7,21 +7,21 @@ import { openLossyProxy } from './lossy-proxy.ts'
 import { addSource, openStore } from './stores.ts'
 
 test('a committed write is not repeated if the server is unreachable right after the commit', async () => {
-  const way = await openLossyProxy(await createLibrary())
-  const store = await openStore(way.address, 'one')
-  way.loseCommitResponse(500)
+  const proxy = await openLossyProxy(await createLibrary())
+  const store = await openStore(proxy.address, 'one')
+  proxy.loseCommitResponse(500)
   await addSource(store, 'docs')
-  expect(way.lost()).toBe(1)
+  expect(proxy.lost()).toBe(1)
   expect(await store.listSources()).toHaveLength(1)
 })
 
 test('a transaction that the server is still running is not started a second time', async () => {
   const address = await createLibrary()
-  const way = await openLossyProxy(address)
-  const db = await openDatabase(way.address, { lockTimeoutMs: 500 })
+  const proxy = await openLossyProxy(address)
+  const db = await openDatabase(proxy.address, { lockTimeoutMs: 500 })
   closeLater(() => db.close())
   let runs = 0
-  way.abandonBeforeCommit()
+  proxy.abandonBeforeCommit()
   const written = db.transaction((sql) => {
     runs++
     return sql.run(`INSERT INTO hosts (host) VALUES ('a.test')`)

@@ -25,7 +25,7 @@ describe('processes that share a library', () => {
     for (const { ended } of crawlers) await expect(ended).resolves.toEqual({ code: 0, stderr: '' })
     searcher.process.stdin.end()
     await expect(searcher.ended).resolves.toEqual({ code: 0, stderr: '' })
-    expect(searcher.lines).toEqual([{ type: 'searched', searches: expect.any(Number), most: 50 }])
+    expect(searcher.lines).toEqual([{ type: 'searched', searches: expect.any(Number), maxHits: 50 }])
 
     const library = await openTestLibrary(path)
     const sources = await library.store.listSources()
@@ -42,8 +42,8 @@ describe('processes that share a library', () => {
         pages: COUNT + 1,
         balance: { discovered: COUNT + 1, indexed: COUNT + 1, pending: 0 },
       })
-      const asked = site.requestedPaths()
-      expect(asked).toEqual([...new Set(asked)])
+      const requested = site.requestedPaths()
+      expect(requested).toEqual([...new Set(requested)])
     }
   })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type CrawlFields, checkFields, DEFAULT_FIELDS, writeCrawlBody } from '../../web/dashboard/home/crawl-order.ts'
+import { type CrawlFields, checkFields, DEFAULT_FIELDS, writeCrawlBody } from '../../web/dashboard/home/crawl-form.ts'
 
 /* Tests the request body that the dashboard form sends. */
 

@@ -13,16 +13,16 @@ import { PatternTable } from './pattern-table.tsx'
 /** The host, and how much detail to show. */
 interface UnderstandingInput {
   readonly host: string
-  /** All but `whole` leave out the details, and render nothing for a host without data. `part` is for use inside another panel. */
-  readonly look: 'part' | 'short' | 'whole'
-  /** Missing hubs that a running crawl has reported; the stored count is updated when it ends. */
-  readonly told?: number
+  /** `part` and `short` leave out details, and show nothing for a host without data. `part` is for use inside another panel. */
+  readonly variant: 'part' | 'short' | 'whole'
+  /** Missing hubs that a running crawl has reported; the stored count is updated when the crawl ends. */
+  readonly reportedMissing?: number
 }
 
 const MAX_SHOWN_MISSING = 12
 
 /** The findings of all crawls of a host: its address patterns, its hubs, and the hubs that are missing. */
-export function Understanding({ host, look, told = 0 }: UnderstandingInput): JSX.Element | null {
+export function SiteFindings({ host, variant, reportedMissing = 0 }: UnderstandingInput): JSX.Element | null {
   const coverage = useSignal<HubCoverage | null>(null)
   const milestones = useSignal<readonly NoteEvent[]>([])
   useLiveRefresh(async () => {
@@ -37,22 +37,22 @@ export function Understanding({ host, look, told = 0 }: UnderstandingInput): JSX
   if (value === null) return null
   // Patterns are stored at the end of a crawl; until then the milestones have them.
   const patterns = value.patterns.length > 0 ? value.patterns : readPatterns(milestones.value)
-  const isKnown = value.hubs + patterns.length + value.missing.length > 0
-  if (!isKnown && look !== 'whole') return null
-  const counts = { hubs: value.hubs, missing: Math.max(value.missingCount, told), patterns: patterns.length }
+  const hasData = value.hubs + patterns.length + value.missing.length > 0
+  if (!hasData && variant !== 'whole') return null
+  const counts = { hubs: value.hubs, missing: Math.max(value.missingCount, reportedMissing), patterns: patterns.length }
   return (
-    <section class={`understanding ${look === 'part' ? '' : 'panel'}`} aria-label={`What is understood of ${host}`}>
-      <h4>What is understood of {host}</h4>
+    <section class={`understanding ${variant === 'part' ? '' : 'panel'}`} aria-label={`Findings about ${host}`}>
+      <h4>Findings about {host}</h4>
       <Countries coverage={value} />
       <Figures counts={counts} milestones={milestones.value} />
-      {look === 'whole' && isKnown ? (
+      {variant === 'whole' && hasData ? (
         <>
           <ReachedMilestones milestones={milestones.value} />
           <Missing coverage={value} host={host} />
           <PatternTable patterns={patterns} />
         </>
       ) : null}
-      <Links host={host} look={look} />
+      <Links host={host} variant={variant} />
     </section>
   )
 }
@@ -62,7 +62,7 @@ function Countries({ coverage: { countries, countriesCovered } }: { readonly cov
   if (countries === 0) {
     return (
       <p class="quiet small">
-        No countries are known yet: <code>pharos gazetteer import</code> brings them.
+        No countries are known yet: <code>pharos gazetteer import</code> imports them.
       </p>
     )
   }
@@ -91,8 +91,8 @@ function Figures({ counts: { hubs, missing, patterns }, milestones }: FiguresInp
   const figures: readonly (readonly [label: string, count: number, tone?: string])[] = [
     ['hubs confirmed', hubs],
     ['hubs missing', missing, missing > 0 ? 'bad' : ''],
-    ['patterns learnt', patterns],
-    ...(typeof seeds === 'number' ? [['tried first', seeds] as const] : []),
+    ['patterns learned', patterns],
+    ...(typeof seeds === 'number' ? [['guesses tried first', seeds] as const] : []),
   ]
   return (
     <dl class="figures">
@@ -108,22 +108,22 @@ function Figures({ counts: { hubs, missing, patterns }, milestones }: FiguresInp
 
 /** The patterns that the last crawl reported in a milestone. */
 function readPatterns(milestones: readonly NoteEvent[]): readonly PatternItem[] {
-  const told = milestones.find(({ kind }) => kind === 'patterns-learned')?.details?.['patterns']
-  if (!Array.isArray(told)) return []
+  const reported = milestones.find(({ kind }) => kind === 'patterns-learned')?.details?.['patterns']
+  if (!Array.isArray(reported)) return []
   // The milestone does not include the results of guessed addresses, so hits and misses start at 0.
-  const items = told as readonly Pick<PatternItem, 'pattern' | 'role' | 'seen' | 'confidence'>[]
+  const items = reported as readonly Pick<PatternItem, 'pattern' | 'role' | 'seen' | 'confidence'>[]
   return items.map((item) => ({ hits: 0, misses: 0, examples: [], ...item }))
 }
 
 /** Each kind of milestone once, with its most recent occurrence. */
 function ReachedMilestones({ milestones }: Pick<FiguresInput, 'milestones'>): JSX.Element | null {
   if (milestones.length === 0) return null
-  const last = milestones.filter(({ kind }, i) => milestones.findIndex((one) => one.kind === kind) === i)
+  const latest = milestones.filter(({ kind }, i) => milestones.findIndex((other) => other.kind === kind) === i)
   return (
     <div class="notes">
       <h4>Milestones</h4>
       <ul>
-        {last.map(({ kind, message, ts }) => (
+        {latest.map(({ kind, message, ts }) => (
           <li key={kind}>
             <Pill word={kind} tone="good" />
             <span class="note-text">{message}</span>
@@ -144,7 +144,7 @@ function Missing({ coverage, host }: { readonly coverage: HubCoverage; readonly 
   if (missing.length === 0) return null
   return (
     <div class="missing">
-      <h4>Hubs that are missing</h4>
+      <h4>Missing hubs</h4>
       <ul>
         {missing.slice(0, MAX_SHOWN_MISSING).map(({ url, placeSlug }) => (
           <li key={url}>
@@ -161,12 +161,12 @@ function Missing({ coverage, host }: { readonly coverage: HubCoverage; readonly 
   )
 }
 
-function Links({ host, look }: Pick<UnderstandingInput, 'host' | 'look'>): JSX.Element {
+function Links({ host, variant }: Pick<UnderstandingInput, 'host' | 'variant'>): JSX.Element {
   return (
     <p class="small understanding-links">
-      {look !== 'whole' ? <a href={`#/places${writeQuery({ host })}`}>Patterns, and places on a map</a> : null}
+      {variant !== 'whole' ? <a href={`#/places${writeQuery({ host })}`}>Patterns and map</a> : null}
       <a href={`/hubs${writeQuery({ host })}`}>Hubs</a>
-      <a href={`/problems/ssr${writeQuery({ kind: 'missing-hub', scope: host })}`}>Missing ones</a>
+      <a href={`/problems/ssr${writeQuery({ kind: 'missing-hub', scope: host })}`}>Missing hubs</a>
       <a href={`/gazetteer${writeQuery({ host })}`}>Gazetteer</a>
     </p>
   )

@@ -4,14 +4,14 @@ import { prepareStart } from '../../src/library/operations/prepare-start.ts'
 import { createCrawlFixture, openTestLibrary, runCrawl, statesOf } from '../sites/crawl.ts'
 import { page, sitemap } from '../sites/site.ts'
 
-const URL_OF_SITE = 'https://docs.example/guide/'
+const SITE_URL = 'https://docs.example/guide/'
 
 test('a new start becomes a source of its whole host, two links deep', async () => {
   const library = await openTestLibrary()
-  const { source, input } = await prepareStart(library, { url: URL_OF_SITE, scope: { maxPages: 9 }, maxAgeMs: 5 })
+  const { source, input } = await prepareStart(library, { url: SITE_URL, scope: { maxPages: 9 }, maxAgeMs: 5 })
   expect(source).toMatchObject({
     name: 'docs.example/guide',
-    url: URL_OF_SITE,
+    url: SITE_URL,
     scope: { reach: 'hostname', maxDepth: 2, maxPages: 9 },
     settings: { crawlType: 'basic-with-sitemap' },
   })
@@ -20,18 +20,18 @@ test('a new start becomes a source of its whole host, two links deep', async () 
 
 test('a known start keeps its source, and different options apply to this crawl only', async () => {
   const library = await openTestLibrary()
-  const known = await addSource(library, { url: URL_OF_SITE, name: 'guide', scope: { maxPages: 9 } })
-  const asked = { url: `${URL_OF_SITE}#top`, scope: { maxPages: 9, maxDepth: 1 }, crawlType: 'basic' as const }
-  const { source, input } = await prepareStart(library, { ...asked, maxAgeMsOf: { hub: 1 } })
+  const known = await addSource(library, { url: SITE_URL, name: 'guide', scope: { maxPages: 9 } })
+  const start = { url: `${SITE_URL}#top`, scope: { maxPages: 9, maxDepth: 1 }, crawlType: 'basic' as const }
+  const { source, input } = await prepareStart(library, { ...start, maxAgeMsOf: { hub: 1 } })
   expect(source).toEqual(known)
   expect(input).toEqual({ kind: 'recrawl', scope: { maxDepth: 1 }, crawlType: 'basic', maxAgeMsOf: { hub: 1 } })
-  expect((await prepareStart(library, { url: URL_OF_SITE, scope: {} })).input).toEqual({ kind: 'recrawl', scope: {} })
+  expect((await prepareStart(library, { url: SITE_URL, scope: {} })).input).toEqual({ kind: 'recrawl', scope: {} })
   expect(await library.store.listSources()).toEqual([known])
 })
 
 test('a name that is taken does not prevent adding a start', async () => {
   const library = await openTestLibrary()
-  for (const url of [URL_OF_SITE, 'http://docs.example/guide/', 'https://docs.example/guide/?v=2']) {
+  for (const url of [SITE_URL, 'http://docs.example/guide/', 'https://docs.example/guide/?v=2']) {
     await prepareStart(library, { url, scope: {} })
   }
   const names = (await library.store.listSources()).map(({ name }) => name)
@@ -40,14 +40,14 @@ test('a name that is taken does not prevent adding a start', async () => {
 
 test('a history crawl of an unprepared site is refused without leaving a source, and a forced one applies to one crawl only', async () => {
   const library = await openTestLibrary()
-  const asked = { url: URL_OF_SITE, scope: {}, crawlType: 'history' } as const
-  await expect(prepareStart(library, asked)).rejects.toMatchObject({ code: 'CRAWL_UNPREPARED' })
+  const start = { url: SITE_URL, scope: {}, crawlType: 'history' } as const
+  await expect(prepareStart(library, start)).rejects.toMatchObject({ code: 'CRAWL_UNPREPARED' })
   expect(await library.store.listSources()).toEqual([])
-  const forced = await prepareStart(library, { ...asked, force: true })
+  const forced = await prepareStart(library, { ...start, force: true })
   expect(forced.source.settings.crawlType).toBe('intelligent')
   expect(forced.input).toEqual({ kind: 'add', crawlType: 'history', force: true })
   // The forced type does not become the default of an existing source either.
-  const again = await prepareStart(library, { ...asked, force: true })
+  const again = await prepareStart(library, { ...start, force: true })
   expect(again.input).toEqual({ kind: 'recrawl', scope: {}, crawlType: 'history', force: true })
 })
 

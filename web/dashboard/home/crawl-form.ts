@@ -8,12 +8,12 @@ export const REACH_WORDS: Readonly<Record<Reach, string>> = {
   domain: 'the domain with all its hosts',
 }
 
-/** Labels for how pages are rendered. */
+/** Labels for how pages are read. */
 export const RENDER_WORDS = {
-  http: 'as they come',
-  auto: 'in a browser where needed',
+  http: 'without a browser',
+  auto: 'in a browser if needed',
   chromium: 'always in a browser',
-  crawl4ai: 'by Crawl4AI',
+  crawl4ai: 'with Crawl4AI',
 } as const
 
 /** The values of the form, as typed. */
@@ -72,7 +72,7 @@ export const DEFAULT_FIELDS: CrawlFields = {
   force: false,
 }
 
-/** Whether a crawl type uses a plan. */
+/** Whether the planner guides crawls of this type. */
 export function isPlanned({ crawlType }: Pick<CrawlFields, 'crawlType'>): boolean {
   return crawlType === 'intelligent' || crawlType === 'history'
 }
@@ -80,13 +80,13 @@ export function isPlanned({ crawlType }: Pick<CrawlFields, 'crawlType'>): boolea
 /** Validates the fields; the result is empty if they can be sent. */
 export function checkFields(fields: CrawlFields): FieldProblems {
   const problems: Partial<Record<keyof CrawlFields, string>> = {}
-  const wrong = findUrlProblem(fields.startUrl)
-  if (wrong !== null) problems.startUrl = wrong
-  for (const [name, least] of numbersOf(fields)) {
+  const urlProblem = findUrlProblem(fields.startUrl)
+  if (urlProblem !== null) problems.startUrl = urlProblem
+  for (const [name, min] of numbersOf(fields)) {
     const text = fields[name].trim()
     if (text === '') continue
     const value = Number(text)
-    if (!Number.isSafeInteger(value) || value < least) problems[name] = `A whole number from ${least} on`
+    if (!Number.isSafeInteger(value) || value < min) problems[name] = `A whole number from ${min} on`
   }
   for (const name of DURATIONS) {
     const text = fields[name].trim()
@@ -153,7 +153,7 @@ function numbersOf(fields: CrawlFields) {
 const DURATIONS = ['refetchArticleIfOlderThan', 'refetchHubIfOlderThan'] as const
 
 /** Matches repositories, archives and packages. The server parses and validates them. */
-export const TREE: RegExp =
+export const TREE_ADDRESS: RegExp =
   /^(?:git[+@:]|ssh:|(?:pkg|npm|pypi|crates|cargo|maven):)|\.(?:git\/?|zip|tar|tgz|tar\.(?:gz|zst))$/i
 
 /** Matches local paths, which may only be added on the machine itself. */
@@ -171,7 +171,7 @@ export function findUrlProblem(text: string): string | null {
 /** Parses a start address and accepts one without a scheme, such as `example.com/docs`. */
 export function readUrl(text: string): string | undefined {
   const trimmed = text.trim()
-  if (TREE.test(trimmed)) return trimmed
+  if (TREE_ADDRESS.test(trimmed)) return trimmed
   const full = /^[a-z][a-z\d+.-]*:\/\//i.test(trimmed) ? trimmed : `https://${trimmed}`
   if (!URL.canParse(full) || /\s/.test(trimmed)) return undefined
   const { protocol, hostname } = new URL(full)
