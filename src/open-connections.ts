@@ -11,7 +11,10 @@ import type { Store } from './library/store.ts'
 import type { VectorCopy } from './library/vector-copy.ts'
 import type { Embedder, VectorIndex } from './library/vectors.ts'
 
-/** Programs and services beside a library, as configured by the user. Those that are not given are not used. */
+/**
+ * Programs and services beside a library, as configured by the user. Embedding, reranking and Qdrant are used only if given; the browser
+ * and Crawl4AI have defaults.
+ */
 export interface ConnectionOptions {
   /** The browser that renders pages. @default the first one found, when it is needed */
   readonly browser?: {
@@ -196,7 +199,8 @@ function createLazyResources(): LazyResources {
       }),
     async close() {
       isClosed = true
-      // Closes all at once, because closing the client ends an opening that waits for a service. A failed opening needs no close.
+      // Closes all resources concurrently: closing the HTTP client aborts an `open` that is still waiting for a service, which would
+      // otherwise block here. A resource that failed to open needs no close.
       await Promise.all([...kept].map(async (opening) => (await opening.catch(() => undefined))?.close()))
     },
   }
@@ -210,7 +214,7 @@ export function refusePasswords({ embedding, reranking, qdrant, crawl4ai }: Conn
   refuseCredentials('crawl4ai.endpoint', crawl4ai?.endpoint ?? '', 'token')
 }
 
-/** The origins of configured services, which may be reached. */
+/** The only origins that the service client may contact. */
 function listOrigins({ embedding, reranking, qdrant }: ConnectionOptions, crawl4ai: string): string[] {
   const endpoints = [crawl4ai, embedding?.endpoint, reranking?.endpoint, qdrant?.url]
   return endpoints.filter((endpoint) => endpoint !== undefined).map((endpoint) => new URL(endpoint).origin)

@@ -172,7 +172,7 @@ describe('a later start', () => {
     expect(await start()).toMatchObject({ code: 3, stderr: '' })
   })
 
-  test('runs from a read-only checkout', async () => {
+  test('in a read-only checkout, newer file times alone do not require a build', async () => {
     touchLater('src/cli/main.ts')
     fs.chmodSync(checkout, 0o555)
     const unchanged = await start([], { user: ordinaryUser() })
@@ -218,7 +218,7 @@ describe('the lock', () => {
 
   test.each([
     ['on this machine', hostname(), process.pid],
-    // A pid that no process here has, which must not be mistaken for a dead one.
+    // No process here has this pid, but the owner runs on another machine, so it must not count as dead.
     ['on another one', `not-${hostname()}`, 2 ** 30],
   ])('is respected while its owner is alive %s', async (_where, host, pid) => {
     write('.pharos-setup/lock.1', JSON.stringify({ host, pids: [pid] }))

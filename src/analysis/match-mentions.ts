@@ -24,7 +24,7 @@ import {
 import { ARTICLES, PLACE_NOUNS_BEFORE } from './match-words.ts'
 import { normalizeName } from './place.ts'
 
-/** How the words of a text match a name: `FORM_EXACT` as they are. */
+/** How the words of a text match a name. Exact: the words are the name. */
 export const FORM_EXACT = 0
 /** Without an inflection ending. */
 export const FORM_INFLECTED = 1
@@ -109,7 +109,7 @@ function createSearch(
   const canStart = (token: Token): boolean => isSingleCase || token.letterCase !== CASE_LOWER
 
   /** The longest name that starts at a token. `word` is the word of the token, possibly without its prefix. */
-  function longest(at: number, word: string): { key: number; next: number; units: number } | undefined {
+  function longestNameAt(at: number, word: string): { key: number; next: number; units: number } | undefined {
     const maxWords = Math.min(MAX_WORDS, maxLengthByPrefix[prefixSlot(word, 0, word.length, WORD_SALT)] ?? 0)
     if (maxWords === 0) return undefined
     beginHash(hash)
@@ -132,8 +132,8 @@ function createSearch(
     return best
   }
 
-  function exact(at: number, token: Token): Mention | undefined {
-    const found = longest(at, token.word)
+  function exactMention(at: number, token: Token): Mention | undefined {
+    const found = longestNameAt(at, token.word)
     if (found === undefined) return undefined
     // In scripts without capitals, `مدينة` is the word for any city, and rarely Medina.
     if (found.next === at + 1 && token.letterCase === CASE_NONE && PLACE_NOUNS_BEFORE.has(token.word)) return undefined
@@ -173,7 +173,7 @@ function createSearch(
   }
 
   /** `Нижнем Новгороде`, `Ростове-на-Дону`: each word is inflected separately. */
-  function inflected(at: number, token: Token): Mention | undefined {
+  function inflectedMention(at: number, token: Token): Mention | undefined {
     const second = tokens[at + 1]
     const third = tokens[at + 2]
     if (second !== undefined && isJoined(second) && second.gap !== GAP_COMMA) {
@@ -206,9 +206,9 @@ function createSearch(
   }
 
   /** `بباريس`, `ולונדון`: a prefix written together with the name. */
-  function prefixed(at: number, token: Token): Mention | undefined {
+  function prefixedMention(at: number, token: Token): Mention | undefined {
     for (const { cut, word } of withoutPrefix(token)) {
-      const found = PLACE_NOUNS_BEFORE.has(word) ? undefined : longest(at, word)
+      const found = PLACE_NOUNS_BEFORE.has(word) ? undefined : longestNameAt(at, word)
       if (found !== undefined && (word.length >= 3 || found.next > at + 1)) {
         return mentionOf(at, found.next, cut, [found.key], FORM_PREFIXED, found.units)
       }
@@ -217,14 +217,14 @@ function createSearch(
   }
 
   /** `Serbs`: the gazetteer has demonyms without their plurals. */
-  function plural(at: number, token: Token): Mention | undefined {
+  function pluralMention(at: number, token: Token): Mention | undefined {
     if (token.word.length < 4 || !token.word.endsWith('s')) return undefined
     const key = index.keyOfName(token.word.slice(0, -1))
     return key < 0 ? undefined : mentionOf(at, at + 1, 0, [key], FORM_PLURAL, token.word.length)
   }
 
   /** `서울에서`: a particle written together with the name. */
-  function suffixed(at: number, token: Token): Mention | undefined {
+  function suffixedMention(at: number, token: Token): Mention | undefined {
     const { word } = token
     // Hangul has the same length in normal form, so offsets are valid in both.
     for (let length = Math.min(word.length - 1, MAX_RUN_UNITS); length >= 2; length--) {
@@ -245,16 +245,16 @@ function createSearch(
   }
 
   /** The longest name that starts at a position of a run. */
-  function windowAt(run: Run, from: number): Window | undefined {
-    const known = run.windows[from]
-    if (known !== undefined) return known === NO_WINDOW ? undefined : known
+  function matchAt(run: Run, from: number): RunMatch | undefined {
+    const known = run.matches[from]
+    if (known !== undefined) return known === NO_MATCH ? undefined : known
     const { word } = run
     const maxUnits = Math.min(
       maxLengthByPrefix[prefixSlot(word, from, from + 2, RUN_SALT)] ?? 0,
       MAX_RUN_UNITS,
       word.length - from,
     )
-    let best: Window | undefined
+    let best: RunMatch | undefined
     if (maxUnits >= 2) {
       beginHash(hash)
       for (let units = 1; units <= maxUnits; units++) {
@@ -264,19 +264,19 @@ function createSearch(
         if (key >= 0) best = { key, units }
       }
     }
-    run.windows[from] = best ?? NO_WINDOW
+    run.matches[from] = best ?? NO_MATCH
     return best
   }
 
   /**
    * `抵达莫斯科`: whether a name that starts inside this one wins, because it is longer and not much less known, or as long and better known.
    */
-  function losesToInnerName(run: Run, from: number, window: Window): boolean {
-    for (let inner = from + 1; inner < from + window.units && inner + 2 <= run.word.length; inner++) {
-      const other = windowAt(run, inner)
-      if (other === undefined || other.units < window.units) continue
-      const lead = bestPriorOf(other.key) - bestPriorOf(window.key)
-      if (lead > (other.units > window.units ? -LONGER_LEAD : 0)) return true
+  function losesToInnerName(run: Run, from: number, match: RunMatch): boolean {
+    for (let inner = from + 1; inner < from + match.units && inner + 2 <= run.word.length; inner++) {
+      const other = matchAt(run, inner)
+      if (other === undefined || other.units < match.units) continue
+      const lead = bestPriorOf(other.key) - bestPriorOf(match.key)
+      if (lead > (other.units > match.units ? -LONGER_LEAD : 0)) return true
     }
     return false
   }
@@ -294,33 +294,33 @@ function createSearch(
   return {
     mentionAt(at, token) {
       if (token.word === '' || !canStart(token)) return undefined
-      const found = exact(at, token)
+      const found = exactMention(at, token)
       if (found !== undefined) return found
-      if (canBeInflected(token)) return inflected(at, token)
-      if (token.script === SCRIPT_LATIN) return plural(at, token)
-      if (token.script === SCRIPT_ARABIC || token.script === SCRIPT_HEBREW) return prefixed(at, token)
-      return token.script === SCRIPT_HANGUL ? suffixed(at, token) : undefined
+      if (canBeInflected(token)) return inflectedMention(at, token)
+      if (token.script === SCRIPT_LATIN) return pluralMention(at, token)
+      if (token.script === SCRIPT_ARABIC || token.script === SCRIPT_HEBREW) return prefixedMention(at, token)
+      return token.script === SCRIPT_HANGUL ? suffixedMention(at, token) : undefined
     },
     addRunMentions(at, token, into) {
       const { word: full, origins } = normalizeRun(text.slice(token.start, token.end))
-      const run: Run = { word: simplifyHan(full), origins, windows: [] }
+      const run: Run = { word: simplifyHan(full), origins, matches: [] }
       for (let from = 0; from + 2 <= run.word.length; ) {
-        const window = windowAt(run, from)
-        if (window === undefined || losesToInnerName(run, from, window)) {
+        const match = matchAt(run, from)
+        if (match === undefined || losesToInnerName(run, from, match)) {
           from++
           continue
         }
-        const last = from + window.units - 1
+        const last = from + match.units - 1
         into.push({
           first: at,
           next: at + 1,
           start: token.start + (origins?.[from]?.start ?? from),
           end: token.start + (origins?.[last]?.end ?? last + 1),
-          keys: [window.key],
+          keys: [match.key],
           form: FORM_RUN,
-          units: window.units,
+          units: match.units,
         })
-        from += window.units
+        from += match.units
       }
     },
   }
@@ -359,8 +359,8 @@ interface Origin {
   readonly end: number
 }
 
-/** A name in a run. */
-interface Window {
+/** A name at a position of a run: its key and its length. */
+interface RunMatch {
   readonly key: number
   readonly units: number
 }
@@ -371,10 +371,10 @@ interface Run {
   /** Source offsets of each unit; undefined when they are unchanged. */
   readonly origins: readonly Origin[] | undefined
   /** The longest name that starts at each position; unset until it is computed. */
-  readonly windows: Window[]
+  readonly matches: RunMatch[]
 }
 
-const NO_WINDOW: Window = { key: -1, units: 0 }
+const NO_MATCH: RunMatch = { key: -1, units: 0 }
 
 /** Score lead with which a name wins against a longer one that starts inside it. */
 const LONGER_LEAD = 1
@@ -396,13 +396,13 @@ function normalizeRun(run: string): Pick<Run, 'word' | 'origins'> {
   return { word, origins }
 }
 
-/** Part of a katakana word is another word: `ローマ` is not in `ローマン`. A middle dot separates words. */
+/** Whether a range does not split a katakana word: `ローマ` must not match inside `ローマン`. A middle dot separates words. */
 function isWholeKatakana({ word, origins }: Run, from: number, to: number): boolean {
-  const goesOn = (at: number): boolean =>
+  const isInsideWord = (at: number): boolean =>
     isKatakana(word, at - 1) &&
     isKatakana(word, at) &&
     (origins === undefined || (origins[at]?.start ?? 0) - (origins[at - 1]?.start ?? 0) === 1)
-  return !goesOn(from) && !goesOn(to)
+  return !isInsideWord(from) && !isInsideWord(to)
 }
 
 function isKatakana(word: string, at: number): boolean {

@@ -3,8 +3,8 @@ import { PharosError } from '../core/errors.ts'
 import { findFieldProblem } from '../fetch/header-fields.ts'
 
 /**
- * Parses `Name: value` as a header, and `@file` as a file with one header per line, because all users of a machine can see its command
- * lines. Error messages never repeat the value, which may be a secret.
+ * Parses `Name: value` as a header, and `@file` as a file with one header per line. A file keeps secrets off the command line, which all
+ * users of the machine can see. Error messages never repeat the value, which may be a secret.
  */
 export function parseHeaders(texts: readonly string[] = []): Record<string, string> {
   const headers: Record<string, string> = {}
@@ -12,8 +12,8 @@ export function parseHeaders(texts: readonly string[] = []): Record<string, stri
     const colon = text.indexOf(':')
     const name = text.slice(0, Math.max(colon, 0))
     const value = text.slice(colon + 1).trim()
-    const isNamed = /^[\w-]+$/.test(name)
-    const problem = isNamed ? findFieldProblem(name, value) : "expected 'Name: value'"
+    const isValidName = /^[\w-]+$/.test(name)
+    const problem = isValidName ? findFieldProblem(name, value) : "expected 'Name: value'"
     if (problem !== undefined) throw new PharosError('USAGE', { problem: `${place}: ${problem}` })
     headers[name.toLowerCase()] = value
   }
@@ -21,7 +21,7 @@ export function parseHeaders(texts: readonly string[] = []): Record<string, stri
 }
 
 interface Field {
-  /** The place to name in error messages. */
+  /** Where the header was given, for error messages. */
   readonly place: string
   readonly text: string
 }

@@ -6,7 +6,7 @@ import { describeTime, type StoreRetry } from './store-retry.ts'
 
 /** Interval of progress events. */
 export const PROGRESS_INTERVAL_MS = 250
-/** Number of liveness signals within the time after which a crawl counts as interrupted. */
+/** Number of liveness signals per liveness timeout. */
 export const HEARTBEATS_PER_TIMEOUT = 6
 /** A longer gap between two checks means that the process or machine was suspended. */
 const MAX_TICK_MS = 10 * PROGRESS_INTERVAL_MS
@@ -70,8 +70,8 @@ export interface ObservedRun {
 }
 
 /**
- * Emits progress and signals liveness until the crawl ends. Stops a crawl that was taken over, and one without activity although it waits
- * for nothing.
+ * Emits progress and signals liveness until the crawl ends. Stops a crawl that another process has taken over, or that shows no activity
+ * and is not waiting for anything.
  */
 export async function observeCrawl(observed: ObservedRun, ended: AbortSignal): Promise<void> {
   const { active, stop } = observed
@@ -79,7 +79,7 @@ export async function observeCrawl(observed: ObservedRun, ended: AbortSignal): P
   const { stallMs } = active.run.limits
   const idle = new IdleTime(observed)
   const heartbeat = new Heartbeat(observed)
-  // A failed count is skipped: the store may be busy, and the next count is due soon.
+  // If reading the progress fails, this check has none: the store may be busy, and the next check is due soon.
   const check = async (): Promise<ProgressCheck> => {
     const progress = await active.progress().catch(() => undefined)
     return { progress, idleMs: await idle.measure(progress).catch(() => 0) }
@@ -106,7 +106,7 @@ export async function observeCrawl(observed: ObservedRun, ended: AbortSignal): P
   }
 }
 
-/** Signals that a crawl is alive, and stops one that was taken over. A failed signal is skipped. */
+/** Signals that a crawl is alive, and stops a crawl that another process has taken over. Ignores a failed signal. */
 class Heartbeat {
   readonly #observed: ObservedRun
   readonly #intervalMs: number
@@ -141,7 +141,7 @@ class Heartbeat {
   }
 }
 
-/** Result of a check: the progress, unless it could not be counted, and the idle time. */
+/** Result of a check: the progress, unless reading it failed, and the idle time. */
 interface ProgressCheck {
   readonly progress: CrawlProgress | undefined
   readonly idleMs: number
@@ -187,7 +187,7 @@ class IdleTime {
     return { isInactive, elapsedMs, now }
   }
 
-  /** Does not count the event that was just pushed, because a progress event is no activity. */
+  /** Excludes the progress event that was just pushed, because it is not activity of the crawl. */
   discount(): void {
     this.#activityCount++
   }

@@ -19,14 +19,14 @@ export interface PlanningOptions {
   readonly offer: (
     urls: readonly string[],
   ) => Promise<{ readonly waiting: readonly string[]; readonly admitted: number }>
-  /** Moves addresses forward that already wait in the frontier. */
+  /** Raises the priority of addresses that already wait in the frontier. */
   readonly prioritize: (urls: readonly string[]) => Promise<void>
   readonly tell: (event: CrawlEvent) => void
 }
 
 /**
- * Connects a planner to a running crawl. Calls to the planner run one at a time, in order. A planner that throws is switched off, and the
- * crawl continues.
+ * Connects a planner to a running crawl. Asynchronous calls to the planner run one at a time, in order; `weigh`, `refuse` and `noteListed`
+ * call it directly. A planner that throws is switched off, and the crawl continues.
  */
 export class Planning {
   readonly #options: PlanningOptions

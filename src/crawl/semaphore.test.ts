@@ -4,7 +4,7 @@ import { Semaphore } from './semaphore.ts'
 /** Runs all pending callbacks. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-test('Semaphore grants places in the order of the requests, and skips holders that stop waiting', async () => {
+test('Semaphore grants places in request order, and skips a waiter released before it got a place', async () => {
   const semaphore = new Semaphore<string>(2)
   const entered: string[] = []
   for (const name of ['a', 'b', 'c', 'd', 'e']) void semaphore.acquire(name).then(() => entered.push(name))
@@ -17,7 +17,7 @@ test('Semaphore grants places in the order of the requests, and skips holders th
   expect(entered).toEqual(['a', 'b', 'a again', 'd'])
   semaphore.release('b')
   semaphore.release('d')
-  semaphore.release('nobody')
+  semaphore.release('unknown')
   await settle()
   expect(entered).toEqual(['a', 'b', 'a again', 'd', 'e'])
 })

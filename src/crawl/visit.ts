@@ -69,7 +69,8 @@ export async function visitPage(active: ActiveCrawl, visit: Visit): Promise<Visi
 /** Checks, fetches and interprets an address. Returns undefined if the visit must wait for another slot. */
 async function perform(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Conclusion; bytes: number } | undefined> {
   const unfetched = (verdict: Conclusion) => ({ verdict, bytes: 0 })
-  if (await isHeldByLlmsFull(active, visit)) return unfetched({ state: 'unchanged', detail: 'kept from llms-full.txt' })
+  if (await isHeldByLlmsFull(active, visit))
+    return unfetched({ state: 'unchanged', detail: 'its content came with llms-full.txt' })
   const refusal = findRefusal(active, visit)
   if (refusal !== null)
     return unfetched({ state: 'skipped', ...refusal, isProvenGone: visit.hasPage && active.isCheckingUnlinked })

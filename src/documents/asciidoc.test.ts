@@ -26,7 +26,7 @@ test('converts admonitions, code, tables and description lists', async () => {
   expect(await show('* [x] done', '* [ ] open')).toBe('- [x] done\n- [ ] open')
 })
 
-test('keeps links relative, and converts footnotes and formulas', async () => {
+test('converts links, cross references, footnotes and formulas', async () => {
   expect(await show('See xref:other.adoc#part[it], link:a/b.txt[file] and <<Here>>.', '', '== Here')).toBe(
     'See [it](https://docs.example/other.adoc#part), [file](https://docs.example/a/b.txt) and [Here](https://docs.example/#_here).\n\n## Here',
   )

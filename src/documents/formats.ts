@@ -7,7 +7,10 @@ export interface Format {
   readonly name: string
   readonly extensions: string
   readonly mediaTypes: readonly string[]
-  /** `binary` formats have signatures. In `markup` formats, which people write by hand, links lead to pages as in Markdown. */
+  /**
+   * How links are treated. `binary`: relative links are dropped, because they lead to other parts of the file. `markup` (written by hand):
+   * links are followed like those in Markdown. `data`: links are kept in the text but not followed.
+   */
   readonly form: 'binary' | 'markup' | 'data'
   /** Loaded with the first file of the format, because most libraries have no such file. */
   readonly load: () => Promise<Converter>
@@ -187,12 +190,15 @@ export function beginningOf(bytes: Uint8Array): string {
   return new TextDecoder('latin1').decode(bytes.subarray(0, SNIFF_BYTES))
 }
 
-/** The format of a text that identifies itself. */
+/** OpenAPI if a line of the beginning starts with an `openapi` or `swagger` version key; undefined otherwise. */
 export function formatOfText(beginning: string): Format | undefined {
   return OPENAPI_KEY.test(beginning) ? OPENAPI : undefined
 }
 
-/** The format by file name, unless the content starts like something else. Manual pages are also recognized by their folder. */
+/**
+ * The format by file name; undefined for a PGP signature, which shares `.asc` with AsciiDoc. A manual page needs a section suffix, and
+ * either a `man` folder or a troff start.
+ */
 export function formatOfName(path: string, beginning = ''): Format | undefined {
   if (SIGNATURE.test(beginning)) return undefined
   const known = BY_EXTENSION.get(extensionOf(path)) ?? formatOfSource(path)

@@ -116,7 +116,7 @@ interface Piece {
 }
 
 /**
- * Reads a page in parts, so that an endless one can be stopped.
+ * Reads a page in parts, so that reading can stop at a page with too much text.
  * @throws {DocumentError} when it has more pieces than allowed
  */
 async function readPieces(page: PDFPageProxy): Promise<{ pieces: Piece[]; families: Map<string, string> }> {
@@ -133,7 +133,7 @@ async function readPieces(page: PDFPageProxy): Promise<{ pieces: Piece[]; famili
       pieces.push({ text: str, transform, width, font: fontName, isRightToLeft: dir === 'rtl' })
     }
     if (pieces.length <= MAX_FRAGMENTS) continue
-    // Stops the writer of the rest, which would otherwise wait for a reader until the document is closed.
+    // Cancels the stream; otherwise pdf.js would wait for a consumer of the remaining text until the document is closed.
     reader.cancel(new Error('The page is read no further')).catch(() => undefined)
     throw new DocumentError('too-large', `page ${page.pageNumber} has more than ${MAX_FRAGMENTS} pieces of text`)
   }
@@ -221,14 +221,14 @@ function multiply(m: readonly number[], n: readonly number[]): number[] {
   return [a * g + c * h, b * g + d * h, a * i + c * j, b * i + d * j, a * k + c * l + e, b * k + d * l + f]
 }
 
-/** Characters in private use areas are mostly bullets. */
-const PRIVATE_USE = /[\u0080-\u009f\ue000-\uf8ff]/g
+/** Private use characters, and C1 controls (such as U+0095, the Windows-1252 bullet), are mostly bullets. */
+const BULLET_LIKE = /[\u0080-\u009f\ue000-\uf8ff]/g
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern removes control characters
 const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f\ufffe\uffff]/g
 
 function cleanText(text: string): string {
   return text
     .replace(CONTROL_CHARACTERS, '')
-    .replace(PRIVATE_USE, '•')
+    .replace(BULLET_LIKE, '•')
     .replace(/\u00a0/g, ' ')
 }

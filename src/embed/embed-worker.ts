@@ -1,4 +1,4 @@
-/* A thread that embeds: runs one engine of a model that other threads share, for a few texts at a time. */
+/* A worker thread that embeds a few texts at a time. It runs its own engine; the model is shared with the other threads. */
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createEngine, type LoadedModel } from '../core/embedding/engine.ts'

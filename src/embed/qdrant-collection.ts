@@ -38,7 +38,7 @@ export interface FoundPoint {
 
 /** A point near the query. */
 export interface ScoredPoint extends FoundPoint {
-  /** Cosine. */
+  /** Cosine similarity. */
   readonly score: number
 }
 
@@ -66,7 +66,7 @@ const PAGE_SIZE = 1000
 
 /**
  * Opens a collection. Creates it with cosine distance if it is missing, and adds missing payload indexes. A collection with other
- * dimensions or another distance is refused and left unchanged.
+ * dimensions or another distance is refused and left unchanged, unless `recreateFor` allows dropping it.
  */
 export async function openQdrantCollection(options: QdrantCollectionOptions): Promise<QdrantCollection> {
   try {
@@ -145,7 +145,10 @@ function findMismatch({ config }: CollectionInfo, dimensions: number): string | 
   return distance === 'Cosine' ? undefined : `its distance is ${String(distance)} instead of Cosine`
 }
 
-/** Whether a collection has no points, or only points of this library. Without an index on the library id it has no points of a library. */
+/**
+ * Whether a collection has no points, or only points of this library. Pharos indexes `library_id` in every collection that it opens, so a
+ * collection without that index holds no points of any library.
+ */
 async function isOwnedByLibrary(
   call: QdrantClient,
   path: string,

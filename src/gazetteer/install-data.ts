@@ -91,7 +91,7 @@ async function fetchInto(
 }
 
 const UNTRUSTED_ADVICE =
-  'nothing was installed; set npm to another registry, or pass a folder with the files with --from'
+  'nothing was installed; configure another npm registry, or use --from <folder> with a folder that contains the files'
 
 /** Turns a failure into an error with advice. */
 function explain(error: unknown, folder: string): unknown {

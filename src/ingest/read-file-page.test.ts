@@ -12,7 +12,7 @@ const PDF: PageFile = {
   readOther: async () => undefined,
 }
 
-/** A reader whose first attempts fail, and which counts them. */
+/** Opens a reader whose first `failures` attempts fail. `count` returns the number of attempts. */
 function openCounted(
   failures: number,
   error: Error = new Error('its process has ended'),
@@ -41,7 +41,7 @@ test('a document is read once for all its pages, as long as its tree is open', a
   expect(count()).toBe(2)
 })
 
-test('a document that could not be read once is read again', async () => {
+test('a document is read again after a failed attempt', async () => {
   const { pages, count } = openCounted(1)
   expect(await pages.read(PDF)).toMatchObject({ type: 'failed' })
   expect(await pages.read(PDF)).toMatchObject({ type: 'no-page', reason: 'empty' })

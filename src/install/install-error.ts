@@ -2,7 +2,10 @@
 export class InstallError extends Error {
   readonly advice: string
 
-  constructor(problem: string, advice = 'nothing was installed; give a folder with the files with --from') {
+  constructor(
+    problem: string,
+    advice = 'nothing was installed; use --from <folder> to install from a folder that contains the files',
+  ) {
     super(problem)
     this.advice = advice
   }

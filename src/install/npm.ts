@@ -40,7 +40,7 @@ interface NpmRun {
 
 function runNpm(args: readonly string[], folder: string, signal: AbortSignal | undefined): Promise<NpmRun> {
   return new Promise((resolve, reject) => {
-    // On Windows npm is a script that needs a shell; none of its arguments comes from outside.
+    // On Windows npm is a script that needs a shell; none of its arguments comes from untrusted input.
     const child = spawn('npm', args, {
       cwd: folder,
       shell: process.platform === 'win32',
@@ -58,7 +58,7 @@ function runNpm(args: readonly string[], folder: string, signal: AbortSignal | u
         isMissing
           ? new InstallError(
               'npm was not found',
-              'install npm, which comes with Node, or give a folder with the files with --from',
+              'install npm, which comes with Node, or use --from <folder> with a folder that contains the files',
             )
           : error,
       )
@@ -78,9 +78,11 @@ function readNpmError(output: string): string {
 
 function adviceFor(output: string): string {
   if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET/.test(output)) {
-    return 'check the network and the registry npm is set to, then run the same command again, or use --from'
+    return 'check the network and the npm registry in use, then run the same command again, or use --from'
   }
   if (/ENOSPC/.test(output)) return 'free about 250 MB, then run the same command again'
-  if (/E404|ETARGET/.test(output)) return 'the registry npm is set to does not have it: set another, or use --from'
+  if (/E404|ETARGET/.test(output)) {
+    return 'the npm registry in use does not have this package version: configure another registry, or use --from'
+  }
   return 'try `npm ping`, then run the same command again, or use --from'
 }

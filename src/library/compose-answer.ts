@@ -226,7 +226,7 @@ interface DraftAnswer {
 
 /**
  * `earlier` holds texts already shown; if it is undefined, repeats are not left out. `pages` is the number of matching pages: passages
- * leave room to mention those not shown.
+ * leave room to mention those not shown, except the first one if it would be cut for that.
  */
 function createDraftAnswer(
   { limit, tokens: budget, pages: count }: AnswerLimits & { readonly pages: number },

@@ -6,8 +6,8 @@ import type { Job, Jobs } from './jobs.ts'
 import type { Library } from './library.ts'
 import { addSource } from './operations/add-source.ts'
 
-/** Stages a site with slow pages. */
-function stageSlow(count = 6, delayMs = 40): Promise<CrawlFixture> {
+/** Opens a site with slow pages. */
+function openSlowSite(count = 6, delayMs = 40): Promise<CrawlFixture> {
   const paths = Array.from({ length: count }, (_, i) => `/p${i}`)
   return createCrawlFixture({
     '/': page('Start', [...paths, '/missing', 'https://elsewhere.example/']),
@@ -20,14 +20,14 @@ async function untilEnd(jobs: Jobs, crawlId: string): Promise<Job> {
   if (job === undefined) throw new Error('there is no such crawl')
   const end = Date.now() + 30_000
   while (job.endedAt === null) {
-    if (Date.now() > end) throw new Error('it did not end')
+    if (Date.now() > end) throw new Error('the crawl did not end within 30 s')
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
   return job
 }
 
 test('start returns while the crawl continues, and its pages are counted', async () => {
-  const { library, source } = await stageSlow()
+  const { library, source } = await openSlowSite()
   let ends = 0
   const jobs = createJobs(library, { onEnd: () => ends++ })
   const crawlId = await jobs.start(source, { kind: 'add' })
@@ -54,7 +54,7 @@ test('start returns while the crawl continues, and its pages are counted', async
 })
 
 test('start stores nothing when it is refused', async () => {
-  const { library, source } = await stageSlow()
+  const { library, source } = await openSlowSite()
   const jobs = createJobs(library)
   const scope = { block: ['https://not-a-path/'] }
   await expect(jobs.start(source, { kind: 'add', scope })).rejects.toMatchObject({ code: 'USAGE' })
@@ -63,11 +63,11 @@ test('start stores nothing when it is refused', async () => {
 })
 
 test('start refuses more than the maximum number of jobs', async () => {
-  const { library, source } = await stageSlow(20, 100)
+  const { library, source } = await openSlowSite(20, 100)
   const others = []
   for (const name of ['two', 'three']) others.push(await addSource(library, { url: source.url, name }))
   const jobs = createJobs(library, { maxRunning: 2 })
-  // Concurrent starts count before they are recorded.
+  // A start counts toward the limit even before its job is recorded.
   const all = [source, ...others]
   const started = await Promise.allSettled(all.map((one) => jobs.start(one, { kind: 'add' })))
   expect(started.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
@@ -80,7 +80,7 @@ test('start refuses more than the maximum number of jobs', async () => {
 })
 
 test('a resumed crawl includes the counts from before its interruption', async () => {
-  const { library, source } = await stageSlow(40, 100)
+  const { library, source } = await openSlowSite(40, 100)
   const jobs = createJobs(library)
   const crawlId = await jobs.start(source, { kind: 'add' })
   const end = Date.now() + 30_000
@@ -95,7 +95,7 @@ test('a resumed crawl includes the counts from before its interruption', async (
 })
 
 test('cancel waits briefly, and close waits for the end', async () => {
-  const { library, source } = await stageSlow(40, 100)
+  const { library, source } = await openSlowSite(40, 100)
   const jobs = createJobs(library)
   const first = await jobs.start(source, { kind: 'add' })
   expect(await jobs.cancel(first)).toBe(true)
@@ -111,7 +111,7 @@ test('cancel waits briefly, and close waits for the end', async () => {
 })
 
 test('an ended job is forgotten after the retention time, a running one is not', async () => {
-  const { library, source } = await stageSlow(2, 300)
+  const { library, source } = await openSlowSite(2, 300)
   let ahead = 0
   const shifted: Library = { ...library, clock: { ...library.clock, now: () => library.clock.now() + ahead } }
   const jobs = createJobs(shifted, { retentionMs: 3_600_000 })
@@ -128,7 +128,7 @@ test('an ended job is forgotten after the retention time, a running one is not',
 })
 
 test('a crawl that fails reports why', async () => {
-  const { library, source } = await stageSlow()
+  const { library, source } = await openSlowSite()
   const broken: Library = {
     ...library,
     store: { ...library.store, settle: () => Promise.reject(new Error('the ledger is torn')) },

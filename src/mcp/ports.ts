@@ -17,7 +17,11 @@ export interface McpPorts {
   /** Version of this program. */
   readonly version: string
   readonly openLibrary: () => Promise<ClosableLibrary>
-  /** Whether the caller owns the library and may replace it, so that every call requests it again. @default false */
+  /**
+   * Whether the code that starts the server owns the library and may replace it. If so, every tool call runs `openLibrary` again instead of
+   * keeping its result.
+   * @default false
+   */
   readonly isLent?: boolean
   readonly openJobs: (library: Library) => Promise<Jobs>
   /** Writes a pack to a place that the owner chose. Without it, `export_pack` is not offered. */
@@ -29,8 +33,8 @@ export interface McpPorts {
   /** The tools to offer. @default all */
   readonly toolSet?: ToolSet
   /**
-   * Lists the sources for the instructions, without opening the library if that is slow, because every client waits for it. Without it, or
-   * when it fails, the instructions are general.
+   * Lists the sources for the instructions. Every client waits for this list, so it must not open a library that is slow to open. Without
+   * it, or when it fails, the instructions are general.
    */
   readonly nameSources?: () => Promise<readonly SourceName[]>
   /** Adds further tools, resources or prompts to each server. */

@@ -10,7 +10,7 @@ import type { DocumentReader } from './document-reader.ts'
 import { loadBatch } from './load-batch.ts'
 import { createPageDocument } from './page-document.ts'
 
-/** Options that are independent of the fetcher. */
+/** Options for reading URLs, as opposed to opening the library. */
 interface ReadingOptions extends Pick<FetchUrlOptions, 'headers' | 'obeysRobots' | 'render'> {
   /** Whether the first failed URL rejects the whole call. @default false */
   readonly failOnError?: boolean

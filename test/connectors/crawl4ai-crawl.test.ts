@@ -21,7 +21,7 @@ let pages: Record<string, CrawlResult>
 beforeEach(async () => {
   site = await openTestSite({
     '/robots.txt': { headers: { 'content-type': 'text/plain' }, body: 'User-agent: *\nDisallow: /secret' },
-    '/': 'what nobody without a browser would read',
+    '/': 'content of a direct fetch, which must not be indexed',
   })
   server = await openCrawl4AIServer({
     find: (url) => pages[new URL(url).pathname] ?? { status_code: 404, markdown: 'not there' },

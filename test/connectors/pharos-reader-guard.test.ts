@@ -73,7 +73,7 @@ async function openServiceReader(find: (url: string) => CrawlResult = () => ({})
   return { server, reader }
 }
 
-/** Expects that no address was read, each because of its target. */
+/** Expects that every URL is refused because of the address it leads to, and that nothing connected to the canary. */
 async function expectRefused(reader: DocumentReader, urls: readonly string[]): Promise<void> {
   expect(await reader.loadAll(urls)).toEqual(urls.map(() => null))
   const reasons = reader.lastFailures.map(({ url, error }) => [url, error.message])

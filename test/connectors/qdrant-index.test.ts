@@ -74,7 +74,7 @@ async function fill(path = '/a', texts: readonly string[] = TEXTS): Promise<stri
 }
 
 describe('writing vectors', () => {
-  test('writes to the store and the copy, with nine fields of the page and five of the chunk', async () => {
+  test('writes to the store and the copy, with metadata of page, chunk and library as payload', async () => {
     const [first] = await fill()
     await embedAll()
     expect(await store.vectors.count()).toMatchObject({ embedded: 5 })
@@ -329,7 +329,7 @@ describe('nearest neighbours', () => {
     await embedAll()
     await writePage(store, 'docs', '/a', 'fog')
     await embedAll()
-    // The count hides the stale points, as if their chunks had been removed after it.
+    // The faked count hides the stale points, as if their chunks had been removed after the count was taken.
     stage.server.setFault(COUNT, { type: 'answer', status: 200, json: { result: { count: 4 }, status: 'ok', time: 0 } })
     const problems: (string | null)[] = []
     for (const filter of [{}, { path: '/' }]) {
@@ -509,6 +509,15 @@ describe('syncing the copy', () => {
     expect(countPoints()).toBe(5)
     expect(await sync()).toMatchObject({ copied: 0, removed: 0 })
   })
+
+  test('creates a dropped collection again', async () => {
+    await fill('/a')
+    await embedAll()
+    await fetch(`${stage.server.origin}/collections/pharos`, { method: 'DELETE' })
+    expect(await index.nearest(countLetters(SEA), 9)).toHaveLength(5)
+    expect(await sync()).toMatchObject({ copied: 5 })
+    expect(countPoints()).toBe(5)
+  })
 })
 
 describe('another model', () => {
@@ -554,7 +563,7 @@ describe('another model', () => {
     const [kept] = points.values()
     if (kept === undefined) throw new Error('nothing was copied')
     const foreign = '00000000-0000-0000-0000-000000000001'
-    points.set(foreign, { ...kept, id: foreign, payload: { name: 'of nobody here' } })
+    points.set(foreign, { ...kept, id: foreign, payload: { name: 'of another program' } })
     await index.replaceSpace(SHORT)
     await embedAll(index, SHORT)
     const details = expect.objectContaining({
@@ -567,15 +576,6 @@ describe('another model', () => {
     expect(points.size).toBe(6)
     points.delete(foreign)
     await sync(true)
-    expect(countPoints()).toBe(5)
-  })
-
-  test('a dropped collection is created again', async () => {
-    await fill('/a')
-    await embedAll()
-    await fetch(`${stage.server.origin}/collections/pharos`, { method: 'DELETE' })
-    expect(await index.nearest(countLetters(SEA), 9)).toHaveLength(5)
-    expect(await sync()).toMatchObject({ copied: 5 })
     expect(countPoints()).toBe(5)
   })
 })

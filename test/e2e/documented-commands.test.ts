@@ -64,7 +64,7 @@ describe('the documented commands', () => {
   })
 
   test.each(pages)('of $path end without an error and print something', async ({ blocks }) => {
-    if (!blocks.some((block) => block.includes(ADD))) await start(ADD).ended
+    if (!blocks.some((block) => block.includes(ADD))) expect(await start(ADD).ended).toMatchObject({ code: 0 })
     for (const block of blocks) {
       if (block === './pharos serve') await checkServer(block)
       else {
@@ -80,10 +80,17 @@ describe('the documented commands', () => {
 async function checkServer(line: string): Promise<void> {
   const { child, ended } = start(`exec ${line}`)
   let printed = ''
-  while (!/http:\S+/.test(printed)) printed += String(await once(child.stdout, 'data'))
-  const [address = ''] = /http:\S+/.exec(printed) ?? []
-  expect(await (await fetch(address)).text()).toContain('<title>')
-  child.kill('SIGINT')
+  try {
+    while (!/http:\S+/.test(printed)) {
+      const data = await Promise.race([once(child.stdout, 'data'), ended])
+      if (!Array.isArray(data)) throw new Error(`the server ended: ${JSON.stringify(data)}`)
+      printed += String(data)
+    }
+    const [address = ''] = /http:\S+/.exec(printed) ?? []
+    expect(await (await fetch(address)).text()).toContain('<title>')
+  } finally {
+    child.kill('SIGINT')
+  }
   expect(await ended).toMatchObject({ code: 0 })
 }
 

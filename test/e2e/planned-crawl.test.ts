@@ -46,7 +46,7 @@ function pharos(library: string, ...args: readonly string[]) {
 const add = (library: string, ...args: readonly string[]) =>
   pharos(library, 'add', `${site.origin}/`, '--allow-private', ...args)
 
-test('a history crawl of a new site adds no source, and one of a crawled site names missing milestones', async () => {
+test('a refused history crawl adds no new site, and lists the missing milestones of a crawled site', async () => {
   const refused = await add(libraryWithoutPlaces, '--crawl-type', 'history')
   expect(refused.code).toBe(1)
   expect(refused.stderr).toContain('crawl it with --crawl-type intelligent first')
@@ -68,7 +68,7 @@ test('a history crawl of a new site adds no source, and one of a crawled site na
   ])
 })
 
-test('a forced history crawl is of that type for one run, and its source is stored as intelligent', async () => {
+test('--force applies the history type to one run only; the source is stored with crawl type intelligent', async () => {
   const library = await locateLibrary(sandbox.path('forced.db'))
   const forced = await add(library, '--crawl-type', 'history', '--force', '--json')
   expect(forced.code, forced.stderr).toBe(0)

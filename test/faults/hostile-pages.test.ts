@@ -88,7 +88,7 @@ const PAGES: Readonly<Record<string, () => string>> = {
 }
 
 /** Pages of millions of elements, which at full size need more memory than a page may have. */
-const TOO_LARGE = isLong ? ['a large table', 'many links', 'line breaks'] : []
+const TOO_LARGE = isLong ? ['a large table', 'many links', 'line breaks', 'forms'] : []
 
 test.each(Object.keys(PAGES))(
   'the paragraph is extracted from a page with %s, or the page is refused as too large',

@@ -157,7 +157,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
       'login.md': '# Login\n\nSend `password = "correct-horse-battery"`.\n',
     })
     fs.symlinkSync('a.md', join(root, 'link.md'))
-    // Two names look alike, because one of them is not valid text. Only the file that can be opened counts.
+    // Two names decode to the same text, because one of them is not valid UTF-8. Only the file that can be opened counts.
     write({ 'bad\u{fffd}.md': '# Odd name\n\nx\n' })
     fs.writeFileSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from('bad\xff.md', 'latin1')]), 'x')
     const crawled = await runCrawl(library, await add(library), { kind: 'add' }, '')
@@ -310,7 +310,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect(accepted.summary).toMatchObject({ end: 'completed', removed: 2, indexed: 1 })
   })
 
-  test('keeps its pages when another folder at its path lacks most of them, even if they are few', async () => {
+  test('keeps even a few pages when a different folder at its path lacks more than half of the files', async () => {
     const library = await open(kind)
     const names = ['a.md', 'b.md', 'c.md', 'd.md', 'e.md']
     const texts = names.map((name) => [`docs/${name}`, `# ${name}\n\nText of ${name}.\n`] as const)
@@ -321,12 +321,12 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     write(Object.fromEntries(texts.slice(0, 2)))
     const stopped = await runCrawl(library, source, { kind: 'recrawl' }, '')
     expect(stopped.summary).toMatchObject({ end: 'gate', removed: 0, withheld: 3 })
-    // The folder is still not the one that was read in full.
+    // A second recrawl stops too: the stopped one did not make the new folder the known one.
     expect((await runCrawl(library, source, { kind: 'recrawl' }, '')).summary.end).toBe('gate')
     remove('docs')
     fs.renameSync(join(root, 'disk'), join(root, 'docs'))
     expect((await runCrawl(library, source, { kind: 'recrawl' }, '')).summary).toMatchObject({ unchanged: 5 })
-    // The same folder may lose up to two pages, or up to half of them.
+    // The same small folder may lose two pages or half of its pages, whichever is more.
     remove('docs/d.md', 'docs/e.md')
     const same = await runCrawl(library, source, { kind: 'recrawl' }, '')
     expect(same.summary).toMatchObject({ end: 'completed', removed: 2 })
@@ -450,7 +450,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     const capped = await runCrawl(library, other, { kind: 'add' }, '')
     expect(capped.summary).toMatchObject({ cappedAt: 2, indexed: 2 })
     expect(capped.summary.ledger.reasons['skipped/page-cap']).toBe(3)
-    // A higher cap could not read a file that no longer exists.
+    // A removed file no longer counts as left out by the cap, because raising the cap would not help.
     const [gone = ''] = [...capped.rows].find(([, { reason }]) => reason === 'page-cap') ?? []
     remove(gone)
     const completed = await runCrawl(library, other, { kind: 'recrawl', scope: { maxPages: 9 } }, '')
@@ -489,7 +489,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect(idsOf(await listChunks(library, source))).toEqual(idsOf(await listChunks(other, whole)))
   })
 
-  test('an interrupted recrawl resumes, and files that it had read are not read again', async () => {
+  test('an interrupted recrawl resumes, and reads a file for a second time only if the file has changed', async () => {
     const library = await open(kind)
     const names = Array.from({ length: 20 }, (_, i) => `p${String(i).padStart(2, '0')}.md`)
     write(Object.fromEntries(names.map((name) => [name, `# ${name}\n\nText of ${name}.\n`])))
@@ -525,7 +525,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect((await findPage(library, { url: source.url })).title).toBe('A')
   })
 
-  test('is found by its path, and its files by paths relative to it or to the working directory and by addresses', async () => {
+  test('is found by name, path or address, and its files by address, absolute path or relative path', async () => {
     const library = await open(kind)
     write({ ...FOLDER, 'wéird #?%.md': '# Weird\n\nw\n', '.gitignore': '/tmp/' })
     fs.mkdirSync(join(root, 'tmp'))
@@ -548,7 +548,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     await expect(explainUrl(library, source, '../../etc/passwd')).rejects.toThrow('is not in file:')
   })
 
-  test('can be packed from the library, code split as code and documents as Markdown', async () => {
+  test('can be packed from the library, with code split as code and documents as Markdown', async () => {
     const library = await open(kind)
     const api = { openapi: '3.1.0', info: { title: 'Tides' }, paths: { '/a': { get: { operationId: 'list' } } } }
     write({ ...FOLDER, 'watch.rst': 'Watch\n=====\n\nNobody sleeps.\n', 'api.json': JSON.stringify(api) })
@@ -584,7 +584,7 @@ describe('folders as sources', () => {
     expect(await library.store.listSources()).toEqual([])
   })
 
-  test('no web page can make a crawl read a file by a link, a redirect or a list', async () => {
+  test('a website cannot make a crawl read a local file by a link, a redirect or llms.txt', async () => {
     write({ 'secret.md': '# Secret\n\ns\n' })
     const link = pathToFileURL(join(root, 'secret.md')).href
     const { crawl, library, source } = await createCrawlFixture({
@@ -610,7 +610,10 @@ test('a second folder with the name of an existing source is refused', async () 
   expect((await prepareSource(library, { url: one ?? '', isOwnFolder: true })).found).toBe('interrupted')
 })
 
-/** Random changes with few paths and fewer contents, so that files often are equal, or replace and are renamed to each other. */
+/**
+ * Random changes. There are few paths and even fewer contents, so files often have equal contents, and renames often overwrite another
+ * file.
+ */
 const CHANGE = fc.oneof(
   fc.record({
     type: fc.constant('write' as const),
@@ -733,7 +736,7 @@ function withFolder(library: OpenLibrary, change: (folder: Folder) => Folder): O
   return { ...library, trees: { ...trees, open: async (address) => change(await trees.open(address)) } }
 }
 
-/** Adds an entry to the folder. It simulates a permission error, because file permissions do not apply to root. */
+/** Adds an entry to the folder. Tests use it to simulate a permission error, because the superuser ignores file permissions. */
 function withEntry(library: OpenLibrary, entry: TreeEntry): OpenLibrary {
   return withFolder(library, (folder) => ({
     ...folder,

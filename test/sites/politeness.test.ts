@@ -53,7 +53,7 @@ function heldEvents(events: readonly CrawlEvent[]): Extract<CrawlEvent, { type: 
 
 /** Follows links only. Trap guards are off, because the pages differ only in a number. */
 const BASIC = { scope: { trapGuards: false }, settings: { crawlType: 'basic' } } as const
-/** All hosts of the domain are in scope, and trap guards are off, too. */
+/** All hosts of the domain are in scope. Trap guards are off here too. */
 const DOMAIN = { reach: 'domain', trapGuards: false } as const
 const TOO_MANY: AnswerParts = { status: 429, body: 'slow down' }
 
@@ -94,11 +94,11 @@ describe.concurrent('a host that struggles', { retry: 2 }, () => {
     const library = await openPoliteLibrary({ limits: { concurrency: 1 }, speed: 20 })
     const { summary, events } = await crawlPolitely(library, `${site.origin}/`, BASIC)
     expect(summary).toMatchObject({ end: 'completed', failed: 15, indexed: 16 })
+    // The crawler probes a page that worked before, and it still answers 200, so the host is slowed down but not held.
     expect(heldEvents(events)).toEqual([])
     const { host } = new URL(site.origin)
     const pauses = progressOf(events, host).map(({ intervalMs }) => intervalMs)
     expect(pauses[0]).toBe(0)
-    // Other pages answer when they are requested again, so the host is not held.
     expect(Math.max(...pauses)).toBe(2000)
     expect(await library.store.readClock(host, library.clock.now())).toMatchObject({ intervalMs: 0, strikes: 0 })
   })
@@ -106,7 +106,7 @@ describe.concurrent('a host that struggles', { retry: 2 }, () => {
   test.each([
     ['429', TOO_MANY],
     ['503', { status: 503, body: 'busy' }],
-  ] as const)('a host that keeps failing is parked, and others are read: %s', async (_name, answer) => {
+  ] as const)('a host that keeps failing is parked, while other hosts are read: %s', async (_name, answer) => {
     const bad = await openPoliteSite(manyPages(40, () => answer))
     const start = bad.pages.get('/')
     bad.pages.set('/', () =>
@@ -279,7 +279,7 @@ describe.concurrent('a Crawl-delay', { retry: 2 }, () => {
     expectPaced(arrivalTimes(site), 450)
   })
 
-  test('applies on another host to a list there and to redirect targets', async () => {
+  test('of another host applies to the sitemaps on that host and to their redirect targets', async () => {
     const other = await openPoliteSite()
     const site = await openPoliteSite({
       '/robots.txt': text(`User-agent: *\nDisallow:\nSitemap: ${other.origin}/sitemap.xml`),
@@ -307,7 +307,7 @@ describe.concurrent('a Crawl-delay', { retry: 2 }, () => {
 
 describe.concurrent('a rate-limiting host', { retry: 2 }, () => {
   test.each(['in seconds', 'as a date'])(
-    'gets exactly the pause that it asks for, %s, and others go on',
+    'gets exactly the pause that it asks for, %s, while requests to other hosts continue',
     async (form) => {
       const [busy, other] = [await openPoliteSite(manyPages(8)), await openPoliteSite(manyPages(25))]
       let until = 0
@@ -375,7 +375,7 @@ describe.concurrent('a rate-limiting host', { retry: 2 }, () => {
     },
   )
 
-  test('is parked for the rest of the crawl if it asks for more than ten minutes, while others are read', async () => {
+  test('is parked for the rest of the crawl if it asks for over ten minutes, while other hosts are read', async () => {
     const busy = await openPoliteSite(manyPages(20))
     busy.pages.set('/p/5', { ...TOO_MANY, headers: { 'retry-after': '900' } })
     const other = await openPoliteSite(manyPages(15))
@@ -404,13 +404,13 @@ describe.concurrent('a rate-limiting host', { retry: 2 }, () => {
 })
 
 describe.concurrent('a host that was parked before the crawl', { retry: 2 }, () => {
-  test.each([null, 3])('does not keep others waiting, with depth limit %s', async (maxDepth) => {
+  test.each([null, 3])('does not delay requests to other hosts, with depth limit %s', async (maxDepth) => {
     const [held, good] = [await openPoliteSite(), await openPoliteSite()]
     const library = await openPoliteLibrary({ limits: pace(50) })
     const heldHost = new URL(originOf(held, 'held.polite.test')).host
     const heldUntil = library.clock.now() + 2 * 3_600_000
     await library.store.changeClock(heldHost, library.clock.now(), (clock) => ({ ...clock, heldUntil, floorMs: 50 }))
-    // More addresses than one batch from the frontier, so that the crawl finds deeper pages before it requests the last of these.
+    // There are more links than fit into one frontier batch, so the crawl finds deeper pages before it requests the last link.
     const above = Array.from({ length: 24 }, (_, i) => `/${i}`)
     good.pages.set('/', page('Home', [`http://${heldHost}/`, ...above]))
     for (const path of above) {

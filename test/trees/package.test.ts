@@ -99,7 +99,7 @@ describe('a package of npm', () => {
     expect(registry.requestedPaths).toContain('/npm/@tower%2flamp')
   })
 
-  test('is described without its archive', async () => {
+  test('is described without downloading its archive', async () => {
     registry.publishNpm('lamp', '1.0.0', pack('1.tgz', { 'package/README.md': '# Lamp\n' }))
     const reader = openReader(options())
     expect(reader.addressOf('npm:lamp@^1')).toBe('pkg:npm/lamp@%5E1')
@@ -111,7 +111,7 @@ describe('a package of npm', () => {
     expect(registry.requestedPaths).toEqual(['/npm/lamp'])
   })
 
-  test('is not read again while its archive is the same', async () => {
+  test('a file of the same archive is not read again; in another archive, an equal file is unchanged', async () => {
     const readme = { 'package/README.md': FILES['README.md'] }
     registry.publishNpm('lamp', '1.0.0', pack('1.tgz', readme))
     const tree = await open('pkg:npm/lamp')
@@ -252,7 +252,7 @@ test('the version that was read is reported for a package without a fixed versio
   const report = await reportSource(library, read)
   expect(writeSourceLines([report], 0)).toEqual([expect.stringContaining('1.0.0 read, ')])
   expect(writeListed({ ...report, types: { prose: 0, code: 0 } })).toContain(' (1.0.0 read) — ')
-  // The source counts as the version that was read when the newest is requested.
+  // When the newest version is requested, this source counts as 1.0.0, the version that was read.
   await addSource(library, { url: 'pkg:npm/lamp@0.9.0', name: read.name, version: '0.9.0' })
   expect(await findVersion(library, { name: read.name })).toMatchObject({
     best: { version: '1.0.0' },
@@ -282,7 +282,7 @@ test('an unconfigured registry at a private address is not contacted', async () 
   const opened = openTree('pkg:npm/lamp', { registries: registry.registries, openDownloads: openNone })
   await expect(opened).rejects.toMatchObject({ details: { problem: '127.0.0.1 is not a public address' } })
   expect(registry.requestedPaths).toEqual([])
-  // The advice allows a host at a private address by its name, and any other by its address.
+  // The advice suggests allowing the host name if its address is private, and the IP address if it is non-public for another reason.
   for (const [address, rule] of [
     ['10.0.0.7', 'lamps.example'],
     ['203.0.113.7', '203.0.113.7'],

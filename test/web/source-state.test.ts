@@ -47,7 +47,7 @@ describe('the status of a source in the dashboard', () => {
       describeSourceState(itemOf({ status: 'PENDING', isInterrupted: true, partial: interrupted }), []),
     ).toMatchObject({
       word: 'PARTIAL',
-      note: 'interrupted: 7 addresses not read – Recrawl continues',
+      note: 'interrupted: 7 addresses not read – press Recrawl to continue',
     })
     expect(describeSourceState(itemOf({}), [])).toMatchObject({ word: 'indexed', note: null })
   })

@@ -180,27 +180,24 @@ describe('findContent', () => {
 
   describe('articles after the own article of a page', () => {
     const head = `${SIGNED}<title>The river rises – Daily News</title>`
-    const own = `<div class="story"><h1>The river rises</h1>${prose('rivers', 12)}</div>`
+    const own = `<h1>The river rises</h1>${prose('rivers', 12)}`
+    const other = (topic: string) => `<h1>A tower falls</h1>${prose(topic, 30)}`
 
-    test.each([
-      ['in siblings of the same class', `<div class="story"><h1>A tower falls</h1>${prose('towers', 30)}</div>`],
-      ['in elements named article', `<div><article><h1>A tower falls</h1>${prose('towers', 30)}</article></div>`],
-    ])('are dropped %s', (_, other) => {
-      const text = contentOf(`${head}<body><main>${own}${other}</main></body>`)
+    test('are dropped', () => {
+      const articles = `<article>${own}</article><div><article>${other('towers')}</article></div>`
+      const text = contentOf(`${head}<body><main>${articles}</main></body>`)
       expect(text).toContain('Sentence 11 about rivers')
       expect(text).not.toContain('tower')
     })
 
-    test('are not confused with parts of the article that have headings of the first rank', () => {
-      const part = `<section><h1>Why it rises</h1>${prose('springs', 12)}</section>`
-      const text = contentOf(`${head}<body><main>${own}${part}</main></body>`)
-      expect(text).toContain('Sentence 11 about springs')
-    })
-
-    test('are not confused with the text below the title, if it has a caption as a heading', () => {
-      const body = `<article><h1>A boat on the water</h1>${prose('rivers', 12)}</article>`
-      const text = contentOf(`${head}<body><main><header><h1>The river rises</h1></header>${body}</main></body>`)
-      expect(text).toContain('Sentence 11 about rivers')
+    test.each([
+      ['parts of an article', `<article><section>${own}</section><section>${other('springs')}</section></article>`],
+      ['parts of a page without classes', `<div>${own}</div><div>${other('springs')}</div>`],
+      ['parts of a page with one class', `<div class="row">${own}</div><div class="row">${other('springs')}</div>`],
+      ['the stories of a newsletter', `<div class="intro">${own}</div><article>${other('springs')}</article>`],
+      ['a text with a caption as its heading', `<h1>The river rises</h1><article>${other('springs')}</article>`],
+    ])('are not confused with %s', (_, parts) => {
+      expect(contentOf(`${head}<body><main>${parts}</main></body>`)).toContain('Sentence 29 about springs')
     })
   })
 
@@ -209,6 +206,12 @@ describe('findContent', () => {
     const page = `<body><nav><a href="/">Home</a></nav><div><h1>Bridge closed</h1><p>The bridge is closed until Friday.</p></div>
       <aside><h3>Most read</h3><ul>${links}</ul></aside></body>`
     expect(contentOf(page)).toBe('Bridge closedThe bridge is closed until Friday.')
+  })
+
+  test('a list of links below a title and a sentence stays, even as navigation', () => {
+    const links = Array.from({ length: 60 }, (_, i) => `<li><a href="/${i}">Chapter ${i} of the manual</a></li>`)
+    const page = `<body><main><h1>Manual</h1><p>Pick a topic to begin.</p><nav><ul>${links.join('')}</ul></nav></main></body>`
+    expect(contentOf(page)).toContain('Chapter 59')
   })
 
   describe('lists of other articles', () => {

@@ -53,10 +53,22 @@ function isPlaceholder(elements: readonly Element[]): boolean {
   return text !== '' && !/[\p{L}\p{N}]/u.test(text)
 }
 
-/** Whether the content is a title with at least one sentence, as in a short notice. */
+/** Whether the content is a title with a sentence, as in a short notice, and nothing large was dropped beside them. */
 function isShortText(elements: readonly Element[]): boolean {
-  const has = (matches: (element: Element) => boolean) => elements.some((one) => find(one, matches) !== undefined)
-  return has(({ name }) => name === 'h1') && has((element) => element.name === 'p' && isSentence(lineOf(element)))
+  const title = findFirst(elements, ({ name }) => name === 'h1')
+  const sentence = findFirst(elements, (element) => element.name === 'p' && isSentence(lineOf(element)))
+  if (title === undefined || sentence === undefined) return false
+  const around = new Set(title.ancestors())
+  const both = [...sentence.ancestors()].find((element) => around.has(element))
+  return both !== undefined && textChars(both) * MAX_LOST_RATIO >= visibleChars(both)
+}
+
+function findFirst(elements: readonly Element[], matches: (element: Element) => boolean): Element | undefined {
+  for (const element of elements) {
+    const found = find(element, matches)
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 function isSentence(line: string): boolean {

@@ -15,7 +15,7 @@ export function baseOf({ bases }: ElementIndex, url: string): string {
   return (href === undefined || href.length > MAX_BASE ? undefined : resolveHttp(href, url)) ?? url
 }
 
-/** The base of addresses in the Markdown of a document. A `<base>` in the document takes precedence. */
+/** The base of addresses in the Markdown of a document. If the document has its own `<base>`, `relativeLinks` is ignored. */
 export function linkBaseOf({ url, relativeLinks = 'resolved' }: Snapshot, base: string): string {
   if (relativeLinks === 'resolved' || base !== url) return base
   return relativeLinks === 'kept' ? NO_BASE : UNRESOLVABLE_BASE

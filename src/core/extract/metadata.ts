@@ -54,7 +54,7 @@ export function readMetadata(index: ElementIndex, base: string, headers: Snapsho
   }
 }
 
-/** A page has few types; a longer list names the things it sells. */
+/** A page declares few types of its own; a longer list comes from embedded items, such as the products of a shop. */
 const MAX_TYPES = 30
 
 /** Names of `<meta>` for the section of a page, best first. */
@@ -112,7 +112,7 @@ function firstLanguage(tags: readonly string[]): string | null {
   return null
 }
 
-/** A link with a relation, from the head or a header. */
+/** A link with a relation, from a `<link>` element or the `Link` header. */
 type Relation = HeaderLink
 
 function relationIn(link: Element): Relation {

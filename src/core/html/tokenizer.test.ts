@@ -118,8 +118,8 @@ class Oracle extends TokenList implements TokenizerCallbacks {
   }
 
   ontext(start: number, end: number): void {
-    // Leftovers of a tag that the end of the source cuts off, which browsers and this parser ignore: for some names their letters, for
-    // others the last character of the source (a start of -1).
+    // When the source ends inside a tag, htmlparser2 reports part of the tag as text: the letters of its name, or the last character of the
+    // source with a start of -1. Browsers and this parser ignore such a tag.
     if (start < 0 || /^<[a-z]/i.test(this.#source.slice(start - 1, start + 1))) return
     this.addText(this.#source.slice(start, end))
   }
@@ -311,7 +311,7 @@ describe('tokens', () => {
     expect(tokensOf(source)).toEqual(tokens)
   })
 
-  test('of a title have decoded entities, whatever text precedes these', () => {
+  test('of a title contain decoded entities, even after text that looks like the start of an end tag', () => {
     // htmlparser2 does not decode them after text that could have been an end tag.
     expect(tokensOf('<title><&amp;</&amp;</ti&amp;')).toEqual([
       ['start', 'title', [], false],

@@ -13,12 +13,12 @@ describe('judgeRelevance', () => {
     expect(judgeRelevance([hit({})], ORDINARY)).toEqual({ relevance: 'strong', uncovered: [] })
   })
 
-  test('an answer is weak when none of the best hits has a name of the question, and the name is reported', () => {
+  test('an answer is weak when no best hit contains a proper name from the question, and the name is reported', () => {
     const hits = [hit({ pgbouncer: 0.3, pupils: 0.1 }), hit({ pgbouncer: 0.3 })]
     expect(judgeRelevance(hits, ORDINARY)).toEqual({ relevance: 'weak', uncovered: ['pgbouncer'] })
   })
 
-  test('an answer is strong when one of the best hits has the name', () => {
+  test('an answer is strong when one of the best hits contains the proper name', () => {
     expect(judgeRelevance([hit({ pgbouncer: 0.3 }), hit({})], ORDINARY).relevance).toBe('strong')
   })
 
@@ -45,11 +45,11 @@ describe('judgeRelevance', () => {
     expect(judgeRelevance([hit({ [word]: 0.3 })], ORDINARY).relevance).toBe('weak')
   })
 
-  test('an answer that lacks most of the question is weak, for any words', () => {
+  test('an answer that lacks most of the question is weak, even if only ordinary words are missing', () => {
     expect(judgeRelevance([hit({ night: 0.4, picture: 0.4 })], ORDINARY).relevance).toBe('weak')
   })
 
-  test('does not doubt a text with all words because of a low similarity', () => {
+  test('a text with all words of the question is strong even at a low similarity', () => {
     expect(judgeRelevance([hit({}, 0.2)], ORDINARY).relevance).toBe('strong')
   })
 
@@ -57,7 +57,7 @@ describe('judgeRelevance', () => {
     expect(judgeRelevance([hit({ pgbouncer: 0.3 })], new Set()).relevance).toBe('strong')
   })
 
-  test('returns none when the nearest meaning is far away', () => {
+  test('returns `none` when words are missing and even the highest similarity is low', () => {
     expect(judgeRelevance([hit({ night: 0.2 }, 0.2), hit({ night: 0.2 }, 0.29)], ORDINARY).relevance).toBe('none')
   })
 
@@ -65,12 +65,12 @@ describe('judgeRelevance', () => {
     expect(judgeRelevance([hit({}, null)], ORDINARY).relevance).toBe('strong')
   })
 
-  test('reads the text of a hit that was found by its meaning alone', () => {
+  test('looks for a missing word in the text of a hit that was found by its meaning alone', () => {
     const hits = [hit({ pgbouncer: 0.3 }), hit(null, 0.6, 'PgBouncer pools connections.')]
     expect(judgeRelevance(hits, ORDINARY).relevance).toBe('strong')
   })
 
-  test('returns none without hits, and uses the nearest meaning if no word was found', () => {
+  test('returns `none` without hits, and judges by the highest similarity if no hit was found by its words', () => {
     expect(judgeRelevance([], ORDINARY)).toEqual({ relevance: 'none', uncovered: [] })
     expect(judgeRelevance([hit(null, 0.5)], ORDINARY).relevance).toBe('strong')
     expect(judgeRelevance([hit(null, 0.4)], ORDINARY).relevance).toBe('weak')

@@ -1,7 +1,7 @@
 /**
  * Passes a hash of each run of three words to `visit`. Single words would make all texts on one topic similar. White space, punctuation,
- * case and link targets do not count, because versions differ in those. It takes one pass over the characters, since every page is
- * processed here.
+ * case and link targets do not count, because they often differ between versions of the same page. It takes one pass over the characters,
+ * because every page is processed here.
  */
 export function visitShingles(text: string, visit: (run: number) => void): void {
   let last = 0
@@ -13,7 +13,7 @@ export function visitShingles(text: string, visit: (run: number) => void): void 
     last = word
     word = FNV_OFFSET
   }
-  let hasTargets = true
+  let mayHaveLinkTarget = true
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)
     if (isWordUnit(unit)) {
@@ -23,9 +23,9 @@ export function visitShingles(text: string, visit: (run: number) => void): void 
       continue
     }
     if (word !== FNV_OFFSET) endWord()
-    if (hasTargets && unit === 0x5d && text.charCodeAt(i + 1) === 0x28) {
+    if (mayHaveLinkTarget && unit === 0x5d && text.charCodeAt(i + 1) === 0x28) {
       const end = text.indexOf(')', i)
-      hasTargets = end >= 0
+      mayHaveLinkTarget = end >= 0
       i = Math.max(i, end)
     }
   }

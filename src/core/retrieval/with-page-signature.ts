@@ -3,8 +3,8 @@ import { resolvePageLanguage } from '../text/language.ts'
 import { fingerprintOf } from './fingerprint.ts'
 
 /**
- * Adds the language and the fingerprint to a page, which relate it to other pages. The language of text other than prose, such as code, is
- * never guessed.
+ * Adds to a page its language and its fingerprint, by which it is compared with other pages. The language of text other than prose, such
+ * as code, is never guessed.
  */
 export function withPageSignature(page: Page, isProse = true): Page {
   const { language, markdown } = page

@@ -90,7 +90,10 @@ export class ByteReader {
     }
   }
 
-  /** Reads the number of items that follow, each of at least one byte, so that damaged data cannot request unlimited memory. */
+  /**
+   * Reads the number of items that follow. Each item takes at least one byte, so a count above the remaining bytes is rejected before
+   * memory is allocated for it.
+   */
   readCount(): number {
     const count = this.readNumber()
     if (count > this.remaining) throw new DecodeError('unexpected end of bytes')

@@ -154,7 +154,7 @@ describe('a search over segments', () => {
     expect([segment.first, segment.last, segment.count]).toEqual([2 ** 33, 2 ** 33 + 49_000, 50])
   })
 
-  test('finds every stem among many blocks, and no missing one', () => {
+  test('finds every indexed stem among many blocks, and nothing for a word that is not indexed', () => {
     const words = Array.from({ length: 3000 }, (_, i) => `w${(i * 2654435761) % 2 ** 32}x`)
     const long = ['漢字'.repeat(31), `${'ß'.repeat(60)}end`, 'a', 'zzz']
     const all = [...words, ...long]
@@ -177,11 +177,11 @@ describe('a search over segments', () => {
       return Math.min(...times)
     }
     measure(500)
-    // Eight times the input takes eight times as long, or sixty-four times if every pair copies those before it.
+    // Eight times the input takes eight times as long. If every pair copied the pairs before it, it would take sixty-four times as long.
     expect(measure(16_000) / measure(2000)).toBeLessThan(32)
   })
 
-  test('reads a block once and searches long forms of a character only in segments that have them', () => {
+  test('finds all pairs that begin with a single CJK character, and reads each block at most once', () => {
     const segments = Array.from({ length: 6 }, (_, segment) =>
       build(
         Array.from({ length: 300 }, (_, i) => {

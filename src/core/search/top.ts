@@ -1,4 +1,4 @@
-/** Tie-breaker between equal scores: the smaller value, then the smaller number. */
+/** A value for each candidate that breaks ties between equal scores: the smaller value wins, then the smaller candidate number. */
 export type Order = Float64Array | undefined
 
 /**

@@ -2,8 +2,8 @@
 export type QueryClass = 'none' | 'essential' | 'uncertain' | 'superfluous'
 
 /**
- * Classifies the query of an address: `essential` when one key selects content or the path is that of a search, `uncertain` when one key
- * may do so, `superfluous` when every key only tracks a reader.
+ * Classifies the query of an address: `essential` when a key selects content or the path is that of a search, `uncertain` when a key may
+ * select content, `superfluous` when every key only tracks a reader.
  */
 export function classifyQuery(url: URL): QueryClass {
   const classes = splitQuery(url.search).map(classifyPair)
@@ -18,17 +18,20 @@ export function dropSuperfluous(search: string): string {
   return kept.length === 0 ? '' : `?${kept.join('&')}`
 }
 
-/** Splits a query, as in `URL.search`, into the part that selects content and the display keys with their pairs. */
+/**
+ * Splits a query, as in `URL.search`, into `kept`, the query without display keys, and `shown`, the pairs of each display key, each
+ * preceded by `&`.
+ */
 export function splitDisplay(search: string): { readonly kept: string; readonly shown: ReadonlyMap<string, string> } {
   const pairs = splitQuery(search)
-  const shown = new Map<string, string>()
+  const displayPairs = new Map<string, string>()
   const kept = pairs.filter((pair) => {
     const name = nameOf(pair)
     if (!DISPLAY.has(name)) return true
-    shown.set(name, `${shown.get(name) ?? ''}&${pair}`)
+    displayPairs.set(name, `${displayPairs.get(name) ?? ''}&${pair}`)
     return false
   })
-  return { kept: kept.length === 0 ? '' : `?${kept.join('&')}`, shown }
+  return { kept: kept.length === 0 ? '' : `?${kept.join('&')}`, shown: displayPairs }
 }
 
 /** An address without the superfluous part of its query; a fragment stays. */
@@ -70,7 +73,7 @@ const DISPLAY: ReadonlySet<string> = new Set([
 /** Families of superfluous keys: `utm_source`, `CMP`, `cmpid`, `CMP_TU`, `gaa_at`, `WT.mc_id`. */
 const SUPERFLUOUS_FAMILY = /^(?:utm_|cmp(?:id)?(?:$|[_-])|gaa_|wt\.)/
 
-/** Values that mark a position in a page or a campaign, for any key. */
+/** Values that are a campaign id or a position in a page. They make any key superfluous, except the keys in `DECISIVE`. */
 const SUPERFLUOUS_VALUE = /^(?:with:block-|cmpid=)/i
 
 /** Keys that select content, with any value. */

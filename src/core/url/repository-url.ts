@@ -71,9 +71,9 @@ export function nameOfRepository({ remote }: RepositoryAddress): string {
 /** A site that shows repositories, and how it writes addresses. */
 interface Site {
   readonly host: RegExp
-  /** The path between a repository and a commit. */
+  /** The path segments between a repository and a commit. */
   readonly middle: string
-  /** The path between a commit and a file. */
+  /** The path segments between a commit and a file. */
   readonly after?: string
   /** Writes the fragment for a range of lines. */
   readonly lines?: (first: number, last: number) => string
@@ -105,31 +105,31 @@ function writeLines(first: number, last: number): string {
   return last === first ? `L${first}` : `L${first}-L${last}`
 }
 
-/** The address at which a reader opens a file of a repository at a commit. */
+/** The address of a file of a repository at a commit: a web page if the site of the repository is known. */
 export function writeCommitUrl(address: RepositoryAddress, commit: string, path: string): string {
   const site = siteOf(address)
   return `${commitPrefixOf(address)}${commit}${site === undefined ? '!' : (site.after ?? '')}/${encodePath(path)}`
 }
 
 /** The path of a file, from any of its addresses in a repository, with or without a commit. Undefined for any other address. */
-export function readRepositoryPath(url: string, text: string): string | undefined {
-  const address = parseRepositoryUrl(url)
+export function readRepositoryPath(repository: string, url: string): string | undefined {
+  const address = parseRepositoryUrl(repository)
   if (address === undefined) return undefined
   const start = commitPrefixOf(address)
-  if (!text.startsWith(start)) return readInnerPath(address.url, text)
-  const [, rest] = /^(?:[0-9a-f]{40}|[0-9a-f]{64})!?(\/[^#]*)/.exec(text.slice(start.length)) ?? []
+  if (!url.startsWith(start)) return readInnerPath(address.url, url)
+  const [, rest] = /^(?:[0-9a-f]{40}|[0-9a-f]{64})!?(\/[^#]*)/.exec(url.slice(start.length)) ?? []
   const after = `${siteOf(address)?.after ?? ''}/`
   return rest?.startsWith(after) === true ? decodePath(rest.slice(after.length)) : undefined
 }
 
 /** The commit in the address of a repository file; undefined for any other address. */
-export function readCommit(url: string, text: string): string | undefined {
-  const address = parseRepositoryUrl(url)
-  if (address === undefined || !text.startsWith(commitPrefixOf(address))) return undefined
-  return /^(?:[0-9a-f]{64}|[0-9a-f]{40})(?=[!/])/.exec(text.slice(commitPrefixOf(address).length))?.[0]
+export function readCommit(repository: string, url: string): string | undefined {
+  const address = parseRepositoryUrl(repository)
+  if (address === undefined || !url.startsWith(commitPrefixOf(address))) return undefined
+  return /^(?:[0-9a-f]{64}|[0-9a-f]{40})(?=[!/])/.exec(url.slice(commitPrefixOf(address).length))?.[0]
 }
 
-/** The address of some lines of a file of a repository; undefined for any other address, or one that has a fragment. */
+/** Adds a line range to the URL of a repository file. Undefined if `url` is not a file of the repository or already has a fragment. */
 export function writeLinesUrl(repository: string, url: string, first: number, last: number): string | undefined {
   if (readRepositoryPath(repository, url) === undefined || url.includes('#')) return undefined
   const address = parseRepositoryUrl(repository)

@@ -17,8 +17,8 @@ export function isSimpleBorder(line: string): boolean {
   return /^=+(?: +=+)+$/.test(line)
 }
 
-/** Limit of checks per character, which is enough for any hand-drawn table. */
-const MAX_CHECKS_PER_CHAR = 50
+/** Limit of search steps per character, which is enough for any hand-drawn table. */
+const MAX_STEPS_PER_CHAR = 50
 
 /** The area of a cell in a drawn table. */
 interface CellArea {
@@ -35,8 +35,8 @@ export function parseGrid(lines: readonly string[], readCell: ReadCell): Table |
   const boxes = findBoxes(drawn)
   if (boxes === undefined || boxes.length === 0) return undefined
   const tops = [...new Set(boxes.map(({ top }) => top))].sort((a, b) => a - b)
-  const rights = new Set(boxes.flatMap(({ left, right }) => [left, right]))
-  const columns = [...rights].sort((a, b) => a - b)
+  const edges = new Set(boxes.flatMap(({ left, right }) => [left, right]))
+  const columns = [...edges].sort((a, b) => a - b)
   const columnAt = new Map(columns.map((column, i) => [column, i]))
   const rowAt = new Map([...tops, lines.length - 1].map((row, i) => [row, i]))
   const rows: TableCell[][] = tops.map(() => [])
@@ -59,7 +59,7 @@ function findBoxes(lines: readonly string[]): CellArea[] | undefined {
   const boxes: CellArea[] = []
   const corners: [number, number][] = [[0, 0]]
   const seen = new Set<string>()
-  let steps = MAX_CHECKS_PER_CHAR * (right + 1) * (bottom + 1)
+  let steps = MAX_STEPS_PER_CHAR * (right + 1) * (bottom + 1)
   let area = 0
   for (let corner = corners.pop(); corner !== undefined; corner = corners.pop()) {
     const [top, left] = corner
@@ -69,7 +69,7 @@ function findBoxes(lines: readonly string[]): CellArea[] | undefined {
     const found = findBox(lines, top, left, steps)
     steps -= found.steps
     if (steps < 0) return undefined
-    // The border of a spanning cell contains corners, so the search continues.
+    // A corner on the border of a spanning cell does not start a cell, so finding no box here is not an error.
     if (found.box === undefined) continue
     area += (found.box.right - left) * (found.box.bottom - top)
     boxes.push(found.box)
@@ -111,7 +111,7 @@ function isSide(lines: readonly string[], column: number, top: number, bottom: n
   return true
 }
 
-/** First and last column of a cell. */
+/** The character range of a cell (`end` exclusive), and the number of table columns that it spans. */
 interface Span {
   readonly start: number
   readonly end: number

@@ -75,7 +75,10 @@ ${writePages({ path: PATH, query, offset, limit: PAGE_SIZE, total })}`,
   })
 }
 
-/** Finds the id of a place by id or name, and prefers a place with a hub. Returns 0, which is never an id, if there is none. */
+/**
+ * Returns a number as the place id, unchecked. Looks up any other text as a name, preferring a place with a hub; returns 0, which is never
+ * an id, if no place has that name.
+ */
 async function findPlaceId(text: string, { placeHubs, gazetteer }: Pick<AnalysisStores, 'placeHubs' | 'gazetteer'>) {
   if (/^\d{1,15}$/.test(text)) return Number(text)
   const sameName = await gazetteer.resolve(text, MAX_SAME_NAME)
@@ -163,7 +166,7 @@ const ROLE_WORDS: Readonly<Record<Pattern['role'], string>> = {
 }
 
 function patternRow({ pattern, role, seen, hits, misses, confidence, examples }: Pattern, host: string): Row {
-  // Some examples are stored as addresses and some as paths.
+  // Removes duplicates: the same example may be stored as an address and as a path.
   const paths = new Map(
     examples.map((example) => [URL.parse(example, `https://${host}`)?.pathname ?? example, example]),
   )

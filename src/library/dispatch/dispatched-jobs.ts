@@ -13,7 +13,7 @@ import { waitUpTo } from './wait-up-to.ts'
 const RETENTION_MS = 3_600_000
 /** How long `cancel` waits for the job to end. */
 const CANCEL_TIMEOUT_MS = 500
-/** How long a process may take to report its crawl id; after that the job is named by its own id. */
+/** How long a process may take to report its crawl id; after that, `start` returns the job id instead. */
 const CRAWL_ID_TIMEOUT_MS = 10_000
 /** Number of recent crawls of a source to search for one that has just ended. */
 const MAX_RECENT_CRAWLS = 10
@@ -95,17 +95,17 @@ export function createDispatchedJobs(dispatcher: Dispatcher, library: Library): 
 async function waitForCrawlId(dispatcher: Dispatcher, library: Library, jobId: string): Promise<void> {
   let check = () => {}
   const stop = dispatcher.feed.listen(() => check())
-  const isNamed = () => {
+  const isWaitOver = () => {
     const view = dispatcher.find(jobId)
     return view === undefined || view.crawlId !== null || view.stage === 'queued' || view.stage === 'ended'
   }
-  const named = new Promise<void>((resolve) => {
+  const waitOver = new Promise<void>((resolve) => {
     check = () => {
-      if (isNamed()) resolve()
+      if (isWaitOver()) resolve()
     }
     check()
   })
-  await waitUpTo(library.clock, named, CRAWL_ID_TIMEOUT_MS)
+  await waitUpTo(library.clock, waitOver, CRAWL_ID_TIMEOUT_MS)
   stop()
 }
 
@@ -137,7 +137,7 @@ class DispatchedJob implements Job {
     this.#library = library
     this.#before = before
     this.#view = view
-    this.ended = this.#await()
+    this.ended = this.#waitForEnd()
   }
 
   get crawlId(): string {
@@ -172,7 +172,7 @@ class DispatchedJob implements Job {
     return this.#view
   }
 
-  async #await(): Promise<void> {
+  async #waitForEnd(): Promise<void> {
     // If the dispatcher has forgotten the job, the last view stands.
     this.#view = await this.#dispatcher.wait(this.jobId).catch(() => this.#view)
     this.summary = await this.#readSummary().catch(() => null)

@@ -73,7 +73,7 @@ test('a change without a status waits for the next write, a change of the status
   expect(await log.find('j1')).toMatchObject({ crawlId: 'c1', status: 'done', endedAt: 9 })
 })
 
-test('while the library cannot be written, everything is kept for later, and the oldest queue events are dropped first', async () => {
+test('entries wait while the library is locked; beyond `maxNotes` queue events are dropped, oldest first', async () => {
   const { clock, log, warnings, trouble, writer } = open({ maxNotes: 100 })
   trouble.error = new PharosError('LIBRARY_LOCKED', { library: 'x' })
   void writer.add(JOB)

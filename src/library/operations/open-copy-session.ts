@@ -41,7 +41,7 @@ export async function openCopySession(input: CopySessionInput): Promise<{ sessio
 
 /**
  * Discards an interrupted copy, found by the origin's id or, if the origin no longer exists, by its location. If there is none, returns the
- * locations of other interrupted copies. Rows of hosts and jobs that both libraries share stay.
+ * locations of other interrupted copies. Keeps rows of hosts and jobs that both libraries share.
  */
 export async function discardCopy(
   to: CopyableLibrary,
@@ -59,7 +59,7 @@ export async function discardCopy(
 /** Result of discarding a copy. */
 export interface DiscardedCopy {
   readonly isDiscarded: boolean
-  /** Locations of other interrupted copies, if none came from the given one. */
+  /** Origin locations of other interrupted copies; empty if a copy was discarded. */
   readonly others: readonly string[]
 }
 
@@ -77,12 +77,12 @@ async function holdsSources(target: LibraryView, { view }: CopySessionInput): Pr
 
 async function begin(input: CopySessionInput, request: CopySessionRequest, canAdd: boolean): Promise<CopySession> {
   const { to, view } = input
-  const { isAlone, skipped } = await to.libraryCopy.view(async (target) => {
+  const { wasTargetEmpty, skipped } = await to.libraryCopy.view(async (target) => {
     const isEmpty = await isEmptyLibrary(target)
     if (!isEmpty) await refuseConflicts(input, target, canAdd)
-    return { isAlone: isEmpty, skipped: isEmpty ? [] : await listUnmergeable(view, target) }
+    return { wasTargetEmpty: isEmpty, skipped: isEmpty ? [] : await listUnmergeable(view, target) }
   })
-  return to.libraryCopy.sessions.begin({ ...request, isAlone, skipped })
+  return to.libraryCopy.sessions.begin({ ...request, isAlone: wasTargetEmpty, skipped })
 }
 
 /** Whether a library has no rows other than those of every new library. */
@@ -132,7 +132,7 @@ interface SourceName {
   readonly version: string | null
 }
 
-/** Lists groups that cannot be merged with the data of the target. */
+/** Lists the table groups to skip because the target has its own data for them; `problem` is null if the origin has nothing to copy. */
 async function listUnmergeable(view: LibraryView, target: LibraryView): Promise<SkippedGroup[]> {
   const skipped: SkippedGroup[] = []
   const [revision, targetRevision] = await Promise.all([view, target].map(readRevision))

@@ -29,7 +29,7 @@ export interface RowWrite {
   readonly state: LedgerState
   readonly depth: number
   readonly weight: number
-  /** Whether the discovery of the row is replaced too, because this find is in effect its first. */
+  /** Whether the discovery of the row is replaced too, because this find counts as its first. */
   readonly isFirst: boolean
 }
 
@@ -49,7 +49,8 @@ export function planRowWrite(
 ): RowWrite {
   const { result, write, state, depth, weight } = decideRowChange(row, find, crawl.id, hasRoom)
   const kind = write !== 'update' ? write : result === 'refused' ? 'refuse' : 'admit'
-  return { result, kind, state, depth, weight, isFirst: row !== undefined && kind === 'admit' && wasRefused(row) }
+  const isFirst = row !== undefined && kind === 'admit' && wasRefusedOrMissed(row)
+  return { result, kind, state, depth, weight, isFirst }
 }
 
 /** The row after a find was written, as the next find of the same address sees it. */
@@ -71,9 +72,9 @@ export function applyRowWrite(
 const OTHER_CRAWL = ''
 
 /**
- * Whether the address filter refused a row, or the row is a missed guess of the planner: the find that admits it is in effect its first.
- * Even the crawl that refused a row may admit it later.
+ * Whether the address filter refused a row, or the row is a missed guess of the planner. The find that admits such a row counts as its
+ * first, so it replaces the URL, host and discovery of the row. Even the crawl that refused a row may admit it later.
  */
-function wasRefused({ state, reason }: KnownRow): boolean {
+function wasRefusedOrMissed({ state, reason }: KnownRow): boolean {
   return state === 'skipped' && (isFilterReason(reason) || reason === 'guess-missed')
 }

@@ -17,6 +17,7 @@ export function recordFoundAddresses(
     if (write === 'insert') ledger.put({ ...createRow(ledger.sourceId, crawlId, find, now), ...find.refusal, state })
     else if (row !== undefined && write === 'touch') ledger.put({ ...row, depth, weight, crawlId })
     else if (row !== undefined && write === 'name') {
+      // The site itself links to or lists an address that the planner guessed in vain, so the missed guess becomes a failure.
       const { foundOn, discovery } = find
       ledger.put({ ...row, state, reason: 'not-found', foundOn, discovery })
     } else if (row !== undefined && write === 'update')
@@ -25,7 +26,10 @@ export function recordFoundAddresses(
   })
 }
 
-/** A row that is fetched again. Its reason is cleared, but the target of a duplicate is kept, because the visit reports it. */
+/**
+ * Resets a row so that it is fetched again. Clears its reason, but keeps the target of a duplicate, because the next visit reports the
+ * previous target.
+ */
 export function readmit(row: Row): Row {
   const target = row.reason === 'duplicate' ? row.target : null
   return { ...row, ...NO_PENDING_WORK, reason: null, pattern: null, target, provenCrawl: null }
@@ -34,12 +38,13 @@ export function readmit(row: Row): Row {
 function updateRow(row: Row, find: FoundAddress, result: OfferResult): Row {
   if (result === 'refused') return { ...row, ...find.refusal }
   const { url, host, foundOn, discovery } = find
-  return wasRefused(row) ? { ...readmit(row), url, host, foundOn, discovery } : readmit(row)
+  return wasRefusedOrMissed(row) ? { ...readmit(row), url, host, foundOn, discovery } : readmit(row)
 }
 
 /**
- * Whether the address filter refused a row, or the row is a missed guess of the planner: the find that admits it is in effect its first.
+ * Whether the address filter refused a row, or the row is a missed guess of the planner. The find that admits such a row counts as its
+ * first, so it replaces the URL, host and discovery of the row.
  */
-function wasRefused({ state, reason }: Row): boolean {
+function wasRefusedOrMissed({ state, reason }: Row): boolean {
   return state === 'skipped' && (isFilterReason(reason) || reason === 'guess-missed')
 }

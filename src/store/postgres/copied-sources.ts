@@ -18,11 +18,11 @@ export async function insertHiddenSources(sql: Sql, rows: readonly CopyRow[]): P
   )
 }
 
-/** Drops sources of an unfinished copy that are not in `keepRows`; the cleanup of removed sources then deletes their data. */
+/** Drops sources of an unfinished copy that are not in `rowsToKeep`; the cleanup of removed sources then deletes their data. */
 export async function dropCopiedSources(
   sql: Sql,
   { offsets, kept }: CopyPlan,
-  keepRows: readonly CopyRow[],
+  rowsToKeep: readonly CopyRow[],
 ): Promise<void> {
   const [id = 0] = columnPositions(SOURCES_TABLE, ['id'])
   const after = offsets['sources'] ?? 0
@@ -31,7 +31,7 @@ export async function dropCopiedSources(
        UPDATE sources SET name = 'removed ' || id, uuid = 'removed ' || id
        WHERE id > $1 AND id <= $2 AND is_removed AND name = 'arriving ' || id AND id <> ALL ($3::bigint[]) RETURNING id)
      UPDATE crawl_ids SET uuid = 'removed ' || id WHERE source IN (SELECT id FROM dropped)`,
-    [after, after + (kept['sources'] ?? 0), keepRows.map((row) => row[id])],
+    [after, after + (kept['sources'] ?? 0), rowsToKeep.map((row) => row[id])],
   )
 }
 

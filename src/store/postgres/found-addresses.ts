@@ -122,7 +122,10 @@ async function insertRows({ sql, source, crawl, now }: WriteContext, changes: re
   ])
 }
 
-/** SQL for parameter columns, one of which is the key, joined with the id of their row. */
+/**
+ * SQL that follows `UPDATE ledger l … FROM`: the parameter arrays as rows `f`, each joined to its ledger row by key. `columns` must include
+ * `key`.
+ */
 const joinRowIds = (values: string, columns: string): string =>
   `(SELECT f.*, r.id FROM unnest(${values}) AS f (${columns}) CROSS JOIN LATERAL (${writeSelectByKey('r.id', 'f.key')}) r) f WHERE l.id = f.id`
 

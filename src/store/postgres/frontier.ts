@@ -42,7 +42,7 @@ import {
 interface FrontierState {
   /** Whether rows have a dead lease: expired, lost, or never confirmed to the process. */
   readonly hasExpired: boolean
-  /** Whether only rows that await confirmation are left. All frontier indexes keep these apart. */
+  /** Whether only rows that await confirmation are left. Every SQL index of the frontier contains the column `awaits_confirmation`. */
   readonly isLast: boolean
   /** Hosts with pending rows of this phase: at most one more than the number of wanted visits. */
   readonly hosts: readonly string[]

@@ -17,21 +17,21 @@ const INSERT = `INSERT INTO place_hubs AS h (host, url, place_id, place_slug, pl
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $13, $13, $10, $11, $12)
    ON CONFLICT (digest_of(url)) DO UPDATE SET`
 
-const FILL = `${INSERT} host = excluded.host,
+const UPSERT = `${INSERT} host = excluded.host,
      ${['place_id', 'place_slug', 'place_kind'].map((column) => replaceIfKnown(column, 'place_slug')).join(', ')},
      ${['topic_slug', 'topic_label', 'topic_kind'].map((column) => replaceIfKnown(column, 'topic_slug')).join(', ')},
      title = coalesce(excluded.title, h.title), first_seen_at = least(h.first_seen_at, excluded.first_seen_at),
      last_seen_at = greatest(h.last_seen_at, excluded.last_seen_at), nav_links_count = excluded.nav_links_count,
      article_links_count = excluded.article_links_count, evidence = excluded.evidence`
 
-/** Adds a hub, or fills in its unknown fields; known values are never replaced by null. */
+/** Adds a hub, or updates it with the new values; a known place, topic or title is never replaced by null. */
 export async function writeHub(sql: Sql, hub: SeenHub, now: number): Promise<void> {
   const found = await sql.get<{ evidence: string | null }>(
     'SELECT evidence FROM place_hubs WHERE digest_of(url) = digest_of($1) AND url = $1 FOR UPDATE',
     [hub.url],
   )
   const evidence = found === undefined ? hub.evidence : mergePatch(JSON.parse(found.evidence ?? '{}'), hub.evidence)
-  await sql.run(FILL, hubValues(hub, evidence, now))
+  await sql.run(UPSERT, hubValues(hub, evidence, now))
 }
 
 /** Adds a hub found through one of its later pages; the facts from its first page stay. */
@@ -47,7 +47,7 @@ export async function removeHub(sql: Sql, url: string): Promise<void> {
   await sql.run('DELETE FROM place_hubs WHERE digest_of(url) = digest_of($1) AND url = $1', [url])
 }
 
-/** Removes hubs that have no stored pages any more. */
+/** Removes the hubs that pages belong to once no page of the hub is stored. */
 export async function removeEmptyHubs(sql: Sql, urls: readonly string[]): Promise<void> {
   const hubUrls = [...new Set(urls.map(foldPagination))]
   if (hubUrls.length === 0) return

@@ -1,7 +1,7 @@
 import { CRAWL_TYPE_SEEDS, FORMER_DESCRIPTIONS } from '../../library/crawl-types.ts'
 import type { Sql } from './database.ts'
 
-/** Adds missing crawl types and updates former descriptions. Types that the owner has changed stay. */
+/** Adds missing crawl types and replaces outdated default descriptions. Descriptions that the owner has changed stay. */
 export async function seedTypes(sql: Sql): Promise<void> {
   const found = await sql.all<{ name: string; description: string | null }>('SELECT name, description FROM crawl_types')
   const descriptions = new Map(found.map(({ name, description }) => [name, description]))

@@ -5,12 +5,12 @@ import { type ComparedVector, createSignSearch } from './vectors-by-signs.ts'
 
 /** The state of the library that a search needs. */
 interface LibraryState {
-  /** The number of the newest vector, and the number of vectors. */
+  /** The id of the newest vector (column `number`), and how many vectors there are. */
   readonly last: number
   readonly vectors: number
   readonly fingerprint: string | null
   readonly dimensions: number | null
-  /** The numbers of the sources to search. */
+  /** The row ids of the sources to search. */
   readonly sources: readonly number[]
   /** The pgvector index, if there is one. */
   readonly index: NearIndex | null
@@ -23,12 +23,15 @@ export type FindNear = (
   sourceIds: readonly string[] | undefined,
 ) => Promise<ComparedVector[]>
 
-/** Finds the vectors nearest to a query: through the pgvector index if there is one, otherwise by their signs in memory. */
+/**
+ * Finds the vectors nearest to a query: through the pgvector index if there is one, otherwise in memory by comparing the sign bits of the
+ * components (binary quantization).
+ */
 export function createNearSearch(db: Database): FindNear {
   const signSearch = createSignSearch(db)
   return async (query, count, sourceIds) => {
     const { fingerprint, dimensions, sources, index, ...known } = await readLibrary(db, sourceIds)
-    // Another length means another model, whose vectors are still being made.
+    // A query of another length comes from another model, whose vectors are still being created.
     if (fingerprint === null || dimensions !== query.length) return []
     if (index === null) return signSearch.find(query, { fingerprint, dimensions, ...known }, sources)
     return searchNearIndex(db, { ...index, dimensions }, { query, count, sources, isPart: sourceIds !== undefined })

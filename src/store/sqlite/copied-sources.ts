@@ -10,8 +10,8 @@ import type { Database } from './database.ts'
 export interface CopiedSourceWriter {
   /** Writes new sources as hidden. */
   insertHidden(rows: readonly CopyRow[]): void
-  /** Drops sources of an unfinished copy that are not in `keep`; the cleanup of removed sources then deletes their data. */
-  drop(plan: CopyPlan, keep: readonly CopyRow[]): void
+  /** Drops sources of an unfinished copy that are not in `rowsToKeep`; the cleanup of removed sources then deletes their data. */
+  drop(plan: CopyPlan, rowsToKeep: readonly CopyRow[]): void
   /** Writes all columns of copied sources and makes them visible. */
   show(rows: readonly CopyRow[]): void
 }
@@ -48,11 +48,11 @@ export function createCopiedSourceWriter(db: Database): CopiedSourceWriter {
     insertHidden: (rows) => {
       for (const row of rows) insert.run(...valuesOf(hideSourceName(row)))
     },
-    drop: ({ offsets, kept }, keep) => {
+    drop: ({ offsets, kept }, rowsToKeep) => {
       const after = offsets['sources'] ?? 0
-      const keptIds = new Set(keep.map((row) => row[idPosition]))
+      const idsToKeep = new Set(rowsToKeep.map((row) => row[idPosition]))
       for (const id of selectHidden.all(after, after + (kept['sources'] ?? 0))) {
-        if (keptIds.has(id)) continue
+        if (idsToKeep.has(id)) continue
         dropOne.run(id)
         dropCrawls.run(id)
       }

@@ -33,19 +33,24 @@ interface Level {
   readonly weights: readonly number[]
 }
 
-/** Rows that await confirmation (1) take their turn when no other rows (0) are open. All frontier indexes keep both apart. */
+/**
+ * Column `awaits_confirmation`: 1 for rows to be fetched once more to confirm a result, 0 for all others. Rows with 1 are leased only when
+ * no row with 0 is open. Every SQL index of the frontier contains this column.
+ */
 type ConfirmationFlag = 0 | 1
 
-/** Above any row count and depth, so that weight, depth and age fit into one sortable number. */
+/**
+ * `DEPTH_STEP` exceeds every row id and depth is capped at `MAX_DEPTH`, so that weight, depth and id (age) fit into one sortable number.
+ */
 const DEPTH_STEP = 2 ** 36
 const MAX_DEPTH = 2 ** 15 - 1
 const RANK = `weight * ${BigInt(DEPTH_STEP) * BigInt(MAX_DEPTH + 1)} + min(depth, ${MAX_DEPTH}) * ${DEPTH_STEP} + id`
-/** Above all ranks. */
+/** Above all ranks and times. */
 const NEVER = '9e18'
 const ANY_DEPTH = Number.MAX_SAFE_INTEGER
 
 /** The parameters for examining all hosts; the last two apply only to a level. */
-interface HostsParameters extends Record<'source' | 'turn' | 'now' | 'horizon' | 'limit', number> {
+interface HostsParameters extends Record<'source' | 'flag' | 'now' | 'horizon' | 'limit', number> {
   readonly depth?: number
   readonly weights?: string
 }
@@ -62,15 +67,15 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   const ready = `source = ? AND state = 'pending' AND due_at IS NULL AND awaits_confirmation = ?`
   const waiting = `source = ? AND state = 'pending' AND due_at IS NOT NULL AND awaits_confirmation = ?`
   const leased = `source = ? AND state = 'leased' AND awaits_confirmation = ?`
-  // A clock that is implausibly far ahead counts as free, as in `correctClock`.
+  // A host whose next request or hold is implausibly far ahead counts as free, as in `correctClock`.
   const joinClock = `LEFT JOIN hosts h ON h.host = o.host`
   const opensAt = `max(iif(ifnull(h.next_at, 0) > @now + ${MAX_SLOT_AHEAD_MS}, @now, ifnull(h.next_at, 0)),
     iif(ifnull(h.held_until, 0) > @now + ${MAX_BACK_OFF_MS}, @now, ifnull(h.held_until, 0)))`
-  const withNames = (where: string, turn = '@turn') =>
-    where.replace('source = ?', 'source = @source').replace('confirmation = ?', `confirmation = ${turn}`)
+  const withNames = (where: string, flag = '@flag') =>
+    where.replace('source = ?', 'source = @source').replace('confirmation = ?', `confirmation = ${flag}`)
   const ofHost = (where: string) => `${withNames(where, 'o.awaits_confirmation')} AND host = o.host`
-  // Rows are leased by weight, depth and age. Every free host takes at least one visit, so as many hosts as wanted visits are enough: those
-  // whose first rows come first.
+  // Rows are leased by weight, depth and age. Every free host can take at least one visit, so for `limit` visits it is enough to look at
+  // `limit` hosts: those with the lowest-ranked first row.
   const firstReady = `SELECT ${RANK} FROM ledger WHERE ${ofHost(ready)} ORDER BY weight, depth, id LIMIT 1`
   const firstReadyAt = `SELECT min((SELECT ${RANK} FROM ledger
       WHERE ${ofHost(ready)} AND weight = w.value AND depth <= @depth ORDER BY depth, id LIMIT 1))
@@ -84,7 +89,7 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
            ifnull(CASE WHEN o.ready > 0 THEN (${readyFirst}) END, ${NEVER}),
            ifnull(CASE WHEN o.waiting > 0 THEN (${dueFirst}) END, ${NEVER})) AS first
          FROM open_hosts o ${joinClock}
-         WHERE o.source = @source AND o.awaits_confirmation = @turn AND ${opensAt} <= @horizon)
+         WHERE o.source = @source AND o.awaits_confirmation = @flag AND ${opensAt} <= @horizon)
        WHERE first < ${NEVER} ORDER BY first LIMIT @limit`,
       )
       .pluck()
@@ -131,7 +136,7 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   // Steps from one weight to the next instead of scanning all rows, because there are few distinct weights.
   const nextWeight = (where: string) =>
     `SELECT min(weight) FROM ledger INDEXED BY ledger_by_weight WHERE ${withNames(ready)} ${where}`
-  const selectWeights = db.prepare<[{ source: number; turn: ConfirmationFlag }], { weight: number; depth: number }>(
+  const selectWeights = db.prepare<[{ source: number; flag: ConfirmationFlag }], { weight: number; depth: number }>(
     `WITH RECURSIVE w (weight) AS (
        ${nextWeight('')} UNION ALL
        SELECT (${nextWeight('AND weight > w.weight')}) FROM w WHERE w.weight IS NOT NULL)
@@ -186,7 +191,7 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
 
   /** The lowest depth with pending or leased rows. */
   const findLevel = (source: number, firstLevel = 0): Level => {
-    const ready = selectWeights.all({ source, turn: 0 })
+    const ready = selectWeights.all({ source, flag: 0 })
     const others = [selectMinWaiting, selectMinLeased].map((select) => select.get(source, 0) ?? Infinity)
     const minDepth = ready.reduce((depth, row) => Math.min(depth, row.depth), Math.min(...others))
     const depth = Math.max(minDepth, firstLevel)
@@ -201,23 +206,23 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     }
     return rows
   }
-  const listFirst = (source: number, turn: ConfirmationFlag, level: Level | null, limit: number): Candidate[] =>
+  const listFirst = (source: number, flag: ConfirmationFlag, level: Level | null, limit: number): Candidate[] =>
     level === null
-      ? selectFirst.all(source, turn, limit)
-      : collect(level, limit, (weight, left) => selectFirstAt.all(source, turn, weight, level.depth, left))
+      ? selectFirst.all(source, flag, limit)
+      : collect(level, limit, (weight, left) => selectFirstAt.all(source, flag, weight, level.depth, left))
   const listReady = (
     source: number,
-    turn: ConfirmationFlag,
+    flag: ConfirmationFlag,
     host: string,
     level: Level | null,
     limit: number,
   ): Candidate[] =>
     level === null
-      ? selectReady.all(source, turn, host, limit)
-      : collect(level, limit, (weight, left) => selectReadyAt.all(source, turn, host, weight, level.depth, left))
-  const listHosts = (source: number, turn: ConfirmationFlag, level: Level | null, request: LeaseRequest): string[] => {
+      ? selectReady.all(source, flag, host, limit)
+      : collect(level, limit, (weight, left) => selectReadyAt.all(source, flag, host, weight, level.depth, left))
+  const listHosts = (source: number, flag: ConfirmationFlag, level: Level | null, request: LeaseRequest): string[] => {
     const { now, horizon, limit } = request
-    const parameters = { source, turn, now, horizon, limit }
+    const parameters = { source, flag, now, horizon, limit }
     if (level === null) return selectHosts.all(parameters)
     return selectHostsAt.all({ ...parameters, depth: level.depth, weights: JSON.stringify(level.weights) })
   }
@@ -226,45 +231,45 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   const listCandidates = (
     source: number,
     request: LeaseRequest,
-    turn: ConfirmationFlag,
+    flag: ConfirmationFlag,
     level: Level | null,
   ): Candidate[] => {
     const { now, limit } = request
     const readClock = (host: string): HostClock => hosts.readClock(host, now)
     // Usually the first rows suffice. When too many of them belong to busy hosts, or delayed rows have become due, all hosts are examined.
-    if (selectWaitingHost.get(source, turn) === undefined) {
-      const picked = pickFirst(listFirst(source, turn, level, limit * EXAMINED_PER_VISIT), readClock, request)
+    if (selectWaitingHost.get(source, flag) === undefined) {
+      const picked = pickFirst(listFirst(source, flag, level, limit * EXAMINED_PER_VISIT), readClock, request)
       if (picked !== undefined) return picked
     }
     const depth = level?.depth ?? ANY_DEPTH
-    const rows = listHosts(source, turn, level, request).flatMap((host) => {
+    const rows = listHosts(source, flag, level, request).flatMap((host) => {
       const slots = countSlots(readClock(host), request)
-      return [...listReady(source, turn, host, level, slots), ...selectDue.all(source, turn, host, now, depth, slots)]
+      return [...listReady(source, flag, host, level, slots), ...selectDue.all(source, flag, host, now, depth, slots)]
     })
     return pickByHost(rows, readClock, request)
   }
 
   /** Leases a row and returns its visit. */
-  const takeRow = ({ row, slot }: ReservedRow, { sourceId, until }: LeaseRequest, turn: ConfirmationFlag): Visit[] => {
+  const takeRow = ({ row, slot }: ReservedRow, { sourceId, until }: LeaseRequest, flag: ConfirmationFlag): Visit[] => {
     const { host, depth } = row
     const found = selectVisit.get(row.id)
     if (found === undefined) return []
     const lease = randomUUID()
     leaseRow.run(lease, until, row.id)
     return [
-      { sourceId, host, depth, isConfirmation: turn === 1, notBefore: slot, lease, ...toVisit(found, unpackHash) },
+      { sourceId, host, depth, isConfirmation: flag === 1, notBefore: slot, lease, ...toVisit(found, unpackHash) },
     ]
   }
 
   const lease = (source: number, request: LeaseRequest): Visit[] => {
     const { now, isBreadthFirst, firstLevel } = request
     expire.run(source, now)
-    const turn: ConfirmationFlag = selectAny.some((select) => select.get(source, 0) !== undefined) ? 0 : 1
-    const level = isBreadthFirst && turn === 0 ? findLevel(source, firstLevel) : null
-    const rows = listCandidates(source, request, turn, level)
+    const flag: ConfirmationFlag = selectAny.some((select) => select.get(source, 0) !== undefined) ? 0 : 1
+    const level = isBreadthFirst && flag === 0 ? findLevel(source, firstLevel) : null
+    const rows = listCandidates(source, request, flag, level)
     const { reserved, clocks } = reserveSlots(rows, (host) => hosts.readClock(host, now), request)
     for (const [host, clock] of clocks) hosts.writeClock(host, clock)
-    return reserved.flatMap((reservedRow) => takeRow(reservedRow, request, turn))
+    return reserved.flatMap((reservedRow) => takeRow(reservedRow, request, flag))
   }
 
   const countOpen = (source: number, now: number): OpenWork => {

@@ -14,13 +14,13 @@ export type SeenHub = Omit<StoredHub, 'firstSeenAt' | 'lastSeenAt' | 'placeKind'
 
 /** Writes hubs inside the caller's transaction. */
 export interface HubWriter {
-  /** Adds a hub, or fills in its unknown fields; known values are never replaced by null. */
+  /** Adds a hub, or updates it with the new values; a known place, topic or title is never replaced by null. */
   write(hub: SeenHub, now: number): void
   /** Adds a hub found through one of its later pages; the facts from its first page stay. */
   insertOrTouch(hub: SeenHub, now: number): void
   /** Removes an address that is no longer a hub. */
   remove(url: string): void
-  /** Removes the hub of a page when it has no stored pages any more. */
+  /** Removes the hub that a page belongs to once no page of the hub is stored. */
   removeIfEmpty(url: string): void
 }
 

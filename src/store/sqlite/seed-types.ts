@@ -1,7 +1,7 @@
 import { CRAWL_TYPE_SEEDS, FORMER_DESCRIPTIONS } from '../../library/crawl-types.ts'
 import type { Database } from './database.ts'
 
-/** Adds missing crawl types and updates former descriptions. Types that the owner has changed stay. */
+/** Adds missing crawl types and replaces outdated default descriptions. Descriptions that the owner has changed stay. */
 export function seedTypes(db: Database): void {
   const select = db.prepare<[], { readonly name: string; readonly description: string }>(
     'SELECT name, description FROM crawl_types',

@@ -65,8 +65,8 @@ const PATHLESS = `<link rel="preconnect" href="$"><link rel="dns-prefetch" href=
   try { new WebTransport('https://127.0.0.1:PORT/').ready.catch(() => {}) } catch {}
 </script>`
 
-/** Resource types that the browser never loads from any address. */
-const NEVER_LOADED: readonly string[] = [
+/** Ways that the renderer blocks for every address, even an allowed one. */
+const ALWAYS_BLOCKED: readonly string[] = [
   ...['image', 'srcset', 'background', 'font', 'video', 'audio', 'object', 'frame', 'frame-redirect'],
   ...['service-worker', 'open', 'blank', 'download', 'refresh', 'location', 'location-redirect', 'form'],
 ]
@@ -91,7 +91,7 @@ const HELD_MS = 5000
 /** The full browser has more ways out, and takes three times as long to start. */
 const BROWSER = LONG ? locateFullChromium() : locateChromium()
 
-/** An address and a name; the others are checked by the same code. */
+/** An address and a name. Only long runs try more, because the same code checks them all. */
 const HOSTS = ['127.0.0.1', 'inside.example', ...(LONG ? ['[::1]', 'localhost'] : [])]
 
 test('a browser without a guard reaches internal addresses in all ways', async () => {
@@ -108,12 +108,12 @@ test('a browser without a guard reaches internal addresses in all ways', async (
   await vi.waitFor(() => expect(packets.count()).toBeGreaterThan(0), { timeout: 20_000 })
 })
 
-test('an allowance opens internal addresses to all ways, except for resource types that are never loaded', async () => {
+test('an allowance opens internal addresses to all ways, except those that the renderer always blocks', async () => {
   const { site, canary, packets } = await setUp()
   const renderer = await shareRenderer({ resolve, allowance: allow('127.0.0.0/8', '::1') })
   const pages = attackPages(site, packets.port, [`http://127.0.0.1:${canary.port}`])
   await Promise.all(pages.map((page) => renderer.render(page)))
-  const expected = ALL.filter((way) => !NEVER_LOADED.includes(way))
+  const expected = ALL.filter((way) => !ALWAYS_BLOCKED.includes(way))
   await vi.waitFor(() => expect(waysSeen(canary)).toEqual(expected), { timeout: 10_000 })
   expect(packets.count()).toBe(0)
 })
@@ -121,7 +121,7 @@ test('an allowance opens internal addresses to all ways, except for resource typ
 test.each([
   ['does not lead to an internal address', [SITE_ADDRESS], 0],
   ['leads to an internal address if that is allowed', ['127.0.0.0/8'], 1],
-] as const)('a name that changes its address %s', async (_what, rules, connections) => {
+] as const)('DNS rebinding: a name that changes its address %s', async (_what, rules, connections) => {
   const site = await openTestSite({
     '/one': { headers: { connection: 'close' }, body: 'one' },
     '/two': { headers: { connection: 'close' }, body: 'two' },
@@ -173,7 +173,10 @@ interface Reach {
 let reach: Reach
 let shared: Promise<ChromiumRenderer> | undefined
 
-/** A renderer with the allowance and the resolver of the test. All tests that do not need to see the browser end share one browser. */
+/**
+ * A renderer with the allowance and the resolver of the test. Tests share one browser, unless they need different launch options such as a
+ * proxy.
+ */
 function shareRenderer(wanted: Reach): Promise<ChromiumRenderer> {
   reach = wanted
   shared ??= openRenderer({
@@ -203,7 +206,9 @@ interface SsrfFixture {
   readonly packets: { readonly port: number; readonly count: () => number }
 }
 
-/** A site that pages may reach, and servers that they may not: for connections at every address, for packets at one. */
+/**
+ * Opens a site that pages may reach, and two servers that they may not: a TCP server on all local addresses and a UDP server on 127.0.0.1.
+ */
 async function setUp(): Promise<SsrfFixture> {
   const site = await openTestSite()
   const canary = await openCanary()

@@ -44,7 +44,7 @@ export function PlanFields(shared: SharedFields): JSX.Element {
           {...shared}
           name="intTargetHosts"
           label="Only these hosts"
-          note="Endings of host names, separated by commas."
+          note="Endings of host names, separated by commas; other hosts get no plan."
           placeholder="any"
         />
         <Field

@@ -128,7 +128,7 @@ function listActions(item: SourceItem): readonly Action[] {
     {
       verb: 'retry',
       label: 'Retry',
-      title: `Request failed addresses again (${countOf(failed, 'address')})`,
+      title: `Retry the failed addresses (${failed})`,
       isAvailable: failed > 0,
     },
   ]

@@ -56,7 +56,7 @@ function writePartial(item: SourceItem, { message, complete }: NonNullable<Sourc
   const [first] = complete
   if (first?.body.scope !== undefined)
     return `${words} – “Read more” reads up to ${writeNumber(first.body.scope.maxPages)} pages`
-  return `${words} – ${first?.path.endsWith('/retry') === true ? 'Retry requests them again' : 'Recrawl continues'}`
+  return `${words} – ${first?.path.endsWith('/retry') === true ? 'Retry requests them again' : 'press Recrawl to continue'}`
 }
 
 function describeFailure({ crawl }: SourceItem): Pick<SourceState, 'word' | 'note'> {

@@ -37,7 +37,7 @@ export function WarningsView({ id, isCompact }: { readonly id: string; readonly 
         <p class="quiet">
           {isCompact
             ? 'A compact pack does not say what was left out of it.'
-            : 'There are none: every file is in the index completely.'}
+            : 'There are none: every file that was read is in the index completely.'}
         </p>
       ) : (
         <MatchField match={match} noun="warning" total={page?.total ?? null} />

@@ -23,7 +23,7 @@ export function ChangeList(props: { readonly changes: Changes; readonly readsAll
         ))}
         <strong class="number">{writeNumber(same)}</strong> unchanged
         {readsAll
-          ? '. All files are read again, because the limits or the version of this page have changed.'
+          ? '. All files are read again, because the index was made with other limits, or not by this version of the page.'
           : isSame
             ? ': the index is up to date.'
             : '. Only new and changed files are read.'}

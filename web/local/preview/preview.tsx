@@ -35,7 +35,7 @@ export function Preview({ prepared }: { readonly prepared: PreparedFolder }): JS
         </p>
         <p class="quiet">
           {survey.files === 0
-            ? 'None of the files can be read, for the reasons below. Choose another folder, or change what is left out.'
+            ? 'None of the files will be read, for the reasons below. Choose another folder, or change what is left out.'
             : skipped === 0
               ? 'Nothing has been read yet.'
               : `Nothing has been read yet. ${skipped === 1 ? '1 file or folder' : `${writeNumber(skipped)} files and folders`} will be skipped.`}

@@ -1,7 +1,10 @@
 /** Whether a condition of a style sheet applies to readers. */
 export type Applicability = 'always' | 'sometimes' | 'never'
 
-/** Assumed width of the screen in pixels. A condition on a wider screen applies sometimes, so its rules can show but not hide. */
+/**
+ * Assumed screen width in pixels. A condition that depends on a wider screen applies only sometimes, so its rules can make an element
+ * visible but never hide one.
+ */
 const SCREEN_WIDTH = 1200
 
 /** Whether a list of media queries applies to a screen of common width. */
