@@ -91,6 +91,27 @@ const PAGES = {
 }
 
 describe('searchLibrary answer', () => {
+  test('shows the best paragraph whole if it fits without mentions of other pages, and cuts one that does not fit', async () => {
+    const names = Array.from({ length: 8 }, (_, i) => `/page${i}`)
+    const others = names.map((path, i) => [
+      path,
+      page(`Page ${i}`, { Part: `<p>A lamp, ${words(`other${i}x`, 30)}</p>` }),
+    ])
+    const pages = {
+      '/': page('Start', { Welcome: `<p>${words('hello', 30)}</p>` }, ['/best', '/large', ...names]),
+      '/best': page('Fuel', { Kinds: `<p>Lamp oil burns. ${words('burn', 110)} to its end.</p>` }),
+      '/large': page('Parts', { Sizes: `<p>Wick length counts. ${words('wick', 400)} to its end.</p>` }),
+      ...Object.fromEntries(others),
+    }
+    await crawl(pages)
+    const fitting = await searchLibrary(library, { query: 'lamp oil burns', tokens: 300 })
+    expect(fitting.passages[0]).toMatchObject({ isCut: false, text: expect.stringContaining('to its end.') })
+    expect(fitting.passages[0]?.tokens).toBeGreaterThan(300 * (3 / 4) - 40)
+    expect(fitting.tokens).toBeLessThanOrEqual(300)
+    const large = await searchLibrary(library, { query: 'wick length counts', tokens: 300 })
+    expect(large.passages[0]).toMatchObject({ isCut: true })
+  })
+
   test('has passages with everything needed to cite them', async () => {
     const [source, site] = await crawl(PAGES, 'guide', '1.2')
     const answer = await searchLibrary(library, { query: 'retry beam' })
