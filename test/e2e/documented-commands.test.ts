@@ -63,7 +63,7 @@ describe('the documented commands', () => {
     expect(pages.length).toBeGreaterThanOrEqual(5)
   })
 
-  test.each(pages)('of $path end without an error and print something', async ({ blocks }) => {
+  test.each(pages)('the commands of $path end without an error and print something', async ({ blocks }) => {
     if (!blocks.some((block) => block.includes(ADD))) expect(await start(ADD).ended).toMatchObject({ code: 0 })
     for (const block of blocks) {
       if (block === './pharos serve') await checkServer(block)

@@ -124,7 +124,7 @@ describe('random sequences', () => {
   })
   const numRuns = isLong ? 3000 : 100
 
-  test('of tags and text give a page or a reason', () => {
+  test('sequences of tags and text give a page or a reason', () => {
     fc.assert(
       fc.property(soup, (pieces) => {
         expect(extractPage({ url: 'https://host.example/', body: pieces.join('') }).type).toMatch(/^(?:no-)?page$/)
@@ -133,7 +133,7 @@ describe('random sequences', () => {
     )
   })
 
-  test('of bytes give a page or a reason', () => {
+  test('sequences of bytes give a page or a reason', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 4000 }),

@@ -172,7 +172,7 @@ describe('two libraries in one database', () => {
 })
 
 describe('a role', () => {
-  test('with rights on the schema needs no right to create another one', async () => {
+  test('a role with rights on the schema needs no right to create another one', async () => {
     const name = await createDatabase()
     const address = await asRole(name, 'tenant')
     await expect(openDatabase(address)).rejects.toMatchObject({

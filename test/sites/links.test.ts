@@ -49,7 +49,7 @@ describe('links', () => {
     expect(statesOf(crawled)['https://other.example/x']).toBe('skipped off-site')
   })
 
-  test('that differ only in spelling cause one fetch, with the first spelling', async () => {
+  test('links that differ only in spelling cause one fetch, with the first spelling', async () => {
     const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/a%7Eb/', '/a~b/', '/a~b//', '/a~b/#x', '/a~b/?utm_source=y']),
       '/a%7Eb/': page('One page'),

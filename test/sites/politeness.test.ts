@@ -279,7 +279,7 @@ describe.concurrent('a Crawl-delay', { retry: 2 }, () => {
     expectPaced(arrivalTimes(site), 450)
   })
 
-  test('of another host applies to the sitemaps on that host and to their redirect targets', async () => {
+  test('the delay of another host applies to the sitemaps on that host and to their redirect targets', async () => {
     const other = await openPoliteSite()
     const site = await openPoliteSite({
       '/robots.txt': text(`User-agent: *\nDisallow:\nSitemap: ${other.origin}/sitemap.xml`),

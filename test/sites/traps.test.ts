@@ -72,7 +72,7 @@ describe('a calendar without end', () => {
   /** A page with an event of its own, so that no two pages are the same. */
   const eventPage = (links: readonly string[]) => page(`Meeting of ${event().replace(/\d/g, 'q')}`, links)
 
-  test('with the month in the path is followed for a year ahead, and back to 1970', async () => {
+  test('a calendar with the month in the path is followed for a year ahead, and back to 1970', async () => {
     const staged = await stageTrap([`/calendar/${YEAR}/06/`], (url) => {
       const [, , year, month] = url.pathname.split('/')
       return eventPage(distantMonths(Number(year) * 12 + Number(month) - 1, (y, m) => `/calendar/${y}/${m}/`))
@@ -90,7 +90,7 @@ describe('a calendar without end', () => {
     expect(crawled.rows.get('/calendar/1970/01')?.state).toBe('indexed')
   })
 
-  test('with the month in the query is followed for a year ahead, and back to 1970', async () => {
+  test('a calendar with the month in the query is followed for a year ahead, and back to 1970', async () => {
     const staged = await stageTrap([`/events?month=6&year=${YEAR}`], ({ searchParams }) =>
       eventPage(
         distantMonths(

@@ -247,7 +247,7 @@ describe('tokens', () => {
     expect(tokensOf(source)).toEqual(tokens)
   })
 
-  test('of a title in SVG include markup', () => {
+  test('the tokens of a title in SVG include markup', () => {
     expect(tokensOf('<title>a<b>', true)).toEqual([
       ['start', 'title', [], false],
       ['text', 'a'],
@@ -311,7 +311,7 @@ describe('tokens', () => {
     expect(tokensOf(source)).toEqual(tokens)
   })
 
-  test('of a title contain decoded entities, even after text that looks like the start of an end tag', () => {
+  test('the tokens of a title contain decoded entities, even after text that looks like the start of an end tag', () => {
     // htmlparser2 does not decode them after text that could have been an end tag.
     expect(tokensOf('<title><&amp;</&amp;</ti&amp;')).toEqual([
       ['start', 'title', [], false],
@@ -319,7 +319,7 @@ describe('tokens', () => {
     ])
   })
 
-  test('of a start tag have a bounded number of attributes', () => {
+  test('the tokens of a start tag have a bounded number of attributes', () => {
     const [tag] = tokensOf(`<a ${'b=c '.repeat(1000)}>`)
     expect(tag?.[2]).toHaveLength(200)
   })

@@ -94,7 +94,7 @@ describe('an excerpt', () => {
     expect(planExcerpt(layout, 1)).toBeUndefined()
   })
 
-  test('of a long page covers the lines of its chunks, and less than half of the page', () => {
+  test('the excerpt of a long page covers the lines of its chunks, and less than half of the page', () => {
     const { layout, chunks } = layOut(LONG)
     const lines = splitLines(LONG)
     for (const index of [0, 5, 100, chunks.length - 1]) {
