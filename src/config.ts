@@ -159,11 +159,11 @@ export interface Setting {
    * The setting that holds the key of the service at this address; the address itself must have no user name and password. @default none
    */
   readonly key?: SettingName
-  /** Whether the address must have no user name and password, without a setting that holds them instead. @default false */
+  /** Whether the address must have no user name and password, although `key` names no setting for them. @default false */
   readonly isCredentialFree?: boolean
   /** Whether a path may also be the address of a PostgreSQL database. @default false */
   readonly mayBePostgres?: boolean
-  /** Whether the setting concerns only the server, so that child processes do not get it. @default false */
+  /** Whether only servers and workers use the setting, so that their child processes do not get it. @default false */
   readonly isServerOnly?: boolean
   readonly description: string
 }
@@ -706,7 +706,7 @@ export interface EffectiveConfig {
   readonly origins: Readonly<Record<SettingName, SettingOrigin>>
   /** The configuration file that was read, if any. */
   readonly file: string | undefined
-  /** `PHAROS_…` variables that match no setting, probably misspelt. */
+  /** `PHAROS_…` variables that match no setting, probably misspelled. */
   readonly unknownVariables: readonly string[]
 }
 
@@ -722,7 +722,7 @@ export interface ConfigInput {
 
 const FILE_NAME = 'pharos.config.json'
 
-/** Reads the configuration: file, then environment, then flags. Checks every value; errors name its origin. */
+/** Reads the configuration: the environment overrides the file, and flags override both. Checks every value; errors name its origin. */
 export function readConfig(input: ConfigInput = {}): EffectiveConfig {
   const environment = withoutEmpty(input.environment ?? process.env)
   const { file, values: fromFile } = readConfigFile(input.file ?? environment['PHAROS_CONFIG'], input.folder ?? '.')
@@ -781,7 +781,7 @@ function parseTokens(name: TokenSetting, entries: readonly string[]): ReadonlyMa
       if (host !== '' && !variable.startsWith('PHAROS_')) return [host.toLowerCase(), variable]
       // The entry is not repeated in the message, because it may be the token itself.
       const problem =
-        'expected hosts with names of variables such as github.com=GITHUB_TOKEN, not PHAROS_…, not the token'
+        'expected hosts with names of variables, such as github.com=GITHUB_TOKEN; not PHAROS_… and not the token itself'
       throw new PharosError('CONFIG_INVALID', { origin: name, problem })
     }),
   )
@@ -930,7 +930,7 @@ export function libraryDataFolder(
   return join(dataFolder(environment), 'pharos', 'postgres', digest)
 }
 
-/** A value without its secret part: user name and password, or all of it. */
+/** A value for display, without its secret part: the credentials in an address, or the whole value of a key. */
 export function redactValue(name: SettingName, value: Value): Value {
   const { isSecret = false, mayBePostgres = false, type } = SETTINGS[name]
   if (mayBePostgres) return hidePassword(String(value))
@@ -977,8 +977,8 @@ export function writeValue(name: SettingName, given: Value): string {
 function parseValue(name: SettingName, { origin, label, value }: GivenValue, folder: string): Value {
   const setting = SETTINGS[name]
   const { least = 0, most = Number.MAX_SAFE_INTEGER } = setting
-  const refuse = (expected: string, isRepeated = setting.isSecret !== true): never => {
-    const problem = `expected ${expected}${isRepeated ? `, got ${JSON.stringify(value)}` : ''}`
+  const refuse = (expected: string, showsValue = setting.isSecret !== true): never => {
+    const problem = `expected ${expected}${showsValue ? `, got ${JSON.stringify(value)}` : ''}`
     throw origin === 'flag'
       ? new PharosError('USAGE', { problem: `${label}: ${problem}` })
       : new PharosError('CONFIG_INVALID', { origin: label, problem })
@@ -1030,7 +1030,7 @@ function parseValue(name: SettingName, { origin, label, value }: GivenValue, fol
 }
 
 /** Refuses a library path that looks like a mistyped address. */
-function refuseMistypedAddress(value: string, refuse: (expected: string, isRepeated: boolean) => never): string {
+function refuseMistypedAddress(value: string, refuse: (expected: string, showsValue: boolean) => never): string {
   const expected = findLibraryProblem(value)
   return expected === undefined ? value : refuse(expected, false)
 }

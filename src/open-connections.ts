@@ -161,7 +161,7 @@ interface LazyResources {
    * longer useful, so that the next call opens again.
    */
   once<T>(open: (forget: () => void) => Promise<T>): () => Promise<T>
-  /** The same for resources that must be closed. */
+  /** Like `once`, for resources that must be closed. */
   keep<T extends Closable>(open: () => Promise<T>): () => Promise<T>
   /** Closes everything that `keep` opened; later calls throw. */
   close(): Promise<void>

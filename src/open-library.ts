@@ -82,7 +82,7 @@ export interface LibraryOptions extends ConnectionOptions {
   readonly embedThreads?: number
   /** How long a write waits for the writes of other processes, in milliseconds. @default 30 s */
   readonly patienceMs?: number
-  /** How much of that time a write may block the whole process before other work continues. @default 250 ms */
+  /** How much of `patienceMs` a write may block the whole process before other work continues. @default 250 ms */
   readonly busyMs?: number
   /**
    * Folder for imports while they are being written; only this user can read it. @default beside the file; none for a library in PostgreSQL

@@ -141,7 +141,7 @@ describe('the import rules', () => {
 
 describe('the checker', () => {
   const accepts: Record<string, Record<string, string>> = {
-    'neighbours, the folders below, and packages that run anywhere': {
+    'imports from the same folder, from the folders below, and of packages that run anywhere': {
       'src/core/model.ts': "import { strFromU8 } from 'fflate'\nimport { sha256 } from '@noble/hashes/sha2.js'",
       'src/crawl/engine.ts': "import { a } from '../core/model.ts'\nexport * from './ports.ts'",
       'src/crawl/ports.ts': '',
@@ -221,7 +221,7 @@ describe('the checker', () => {
       { 'src/core/a.ts': "import { join } from 'node:path'" },
       "src/core/a.ts imports 'node:path': core is universal and may not use Node",
     ],
-    'a Node module by its old name': [
+    'a Node module without the node: prefix': [
       { 'src/http/a.ts': "const { readFile } = await import('fs/promises')" },
       "src/http/a.ts imports 'fs/promises': http is universal and may not use Node",
     ],

@@ -29,7 +29,7 @@ export async function bundleForBrowser(entry: string, source?: string): Promise<
     // The bundler distinguishes a reference to the global from a variable, a property or a text of the same name.
     define: {
       ...Object.fromEntries(NODE_GLOBALS.map((name) => [name, `NODE_${name}`])),
-      // Vite would replace the module with an empty object.
+      // Vite would replace `process.env` with an empty object.
       'process.env': 'NODE_process.env',
     },
     plugins: [

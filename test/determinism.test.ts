@@ -63,7 +63,7 @@ function hashPack(folder: string | undefined, env: Readonly<Record<string, strin
   return execFileSync(process.execPath, args, { env: { ...env, ...cache }, encoding: 'utf8' })
 }
 
-test('no artefact depends on time zone, locale, folder, file times or the order of creation', () => {
+test('no artifact depends on time zone, locale, folder, file times or the order of creation', () => {
   const expected = hashPack(folders[0], { TZ: 'UTC', LANG: 'C', LC_ALL: 'C' })
   expect(expected.split('\n').length).toBeGreaterThan(15)
   expect(hashPack(folders[1], { TZ: 'Asia/Kathmandu', LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8' })).toBe(expected)

@@ -60,7 +60,7 @@ describe('Markdown of site generators', () => {
     expect(infos.filter((info) => /[{}=[\]]|\s/.test(info))).toEqual([])
   })
 
-  test('covers many cases of many generators', () => {
+  test('is tested with many cases of many generators', () => {
     expect(cases.length).toBeGreaterThanOrEqual(60)
     expect(new Set(cases.map((name) => name.split('-')[0])).size).toBeGreaterThanOrEqual(12)
   })

@@ -22,12 +22,12 @@ describe('the documents', () => {
   })
 
   it('ARCHITECTURE.md names only files that exist', () => {
-    const tracked = ['src', 'web', 'test', 'scripts', 'model'].flatMap((folder) =>
+    const paths = ['src', 'web', 'test', 'scripts', 'model'].flatMap((folder) =>
       readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => `/${folder}/${name}`),
     )
     const named = [...read('ARCHITECTURE.md').matchAll(/`([\w./-]+\.(?:tsx?|mjs))`/g)].map(([, name = '']) => name)
     expect(named.length).toBeGreaterThan(50)
-    expect(named.filter((name) => !tracked.some((path) => path.endsWith(`/${name}`)))).toEqual([])
+    expect(named.filter((name) => !paths.some((path) => path.endsWith(`/${name}`)))).toEqual([])
   })
 
   it('the guide for programmers shows the lines that the example runs', () => {
@@ -112,7 +112,7 @@ describe('docs/llms.txt', () => {
   const text = read('docs/llms.txt')
   const blocks = text.trim().split(/\n\n+/)
 
-  it('is a title, a quote, notes, and sections of links, Optional last', () => {
+  it('consists of a title, a quote, notes and sections of links, with the section Optional last', () => {
     expect(blocks[0]).toBe('# Pharos')
     expect(blocks[1]).toMatch(/^> \S/)
     const firstSection = blocks.findIndex((block) => block.startsWith('## '))

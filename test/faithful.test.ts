@@ -14,16 +14,16 @@ import {
 } from './faithful/reference.ts'
 
 /*
- * Nothing that a page of documentation shows is lost: words, blocks of code and rows of tables of its main content are
- * all in the Markdown, and next to nothing else is. The Sphinx and DocBook pages of the corpus are always checked. TEST_LONG
- * adds the pages of seven large sites from Debian packages.
+ * Checks that the Markdown of a documentation page contains all words, code blocks and table rows of its main content, and almost
+ * nothing else. The Sphinx and DocBook pages of the corpus are always checked. TEST_LONG adds the pages of seven large sites from Debian
+ * packages.
  */
 
 const here = dirname(fileURLToPath(import.meta.url))
 const isLong = process.env['TEST_LONG'] !== undefined
 
 interface Site {
-  /** The Debian package. */
+  /** Name of the Debian package. */
   readonly title: string
   readonly folder: string
   readonly generator: DocGenerator
@@ -39,7 +39,7 @@ const SITES: readonly Site[] = [
   { title: 'libglib2.0-doc', folder: '/usr/share/gtk-doc/html', generator: 'gtk-doc' },
 ]
 
-/** Differences between a page and its Markdown; empty when it is faithful. */
+/** Differences between a page and its Markdown; empty when nothing is lost or added. */
 function compare(html: string, generator: DocGenerator, url: string): string[] {
   const extraction = extractPage({ url, body: html })
   if (extraction.type !== 'page') return [`no page: ${extraction.reason} (${extraction.detail})`]
@@ -86,13 +86,13 @@ function decode(bytes: Buffer): string {
   return new TextDecoder(encoding).decode(bytes)
 }
 
-describe('pages of the corpus lose nothing', () => {
+describe('pages of the corpus', () => {
   const folder = join(here, 'pages')
   const cases = readdirSync(folder).filter((name) => /^(?:sphinx|docbook)/.test(name) && !name.endsWith('-hidden'))
 
   test('there are more than five pages', () => expect(cases.length).toBeGreaterThan(5))
 
-  test.each(cases)('%s loses nothing', (name) => {
+  test.each(cases)('the Markdown of %s loses nothing', (name) => {
     const html = readFileSync(join(folder, name, 'input.html'), 'utf8')
     const generator = name.startsWith('sphinx') ? 'sphinx' : 'docbook'
     expect(compare(html, generator, 'https://docs.example/page.html')).toEqual([])
@@ -100,7 +100,7 @@ describe('pages of the corpus lose nothing', () => {
 })
 
 test.each(isLong ? SITES : [])(
-  'no page of $title made by $generator loses a word',
+  'no page of $title made by $generator loses content',
   { timeout: 600_000 },
   ({ title, folder, generator }) => {
     if (!existsSync(folder)) throw new Error(`the pages are not installed; run apt-get install ${title}`)

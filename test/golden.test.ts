@@ -10,8 +10,9 @@ import { splitPack } from '../src/core/pack/split.ts'
 import { openNodeGrammars } from './node-grammars.ts'
 
 /*
- * Every byte of every artefact, as reviewed and approved. After an intended change of the format, `UPDATE_GOLDEN=1 npm test --
- * test/golden.test.ts` writes them again (the hashes of the zips below are changed by hand); review the difference.
+ * Compares every byte of every artifact with files that were reviewed and approved. After an intended change of the format,
+ * `UPDATE_GOLDEN=1 npm test -- test/golden.test.ts` writes the files again. Review the difference, and change the hashes of the zips below
+ * by hand.
  */
 const GOLDEN = join(import.meta.dirname, 'golden')
 

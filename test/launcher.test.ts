@@ -5,8 +5,8 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-// The real launcher and the real scripts/setup.mjs, in a small separate checkout. Only the two programs that would need the network and the
-// compiler are fakes: `npm` on the PATH, and scripts/build.mjs.
+// Tests the real launcher and the real scripts/setup.mjs in a small separate checkout. Only the two programs that would need the network
+// and the compiler are fakes: `npm` on the PATH, and scripts/build.mjs.
 
 const repository = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -219,7 +219,7 @@ describe('the lock', () => {
   test.each([
     ['on this machine', hostname(), process.pid],
     // No process here has this pid, but the owner runs on another machine, so it must not count as dead.
-    ['on another one', `not-${hostname()}`, 2 ** 30],
+    ['on another machine', `not-${hostname()}`, 2 ** 30],
   ])('is respected while its owner is alive %s', async (_where, host, pid) => {
     write('.pharos-setup/lock.1', JSON.stringify({ host, pids: [pid] }))
     const launcher = launch([])

@@ -4,12 +4,12 @@ import { isPostgres } from '../src/core/url/postgres-address.ts'
 import { isLong } from './faults/bounded.ts'
 import { createLibrary, renameDatabase } from './postgres/databases.ts'
 
-/** Whether libraries are in PostgreSQL. Provided only by the test project that starts one. */
+/** Whether libraries are in PostgreSQL. Only the test project that starts a PostgreSQL server provides this value. */
 export const isOnPostgres: boolean = (inject('postgres') as string | undefined) !== undefined
 
 /**
- * Chooses the amount of work of a test: for a long run, for a short run, or for a short run on PostgreSQL. The last may be smallest,
- * because the same test runs with the usual amount on SQLite.
+ * Chooses the amount of work of a test: for a long run, for a short run, or for a short run on PostgreSQL. The last amount may be the
+ * smallest, because the same test runs with the usual amount on SQLite.
  */
 export function chooseRepetitions<T>(full: T, usual: T, onPostgres: T): T {
   if (isLong) return full

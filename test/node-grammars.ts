@@ -5,7 +5,7 @@ import type { GrammarName } from '../src/core/chunk/languages.ts'
 
 const { resolve } = createRequire(import.meta.url)
 
-/** The real grammars, from the packages they are built from, so that no build is needed first. */
+/** Opens the real grammars from their npm packages, so that no build is needed first. */
 export async function openNodeGrammars(names: readonly GrammarName[]): Promise<Grammars> {
   const grammars = await openGrammars({
     runtime: await readFile(resolve('web-tree-sitter/web-tree-sitter.wasm')),

@@ -46,16 +46,16 @@ function sentencesOf(markdown: string): string[] {
   return prose.split(/(?<=[.!?])\s+|\n\n+/).map((sentence) => sentence.replace(/\s+/g, ' ').trim())
 }
 
-const isLong = (text: string, words: number) => text.split(/\s+/).length > words
+const isLong = (text: string, maxWords: number) => text.split(/\s+/).length > maxWords
 const isUnclear = (text: string) => UNNAMED_ACTOR.test(text) || FIGURATIVE.test(text)
 const isUnclearComment = (text: string) => isUnclear(text) || LATE_SUBJECT.test(text)
 const isUnclearTitle = (text: string) => isUnclearComment(text) || CONTINUED.test(text)
 const isUnclearSentence = (text: string) => isUnclear(text) || isLong(text, MAX_SENTENCE_WORDS)
 
 /** The share of texts that break a rule, with the texts to correct. */
-function check(list: RegExp, textsOf: (content: string) => string[], isFlagged: (text: string) => boolean) {
+function check(filePattern: RegExp, textsOf: (content: string) => string[], isFlagged: (text: string) => boolean) {
   const texts = files
-    .filter((file) => list.test(file))
+    .filter((file) => filePattern.test(file))
     .flatMap((file) => textsOf(readFileSync(join(ROOT, file), 'utf8')).map((text) => ({ file, text })))
     .filter(({ text }) => isLong(text, 2) && !text.startsWith('@'))
   const flagged = texts.filter(({ text }) => isFlagged(text)).map(({ file, text }) => `${file}: ${text.slice(0, 100)}`)
@@ -91,7 +91,7 @@ describe('plain text', () => {
     ['but for a number on page after page ends it', isUnclearTitle],
     ['It is asked for in vain', isUnclearSentence],
     [`A sentence ${'that goes on '.repeat(12)}.`, isUnclearSentence],
-  ])('the rules find %s', (text, isFlagged) => {
+  ])('the rules flag "%s"', (text, isFlagged) => {
     expect(isFlagged(text)).toBe(true)
   })
 

@@ -31,7 +31,7 @@ test('the program needs only its parts and the packages that must stay in their 
   ])
 })
 
-test('the licence of every bundled package is included', () => {
+test('the license of every bundled package is included', () => {
   const licenses = readFileSync(join(dist, 'program/LICENSES.txt'), 'utf8')
   const named = licenses.split(`\n${'='.repeat(80)}\n\n`).map((text) => /^(\S+) \S+ \(\S+\)\n/.exec(text)?.[1])
   expect(named).not.toContain(undefined)
@@ -40,7 +40,7 @@ test('the licence of every bundled package is included', () => {
   expect(named).toEqual(expect.arrayContaining(Object.keys(dependencies).filter((name) => !unbundled.has(name))))
 })
 
-/** An import in minified code, static or dynamic; strings that mention imports are followed by something else. */
+/** A static or dynamic import in minified code. Strings that mention imports do not match, because other characters follow them. */
 const IMPORT =
   /(?<![\w$.])(?:import|export)(?:[\s\w$*{},]*\bfrom\s*|\s*\(\s*|\s*)["'`]([.#@\w][\w./#@-]*)["'`](?=[;)\s]|$)/gm
 

@@ -4,7 +4,7 @@ import type { Reporter, TestModule, Vitest } from 'vitest/node'
 
 /**
  * Reports why tests that passed had to be retried, and writes the list of failed files for a later retry. It writes no list after an error
- * outside of all tests, because that belongs to no file.
+ * outside of all tests, because such an error belongs to no file.
  */
 export default class ReportRetries implements Reporter {
   #root = ''

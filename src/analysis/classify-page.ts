@@ -46,8 +46,8 @@ export function observePage(page: Page): PageObservation {
  */
 const ARTICLE_WEIGHTS: Weights = {
   bias: -1.5,
-  saysArticle: 1.6,
-  sharesArticle: 0.6,
+  hasArticleType: 1.6,
+  hasOpenGraphArticle: 0.6,
   hasAuthor: 0.5,
   hasDate: 0.6,
   urlArticle: 1.4,
@@ -55,7 +55,7 @@ const ARTICLE_WEIGHTS: Weights = {
   prose: 1.7,
   isThread: -3.5,
   isManual: -2.5,
-  saysList: -0.8,
+  hasListType: -0.8,
   isFront: -4,
   urlNav: -1.2,
   urlOther: -2.2,
@@ -70,12 +70,12 @@ const NAV_WEIGHTS: Weights = {
   bias: -2,
   isFront: 1.5,
   urlNav: 1.5,
-  saysList: 0.8,
+  hasListType: 0.8,
   teasers: 1.5,
   teaserShare: 1.5,
   linked: 1.5,
-  leadsOn: 0.7,
-  leadsToArticles: 0.8,
+  siteLinks: 0.7,
+  siteArticleLinks: 0.8,
   fewWords: 0.5,
   prose: -1.2,
   isThread: -3,
@@ -117,7 +117,7 @@ function urlSignalsOf(address: string, { segments, hasDate, hasArticleWords }: P
   return {
     host,
     tld: label !== hostname && /[a-z]/.test(label) ? label : null,
-    // A single segment that is a headline or a number is not a section.
+    // A number is not a section, and neither is a headline that is the only segment.
     section: first === null || /^\d+$/.test(first) || (segments.length === 1 && hasArticleWords) ? null : first,
     pathDepth: segments.length,
     slugLen: segments.at(-1)?.length ?? 0,

@@ -5,13 +5,13 @@ import type { ContentMeasure } from './measure-content.ts'
 /** Signs for or against a class, each from 0 to 1. */
 export interface Signs {
   /** The page declares a schema.org article type. */
-  readonly saysArticle: number
+  readonly hasArticleType: number
   /** The Open Graph type of the page is `article`. */
-  readonly sharesArticle: number
+  readonly hasOpenGraphArticle: number
   readonly isThread: number
   readonly isManual: number
-  /** The page declares a schema.org or Open Graph type of lists or products. */
-  readonly saysList: number
+  /** The page declares a schema.org or Open Graph type of a list, product, course or event. */
+  readonly hasListType: number
   readonly hasAuthor: number
   readonly hasDate: number
   readonly isFront: number
@@ -19,31 +19,35 @@ export interface Signs {
   readonly urlDated: number
   readonly urlNav: number
   readonly urlOther: number
-  /** Shares of prose, links and code in the text. */
+  /** Share of the text that is prose. */
   readonly prose: number
+  /** Share of the text that is inside links. */
   readonly linked: number
+  /** Share of code in text and code together. */
   readonly code: number
-  /** Lines that start with a link: their number, and their ratio to paragraphs. */
+  /** Number of lines that start with a link: 0 for none, 1 for `MANY_TEASERS` or more. */
   readonly teasers: number
+  /** Share of lines that start with a link, compared with paragraphs of prose; each paragraph counts as two lines. */
   readonly teaserShare: number
   readonly fewWords: number
-  /** Links within the site: how many there are, and how many of them lead to articles. */
-  readonly leadsOn: number
-  readonly leadsToArticles: number
+  /** Number of links within the site: 0 for none, 1 for `MANY_LINKS` or more. */
+  readonly siteLinks: number
+  /** Number of links to articles of the site: 0 for none, 1 for `MANY_LINKS` or more. */
+  readonly siteArticleLinks: number
 }
 
 /** Reads the signs of a page from its address, its metadata and the structure of its text. */
 export function readSigns(page: Page, pageUrl: PageUrl, measure: ContentMeasure, content: ContentSignals): Signs {
   const { types = [], generator } = page
-  const says = (names: ReadonlySet<string>) => Number(types.some((type) => names.has(type)))
+  const declaresAnyOf = (names: ReadonlySet<string>) => Number(types.some((type) => names.has(type)))
   const isFront = pageUrl.segments.length === 0 && pageUrl.kind === 'nav'
   const textAndCode = measure.text + measure.code
   return {
-    saysArticle: Number(declaresArticle(page)),
-    sharesArticle: Number(types.includes('og:article')),
-    isThread: Math.max(says(THREAD_TYPES), Number(generator !== null && FORUMS.has(generator))),
-    isManual: Math.max(says(MANUAL_TYPES), Number(generator !== null && MANUALS.has(generator))),
-    saysList: says(LIST_TYPES),
+    hasArticleType: Number(declaresArticle(page)),
+    hasOpenGraphArticle: Number(types.includes('og:article')),
+    isThread: Math.max(declaresAnyOf(THREAD_TYPES), Number(generator !== null && FORUMS.has(generator))),
+    isManual: Math.max(declaresAnyOf(MANUAL_TYPES), Number(generator !== null && MANUALS.has(generator))),
+    hasListType: declaresAnyOf(LIST_TYPES),
     hasAuthor: Number(page.author !== null),
     hasDate: Number(page.publishedAt !== null),
     isFront: Number(isFront),
@@ -57,8 +61,8 @@ export function readSigns(page: Page, pageUrl: PageUrl, measure: ContentMeasure,
     teasers: Math.min(1, measure.teasers / MANY_TEASERS),
     teaserShare: measure.teasers / (measure.teasers + 2 * measure.proseParagraphs + 1),
     fewWords: Number(measure.text < FEW_WORDS_CHARS),
-    leadsOn: Math.min(1, (content.navLinks + content.articleLinks) / MANY_LINKS),
-    leadsToArticles: Math.min(1, content.articleLinks / MANY_LINKS),
+    siteLinks: Math.min(1, (content.navLinks + content.articleLinks) / MANY_LINKS),
+    siteArticleLinks: Math.min(1, content.articleLinks / MANY_LINKS),
   }
 }
 

@@ -11,7 +11,7 @@ wait for a report on flood protection before the tidal mill is restored.`
 const phrasesOf = (text: string, title = '', language: string | null = 'en') =>
   findKeyPhrases(text, { title, language }).map(({ phrase }) => phrase)
 
-describe('key phrases', () => {
+describe('findKeyPhrases', () => {
   test('finds the phrases that a reader would name', () => {
     const phrases = phrasesOf(ENGLISH, 'Halden restores its tidal mill')
     expect(phrases[0]).toBe('tidal mill')

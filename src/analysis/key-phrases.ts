@@ -18,8 +18,8 @@ export interface PhraseContext {
 
 /** Maximum number of phrases per text. */
 const MAX_PHRASES = 10
-/** Maximum number of phrases with several words; they are chosen first, so that single words get the remaining places. */
-const MAX_MULTI_WORD = 8
+/** Up to this many phrases of several words are chosen first. The remaining slots are open to all phrases and single words. */
+const MULTI_WORD_SLOTS = 8
 /** Number of words that are analysed; the topic of a text is clear by that point. */
 const MAX_WORDS = 8000
 /** Minimum number of words; with fewer, any word would be a phrase. */
@@ -41,7 +41,7 @@ export function findKeyPhrases(text: string, { title, language }: PhraseContext)
   const long = chooseDistinct(
     phrases.filter(({ parts }) => parts.length > 1),
     [],
-    MAX_MULTI_WORD,
+    MULTI_WORD_SLOTS,
   )
   return rank(chooseDistinct(phrases, long, MAX_PHRASES)).map(({ surface, frequency, score }) => ({
     phrase: surface,
@@ -54,10 +54,11 @@ export function findKeyPhrases(text: string, { title, language }: PhraseContext)
 interface Lemma {
   readonly id: number
   count: number
-  /** Occurrences inside sentences, where only names are capitalised, and how many of them are capitalised. */
+  /** Number of occurrences that do not begin a sentence; among these, only names are capitalized. */
   inside: number
+  /** Number of capitalized occurrences that do not begin a sentence. */
   capitals: number
-  /** Index of its first occurrence among the words of the text. */
+  /** Index of the first occurrence among the words of the text. */
   readonly first: number
   isInTitle: boolean
   /** The form to show: the first one inside a sentence, or else the first one. */
@@ -68,7 +69,9 @@ interface Lemma {
 
 /** A word as it is written. */
 interface WordForm {
+  /** The written word without a Korean particle. */
   readonly text: string
+  /** The text in lower case. */
   readonly word: string
   readonly lemma: Lemma
   readonly hasCapital: boolean

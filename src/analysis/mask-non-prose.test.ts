@@ -10,19 +10,19 @@ test.each([
   ['spans of code', 'a `Rome` b ``Oslo ` x`` c', 'a b c'],
   ['blocks of code', 'a\n\n```\nRome\n```\n\nParis', 'a\n\n\n\n\n\nParis'],
   ['blocks of code in lists', '- a\n  ~~~~\n  Rome\n  ~~~\n  Oslo\n  ~~~~\nParis', '- a\n\n\n\n\n\nParis'],
-])('blanks out %s and keeps all offsets', (_, markdown, expected) => {
+])('masking blanks out %s and keeps all offsets', (_, markdown, expected) => {
   const text = maskNonProse(markdown)
   expect(text).toHaveLength(markdown.length)
   expect(text.replace(/ +/g, ' ').replace(/ *\n */g, '\n')).toBe(expected.replace(/ +/g, ' '))
   expect(text.indexOf('Paris')).toBe(markdown.indexOf('Paris'))
 })
 
-test('leaves plain text unchanged', () => {
+test('masking leaves plain text unchanged', () => {
   const plain = 'A time: 10:30. A ratio 3:4 and a `lonely sign.'
   expect(maskNonProse(plain)).toBe(plain)
 })
 
-test('takes linear time on unclosed markup', () => {
+test('masking takes linear time on unclosed markup', () => {
   for (const sign of ['](', '[', '` ', 'http://', '```']) {
     const markdown = sign.repeat(100_000)
     expect(maskNonProse(markdown)).toHaveLength(markdown.length)

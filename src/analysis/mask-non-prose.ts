@@ -38,7 +38,7 @@ function fenceAt(markdown: string, start: number, end: number): string {
   return stop - at >= 3 ? markdown.slice(at, stop) : ''
 }
 
-/** Code blocks can be inside lists and quotes. */
+/** Space, tab and `>`, which precede a fence inside a list or quote. */
 const FENCE_INDENT = new Set([0x20, 0x09, 0x3e])
 
 function blankLine(markdown: string, start: number, end: number, blank: Blank): void {
@@ -117,7 +117,7 @@ function endOfTarget(text: string, from: number, end: number): number {
   return end
 }
 
-/** Offset of the scheme of a URL whose `:` is at `colon`; -1 when it is not a URL. */
+/** Offset of the scheme of a URL whose `:` is at `colon`; -1 when the colon is not part of a URL. */
 function schemeStart(text: string, lineStart: number, colon: number): number {
   if (!text.startsWith('//', colon + 1)) return -1
   for (const scheme of ['https', 'http', 'ftp']) {

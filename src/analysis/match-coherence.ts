@@ -23,7 +23,7 @@ export function createCoherenceScores(index: NameIndex): CoherenceScores {
       const place = reading.places[choice] ?? 0
       const kind = columns.kinds[place]
       const country = columns.countries[place] ?? 0
-      const isDemonym = ((reading.names[choice] ?? 0) & NAME_KIND_MASK) === NAME_DEMONYM
+      const isDemonym = ((reading.nameFlags[choice] ?? 0) & NAME_KIND_MASK) === NAME_DEMONYM
       if (kind === KIND_COUNTRY) countryTally.add(country, reading, isDemonym ? 0.4 : 0.7, 2)
       else if (kind === KIND_REGION) {
         divisionTally.add(keyOf(place), reading, 3, 4)
@@ -52,6 +52,7 @@ export function createCoherenceScores(index: NameIndex): CoherenceScores {
 
 /** Scores by key, with the names that gave them, because a name must not support itself. */
 interface Tally {
+  /** Adds points of a name to a key. One name gives a key at most `max` points. */
   add(key: number, from: Reading, points: number, max: number): void
   /** The score of a key, up to `max`. It shrinks as other keys get more points: a text that lists every state supports none of them. */
   scoreOf(key: number, own: Reading, max: number): number

@@ -43,7 +43,7 @@ export function countryOfCode(code: string): string {
   return upper === 'UK' ? 'GB' : upper
 }
 
-/** Whether two letters at the start of a path are a language far more often than a country. */
+/** Whether a path segment of two letters means a language far more often than a country. */
 export function isLanguageSegment(segment: string): boolean {
   return LANGUAGE_SEGMENTS.has(segment)
 }

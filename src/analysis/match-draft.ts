@@ -20,7 +20,7 @@ import { NAME_KIND_MASK, NAME_MAIN } from './name-index.ts'
 export interface Reading {
   readonly places: readonly number[]
   /** For each place: the flags of its name, as in the name index. */
-  readonly names: readonly number[]
+  readonly nameFlags: readonly number[]
   /** For each place: how well known it is, plus the score of the context. */
   readonly baseScores: readonly number[]
 }
@@ -36,12 +36,13 @@ export interface Draft {
   /** Whether the mention is the first of a pair such as `Paris, Texas`. `isConsumed` marks the second. */
   isPaired: boolean
   isConsumed: boolean
-  /** Evidence that a place is meant at all, and the minimum that this mention needs. */
+  /** Evidence that the mention means a place at all. */
   support: number
+  /** Minimum `support` with which the mention counts as a place. */
   neededSupport: number
-  /** `New York State`: the adjacent word excludes the city. */
+  /** `New York State`: the adjacent word says that a region is meant. */
   readonly isDivision: boolean
-  /** `San Jose Sharks`: the name is that of a North American team. */
+  /** `San Jose Sharks`: the mention is part of the name of a North American team. */
   readonly isTeam: boolean
   /** Whether the mention is the name of a person. */
   isPerson: boolean
@@ -68,7 +69,7 @@ export interface TextContext {
   readonly language: string | undefined
   /** Countries that the context points to. */
   readonly countryScores: CountryScores
-  /** Countries named in the title. */
+  /** Countries that the title names, or whose regions it names. */
   readonly titleCountries: ReadonlySet<number>
 }
 
@@ -93,7 +94,7 @@ export function casingOf(tokens: readonly Token[], language: string | undefined)
   return { isSingleCase, isHeadline, hasCapitalNouns, lowerCaseWords }
 }
 
-/** Countries named in the title; places of the text in one of them are likelier. */
+/** Countries that the title names, or whose regions it names. A place of the text is likelier if it lies in one of them. */
 export function titleCountries(index: NameIndex, title: string | undefined): ReadonlySet<number> {
   const countries = new Set<number>()
   if (title === undefined) return countries
@@ -167,41 +168,43 @@ function createReading(context: TextContext, mention: Mention, isUpper: boolean)
   const isLatin = first.script === SCRIPT_LATIN
   const isSingle = mention.next === mention.first + 1
   const isShort = isLatin && mention.units <= 3 && isSingle
-  const isSafe = isUpper && lists.SAFE_ABBREVIATIONS.has(first.word)
+  const isSafeAbbreviation = isUpper && lists.SAFE_ABBREVIATIONS.has(first.word)
   const places: number[] = []
-  const names: number[] = []
+  const nameFlags: number[] = []
   const baseScores: number[] = []
   for (const key of mention.keys) {
     for (let at = columns.keyStarts[key] ?? 0; at < (columns.keyStarts[key + 1] ?? 0); at++) {
       const place = columns.postingPlaces[at] ?? 0
-      const name = columns.postingNames[at] ?? 0
-      const nameKind = name & NAME_KIND_MASK
+      const flags = columns.postingNames[at] ?? 0
+      const nameKind = flags & NAME_KIND_MASK
       const kind = columns.kinds[place] ?? KIND_CITY
       const lang = head.langs[columns.postingLangs[at] ?? 0] ?? ''
       // Upper-case words in a mixed-case text are abbreviations, and only a few of those are certainly places.
-      if (nameKind === NAME_ABBREV && !isSafe && !(kind === KIND_CITY && isUpper && mention.units > 2)) continue
+      if (nameKind === NAME_ABBREV && !isSafeAbbreviation && !(kind === KIND_CITY && isUpper && mention.units > 2))
+        continue
       if (kind !== KIND_COUNTRY && nameKind !== NAME_ABBREV && isLatin && isUpper && isSingle && mention.units <= 4)
         continue
       if (nameKind === NAME_DEMONYM && (casing.isSingleCase || first.letterCase === CASE_NONE)) continue
       if ((nameKind === NAME_DEMONYM) !== (mention.form === FORM_PLURAL) && mention.form !== FORM_EXACT) continue
       const isForeign = lang !== '' && mention.form !== FORM_RUN && lang !== 'en' && lang.split('-')[0] !== language
-      if (kind !== KIND_CITY && isLatin && isForeign && mention.units <= 4 && (name & NAME_MAIN) === 0) continue
-      if (kind === KIND_COUNTRY && isShort && !isSafe && (isForeign || lang === '' || lang === 'en')) continue
+      if (kind !== KIND_CITY && isLatin && isForeign && mention.units <= 4 && (flags & NAME_MAIN) === 0) continue
+      if (kind === KIND_COUNTRY && isShort && !isSafeAbbreviation && (isForeign || lang === '' || lang === 'en'))
+        continue
       if (kind === KIND_CITY && isShort && mention.units < 3) continue
       if (places.includes(place)) continue
       const country = columns.countries[place] ?? 0
       let score =
-        priorOf(index, place, name) + (countryScores.get(country) ?? 0) + (titleCountries.has(country) ? 1 : 0)
-      const isUsualName = (name & NAME_MAIN) !== 0 || kind !== KIND_CITY || !isLatin
+        priorOf(index, place, flags) + (countryScores.get(country) ?? 0) + (titleCountries.has(country) ? 1 : 0)
+      const isUsualName = (flags & NAME_MAIN) !== 0 || kind !== KIND_CITY || !isLatin
       if (!isUsualName && (language === undefined || language === 'en')) score -= 0.3
-      if (isForeign && isLatin && kind !== KIND_CITY && (name & NAME_MAIN) === 0)
+      if (isForeign && isLatin && kind !== KIND_CITY && (flags & NAME_MAIN) === 0)
         score -= language === undefined ? 1 : 3
       places.push(place)
-      names.push(name)
+      nameFlags.push(flags)
       baseScores.push(score)
     }
   }
-  return { places, names, baseScores }
+  return { places, nameFlags, baseScores }
 }
 
 /** Conjunctions between the parts of a list. */

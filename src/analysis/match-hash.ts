@@ -52,6 +52,7 @@ export function prefixSlot(text: string, from: number, to: number, salt: number)
 /** Number of slots, a power of two. */
 export const PREFIX_SLOT_COUNT: number = 1 << 18
 
-/** Salt of first words, and of the first two characters of names in scripts without spaces. */
+/** Salt for the first word of a name. */
 export const WORD_SALT = 0x811c9dc5
+/** Salt for the first two characters of a name in a script without spaces. */
 export const RUN_SALT = 0x3c6ef372

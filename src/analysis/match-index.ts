@@ -24,7 +24,7 @@ export interface NameIndex {
 
 const decoder = new TextDecoder()
 
-/** Opens the bytes that `writeNameIndex` wrote; undefined for other bytes. Aligned columns are not copied. */
+/** Opens the bytes that `writeNameIndex` wrote; undefined for other bytes. Aligned bytes are not copied. */
 export function openNameIndex(given: Uint8Array): NameIndex | undefined {
   if (given.length < 32) return undefined
   const bytes = given.byteOffset % 8 === 0 && given.buffer instanceof ArrayBuffer ? given : given.slice()

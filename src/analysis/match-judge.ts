@@ -31,8 +31,8 @@ export function judgeMention(
   const place = reading.places[choice]
   if (place === undefined) return
   const { columns } = index
-  const name = reading.names[choice] ?? 0
-  const nameKind = name & NAME_KIND_MASK
+  const flags = reading.nameFlags[choice] ?? 0
+  const nameKind = flags & NAME_KIND_MASK
   const kind = columns.kinds[place] ?? KIND_CITY
   const population = columns.populations[place] ?? 0
   const first = tokens[mention.first] as Token
@@ -47,25 +47,25 @@ export function judgeMention(
   const isCommon = isSingle && isCommonWord(first.word)
   const contextScore = coherence.scoreOf(place, reading) + (countryScores.get(columns.countries[place] ?? 0) ?? 0)
   let support = sizeSupport(index, place)
-  if (first.script === SCRIPT_LATIN && kind === KIND_CITY && (name & NAME_MAIN) === 0) {
+  if (first.script === SCRIPT_LATIN && kind === KIND_CITY && (flags & NAME_MAIN) === 0) {
     const doubt = aliasDoubt(mention, population, language === undefined || language === 'en')
     support -= contextScore >= WELL_SUPPORTED_SCORE && mention.units > 4 ? doubt / 2 : doubt
   }
-  if (kind === KIND_REGION && (name & NAME_DERIVED) !== 0) support -= 0.7
+  if (kind === KIND_REGION && (flags & NAME_DERIVED) !== 0) support -= 0.7
   if (mention.form === FORM_INFLECTED && first.letterCase !== CASE_NONE) support -= 0.3
   if (draft.isPaired) support += 4
   if (!isSingle) support += countContentWords(tokens, mention) > 1 ? 1.5 : 0.5
   if (contextScore > 0) support += kind === KIND_CITY ? (contextScore >= WELL_SUPPORTED_SCORE ? 1.2 : 0.8) : 0.5
   if (around.isListed) support += isAfterCertainPlace(tokens, drafts, at) ? 1.5 : 0.8
-  if (!isSingle && !draft.isPaired && lists.TITLES.has(first.word) && around.preposition < 1) support -= 2
+  if (!isSingle && !draft.isPaired && lists.TITLES.has(first.word) && around.precedingWordScore < 1) support -= 2
   if (around.isRiver && kind !== KIND_COUNTRY && mention.form === FORM_EXACT) support -= 2.5
-  support += around.preposition
+  support += around.precedingWordScore
   if (mention.form === FORM_PREFIXED) support += 0.5
   draft.neededSupport = neededSupportFor(tokens, mention, casing, kind, population)
   // Nearly every capitalised word is the name of some hamlet, so a preposition before it is not enough.
   if (kind === KIND_CITY && population < 15_000 && first.letterCase !== CASE_NONE) draft.neededSupport += 0.5
   // A country named elsewhere in the text is not enough for a town without adjacent evidence.
-  const isBare = isSingle && !draft.isPaired && !around.isListed && around.preposition <= 0
+  const isBare = isSingle && !draft.isPaired && !around.isListed && around.precedingWordScore <= 0
   if (kind === KIND_CITY && population < 100_000 && isBare && first.letterCase !== CASE_NONE) draft.neededSupport += 0.5
   if (isBare && kind === KIND_CITY && population < 1_000_000 && hasCityBeside(context, drafts, at)) support -= 2.5
   if (isCommon && !draft.isPaired && !draft.isTeam && around.isPartOfName) support -= 1.5
@@ -132,7 +132,7 @@ function countContentWords(tokens: readonly Token[], mention: Mention): number {
   return count
 }
 
-/** Penalty for a name that is not the main name of the place: it may be a word of another language, or a joke. */
+/** Penalty for a name that is not the main name of the place: it may be a word of another language, or a nickname. */
 function aliasDoubt(mention: Mention, population: number, isEnglish: boolean): number {
   if (mention.units < 4) return population >= 1_000_000 && !isEnglish ? 1.5 : 2.5
   if (population >= 1_000_000) return isEnglish ? 0.8 : 0.5
@@ -143,7 +143,7 @@ function isCommonWord(word: string): boolean {
   return lists.COMMON_WORDS.has(word) || lists.PLACE_NOUNS_AFTER.has(word) || lists.PLACE_NOUNS_BEFORE.has(word)
 }
 
-/** Score that a mention needs, depending on what else the name may be. */
+/** Support that a mention needs, depending on what else the name may be. */
 function neededSupportFor(
   tokens: readonly Token[],
   mention: Mention,
@@ -189,8 +189,11 @@ interface Neighbours {
   readonly isStreet: boolean
   /** `New England` is not England. */
   readonly hasRenamingPrefix: boolean
-  /** Score of the preceding word, if that word usually precedes places. Negative for an ordinary word at the start of a sentence. */
-  readonly preposition: number
+  /**
+   * Positive if the preceding word usually precedes places. Negative if the mention begins a sentence and is also a common word or the name
+   * of a person.
+   */
+  readonly precedingWordScore: number
 }
 
 function neighboursOf(tokens: readonly Token[], drafts: readonly Draft[], at: number): Neighbours {
@@ -205,15 +208,15 @@ function neighboursOf(tokens: readonly Token[], drafts: readonly Draft[], at: nu
   const isOrdinary = isCommonWord(first.word) || lists.SURNAMES.has(first.word) || lists.GIVEN_NAMES.has(first.word)
   const isBuildingName =
     isOrdinary && after !== undefined && after.letterCase === CASE_TITLE && lists.BUILDING_NOUNS.has(after.word)
-  let preposition = startsSentence && first.letterCase !== CASE_NONE && isOrdinary ? -0.5 : 0
+  let precedingWordScore = startsSentence && first.letterCase !== CASE_NONE && isOrdinary ? -0.5 : 0
   if (before !== undefined) {
     const leadingToken =
       lists.ARTICLES.has(before.word) && before.letterCase === CASE_LOWER ? tokens[mention.first - 2] : before
     const word = leadingToken?.word ?? ''
-    if (lists.STRONG_PREPOSITIONS.has(word)) preposition = 2
-    else if (lists.PLACE_NOUNS_BEFORE.has(word) || lists.LEADING_VERBS.has(word)) preposition = 1.5
+    if (lists.STRONG_PREPOSITIONS.has(word)) precedingWordScore = 2
+    else if (lists.PLACE_NOUNS_BEFORE.has(word) || lists.LEADING_VERBS.has(word)) precedingWordScore = 1.5
     else if (lists.WEAK_PREPOSITIONS.has(word)) {
-      preposition = lists.PLACE_NOUNS_BEFORE.has(tokens[mention.first - 2]?.word ?? '') ? 2 : 1
+      precedingWordScore = lists.PLACE_NOUNS_BEFORE.has(tokens[mention.first - 2]?.word ?? '') ? 2 : 1
     }
   }
   return {
@@ -240,7 +243,7 @@ function neighboursOf(tokens: readonly Token[], drafts: readonly Draft[], at: nu
       before.letterCase === CASE_TITLE &&
       first.gap === GAP_SPACE &&
       lists.RENAMING_PREFIXES.has(before.word),
-    preposition,
+    precedingWordScore,
   }
 }
 
@@ -288,7 +291,7 @@ function detectPerson(
     draft.isPerson = true
   }
   const isGivenName = lists.GIVEN_NAMES.has(first.word)
-  // Surnames are used as given names too, but a large city is more likely meant by its name.
+  // Surnames are also used as given names, but the name of a large city more likely means the city.
   const canBeGivenName = isGivenName || (lists.SURNAMES.has(first.word) && kind === KIND_CITY && population < 500_000)
   const hasSurname = after !== undefined && after.letterCase === CASE_TITLE && !isKnownWord(after.word)
   if (hasSurname && canBeGivenName && !casing.isSingleCase && !draft.isTeam && !namesBuilding(tokens, draft.mention))
@@ -361,17 +364,17 @@ function isAboutCountry(tokens: readonly Token[], drafts: readonly Draft[], at: 
 }
 
 function isDemonym(draft: Draft | undefined): boolean {
-  return draft !== undefined && ((draft.reading.names[draft.choice] ?? 0) & NAME_KIND_MASK) === NAME_DEMONYM
+  return draft !== undefined && ((draft.reading.nameFlags[draft.choice] ?? 0) & NAME_KIND_MASK) === NAME_DEMONYM
 }
 
-/** Rejects all mentions of a name that is a person's anywhere in the text, unless a strong preposition makes the mention a place. */
+/** Rejects one-word mentions of a name that a person has anywhere in the text, unless the preceding word marks a mention as a place. */
 export function rejectNamesakes(tokens: readonly Token[], drafts: readonly Draft[]): void {
   const persons = new Set<string>()
   for (const { isPerson, mention } of drafts) if (isPerson) persons.add(tokens[mention.first]?.word ?? '')
   if (persons.size === 0) return
   for (const [at, draft] of drafts.entries()) {
     if (draft.isPerson || draft.isPaired || !persons.has(tokens[draft.mention.first]?.word ?? '')) continue
-    if (draft.mention.next === draft.mention.first + 1 && neighboursOf(tokens, drafts, at).preposition < 2)
+    if (draft.mention.next === draft.mention.first + 1 && neighboursOf(tokens, drafts, at).precedingWordScore < 2)
       draft.support -= 9
   }
 }

@@ -24,25 +24,26 @@ import {
 import { ARTICLES, PLACE_NOUNS_BEFORE } from './match-words.ts'
 import { normalizeName } from './place.ts'
 
-/** How the words of a text match a name. Exact: the words are the name. */
+/** Form of a mention: the words of the text are the name itself. */
 export const FORM_EXACT = 0
-/** Without an inflection ending. */
+/** Form of a mention: the words of the text are the name with inflection endings or a particle. */
 export const FORM_INFLECTED = 1
-/** Without a preposition or conjunction that is written as a prefix. */
+/** Form of a mention: the first word begins with a preposition, conjunction or article that is written as a prefix. */
 export const FORM_PREFIXED = 2
-/** Part of a run without spaces. */
+/** Form of a mention: the name is part of a run without spaces. */
 export const FORM_RUN = 3
-/** The plural of a demonym: `Serbs`. */
+/** Form of a mention: the word is the plural of a demonym, such as `Serbs`. */
 export const FORM_PLURAL = 4
 
 /** Words of a text that are the name of one or more places. */
 export interface Mention {
-  /** Index of its first token, and of the token after its last. */
+  /** Index of the first token of the mention. */
   readonly first: number
+  /** Index of the token after the mention. */
   readonly next: number
   readonly start: number
   readonly end: number
-  /** Keys of the names that it may be. */
+  /** Keys of the names that the words may be. */
   readonly keys: readonly number[]
   readonly form: number
   /** Length in normal form; short names need more evidence. */
@@ -337,7 +338,7 @@ const KOREAN_PARTICLES =
 const ARABIC_PREFIXES = ['وال', 'بال', 'كال', 'فال', 'لل', 'ال', 'وب', 'ول', 'و', 'ب', 'ل', 'ف', 'ك']
 const HEBREW_PREFIXES = ['וב', 'ול', 'ומ', 'שב', 'של', 'מה', 'וה', 'ש', 'ב', 'ל', 'מ', 'ה', 'ו', 'כ']
 
-/** The word without its possible prefix; if the prefix ends in an article, also with the article. */
+/** The word without each prefix that it may have; if a prefix ends in an article, also the word with the article. */
 function withoutPrefix(token: Token): readonly { cut: number; word: string }[] {
   const found: { cut: number; word: string }[] = []
   const prefixes = token.script === SCRIPT_ARABIC ? ARABIC_PREFIXES : HEBREW_PREFIXES

@@ -49,22 +49,22 @@ function isListed(tokens: readonly Token[], drafts: readonly Draft[], at: number
   return isAdjacent(tokens, second, third)
 }
 
-/** The likeliest place of the first name inside one of the second; -1 when there is none, or when a country is meant. */
+/** Index of the likeliest candidate of `inner` that lies in a candidate of `outer`; -1 when there is none. */
 function bestWithin(index: NameIndex, inner: Draft, outer: Draft, isList: boolean): number {
   const { columns } = index
   const top = topOf(inner.reading.baseScores)
-  const isCountry = columns.kinds[inner.reading.places[top] ?? 0] === KIND_COUNTRY
+  const isMainlyCountry = columns.kinds[inner.reading.places[top] ?? 0] === KIND_COUNTRY
   let best = -1
   for (const [i, place] of inner.reading.places.entries()) {
     const kind = columns.kinds[place]
-    if (kind === KIND_COUNTRY || ((inner.reading.names[i] ?? 0) & NAME_KIND_MASK) === NAME_DEMONYM) continue
+    if (kind === KIND_COUNTRY || ((inner.reading.nameFlags[i] ?? 0) & NAME_KIND_MASK) === NAME_DEMONYM) continue
     if (best >= 0 && (inner.reading.baseScores[i] ?? 0) <= (inner.reading.baseScores[best] ?? 0)) continue
     const isWithin = outer.reading.places.some((other, j) => {
       const otherKind = columns.kinds[other]
-      if (((outer.reading.names[j] ?? 0) & NAME_KIND_MASK) === NAME_DEMONYM) return false
+      if (((outer.reading.nameFlags[j] ?? 0) & NAME_KIND_MASK) === NAME_DEMONYM) return false
       if (columns.countries[other] !== columns.countries[place] || other === place) return false
-      if (otherKind === KIND_COUNTRY) return !isCountry && !(isList && i !== top)
-      // A list of cities in one country is not a pair, and neither are a region and a city of the same name.
+      if (otherKind === KIND_COUNTRY) return !isMainlyCountry && !(isList && i !== top)
+      // Apart from countries, only a city and its region are a pair; two cities of one country are a list.
       return (
         otherKind === KIND_REGION &&
         kind === KIND_CITY &&

@@ -11,10 +11,10 @@ export const NAME_ABBREV: number = NAME_KINDS.indexOf('abbrev')
 export const NAME_DEMONYM: number = NAME_KINDS.indexOf('demonym')
 
 /**
- * Prior score of a place for a name, before any context: half the decimal logarithm of its population, plus bonuses for its kind, for a
- * capital and for a main name, minus a penalty for a shortened name.
+ * Prior score of a place for a name with these flags, before any context: half the decimal logarithm of the population, plus bonuses for
+ * the kind of place, for a capital and for a main name, minus a penalty for a shortened name.
  */
-export function priorOf(index: NameIndex, place: number, name: number): number {
+export function priorOf(index: NameIndex, place: number, flags: number): number {
   const { columns } = index
   const kind = columns.kinds[place]
   let score = 0.5 * Math.log10((columns.populations[place] ?? 0) + 1)
@@ -22,11 +22,11 @@ export function priorOf(index: NameIndex, place: number, name: number): number {
   else if (kind === KIND_REGION) score += 0.2
   else if (kind === KIND_AREA) score += 4
   if (columns.capitals[place] === 1) score += 1
-  if ((name & NAME_MAIN) !== 0) score += 0.5
+  if ((flags & NAME_MAIN) !== 0) score += 0.5
   // A shortened name seldom means the place it was derived from: `Frankfurt` seldom means `Frankfurt (Oder)`. Capitals are an exception:
   // `Washington` nearly always means `Washington, D.C.`
-  const isShortened = (name & NAME_DERIVED) !== 0
-  if (isShortened) score -= (name & NAME_MAIN) !== 0 && columns.capitals[place] === 1 ? 0.2 : 0.5
+  const isShortened = (flags & NAME_DERIVED) !== 0
+  if (isShortened) score -= (flags & NAME_MAIN) !== 0 && columns.capitals[place] === 1 ? 0.2 : 0.5
   return score
 }
 
@@ -58,7 +58,7 @@ export function isNorthAmerican(index: NameIndex, place: number): boolean {
 export function preferCity(
   index: NameIndex,
   places: readonly number[],
-  names: readonly number[],
+  nameFlags: readonly number[],
   best: number,
 ): number {
   const { columns } = index
@@ -70,7 +70,7 @@ export function preferCity(
     if (columns.kinds[place] !== KIND_CITY || columns.countries[place] !== columns.countries[region]) continue
     const population = columns.populations[place] ?? 0
     if (columns.divisions[place] !== columns.divisions[region] || population <= largest) continue
-    const isMain = ((names[i] ?? 0) & NAME_MAIN) !== 0
+    const isMain = ((nameFlags[i] ?? 0) & NAME_MAIN) !== 0
     if (!isMain && population < Math.min(3_000_000, 0.4 * (columns.populations[region] ?? 0))) continue
     city = i
     largest = population

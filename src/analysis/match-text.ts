@@ -91,7 +91,7 @@ function choose(index: NameIndex, draft: Draft, coherence: CoherenceScores | und
     draft.margin = 4
     return
   }
-  draft.choice = draft.isDivision ? best : preferCity(index, reading.places, reading.names, best)
+  draft.choice = draft.isDivision ? best : preferCity(index, reading.places, reading.nameFlags, best)
   draft.score = bestScore
   draft.margin = second === -Infinity ? 4 : bestScore - second
 }

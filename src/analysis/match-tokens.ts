@@ -27,14 +27,14 @@ export const SCRIPT_HEBREW = 4
 export const SCRIPT_HANGUL = 5
 /** Scripts without spaces: each run is one token. */
 export const SCRIPT_UNSPACED = 6
-/** Scripts with spaces but without capitals: Devanagari and others. */
+/** All other scripts with spaces, such as Devanagari and Armenian. */
 export const SCRIPT_OTHER = 7
 
 /** One word of a text, or one run of a script without spaces. */
 export interface Token {
   readonly start: number
   readonly end: number
-  /** In the normal form of `normalizeName`. */
+  /** In the normal form of `normalizeName`; empty for a run without spaces and for a word that is too long. */
   readonly word: string
   readonly gap: number
   readonly letterCase: number

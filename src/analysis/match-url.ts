@@ -38,7 +38,8 @@ interface Word {
 
 /** A piece of a path that may name a place. */
 interface PathMention {
-  readonly candidates: readonly { readonly place: number; readonly score: number; readonly name: number }[]
+  /** The places that may be meant; `flags` are those of the name, as in the name index. */
+  readonly candidates: readonly { readonly place: number; readonly score: number; readonly flags: number }[]
   readonly start: number
   readonly end: number
   readonly wordCount: number
@@ -47,18 +48,18 @@ interface PathMention {
   /** The name in normal form. */
   readonly word: string
   readonly isCode: boolean
-  /** An adjacent word precedes or follows places: `fire-in-bristol`, `paris-fashion-week`. */
-  readonly isLed: boolean
+  /** The word before or after the name is typical beside places: `fire-in-bristol`, `paris-fashion-week`. */
+  readonly hasPlaceWord: boolean
   /** The slug has a news word: `israel-hamas-war-live`. */
   readonly isNews: boolean
-  /** The mention lies below a segment for things or people: `/recipes/turkey`, `/author/jordan`. */
+  /** The name is below a segment for things or people (`/recipes/turkey`, `/author/jordan`), or is a dish beside kitchen words. */
   readonly isAmongThings: boolean
 }
 
 /** Maximum number of words of a name in a slug. */
 const MAX_WORDS = 7
 const MAX_SEGMENTS = 40
-/** Limit of pieces, because each is compared with all others. */
+/** Limit of mentions in an address, because each is compared with all others. */
 const MAX_MENTIONS = 40
 
 /** Finds places in the path of an address. */
@@ -116,7 +117,7 @@ function collectMentions(
         isWhole: true,
         word: raw,
         isCode: true,
-        isLed: false,
+        hasPlaceWord: false,
         isNews: false,
         isAmongThings: false,
       })
@@ -138,7 +139,7 @@ function codeOf(
   index: NameIndex,
   raw: string,
   before: string | undefined,
-): { place: number; score: number; name: number } | undefined {
+): { place: number; score: number; flags: number } | undefined {
   const code = countryOfCode(raw)
   const place = countryPlaces(index).get(packCountry(code))
   if (place === undefined) return undefined
@@ -147,7 +148,7 @@ function codeOf(
   const isAtStart = before === undefined || before.length === 2
   if (isAtStart ? isLanguageSegment(raw.toLowerCase()) || !HEAD_COUNTRY_CODES.has(code) : !CODE_LEADS.has(before))
     return undefined
-  return { place, score: 6, name: NAME_ABBREV }
+  return { place, score: 6, flags: NAME_ABBREV }
 }
 
 /** Segments after which two letters are a country. */
@@ -207,7 +208,7 @@ function longestMention(
     const isAmongThings =
       NON_PLACE_SEGMENTS.has(before ?? '') || (DISHES.has(joined) && words.some(({ word }) => KITCHEN_WORDS.has(word)))
     const isNews = words.some(({ word }) => NEWS_WORDS.has(word))
-    const isLed = STRONG_PREPOSITIONS.has(words[at - 1]?.word ?? '') || PLACE_NOUNS_AFTER.has(next ?? '')
+    const hasPlaceWord = STRONG_PREPOSITIONS.has(words[at - 1]?.word ?? '') || PLACE_NOUNS_AFTER.has(next ?? '')
     return {
       candidates,
       start: first.start,
@@ -216,7 +217,7 @@ function longestMention(
       isWhole,
       word: joined,
       isCode: false,
-      isLed,
+      hasPlaceWord,
       isNews,
       isAmongThings,
     }
@@ -232,23 +233,23 @@ function candidatesOf(
   scores: ReadonlyMap<number, number>,
 ): PathMention['candidates'] {
   const { columns } = index
-  const found: { place: number; score: number; name: number }[] = []
+  const found: { place: number; score: number; flags: number }[] = []
   const isShort = joined.length <= 3 && /^[a-z]+$/.test(joined)
   for (let at = columns.keyStarts[key] ?? 0; at < (columns.keyStarts[key + 1] ?? 0); at++) {
     const place = columns.postingPlaces[at] ?? 0
-    const name = columns.postingNames[at] ?? 0
-    const nameKind = name & NAME_KIND_MASK
+    const flags = columns.postingNames[at] ?? 0
+    const nameKind = flags & NAME_KIND_MASK
     const kind = columns.kinds[place] ?? KIND_CITY
     if (nameKind === NAME_DEMONYM) continue
     if (isShort && kind === KIND_COUNTRY && !(isWhole || SAFE_IN_SLUGS.has(joined))) continue
-    if (isShort && kind !== KIND_COUNTRY && !(isWhole && (name & NAME_MAIN) !== 0)) continue
+    if (isShort && kind !== KIND_COUNTRY && !(isWhole && (flags & NAME_MAIN) !== 0)) continue
     // A foreign name in the middle of a slug is more likely a word: `nord`.
     const lang = index.head.langs[columns.postingLangs[at] ?? 0] ?? ''
-    const isMain = (name & NAME_MAIN) !== 0
+    const isMain = (flags & NAME_MAIN) !== 0
     if (!isWhole && !isMain && kind !== KIND_CITY && lang !== '' && lang !== 'en') continue
-    let score = priorOf(index, place, name) + (scores.get(columns.countries[place] ?? 0) ?? 0)
+    let score = priorOf(index, place, flags) + (scores.get(columns.countries[place] ?? 0) ?? 0)
     if (!isMain && kind === KIND_CITY) score -= 0.7
-    found.push({ place, score, name })
+    found.push({ place, score, flags })
   }
   return found
 }
@@ -289,7 +290,7 @@ function resolveMentions(index: NameIndex, url: string, pieces: readonly PathMen
       return total
     })
     const { at: top, margin } = bestOf(scores)
-    const best = hasLaterCity(index, pieces, at, piece.candidates[top]?.place) ? top : cityOf(index, piece, top)
+    const best = hasLaterPlaceIn(index, pieces, at, piece.candidates[top]?.place) ? top : cityOf(index, piece, top)
     const candidate = piece.candidates[best]
     if (candidate === undefined || isStateCode(index, piece, pieces[at + 1])) continue
     if (isPartOfWorld(index, piece, candidate, pieces[at + 1])) continue
@@ -315,8 +316,8 @@ function resolveMentions(index: NameIndex, url: string, pieces: readonly PathMen
   return matches
 }
 
-/** Whether a later piece may be a city of this region. Then the region itself is meant, and not a city of the same name. */
-function hasLaterCity(
+/** Whether a later mention may be a place in this region. Then the region itself is meant, and not a city of the same name. */
+function hasLaterPlaceIn(
   index: NameIndex,
   pieces: readonly PathMention[],
   at: number,
@@ -339,10 +340,10 @@ function hasLaterCity(
 function isPartOfWorld(
   { columns }: NameIndex,
   { isWhole, isCode }: PathMention,
-  { place, name }: PathMention['candidates'][number],
+  { place, flags }: PathMention['candidates'][number],
   next: PathMention | undefined,
 ): boolean {
-  if (!isWhole || isCode || columns.kinds[place] !== KIND_COUNTRY || (name & NAME_MAIN) !== 0) return false
+  if (!isWhole || isCode || columns.kinds[place] !== KIND_COUNTRY || (flags & NAME_MAIN) !== 0) return false
   const following =
     next?.isWhole === true ? next.candidates[bestOf(next.candidates.map(({ score }) => score)).at] : undefined
   if (following === undefined || columns.kinds[following.place] !== KIND_COUNTRY) return false
@@ -353,7 +354,7 @@ function cityOf(index: NameIndex, { candidates }: PathMention, best: number): nu
   return preferCity(
     index,
     candidates.map(({ place }) => place),
-    candidates.map(({ name }) => name),
+    candidates.map(({ flags }) => flags),
     best,
   )
 }
@@ -375,11 +376,11 @@ function bestOf(scores: readonly number[]): { at: number; margin: number } {
   return { at, margin: second === -Infinity ? 4 : (scores[at] ?? 0) - second }
 }
 
-/** Score of a place above the needed minimum; negative when it is not a place. */
+/** How far the evidence for a place exceeds the minimum; negative when the mention does not mean a place. */
 function supportOf(
   index: NameIndex,
   piece: PathMention,
-  candidate: { readonly place: number; readonly name: number },
+  candidate: { readonly place: number; readonly flags: number },
   hasAnchor: boolean,
 ): number {
   const kind = index.columns.kinds[candidate.place] ?? KIND_CITY
@@ -389,8 +390,8 @@ function supportOf(
   // Names of small regions are often ordinary words (`nord`, `quarter`).
   else if (kind === KIND_REGION && (index.columns.populations[candidate.place] ?? 0) < 1_000_000) support -= 1.5
   if (hasAnchor) support += 1.5
-  if (piece.isLed) support += 1
-  if (kind === KIND_CITY && (candidate.name & NAME_MAIN) === 0) support -= 1
+  if (piece.hasPlaceWord) support += 1
+  if (kind === KIND_CITY && (candidate.flags & NAME_MAIN) === 0) support -= 1
   if (piece.wordCount > 1) support += 1
   let needed = 3
   const { word } = piece
@@ -401,7 +402,7 @@ function supportOf(
   else if (SECTION_WORDS.has(word) || COMMON_WORDS.has(word)) needed = hasAnchor && piece.isWhole ? 3.5 : 6
   // `jordan-peterson` and `jordan-protests` look alike, so only the rest of the path can decide.
   else if (SURNAMES.has(word) || isGivenName)
-    needed = piece.isWhole || (kind === KIND_COUNTRY && piece.isNews) ? 3 : isGivenName && !piece.isLed ? 5 : 4
+    needed = piece.isWhole || (kind === KIND_COUNTRY && piece.isNews) ? 3 : isGivenName && !piece.hasPlaceWord ? 5 : 4
   return support - needed
 }
 

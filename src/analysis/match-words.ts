@@ -72,8 +72,9 @@ export const THING_NOUNS: ReadonlySet<string> = words(`
   doll dolls syndrome roulette
 `)
 
-/** Countries whose name is also a dish, and words around such dishes. */
+/** Countries whose name is also a dish. */
 export const DISHES: ReadonlySet<string> = words('turkey')
+/** Words near the name of a dish. */
 export const KITCHEN_WORDS: ReadonlySet<string> = words(`
   thanksgiving christmas cranberry cranberries roast roasted roasting oven gravy stuffing stuffed recipe recipes cook
   cooked cooking dish dishes served serve leftover leftovers sauce smoked carve carved carving ham chicken poultry beef
@@ -111,7 +112,7 @@ export const DIVISION_NOUNS: ReadonlySet<string> = words(
   'state province oblast prefecture region governorate voivodeship',
 )
 
-/** Capitalised nouns after a name that make it a river, a lake or a valley, which may be anywhere. */
+/** Capitalised nouns after a name that make it a river, a lake, a mountain and the like, which may be anywhere. */
 export const FEATURE_NOUNS: ReadonlySet<string> = words(`
   river creek brook bay sea ocean lake canyon hole falls valley mountain mountains hills peak pass county
 `)

@@ -7,7 +7,7 @@ function measure(...lines: string[]) {
 
 const LONG = 'word '.repeat(30).trim()
 
-test('counts visible text only, without link targets and images', () => {
+test('only visible text counts, without link targets and images', () => {
   expect(measure('see [the map](https://example.org/a/long/address) ![alt](p.png)')).toMatchObject({
     text: 'see the map  '.length - 1,
     linkText: 'the map'.length,
@@ -38,7 +38,7 @@ test('code does not count as text', () => {
   expect(measure('text', '```js', '[a](b)', '', '```', '~~~', 'x', '~~~')).toMatchObject({ text: 4, code: 7, links: 0 })
 })
 
-test('takes linear time on text that resembles links', () => {
+test('measuring takes linear time on text that resembles links', () => {
   expect(measure(']('.repeat(300_000)).links).toBe(0)
   expect(measure('['.repeat(300_000)).links).toBe(0)
   expect(measure('[a]('.repeat(100_000)).links).toBe(1)

@@ -6,16 +6,15 @@ export interface ContentMeasure {
   readonly text: number
   /** Visible characters inside links. */
   readonly linkText: number
-  /** Visible characters in paragraphs that are long enough to be prose. */
+  /** Visible characters in paragraphs of prose, which are long and not mostly links. */
   readonly prose: number
   /** Characters in blocks of code. */
   readonly code: number
-  /** Number of paragraphs, and of those that are prose. */
   readonly paragraphs: number
   readonly proseParagraphs: number
-  /** Headings, list items and lines that start with a link, as lists of pages have them. */
+  /** Number of lines that start with a link, including headings and list items. A list of pages has many. */
   readonly teasers: number
-  /** Number of links to pages in the text. */
+  /** Number of links in the text, without images. */
   readonly links: number
   readonly h2: number
   readonly h3: number
@@ -151,13 +150,13 @@ function measureLine(markdown: string, from: number, to: number): LineMeasure {
       bracketStart = i
       denseBefore = dense
     } else if (unit === CLOSE_BRACKET && bracketStart >= 0 && markdown.charCodeAt(i + 1) === PARENTHESIS) {
-      const shown = i - bracketStart - 1
+      const labelLength = i - bracketStart - 1
       const end = endOfTarget(markdown, i, to)
       text -= end - i
-      if (bracketStart > from && markdown.charCodeAt(bracketStart - 1) === BANG) text -= shown + 2
+      if (bracketStart > from && markdown.charCodeAt(bracketStart - 1) === BANG) text -= labelLength + 2
       else {
         text--
-        linkText += shown + DENSE_EXTRA_CHARS * (dense - denseBefore)
+        linkText += labelLength + DENSE_EXTRA_CHARS * (dense - denseBefore)
         links++
       }
       bracketStart = -1

@@ -193,7 +193,7 @@ class IndexBuilder {
       for (const derived of derivedNames(place.kind, name.name)) {
         this.#addForm(placeIndex, parseName(derived), this.#flags(name.kind, isMain) | NAME_DERIVED, lang)
       }
-      // Inflected forms are stored only for likely names, because there are many endings and even more small places.
+      // Stems are not stored for cities below 50,000 inhabitants, because these are too many.
       if (place.kind !== 'city' || (place.population ?? 0) >= 50_000) {
         for (const stem of inflectedStems(form.normalized)) {
           this.#addKey(placeIndex, stem, this.#flags(name.kind, false) | NAME_DERIVED, lang)

@@ -84,7 +84,7 @@ export interface AnalysedPage {
   readonly hub: PlaceHub | null
 }
 
-/** Context of a page that it does not contain itself. */
+/** Context that a page does not contain itself. */
 export type PageContext = Pick<MatchContext, 'hostCountry'>
 
 /** Analyses a page; the same page, gazetteer and context always give the same result. */

@@ -128,7 +128,7 @@ function placeOf(evidence: Evidence, at: number, slug: string): KnownPlace | und
   const before = segments.slice(0, at).map((segment) => slugOf(segment.replace(FILE_EXTENSION, '')))
   const outer = matches.findLast(({ text, place }) => isArea(place) && before.includes(slugOf(decodePart(text))))?.place
   return places.bySlug(slug).find((place) => {
-    if (place.kind === 'country') return isNamedInHeads(evidence, place)
+    if (place.kind === 'country') return isNamedInHeadings(evidence, place)
     if (outer === undefined || outer.countryCode === null) return slug.length > 2
     const isInRegion = outer.kind === 'country' || outer.adm1Code === place.adm1Code
     return outer.countryCode === place.countryCode && isInRegion
@@ -144,7 +144,7 @@ function hasName(text: string, slug: string): boolean {
 }
 
 /** Whether title or heading name the place, and not a dish or person of the same name. */
-function isNamedInHeads({ places, headings, context }: Evidence, { id }: KnownPlace): boolean {
+function isNamedInHeadings({ places, headings, context }: Evidence, { id }: KnownPlace): boolean {
   return headings.some((heading) => places.inText(heading, context).some(({ place }) => place.id === id))
 }
 
@@ -181,13 +181,13 @@ function isActualPlace(evidence: Evidence, place: KnownPlace, slug: string, at: 
   if (place.kind === 'country' || place.kind === 'supranational') {
     const isAmongThings = parent !== undefined && NON_PLACE_SEGMENTS.has(parent)
     if (!isAmongThings && !isOrdinaryName(slug)) return true
-    if (!isAmongThings && (parent === undefined || isAmongPlaces) && isNamedInHeads(evidence, place)) return true
-    return isNamedInHeads(evidence, place) && mentionsCountry(evidence, place.countryCode, slug)
+    if (!isAmongThings && (parent === undefined || isAmongPlaces) && isNamedInHeadings(evidence, place)) return true
+    return isNamedInHeadings(evidence, place) && mentionsCountry(evidence, place.countryCode, slug)
   }
   // Nearly every word is the name of some town, so the title or the first heading must name this one.
   if (!headings.some((heading) => hasName(heading, slug))) return false
   if (parent !== undefined && NON_PLACE_SEGMENTS.has(parent)) return false
-  if (isOrdinaryName(slug) && !isAmongPlaces && !isNamedInHeads(evidence, place)) return false
+  if (isOrdinaryName(slug) && !isAmongPlaces && !isNamedInHeadings(evidence, place)) return false
   return place.kind !== 'city' || place.population >= MIN_TOWN_POPULATION || isAmongPlaces
 }
 
@@ -198,7 +198,7 @@ function leadsToPlaces({ matches }: Evidence, segment: string): boolean {
   return matches.some(({ place, text }) => isArea(place) && slugOf(decodePart(text)) === slug)
 }
 
-/** Minimum population of a town whose address has no place, or word for places, before it. */
+/** Minimum population of a town, unless the path segment before it is a place or contains a word for places. */
 const MIN_TOWN_POPULATION = 50_000
 
 /** Path segments below which places follow. */

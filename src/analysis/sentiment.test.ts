@@ -34,7 +34,7 @@ describe('sentiment', () => {
     expect(readSentiment('The service was terrible, but the food was good.').label).toBe('positive')
   })
 
-  test('counts negated words on the opposite side', () => {
+  test('a negated word counts on the opposite side', () => {
     expect(readSentiment('Good and happy, not nice. Terrible!')).toMatchObject({ positive: 2, negative: 2 })
   })
 

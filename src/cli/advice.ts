@@ -14,7 +14,7 @@ const START_ADVICE: Readonly<Partial<Record<Reason, string>>> = {
   login: "give the login with --header, such as --header 'Cookie: …'",
   challenge: 'the site blocks crawlers; ask its owner for access',
   noindex: 'the page asks not to be indexed; start at another one',
-  'not-text': 'start at a page',
+  'not-text': 'start at a page of text, such as HTML or Markdown',
   network: 'check the spelling of the host, the port, and whether this machine is online',
   tls: 'check the certificate of the site, or use http:// if the site has no HTTPS',
   timeout: 'try again later',

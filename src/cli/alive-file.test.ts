@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startAliveFile } from './alive-file.ts'
 
-test('keeps the liveness file in place while the process runs and removes it at the end', () => {
+test('the liveness file contains the process id until the returned function removes the file', () => {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-alive-'))
   try {
     const file = join(folder, 'alive')
@@ -17,6 +17,6 @@ test('keeps the liveness file in place while the process runs and removes it at 
   }
 })
 
-test('rejects a liveness file that cannot be written', () => {
+test('a liveness file that cannot be written is refused', () => {
   expect(() => startAliveFile('/nowhere/at/all')).toThrow('--alive-file /nowhere/at/all: it cannot be written')
 })

@@ -34,7 +34,7 @@ async function analyze(args: readonly string[], onStderr: (text: string) => void
   return { code, ...written }
 }
 
-test('a run can be a dry run, be interrupted with Ctrl-C and be resumed; after that nothing is left to do', async () => {
+test('a dry run stores nothing, an interrupted run is resumed, and a further run has nothing to do', async () => {
   const dry = await analyze(['--dry-run', '--json'])
   expect(dry).toMatchObject({ code: 0, stderr: '' })
   expect(JSON.parse(dry.stdout)).toMatchObject({
@@ -74,7 +74,7 @@ test.each([
   expect(stderr).toContain(message)
 })
 
-test('a second run gets the advice to wait, without mention of a server', async () => {
+test('a run that starts during another run is told to wait, without mention of a server', async () => {
   const library = await openLibrary({ path, version: '0' })
   const first = analyseLibrary(library)
   await first.next()

@@ -18,7 +18,7 @@ function write(files: Readonly<Record<string, string>>): void {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
 }
 
-test('serves files by path, with a compressed copy if it is smaller', async () => {
+test('files are served by path, with a compressed copy if it is smaller', async () => {
   const text = 'let a = 1\n'.repeat(100)
   write({ 'index.html': '<p>', 'assets/app-1a2b3c4d.js': text, 'assets/plain.js': text, 'icon.svg': '<svg/>' })
   const read = createAssets(folder)
@@ -33,7 +33,7 @@ test('serves files by path, with a compressed copy if it is smaller', async () =
   expect(await read('/icon.svg')).toMatchObject({ type: 'image/svg+xml' })
 })
 
-test('serves nothing outside the folder', async () => {
+test('nothing outside the folder is served', async () => {
   write({ 'index.html': '<p>' })
   write({ 'assets/a.txt': 'a', 'assets/.hidden': 'a' })
   mkdirSync(join(folder, 'assets/b'))
@@ -88,7 +88,7 @@ test('the ETag of a file changes with its content', async () => {
   expect(await read('/a.wasm')).toBeUndefined()
 })
 
-test('reads a folder again that was missing or empty at the first request', async () => {
+test('a folder that was missing or empty at the first request is read again', async () => {
   const read = createAssets(join(folder, 'assets'))
   expect(await read('/a.txt')).toBeUndefined()
   write({ 'assets/a.txt': 'a' })

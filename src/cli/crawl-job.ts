@@ -30,7 +30,7 @@ export interface CrawlJob {
   /** Id of the process whose crawl this one takes over. */
   readonly goneRunner?: string
   /** What to crawl: a start address, an existing source, or a crawl of another process to take part in. */
-  readonly ask:
+  readonly target:
     | { readonly type: 'start'; readonly input: StartInput }
     | { readonly type: 'source'; readonly source: string; readonly input: CrawlInput }
     | { readonly type: 'join'; readonly crawl: string }
@@ -126,10 +126,10 @@ export function readJob(command: Command, url: string | undefined): CrawlJob {
   if ([url, flags.source, flags.join].filter((value) => value !== undefined).length !== 1) {
     throw new PharosError('USAGE', { problem: 'expected either an address, --source or --join' })
   }
-  if (flags.join !== undefined) return { config, minDelayMs, ask: { type: 'join', crawl: flags.join } }
+  if (flags.join !== undefined) return { config, minDelayMs, target: { type: 'join', crawl: flags.join } }
   if (flags.source !== undefined) {
     const input = { maxAgeMs: config.values.maxAge, ...parseOptions(flags.options), kind: flags.kind ?? 'recrawl' }
-    return { config, minDelayMs, ask: { type: 'source', source: flags.source, input } }
+    return { config, minDelayMs, target: { type: 'source', source: flags.source, input } }
   }
   const maxPages = flags.maxPages ?? flags.maxDownloads
   const input: StartInput = {
@@ -149,7 +149,7 @@ export function readJob(command: Command, url: string | undefined): CrawlJob {
     },
     ...plannerOf(flags),
   }
-  return { config, minDelayMs, ask: { type: 'start', input } }
+  return { config, minDelayMs, target: { type: 'start', input } }
 }
 
 /** The minimum delay between two requests to any host, including this machine. */
@@ -246,17 +246,17 @@ function parseOptions(json = '{}'): Omit<CrawlInput, 'kind'> {
 
 async function runJob(job: CrawlJob): Promise<void> {
   const { config, minDelayMs } = job
-  const work = interruptible((signal) => {
+  const running = interruptible((signal) => {
     // An unreachable library is expected to come back, and the worker that runs this job waits for it too.
-    const retryingUntilReachable = <T>(ask: () => Promise<T>) =>
-      retryUntilReachable({ info: writeToStderr, warn: writeToStderr }, signal, ask)
+    const retryingUntilReachable = <T>(work: () => Promise<T>) =>
+      retryUntilReachable({ info: writeToStderr, warn: writeToStderr }, signal, work)
     const open = async () => {
       const library = await retryingUntilReachable(() => openConfiguredLibrary(config))
       return { ...library, limits: { ...library.limits, loopbackIntervalMs: minDelayMs } }
     }
     return withLibrary(config, (library) => runCrawl(job, library, signal, retryingUntilReachable), [], open)
   })
-  await work.finally(() => {
+  await running.finally(() => {
     // Exits even if the parent does not read the remaining output.
     setTimeout(() => process.exit(), OUTPUT_GRACE_MS).unref()
   })
@@ -267,23 +267,23 @@ function writeToStderr(message: string): void {
 }
 
 async function runCrawl(
-  { config, ask, goneRunner }: CrawlJob,
+  { config, target, goneRunner }: CrawlJob,
   library: OpenLibrary,
   signal: AbortSignal,
-  retryingUntilReachable: <T>(ask: () => Promise<T>) => Promise<T>,
+  retryingUntilReachable: <T>(work: () => Promise<T>) => Promise<T>,
 ): Promise<void> {
   const { runCrawlProcess } = await import('../jobs/crawl-process.ts')
   let pausedBy: PauseCause | undefined
   const {
     source,
     summary,
-    signal: stopped,
+    signal: stopSignal,
   } = await runCrawlProcess({
     library,
     resolveCrawl: async () => {
-      const taken = await resolveCrawl(library, ask)
-      if ('joined' in taken || goneRunner === undefined) return taken
-      return { source: taken.source, input: { ...taken.input, goneRunner } }
+      const assignment = await resolveCrawl(library, target)
+      if ('joined' in assignment || goneRunner === undefined) return assignment
+      return { source: assignment.source, input: { ...assignment.input, goneRunner } }
     },
     onEvent: (event) => {
       pausedBy = pauseCauseAfter(event, pausedBy)
@@ -293,20 +293,20 @@ async function runCrawl(
     signal,
   })
   // The process that started the crawl reports its result; helpers do not.
-  if (ask.type === 'join') return
+  if (target.type === 'join') return
   const { pages } = await retryingUntilReachable(() => library.store.countContent(source.id))
   const hint = await createHintFor(config, source)
-  const failure = findFailure({ library, signal: stopped }, { source, summary, pages }, pausedBy, hint)
+  const failure = findFailure({ library, signal: stopSignal }, { source, summary, pages }, pausedBy, hint)
   if (failure !== undefined) throw failure
 }
 
 /** Resolves the source to crawl and the options. */
-async function resolveCrawl(library: Library, ask: CrawlJob['ask']): Promise<CrawlAssignment> {
-  if (ask.type === 'join') {
+async function resolveCrawl(library: Library, target: CrawlJob['target']): Promise<CrawlAssignment> {
+  if (target.type === 'join') {
     const { findJoinable } = await import('../library/operations/join-crawl.ts')
-    return findJoinable(library, ask.crawl)
+    return findJoinable(library, target.crawl)
   }
-  if (ask.type === 'source') return { source: await findSource(library, ask.source), input: ask.input }
+  if (target.type === 'source') return { source: await findSource(library, target.source), input: target.input }
   const { prepareStart } = await import('../library/operations/prepare-start.ts')
-  return prepareStart(library, ask.input)
+  return prepareStart(library, target.input)
 }

@@ -55,7 +55,7 @@ function parseErrorResponse(answer: unknown, status: number): { problem: string;
   }
 }
 
-/** Reads the token from a file that the server named. */
+/** Reads the token from a file; null if there is no file. */
 export function readTokenFile(file: string | null): string | null {
   if (file === null) return null
   try {

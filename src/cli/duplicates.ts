@@ -40,8 +40,8 @@ export function addDuplicates(program: Command, streams: Streams): void {
         terminal.answer(text, duplicatesRecord(list))
       }
       terminal.note(describeList(list))
-      const shown = offset + groups.length
-      if (groups.length > 0 && shown < groupCount) terminal.note(`next: --offset ${shown}`)
+      const nextOffset = offset + groups.length
+      if (groups.length > 0 && nextOffset < groupCount) terminal.note(`next: --offset ${nextOffset}`)
     })
   })
 }

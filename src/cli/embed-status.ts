@@ -12,8 +12,9 @@ import { countOf, printableLine, type Terminal, writeNumber } from './terminal.t
 /** Settings of the embedder and of the copy of the vectors. */
 export const EMBED_SETTINGS: readonly SettingName[] = ['embedThreads', ...EMBEDDER_SETTINGS]
 
-/** Timeouts for loading the built-in model and for the response of a service. */
+/** Timeout for loading the built-in model. */
 const LOAD_TIMEOUT_MS = 60_000
+/** Timeout for the response of an embedding service. */
 const RESPONSE_TIMEOUT_MS = 5000
 /** Timeout for the response of the service that has the copy of the vectors. */
 const COPY_TIMEOUT_MS = 3000
@@ -50,7 +51,7 @@ export async function showEmbedStatus(config: EffectiveConfig, terminal: Termina
 
 /** The built-in or configured embedder. */
 interface ModelStatus {
-  /** Null if the embedder does not respond. */
+  /** Null if there is no embedder, or if it does not respond. */
   readonly space: VectorSpace | null
   /** The error of the embedder; null if it works or there is none. */
   readonly problem: string | null
@@ -100,7 +101,7 @@ interface VectorCopyStatus {
   readonly problem: string | null
 }
 
-/** Asks the copy for its state; null if there is none. */
+/** Reads the state of the copy; null if the library has no copy. */
 async function checkCopy({ vectors, vectorCopy }: Library): Promise<VectorCopyStatus | null> {
   if (vectors === undefined || vectorCopy === undefined) return null
   const { location } = vectorCopy

@@ -13,7 +13,7 @@ test('the live line shows no remaining time before there is a rate, and 100 % wh
   expect(writeEmbedProgress({ embedded: 0, chunks: 0 }, 0)).toBe('embedding: 0 of 0 chunks, 100 %, 0.0/s')
 })
 
-test('counts the chunks that could not be embedded, with the problem of the first', () => {
+test('the note on skipped chunks has their number and the problem of the first', () => {
   const problem = 'the vector of chunk ab12 cannot be kept: it holds NaN'
   expect(writeSkipped({ embedded: 18, chunks: 20, refused: 2, skipped: 2, problem })).toBe(
     '2 chunks could not be embedded (searchable by words only); the first: the vector of chunk ab12 cannot be kept: it holds NaN',

@@ -44,7 +44,7 @@ export function createRun(evaluated: readonly EvaluatedQuery[], k: number, now: 
   }
 }
 
-/** Another run over the same queries, compared with the current one: an earlier one, or one with another way to search. */
+/** A run that the current run is compared with: an earlier run, or a run that searches in another way. */
 export interface EvalBaseline {
   /** The name shown in the report. */
   readonly name: string

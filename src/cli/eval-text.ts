@@ -22,7 +22,7 @@ export interface MissedMinimum {
   readonly value: number
 }
 
-/** Number of queries listed without `--verbose`. */
+/** Maximum length of each list of queries without `--verbose`. */
 const MAX_LISTED = 10
 
 /** Writes the report: the metrics beside those of the baselines, the changes, and the queries that found no expected page. */

@@ -88,8 +88,8 @@ Examples:
       const run = createRun(evaluated, k, library.clock.now())
       const baselines: EvalBaseline[] = []
       if (against !== undefined) {
-        const evaluatedOtherwise = await evaluate(library, queries, { ...options, fusion: against }, terminal)
-        baselines.push(createBaseline(against, createRun(evaluatedOtherwise, k, library.clock.now()), run))
+        const baselineResults = await evaluate(library, queries, { ...options, fusion: against }, terminal)
+        baselines.push(createBaseline(against, createRun(baselineResults, k, library.clock.now()), run))
         if (run.engines.every((engine) => engine === 'words'))
           terminal.notice('no vectors were used, so every way to search matches words only')
       }

@@ -19,7 +19,7 @@ export function addExplain(program: Command, streams: Streams): void {
     const terminal = new Terminal(flags, streams)
     const config = configOf(command)
     await withLibrary(config, async (library) => {
-      // Loaded on demand, like the crawler.
+      // Loaded on demand, because it loads the list of public suffixes.
       const { explainUrl } = await import('../library/operations/explain.ts')
       const source = await findSource(library, text)
       const explanation = await explainUrl(library, source, url)

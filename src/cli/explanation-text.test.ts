@@ -28,7 +28,7 @@ function explain(given: Partial<Explanation>): string {
   return writeExplanation(explanation, createSource(), hint, NOW)
 }
 
-test('reports an address that was never seen, with the decision of the scope', () => {
+test('the explanation of an address that was never seen shows the decision of the scope', () => {
   expect(explain({})).toBe(
     'https://docs.example/a\nNever seen in docs.\nThe scope would let it through: no crawled page links to it.',
   )
@@ -37,7 +37,7 @@ test('reports an address that was never seen, with the decision of the scope', (
   )
 })
 
-test('shows the full history of a failed address', () => {
+test('the explanation of a failed address shows its full history', () => {
   const row = createRow({
     state: 'failed',
     reason: 'http-server-error',
@@ -67,7 +67,7 @@ test('shows the full history of a failed address', () => {
   )
 })
 
-test('shows where the content of an alias is stored, and its other addresses', () => {
+test('the explanation of an alias shows where its content is stored, and its other addresses', () => {
   const row = createRow({ state: 'skipped', reason: 'canonical', pattern: null, target: 'https://docs.example/b' })
   const target = createRow({ url: 'https://docs.example/b', state: 'indexed', hasPage: true })
   const aliases = [
@@ -95,20 +95,20 @@ test('a redirect to an address without content shows the target and no content',
   expect(text).not.toContain('held by')
 })
 
-test('does not claim that an unlinked page is gone from its server', () => {
+test('the explanation of an unlinked page does not claim that the page is gone from its server', () => {
   const text = explain({ row: createRow({ state: 'gone', reason: 'unlinked' }) })
   expect(text).toContain('\nWhy: a complete recrawl found no page that links to it\n')
   expect(text).not.toContain('proven')
   expect(explain({ row: createRow({ state: 'gone', reason: 'not-found' }) })).toContain('confirmed as removed')
 })
 
-test('does not say that a container file is left out', () => {
+test('the explanation of a container file does not say that the file is left out', () => {
   const text = explain({ row: createRow({ state: 'skipped', reason: 'container', pattern: null }) })
   expect(text).toContain('its pages are indexed separately')
   expect(text).not.toContain('left out')
 })
 
-test('explains an address with an ignored query by the address without it', () => {
+test('an address with an ignored query is explained by the address without the query', () => {
   const url = 'https://docs.example/a?utm_source=x'
   const refusal = { reason: 'query-skip', pattern: '?utm_source=x', target: 'https://docs.example/a' } as const
   const text = explain({ url, row: createRow({ state: 'indexed', hasPage: true }), refusal })
@@ -119,7 +119,7 @@ test('explains an address with an ignored query by the address without it', () =
   )
 })
 
-test('explains an address with a session id by the address without it', () => {
+test('an address with a session id is explained by the address without the id', () => {
   const url = 'https://docs.example/a;jsessionid=1'
   const refusal = { reason: 'session-id', pattern: 'jsessionid', target: 'https://docs.example/a' } as const
   const text = explain({ url, row: createRow({ state: 'indexed', hasPage: true }), refusal })
@@ -127,7 +127,7 @@ test('explains an address with a session id by the address without it', () => {
   expect(text).not.toContain('refuse')
 })
 
-test('explains a trap with the rule that detected it', () => {
+test('a trap is explained with the rule that detected it', () => {
   const refusal = { reason: 'calendar-trap', pattern: '2030-05 is more than a year ahead', target: null } as const
   expect(explain({ refusal })).toContain(
     'The scope would refuse it as calendar-trap: it is a date page of an endless calendar (rule: 2030-05 is more than a year ahead).',
@@ -138,29 +138,29 @@ test('explains a trap with the rule that detected it', () => {
   )
 })
 
-test('shows the time of the last request only for addresses without content that were requested', () => {
+test('the time of the last request is shown only for addresses without content that were requested', () => {
   expect(explain({ row: createRow({ state: 'failed', checkedAt: NOW }) })).toContain(
-    '\nLast asked: 2026-02-20T10:30:00Z',
+    '\nLast requested: 2026-02-20T10:30:00Z',
   )
-  expect(explain({ row: createRow() })).not.toContain('Last asked')
+  expect(explain({ row: createRow() })).not.toContain('Last requested')
   const refused = createRow({ state: 'skipped', reason: 'robots-disallow', checkedAt: NOW })
-  expect(explain({ row: refused })).not.toContain('Last asked')
+  expect(explain({ row: refused })).not.toContain('Last requested')
   const row = createRow({ state: 'unchanged', checkedAt: NOW, hasPage: true })
-  expect(explain({ row })).not.toContain('Last asked')
+  expect(explain({ row })).not.toContain('Last requested')
 })
 
-test('says that a page is empty without a browser, and how it was read', () => {
+test('the explanation of a page that is empty without a browser says so, and how the page was read', () => {
   const row = createRow({ state: 'indexed', status: 200, hasPage: true, isShell: true, detail: 'read in a browser' })
   expect(explain({ row })).toContain('\nLast answer: 200, read in a browser\nNeeds a browser: ')
   expect(explain({ row: createRow({ state: 'indexed', hasPage: true }) })).not.toContain('browser')
 })
 
-test('advises rendering for a page that needs a browser', () => {
+test('the explanation of a failed page that needs a browser advises rendering', () => {
   const row = createRow({ state: 'failed', reason: 'needs-rendering' })
   expect(explain({ row })).toContain('\nTry: let a browser read its pages: pharos recrawl docs --render auto')
 })
 
-test('shows the decision of the current scope only if it differs from the recorded one', () => {
+test('the decision of the current scope is shown only if it differs from the recorded one', () => {
   const row = createRow({ state: 'indexed', discovery: 'sitemap' })
   expect(explain({ row, refusal: { reason: 'blocked', pattern: '/a', target: null } })).toContain(
     '\nNow: The scope would refuse it as blocked: a block pattern matches its path (rule: /a).',
@@ -169,7 +169,7 @@ test('shows the decision of the current scope only if it differs from the record
   expect(explain({ row: same, refusal: { reason: 'blocked', pattern: '/a', target: null } })).not.toContain('Now:')
 })
 
-test('replaces control characters', () => {
+test('control characters in an explanation are replaced', () => {
   const row = createRow({ state: 'failed', detail: '\x1b[2J\n', pattern: '\x07', foundOn: 'https://x/\u202e' })
   expect(explain({ url: 'https://x/\x1b', row }).match(/(?!\n)[\p{Cc}\u202e]/gu)).toBeNull()
 })
@@ -206,7 +206,7 @@ test('the JSON record has the row, and why the last crawl refused or failed', ()
   })
 })
 
-test('shows why the last crawl could not start', () => {
+test('an explanation shows why the last crawl could not start', () => {
   const row = createRow({ state: 'unchanged', hasPage: true })
   expect(explain({ row, lastProblem: 'https://docs.example/: address-refused\n' })).toContain(
     '\nLast crawl: failed, https://docs.example/: address-refused\ufffd',
@@ -214,14 +214,14 @@ test('shows why the last crawl could not start', () => {
   expect(explain({ row })).not.toContain('Last crawl')
 })
 
-test('says that an unknown address may be missing because the last crawl was incomplete or reached the address limit', () => {
+test('an unknown address is explained by an incomplete last crawl or by the address limit', () => {
   expect(explain({ incomplete: 'the sitemaps list more addresses than are read' })).toContain(
     'The scope would let it through: the last crawl did not see everything: the sitemaps list more addresses than are read',
   )
   expect(explain({ overflow: 55 })).toContain('one of 55 addresses that the last crawl had no room for (maxAddresses)')
 })
 
-test('says that an address waits for its paused host', () => {
+test('the explanation of a pending address says that its host is paused', () => {
   const heldUntil = NOW + 60_000
   const waits = 'Waits: its host is paused until 2026-02-20T10:31:00Z'
   expect(explain({ row: createRow({ state: 'pending' }), heldUntil })).toContain(waits)

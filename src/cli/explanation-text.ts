@@ -37,21 +37,29 @@ export function writeExplanation(
           ...writeAnalysis(stored),
           ...(target === null ? [] : [writeTarget(target)]),
         ]
-  const stripped = isStripped ? [`Known without its ${strippedPart} as ${row?.url ?? explanation.key}`] : []
+  const strippedLines = isStripped ? [`Known without its ${strippedPart} as ${row?.url ?? explanation.key}`] : []
   const aliasLines = aliases.map((alias) => `Alias: ${writeAlias(alias, url)}`)
-  const changed =
+  const scopeLines =
     row !== null && isOutdated(row, refusal)
       ? [`Now: ${writeScopeDecision(refusal, 'it is waiting in the queue')}`]
       : []
   const held = explanation.heldUntil
   const waitLines = held !== null && isUnsettled(row) ? [`Waits: its host is paused until ${writeTime(held)}`] : []
   const { robotsReadAt } = explanation
-  const robots = robotsReadAt === null ? [] : [`robots.txt: last read ${writeMoment(robotsReadAt, now)}`]
-  const failed = explanation.lastProblem === null ? [] : [`Last crawl: failed, ${explanation.lastProblem}`]
-  const lastRefusal = writeLastRefusal(explanation)
-  const advice = adviceFor(row, source, hint).map((text) => `Try: ${text}`)
-  const details = [...robots, ...lastRefusal, ...advice, ...failed, ...waitLines, ...aliasLines, ...changed]
-  return [url, ...stripped, ...lines, ...details].map(printableLine).join('\n')
+  const robotsLines = robotsReadAt === null ? [] : [`robots.txt: last read ${writeMoment(robotsReadAt, now)}`]
+  const failureLines = explanation.lastProblem === null ? [] : [`Last crawl: failed, ${explanation.lastProblem}`]
+  const refusalLines = writeLastRefusal(explanation)
+  const adviceLines = adviceFor(row, source, hint).map((text) => `Try: ${text}`)
+  const details = [
+    ...robotsLines,
+    ...refusalLines,
+    ...adviceLines,
+    ...failureLines,
+    ...waitLines,
+    ...aliasLines,
+    ...scopeLines,
+  ]
+  return [url, ...strippedLines, ...lines, ...details].map(printableLine).join('\n')
 }
 
 /** `Last crawl: left as it was, blocked by /blog/** for that run only` */
@@ -121,7 +129,7 @@ function writeRow(row: LedgerRow, now: number): string[] {
 /** `checkedAt` is when the content was last confirmed. A later request that failed has no recorded time. */
 function writeChecked({ state, reason, hasPage, checkedAt }: LedgerRow, now: number): string[] {
   const wasRequested = reason === null || !UNREQUESTED_REASONS.has(reason)
-  if (!hasPage) return checkedAt === null || !wasRequested ? [] : [`Last asked: ${writeMoment(checkedAt, now)}`]
+  if (!hasPage) return checkedAt === null || !wasRequested ? [] : [`Last requested: ${writeMoment(checkedAt, now)}`]
   const moment = checkedAt === null ? 'never' : writeMoment(checkedAt, now)
   const hasFailedSince = state === 'failed' && wasRequested && reason !== 'host-parked'
   return [`Content checked: ${moment}`, ...(hasFailedSince ? ['Last request: after that, without success'] : [])]

@@ -104,7 +104,7 @@ function printExtraction(extraction: Extraction, source: string, terminal: Termi
   throw new PharosError('PAGE_REFUSED', { source, reason: REASONS[reason], detail: detailWithTarget, advice })
 }
 
-/** Reasons for which there are no links either. */
+/** Reasons for which the extraction has no links. */
 const REASONS_WITHOUT_LINKS: ReadonlySet<NoPageReason> = new Set([
   'empty',
   'not_text',

@@ -206,8 +206,8 @@ function writeSearchable(outcome: EmbedProgress): string {
 
 /** Whether a crawl uses a plan, which works better with a gazetteer. */
 function isPlanned({ settings }: Source, { kind, crawlType = settings.crawlType }: CrawlInput): boolean {
-  const isSearching = kind === 'add' || kind === 'recrawl'
-  return isSearching && hasPlan(crawlType)
+  const findsNewPages = kind === 'add' || kind === 'recrawl'
+  return findsNewPages && hasPlan(crawlType)
 }
 
 function isUnknownSource(error: unknown): boolean {
@@ -311,7 +311,7 @@ function writeWaitLimit(cause: PauseCause, { fullMs }: EventView): string {
   return cause === 'disk-full' ? `, and stops after ${describeTime(fullMs)}` : ''
 }
 
-/** Longer waits are reported as a line; shorter ones are only visible in the live block. */
+/** Minimum wait that is always printed as a line. Shorter waits are printed with `--verbose` only. */
 const MIN_REPORTED_WAIT_MS = 10_000
 
 function showHold(event: Extract<CrawlEvent, { type: 'held' }>, { terminal, clock }: EventView): void {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseHeaders } from './headers.ts'
 
-test('parses headers by name, with any characters in their values', () => {
+test('headers are parsed by name, with any characters in their values', () => {
   expect(parseHeaders(['Authorization: Bearer a:b,c', 'X-Empty:', 'cookie:a=1 '])).toEqual({
     authorization: 'Bearer a:b,c',
     'x-empty': '',
@@ -13,7 +13,7 @@ test('parses headers by name, with any characters in their values', () => {
   expect(parseHeaders()).toEqual({})
 })
 
-test('uses the last of several values of a header', () => {
+test('the last of several values of a header is used', () => {
   expect(parseHeaders(['X-Key: one', 'x-key: two'])).toEqual({ 'x-key': 'two' })
 })
 
@@ -25,7 +25,7 @@ test.each([
   ['If-None-Match: s3cret', '--header: the header field If-None-Match cannot be set'],
   ['X-Key: s3cret\r\nHost: evil', '--header: the value of the header field X-Key has characters that cannot be sent'],
   ['X-Key: s3cret€', '--header: the value of the header field X-Key has characters that cannot be sent'],
-])('refuses the header %j with an error that does not repeat the value', (text, message) => {
+])('the header %j is refused with an error that does not repeat the value', (text, message) => {
   expect(() => parseHeaders([text])).toThrow(message)
   expect(() => parseHeaders([text])).not.toThrow('s3cret')
 })
@@ -62,7 +62,7 @@ describe('header file', () => {
     ['X-Key: one\n\ns3cret\n', "--header: line 3 of the file: expected 'Name: value'"],
     ['Host: s3cret', '--header: line 1 of the file: the header field Host cannot be set'],
     ['@s3cret', "--header: line 1 of the file: expected 'Name: value'"],
-  ])('refuses an invalid line of a file with an error that does not repeat the value (%j)', (content, message) => {
+  ])('an invalid line of a file is refused with an error that does not repeat the value (%j)', (content, message) => {
     const file = write(content)
     expect(() => parseHeaders([file])).toThrow(message)
     expect(() => parseHeaders([file])).not.toThrow('s3cret')

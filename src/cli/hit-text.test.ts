@@ -179,7 +179,7 @@ describe('answer with a few lines per page', () => {
 })
 
 describe('answer in a pipe', () => {
-  test('writes Markdown with each passage in a fence', () => {
+  test('is Markdown with each passage in a fence', () => {
     expect(writeMarkdownAnswer(answerOf({}))).toBe(
       [
         '## 1. Guide > Retry',
@@ -217,7 +217,7 @@ describe('answer in a pipe', () => {
   })
 })
 
-describe('score', () => {
+describe('explained score', () => {
   const wait = { word: 'wait', fields: { head: 1, body: 3 }, terms: ['wait', 'waits'], documents: 1200, score: 0.375 }
   const field = { word: 'field', fields: { body: 1 }, terms: ['field'], documents: 1, score: 0.0625 }
   const explain = {
@@ -240,7 +240,7 @@ describe('score', () => {
     expect(write(scored)).not.toContain('found by')
   })
 
-  test('explains a score in columns, with the occurrences of each word by field', () => {
+  test('is written in columns, with the occurrences of each word by field', () => {
     const text = writeAnswer(answerOf({ passages: [scored], more: [] }), PLAIN, NOW)
     expect(text.split('\n').slice(-8)).toEqual([
       '   score 0.5518: 0.70 × words 0.41 + 0.30 × meaning 0.81',
@@ -267,7 +267,7 @@ describe('score', () => {
     expect(linesOf(7)[0]).toBe('      0.9300  reranker: place 7, unchanged')
   })
 
-  test('explains a score the same way in a pipe and as JSON', () => {
+  test('has the same content in a pipe and as JSON', () => {
     const answer = answerOf({ passages: [scored] })
     expect(writeMarkdownAnswer(answer)).toContain('```text\nscore 0.5518: 0.70 × words 0.41 + 0.30 × meaning 0.81\n')
     expect(answerRecord(answer)['passages']).toMatchObject([
@@ -285,7 +285,7 @@ describe('score', () => {
 })
 
 describe('answer as JSON', () => {
-  test('writes every field, with times as text', () => {
+  test('has every field, with times as text', () => {
     const { passages, ...answer } = answerRecord(answerOf({}))
     expect(passages).toEqual([
       { ...PASSAGE, checkedAt: '2026-02-20T08:30:00.000Z', changedAt: '2026-02-11T10:30:00.000Z' },

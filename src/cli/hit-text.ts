@@ -47,10 +47,10 @@ function pickLines(hits: readonly (Passage | PageMention)[], terms: readonly str
     .map((line, index) => ({ line, index, matches: countMatches(line, wanted) }))
     .sort((a, b) => b.matches - a.matches || a.index - b.index)
   // A hit by meaning or headings alone has no matching line, so its first line is shown.
-  const shown = rated.filter(({ line, matches }, i) => line !== '' && (matches > 0 || i === 0)).slice(0, MAX_HIT_LINES)
-  return shown
+  const picked = rated.filter(({ line, matches }, i) => line !== '' && (matches > 0 || i === 0)).slice(0, MAX_HIT_LINES)
+  return picked
     .map(({ line, index }, i) => {
-      const rows = i === 0 ? MAX_HIT_LINES - shown.length + 1 : 1
+      const rows = i === 0 ? MAX_HIT_LINES - picked.length + 1 : 1
       // Snippets are cut between words and need space for the ellipses.
       const chars = rows * width - 2 - (rows - 1) * WRAP_SLACK
       const snippet = writeSnippet(line, terms, { chars, visitTokens: textAnalyzer.visitTokens })
@@ -101,7 +101,7 @@ function writeLocation(rank: number, hit: Passage | PageMention, screen: Screen)
 /** Writes an answer with the text of its passages for a terminal. */
 export function writeAnswer({ query, passages, more }: SearchAnswer, screen: Screen, now: number): string {
   const { colors } = screen
-  const shown = passages.map((passage, i) => {
+  const passageTexts = passages.map((passage, i) => {
     const facts = [
       shortenChunk(passage.chunk),
       linesOf(passage),
@@ -128,7 +128,7 @@ export function writeAnswer({ query, passages, more }: SearchAnswer, screen: Scr
     ].join('\n')
   })
   const title = otherPages.length === 0 ? [] : [colors.dim('other pages that match:')]
-  return [...shown, ...title, ...otherPages].join('\n\n')
+  return [...passageTexts, ...title, ...otherPages].join('\n\n')
 }
 
 function wordsOf(query: string): string[] {
@@ -140,8 +140,8 @@ function writeHeading(rank: number, hit: Passage | PageMention, { colors }: Scre
 }
 
 function writeAddress(url: string, { colors, hasLinks }: Screen): string {
-  const shown = colors.cyan(printableLine(url))
-  return hasLinks ? writeLink(shown, url) : shown
+  const text = colors.cyan(printableLine(url))
+  return hasLinks ? writeLink(text, url) : text
 }
 
 /**
@@ -149,7 +149,7 @@ function writeAddress(url: string, { colors, hasLinks }: Screen): string {
  * quotation.
  */
 export function writeMarkdownAnswer({ passages, more }: SearchAnswer): string {
-  const shown = passages.map((passage, i) => {
+  const passageTexts = passages.map((passage, i) => {
     const text = printable(passage.text.trimEnd())
     const fence = fenceFor(text)
     const facts = [shortenChunk(passage.chunk), linesOf(passage), ...datesOf(passage), ...truncationNote(passage)].join(
@@ -180,9 +180,10 @@ export function writeMarkdownAnswer({ passages, more }: SearchAnswer): string {
       ...line,
     ].join('\n')
   })
-  return [...shown, ...(otherPages.length === 0 ? [] : [`## Other pages that match\n\n${otherPages.join('\n')}`])].join(
-    '\n\n',
-  )
+  return [
+    ...passageTexts,
+    ...(otherPages.length === 0 ? [] : [`## Other pages that match\n\n${otherPages.join('\n')}`]),
+  ].join('\n\n')
 }
 
 /** The language of the code fence for each kind, by the names that highlighters know. */
@@ -223,8 +224,8 @@ export function writeParametersAsFlags(notice: string): string {
 }
 
 /** The near-duplicates that a page represents, in one line. */
-function similarOf({ similar = [], ...shown }: Passage | PageMention): string[] {
-  return similar.length === 0 ? [] : [printableLine(writeSimilar(similar, shown))]
+function similarOf({ similar = [], ...page }: Passage | PageMention): string[] {
+  return similar.length === 0 ? [] : [printableLine(writeSimilar(similar, page))]
 }
 
 /** Says that a passage was truncated. */

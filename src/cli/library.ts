@@ -211,7 +211,7 @@ async function advise(
     case 'CRAWL_RUNNING':
       return new AdvisedError(
         error,
-        `wait for it to end; \`${createHint(config)('status', label)}\` shows how far it is`,
+        `wait for it to end; \`${createHint(config)('status', label)}\` shows its progress`,
       )
     case 'CRAWL_UNFINISHED': {
       const source = (await store.listSources()).find((one) => labelOf(one) === label)
@@ -221,7 +221,7 @@ async function advise(
     case 'SOURCE_UNKNOWN':
       return new AdvisedError(
         error,
-        `\`${createHint(config)('list')}\` shows the sources; one is named by id, name, name@version or start URL`,
+        `\`${createHint(config)('list')}\` shows the sources, each named by id, name, name@version or start URL`,
       )
     default:
       return error

@@ -57,7 +57,7 @@ test('an exception in a handler is not disclosed, and a malformed request is ref
   expect(await send(server, 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /)
 })
 
-test('closing ends responses that are still being sent', async () => {
+test('closing a server ends responses that are still being sent', async () => {
   const server = await listen(async () => new Response(new ReadableStream()), 0)
   const response = await fetch(server.origin)
   await server.close()

@@ -23,12 +23,13 @@ export interface ListenOptions {
 
 const LOOPBACK = '127.0.0.1'
 
-/** Timeouts for the headers and the body of a request. Responses have no timeout, because event streams last for days. */
+/** Timeout for receiving the headers of a request. */
 const HEADERS_TIMEOUT_MS = 15_000
+/** Timeout for receiving a whole request. Responses have no timeout, because event streams last for days. */
 const REQUEST_TIMEOUT_MS = 60_000
 /** Idle time before a kept-alive connection is closed. */
 const KEEP_ALIVE_TIMEOUT_MS = 30_000
-/** Connections above this number are closed immediately. Each needs a file descriptor, of which a process has about a thousand or more. */
+/** Connections above this number are closed immediately. Each needs a file descriptor, and their number is limited. */
 const MAX_CONNECTIONS = 4096
 
 /** Serves HTTP on a port with a handler of web requests; port 0 picks a free one. */

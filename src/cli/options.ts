@@ -36,8 +36,8 @@ export function addSettings(command: Command, names: readonly SettingName[]): Co
 function describeSetting(name: SettingName): string {
   const { type, default: value, description } = SETTINGS[name]
   if (typeof value !== 'number') return description
-  const shown = `default: ${type === 'bytes' ? writeBytes(value).replace(' ', '') : writeValue(name, value)}`
-  return description.endsWith(')') ? `${description.slice(0, -1)}; ${shown})` : `${description} (${shown})`
+  const defaultText = `default: ${type === 'bytes' ? writeBytes(value).replace(' ', '') : writeValue(name, value)}`
+  return description.endsWith(')') ? `${description.slice(0, -1)}; ${defaultText})` : `${description} (${defaultText})`
 }
 
 /** Collects the values of a repeatable flag, each of which may be a comma-separated list. */

@@ -78,9 +78,9 @@ function writeSections(sections: readonly Section[], url: string, terminal: Term
   const { dim } = terminal.answerColors
   return sections.flatMap(({ title, anchor, startLine, endLine, children }) => {
     const name = printableLine(title)
-    const shown = terminal.hasLinks && anchor !== null ? writeLink(name, `${url.split('#', 1)[0]}#${anchor}`) : name
+    const label = terminal.hasLinks && anchor !== null ? writeLink(name, `${url.split('#', 1)[0]}#${anchor}`) : name
     const position = printableLine([`${startLine}-${endLine}`, ...(anchor === null ? [] : [`#${anchor}`])].join('  '))
-    return [`${'  '.repeat(depth)}${shown}  ${dim(position)}`, ...writeSections(children, url, terminal, depth + 1)]
+    return [`${'  '.repeat(depth)}${label}  ${dim(position)}`, ...writeSections(children, url, terminal, depth + 1)]
   })
 }
 

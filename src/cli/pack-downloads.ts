@@ -13,13 +13,13 @@ export interface OpenPackDownloads extends PackDownloads {
 }
 
 /** Exports sources as packs into a folder, one at a time, and serves them for as long as the server runs. */
-export function openPackDownloads(library: () => Promise<Library>, folder: string): OpenPackDownloads {
+export function openPackDownloads(openLibrary: () => Promise<Library>, folder: string): OpenPackDownloads {
   const exports = createPackExports((opened, input) => exportSource(opened, input, folder))
   let ids: readonly string[] = []
   const findExport = (id: string): PackExport | undefined => (ids.includes(id) ? exports.find(id) : undefined)
   return {
     async begin(text, isCompact) {
-      const opened = await library()
+      const opened = await openLibrary()
       const started = exports.start(opened, await findSource(opened, text), isCompact)
       ids = [started.id, ...ids.filter((id) => id !== started.id && exports.find(id) !== undefined)]
       return entryOf(started)

@@ -2,7 +2,7 @@ import type { CrawlEvent } from '../crawl/events.ts'
 import type { Hint } from './library.ts'
 import { printableLine, type Terminal, writeNumber } from './terminal.ts'
 
-/** Number of problems printed as a line each; a site may have hundreds. */
+/** Maximum number of problems printed without `--verbose`; a site may have hundreds. */
 const MAX_LINES = 10
 
 /** Frequent but minor problems, which are only printed with `--verbose`. */

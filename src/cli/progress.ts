@@ -25,12 +25,12 @@ export function writeProgress(
     writeDuration(Math.floor(elapsedMs / 1000) * 1000),
   ]
   const busiest = hosts.toSorted((a, b) => b.requests - a.requests)
-  const named = busiest.slice(0, MAX_HOSTS).map(writeHost)
+  const hostTexts = busiest.slice(0, MAX_HOSTS).map(writeHost)
   const moreHosts = busiest.length > MAX_HOSTS ? [`and ${countOf(busiest.length - MAX_HOSTS, 'more host')}`] : []
   const [first] = current
   return [
     `${label}: ${counts.join(', ')}`,
-    ...(named.length === 0 ? [] : [`  ${[...named, ...moreHosts].join(' · ')}`]),
+    ...(hostTexts.length === 0 ? [] : [`  ${[...hostTexts, ...moreHosts].join(' · ')}`]),
     // The count comes first, because the end of a long line is truncated.
     ...(first === undefined ? [] : [`  ${current.length} in flight: ${printableLine(first.url)}`]),
   ].join('\n')

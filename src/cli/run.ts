@@ -30,7 +30,7 @@ export async function run(args: readonly string[], streams: Streams): Promise<nu
 /** Adds a command to the program. */
 type AddVerb = (program: Command, streams: Streams) => void
 
-/** In the order of the help. Only the requested command is loaded, because loading all of them would make every start slow. */
+/** The commands in the order of the help. Only the requested command is loaded, because loading all of them would slow down every start. */
 const VERBS: Readonly<Record<string, () => Promise<AddVerb>>> = {
   add: async () => (await import('./add.ts')).addAdd,
   import: async () => (await import('./import.ts')).addImport,

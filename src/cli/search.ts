@@ -197,12 +197,12 @@ function limitOf(flags: SearchFlags): number {
 /** Describes in one line how the answer was computed. */
 function describeAnswer(answer: SearchAnswer, flags: SearchFlags): string {
   const { engines, searched, searchedCount, passages, more, tokens } = answer
-  const shown = [
+  const counts = [
     ...(passages.length === 0 ? [] : [`${countOf(passages.length, 'passage')}, about ${countOf(tokens, 'token')}`]),
     ...(more.length === 0 ? [] : [`${countOf(more.length, 'further page')}`]),
   ]
   const parts = [
-    ...(isFull(flags) ? shown : []),
+    ...(isFull(flags) ? counts : []),
     `by ${writeList(engines.map((engine) => ENGINE_WORDS[engine]))}`,
     `in ${searched.length === 0 || searchedCount > 5 ? countOf(searchedCount, 'source') : searched.join(', ')}`,
   ]
@@ -271,8 +271,8 @@ async function answerFromPack(
   const { createOrdinaryWords } = await import('../embed/ordinary-words.ts')
   const judgement = packed.search.judge(hits, await createOrdinaryWords()())
   const doubt = describeDoubt(judgement)
-  const shown = hits.map((hit) => writeHit(hit, terminal.answerColors))
-  const text = (doubt === undefined ? shown : [doubt, ...shown]).join('\n\n')
+  const hitTexts = hits.map((hit) => writeHit(hit, terminal.answerColors))
+  const text = (doubt === undefined ? hitTexts : [doubt, ...hitTexts]).join('\n\n')
   const noticeField = notices.length === 0 ? {} : { notices }
   terminal.answer(text, withOldNames({ query, ...judgement, hits: hits.map(hitRecord), ...noticeField }))
 }

@@ -8,7 +8,7 @@ import { openLibrary } from '../open-library.ts'
 import { openDatabase } from '../store/sqlite/database.ts'
 import { type ServedLibrary, serveLibrary } from './serve-library.ts'
 
-async function stage() {
+async function serveNewLibrary() {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-served-'))
   const path = join(folder, 'library.db')
   return { folder, path, ...(await serve(folder, path)) }
@@ -40,8 +40,8 @@ async function typesOf({ jobLog }: ServedLibrary): Promise<readonly string[]> {
 /** How long `vi.waitFor` retries: longer than the interval between two checks of the file, and between two attempts to open it. */
 const WAIT_OPTIONS = { timeout: 60_000, interval: 100 }
 
-test('notices that a library file was replaced or removed, and opens the new file', async () => {
-  const { folder, path, served, warnings } = await stage()
+test('a server notices that its library file was replaced or removed, and opens the new file', async () => {
+  const { folder, path, served, warnings } = await serveNewLibrary()
   expect(await typesOf(served)).toContain('basic')
   const other = join(folder, 'other.db')
   await createLibraryFile(other, 'replaced')
@@ -62,21 +62,21 @@ test('notices that a library file was replaced or removed, and opens the new fil
   expect(db.prepare("SELECT count(*) AS n FROM crawl_types WHERE name = 'again'").get()).toEqual({ n: 1 })
 })
 
-test('does not block the event loop while another process holds the write lock', async () => {
-  const { path, served } = await stage()
+test('a write does not block the event loop while another process holds the write lock', async () => {
+  const { path, served } = await serveNewLibrary()
   const log = await served.jobLog()
   const db = openDatabase(path)
   onTestFinished(() => void db.close())
   db.exec('BEGIN IMMEDIATE')
-  let turns = 0
-  const clock = setInterval(() => turns++, 5)
+  let ticks = 0
+  const clock = setInterval(() => ticks++, 5)
   const changed = log.change('nobody', { restarts: 1 })
   await new Promise((resolve) => setTimeout(resolve, 500))
   clearInterval(clock)
   db.exec('ROLLBACK')
   await changed
-  // If each attempt to write blocked the thread for 250 ms, there would be only two turns.
-  expect(turns).toBeGreaterThan(8)
+  // If each attempt to write blocked the thread for 250 ms, there would be only two ticks.
+  expect(ticks).toBeGreaterThan(8)
 })
 
 test('the check finds a damaged file, which is not used until a copy replaces it', async () => {

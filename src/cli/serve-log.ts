@@ -44,10 +44,10 @@ function writeText(level: string, message: string, fields: Fields): string {
   const { jobId, id, code, problem } = fields
   const job = typeof jobId === 'string' && !message.includes(jobId) ? ` job=${printableLine(jobId)}` : ''
   if (level === 'info') return `${message}${job}`
-  const named = Object.entries({ id, code }).map(([name, value]) =>
+  const parts = Object.entries({ id, code }).map(([name, value]) =>
     typeof value === 'string' ? ` ${name}=${printableLine(value)}` : '',
   )
-  return `warning: ${message}${job}${named.join('')}${typeof problem === 'string' ? ` problem=${writeIndented(problem)}` : ''}`
+  return `warning: ${message}${job}${parts.join('')}${typeof problem === 'string' ? ` problem=${writeIndented(problem)}` : ''}`
 }
 
 /** Indents the lines after the first, for example of a stack trace. */

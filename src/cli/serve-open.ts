@@ -329,7 +329,7 @@ function openApp({ config, token, library, dispatcher, analysis, log, closers }:
   return createHttp({
     version: VERSION,
     library: library.open,
-    checked: library.waitForCheck,
+    waitForCheck: library.waitForCheck,
     search: pool.search,
     listDuplicates: pool.listDuplicates,
     jobLog: library.jobLog,
@@ -352,7 +352,7 @@ function openApp({ config, token, library, dispatcher, analysis, log, closers }:
   })
 }
 
-/** Returns the library with a `close` that does nothing, for users that must not close it. The same library gives the same object. */
+/** Returns the library with a `close` that does nothing, for callers that must not close it. The same library gives the same object. */
 function createLibraryLender(open: () => Promise<OpenLibrary>): () => Promise<OpenLibrary> {
   const lent = new WeakMap<OpenLibrary, OpenLibrary>()
   return async () => {

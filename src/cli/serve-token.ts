@@ -20,7 +20,7 @@ export function readToken({ token, tokenFile, host }: Pick<Config, 'token' | 'to
   }
   if (text.length >= MIN_TOKEN_CHARS && /^[\x21-\x7e]+$/.test(text)) return text
   // The value is not repeated in the message, because it may be most of the real token.
-  const problem = `expected at least ${MIN_TOKEN_CHARS} characters without spaces, such as \`openssl rand -hex 32\` gives`
+  const problem = `expected at least ${MIN_TOKEN_CHARS} characters without spaces; create a token with: openssl rand -hex 32`
   throw new PharosError('CONFIG_INVALID', { origin, problem })
 }
 
@@ -62,7 +62,7 @@ export function checkOrigins(origins: readonly string[]): void {
   throw new PharosError('CONFIG_INVALID', { origin: 'allowedOrigins', problem })
 }
 
-/** An IP address in the form used in URLs. */
+/** A host name or IP address in the form used in URLs, where IPv6 addresses are in brackets. */
 function writeHost(address: string): string {
   return address.includes(':') ? `[${address}]` : address
 }

@@ -29,17 +29,17 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** The id of a live process on this machine other than this one. */
-const other = thisRunner.id.replace(/\d+$/, String(process.ppid))
+/** The runner id of another live process on this machine. */
+const otherRunnerId = thisRunner.id.replace(/\d+$/, String(process.ppid))
 
 function writeOtherRegistration(changes: Partial<ServerRegistration>): void {
-  const registration = { origin: server.origin, pid: process.ppid, runner: other, tokenFile: null, ...changes }
+  const registration = { origin: server.origin, pid: process.ppid, runner: otherRunnerId, tokenFile: null, ...changes }
   writeFileSync(`${library}.server.json`, JSON.stringify(registration))
 }
 
 test('finds a running server under every name of its library', async () => {
   writeOtherRegistration({ tokenFile: '/etc/token' })
-  const found = { origin: server.origin, pid: process.ppid, runner: other, tokenFile: '/etc/token' }
+  const found = { origin: server.origin, pid: process.ppid, runner: otherRunnerId, tokenFile: '/etc/token' }
   expect(await findServer(library)).toEqual(found)
   writeFileSync(library, '')
   symlinkSync(library, join(folder, 'link.db'))
@@ -65,16 +65,16 @@ test.each(['', '{', '[]', 'null', '{"origin":"file:///etc/passwd","pid":1,"runne
   },
 )
 
-test('a registration is written only once, and only its own server removes it', () => {
+test('a registration is never overwritten, and removed only by its own server or if it is stale and unchanged', () => {
   const release = writeRegistration(library, { origin: server.origin, tokenFile: null })
   expect(JSON.parse(readFileSync(`${library}.server.json`, 'utf8'))).toMatchObject({ pid: process.pid })
   expect(writeRegistration(library, { origin: server.origin, tokenFile: null })).toBeUndefined()
   writeOtherRegistration({})
   release?.()
   expect(existsSync(`${library}.server.json`)).toBe(true)
-  const stale = readRegistrationText(library)
+  const staleText = readRegistrationText(library)
   writeOtherRegistration({ origin: 'http://127.0.0.1:2' })
-  removeStaleRegistration(library, stale)
+  removeStaleRegistration(library, staleText)
   expect(existsSync(`${library}.server.json`)).toBe(true)
   removeStaleRegistration(library, readRegistrationText(library))
   const again = writeRegistration(library, { origin: server.origin, tokenFile: null })

@@ -4,14 +4,14 @@ import { libraryDataFolder } from '../config.ts'
 import { isPostgres } from '../core/url/postgres-address.ts'
 import { thisRunner } from '../jobs/runner.ts'
 
-/** The contact details of a running server, in a file beside its library or in the folder of its database, readable only by its owner. */
+/** How to reach a running server. Stored beside a library file, or in the local data folder of a database; readable only by its owner. */
 export interface ServerRegistration {
   /** `http://127.0.0.1:41000` */
   readonly origin: string
   readonly pid: number
   /** Identifies the process even if its pid is reused. */
   readonly runner: string
-  /** The file with the required token; null if no token is required, or if it came from elsewhere. */
+  /** The file with the required token; null if no token is required, or if the token did not come from a file. */
   readonly tokenFile: string | null
 }
 
@@ -57,9 +57,9 @@ export function writeRegistration(
   return () => removeOwnRegistration(library)
 }
 
-/** Removes the registration of a server that is gone, unless another server has replaced it since. */
-export function removeStaleRegistration(library: string, stale: string | undefined): void {
-  if (readRegistrationText(library) === stale) rmSync(registrationPath(library), { force: true })
+/** Removes the registration of a server that is gone, unless its text is no longer `staleText` because another server replaced it. */
+export function removeStaleRegistration(library: string, staleText: string | undefined): void {
+  if (readRegistrationText(library) === staleText) rmSync(registrationPath(library), { force: true })
 }
 
 /** Removes the registration of this server, unless another server has replaced it, for example while the machine was asleep. */
@@ -89,12 +89,12 @@ function readRegistration(library: string): ServerRegistration | undefined {
 function isRegistration(value: unknown): value is ServerRegistration {
   if (typeof value !== 'object' || value === null) return false
   const { origin, pid, runner, tokenFile } = value as Partial<Record<keyof ServerRegistration, unknown>>
-  const isReachable = typeof origin === 'string' && /^https?:/.test(URL.parse(origin)?.protocol ?? '')
-  const hasToken = tokenFile === null || typeof tokenFile === 'string'
-  return isReachable && typeof pid === 'number' && typeof runner === 'string' && hasToken
+  const hasHttpOrigin = typeof origin === 'string' && /^https?:/.test(URL.parse(origin)?.protocol ?? '')
+  const hasValidTokenFile = tokenFile === null || typeof tokenFile === 'string'
+  return hasHttpOrigin && typeof pid === 'number' && typeof runner === 'string' && hasValidTokenFile
 }
 
-/** Any response means that the server is running, even one that demands a token. */
+/** Whether a server is running. Any response proves that, even one that demands a token. */
 async function isAnswering(origin: string): Promise<boolean> {
   try {
     const response = await fetch(`${origin}/health`, { signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS) })

@@ -152,7 +152,7 @@ const END_WORDS = {
   failed: 'failed after',
 } as const
 
-/** The skipped addresses that the scope did not filter: unchanged pages, and addresses without a page of their own. */
+/** Counts the unchanged pages, and by reason the addresses that were skipped for reasons other than the scope. */
 function writeSkipped({ balance, reasons }: SourceReport): string {
   const others = Object.entries(reasons)
     .filter(([name]) => name.startsWith('skipped/') && !FILTERED_STATES.has(name))
@@ -169,12 +169,12 @@ function countFiltered({ reasons }: SourceReport): number {
   return Object.entries(reasons).reduce((sum, [name, count]) => (FILTERED_STATES.has(name) ? sum + count : sum), 0)
 }
 
-/** The number of addresses skipped for reasons other than the scope. */
+/** The number of addresses skipped for reasons other than the scope, including container files. */
 function countLeftOut(report: SourceReport): number {
   return report.balance.skipped - countFiltered(report)
 }
 
-/** Container files do not count as left out, because their pages are indexed. */
+/** The number of container files, such as EPUB books, which are skipped themselves while their pages are indexed. */
 function countContainers({ reasons }: SourceReport): number {
   return reasons['skipped/container'] ?? 0
 }
@@ -184,6 +184,7 @@ function writeContainers(report: SourceReport): string[] {
   return count === 0 ? [] : [`Split: ${countOf(count, 'file')}, whose pages are indexed separately`]
 }
 
+/** The number of addresses shown as left out: not container files, because their pages are indexed. */
 function countOthers(report: SourceReport): number {
   return countLeftOut(report) - countContainers(report)
 }
@@ -288,7 +289,7 @@ export function statusRecord(
     errors: description.errors.map(failureRecord),
     filtered_total: countFiltered(description) + description.kept,
     filtered: description.filtered.map(({ url, reason, pattern }) => ({ url, reason, pattern })),
-    // `filtered_total` and this add up to `skipped`, plus the addresses that were filtered in the last run only.
+    // `filtered_total` and `left_out_total` add up to `skipped` plus the addresses that were filtered in the last run only.
     left_out_total: countLeftOut(description),
     left_out: description.leftOut.map(({ url, reason, pattern, target }) => ({ url, reason, pattern, target })),
   }

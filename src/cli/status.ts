@@ -72,7 +72,7 @@ export function addStatus(program: Command, streams: Streams): void {
   })
 }
 
-/** Period in which ended jobs are searched for failures. */
+/** Jobs that ended longer ago are not read, so that only recent failures are shown. */
 const JOB_HISTORY_MS = 86_400_000
 
 /** The jobs of a shared library, including recently ended ones; empty for a library file. */

@@ -91,7 +91,7 @@ describe('summary of a crawl', () => {
     ['http', 3, 'pharos retry docs'],
     ['auto', 2, 'pharos retry docs'],
   ] as const)(
-    'ends with the command that retries failed pages, with --render %s and %i of them',
+    'with --render %s and %i failed pages, of which 2 need a browser, ends with the command that retries them',
     (render, failed, command) => {
       const ledger = createCounts({ indexed: 5, failed }, { 'failed/needs-rendering': 2 })
       const source = createSource({ settings: { ...createSource().settings, render } })

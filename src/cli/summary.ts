@@ -29,7 +29,7 @@ export interface CrawlResult {
 /** Maximum number of failed addresses listed as examples. */
 export const MAX_EXAMPLES = 5
 
-/** Summarises a crawl. Facts that are easily overlooked come first: a page limit that was reached, or an interruption. */
+/** Summarizes a crawl. Facts that are easily overlooked come first: a page limit that was reached, or an interruption. */
 export function writeSummary(result: CrawlResult, hint: Hint, colors: Colors): string {
   const { source, summary, pages, chunks } = result
   if (hasNothingToRetry(summary)) return `${printableLabel(source)}: nothing to retry`
@@ -59,7 +59,7 @@ function hasNothingToRetry({ kind, end, visited, ledger }: CrawlSummary): boolea
   return kind === 'retry' && end === 'completed' && visited === 0 && ledger.states.failed === 0
 }
 
-/** Summarises a crawl in one line, for `--quiet`. */
+/** Summarizes a crawl in one line, for `--quiet`. */
 export function writeShortSummary(result: CrawlResult): string {
   const { source, summary, pages, chunks } = result
   if (hasNothingToRetry(summary)) return `${printableLabel(source)}: nothing to retry`
@@ -144,9 +144,9 @@ function listGaps({ source, summary, pages }: CrawlResult): readonly Gap[] {
   return findShortfall({ source, reasons: ledger.reasons, pending, pages, crawl, ...crawlState })?.gaps ?? []
 }
 
-/** Whether an address is on another host or in another folder. */
-function isOutsideStart(start: string, end: string): boolean {
-  const [from, to] = [new URL(start), new URL(end)]
+/** Whether the start address after redirects is on another host or in another folder than before. */
+function isOutsideStart(start: string, finalStart: string): boolean {
+  const [from, to] = [new URL(start), new URL(finalStart)]
   return from.host !== to.host || !foldersOf(from).some((folder) => foldersOf(to).includes(folder))
 }
 
@@ -185,7 +185,7 @@ function writeOverflow(count: number, recorded: number): string {
   return `${more} ${were} found than the ${writeNumber(recorded)} a source may have (maxAddresses); raise that, or narrow the scope with --allow, --block or --max-depth`
 }
 
-/** The command that retries failed addresses. If all of them need a browser and rendering is off, it is a recrawl with rendering. */
+/** The command that retries failed addresses: a recrawl with rendering if all of them need a browser and rendering is off. */
 function writeRetryCommand({ source, summary }: CrawlResult, failed: number, hint: Hint): string {
   const needsBrowser = summary.ledger.reasons['failed/needs-rendering'] === failed
   const isRetryUseless = needsBrowser && source.settings.render === 'http'
@@ -207,7 +207,7 @@ function writeFailures(result: CrawlResult, failed: number, hint: Hint): string[
     ...failures.map((row) => `  ${writeFailure(row)}`),
     ...(more > 0 ? [`  and ${writeNumber(more)} more`] : []),
     `why: ${hint('explain', label, '<url>')}`,
-    // The addresses behind the loss gate were already requested twice, so no retry is suggested.
+    // A crawl that stopped at the loss gate has requested its missing pages twice already, so no retry is suggested.
     ...(summary.end === 'gate' || isRetryAdvised(result) ? [] : [`again: ${writeRetryCommand(result, failed, hint)}`]),
   ]
 }

@@ -27,7 +27,7 @@ export function addSymbols(program: Command, streams: Streams): void {
     .option('--source <source>', 'only this source of the library', nonEmptyText('--source'))
     .option(
       '--prefix <prefix>',
-      'only names that begin with this, or whose part after a dot does',
+      'only names that begin with this text, or whose part after the last dot begins with it',
       nonEmptyText('--prefix'),
     )
     .option('-n, --limit <count>', 'maximum number of definitions (default: 100)', wholeNumber('--limit', 1))
@@ -65,17 +65,17 @@ async function listStored(
     const { dim } = terminal.answerColors
     const lines = symbols.map((definition) => {
       const signature = printableLine(definition.signature)
-      const shown = terminal.hasLinks ? writeLink(signature, definition.url) : signature
+      const linkedSignature = terminal.hasLinks ? writeLink(signature, definition.url) : signature
       // Signatures are long: at a terminal the address goes on its own line, in a pipe each definition stays on one line.
       const location = dim(printableLine(`${definition.url}  line ${definition.line}`))
-      return `${shown}${terminal.isAnswerOnTerminal ? '\n   ' : '  '}${location}`
+      return `${linkedSignature}${terminal.isAnswerOnTerminal ? '\n   ' : '  '}${location}`
     })
     terminal.answer(lines.join('\n'), { symbols, has_more: hasMore })
   })
 }
 
 function writeNoDefinitions(prefix: string | undefined): string {
-  if (prefix === undefined) return 'no definitions: no page here states a signature'
+  if (prefix === undefined) return 'no definitions: the pages contain no signatures'
   return `no definitions that begin with ${printableLine(prefix)}`
 }
 

@@ -46,7 +46,7 @@ async function readFileHealth(path: string): Promise<LibraryHealth> {
   }
 }
 
-/** The values while the database server does not respond. */
+/** The values while the database server does not respond. Some of them are never known for a database. */
 const UNKNOWN_HEALTH: LibraryHealth = {
   dbSizeBytes: null,
   freeDiskBytes: null,
@@ -74,24 +74,25 @@ function openDatabaseProbe(address: string): { read(): Promise<LibraryHealth>; c
   }
 }
 
-/** Returns the CPU load of this process since the last call. */
+/** Creates a function that returns the CPU load of this process since its last measurement. */
 function createCpuMeter(): () => SystemHealth['cpu'] {
   let at = performance.now()
   let used = process.cpuUsage()
   let last = { percent: 0, percentOfOneCore: 0 }
   return () => {
-    const span = performance.now() - at
-    if (span < MIN_SAMPLE_INTERVAL_MS) return last
+    const elapsedMs = performance.now() - at
+    if (elapsedMs < MIN_SAMPLE_INTERVAL_MS) return last
     const { user, system } = process.cpuUsage(used)
-    const percentOfOneCore = round((user + system) / 1000 / span)
-    last = { percent: round((user + system) / 1000 / span / availableParallelism()), percentOfOneCore }
+    const percentOfOneCore = toPercent((user + system) / 1000 / elapsedMs)
+    last = { percent: toPercent((user + system) / 1000 / elapsedMs / availableParallelism()), percentOfOneCore }
     at = performance.now()
     used = process.cpuUsage()
     return last
   }
 }
 
-function round(share: number): number {
+/** A share as a percentage with one decimal. */
+function toPercent(share: number): number {
   return Math.round(share * 1000) / 10
 }
 

@@ -122,7 +122,7 @@ describe('Terminal', () => {
     expect(written.stderr).toBe(`\r\x1b[2K${shown}`)
   })
 
-  test('uses colours only at a terminal that supports them', () => {
+  test('uses colors only at a terminal that supports them', () => {
     const writeRed = (properties: Partial<Output>) => open({}, properties).terminal.answerColors.red('x')
     expect(writeRed({ isTTY: true, hasColors: () => true })).toBe('\x1b[31mx\x1b[39m')
     expect(writeRed({ isTTY: true, hasColors: () => false })).toBe('x')

@@ -13,15 +13,15 @@ export interface OutputFlags {
 /** A text output, such as a stream of the process. */
 export interface Output {
   write(text: string): unknown
-  /** Whether it is a terminal. */
+  /** Whether the output is a terminal. */
   readonly isTTY?: boolean
   /** The width in columns. */
   readonly columns?: number
   /** The height in lines. */
   readonly rows?: number
-  /** Whether it supports colours, and the user has not disabled them. */
+  /** Whether the output supports colors, and the user has not disabled them. */
   hasColors?(): boolean
-  /** Whether it supports hyperlinks behind a text. */
+  /** Whether the output supports hyperlinks behind a text. */
   hasLinks?(): boolean
 }
 
@@ -31,14 +31,14 @@ export interface Streams {
   readonly stderr: Output
 }
 
-/** Functions that colour text, or return it unchanged. */
+/** Functions that color text, or return it unchanged. */
 export type Colors = ReturnType<typeof createColors>
 
 /** Prints the answer to stdout and everything else to stderr, so that a pipe carries the answer only. */
 export class Terminal {
-  /** Colours for the answer. */
+  /** Colors for the answer. */
   readonly answerColors: Colors
-  /** Colours for notes. */
+  /** Colors for notes. */
   readonly noteColors: Colors
   readonly #flags: OutputFlags
   readonly #streams: Streams
@@ -124,10 +124,10 @@ export class Terminal {
     // A block as high as the screen would scroll, and could not be redrawn in place.
     const lines = text.split('\n').slice(0, Math.max(1, (stderr.rows || 24) - 1))
     const fitting = lines.map((line) => fitWidth(line, (stderr.columns || 80) - 1))
-    const shown = fitting.map((line, i) => `${ERASE_LINE}${i === 0 ? line : this.noteColors.dim(line)}`)
+    const drawnLines = fitting.map((line, i) => `${ERASE_LINE}${i === 0 ? line : this.noteColors.dim(line)}`)
     const height = this.#liveHeight
-    // Written in one call, so that it does not flicker.
-    stderr.write(`${moveToStart(height)}${shown.join('\n')}${height > lines.length ? ERASE_BELOW : ''}`)
+    // One call writes the whole block, so that the block does not flicker.
+    stderr.write(`${moveToStart(height)}${drawnLines.join('\n')}${height > lines.length ? ERASE_BELOW : ''}`)
     this.#liveLines = fitting
   }
 
@@ -153,7 +153,7 @@ function moveToStart(height: number): string {
   return height > 1 ? `\r\x1b[${height - 1}A` : '\r'
 }
 
-/** Uses colours only for a terminal. */
+/** Color functions for a stream, which return text unchanged unless the stream is a terminal with colors. */
 export function colorsFor(stream: Output): Colors {
   return createColors(stream.isTTY === true && stream.hasColors?.() === true)
 }
@@ -178,9 +178,10 @@ export function shellWord(text: string): string {
   return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** Characters that take two columns, and characters that take none. */
+/** A character that takes two columns. */
 const WIDE_CHAR =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|[\u{20000}-\u{3fffd}]/u
+/** A character that takes no column. */
 const ZERO_WIDTH_CHAR = /[\p{Mn}\p{Me}\p{Cf}]/u
 
 /** The width of a text in columns. */

@@ -5,7 +5,7 @@ import { type Colors, columnsOf, printable, writeLink } from './terminal.ts'
 /** The terminal that text is formatted for. */
 export interface Screen {
   readonly colors: Colors
-  /** Whether it supports hyperlinks behind a text. */
+  /** Whether the terminal supports hyperlinks behind a text. */
   readonly hasLinks: boolean
   /** The width in columns. */
   readonly columns: number
@@ -14,9 +14,9 @@ export interface Screen {
 /** A displayed line with the attributes of each character. */
 interface MarkedLine {
   readonly text: string
-  /** 1 for the characters of matched words. */
+  /** For each character, 1 if it belongs to a matched word, otherwise 0. */
   readonly matches: Uint8Array
-  /** For the characters of a link its number in `urls`, starting at 1. */
+  /** For each character, the number of its link in `urls`, starting at 1, or 0 outside of links. */
   readonly links: Uint32Array
   readonly urls: readonly string[]
 }
@@ -70,11 +70,11 @@ function markLine(line: string, terms: ReadonlySet<string>, isProse = false): Ma
   const spans: { readonly start: number; readonly end: number; readonly url: string }[] = []
   let text = ''
   let from = 0
-  for (const { 0: whole, 1: label, 2: url, 3: sign, index } of isProse ? line.matchAll(INLINE) : []) {
+  for (const { 0: whole, 1: label, 2: url, 3: escaped, index } of isProse ? line.matchAll(INLINE) : []) {
     text += line.slice(from, index)
     from = index + whole.length
     if (url !== undefined) spans.push({ start: text.length, end: text.length + (label ?? '').length, url })
-    text += sign ?? (url === undefined ? whole : label)
+    text += escaped ?? (url === undefined ? whole : label)
   }
   text += line.slice(from)
   const links = new Uint32Array(text.length)
@@ -125,7 +125,7 @@ function wrap(line: string, width: number, hangingIndent: number): { start: numb
   for (let i = 0; i < line.length; ) {
     const char = String.fromCodePoint(line.codePointAt(i) ?? 0)
     columns += columnsOf(char)
-    // Leading spaces belong to the first word.
+    // Spaces inside the list or quotation marker, and at the start of a line, are no places to break the line.
     if (char === ' ' && i >= hangingIndent && i > start) space = i
     const maxWidth = lines.length === 0 ? width : width - hangingIndent
     if (columns > maxWidth && i > start) {

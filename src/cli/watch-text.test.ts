@@ -16,8 +16,14 @@ test.each<[Exclude<WatchEvent, { type: 'progress' }>, string, boolean]>([
     false,
   ],
   [
-    { type: 'caught-up', isFirst: true, summary, folders: 0, polling: { problem: 'it was asked for', everyMs: 5000 } },
-    'docs: 2 read, 1 unchanged, 1 removed; polling it every 5s, because it was asked for',
+    {
+      type: 'caught-up',
+      isFirst: true,
+      summary,
+      folders: 0,
+      polling: { problem: 'a poll interval is set', everyMs: 5000 },
+    },
+    'docs: 2 read, 1 unchanged, 1 removed; polling it every 5s, because a poll interval is set',
     false,
   ],
   [{ type: 'indexed', path: 'a\n.md', chunks: 1, cause: 'created' }, 'added a\u{fffd}.md (1 chunk)', false],
@@ -52,14 +58,14 @@ test('the JSON record of an event has every field', () => {
 
 test('the failure log has only failures and recoveries', () => {
   const now = Date.UTC(2026, 1, 20)
-  const named = { file_path: '/docs/s/a.pdf', file_name: 'a.pdf', timestamp: '2026-02-20T00:00:00.000Z' }
+  const fileFields = { file_path: '/docs/s/a.pdf', file_name: 'a.pdf', timestamp: '2026-02-20T00:00:00.000Z' }
   expect(failureLine({ ...failed, path: 's/a.pdf', cause: 'created', retryMs: 1 }, '/docs/', now)).toEqual({
-    ...named,
+    ...fileFields,
     ...{ event_type: 'created', error_type: 'damaged', retry_count: 1 },
     error_message: 'it is damaged, or not a file of its format: no end',
   })
   expect(failureLine({ type: 'healed', path: 's/a.pdf', isGone: false, retries: 2 }, '/docs/', now)).toEqual({
-    ...named,
+    ...fileFields,
     ...{ event_type: 'resolved', error_type: null, error_message: null, retry_count: 2 },
   })
   expect(failureLine({ type: 'removed', path: 's/a.pdf', cause: 'modified' }, '/docs/', now)).toBeUndefined()

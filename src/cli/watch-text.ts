@@ -16,10 +16,10 @@ interface Line {
   readonly isDetail: boolean
 }
 
-/** Formats an event as text; undefined for events that are reported elsewhere. */
+/** Formats an event as text; undefined for `settled`, because the changes of its batch are reported one by one. */
 export function writeWatchEvent(event: ReportedEvent, source: Source, hint: Hint): Line | undefined {
   const text = writeEvent(event, source, hint)
-  // For a scan of the whole folder only the totals and the failures are reported.
+  // For a scan of the whole folder, only the totals and the failures are reported without `--verbose`.
   const isFromFullScan = 'cause' in event && (event.cause === 'startup' || event.cause === 'catch-up')
   const isDetail = event.type === 'unchanged' || (isFromFullScan && event.type !== 'failed')
   return text === undefined ? undefined : { text: printableLine(text), isDetail }
@@ -87,25 +87,25 @@ function describe(reason: Reason | null, detail: string | null): string {
 /** Formats an event as JSON. */
 export function watchRecord(event: ReportedEvent, source: Source): Record<string, unknown> {
   const { type, ...facts } = event
-  const named = { event: type, source: labelOf(source) }
+  const commonFields = { event: type, source: labelOf(source) }
   switch (event.type) {
     case 'caught-up':
     case 'settled': {
       const { indexed, unchanged, skipped, failed, removed, withheld, elapsedMs } = event.summary
       const counts = { indexed, unchanged, skipped, failed, removed, withheld, elapsed_ms: elapsedMs }
-      if (event.type === 'settled') return { ...named, ...counts }
+      if (event.type === 'settled') return { ...commonFields, ...counts }
       const { folders, polling, isFirst } = event
       const poll = polling === null ? null : { every_ms: polling.everyMs, problem: polling.problem }
-      return { ...named, is_first: isFirst, ...counts, folders, polling: poll }
+      return { ...commonFields, is_first: isFirst, ...counts, folders, polling: poll }
     }
     case 'failed': {
       const { path, reason, detail, cause, retries, retryMs } = event
-      return { ...named, path, reason, detail, cause, retries, retry_ms: retryMs }
+      return { ...commonFields, path, reason, detail, cause, retries, retry_ms: retryMs }
     }
     case 'healed':
-      return { ...named, path: event.path, is_gone: event.isGone, retries: event.retries }
+      return { ...commonFields, path: event.path, is_gone: event.isGone, retries: event.retries }
     default:
-      return { ...named, ...facts }
+      return { ...commonFields, ...facts }
   }
 }
 
@@ -113,18 +113,18 @@ export function watchRecord(event: ReportedEvent, source: Source): Record<string
 export function failureLine(event: WatchEvent, folder: string, now: number): FailureLine | undefined {
   if (event.type !== 'failed' && event.type !== 'healed') return undefined
   const { path, retries } = event
-  const named = {
+  const fileFields = {
     file_path: join(folder, path),
     file_name: basename(path),
     timestamp: timeRecord(now) ?? '',
   }
   if (event.type === 'healed') {
     const event_type = event.isGone ? 'deleted' : 'resolved'
-    return { ...named, event_type, error_type: null, error_message: null, retry_count: retries }
+    return { ...fileFields, event_type, error_type: null, error_message: null, retry_count: retries }
   }
   const { cause, reason, detail } = event
   const error_message = describe(reason, detail)
-  return { ...named, event_type: cause, error_type: reason, error_message, retry_count: retries }
+  return { ...fileFields, event_type: cause, error_type: reason, error_message, retry_count: retries }
 }
 
 /** Counts the results of a watch. */

@@ -77,8 +77,9 @@ export function addWatch(program: Command, streams: Streams): void {
   })
 }
 
-/** Limits of the poll interval: with a shorter one the program would only poll, and timers cannot wait longer than a few weeks. */
+/** With a shorter interval the program would do little but poll. */
 const MIN_POLL_INTERVAL_MS = 1000
+/** Safely below the longest delay of a timer, which is a few weeks. */
 const MAX_POLL_INTERVAL_MS = 86_400_000
 
 function parsePoll(text: string): number {
@@ -195,12 +196,12 @@ async function watch(watching: WatchContext, input: WatchInput): Promise<void> {
 
 /** The error for a source that another process removed during the watch. */
 function removedError({ library, source }: WatchContext, cause: unknown): PharosError {
-  const nearest = ': it was removed while it was watched'
-  const details = { source: labelOf(source), library: library.store.location, nearest }
+  const suffix = ': it was removed while it was watched'
+  const details = { source: labelOf(source), library: library.store.location, nearest: suffix }
   return new PharosError('SOURCE_UNKNOWN', details, { cause })
 }
 
-/** Reports an event in one line: every event as JSON, the relevant ones as text. */
+/** Reports an event in one line: every event except `settled` as JSON, the relevant ones as text. */
 function reportEvent(
   terminal: Terminal,
   event: Exclude<WatchEvent, { type: 'progress' }>,

@@ -58,7 +58,7 @@ async function summarize(id: string, end: CrawlSummary['end'], parked: CrawlSumm
   await library.store.endCrawl(id, summary, library.clock.now())
 }
 
-test('the result of a crawl is reported as its own process would report it', async () => {
+test('the result of an ended crawl is found, with the problem that its own process would report', async () => {
   const config = readConfig()
   const find = (id: string) => findCrawlResult(config, library, source.id, id)
   expect(await find('c0')).toBeUndefined()

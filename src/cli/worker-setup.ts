@@ -19,7 +19,7 @@ import { createHintFor, shownLibrary } from './library.ts'
 /** Number of recent crawls of a source among which a crawl is searched by its id. */
 const MAX_RECENT_CRAWLS = 10
 
-/** Starts this program with another command. */
+/** Creates a runner that starts this program with another command. */
 export function createVerbRunner({ values }: EffectiveConfig, verb: string): CrawlRunner {
   return createSpawnRunner({
     command: process.execPath,
@@ -99,7 +99,7 @@ export function createLazyQueue({ values }: EffectiveConfig, log: Log): LazyQueu
   }
 }
 
-/** A repeated failure is logged once a minute. */
+/** At most one failure of the queue is logged in this time. */
 const WARN_INTERVAL_MS = 60_000
 
 function createThrottledWarner(log: Log): (message: string) => void {

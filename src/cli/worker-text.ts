@@ -44,7 +44,7 @@ export function writeNoWorkers(waiting: number, hint: Hint): string {
   return `no worker is running for the ${waiting === 1 ? 'waiting crawl' : `${writeNumber(waiting)} waiting crawls`}; start one with: ${hint('worker')}`
 }
 
-/** Describes the last job of a source if its last crawl does not show it: it is queued, or it failed. */
+/** Describes the last job of a source if the job is queued, or if it failed and the last crawl does not show the failure. */
 export function writeJobLines(jobs: readonly JobRecord[], { source, crawl }: SourceReport): string[] {
   const job = jobs.findLast(({ sourceId }) => sourceId === source.id)
   if (job?.status === 'queued') return [`Job: ${job.id} is queued`]
@@ -70,10 +70,10 @@ function writeWorker(worker: WorkerRecord, width: number): string {
 
 /** A worker as JSON. */
 export function workerRecord(worker: WorkerRecord): Record<string, unknown> {
-  const shown = createWorkerView(worker)
-  const { id, name, version, isServer, state, slots, jobs, helps, leases, visits, bytes, visitsPerSec } = shown
+  const view = createWorkerView(worker)
+  const { id, name, version, isServer, state, slots, jobs, helps, leases, visits, bytes, visitsPerSec } = view
   return {
     ...{ id, name, version, is_server: isServer, state, slots, jobs, helps, leases, visits, bytes },
-    ...{ visits_per_sec: visitsPerSec, started_at: timeRecord(shown.startedAt), silent_ms: shown.silentMs },
+    ...{ visits_per_sec: visitsPerSec, started_at: timeRecord(view.startedAt), silent_ms: view.silentMs },
   }
 }

@@ -22,8 +22,8 @@ const LOOPBACK_ADDRESS = '127.0.0.1'
 const HOST_NAME = /^(?!.*\.\d+$)[a-z\d-]+(?:\.[a-z\d-]+)*$/
 
 /**
- * The name of a folder in a policy: `https://host/folder/`. Policies cannot name other IP addresses (CSP 3, 6.7.2.8), so a folder at one of
- * them is covered by the origin of the page, `'self'`.
+ * The name of a folder in a policy: `https://host/folder/`. Policies cannot name an IP address other than 127.0.0.1 (CSP 3, 6.7.2.8),
+ * so a folder at another one is covered by the origin of the page, `'self'`.
  */
 export function writePolicySource(folder: string): string {
   if (!URL.canParse(folder)) return SELF

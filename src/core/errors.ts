@@ -153,7 +153,7 @@ export const ERRORS = {
   },
   SOURCE_UNKNOWN: {
     message: 'no source {source} in {library}{nearest}',
-    advice: '`pharos list` shows the sources; one is named by id, name, name@version or start URL',
+    advice: '`pharos list` shows the sources, each named by id, name, name@version or start URL',
     httpStatus: 404,
     exitCode: 3,
   },
@@ -165,7 +165,7 @@ export const ERRORS = {
   },
   CRAWL_RUNNING: {
     message: '{source} is being crawled by another process',
-    advice: 'wait for it to end; `pharos status {source}` shows how far it is',
+    advice: 'wait for it to end; `pharos status {source}` shows its progress',
     httpStatus: 409,
     exitCode: 1,
   },
@@ -190,7 +190,7 @@ export const ERRORS = {
   },
   ANALYSIS_RUNNING: {
     message: 'an analysis is already running: {run}',
-    advice: 'wait for it to end; GET /api/analysis/{run} tells how far it is',
+    advice: 'wait for it to end; GET /api/analysis/{run} shows its progress',
     httpStatus: 409,
     exitCode: 1,
   },

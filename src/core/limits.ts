@@ -1,4 +1,4 @@
-/** The limits of the pack format. A megabyte is 2²⁰ bytes, a character a UTF-16 code unit. */
+/** The limits of the pack format. A megabyte is 2²⁰ bytes, and a character is a UTF-16 code unit. */
 export interface Limits {
   readonly maxFileBytes: number
   readonly maxTotalBytes: number

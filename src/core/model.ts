@@ -44,7 +44,7 @@ export interface Chunk {
   readonly kind: Kind
   /** Position among the chunks of its file, from 0. */
   readonly chunkIndex: number
-  /** First line, from 1, including the repeated end of the previous chunk. */
+  /** First line, from 1, including lines repeated from the end of the previous chunk. */
   readonly startLine: number
   /** Last line, inclusive; blank lines up to the next chunk belong to this one. */
   readonly endLine: number
@@ -107,7 +107,7 @@ export interface Hit {
   readonly headingPath: readonly string[]
 }
 
-/** SHA-256 of UTF-8 text or bytes, as lower-case hexadecimal. Passed in, so that each runtime can use its fastest. */
+/** SHA-256 of UTF-8 text or bytes, as lower-case hexadecimal. Passed in, so that each runtime can use its fastest implementation. */
 export type Sha256 = (data: string | Uint8Array) => string
 
 /** The response for one address: the bytes and their origin. */

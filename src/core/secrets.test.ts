@@ -74,7 +74,7 @@ describe('findings', () => {
     ])
   })
 
-  test.each(['\n', '\r\n', '\r'])('count lines that end in %j', (end) => {
+  test.each(['\n', '\r\n', '\r'])('have the right line number if lines end in %j', (end) => {
     expect(findSecrets(['a', 'b', KEY].join(end))).toEqual([{ what: 'an AWS access key', line: 3 }])
   })
 

@@ -11,7 +11,7 @@ interface SecretPattern {
   readonly pattern: RegExp
 }
 
-/** Every repetition is bounded or followed by a character it cannot match, so each pattern runs in linear time. */
+/** Every repetition is bounded or ends its pattern, so each pattern runs in linear time. */
 const PATTERNS: readonly SecretPattern[] = [
   { what: 'an AWS access key', pattern: /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g },
   { what: 'a private key', pattern: /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----/g },

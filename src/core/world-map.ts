@@ -19,7 +19,7 @@ export function parseOutlines(svg: string): WorldOutlines {
   return { land: pathOf('land'), borders: pathOf('borders') }
 }
 
-/** The centre of a place's dot on the map. A dot beyond the edges moves inside, so that it is fully visible. */
+/** The center of a place's dot on the map. A dot beyond the edges moves inside, so that it is fully visible. */
 export function pointOnMap(lat: number, lng: number, radius = 0): { readonly x: number; readonly y: number } {
   const { top, width, height } = MAP_VIEW
   const clamp = (at: number, from: number, to: number) => Math.min(Math.max(Math.round(at), from + radius), to - radius)

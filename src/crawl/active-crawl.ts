@@ -162,7 +162,7 @@ export class ActiveCrawl implements RunCounts {
   readonly #missed = new Set<string>()
   /** Hosts of the site: the given one, and those it redirected to. */
   readonly #hosts = new Set<string>()
-  /** Whether the crawl visits pages that it did not find; those outside the scope are removed. */
+  /** Whether the crawl now requests stored pages that it did not find; those outside the scope are removed. */
   isCheckingUnlinked = false
   readonly #traps = new ContentTraps(this.#hosts)
   readonly #spellings = new Spellings()
@@ -781,10 +781,10 @@ export class ActiveCrawl implements RunCounts {
    */
   #noteStripped(url: string, stripped: string, refusal: Refusal | null, depth: number, aliases: Alias[]): void {
     const isSession = refusal?.reason === 'session-id'
-    const noted = isSession ? stripped : url
-    if (this.#stripped.has(noted)) return
+    const aliasKey = isSession ? stripped : url
+    if (this.#stripped.has(aliasKey)) return
     if (this.#stripped.size >= MAX_CACHED) this.#stripped.clear()
-    this.#stripped.add(noted)
+    this.#stripped.add(aliasKey)
     const reason = isSession ? 'session-id' : 'query-skip'
     const classification = isSession ? 'session-id' : 'superfluous-query'
     aliases.push({ url, aliasUrl: stripped, classification, reason })

@@ -53,7 +53,7 @@ describe('the address filter', () => {
     })
   })
 
-  test('replaces an address that has a superfluous query with the one without', () => {
+  test('replaces an address that has a superfluous query with the address without the query', () => {
     const verdict = filter.judge('https://example.com/docs/a/?utm_source=x&Gclid=%7e#part', 9)
     expect(verdict).toEqual({
       url: 'https://example.com/docs/a/?utm_source=x&Gclid=%7e',
@@ -75,7 +75,7 @@ describe('the address filter', () => {
     })
   })
 
-  test('replaces an address that has a session id with the one without', () => {
+  test('replaces an address that has a session id with the address without the id', () => {
     const verdict = filter.judge('https://example.com/docs/a/;jsessionid=1F?utm_source=x&lang=de&PHPSESSID=2#part', 9)
     expect(verdict).toEqual({
       url: 'https://example.com/docs/a/;jsessionid=1F?utm_source=x&lang=de&PHPSESSID=2',
@@ -195,7 +195,7 @@ describe('the address filter', () => {
     expect(long).toMatchObject({ url: long.key, refusal: { reason: 'bad-url' } })
   })
 
-  test('ignores the fragment in the length of an address', () => {
+  test('does not count the fragment towards the length of an address', () => {
     expect(reasonOf(filter, `https://example.com/docs/a#${'x'.repeat(5000)}`)).toBeUndefined()
   })
 

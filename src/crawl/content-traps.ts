@@ -11,7 +11,7 @@ const CAUTION_FACTOR = 4
 const MAX_CHANGES = 10
 /**
  * Pages that differ only in numbers may be the numbered pages of a finite list, which are all at the same depth. An endless sequence links
- * from page to page, so it spans at least this many depths; where only a query varies, fewer are enough.
+ * from page to page, so it spans at least this many depths; where a query varies, fewer are enough.
  */
 const MIN_DEPTHS = 10
 const MIN_QUERY_DEPTHS = 2
@@ -162,7 +162,7 @@ function shapeOfHost(host: string): string {
 
 const IP_ADDRESS = /^(?:\d+(?:\.\d+){3}(?::\d+)?$|\[)/
 
-/** A path with a repeated folder is reduced to its set of folders, in any order. */
+/** Writes a path. A path with a repeated folder is reduced to the sorted set of its folders. */
 function writePath(names: readonly string[]): string {
   const words = names.filter((name) => name !== '' && name !== '#')
   const known = new Set(words)

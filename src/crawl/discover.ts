@@ -68,8 +68,8 @@ function settledOf(tried: readonly Attempt[], hitUrl: string | undefined): Set<s
 }
 
 /**
- * A list that cannot be read now may still name the same pages as before. So if pages are missing that came from a list that was neither
- * read nor proven gone, their absence proves nothing. A guessed address that never was a list raises no doubt.
+ * Marks the crawl as incomplete and returns false if pages are missing that came from a list which was neither read nor proven gone: the
+ * list may still name them, so their absence proves nothing. A guessed address that never was a list raises no doubt.
  */
 async function checkDoubts(
   active: ActiveCrawl,
@@ -83,7 +83,7 @@ async function checkDoubts(
   const lists = await ports.ledger.listUnseenLists(run.sourceId, run.crawlId, discovery)
   const missed = lists.find((url) => !settled.has(url))
   if (missed === undefined) return true
-  const { url, detail } = doubts.find((one) => one.url === missed) ?? doubt
+  const { url, detail } = doubts.find((candidate) => candidate.url === missed) ?? doubt
   active.incomplete ??= `${url} could not be read (${detail})`
   return false
 }
@@ -177,14 +177,14 @@ async function adoptLlmsFull(
   return count
 }
 
-/** Confirms the pages of an unchanged file, and offers their links and the addresses it names again. */
+/** Confirms the pages of an unchanged file. Offers the links of these pages and the addresses that the file names once more. */
 async function confirmPages(active: ActiveCrawl, { url, named, pages }: ListRecord): Promise<void> {
   const { run, ports } = active
   const { ledger, clock } = ports
   const key = active.addressFilter.keyOf(url) ?? url
-  const held = await ledger.listPagesOf(run.sourceId, url, key)
+  const storedPages = await ledger.listPagesOf(run.sourceId, url, key)
   await ledger.confirmPagesOf(run.sourceId, run.crawlId, url, key, clock.now())
-  for (const page of held) {
+  for (const page of storedPages) {
     active.countAdopted(page.url, UNCHANGED, 0)
     if (run.followsLinks) {
       const links = await ledger.readLinks(run.sourceId, page.key)
@@ -193,7 +193,7 @@ async function confirmPages(active: ActiveCrawl, { url, named, pages }: ListReco
     await active.events.waitForRoom()
   }
   await active.offer(named, { depth: 0, foundOn: url, discovery: 'llms-full' })
-  if (held.some((page) => page.key === key)) return
+  if (storedPages.some((page) => page.key === key)) return
   const refusal = { reason: 'covered', pattern: `${pages} pages`, target: null } as const
   const fileFind: FoundAddress = {
     key,
@@ -220,15 +220,15 @@ async function adoptPages(
   llmsTxt: LlmsTxt | undefined,
   startKey: string | undefined,
 ): Promise<{ readonly count: number; readonly offered: readonly string[] }> {
-  const { pages, named, remainder } = splitLlmsFull(text, fileUrl, mapTitles(llmsTxt))
-  const offered = [...named]
+  const { pages, urlsWithoutContent, remainder } = splitLlmsFull(text, fileUrl, mapTitles(llmsTxt))
+  const offered = [...urlsWithoutContent]
   let count = 0
   for (const { url, title, markdown } of pages) {
     if (startKey !== undefined && dropSlash(active.addressFilter.keyOf(url) ?? url) === dropSlash(startKey)) continue
     if (await adoptPage(active, fileUrl, url, { title, markdown })) count++
     else offered.push(url)
   }
-  await active.offer(named, { depth: 0, foundOn: fileUrl, discovery: 'llms-full' })
+  await active.offer(urlsWithoutContent, { depth: 0, foundOn: fileUrl, discovery: 'llms-full' })
   const key = active.addressFilter.keyOf(fileUrl) ?? fileUrl
   const isRemainderCapped = remainder.trim() !== '' && !hasRoom(active)
   const { run } = active

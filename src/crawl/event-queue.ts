@@ -22,7 +22,7 @@ export class EventQueue<T> {
     this.#wakeReader?.()
   }
 
-  /** Whether the number of unread values has reached the capacity. */
+  /** Whether the number of values that the reader has not taken yet has reached the capacity. */
   get isFull(): boolean {
     return this.#values.length >= this.#capacity
   }

@@ -129,7 +129,7 @@ export interface Ending {
 /** The part of a crawl that `removeGone` needs. */
 interface EndingCrawl {
   readonly run: Pick<CrawlRun, 'sourceId' | 'crawlId' | 'acceptLoss' | 'limits'> & {
-    /** Pages removed by recent runs: together they may remove no more than one run. @default 0 */
+    /** Number of pages that recent runs removed. They count towards the loss of this run. @default 0 */
     readonly lostBefore?: number
     /** Removable pages whose content is at another address now, so that they are no loss. @default 0 */
     readonly moved?: number
@@ -143,7 +143,7 @@ export async function removeGone({ run, ports }: EndingCrawl, isComplete: boolea
   const { lostBefore = 0, moved = 0 } = run
   const lost = removable <= moved ? 0 : removable - moved + lostBefore
   if (!run.acceptLoss && isHeavyLoss(run.limits, lost, pages + lostBefore)) {
-    const before = lostBefore === 0 ? '' : `, after ${lostBefore} shortly before`
+    const before = lostBefore === 0 ? '' : ` (recent runs already removed ${lostBefore})`
     const problem = `${removable} of ${pages} pages were not found any more${before}`
     return { end: 'gate', problem, removed: 0, withheld: removable }
   }
@@ -228,8 +228,8 @@ export async function isConclusive(active: ActiveCrawl): Promise<boolean> {
 }
 
 /**
- * Returns why a missing address proves nothing, as text; null if it does. Reads the ledger, because a resumed crawl has no other memory of
- * earlier outcomes.
+ * Returns why a missing address proves nothing, as text; null if it proves that the page is gone. Reads the ledger, because a resumed crawl
+ * has no other memory of earlier outcomes.
  */
 async function findIncompleteReason(active: ActiveCrawl): Promise<string | null> {
   const { run, ports, incomplete } = active

@@ -34,7 +34,7 @@ export class Frontier {
   #isDone = false
   #changeWait: Promise<void> | undefined
   #wake: (() => void) | undefined
-  /** Wakes workers that wait until they may begin another visit. */
+  /** Callbacks that wake the workers which wait until they may begin another visit. */
   readonly #waiting = new Set<() => void>()
 
   constructor(active: ActiveCrawl, { idleTimeoutMs = Infinity, stopSignal }: FrontierOptions = {}) {
@@ -244,7 +244,7 @@ export class Frontier {
     return now - this.#idleSince >= this.#idleTimeoutMs
   }
 
-  /** Parks hosts that ask for a longer wait than allowed, because the crawl may wait for nothing else. Returns whether any was parked. */
+  /** Parks hosts that ask for a longer wait than allowed, so that the crawl does not wait only for them. Returns whether any was parked. */
   async #parkHeld(now: number): Promise<boolean> {
     const { ports, run, pacer } = this.#active
     let hasParked = false

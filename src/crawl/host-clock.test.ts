@@ -66,7 +66,7 @@ describe('host clock with wrong times', () => {
     ['nextAt', MAX_SLOT_AHEAD_MS],
     ['slowedAt', MAX_SLOT_AHEAD_MS],
     ['heldUntil', MAX_BACK_OFF_MS],
-  ] as const)('corrects a %s that is too far ahead', (name, maxMs) => {
+  ] as const)('is corrected if its %s is too far ahead', (name, maxMs) => {
     const right = clock({ [name]: NOW + maxMs })
     expect(correctClock(right, NOW)).toBe(right)
     expect(correctClock(clock({ [name]: NOW + maxMs + 1 }), NOW)).toEqual(clock({ [name]: NOW }))
@@ -155,7 +155,7 @@ describe('host interval', () => {
     expect(slowClock(clock(), NOW, NOW, { factor: 2, maxMs: 300 })).toMatchObject({ intervalMs: 300 })
   })
 
-  test('ignores a smaller maximum and requests sent before the last slow-down', () => {
+  test('stays if the maximum is smaller, or if the request was sent before the last slow-down', () => {
     const longer = clock({ intervalMs: 3000 })
     expect(slowClock(longer, NOW, NOW, { factor: 2, maxMs: 2000 })).toBe(longer)
     const slowed = clock({ slowedAt: NOW })

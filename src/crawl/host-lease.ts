@@ -32,8 +32,8 @@ export const MAX_LEASE_MS = 600_000
 
 /**
  * Relation of a host to a process. `ours`: the process may continue. `free`: it may take the host. `others`: another process holds it.
- * `yielded`: others want it and the turn is over, so the process starts nothing new there and gives the host back when its requests are
- * done.
+ * `yielded`: others want it and the turn of this process is over, so it starts nothing new there and gives the host back when its requests
+ * are done.
  */
 export type HostOwnership = 'ours' | 'free' | 'others' | 'yielded'
 
@@ -47,7 +47,7 @@ export function judgeHostOwnership(lease: HostLease, processId: string, now: num
   return isGivenBack ? 'free' : 'ours'
 }
 
-/** Whether a process holds the host at a moment. */
+/** Whether a process holds the host at the time `now`. */
 export function isHostHeld({ holder, leasedUntil }: HostLease, now: number): boolean {
   return holder !== null && leasedUntil > now && leasedUntil - now <= MAX_LEASE_MS
 }

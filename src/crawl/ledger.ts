@@ -9,7 +9,7 @@ export type LedgerState = (typeof LEDGER_STATES)[number]
 
 /** Why an address is in its state. The list is closed: no other reason can be recorded. */
 export const REASONS = [
-  // Refused by the address filter, in the order of its checks. These reasons depend on how an address was found.
+  // Refused as soon as the address was found, mostly by the address filter. These reasons depend on how it was found.
   'bad-url',
   'scheme',
   'excluded',
@@ -523,9 +523,9 @@ export interface OpenWork {
 }
 
 /**
- * Rows to visit again. `pages`: all pages. `unlinked`: rows that the crawl has not seen, namely pages known without the query they were
- * linked with, and addresses at most one link from the start that held a page or responded and that no list named. `failed`: addresses that
- * failed.
+ * Rows to visit again. `pages`: all pages. `failed`: addresses that failed. `unlinked`: rows that the crawl has not seen and that are
+ * requested before they count as gone. These are pages whose address was found by stripping a query, and addresses at most one link from
+ * the start that hold a page or responded, unless the user or a list named them.
  */
 export type RequeueSelection = 'pages' | 'unlinked' | 'failed'
 
@@ -578,7 +578,7 @@ export interface Ledger {
   release(visits: readonly Visit[]): Promise<void>
   /** Counts the remaining work. */
   countOpen(sourceId: string, now: number): Promise<OpenWork>
-  /** Hosts of pending rows whose back-off ends after a moment, ordered by name. */
+  /** Hosts of pending rows whose back-off ends later than `after`, ordered by name. */
   listHeldHosts(sourceId: string, now: number, after: number): Promise<readonly string[]>
   /** Counts the pages that a crawl has indexed or found unchanged so far. */
   countPages(sourceId: string, crawlId: string): Promise<number>

@@ -12,8 +12,8 @@ export const HEARTBEATS_PER_TIMEOUT = 6
 const MAX_TICK_MS = 10 * PROGRESS_INTERVAL_MS
 /** A check that takes longer than this counts as time without activity. */
 const MAX_CHECK_MS = 20 * PROGRESS_INTERVAL_MS
-/** Maximum number of addresses named in a message. */
-const MAX_NAMED = 5
+/** Maximum number of addresses in a message. */
+const MAX_LISTED_URLS = 5
 
 /** Reason for stopping a crawl that another process has taken over. */
 export const TAKEN_OVER = 'another process has taken the crawl over'
@@ -211,7 +211,7 @@ class IdleTime {
 function describeStall({ events, visiting }: ObservedCrawl, stallMs: number): Error {
   const time = describeTime(stallMs)
   if (events.isFull) return new Error(`the events of the crawl were not read for ${time}`)
-  const named = [...visiting.keys()].slice(0, MAX_NAMED).join(', ')
-  const more = visiting.size > MAX_NAMED ? ` and ${visiting.size - MAX_NAMED} more` : ''
-  return new StallError(`nothing happened for ${time}${visiting.size > 0 ? `; in progress: ${named}${more}` : ''}`)
+  const urls = [...visiting.keys()].slice(0, MAX_LISTED_URLS).join(', ')
+  const more = visiting.size > MAX_LISTED_URLS ? ` and ${visiting.size - MAX_LISTED_URLS} more` : ''
+  return new StallError(`nothing happened for ${time}${visiting.size > 0 ? `; in progress: ${urls}${more}` : ''}`)
 }

@@ -95,8 +95,8 @@ function setUp(
   }
   const read = (host = HOST) => store.readClock(host, time.now)
   const interval = async (host = HOST) => Math.round((await read(host)).intervalMs)
-  const held = async () => (await read()).heldUntil - time.now
-  return { pacer, store, time, events, ask, askOften, reserve, read, interval, held }
+  const remainingBackOffMs = async () => (await read()).heldUntil - time.now
+  return { pacer, store, time, events, ask, askOften, reserve, read, interval, remainingBackOffMs }
 }
 
 /** The clock of a machine that freezes for `frozenMs` before each wake-up, and then wakes all overdue sleepers. */
@@ -280,7 +280,7 @@ describe('pace of a host', () => {
     expect((await second.ask()) - (mine + 190)).toBeGreaterThanOrEqual(200)
   })
 
-  test('reads the clock only once for a caller that is late repeatedly', async () => {
+  test('needs only one read of the clock for a caller that is late repeatedly', async () => {
     const { store, time, askOften, reserve } = setUp()
     await askOften(100)
     const slot = await reserve()
@@ -389,7 +389,7 @@ describe('pace of a host', () => {
     expect(pacer.progress()[0]?.requests).toBe(108)
   })
 
-  test('sends nothing and postpones the visit if a back-off begins before the request is sent', async () => {
+  test('postpones a visit without a request if a back-off begins before the request is sent', async () => {
     const { pacer, time, askOften, reserve } = setUp()
     await askOften(100)
     const slot = await reserve()
@@ -404,7 +404,7 @@ describe('pace of a host', () => {
     expect(outcome).toBe(POSTPONED_OUTCOME)
   })
 
-  test('returns `later` to a process that has lost the host', async () => {
+  test('gives no permit but `later` to a process that has lost the host', async () => {
     const { store, time, askOften, reserve } = setUp()
     await askOften(100)
     const slot = await reserve()
@@ -427,7 +427,7 @@ describe('pace of a host', () => {
     expect(new Set(leases)).toEqual(new Set(['lost', 'kept']))
   })
 
-  test('returns `later` to a process that lost the host while it was frozen', async () => {
+  test('gives no permit but `later` to a process that lost the host while the process was frozen', async () => {
     const { store, time, askOften, reserve } = setUp()
     await askOften(100)
     const slot = await reserve()
@@ -463,7 +463,7 @@ describe('pace of a host', () => {
     expect(await ask()).toBeGreaterThanOrEqual(slot + 2000)
   })
 
-  test('rejects when the signal is aborted during the wait', async () => {
+  test('takeTurn rejects when the signal is aborted during the wait', async () => {
     const { pacer, ask } = setUp()
     await ask()
     const stop = new AbortController()
@@ -476,13 +476,13 @@ describe('host that responds with 429', () => {
   test.each([0, 0.5, 0.999])(
     'gets a back-off of 30 s, 5 min and 15 min after three addresses in a row (random %d)',
     async (draw) => {
-      const { pacer, ask, askOften, held, events, time } = setUp({ random: () => draw })
+      const { pacer, ask, askOften, remainingBackOffMs, events, time } = setUp({ random: () => draw })
       const spread = 0.9 + draw * 0.2
       await askOften(2, TOO_MANY)
       expect(events).toEqual([])
       for (const [i, ms] of LIMITS.holdsMs.entries()) {
         await ask(TOO_MANY)
-        expect(await held()).toBeCloseTo(ms * spread)
+        expect(await remainingBackOffMs()).toBeCloseTo(ms * spread)
         expect(events.at(-1)).toEqual({
           type: 'held',
           host: HOST,
@@ -515,24 +515,24 @@ describe('host that responds with 429', () => {
   })
 
   test('keeps its pace after the back-off if only one address responds with 429', async () => {
-    const { ask, askOften, interval, held, events } = setUp()
+    const { ask, askOften, interval, remainingBackOffMs, events } = setUp()
     await askOften(100)
     for (let i = 0; i < 3; i++) await ask(TOO_MANY, HOST, 'limited')
     expect(events).toEqual([])
     await ask(retryAfter(2), HOST, 'limited')
-    expect(await held()).toBe(2000)
+    expect(await remainingBackOffMs()).toBe(2000)
     await ask()
     expect(await interval()).toBe(200)
   })
 
   test('gets four times the interval after 429 at a second address, although others succeed', async () => {
-    const { ask, askOften, interval, held } = setUp()
+    const { ask, askOften, interval, remainingBackOffMs } = setUp()
     await askOften(100)
     await ask(TOO_MANY)
     await ask()
     await ask(TOO_MANY)
     expect(await interval()).toBe(800)
-    expect(await held()).toBeLessThan(0)
+    expect(await remainingBackOffMs()).toBeLessThan(0)
     await askOften(10)
     expect(await interval()).toBe(640)
   })
@@ -647,12 +647,12 @@ describe('host that responds with 429', () => {
   })
 
   test('has no strikes left after one success', async () => {
-    const { ask, askOften, held, read, events } = setUp()
+    const { ask, askOften, remainingBackOffMs, read, events } = setUp()
     await askOften(4, TOO_MANY)
     await ask()
     expect(await read()).toMatchObject({ strikes: 0 })
     await askOften(3, TOO_MANY)
-    expect(await held()).toBeCloseTo(30_000)
+    expect(await remainingBackOffMs()).toBeCloseTo(30_000)
     expect(events.map((event) => (event.type === 'held' ? event.strikes : event.type))).toEqual([1, 2, 1])
   })
 
@@ -684,7 +684,7 @@ describe('host that fails', () => {
     ['connections that break', BROKEN, [1000, 1000, 2000, 4000, 8000]],
     ['timeouts', TIMEOUT, [1000, 1000, 2000, 4000, 8000]],
     ['responses that take too long', failed({ reason: 'timeout', isTransient: false }), [1000, 1000, 2000, 4000, 8000]],
-    // The host does respond.
+    // The host does respond, so the interval grows to two seconds at most.
     ['errors of an application', ERROR, [1000, 1000, 2000, 2000, 2000]],
   ])(
     'gets twice the interval for each address from the third failure in a row: %s',
@@ -768,21 +768,21 @@ describe('host that fails', () => {
       ],
     ] as const) {
       const { probe, probed } = createProbe(outcome)
-      const { ask, held, events, interval } = setUp({ probe })
+      const { ask, remainingBackOffMs, events, interval } = setUp({ probe })
       for (const path of ['good/0', 'good/1', 'good/2']) await ask(GOOD, HOST, path)
       for (const path of paths.slice(0, -1)) await ask(outcome, HOST, path)
       expect(events).toEqual([])
       await ask(outcome, HOST, paths.at(-1))
       expect(probed).toEqual(requested)
-      expect(await held()).toBeCloseTo(30_000)
+      expect(await remainingBackOffMs()).toBeCloseTo(30_000)
       expect(await interval()).toBe(4000)
       // From now on one failure is enough, until the host responds again.
       await ask(outcome, HOST, 'a')
-      expect(await held()).toBeCloseTo(300_000)
+      expect(await remainingBackOffMs()).toBeCloseTo(300_000)
       await ask()
       expect(await interval()).toBe(1000)
       await ask(outcome, HOST, 'a')
-      expect(await held()).toBeLessThan(0)
+      expect(await remainingBackOffMs()).toBeLessThan(0)
       expect(events.map(({ type }) => type)).toEqual(['held', 'held'])
     }
   })
@@ -808,12 +808,12 @@ describe('host that fails', () => {
     expect(events).toEqual([])
   })
 
-  test('applies a Retry-After in the response to a probe', async () => {
+  test('gets a back-off of the time in the Retry-After of a probe', async () => {
     const { probe } = createProbe(retryAfter(7))
-    const { ask, askOften, held } = setUp({ probe })
+    const { ask, askOften, remainingBackOffMs } = setUp({ probe })
     await ask(GOOD, HOST, 'good')
     await askOften(3, BROKEN)
-    expect(await held()).toBe(7000)
+    expect(await remainingBackOffMs()).toBe(7000)
   })
 
   test('is not probed during a back-off', async () => {
@@ -906,16 +906,16 @@ describe('host that fails', () => {
     ['connections that break', BROKEN],
     ['timeouts', TIMEOUT],
   ])('gets a back-off after eight failed addresses in a row: %s', async (_name, outcome) => {
-    const { ask, askOften, held, events, pacer } = setUp()
+    const { ask, askOften, remainingBackOffMs, events, pacer } = setUp()
     await askOften(7, outcome)
     expect(events).toEqual([])
     await ask(outcome)
-    expect(await held()).toBeCloseTo(30_000)
+    expect(await remainingBackOffMs()).toBeCloseTo(30_000)
     // From now on one failure is enough.
     await ask(outcome)
-    expect(await held()).toBeCloseTo(300_000)
+    expect(await remainingBackOffMs()).toBeCloseTo(300_000)
     await ask(outcome)
-    expect(await held()).toBeCloseTo(900_000)
+    expect(await remainingBackOffMs()).toBeCloseTo(900_000)
     await ask(outcome)
     expect(pacer.parked.has(HOST)).toBe(true)
     expect(events.map(({ type }) => type)).toEqual(['held', 'held', 'held', 'parked'])
@@ -931,9 +931,9 @@ describe('host that fails', () => {
   })
 
   test('gets a back-off for 503 with Retry-After, and none for permanent failures', async () => {
-    const { ask, held, read, interval } = setUp()
+    const { ask, remainingBackOffMs, read, interval } = setUp()
     await ask(failed({ status: 503, retryAfterMs: 5000 }))
-    expect(await held()).toBe(5000)
+    expect(await remainingBackOffMs()).toBe(5000)
     expect(await read()).toMatchObject({ strikes: 1 })
     const other = setUp()
     await other.askOften(9, failed({ reason: 'tls', isTransient: false }))

@@ -26,18 +26,19 @@ import { readStoredCrawlDelay } from './stored-robots.ts'
 const MAX_RETRY_AFTER_MS = 600_000
 /** Random spread of a back-off, as a share up or down. */
 const BACK_OFF_JITTER = 0.1
-/** Maximum delay within a slot; the jitter compensates for it. */
+/** Maximum delay of a request within its slot. The jitter, by default at least as long, keeps the interval to the next slot. */
 const MAX_SLOT_DELAY_MS = 25
-/** Extra delay allowed for a slot that replaces a missed one; doubled each time it is missed again. */
+/** Extra delay allowed for a slot that replaces a missed one; doubled each time a replacement is missed too. */
 const EXTRA_DELAY_MS = 100
-/** Maximum extra delay, however late a request was. */
+/** Maximum extra delay that is derived from how late a request was. */
 const MAX_EXTRA_DELAY_MS = 2000
-/** After a longer delay the process may have lost the host. */
+/** After a delay of at least this length the lease is checked again, because another process may hold the host by then. */
 const LEASE_RECHECK_DELAY_MS = 1000
-/** The interval shrinks by one step after this many consecutive quick responses, or after responses that cover this time. */
+/** Number of consecutive quick responses after which the interval shrinks by one step. */
 const QUICK_RESPONSE_COUNT = 10
+/** At a long interval, as many quick responses as fit into this time are enough. */
 const QUICK_RESPONSE_SPAN_MS = 10_000
-/** Step factor for a host whose interval grew only because of slow responses. */
+/** Factor of each step towards the minimum interval, for a host whose interval grew only because of slow responses. */
 const SLOW_HOST_STEP_FACTOR = 0.5
 /** Different addresses that must fail in a row before the host is slowed down: fewer failures are attributed to the pages. */
 const SLOWDOWN_FAILURE_COUNT = 3
@@ -56,14 +57,14 @@ const MAX_ERROR_INTERVAL_MS = 2000
 const RATE_LIMIT_FACTOR = 4
 const RETRY_AFTER_FACTOR = 2
 const RATE_LIMIT_COOLDOWN_MS = 60_000
-/** Stands for all lists of a site among the failing addresses: servers often refuse every list that they do not have. */
+/** Stands for all lists of a site, such as sitemaps, in `failing`: servers often refuse every list that they do not have. */
 const LISTS = 'lists'
 /** Maximum number of hosts in a progress report. */
 const MAX_REPORTED_HOSTS = 100
-/** A response is slow if it takes longer than the best latency of the host by both this factor and this time. */
+/** A host is slow if its average latency exceeds its best one by both this factor and this time. */
 const SLOW_FACTOR = 3
 const SLOW_MARGIN_MS = 500
-/** Number of responses before the best latency counts. */
+/** Number of responses after which the average latency can become the best one. */
 const MIN_LATENCY_SAMPLES = 5
 /** Weight of each new response in the average latency. */
 const LATENCY_WEIGHT = 0.2
@@ -75,7 +76,7 @@ export interface PacerOptions {
   /** Random number from 0 up to 1, for jitter. */
   readonly random: () => number
   readonly limits: Pick<CrawlLimits, 'intervalMs' | 'loopbackIntervalMs' | 'startIntervalMs' | 'jitterMs' | 'holdsMs'>
-  /** Requests an address again that the host has responded to. Without it, consecutive failing addresses are enough to suspect the host. */
+  /** Requests an address again to which the host has responded. Without it, consecutive failing addresses are enough for a back-off. */
   readonly probe?: (url: string, permit: SendPermit) => Promise<FetchOutcome>
   /** Cancels the wait for a probe. */
   readonly signal?: AbortSignal
@@ -87,13 +88,13 @@ export interface SendPermit {
   readonly host: string
   readonly slot: number
   /** Extra delay allowed beyond the usual one. */
-  readonly roomMs: number
+  readonly extraDelayMs: number
   /** Lease of the visit, if the permission is for a visit. */
   readonly lease: string | undefined
   /** When the permission was given. */
   readonly givenAt: number
   /** Time of the last request to the host before the permission was given. */
-  readonly askedBefore: number
+  readonly previousRequestAt: number
 }
 
 /** Result of waiting for a host. `later`: not in this slot. `parked`: not in this crawl. */
@@ -175,7 +176,7 @@ export class Pacer {
    */
   async enterSlot(host: string, slot: number, signal?: AbortSignal, lease?: string): Promise<Turn> {
     await this.#open(host)
-    const turn = await this.#enter({ host, slot, roomMs: 0, lease }, EXTRA_DELAY_MS, signal)
+    const turn = await this.#enter({ host, slot, extraDelayMs: 0, lease }, EXTRA_DELAY_MS, signal)
     if (typeof turn !== 'string') this.#countRequest(this.#statsOf(host))
     return turn
   }
@@ -206,40 +207,40 @@ export class Pacer {
   }
 
   /** Whether the request may be sent now, as far as this process knows. */
-  #isInTime({ host, slot, roomMs }: SendPermit): boolean {
+  #isInTime({ host, slot, extraDelayMs }: SendPermit): boolean {
     const stats = this.#statsOf(host)
     const now = this.#options.clock.now()
     const { heldUntil, intervalMs, slowedAt } = stats.clock
     if (this.#parked.has(host) || heldUntil > now) return false
-    if (intervalMs > 0 && (slot < slowedAt || now - slot > MAX_SLOT_DELAY_MS + roomMs)) return false
+    if (intervalMs > 0 && (slot < slowedAt || now - slot > MAX_SLOT_DELAY_MS + extraDelayMs)) return false
     stats.lastRequestAt = now
     return true
   }
 
   /** Gets a new permission for a request that was not sent. */
   async #renew(permit: SendPermit, lateMs: number, signal?: AbortSignal): Promise<Turn> {
-    const { host, roomMs, givenAt, askedBefore } = permit
+    const { host, extraDelayMs, givenAt, previousRequestAt } = permit
     const stats = this.#statsOf(host)
-    if (stats.lastRequestAt === givenAt) stats.lastRequestAt = askedBefore
+    if (stats.lastRequestAt === givenAt) stats.lastRequestAt = previousRequestAt
     // The connection is open now. If it closes before the next slot, opening another takes as long again, so the allowance covers that.
-    const nextRoomMs = roomMs === 0 ? EXTRA_DELAY_MS : Math.min(lateMs, MAX_EXTRA_DELAY_MS)
-    return this.#enter(permit, nextRoomMs, signal)
+    const nextExtraDelayMs = extraDelayMs === 0 ? EXTRA_DELAY_MS : Math.min(lateMs, MAX_EXTRA_DELAY_MS)
+    return this.#enter(permit, nextExtraDelayMs, signal)
   }
 
   async #enter(
-    { host, slot, roomMs, lease }: Pick<SendPermit, 'host' | 'slot' | 'roomMs' | 'lease'>,
-    nextRoomMs: number,
+    { host, slot, extraDelayMs, lease }: Pick<SendPermit, 'host' | 'slot' | 'extraDelayMs' | 'lease'>,
+    nextExtraDelayMs: number,
     signal: AbortSignal | undefined,
   ): Promise<Turn> {
     const { clock } = this.#options
     const stats = this.#statsOf(host)
-    let current = { slot, roomMs }
-    for (let isKnown = false; ; ) {
-      const known = isKnown ? stats.clock : await this.#read(host, lease)
+    let current = { slot, extraDelayMs }
+    for (let isClockFresh = false; ; ) {
+      const known = isClockFresh ? stats.clock : await this.#read(host, lease)
       // Another process holds the host now, and makes the same request.
       if (known === undefined) return 'later'
       stats.clock = known
-      isKnown = false
+      isClockFresh = false
       // Read the clock only after the ledger has responded: this process may have been suspended meanwhile.
       const now = clock.now()
       const { heldUntil, intervalMs, slowedAt } = stats.clock
@@ -253,18 +254,18 @@ export class Pacer {
         await clock.sleep(wait, signal)
         continue
       }
-      // The same holds for requests of different processes. Where every timer is late, no slot would ever be met, so a replacement slot
-      // allows more delay, and the interval after it grows by the same amount.
+      // A late request must not come too close to the next one of another process either, so it takes a replacement slot. Where every timer
+      // is late, no slot would ever be met, so a replacement slot allows more delay, and the interval after it grows by the same amount.
       const lateMs = now - current.slot
-      if (lateMs <= MAX_SLOT_DELAY_MS + current.roomMs) break
-      current = await this.#retake(stats, current, Math.max(nextRoomMs, 2 * current.roomMs))
-      // Reading the clock again would cause another delay. But the clock does not tell whether the host has been lost.
-      isKnown = lease === undefined || lateMs < LEASE_RECHECK_DELAY_MS
+      if (lateMs <= MAX_SLOT_DELAY_MS + current.extraDelayMs) break
+      current = await this.#retake(stats, current, Math.max(nextExtraDelayMs, 2 * current.extraDelayMs))
+      // Reading the host clock again would cause another delay, so the lease is checked only after a long delay.
+      isClockFresh = lease === undefined || lateMs < LEASE_RECHECK_DELAY_MS
     }
-    const askedBefore = stats.lastRequestAt
+    const previousRequestAt = stats.lastRequestAt
     const givenAt = clock.now()
     stats.lastRequestAt = givenAt
-    return { host, ...current, lease, givenAt, askedBefore }
+    return { host, ...current, lease, givenAt, previousRequestAt }
   }
 
   /**
@@ -295,13 +296,13 @@ export class Pacer {
     const isOverload = isBusy || reason === 'timeout' || reason === 'network'
     const isInTrouble = stats.failing.size >= SLOWDOWN_FAILURE_COUNT
     if (!isInTrouble && (isNewAddress || !isOverload)) return
-    const answeredAt = await this.#probe(stats)
-    if (typeof answeredAt === 'number') {
+    const probeResult = await this.#probe(stats)
+    if (typeof probeResult === 'number') {
       stats.failing.clear()
       const isSlowed = isBusy && isInTrouble
-      return isSlowed ? this.#slow(stats, sentAt, MAX_ERROR_INTERVAL_MS) : this.#noteAnswer(stats, answeredAt)
+      return isSlowed ? this.#slow(stats, sentAt, MAX_ERROR_INTERVAL_MS) : this.#noteAnswer(stats, probeResult)
     }
-    if (isOverload && (answeredAt === 'down' || stats.failing.size >= BACK_OFF_FAILURE_COUNT))
+    if (isOverload && (probeResult === 'down' || stats.failing.size >= BACK_OFF_FAILURE_COUNT))
       return this.#hold(stats, outcome, sentAt, { factor: BACK_OFF_INTERVAL_FACTOR, isPage })
     const maxMs = isOverload ? MAX_INTERVAL_MS : MAX_ERROR_INTERVAL_MS
     if (isNewAddress && isInTrouble) await this.#slow(stats, sentAt, maxMs)
@@ -407,8 +408,8 @@ export class Pacer {
 
   #countLatency(ms: number | undefined): void {
     if (ms === undefined) return
-    const group = findDurationBucket(ms)
-    this.#latencies[group] = (this.#latencies[group] ?? 0) + 1
+    const bucket = findDurationBucket(ms)
+    this.#latencies[bucket] = (this.#latencies[bucket] ?? 0) + 1
     this.#latencySumMs += ms
   }
 
@@ -441,7 +442,7 @@ export class Pacer {
 
   /**
    * Requests pages that a suspected host responded to before, until one responds or enough different addresses have failed. Returns the
-   * time of the successful request. Returns undefined if no such page is known, or the host is in back-off by now.
+   * time of the successful request, or `down` if all failed. Returns undefined if no such page is known, or no probe could be sent now.
    */
   #probe(stats: HostStats): Promise<number | 'down' | undefined> {
     stats.probing ??= this.#probeInTurn(stats).finally(() => {
@@ -455,7 +456,7 @@ export class Pacer {
     const { successes } = stats
     let verdict: 'down' | undefined
     for (const url of probe === undefined ? [] : [...stats.goodUrls].reverse()) {
-      // A worker that waited here would be missing for other hosts.
+      // Does not wait for the end of a back-off, because other hosts need the worker.
       if ((await this.parkIfHeld(stats.host)) || stats.clock.heldUntil > clock.now()) return undefined
       const turn = await this.#takeNext(stats.host, signal)
       if (typeof turn === 'string') return undefined
@@ -524,18 +525,18 @@ export class Pacer {
   /** Takes a new slot in place of a missed one, with an allowance for delay. */
   async #retake(
     stats: HostStats,
-    missed: { readonly slot: number; readonly roomMs: number },
-    roomMs: number,
-  ): Promise<{ readonly slot: number; readonly roomMs: number }> {
+    missed: { readonly slot: number; readonly extraDelayMs: number },
+    extraDelayMs: number,
+  ): Promise<{ readonly slot: number; readonly extraDelayMs: number }> {
     const [, maxJitterMs] = this.#options.limits.jitterMs
     let { slot } = missed
     await this.#change(stats, (known) => {
       const now = this.#options.clock.now()
-      const taken = retakeSlot(known, missed.slot, now, this.jitter() + roomMs, maxJitterMs + missed.roomMs)
+      const taken = retakeSlot(known, missed.slot, now, this.jitter() + extraDelayMs, maxJitterMs + missed.extraDelayMs)
       slot = taken.slot
       return taken.clock
     })
-    return { slot, roomMs }
+    return { slot, extraDelayMs }
   }
 
   #read(host: string, lease: string | undefined): Promise<HostClock | undefined> {
@@ -718,7 +719,7 @@ class MinuteCount {
 
 type Failure = Extract<FetchOutcome, { type: 'failed' }>
 
-/** Whether the host may have caused a failure. A failed service may not have contacted the host at all. */
+/** Whether the host may have caused a failure. A fetch service that failed may not have contacted the host at all. */
 function mayBlameHost({ reason, isTransient }: Failure): boolean {
   return reason !== 'service-failed' && (isTransient || reason === 'timeout')
 }
@@ -728,7 +729,7 @@ function isRateLimit({ reason, retryAfterMs }: Failure): boolean {
   return reason === 'rate-limited' || retryAfterMs !== null
 }
 
-/** Duration of a back-off, by the number of consecutive ones. */
+/** Duration of a back-off, by the number of consecutive back-offs. */
 function backOffMsOf(holdsMs: readonly number[], strikes: number): number {
   return holdsMs[Math.min(strikes, holdsMs.length) - 1] ?? 0
 }

@@ -35,8 +35,8 @@ export interface CompletedVisit {
 /** Instructions of a planner to the crawl. */
 export interface PlanStep {
   /**
-   * Addresses to visit before all others, best first. They count as one link from the start. With a depth limit, they count as being at the
-   * limit, so that the crawl reads no page beyond them that is too deep by links.
+   * Addresses to visit before all others, best first. Without a depth limit, they count as one link from the start. With a limit, they
+   * count as being at the limit, so that the crawl follows no links from them to pages that are too deep.
    */
   readonly seeds: readonly string[]
   /** Addresses already in the frontier that should be visited sooner. */
@@ -51,10 +51,10 @@ export interface PlanStep {
 export interface CrawlPlanner {
   /** Called first, before any address is offered; results of earlier crawls are available. */
   begin(site: { readonly startUrl: string; readonly siteUrl: string; readonly isResumed: boolean }): Promise<PlanStep>
-  /** Weight of an address; lower is visited earlier. Called for every find, so it must be fast. */
-  weigh(find: CandidateAddress): number
+  /** Weight of an address; lower is visited earlier. Called for every found address, so it must be fast. */
+  weigh(candidate: CandidateAddress): number
   /** Returns why an address that the address filter admits is left out; usually null. */
-  refuse(find: CandidateAddress): Refusal | null
+  refuse(candidate: CandidateAddress): Refusal | null
   /** Receives addresses that a list of the site names. */
   noteListed(urls: readonly string[], discovery: Discovery): void
   /**
@@ -64,7 +64,7 @@ export interface CrawlPlanner {
   noteSeeded(waiting: readonly string[], left: readonly string[]): Promise<PlanStep['events']>
   /** Receives every completed visit; `keyOf` returns the key of an address. */
   noteVisit(visit: CompletedVisit, keyOf: (url: string) => string | undefined): Promise<PlanStep>
-  /** Called when nothing is due, and again after the seeds of its step were visited. */
+  /** Called when nothing is due, and again after the seeds of the returned step were visited. */
   idle(): Promise<PlanStep>
   /** Called once at the end; only a completed crawl may treat missing addresses as gone. */
   end(isComplete: boolean): Promise<PlanStep>

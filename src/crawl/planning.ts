@@ -3,7 +3,7 @@ import type { CrawlEvent } from './events.ts'
 import type { Discovery, Refusal } from './ledger.ts'
 import { type CandidateAddress, type CompletedVisit, type CrawlPlanner, EMPTY_STEP, type PlanStep } from './planner.ts'
 
-/** Weight of the seeds of a planner: below all other finds except the start. */
+/** Weight of the seeds of a planner: below all other addresses except the start. */
 const SEED_WEIGHT = -900
 /** Weight of the start, which is visited first because plans depend on it. */
 const START_WEIGHT = -1000
@@ -39,16 +39,16 @@ export class Planning {
   }
 
   /** Weight of an address in the frontier; lower is visited earlier. */
-  weigh(find: CandidateAddress): number {
-    if (find.discovery === 'planner') return SEED_WEIGHT
-    if (find.discovery === 'manual') return START_WEIGHT
-    return this.#callSafely(() => this.#options.planner.weigh(find), 0)
+  weigh(candidate: CandidateAddress): number {
+    if (candidate.discovery === 'planner') return SEED_WEIGHT
+    if (candidate.discovery === 'manual') return START_WEIGHT
+    return this.#callSafely(() => this.#options.planner.weigh(candidate), 0)
   }
 
   /** Returns why the planner leaves an address out. Addresses from the user or the planner itself are never refused. */
-  refuse(find: CandidateAddress): Refusal | null {
-    if (find.discovery === 'planner' || find.discovery === 'manual') return null
-    return this.#callSafely(() => this.#options.planner.refuse(find), null)
+  refuse(candidate: CandidateAddress): Refusal | null {
+    if (candidate.discovery === 'planner' || candidate.discovery === 'manual') return null
+    return this.#callSafely(() => this.#options.planner.refuse(candidate), null)
   }
 
   noteListed(urls: readonly string[], discovery: Discovery): void {
@@ -78,12 +78,12 @@ export class Planning {
 
   /** Queues a call to the planner and carries out its step. Returns the number of new seeds. */
   #step(call: () => Promise<PlanStep>): Promise<number> {
-    const turn = this.#lastCall.then(() => this.#take(call))
+    const turn = this.#lastCall.then(() => this.#carryOut(call))
     this.#lastCall = turn.catch(() => undefined)
     return turn
   }
 
-  async #take(call: () => Promise<PlanStep>): Promise<number> {
+  async #carryOut(call: () => Promise<PlanStep>): Promise<number> {
     const step = this.#isOff ? EMPTY_STEP : await call().catch((error: unknown) => this.#fail(error))
     const { planner, offer, prioritize, tell } = this.#options
     const { seeds, further = [] } = step

@@ -1,6 +1,6 @@
 import type { CrawlEvent } from './events.ts'
 
-/** Pages two links from the start after which the site counts as explored beyond its surface. */
+/** Number of pages two links from the start that the milestone `depth2-coverage` needs. */
 const DEPTH_2_PAGES = 10
 
 /** The counts that milestones depend on. */
@@ -27,19 +27,19 @@ export interface MilestoneStore {
 
 const MILESTONES: readonly {
   readonly kind: string
-  readonly counts: keyof MilestoneCounts
+  readonly countKey: keyof MilestoneCounts
   readonly minCount: number
   readonly what: string
 }[] = [
   {
     kind: 'depth2-coverage',
-    counts: 'secondLevel',
+    countKey: 'secondLevel',
     minCount: DEPTH_2_PAGES,
     what: 'pages two links away from the start were read',
   },
-  { kind: 'downloads-1k', counts: 'downloads', minCount: 1000, what: 'documents were downloaded' },
-  { kind: 'articles-identified-1k', counts: 'articles', minCount: 1000, what: 'pages turned out to be articles' },
-  { kind: 'articles-identified-10k', counts: 'articles', minCount: 10_000, what: 'pages turned out to be articles' },
+  { kind: 'downloads-1k', countKey: 'downloads', minCount: 1000, what: 'documents were downloaded' },
+  { kind: 'articles-identified-1k', countKey: 'articles', minCount: 1000, what: 'pages turned out to be articles' },
+  { kind: 'articles-identified-10k', countKey: 'articles', minCount: 10_000, what: 'pages turned out to be articles' },
 ]
 
 const DETAIL_FIELDS: Readonly<Record<keyof MilestoneCounts, string>> = {
@@ -80,8 +80,8 @@ export class ProgressMilestones {
   }
 
   /** Takes over the counts of all processes. Returns the newly reached milestones. */
-  take(reached: StoredMilestones): Milestone[] {
-    this.resume(reached)
+  take(stored: StoredMilestones): Milestone[] {
+    this.resume(stored)
     return this.#findReached()
   }
 
@@ -102,15 +102,15 @@ export class ProgressMilestones {
   }
 
   #findReached(): Milestone[] {
-    const reached = this.#remaining.filter(({ counts, minCount }) => this.#counts[counts] >= minCount)
+    const reached = this.#remaining.filter(({ countKey, minCount }) => this.#counts[countKey] >= minCount)
     if (reached.length === 0) return []
     this.#remaining = this.#remaining.filter((milestone) => !reached.includes(milestone))
-    return reached.map(({ kind, counts, minCount, what }) => ({
+    return reached.map(({ kind, countKey, minCount, what }) => ({
       type: 'milestone',
       kind,
       target: this.#target,
       message: `${minCount} ${what}`,
-      details: { [DETAIL_FIELDS[counts]]: minCount },
+      details: { [DETAIL_FIELDS[countKey]]: minCount },
     }))
   }
 }

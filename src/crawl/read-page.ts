@@ -30,10 +30,10 @@ export function recordPage(
   sha256?: Sha256,
   profile: ChunkProfile = 'library',
 ): PageReading {
-  const found = { ...extraction.page, links: extraction.page.links.slice(0, MAX_EXAMINED_LINKS) }
-  // A small page can expand without limit: a long base lengthens each short link, and each heading becomes a chunk.
-  if (found.markdown.length > MAX_MARKDOWN) throw new PageDefect(`has more than ${MAX_MARKDOWN} characters`)
-  const page = withPageSignature(found)
+  const clippedPage = { ...extraction.page, links: extraction.page.links.slice(0, MAX_EXAMINED_LINKS) }
+  // A small page can expand without limit: a long base address lengthens each short link, and each heading becomes a chunk.
+  if (clippedPage.markdown.length > MAX_MARKDOWN) throw new PageDefect(`has more than ${MAX_MARKDOWN} characters`)
+  const page = withPageSignature(clippedPage)
   const chunks = chunkPage(page, key, { ...(sha256 === undefined ? {} : { sha256 }), sizes: sizesOf(profile) })
   if (chunks.length > MAX_CHUNKS) throw new PageDefect(`has more than ${MAX_CHUNKS} chunks`)
   return {

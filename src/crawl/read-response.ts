@@ -36,7 +36,7 @@ export type ReadResponseResult =
 
 /**
  * Reads a response directly or as rendered by a browser. Also reads the original of a rendered page, to know whether rendering was
- * necessary. If a page needs a browser and there is none, its detail says why.
+ * necessary. If a page needs a browser and none is available, the detail of the extraction says why.
  */
 export async function readResponse(snapshot: Snapshot, reader: ReadResponseOptions): Promise<ReadResponseResult> {
   const render = detectBodyKind(snapshot).type === 'html' ? reader.render : undefined

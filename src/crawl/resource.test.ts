@@ -49,7 +49,7 @@ function setUp(outcomes: Record<string, FetchOutcome>, options: Partial<Resource
     async takeTurn(host: string, signal?: AbortSignal) {
       reserved.push(host)
       await clock.sleep(250, signal)
-      return { host, slot: 0, roomMs: 0, lease: undefined, givenAt: 0, askedBefore: 0 }
+      return { host, slot: 0, extraDelayMs: 0, lease: undefined, givenAt: 0, previousRequestAt: 0 }
     },
   }
   return {

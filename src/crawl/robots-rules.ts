@@ -17,7 +17,7 @@ export interface RobotsRulesOptions {
   readonly maxAgeMs?: number
   /** Copies fetched before this time are fetched again. @default none */
   readonly since?: number
-  /** Whether robots.txt is fetched again before a refusal, if the copy is older than a minute or than this object. @default false */
+  /** Whether robots.txt is fetched again before a refusal, if the copy is older than a minute or than this instance. @default false */
   readonly rereadsRefusals?: boolean
 }
 

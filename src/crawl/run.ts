@@ -70,7 +70,7 @@ export interface CrawlLimits {
   /** Maximum number of consecutive redirects. */
   readonly redirects: number
   readonly sitemapEntries: number
-  /** Maximum number of ledger rows of a source: further finds are only counted. */
+  /** Maximum number of ledger rows of a source: further addresses are only counted. */
   readonly ledgerRows: number
   /** Memory of the process in bytes above which no concurrent visit begins. */
   readonly memoryBytes: number

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { listSparedHosts, SpreadSample, StaleListDetector } from './stale-list-detector.ts'
 
-/** Records missing addresses one after the other. Returns the ones that led to a next step, by number, with the step. */
+/** Records missing addresses one after the other. Returns the number of each miss that led to a next step, with that step. */
 function miss(detector: StaleListDetector, count: number, list = 'a'): [at: number, next: string][] {
   return Array.from({ length: count }, (_, i) => [i + 1, detector.note(list, true)] as const).flatMap(([at, next]) =>
     next === undefined ? [] : [[at, next] as [number, string]],

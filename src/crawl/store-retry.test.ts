@@ -114,11 +114,11 @@ describe('StoreRetry with a failing write', () => {
   test('gives up after the maximum wait and describes the problem', async () => {
     const { storeRetry, problems, events, stop } = createStoreRetry(10_000)
     const other = failing(Infinity)
-    const kept = [storeRetry.retryWrite(failing(Infinity).work), storeRetry.retryWrite(other.work)]
-    const results = await Promise.allSettled(kept)
+    const writes = [storeRetry.retryWrite(failing(Infinity).work), storeRetry.retryWrite(other.work)]
+    const results = await Promise.allSettled(writes)
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-    await expect(kept[0]).rejects.toBe(FULL)
-    await expect(kept[1]).rejects.toBe(FULL)
+    await expect(writes[0]).rejects.toBe(FULL)
+    await expect(writes[1]).rejects.toBe(FULL)
     expect(problems).toEqual(['the disk has been full for 10 seconds; stored pages stay, and the crawl can be resumed'])
     expect(events.map(({ type }) => type)).toEqual(['paused'])
     expect(stop.signal.aborted).toBe(true)

@@ -38,7 +38,7 @@ export class StoreRetry {
     return this.#waiting !== undefined
   }
 
-  /** Runs a write, and retries it until it succeeds. */
+  /** Runs a write. While the store cannot be written, retries it until it succeeds or the maximum wait is over. */
   async retryWrite<T>(work: () => Promise<T>): Promise<T> {
     const { signal } = this.#options
     for (;;) {
@@ -169,7 +169,7 @@ const PAUSE_MESSAGES: Readonly<Record<PauseCause, string>> = {
   'disk-full': 'the disk has been full',
   locked: 'another process has kept the library locked',
   unreachable: 'the library has not answered',
-  'read-only': 'the library could only be read',
+  'read-only': 'the library has been read-only',
   memory: 'there has been too little memory',
   requested: 'the crawl has been paused',
 }

@@ -3,7 +3,7 @@ import { ActivityCounter, type ObservedCrawl, type ObservedRun, observeCrawl } f
 import type { CrawlPorts, CrawlRun } from './run.ts'
 import { causeOf, createRetryingLedger, StoreRetry } from './store-retry.ts'
 
-/** Grace period for work in progress after a crawl was stopped. Later writes find that the crawl is over. */
+/** Grace period for work in progress after a crawl was stopped. Writes after this period fail, because the crawl has ended. */
 const SHUTDOWN_GRACE_MS = 10_000
 
 /** The ports that every crawl needs, for sites and for files. */
@@ -137,16 +137,16 @@ async function workUntilStopped<C extends SupervisedCrawl, P extends RunPorts>(
 
 /** Waits for the work, but after a stop only for the grace period: a promise that never settles must not delay the end. */
 async function withGrace({ signal, ports }: SupervisedCrawl, work: Promise<void>): Promise<void> {
-  const isDone = new AbortController()
+  const done = new AbortController()
   const stopped = new Promise<void>((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true, signal: isDone.signal })
+    signal.addEventListener('abort', () => resolve(), { once: true, signal: done.signal })
     if (signal.aborted) resolve()
   })
-  const late = stopped.then(() => ports.clock.sleep(SHUTDOWN_GRACE_MS, isDone.signal)).catch(() => undefined)
+  const graceOver = stopped.then(() => ports.clock.sleep(SHUTDOWN_GRACE_MS, done.signal)).catch(() => undefined)
   try {
-    await Promise.race([work, late])
+    await Promise.race([work, graceOver])
   } finally {
-    isDone.abort()
+    done.abort()
   }
 }
 
@@ -162,7 +162,7 @@ async function conclude<C extends SupervisedCrawl, P extends RunPorts>(
   } catch (error) {
     if (!active.signal.aborted) throw error
   }
-  // The crawl was stopped while it finished, or cannot write its end: then the next run finds it interrupted, which is correct.
+  // The crawl was stopped while it finished. If its end still cannot be written, the next run finds the crawl interrupted, as it should.
   const summary = await finish(active)
   await active.ports.end(summary).catch((error: unknown) => {
     if (causeOf(error) === undefined) throw error

@@ -102,7 +102,7 @@ describe('decideRowChange', () => {
   )
 
   test.each(['indexed', 'unchanged', 'skipped', 'failed', 'gone'] as const)(
-    'leaves a row unchanged that this crawl settled as %s',
+    'does not change a row that this crawl settled as %s',
     (state) => {
       const settled = row(state, { crawlId: 'now', reason: state === 'skipped' ? 'noindex' : null })
       expect(decideRowChange(settled, find, 'now')).toMatchObject({ result: 'known', write: 'none', state })
@@ -154,7 +154,7 @@ describe('decideRowChange', () => {
   })
 
   test.each(['indexed', 'unchanged', 'failed', 'pending', 'skipped'] as const)(
-    'leaves a row that is %s and holds content unchanged after a refusal',
+    'does not let a refusal change a row in state %s that holds content',
     (state) => {
       expect(decideRowChange(row(state, { hasPage: true }), refused, 'now')).toMatchObject({
         result: 'known',
@@ -165,7 +165,7 @@ describe('decideRowChange', () => {
   )
 
   test.each(['indexed', 'unchanged', 'skipped', 'failed', 'gone'] as const)(
-    'leaves a row that this crawl settled as %s unchanged after a refusal',
+    'does not let a refusal change a row that this crawl settled as %s',
     (state) => {
       const covered: FoundAddress = { ...find, refusal: { reason: 'covered', pattern: null, target: 'b' } }
       for (const each of [refused, covered]) {
@@ -186,7 +186,7 @@ describe('decideRowChange', () => {
   })
 
   test.each(['indexed', 'unchanged', 'skipped', 'failed', 'gone'] as const)(
-    'leaves a row that is %s unchanged with isNewOnly',
+    'with isNewOnly, does not change a row in state %s',
     (state) => {
       expect(decideRowChange(row(state), { ...find, isNewOnly: true }, 'now')).toMatchObject({
         result: 'known',
@@ -195,7 +195,7 @@ describe('decideRowChange', () => {
     },
   )
 
-  test.each([find, refused])('leaves a row that waits for another crawl unchanged with isNewOnly', (each) => {
+  test.each([find, refused])('with isNewOnly, does not change a row that waits for another crawl', (each) => {
     expect(decideRowChange(row('pending'), { ...each, isNewOnly: true }, 'now')).toMatchObject({
       result: 'known',
       write: 'none',
@@ -203,7 +203,7 @@ describe('decideRowChange', () => {
     })
   })
 
-  test('admits a row that a refresh had set aside with isNewOnly', () => {
+  test('with isNewOnly, admits a row that a refresh had set aside', () => {
     const aside = row('skipped', { reason: 'new-in-refresh' })
     expect(decideRowChange(aside, { ...find, isNewOnly: true }, 'now')).toMatchObject({
       result: 'admitted',

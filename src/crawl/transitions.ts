@@ -25,7 +25,7 @@ export const LEDGER_ACTIONS = [
   'fail',
   /** Put back: for a retry, by a stop, or because the lease expired. */
   'postpone',
-  /** To be fetched again without a new find. */
+  /** To be fetched again, although the address was not found again. */
   'requeue',
   /** The content was found at a preferred address. */
   'demote',
@@ -98,7 +98,7 @@ export function countAttempts(
   return isHostAtFault === true ? before : before + 1
 }
 
-/** The part of a row that a find depends on. */
+/** The fields of a row that decide what happens when its address is found again. */
 export interface KnownRow {
   readonly state: LedgerState
   readonly reason: Reason | null
@@ -109,8 +109,8 @@ export interface KnownRow {
 }
 
 /**
- * What a find does to a row. `insert` adds the row, `update` changes its state, `touch` only its depth, weight and crawl, and `name` turns
- * a missed guess into a failure.
+ * What a found address changes in its row. `insert` adds the row, `update` changes its state, `touch` only its depth, weight and crawl, and
+ * `name` turns a missed guess into a failure.
  */
 export interface RowChange {
   readonly result: OfferResult
@@ -121,9 +121,9 @@ export interface RowChange {
 }
 
 /**
- * Decides what a find does. A row settled in this crawl stays unchanged. A refusal never changes a row with content: a narrower scope of
- * one run says nothing about stored pages. An address with content that looks like a trap is admitted. `hasRoom` tells whether the source
- * may have another row.
+ * Decides what a found address changes. A row settled in this crawl stays unchanged. A refusal never changes a row with content: a narrower
+ * scope of one run says nothing about stored pages. An address with content that looks like a trap is admitted. `hasRoom` tells whether the
+ * source may have another row.
  */
 export function decideRowChange(
   row: KnownRow | undefined,

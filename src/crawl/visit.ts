@@ -38,13 +38,13 @@ export async function visitPage(active: ActiveCrawl, visit: Visit): Promise<Visi
   if (decision === undefined) return undefined
   const { bytes } = decision
   let { verdict } = decision
-  // If the start only redirects, its target reads the lists.
+  // If the start only redirects, the lists are read in the visit of its target.
   const isRedirect = verdict.reason === 'redirect' && verdict.state === 'skipped'
   if (!isRedirect && active.waitsForLists(visit.key)) {
-    // Other processes need the location of the site, but not the content of its lists.
+    // Other processes can join before the lists are read: they need only the location of the site.
     if (verdict.state !== 'pending') await active.share(true)
     await active.readListsOnce(visit.key)
-    // Only llms-full.txt was to be read, so the start is left out too. A page of an earlier run stays.
+    // Only llms-full.txt was to be read, but it holds no page: the start is not indexed either. A page of an earlier run stays.
     if (active.isLlmsFullMissing && !visit.hasPage && verdict.state === 'indexed')
       verdict = { state: 'skipped', reason: 'excluded', pattern: '--llms-full only' }
   }
@@ -79,7 +79,7 @@ async function perform(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Co
   const permission = await active.robots.judge(visit.url, active.signal)
   if (!permission.allowed) return unfetched(interpretRefusal(visit, permission))
   if (await isFresh(active, visit)) return unfetched({ state: 'unchanged', detail: 'checked recently' })
-  // Another request may have changed the pace of the host while this visit waited: then it waits for another slot.
+  // Another request may have changed the pace of the host while this visit waited: then the visit waits for another slot.
   const { host, notBefore, lease } = visit
   const turn = await active.pacer.enterSlot(host, notBefore, active.signal, lease)
   if (typeof turn === 'string') return undefined
@@ -212,7 +212,7 @@ async function fetchSpelling(active: ActiveCrawl, visit: Visit, permit: SendPerm
 /** Waits for another slot of the host. Returns the outcome of the visit if there is none. */
 async function waitForSlot({ pacer, ports, signal }: ActiveCrawl, url: string): Promise<SendPermit | FetchOutcome> {
   const { host } = new URL(url)
-  // A worker that waited here would be missing for other hosts.
+  // Does not wait for the end of a back-off, because other hosts need the worker.
   if (pacer.heldUntil(host) > ports.clock.now() && !pacer.parked.has(host)) return POSTPONED_OUTCOME
   const turn = await pacer.takeTurn(host, signal)
   return turn === 'parked' ? HOST_PARKED_OUTCOME : turn
@@ -350,8 +350,8 @@ async function interpretPage(
   // A service that fetches pages returns them as its browser shows them, with their links; Markdown variants are fetched without it.
   const isByService = active.ports.pageFetcher !== undefined && !answer.isVariant
   const isMarkdown = answer.isVariant || (!isByService && isNegotiated(visit.url, outcome.snapshot))
-  const hasHtml = isMarkdown && active.run.followsLinks
-  const html = hasHtml ? await readHtmlLinks(active, visit) : NO_LINKS
+  const needsHtmlLinks = isMarkdown && active.run.followsLinks
+  const html = needsHtmlLinks ? await readHtmlLinks(active, visit) : NO_LINKS
   if (html === undefined || 'state' in html) return html
   const record = read.record === null ? null : withLinks(read.record, html.links)
   const isRendered = read.isRendered || isByService
@@ -381,18 +381,18 @@ async function interpretPage(
   const isSame = visit.hasPage && visit.contentHash === page.contentHash && !active.run.full
   // Validators belong to stored content, so a response that stores nothing has none. A 304 for the Markdown would hide new links in the
   // HTML.
-  const { etag, lastModified } = isRendered || hasHtml ? NO_VALIDATORS : outcome
+  const { etag, lastModified } = isRendered || needsHtmlLinks ? NO_VALIDATORS : outcome
   const reason: Reason | null = isFollowing && !hasAllLinks(record.links) ? 'too-many-links' : null
   const stored = { ...conclusion, reason, etag, lastModified, contentUrl: answer.url, record, aliases }
-  const reader = isByService ? 'read by Crawl4AI' : isRendered ? 'read in a browser' : undefined
-  const format = read.format === undefined ? undefined : `read as ${read.format}`
-  const reading = [reader ?? format].filter((words) => words !== undefined)
+  const browserNote = isByService ? 'read by Crawl4AI' : isRendered ? 'read in a browser' : undefined
+  const formatNote = read.format === undefined ? undefined : `read as ${read.format}`
+  const notes = [browserNote ?? formatNote].filter((note) => note !== undefined)
   // Title, metadata and links may have changed although the content is the same.
-  if (isSame) return { ...stored, state: 'unchanged', detail: ['same content', ...reading].join(', ') }
-  return { ...stored, state: 'indexed', contentHash: page.contentHash, detail: reading[0] ?? null }
+  if (isSame) return { ...stored, state: 'unchanged', detail: ['same content', ...notes].join(', ') }
+  return { ...stored, state: 'indexed', contentHash: page.contentHash, detail: notes[0] ?? null }
 }
 
-/** Links of a page, and the finds from them. */
+/** Links of a page, and the addresses found through them. */
 interface FoundLinks extends FoundAddresses {
   readonly links: readonly string[]
 }
@@ -510,7 +510,7 @@ async function interpretNoPage(
   return withFinds(verdict, active.judge(listLinks(extraction.links), linkContextOf(visit)))
 }
 
-/** Finds of a page: links that are followed, links beyond the limit, nofollow links, and other forms of the page. */
+/** Addresses found on a page: links that are followed, links beyond the limit, nofollow links, and other forms of the page. */
 function findLinks(active: ActiveCrawl, visit: Visit, page: Page, links: readonly string[]): FoundAddresses {
   const followed = new Set(links)
   const others = page.links.filter(({ url }) => !followed.has(withoutFragment(url)))
@@ -563,8 +563,8 @@ async function findCanonicalAddress(
   const { canonical } = page
   const key = canonical === null ? undefined : active.addressFilter.keyOf(canonical)
   // Many sites name one canonical address for different pages, so only another spelling of the same address is accepted. If two pages name
-  // each other, neither holds content, so both are read again at the end, whichever came first. A trailing slash alone is not worth a
-  // second request: if both are linked, their content tells whether they are one page.
+  // each other, neither gets content at first, so both are read again at the end, whichever came first. A trailing slash alone is not worth
+  // a second request: if both addresses are linked, their content tells whether they are one page.
   const isOther = key !== undefined && dropSlash(key) !== dropSlash(visit.key)
   if (canonical !== null && isOther && isSpellingOf(canonical, visit.url)) {
     const row = await active.ports.ledger.findRow(visit.sourceId, key)

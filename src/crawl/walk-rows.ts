@@ -3,7 +3,7 @@ import type { Ledger, LedgerRow, RowFilter } from './ledger.ts'
 /** Number of rows per query. */
 const BATCH = 1000
 
-/** Yields rows in key order, in batches. The caller may change them meanwhile. */
+/** Yields rows in key order, in batches. The caller may change rows between batches. */
 export async function* walkRows(
   ledger: Pick<Ledger, 'listRows'>,
   sourceId: string,

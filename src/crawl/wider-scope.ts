@@ -9,20 +9,20 @@ export interface WiderScope {
   readonly refused: number
   /** Refused addresses that an llms.txt or a sitemap lists. */
   readonly listed: number
-  /** Path of the folder that holds at least half of the refused addresses, such as `/docs/`; null if only the whole host does. */
+  /** Path of the folder that holds at least half of the refused addresses, such as `/docs/`; null for the whole host. */
   readonly folder: string | null
 }
 
 /** A source with more pages gets no suggestion. */
 const MAX_PAGES = 3
-/** If the source has more than one page, the folder must hold this many times as many refused addresses. */
+/** If the source has more than one page, the folder must hold this many refused addresses for each page. */
 const MIN_RATIO = 3
 /** Number of rows per query. */
 const BATCH = 1000
 
 /**
- * Finds a scope that includes the addresses that the scope of a source refused. Returns undefined if the scope fits: the source has many
- * pages, or the refused addresses are elsewhere on the site.
+ * Finds a scope that includes the addresses that the scope of a source refused. Returns undefined if the source has no page or many pages,
+ * or if the refused addresses are elsewhere on the site.
  */
 export async function findWiderScope(
   ledger: Pick<Ledger, 'listRows'>,
@@ -47,8 +47,8 @@ export async function findWiderScope(
     if (last === undefined || rows.length < BATCH) break
     after = last.key
   }
-  // The smallest folder that holds at least half of the refused addresses. The root stands for the whole host; any other folder becomes a
-  // pattern.
+  // The smallest folder that holds at least half of the refused addresses. The root stands for the whole host, and so does a
+  // folder that cannot be written as a pattern.
   const best = folders.find((folder) => (counts.get(folder) ?? 0) * 2 >= refused)
   const folder = best === undefined || best === '/' || /[*?[\]{}!]/.test(best) ? null : best
   const isWideEnough = pages > 1 && (folder === null || (counts.get(folder) ?? 0) < pages * MIN_RATIO)

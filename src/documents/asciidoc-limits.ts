@@ -17,9 +17,9 @@ export function checkAsciidoc(source: string): void {
   const lines = splitLines(source)
   const sections = lines.filter((line) => /^[=#]{1,6} /.test(line)).length
   if (sections > MAX_SECTIONS) throw new DocumentError('too-large', `it has ${sections} sections`)
-  if (longestParagraph(lines) > MAX_PARAGRAPH) throw new DocumentError('too-large', 'a paragraph of it is too long')
+  if (longestParagraph(lines) > MAX_PARAGRAPH) throw new DocumentError('too-large', 'a paragraph is too long')
   if (source.length + countExpandedChars(source) > DOCUMENT_LIMITS.characters)
-    throw new DocumentError('too-large', 'its attributes make too much text')
+    throw new DocumentError('too-large', 'its attributes expand to too much text')
 }
 
 /** Delimiters of blocks that are not paragraphs: code, and tables, whose cells are parsed one by one. */

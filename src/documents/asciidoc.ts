@@ -6,11 +6,14 @@ import { createDocument, readText, writeAdmonition } from './markup.ts'
 
 /** Time attributes stay as written, because the time of reading would change the text each time. */
 const UNRESOLVED_ATTRIBUTES: Readonly<Record<string, string>> = Object.fromEntries(
-  ['local', 'doc'].flatMap((of) => ['date', 'year', 'time', 'datetime'].map((unit) => [of + unit, `{${of}${unit}}@`])),
+  ['local', 'doc'].flatMap((origin) =>
+    ['date', 'year', 'time', 'datetime'].map((unit) => [origin + unit, `{${origin}${unit}}@`]),
+  ),
 )
 
 /**
- * Attributes that a document cannot override. They fix the form of the output, and keep the source extension in links to other documents.
+ * Attributes that fix the form of the output and keep the source extension in links to other documents. A document can override only the
+ * time attributes.
  */
 const ATTRIBUTES = {
   showtitle: '',
@@ -57,7 +60,7 @@ function textOf(document: Document, name: string): string | null {
   return typeof value === 'string' && value !== '' ? plainText(value) : null
 }
 
-/** A title as plain text, because the library has already converted its marks. */
+/** The plain text of an attribute value, whose markup the library has already converted to HTML. */
 function plainText(html: string): string {
   return html
     .replace(/<[^<>]*>/g, '')

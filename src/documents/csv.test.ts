@@ -9,8 +9,8 @@ async function textOf(csv: string, path = 'data.csv'): Promise<string> {
   return converted.body.text
 }
 
-describe('CSV rows', () => {
-  test('rows become a table with a header', async () => {
+describe('convertCsv', () => {
+  test('turns rows into a table with a header', async () => {
     expect(await textOf('name,size\nred,1\nblue,2\n')).toBe(
       '| name | size |\n| --- | --- |\n| red | 1 |\n| blue | 2 |\n',
     )
@@ -39,7 +39,7 @@ describe('CSV rows', () => {
   })
 })
 
-describe('limits', () => {
+describe('convertCsv with large or invalid input', () => {
   test('notes how many rows and columns were left out', async () => {
     const row = (length: number) => Array.from({ length }, (_, i) => `c${i}`).join(',')
     const long = await textOf(`a,b\n${'1,2\n'.repeat(DOCUMENT_LIMITS.rows + 5)}`)
@@ -50,14 +50,14 @@ describe('limits', () => {
     expect(wide).not.toContain('c256')
   })
 
-  test('the row limit is lower for tables with many columns', async () => {
+  test('allows fewer rows in tables with many columns', async () => {
     const width = 250
     const wide = await textOf(`${'a,'.repeat(width - 1)}b\n`.repeat(1010))
     expect(wide).toMatch(/^The first 1,000 of 1,009 rows are here\.\n/)
     expect(wide.trimEnd().split('\n')).toHaveLength(2 + 2 + DOCUMENT_LIMITS.cells / width)
   })
 
-  test('stays fast for an unclosed quotation mark, and for very many', async () => {
+  test('reads an unclosed quotation mark, very many quotation marks and very many columns', async () => {
     expect(await textOf(`a,b\n"x,"${'y'.repeat(100_000)}`)).toContain('yyy')
     expect(await textOf(`a,b\n${'"'.repeat(300_001)},x\n`)).toContain('| a | b |')
     expect(await textOf(`a${','.repeat(300_000)}`)).toContain('of 300,001 columns')

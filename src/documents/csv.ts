@@ -5,7 +5,7 @@ import { type Converter, DOCUMENT_LIMITS, DocumentError } from './document.ts'
 import { escapeMarkdown } from './markdown-text.ts'
 import { createDocument, readText } from './markup.ts'
 
-/** Length limit of a cell; a longer text is not a value. */
+/** Length limit of a cell; longer values are truncated. */
 const MAX_CELL = 2000
 
 /** Converts values separated by commas, semicolons, bars or tabs to a table. */
@@ -16,18 +16,18 @@ export const convertCsv: Converter = (bytes, path) => {
   if (rows.length === 0 || columns === 0) throw new DocumentError('empty', 'it has no values')
   const width = Math.min(columns, DOCUMENT_LIMITS.columns)
   const lines = [writeRow(header, width), writeRow(Array<string>(width).fill('---'), width)]
-  const shown = rows.slice(1, 1 + Math.floor(DOCUMENT_LIMITS.cells / width))
-  for (const row of shown) lines.push(writeRow(row, width))
-  const notes = noteLimits(count - 1, shown.length, columns)
+  const shownRows = rows.slice(1, 1 + Math.floor(DOCUMENT_LIMITS.cells / width))
+  for (const row of shownRows) lines.push(writeRow(row, width))
+  const notes = noteLimits(count - 1, shownRows.length, columns)
   const table = clipLines([...notes, ...lines])
-  // The first line is not a title.
+  // The title is the file name, because the first line belongs to the table.
   return createDocument(`${table}\n`, 'markdown', { title: baseName(path) || null })
 }
 
 /** Describes the limits that the table has reached. */
-function noteLimits(count: number, shown: number, columns: number): string[] {
+function noteLimits(count: number, shownCount: number, columns: number): string[] {
   const notes: string[] = []
-  if (count > shown) notes.push(`The first ${writeNumber(shown)} of ${countOf(count, 'row')} are here.`)
+  if (count > shownCount) notes.push(`The first ${writeNumber(shownCount)} of ${countOf(count, 'row')} are here.`)
   if (columns > DOCUMENT_LIMITS.columns)
     notes.push(`The first ${DOCUMENT_LIMITS.columns} of ${countOf(columns, 'column')} are here.`)
   return notes.length === 0 ? [] : [notes.join(' '), '']
@@ -55,7 +55,7 @@ function writeCell(value: string): string {
 const SEPARATORS = [',', ';', '\t', '|']
 const SAMPLE_CHARS = 10_000
 
-/** Detects the separator: the one that is most frequent in the first lines, outside quotation marks. */
+/** Detects the separator: the one that splits the first two rows into equally many values, or else the first row into most values. */
 function findSeparator(text: string): string {
   const sample = text.slice(0, SAMPLE_CHARS)
   let best = ','
@@ -72,7 +72,7 @@ function findSeparator(text: string): string {
 export interface CsvRows {
   /** The header and the rows that are written. */
   readonly rows: readonly (readonly string[])[]
-  /** Number of all rows. */
+  /** Number of all rows, including the header. */
   readonly count: number
   /** Largest number of values in a row. */
   readonly columns: number

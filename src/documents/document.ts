@@ -42,14 +42,14 @@ export interface DocumentPart extends TextDocument {
   readonly name: string
 }
 
-/** Converts one format to pages. The path has information that the bytes lack. */
+/** Converts one format to pages. The path tells what the bytes do not, such as a title or the language. */
 export type Converter = (bytes: Uint8Array, path: string) => Promise<ConversionResult> | ConversionResult
 
 /** Limits of a document. A larger one is refused as `too-large`, or truncated with a note where a reader would not miss the rest. */
 export const DOCUMENT_LIMITS = {
   /** Unpacked bytes of all members together. */
   unpackedBytes: 268_435_456,
-  /** Members of its container. */
+  /** Members of the archive that holds the document. */
   members: 20_000,
   /** Compression ratio of a member, checked from one megabyte on. */
   ratio: 200,

@@ -4,7 +4,7 @@ import type { XmlElement } from './xml-tree.ts'
 /** A style of a Word document, including what it inherits. */
 export interface WordStyle {
   readonly name: string
-  /** Level of a heading, 0 for the title; null when it is not a heading. */
+  /** Level of a heading, 0 for the title; null for other styles. */
   readonly heading: number | null
   readonly isCode: boolean
   readonly isTableOfContents: boolean

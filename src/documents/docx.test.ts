@@ -66,7 +66,7 @@ Drawing of the tower from the sea
 `)
 })
 
-describe('documents written by Word', () => {
+describe('convertDocx', () => {
   test('recognizes headings by their styles, with their list numbers', async () => {
     const styles = `<w:styles>
       <w:style w:styleId="H1"><w:name w:val="heading 1"/><w:pPr><w:numPr><w:numId w:val="7"/></w:numPr></w:pPr></w:style>
@@ -130,7 +130,7 @@ describe('documents written by Word', () => {
   })
 })
 
-describe('hostile documents', () => {
+describe('convertDocx with hostile documents', () => {
   const refusalOf = async (bytes: Uint8Array) => {
     const converted = await convertWith(convertDocx, bytes)
     return converted.type === 'refused' ? `${converted.reason}: ${converted.detail}` : converted.type
@@ -154,7 +154,7 @@ describe('hostile documents', () => {
     expect(await markdownOf(convertDocx, docx(p('text'), { 'word/_rels/document.xml.rels': elsewhere }))).toBe('text\n')
   })
 
-  test('handles deeply nested elements', async () => {
+  test('refuses elements nested too deeply, and reads text in deeply nested tables', async () => {
     expect(await refusalOf(docx('<w:sdt>'.repeat(1000)))).toMatch(/^too-large: its elements are nested/)
     const table = (inner: string) => `<w:tbl><w:tr><w:tc>${inner}</w:tc></w:tr></w:tbl>`
     let nested = p('deep')
@@ -162,25 +162,25 @@ describe('hostile documents', () => {
     expect(await markdownOf(convertDocx, docx(nested))).toBe('deep\n')
   })
 
-  test('refuses truncated, empty and other files', async () => {
+  test('refuses truncated, empty, outdated and encrypted files, and other formats', async () => {
     const whole = readSample('guide.docx')
     expect(await refusalOf(whole.subarray(0, 6000))).toBe('damaged: it is not a zip archive')
     expect(await refusalOf(new TextEncoder().encode('%PDF-1.7'))).toBe('damaged: it is not a zip archive')
     expect(await refusalOf(archive({ 'word/document.xml': '<a/>' }))).toBe('damaged: it has no document in it')
     expect(await refusalOf(docx(p(' ')))).toBe('empty: there is no text in it')
     const older = Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(1000)])
-    expect(await refusalOf(older)).toBe('not-text: it is of a format older than Office 2007, which is not read')
+    expect(await refusalOf(older)).toBe('not-text: its format is older than Office 2007 and cannot be read')
     expect(await refusalOf(Buffer.concat([older, Buffer.from('EncryptedPackage', 'utf16le')]))).toBe(
       'encrypted: it is encrypted with a password',
     )
   })
 })
 
-test('a first row in a table heading style becomes the header', async () => {
+test('a first table row in a table heading style becomes the header', async () => {
   const styles = '<w:styles><w:style w:styleId="T"><w:name w:val="Table Heading"/></w:style></w:styles>'
   const row = (...cells: string[]) => `<w:tr>${cells.map((cell) => `<w:tc>${cell}</w:tc>`).join('')}</w:tr>`
-  const naming = ['a', 'b'].map((text) => p(text, '<w:pStyle w:val="T"/>'))
-  const body = `<w:tbl>${row(...naming)}${row(p('1'), p('2'))}</w:tbl>`
+  const headerCells = ['a', 'b'].map((text) => p(text, '<w:pStyle w:val="T"/>'))
+  const body = `<w:tbl>${row(...headerCells)}${row(p('1'), p('2'))}</w:tbl>`
   expect(await markdownOf(convertDocx, docx(body, { 'word/styles.xml': styles }))).toBe(
     '| a | b |\n| --- | --- |\n| 1 | 2 |\n',
   )

@@ -140,14 +140,14 @@ class WordReader {
     if (isOn(properties, 'vanish') || isOn(properties, 'webHidden')) return
     const style = this.#styles.get(properties?.find('rStyle')?.attribute('val'))
     const font = properties?.find('rFonts')?.attribute('ascii')
-    const raised = properties?.find('vertAlign')?.attribute('val')
+    const verticalAlign = properties?.find('vertAlign')?.attribute('val')
     const look = {
       bold: isOn(properties, 'b'),
       italic: isOn(properties, 'i'),
       struck: isOn(properties, 'strike') || isOn(properties, 'dstrike'),
       code: font === undefined ? style.isCode : isFixedWidth(font),
-      raised: raised === 'superscript',
-      lowered: raised === 'subscript',
+      raised: verticalAlign === 'superscript',
+      lowered: verticalAlign === 'subscript',
     }
     let text = ''
     const flush = () => {
@@ -228,10 +228,10 @@ class WordReader {
     }
   }
 
-  /** Whether every paragraph of a row has a table heading style. */
+  /** Whether a row has text, and only in table heading styles. */
   #isHeadingRow(row: XmlElement): boolean {
-    const texts = [...row.descendants()].filter(({ name, text }) => name === 'p' && text.trim() !== '')
-    const styles = texts.map((text) => this.#styles.get(text.find('pPr', 'pStyle')?.attribute('val')))
+    const paragraphs = [...row.descendants()].filter(({ name, text }) => name === 'p' && text.trim() !== '')
+    const styles = paragraphs.map((paragraph) => this.#styles.get(paragraph.find('pPr', 'pStyle')?.attribute('val')))
     return styles.length > 0 && styles.every(({ isTableHeading }) => isTableHeading)
   }
 

@@ -51,7 +51,7 @@ lamp --hold
   expect(summer?.markdown).toBe('# Summer\n\nIm Sommer bleibt die Lampe aus.\n')
 })
 
-test('older books have a separate table of contents, whose first link names a chapter', async () => {
+test('a chapter of an older book is named by the first link to it in the separate table of contents', async () => {
   const ncx =
     '<ncx><navMap><navPoint><navLabel><text>First</text></navLabel><content src="a.xhtml"/><navPoint><navLabel><text>Inner</text></navLabel><content src="a.xhtml#x"/></navPoint></navPoint></navMap></ncx>'
   const converted = await convertWith(
@@ -61,7 +61,7 @@ test('older books have a separate table of contents, whose first link names a ch
   expect(converted.type === 'parts' ? converted.parts.map(({ title }) => title) : []).toEqual(['First', 'Second'])
 })
 
-test('drops scripts and external requests, and attributes cannot break out', async () => {
+test('drops scripts, forms and external addresses, and escapes attribute values', async () => {
   const body = `<p onclick="run()" id="&quot;&gt;&lt;b" style="x">a<script>run()</script><iframe src="https://a.example/"/><a href="javascript:run()">b</a><img src="https://a.example/p.png" alt="A tower"/></p><form><p>fill in</p></form><svg><script>run()</script></svg>`
   const converted = await convertWith(convertEpub, epub({ 'a.xhtml': body }))
   expect(converted.type === 'parts' ? converted.parts[0]?.body.text : '').toBe(
@@ -69,7 +69,7 @@ test('drops scripts and external requests, and attributes cannot break out', asy
   )
 })
 
-test('explains why a book has no page', async () => {
+test('explains why a book has no page, or which chapters were left out', async () => {
   const encryption =
     '<encryption><EncryptedData><CipherData><CipherReference URI="b/a.xhtml"/></CipherData></EncryptedData></encryption>'
   expect(

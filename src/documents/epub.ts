@@ -142,7 +142,7 @@ class Book {
     return titles
   }
 
-  /** Encrypted members. Obfuscated fonts do not count, because they hide no text. */
+  /** Encrypted members. They may include obfuscated fonts, which do no harm: only encrypted chapters make a book unreadable. */
   #listEncrypted(): Set<string> {
     const encrypted = new Set<string>()
     for (const element of this.#readXml('META-INF/encryption.xml')?.descendants() ?? []) {

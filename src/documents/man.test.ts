@@ -47,7 +47,7 @@ describe('a manual page', () => {
   })
 })
 
-describe('man macros', () => {
+describe('convertMan with man macros', () => {
   test('converts fonts', async () => {
     expect(await show('.B bold words', '.I file', '.BR ls (1),', '.B', 'next line')).toBe(
       '**bold words** *file* **ls**(1), **next line**',
@@ -62,7 +62,7 @@ describe('man macros', () => {
     )
   })
 
-  test('converts the term macros of page generators', async () => {
+  test('converts the terms and bullets that page generators write', async () => {
     const lines = ['.PP', '\\-\\-all', '.RS 4', 'All of it.', '.RE', '.PP', '\\-\\-one', '.RS 4', 'One.', '.RE']
     expect(await show(...lines)).toBe('**--all**\n\nAll of it.\n\n**--one**\n\nOne.')
     const bullet = [
@@ -108,7 +108,7 @@ describe('man macros', () => {
   })
 })
 
-describe('roff', () => {
+describe('convertMan with roff requests', () => {
   test('evaluates macros, strings and conditions that the page defines', async () => {
     const lines = [
       '.de XX',
@@ -135,7 +135,7 @@ describe('roff', () => {
   })
 
   test.each(['\\f', '\\h', "\\h'", '\\[', '.if n \\{\n', '.RS\n', '.TS\n', '\\', '.BR a b '])(
-    'takes linear time for many of %j',
+    'stays fast when %j is repeated 3000 times',
     async (part) => {
       const { markdown } = await showDocument(convertMan, `Text\n${part.repeat(3000)}`, 'man1/x.1')
       expect(markdown).toContain('Text')

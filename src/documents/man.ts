@@ -61,7 +61,7 @@ function titleOf({ name, section }: PageFacts, path: string): string {
   const file = baseName(path).replace(/\.gz$/, '')
   const dot = file.lastIndexOf('.')
   const stem = dot > 0 ? file.slice(0, dot) : file
-  const shown = name === '' || stem.toLowerCase() === name.toLowerCase() ? stem : name
+  const displayName = name === '' || stem.toLowerCase() === name.toLowerCase() ? stem : name
   const number = section === '' && dot > 0 ? file.slice(dot + 1) : section
-  return number === '' ? shown : `${shown}(${number})`
+  return number === '' ? displayName : `${displayName}(${number})`
 }

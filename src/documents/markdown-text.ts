@@ -29,10 +29,10 @@ export function writeCellText(text: string): string {
     .replace(/(?<!\\)\|/g, '\\|')
 }
 
-/** Most values of tables contain none of these characters. */
+/** Characters that may need a backslash; most values of tables contain none. */
 const MARKDOWN_CHARACTERS = /[\\`*[\]<>|~_]/
 
-/** Escapes text so that Markdown shows it literally: `snake_case` is not emphasis, other marks get a backslash. */
+/** Escapes text so that Markdown shows it literally: an underscore within a word stays, other marks get a backslash. */
 export function escapeMarkdown(text: string): string {
   if (!MARKDOWN_CHARACTERS.test(text)) return text
   return text.replace(/[\\`*[\]<>|~]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, '\\$&')

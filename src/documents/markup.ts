@@ -66,8 +66,8 @@ export function writeLink(address: string, html: string): string {
 }
 
 /** The reference to a footnote. */
-export function writeNoteMark(id: string, shown: string): string {
-  return `<a class="footnote-reference" href="#${escapeHtml(id)}">${escapeHtml(shown)}</a>`
+export function writeNoteMark(id: string, label: string): string {
+  return `<a class="footnote-reference" href="#${escapeHtml(id)}">${escapeHtml(label)}</a>`
 }
 
 const MAX_ANCHOR = 80
@@ -101,7 +101,7 @@ export interface Cell {
   readonly rows?: number
 }
 
-/** A table whose first rows may be the header. Rows and cells beyond the limits are dropped, and a line says how many there were. */
+/** A table whose first rows may be the header. Rows and cells beyond the limits are dropped, and a line says how many rows there were. */
 export function writeTable(rows: readonly (readonly Cell[])[], headerRows: number, caption = ''): string {
   const parts = ['<table>']
   if (caption !== '') parts.push(`<caption>${caption}</caption>`)

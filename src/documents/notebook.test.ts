@@ -50,7 +50,7 @@ describe('notebook cells', () => {
     expect(body.text).toBe('```js\nopen\n```\n\n`````\nx = """\n````\n"""\n`````\n\nafter\n')
   })
 
-  test('a cell for another program has its language', async () => {
+  test('a cell that another program runs has the language of that program', async () => {
     expect((await read({ metadata: python, cells: [code('%%bash\nls')] })).body.text).toContain('```bash\n%%bash\nls')
   })
 })
@@ -92,7 +92,7 @@ describe('notebook outputs', () => {
   })
 })
 
-describe('invalid notebooks', () => {
+describe('convertNotebook with an invalid notebook', () => {
   test.each([
     ['{"cells": [', 'not JSON'],
     ['[]', 'no cells'],

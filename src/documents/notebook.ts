@@ -62,7 +62,7 @@ function parseNotebook(text: string): Fields {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw new DocumentError('damaged', 'it is not JSON, which every notebook is', { cause: error })
+    throw new DocumentError('damaged', 'it is not a notebook: it is not JSON', { cause: error })
   }
   if (!isFields(value)) throw new DocumentError('damaged', 'it is not a notebook: it has no cells')
   return value

@@ -25,7 +25,7 @@ const NO_STYLE: OdtStyle = {
 /** Limit of the inheritance depth, because styles may be based on each other. */
 const MAX_CHAIN = 20
 
-/** List levels of a style, from 1: the first number, or null for bullets. */
+/** List levels of a style, from 1: the first number, or null for bullets, and whether the label of an item is shown. */
 type ListLevels = ReadonlyMap<number, { readonly start: number | null; readonly isShown: boolean }>
 
 /** The named and automatic styles of a document. */

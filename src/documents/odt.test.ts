@@ -4,7 +4,7 @@ import { odt } from '../../test/documents/written.ts'
 import { convertDocx } from './docx.ts'
 import { convertOdt } from './odt.ts'
 
-test('gives the same text as the Word document from the same source', async () => {
+test('an OpenDocument file gives the same text as the Word document from the same source', async () => {
   const converted = await convertWith(convertOdt, readSample('guide.odt'))
   expect(converted).toMatchObject({
     title: 'Lighthouse Guide',
@@ -17,7 +17,7 @@ test('gives the same text as the Word document from the same source', async () =
   )
 })
 
-test('converts lists with several paragraphs, headers and their own numbers', async () => {
+test('converts lists whose items have several paragraphs or their own numbers', async () => {
   const styles =
     '<text:list-style style:name="N"><text:list-level-style-number text:level="1" style:num-format="1" text:start-value="4"/></text:list-style>'
   const body =
@@ -36,7 +36,7 @@ test('recognizes headings by a style or a derived style', async () => {
   expect(await markdownOf(convertOdt, odt(body, styles))).toBe('## Heading_20_2\n\n## P1\n\nP2\n')
 })
 
-test('keeps explicit spaces, frames and sections, and drops hidden text', async () => {
+test('converts spaces, frames and image descriptions, and drops hidden text and the table of contents', async () => {
   const body = `<text:p>a<text:s text:c="3"/>b<text:tab/>c<text:line-break/>d <text:span>  e</text:span></text:p>
     <text:section text:display="none"><text:p>hidden</text:p></text:section>
     <text:table-of-content><text:index-body><text:p>Contents</text:p></text:index-body></text:table-of-content>
@@ -64,14 +64,14 @@ test('explains why a document has no page', async () => {
   expect(await convertWith(convertOdt, readSample('guide.odt').subarray(0, 9000))).toMatchObject({ reason: 'damaged' })
 })
 
-test('endlessly repeated cells are truncated', async () => {
+test('a cell that is repeated too often is written 256 times', async () => {
   const body =
     '<table:table><table:table-row><table:table-cell table:number-columns-repeated="999999999"><text:p>x</text:p></table:table-cell></table:table-row></table:table>'
   const converted = await convertWith(convertOdt, odt(body))
   expect(converted.type === 'document' ? converted.body.text.match(/<td>/g)?.length : 0).toBe(256)
 })
 
-test('a first row in a table heading style becomes the header', async () => {
+test('a first table row in a table heading style becomes the header', async () => {
   const styles = '<style:style style:name="Table_20_Heading" style:family="paragraph"/>'
   const row = (style: string, ...texts: string[]) =>
     `<table:table-row>${texts.map((text) => `<table:table-cell><text:p text:style-name="${style}">${text}</text:p></table:table-cell>`).join('')}</table:table-row>`

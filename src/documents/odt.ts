@@ -54,7 +54,7 @@ interface ParagraphState {
 interface ListPosition {
   readonly level: number
   readonly style: string | null
-  /** Number of the item, null for a bullet, undefined after its first paragraph. */
+  /** Number of the item, null for a bullet, undefined after its first paragraph and for an item without a label. */
   number: number | null | undefined
 }
 
@@ -211,10 +211,10 @@ class OdtReader {
     return blocks
   }
 
-  /** Whether every paragraph of a row has a table heading style. */
+  /** Whether a row has text, and only in table heading styles. */
   #isHeadingRow(row: XmlElement): boolean {
-    const texts = [...row.descendants()].filter(({ name, text }) => name === 'p' && text.trim() !== '')
-    return texts.length > 0 && texts.every((text) => this.#styleOf(text).isTableHeading)
+    const paragraphs = [...row.descendants()].filter(({ name, text }) => name === 'p' && text.trim() !== '')
+    return paragraphs.length > 0 && paragraphs.every((paragraph) => this.#styleOf(paragraph).isTableHeading)
   }
 
   #readTable(table: XmlElement): string {

@@ -1,6 +1,6 @@
 import { escapeHtml } from '../core/html/escape.ts'
 import { DOCUMENT_LIMITS, DocumentError } from './document.ts'
-import { isOpenable, writeLink as writeAddressed, writeCell } from './markup.ts'
+import { isOpenable, writeLink as writeAnchorElement, writeCell } from './markup.ts'
 
 /** Blocks of a document in reading order. `html` is inline markup. */
 export type OfficeBlock =
@@ -164,7 +164,7 @@ export function writeRun(text: string, format: RunFormat): string {
 
 /** Writes a link if its URL can be opened from anywhere. */
 export function writeLink(html: string, address: string | undefined): string {
-  return address !== undefined && isOpenable(address) && html !== '' ? writeAddressed(address, html) : html
+  return address !== undefined && isOpenable(address) && html !== '' ? writeAnchorElement(address, html) : html
 }
 
 /** The description of an image, in its place. */
@@ -177,7 +177,7 @@ export function writePicture(description: string | undefined): string {
 export class OfficeNotes {
   readonly #notes: { readonly html: string; readonly anchor: string | undefined }[] = []
 
-  /** Stores a note and returns its reference. The anchor leads back to the referring position, if that has one. */
+  /** Stores a note and returns its reference. `anchor` is the fragment of the place that refers to the note, if it has one. */
   add(html: string, anchor?: string): string {
     const number = this.#notes.push({ html, anchor })
     return `<sup><a role="doc-noteref" href="#note-${number}">${number}</a></sup>`
@@ -209,15 +209,15 @@ export interface OfficeRow {
 /** Writes a table up to the limits of tables. */
 export function writeTable(rows: readonly OfficeRow[]): string {
   if (rows.every(({ cells }) => cells.every(({ html }) => isBlank(html)))) return ''
-  const shown = rows.slice(0, DOCUMENT_LIMITS.rows)
+  const shownRows = rows.slice(0, DOCUMENT_LIMITS.rows)
   // Cells may share text, so the size is known only when it is written out.
   let characters = 0
-  for (const { cells } of shown) for (const { html } of cells) characters += html.length
+  for (const { cells } of shownRows) for (const { html } of cells) characters += html.length
   checkTextLength(characters)
-  const lines = shown.map(
+  const lines = shownRows.map(
     ({ cells, isHeader }) => `<tr>${cells.map((cell) => writeCell(cell, isHeader ? 'th' : 'td')).join('')}</tr>`,
   )
-  const leftOut = rows.length - shown.length
+  const leftOut = rows.length - shownRows.length
   const rest = leftOut > 0 ? `<p>${leftOut} further rows are left out.</p>` : ''
   return `<table>${lines.join('')}</table>${rest}`
 }

@@ -19,7 +19,7 @@ export class OfficePackage {
     this.#members = new ZipMembers(bytes)
   }
 
-  /** The main member of the document. @throws {DocumentError} when it has none */
+  /** The main member of the document. @throws {DocumentError} when the package has none */
   get main(): string {
     const main = this.#find('', 'officeDocument')
     if (main !== undefined && this.#members.has(main)) return main
@@ -121,5 +121,5 @@ function refuseLegacyFormats(bytes: Uint8Array): void {
   if (Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(name)) {
     throw new DocumentError('encrypted', 'it is encrypted with a password')
   }
-  throw new DocumentError('not-text', 'it is of a format older than Office 2007, which is not read')
+  throw new DocumentError('not-text', 'its format is older than Office 2007 and cannot be read')
 }

@@ -112,7 +112,7 @@ describe('an OpenAPI description', () => {
     expect(post?.body.text).toContain('- `tag` (string)')
   })
 
-  test('may be YAML, and of version 2', async () => {
+  test('may be written in YAML, and may have version 2', async () => {
     const parts = await read(
       'swagger: "2.0"\ninfo: {title: Old, version: 1}\nhost: api.example\nbasePath: /v2\npaths:\n  /a:\n    put:\n      parameters:\n        - {in: body, name: b, schema: {$ref: "#/definitions/A"}}\n        - {in: query, name: q, type: string}\n      responses:\n        200: {description: ok, schema: {type: array, items: {type: string}}}\ndefinitions:\n  A: {properties: {x: {type: number}}}\n',
     )
@@ -129,8 +129,8 @@ describe('an OpenAPI description', () => {
   })
 })
 
-describe('recursive and invalid descriptions', () => {
-  test('schemas that contain themselves have a limited length', async () => {
+describe('convertOpenapi with recursive or invalid descriptions', () => {
+  test('limits the length of schemas that contain themselves', async () => {
     const self = Array.from({ length: 20 }, () => ({ $ref: '#/s/A', title: 'x' }))
     for (const A of [
       { allOf: self },

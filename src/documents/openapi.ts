@@ -57,7 +57,7 @@ function parseJson(text: string): unknown {
 function parseYaml(text: string): unknown {
   if (text.length > MAX_YAML)
     throw new DocumentError('too-large', `it is YAML of more than ${writeNumber(MAX_YAML)} characters`)
-  if (isTooDeep(text)) throw new DocumentError('too-large', 'its values are nested too deep')
+  if (isTooDeep(text)) throw new DocumentError('too-large', 'its values are nested too deeply')
   const document = parseDocument(text, { logLevel: 'silent', strict: false, uniqueKeys: false })
   const [error] = document.errors
   if (error !== undefined) throw new DocumentError('damaged', 'it is not valid YAML', { cause: error })

@@ -36,7 +36,7 @@ describe('Org headlines', () => {
   })
 })
 
-describe('Org text', () => {
+describe('convertOrg with inline text', () => {
   test.each([
     ['*b* /i/ =v= ~c~ +s+ _u_', '**b** *i* `v` `c` ~~s~~ u'],
     ['a*b*c 1/2/3 snake_case_', 'a\\*b\\*c 1/2/3 snake_case\\_'],
@@ -46,8 +46,8 @@ describe('Org text', () => {
     ['[[elisp:(delete-file "x")][run]] [[shell:rm]]', 'run shell:rm'],
     ['<2024-05-01 Wed> and \\alpha{} and \\(x^2\\)', '2024-05-01 Wed and α and $x^2$'],
     ['{{{macro(1)}}}text', 'text'],
-  ])('converts %s', async (source, shown) => {
-    expect(await show(source)).toBe(shown)
+  ])('converts %s', async (source, markdown) => {
+    expect(await show(source)).toBe(markdown)
   })
 
   test('links lead to headlines, footnotes and abbreviated addresses', async () => {
@@ -64,7 +64,7 @@ describe('Org text', () => {
   })
 })
 
-describe('Org blocks', () => {
+describe('convertOrg with blocks', () => {
   test('converts lists with checkboxes, numbers and terms', async () => {
     expect(await show('- a', '  - [X] done', '  - [ ] open', '- b')).toBe('- a\n  - [x] done\n  - [ ] open\n- b')
     expect(await show('3. three', '4. four')).toBe('3. three\n4. four')
@@ -97,7 +97,7 @@ describe('Org blocks', () => {
   })
 })
 
-describe('Org limits', () => {
+describe('convertOrg with extreme input', () => {
   test.each([
     '*a ',
     '[[a',
@@ -110,11 +110,11 @@ describe('Org limits', () => {
     '- a\n',
     'http://a)',
     '{{{a(',
-  ])('takes linear time for many of %j', async (part) => {
+  ])('stays fast when %j is repeated 3000 times', async (part) => {
     expect((await showDocument(convertOrg, `Text\n\n${part.repeat(3000)}`)).markdown).toContain('Text')
   })
 
-  test('nested marks and lists end at a depth limit', async () => {
+  test('keeps the text of marks and lists nested beyond the depth limit', async () => {
     expect(await show(`x ${'*'.repeat(5000)}a`)).toContain('a')
     expect(await show(...Array.from({ length: 150 }, (_, i) => `${'  '.repeat(i)}- a`))).toContain('- a')
   })

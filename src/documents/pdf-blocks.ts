@@ -25,8 +25,8 @@ export function writePages(
   for (const rows of facts) builder.add(rows, new PageNotes(rows, metrics, notes))
   const blocks = builder.end()
   const { title = null } = headings
-  const first: OfficeBlock[] = title === null ? [{ type: 'heading', level: 1, html: escapeHtml(name) }] : []
-  return { html: writeBlocks([...blocks.slice(0, 1), ...first, ...blocks.slice(1)]) + notes.write(), title }
+  const nameHeading: OfficeBlock[] = title === null ? [{ type: 'heading', level: 1, html: escapeHtml(name) }] : []
+  return { html: writeBlocks([...blocks.slice(0, 1), ...nameHeading, ...blocks.slice(1)]) + notes.write(), title }
 }
 
 /** Text that continues over several lines. */

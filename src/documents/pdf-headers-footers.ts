@@ -45,14 +45,14 @@ function findEdges({ height, rows }: PageRows): Map<Row, string[]> {
 
 /**
  * Features of a header or footer that repeat on other pages: its text with `#` for every number, and, if it begins or ends with a number,
- * its height together with the difference between that number and the number of the page in the file.
+ * its vertical position together with the difference between that number and the number of the page in the file.
  */
 function edgeKeysOf(row: Row, side: string): string[] {
   const text = textOfRow(row)
   const keys = [`${side} ${text.replace(/\d+/g, '#')}`]
-  const height = Math.round(row.baseline)
+  const position = Math.round(row.baseline)
   for (const match of [/^(\d{1,5})\b/.exec(text), /\b(\d{1,5})$/.exec(text)]) {
-    if (match !== null) keys.push(`${side} at ${height} ahead by ${Number(match[1]) - row.page}`)
+    if (match !== null) keys.push(`${side} at ${position} ahead by ${Number(match[1]) - row.page}`)
   }
   return keys
 }

@@ -29,8 +29,8 @@ export class PdfHeadings {
       if (key !== '' && !depths.has(key)) depths.set(key, depth)
     }
     const groups = findGroups(rows, depths, metrics)
-    const known = groups.filter(({ depth }) => depth !== undefined)
-    const levels = known.length > 0 ? levelsByOutline(groups, known) : levelsBySize(groups, metrics)
+    const outlined = groups.filter(({ depth }) => depth !== undefined)
+    const levels = outlined.length > 0 ? levelsByOutline(groups, outlined) : levelsBySize(groups, metrics)
     for (const [group, level] of levels) {
       const [start] = group.rows
       if (start !== undefined) this.#found.set(start, { level: Math.min(level, MAX_LEVEL), rows: group.rows })
@@ -108,18 +108,18 @@ function isHeading({ rows, text, size }: Group, next: RowFacts | undefined, { bo
  * Takes levels from the outline, below the title of the document. A group without an entry gets the level of the entries with the same
  * style, if it comes after the first entry.
  */
-function levelsByOutline(groups: readonly Group[], known: readonly Group[]): Map<Group, number> {
+function levelsByOutline(groups: readonly Group[], outlined: readonly Group[]): Map<Group, number> {
   const byStyle = new Map<string, number>()
   let largest = 0
-  for (const { style, depth = 0, size } of known) {
+  for (const { style, depth = 0, size } of outlined) {
     if (!byStyle.has(style)) byStyle.set(style, depth)
     largest = Math.max(largest, size)
   }
   const [first] = groups
-  const start = known[0] === undefined ? 0 : groups.indexOf(known[0])
+  const start = outlined[0] === undefined ? 0 : groups.indexOf(outlined[0])
   const title = first !== undefined && first.depth === undefined && first.size > largest ? first : undefined
   // The outline may have the title as its only root entry.
-  const isRooted = title === undefined && start === 0 && known.filter(({ depth }) => depth === 0).length === 1
+  const isRooted = title === undefined && start === 0 && outlined.filter(({ depth }) => depth === 0).length === 1
   const levels = new Map<Group, number>()
   for (const [i, group] of groups.entries()) {
     const depth = group.depth ?? (i > start ? byStyle.get(group.style) : undefined)

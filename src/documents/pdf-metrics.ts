@@ -14,7 +14,7 @@ export interface RowFacts {
   readonly text: string
   readonly isFixed: boolean
   readonly isBold: boolean
-  /** Size and weight, as far as they distinguish rows. */
+  /** Rounded size and weight, by which rows are compared. */
   readonly style: string
 }
 
@@ -24,6 +24,7 @@ export interface DocumentMetrics {
   readonly bodySize: number
   /** Distance between lines of a paragraph, in letter heights. */
   readonly lineSpacing: number
+  /** Words of the text in lowercase, which tell whether a hyphen at the end of a line belongs to the word. */
   readonly words: ReadonlySet<string>
 }
 

@@ -10,8 +10,8 @@ export class PageNotes {
   readonly #documentNotes: OfficeNotes
   readonly #anchor: string
 
-  constructor(rows: readonly RowFacts[], metrics: DocumentMetrics, all: OfficeNotes) {
-    this.#documentNotes = all
+  constructor(rows: readonly RowFacts[], metrics: DocumentMetrics, documentNotes: OfficeNotes) {
+    this.#documentNotes = documentNotes
     this.#anchor = `page=${rows[0]?.row.page ?? 1}`
     const labels = new Set(rows.filter(({ row }) => row.size > MAX_NOTE_SIZE * metrics.bodySize).flatMap(listLabels))
     let label: string | undefined

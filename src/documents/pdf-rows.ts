@@ -38,7 +38,7 @@ interface Segment extends Cell {
   readonly order: number
 }
 
-/** Gap between two cells, in letter heights. */
+/** Minimum gap between two cells, in letter heights. */
 const CELL_GAP = 1.5
 
 /** Joins consecutive pieces on one line, because programs write a line in one go. */
@@ -196,7 +196,7 @@ function countLines(side: readonly Segment[]): number {
   return new Set(side.map(({ baseline }) => Math.round(baseline))).size
 }
 
-/** Whether most lines of a side fill it, except the last lines of paragraphs. */
+/** Whether half of the lines of a side fill most of its width; table cells and the last lines of paragraphs are shorter. */
 function isFilled(side: readonly Segment[], width: number): boolean {
   const widths = side.map(({ left, right }) => right - left).sort((a, b) => a - b)
   return (widths[widths.length >> 1] ?? 0) > 0.55 * width

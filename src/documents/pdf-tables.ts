@@ -4,7 +4,7 @@ import { runsOf, writeRuns } from './pdf-line.ts'
 import type { RowFacts } from './pdf-metrics.ts'
 import type { Cell, Column, Row } from './pdf-rows.ts'
 
-/** A table and the rows it covers. */
+/** A table, and the number of rows that it covers. */
 export interface FoundTable {
   readonly count: number
   readonly html: string
@@ -57,7 +57,7 @@ export function findTable(rows: readonly RowFacts[], start: number, lineSpacing:
   return { count: tableRows.length, html: writeTable(table) }
 }
 
-/** Splits a header cell, because headings of narrow columns are closer together than the cells below. */
+/** Splits a cell that spans several columns, because headings of narrow columns are closer together than the cells below. */
 function splitCell(cell: Cell, columns: readonly Column[], size: number): Cell[] {
   if (columns.filter(({ left, right }) => left < cell.right && right > cell.left).length < 2) return [cell]
   const parts: Cell[] = []
@@ -70,7 +70,7 @@ function splitCell(cell: Cell, columns: readonly Column[], size: number): Cell[]
   return parts
 }
 
-/** Whether cells are column headings: one text for each column. */
+/** Whether cells can be column headings: at least two have text, and every text contains a letter. */
 function areColumnHeadings(cells: readonly string[]): boolean {
   return cells.every((cell) => cell === '' || /\p{L}/u.test(cell)) && cells.filter((cell) => cell !== '').length > 1
 }

@@ -63,7 +63,7 @@ export class PdfTextReader {
     return { number, width, height, fragments }
   }
 
-  /** Position of a piece on the visible page; undefined for rotated text, such as stamps in the margin, and for unreadable pieces. */
+  /** Position of a piece on the visible page; undefined for rotated text, such as stamps in the margin, and for blank pieces. */
   #locate(piece: Piece, viewport: readonly number[]): Fragment | undefined {
     const text = cleanText(piece.text)
     if (text.trim() === '') return undefined

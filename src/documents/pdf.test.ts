@@ -185,7 +185,7 @@ test('drops lines of dots with a roman page number, and reads those without a nu
   expect(markdown).not.toMatch(/Preface|Lamps|Oil/)
 })
 
-describe('documents without a page', () => {
+describe('convertPdf with unreadable documents', () => {
   test('refuses an encrypted document, and one without text', async () => {
     expect(await refusalOf(readSample('locked.pdf'))).toBe('encrypted: it is encrypted with a password')
     expect(await refusalOf(readSample('scan.pdf'))).toBe(
@@ -193,7 +193,7 @@ describe('documents without a page', () => {
     )
   })
 
-  test('refuses truncated and other files', async () => {
+  test('refuses truncated files and other formats', async () => {
     expect(await refusalOf(readSample('paper.pdf').subarray(0, 2000))).toBe('damaged: it is not a readable PDF')
     expect(await refusalOf(readSample('guide.docx'))).toBe('damaged: it is not a readable PDF')
     expect(await refusalOf(new Uint8Array())).toBe('damaged: it is not a readable PDF')
@@ -207,7 +207,7 @@ describe('documents without a page', () => {
   })
 })
 
-describe('hostile PDF documents', () => {
+describe('convertPdf with hostile documents', () => {
   test.each([
     ['with a cross-reference table', true],
     ['without a cross-reference table', false],
@@ -216,7 +216,7 @@ describe('hostile PDF documents', () => {
     expect(await markdownOf(convertPdf, pdf(objects, hasTable), 'a.pdf')).toBe('# a\n\nThe one line of text.\n')
   })
 
-  test('ignores pages that contain themselves, actions and scripts', async () => {
+  test('survives pages that contain themselves, actions and scripts', async () => {
     const [, , font = '', page = '', content = ''] = pages(lines('Still some text.'))
     const catalog =
       '<</Type/Catalog/Pages 2 0 R/OpenAction<</S/JavaScript/JS(app.launchURL\\("http://127.0.0.1:1/"\\))>>>>'
@@ -224,7 +224,7 @@ describe('hostile PDF documents', () => {
     expect(await refusalOf(bytes)).toMatch(/^(?:document|damaged: )/)
   })
 
-  test('refuses a page with too much text, and stops its writer', async () => {
+  test('refuses a page with too much text without reading all of it', async () => {
     const [catalog = '', tree = '', font = '', page = '', content = ''] = pages(LONG ? '/X Do' : '/X Do '.repeat(30))
     const drawing = page.replace('/Font', '/XObject<</X 6 0 R>>/Font')
     const text = 'BT /F 10 Tf 1 0 0 1 9 9 Tm (x) Tj 20 0 Td (y) Tj ET '

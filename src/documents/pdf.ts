@@ -48,11 +48,11 @@ async function readDocument(document: PDFDocumentProxy, path: string): Promise<C
   }
   const pages = await readPages(document)
   if (pages.every(({ rows }) => rows.length === 0)) {
-    const count = numPages === 1 ? 'its page' : `its ${numPages} pages`
+    const pagesText = numPages === 1 ? 'its page' : `its ${numPages} pages`
     return {
       type: 'refused',
       reason: 'empty',
-      detail: `there is no text on ${count}, only pictures, which are not read`,
+      detail: `there is no text on ${pagesText}, only pictures, which are not read`,
     }
   }
   const about = await readAbout(document)

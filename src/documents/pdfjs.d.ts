@@ -2,5 +2,5 @@ declare module '#pdfjs/pdf.mjs' {
   export const getDocument: import('./pdf-library.ts').PdfLibrary['getDocument']
 }
 
-/** The worker half of PDF.js, which the other half loads; nothing of it is called from here. */
+/** The worker half of PDF.js. Importing it is enough: it registers itself for the other half. */
 declare module '#pdfjs/pdf.worker.mjs'

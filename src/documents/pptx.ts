@@ -23,15 +23,15 @@ export function convertPptx(bytes: Uint8Array): ConversionResult {
     throw new DocumentError('too-large', `it has ${slides.length} slides, more than ${DOCUMENT_LIMITS.pages}`)
   }
   const blocks: OfficeBlock[] = []
-  let hidden = 0
+  let hiddenCount = 0
   for (const [i, id] of slides.entries()) {
     const name = parts.get(id.prefixed('id') ?? '')?.target
     const slide = file.xml(name)
     if (name === undefined || slide === undefined) continue
-    if (slide.attribute('show') === '0' || slide.attribute('show') === 'false') hidden++
+    if (slide.attribute('show') === '0' || slide.attribute('show') === 'false') hiddenCount++
     else for (const block of readSlide(file, name, slide, i + 1)) blocks.push(block)
   }
-  if (hidden > 0) blocks.push({ type: 'paragraph', html: `Hidden slides, left out: ${hidden}.` })
+  if (hiddenCount > 0) blocks.push({ type: 'paragraph', html: `Hidden slides, left out: ${hiddenCount}.` })
   const { metadata } = file
   const title: OfficeBlock[] =
     metadata.title === null ? [] : [{ type: 'heading', level: 1, html: writeRun(metadata.title, {}) }]
@@ -126,11 +126,11 @@ function readParagraphs(body: XmlElement | undefined, areItems: boolean, links: 
     const level = Math.min(8, Number(properties?.attribute('lvl') ?? '0') || 0)
     const { html, text, isFixed } = readLine(paragraph, links)
     if (text.trim() === '') continue
-    const numbered = properties?.find('buAutoNum')
+    const autoNumber = properties?.find('buAutoNum')
     const isItem = properties?.find('buChar') !== undefined || properties?.find('buBlip') !== undefined || areItems
     numbers = numbers.slice(0, level + 1)
-    if (numbered !== undefined) {
-      numbers[level] = (numbers[level] ?? (Number(numbered.attribute('startAt') ?? '1') || 1) - 1) + 1
+    if (autoNumber !== undefined) {
+      numbers[level] = (numbers[level] ?? (Number(autoNumber.attribute('startAt') ?? '1') || 1) - 1) + 1
       blocks.push({ type: 'item', level, number: numbers[level] ?? 1, html })
     } else if (isItem && properties?.find('buNone') === undefined)
       blocks.push({ type: 'item', level, number: null, html })

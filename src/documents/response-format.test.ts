@@ -12,7 +12,7 @@ function formatOf(path: string, type: string, body: string | Uint8Array): string
 const OPENAPI = 'openapi: 3.1.0\ninfo:\n  title: Tides\n'
 const TEXT = 'Words, and more words.\n'
 
-describe('the bytes of a response decide its format', () => {
+describe('formatOfResponse with bytes that have a signature', () => {
   test.each([
     ['guide.pdf', 'PDF'],
     ['guide.docx', 'Word document'],
@@ -36,7 +36,7 @@ describe('the bytes of a response decide its format', () => {
   })
 })
 
-describe('the media type decides when the bytes have no signature', () => {
+describe('formatOfResponse with bytes that have no signature', () => {
   test.each([
     ['application/pdf', 'PDF'],
     ['application/pdf; charset=binary', 'PDF'],
@@ -59,7 +59,7 @@ describe('the media type decides when the bytes have no signature', () => {
   })
 })
 
-describe('the name decides when the media type is generic', () => {
+describe('formatOfResponse with a generic media type', () => {
   test.each([
     ['/a.rst', 'reStructuredText'],
     ['/a/Read%20me.ADOC?raw=1', 'AsciiDoc'],
@@ -85,7 +85,7 @@ describe('the name decides when the media type is generic', () => {
     expect(formatOf('/a', 'text/plain', OPENAPI)).toBeUndefined()
   })
 
-  test('a document without its signature keeps its format and counts as damaged', () => {
+  test('a document without its signature keeps the format of its name, and so counts as damaged', () => {
     expect(formatOf('/a.pdf', 'application/octet-stream', TEXT)).toBe('PDF')
     expect(formatOf('/a.docx', '', new Uint8Array([0xd0, 0xcf, 0x11, 0xe0]))).toBe('Word document')
   })

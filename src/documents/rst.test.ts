@@ -27,7 +27,7 @@ describe('reStructuredText sections', () => {
   })
 })
 
-describe('reStructuredText inline markup', () => {
+describe('convertRst with inline markup', () => {
   test.each([
     ['*one* **two** ``three``', '*one* **two** `three`'],
     ['`a title of work` and `name`', '*a title of work* and `name`'],
@@ -45,8 +45,8 @@ describe('reStructuredText inline markup', () => {
     ['`words <https://example.org/>`_', '[words](https://example.org/)'],
     ['`run <javascript:alert(1)>`_', 'run'],
     ['snake_case and end_', 'snake_case and end\\_'],
-  ])('converts %s', async (source, shown) => {
-    expect(await show(source)).toBe(shown)
+  ])('converts %s', async (source, markdown) => {
+    expect(await show(source)).toBe(markdown)
   })
 
   test('references lead to targets, sections and anonymous targets', async () => {
@@ -72,7 +72,7 @@ describe('reStructuredText inline markup', () => {
   })
 })
 
-describe('reStructuredText blocks', () => {
+describe('convertRst with blocks', () => {
   test('converts lists, also nested', async () => {
     expect(await show('- a\n\n  more\n\n  1. one\n  2. two\n- b')).toBe('- a\n\n  more\n\n  1. one\n  2. two\n\n- b')
     expect(await show('A. Miller\nwrote it.')).toBe('A. Miller wrote it.')
@@ -179,14 +179,14 @@ describe('reStructuredText blocks', () => {
   })
 })
 
-describe('reStructuredText limits', () => {
-  /** Each of these lines would take hours in quadratic time. */
+describe('convertRst with extreme input', () => {
+  /** Marks whose repetition takes quadratic time if each search for a closing mark starts anew. */
   const LINES = ['*a ', '`a ', '``a ', ':a:`b ', 'a_ ', '|a ', 'http://a)', '[1]_ ', '- ']
   test.each(LINES)('a long line of %j takes linear time', async (part) => {
     expect((await show(part.repeat(5000))).length).toBeGreaterThan(5000)
   })
 
-  test('nested lists end at a depth limit', async () => {
+  test('keeps the text of lists nested beyond the depth limit', async () => {
     const deep = Array.from({ length: 200 }, (_, i) => `${'  '.repeat(i)}- a`).join('\n')
     expect(await show(deep)).toContain('- a')
   })
@@ -196,7 +196,7 @@ describe('reStructuredText limits', () => {
     await expect(show(`${text}\n.. |d| replace:: word\n\n|a|`)).rejects.toThrow('too much text')
   })
 
-  test('a table whose borders do not meet stays text', async () => {
+  test('a table whose borders do not meet becomes a code block', async () => {
     expect(await show('+---+---+\n| a | b |\n+---+-- +')).toContain('```\n+---+---+')
   })
 })

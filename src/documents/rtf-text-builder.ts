@@ -114,10 +114,10 @@ export class RtfTextBuilder {
 
   /** The number of an item: the displayed one, or the next one for letters. Null for a bullet. */
   #numberOf(label: string, level: number): number | null {
-    const shown = /^\(?(?:\d+\.)*(\d{1,6}|[a-z]{1,5})[.):]?$/i.exec(label)?.[1]
-    if (shown === undefined) return null
+    const counter = /^\(?(?:\d+\.)*(\d{1,6}|[a-z]{1,5})[.):]?$/i.exec(label)?.[1]
+    if (counter === undefined) return null
     this.#numbers.length = Math.min(this.#numbers.length, level + 1)
-    const number = /^\d/.test(shown) ? Number(shown) : (this.#numbers[level] ?? 0) + 1
+    const number = /^\d/.test(counter) ? Number(counter) : (this.#numbers[level] ?? 0) + 1
     this.#numbers[level] = number
     return number
   }

@@ -6,7 +6,7 @@ import { convertRtf } from './rtf.ts'
 const rtf = (text: string) => Uint8Array.from(Buffer.from(`{\\rtf1\\ansi ${text}}`, 'latin1'))
 const read = (text: string) => markdownOf(convertRtf, rtf(text))
 
-test('gives the same text as the Word document from the same source, except what RTF does not contain', async () => {
+test('an RTF file gives the text of the Word document from the same source, except for what RTF lacks', async () => {
   const converted = await convertWith(convertRtf, readSample('guide.rtf'))
   expect(converted).toMatchObject({
     title: 'Lighthouse Guide',
@@ -25,22 +25,22 @@ test('gives the same text as the Word document from the same source, except what
   )
 })
 
-describe('RTF characters', () => {
+describe('convertRtf', () => {
   test.each([
-    ['of the code page of the document', String.raw`\ansicpg1250 \'9e\'e8`, 'žč'],
+    ['characters in the code page of the document', String.raw`\ansicpg1250 \'9e\'e8`, 'žč'],
     [
-      'of the code page of a font',
+      'characters in the code page of a font',
       String.raw`{\fonttbl{\f0\fcharset0 Arial;}{\f1\fcharset204 Arial Cyr;}}\f1 \'cc\'e8\'f0\f0  \'e9`,
       'Мир é',
     ],
-    ['of two bytes', String.raw`{\fonttbl{\f0\fcharset128 Gothic;}}\f0 \'93\'94\'83A`, '灯ア'],
+    ['characters of two bytes', String.raw`{\fonttbl{\f0\fcharset128 Gothic;}}\f0 \'93\'94\'83A`, '灯ア'],
     [
-      'of Unicode, without their fallbacks for older programs',
+      'Unicode characters without their fallbacks for older programs',
       String.raw`\u26085?\u-10179?\u-8704? {\uc2\u228 ae\u246\'6f\'65}.`,
       '日😀 äö.',
     ],
-    ['that have names', String.raw`\ldblquote a\rdblquote\~b\emdash\{\}\\ c\_d\-e`, '“a” b—{}\\ c-de'],
-  ])('are decoded: those %s', async (_, text, expected) => {
+    ['named characters', String.raw`\ldblquote a\rdblquote\~b\emdash\{\}\\ c\_d\-e`, '“a” b—{}\\ c-de'],
+  ])('decodes %s', async (_, text, expected) => {
     expect(await read(text)).toBe(`${expected}\n`)
   })
 })
@@ -75,7 +75,7 @@ test('long numbers and control words take linear time', async () => {
   expect(await read(`a\\u${'9'.repeat(1000)} b${'\\cellx1'.repeat(100_000)}\\${'x'.repeat(100_000)}`)).toMatch(/^a/)
 })
 
-test('a first row in a table heading style becomes the header', async () => {
+test('a first table row in a table heading style becomes the header', async () => {
   const text = String.raw`{\rtf1{\stylesheet{\s7 Table Heading;}}\trowd\cellx100\cellx200\pard\intbl\s7 a\cell\pard\intbl\s7 b\cell\row
 \trowd\cellx100\cellx200\pard\intbl 1\cell 2\cell\row\pard}`
   expect(await markdownOf(convertRtf, new TextEncoder().encode(text))).toBe('| a | b |\n| --- | --- |\n| 1 | 2 |\n')

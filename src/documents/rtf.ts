@@ -23,7 +23,7 @@ export function convertRtf(bytes: Uint8Array): ConversionResult {
   return reader.end()
 }
 
-/** Destination of a group's text. */
+/** Destination of a group's text; `story` is the text of the document or of a note. */
 type Destination = 'story' | 'skip' | 'font' | 'style' | 'label' | 'code' | 'title' | 'author' | 'revised'
 
 /** State that applies until the end of its group. */
@@ -56,7 +56,7 @@ class RtfReader {
   #group: Group = { destination: 'story', format: {}, font: -1, isHidden: false, fallback: 1, atEnd: [] }
   /** Whether a group has just started. */
   #isFresh = false
-  /** Whether the destination of the group is optional. */
+  /** Whether the group is skipped if its destination is unknown (`\*`). */
   #isOptional = false
   readonly #fonts = new Map<number, Font>()
   #font: Font = { charset: 0, isFixed: false, name: '' }
@@ -68,7 +68,9 @@ class RtfReader {
   #codePage = 1252
   /** Bytes that are not decoded yet, because two may form one character. */
   #bytes: number[] = []
-  #skipped = 0
+  /** Number of fallback characters that are still to be skipped. */
+  #fallbacksToSkip = 0
+  /** Text so far of a label, field code, title or author. */
   #collected = ''
   #language: string | null = null
   #title: string | null = null
@@ -122,7 +124,7 @@ class RtfReader {
     this.#group = { ...this.#group, atEnd: [] }
     this.#isFresh = true
     this.#isOptional = false
-    this.#skipped = 0
+    this.#fallbacksToSkip = 0
     if (this.#group.destination === 'style') this.#style = { name: '', outline: null, base: null, isFixed: false }
     if (this.#group.destination === 'font' && this.#groups.at(-2)?.destination !== 'font') {
       this.#font = { charset: 0, isFixed: false, name: '' }
@@ -132,7 +134,7 @@ class RtfReader {
   #close(): void {
     for (const callback of this.#group.atEnd) callback()
     this.#group = this.#groups.pop() ?? this.#group
-    this.#skipped = 0
+    this.#fallbacksToSkip = 0
   }
 
   /** Starts a group with a special destination; returns whether it is one. */
@@ -222,7 +224,7 @@ class RtfReader {
 
   #takeBytes(bytes: Uint8Array): void {
     for (const byte of bytes) {
-      if (this.#skipped > 0) this.#skipped--
+      if (this.#fallbacksToSkip > 0) this.#fallbacksToSkip--
       else this.#bytes.push(byte)
     }
   }
@@ -234,8 +236,8 @@ class RtfReader {
     }
     this.#isFresh = false
     this.#flush()
-    if (this.#skipped > 0) {
-      this.#skipped--
+    if (this.#fallbacksToSkip > 0) {
+      this.#fallbacksToSkip--
       return
     }
     if (name === '\n' || name === '\r') this.#takeWord('par', undefined)
@@ -246,7 +248,7 @@ class RtfReader {
     const { destination } = this.#group
     if (word === 'u' && value !== undefined) {
       this.#write(String.fromCharCode(value < 0 ? value + 0x10000 : value))
-      this.#skipped = this.#group.fallback
+      this.#fallbacksToSkip = this.#group.fallback
     } else if (word === 'uc') this.#group.fallback = Math.max(0, Math.min(value ?? 1, 16))
     else if (destination === 'font') this.#describeFont(word, value)
     else if (destination === 'style') this.#describeStyle(word, value)

@@ -44,20 +44,23 @@ export function kindOf(format: string): NumberKind {
   return hasTime ? { type: 'time' } : NUMBER
 }
 
-/** Days from the start of each calendar to 1 January 1970. Excel treats 1900 as a leap year, so its days start a day early. */
+/**
+ * Serial numbers of 1 January 1970 in Excel's 1900 and 1904 date systems. The first is one higher than the number of days, because Excel
+ * counts 29 February 1900, which did not exist.
+ */
 const EPOCH_1900 = 25_569
 const EPOCH_1904 = 24_107
-const DAY = 86_400
+const DAY_SECONDS = 86_400
 
-/** Formats a number by its kind: dates and times in ISO 8601. */
+/** Formats a number by its kind: a date as `2026-02-28`, a moment as `2026-02-28 07:15`, a time or a duration as `18:05`. */
 export function writeNumber(value: number, kind: NumberKind, is1904: boolean): string {
   if (!Number.isFinite(value)) return String(value)
   if (kind.type === 'percent') return `${(value * 100).toFixed(Math.min(kind.decimals, 10))}%`
   if (kind.type === 'number') return String(Number(value.toPrecision(15)))
-  const seconds = Math.round(value * DAY)
+  const seconds = Math.round(value * DAY_SECONDS)
   if (kind.type === 'duration') return writeTime(seconds)
-  if (kind.type === 'time' && value < 1) return writeTime(((seconds % DAY) + DAY) % DAY)
-  const moment = new Date((seconds - (is1904 ? EPOCH_1904 : EPOCH_1900) * DAY) * 1000)
+  if (kind.type === 'time' && value < 1) return writeTime(((seconds % DAY_SECONDS) + DAY_SECONDS) % DAY_SECONDS)
+  const moment = new Date((seconds - (is1904 ? EPOCH_1904 : EPOCH_1900) * DAY_SECONDS) * 1000)
   if (value < 0 || Number.isNaN(moment.getTime()) || moment.getUTCFullYear() > 9999) return String(value)
   const [day = '', time = ''] = moment
     .toISOString()

@@ -53,7 +53,7 @@ export function readSheet(bytes: Uint8Array, context: BookContext): Sheet {
     open(name, attributes) {
       switch (name) {
         case 'row':
-          row = indexOf(findAttribute(attributes, 'r'), row)
+          row = parseRowIndex(findAttribute(attributes, 'r'), row)
           column = -1
           if (rows.size >= DOCUMENT_LIMITS.rows) omittedRows++
           return
@@ -105,9 +105,9 @@ function readValue(type: string, text: string, style: number, { strings, kinds, 
   }
 }
 
-function indexOf(reference: string | undefined, before: number): number {
+function parseRowIndex(reference: string | undefined, previousIndex: number): number {
   const number = Number(reference)
-  return Number.isInteger(number) && number > 0 ? number - 1 : before + 1
+  return Number.isInteger(number) && number > 0 ? number - 1 : previousIndex + 1
 }
 
 /** `AB12` → row 11, column 27. */

@@ -55,17 +55,17 @@ function writeSheet(name: string, sheet: Sheet): OfficeBlock[] {
   let characters = 0
   for (const row of sheet.rows.values()) for (const text of row.values()) characters += text.length
   checkTextLength(characters)
-  const columns = new Set([...sheet.rows.values()].flatMap((row) => [...row.keys()])).size
-  const all = [...sheet.rows.keys()].sort((a, b) => a - b)
-  const numbers = all.slice(0, Math.floor(DOCUMENT_LIMITS.cells / Math.max(1, columns)))
-  const omittedRows = sheet.omittedRows + all.length - numbers.length
-  const titles = countTitles(sheet, numbers)
+  const columnCount = new Set([...sheet.rows.values()].flatMap((row) => [...row.keys()])).size
+  const allRowNumbers = [...sheet.rows.keys()].sort((a, b) => a - b)
+  const rowNumbers = allRowNumbers.slice(0, Math.floor(DOCUMENT_LIMITS.cells / Math.max(1, columnCount)))
+  const omittedRows = sheet.omittedRows + allRowNumbers.length - rowNumbers.length
+  const titleCount = countTitles(sheet, rowNumbers)
   const blocks: OfficeBlock[] = [{ type: 'heading', level: 2, html: writeRun(name, {}), id: name }]
-  for (const number of numbers.slice(0, titles)) {
+  for (const number of rowNumbers.slice(0, titleCount)) {
     for (const text of sheet.rows.get(number)?.values() ?? [])
       blocks.push({ type: 'paragraph', html: writeRun(text, {}) })
   }
-  blocks.push({ type: 'markup', html: writeTable(arrangeRows(sheet, numbers.slice(titles))) })
+  blocks.push({ type: 'markup', html: writeTable(arrangeRows(sheet, rowNumbers.slice(titleCount))) })
   const leftOut = [
     ...(omittedRows > 0 ? [`${omittedRows} further rows`] : []),
     ...(sheet.omittedColumns > 0 ? [`${sheet.omittedColumns} further columns`] : []),
@@ -77,19 +77,19 @@ function writeSheet(name: string, sheet: Sheet): OfficeBlock[] {
 const MAX_TITLES = 3
 
 /** Number of rows at the top with a single text each: they are titles rather than column headings. */
-function countTitles({ rows }: Sheet, numbers: readonly number[]): number {
-  const first = numbers.findIndex((number) => (rows.get(number)?.size ?? 0) > 1)
+function countTitles({ rows }: Sheet, rowNumbers: readonly number[]): number {
+  const first = rowNumbers.findIndex((number) => (rows.get(number)?.size ?? 0) > 1)
   return first > MAX_TITLES ? 0 : Math.max(0, first)
 }
 
 /** The given rows from the first to the last non-empty column. The first row is the header. */
-function arrangeRows({ rows, merged }: Sheet, numbers: readonly number[]): OfficeRow[] {
+function arrangeRows({ rows, merged }: Sheet, rowNumbers: readonly number[]): OfficeRow[] {
   const columns = [...new Set([...rows.values()].flatMap((row) => [...row.keys()]))].sort((a, b) => a - b)
   const first = columns[0] ?? 0
   const last = columns.at(-1) ?? 0
   const starts = new Map(merged.map((range) => [`${range.top} ${range.left}`, range]))
-  const covered = coverCells(merged, numbers, last)
-  return numbers.map((number, i) => {
+  const covered = coverCells(merged, rowNumbers, last)
+  return rowNumbers.map((number, i) => {
     const row = rows.get(number)
     const cells = []
     for (let column = first; column <= last; column++) {
@@ -99,8 +99,8 @@ function arrangeRows({ rows, merged }: Sheet, numbers: readonly number[]): Offic
       cells.push({
         html: writeRun(row?.get(column) ?? '', {}),
         columns: range === undefined ? 1 : Math.min(range.right, last) - column + 1,
-        // Empty rows are left out, so they do not count.
-        rows: range === undefined ? 1 : countWithin(numbers, range),
+        // The row span does not count empty rows, because they are not written.
+        rows: range === undefined ? 1 : countWithin(rowNumbers, range),
       })
     }
     return { cells, isHeader: i === 0 }
@@ -108,13 +108,13 @@ function arrangeRows({ rows, merged }: Sheet, numbers: readonly number[]): Offic
 }
 
 /** Cells that a merged cell covers, within the written area. */
-function coverCells(merged: readonly CellRange[], numbers: readonly number[], last: number): Set<string> {
+function coverCells(merged: readonly CellRange[], rowNumbers: readonly number[], last: number): Set<string> {
   const covered = new Set<string>()
   for (const { top, left, bottom, right } of merged) {
-    for (let i = firstFrom(numbers, top); (numbers[i] ?? Number.POSITIVE_INFINITY) <= bottom; i++) {
+    for (let i = firstFrom(rowNumbers, top); (rowNumbers[i] ?? Number.POSITIVE_INFINITY) <= bottom; i++) {
       for (let column = left; column <= Math.min(right, last); column++) {
         if (covered.size >= MAX_COVERED) return covered
-        if (numbers[i] !== top || column !== left) covered.add(`${numbers[i]} ${column}`)
+        if (rowNumbers[i] !== top || column !== left) covered.add(`${rowNumbers[i]} ${column}`)
       }
     }
   }
@@ -123,17 +123,17 @@ function coverCells(merged: readonly CellRange[], numbers: readonly number[], la
 
 const MAX_COVERED = 500_000
 
-function countWithin(numbers: readonly number[], { top, bottom }: CellRange): number {
-  return Math.max(1, firstFrom(numbers, bottom + 1) - firstFrom(numbers, top))
+function countWithin(rowNumbers: readonly number[], { top, bottom }: CellRange): number {
+  return Math.max(1, firstFrom(rowNumbers, bottom + 1) - firstFrom(rowNumbers, top))
 }
 
-/** Index of the first number that is at least `min`, in sorted numbers. */
-function firstFrom(numbers: readonly number[], min: number): number {
+/** Index of the first row number that is at least `min`. The row numbers are sorted. */
+function firstFrom(rowNumbers: readonly number[], min: number): number {
   let low = 0
-  let high = numbers.length
+  let high = rowNumbers.length
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((numbers[middle] ?? 0) < min) low = middle + 1
+    if ((rowNumbers[middle] ?? 0) < min) low = middle + 1
     else high = middle
   }
   return low

@@ -22,7 +22,7 @@ export class XmlElement {
     return findAttribute(this.#attributes, name)
   }
 
-  /** Like {@link attribute}, but only for attributes with a prefix. An attribute without one may exist beside them. */
+  /** Like {@link attribute}, but only for attributes with a prefix, such as `r:id` beside `id`. */
   prefixed(name: string): string | undefined {
     return findPrefixed(this.#attributes, name)
   }
@@ -72,24 +72,24 @@ const MAX_ELEMENTS = 3_000_000
 
 /**
  * Parses XML into a tree and returns its root element. Elements that are unclosed at the end are accepted.
- * @throws {DocumentError} when it defines entities, is nested too deeply, or has too many elements
+ * @throws {DocumentError} when the XML defines entities, is nested too deeply, or has too many elements
  */
 export function parseXml(bytes: Uint8Array): XmlElement {
   const top = new XmlElement('', {})
-  const open = [top]
+  const openElements = [top]
   let count = 0
   readXml(bytes, {
     open(name, attributes) {
       if (++count > MAX_ELEMENTS) throw new DocumentError('too-large', `it has more than ${MAX_ELEMENTS} elements`)
       const element = new XmlElement(name, attributes)
-      open.at(-1)?.children.push(element)
-      open.push(element)
+      openElements.at(-1)?.children.push(element)
+      openElements.push(element)
     },
     close() {
-      open.pop()
+      openElements.pop()
     },
     text(text) {
-      open.at(-1)?.children.push(text)
+      openElements.at(-1)?.children.push(text)
     },
   })
   const root = top.elements().next().value
@@ -100,7 +100,7 @@ export function parseXml(bytes: Uint8Array): XmlElement {
 /**
  * Parses XML as a stream. Nothing external is read, and entity definitions are refused, because a few lines of them can expand to
  * gigabytes.
- * @throws {DocumentError} when it defines entities or is nested too deeply
+ * @throws {DocumentError} when the XML defines entities or is nested too deeply
  */
 export function readXml(bytes: Uint8Array, handler: XmlHandler): void {
   let depth = 0
@@ -133,7 +133,7 @@ export function readXml(bytes: Uint8Array, handler: XmlHandler): void {
     },
     { xmlMode: true, decodeEntities: false },
   )
-  // In pieces, so that the text between two tags is not held twice.
+  // Parses the XML in pieces, so that a long text between two tags is not held in memory twice.
   const text = decodeXml(bytes)
   for (let at = 0; at < text.length; at += CHUNK_CHARS) parser.write(text.slice(at, at + CHUNK_CHARS))
   parser.end()
@@ -160,7 +160,7 @@ function decodeText(text: string): string {
   return text.includes('&') ? decodeHTMLStrict(text) : text
 }
 
-/** Decodes XML by its declared encoding; UTF-8 by default. */
+/** Decodes XML by its byte order mark or declared encoding; UTF-8 by default. */
 export function decodeXml(bytes: Uint8Array): string {
   const [first, second] = bytes
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
@@ -174,7 +174,7 @@ const DECLARATION_BYTES = 200
 
 function decoderFor(label: string): TextDecoder {
   try {
-    // The declaration was readable as single bytes, so the encoding cannot be UTF-16, whatever it says.
+    // The declaration was readable as single bytes, so the encoding cannot be UTF-16, even if the declaration says so.
     return new TextDecoder(/^utf-?16/i.test(label) ? 'utf-8' : label)
   } catch {
     return new TextDecoder()

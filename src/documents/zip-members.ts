@@ -23,7 +23,7 @@ export class ZipMembers {
 
   /**
    * The bytes of a member; undefined when it does not exist.
-   * @throws {DocumentError} when it is damaged, or when all members read so far are too large together
+   * @throws {DocumentError} when the member is damaged or compressed too strongly, or when all members read so far are too large together
    */
   read(name: string): Uint8Array | undefined {
     const member = this.#members.get(name)

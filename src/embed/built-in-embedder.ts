@@ -65,16 +65,16 @@ export function openBuiltInEmbedder({
         queryEngine ??= createEngine(await load())
         return queryEngine.embed(texts)
       }
-      // Sorting by length puts similar texts into one pass; starting with the longest leaves no thread with a long task at the end.
+      // Sorting puts texts of similar length into one pass; starting with the longest leaves no thread with a long task at the end.
       const order = [...texts.keys()].sort((a, b) => (texts[b]?.length ?? 0) - (texts[a]?.length ?? 0))
       const parts: number[][] = []
       for (let i = 0; i < order.length; i += TEXTS_PER_TASK) parts.push(order.slice(i, i + TEXTS_PER_TASK))
       const vectors = new Array<Float32Array>(texts.length)
       await Promise.all(
         parts.map(async (part) => {
-          const given = part.map((i) => texts[i] ?? '')
-          const found = await batchThreads.embed(given, signal)
-          for (const [at, i] of part.entries()) vectors[i] = found[at] ?? new Float32Array()
+          const partTexts = part.map((i) => texts[i] ?? '')
+          const partVectors = await batchThreads.embed(partTexts, signal)
+          for (const [at, i] of part.entries()) vectors[i] = partVectors[at] ?? new Float32Array()
         }),
       )
       return vectors

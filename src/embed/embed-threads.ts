@@ -78,7 +78,7 @@ export class EmbedThreads {
       }
       this.#model = model
       this.#tasks.push(task)
-      this.#next()
+      this.#assignTasks()
     })
   }
 
@@ -93,22 +93,22 @@ export class EmbedThreads {
   }
 
   /** Assigns tasks to idle threads, and starts further threads if needed. */
-  #next(): void {
+  #assignTasks(): void {
     for (const thread of this.#threads) {
       if (thread.isEnding || thread.task !== undefined || this.#tasks.length === 0) continue
-      this.#give(thread)
+      this.#assignNextTask(thread)
     }
-    while (this.#tasks.length > 0 && this.#threads.size < this.#options.count) this.#give(this.#start())
+    while (this.#tasks.length > 0 && this.#threads.size < this.#options.count) this.#assignNextTask(this.#start())
   }
 
-  #give(thread: Thread): void {
+  #assignNextTask(thread: Thread): void {
     thread.task = this.#tasks.shift()
     clearTimeout(thread.timer)
     thread.worker.ref()
-    if (thread.isReady) this.#ask(thread)
+    if (thread.isReady) this.#postTask(thread)
   }
 
-  #ask({ worker, task }: Thread): void {
+  #postTask({ worker, task }: Thread): void {
     worker.postMessage({ texts: task?.texts ?? [] } satisfies EmbedRequest)
   }
 
@@ -123,13 +123,13 @@ export class EmbedThreads {
     const worker = new Worker(program, { workerData, execArgv: [], resourceLimits: RESOURCE_LIMITS })
     const thread: Thread = { worker, engine, isReady: false, isEnding: false, task: undefined, timer: undefined }
     this.#threads.add(thread)
-    worker.on('message', (answer: EmbedResponse) => this.#take(thread, answer))
+    worker.on('message', (answer: EmbedResponse) => this.#handleResponse(thread, answer))
     worker.on('error', (error) => this.#fail(thread, messageOf(error)))
     worker.on('exit', (code) => this.#fail(thread, `its thread ended (exit code ${code})`))
     return thread
   }
 
-  #take(thread: Thread, answer: EmbedResponse): void {
+  #handleResponse(thread: Thread, answer: EmbedResponse): void {
     if (thread.isEnding) return
     if (answer.type === 'failed' && !thread.isReady) {
       this.#fail(thread, answer.problem)
@@ -137,18 +137,18 @@ export class EmbedThreads {
     }
     if (answer.type === 'ready') {
       thread.isReady = true
-      this.#ask(thread)
+      this.#postTask(thread)
       return
     }
     const { task } = thread
     thread.task = undefined
     if (answer.type === 'failed') task?.reject(createUnusableError(answer.problem))
     else task?.resolve(splitVectors(answer.vectors))
-    this.#next()
-    if (thread.task === undefined) this.#rest(thread)
+    this.#assignTasks()
+    if (thread.task === undefined) this.#startIdleTimer(thread)
   }
 
-  #rest(thread: Thread): void {
+  #startIdleTimer(thread: Thread): void {
     thread.worker.unref()
     thread.timer = setTimeout(() => void this.#end(thread), this.#options.idleMs).unref()
   }
@@ -168,7 +168,7 @@ export class EmbedThreads {
     await thread.worker.terminate()
     this.#threads.delete(thread)
     try {
-      this.#next()
+      this.#assignTasks()
     } catch (error) {
       // When a thread cannot be started, the waiting tasks are rejected.
       for (const { reject } of this.#tasks.splice(0)) reject(createUnusableError(messageOf(error)))

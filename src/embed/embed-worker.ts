@@ -7,7 +7,7 @@ import { messageOf } from '../core/errors.ts'
 /** Data that a thread starts with. */
 export interface EmbedWorkerData {
   readonly model: LoadedModel
-  /** Index of the engine it runs. */
+  /** Index of the engine that the thread runs. */
   readonly engine: number
 }
 

@@ -41,8 +41,8 @@ function readVectors(answer: unknown): readonly unknown[] | undefined {
   const { data } = (answer ?? {}) as Readonly<Record<string, unknown>>
   if (!Array.isArray(data)) return undefined
   const vectors: unknown[] = []
-  for (const one of data as readonly unknown[]) {
-    const { index, embedding } = (one ?? {}) as Readonly<Record<string, unknown>>
+  for (const item of data as readonly unknown[]) {
+    const { index, embedding } = (item ?? {}) as Readonly<Record<string, unknown>>
     if (typeof index !== 'number' || !(index in data) || index in vectors) return undefined
     vectors[index] = embedding
   }

@@ -54,14 +54,14 @@ export interface QdrantCollection {
   deleteByUrl(url: string, signal?: AbortSignal): Promise<number>
   /** Writes the points of a URL, then removes its other points that belong to no library; returns the number removed. */
   replaceUrl(url: string, points: readonly QdrantPoint[], signal?: AbortSignal): Promise<number>
-  /** Iterates over all points, ordered by id. */
+  /** Iterates over all points that match, ordered by id. */
   scroll(query?: PointQuery): AsyncGenerator<FoundPoint, void>
   count(filter?: QdrantFilter, signal?: AbortSignal): Promise<number>
   /** The points nearest to a vector, nearest first. */
   search(vector: Float32Array, query: PointQuery & { readonly limit: number }): Promise<ScoredPoint[]>
 }
 
-/** Points per page of a listing. */
+/** Points per request when points are listed or deleted. */
 const PAGE_SIZE = 1000
 
 /**
@@ -198,7 +198,7 @@ const countResult = z.object({ count: z.number() })
 export function createQdrantCollection(options: QdrantCollectionOptions): QdrantCollection {
   const { url: service, collection: name, dimensions } = options
   const raw = createQdrantClient(options)
-  const points = `${pathOf(name)}/points`
+  const pointsPath = `${pathOf(name)}/points`
   const call: QdrantClient = async (request) => {
     try {
       return await raw(request)
@@ -208,10 +208,10 @@ export function createQdrantCollection(options: QdrantCollectionOptions): Qdrant
   }
   const count = async (filter: QdrantFilter | undefined, signal: AbortSignal | undefined): Promise<number> => {
     const json = { exact: true, ...(filter === undefined ? {} : { filter }) }
-    return (await call({ method: 'POST', path: `${points}/count`, json, result: countResult, signal })).count
+    return (await call({ method: 'POST', path: `${pointsPath}/count`, json, result: countResult, signal })).count
   }
   const remove = async (json: unknown, signal: AbortSignal | undefined): Promise<void> => {
-    await call({ method: 'POST', path: `${points}/delete?wait=true`, json, result: anyResult, signal })
+    await call({ method: 'POST', path: `${pointsPath}/delete?wait=true`, json, result: anyResult, signal })
   }
   /** Removes the points that match a filter; returns their number. */
   const removeAll = async (filter: QdrantFilter, signal: AbortSignal | undefined): Promise<number> => {
@@ -220,14 +220,14 @@ export function createQdrantCollection(options: QdrantCollectionOptions): Qdrant
     return matchCount
   }
   /** Writes points in one request, or in halves if the server or a proxy rejects the request as too large. */
-  const write = async (written: readonly SerializedPoint[], signal: AbortSignal | undefined): Promise<void> => {
+  const write = async (batch: readonly SerializedPoint[], signal: AbortSignal | undefined): Promise<void> => {
     try {
-      await raw({ method: 'PUT', path: `${points}?wait=true`, json: { points: written }, result: anyResult, signal })
+      await raw({ method: 'PUT', path: `${pointsPath}?wait=true`, json: { points: batch }, result: anyResult, signal })
     } catch (error) {
-      if (!hasStatus(error, 413) || written.length < 2) throw toUnusableError(service, error)
-      const half = written.length >> 1
-      await write(written.slice(0, half), signal)
-      await write(written.slice(half), signal)
+      if (!hasStatus(error, 413) || batch.length < 2) throw toUnusableError(service, error)
+      const half = batch.length >> 1
+      await write(batch.slice(0, half), signal)
+      await write(batch.slice(half), signal)
     }
   }
   const upsert = async (given: readonly QdrantPoint[], signal?: AbortSignal): Promise<void> => {
@@ -257,7 +257,7 @@ export function createQdrantCollection(options: QdrantCollectionOptions): Qdrant
           ...(offset === undefined ? {} : { offset }),
           ...(filter === undefined ? {} : { filter }),
         }
-        const page = await call({ method: 'POST', path: `${points}/scroll`, json, result: scrollResult, signal })
+        const page = await call({ method: 'POST', path: `${pointsPath}/scroll`, json, result: scrollResult, signal })
         yield* page.points
         offset = page.next_page_offset
       } while (offset !== null && offset !== undefined)
@@ -267,7 +267,7 @@ export function createQdrantCollection(options: QdrantCollectionOptions): Qdrant
         ...{ query: Array.from(vector), limit, with_payload: payload ?? true, with_vector: false },
         ...(filter === undefined ? {} : { filter }),
       }
-      return (await call({ method: 'POST', path: `${points}/query`, json, result: scoredPoints, signal })).points
+      return (await call({ method: 'POST', path: `${pointsPath}/query`, json, result: scoredPoints, signal })).points
     },
   }
 }

@@ -41,18 +41,21 @@ export interface QdrantCopy extends VectorCopy {
 
 /** Result of a query to a copy. */
 export interface CopyHits {
-  readonly names: readonly ChunkRef[]
+  readonly chunks: readonly ChunkRef[]
   /** Conditions that Qdrant cannot check; undefined when there are none. */
   readonly postFilter: ((stored: StoredChunk) => boolean) | undefined
   /** Whether there may be more hits than returned. */
   readonly isTruncated: boolean
 }
 
-/** How long a caller waits until the collection is open. Opening itself has shorter timeouts, so only an abort ends the wait early. */
+/**
+ * Limit of the wait until the collection is open. The requests that open it have shorter timeouts of their own, so usually only an abort
+ * ends the wait early.
+ */
 const OPEN_TIMEOUT_MS = 600_000
 
 /** Payload fields that identify a chunk. */
-const CHUNK_NAME_FIELDS = ['source_id', 'chunk_id']
+const CHUNK_REF_FIELDS = ['source_id', 'chunk_id']
 
 /** Creates a copy; its collection is opened, and created if missing, on first use. */
 export function createQdrantCopy(options: QdrantCopyOptions): QdrantCopy {
@@ -94,7 +97,7 @@ export function createQdrantCopy(options: QdrantCopyOptions): QdrantCopy {
   const pointsOf = (entries: readonly CopyEntry[]): readonly QdrantPoint[] => entries as readonly QdrantPoint[]
 
   return {
-    // Identifies the location in the store, so different spellings of the URL must give the same text.
+    // The store identifies a copy by this text, so different spellings of the URL must give the same text.
     location: `${new URL(options.url).href.replace(/\/+$/, '')} (${options.collection})`,
     get problem() {
       return problem
@@ -108,9 +111,9 @@ export function createQdrantCopy(options: QdrantCopyOptions): QdrantCopy {
     },
     async *list(space, signal) {
       const collection = createQdrantCollection(withRetries(space, signal))
-      const query = { filter: matchLibrary(library), payload: [...CHUNK_NAME_FIELDS, 'copy_mark'], signal }
+      const query = { filter: matchLibrary(library), payload: [...CHUNK_REF_FIELDS, 'copy_mark'], signal }
       for await (const { id, payload } of collection.scroll(query)) {
-        yield { id, ...readChunkName(payload), mark: String(payload['copy_mark']) }
+        yield { id, ...readChunkRef(payload), mark: String(payload['copy_mark']) }
       }
     },
     describe: (space, chunk) => createChunkPoint(space, library, chunk),
@@ -133,13 +136,13 @@ export function createQdrantCopy(options: QdrantCopyOptions): QdrantCopy {
       const { filter, postFilter } = splitFilter({ library, fingerprint: space.fingerprint, sourceIds }, chunkFilter)
       const pointQuery = {
         filter,
-        payload: CHUNK_NAME_FIELDS,
+        payload: CHUNK_REF_FIELDS,
         limit: postFilter === undefined ? limit : limitToCheck,
         signal,
       }
       const found = await createQdrantCollection(withoutRetries(space, signal)).search(vector, pointQuery)
       return {
-        names: found.map(({ payload }) => readChunkName(payload)),
+        chunks: found.map(({ payload }) => readChunkRef(payload)),
         postFilter,
         isTruncated: found.length === pointQuery.limit,
       }
@@ -147,6 +150,6 @@ export function createQdrantCopy(options: QdrantCopyOptions): QdrantCopy {
   }
 }
 
-function readChunkName(payload: Readonly<Record<string, unknown>>): ChunkRef {
+function readChunkRef(payload: Readonly<Record<string, unknown>>): ChunkRef {
   return { sourceId: String(payload['source_id']), chunkId: String(payload['chunk_id']) }
 }

@@ -14,7 +14,7 @@ export interface QdrantFilter {
   readonly must_not?: readonly QdrantCondition[]
 }
 
-/** A chunk filter in the form of Qdrant, and the conditions that it cannot check. */
+/** A chunk filter in the form of Qdrant, and the conditions that Qdrant cannot check. */
 export interface SplitFilter {
   readonly filter: QdrantFilter
   /** Conditions that are checked on the chunks Qdrant finds; undefined when there are none. */
@@ -59,18 +59,18 @@ export function splitFilter({ library, fingerprint, sourceIds }: SearchScope, fi
     ...(language === undefined ? [] : [matchValue('languages', language.toLowerCase())]),
     ...(symbol === undefined ? [] : [matchValue('has_symbols', true)]),
   ]
-  const { page, chunk: text } = createChunkTests({
+  const { page: testPage, chunk: testChunk } = createChunkTests({
     ...(path === undefined ? {} : { path }),
     ...(heading === undefined ? {} : { heading }),
     ...(symbol === undefined ? {} : { symbol }),
   })
-  if (page === undefined && text === undefined) return { filter: { must }, postFilter: undefined }
+  if (testPage === undefined && testChunk === undefined) return { filter: { must }, postFilter: undefined }
   const check = ({ url, chunk }: StoredChunk): boolean =>
-    (page?.({ url, key: chunk.path, language: null }) ?? true) && (text?.(chunk) ?? true)
+    (testPage?.({ url, key: chunk.path, language: null }) ?? true) && (testChunk?.(chunk) ?? true)
   return { filter: { must }, postFilter: check }
 }
 
-/** A language and all its parents, in lower case, so that `en` finds `en-GB`. */
+/** A language tag and all its parents, in lower case, so that `en` finds `en-GB`. */
 export function languagesOf(language: string | null): string[] {
   if (language === null) return []
   const text = language.toLowerCase()

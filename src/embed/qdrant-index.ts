@@ -77,15 +77,15 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
     const state = await readState(space, signal)
     if (!isInSync(state)) return writeCopyState(state)
     const copyQuery = { vector: query, filter, sourceIds, limit: limit + EXTRA_HITS, limitToCheck: MAX_CHECKED }
-    const { names, postFilter, isTruncated } = await copy.search(space, copyQuery, signal)
+    const { chunks, postFilter, isTruncated } = await copy.search(space, copyQuery, signal)
     const { passing, deletedCount } =
       postFilter === undefined
-        ? { passing: names, deletedCount: 0 }
-        : await selectPassing(names, postFilter, limit + EXTRA_HITS)
+        ? { passing: chunks, deletedCount: 0 }
+        : await selectPassing(chunks, postFilter, limit + EXTRA_HITS)
     const similarities = await vectors.compare(query, passing)
-    const found = passing.flatMap((name, i) => {
+    const found = passing.flatMap((chunk, i) => {
       const similarity = similarities[i] ?? null
-      return similarity === null ? [] : [{ ...name, similarity }]
+      return similarity === null ? [] : [{ ...chunk, similarity }]
     })
     const hasDeletedHits = deletedCount > 0 || found.length < passing.length
     // Points of deleted chunks may have displaced other hits.
@@ -95,17 +95,17 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
   }
   /** Selects up to `maxCount` chunks that pass a check, and counts the deleted chunks among those checked. */
   const selectPassing = async (
-    names: readonly ChunkRef[],
+    chunks: readonly ChunkRef[],
     check: (stored: StoredChunk) => boolean,
     maxCount: number,
   ): Promise<{ readonly passing: readonly ChunkRef[]; readonly deletedCount: number }> => {
     const passing: ChunkRef[] = []
     let deletedCount = 0
-    for (const name of names) {
+    for (const chunk of chunks) {
       if (passing.length >= maxCount) break
-      const stored = await store.readChunk(name.sourceId, name.chunkId)
+      const stored = await store.readChunk(chunk.sourceId, chunk.chunkId)
       if (stored === undefined) deletedCount++
-      else if (check(stored)) passing.push(name)
+      else if (check(stored)) passing.push(chunk)
     }
     return { passing, deletedCount }
   }
@@ -122,7 +122,7 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
     write: async (space, written, signal) => {
       await vectors.write(space, written)
       // Rounds the vectors as the store does, so that a later sync finds no difference between store and copy.
-      const rounded = written.map((one) => ({ ...one, vector: restoreVector(quantizeVector(one.vector)) }))
+      const rounded = written.map((entry) => ({ ...entry, vector: restoreVector(quantizeVector(entry.vector)) }))
       const chunks = await readCopiedChunks(store, rounded)
       const entries = chunks.map((chunk) => copy.describe(space, chunk))
       const write = () =>

@@ -4,7 +4,7 @@ import type { HttpClient } from '../library/http-client.ts'
 import type { Reranker } from '../library/reranker.ts'
 import { type ServiceCall, ServiceFailure } from '../library/service-call.ts'
 
-/** Options of every reranking service. Opening one sends no request. */
+/** Options of every reranking service. Opening a service sends no request. */
 export interface RerankServiceOptions {
   /** URL of the service. */
   readonly endpoint: string

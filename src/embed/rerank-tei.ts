@@ -10,7 +10,7 @@ import {
 
 const SERVICE = 'TEI'
 
-/** Texts per request, unless the server sets another `--max-client-batch-size`. */
+/** Initial number of texts per request: TEI's default for `--max-client-batch-size`. */
 const BATCH_SIZE = 32
 
 /**

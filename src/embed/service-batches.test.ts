@@ -42,7 +42,7 @@ describe('batches', () => {
     expect(begun).toEqual([1, 2])
   })
 
-  test('an abort by the caller ends the work with its reason', async () => {
+  test('an abort by the caller rejects with the reason of the abort', async () => {
     const stop = new AbortController()
     const work = mapConcurrently([1, 2, 3], 1, stop.signal, async (number) => {
       if (number === 2) stop.abort(new Error('enough'))

@@ -28,7 +28,7 @@ export async function openServiceEmbedder(
   const { batch, batchBytes, textPrefix, queryPrefix } = options
   const session = new EmbeddingSession(options, protocol)
   const space = await session.open(options.signal)
-  const count = Math.min(batch, session.mostTexts)
+  const count = Math.min(batch, session.maxTexts)
   return {
     space,
     batchSize: count * CONCURRENT_BATCHES,

@@ -6,7 +6,7 @@ export interface NamedService {
   /** Name of the service. */
   readonly service: string
   readonly endpoint: string
-  /** API key, of which error messages only consider whether there is one. */
+  /** API key. Error messages depend only on whether there is one. */
   readonly key?: string
 }
 

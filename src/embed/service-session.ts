@@ -54,7 +54,7 @@ export interface ServedModel {
   /** Further settings that change vectors, as far as the service reports them. */
   readonly revision: string
   /** Limit of texts per request. */
-  readonly mostTexts?: number
+  readonly maxTexts?: number
 }
 
 /** Timeout and retries of a call. */
@@ -84,7 +84,7 @@ const ASSUMED_DIMENSIONS = 65_536
 export class EmbeddingSession {
   readonly #options: SessionOptions
   readonly #protocol: EmbeddingProtocol
-  readonly #named: NamedService
+  readonly #service: NamedService
   #served: ServedModel | undefined
   #checkedAt = 0
   #dimensions: number | undefined
@@ -94,22 +94,22 @@ export class EmbeddingSession {
   constructor(options: SessionOptions, protocol: EmbeddingProtocol) {
     this.#options = options
     this.#protocol = protocol
-    this.#named = { service: protocol.service, ...options }
+    this.#service = { service: protocol.service, ...options }
   }
 
-  get mostTexts(): number {
-    return this.#served?.mostTexts ?? Number.POSITIVE_INFINITY
+  get maxTexts(): number {
+    return this.#served?.maxTexts ?? Number.POSITIVE_INFINITY
   }
 
   /** Reads the model and requests one vector, with a single retry, because a question may be waiting. */
   async open(signal: AbortSignal | undefined): Promise<VectorSpace> {
-    const { model, revision } = await this.#checkModel(this.#quick, signal)
-    const dimensions = await this.#probe(this.#quick, signal)
+    const { model, revision } = await this.#checkModel(this.#quickPolicy, signal)
+    const dimensions = await this.#probe(this.#quickPolicy, signal)
     this.#dimensions = dimensions
     const { dimensions: wanted = dimensions, textPrefix } = this.#options
     if (dimensions !== wanted) {
       const problem = `its vectors have ${dimensions} dimensions instead of ${wanted}`
-      throw createUnusableError(this.#named, problem, 'check the setting embedDimensions')
+      throw createUnusableError(this.#service, problem, 'check the setting embedDimensions')
     }
     const recipe = [this.#protocol.service, model, revision, dimensions, JSON.stringify(textPrefix), TEXT_RECIPE]
     return { model, fingerprint: createHash('sha256').update(recipe.join('\n')).digest('hex'), dimensions }
@@ -118,20 +118,20 @@ export class EmbeddingSession {
   /** Embeds texts in the background. */
   async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
     const isSingleText = texts.length === 1
-    await this.#checkModel(this.#steady(isWorthRetrying), signal)
+    await this.#checkModel(this.#steadyPolicy(isWorthRetrying), signal)
     for (let outageCount = 1; ; outageCount++) {
       try {
-        const vectors = await this.#ask(texts, this.#careful(isSingleText), signal)
+        const vectors = await this.#ask(texts, this.#textPolicy(isSingleText), signal)
         this.#timeoutCount = 0
         return vectors
       } catch (error) {
         const isDown = isOutage(error)
-        if (!isDown && !isPossibleTextFault(error)) throw toCallerError(this.#named, error)
+        if (!isDown && !isPossibleTextFault(error)) throw toCallerError(this.#service, error)
         // The probe throws if the service cannot embed anything; then no text is at fault.
-        await this.#probe(this.#reviving, signal)
+        await this.#probe(this.#probePolicy, signal)
         if (isDown && isSingleText && outageCount < MAX_OUTAGES_PER_TEXT) continue
-        if (isSingleText && error.type === 'timeout' && this.#countTimeout()) throw toCallerError(this.#named, error)
-        throw createRefusedError(this.#named, writeFailure(this.#named, error), error)
+        if (isSingleText && error.type === 'timeout' && this.#countTimeout()) throw toCallerError(this.#service, error)
+        throw createRefusedError(this.#service, writeFailure(this.#service, error), error)
       }
     }
   }
@@ -144,15 +144,15 @@ export class EmbeddingSession {
 
   /** Embeds a question, whose caller waits. */
   async embedQuery(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
-    await this.#checkModel(this.#quick, signal)
+    await this.#checkModel(this.#quickPolicy, signal)
     try {
-      return await this.#ask(texts, this.#quick, signal)
+      return await this.#ask(texts, this.#quickPolicy, signal)
     } catch (error) {
-      throw toCallerError(this.#named, error)
+      throw toCallerError(this.#service, error)
     }
   }
 
-  get #quick(): RetryPolicy {
+  get #quickPolicy(): RetryPolicy {
     return {
       timeoutMs: this.#options.timeoutMs,
       delaysMs: RETRY_DELAYS_MS.slice(0, 1),
@@ -160,21 +160,21 @@ export class EmbeddingSession {
     }
   }
 
-  #steady(isWorth: (failure: ServiceFailure) => boolean): RetryPolicy {
+  #steadyPolicy(isWorth: (failure: ServiceFailure) => boolean): RetryPolicy {
     return { timeoutMs: this.#options.timeoutMs, delaysMs: RETRY_DELAYS_MS, isWorthRetrying: isWorth }
   }
 
   /** Policy for texts. A batch with a text that may be at fault is not retried: the caller halves the batch, which also finds the text. */
-  #careful(isSingleText: boolean): RetryPolicy {
+  #textPolicy(isSingleText: boolean): RetryPolicy {
     let outageCount = 0
-    return this.#steady((failure) => {
+    return this.#steadyPolicy((failure) => {
       if (isOutage(failure)) return ++outageCount < MAX_OUTAGES_PER_TEXT
       return isWorthRetrying(failure) && (isSingleText || !isPossibleTextFault(failure))
     })
   }
 
   /** Policy for the harmless probe text after a failure. A timeout is not retried: a service that hangs on this text would hang again. */
-  get #reviving(): RetryPolicy {
+  get #probePolicy(): RetryPolicy {
     const isWorth = (failure: ServiceFailure): boolean => isWorthRetrying(failure) && failure.type !== 'timeout'
     return { timeoutMs: this.#options.timeoutMs, delaysMs: RESTART_DELAYS_MS, isWorthRetrying: isWorth }
   }
@@ -203,11 +203,11 @@ export class EmbeddingSession {
 
   /** Throws `SERVICE_UNUSABLE` even for a refusal, because no service may refuse this input. */
   #throwUnusable(what: string, error: unknown): never {
-    const found = toCallerError(this.#named, error)
+    const found = toCallerError(this.#service, error)
     if (!(found instanceof PharosError && found.code === 'EMBED_REFUSED')) throw found
     const problem = `${what}: ${found.details['problem']}`
     throw createUnusableError(
-      this.#named,
+      this.#service,
       problem,
       'check the settings embedEndpoint, embedModel and embedDimensions',
       error,
@@ -225,13 +225,13 @@ export class EmbeddingSession {
   #readVectors(answer: unknown, count: number): Float32Array[] {
     const lists = this.#protocol.readVectors(answer)
     const advice = 'check the setting embedEndpoint'
-    if (lists === undefined) throw createUnusableError(this.#named, 'its answer holds no vectors', advice)
+    if (lists === undefined) throw createUnusableError(this.#service, 'its answer holds no vectors', advice)
     if (lists.length !== count) {
-      throw createUnusableError(this.#named, `it returned ${lists.length} vectors for ${count} texts`, advice)
+      throw createUnusableError(this.#service, `it returned ${lists.length} vectors for ${count} texts`, advice)
     }
     return lists.map((list) => {
       const read = readVector(list)
-      if ('problem' in read) throw createRefusedError(this.#named, read.problem)
+      if ('problem' in read) throw createRefusedError(this.#service, read.problem)
       const { length } = read.vector
       if (length === (this.#dimensions ?? length)) return read.vector
       const problem = `its vectors now have ${length} dimensions instead of ${this.#dimensions}: it serves another model`
@@ -241,7 +241,7 @@ export class EmbeddingSession {
 
   #createOtherModelError(problem: string): PharosError {
     this.#options.onOtherModel?.()
-    return createUnusableError(this.#named, problem, REPLACE_ADVICE)
+    return createUnusableError(this.#service, problem, REPLACE_ADVICE)
   }
 
   #call(

@@ -36,7 +36,7 @@ const API_PATH = /(?:\/(?:embed|info|v1|v1\/embeddings))?\/*$/
 /** Reads the model of TEI: https://huggingface.github.io/text-embeddings-inference, `GET /info`. */
 function readInfo(answer: unknown): ServedModel {
   const info = (answer ?? {}) as Readonly<Record<string, unknown>>
-  const { model_id: model, model_sha: revision, model_type: type, max_client_batch_size: mostTexts } = info
+  const { model_id: model, model_sha: revision, model_type: type, max_client_batch_size: maxTexts } = info
   const refuse = (problem: string): ServiceFailure => new ServiceFailure('bad-answer', `${SERVICE} ${problem}`)
   if (typeof model !== 'string') throw refuse('does not report its model')
   const { embedding } = (type ?? {}) as Readonly<Record<string, unknown>>
@@ -46,6 +46,6 @@ function readInfo(answer: unknown): ServedModel {
     model,
     // The revision includes pooling, which changes vectors as much as the weights do.
     revision: JSON.stringify([revision ?? null, embedding ?? null]),
-    ...(typeof mostTexts === 'number' && mostTexts >= 1 ? { mostTexts } : {}),
+    ...(typeof maxTexts === 'number' && maxTexts >= 1 ? { maxTexts } : {}),
   }
 }

@@ -53,10 +53,10 @@ describe('isPublicAddress', () => {
       'fd00:a9fe:a9fe::1',
       'fe80::a9fe:a9fe',
     ],
-    'no address': ['', 'localhost', '1.2.3', '0x7f000001', '127.1', '8.8.8.8.', '[::1]', '8.8.8.8/8'],
+    'not an address': ['', 'localhost', '1.2.3', '0x7f000001', '127.1', '8.8.8.8.', '[::1]', '8.8.8.8/8'],
   }
 
-  test.each(Object.entries(nonPublicAddresses))('classifies %s as not public', (_what, ips) => {
+  test.each(Object.entries(nonPublicAddresses))('classifies this kind of address as not public: %s', (_what, ips) => {
     expect(ips.filter(isPublicAddress)).toEqual([])
   })
 })

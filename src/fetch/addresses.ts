@@ -66,7 +66,7 @@ export function parseAllowance(texts: readonly string[]): ParsedAllowance {
 
 /**
  * Whether an address belongs to the public internet. An address with an embedded IPv4 address (mapped, NAT64) is as public as the embedded
- * one. 6to4, Teredo and ISATAP count as private: they are obsolete and lead to internal addresses.
+ * one. 6to4, Teredo and ISATAP addresses count as not public: they are obsolete and lead to internal addresses.
  */
 export function isPublicAddress(ip: string): boolean {
   const address = parseAddress(ip)
@@ -97,7 +97,7 @@ const NAT64: Range = ipaddr.parseCIDR('64:ff9b::/96')
 /** Address ranges that {@link ALL_PRIVATE} and a host name allow. */
 const PRIVATE_RANGES: readonly string[] = ['loopback', 'private', 'uniqueLocal', 'carrierGradeNat']
 
-/** Addresses where clouds serve a machine's credentials. Those of Azure and Oracle lie outside the link-local network. */
+/** Addresses where clouds serve a machine's credentials. Some of them lie outside the link-local networks. */
 const METADATA: readonly Range[] = [
   '169.254.169.254/32',
   '169.254.170.2/32',

@@ -13,7 +13,7 @@ export interface ChromiumContext {
   /** The main frame of the page. */
   readonly frameId: string
   readonly guard: GuardProxy
-  /** Identifies the owner: pages fetched with one owner's headers must not be visible to another. */
+  /** The request headers of the page as JSON. A context is reused only with equal headers, because its cache may hold private responses. */
   readonly key: string
 }
 

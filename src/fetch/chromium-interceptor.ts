@@ -13,7 +13,7 @@ const BLOCKED_RESOURCES = [{ resourceType: 'Media' as const }, { urlPattern: '*/
  * its frames only documents of its own origin. Blocks resources that are not read. Sends the owner's headers only to the page's origin.
  */
 export class RequestInterceptor {
-  /** Where a script or a refresh tried to navigate the page; undefined while it stays. */
+  /** Where a script or a refresh tried to navigate the page; undefined while the page stays. */
   navigationTarget: string | undefined
   readonly #session: CDPSession
   readonly #frameId: string

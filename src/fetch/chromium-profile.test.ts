@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openProfile } from './chromium-profile.ts'
 
-test('a profile deletes its own folder, and the folders that exited processes left', async () => {
+test('opening a profile deletes folders of exited processes, and removing it deletes its own folder', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'pharos-profiles-'))
   const mine = await openProfile(folder)
   const name = basename(mine.path)
@@ -13,7 +13,7 @@ test('a profile deletes its own folder, and the folders that exited processes le
   const { pid } = spawnSync(process.execPath, ['--version'])
   const leftover = name.replace(`-${process.pid}-`, `-${pid}-`)
   const kept = [name.replace(`-${process.pid}-`, '-1-'), name.replace('chromium-', 'chromium-elsewhere-'), 'other']
-  for (const one of [leftover, ...kept]) await mkdir(join(folder, one))
+  for (const profile of [leftover, ...kept]) await mkdir(join(folder, profile))
   await writeFile(join(folder, leftover, 'file'), 'x')
   const next = await openProfile(folder)
   expect(new Set(await readdir(folder))).toEqual(new Set([name, basename(next.path), ...kept]))

@@ -44,6 +44,6 @@ function isRunning(pid: number): boolean {
 const REMOVE_OPTIONS = { recursive: true, force: true } as const
 
 async function removeFolder(path: string): Promise<void> {
-  // Processes of a killed browser may still write while they exit. Leftovers are deleted after this process has ended.
+  // Processes of a killed browser may still write while they exit. A later process deletes what remains.
   await rm(path, { ...REMOVE_OPTIONS, maxRetries: 10, retryDelay: 50 }).catch(() => {})
 }

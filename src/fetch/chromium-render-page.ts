@@ -102,7 +102,7 @@ async function render(
   return toOutcome(read, snapshot, { maxBytes, isStable, navigationTarget, timeoutMs })
 }
 
-/** Waits until the page is quiet, changes endlessly or navigates away. Returns false when the deadline passes first. */
+/** Waits until the page is quiet, has changed for too many checks, or navigates away. Returns false when the deadline passes first. */
 async function waitUntilQuiet(
   session: CDPSession,
   traffic: Traffic,

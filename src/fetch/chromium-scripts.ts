@@ -1,4 +1,4 @@
-/** Name of the page's global in which {@link TRACK_ACTIVITY_SCRIPT} stores its counters. */
+/** Name of the page's global function through which {@link TRACK_ACTIVITY_SCRIPT} reports its counters. */
 const ACTIVITY_GLOBAL = '__pharosQuiet'
 
 /** Longest timer that rendering waits for. A longer timer changes the page later than a reader would wait. */
@@ -12,7 +12,7 @@ const MAX_IDLE_WAIT_MS = 1000
 
 /**
  * Runs in every frame before its own scripts. It counts pending work: short timers, animation frames and responses that scripts or workers
- * wait for. It counts document changes, also in shadow trees, and removes APIs that a page does not need in order to be read.
+ * wait for. It counts document changes, also in shadow trees, and disables APIs that a page does not need in order to be read.
  */
 export const TRACK_ACTIVITY_SCRIPT: string = `(() => {
   const RELOADED = 1
@@ -89,7 +89,8 @@ export const TRACK_ACTIVITY_SCRIPT: string = `(() => {
   wrap(Response.prototype, ['arrayBuffer', 'blob', 'bytes', 'formData', 'json', 'text'], count)
   wrap(globalThis.WebAssembly, ['compile', 'compileStreaming', 'instantiate', 'instantiateStreaming'], count)
 
-  // Objects that read a response in pieces: its body, streams derived from it, and readers. The page's own streams may never end.
+  // Objects that read a response in pieces: its body, streams derived from it, and readers. The page's own streams are not counted, because
+  // they may never end.
   const parts = new WeakSet()
   const follow = (result, source) => {
     if (parts.has(source)) for (const part of [result].flat()) parts.add(part)

@@ -52,7 +52,7 @@ export class Traffic {
   }
 
   /**
-   * A body that no script reads gets no end event, so its response ends the request here.
+   * A `fetch` whose body no script reads gets no end event, so the response already ends the request here.
    * `TRACK_ACTIVITY_SCRIPT` counts the bodies that scripts read.
    */
   readonly #noteResponse = ({ requestId, type }: { requestId: string; type: string }): void => {

@@ -15,7 +15,7 @@ test('sleep resolves after the delay, and at once if the delay is negative', asy
   await systemClock.sleep(-5)
 })
 
-test('an aborted signal ends a sleep with its reason, even one longer than a timer allows', async () => {
+test('an abort ends a sleep with the reason of the signal, even a sleep longer than a timer allows', async () => {
   const stop = new AbortController()
   const reason = new Error('enough')
   const sleep = systemClock.sleep(2 ** 40, stop.signal)

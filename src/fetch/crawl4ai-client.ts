@@ -167,11 +167,11 @@ function isPageFault(status: number, answer: unknown): boolean {
  * the client sends a page that cannot fail: if the service reads it, the original page is at fault, and the response is rewritten to the
  * form of other versions.
  */
-function withFaultDetection(client: HttpClient, markdown: Omit<ServiceRequest, 'body' | 'signal'>): HttpClient {
+function withFaultDetection(client: HttpClient, probe: Omit<ServiceRequest, 'body' | 'signal'>): HttpClient {
   const body = JSON.stringify(createMarkdownBody(PROBE_PAGE, 'raw'))
   const isHealthy = async (signal: AbortSignal | undefined): Promise<boolean> => {
     try {
-      return (await client.request({ ...markdown, body, signal })).status === 200
+      return (await client.request({ ...probe, body, signal })).status === 200
     } catch (error) {
       if (error instanceof ServiceError) return false
       throw error

@@ -35,7 +35,7 @@ async function fetchText(
   return Buffer.concat(pieces).toString()
 }
 
-test('downloads a file unchanged, with our User-Agent and through redirects', async () => {
+test('downloads a file unchanged, with the configured User-Agent and through redirects', async () => {
   const seen: (string | undefined)[] = []
   const origin = await listen((request, response) => {
     seen.push(request.headers['user-agent'], request.headers['accept-encoding'])

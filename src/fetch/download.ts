@@ -20,7 +20,7 @@ export interface DownloadOptions {
   readonly allowance: Allowance
   /** Origins of the registries that the owner configured. They may be private; only downloads from registries may lead there. */
   readonly origins: readonly string[]
-  /** Returns the token of a registry by its host; `name:password` also works. It is sent only to that host. @default none */
+  /** Returns the token of a registry by its host; `name:password` also works. The token is sent only to that host. @default none */
   readonly tokenFor?: (host: string) => string | undefined
   /** URL of a proxy for every request. @default none */
   readonly proxy?: string | undefined
@@ -53,7 +53,7 @@ export function openDownloads(options: DownloadOptions): Downloads {
   }
 }
 
-/** Idle timeout of the proxy for another program, in milliseconds; longer than git's own. */
+/** Idle timeout of the proxy for another program, in milliseconds; longer than git's own timeout. */
 const PROXY_IDLE_MS = 120_000
 
 /** Loads the proxy only when needed, because few users read repositories. */
@@ -157,8 +157,8 @@ function authorize(url: URL, tokenFor: TokenFor | undefined): Record<string, str
   if (url.protocol !== 'https:' && !/^(?:localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname)) {
     throw new DownloadError('failed', `the token for ${url.host} is sent with https only`)
   }
-  const scheme = token.includes(':') ? `Basic ${Buffer.from(token).toString('base64')}` : `Bearer ${token}`
-  return { authorization: scheme }
+  const authorization = token.includes(':') ? `Basic ${Buffer.from(token).toString('base64')}` : `Bearer ${token}`
+  return { authorization }
 }
 
 interface RequestContext {

@@ -18,7 +18,7 @@ test('uses the given program, and fails if it does not exist or is not executabl
   await rm(folder, { recursive: true })
 })
 
-test('looks at the usual paths first, then for program names', async () => {
+test('looks at the usual paths first, then for program names in the PATH', async () => {
   expect(await findInstalled(['/nowhere', process.execPath], [])).toBe(process.execPath)
   expect(await findInstalled([], ['no-such-browser', 'node'])).toMatch(/node/)
 })

@@ -132,7 +132,7 @@ test('responds with an error to a request that is not meant for a proxy', async 
   expect(await tunnel(proxy, 'nowhere', '')).toMatch(/^HTTP\/1\.1 400 /)
 })
 
-test('refuses to connect to itself', async () => {
+test('the proxy refuses to connect to itself', async () => {
   const proxy = await openProxy(['*', '0.0.0.0'])
   const { port } = new URL(proxy.url)
   expect((await send(proxy, `http://127.0.0.1:${port}/`)).status).toBe(403)
@@ -151,7 +151,7 @@ test('reports a server that cannot be reached or breaks the connection', async (
   expect(proxy.refusalCount).toBe(0)
 })
 
-test('stops at the byte limit', async () => {
+test('the proxy stops forwarding at the byte limit', async () => {
   const { origin } = await openServer()
   const proxy = await openProxy(['127.0.0.1'], { maxBytes: 100_000 })
   await expect(send(proxy, `${origin}/bytes/200000`)).rejects.toThrow(/aborted|hang up/)
@@ -170,7 +170,7 @@ test('forwards a body that is larger than all buffers on the way', async () => {
   expect((await send(proxy, `${origin}/bytes/5000000`)).body.length).toBe(5_000_000)
 })
 
-test('closes idle connections, and all connections when it is closed', async () => {
+test('the proxy closes idle connections, and all connections when it is closed itself', async () => {
   const sockets: Socket[] = []
   const silent = createTcpServer((socket) => sockets.push(socket))
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))

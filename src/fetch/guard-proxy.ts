@@ -39,9 +39,9 @@ export interface GuardProxy {
   readonly refusals: readonly RefusedConnection[]
   /** Number of all refusals. */
   readonly refusalCount: number
-  /** Why the last failed request failed; null while none has. */
+  /** Why the last failed request failed; null while no request has failed. */
   readonly failure: string | null
-  /** Resets the counters of bytes and refusals. */
+  /** Resets the counters of bytes and refusals, and clears `refusals` and `failure`. */
   resetCounters(): void
   /** Closes every connection. */
   close(): Promise<void>

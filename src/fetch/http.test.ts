@@ -82,7 +82,7 @@ describe('a response', () => {
     })
   })
 
-  test('a response may follow early hints, and end with the connection', async () => {
+  test('a response may come after early hints, and may end when the connection closes', async () => {
     const url = await serveBytes('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.0 200 OK\r\n\r\nwhole')
     expect(readable(await open().fetch({ url }))).toMatchObject({ type: 'fetched', snapshot: { body: 'whole' } })
   })
@@ -224,7 +224,7 @@ describe('a response', () => {
 
 describe('a request', () => {
   test('a request has the User-Agent and Accept headers', async () => {
-    const { url, seen } = await serveEcho()
+    const { url, seen } = await serveRecording()
     await open().fetch({ url: `${url}/a/b?c=d%20e` })
     expect(seen).toEqual([
       {
@@ -240,7 +240,7 @@ describe('a request', () => {
   })
 
   test('extra headers are sent only with their own request', async () => {
-    const { url, seen } = await serveEcho()
+    const { url, seen } = await serveRecording()
     const fetcher = open()
     await fetcher.fetch({
       url,
@@ -260,7 +260,7 @@ describe('a request', () => {
   })
 
   test('the credentials of a URL are not sent', async () => {
-    const { url, seen } = await serveEcho()
+    const { url, seen } = await serveRecording()
     const outcome = await open().fetch({ url: url.replace('//', '//user:secret@') })
     expect(seen[0]).not.toHaveProperty('authorization')
     expect(outcome).toMatchObject({ type: 'fetched', snapshot: { url: `${url}/` } })
@@ -273,7 +273,7 @@ describe('a request', () => {
     [{ Range: 'bytes=0-1' }, 'the header field Range cannot be set'],
     [{ 'x-key': 'secret\r\nx-more: y' }, 'the value of the header field x-key has characters that cannot be sent'],
   ])('the headers %j are rejected as misuse', async (headers, message) => {
-    const { url, seen } = await serveEcho()
+    const { url, seen } = await serveRecording()
     await expect(open().fetch({ url, headers: headers as Record<string, string> })).rejects.toThrow(
       new TypeError(message),
     )
@@ -323,7 +323,7 @@ describe('a request', () => {
     expect(sockets.size).toBe(1)
   })
 
-  test('a fetch after close is misuse, and a fetch in progress fails on close', async () => {
+  test('a fetch after close throws a TypeError, and a fetch in progress fails on close', async () => {
     const url = await serve(() => {})
     const fetcher = open()
     const pending = fetcher.fetch({ url })
@@ -333,13 +333,13 @@ describe('a request', () => {
     await expect(fetcher.fetch({ url })).rejects.toThrow(new TypeError('the fetcher is closed'))
   })
 
-  test('rejects invalid options', () => {
+  test('the fetcher rejects invalid options', () => {
     expect(() => open({ maxBytes: 0 })).toThrow(new TypeError('maxBytes must be a positive whole number, got 0'))
     expect(() => open({ userAgent: 'a\nb' })).toThrow(new TypeError('userAgent must be a field value, got "a\\nb"'))
   })
 })
 
-describe('a content encoding', () => {
+describe('content encodings', () => {
   const plain = Buffer.from(PAGE)
   const large = Buffer.from(Array.from({ length: 40_000 }, (_, index) => `${index * 7919}`).join(' '))
   const encode: Record<string, (bytes: Buffer) => Buffer> = {
@@ -352,7 +352,7 @@ describe('a content encoding', () => {
     identity: (bytes) => bytes,
   }
 
-  test.each(Object.entries(encode))('decodes %s, in one call or as it arrives', async (field, write) => {
+  test.each(Object.entries(encode))('a %s body is decoded, in one call or as it arrives', async (field, write) => {
     const url = await serve((request, response) => {
       response.writeHead(200, { 'content-encoding': field }).end(write(request.url === '/large' ? large : plain))
     })
@@ -623,8 +623,8 @@ describe('latency', () => {
 
   test('latency is unknown when nothing was sent or the response is missing', async () => {
     const url = await serveSockets((socket) => socket.destroy())
-    for (const one of [url, 'http://127.0.0.1:1/', 'ftp://docs.example/']) {
-      expect((await openTimed().fetch({ url: one })).latencyMs).toBeUndefined()
+    for (const failingUrl of [url, 'http://127.0.0.1:1/', 'ftp://docs.example/']) {
+      expect((await openTimed().fetch({ url: failingUrl })).latencyMs).toBeUndefined()
     }
   })
 
@@ -639,8 +639,8 @@ describe('latency', () => {
 })
 
 describe('an abort signal', () => {
-  test('an aborted signal prevents a fetch, with its reason', async () => {
-    const { url, seen } = await serveEcho()
+  test('a fetch with an aborted signal is not sent, and rejects with the reason of the signal', async () => {
+    const { url, seen } = await serveRecording()
     const reason = new Error('enough')
     await expect(open().fetch({ url, signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
     expect(seen).toEqual([])
@@ -664,7 +664,7 @@ describe('an abort signal', () => {
   )
 
   test('a signal aborts a fetch that waits for its connection, and nothing is sent', async () => {
-    const { url, seen } = await serveEcho()
+    const { url, seen } = await serveRecording()
     const stop = new AbortController()
     const { promise, resolve } = Promise.withResolvers<string[]>()
     const fetcher = open({ resolve: () => promise })
@@ -701,7 +701,7 @@ describe('the address guard', () => {
   })
 
   test('private addresses are refused unless allowed, and messages do not name them', async () => {
-    const { url, seen } = await serveEcho()
+    const { url, seen } = await serveRecording()
     const fetcher = open({ allowance: allow(), resolve: async () => ['127.0.0.1'] })
     expect(await fetcher.fetch({ url })).toEqual(failed('address-refused', '127.0.0.1 is not a public address'))
     expect(await fetcher.fetch({ url: withHost(url, 'docs.test') })).toEqual(
@@ -714,7 +714,7 @@ describe('the address guard', () => {
   })
 
   test('cloud metadata names are not even resolved', async () => {
-    const { url, seen } = await serveEcho()
+    const { url, seen } = await serveRecording()
     const resolvedNames: string[] = []
     const fetcher = open({
       allowance: allow(ALL_PRIVATE),
@@ -730,7 +730,7 @@ describe('the address guard', () => {
   })
 
   test('a resolver result that is not an IP address is refused', async () => {
-    const { url, seen } = await serveEcho()
+    const { url, seen } = await serveRecording()
     for (const answer of ['localhost', '2130706433', '127.1', '[::1]', '127.0.0.1:80', '8.8.8.8 ', '', '::127.0.0.1']) {
       const fetcher = open({ allowance: allow(), resolve: async () => [answer] })
       expect(await fetcher.fetch({ url: withHost(url, 'docs.test') })).toMatchObject({ reason: 'address-refused' })
@@ -739,9 +739,9 @@ describe('the address guard', () => {
   })
 
   test('connects to the checked address, whatever the resolver returns next', async () => {
-    const canary = await serveEcho('127.0.0.1')
+    const canary = await serveRecording('127.0.0.1')
     const port = Number(new URL(canary.url).port)
-    const site = await serveEcho('127.0.0.2', port)
+    const site = await serveRecording('127.0.0.2', port)
     let lookups = 0
     const fetcher = open({
       allowance: allowOnly('127.0.0.2'),
@@ -760,7 +760,7 @@ describe('the address guard', () => {
   })
 
   test('a host is refused when any of its addresses is not allowed', async () => {
-    const { url, seen } = await serveEcho()
+    const { url, seen } = await serveRecording()
     for (const addresses of [
       ['127.0.0.1', '10.0.0.1'],
       ['10.0.0.1', '127.0.0.1'],
@@ -773,7 +773,7 @@ describe('the address guard', () => {
   })
 
   test('tries the next address when one does not accept the connection', async () => {
-    const { url, seen } = await serveEcho('127.0.0.3')
+    const { url, seen } = await serveRecording('127.0.0.3')
     const fetcher = open({ resolve: async () => ['127.0.0.1', '127.0.0.2', '127.0.0.3'] })
     expect(await fetcher.fetch({ url: withHost(url, 'docs.test') })).toMatchObject({ type: 'fetched' })
     expect(seen).toHaveLength(1)
@@ -808,7 +808,7 @@ describe('the address guard', () => {
 })
 
 describe('TLS', () => {
-  test('sends the host name by SNI and checks its certificate, although it connects to an address', async () => {
+  test('a connection to an IP address sends the host name by SNI and checks its certificate', async () => {
     const { key, cert } = makeCertificate('site.test')
     const names: unknown[] = []
     const server = createHttpsServer({ key, cert }, (request, response) => {
@@ -872,7 +872,7 @@ describe('TLS', () => {
 
 describe('a proxy', () => {
   test('the proxy opens a tunnel to the checked address, and the site gets the request with its host name', async () => {
-    const site = await serveEcho()
+    const site = await serveRecording()
     const proxy = await serveProxy()
     const port = Number(new URL(site.url).port)
     const fetcher = open({ connectionsPerOrigin: 1, proxy: proxy.url, resolve: async () => ['127.0.0.1'] })
@@ -905,7 +905,7 @@ describe('a proxy', () => {
   })
 
   test('a proxy may use TLS, and its certificate is checked too', async () => {
-    const site = await serveEcho()
+    const site = await serveRecording()
     const { key, cert } = makeCertificate('127.0.0.1', 'IP:127.0.0.1')
     const proxy = await serveProxy({ tls: { key, cert } })
     expect(await open({ proxy: proxy.url }).fetch({ url: site.url })).toEqual(
@@ -931,7 +931,7 @@ describe('a proxy', () => {
   })
 
   test('only the proxy gets its user name and password', async () => {
-    const site = await serveEcho()
+    const site = await serveRecording()
     const proxy = await serveProxy({ authorization: `Basic ${Buffer.from('käte:s3:cr@t').toString('base64')}` })
     const given = proxy.url.replace('//', '//k%C3%A4te:s3:cr%40t@')
     expect(await open({ proxy: given }).fetch({ url: site.url })).toMatchObject({ type: 'fetched' })
@@ -945,7 +945,7 @@ describe('a proxy', () => {
   })
 
   test('the proxy gets no request for a non-public address or for itself', async () => {
-    const site = await serveEcho()
+    const site = await serveRecording()
     const proxy = await serveProxy()
     const { port } = new URL(site.url)
     const resolve = async (host: string) => (host === 'mixed.test' ? ['8.8.8.8', '127.0.0.1'] : ['127.0.0.1'])
@@ -961,7 +961,7 @@ describe('a proxy', () => {
   })
 
   test('when the proxy cannot reach one address, it is asked for the next', async () => {
-    const site = await serveEcho()
+    const site = await serveRecording()
     const proxy = await serveProxy()
     const { port } = new URL(site.url)
     const fetcher = open({ proxy: proxy.url, resolve: async () => ['127.0.0.9', '::ffff:127.0.0.9', '127.0.0.1'] })
@@ -1085,14 +1085,14 @@ async function serve(answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${port}`
 }
 
-interface Echo {
+interface RecordingServer {
   readonly url: string
   readonly seen: object[]
   closeSockets(): void
 }
 
 /** A server that records its requests. */
-async function serveEcho(host = '127.0.0.1', wantedPort = 0): Promise<Echo> {
+async function serveRecording(host = '127.0.0.1', wantedPort = 0): Promise<RecordingServer> {
   const seen: object[] = []
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     seen.push({ method: request.method, url: request.url, ...request.headers })

@@ -423,7 +423,7 @@ function outcomeOfStatus(
   url: URL,
   now: () => number,
 ): FetchOutcome | undefined {
-  const failLater = (reason: Reason): FetchOutcome => {
+  const failTransiently = (reason: Reason): FetchOutcome => {
     const retryAfterMs = parseRetryAfter(singleValue(headers['retry-after']), now)
     return fail(reason, `the server answered ${status}`, { status, isTransient: true, retryAfterMs })
   }
@@ -458,12 +458,12 @@ function outcomeOfStatus(
       return { type: 'gone', status }
     case 408:
     case 425:
-      return failLater('http-client-error')
+      return failTransiently('http-client-error')
     case 429:
-      return failLater('rate-limited')
+      return failTransiently('rate-limited')
   }
   if (status < 300) return undefined
-  if (status >= 500 && status < 600) return failLater('http-server-error')
+  if (status >= 500 && status < 600) return failTransiently('http-server-error')
   const detail = `the server answered ${status}`
   if (status >= 400 && status < 500) return { type: 'refused', status, reason: 'http-client-error', detail }
   return fail('bad-answer', detail, { status })

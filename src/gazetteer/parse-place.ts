@@ -137,7 +137,7 @@ function readParents(
   return refs.map((ref) => ({ ref, relation: 'admin_parent' }))
 }
 
-/** Reads a code in any case, under its name in records or in tables. */
+/** Reads a code in upper or lower case, under its name in records (such as `countryCode`) or in tables (`country`). */
 function readCode(raw: RawRecord, name: 'country' | 'adm1' | 'adm2'): string | null {
   const code = readText(raw, `${name}Code`) ?? readText(raw, name)
   if (code === null) return null

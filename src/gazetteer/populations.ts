@@ -1,6 +1,6 @@
 /**
  * Population of countries in thousands, about 2023 and rounded, because the data has none. It is precise enough to rank countries. A
- * population below a thousand counts as one thousand.
+ * population below a thousand counts as one thousand; uninhabited islands have 0.
  */
 const THOUSANDS = `IN 1428000 CN 1411000 US 335000 ID 277500 PK 240500 NG 223800 BR 216400 BD 173000 RU 144400 MX 128500 ET 126500
 JP 124500 PH 117300 EG 112700 CD 102300 VN 98900 IR 89200 TR 85800 DE 84400 TH 71800 TZ 67400 GB 67700 FR 68000 ZA 60400 IT 58900

@@ -40,7 +40,7 @@ export function* readCities(text: string, regions: ReadonlySet<string>): Generat
   for (const city of readRows(text)) yield toRecord(city, regions)
 }
 
-/** Population of all cities of each region, by reference. */
+/** Population of all cities of each region, by region reference. */
 export function sumPopulations(text: string): Map<string, number> {
   const sums = new Map<string, number>()
   for (const { country, adm1, feature, population } of readRows(text)) {

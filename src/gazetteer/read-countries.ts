@@ -93,8 +93,8 @@ export function* readCountries(text: string): Generator<PlaceRecord> {
     })
   const continents = new Set(entries.map(({ region }) => region))
   for (const area of continents) yield areaRecord(area, [], localizedNames)
-  const parts = new Map(entries.map(({ region, subregion }) => [subregion, region]))
-  for (const [area, continent] of parts) if (area !== '') yield areaRecord(area, [continent], localizedNames)
+  const subregions = new Map(entries.map(({ region, subregion }) => [subregion, region]))
+  for (const [area, continent] of subregions) if (area !== '') yield areaRecord(area, [continent], localizedNames)
   yield {
     ...areaRecord('European Union', ['Europe'], () => localizedNames('EU')),
     ref: 'area:eu',

@@ -10,7 +10,7 @@ interface RegionEntry {
   readonly name: string
 }
 
-/** Reads the first-level divisions of countries. `populations` has the population of the cities in each. */
+/** Reads the first-level divisions of countries. `populations` has the population of the cities in each division. */
 export function* readRegions(text: string, populations: ReadonlyMap<string, number>): Generator<PlaceRecord> {
   const entries: unknown = JSON.parse(text)
   if (!Array.isArray(entries)) throw new InstallError('the regions file is not a list')

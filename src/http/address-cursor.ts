@@ -11,7 +11,7 @@ export function writeAddressCursor({ at, url, id }: AddressCursor): string {
 export function parseAddressCursor(text: string): AddressCursor {
   const cursor = readCursor(text)
   if (cursor !== undefined) return cursor
-  throw new PharosError('CURSOR_INVALID', { cursor: text.slice(0, 100), problem: 'it was not given by this list' })
+  throw new PharosError('CURSOR_INVALID', { cursor: text.slice(0, 100), problem: 'it does not come from this list' })
 }
 
 function readCursor(text: string): AddressCursor | undefined {

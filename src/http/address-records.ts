@@ -42,7 +42,7 @@ export function bodyId({ sourceId, key }: Pick<AddressEntry, 'sourceId' | 'key'>
 export function addressHistoryRecord(description: AddressDescription): Record<string, unknown> {
   const { hub, verdict, problems, known } = description
   const analyses = known.flatMap(({ storedAnalysis }) => storedAnalysis ?? [])
-  // A fully analysed record says more than one that is only classified.
+  // An analyzed page says more than a page that is only classified.
   const stored = analyses.find(({ analysedAt }) => analysedAt !== null) ?? analyses[0] ?? null
   return {
     story: listAddressEvents(description).map(({ at, ...rest }) => ({ ts: isoOf(at), ...rest })),

@@ -39,8 +39,8 @@ export class StatusError extends Error {
 }
 
 /**
- * Describes a failure without exposing the internals of the server. Client errors are described in full, without the path of the library.
- * All other errors give only their code and an id, and the log has the rest.
+ * Describes a failure without exposing the internals of the server. A known error is described in full, without the path of the library.
+ * An unavailable library gives only a general reason, and an unexpected error only an id; the log has the rest.
  */
 export function describeFailure(error: unknown, id: string): Failure {
   const internal = redactSecrets(writeInternal(error))

@@ -32,7 +32,7 @@ const NO_RATES: JobView['rates'] = {
   cacheHitRatio: 0,
 }
 
-/** A job that only the history knows, in the same form. */
+/** A job that only the history knows, in the form of {@link jobRecord}. */
 export function endedRecord(job: JobEntry): Record<string, unknown> {
   const { id, status, createdAt, startedAt, endedAt, crawlId, sourceId, problem, progress } = job
   const [url = '', ...args] = [job.url, ...job.args].map(maskSecretFields)
@@ -64,7 +64,7 @@ export function endedRecord(job: JobEntry): Record<string, unknown> {
   }
 }
 
-/** A crawl of another process in the same form, as far as the library knows it. */
+/** A crawl of another process in the form of {@link jobRecord}, as far as the library knows the crawl. */
 export function externalCrawlRecord(item: ExternalCrawl): Record<string, unknown> {
   const { id, url, startedAt, visited, downloaded, errors, queueSize } = item
   return {

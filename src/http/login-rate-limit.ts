@@ -5,8 +5,8 @@ export interface LoginRateLimit {
   recordAttempt(isRight: boolean): void
 }
 
-/** Number of wrong tokens before the first wait. */
-const FREE_ATTEMPTS = 5
+/** Number of wrong tokens in a row that causes the first wait. */
+const MIN_WRONG_COUNT = 5
 const FIRST_WAIT_MS = 1000
 /** Upper limit of the wait, because it also blocks the owner of the right token. */
 const MAX_WAIT_MS = 30_000
@@ -22,7 +22,7 @@ export function createLoginRateLimit(now: () => number): LoginRateLimit {
     waitMs: () => Math.max(0, blockedUntil - now()),
     recordAttempt(isRight) {
       wrongCount = isRight ? 0 : wrongCount + 1
-      const doublings = Math.min(wrongCount - FREE_ATTEMPTS, 10)
+      const doublings = Math.min(wrongCount - MIN_WRONG_COUNT, 10)
       if (doublings >= 0) blockedUntil = now() + Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** doublings)
     },
   }

@@ -163,7 +163,7 @@ function writeWorkers(workers: readonly WorkerRecord[]): string[] {
     ),
     ...each('gauge', 'pharos_worker_slots', 'Crawls that a worker runs at once.', ({ slots }) => slots),
     ...each('gauge', 'pharos_worker_jobs', 'Crawls that a worker runs.', ({ jobs }) => jobs.length),
-    ...each('gauge', 'pharos_worker_host_leases', 'Hosts that a worker holds.', ({ leases }) => leases),
+    ...each('gauge', 'pharos_worker_host_leases', 'Hosts that a worker has leased.', ({ leases }) => leases),
     ...each('counter', 'pharos_worker_visits_total', 'Visits of a worker.', ({ visits }) => visits),
     ...each('counter', 'pharos_worker_bytes_total', 'Bytes that a worker received.', ({ bytes }) => bytes),
     ...each(

@@ -25,7 +25,7 @@ const NO_SUMMARY: GazetteerSummary = {
   revision: '',
 }
 
-/** How long the counts stay cached, in milliseconds, because counting a million names is slow. */
+/** How long the counts stay cached, in milliseconds. Counting a million names is slow. */
 const SUMMARY_TTL_MS = 60_000
 
 const summaries = new WeakMap<HttpPorts, { readonly at: number; readonly summary: GazetteerSummary }>()
@@ -52,7 +52,7 @@ export function readSummary(ports: HttpPorts): Promise<GazetteerSummary> {
   )
 }
 
-/** How long a map stays cached, in milliseconds, because it aggregates all mentions of all pages. */
+/** How long a map stays cached, in milliseconds. Making a map aggregates all mentions of all pages. */
 const MAP_TTL_MS = 10_000
 const MAX_CACHED_MAPS = 50
 
@@ -65,7 +65,7 @@ interface CachedMap {
 
 const maps = new WeakMap<HttpPorts, Map<string, CachedMap>>()
 
-/** The places that pages are about, most pages first. Recounted at most every ten seconds, or when a run has progressed. */
+/** The places that pages are about, most pages first. Cached for ten seconds, unless places or the latest run change earlier. */
 export function readMentions(
   ports: HttpPorts,
   limit: number,

@@ -15,7 +15,7 @@ export interface HttpPorts {
    */
   readonly library: () => Promise<Library>
   /** Waits for the damage check of the library file, but only briefly; rejects when the file is known to be damaged. */
-  readonly checked: () => Promise<void>
+  readonly waitForCheck: () => Promise<void>
   /** Searches the library, possibly in another thread, so that the server stays responsive. */
   readonly search: (input: SearchInput, signal: AbortSignal) => Promise<SearchAnswer>
   /** Lists near-duplicate pages without blocking other requests. */
@@ -37,7 +37,7 @@ export interface HttpPorts {
   readonly settings: HttpSettings
 }
 
-/** Settings of the owner. */
+/** Settings that the owner of the server chose. */
 export interface HttpSettings {
   /** Host names that requests may use, without the port; loopback names are always allowed. */
   readonly hosts: readonly string[]
@@ -47,7 +47,7 @@ export interface HttpSettings {
   readonly token: string | null
   /** The default start URL of `POST /api/crawl`; null makes a missing URL an error. */
   readonly defaultStartUrl: string | null
-  /** The library of the jobs, in a form without secrets. */
+  /** The library that jobs use: its path, or its address without secrets. */
   readonly libraryPath: string
   /** Whether to log how long each phase of a crawl's start takes. */
   readonly traceStart: boolean

@@ -49,7 +49,7 @@ export async function readJson(request: Request, maxBytes?: number): Promise<unk
     throw new PharosError('BODY_NOT_JSON', { type: type.slice(0, 100) })
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    if (isDeep(text)) throw new Error(`it is nested more than ${MAX_DEPTH} deep`)
+    if (isTooDeep(text)) throw new Error(`it is nested more than ${MAX_DEPTH} levels deep`)
     return JSON.parse(text)
   } catch (error) {
     const why = messageOf(error)
@@ -60,7 +60,7 @@ export async function readJson(request: Request, maxBytes?: number): Promise<unk
 /** Limit for nested JSON: no valid request is deeper, and recursion into deeper values could overflow the stack. */
 const MAX_DEPTH = 64
 
-function isDeep(text: string): boolean {
+function isTooDeep(text: string): boolean {
   let depth = 0
   // Matches strings as a whole, so that brackets inside them do not count.
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{\]}]/g)) {

@@ -8,7 +8,7 @@ import type { HttpSettings, Peer } from './ports.ts'
 /** The HTTP method of a route. */
 export type Method = 'get' | 'post' | 'delete'
 
-/** A possible response with one status. */
+/** The description of a possible response of a route. */
 export interface AnswerSpec {
   readonly what: string
   /** The schema of a JSON response; absent for other types. */
@@ -65,7 +65,7 @@ export interface Route extends Omit<RouteSpec<unknown, unknown, unknown>, 'run'>
 export interface UnvalidatedRequest {
   readonly params: Readonly<Record<string, string>>
   readonly request: Request
-  /** Its body as JSON; undefined without one. */
+  /** Reads the body as JSON; undefined when the request has none. */
   readonly readBody: () => Promise<unknown>
   readonly began: number
   readonly peer: Peer | undefined
@@ -74,9 +74,9 @@ export interface UnvalidatedRequest {
 
 /** Creates a route of the table. */
 export function createRoute<P = undefined, Q = undefined, B = undefined>(spec: RouteSpec<P, Q, B>): Route {
-  const { run, ...described } = spec
+  const { run, ...definition } = spec
   return {
-    ...described,
+    ...definition,
     async answer({ params, readBody, ...given }, context) {
       const { request } = given
       const body = spec.body === undefined ? undefined : await readBody()
@@ -117,31 +117,31 @@ function validate<T>(schema: z.ZodType<T> | undefined, value: unknown, where: st
   if (parsed.success) return parsed.data
   const { issues } = parsed.error
   const [field = ''] = issues[0]?.path.map(String) ?? []
-  const described = where === 'body' ? describeSchema(schema, 'input') : undefined
-  const problem = issues.map((issue) => writeIssue(issue, where, described)).join('; ')
+  const jsonSchema = where === 'body' ? describeSchema(schema, 'input') : undefined
+  const problem = issues.map((issue) => writeIssue(issue, where, jsonSchema)).join('; ')
   throw new PharosError('USAGE', field === '' ? { problem } : { problem, field })
 }
 
-/** Body fields that the schema does not know. They are ignored, but reported so that a misspelled one does not go unnoticed. */
+/** Body fields that the schema does not know. They are ignored, but reported, so that a misspelled field does not go unnoticed. */
 function listUnknown(schema: z.ZodType | undefined, value: unknown): string[] {
   const objectSchema = schema instanceof z.ZodOptional ? schema.unwrap() : schema
   if (!(objectSchema instanceof z.ZodObject) || typeof value !== 'object' || value === null) return []
   return Object.keys(value).filter((name) => !Object.hasOwn(objectSchema.shape, name))
 }
 
-/** Maximum number of unknown fields that a message names. */
-const MAX_NAMED_FIELDS = 10
+/** Maximum number of unknown fields that a response reports. */
+const MAX_REPORTED_FIELDS = 10
 
 function addNotices(answer: Reply | Response, unknown: readonly string[]): Reply | Response {
   if (unknown.length === 0 || answer instanceof Response) return answer
   const { json } = answer
   if (typeof json !== 'object' || json === null) return answer
-  const named = unknown.slice(0, MAX_NAMED_FIELDS).map((name) => name.slice(0, MAX_NAME_CHARS))
-  const notices = named.map((name) => `the unknown field ${JSON.stringify(name)} was ignored`)
+  const reported = unknown.slice(0, MAX_REPORTED_FIELDS).map((name) => name.slice(0, MAX_QUOTED_CHARS))
+  const notices = reported.map((name) => `the unknown field ${JSON.stringify(name)} was ignored`)
   return { ...answer, json: { ...json, notices } }
 }
 
-const MAX_NAME_CHARS = 100
+const MAX_QUOTED_CHARS = 100
 
 function writeIssue(
   { path, message, input }: z.core.$ZodIssue,
@@ -150,7 +150,7 @@ function writeIssue(
 ): string {
   const place = path.length === 0 ? where : `${where} ${path.map(String).join('.')}`
   const shown = input === undefined ? 'nothing' : (JSON.stringify(input) ?? typeof input)
-  const got = shown.length > MAX_NAME_CHARS ? `${shown.slice(0, MAX_NAME_CHARS)}…` : shown
+  const got = shown.length > MAX_QUOTED_CHARS ? `${shown.slice(0, MAX_QUOTED_CHARS)}…` : shown
   const expected =
     /^(?:Invalid|Too) /.test(message) && schema !== undefined ? describeExpected(schema, path) : undefined
   return `${place}: ${expected ?? message.replace(/, received .*$/, '')}, got ${got}`

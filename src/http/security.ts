@@ -65,7 +65,7 @@ export function createGuard(settings: Pick<HttpSettings, 'hosts' | 'allowedOrigi
         throw new PharosError('ADDRESS_TOO_LONG', { length: request.url.length, most: MAX_URL_CHARS })
       }
       const host = hostOf(request)
-      if (!hosts.has(withoutPort(host))) throw new PharosError('HOST_REFUSED', { host: host.slice(0, MAX_SHOWN) })
+      if (!hosts.has(withoutPort(host))) throw new PharosError('HOST_REFUSED', { host: host.slice(0, MAX_SHOWN_CHARS) })
       const origin = request.headers.get('origin')
       if (!isAllowed(origin)) checkSite(request, path, origin, host)
       if (!isPublic(request, path) && !sessions.isAuthenticated(request)) throw new PharosError('TOKEN_REQUIRED')
@@ -101,11 +101,11 @@ export function createGuard(settings: Pick<HttpSettings, 'hosts' | 'allowedOrigi
 }
 
 /** Maximum length of untrusted text in an error message. */
-const MAX_SHOWN = 200
+const MAX_SHOWN_CHARS = 200
 
 /**
- * Refuses cross-site requests. Another site may only link here: a navigation has no Origin header and changes nothing, and browsers send
- * Origin with everything else.
+ * Refuses requests from pages of other sites, except reads without an Origin header, such as followed links, which change nothing. Streams
+ * are refused to other sites even without that header.
  */
 function checkSite(request: Request, path: string, origin: string | null, host: string): void {
   const site = request.headers.get('sec-fetch-site')
@@ -113,7 +113,7 @@ function checkSite(request: Request, path: string, origin: string | null, host: 
   // Only the browser sets Sec-Fetch-Site; scripts cannot forge it.
   const isSameOrigin = origin === null || originHost(origin) === host || (origin === 'null' && site === 'same-origin')
   if (!isSameOrigin || (!isOwnSite && (isWriteRequest(request) || STREAM_PATHS.includes(path)))) {
-    throw new PharosError('ORIGIN_REFUSED', { origin: (origin ?? 'another site').slice(0, MAX_SHOWN) })
+    throw new PharosError('ORIGIN_REFUSED', { origin: (origin ?? 'another site').slice(0, MAX_SHOWN_CHARS) })
   }
 }
 

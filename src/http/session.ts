@@ -19,12 +19,12 @@ export interface Sessions {
   clearCookie(): string
 }
 
-const NAME = 'pharos_session'
+const COOKIE_NAME = 'pharos_session'
 const MAX_AGE_S = 30 * 24 * 3600
 
 /**
  * Sessions of one token. The cookie is an HMAC keyed with the token, so it does not reveal the token. It is the same for every browser,
- * becomes invalid with the token, and needs no state on the server.
+ * becomes invalid when the token changes, and needs no state on the server.
  */
 export function createSessions(token: string | null): Sessions {
   const tokenDigest = token === null ? null : digest(token)
@@ -43,15 +43,15 @@ export function createSessions(token: string | null): Sessions {
       return cookie !== undefined && isSame(digest(cookie), sessionDigest)
     },
     writeCookie: (isSecure) =>
-      `${NAME}=${session}; Path=/; Max-Age=${MAX_AGE_S}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`,
-    clearCookie: () => `${NAME}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict`,
+      `${COOKIE_NAME}=${session}; Path=/; Max-Age=${MAX_AGE_S}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`,
+    clearCookie: () => `${COOKIE_NAME}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict`,
   }
 }
 
 function readCookie(field: string): string | undefined {
   for (const part of field.split(';')) {
     const [name, value] = part.trim().split('=', 2)
-    if (name === NAME) return value
+    if (name === COOKIE_NAME) return value
   }
   return undefined
 }

@@ -8,7 +8,7 @@ import type { HttpPorts } from './ports.ts'
 
 /**
  * Runs an operation on the library, and fails with a clear error when the library is unusable. `otherwise` answers only when the library
- * file is missing, because only then nothing is stored; the log records that.
+ * file is missing, because only a missing library is known to be empty. A warning in the log reports that case.
  */
 export async function withLibrary<T>(
   { library, log }: HttpPorts,
@@ -68,7 +68,7 @@ export type AnalysisStores = Pick<AnalysisStore, 'gazetteer' | 'analyses' | 'pla
 /** Like {@link withLibrary}, for analysis results. */
 export function withAnalysisStores<T>(
   ports: HttpPorts,
-  use: (understanding: AnalysisStores, library: Library) => Promise<T>,
+  use: (stores: AnalysisStores, library: Library) => Promise<T>,
   otherwise?: () => T,
 ): Promise<T> {
   return withLibrary(ports, (library) => use(analysisStoresOf(library), library), otherwise)

@@ -27,13 +27,13 @@ export interface WorkerItem {
 
 /** A worker with the start URLs of its jobs, as far as they are known. */
 export function workerItem(worker: WorkerRecord, jobs: readonly JobView[]): WorkerItem {
-  const shown = createWorkerView(worker)
-  const { id, name, version, isServer, state, slots, leases, visits, bytes, visitsPerSec, startedAt, silentMs } = shown
-  const describe = (job: string) => ({ id: job, url: jobs.find((one) => one.id === job)?.url ?? null })
+  const view = createWorkerView(worker)
+  const { id, name, version, isServer, state, slots, leases, visits, bytes, visitsPerSec, startedAt, silentMs } = view
+  const describe = (jobId: string) => ({ id: jobId, url: jobs.find((job) => job.id === jobId)?.url ?? null })
   return {
     ...{ id, name: maskSecretFields(name), version, isServer, state, slots },
-    jobs: shown.jobs.map(describe),
-    helps: shown.helps.map(describe),
+    jobs: view.jobs.map(describe),
+    helps: view.helps.map(describe),
     ...{ leases, visits, bytes, visitsPerSec, startedAt: isoOf(startedAt), silentMs },
   }
 }

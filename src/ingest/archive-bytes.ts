@@ -9,13 +9,13 @@ export class ByteSource {
   #rest: Uint8Array = new Uint8Array()
   #received = 0
 
-  /** Refuses more than `maxBytes`. */
+  /** A stream with more than `maxBytes` makes a read fail. */
   constructor(stream: AsyncIterable<Uint8Array>, maxBytes: number = Number.POSITIVE_INFINITY) {
     this.#chunks = stream[Symbol.asyncIterator]()
     this.#maxBytes = maxBytes
   }
 
-  /** Returns fewer bytes only at the end of the stream. */
+  /** Reads the next `size` bytes; fewer only at the end of the stream. */
   async read(size: number): Promise<Uint8Array> {
     const parts: Uint8Array[] = []
     for (let remaining = size; remaining > 0 && (await this.#fill()); ) {
@@ -26,7 +26,7 @@ export class ByteSource {
     return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts)
   }
 
-  /** At least one byte, at most this many. */
+  /** Reads at least one byte, and at most `maxSize`. */
   async readSome(maxSize: number): Promise<Uint8Array> {
     if (!(await this.#fill())) throw createTruncatedError()
     return this.#take(maxSize)
@@ -41,7 +41,7 @@ export class ByteSource {
     while (await this.#fill()) this.#take(this.#rest.length)
   }
 
-  /** Discards the rest. */
+  /** Closes the stream without reading the rest. */
   async close(): Promise<void> {
     await this.#chunks.return?.()
   }

@@ -10,7 +10,7 @@ export interface ArchiveContent {
   readonly files: ReadonlyMap<string, ContentFile>
   readonly links: ReadonlySet<string>
   readonly refused: ReadonlyMap<string, Refusal>
-  /** @throws {MemberError} when its content is damaged */
+  /** @throws {MemberError} when the content of the file is damaged or was not stored */
   read(path: string): Promise<Uint8Array>
   close(): Promise<void>
 }
@@ -57,7 +57,7 @@ async function openPlainTar(file: OpenFile, options: ContentOptions): Promise<Ar
   const { limits, maxFileBytes, signal } = options
   const list = new MemberList<Extent>(limits)
   for await (const { name, type, size, start } of readTar(readPieces(file, signal), limits)) {
-    list.add(name, foundMember(type, size, { start, size }))
+    list.add(name, toFoundMember(type, size, { start, size }))
   }
   return contentOf(list, maxFileBytes, ({ start, size }) => readAt(file, start, size))
 }
@@ -80,7 +80,7 @@ async function openCompressedTar(
       unpack(readPieces(file, signal), compression, limits.maxRatio),
       limits,
     )) {
-      list.add(name, foundMember(type, size, { start: writer.length, size }))
+      list.add(name, toFoundMember(type, size, { start: writer.length, size }))
       if (type === 'file' && size <= maxFileBytes) for await (const piece of content()) await writer.write(piece)
     }
     await writer.flush()
@@ -93,7 +93,7 @@ async function openCompressedTar(
   }
 }
 
-function foundMember(
+function toFoundMember(
   type: 'file' | 'folder' | 'link' | Refusal,
   size: number,
   position: Extent,
@@ -120,7 +120,7 @@ function contentOf<T>(
   }
 }
 
-/** The compression of a file by its first bytes; `none` for an unknown one. */
+/** The compression of a file, detected by its first bytes; `none` when they match no known compression. */
 async function detectCompression(file: OpenFile): Promise<Compression | 'zip' | 'none'> {
   const [a, b, c, d] = await readAt(file, 0, Math.min(4, file.size))
   if (a === 0x50 && b === 0x4b && c !== undefined && c < 9) return 'zip'

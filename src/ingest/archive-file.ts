@@ -64,6 +64,7 @@ export class BufferedWriter {
   readonly #handle: FileHandle
   #buffered: Uint8Array[] = []
   #bufferedBytes = 0
+  #writtenBytes = 0
 
   constructor(handle: FileHandle) {
     this.#handle = handle
@@ -80,6 +81,11 @@ export class BufferedWriter {
     const bytes = Buffer.concat(this.#buffered)
     this.#buffered = []
     this.#bufferedBytes = 0
-    for (let done = 0; done < bytes.length; ) done += (await this.#handle.write(bytes, done)).bytesWritten
+    // Each write has its position, because an earlier writer may have left bytes in the file.
+    for (let done = 0; done < bytes.length; ) {
+      const { bytesWritten } = await this.#handle.write(bytes, done, bytes.length - done, this.#writtenBytes)
+      done += bytesWritten
+      this.#writtenBytes += bytesWritten
+    }
   }
 }

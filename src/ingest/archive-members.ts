@@ -28,7 +28,7 @@ export const DEFAULT_ARCHIVE_LIMITS: ArchiveLimits = {
 /** Allowed average length of a path in bytes, for the limit of all paths together. */
 const MEAN_NAME_BYTES = 256
 
-/** Content up to this size is never a bomb, however well it compresses, such as a file of zeros. */
+/** Content up to this size never counts as an archive bomb, however well it compresses: a file of zeros may be harmless. */
 export const UNSUSPICIOUS_BYTES: number = 2 ** 20
 
 /** An archive that cannot be used; the message follows "cannot be used: ". */
@@ -48,9 +48,9 @@ interface AdvisedOptions extends ErrorOptions {
 }
 
 const REFETCH_ADVICE = 'get the archive again, or name another one'
-/** Advice for an archive that cannot be opened by its extension. */
+/** Advice for an archive of an unsupported or unexpected format. */
 export const FORMAT_ADVICE =
-  'archives that are read end in .zip, .tar, .tar.gz, .tgz or .tar.zst; unpack it, and name the folder'
+  'supported archives end in .zip, .tar, .tar.gz, .tgz or .tar.zst; unpack it, and name the folder'
 /** Advice for an archive that exceeds a limit. */
 export const UNPACK_ADVICE = 'unpack it, and name the folder'
 
@@ -70,9 +70,10 @@ export function createTooLargeError(maxBytes: number): ArchiveError {
   return new ArchiveError(`it has more than ${maxBytes} bytes when unpacked (maxArchiveBytes)`, { advice })
 }
 
-/** A member that cannot be read, because it is damaged or because reading failed, which says nothing about the member. */
+/** A member that cannot be read. */
 export class MemberError extends Error {
   override readonly name = 'MemberError'
+  /** `unreadable`: reading failed, which does not prove that the member is damaged. */
   readonly reason: 'damaged' | 'unreadable'
 
   constructor(message: string, { reason = 'damaged', ...options }: MemberErrorOptions = {}) {
@@ -174,7 +175,7 @@ type JudgedName =
   | { readonly type: 'path'; readonly path: string }
   | { readonly type: 'refused'; readonly path: string; readonly refusal: Refusal }
 
-/** Turns the name of a member into a path with slashes, without `.`, inside the archive. Nothing is ever written to the path. */
+/** Turns the name of a member into a path with slashes and without `.` segments, or refuses it. Nothing is ever written to the path. */
 export function judgeName(name: Uint8Array, { maxDepth, maxNameBytes }: ArchiveLimits): JudgedName {
   const refused = (path: string, problem: string): JudgedName => {
     return { type: 'refused', path, refusal: refuse('bad-url', problem) }

@@ -177,7 +177,7 @@ export async function withSourceErrors<T>(path: string, step: () => Promise<T>):
   }
 }
 
-/** Names the setting that allows an address. Only the owner, on the command line, sees the address behind a name. */
+/** The error for a host whose address is not public. Only the command line shows this advice, because it reveals the IP address. */
 function createNotPublicError(path: string, cause: DownloadError, { address, rule }: RefusedAddress): PharosError {
   const location = rule === address ? `it is at ${address}, which must be allowed itself` : `it is at ${address}`
   const advice = `${location}: ${adviseAllowance(rule)}`
@@ -201,7 +201,7 @@ export function topFolderOf({ files, links }: ArchiveContent): string {
   return paths.every((path) => path.startsWith(top)) ? top : ''
 }
 
-/** The content of an archive below a folder, with paths relative to it. Rejects when there is none. */
+/** The content of an archive below a folder, with paths relative to the folder. Throws when the folder has no content. */
 export function contentBelow(content: ArchiveContent, folder: string, address: string): ArchiveContent {
   if (folder === '') return content
   const inside = <T>(entries: Iterable<readonly [string, T]>): [string, T][] => {

@@ -27,7 +27,7 @@ export interface ContentTree extends Pick<OpenTree, 'url' | 'name' | 'folderId' 
 export function createContentTree(tree: ContentTree): OpenTree {
   const { url, name, folderId, addressOf, version, content, pages } = tree
   const seen = new SeenVersions()
-  const readOther = openMembers(tree)
+  const readOther = createMemberReader(tree)
   return {
     ...{ url, name, folderId, addressOf },
     async close() {
@@ -75,8 +75,8 @@ async function readFile(
   }
 }
 
-/** Reads other files of an archive if a walk lists them. The first request makes the walk. */
-function openMembers({ content, maxFileBytes, walk }: ContentTree): PageFile['readOther'] {
+/** Returns a function that reads other files of an archive, if a walk lists them. The first call walks the archive. */
+function createMemberReader({ content, maxFileBytes, walk }: ContentTree): PageFile['readOther'] {
   let listing: Promise<ReadonlySet<string>> | undefined
   const list = async (): Promise<ReadonlySet<string>> => {
     const paths = new Set<string>()
@@ -129,7 +129,7 @@ export async function* walkContent(
   for (const [path, refusal] of [...content.refused, ...refused]) yield { type: 'refused', path, refusal }
 }
 
-/** The folders of an archive, which need not be listed in it. A path that is both a file and a folder counts as a folder only. */
+/** The folder tree of an archive, made from its paths. A path that is both a file and a folder counts as a folder only. */
 function listFolders(content: ArchiveContent): {
   readonly tree: FolderTree
   readonly refused: ReadonlyMap<string, ReturnType<typeof refuse>>

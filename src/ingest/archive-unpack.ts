@@ -57,7 +57,7 @@ async function* decompress(
   unpacker: Gunzip | ZstdDecompress,
   packed: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, void> {
-  // The unpacker passes a failure of the input on to its reader.
+  // The callback is empty, because a failure of the input also fails the unpacker, which is read below.
   pipeline(Readable.from(packed, { objectMode: false }), unpacker, () => undefined)
   try {
     yield* unpacker as AsyncIterable<Uint8Array>
@@ -86,9 +86,9 @@ async function* unpackZstd(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
       if (magic.length === 0) return
       if (frames === MAX_FRAMES)
         throw new ArchiveError(`it is packed in more than ${MAX_FRAMES} parts`, { advice: UNPACK_ADVICE })
-      const kind = magic.length < 4 ? 'none' : kindOf(Buffer.from(magic).readUInt32LE())
+      const kind = magic.length < 4 ? 'none' : frameKindOf(Buffer.from(magic).readUInt32LE())
       if (kind === 'none') throw magic.length < 4 ? createTruncatedError() : createDamagedError()
-      if (kind === 'skippable') await bytes.skip(Buffer.from(await readAll(bytes, 4)).readUInt32LE())
+      if (kind === 'skippable') await bytes.skip(Buffer.from(await readExactly(bytes, 4)).readUInt32LE())
       else yield* decompress(createZstdDecompress(), readFrame(magic, bytes))
     }
   } finally {
@@ -96,31 +96,31 @@ async function* unpackZstd(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
   }
 }
 
-function kindOf(magic: number): 'frame' | 'skippable' | 'none' {
+function frameKindOf(magic: number): 'frame' | 'skippable' | 'none' {
   if (magic === 0xfd2fb528) return 'frame'
   return magic >>> 4 === 0x184d2a5 ? 'skippable' : 'none'
 }
 
 /** The bytes of a frame: header, blocks and optional checksum. */
 async function* readFrame(magic: Uint8Array, bytes: ByteSource): AsyncGenerator<Uint8Array, void, void> {
-  const [descriptor = 0] = await readAll(bytes, 1)
-  const isSingle = (descriptor & 0x20) !== 0
-  const dictionary = [0, 1, 2, 4][descriptor & 3] ?? 0
-  const contentSize = [isSingle ? 1 : 0, 2, 4, 8][descriptor >>> 6] ?? 0
-  const rest = (isSingle ? 0 : 1) + dictionary + contentSize
-  yield Buffer.concat([magic, Uint8Array.of(descriptor), await readAll(bytes, rest)])
+  const [descriptor = 0] = await readExactly(bytes, 1)
+  const isSingleSegment = (descriptor & 0x20) !== 0
+  const dictionaryIdBytes = [0, 1, 2, 4][descriptor & 3] ?? 0
+  const contentSizeBytes = [isSingleSegment ? 1 : 0, 2, 4, 8][descriptor >>> 6] ?? 0
+  const remainingHeaderBytes = (isSingleSegment ? 0 : 1) + dictionaryIdBytes + contentSizeBytes
+  yield Buffer.concat([magic, Uint8Array.of(descriptor), await readExactly(bytes, remainingHeaderBytes)])
   for (let isLast = false; !isLast; ) {
-    const header = await readAll(bytes, 3)
+    const header = await readExactly(bytes, 3)
     const block = Buffer.from(header).readUIntLE(0, 3)
     isLast = (block & 1) === 1
     // A run-length block stores a single byte.
     const size = ((block >>> 1) & 3) === 1 ? 1 : block >>> 3
-    yield Buffer.concat([header, await readAll(bytes, size)])
+    yield Buffer.concat([header, await readExactly(bytes, size)])
   }
-  if ((descriptor & 4) !== 0) yield await readAll(bytes, 4)
+  if ((descriptor & 4) !== 0) yield await readExactly(bytes, 4)
 }
 
-async function readAll(bytes: ByteSource, size: number): Promise<Uint8Array> {
+async function readExactly(bytes: ByteSource, size: number): Promise<Uint8Array> {
   const found = await bytes.read(size)
   if (found.length < size) throw createTruncatedError()
   return found

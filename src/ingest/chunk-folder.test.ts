@@ -106,7 +106,7 @@ describe('folder options', () => {
       { concurrency: '8' as unknown as number },
       'Expected `concurrency` to be a whole number from 1 up, got `8` (string)',
     ],
-  ])('refuses %o before reading', async (options, message) => {
+  ])('%o is refused before anything is read', async (options, message) => {
     await expect(chunkFolder(root, options)).rejects.toThrow(new TypeError(message))
   })
 })
@@ -170,7 +170,7 @@ test('uses the last state of a constantly changing file, with a warning', async 
     const giveUp = Date.now() + 30_000
     // The writer process needs a moment to start.
     while (warnings.length === 0 && Date.now() < giveUp) warnings.push(...(await chunk()).warnings)
-    expect(warnings).toEqual(['b.log changed: changed while it was read; this is its last state seen'])
+    expect(warnings).toEqual(['b.log changed: changed while it was read; this is the last state that was read'])
   } finally {
     writer.kill('SIGKILL')
   }

@@ -70,7 +70,7 @@ export async function chunkFolder(folder: string, options: FolderOptions = {}): 
   const leftOut: ChunkedFile[] = []
   const paths: string[] = []
   const { signal } = options
-  const exclude = await Promise.all((options.exclude ?? []).map(resolveReal))
+  const exclude = await Promise.all((options.exclude ?? []).map(resolveParents))
   for await (const entry of walkFolder(root, { signal, exclude })) {
     if (entry.type === 'file') paths.push(entry.path)
     else if (entry.type === 'skipped') skipped.push({ path: entry.path, reason: entry.reason })
@@ -134,8 +134,8 @@ async function resolveRoot(folder: string): Promise<string> {
   }
 }
 
-/** The real path of a file or folder, even if it does not exist yet in an existing folder. */
-async function resolveReal(path: string): Promise<string> {
+/** The path of a file or folder, with links in its parent folders resolved. The file or folder itself need not exist yet. */
+async function resolveParents(path: string): Promise<string> {
   try {
     return join(await realpath(dirname(path)), basename(path))
   } catch (error) {
@@ -189,9 +189,9 @@ class FolderReader {
   async *readAll(paths: readonly string[]): AsyncGenerator<ChunkedFile, void, void> {
     const { concurrency: ahead = DEFAULT_CONCURRENCY, signal } = this.#options
     for await (const [path, { found, stamp }] of readAhead(paths, (name) => this.#find(name), { ahead, signal })) {
-      const { chunked, lasting } = this.#cutter.cut(path, found, this.#cache.get(path)?.chunked)
-      if (lasting !== undefined && stamp !== undefined && this.#isCacheable(found, stamp)) {
-        this.#newCache.push({ stamp, chunked: lasting })
+      const { chunked, reusable } = this.#cutter.cut(path, found, this.#cache.get(path)?.chunked)
+      if (reusable !== undefined && stamp !== undefined && this.#isCacheable(found, stamp)) {
+        this.#newCache.push({ stamp, chunked: reusable })
       }
       yield chunked
     }

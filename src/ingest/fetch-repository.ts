@@ -25,7 +25,7 @@ export interface FetchOptions {
 export interface OpenCommit {
   readonly git: GitOptions
   readonly commit: string
-  /** Whether large files may be missing from it. */
+  /** Whether large files may be missing from the repository. */
   readonly isPartial: boolean
   close(): Promise<void>
 }
@@ -81,7 +81,7 @@ export function createGitOptions(
   return { folder, environment, signal, maxAllocBytes: 4 * maxFileBytes }
 }
 
-/** Age from which a folder is abandoned, in milliseconds, because processes touch theirs every hour. */
+/** Age in milliseconds from which a folder counts as abandoned. Running processes touch their folders every hour. */
 const STALE_FOLDER_AGE_MS = 24 * 3_600_000
 
 async function touch(folder: string): Promise<void> {
@@ -95,8 +95,8 @@ async function removeStaleFolders(): Promise<void> {
   const folders = (await readdir(tmpdir())).filter((name) => /^pharos-git-\d+-/.test(name))
   for (const name of folders) {
     const folder = join(tmpdir(), name)
-    const facts = await stat(folder).catch(() => undefined)
-    if (facts !== undefined && Date.now() - facts.mtimeMs > STALE_FOLDER_AGE_MS) {
+    const stats = await stat(folder).catch(() => undefined)
+    if (stats !== undefined && Date.now() - stats.mtimeMs > STALE_FOLDER_AGE_MS) {
       // Folders of other users stay.
       await rm(folder, { recursive: true, force: true }).catch(() => undefined)
     }
@@ -121,7 +121,7 @@ async function fetchRef(
   local: GitOptions,
   { maxFileBytes }: FetchOptions,
 ): Promise<string> {
-  const fetchAll = (depth: number, ...refs: readonly string[]) => {
+  const fetchRefs = (depth: number, ...refs: readonly string[]) => {
     // Large files are filtered out if the server supports it, and are skipped later in any case.
     const limits = [`--depth=${depth}`, `--filter=blob:limit=${maxFileBytes + 1}`]
     return runGit(['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', ...limits, '--', url, ...refs], {
@@ -130,7 +130,7 @@ async function fetchRef(
     })
   }
   try {
-    await fetchAll(1, `+${ref ?? 'HEAD'}:${FETCHED_REF}`)
+    await fetchRefs(1, `+${ref ?? 'HEAD'}:${FETCHED_REF}`)
     return await findCommit(local, FETCHED_REF)
   } catch (error) {
     if (!(error instanceof GitError)) throw error
@@ -140,7 +140,7 @@ async function fetchRef(
   }
   // A server that does not serve commits by hash may serve a branch or tag that contains the commit.
   for (const depth of [1, MAX_HISTORY]) {
-    await fetchAll(depth, '+refs/heads/*:refs/pharos/heads/*', '+refs/tags/*:refs/pharos/tags/*')
+    await fetchRefs(depth, '+refs/heads/*:refs/pharos/heads/*', '+refs/tags/*:refs/pharos/tags/*')
     const found = await findCommit(local, ref).catch(() => undefined)
     if (found !== undefined) return found
   }
@@ -180,8 +180,8 @@ async function refuseRef(cause: GitError, ref: string, url: string, git: GitOpti
 export const OTHER_REF_ADVICE = 'name a branch, tag or commit that it has'
 /** Number of branch and tag names in a message. */
 const MAX_NAMES = 10
-/** Bytes of a listing that are read. */
-const MAX_LISTED = 2 ** 16
+/** Maximum number of characters of a listing that are read. */
+const MAX_LISTING_CHARS = 2 ** 16
 
 /** The existing branches and tags, as text that follows an error message. */
 export async function describeRefs(list: readonly string[], git: GitOptions): Promise<string> {
@@ -189,7 +189,7 @@ export async function describeRefs(list: readonly string[], git: GitOptions): Pr
   try {
     for await (const piece of streamGit(list, git)) {
       output += Buffer.from(piece).toString('utf8')
-      if (output.length > MAX_LISTED) break
+      if (output.length > MAX_LISTING_CHARS) break
     }
   } catch (error) {
     // A failed listing is not worth reporting besides the missing branch.
@@ -203,7 +203,7 @@ export async function describeRefs(list: readonly string[], git: GitOptions): Pr
 /** Turns an error of git into one with advice. */
 function explainFetchError(error: GitError, url: string, proxy: OpenProxy | undefined): GitError {
   if (typeof proxy?.failure === 'string') return new GitError(proxy.failure, { cause: error })
-  // A quoted address may contain any word.
+  // Removes quoted addresses, which may contain any of the words searched for.
   const message = error.message.replace(/'[^']*'/g, '')
   const { host } = new URL(url)
   if (isNoRef(error)) return new GitError(NO_COMMIT, { cause: error })
@@ -248,11 +248,11 @@ async function openRemote(
 /** Allowance for protocol overhead: the server lists all its branches and tags, several times. */
 const PROTOCOL_OVERHEAD_BYTES = 2 ** 26
 
-/** An SSH command that never prompts and connects to the checked address; host keys are those of the name. */
+/** An SSH command that never prompts and connects to the checked address. SSH looks up the host key by the host name. */
 function sshCommand(host: string, port: number, address: string): string {
   const alias = port === 22 ? host : `[${host}]:${port}`
   const settings = ['BatchMode=yes', 'PermitLocalCommand=no', `HostName=${address}`, `HostKeyAlias=${alias}`]
-  return ['ssh', ...settings.map((one) => `-o '${one}'`)].join(' ')
+  return ['ssh', ...settings.map((setting) => `-o '${setting}'`)].join(' ')
 }
 
 /** An address in URL syntax. */
@@ -312,5 +312,5 @@ async function measureFetched(folder: string): Promise<number> {
   const packs = join(folder, 'objects', 'pack')
   const names = await readdir(packs).catch(() => [])
   const sizes = await Promise.all(names.map((name) => stat(join(packs, name)).catch(() => undefined)))
-  return sizes.reduce((sum, facts) => sum + (facts?.size ?? 0), 0)
+  return sizes.reduce((sum, stats) => sum + (stats?.size ?? 0), 0)
 }

@@ -123,7 +123,7 @@ describe('a second run', () => {
   })
 })
 
-test('a file written just now is not trusted by its times alone', async () => {
+test('a file written just now is read again by the next run, even if it is unchanged', async () => {
   for (const _ of ['first', 'second']) expect((await run({ now: Date.now })).read).toBe(3)
 })
 
@@ -141,7 +141,7 @@ test('concurrent runs over one folder do not disturb each other', async () => {
   expect(fs.readdirSync(cacheFolder)).toHaveLength(1)
 })
 
-test('a program that runs from its sources caches nothing, because its rules have no version', async () => {
+test('a program that runs from its sources caches nothing, because it has no build digest', async () => {
   for (const _ of ['first', 'second']) expect((await run({ build: undefined })).read).toBe(3)
   expect(fs.existsSync(cacheFolder)).toBe(false)
 })

@@ -24,7 +24,7 @@ export interface GitOptions {
 /** Git failed. The message is meant for users and has no secrets. */
 export class GitError extends Error {
   override readonly name = 'GitError'
-  /** Whether git was killed, which says nothing about the repository. */
+  /** Whether git was killed or did not start, which says nothing about the repository. */
   readonly isKilled: boolean
   /** Advice for the user. */
   readonly advice: string
@@ -75,8 +75,8 @@ const MIN_ALLOC_BYTES = 2 ** 27
 
 function environmentOf(options: GitOptions): Record<string, string> {
   const { folder, environment, protocol, settings = {}, ssh, maxAllocBytes = 0 } = options
-  const all = Object.entries({ ...SAFE_SETTINGS, ...settings })
-  const variables = all.flatMap(([key, value], i) => [
+  const allSettings = Object.entries({ ...SAFE_SETTINGS, ...settings })
+  const variables = allSettings.flatMap(([key, value], i) => [
     [`GIT_CONFIG_KEY_${i}`, key],
     [`GIT_CONFIG_VALUE_${i}`, value],
   ])
@@ -86,7 +86,7 @@ function environmentOf(options: GitOptions): Record<string, string> {
     ...(protocol === 'ssh' ? {} : { HOME: NO_HOME }),
     ...Object.fromEntries(variables),
     GIT_ALLOC_LIMIT: String(Math.max(maxAllocBytes, MIN_ALLOC_BYTES)),
-    GIT_CONFIG_COUNT: String(all.length),
+    GIT_CONFIG_COUNT: String(allSettings.length),
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
     // Overrides every protocol setting of the repository.
@@ -141,7 +141,7 @@ export async function runGit(args: readonly string[], options: GitOptions): Prom
 }
 
 function startGit(args: readonly string[], options: GitOptions): ChildProcessWithoutNullStreams {
-  // In its own process group, so that it can be killed with its child processes.
+  // Git gets its own process group, so that it can be killed with its child processes.
   const settings = { cwd: options.folder, env: environmentOf(options), detached: true, windowsHide: true }
   const child = spawn('git', args, settings)
   // Writing to a process that has exited fails.
@@ -185,19 +185,19 @@ function createGitError({ cause, isKilled }: FailedExit, stderr: string, secrets
     const problem = `it holds something that takes more than ${limit} bytes of memory; a larger maxFileBytes allows more`
     return new GitError(problem, { cause })
   }
-  const all = stderr.trim().split('\n')
-  const last = all.findLast((line) => /^(?:fatal|error|remote|ssh):/i.test(line)) ?? all.at(-1) ?? ''
+  const lines = stderr.trim().split('\n')
+  const last = lines.findLast((line) => /^(?:fatal|error|remote|ssh):/i.test(line)) ?? lines.at(-1) ?? ''
   // The cause reported by SSH precedes git's own message.
-  const line = (last.includes('Could not read from remote') ? (all[0] ?? last) : last).replace(
+  const line = (last.includes('Could not read from remote') ? (lines[0] ?? last) : last).replace(
     /^(?:fatal|error):\s*/i,
     '',
   )
-  const shown = secrets.reduce((text, secret) => text.replaceAll(secret, '…'), line)
-  const words = shown
+  const redacted = secrets.reduce((text, secret) => text.replaceAll(secret, '…'), line)
+  const message = redacted
     .replace(/\/\/[^/@\s]*@/g, '//…@')
     .replace(/\p{Cc}/gu, ' ')
     .slice(0, 300)
-  return new GitError(`git says: ${words || 'nothing'}`, { cause, isKilled })
+  return new GitError(`git says: ${message || 'nothing'}`, { cause, isKilled })
 }
 
 /** Reads the contents of objects through one process, which must be closed. */
@@ -209,17 +209,17 @@ export interface ObjectReader {
 
 /** Opens a reader of objects. */
 export function openObjects(options: GitOptions): ObjectReader {
-  let reading: Batch | undefined
-  let last: Promise<unknown> = Promise.resolve()
+  let batch: Batch | undefined
+  let previousRead: Promise<unknown> = Promise.resolve()
   const readOne = async (object: string): Promise<Uint8Array> => {
     options.signal?.throwIfAborted()
-    reading ??= new Batch(startGit(['cat-file', '--batch'], options))
+    batch ??= new Batch(startGit(['cat-file', '--batch'], options))
     try {
-      return await reading.read(object)
+      return await batch.read(object)
     } catch (error) {
-      // A damaged object ends the process, so another one reads the next objects.
-      await reading.close()
-      reading = undefined
+      // A damaged object ends the process, so a new process reads the next objects.
+      await batch.close()
+      batch = undefined
       throw error
     }
   }
@@ -234,13 +234,13 @@ export function openObjects(options: GitOptions): ObjectReader {
   return {
     read(object) {
       // Responses arrive in request order, so requests run one after the other.
-      const answer = last.then(() => readWithRetry(object))
-      last = answer.catch(() => undefined)
+      const answer = previousRead.then(() => readWithRetry(object))
+      previousRead = answer.catch(() => undefined)
       return answer
     },
     async close() {
-      await last
-      await reading?.close()
+      await previousRead
+      await batch?.close()
     },
   }
 }

@@ -18,7 +18,7 @@ function importOf(count: number) {
   return parseImport({ source_url: 'https://a.example/', chunks })
 }
 
-test('an import is stored unchanged, for its owner alone, until it is deleted', async () => {
+test('an import is stored unchanged until it is deleted, and only its owner can read it', async () => {
   const place = join(folder, 'library.db.imports')
   const imports = openKeptImports(place)
   expect([await imports.list(), await imports.read('one')]).toEqual([[], undefined])
@@ -37,6 +37,6 @@ test('reports when an import cannot be stored', async () => {
   writeFileSync(file, '')
   await expect(openKeptImports(join(file, 'imports')).keep('one', importOf(1))).rejects.toMatchObject({
     code: 'LIBRARY_UNUSABLE',
-    details: { problem: expect.stringContaining('an import cannot be stored there') },
+    details: { problem: expect.stringContaining('an unfinished import cannot be stored there') },
   })
 })

@@ -11,14 +11,14 @@ const ENDING = '.jsonl'
 
 /** Stores imports as files in a folder that only its owner may read; it is created with the first import. */
 export function openKeptImports(folder: string): PendingImports {
-  const placeOf = (sourceId: string) => join(folder, `${sourceId}${ENDING}`)
+  const pathOf = (sourceId: string) => join(folder, `${sourceId}${ENDING}`)
   return {
     async keep(sourceId, chunkImport) {
       const temporary = join(folder, `${sourceId}.${process.pid}`)
       try {
         await mkdir(folder, { recursive: true, mode: 0o700 })
         await writeImport(temporary, chunkImport)
-        await rename(temporary, placeOf(sourceId))
+        await rename(temporary, pathOf(sourceId))
       } catch (error) {
         if (!isSystemError(error)) throw error
         await rm(temporary, { force: true }).catch(() => undefined)
@@ -27,7 +27,7 @@ export function openKeptImports(folder: string): PendingImports {
     },
     async read(sourceId) {
       try {
-        return await readImport(placeOf(sourceId))
+        return await readImport(pathOf(sourceId))
       } catch (error) {
         if (isMissing(error)) return undefined
         throw error
@@ -43,7 +43,7 @@ export function openKeptImports(folder: string): PendingImports {
       }
     },
     async forget(sourceId) {
-      await rm(placeOf(sourceId), { force: true })
+      await rm(pathOf(sourceId), { force: true })
     },
   }
 }
@@ -63,7 +63,7 @@ async function writeImport(path: string, { sourceUrl, chunks }: ChunkImport): Pr
 
 async function readImport(path: string): Promise<ChunkImport> {
   const [first = '', ...lines] = (await readFile(path, 'utf8')).trimEnd().split('\n')
-  // This program wrote the whole file after validating it.
+  // This program wrote the file, and validated its content before.
   const chunks = lines.flatMap((line) => JSON.parse(line) as GivenChunk[])
   return { sourceUrl: JSON.parse(first) as string, chunks }
 }
@@ -76,6 +76,6 @@ function isMissing(error: unknown): boolean {
 function createStoreError(folder: string, error: NodeJS.ErrnoException): PharosError {
   const isFull = error.code === 'ENOSPC' || error.code === 'EDQUOT'
   if (isFull) return new PharosError('LIBRARY_FULL', { library: folder, problem: 'the disk is full' })
-  const problem = `an import cannot be stored there until it is complete: ${error.message}`
+  const problem = `an unfinished import cannot be stored there: ${error.message}`
   return new PharosError('LIBRARY_UNUSABLE', { library: folder, problem })
 }

@@ -21,10 +21,10 @@ import { DEFAULT_ARCHIVE_LIMITS } from './archive-members.ts'
 import { unpack } from './archive-unpack.ts'
 import { readZipDirectory } from './zip-directory.ts'
 
-let place = ''
+let temp = ''
 
 beforeEach(() => {
-  place = createTempFolder()
+  temp = createTempFolder()
 })
 
 const UNKNOWN = { version: null, stamp: null }
@@ -41,9 +41,9 @@ const FILES = {
   [`pkg-1.0/${LONG}`]: '# Far\n\nFar below.\n',
 }
 
-describe.each(EXTENSIONS)('an archive written by system programs, %s', (ending) => {
+describe.each(EXTENSIONS)('the archive reader on a .%s file from a system program', (ending) => {
   test('lists the files of an archive by the rules of folders', async () => {
-    const archive = packFiles(join(place, `tower.${ending}`), FILES, (folder) => {
+    const archive = packFiles(join(temp, `tower.${ending}`), FILES, (folder) => {
       fs.symlinkSync('/etc/passwd', join(folder, 'pkg-1.0/link.md'))
     })
     const tree = await openTree(archive)
@@ -74,7 +74,7 @@ describe.each(EXTENSIONS)('an archive written by system programs, %s', (ending) 
   })
 
   test('refuses a truncated archive as a whole, and leaves nothing behind', async () => {
-    const archive = packFiles(join(place, `tower.${ending}`), { 'a.md': '# A\n'.repeat(5000), 'b.md': 'b' })
+    const archive = packFiles(join(temp, `tower.${ending}`), { 'a.md': '# A\n'.repeat(5000), 'b.md': 'b' })
     fs.truncateSync(archive, Math.floor(fs.statSync(archive).size * 0.6))
     await expect(openTree(archive)).rejects.toMatchObject({
       code: 'SOURCE_UNREADABLE',
@@ -84,7 +84,7 @@ describe.each(EXTENSIONS)('an archive written by system programs, %s', (ending) 
   })
 
   test('does not read an unchanged archive again', async () => {
-    const archive = packFiles(join(place, `tower.${ending}`), { 'a.md': '# A\n\na\n' })
+    const archive = packFiles(join(temp, `tower.${ending}`), { 'a.md': '# A\n\na\n' })
     const later = { now: () => Date.now() + 10_000 }
     const file = { path: 'a.md', part: null }
     const read = await (await openTree(archive, later)).read(file, UNKNOWN)
@@ -97,7 +97,7 @@ describe.each(EXTENSIONS)('an archive written by system programs, %s', (ending) 
   })
 
   test('refuses a file that is not an archive of the format that its name says', async () => {
-    const archive = join(place, `tower.${ending}`)
+    const archive = join(temp, `tower.${ending}`)
     fs.writeFileSync(archive, 'This is no archive, only some text that is long enough.\n'.repeat(40))
     await expect(openTree(archive)).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
     fs.writeFileSync(archive, '')
@@ -105,7 +105,7 @@ describe.each(EXTENSIONS)('an archive written by system programs, %s', (ending) 
   })
 
   test('reads a folder inside an archive', async () => {
-    const archive = packFiles(join(place, `tower.${ending}`), {
+    const archive = packFiles(join(temp, `tower.${ending}`), {
       'docs/a.md': '# A\n\na\n',
       'b.md': 'b',
       'docs2/c.md': 'c',
@@ -118,7 +118,7 @@ describe.each(EXTENSIONS)('an archive written by system programs, %s', (ending) 
   })
 
   test('refuses an archive bomb before it is unpacked', async () => {
-    const archive = packFiles(join(place, `bomb.${ending}`), {
+    const archive = packFiles(join(temp, `bomb.${ending}`), {
       'a.md': '# A\n',
       'zeros.md': Buffer.alloc(24 * 2 ** 20),
     })
@@ -143,11 +143,11 @@ describe.each(EXTENSIONS)('an archive written by system programs, %s', (ending) 
 
 const runsLongTests = process.env['TEST_LONG'] === '1'
 
-describe('an archive with very many members', () => {
+describe('the archive reader at its limits', () => {
   test.each(['tar.gz', 'zip'])(
-    'lists members up to the limit, %s',
+    'lists the members of a .%s file up to the limit',
     async (ending) => {
-      const archive = join(place, `many.${ending}`)
+      const archive = join(temp, `many.${ending}`)
       const members = (count: number) =>
         Array.from({ length: count }, (_, i) => ({ name: `docs/${i}.md`, content: 'x' }))
       fs.writeFileSync(
@@ -173,12 +173,12 @@ describe('an archive with very many members', () => {
   })
 
   test('refuses a directory with more members than declared, instead of reading a part', async () => {
-    fs.writeFileSync(join(place, 'x.zip'), declaring(1))
-    await expect(openTree(join(place, 'x.zip'))).rejects.toMatchObject({
+    fs.writeFileSync(join(temp, 'x.zip'), declaring(1))
+    await expect(openTree(join(temp, 'x.zip'))).rejects.toMatchObject({
       details: { problem: 'its directory is damaged' },
     })
-    fs.writeFileSync(join(place, 'x.zip'), declaring(2))
-    expect(await listTree(await openTree(join(place, 'x.zip')))).toEqual({ 'a.md': 'file', 'b.md': 'file' })
+    fs.writeFileSync(join(temp, 'x.zip'), declaring(2))
+    expect(await listTree(await openTree(join(temp, 'x.zip')))).toEqual({ 'a.md': 'file', 'b.md': 'file' })
   })
 
   test('refuses a directory that is too large for the allowed number of members', async () => {
@@ -207,16 +207,16 @@ function declaring(count: number): Buffer {
 
 /** A file with these bytes, open until the end of the test. */
 async function writeOpen(bytes: Uint8Array): Promise<OpenFile> {
-  fs.writeFileSync(join(place, 'file'), bytes)
-  const handle = await fs.promises.open(join(place, 'file'))
+  fs.writeFileSync(join(temp, 'file'), bytes)
+  const handle = await fs.promises.open(join(temp, 'file'))
   closeLater(() => handle.close())
   return { handle, size: bytes.length }
 }
 
-describe('a tar archive', () => {
-  test('reads a tar archive of several frames, with skippable frames between them', async () => {
-    packFiles(join(place, 'x.tar'), { 'a.md': `# A\n\n${'a '.repeat(4000)}`, 'b.md': '# B\n\nb\n' })
-    const bytes = fs.readFileSync(join(place, 'x.tar'))
+describe('the tar reader', () => {
+  test('reads a compressed tar archive of several frames, with skippable frames between them', async () => {
+    packFiles(join(temp, 'x.tar'), { 'a.md': `# A\n\n${'a '.repeat(4000)}`, 'b.md': '# B\n\nb\n' })
+    const bytes = fs.readFileSync(join(temp, 'x.tar'))
     const parts = [bytes.subarray(0, 3000), bytes.subarray(3000, 9000), bytes.subarray(9000)]
     const nothing = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3])
     const packers = {
@@ -225,8 +225,8 @@ describe('a tar archive', () => {
     }
     for (const [name, packPart] of Object.entries(packers)) {
       const between = name.endsWith('zst') ? [nothing] : []
-      fs.writeFileSync(join(place, name), Buffer.concat(parts.flatMap((part) => [...between, packPart(part)])))
-      const tree = await openTree(join(place, name))
+      fs.writeFileSync(join(temp, name), Buffer.concat(parts.flatMap((part) => [...between, packPart(part)])))
+      const tree = await openTree(join(temp, name))
       expect(await listTree(tree)).toEqual({ 'a.md': 'file', 'b.md': 'file' })
       expect(await tree.read({ path: 'b.md', part: null }, UNKNOWN)).toMatchObject({ record: { page: { title: 'B' } } })
     }
@@ -234,16 +234,16 @@ describe('a tar archive', () => {
 
   test.each(['ustar', 'gnu', 'posix', 'v7'])('reads a tar archive in the format %s', async (format) => {
     const name = format === 'v7' ? 'short.md' : `${'folder/'.repeat(17)}${'n'.repeat(60)}.md`
-    writeFiles(place, { [`x/${name}`]: '# Name\n\nfound\n' })
-    run(join(place, 'x'), 'tar', `--format=${format}`, '-cf', '../x.tar', '.')
-    const tree = await openTree(join(place, 'x.tar'))
+    writeFiles(temp, { [`x/${name}`]: '# Name\n\nfound\n' })
+    run(join(temp, 'x'), 'tar', `--format=${format}`, '-cf', '../x.tar', '.')
+    const tree = await openTree(join(temp, 'x.tar'))
     expect(await listTree(tree)).toEqual({ [name]: 'file' })
     expect(await tree.read({ path: name, part: null }, UNKNOWN)).toMatchObject({ record: { page: { title: 'Name' } } })
   })
 
   test('skips members that are not files, each with its reason', async () => {
-    writeFiles(place, { 'x/a.md': '# A\n', 'x/twice.md': 'one' })
-    const folder = join(place, 'x')
+    writeFiles(temp, { 'x/a.md': '# A\n', 'x/twice.md': 'one' })
+    const folder = join(temp, 'x')
     fs.linkSync(join(folder, 'a.md'), join(folder, 'hard.md'))
     fs.symlinkSync('../../../etc', join(folder, 'soft'))
     run(folder, 'mkfifo', 'pipe.md')
@@ -253,8 +253,8 @@ describe('a tar archive', () => {
     run(folder, 'tar', '-rf', '../x.tar', '-P', '--transform=s,a.md,/etc/absolute.md,', 'a.md')
     run(folder, 'tar', '-rf', '../x.tar', '--transform=s,a.md,a.md/below.md,', 'a.md')
     run(folder, 'gzip', '../x.tar')
-    const before = fs.readdirSync(place)
-    expect(await listTree(await openTree(join(place, 'x.tar.gz')))).toEqual({
+    const before = fs.readdirSync(temp)
+    expect(await listTree(await openTree(join(temp, 'x.tar.gz')))).toEqual({
       'a.md': 'excluded a file and a folder of one name',
       'a.md/below.md': 'file',
       'hard.md': 'excluded hard links',
@@ -264,25 +264,25 @@ describe('a tar archive', () => {
       '../../escape.md': 'bad-url its path leads out of the archive',
       '/etc/absolute.md': 'bad-url its path is absolute',
     })
-    expect(fs.readdirSync(place)).toEqual(before)
+    expect(fs.readdirSync(temp)).toEqual(before)
   })
 
   test('skips a sparse file, and reads the members after it', async () => {
-    writeFiles(place, { 'x/b.md': '# B\n' })
-    const file = fs.openSync(join(place, 'x/a.img.md'), 'w')
+    writeFiles(temp, { 'x/b.md': '# B\n' })
+    const file = fs.openSync(join(temp, 'x/a.img.md'), 'w')
     // Too many holes for one header.
     for (let i = 0; i < 60; i++) fs.writeSync(file, 'x'.repeat(4096), i * 2 ** 16)
     fs.closeSync(file)
     for (const format of ['gnu', 'posix']) {
-      run(join(place, 'x'), 'tar', `--format=${format}`, '-S', '-cf', `../${format}.tar`, 'a.img.md', 'b.md')
-      const listed = await listTree(await openTree(join(place, `${format}.tar`)))
+      run(join(temp, 'x'), 'tar', `--format=${format}`, '-S', '-cf', `../${format}.tar`, 'a.img.md', 'b.md')
+      const listed = await listTree(await openTree(join(temp, `${format}.tar`)))
       expect(listed['b.md']).toBe('file')
       expect(Object.values(listed)).toContain('not-text a file with holes')
     }
   })
 
   test('refuses a tar archive with damaged headers', async () => {
-    const archive = packFiles(join(place, 'x.tar'), { 'a.md': 'a'.repeat(600), 'b.md': 'b' })
+    const archive = packFiles(join(temp, 'x.tar'), { 'a.md': 'a'.repeat(600), 'b.md': 'b' })
     const bytes = fs.readFileSync(archive)
     const second = bytes.indexOf('./b.md') >= 0 ? bytes.indexOf('./b.md') : bytes.indexOf('b.md')
     bytes[second + 3] = 0x78
@@ -298,8 +298,8 @@ describe('extended headers of a tar archive', () => {
       { name: 'a.md', content: '# A\n\n', size: 0 },
       { name: 'b.md', content: '# B\n' },
     ])
-    fs.writeFileSync(join(place, 'x.tar'), tar)
-    const tree = await openTree(join(place, 'x.tar'))
+    fs.writeFileSync(join(temp, 'x.tar'), tar)
+    const tree = await openTree(join(temp, 'x.tar'))
     expect(await listTree(tree)).toEqual({ 'a.md': 'file', 'b.md': 'file' })
     expect(await tree.read({ path: 'a.md', part: null }, UNKNOWN)).toMatchObject({ bytes: 5 })
   })
@@ -310,32 +310,32 @@ describe('extended headers of a tar archive', () => {
         { name: 'long', content: `a.md\0${'x'.repeat(length - 5)}`, type: 'L' },
         { name: 'short', content: 'a' },
       ])
-    fs.writeFileSync(join(place, 'x.tar'), withName(2 ** 20))
-    expect(await listTree(await openTree(join(place, 'x.tar')))).toEqual({ 'a.md': 'file' })
-    fs.writeFileSync(join(place, 'x.tar'), withName(2 ** 20 + 1))
-    await expect(openTree(join(place, 'x.tar'))).rejects.toMatchObject({ details: { problem: 'it is damaged' } })
+    fs.writeFileSync(join(temp, 'x.tar'), withName(2 ** 20))
+    expect(await listTree(await openTree(join(temp, 'x.tar')))).toEqual({ 'a.md': 'file' })
+    fs.writeFileSync(join(temp, 'x.tar'), withName(2 ** 20 + 1))
+    await expect(openTree(join(temp, 'x.tar'))).rejects.toMatchObject({ details: { problem: 'it is damaged' } })
   })
 })
 
-describe('a zip archive', () => {
+describe('the zip reader', () => {
   test('reads a zip archive with data descriptors and 64-bit numbers', async () => {
-    writeFiles(place, { 'x/a.md': '# Streamed\n\nyes\n' })
-    const folder = join(place, 'x')
+    writeFiles(temp, { 'x/a.md': '# Streamed\n\nyes\n' })
+    const folder = join(temp, 'x')
     run(folder, 'sh', '-c', 'zip -q - a.md | cat > ../streamed.zip')
     run(folder, 'zip', '-q', '-fz', '../large.zip', 'a.md')
     for (const archive of ['streamed.zip', 'large.zip']) {
-      const tree = await openTree(join(place, archive))
+      const tree = await openTree(join(temp, archive))
       expect(await listTree(tree)).toEqual({ 'a.md': 'file' })
       expect(await tree.read({ path: 'a.md', part: null }, UNKNOWN)).toMatchObject({ type: 'page', bytes: 16 })
     }
   })
 
   test('skips encrypted members and unsupported compression methods', async () => {
-    writeFiles(place, { 'x/a.md': '# A\n\na\n', 'x/b.md': '# B\n\nb\n', 'x/c.md': `# C\n\n${'c '.repeat(99)}` })
-    run(join(place, 'x'), 'zip', '-q', '../x.zip', 'a.md')
-    run(join(place, 'x'), 'zip', '-q', '-P', 'secret', '../x.zip', 'b.md')
-    run(join(place, 'x'), 'zip', '-q', '-Z', 'bzip2', '../x.zip', 'c.md')
-    expect(await listTree(await openTree(join(place, 'x.zip')))).toEqual({
+    writeFiles(temp, { 'x/a.md': '# A\n\na\n', 'x/b.md': '# B\n\nb\n', 'x/c.md': `# C\n\n${'c '.repeat(99)}` })
+    run(join(temp, 'x'), 'zip', '-q', '../x.zip', 'a.md')
+    run(join(temp, 'x'), 'zip', '-q', '-P', 'secret', '../x.zip', 'b.md')
+    run(join(temp, 'x'), 'zip', '-q', '-Z', 'bzip2', '../x.zip', 'c.md')
+    expect(await listTree(await openTree(join(temp, 'x.zip')))).toEqual({
       'a.md': 'file',
       'b.md': 'encrypted a password',
       'c.md': 'damaged packed by method 12, which is not read',
@@ -349,8 +349,8 @@ describe('a zip archive', () => {
       zip.subarray(0, readDirectoryOffset(zip)),
       writeDirectory(places, readDirectoryOffset(zip)),
     ])
-    fs.writeFileSync(join(place, 'bomb.zip'), bomb)
-    const listed = await listTree(await openTree(join(place, 'bomb.zip')))
+    fs.writeFileSync(join(temp, 'bomb.zip'), bomb)
+    const listed = await listTree(await openTree(join(temp, 'bomb.zip')))
     expect(new Set(Object.values(listed))).toEqual(new Set(['damaged shares its bytes with other members']))
     expect(Object.keys(listed)).toHaveLength(100)
   })
@@ -364,8 +364,8 @@ describe('a zip archive', () => {
   ])('refuses a member whose %s differs from the directory', async (_what, at, detail) => {
     const zip = writeZip([{ name: 'a.md', content: '# A\n\nsome content\n' }])
     zip[at] = (zip[at] ?? 0) ^ 1
-    fs.writeFileSync(join(place, 'x.zip'), zip)
-    const tree = await openTree(join(place, 'x.zip'))
+    fs.writeFileSync(join(temp, 'x.zip'), zip)
+    const tree = await openTree(join(temp, 'x.zip'))
     expect(await tree.read({ path: 'a.md', part: null }, UNKNOWN)).toMatchObject({
       type: 'no-page',
       reason: 'damaged',
@@ -375,15 +375,15 @@ describe('a zip archive', () => {
 
   test('a member never yields more than its declared size', async () => {
     const zip = writeZip([{ name: 'a.md', content: 'x'.repeat(1000), size: 10 }])
-    fs.writeFileSync(join(place, 'x.zip'), zip)
-    const tree = await openTree(join(place, 'x.zip'))
+    fs.writeFileSync(join(temp, 'x.zip'), zip)
+    const tree = await openTree(join(temp, 'x.zip'))
     expect(await tree.read({ path: 'a.md', part: null }, UNKNOWN)).toMatchObject({ detail: 'its content is damaged' })
   })
 
   test('names of members never lead out of the archive', async () => {
     const names = ['../up.md', '/abs.md', 'back\\slash.md', 'nul\0.md', 'same.md', './same.md', 'ok.md']
-    fs.writeFileSync(join(place, 'x.zip'), writeZip(names.map((name) => ({ name, content: '# X\n' }))))
-    expect(await listTree(await openTree(join(place, 'x.zip')))).toEqual({
+    fs.writeFileSync(join(temp, 'x.zip'), writeZip(names.map((name) => ({ name, content: '# X\n' }))))
+    expect(await listTree(await openTree(join(temp, 'x.zip')))).toEqual({
       '../up.md': 'bad-url its path leads out of the archive',
       '/abs.md': 'bad-url its path is absolute',
       'back\\slash.md': 'bad-url its name holds a backslash',
@@ -391,17 +391,17 @@ describe('a zip archive', () => {
       'same.md': 'excluded several members of one name',
       'ok.md': 'file',
     })
-    expect(fs.readdirSync(place)).toEqual(['x.zip'])
+    expect(fs.readdirSync(temp)).toEqual(['x.zip'])
   })
 
   test('refuses an archive that is a Pharos pack', async () => {
     const files = { 'manifest.llm.tsv': 'x' }
-    await expect(openTree(packFiles(join(place, 'x.zip'), files))).rejects.toMatchObject({ code: 'SOURCE_IS_PACK' })
+    await expect(openTree(packFiles(join(temp, 'x.zip'), files))).rejects.toMatchObject({ code: 'SOURCE_IS_PACK' })
   })
 })
 
 test('a read fails when the archive changes meanwhile', async () => {
-  const archive = packFiles(join(place, 'x.zip'), { 'a.md': '# A\n', 'b.md': '# B\n' })
+  const archive = packFiles(join(temp, 'x.zip'), { 'a.md': '# A\n', 'b.md': '# B\n' })
   const tree = await openTree(archive)
   fs.writeFileSync(archive, 'something else')
   await expect(tree.read({ path: 'a.md', part: null }, UNKNOWN)).rejects.toMatchObject({
@@ -411,9 +411,9 @@ test('a read fails when the archive changes meanwhile', async () => {
 })
 
 test('opening fails when the archive changes meanwhile', async () => {
-  const archive = packFiles(join(place, 'x.tar'), { 'a.md': '# A\n' })
+  const archive = packFiles(join(temp, 'x.tar'), { 'a.md': '# A\n' })
   const { signal } = new AbortController()
-  // Called before every piece is read.
+  // The reader calls this method before it reads a piece.
   signal.throwIfAborted = () => fs.appendFileSync(archive, 'x')
   await expect(openTree(archive, {}, { signal })).rejects.toMatchObject({
     details: { problem: 'it changed while it was read' },
@@ -421,7 +421,7 @@ test('opening fails when the archive changes meanwhile', async () => {
 })
 
 test.each(EXTENSIONS)('the caller can abort opening an archive, %s', async (ending) => {
-  const archive = packFiles(join(place, `x.${ending}`), { 'a.md': '# A\n'.repeat(50_000) })
+  const archive = packFiles(join(temp, `x.${ending}`), { 'a.md': '# A\n'.repeat(50_000) })
   const signal = AbortSignal.abort(new Error('enough'))
   const opened = openTree(archive, {}, { signal })
   // Opening a zip archive only reads its directory.
@@ -430,16 +430,16 @@ test.each(EXTENSIONS)('the caller can abort opening an archive, %s', async (endi
   expect(listLeftoverArchives()).toEqual([])
 })
 
-test('a folder named like an archive is opened as a folder, and a missing one is reported', async () => {
-  writeFiles(place, { 'x.zip/a.md': '# A\n' })
-  const tree = await openTree(join(place, 'x.zip'))
-  expect(tree.url).toBe(`${pathToFileURL(place).href}/x.zip/`)
-  await expect(openTree(join(place, 'none.zip'))).rejects.toMatchObject({ code: 'SOURCE_NOT_FOUND' })
+test('a folder named like an archive is opened as a folder, and a missing archive is reported', async () => {
+  writeFiles(temp, { 'x.zip/a.md': '# A\n' })
+  const tree = await openTree(join(temp, 'x.zip'))
+  expect(tree.url).toBe(`${pathToFileURL(temp).href}/x.zip/`)
+  await expect(openTree(join(temp, 'none.zip'))).rejects.toMatchObject({ code: 'SOURCE_NOT_FOUND' })
 })
 
 test('files above the size limit are listed but not unpacked', async () => {
   for (const ending of EXTENSIONS) {
-    const archive = packFiles(join(place, `x.${ending}`), { 'large.md': 'x'.repeat(2000), 'z.md': '# Z\n\nz\n' })
+    const archive = packFiles(join(temp, `x.${ending}`), { 'large.md': 'x'.repeat(2000), 'z.md': '# Z\n\nz\n' })
     const tree = await openTree(archive, { maxFileBytes: 1000 })
     expect(await tree.read({ path: 'large.md', part: null }, UNKNOWN)).toMatchObject({ reason: 'too-large' })
     expect(await tree.read({ path: 'z.md', part: null }, UNKNOWN)).toMatchObject({ record: { page: { title: 'Z' } } })

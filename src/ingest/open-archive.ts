@@ -87,7 +87,7 @@ async function openRemote(
   return { url: address, content, stamp: digest }
 }
 
-/** The folder that contains everything in an archive and may differ in the next version; paths without it identify the same files. */
+/** The folder that contains everything in an archive, if its name may contain a version. Paths without it stay the same in all versions. */
 function versionFolderOf(content: ArchiveContent): string {
   const top = topFolderOf(content)
   return mayContainVersion(top) ? top : ''

@@ -33,7 +33,7 @@ export interface PackageOptions extends ArchiveSourceOptions {
   readonly openDownload: () => Promise<Download>
 }
 
-/** Reads from the registry which version of a package is current. */
+/** Describes a package without downloading it: the registry says which version is current. */
 export async function describePackage(
   address: string,
   options: PackageOptions,
@@ -68,9 +68,9 @@ export async function openPackage(
   }
   const rows = (await readLastRows?.()) ?? []
   const known = createKnownContent(rows, stamp, async () => (await open()).content)
-  const urls = new Map(rows.map((row) => [row.key, row.url]))
+  const knownUrls = new Map(rows.map((row) => [row.key, row.url]))
   const { top, content } = known === undefined ? await open() : { top: '', content: known }
-  const page = pageOf(name, archive, registries, top)
+  const pageUrlOf = pageOf(name, archive, registries, top)
   return createContentTree({
     url,
     name: packageTitle(name),
@@ -78,8 +78,8 @@ export async function openPackage(
     // A constant, because the next version of a package counts as the same source.
     folderId: 'package',
     addressOf: (file) => {
-      const shown = known === undefined ? undefined : urls.get(file)
-      return shown ?? page?.(folder + file) ?? writeInnerUrl(url, folder + file)
+      const knownUrl = known === undefined ? undefined : knownUrls.get(file)
+      return knownUrl ?? pageUrlOf?.(folder + file) ?? writeInnerUrl(url, folder + file)
     },
     content,
     pages,
@@ -91,7 +91,7 @@ export async function openPackage(
   })
 }
 
-/** Kinds of packages with a top folder that is named by version; paths without it identify the same files in the next version. */
+/** Kinds of packages with one top folder, whose name may contain the version. Paths without it stay the same in all versions. */
 const PACKED_IN_FOLDER: ReadonlySet<PackageKind> = new Set<PackageKind>(['npm', 'sdist', 'crate'])
 
 interface FoundArchive {
@@ -123,7 +123,7 @@ async function findArchive(
   return { name, archive, registries, download }
 }
 
-/** The web page of a package's file on a public registry; undefined when there is none. */
+/** Returns a function that gives the URL of a file's page on a public registry; undefined when the registry has no such pages. */
 export function pageOf(
   name: PackageName,
   { kind, version, url }: PackageArchive,
@@ -132,10 +132,10 @@ export function pageOf(
 ): ((path: string) => string) | undefined {
   const isPinned = name.version === version
   if (kind === 'crate' && isPublicRegistry(registries, 'crates')) {
-    const shown = isPinned ? encodeURIComponent(version) : 'latest'
-    return (path) => `https://docs.rs/crate/${name.name}/${shown}/source/${encodePath(path)}`
+    const versionSegment = isPinned ? encodeURIComponent(version) : 'latest'
+    return (path) => `https://docs.rs/crate/${name.name}/${versionSegment}/source/${encodePath(path)}`
   }
-  // The page URL contains the archive, which changes with each version.
+  // The page URL contains the path of the archive, which changes with each version.
   if ((kind === 'sdist' || kind === 'wheel') && isPublicRegistry(registries, 'pypi') && isPinned) {
     const release = `${name.name}/${encodeURIComponent(version)}${new URL(url).pathname}`
     return (path) => `https://inspector.pypi.io/project/${release}/${encodePath(top + path)}`

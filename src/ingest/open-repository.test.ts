@@ -63,7 +63,7 @@ async function readMarkdown(tree: OpenTree, path: string): Promise<string | unde
   return read.type === 'page' ? read.record.page.markdown : undefined
 }
 
-describe('a local repository', () => {
+describe('the reader of local repositories', () => {
   test('lists the files of a commit by the rules of folders', async () => {
     const repository = createRepository(FILES)
     fs.symlinkSync('/etc/passwd', join(repository.folder, 'passwd.md'))
@@ -244,7 +244,7 @@ describe('a local repository', () => {
     expect(fs.existsSync(trace)).toBe(true)
   })
 
-  test('a killed git process is replaced once, and a second kill fails as unreadable', async () => {
+  test('a killed git process is replaced once; after a second kill the file counts as unreadable', async () => {
     const repository = createRepository(FILES)
     const programs = createTempFolder()
     const flag = join(programs, 'flag')
@@ -305,7 +305,7 @@ describe('a local repository', () => {
   )
 })
 
-describe('a remote repository', () => {
+describe('the reader of remote repositories', () => {
   let repository: Repository
   let server: GitServer
   let url = ''
@@ -421,7 +421,7 @@ describe('a remote repository', () => {
     const tokenFor = (name: string) => (name === host ? 's3cret' : undefined)
     const git = { environment: { PATH }, tokenFor }
     expect(await readMarkdown(await openAt(url, {}, { git }), 'README.md')).toContain('Lamp')
-    // A server's message must not reveal it either.
+    // The message of a server must not reveal the token either.
     server.answer = (request, response) => {
       response.writeHead(500, { 'content-type': 'text/plain' }).end(`you sent ${request.headers.authorization} s3cret`)
     }
@@ -514,8 +514,8 @@ describe('a remote repository', () => {
     const { port } = new URL(server.origin)
     const proxy = await openTunnelProxy({ authorization: `Basic ${Buffer.from('me:s3cret').toString('base64')}` })
     closeLater(() => proxy.close())
-    const through = proxy.url.replace('://', '://me:s3cret@')
-    const options = { openDownloads: () => openLoopback(['lamps.example'], through) }
+    const proxyUrl = proxy.url.replace('://', '://me:s3cret@')
+    const options = { openDownloads: () => openLoopback(['lamps.example'], proxyUrl) }
     const tree = await openAt(`git+http://lamps.example:${port}/lamp`, {}, options)
     expect(await readMarkdown(tree, 'README.md')).toContain('Lamp')
     expect(new Set(proxy.targets)).toEqual(new Set([`127.0.0.1:${port}`]))

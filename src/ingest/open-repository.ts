@@ -128,7 +128,7 @@ async function openCommit(
   return { git, commit, isPartial: false, folderId: `${dev}:${ino}`, close: () => Promise.resolve() }
 }
 
-/** Lists branches and tags for an error message, newest first: it names only some, and a recent one is most likely meant. */
+/** Git arguments that list branches and tags, newest first, because an error message names only the first ones. */
 const LIST_REFS_ARGS = ['for-each-ref', '--sort=-creatordate', '--format=%(refname)', 'refs/heads', 'refs/tags']
 
 async function findLocalCommit(git: OpenCommit['git'], ref: string): Promise<string> {
@@ -153,9 +153,9 @@ async function requireFolder(path: string): Promise<Stats> {
   throw new ArchiveError('it is not a folder', { advice: 'name the folder of a repository' })
 }
 
-const FOLDER = '040000'
-const LINK = '120000'
-const REPOSITORY = '160000'
+const FOLDER_MODE = '040000'
+const LINK_MODE = '120000'
+const SUBMODULE_MODE = '160000'
 
 /** Lists the files of a commit. Their contents are read on demand. */
 async function listContent(
@@ -171,9 +171,10 @@ async function listContent(
   for await (const line of split(streamGit(args, { ...git, signal }), 0)) {
     const { mode, object, size, name } = readEntry(line)
     const path = name.subarray(Buffer.byteLength(folder))
-    if (mode === FOLDER) list.add(path, { type: 'folder' })
-    else if (mode === LINK) list.add(path, { type: 'link' })
-    else if (mode === REPOSITORY) list.add(path, { type: 'refused', refusal: refuse('excluded', 'a repository in it') })
+    if (mode === FOLDER_MODE) list.add(path, { type: 'folder' })
+    else if (mode === LINK_MODE) list.add(path, { type: 'link' })
+    else if (mode === SUBMODULE_MODE)
+      list.add(path, { type: 'refused', refusal: refuse('excluded', 'a repository in it') })
     else list.add(path, { type: 'file', size: size ?? Number.POSITIVE_INFINITY, position: object })
   }
   const wanted = new Set(Array.from(list.files.values(), ({ position: object }) => object))
@@ -212,8 +213,8 @@ async function isFile({ git, commit }: OpenCommit, folder: string): Promise<bool
 }
 
 /**
- * Sizes of the fetched objects. Asking for a missing one would contact the server, so all stored objects are listed; there may be many more
- * than the commit has.
+ * Sizes of the fetched objects. Asking git for a missing object could make it contact the server, so all stored objects are listed; there
+ * may be many more than the commit has.
  */
 async function listSizes(git: OpenCommit['git'], wanted: ReadonlySet<string>): Promise<Map<string, number>> {
   const sizes = new Map<string, number>()

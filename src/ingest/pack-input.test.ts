@@ -24,7 +24,7 @@ afterEach(() => {
   fs.rmSync(temp, { recursive: true })
 })
 
-test('opens a folder, an archive and an index alone', async () => {
+test('opens a pack that is a folder, an archive or only an index file', async () => {
   const pack = readPack(join(temp, 'full'))
   await writePack(pack, { out: join(temp, 'full.zip'), root: temp })
   expect(readPack(join(temp, 'full.zip'))).toEqual(pack)

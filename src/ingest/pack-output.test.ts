@@ -119,7 +119,7 @@ test('keeps unchanged images', async () => {
   expect(await leaveOutChangedImages(files, root)).toEqual({ files, warnings: [] })
 })
 
-describe('several packs', () => {
+describe('writePacks', () => {
   test('writes all packs', async () => {
     const made = await pack()
     const packs = ['1.zip', 'parts/2', '3.zip'].map((name) => ({ pack: made, out: join(temp, name) }))
@@ -153,7 +153,7 @@ describe('several packs', () => {
   })
 })
 
-describe('a target with other content', () => {
+describe('writePack with an existing target', () => {
   test.each([
     ['photos.zip', 'PK\x03\x04 someone else’s archive', 'there is a file that is not a pack'],
     ['notes', 'a text', 'there is a file; a pack needs a folder, or a name that ends in .zip'],

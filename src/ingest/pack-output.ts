@@ -90,8 +90,8 @@ async function withOutputErrors<T>(out: string, work: () => T | Promise<T>): Pro
   }
 }
 
-function createOutputError(name: string, cause: Error): PharosError {
-  return new PharosError('OUTPUT_REFUSED', { path: name, problem: cause.message }, { cause })
+function createOutputError(out: string, cause: Error): PharosError {
+  return new PharosError('OUTPUT_REFUSED', { path: out, problem: cause.message }, { cause })
 }
 
 function isZip(out: string): boolean {
@@ -103,24 +103,26 @@ function resolveOutput(out: string): string {
   return existsSync(out) ? realpathSync(out) : resolve(out)
 }
 
-function checkOutput(out: string, name: string): void {
-  const refuse = (problem: string) => new PharosError('OUTPUT_REFUSED', { path: name, problem })
-  const found = statSync(out, { throwIfNoEntry: false })
+/** Checks a resolved path; `out` is the path that the user gave, for the error message. */
+function checkOutput(path: string, out: string): void {
+  const refuse = (problem: string) => new PharosError('OUTPUT_REFUSED', { path: out, problem })
+  const found = statSync(path, { throwIfNoEntry: false })
   if (found === undefined) return
-  if (isZip(out)) {
+  if (isZip(path)) {
     if (!found.isFile()) throw refuse('there is something that is not a file')
-    if (!isPackArchive(out, found)) throw refuse('there is a file that is not a pack')
+    if (!isPackArchive(path, found)) throw refuse('there is a file that is not a pack')
   } else {
     if (!found.isDirectory()) throw refuse('there is a file; a pack needs a folder, or a name that ends in .zip')
-    if (!isReplaceable(out)) throw refuse('the folder holds something that is not a pack')
+    if (!isReplaceable(path)) throw refuse('the folder holds something that is not a pack')
   }
 }
 
-/** All top-level names of a pack, and those that `--split` adds. */
+/** All top-level names of a pack. */
 const PACK_NAMES = new Set([
   ...'llm.md catalog.llm.md outline.md index.json manifest.json manifest.min.json manifest.llm.tsv'.split(' '),
   ...[VECTORS_FILE, 'chunks', 'images'],
 ])
+/** Folders that `--split` adds. */
 const PART_NAME = /^part-\d+$/
 
 /** Whether a folder may be replaced: it is empty, or holds only a pack. */
@@ -203,13 +205,13 @@ async function writeZipFile(pack: Pack, temporary: string, target: PackTarget): 
 }
 
 async function writeFolder(pack: Pack, temporary: string, target: PackTarget): Promise<number> {
-  const made = new Set<string>()
+  const createdFolders = new Set<string>()
   let total = 0
   for await (const { name, content } of packEntries(pack, withImages(pack, target))) {
     target.signal?.throwIfAborted()
     const path = join(temporary, name)
-    if (!made.has(dirname(path))) await mkdir(dirname(path), { recursive: true })
-    made.add(dirname(path))
+    if (!createdFolders.has(dirname(path))) await mkdir(dirname(path), { recursive: true })
+    createdFolders.add(dirname(path))
     await writeFile(path, content)
     total += lstatSync(path).size
   }
@@ -240,7 +242,8 @@ interface KeptFiles {
 }
 
 /**
- * Drops images that have changed since they were chunked. Their bytes are not kept, and a pack must contain exactly the bytes of its index.
+ * Drops images that have changed since they were chunked. Chunking does not keep their bytes, and a pack must contain exactly the bytes
+ * that its index describes.
  */
 export async function leaveOutChangedImages(
   files: readonly ChunkedFile[],
@@ -259,7 +262,7 @@ export async function leaveOutChangedImages(
   return { files: kept, warnings }
 }
 
-/** Reads images while writing; a changed image stops the pack. */
+/** Pack options with a function that reads images while the pack is written, and throws when an image has changed. */
 function withImages(pack: Pack, target: PackTarget): PackOptions {
   const files = new Map(pack.files.map((file) => [file.path, file]))
   return {

@@ -145,7 +145,7 @@ async function readMarkup(
   return page.type === 'page' && Object.keys(includes).length > 0 ? { ...page, isFinal: false } : page
 }
 
-const MAX_INCLUDED = 500_000
+const MAX_INCLUDED_BYTES = 500_000
 
 /** Reads the files that a Markdown file includes: text files of the same tree without credentials. */
 function readIncludedFiles(
@@ -155,7 +155,7 @@ function readIncludedFiles(
 ): Promise<Readonly<Record<string, string>>> {
   return readIncludes(decodePlain(bytes, ''), path, async (name) => {
     const found = kindOf(name) === 'image' || isCredentialFile(name) ? undefined : await readOther(name)
-    if (found === undefined || found.length > MAX_INCLUDED || isBinary(found)) return undefined
+    if (found === undefined || found.length > MAX_INCLUDED_BYTES || isBinary(found)) return undefined
     const text = decodePlain(found, '')
     const secrets = findSecrets(text).map(({ what }) => `looks like ${what}`)
     return findLeak(name, secrets) === undefined ? text : undefined
@@ -182,16 +182,16 @@ function cacheReadings(
 ): (file: PageFile) => Promise<DocumentReading> {
   return (file) => {
     const { path, bytes, url, profile } = file
-    const name = cacheKeyOf(file)
-    const known = readings.get(name)
+    const key = cacheKeyOf(file)
+    const known = readings.get(key)
     const reading =
       known ?? readDocument({ url, body: bytes, headers: {}, ...FILE_SNAPSHOT_OPTIONS }, path, { chunks: profile })
-    readings.delete(name)
-    readings.set(name, reading)
+    readings.delete(key)
+    readings.set(key, reading)
     // A failure is not cached, because the next attempt may succeed. A defect of the document itself is cached: otherwise each of its pages
     // would take as long to fail.
     reading.catch((error: unknown) => {
-      if (!(error instanceof PageDefect) && readings.get(name) === reading) readings.delete(name)
+      if (!(error instanceof PageDefect) && readings.get(key) === reading) readings.delete(key)
     })
     const [oldest] = readings.keys()
     if (readings.size > MAX_CACHED_READINGS && oldest !== undefined) readings.delete(oldest)
@@ -304,9 +304,9 @@ const DOUBTFUL = /looks like a (?:password|bearer token|JSON web token|authoriza
  * Returns why a file is left out because of a credential, without the credential itself. A certain credential counts in every file, a
  * doubtful one only in settings and data. Markdown, HTML and documents are not checked, because they explain credentials.
  */
-function findLeak(path: string, found: readonly string[]): string | undefined {
+function findLeak(path: string, secretMessages: readonly string[]): string | undefined {
   const isSettings = SETTINGS.has(extensionOf(path)) || /^\.env\b/.test(baseName(path))
-  return isSettings ? found[0] : found.find((message) => !DOUBTFUL.test(message))
+  return isSettings ? secretMessages[0] : secretMessages.find((message) => !DOUBTFUL.test(message))
 }
 
 function noPage(reason: Reason, pattern: string | null = null, detail: string | null = null): FilePage {

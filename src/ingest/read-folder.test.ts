@@ -223,7 +223,7 @@ test.each([
   ['pipe', 'SOURCE_UNREADABLE', 'ROOT/pipe cannot be used: it is neither a folder nor a file'],
   ['m.tar.xz', 'SOURCE_UNREADABLE', 'ROOT/m.tar.xz cannot be used: archives of its kind are not read'],
   ['pack', 'SOURCE_IS_PACK', 'ROOT/pack is itself a pack'],
-])('%s is refused with %s', async (name, code, message) => {
+])('the source %s is refused with %s', async (name, code, message) => {
   write({ 'a.md': 'a', 'm.tar.xz': 'x' })
   spawnSync('mkfifo', [join(root, 'pipe')])
   await writePack(createPack((await chunkFolder(root)).files), { out: join(root, 'pack'), root })

@@ -33,7 +33,7 @@ export interface FolderReaderOptions extends FilePageOptions {
   readonly maxFileBytes: number
   /** Absolute paths that are skipped, such as those of the library itself. */
   readonly exclude?: readonly string[]
-  /** Current time in milliseconds; a file changed less than two seconds before it is read is read again next time. @default Date.now */
+  /** Current time in milliseconds; a file changed less than two seconds before opening is read again next time. @default Date.now */
   readonly now?: () => number
 }
 
@@ -99,8 +99,8 @@ async function resolveSource(source: string): Promise<{ readonly path: string; r
       if (looksLikePack(path, [{ name: 'manifest.llm.tsv' }])) throw new PharosError('SOURCE_IS_PACK', { path: source })
       await access(path, constants.R_OK | constants.X_OK)
     } else {
-      if (!stats.isFile()) throw unreadable(source, 'it is neither a folder nor a file', 'name one')
-      if (UNREAD_ARCHIVE.test(path)) throw unreadable(source, 'archives of its kind are not read', FORMAT_ADVICE)
+      if (!stats.isFile()) throw unreadable(source, 'it is neither a folder nor a file', 'name a folder or a file')
+      if (UNSUPPORTED_ARCHIVE.test(path)) throw unreadable(source, 'archives of its kind are not read', FORMAT_ADVICE)
       await access(path, constants.R_OK)
     }
     return { path, stats }
@@ -114,7 +114,7 @@ async function resolveSource(source: string): Promise<{ readonly path: string; r
 const READ_ADVICE = 'let this user read it, or name another source'
 
 /** Archive formats that are not supported. */
-const UNREAD_ARCHIVE = /\.(?:gz|bz2|tbz2?|xz|txz|zst|lz|7z|rar|jar|war|ear|whl|crate)$/i
+const UNSUPPORTED_ARCHIVE = /\.(?:gz|bz2|tbz2?|xz|txz|zst|lz|7z|rar|jar|war|ear|whl|crate)$/i
 
 function unreadable(path: string, problem: string, advice: string, cause?: unknown): PharosError {
   return new PharosError('SOURCE_UNREADABLE', { path, problem, advice }, { cause })
@@ -193,7 +193,7 @@ const FILE_TIME_RESOLUTION_MS = 2000
 async function readFile(file: FileToRead, known: KnownFile, pages: FilePages): Promise<FileReading> {
   const { root, path, part, maxFileBytes, openedAt, seen, readOther } = file
   // Paths recorded by this program never lead out of the folder, but a foreign library might contain others.
-  if (path.split('/').some((part) => part === '' || part === '.' || part === '..')) return { type: 'missing' }
+  if (path.split('/').some((name) => name === '' || name === '.' || name === '..')) return { type: 'missing' }
   const fullPath = join(root, path)
   const seenStamp = writeStamp(await lstat(fullPath))
   if (known.version !== null && known.stamp !== null && known.stamp === seenStamp) {
@@ -218,7 +218,7 @@ async function readFile(file: FileToRead, known: KnownFile, pages: FilePages): P
   if (isStable && version === known.version) return { type: 'unchanged', ...current, bytes: bytes.length, detail: null }
   const read = await pages.read({ path, part, bytes, version, url, profile: file.profile, readOther })
   if (read.type === 'failed' || read.type === 'missing') return read
-  const detail = isStable ? read.detail : 'changed while it was read; this is its last state seen'
+  const detail = isStable ? read.detail : 'changed while it was read; this is the last state that was read'
   return { ...readingOf(read, current, bytes.length), detail }
 }
 

@@ -29,7 +29,7 @@ const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBL
 
 /**
  * Reads a file consistently: a file that changes meanwhile is read again, and used as it is after three attempts. Never waits on a pipe,
- * never follows a link, never reads more than `maxBytes`.
+ * never follows a link, never returns more than `maxBytes`.
  */
 export async function readStable(path: string, maxBytes: number): Promise<ReadOutcome> {
   const file = await open(path, OPEN_FLAGS)
@@ -60,7 +60,7 @@ export async function readStable(path: string, maxBytes: number): Promise<ReadOu
   }
 }
 
-/** The first bytes of a file; undefined when it is not a regular file. Takes the same care as {@link readStable}. */
+/** The first bytes of a file; undefined when it is not a regular file. Never waits on a pipe, never follows a link. */
 export function readBeginning(path: string, maxBytes: number): Uint8Array | undefined {
   const file = openSync(path, OPEN_FLAGS)
   try {

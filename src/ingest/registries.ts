@@ -56,8 +56,8 @@ export async function findPackage(
 /** The origins of registries that the owner configured instead of the public ones; they may be private. */
 export function customRegistryOrigins(registries: Registries): string[] {
   const types = Object.keys(PUBLIC_REGISTRIES) as (keyof Registries)[]
-  const own = types.filter((type) => !isPublicRegistry(registries, type))
-  return own.map((type) => new URL(baseOf(registries[type])).origin)
+  const custom = types.filter((type) => !isPublicRegistry(registries, type))
+  return custom.map((type) => new URL(baseOf(registries[type])).origin)
 }
 
 /** The host of a package's registry. */
@@ -144,8 +144,8 @@ function chooseCrate(releases: readonly unknown[], name: PackageName): unknown {
   const versionOf = (release: unknown) => textOf(release, 'vers') ?? ''
   // A yanked version resolves only when it is pinned exactly.
   const usable = releases.filter((release) => fieldOf(release, 'yanked') !== true && valid(versionOf(release)) !== null)
-  const finished = usable.filter((release) => prerelease(versionOf(release)) === null)
-  const [newest] = (finished.length > 0 ? finished : usable).toSorted((a, b) => compare(versionOf(b), versionOf(a)))
+  const stable = usable.filter((release) => prerelease(versionOf(release)) === null)
+  const [newest] = (stable.length > 0 ? stable : usable).toSorted((a, b) => compare(versionOf(b), versionOf(a)))
   const found = name.version === null ? newest : releases.find((release) => versionOf(release) === name.version)
   if (found === undefined) throw versionError(name, newest === undefined ? null : versionOf(newest))
   return found
@@ -279,7 +279,7 @@ function parseJson(text: string, url: string): unknown {
 }
 
 function answerError(url: string, cause?: unknown): ArchiveError {
-  return new ArchiveError(`the answer of ${new URL(url).host} about it is invalid`, { cause })
+  return new ArchiveError(`${new URL(url).host} gave an invalid answer about it`, { cause })
 }
 
 function versionError(name: PackageName, newest: string | null): ArchiveError {

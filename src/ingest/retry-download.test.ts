@@ -8,8 +8,8 @@ function busy(retryAfterMs: number): DownloadError {
 
 test('tries a busy download up to four times', async () => {
   let tries = 0
-  const step = (good: number, error: Error) => async () => {
-    if (++tries < good) throw error
+  const step = (successfulTry: number, error: Error) => async () => {
+    if (++tries < successfulTry) throw error
     return tries
   }
   expect(await retryDownload(step(4, busy(0)), undefined)).toBe(4)

@@ -53,7 +53,7 @@ async function* readMembers(bytes: ByteSource): AsyncGenerator<TarMember, void, 
     if (block.length < BLOCK) throw createTruncatedError()
     if (block.every((byte) => byte === 0)) return
     const header = parseHeader(block, isFirst)
-    if (RECORDS.has(header.type)) {
+    if (EXTENDED_HEADER_TYPES.has(header.type)) {
       records = { ...records, ...(await readRecords(bytes, header)) }
       continue
     }
@@ -165,7 +165,7 @@ interface Records {
 }
 
 /** Extended headers of a member (`x`) and of all that follow (`g`); GNU's long names (`L`) and long link targets (`K`). */
-const RECORDS: ReadonlySet<string> = new Set(['x', 'g', 'L', 'K'])
+const EXTENDED_HEADER_TYPES: ReadonlySet<string> = new Set(['x', 'g', 'L', 'K'])
 
 async function readRecords(bytes: ByteSource, { type, size }: Header): Promise<Records> {
   if (!(size >= 0 && size <= MAX_RECORD_BYTES)) throw createDamagedError()

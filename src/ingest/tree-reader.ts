@@ -44,15 +44,15 @@ export function openTreeReader(options: TreeReaderOptions): OpenTreeReader {
     if (options.openDownloads === undefined) throw new PharosError('USAGE', { problem: 'downloads are disabled' })
     return options.openDownloads()
   })
-  const parts: OpenerParts = { ...options, openDownloads: downloads.open }
+  const openerOptions: OpenerOptions = { ...options, openDownloads: downloads.open }
   const open: TreeReader['open'] = async (address, treeOptions) => {
-    return OPENERS[openerOf(address)](address, await pages.open(), parts, treeOptions)
+    return OPENERS[openerOf(address)](address, await pages.open(), openerOptions, treeOptions)
   }
   return {
     addressOf,
     open,
     describe: async (address, treeOptions) => {
-      const known = await describeRemote(address, parts, treeOptions)
+      const known = await describeRemote(address, openerOptions, treeOptions)
       if (known !== undefined) return known
       const { url, name, version, close } = await open(address, treeOptions)
       await close()
@@ -71,28 +71,33 @@ export function openTreeReader(options: TreeReaderOptions): OpenTreeReader {
 }
 
 /** Options of the openers. */
-interface OpenerParts extends TreeReaderOptions {
+interface OpenerOptions extends TreeReaderOptions {
   readonly openDownloads: () => Promise<Downloads>
 }
 
-type Opener = (address: string, pages: FilePages, parts: OpenerParts, treeOptions?: TreeOptions) => Promise<OpenTree>
+type Opener = (
+  address: string,
+  pages: FilePages,
+  options: OpenerOptions,
+  treeOptions?: TreeOptions,
+) => Promise<OpenTree>
 
 /** The opener of each kind of tree, loaded on first use. An import cannot be opened again. */
 const OPENERS: Readonly<Record<Exclude<TreeKind, 'import'>, Opener>> = {
   folder: async (...args) => (await import('./read-folder.ts')).openFolder(...args),
-  archive: async (address, pages, parts, treeOptions) => {
-    const openDownload = async () => (await parts.openDownloads()).web
-    return (await import('./open-archive.ts')).openArchive(address, pages, { ...parts, openDownload }, treeOptions)
+  archive: async (address, pages, options, treeOptions) => {
+    const openDownload = async () => (await options.openDownloads()).web
+    return (await import('./open-archive.ts')).openArchive(address, pages, { ...options, openDownload }, treeOptions)
   },
-  package: async (address, pages, parts, treeOptions) => {
-    const openDownload = async () => (await parts.openDownloads()).registry
-    return (await import('./open-package.ts')).openPackage(address, pages, { ...parts, openDownload }, treeOptions)
+  package: async (address, pages, options, treeOptions) => {
+    const openDownload = async () => (await options.openDownloads()).registry
+    return (await import('./open-package.ts')).openPackage(address, pages, { ...options, openDownload }, treeOptions)
   },
-  repository: async (address, pages, { git = NO_GIT_ACCESS, openDownloads, ...parts }, treeOptions) => {
+  repository: async (address, pages, { git = NO_GIT_ACCESS, openDownloads, ...options }, treeOptions) => {
     const resolveHost = async (host: string, port: number) => (await openDownloads()).resolve(host, port)
     const openProxy = async (target: ProxyTarget) => (await openDownloads()).openProxy(target)
     const { openRepository } = await import('./open-repository.ts')
-    return openRepository(address, pages, { ...parts, git, resolveHost, openProxy }, treeOptions)
+    return openRepository(address, pages, { ...options, git, resolveHost, openProxy }, treeOptions)
   },
 }
 
@@ -101,13 +106,13 @@ const NO_GIT_ACCESS: GitAccess = { environment: {}, tokenFor: () => undefined }
 /** Describes a web tree without downloading it; undefined for one that must be opened. */
 async function describeRemote(
   address: string,
-  parts: OpenerParts,
+  options: OpenerOptions,
   treeOptions?: TreeOptions,
 ): Promise<TreeFacts | undefined> {
   const kind = openerOf(address)
   if (kind === 'package') {
-    const openDownload = async () => (await parts.openDownloads()).registry
-    return (await import('./open-package.ts')).describePackage(address, { ...parts, openDownload }, treeOptions)
+    const openDownload = async () => (await options.openDownloads()).registry
+    return (await import('./open-package.ts')).describePackage(address, { ...options, openDownload }, treeOptions)
   }
   if (kind === 'repository' && !isLocalUrl(address)) {
     return (await import('./open-repository.ts')).describeRepository(address, treeOptions)
@@ -120,7 +125,10 @@ async function describeRemote(
 function openerOf(address: string): keyof typeof OPENERS {
   const kind = treeKindOf(address)
   if (kind === undefined || kind === 'import')
-    throw new PharosError('URL_INVALID', { url: address, problem: 'it is no folder, archive, package or repository' })
+    throw new PharosError('URL_INVALID', {
+      url: address,
+      problem: 'it is not a folder, archive, package or repository',
+    })
   return kind === 'archive' && isFileUrl(address) && isFolder(fileURLToPath(address)) ? 'folder' : kind
 }
 
@@ -179,7 +187,7 @@ function fileUrlOf(text: string): string | undefined {
   }
 }
 
-/** The real path of a file or folder; the resolved path if it does not exist. */
+/** The real path of a file or folder; the path itself if nothing exists there. */
 function realPathOf(path: string): string {
   try {
     return realpathSync.native(path)

@@ -97,8 +97,8 @@ function beginningOf(file: string, maxBytes: number): Uint8Array | undefined {
 }
 
 /**
- * Ignore files of the parent folders, up to the one with `.git`, to which paths are then relative. A rule that ignores the requested folder
- * itself is left out; the others apply.
+ * Ignore files of the parent folders up to the one with `.git`, and the path of the root below that folder as `prefix`. A rule that ignores
+ * the requested folder itself is left out; the others apply.
  */
 function readIgnoreFilesAbove(root: string): { files: IgnoreFile[]; prefix: string } {
   const folders: string[] = []

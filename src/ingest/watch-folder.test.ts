@@ -52,7 +52,7 @@ async function waitForReports(...paths: string[]): Promise<void> {
   await vi.waitFor(() => expect([...reported]).toEqual(expect.arrayContaining(paths)), { timeout: 10_000 })
 }
 
-describe('a watched folder', () => {
+describe('a folder watch', () => {
   test('reports created, written, replaced, moved and removed files, with watches on folders only', async () => {
     write('a/x.md')
     write('b/c/y.md')

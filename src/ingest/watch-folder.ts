@@ -66,7 +66,7 @@ class FolderWatch implements TreeWatch {
     this.#exclude = exclude
     this.#excluded = new Set(exclude)
     this.#listener = listener
-    if (listener.pollMs !== undefined) this.polling = { problem: 'it was asked for', everyMs: listener.pollMs }
+    if (listener.pollMs !== undefined) this.polling = { problem: 'a poll interval is set', everyMs: listener.pollMs }
   }
 
   get folders(): number {
@@ -133,7 +133,6 @@ class FolderWatch implements TreeWatch {
     if (!this.#excluded.has(join(this.#root, path))) this.#listener.onChange(path.replace(/\/$/, ''))
   }
 
-  /** Falls back to polling when the system cannot watch. */
   #fallBackToPolling(problem: string): void {
     this.#closeAll()
     this.polling = { problem, everyMs: POLL_INTERVAL_MS }

@@ -91,8 +91,8 @@ function throwMemberError(error: unknown): never {
 }
 
 async function locateDirectory(file: OpenFile): Promise<ZipDirectory> {
-  const lowest = Math.max(0, file.size - TAIL_BYTES)
-  const found = findDirectory(await readAt(file, lowest, file.size - lowest))
+  const tailStart = Math.max(0, file.size - TAIL_BYTES)
+  const found = findDirectory(await readAt(file, tailStart, file.size - tailStart))
   if (found === undefined) {
     // A truncated archive lacks its end record.
     const isZip = file.size >= 4 && Buffer.from(await readAt(file, 0, 4)).readUInt32LE() === LOCAL_HEADER_SIGNATURE
@@ -111,14 +111,14 @@ function withArchiveErrors<T>(parse: () => T): T {
   }
 }
 
-const FILE_TYPE = 0o170000
+const FILE_TYPE_MASK = 0o170000
 const LINK_TYPE = 0o120000
 const PLAIN_TYPES: ReadonlySet<number> = new Set([0, 0o100000, 0o040000])
 
 function judgeMember(entry: CentralDirectoryEntry, limits: ArchiveLimits): FoundMember<CentralDirectoryEntry> {
   const refused = (refusal: Refusal): FoundMember<CentralDirectoryEntry> => ({ type: 'refused', refusal })
   const { flags, method, compressedSize, size, mode } = entry
-  const type = mode & FILE_TYPE
+  const type = mode & FILE_TYPE_MASK
   if (type === LINK_TYPE) return { type: 'link' }
   if (!PLAIN_TYPES.has(type)) return refused(refuse('not-text', 'neither a file nor a folder'))
   if (entry.name.at(-1) === 0x2f) return { type: 'folder' }

@@ -6,8 +6,8 @@ import { createGunzip } from 'node:zlib'
 const BLOCK_BYTES = 512
 
 /**
- * Extracts files of an npm tarball to the path that `targetOf` returns for their path in it (`package/…`). All other entries are skipped,
- * and links are never created.
+ * Extracts files of an npm tarball. `targetOf` returns the target of a path in the tarball (`package/…`). Entries without a target are
+ * skipped, and links are never created.
  */
 export async function extractTarball(file: string, targetOf: (path: string) => string | undefined): Promise<void> {
   const input = createReadStream(file)

@@ -33,11 +33,11 @@ export async function runAnalysisProcess({ library, runId, stdin, stdout, signal
   }
   let reportedAt = Number.NEGATIVE_INFINITY
   let run: AnalysisRun | undefined
-  const report = (now: AnalysisRun, isDue = performance.now() - reportedAt >= REPORT_INTERVAL_MS) => {
-    run = now
+  const report = (current: AnalysisRun, isDue = performance.now() - reportedAt >= REPORT_INTERVAL_MS) => {
+    run = current
     if (!isDue) return
     reportedAt = performance.now()
-    print(writeAnalysisFrame(frameOf(now)))
+    print(writeAnalysisFrame(frameOf(current)))
   }
   try {
     const events = analyseLibrary(library, { runId, isLeftOpen: true }, AbortSignal.any([signal, orphaned.signal]))

@@ -48,9 +48,9 @@ export async function runCrawlProcess(options: CrawlProcessOptions): Promise<Cra
   const commands = createCrawlCommands()
   const output = openOutput(stdout, abort)
   const closeInput = readCommands(stdin, commands.execute, abort)
-  const combined = AbortSignal.any([signal, orphaned.signal])
+  const stopSignal = AbortSignal.any([signal, orphaned.signal])
   try {
-    const assignment = await retryUntilFree(library, combined, resolveCrawl)
+    const assignment = await retryUntilFree(library, stopSignal, resolveCrawl)
     const { source } = assignment
     const writer = createFrameWriter({
       sourceId: source.id,
@@ -61,11 +61,11 @@ export async function runCrawlProcess(options: CrawlProcessOptions): Promise<Cra
     })
     let summary: CrawlSummary | undefined
     const { control } = commands
-    const { first, events } = await retryUntilFree(library, combined, async () => {
+    const { first, events } = await retryUntilFree(library, stopSignal, async () => {
       const crawl =
         'joined' in assignment
-          ? joinCrawl(library, assignment, combined, control)
-          : crawlSource(library, source, { ...assignment.input, control }, combined)
+          ? joinCrawl(library, assignment, stopSignal, control)
+          : crawlSource(library, source, { ...assignment.input, control }, stopSignal)
       return { first: await crawl.next(), events: crawl }
     })
     // The process that began a crawl embeds the pages of all processes that joined it.
@@ -83,9 +83,9 @@ export async function runCrawlProcess(options: CrawlProcessOptions): Promise<Cra
     }
     if (summary === undefined) throw new Error('the crawl ended without a result')
     // A failure is ignored: the server or a worker embeds the rest, and every search reports a model that fails.
-    if (embedding !== undefined) await beginEmbedding(library, source, combined).catch(() => undefined)
+    if (embedding !== undefined) await beginEmbedding(library, source, stopSignal).catch(() => undefined)
     output.print(writeFinalStats(writer.progress))
-    return { source, summary, signal: combined }
+    return { source, summary, signal: stopSignal }
   } finally {
     closeInput()
     await output.close()

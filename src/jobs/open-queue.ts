@@ -15,7 +15,7 @@ export interface QueueOptions {
   readonly connectMs: number
   /** The location to show to users. */
   readonly location: string
-  /** Receives failures in the background that are retried. */
+  /** Receives messages about failures in the background, which are retried. */
   readonly warn: (message: string) => void
   /** Timeout of a query in milliseconds. @default 30 s */
   readonly queryTimeoutMs?: number | undefined
@@ -70,10 +70,10 @@ export async function openQueue(options: QueueOptions): Promise<WorkQueue> {
 }
 
 /** The SQL that lets the role of an address use the queue. The role that creates the schema owns it. */
-function writeGrants(location: string, jobs: string, isMissing: boolean): string {
+function writeGrants(location: string, schema: string, isMissing: boolean): string {
   const { role } = describeLogin(location)
-  if (isMissing) return `CREATE SCHEMA ${jobs} AUTHORIZATION ${role}`
-  return `GRANT USAGE, CREATE ON SCHEMA ${jobs} TO ${role}; GRANT ALL ON ALL TABLES IN SCHEMA ${jobs} TO ${role}`
+  if (isMissing) return `CREATE SCHEMA ${schema} AUTHORIZATION ${role}`
+  return `GRANT USAGE, CREATE ON SCHEMA ${schema} TO ${role}; GRANT ALL ON ALL TABLES IN SCHEMA ${schema} TO ${role}`
 }
 
 const NO_SCHEMA = '3F000'
@@ -94,7 +94,7 @@ async function startQueue(options: QueueOptions, createSchema: boolean): Promise
     const problem = 'the package pg-boss is not installed; install it beside Pharos: npm install pg-boss'
     throw new PharosError('LIBRARY_UNUSABLE', { library: location, problem }, { cause })
   })
-  // pg-boss passes all three on to the driver.
+  // pg-boss passes these three options on to the driver.
   const connectionOptions: Pick<ClientConfig, 'keepAlive' | 'keepAliveInitialDelayMillis' | 'query_timeout'> = {
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
@@ -182,7 +182,7 @@ function createWorkQueue(boss: PgBoss): WorkQueue {
   }
 }
 
-/** Runs the statement in the transaction of the caller. */
+/** Options that run a statement in the caller's transaction, if the caller has one. */
 function transactionOptions(run: RunStatement | undefined): { readonly db?: { executeSql: RunStatement } } {
   return run === undefined ? {} : { db: { executeSql: run } }
 }

@@ -5,7 +5,7 @@
 import { Worker } from 'node:worker_threads'
 import type { PageReply, PageRequest } from './page-worker.ts'
 
-/** The message when the thread ends. */
+/** The message that gives up the current page: the thread has ended, or the page takes too much CPU time. */
 export interface WorkerEnd {
   readonly type: 'ended'
   readonly problem: string

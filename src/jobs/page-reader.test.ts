@@ -70,7 +70,7 @@ test('a page whose result grows without bounds is given up', async () => {
   ])
 })
 
-test('the memory of the body of a large page is released once it was sent, that of a small page is kept', async () => {
+test('the memory of a large page body is released once it was sent, and that of a small one is kept', async () => {
   const reader = openPageReader({ sha256, threadAboveBytes: 1000 })
   const small = snapshotOf('')
   const large = snapshotOf('<p>word</p>'.repeat(1000))

@@ -44,7 +44,7 @@ const START_TIMEOUT_MS = 60_000
 export function openPageReader(options: PageReaderOptions): OpenPageReader {
   const { sha256, threadAboveBytes = 524_288, maxHeapMb = 320, maxCpuMs = 30_000 } = options
   const pageProcess = new PageProcess(maxHeapMb)
-  const limitOf = ({ body }: Snapshot): number =>
+  const cpuLimitOf = ({ body }: Snapshot): number =>
     maxCpuMs * Math.min(MAX_CPU_SHARES, 1 + Math.floor(body.length / BYTES_PER_CPU_SHARE))
   // Every document counts as costly, because its size does not indicate its cost.
   const isCostly = (snapshot: Snapshot): boolean =>
@@ -52,7 +52,13 @@ export function openPageReader(options: PageReaderOptions): OpenPageReader {
   return {
     async readPage(snapshot, key, options = {}) {
       if (isCostly(snapshot)) {
-        const request = { type: 'page', snapshot, key, profile: options.chunks, maxCpuMs: limitOf(snapshot) } as const
+        const request = {
+          type: 'page',
+          snapshot,
+          key,
+          profile: options.chunks,
+          maxCpuMs: cpuLimitOf(snapshot),
+        } as const
         return (await pageProcess.read(request, options.keepsBody)) as PageReading
       }
       // Loaded with the first page, because searches do not need the HTML parser.
@@ -65,13 +71,13 @@ export function openPageReader(options: PageReaderOptions): OpenPageReader {
         snapshot,
         key,
         profile: options.chunks,
-        maxCpuMs: limitOf(snapshot),
+        maxCpuMs: cpuLimitOf(snapshot),
       } as const
       return (await pageProcess.read(request, options.keepsBody)) as DocumentReading
     },
     async extract(snapshot, name, debug) {
       if (isCostly(snapshot)) {
-        const request = { type: 'extraction', snapshot, key: name, debug, maxCpuMs: limitOf(snapshot) } as const
+        const request = { type: 'extraction', snapshot, key: name, debug, maxCpuMs: cpuLimitOf(snapshot) } as const
         return ((await pageProcess.read(request)) as PageReading).extraction
       }
       const { extractPage } = await import('../core/extract/extract-page.ts')

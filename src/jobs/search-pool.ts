@@ -72,11 +72,11 @@ export function openSearchPool({ open, program, data, size, warn }: SearchPoolOp
   /** Identifies the library that the threads were started for: a reopened library has a new `vectors` object. */
   let openFor: Library['vectors']
   let brokenAt: number | undefined
-  let idle: NodeJS.Timeout | undefined
+  let idleTimer: NodeJS.Timeout | undefined
   let isClosed = false
 
   const endAll = async (): Promise<void> => {
-    clearTimeout(idle)
+    clearTimeout(idleTimer)
     const ended = threads
     threads = []
     await Promise.all(ended.map((thread) => thread.end()))
@@ -99,8 +99,8 @@ export function openSearchPool({ open, program, data, size, warn }: SearchPoolOp
     threads = threads.filter(({ isGone }) => !isGone)
     const isCoolingDown = brokenAt !== undefined && performance.now() - brokenAt < RESTART_COOLDOWN_MS
     while (!isClosed && !isCoolingDown && threads.length < size) threads.push(startThread())
-    clearTimeout(idle)
-    idle = setTimeout(() => void endAll(), IDLE_TIMEOUT_MS).unref()
+    clearTimeout(idleTimer)
+    idleTimer = setTimeout(() => void endAll(), IDLE_TIMEOUT_MS).unref()
     const ready = threads.filter(({ isReady }) => isReady)
     return ready.toSorted((a, b) => a.waiting - b.waiting)[0]
   }
@@ -145,7 +145,7 @@ class SearchThread {
   isGone = false
   readonly #worker: Worker
   readonly #pending = new Map<number, { resolve(answer: ThreadResult | undefined): void; reject(error: Error): void }>()
-  #last = 0
+  #lastNumber = 0
 
   readonly #listener: ThreadListener
 
@@ -165,7 +165,7 @@ class SearchThread {
 
   /** Resolves to undefined if the thread breaks first. A thread that is not ready yet answers later. */
   ask(task: ThreadTask): Promise<ThreadResult | undefined> {
-    const number = ++this.#last
+    const number = ++this.#lastNumber
     return new Promise((resolve, reject) => {
       this.#pending.set(number, { resolve, reject })
       this.#worker.postMessage({ number, ...task } satisfies SearchRequest)

@@ -9,7 +9,7 @@ function startScript(script: string, args: readonly string[] = []): { process: C
   return { process: runner.start(args, (stream, line) => lines.push(`${stream}: ${line}`)), lines }
 }
 
-describe('spawned process', () => {
+describe('the spawn runner', () => {
   test('passes arguments unchanged, and splits the output into lines', async () => {
     const script = `
       process.stdout.write('one\\r\\ntw')

@@ -45,11 +45,11 @@ export function createSpawnRunner(options: SpawnOptions): CrawlRunner {
 }
 
 function startCrawl(
-  { command, args: first, env, maxLineChars = MAX_LINE_CHARS }: SpawnOptions,
+  { command, args: baseArgs, env, maxLineChars = MAX_LINE_CHARS }: SpawnOptions,
   args: readonly string[],
   onLine: (stream: 'stdout' | 'stderr', line: string) => void,
 ): CrawlProcess {
-  const child = spawn(command, [...first, ...args], {
+  const child = spawn(command, [...baseArgs, ...args], {
     stdio: 'pipe',
     windowsHide: true,
     ...(env === undefined ? {} : { env }),
@@ -76,7 +76,7 @@ function startCrawl(
       if (child.pid === undefined) end({ code: null, signal: null, problem: `could not be started: ${error.message}` })
     })
     child.on('close', (code, signal) => end({ code, signal, problem: null }))
-    // A descendant of the process may keep its pipes open after it has ended.
+    // A descendant may keep the pipes of the process open after the process has ended.
     child.on('exit', () => {
       setTimeout(() => {
         for (const stopReading of readers) stopReading()
@@ -164,7 +164,7 @@ function readStartTime(pid: number): string | null {
 
 /** Whether the same process is still running, as far as the system can tell. */
 function isSameProcess({ pid, began }: ProcessIdentity): boolean {
-  const now = readStartTime(pid)
-  if (began !== null || now !== null) return began !== null && now === began && isAlive(pid)
+  const startTime = readStartTime(pid)
+  if (began !== null || startTime !== null) return began !== null && startTime === began && isAlive(pid)
   return isAlive(pid)
 }

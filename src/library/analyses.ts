@@ -17,7 +17,7 @@ export type RunStage = (typeof RUN_STAGES)[number]
 export interface RunOptions {
   /** Skips pages already analysed with this version and the current gazetteer. @default that of this program */
   readonly analysisVersion: number
-  /** Maximum number of pages and hosts. @default all */
+  /** Maximum number of pages, and of hosts. @default all */
   readonly pageLimit: number | null
   readonly domainLimit: number | null
   readonly skipPages: boolean
@@ -181,10 +181,10 @@ export interface Analyses {
    * none are left; large pages make a batch smaller than `limit`. Pages analysed by a newer version are skipped.
    */
   listPending(
-    of: AnalysisVersions & { readonly after: number; readonly limit: number },
+    query: AnalysisVersions & { readonly after: number; readonly limit: number },
   ): Promise<readonly PageToAnalyse[]>
   /** Counts pending pages, optionally only those with ids above `after`. */
-  countPending(by: AnalysisVersions, after?: number): Promise<number>
+  countPending(versions: AnalysisVersions, after?: number): Promise<number>
   /**
    * Writes analyses, places, hubs and the progress of the run in one transaction, skipping pages that changed meanwhile. Returns false and
    * writes nothing if another process has taken the run over.
@@ -193,7 +193,7 @@ export interface Analyses {
     holder: RunHolder,
     pages: readonly { readonly page: PageToAnalyse; readonly analysed: AnalysedPage }[],
     progress: RunProgress,
-    of: { readonly revision: string; readonly now: number },
+    context: { readonly revision: string; readonly now: number },
   ): Promise<boolean>
   read(sourceId: string, key: string): Promise<StoredAnalysis | undefined>
   /** Reads only the class of a page; undefined before it is classified. */
@@ -215,7 +215,7 @@ export interface Analyses {
    * Begins a run, or resumes the newest one if it was abandoned or cancelled and fits the request; other abandoned runs are cancelled.
    * Throws `ANALYSIS_RUNNING` while a process executes a run, because only one run may be active.
    */
-  beginRun(begin: RunRequest): Promise<AnalysisRun>
+  beginRun(request: RunRequest): Promise<AnalysisRun>
   /** Changes a run; returns false if another process has taken it over. */
   changeRun(holder: RunHolder, change: RunChange): Promise<boolean>
   findRun(id: string): Promise<AnalysisRun | undefined>

@@ -1,7 +1,7 @@
 import type { SearchAnswer } from './search.ts'
 import { labelOf } from './source.ts'
 
-/** Converts an answer to JSON, identical on every surface that returns complete answers. */
+/** Converts an answer to the JSON record that every surface with complete answers returns. */
 export function answerRecord({ partial, passages, ...answer }: SearchAnswer): Record<string, unknown> {
   return {
     ...answer,

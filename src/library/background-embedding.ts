@@ -91,7 +91,7 @@ async function embedMissing(library: Library, signal: AbortSignal): Promise<numb
   if (sourceIds.length === 0) return 0
   // `openEmbedder` takes no signal; a service that hangs must not delay the end.
   const embedder = await withTimeout(OPEN_TIMEOUT_MS, signal, () => openEmbedder())
-  // A source that has only vectors of an earlier model does not count as begun.
+  // Vectors of an earlier version of the model must all be made again, which is not done in the background.
   if (embedder === undefined || isEarlierSpace(embedder, await vectors.readSpace())) return 0
   let first: number | undefined
   let reached = 0

@@ -55,14 +55,14 @@ export class CircuitBreaker {
 
   /**
    * Makes a call, or rejects with a {@link CircuitOpenError}. A failure for which `counts` returns false says nothing about the service: it
-   * is rethrown without a change of state. With a `waiting` signal, a call waits for a running trial to end, until the signal aborts.
+   * is rethrown without a change of state. With a `waitSignal`, a call waits for a running trial to end, until the signal aborts.
    */
   async run<T>(
     work: () => Promise<T>,
     counts: (error: unknown) => boolean = () => true,
-    waiting?: AbortSignal,
+    waitSignal?: AbortSignal,
   ): Promise<T> {
-    while (waiting !== undefined && this.#trial !== undefined) await waitUnlessAborted(this.#trial, waiting)
+    while (waitSignal !== undefined && this.#trial !== undefined) await waitUnlessAborted(this.#trial, waitSignal)
     const isTrial = this.state === 'half-open' && this.#trial === undefined
     if (this.state !== 'closed' && !isTrial) throw new CircuitOpenError(Math.max(this.#remainingMs(), 1))
     let endTrial = (): void => undefined
@@ -73,7 +73,7 @@ export class CircuitBreaker {
     }
     try {
       const result = await work()
-      // A call that began before the circuit opened proves nothing about the present: only the trial closes it.
+      // A call that began before the circuit opened proves nothing about the present: only the trial closes an open circuit.
       if (isTrial || this.#openedAt === undefined) this.#close()
       return result
     } catch (error) {

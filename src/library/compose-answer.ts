@@ -56,13 +56,14 @@ export interface AnswerComposer {
   countPages(): number
   /** Whether near-duplicates of shown pages still need a mention. */
   readonly hasRepeats: boolean
-  compose(room: AnswerLimits): Promise<AnswerParts>
+  /** Makes the next answer from the hits that have not been shown. */
+  compose(limits: AnswerLimits): Promise<AnswerParts>
 }
 
 /** Maximum number of passages from one page; more would crowd out other pages. */
 const MAX_PASSAGES_PER_PAGE = 3
 
-/** A text with a larger share of links is a list of links: it is only mentioned if there is anything else to show. */
+/** A hit with this share of links or more is a list of links. It gets a passage only if all hits are lists of links. */
 const LINK_LIST_SHARE = 0.75
 
 /** No further passage starts when less than this share of the budget is left. */
@@ -71,7 +72,10 @@ const MIN_BUDGET_SHARE = 1 / 25
 /** A hit below this share of the best score gets a mention instead of a passage. */
 const MIN_SCORE_SHARE = 0.6
 
-/** Target size of the first and of further passages, as a share of the token budget with bounds in tokens. */
+/**
+ * Target size of the first and of further passages: a share of the token budget, with bounds in tokens. A passage may grow to `stretch`
+ * times its target size.
+ */
 const FIRST_PASSAGE_SIZE = { share: 1 / 2, least: 240, most: 3000, stretch: 1.2 }
 const FURTHER_PASSAGE_SIZE = { share: 1 / 6, least: 150, most: 800, stretch: 1.6 }
 
@@ -79,7 +83,7 @@ const FURTHER_PASSAGE_SIZE = { share: 1 / 6, least: 150, most: 800, stretch: 1.6
 const MIN_PASSAGE_LIMIT = 4
 const PASSAGE_TOKENS = 500
 
-/** Tokens of text that the best passage may take, however small the budget. */
+/** Tokens of text that the first passage may take, even if its citation nearly fills the budget. */
 const MIN_TEXT_TOKENS = 60
 
 /** Estimated tokens of one mention, and the maximum share of the budget reserved for mentions. */
@@ -108,7 +112,7 @@ interface OpenHit {
 /** A part of a page, read from the store. */
 interface OpenPart {
   readonly excerpt: PageExcerpt
-  /** Its line numbers count from the start of the part. */
+  /** The line numbers of the grower count from the start of the part. */
   readonly grower: PassageGrower
 }
 
@@ -117,13 +121,13 @@ interface Draft extends OpenHit {
   grown: GrownPassage
   /** Best first. */
   readonly hits: GroupedHit[]
-  said: ComparableText
+  comparable: ComparableText
 }
 
 /** A passage already shown. */
 interface ShownPassage {
   readonly sourceId: string
-  readonly said: ComparableText
+  readonly comparable: ComparableText
 }
 
 /**
@@ -138,7 +142,7 @@ export function createComposer(store: Store, origins: HitSources, showsRepeats =
   /** Hits on other pages with a text already shown: their pages are mentioned if there is room. */
   let repeats: readonly GroupedHit[] = []
   /** Pages that answers have shown or mentioned. */
-  const named = new Set<string>()
+  const citedPages = new Set<string>()
   const shownTexts = new Map<number | string, GroupedHit>()
 
   const openHit = async (hit: GroupedHit): Promise<OpenHit | null> => {
@@ -170,12 +174,12 @@ export function createComposer(store: Store, origins: HitSources, showsRepeats =
     },
     add(hits) {
       const known = hits.filter(({ sourceId }) => origins.sourceOf(sourceId) !== undefined)
-      const parted = showsRepeats ? { first: known, repeats: [] } : splitRepeats(known, origins, shownTexts)
-      queue = [...queue, ...parted.first]
-      repeats = [...repeats, ...parted.repeats]
+      const split = showsRepeats ? { first: known, repeats: [] } : splitRepeats(known, origins, shownTexts)
+      queue = [...queue, ...split.first]
+      repeats = [...repeats, ...split.repeats]
     },
     withdraw(page) {
-      if (named.has(page)) return false
+      if (citedPages.has(page)) return false
       queue = queue.filter((hit) => keyOf(hit) !== page)
       repeats = repeats.filter((hit) => keyOf(hit) !== page)
       for (const [text, hit] of shownTexts) if (keyOf(hit) === page) shownTexts.delete(text)
@@ -192,18 +196,18 @@ export function createComposer(store: Store, origins: HitSources, showsRepeats =
         else answer.mention(hit)
       }
       queue = queue.filter((hit) => !shown.has(hit))
-      // Mentions lists of links only if passages leave room.
+      // Lists of links come last, so that they are mentioned only if there is room left.
       for (const hit of queue) if (!answer.isFull(hit)) answer.mention(hit)
-      repeats = [...repeats, ...answer.listRepeats()].filter((hit) => !named.has(keyOf(hit)))
+      repeats = [...repeats, ...answer.listRepeats()].filter((hit) => !citedPages.has(keyOf(hit)))
       for (const hit of repeats) if (!answer.isFull(hit)) answer.mention(hit)
       const drafts = answer.listDrafts()
       const passages = drafts.map((draft) => createPassage(draft, origins)).sort((a, b) => b.score - a.score)
       const spent = passages.reduce((sum, passage) => sum + passage.tokens + tokensOf(writeCitation(passage)), 0)
       const mentioned = answer.listMentions()
       const mentions = fitMentions(mentioned, tokens - spent, drafts.length === 0, origins)
-      for (const hit of [...drafts.flatMap(({ hits }) => hits), ...mentioned]) named.add(keyOf(hit))
-      repeats = repeats.filter((hit) => !named.has(keyOf(hit)))
-      for (const { hits, said } of drafts) earlier.push({ sourceId: hits[0]?.sourceId ?? '', said })
+      for (const hit of [...drafts.flatMap(({ hits }) => hits), ...mentioned]) citedPages.add(keyOf(hit))
+      repeats = repeats.filter((hit) => !citedPages.has(keyOf(hit)))
+      for (const { hits, comparable } of drafts) earlier.push({ sourceId: hits[0]?.sourceId ?? '', comparable })
       return { passages, ...mentions, tokens: spent + mentions.tokens }
     },
   }
@@ -225,8 +229,8 @@ interface DraftAnswer {
 }
 
 /**
- * `earlier` holds texts already shown; if it is undefined, repeats are not left out. `pages` is the number of matching pages: passages
- * leave room to mention those not shown, except the first one if it would be cut for that.
+ * `earlier` holds texts already shown; if it is undefined, repeats are not left out. `pages` is the number of matching pages. Passages
+ * leave room to mention the other pages, but the first passage takes that room if it would be cut otherwise.
  */
 function createDraftAnswer(
   { limit, tokens: budget, pages: count }: AnswerLimits & { readonly pages: number },
@@ -237,11 +241,11 @@ function createDraftAnswer(
   const pages = new Map<string, { readonly first: GroupedHit; readonly drafts: Draft[] }>()
   const drafts: Draft[] = []
   const repeats: GroupedHit[] = []
-  const forMentions = Math.min(budget * MENTION_SHARE, (Math.min(limit, count) - 1) * MENTION_TOKENS)
-  let left = budget - (forMentions < MENTION_TOKENS ? 0 : Math.ceil(forMentions))
+  const mentionTokens = Math.min(budget * MENTION_SHARE, (Math.min(limit, count) - 1) * MENTION_TOKENS)
+  let left = budget - (mentionTokens < MENTION_TOKENS ? 0 : Math.ceil(mentionTokens))
   const maxPassages = Math.max(MIN_PASSAGE_LIMIT, Math.round(budget / PASSAGE_TOKENS))
-  let best = 0
-  /** Set once a page had to be left to a mention: lower-ranked pages then get no passage, so that pages keep their order. */
+  let bestScore = 0
+  /** Set once a page gets only a mention: lower-ranked pages then get no passage, so that pages keep their order. */
   let isClosed = false
 
   const pageOf = (hit: GroupedHit) => {
@@ -254,13 +258,13 @@ function createDraftAnswer(
   }
 
   /** Merges a passage with an adjacent one if the result fits the size limit. */
-  const joinNeighbour = (
+  const joinNeighbor = (
     hit: GroupedHit,
     grown: GrownPassage,
     { page, part }: OpenHit,
-    own: readonly Draft[],
+    pageDrafts: readonly Draft[],
   ): boolean => {
-    for (const draft of own) {
+    for (const draft of pageDrafts) {
       if (draft.part !== part || !areNested(draft.hits[0]?.chunk.headingPath ?? [], hit.chunk.headingPath)) continue
       const { most } = sizesFor(drafts.indexOf(draft), budget, left)
       const joined = join(part, draft.grown, grown, most)
@@ -269,7 +273,7 @@ function createDraftAnswer(
       left -= added
       draft.grown = joined
       draft.hits.push(hit)
-      draft.said = createComparable(joined.text)
+      draft.comparable = createComparable(joined.text)
       page.taken.push(grown)
       return true
     }
@@ -277,33 +281,40 @@ function createDraftAnswer(
   }
 
   /** Whether a passage repeats another. Different pages must have the same text; versions of one page may differ in details. */
-  const isRepeat = (hit: GroupedHit, said: ComparableText, other: ShownPassage): boolean => {
-    if (!isNearDuplicate(other.said, said)) return false
-    return origins.areVersions(hit.sourceId, other.sourceId) || isEquivalentText(other.said, said)
+  const isRepeat = (hit: GroupedHit, comparable: ComparableText, other: ShownPassage): boolean => {
+    if (!isNearDuplicate(other.comparable, comparable)) return false
+    return origins.areVersions(hit.sourceId, other.sourceId) || isEquivalentText(other.comparable, comparable)
   }
 
   /** Queues a hit for a mention, unless its page is another version with the same text. */
-  const keepRepeat = (hit: GroupedHit, said: ComparableText, other: ShownPassage): void => {
-    if (!origins.areVersions(hit.sourceId, other.sourceId) || !isEquivalentText(other.said, said)) repeats.push(hit)
+  const keepRepeat = (hit: GroupedHit, comparable: ComparableText, other: ShownPassage): void => {
+    if (!origins.areVersions(hit.sourceId, other.sourceId) || !isEquivalentText(other.comparable, comparable)) {
+      repeats.push(hit)
+    }
   }
 
-  /** Replaces a passage by the same text of a newer version; returns true if a passage with the same text exists. */
-  const meetsDuplicate = (hit: GroupedHit, grown: GrownPassage, open: OpenHit, said: ComparableText): boolean => {
+  /** Replaces a passage by the same text of a preferred version. Returns true if a passage with the same text exists. */
+  const handleDuplicate = (
+    hit: GroupedHit,
+    grown: GrownPassage,
+    open: OpenHit,
+    comparable: ComparableText,
+  ): boolean => {
     if (earlier === undefined) return false
-    const before = earlier.find((other) => isRepeat(hit, said, other))
+    const before = earlier.find((other) => isRepeat(hit, comparable, other))
     if (before !== undefined) {
-      keepRepeat(hit, said, before)
+      keepRepeat(hit, comparable, before)
       return true
     }
-    const twin = drafts.find(({ hits, said: other }) => {
-      return isRepeat(hit, said, { sourceId: hits[0]?.sourceId ?? '', said: other })
+    const twin = drafts.find(({ hits, comparable: other }) => {
+      return isRepeat(hit, comparable, { sourceId: hits[0]?.sourceId ?? '', comparable: other })
     })
     const best = twin?.hits[0]
     if (twin === undefined || best === undefined) return false
     const { sourceId } = best
     const added = grown.tokens - twin.grown.tokens
-    if (!origins.isNewer(hit.sourceId, sourceId) || added > left) {
-      keepRepeat(hit, said, { sourceId, said: twin.said })
+    if (!origins.isPreferred(hit.sourceId, sourceId) || added > left) {
+      keepRepeat(hit, comparable, { sourceId, comparable: twin.comparable })
       return true
     }
     left -= added
@@ -311,8 +322,8 @@ function createDraftAnswer(
     const old = pages.get(keyOf(best))
     old?.drafts.splice(old.drafts.indexOf(twin), 1)
     if (old?.drafts.length === 0) pages.delete(keyOf(best))
-    keepRepeat(best, twin.said, { sourceId: hit.sourceId, said })
-    const draft = { ...open, grown, hits: [hit], said }
+    keepRepeat(best, twin.comparable, { sourceId: hit.sourceId, comparable })
+    const draft = { ...open, grown, hits: [hit], comparable }
     drafts.push(draft)
     pageOf(hit).drafts.push(draft)
     open.page.taken.push(grown)
@@ -324,40 +335,40 @@ function createDraftAnswer(
     mention: (hit) => void pageOf(hit),
     async take(hit, open) {
       const known = pages.get(keyOf(hit))
-      const own = known?.drafts ?? []
-      const isFilled =
-        left < budget * MIN_BUDGET_SHARE || drafts.length >= maxPassages || hit.score < best * MIN_SCORE_SHARE
-      if (isFilled || own.length >= MAX_PASSAGES_PER_PAGE || (isClosed && own.length === 0)) {
-        isClosed ||= own.length === 0
+      const pageDrafts = known?.drafts ?? []
+      const isExhausted =
+        left < budget * MIN_BUDGET_SHARE || drafts.length >= maxPassages || hit.score < bestScore * MIN_SCORE_SHARE
+      if (isExhausted || pageDrafts.length >= MAX_PASSAGES_PER_PAGE || (isClosed && pageDrafts.length === 0)) {
+        isClosed ||= pageDrafts.length === 0
         return false
       }
       const opened = await open()
       if (opened === null) return true
-      const cited = citedTokens(hit, opened, origins)
-      // Shows some text of the best passage even if the citation alone nearly fills the budget.
-      const forText = Math.max(left - cited, drafts.length === 0 ? Math.min(left, MIN_TEXT_TOKENS) : 0)
-      const fitting = grow(opened, hit, sizesFor(drafts.length, budget, forText))
-      // A text that is only too large because of the mentions takes their room.
+      const citationTokens = citationTokensOf(hit, opened, origins)
+      const textTokens = Math.max(left - citationTokens, drafts.length === 0 ? Math.min(left, MIN_TEXT_TOKENS) : 0)
+      const fitting = grow(opened, hit, sizesFor(drafts.length, budget, textTokens))
+      // A first passage that would be cut only because of the room for mentions takes that room.
       const isBest = drafts.length === 0
-      const whole = isBest && !isWhole(fitting) ? grow(opened, hit, sizesFor(0, budget, budget - cited)) : fitting
+      const whole =
+        isBest && !isWhole(fitting) ? grow(opened, hit, sizesFor(0, budget, budget - citationTokens)) : fitting
       const grown = isWhole(whole) ? whole : fitting
       if (grown === 'shown') {
-        own.find((draft) => overlaps(draft.grown, hit.chunk))?.hits.push(hit)
+        pageDrafts.find((draft) => overlaps(draft.grown, hit.chunk))?.hits.push(hit)
         return true
       }
       if (grown === 'too-large') {
         pageOf(hit)
         // A passage too large for an empty answer is only mentioned; the next answer continues after it.
         if (drafts.length === 0) return true
-        isClosed ||= own.length === 0
+        isClosed ||= pageDrafts.length === 0
         return false
       }
-      if (joinNeighbour(hit, grown, opened, own)) return true
-      const said = createComparable(grown.text)
-      if (meetsDuplicate(hit, grown, opened, said)) return true
-      left -= grown.tokens + cited
-      best = Math.max(best, hit.score)
-      const draft = { ...opened, grown, hits: [hit], said }
+      if (joinNeighbor(hit, grown, opened, pageDrafts)) return true
+      const comparable = createComparable(grown.text)
+      if (handleDuplicate(hit, grown, opened, comparable)) return true
+      left -= grown.tokens + citationTokens
+      bestScore = Math.max(bestScore, hit.score)
+      const draft = { ...opened, grown, hits: [hit], comparable }
       drafts.push(draft)
       pageOf(hit).drafts.push(draft)
       opened.page.taken.push(grown)
@@ -373,7 +384,7 @@ function createDraftAnswer(
   }
 }
 
-/** Whether growing found lines to show without a cut, or that they are already shown. */
+/** Whether the result is a passage that is not cut, or says that the lines are already shown. */
 function isWhole(grown: GrowResult): boolean {
   return grown === 'shown' || (grown !== 'too-large' && !grown.isCut)
 }
@@ -432,7 +443,7 @@ function sizesFor(passages: number, budget: number, left: number): PassageBudget
 }
 
 /** Estimates the tokens of a citation. */
-function citedTokens(hit: GroupedHit, { part }: OpenHit, origins: HitSources): number {
+function citationTokensOf(hit: GroupedHit, { part }: OpenHit, origins: HitSources): number {
   const { chunk, similar } = hit
   const { headingPath, startLine, endLine } = chunk
   const url = withAnchor(hit.url, spanAt(part.excerpt, hit, startLine)?.anchor ?? null)
@@ -449,13 +460,18 @@ function tokensOf(line: string): number {
  * Lists mentions, best first. Those within the token budget get a line that shows why they match, as far as tokens are left. An answer
  * without passages shows at least one mention.
  */
-function fitMentions(hits: readonly GroupedHit[], room: number, isAlone: boolean, origins: HitSources): FittedMentions {
+function fitMentions(
+  hits: readonly GroupedHit[],
+  room: number,
+  hasNoPassages: boolean,
+  origins: HitSources,
+): FittedMentions {
   const more = hits.map((hit) => createMention(hit, origins))
   let tokens = 0
   let moreShown = 0
   for (const bare of more) {
     const added = tokensOf(writeMention(bare))
-    const isNeeded = isAlone && moreShown === 0
+    const isNeeded = hasNoPassages && moreShown === 0
     if (tokens + added > room && !isNeeded) break
     tokens += added
     moreShown++
@@ -475,7 +491,7 @@ function fitMentions(hits: readonly GroupedHit[], room: number, isAlone: boolean
 /** The pages that are mentioned, and how. */
 type FittedMentions = Pick<AnswerParts, 'more' | 'moreShown' | 'tokens'>
 
-/** Splits hits with equal texts: `first` keeps the newest version, `repeats` the same text on pages that are not versions of that page. */
+/** Splits hits with equal texts: `first` keeps the preferred version, `repeats` the same text on pages that are not versions of it. */
 function splitRepeats(
   hits: readonly GroupedHit[],
   origins: HitSources,
@@ -487,7 +503,7 @@ function splitRepeats(
     const text = texts[i] ?? ''
     const other = best.get(text)
     if (shown.has(text)) return
-    if (other === undefined || origins.isNewer(hit.sourceId, other.sourceId)) best.set(text, hit)
+    if (other === undefined || origins.isPreferred(hit.sourceId, other.sourceId)) best.set(text, hit)
   })
   for (const [text, hit] of best) shown.set(text, hit)
   const isFirst = (hit: GroupedHit, i: number) => best.get(texts[i] ?? '') === hit

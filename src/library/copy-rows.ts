@@ -1,7 +1,7 @@
 import { compareUtf8 } from '../core/text/order.ts'
 import { type Cell, type CopyRow, type CopyTable, columnPositions } from './copy-tables.ts'
 
-/** Shifts the ids in rows to the numbers of another library; `sign` -1 reverses it. 0 means no reference and stays 0. */
+/** Shifts the ids in rows to the numbers of another library; `sign` -1 reverses the shift. 0 means no reference and stays 0. */
 export function shiftRows(
   { columns }: CopyTable,
   rows: readonly CopyRow[],

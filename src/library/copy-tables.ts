@@ -4,7 +4,7 @@
  * are not included.
  */
 
-/** Type of a column; hashes are texts here, however a store keeps them. */
+/** Type of a column. Hashes are texts in this format, even if a store packs them into bytes. */
 export type CellType = 'text' | 'whole' | 'real' | 'boolean' | 'hash' | 'bytes'
 
 /** A value of a row. */
@@ -94,7 +94,7 @@ const NOTE_COLUMNS = {
   details: TEXT,
 } as const
 
-/** Sources are written separately and first, but hidden until all other tables are complete. */
+/** Table of sources. It is written before all others, and its rows stay hidden until the other tables are complete. */
 export const SOURCES_TABLE: CopyTable = define(
   'sources',
   { ...CONTENT, label: 'source', key: ['id'], idColumn: 'id', owner: { column: 'id', of: 'sources' } },
@@ -417,7 +417,7 @@ export const COPY_TABLES: readonly CopyTable[] = [
       learned_at: WHOLE,
     },
   ),
-  // Places precede their names, although a place's canonical name is one of them.
+  // Places are written before their names; `canonical_names` then links each place to one of its names.
   define(
     'places',
     { ...PLACES, label: 'place', key: ['id'] },

@@ -32,7 +32,7 @@ const MAX_LISTED = 20
 export function createJobs(library: Library, options: JobsOptions = {}): Jobs {
   const { clock } = library
   const { retentionMs = RETENTION_MS, cancelTimeoutMs = CANCEL_TIMEOUT_MS, maxRunning = MAX_RUNNING, onEnd } = options
-  // Sorted by start.
+  // Jobs by crawl id, in the order of their last start.
   const jobs = new Map<string, RunningJob>()
   /** Number of jobs requested but not yet recorded. */
   let startingCount = 0

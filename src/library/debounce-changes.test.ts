@@ -42,7 +42,7 @@ describe('ChangeDebouncer', () => {
     },
   )
 
-  test('exceeding the limit of paths or events counts as a change of everything', () => {
+  test('events at the limit of paths or events count as a change of everything', () => {
     const paths = new ChangeDebouncer(LIMITS)
     for (const path of ['a', 'b', 'c', 'd']) paths.note(path, 0)
     expect(paths.take(1000)).toEqual([ANY_PATH])

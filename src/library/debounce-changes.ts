@@ -1,7 +1,7 @@
 import { WALK_RULE_FILES } from '../core/folder/walk-tree.ts'
 import { baseName } from '../core/text/path.ts'
 
-/** Represents a change anywhere in the folder. */
+/** Path of a change anywhere in the folder. */
 export const ANY_PATH = ''
 
 /** Limits of a {@link ChangeDebouncer}. */
@@ -12,7 +12,7 @@ export interface DebounceLimits {
   readonly batchWindowMs: number
   /** A path with continuous events is ready after this many milliseconds. */
   readonly maxWaitMs: number
-  /** More paths or events than this count as a change of everything, because operating systems drop events under load. */
+  /** From this many waiting paths or events on, every event counts as a change of everything: operating systems drop events under load. */
   readonly maxPaths: number
   readonly maxEvents: number
 }
@@ -46,7 +46,7 @@ export class ChangeDebouncer {
     else this.#put(path, now)
   }
 
-  /** Time at which `take` returns paths; null if there are none. */
+  /** Time from which `take` returns paths; null if no path has changed. */
   nextAt(): number | null {
     let next: number | null = null
     for (const change of this.#changes.values()) next = Math.min(next ?? Infinity, this.#readyAt(change))

@@ -7,7 +7,7 @@ import type { PageText } from './store.ts'
 import { isTree } from './tree.ts'
 
 /** Markdown of a page. */
-interface ShownText {
+interface PageMarkdown {
   readonly url: string
   /** Key of the page. */
   readonly key: string
@@ -18,7 +18,7 @@ interface ShownText {
  * Returns the Markdown of a page for display. Links in trees are stored as written, so that an unchanged file stays equal in the next
  * commit; here they are resolved to the commit or version that was read.
  */
-export function resolveDisplayLinks(source: Pick<Source, 'url'>, { url, key, markdown }: ShownText): string {
+export function resolveDisplayLinks(source: Pick<Source, 'url'>, { url, key, markdown }: PageMarkdown): string {
   if (!isTree(source)) return markdown
   const file = { source: source.url, url, key }
   return resolveLinks(markdown, (href) => resolveInTree(file, href))
@@ -26,7 +26,8 @@ export function resolveDisplayLinks(source: Pick<Source, 'url'>, { url, key, mar
 
 /** Whether the text of a page is Markdown and not the lines of a file. */
 export function isMarkdownPage({ key, sections }: Pick<PageText, 'key' | 'sections'>): boolean {
-  return sections.length > 0 || MARKUP.has(kindOf(key))
+  return sections.length > 0 || MARKDOWN_KINDS.has(kindOf(key))
 }
 
-const MARKUP: ReadonlySet<Kind> = new Set(['markdown', 'html'])
+/** Kinds of files that are stored as Markdown. */
+const MARKDOWN_KINDS: ReadonlySet<Kind> = new Set(['markdown', 'html'])

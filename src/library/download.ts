@@ -25,7 +25,7 @@ export interface Downloads {
   readonly registry: Download
   /**
    * Resolves a host for an external program that fetches by itself, with the same checks as downloads from the web, best address first.
-   * Rejects with a {@link DownloadError} if there is none or access is refused.
+   * Rejects with a {@link DownloadError} if the host has no address or access is refused.
    */
   readonly resolve: (host: string, port: number) => Promise<readonly string[]>
   /**
@@ -73,7 +73,7 @@ export function hostRuleOf(url: string): string {
   return new URL(url).hostname.replace(/^\[|\]$/g, '')
 }
 
-/** Names the flag that permits this address and no other. */
+/** Names the flag and the setting that permit exactly the host or address in `rule`. */
 export function adviseAllowance(rule: string): string {
   return `if that is yours, add --allow-private=${rule}, or ${rule} to allowPrivate in the configuration`
 }

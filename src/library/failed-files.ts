@@ -1,4 +1,4 @@
-/** Delays before each retry of a failed file; after the last one, only a change triggers another. */
+/** Delays before each retry of a failed file; after the last retry, only a change of the file triggers another. */
 const RETRY_DELAYS_MS: readonly number[] = [5000, 30_000, 180_000, 900_000]
 
 /** A file that could not be read. */

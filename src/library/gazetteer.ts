@@ -88,7 +88,7 @@ export interface PlaceDetails {
   readonly names: readonly PlaceName[]
   readonly externalIds: readonly { readonly source: string; readonly id: string }[]
   readonly parents: readonly Place[]
-  /** The largest ones, at most 200. */
+  /** The largest children, at most 200. */
   readonly children: readonly Place[]
   readonly childCount: number
 }

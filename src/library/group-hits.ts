@@ -178,11 +178,11 @@ async function describePages(
   found: ReadonlyMap<string, readonly RankedHit[]>,
   origins: HitSources,
 ): Promise<HitPage[]> {
-  const firsts = [...found].flatMap(([id, hits]) => (hits[0] === undefined ? [] : [{ id, hits, best: hits[0] }]))
-  if (firsts.length === 0) return []
-  const places = firsts.map(({ best: { sourceId, chunk, page } }) => ({ sourceId, key: chunk.path, page }))
+  const pageHits = [...found].flatMap(([id, hits]) => (hits[0] === undefined ? [] : [{ id, hits, best: hits[0] }]))
+  if (pageHits.length === 0) return []
+  const places = pageHits.map(({ best: { sourceId, chunk, page } }) => ({ sourceId, key: chunk.path, page }))
   const signatures = await store.readPageSignatures(places)
-  return firsts.map(({ id, hits, best }, i) => {
+  return pageHits.map(({ id, hits, best }, i) => {
     return new HitPage(id, best, hits, signatures[i], origins.sourceOf(best.sourceId))
   })
 }
@@ -239,7 +239,7 @@ function chooseShown(pages: readonly HitPage[], queryLanguages: readonly string[
   const answering = pages.filter(({ score }) => score >= MIN_SCORE_SHARE * bestScore).sort((a, b) => b.score - a.score)
   const language = chooseLanguage(answering, queryLanguages, origins)
   const [best = only, ...others] = answering.filter((page) => page.language === language)
-  return others.reduce((a, b) => (origins.isNewer(b.sourceId, a.sourceId) ? b : a), best)
+  return others.reduce((a, b) => (origins.isPreferred(b.sourceId, a.sourceId) ? b : a), best)
 }
 
 /**
@@ -255,7 +255,7 @@ function chooseLanguage(
   if (available.size === 1) return pages[0]?.language ?? null
   const [best] = pages.toSorted((a, b) => b.score - a.score)
   const main = languageInUrl(origins.sourceOf(best?.sourceId ?? '')?.url ?? '')
-  const unmarked = pages.find(({ at, language }) => !at.isMarked && language !== null)?.language ?? null
+  const unmarked = pages.find(({ at, language }) => !at.namesLanguage && language !== null)?.language ?? null
   const preferences = [...queryLanguages, languageOfWords(pages), main, unmarked, 'en', best?.language ?? null]
   return preferences.find((language) => language !== null && available.has(language)) ?? best?.language ?? null
 }
@@ -298,6 +298,6 @@ function describeForeign(pages: readonly HitPage[]): string[] {
 
 function describeUnknown(count: number): string[] {
   if (count === 0) return []
-  const what = `${countOf(count, 'page')} of an older Pharos ${count === 1 ? 'is' : 'are'} not compared yet`
+  const what = `${countOf(count, 'page')} indexed by an older Pharos ${count === 1 ? 'is' : 'are'} not compared yet`
   return [`${what}: results may repeat until pharos serve or pharos duplicates has compared them`]
 }

@@ -6,8 +6,8 @@ export interface HitSources {
   sourceOf(id: string): Source | undefined
   /** Whether two sources are versions of the same name. */
   areVersions(a: string, b: string): boolean
-  /** Whether both are versions of one name and the first is preferred: the complete one, or else the newer one. */
-  isNewer(a: string, b: string): boolean
+  /** Whether both are versions of one name and the first is preferred: a complete version, otherwise the newer version. */
+  isPreferred(a: string, b: string): boolean
 }
 
 /** Creates the facts about the sources of a search; `incomplete` has the ids of sources that are not preferred even if they are newer. */
@@ -17,7 +17,7 @@ export function createHitSources(sources: readonly Source[], incomplete: Readonl
   return {
     sourceOf: (id) => byId.get(id),
     areVersions,
-    isNewer: (a, b) => {
+    isPreferred: (a, b) => {
       if (!areVersions(a, b)) return false
       if (incomplete.has(a) !== incomplete.has(b)) return incomplete.has(b)
       const [one = '', other = ''] = [a, b].map((id) => {

@@ -36,7 +36,7 @@ export type ServiceProblem =
   | 'timeout'
   /** The connection failed or broke. */
   | 'network'
-  /** Not HTTP, or an unknown encoding. */
+  /** The response is not HTTP, or has an unknown encoding. */
   | 'bad-answer'
   | 'too-large'
 

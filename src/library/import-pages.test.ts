@@ -20,7 +20,7 @@ function given(text: string, fields: Partial<GivenChunk> = {}): GivenChunk {
 /** Returns the single page of some chunks. */
 function pageOf(...chunks: readonly GivenChunk[]) {
   const [page, ...others] = runToEnd(groupPages(chunks, sha256)).values()
-  if (page === undefined || others.length > 0) throw new Error('this is not one page')
+  if (page === undefined || others.length > 0) throw new Error('expected the chunks to form exactly one page')
   return createImportedPage(page, sha256)
 }
 

@@ -68,13 +68,14 @@ export function* groupPages(chunks: readonly GivenChunk[], sha256: Sha256): Coop
  * characters are removed, and unmarked code gets a fence.
  */
 export function createImportedPage({ key, url, chunks }: ImportedPage, sha256: Sha256): PageRecord {
-  const placed = placeChunks(chunks)
-  const lines = placed.flatMap(({ text }, i) => (i === 0 ? text : ['', ...text]))
-  const headings = placed.flatMap(listHeadings)
+  const placedChunks = placeChunks(chunks)
+  const pageLines = placedChunks.flatMap(({ lines }, i) => (i === 0 ? lines : ['', ...lines]))
+  const headings = placedChunks.flatMap(listHeadings)
   const titles = new Map(headings.toReversed().map(({ title }) => [slugify(title), title]))
   const titleOf = (slug: string): string => (slugify(slug) === NO_SLUG ? slug : (titles.get(slugify(slug)) ?? slug))
-  const markdown = `${lines.join('\n')}\n`
-  const sections = chunks.some(({ sectionPath }) => sectionPath !== '') ? placeSections(placed, titleOf) : headings
+  const markdown = `${pageLines.join('\n')}\n`
+  const hasSectionPaths = chunks.some(({ sectionPath }) => sectionPath !== '')
+  const sections = hasSectionPaths ? placeSections(placedChunks, titleOf) : headings
   const heading = headings.find(({ level }) => level === 1) ?? headings[0]
   const page = withPageSignature({
     url,
@@ -89,20 +90,20 @@ export function createImportedPage({ key, url, chunks }: ImportedPage, sha256: S
     robots: { index: true, follow: true },
     generator: null,
     markdown,
-    sections: createSections(lines, sections),
+    sections: createSections(pageLines, sections),
     links: [],
     ...measureMarkdown(markdown, sha256),
     contentHash: hashImported(url, markdown, sha256),
-    hiddenChars: placed.reduce((sum, { hiddenChars }) => sum + hiddenChars, 0),
+    hiddenChars: placedChunks.reduce((sum, { hiddenChars }) => sum + hiddenChars, 0),
   })
-  const pieces = placed.map(({ text, startLine, endLine, path }) => ({
+  const pieces = placedChunks.map(({ lines, startLine, endLine, path }) => ({
     startLine,
     endLine,
-    content: text.join('\n'),
+    content: lines.join('\n'),
     headingPath: path.map(titleOf),
   }))
-  const identified = createChunks({ path: key, kind: 'markdown' }, pieces, sha256)
-  return { page, chunks: identified, links: [], classification: classifyPage(page) }
+  const chunksWithIds = createChunks({ path: key, kind: 'markdown' }, pieces, sha256)
+  return { page, chunks: chunksWithIds, links: [], classification: classifyPage(page) }
 }
 
 /** Slug of a text without ASCII letters or digits, which identifies nothing. */
@@ -110,7 +111,7 @@ const NO_SLUG = slugify('')
 
 /** A chunk with its lines and their position in the page. */
 interface PlacedChunk {
-  readonly text: readonly string[]
+  readonly lines: readonly string[]
   readonly startLine: number
   readonly endLine: number
   readonly hiddenChars: number
@@ -124,17 +125,17 @@ function placeChunks(chunks: readonly GivenChunk[]): PlacedChunk[] {
   let line = 1
   return chunks.map(({ text: given, contentType, sectionPath, sourceUrl }) => {
     const cleaned = cleanText(given)
-    const text = trimLines(contentType === 'code' ? fenceCode(cleaned) : splitLines(cleaned))
+    const lines = trimLines(contentType === 'code' ? fenceCode(cleaned) : splitLines(cleaned))
     const startLine = line
-    const endLine = startLine + text.length - 1
+    const endLine = startLine + lines.length - 1
     line = endLine + 2
     const path = listParts(sectionPath)
     const fragment = decodePath(new URL(sourceUrl).hash.slice(1))
-    return { text, startLine, endLine, hiddenChars: given.length - cleaned.length, path, fragment }
+    return { lines, startLine, endLine, hiddenChars: given.length - cleaned.length, path, fragment }
   })
 }
 
-/** Maximum heading depth; deeper sections belong to the last heading. */
+/** Maximum depth of headings; a deeper section belongs to its ancestor at this depth. */
 const MAX_HEADING_DEPTH = 6
 
 function listParts(sectionPath: string): string[] {
@@ -160,7 +161,7 @@ function fenceCode(text: string): string[] {
 }
 
 /** Lists the headings in a chunk. Each chunk is parsed alone, so an unclosed fence does not hide the headings of others. */
-function listHeadings({ text: lines, startLine }: PlacedChunk): HeadingPosition[] {
+function listHeadings({ lines, startLine }: PlacedChunk): HeadingPosition[] {
   return [...parseBlocks(lines)].flatMap(({ type, text, level, open }) =>
     type === 'heading' ? [{ title: text, level, anchor: null, startLine: startLine + open }] : [],
   )

@@ -6,7 +6,7 @@ import type { OpenTree } from './tree.ts'
 
 /** The pages of an import as a tree, which replaces an earlier import of the same source. */
 export interface ImportTree extends OpenTree {
-  /** The import it was created from. */
+  /** The import that the tree was created from. */
   readonly chunkImport: ChunkImport
   /** Pages by key. */
   readonly pages: ReadonlyMap<string, ImportedPage>

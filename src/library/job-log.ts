@@ -1,7 +1,7 @@
 import type { NoteFrame, ProgressFrame, QueueAction, QueueFrame } from './dispatch/frames.ts'
 import type { ProcessIdentity } from './dispatch/runner.ts'
 
-/** Statuses of a job. `queued` waits for others to end; the last four are final. */
+/** Statuses of a job. A `queued` job waits for other jobs to end; the last four statuses are final. */
 export const JOB_STATUSES = ['queued', 'running', 'done', 'failed', 'stopped', 'cancelled'] as const
 
 /** One of {@link JOB_STATUSES}. */
@@ -65,12 +65,12 @@ export interface StoredNote extends NoteFrame {
   readonly at: number
 }
 
-/** One page of a list, newest first: before an id, or right after one. */
+/** One page of a list of events. The events are sorted newest first, also with `after`. */
 export interface LogPage {
   readonly limit: number
   /** Only smaller ids. */
   readonly before?: number
-  /** Only larger ids, nearest ones first; the result is still newest first. */
+  /** Only larger ids; if there are more than `limit`, the ids nearest to this one. */
   readonly after?: number
 }
 

@@ -9,13 +9,13 @@ export interface Jobs {
    * source is running, and `JOBS_FULL` if the maximum number is running.
    */
   start(source: Source, input: CrawlInput): Promise<string>
-  /** Asks a crawl to stop and waits briefly; returns false if it does not run in this process. */
+  /** Asks a crawl to stop and waits briefly for its end; returns false if no such crawl is running or queued. */
   cancel(crawlId: string): Promise<boolean>
-  /** Finds a crawl that runs in this process, or ended in it within the last hour. */
+  /** Finds a crawl that is running or queued, or ended within the last hour. */
   find(crawlId: string): Job | undefined
   /** Newest first. */
   list(): readonly Job[]
-  /** Stops all crawls; they can be resumed later. */
+  /** Stops all crawls that run in this process; they can be resumed later. */
   close(): Promise<void>
 }
 
@@ -37,7 +37,7 @@ export interface JobProgress {
   readonly pagesCrawled: number
   /** Unchanged pages, not included in `pagesCrawled`. */
   readonly pagesSkipped: number
-  /** Sum of both plus the remaining pages. Grows as addresses are found. */
+  /** Sum of `pagesCrawled`, `pagesSkipped` and the remaining pages. Grows as addresses are found. */
   readonly pagesTotal: number
   readonly errors: number
   /** The first errors, with their reasons. */

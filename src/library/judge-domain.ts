@@ -27,7 +27,7 @@ export function judgeLocale(host: string, mentions: readonly CountryMentions[]):
   return { countryCode: dominant.countryCode, confidence: Math.round((100 * dominant.pages) / total) / 100 }
 }
 
-/** Country-code domains that differ from the ISO code of their country. */
+/** Country-code domains that differ from the ISO code of their country; null for domains without a country. */
 const TLD_EXCEPTIONS: Readonly<Record<string, string | null>> = { uk: 'GB', eu: null, su: null, ac: 'SH' }
 
 /** Returns the country of the top-level domain. */

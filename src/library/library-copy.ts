@@ -46,8 +46,9 @@ export interface CopySession {
   readonly plan: CopyPlan
   readonly beganAt: number
   readonly endedAt: number | null
-  /** The process that works on the copy, or did last, and its last heartbeat. */
+  /** The process that works on the copy, or worked on it last. */
   readonly holder: string
+  /** Time of the last heartbeat of the holder. */
   readonly touchedAt: number
 }
 

@@ -22,7 +22,7 @@ import type { Workers } from './workers.ts'
 export interface Library {
   readonly store: Store
   readonly fetcher: Fetcher
-  /** Explains why an address must not be requested, without connecting. If absent, the first request shows it. */
+  /** Explains why an address must not be requested, without connecting. If absent, only the first request shows that it is refused. */
   readonly checkAddress?: (url: string) => Promise<AddressRefusal | undefined>
   readonly readPage: PageReader
   /** If absent, memory is not checked. */
@@ -34,7 +34,7 @@ export interface Library {
   readonly sha256: Sha256
   /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number
-  /** A new UUID. */
+  /** Returns a new UUID. */
   readonly newId: () => string
   readonly limits: CrawlLimits
   readonly runner: Runner

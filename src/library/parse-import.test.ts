@@ -24,7 +24,7 @@ function problemOf(given: unknown): string {
   throw new Error('the import was accepted')
 }
 
-test('parseImport keeps chunks unchanged and normalises language and date', () => {
+test('parseImport keeps chunks unchanged and normalizes language and date', () => {
   const text = JSON.stringify(importOf(CHUNK, { ...CHUNK, text: 'x = 1', content_type: 'code', language: 'PT-br' }))
   expect(parseImportText(new TextEncoder().encode(text))).toEqual({
     sourceUrl: 'https://docs.example/',
@@ -52,7 +52,7 @@ test.each([
   expect(parseImport(importOf({ ...CHUNK, last_updated })).chunks[0]?.lastUpdated).toBe(kept)
 })
 
-describe('parseImport faults', () => {
+describe('parseImport', () => {
   test.each<[Readonly<Record<string, unknown>>, string]>([
     [{ last_updated: 'yesterday' }, 'chunks[1].last_updated: received "yesterday", give an ISO 8601 date such as'],
     [{ last_updated: '2026-02-30' }, 'chunks[1].last_updated: received "2026-02-30", give'],
@@ -95,7 +95,7 @@ describe('parseImport faults', () => {
       importOf(...Array(IMPORT_LIMITS.chunks + 1).fill(0)),
       '100001 chunks exceed the limit of 100000; split them into several sources',
     ],
-  ])('reports a fault outside single fields: %#', (given, problem) => {
+  ])('reports a fault that is not in a field of a chunk (case %#)', (given, problem) => {
     expect(problemOf(given)).toContain(problem)
   })
 

@@ -9,13 +9,13 @@ import { parseHttp } from '../core/url/key.ts'
 import { type CooperativeTask, runToEnd } from './cooperative-task.ts'
 import { importKey } from './tree.ts'
 
-/** Limits of an import. A megabyte is 2²⁰ bytes, a character a UTF-16 code unit. */
+/** Limits of an import. A character is a UTF-16 code unit. */
 export interface ImportLimits {
   readonly bytes: number
   readonly chunks: number
   /** The same limit as for a crawled page. */
   readonly pageChunks: number
-  /** About the input limit of embedding models. */
+  /** About the longest input of embedding models. */
   readonly chunkChars: number
   readonly urlChars: number
   readonly sectionChars: number
@@ -31,7 +31,7 @@ export const IMPORT_LIMITS: ImportLimits = {
   sectionChars: 1000,
 }
 
-/** Validated chunks of another program. */
+/** Validated chunks that another program sent. */
 export interface ChunkImport {
   /** Address that the chunks belong to: an import replaces an earlier one for the same address. */
   readonly sourceUrl: string
@@ -57,7 +57,7 @@ const address = z
   .string()
   .max(IMPORT_LIMITS.urlChars)
   .refine((text) => isAddress(text))
-/** The time of day is optional; without an offset only its date is kept, because the time zone is unknown. */
+/** A date, optionally with a time. Of a time without an offset only the date is kept, because the time zone is unknown. */
 const ISO = /^\d{4}-\d{2}-\d{2}(?:[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-6]\d(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/i
 
 /** Schema of one chunk. */
@@ -65,7 +65,7 @@ const chunkSchema = z.strictObject({
   text: z
     .string()
     .max(IMPORT_LIMITS.chunkChars)
-    // Rejects lone surrogates, which cannot be stored.
+    // Rejects blank texts, and lone surrogates, which cannot be stored.
     .refine((text) => cleanText(text).trim() !== '' && !/\p{Cs}/u.test(text))
     .describe('Text of the chunk, stored as given: Markdown or code.'),
   source_url: address.describe('Address of its page: http or https. The part after # is its position in the page.'),
@@ -151,24 +151,24 @@ export function* checkImport(value: unknown, what = 'it'): CooperativeTask<Chunk
   }
   const chunks: GivenChunk[] = []
   const firstIndexes = new Map<string, number>()
-  const sizes = new Map<string, number>()
-  for (const [i, one] of given.entries()) {
+  const pageSizes = new Map<string, number>()
+  for (const [i, rawChunk] of given.entries()) {
     if (i % CHUNKS_PER_YIELD === CHUNKS_PER_YIELD - 1) yield
     const path = `chunks[${i}]`
-    const parsed = chunkSchema.safeParse(one, { reportInput: true })
+    const parsed = chunkSchema.safeParse(rawChunk, { reportInput: true })
     if (!parsed.success) {
       faults.add(path, parsed.error.issues)
       continue
     }
     const chunk = toChunk(parsed.data)
     const { text, sourceUrl: url, sectionPath } = chunk
-    const name = JSON.stringify([url, sectionPath, text])
-    const same = firstIndexes.get(name)
-    if (same === undefined) firstIndexes.set(name, i)
-    else faults.report(`${path}: the same as chunks[${same}], leave one of them out`)
-    const page = importKey(url) ?? url
-    const size = (sizes.get(page) ?? 0) + 1
-    sizes.set(page, size)
+    const identity = JSON.stringify([url, sectionPath, text])
+    const firstIndex = firstIndexes.get(identity)
+    if (firstIndex === undefined) firstIndexes.set(identity, i)
+    else faults.report(`${path}: the same as chunks[${firstIndex}], leave one of them out`)
+    const pageKey = importKey(url) ?? url
+    const size = (pageSizes.get(pageKey) ?? 0) + 1
+    pageSizes.set(pageKey, size)
     if (size === IMPORT_LIMITS.pageChunks + 1) {
       faults.report(`${path}: more than ${IMPORT_LIMITS.pageChunks} chunks of one page, split it into several pages`)
     }
@@ -192,7 +192,7 @@ function toChunk(given: z.output<typeof chunkSchema>): GivenChunk {
   }
 }
 
-/** Collects faults; the first ones are described. */
+/** Collects faults; the error describes the first ones and counts the rest. */
 class Faults {
   readonly #what: string
   readonly #described: string[] = []

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createManualClock } from '../../test/dispatch/manual-clock.ts'
 import { addSourceTo, writePage } from '../../test/embed/filled-store.ts'
@@ -10,7 +11,7 @@ import type { Embedder, EmbedUse, VectorSpace } from './vectors.ts'
 const SPACE: VectorSpace = { model: 'small', fingerprint: 's'.repeat(64), dimensions: 2 }
 const WAIT_MS = 40
 
-/** Stages a library with the given embedder, and counts how often it is opened. */
+/** Stages a library with the given embedder, and counts how often the embedder is opened. */
 async function stage(
   open: () => Promise<Embedder>,
   { waitMs = WAIT_MS, isEmbedded = true, hasEmbeddingService = false } = {},
@@ -34,7 +35,7 @@ async function stage(
     },
   } as unknown as Library
   const find = (signal?: AbortSignal) => findQueryEmbedding(library, 'where is it', {}, signal, waitMs)
-  return { find, clock, calls }
+  return { library, find, clock, calls }
 }
 
 const uses: (EmbedUse | undefined)[] = []
@@ -47,7 +48,7 @@ const working: Embedder = {
   close: async () => undefined,
 }
 
-const LATE_NOTICE = 'the model cannot be used: it gave no answer within 0.04 s; answered by words alone'
+const LATE_NOTICE = 'the model cannot be used: no answer within 0.04 s; answered by words alone'
 
 test('findQueryEmbedding embeds a question with the use `query`', async () => {
   const { find } = await stage(async () => working)
@@ -86,6 +87,25 @@ test('findQueryEmbedding rejects on abort, and further questions still open the 
     stop.abort(new Error('enough'))
     await expect(found).rejects.toThrow('enough')
   }
+})
+
+test('findQueryEmbedding waits longer for the built-in model than for a service', async () => {
+  const slow: Embedder = {
+    ...working,
+    embed: async (texts, signal, use) => {
+      await sleep(2200)
+      return working.embed(texts, signal, use)
+    },
+  }
+  const findWith = async (hasEmbeddingService: boolean) => {
+    const { library } = await stage(async () => slow, { hasEmbeddingService })
+    return findQueryEmbedding(library, 'where is it', {})
+  }
+  const [builtIn, service] = await Promise.all([findWith(false), findWith(true)])
+  expect(builtIn).toMatchObject({ meaning: {}, notices: [] })
+  expect(service).toEqual({
+    notices: ['the model cannot be used: no answer within 2 s; answered by words alone'],
+  })
 })
 
 test('findQueryEmbedding opens no embedder while nothing is embedded', async () => {

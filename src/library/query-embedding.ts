@@ -19,8 +19,11 @@ export interface QueryEmbeddingResult {
   readonly notices: readonly string[]
 }
 
-/** Timeout for the vector of a question, including the opening of the model: an answer by words is better than none. */
-const EMBED_TIMEOUT_MS = 2000
+/** Timeout for the vector of a question from a service: an answer by words is better than none. */
+const SERVICE_TIMEOUT_MS = 2000
+
+/** Timeout for the built-in model, which is slow only while the machine is busy; then words alone would answer worse, not sooner. */
+const BUILT_IN_TIMEOUT_MS = 10_000
 
 /** Failures faster than this share of the timeout do not trip the circuit breaker. */
 const QUICK_SHARE = 1 / 8
@@ -38,7 +41,7 @@ export async function findQueryEmbedding(
   query: string,
   filter: ChunkFilter,
   signal?: AbortSignal,
-  waitMs: number = EMBED_TIMEOUT_MS,
+  waitMs: number = library.hasEmbeddingService === true ? SERVICE_TIMEOUT_MS : BUILT_IN_TIMEOUT_MS,
 ): Promise<QueryEmbeddingResult | undefined> {
   const { vectors } = library
   const space = await vectors?.readSpace()
@@ -54,7 +57,7 @@ export async function findQueryEmbedding(
   let vector: Float32Array | string
   try {
     vector = await breaker.run(
-      () => withTimeout(waitMs, signal, (limited) => embedQuery(library, space, query, limited)),
+      () => withTimeout(waitMs, signal, (limitedSignal) => embedQuery(library, space, query, limitedSignal)),
       () => signal?.aborted !== true && performance.now() - began >= waitMs * QUICK_SHARE,
     )
   } catch (error) {
@@ -62,12 +65,12 @@ export async function findQueryEmbedding(
     return { notices: [describeUnusable('the model', error)] }
   }
   if (typeof vector === 'string') return { notices: [`${vector}; answered by words alone`] }
-  const without = refused > 0 ? `; the model cannot embed ${writeNumber(refused)} of them` : ''
-  const missing = `${writeNumber(embedded)} of ${writeNumber(chunks)} chunks have vectors${without}`
-  return { meaning: { vectors, vector }, notices: embedded + refused < chunks ? [missing] : [] }
+  const refusedNote = refused > 0 ? `; the model cannot embed ${writeNumber(refused)} of the others` : ''
+  const coverage = `${writeNumber(embedded)} of ${writeNumber(chunks)} chunks have vectors${refusedNote}`
+  return { meaning: { vectors, vector }, notices: embedded + refused < chunks ? [coverage] : [] }
 }
 
-/** Vectors are wanted and there are chunks, but no chunk has one yet. */
+/** Result while vectors are wanted but no chunk has one yet. */
 const NOTHING_EMBEDDED: QueryEmbeddingResult = {
   notices: ['no chunk has a vector yet (make them with pharos embed run); answered by words alone'],
 }

@@ -115,7 +115,7 @@ export async function rankHits(
     // Chunks that the index does not have yet cannot be found by words.
     ...(indexNotices.length === 0 ? [] : await readUnindexed(library.store, initial.near, matches, request)),
   ]
-  const ranked = await addSimilarities(request, hits, found, initial, signal)
+  const ranked = await fuseAndWeigh(request, hits, found, initial, signal)
   const {
     hits: best,
     isReranked,
@@ -123,7 +123,7 @@ export async function rankHits(
   } = part === 0 && canUseEngine(request, 'reranker')
     ? await rerankHits(library, request.query, ranked.hits, signal)
     : { hits: ranked.hits, isReranked: initial.isReranked, notices: [] }
-  const next = {
+  const nextBasis = {
     ...ranked.basis,
     near: [],
     found,
@@ -132,10 +132,10 @@ export async function rankHits(
   }
   return {
     hits: best,
-    engines: listEngines(next),
-    notices: [...indexNotices, ...next.notices],
+    engines: listEngines(nextBasis),
+    notices: [...indexNotices, ...nextBasis.notices],
     hasMore,
-    basis: next,
+    basis: nextBasis,
   }
 }
 
@@ -148,25 +148,25 @@ function listEngines({ meaning, isReranked }: RankBasis): Engine[] {
   return ['words', ...(meaning === undefined ? [] : ['vectors' as const]), ...(isReranked ? ['reranker' as const] : [])]
 }
 
-/** Adds cosine similarities to hits whose chunks have vectors; best first. */
-async function addSimilarities(
+/** Fuses hits with meaning, if the question has a vector, and weighs them by page; best first. Uses words alone if the vectors fail. */
+async function fuseAndWeigh(
   request: RankedQuery,
   hits: readonly RankedHit[],
   foundByMeaning: ReadonlySet<number>,
   basis: RankBasis,
   signal?: AbortSignal,
 ): Promise<{ readonly hits: readonly RankedHit[]; readonly basis: RankBasis }> {
-  const { meaning, ...words } = basis
+  const { meaning, ...wordBasis } = basis
   if (meaning === undefined) return { hits: weighPages(hits, request), basis }
   try {
     const { ranked, fuse } = await fuseHits(request, meaning, hits, foundByMeaning, basis.near)
-    return { hits: weighPages(ranked, request), basis: { ...words, meaning: { ...meaning, fuse } } }
+    return { hits: weighPages(ranked, request), basis: { ...wordBasis, meaning: { ...meaning, fuse } } }
   } catch (error) {
     signal?.throwIfAborted()
     const byWords = hits.filter(({ number }) => !foundByMeaning.has(number))
     return {
       hits: weighPages(byWords, request),
-      basis: { ...words, notices: [...words.notices, describeUnusable('the vectors', error)] },
+      basis: { ...wordBasis, notices: [...wordBasis.notices, describeUnusable('the vectors', error)] },
     }
   }
 }
@@ -186,13 +186,13 @@ async function openBasis(library: Library, request: RankedQuery, signal?: AbortS
     : undefined
   const basis = { found: NO_NUMBERS, near: [], isReranked: false, notices: [], ...found }
   if (basis.meaning === undefined) return basis
-  const { meaning, ...words } = basis
+  const { meaning, ...wordBasis } = basis
   try {
     const { near, notices } = await findNearest(library, meaning, request, signal)
     return { ...basis, near, notices: [...basis.notices, ...notices] }
   } catch (error) {
     signal?.throwIfAborted()
-    return { ...words, notices: [...words.notices, describeUnusable('the vectors', error)] }
+    return { ...wordBasis, notices: [...wordBasis.notices, describeUnusable('the vectors', error)] }
   }
 }
 
@@ -221,7 +221,7 @@ async function findMatches(
         })
   const namedNumbers = new Set(allNamed.map(({ number }) => number))
   const partMatches = all.slice(part * PART_SIZE)
-  // Matches without a common word, or beyond the limit, were found by meaning.
+  // Matches that share no word with the question, or lie beyond the limit, were found by meaning.
   const foundByMeaning = partMatches.filter(({ score }, i) => i >= PART_SIZE || score === 0)
   const namedMatches = allNamed.slice(part * PART_SIZE)
   return {

@@ -36,7 +36,7 @@ const MAX_TEXT_CHARS = 4000
 
 /**
  * Lets the configured reranker judge the first hits by their text and sorts them accordingly. Each rank keeps its score, so that all
- * hits remain comparable. Without a response in time the hits are unchanged.
+ * hits remain comparable. If the reranker fails or is too slow, the hits are unchanged.
  */
 export async function rerankHits<H extends RerankableHit>(
   library: Library,
@@ -62,7 +62,7 @@ export async function rerankHits<H extends RerankableHit>(
   }
 }
 
-/** Returns cached judgements or makes them. The key covers the whole request, so any change causes a new one. */
+/** Returns cached judgements, or requests them. The cache key covers the whole request, so that any change causes a new request. */
 async function judgeOnce(
   { store, clock, sha256 }: Library,
   request: readonly string[],
@@ -84,7 +84,7 @@ async function judgeOnce(
 function textOf({ title, chunk }: StoredChunk): string {
   const text = embeddedText(title, chunk.headingPath, chunk.content)
   if (text.length <= MAX_TEXT_CHARS) return text
-  // A lone surrogate would be rejected.
+  // The service would reject half of a surrogate pair.
   return text.slice(0, MAX_TEXT_CHARS).replace(/[\uD800-\uDBFF]$/, '')
 }
 

@@ -27,7 +27,7 @@ export const DUPLICATES = ['group', 'show'] as const
 /** One of {@link DUPLICATES}. */
 export type Duplicates = (typeof DUPLICATES)[number]
 
-/** Values of `language` that are not tags: the language of the question if there is a choice, or any. */
+/** Values of `language` that are not tags; see {@link SearchInput.language}. */
 export const LANGUAGE_CHOICES = ['auto', 'any'] as const
 
 /** A search in a library. */
@@ -44,7 +44,7 @@ export interface SearchInput extends Omit<ChunkFilter, 'sourceIds' | 'language'>
   /** Minimum share of the best score, from 0 to 1; lower hits are left out. @default 0 */
   readonly minScore?: number
   /**
-   * `auto` shows the translation in the language of the question, `any` shows all of them. A BCP 47 tag filters by language; `en` also
+   * `auto` shows the translation in the language of the question, `any` shows all translations. A BCP 47 tag filters by language; `en` also
    * matches `en-GB`. @default 'auto'
    */
   readonly language?: string
@@ -161,15 +161,15 @@ export interface SearchAnswer {
   readonly relevance: Relevance
   /** Informative words of the question that no hit contains. */
   readonly uncovered: readonly string[]
-  /** For a weak answer: names of unsearched sources that contain those words. */
+  /** Unless the answer is strong: names of unsearched sources that contain some of the `uncovered` words. */
   readonly elsewhere: readonly string[]
   /** Notices about the answer: missing vectors, a model or service that cannot be used. */
   readonly notices: readonly string[]
-  /** Named sources that lack pages. */
+  /** Sources that the input names and that lack pages. */
   readonly partial: readonly PartialSource[]
   /** Names of the searched sources, when the input chose them; the first ten. */
   readonly searched: readonly string[]
-  /** How many sources were searched, named or not. */
+  /** Number of all searched sources. */
   readonly searchedCount: number
   /** Best first, within the budget. */
   readonly passages: readonly Passage[]

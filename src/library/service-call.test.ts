@@ -138,8 +138,8 @@ describe('callService', () => {
   })
 })
 
-describe('callService retries', () => {
-  test('does not retry a refusal recognised by the caller, whatever the status', async () => {
+describe('the retry policy of callService', () => {
+  test('does not retry a refusal recognized by the caller, whatever the status', async () => {
     const isRefusal = (status: number, answer: unknown) => status === 500 && JSON.stringify(answer).includes('your')
     const { outcome, requests } = await call([{ status: 500, body: '{"detail":"your\\n fault"}' }], {
       retries: 3,
@@ -183,7 +183,7 @@ describe('callService retries', () => {
     expect(outcome).toMatchObject({ error: { retryAfterMs: 61_000 } })
   })
 
-  test('retries only failures that the caller accepts, and reports each', async () => {
+  test('retries only failures that the caller accepts, and reports each retry', async () => {
     const reported: unknown[] = []
     const { requests } = await call([{ status: 429 }, { status: 500 }, { status: 429 }], {
       retries: 3,

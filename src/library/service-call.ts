@@ -12,7 +12,7 @@ export interface ServiceCall extends Omit<ServiceRequest, 'body'> {
   readonly retries?: number
   /** Delays before retries in milliseconds; the last one repeats. A longer Retry-After of the service takes precedence. */
   readonly delaysMs?: readonly number[]
-  /** Decides which failures are retried. @default those that {@link ServiceFailure.isTransient} names */
+  /** Decides which failures are retried. @default those with {@link ServiceFailure.isTransient} */
   readonly isWorthRetrying?: (failure: ServiceFailure) => boolean
   /** Whether an error response blames the request although its status blames the service. @default never */
   readonly isRefusal?: (status: number, answer: unknown) => boolean
@@ -65,7 +65,7 @@ export class ServiceFailure extends Error {
   }
 }
 
-/** Maximum Retry-After that is honoured; a longer one fails at once. */
+/** Maximum Retry-After that is honored; after a longer one, the call fails at once. */
 const MAX_RETRY_AFTER_MS = 60_000
 
 /** Calls a service and parses its JSON; undefined for an empty response. Rejects with a {@link ServiceFailure}. */
@@ -133,12 +133,12 @@ function createStatusFailure(
 }
 
 /** Headers that contain keys. */
-const KEY_FIELDS = ['authorization', 'api-key']
+const KEY_HEADERS = ['authorization', 'api-key']
 
 /** Removes sent keys from a text, because some services repeat an invalid key. */
 export function hideKeys(text: string, sent: Readonly<Record<string, string>>): string {
-  const keys = KEY_FIELDS.map((name) => (sent[name] ?? '').replace(/^Bearer /, ''))
-  return keys.reduce((left, key) => (key === '' ? left : left.replaceAll(key, '…')), text)
+  const keys = KEY_HEADERS.map((name) => (sent[name] ?? '').replace(/^Bearer /, ''))
+  return keys.reduce((masked, key) => (key === '' ? masked : masked.replaceAll(key, '…')), text)
 }
 
 /** Maximum length of a repeated service message. */

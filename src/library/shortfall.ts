@@ -8,7 +8,7 @@ import type { Crawl } from './store.ts'
 
 /** Pages that a source lacks because its last crawl was capped, interrupted or partly failed. */
 export interface Shortfall {
-  /** The page limit that was reached; null if none was, or if it was an earlier crawl that reached it. */
+  /** The page limit that the last crawl reached; null if only an earlier crawl reached one, or none did. */
   readonly cap: number | null
   /** Known addresses left unread because of a page limit. */
   readonly unread: number
@@ -27,7 +27,7 @@ export interface Gap {
   readonly remedy: { readonly verb: 'recrawl' | 'refresh' | 'retry'; readonly maxPages: number | null }
 }
 
-/** Facts of a source and its last crawl. */
+/** Facts about a source and its last crawl. */
 export interface ShortfallFacts {
   readonly source: Pick<Source, 'url'>
   /** Counts of the ledger by `state/reason`. */
@@ -42,7 +42,7 @@ export interface ShortfallFacts {
 /** Finds the missing pages of a source; null if none are known. For a running crawl only its page limit counts. */
 export function findShortfall(facts: ShortfallFacts): Shortfall | null {
   const { reasons, isRunning, crawl } = facts
-  const isInterrupted = facts.isInterrupted || isBroken(facts)
+  const isInterrupted = facts.isInterrupted || hasFailedEarly(facts)
   const unread = Math.max(crawl?.summary?.unread ?? 0, reasons['skipped/page-cap'] ?? 0)
   const cap = unread === 0 ? null : (crawl?.summary?.cappedAt ?? null)
   const pending = isInterrupted ? facts.pending : 0
@@ -57,7 +57,7 @@ export function findShortfall(facts: ShortfallFacts): Shortfall | null {
 }
 
 /** Whether the last crawl failed before it had read everything. */
-function isBroken({ crawl, pending, isRunning }: ShortfallFacts): boolean {
+function hasFailedEarly({ crawl, pending, isRunning }: ShortfallFacts): boolean {
   return crawl?.state === 'failed' && pending > 0 && !isRunning
 }
 
@@ -78,12 +78,13 @@ function describeCap({ pages, crawl }: ShortfallFacts, cap: number | null, unrea
     words: writeCap(cap, unread, spent),
     remedy: {
       verb: 'recrawl',
+      // At least twice the cap, because newly read pages lead to further ones.
       maxPages: cap === null ? pages + unread : Math.max(cap * 2, raiseCap(cap, unread, spent)),
     },
   }
 }
 
-/** Estimates the cap under which all known addresses can be read; newly read pages lead to further ones. */
+/** Estimates the cap under which all known addresses can be read. */
 function raiseCap(cap: number, unread: number, spent: CrawlSummary['spent']): number {
   return spent === undefined ? cap + unread : Math.ceil((spent.requests + unread) / REQUESTS_PER_PAGE)
 }
@@ -99,7 +100,7 @@ export function writeCap(cap: number | null, unread: number, spent?: CrawlSummar
 
 function describeInterruption({ source, pending, crawl }: ShortfallFacts): Gap {
   const how = crawl?.state === 'failed' ? 'the last crawl failed' : 'interrupted'
-  const what = treeKindOf(source.url) === 'import' ? 'half imported' : how
+  const what = treeKindOf(source.url) === 'import' ? 'import interrupted' : how
   const kind = crawl?.kind ?? 'add'
   return {
     words: pending === 0 ? `${what} before its end` : `${what}: ${countOf(pending, 'address')} not read`,
@@ -112,7 +113,7 @@ export function writeShortfall({ gaps }: Shortfall): string {
   return `PARTIAL: ${gaps.map(({ words }) => words).join('; ')}`
 }
 
-/** Tells an agent how to complete a source: `recrawl_source with source guide and maxPages 20` */
+/** Tells an agent how to complete a source. Example: `recrawl_source with source guide and maxPages 20 completes it` */
 export function writeToolRemedy(source: Pick<Source, 'name' | 'version'>, { gaps }: Shortfall): string {
   const [maxPages = null] = gaps.map(({ remedy }) => remedy.maxPages)
   const tool = gaps.every(({ remedy }) => remedy.verb === 'refresh') ? 'refresh_source' : 'recrawl_source'

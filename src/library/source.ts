@@ -42,7 +42,7 @@ export interface SourceSettings {
   readonly tree: { readonly ref: string | null; readonly path: string | null }
   /** In a library that several machines share: the machine of a local tree, because the same path elsewhere holds something else. */
   readonly machine?: string
-  /** Package version last read in full, if the source names none or another. */
+  /** Package version last read in full, unless the source gives exactly this version. */
   readonly readVersion?: string
 }
 

@@ -21,7 +21,7 @@ export interface Crawl {
   readonly kind: CrawlKind
   /** Running, or the end of the crawl. A running crawl with an old heartbeat was interrupted. */
   readonly state: 'running' | CrawlSummary['end']
-  /** Options of the run as JSON: scope overrides, `full`, `acceptLoss` and others. */
+  /** Options of the run: scope overrides, `full`, `acceptLoss` and others. */
   readonly options: CrawlRunOptions
   /** Id of the current or last runner. */
   readonly runner: string | null
@@ -124,7 +124,7 @@ export interface StoreMatch {
   readonly linkShare: number
   /** Whether the chunk contains definitions. */
   readonly hasSymbols: boolean
-  /** Equal for chunks with the same text, with rare collisions; 0 if unknown. */
+  /** Hash of the text, with rare collisions; 0 if unknown. */
   readonly text: number
   /** Prefix of its id as a number; 0 if the id is not a hash. */
   readonly order: number
@@ -207,7 +207,7 @@ export interface StoreStats {
   readonly changedAt: number | null
 }
 
-/** Storage of a library. One contract suite runs on every implementation. */
+/** Storage of a library. The same contract tests run on every implementation. */
 export interface Store extends Ledger {
   /** Display location. */
   readonly location: string
@@ -223,7 +223,7 @@ export interface Store extends Ledger {
   /**
    * Begins a crawl. Throws `CRAWL_RUNNING` if another crawl of the source has a heartbeat younger than `staleMs`, unless its runner is
    * `gone`. A stale crawl is closed as cancelled, unless `resume` names it; then it continues with the runner of `crawl`. A new crawl
-   * ignores losses that an interrupted one had not finished proving.
+   * starts without the losses that an interrupted one has proven.
    */
   beginCrawl(crawl: Crawl, staleMs: number, resume?: string, gone?: string): Promise<Crawl>
   /** Sends a heartbeat; returns false if another runner has taken the crawl over. */
@@ -273,8 +273,8 @@ export interface Store extends Ledger {
   /** Counts indexed chunks by source id and content type. */
   countContentTypes(): Promise<ReadonlyMap<string, ContentTypeCounts>>
   /**
-   * Finds the best matching chunks by words, best first; equal scores in the order of ids. Missing chunks are indexed before, if that is
-   * quick and no other process is writing; {@link readIndexState} tells what is missing.
+   * Finds the best matching chunks by words, best first; equal scores in the order of ids. Chunks missing in the index are added first, if
+   * that is quick and no other process is writing; {@link readIndexState} counts those still missing.
    */
   search(query: StoreQuery): Promise<StoreMatch[]>
   /**

@@ -9,7 +9,7 @@ function sourceAt(url: string): Source {
   return { ...facts, url, siteUrl: url }
 }
 
-const NO_FOLDERS = {}
+const NO_TREES = {}
 
 test.each([
   ['a.md', 'file:///home/me/docs/a.md'],
@@ -21,8 +21,8 @@ test.each([
   const source = sourceAt('file:///home/me/docs/')
   expect(writeFileUrl(source.url, path)).toBe(url)
   expect(new URL(url).href).toBe(url)
-  expect(keysOf(NO_FOLDERS, source, url)).toEqual([path])
-  expect(keysOf(NO_FOLDERS, source, `/home/me/docs/${path}`)).toEqual([path])
+  expect(keysOf(NO_TREES, source, url)).toEqual([path])
+  expect(keysOf(NO_TREES, source, `/home/me/docs/${path}`)).toEqual([path])
 })
 
 test.each([
@@ -34,7 +34,7 @@ test.each([
   ['file:///etc/passwd', []],
   ['https://example.com/a.md', []],
 ])('keysOf resolves %s in a folder to %j', (text, keys) => {
-  expect(keysOf(NO_FOLDERS, sourceAt('file:///home/me/docs/'), text)).toEqual(keys)
+  expect(keysOf(NO_TREES, sourceAt('file:///home/me/docs/'), text)).toEqual(keys)
 })
 
 test('keysOf lists a path relative to the source folder before one relative to the current directory', () => {
@@ -57,7 +57,7 @@ test.each([
   ['https://example.com/m.zip', 'https://example.com/m.zip!/manual/a.md', ['manual/a.md']],
   ['https://example.com/m.zip', 'manual-1.0/a.md', ['manual-1.0/a.md']],
 ])('keysOf resolves, in the archive %s, %s to %j', (url, text, keys) => {
-  expect(keysOf(NO_FOLDERS, sourceAt(url), text)).toEqual(keys)
+  expect(keysOf(NO_TREES, sourceAt(url), text)).toEqual(keys)
 })
 
 test('writeFileUrl drops the query of an archive', () => {
@@ -68,15 +68,15 @@ test('a single file has only its own address', () => {
   const source = sourceAt('file:///home/me/a%20b.md')
   expect(writeFileUrl(source.url, 'a b.md')).toBe(source.url)
   for (const text of [source.url, '/home/me/a b.md', 'a b.md'])
-    expect(keysOf(NO_FOLDERS, source, text)).toEqual(['a b.md'])
+    expect(keysOf(NO_TREES, source, text)).toEqual(['a b.md'])
   for (const text of ['/home/me/c.md', 'c.md', 'docs/c.md', 'docs/a b.md', '../a b.md', 'file:///home/me/docs/c.md'])
-    expect(keysOf(NO_FOLDERS, source, text)).toEqual([])
+    expect(keysOf(NO_TREES, source, text)).toEqual([])
 })
 
 test('keysOf finds a page of a single file by name or by address', () => {
   const source = sourceAt('file:///home/me/book.xlsx')
   for (const text of [`${source.url}#Prices`, 'book.xlsx#Prices', '/home/me/book.xlsx#Prices'])
-    expect(keysOf(NO_FOLDERS, source, text)[0]).toBe('book.xlsx#Prices')
+    expect(keysOf(NO_TREES, source, text)[0]).toBe('book.xlsx#Prices')
 })
 
 test.each([

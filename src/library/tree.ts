@@ -19,7 +19,7 @@ import type { Discovery, LedgerRow, PageRecord, Reason, Refusal } from '../crawl
 import type { Library } from './library.ts'
 import type { Source } from './source.ts'
 
-/** Reads trees of files: local folders, archives, Git repositories, packages. Locally it opens only what the owner of the library named. */
+/** Reads trees of files: local folders, archives, Git repositories, packages. It opens only local paths that the library owner named. */
 export interface TreeReader {
   /** Returns the address of a path, archive, repository or package in any notation, whether it exists or not; undefined for web sites. */
   addressOf(text: string): string | undefined
@@ -85,7 +85,7 @@ export interface OpenTree extends TreeFacts {
 export interface WatchListener {
   /** Called with the relative path of a possible change; an empty path means anywhere. */
   readonly onChange: (path: string) => void
-  /** Poll interval in milliseconds, instead of notifications of the system. @default polls only if the system has none */
+  /** Poll interval in milliseconds, instead of notifications of the system. @default polls only if the system sends no notifications */
   readonly pollMs?: number | undefined
 }
 
@@ -206,8 +206,8 @@ function keyInImport(start: string, text: string): string | undefined {
 }
 
 /**
- * The key of a file is its path below the folder that is read. A text that is not an address is taken as such a path, or as one from the
- * top of the tree.
+ * The key of a file is its path below the folder that is read. A text that is not an address is such a path, or a path from the top of
+ * the tree.
  */
 function keyInTree({ url, settings }: Source, text: string): string | undefined {
   const inner = treeKindOf(url) === 'repository' ? readRepositoryPath(url, text) : readInnerPath(url, text)

@@ -36,7 +36,7 @@ export interface CopyEntryRef extends ChunkRef {
   readonly mark: string
 }
 
-/** A copy of a library's vectors in a service for nearest-neighbour search. The store remains authoritative. */
+/** A copy of a library's vectors in a service for nearest-neighbor search. The store remains authoritative. */
 export interface VectorCopy {
   /** Display location. */
   readonly location: string

@@ -7,8 +7,8 @@ export type { VectorSpace }
 export type EmbedUse = 'text' | 'query'
 
 /**
- * Turns texts into vectors of length 1. Rejects with `SERVICE_UNUSABLE` if the service is at fault regardless of the input. Any
- * other failure may be the fault of a text; `EMBED_REFUSED` is, unless a timeout caused it. Smaller batches isolate the text at fault.
+ * Turns texts into vectors of length 1. Rejects with `SERVICE_UNUSABLE` if the service fails for any input, and with `EMBED_REFUSED` if a
+ * text is at fault or a timeout expired. A text may also cause any other error. Smaller batches isolate that text.
  */
 export interface Embedder {
   readonly space: VectorSpace

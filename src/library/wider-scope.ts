@@ -10,9 +10,9 @@ export function widenScope({ scope }: Pick<Source, 'scope'>, { folder }: WiderSc
   return { reach: 'hostname', allow: folder === null ? scope.allow : [`${folder}**`] }
 }
 
-/** Example: `the scope left only the start: it refused 4 addresses of the site (2 of them listed by llms.txt or a sitemap)` */
+/** Example: `the scope left only the start page: it refused 4 addresses of the site (2 of them listed by llms.txt or a sitemap)` */
 export function writeWiderScope({ pages, refused, listed }: WiderScope): string {
-  const left = pages === 1 ? 'the start' : countOf(pages, 'page')
+  const left = pages === 1 ? 'the start page' : countOf(pages, 'page')
   const lists = listed === 0 ? '' : ` (${writeNumber(listed)} of them listed by llms.txt or a sitemap)`
   return `the scope left only ${left}: it refused ${countOf(refused, 'address')} of the site${lists}`
 }
@@ -24,7 +24,7 @@ export function adviseWidening(source: Source, wider: WiderScope): string {
   return `${writeWiderScope(wider)}; to include them, remove the source and add it again with the scope “the whole host”${paths}`
 }
 
-/** Tells an agent how to widen the scope. The scope of a source cannot change, so it is removed and added again. */
+/** Tells an agent how to widen the scope. The scope of a source cannot change, so the source is removed and added again. */
 export function writeWidening(source: Source, wider: WiderScope): string {
   const { reach, allow } = widenScope(source, wider)
   const facts = [

@@ -3,7 +3,7 @@ export class TimeoutError extends Error {
   override readonly name = 'TimeoutError'
 
   constructor(ms: number) {
-    super(`it gave no answer within ${ms / 1000} s`)
+    super(`no answer within ${ms / 1000} s`)
   }
 }
 

@@ -135,8 +135,8 @@ export interface Workers {
   /** Sends a pause or resume command to a running job; returns false if there is none with this id. */
   askPause(jobId: string, isPaused: boolean): Promise<boolean>
   /**
-   * Ends a job: a queued job, or one of a lost worker, ends at once; a running one gets a command. Returns which of these applied;
-   * undefined for an unknown job.
+   * Ends a job. Returns `ended` for a queued job or one of a lost worker, which ends at once; `asked` for a running job, which gets a
+   * command; `over` for a job that had already ended; undefined for an unknown job.
    */
   askEnd(jobId: string, end: 'stopped' | 'cancelled'): Promise<'over' | 'ended' | 'asked' | undefined>
   /** Lists queued and running jobs, oldest first, and jobs that ended within a number of milliseconds. */
@@ -145,7 +145,7 @@ export interface Workers {
   logOf(worker: string): JobLog
   /** Relays events, which are kept for about a minute. */
   relay(worker: string, body: string): Promise<void>
-  /** Reads a batch of relayed events after a number, oldest first; without a number, the latest. */
+  /** Reads the relayed batches after a number, oldest first, up to a limit; without a number, the latest ones. */
   listRelayed(after: number | undefined): Promise<readonly RelayedBatch[]>
   /**
    * Calls `wake` on notifications. Some connections to a database drop them, so listeners must also poll. Returns a function that

@@ -20,7 +20,7 @@ export function isStateFilter(text: string): text is StateFilter {
   return STATE_FILTERS.some((filter) => filter === text)
 }
 
-/** Whether a crawl is in a state. `failed` includes crawls that stopped at the loss gate, and no crawl is `queued` or `cancelling`. */
+/** Whether a state passes a filter. `failed` includes crawls that the loss gate stopped; `queued` and `cancelling` match no crawl. */
 export function isState(state: CrawlState, filter: StateFilter | undefined): boolean {
   if (filter === undefined) return true
   return state === filter || (filter === 'failed' && state === 'gate')

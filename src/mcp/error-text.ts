@@ -4,12 +4,12 @@ import { redactSecrets } from '../core/secrets.ts'
 /** Advice that names tools, because the error table advises users of the command line. */
 const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   USAGE: 'correct the arguments; the schema of the tool lists them',
-  SOURCE_UNKNOWN: 'list_sources shows the sources; one is named by id, name, name@version or start URL',
+  SOURCE_UNKNOWN: 'list_sources shows the sources, each named by id, name, name@version or start URL',
   SOURCE_EXISTS: 'crawl it again with recrawl_source, or give another name or version',
   SOURCE_IMPORTED: 'import it again with add_source and prechunked: that replaces the earlier import',
   VERSION_UNKNOWN:
     'find_version shows the versions; ask for one of them, a range such as 5.x, or latest; leave it out if there are none',
-  CRAWL_RUNNING: 'wait for it to end, or stop it with cancel_crawl; crawl_status shows how far it is',
+  CRAWL_RUNNING: 'wait for it to end, or stop it with cancel_crawl; crawl_status shows its progress',
   JOBS_FULL: 'wait for one of them to end, then ask again; crawl_status lists the crawls, cancel_crawl stops one',
   CRAWL_UNKNOWN: 'crawl_status without arguments lists the crawls; a crawl is named by its id, a UUID',
   CRAWL_NOT_RUNNING: 'crawl_status shows the running or the last crawl',
@@ -27,7 +27,7 @@ const READ_ONLY_ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   PAGE_UNKNOWN: 'search_docs gives the addresses of stored pages',
 }
 
-/** Advice about failed fetches, which replaces command-line flags. */
+/** Advice about failed fetches, in place of advice that names command-line flags. */
 const FETCH_ADVICE: Readonly<Record<string, string>> = {
   'address-refused': 'only the owner of this server can allow private addresses, with --allow-private when it starts',
   'robots-disallow': 'the site asks robots not to read this page',

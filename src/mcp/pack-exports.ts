@@ -20,13 +20,13 @@ export interface PackExport {
 
 /** Exports packs in the background, one at a time. */
 export interface PackExports {
-  /** Starts an export, or returns an unfinished one of the same kind. Refused when too many are waiting. */
+  /** Starts an export, or returns an unfinished one of the same kind. Throws `JOBS_FULL` when too many are unfinished. */
   start(library: Library, source: Source, isCompact: boolean): PackExport
   find(id: string): PackExport | undefined
   close(): Promise<void>
 }
 
-/** Maximum number of finished exports that are remembered. */
+/** Number of exports above which the oldest finished ones are forgotten. */
 const MAX_KEPT = 100
 /** Maximum number of running and waiting exports. */
 const MAX_OPEN = 20

@@ -14,7 +14,7 @@ export const STARTED_CRAWL: z.ZodObject<{
   status: z.ZodString
 }> = z.object({ source: SOURCE_RECORD, sourceId: z.string(), crawlId: z.string(), status: z.string() })
 
-/** Writes the response for a started crawl, which does not claim that a crawl is running when it has already ended. */
+/** Writes the response for a started crawl. If the crawl has already ended, the response has the status after it. */
 export async function writeStartedCrawl(
   library: Library,
   source: Source,

@@ -124,7 +124,7 @@ function createUncheckedSchema(list: () => Record<string, unknown>): StandardSch
   return { '~standard': { version: 1, vendor: 'pharos', validate: (value) => ({ value }), jsonSchema } }
 }
 
-/** Reads arguments. Many models write null, or an empty text for an optional parameter, where they give no value. */
+/** Parses arguments. Null, and an empty text for an optional parameter, count as not given, because many models fill in such values. */
 function parseArguments<In extends z.ZodObject>(schema: In, raw: unknown): z.output<In> {
   const isObject = typeof raw === 'object' && raw !== null && !Array.isArray(raw)
   const isGiven = ([name, value]: [string, unknown]) =>

@@ -22,7 +22,7 @@ export async function listUnrendered(
   const notices = sources.map(async (source) => {
     const [crawl] = await store.listCrawls(source.id, 1)
     const count = crawl?.summary?.ledger.reasons['failed/needs-rendering'] ?? 0
-    return count === 0 ? [] : [`of ${labelOf(source)}, ${writeUnrendered(count, source, isReadOnly)}`]
+    return count === 0 ? [] : [`${labelOf(source)}: ${writeUnrendered(count, source, isReadOnly)}`]
   })
   return (await Promise.all(notices)).flat()
 }

@@ -59,7 +59,7 @@ const TAG_WORDS: ReadonlySet<string> = new Set(
 
 function readSegments(pathname: string): Segment[] {
   const segments: Segment[] = []
-  let isAfterYear = false
+  let isInDate = false
   for (const raw of pathname.split('/')) {
     if (raw === '') continue
     const whole = raw.includes('%') ? decodePart(raw) : raw
@@ -67,8 +67,8 @@ function readSegments(pathname: string): Segment[] {
     const ending = dot > 0 && PAGE_EXTENSION.test(whole.slice(dot)) ? whole.slice(dot) : ''
     const text = ending === '' ? whole : whole.slice(0, dot)
     const word = text.toLowerCase()
-    const form = formOf(word, isAfterYear, segments.at(-1)?.form)
-    isAfterYear = form === 'year' || form === 'month'
+    const form = formOf(word, isInDate, segments.at(-1)?.form)
+    isInDate = form === 'year' || form === 'month'
     segments.push({ raw, text, word, ending, form })
   }
   return segments
@@ -84,18 +84,18 @@ const DIGITS = /^\d+$/
 const MIN_HEADLINE_WORDS = 5
 const MAX_WORD_LENGTH = 60
 
-function formOf(word: string, isAfterYear: boolean, before: SegmentForm | undefined): SegmentForm {
+function formOf(word: string, isInDate: boolean, before: SegmentForm | undefined): SegmentForm {
   const first = word.charCodeAt(0)
   const hasDigit = /\d/.test(word)
   if (hasDigit && first >= 0x30 && first <= 0x39) {
     if (YEAR.test(word)) return 'year'
     if (WHOLE_DATE.test(word)) return 'day'
     if (DIGITS.test(word)) {
-      if (isAfterYear && word.length <= 2) return before === 'year' ? 'month' : 'day'
+      if (isInDate && word.length <= 2) return before === 'year' ? 'month' : 'day'
       return 'number'
     }
   }
-  if (isAfterYear && before === 'year' && MONTH_WORD.test(word)) return 'month'
+  if (isInDate && before === 'year' && MONTH_WORD.test(word)) return 'month'
   if (hasDigit && (/\d{4}/.test(word) || /^[0-9a-f-]{16,}$/.test(word))) return 'id'
   if (word.length > MAX_WORD_LENGTH || countWords(word) >= MIN_HEADLINE_WORDS) return 'headline'
   return 'word'

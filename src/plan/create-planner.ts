@@ -37,7 +37,7 @@ class SitePlanner implements CrawlPlanner {
   readonly #site: SiteModel
   readonly #log: PlanLog
   readonly #reporter: PlanReporter
-  readonly #verdicts: HubVerifier
+  readonly #verifier: HubVerifier
   readonly #seeding: Seeding
   readonly #limits: HubLimits
   readonly #pagination: PaginationFollower
@@ -50,7 +50,7 @@ class SitePlanner implements CrawlPlanner {
   #isDisabled = false
   /** Whether the start page and the lists have been read. */
   #isPlanned = false
-  /** Whether no further wave can follow. */
+  /** Whether no further wave of guesses can follow. */
   #isPrepared = false
   /** Whether the frontier may hold navigation pages of an interrupted run, which this planner does not know. */
   #hasUnknownFrontier = false
@@ -66,12 +66,12 @@ class SitePlanner implements CrawlPlanner {
     const site = new SiteModel(places)
     const log = new PlanLog(options.verbosity)
     const reporter = new PlanReporter(site, log)
-    const verdicts = new HubVerifier({ site, reporter, log, now: () => clock.now() })
-    const wasConfirmed = (url: string) => verdicts.wasConfirmed(url)
+    const verifier = new HubVerifier({ site, reporter, log, now: () => clock.now() })
+    const wasConfirmed = (url: string) => verifier.wasConfirmed(url)
     this.#site = site
     this.#log = log
     this.#reporter = reporter
-    this.#verdicts = verdicts
+    this.#verifier = verifier
     this.#seeding = new Seeding({ site, log, maxSeeds: options.maxSeeds, wasConfirmed })
     this.#limits = new HubLimits(site, options)
     this.#pagination = new PaginationFollower(site, isHistory)
@@ -99,7 +99,7 @@ class SitePlanner implements CrawlPlanner {
       if (address !== undefined) this.#site.note(address, 'earlier')
     }
     if (isResumed) await this.#judgeInterruptedVisits()
-    if (this.#verdicts.size > 0) this.#log.addThought(1, `${this.#verdicts.size} hubs are known from earlier crawls`)
+    if (this.#verifier.size > 0) this.#log.addThought(1, `${this.#verifier.size} hubs are known from earlier crawls`)
     this.#hasUnknownFrontier = isResumed
     return this.#step(this.#log.hasReached('patterns-learned') ? this.#plan() : [])
   }
@@ -123,8 +123,8 @@ class SitePlanner implements CrawlPlanner {
     return weight
   }
 
-  refuse(find: CandidateAddress): Refusal | null {
-    return this.#isDisabled ? null : this.#limits.refuse(find, this.#setup.clock.now())
+  refuse(candidate: CandidateAddress): Refusal | null {
+    return this.#isDisabled ? null : this.#limits.refuse(candidate, this.#setup.clock.now())
   }
 
   noteListed(urls: readonly string[]): void {
@@ -139,7 +139,7 @@ class SitePlanner implements CrawlPlanner {
     for (const url of waiting) this.#seeding.addPending(url)
     for (const url of skipped) {
       this.#seeding.markDone(url)
-      this.#verdicts.noteSkipped(url)
+      this.#verifier.noteSkipped(url)
     }
     if (waiting.length > 0) this.#reporter.reportSeeded(waiting.length, this.#seeding.countsByKind)
     return (await this.#step([])).events
@@ -156,9 +156,9 @@ class SitePlanner implements CrawlPlanner {
     const isHome = !this.#isPlanned && this.#isStart(visit, keyOf) && isRead(visit)
     if (isHome) {
       this.#site.noteHomePage(address, links)
-      this.#verdicts.noteHome(visit)
+      this.#verifier.noteHome(visit)
     }
-    const finding = this.#verdicts.note(address, visit)
+    const finding = this.#verifier.note(address, visit)
     this.#site.shapes.noteRead(address, finding.type === 'missing' ? null : visit.kind)
     const seeds = isHome ? this.#plan() : this.#isPlanned ? this.#nextSeeds() : []
     const further = this.#pagination.follow(visit)
@@ -202,7 +202,7 @@ class SitePlanner implements CrawlPlanner {
     const isOfThisCrawl = isResumed && checkedAt >= startedAt
     if (state !== 'confirmed' && clock.now() - checkedAt > NEGATIVE_VERDICT_TTL_MS) return
     if (isOfThisCrawl && origin === 'guessed') this.#seeding.restore(url)
-    this.#verdicts.restore(verdict, isOfThisCrawl)
+    this.#verifier.restore(verdict, isOfThisCrawl)
   }
 
   /** Judges the hubs that an interrupted run visited but whose verdicts it did not store. */
@@ -214,13 +214,13 @@ class SitePlanner implements CrawlPlanner {
       const isGuess = row.discovery === 'planner'
       if (isGuess) this.#seeding.restore(row.url)
       for (const foundHub of this.#site.slots.note(address, isGuess ? 'guessed' : 'listed')) {
-        if (this.#verdicts.needsVerdict(foundHub, !isGuess)) unjudged.push({ foundHub, row })
+        if (this.#verifier.needsVerdict(foundHub, !isGuess)) unjudged.push({ foundHub, row })
       }
     }
     this.#refresh()
     for (const { foundHub, row } of unjudged) {
       foundHub.hub.isSeeded ||= row.discovery === 'planner'
-      this.#verdicts.judgeStoredVisit(foundHub, row, await row.readLinks())
+      this.#verifier.judgeStoredVisit(foundHub, row, await row.readLinks())
     }
   }
 
@@ -239,7 +239,7 @@ class SitePlanner implements CrawlPlanner {
     const { origin } = new URL(this.#startUrl)
     const seeds = this.#isPrepared
       ? []
-      : this.#seeding.takeNextSeeds(origin, includeSections, this.#verdicts.takeProbes())
+      : this.#seeding.takeNextSeeds(origin, includeSections, this.#verifier.takeProbes())
     if (seeds.length === 0) this.#checkPrepared()
     if (this.#isPrepared) this.#reporter.reportUnderstood()
     return seeds
@@ -248,7 +248,7 @@ class SitePlanner implements CrawlPlanner {
   #refresh(): void {
     for (const slot of this.#site.refresh()) {
       this.#log.addThought(2, `${writeSlotPattern(slot)} contains ${slot.placeIds.size} places`)
-      this.#verdicts.storePendingVerdicts(slot)
+      this.#verifier.storePendingVerdicts(slot)
     }
   }
 
@@ -274,12 +274,12 @@ class SitePlanner implements CrawlPlanner {
   }
 
   /**
-   * Returns the next step. Verdicts and milestones are stored before they are reported, so that an interrupted crawl knows them and reports
+   * Returns the next step. Verdicts and milestones are stored before they are reported, so that a resumed crawl knows them and reports
    * nothing twice.
    */
   async #step(seeds: readonly string[], further: readonly string[] = []): Promise<PlanStep> {
     const { memory, crawlId } = this.#setup
-    const verdicts = this.#verdicts.take()
+    const verdicts = this.#verifier.take()
     if (verdicts.length > 0) await memory?.writeVerdicts(this.#site.host, verdicts)
     const { events, reached } = this.#log.take()
     if (reached.length > 0) await memory?.writeMilestones(crawlId, reached)

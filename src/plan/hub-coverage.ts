@@ -33,7 +33,7 @@ export function listConfirmedPlaces({ hubs }: Slot): Set<number> {
   return covered
 }
 
-/** Which countries a whole site covers, and which of its hubs are not verified yet. */
+/** Which countries a whole site covers, and how many of its country hubs are not verified yet. */
 export interface Coverage {
   /** The exhaustive country slot with the most confirmed hubs; undefined when there is none. */
   readonly slot: Slot | undefined

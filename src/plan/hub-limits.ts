@@ -18,16 +18,16 @@ export class HubLimits {
     this.#options = options
   }
 
-  /** Why an address is refused. Null when it is accepted; it then counts towards the limit of its hub. */
-  refuse(find: CandidateAddress, now: number): Refusal | null {
+  /** Why an address is refused. Null when it is accepted; it then counts toward the limit of its hub. */
+  refuse(candidate: CandidateAddress, now: number): Refusal | null {
     const { hubMaxPages, hubMaxDays } = this.#options
-    const address = hubMaxDays === undefined && hubMaxPages === undefined ? undefined : parseAddress(find.url)
+    const address = hubMaxDays === undefined && hubMaxPages === undefined ? undefined : parseAddress(candidate.url)
     if (address === undefined) return null
     if (hubMaxDays !== undefined && isOlderThan(address, now - hubMaxDays * DAY_MS)) {
       return { reason: 'hub-age', pattern: `${hubMaxDays} days`, target: null }
     }
-    if (hubMaxPages === undefined || find.foundOn === null || find.discovery !== 'link') return null
-    const hub = this.#site.hubUrlOf(find.foundOn)
+    if (hubMaxPages === undefined || candidate.foundOn === null || candidate.discovery !== 'link') return null
+    const hub = this.#site.hubUrlOf(candidate.foundOn)
     if (hub === undefined || this.#site.hubLikelihoodOf(address) !== 'none' || this.#site.sections.isFront(address))
       return null
     const taken = this.#taken.get(hub) ?? 0

@@ -155,10 +155,10 @@ export class HubVerifier {
     }
   }
 
-  /** Stores the verdicts that were made before a slot was recognised as one of places. */
+  /** Stores the verdicts that were made before a slot was recognized as a slot of places. */
   storePendingVerdicts(slot: Slot): void {
     for (const hub of slot.hubs.values())
-      if (hub.pendingVerdict !== undefined) this.#keep({ slot, hub }, hub.pendingVerdict)
+      if (hub.pendingVerdict !== undefined) this.#queueVerdict({ slot, hub }, hub.pendingVerdict)
   }
 
   #decide(foundHub: FoundHub, finding: HubFinding, seen: HubPage): void {
@@ -177,16 +177,16 @@ export class HubVerifier {
     else this.#conclude(foundHub, finding.type, seen)
   }
 
-  /** Enters a verdict, unless a guess looks like another one or like the home page; then the result of the slot's probe decides. */
+  /** Records a verdict. If a guess looks like another guess or like the home page, the result of the slot's probe decides instead. */
   #conclude(foundHub: FoundHub, state: HubVerdict['state'], seen: HubPage): void {
     const { slot, hub } = foundHub
     const isGuess = hub.origin === 'guessed' && state !== 'missing' && seen.links.length > 0
     const first = isGuess ? this.#soft404s.note(foundHub, seen.links) : undefined
-    if (first === undefined || this.#probes.resultOf(slot) === 'missing') this.#enter(foundHub, state, seen)
+    if (first === undefined || this.#probes.resultOf(slot) === 'missing') this.#recordVerdict(foundHub, state, seen)
     else {
-      const doubtful = [{ one: foundHub, state, seen }]
+      const doubtful = [{ foundHub, state, seen }]
       if (first !== 'home' && first.slot === slot && first.hub.state === 'confirmed') {
-        doubtful.push({ one: first, state: 'confirmed', seen })
+        doubtful.push({ foundHub: first, state: 'confirmed', seen })
         first.hub.state = undefined
       }
       hub.state = undefined
@@ -196,15 +196,15 @@ export class HubVerifier {
     }
   }
 
-  /** Enters the deferred verdicts of a slot. If the site returns a page even for a place that does not exist, the guesses are rejected. */
+  /** Records the deferred verdicts of a slot. If the site returns a page even for a place that does not exist, the guesses are rejected. */
   #settleProbe(slot: Slot, result: HubVerdict['state'] | 'open'): void {
-    for (const { one: foundHub, state, seen } of this.#probes.settle(slot, result)) {
+    for (const { foundHub, state, seen } of this.#probes.settle(slot, result)) {
       if (result === 'open') Object.assign(foundHub.hub, { status: seen.status, state: 'open' })
-      else this.#enter(foundHub, result === 'missing' ? state : 'rejected', seen)
+      else this.#recordVerdict(foundHub, result === 'missing' ? state : 'rejected', seen)
     }
   }
 
-  #enter(foundHub: FoundHub, state: HubVerdict['state'], seen: HubPage): void {
+  #recordVerdict(foundHub: FoundHub, state: HubVerdict['state'], seen: HubPage): void {
     const { slot, hub } = foundHub
     const { site, log, now } = this.#setup
     hub.status = seen.status
@@ -221,12 +221,12 @@ export class HubVerifier {
       title: seen.title,
       checkedAt: now(),
     }
-    // The verdict of a guess is stored even if its slot is never recognised.
-    if (site.isHubSlot(slot) || hub.isSeeded) this.#keep(foundHub, verdict)
+    // The verdict of a guess is stored even if its slot is never recognized.
+    if (site.isHubSlot(slot) || hub.isSeeded) this.#queueVerdict(foundHub, verdict)
     else hub.pendingVerdict = verdict
   }
 
-  #keep(foundHub: FoundHub, verdict: HubVerdict): void {
+  #queueVerdict(foundHub: FoundHub, verdict: HubVerdict): void {
     foundHub.hub.pendingVerdict = undefined
     this.#unstored.set(verdict.url, verdict)
     if (verdict.state !== 'missing') return

@@ -20,11 +20,11 @@ const cases: readonly (readonly [Partial<CompletedVisit>, links: number, string]
   [{ state: 'skipped', reason: 'redirect', target: 'a' }, 0, 'moved'],
 ]
 
-test.each(cases)('judges a visit %j with %i links as %s', (visit, links, expected) => {
+test.each(cases)('judgeHub judges a visit %j with %i links as %s', (visit, links, expected) => {
   expect(judgeHub({ ...READ, ...visit }, links).type).toBe(expected)
 })
 
-test('links that leave the site do not count', () => {
+test('countLinks ignores links that leave the site', () => {
   const links = [
     'https://news.example/world',
     'https://news.example/world/2024/05/03/a-vote',

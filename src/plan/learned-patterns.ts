@@ -3,10 +3,11 @@ import type { SiteSection } from './sections.ts'
 import { confidenceOf, roleOf, type Shape } from './shapes.ts'
 import { type Slot, writeHubUrl, writeSlotPattern } from './slot.ts'
 
-/** Patterns, sections and shapes learnt from a site. */
+/** Patterns, sections and shapes learned from a site. */
 export interface LearnedSite {
-  /** Slots whose places were guessed or listed as hubs. */
+  /** Slots of countries, or of the regions of one country. */
   readonly hubSlots: readonly Slot[]
+  /** Slots of other places, such as cities. */
   readonly placeSlots: readonly { readonly slot: Slot; readonly kind: string }[]
   readonly sections: readonly SiteSection[]
   readonly shapes: readonly Shape[]

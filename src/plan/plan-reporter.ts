@@ -8,7 +8,7 @@ import { type FoundHub, type Hub, type Slot, writeSlotPattern } from './slot.ts'
 /** Limit of unknown shapes that are reported. */
 const MAX_UNKNOWN_SHAPES = 20
 
-/** Reports what was learnt about a site, and the hubs that are missing there. */
+/** Reports what was learned about a site, and the hubs that are missing there. */
 export class PlanReporter {
   readonly #site: SiteModel
   readonly #log: PlanLog
@@ -77,7 +77,7 @@ export class PlanReporter {
     this.#reportMissing(slot, hub, `the site links to ${hub.url}, but the page does not exist`)
   }
 
-  /** Reports missing hubs that exhaustive patterns imply, and missing hubs that were linked before their slot was recognised. */
+  /** Reports missing hubs that exhaustive patterns imply, and missing hubs that were linked before their slot was recognized. */
   reportMissingHubs(): void {
     for (const slot of this.#site.hubSlots) {
       const covered = listConfirmedPlaces(slot)

@@ -8,7 +8,7 @@ const NONEXISTENT_PLACE = 'no-such-place-here'
 
 /** A hub whose verdict depends on what the site returns for a place that does not exist. */
 export interface DoubtfulHub {
-  readonly one: FoundHub
+  readonly foundHub: FoundHub
   readonly state: HubVerdict['state']
   readonly seen: HubPage
 }

@@ -5,7 +5,7 @@ export interface SiteSection {
   readonly name: string
   /** Number of addresses in the section. */
   readonly count: number
-  /** Number of them that the home page links to. */
+  /** Number of links to the section on the home page. */
   readonly homeLinkCount: number
   /** The front page of the section, when it is known to exist. */
   readonly frontUrl: string | null

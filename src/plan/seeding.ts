@@ -81,7 +81,7 @@ export class Seeding {
     }
   }
 
-  /** The next seeds: hubs of earlier crawls, then guesses from patterns, then fronts of sections if requested. */
+  /** The next seeds: probes, hubs of earlier crawls, guesses from patterns, and fronts of sections if `includeSections` is true. */
   takeNextSeeds(origin: string, includeSections: boolean, probes: readonly string[]): string[] {
     const { site, wasConfirmed } = this.#setup
     const seeds: string[] = []

@@ -9,14 +9,14 @@ import { ShapeIndex } from './shapes.ts'
 import type { FoundHub, Slot } from './slot.ts'
 import { type AddressOrigin, SlotIndex } from './slot-index.ts'
 
-/** What the planner has learnt about a site's addresses: sections, shapes, and the slots of places. */
+/** What the planner has learned about a site's addresses: sections, shapes, and the slots of places. */
 export class SiteModel {
   readonly slots: SlotIndex
   readonly shapes: ShapeIndex = new ShapeIndex()
   sections: SectionIndex = new SectionIndex(0)
   /** Host of the site; addresses of other hosts are ignored. */
   host = ''
-  /** Slots of places, as of the last refresh. */
+  /** Slots of countries, or of the regions of one country, as of the last refresh. */
   hubSlots: readonly Slot[] = []
   #hubSlotSet: ReadonlySet<Slot> = new Set()
   #revision = -1
@@ -33,7 +33,7 @@ export class SiteModel {
     this.sections = new SectionIndex(Math.max(0, (start?.segments.length ?? 0) - Number(isFile)))
   }
 
-  /** Records the home page: its host becomes that of the site, and its links are the navigation. */
+  /** Records the home page: its host becomes that of the site, and its links show the main sections. */
   noteHomePage(address: Address, links: readonly string[]): void {
     this.host = address.host
     for (const link of links) {

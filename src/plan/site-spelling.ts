@@ -39,7 +39,7 @@ function removeSeparators(text: string): string {
   return text.toLowerCase().replace(/[-_+\s]+/g, '')
 }
 
-/** Learns from examples which separator joins words, and whether words are capitalised. */
+/** Learns from examples which separator joins words, and whether words are capitalized. */
 function learnJoin(texts: readonly string[]): (slug: string) => string {
   const count = (form: RegExp) => texts.filter((text) => form.test(text)).length
   const separators: readonly (readonly [string, number])[] = [

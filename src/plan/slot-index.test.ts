@@ -75,7 +75,7 @@ describe('country slots in addresses', () => {
       encodeURI('/国家/南非'),
     ],
     [
-      'capitalised names',
+      'capitalized names',
       ['/Country/France', '/Country/Germany', '/Country/United_Kingdom'],
       '/Country/{country}',
       '/Country/South_Africa',
@@ -88,7 +88,7 @@ describe('country slots in addresses', () => {
     ],
   ]
 
-  test.each(urlForms)('learns the country pattern of addresses with %s', (_, paths, pattern, guessed) => {
+  test.each(urlForms)('the country pattern is learned from addresses with %s', (_, paths, pattern, guessed) => {
     const index = learn(paths)
     expect(patternsOf(index.listHubSlots())).toEqual([pattern])
     expect(guess(index, 'ZA')).toBe(guessed)
@@ -123,19 +123,19 @@ describe('addresses without a country pattern', () => {
     ['of articles with numbers', ['france', 'germany', 'china', 'india'].map((word) => `/w/${word}-1`)],
   ]
 
-  test.each(others)('finds no country pattern in addresses %s', (_, paths) => {
+  test.each(others)('no country pattern is found in addresses %s', (_, paths) => {
     expect(patternsOf(learn(paths).listHubSlots())).toEqual([])
   })
 })
 
-test('recognises city slots', () => {
+test('SlotIndex recognizes city slots', () => {
   const [found] = learn(CITIES.map((city) => `/local/${city}`)).listOtherPlaceSlots()
   expect(found?.kind).toBe('city')
   expect(found && writeSlotPattern(found.slot, found.kind)).toBe('/local/{city}')
 })
 
 describe('region slots', () => {
-  test('recognises the regions of one country, even if they share names with cities and countries', () => {
+  test('the regions of one country are recognized, even if they share names with cities and countries', () => {
     const index = learn(['/us/texas', '/us/ohio', '/us/georgia', '/us/utah'])
     const [slot] = index.listHubSlots()
     expect(patternsOf(index.listHubSlots())).toEqual(['/us/{region}'])
@@ -160,7 +160,7 @@ describe('region slots', () => {
       'of which only half are regions',
       ['texas', 'ohio', 'utah', 'florida', 'sport', 'film', 'food', 'art'].map((word) => `/tag/${word}`),
     ],
-  ])('finds no region pattern in addresses %s', (_, paths) => {
+  ])('no region pattern is found in addresses %s', (_, paths) => {
     expect(patternsOf(learn(paths).listHubSlots())).toEqual([])
   })
 })

@@ -23,7 +23,7 @@ export interface Hub {
   isSeeded: boolean
   /** Whether this crawl has reported it as missing. */
   isReported: boolean
-  /** A verdict from before its slot was recognised as one of places. */
+  /** A verdict from before its slot was recognized as a slot of places. */
   pendingVerdict?: HubVerdict | undefined
 }
 
@@ -72,7 +72,7 @@ export interface SlotCounts {
 /** Limit of words that a slot keeps as a sample. */
 export const MAX_SAMPLE_WORDS = 48
 
-/** Codes of common languages; a segment with such a code counts as a language rather than a country. */
+/** Codes of common languages. A word with such a code does not show that a slot contains countries. */
 const LANGUAGE_CODES: ReadonlySet<string> = new Set(
   'ar bg bn ca cs da de el en es et eu fa fi fr ga he hi hr hu hy id is it ja ka kk km ko lt lv mk ml mn mr ms my nb ne nl nn no pl ps pt ro ru sk sl so sq sr sv sw ta te th tl tr uk ur uz vi zh zu'.split(
     ' ',

@@ -13,11 +13,11 @@ const MAX_TRIED = 3
 
 /**
  * Guesses place hubs in further sections when several sections have them: `/sport/france` next to `/world/france` and `/politics/france`.
- * Hubs of a section are tried one after the other, and a section without the first is not tried again.
+ * Hubs of a section are tried one after the other, until one is not confirmed.
  */
 export class TopicHubs {
   readonly #site: SiteModel
-  /** Hubs that were tried, by section. */
+  /** Hubs that were tried, by the template of their slot. */
   readonly #tried = new Map<string, Hub[]>()
 
   constructor(site: SiteModel) {
@@ -50,7 +50,7 @@ export class TopicHubs {
     return hubs
   }
 
-  /** Confirmed country slots, grouped by the path after their section, largest first. */
+  /** Country slots with enough confirmed hubs, grouped by the path after their section, largest first. */
   #group(): Map<string, Slot[]> {
     const groups = new Map<string, Slot[]>()
     for (const slot of this.#site.hubSlots) {

@@ -48,8 +48,8 @@ export function weighAddress({ address, shape, place, isSectionFront, isHistory,
   if (place === 'maybe') return MAYBE_HUB_WEIGHT
   const isFirst = shape.planned <= EARLY_PER_SHAPE
   const role = roleOf(shape)
-  const isRead = shape.articles + shape.hubs + shape.others >= MIN_READ_PAGES
-  if (isRead && role === 'topic-hub') return NAVIGATION_WEIGHT
+  const hasEnoughReads = shape.articles + shape.hubs + shape.others >= MIN_READ_PAGES
+  if (hasEnoughReads && role === 'topic-hub') return NAVIGATION_WEIGHT
   if (role === 'article') return isFirst ? FIRST_OF_SHAPE_WEIGHT : ARTICLE_WEIGHT + penalizeRepetition(shape)
   if (kind === 'nav') return NAVIGATION_WEIGHT
   return isFirst ? FIRST_OF_SHAPE_WEIGHT : OTHER_WEIGHT + penalizeRepetition(shape)

@@ -60,7 +60,7 @@ interface ReaderParts {
 
 /**
  * Reads pages through a Crawl4AI service, as documents with stable ids. The network guard checks every URL before the service gets it, and
- * the final URL that the service reports. A circuit breaker pauses a failing service.
+ * the final URL that the service reports. A circuit breaker pauses requests to a failing service.
  */
 export class Crawl4AIReader implements DocumentReader {
   readonly isRemote = true

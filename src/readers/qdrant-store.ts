@@ -7,7 +7,7 @@ import {
 import { systemClock } from '../fetch/clock.ts'
 import { openServiceClient } from '../fetch/service-client.ts'
 
-/** Which collection of which Qdrant. */
+/** The collection to open, and how to reach its Qdrant server. */
 export type QdrantStoreOptions = Pick<
   QdrantCollectionOptions,
   'url' | 'collection' | 'dimensions' | 'key' | 'timeoutMs' | 'signal'
@@ -18,7 +18,7 @@ export interface QdrantStore extends QdrantCollection {
   close(): Promise<void>
 }
 
-/** Opens a Qdrant collection for the points of a pipeline. Only its origin is contacted. */
+/** Opens a Qdrant collection for the points of a pipeline. Only the origin of `url` is contacted. */
 export async function openQdrantStore(options: QdrantStoreOptions): Promise<QdrantStore> {
   refuseCredentials('url', options.url, 'key')
   const client = openServiceClient({ origins: [options.url], userAgent: 'Pharos' })

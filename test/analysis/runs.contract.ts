@@ -97,7 +97,7 @@ export function describeRuns(
 
   describe('a run', () => {
     test.each([false, true])(
-      'never counts more pages than its total, although a crawl adds some (dry run: %s)',
+      'never counts more pages than its total, although a crawl adds pages meanwhile (dry run: %s)',
       async (dryRun) => {
         const library = await open()
         const events: AnalysisEvent[] = []
@@ -127,7 +127,7 @@ export function describeRuns(
       expect(last?.type === 'ended' && last.run.progress).toMatchObject({ pages: PAGES, totalPages: PAGES })
     })
 
-    test('analyses every page, hubs, hosts and milestones, and stores its events', async () => {
+    test('analyses all pages and hosts, finds hubs and milestones, and stores its events', async () => {
       const library = await open({ hasPlaces: true })
       const { run } = await analyse(library)
       expect(run).toMatchObject({ status: 'completed', stage: 'done', error: null })
@@ -399,7 +399,7 @@ export function describeRuns(
       expect((await analyse(library)).run.status).toBe('completed')
     })
 
-    test('another process takes over a run without a sign of life, and the first can no longer write', async () => {
+    test('another process takes over a run without a heartbeat, and the first process can no longer write', async () => {
       const library = await open()
       const first = analyseLibrary(library, { batch: 5 })
       for (let event = await first.next(); event.value?.type !== 'progress'; event = await first.next());
@@ -494,7 +494,7 @@ export function describeRuns(
       },
     )
 
-    test('resumes only for the same options, or for none', async () => {
+    test('resumes only for the same options or without options, and `verbose` may differ', async () => {
       const library = await open()
       const interrupted = await interrupt(library, { options: { pageLimit: 20 } }, 1)
       const other = await analyse(library, { options: { pageLimit: 3 } })

@@ -8,7 +8,7 @@ const FULL_BROWSER_PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/
 /** The executable itself: the command of Debian is a script, which tests would mistake for the browser. */
 const HEADLESS_SHELL_PATH = '/usr/lib/chromium/chromium-headless-shell'
 
-/** Starts a real Chromium. Installs a missing one where Debian packages can be installed; otherwise the error says how to. */
+/** Starts a real Chromium. Installs a missing one where Debian packages can be installed; otherwise the error tells how to install it. */
 export function openChromium(
   executablePath: string = locateChromium(),
   extraArgs: readonly string[] = [],

@@ -39,7 +39,7 @@ let page: Page
 const problems: string[] = []
 let server: ServerProcess
 let site: Site
-/** A newspaper with hubs of some countries, and a link to one that does not exist. */
+/** A newspaper with hubs of some countries, and a link to a hub that does not exist. */
 let news: Site
 /** Makes stories link to further stories, so that a crawl does not end before the test has looked at it. */
 let isEndless = true
@@ -140,7 +140,7 @@ describe('the dashboard', () => {
     const row = page.locator('[data-ended]').filter({ hasText: site.origin })
     await row.getByText('done', { exact: true }).waitFor(LONG_PATIENCE)
     expect(await card.count()).toBe(0)
-    // All chapters and the start were saved.
+    // All chapters and the start page were saved.
     await row.getByText(String(CHAPTERS + 1), { exact: true }).waitFor()
     await takeScreenshots('ended')
     // The browser logs the response of 400 as an error.
@@ -367,7 +367,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([])
   })
 
-  test('imports a file of chunks, reports what is wrong with one, and asks before it removes half of the pages', async () => {
+  test('imports a file of chunks, reports an invalid chunk, and asks before it removes most of the pages', async () => {
     const fileOf = (texts: readonly string[]) => {
       const chunks = texts.map((text, i) => ({
         ...{ text, source_url: `https://docs.example/${i}`, section_path: '', content_type: 'prose' },
@@ -402,7 +402,7 @@ describe('the dashboard', () => {
     expect(await server.get('/api/sources/chunks')).toMatchObject({ pages: 20 })
   })
 
-  test('says which pages need a browser, and reads them in one on request', async () => {
+  test('says how many pages need a browser, and reads them in a browser on request', async () => {
     await openPage('#/sources?add=1')
     const dialog = page.getByRole('dialog', { name: 'Add a source' })
     await dialog.getByLabel('Address').fill(`${site.origin}/app/`)
@@ -432,7 +432,7 @@ describe('the dashboard', () => {
     await openPage('#/sources')
     await page.setViewportSize({ width: 390, height: 844 })
     const note = 'the cap of 3 was reached: 6 known addresses not read – “Read more” reads up to 9 pages'
-    const narrow = 'the scope left only the start: it refused 8 addresses of the site'
+    const narrow = 'the scope left only the start page: it refused 8 addresses of the site'
     await page.getByText(note).waitFor()
     await page.getByText(narrow).waitFor()
     await takeScreenshots('partial-phone')
@@ -455,7 +455,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([])
   })
 
-  test('refuses a history crawl with the missing milestones, plans a crawl, and shows live what the plan learns', async () => {
+  test('refuses a history crawl and lists the missing milestones, plans a crawl, and shows live what the plan learns', async () => {
     await openPage('#/')
     await page.getByLabel('Start at').fill(`${news.origin}/`)
     await page.getByLabel('Crawl type').selectOption('basic')
@@ -619,7 +619,7 @@ async function openPage(hash: string): Promise<void> {
   await page.goto(`${server.origin}/${hash}`)
 }
 
-/** Records the state of the newest run and of its button, because a run can end before the test looks. */
+/** Records the state of the newest run and of the start button, because a run can end before the test looks. */
 const WATCH_RUN = `globalThis.runsSeen = []
 new MutationObserver(() => {
   const pill = document.querySelector('.runs .pill')?.textContent

@@ -36,14 +36,14 @@ afterAll(async () => {
 })
 
 test('the dashboard reports an unavailable library, shows no empty lists, and recovers with the library', async () => {
-  fixture.breakStore(false)
+  fixture.setStoreBroken(false)
   await page.goto('about:blank')
   await page.goto(`${origin}/#/sources`)
   await page.getByRole('link', { name: 'guide 2.0' }).waitFor()
   const banner = page.locator('.trouble')
   expect(await banner.count()).toBe(0)
 
-  fixture.breakStore(true)
+  fixture.setStoreBroken(true)
   await page.reload()
   await banner.waitFor()
   expect(await banner.textContent()).toMatch(/^the library cannot be used at the moment\. Since .*Nothing is lost/)
@@ -52,7 +52,7 @@ test('the dashboard reports an unavailable library, shows no empty lists, and re
   await page.getByText('Running crawls are unknown for now.').waitFor()
   expect(await page.locator('.live').textContent()).toContain('library unavailable')
 
-  fixture.breakStore(false)
+  fixture.setStoreBroken(false)
   await banner.waitFor({ state: 'detached' })
   // Views that failed to load are loaded now.
   await page.getByRole('heading', { name: 'Recent crawls' }).waitFor()

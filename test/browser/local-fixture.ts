@@ -9,7 +9,7 @@ import { createLazyAssets, pageFolder } from '../../src/cli/assets.ts'
 import { writeContentSecurityPolicy, writePolicySource } from '../../src/core/content-security-policy.ts'
 import { isLong } from '../faults/bounded.ts'
 
-/** A host that sends the files of the page with its content security policy, as `pharos serve` does; no service worker has to add it. */
+/** A host that, like `pharos serve`, sends the page with its content security policy, so that no service worker has to add the policy. */
 export interface PageHost {
   /** Address of the page. */
   readonly address: string
@@ -95,7 +95,7 @@ export interface Downloaded {
   readonly bytes: Buffer
 }
 
-/** Clicks the button that downloads something of the open index. */
+/** Clicks a download button of the open index, and returns the downloaded file. */
 export async function download(page: Page, label: string): Promise<Downloaded> {
   const [downloaded] = await Promise.all([
     page.waitForEvent('download'),

@@ -51,13 +51,13 @@ afterAll(async () => {
 const HARM = 'globalThis.ran=1;alert(1)'
 const IMAGE = `<img src=x onerror=${HARM}>`
 const SCRIPT = `<script>${HARM}</script>`
-/** Reverses the text direction, rings the bell, and changes the colours of a terminal. */
+/** Reverses the text direction, rings the bell, and changes the colors of a terminal. */
 const INVISIBLE = '\u202egnp.\u0007\u001b[31m\u2066'
 
 describe('malicious files', () => {
   const root = `harm ${IMAGE} \u202efdp`
 
-  test('are always shown as text, and chunked as the program does', async () => {
+  test('are always shown as text, and are chunked in the same way as by the program', async () => {
     writeHostileFolder(root)
     const { page, problems } = await openShared()
     await upload(page, root)
@@ -241,7 +241,7 @@ const TRICKY_PATHS = [
 ]
 
 describe('very many files', () => {
-  test('leave the page usable, whether uploaded, picked or dropped', LONG_TIMEOUT, async () => {
+  test('leave the page usable, whether they are uploaded or dropped', LONG_TIMEOUT, async () => {
     // `files` is also the name that the page gives to several folders dropped together.
     const folderOf = (count: number) => `many-${count}/files`
     for (const count of new Set([MANY, MANY_LISTED, MANY_DROPPED])) writeNotes(folderOf(count), count)
@@ -304,7 +304,7 @@ describe('very many files', () => {
     // Indexes of the same files have the same id; one of them was compared with the output of the program.
     expect(new Set(kept.map(({ indexId }) => indexId)).size).toBe(new Set(counts).size)
     expect(kept[0]?.indexId).toBe(kept[1]?.indexId)
-    // Only the folder that came as a single folder has a handle for a later update.
+    // Only a folder that was dropped alone has a handle for a later update.
     expect(kept.map(({ handle }) => handle)).toEqual([null, 'files', null])
     expect(problems).toEqual([])
   })
@@ -401,7 +401,7 @@ describe('a browser that cannot store', () => {
       await page.waitForTimeout(2500)
     }
     const notKept = page.locator('#not-kept')
-    // The first quota holds a part of the index, which a database never writes; the second holds nothing.
+    // The first quota has room for a part of the index, the second for nothing. A database never writes a part of an index.
     const used = await page.evaluate<number>('navigator.storage.estimate().then(({ usage }) => usage)')
     for (const quota of prelude === '' ? [used + MEGABYTE / 4, ...(isLong ? [100] : [])] : [100]) {
       await setQuota(quota)
@@ -643,12 +643,12 @@ async function readSafely(page: Page): Promise<string> {
   const { texts, foreign, ran } = await page.evaluate<Seen>(`(() => {
     const all = [...document.querySelectorAll('#app *')]
     const isOurs = (one) => !/^(img|script|iframe|object|embed|style|link|base)$/i.test(one.tagName)
-    const isStill = (one) =>
+    const isInert = (one) =>
       [...one.attributes].every(({ name, value }) => !name.startsWith('on') && !/^\\s*(javascript|data):/i.test(value))
     const named = all.flatMap((one) => ['title', 'aria-label', 'alt'].map((name) => one.getAttribute(name) ?? ''))
     return {
       texts: [document.title, document.body.textContent, ...named],
-      foreign: all.filter((one) => !isOurs(one) || !isStill(one)).map((one) => one.outerHTML),
+      foreign: all.filter((one) => !isOurs(one) || !isInert(one)).map((one) => one.outerHTML),
       ran: 'ran' in globalThis,
     }
   })()`)
@@ -696,7 +696,7 @@ function makePicture(length: number): Uint8Array {
   return Uint8Array.from({ length }, (_, i) => [137, 80, 78, 71, 13, 10, 26, 10][i] ?? i % 256)
 }
 
-/** Text, data and code; together with the images they are too large for the database. */
+/** Writes text, data, code and images that together are too large for the database. */
 function writeLarge(folder: string): void {
   const words = Array.from({ length: 500 }, (_, i) => `kiln-${i} glaze`).join(' ')
   write(`${folder}/note.md`, `# Note\n\n${words}\n`)

@@ -100,7 +100,7 @@ async function tryAllWays(page: Page): Promise<ReadonlySet<string>> {
     page.evaluate(`(${WAYS})('${other.address}page/')`),
     page.workers()[0]?.evaluate(`(${WAYS})('${other.address}worker/')`),
   ])
-  // The result of a beacon cannot be observed, so this waits.
+  // The end of a beacon cannot be observed, so this waits for a fixed time.
   await new Promise((resolve) => setTimeout(resolve, 200))
   return new Set(other.requestedPaths)
 }

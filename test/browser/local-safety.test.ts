@@ -251,7 +251,7 @@ describe('a pack from another source', () => {
     await expectSame('doc')
   })
 
-  test('is not read as a folder', async () => {
+  test('is not read as a folder, and an empty folder is reported', async () => {
     writeFiles(sandbox.path('packed'), [['a.md', '# A\n']])
     const out = sandbox.path('packed-out')
     expect(await sandbox.runInProcess(['pack', sandbox.path('packed'), '--out', out])).toMatchObject({ code: 0 })
@@ -445,7 +445,7 @@ test('changes of the database by other tabs are reported and break nothing', asy
   await readUploaded(page, sandbox.path('small'))
   expect(await page.locator('#not-kept').count()).toBe(0)
 
-  // An invalid record, and one that was made while the parser had failed.
+  // Stores an invalid record, and a record that was made while the parser had failed.
   await records.evaluate(`new Promise((resolve, reject) => {
     const opening = indexedDB.open('llmx-ingestor')
     opening.onsuccess = () => {

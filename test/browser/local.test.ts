@@ -36,7 +36,7 @@ let host: PageHost
 const hosts: PageHost[] = []
 /** A folder with files of every kind. */
 let allKinds: ChangedFolder
-/** The same; in a short run without code and with two files of each kind, because chunking does not depend on how a folder is given. */
+/** The same folder; in a short run without code and with two files of each kind, as chunking does not depend on how a folder is given. */
 let fewFiles: ChangedFolder
 
 /** A folder before and after its changes, and the changes. */
@@ -76,7 +76,7 @@ interface Changes {
   readonly added: Readonly<Record<string, string | Uint8Array>>
   readonly changed: Readonly<Record<string, string | Uint8Array>>
   readonly removed: readonly string[]
-  /** Written again with the same content. */
+  /** A file that gets another time, but keeps its content. */
   readonly touched: string
 }
 
@@ -385,7 +385,7 @@ test('a tab that is closed while it stores an index loses no index and leaves no
   const [[stored, files] = ['', 0]] = Object.entries(await countStoredFiles())
   expect(files).toBeGreaterThan(10)
 
-  // First only some of its files are written; then all are, but the record is missing.
+  // First only some files of the index are written; then all files are written, but the record is missing.
   for (const count of isLong ? [Math.floor(files / 2), files] : [files]) {
     await holdWriting(page, count)
     await page.locator('[id^=update-input]').setInputFiles(after.folder)
@@ -425,7 +425,7 @@ async function closeHeld(page: Page): Promise<void> {
 
 const PATIENCE = { timeout: 60_000 }
 
-/** Number of private files by folder. */
+/** Script that counts the private files in each folder. */
 const COUNT_PRIVATE_FILES = `(async () => {
   const top = await (await navigator.storage.getDirectory()).getDirectoryHandle('llmx-ingestor', { create: true })
   const counts = {}

@@ -200,9 +200,9 @@ test('no script of the corpus runs in the dashboard, and no deceptive character 
   expect(found).toEqual([])
 })
 
-test('places are drawn on a map without external resources, in both colour schemes', async () => {
+test('places are drawn on a map without external resources, in both color schemes', async () => {
   const found = await withPage(null, async (page) => {
-    const colours = new Set<string>()
+    const colors = new Set<string>()
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
       await page.goto(`${origin}/gazetteer`)
@@ -215,9 +215,9 @@ test('places are drawn on a map without external resources, in both colour schem
       const dot = await map.locator('circle').boundingBox()
       const share = ((dot?.x ?? 0) + (dot?.width ?? 0) / 2 - (box?.x ?? 0)) / (box?.width ?? 1)
       expect(share).toBeCloseTo((180 + 2) / 360, 2)
-      colours.add(await page.evaluate<string>("getComputedStyle(document.querySelector('.land')).fill"))
+      colors.add(await page.evaluate<string>("getComputedStyle(document.querySelector('.land')).fill"))
     }
-    expect(colours.size).toBe(2)
+    expect(colors.size).toBe(2)
     // The table has the same links as the map, for users who cannot see it.
     await page.getByRole('row').filter({ hasText: 'pwned="place name"' }).getByRole('link').first().click()
     expect(page.url()).toBe(`${origin}/gazetteer/place/1`)
@@ -233,7 +233,7 @@ test('an analysis is started by a button and watched until it ends', async () =>
     // A fake clock avoids a wait of five seconds.
     await page.clock.install()
     const holder = { id: HOSTILE_RUN, runner: 'somebody' }
-    // A run without a sign of life for a minute counts as abandoned, and the previous tests may have taken that long.
+    // A run without a heartbeat for a minute counts as abandoned, and the previous tests may have taken that long.
     await analyses.changeRun(holder, { heartbeatAt: Date.now() })
     await page.goto(`${origin}/analysis/${HOSTILE_RUN}/ssr`)
     const status = page.getByRole('status')
@@ -286,7 +286,7 @@ test('an analysis is started by a button and watched until it ends', async () =>
   expect(found).toEqual([])
 })
 
-test('pages and dashboard have the same navigation and the chosen colour scheme', async () => {
+test('pages and dashboard have the same navigation and the chosen color scheme', async () => {
   const found = await withPage({}, async (page) => {
     const readLinks = () =>
       page
@@ -334,7 +334,7 @@ test('lists that are not live show how many entries are new', async () => {
   expect(found).toEqual([])
 })
 
-test('events become rows on top, as text, with counters and relative times', async () => {
+test('live events become rows at the top of the table, as text, and update the counters; times are relative', async () => {
   const found = await withPage(null, async (page) => {
     await page.goto(`${origin}/queues/${HOSTILE_JOB}/ssr`)
     await page.getByRole('status').getByText('Live').waitFor()

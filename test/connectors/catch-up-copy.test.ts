@@ -49,7 +49,7 @@ function open(hasCopy: boolean): Promise<Library & { close(): Promise<void> }> {
   })
 }
 
-/** Runs the catch-up until the end of the test. Returns its messages, and `wakeableSleep`, which wakes it. */
+/** Embeds in the background until the end of the test. Returns the log messages, and `wakeableSleep`, which wakes the background work. */
 function catchUp() {
   const wakeableSleep = createWakeableSleep()
   const messages: string[] = []

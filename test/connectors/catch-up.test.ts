@@ -81,7 +81,7 @@ test('a server embeds new chunks as soon as a crawl ends, and reports when vecto
   expect(await server.end()).toMatchObject({ code: 0 })
 })
 
-test('a server whose embedding service is gone logs it, and answers searches', async () => {
+test('a server whose embedding service is gone logs a warning, and still answers searches', async () => {
   const library = await openLibrary({ path: sandbox.path('library.db'), version: '0.0.0' })
   await addSourceTo(library.store, 'docs')
   await writePage(library.store, 'docs', '/lamp', 'The lamp is lit at dusk.')

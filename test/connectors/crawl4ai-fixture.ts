@@ -10,7 +10,7 @@ import { createQuickClock, type QuickClock } from './quick-clock.ts'
 import { type Crawl4AIServerOptions, openCrawl4AIServer } from './servers/crawl4ai.ts'
 import type { FaultyServer } from './servers/faults.ts'
 
-/** Every name resolves to a public address, except for `private.test`. The tests never connect to it. */
+/** Every name resolves to a public address, except for `private.test`. The tests never connect to these addresses. */
 export const resolvePublic = async (host: string): Promise<readonly string[]> =>
   host === 'private.test' ? ['10.0.0.7'] : ['93.184.216.34']
 
@@ -28,7 +28,7 @@ export interface Crawl4AIFixture {
   close(): Promise<void>
 }
 
-/** Opens a service that has pages for all addresses. */
+/** Opens a Crawl4AI test server, which by default has a page for every address. */
 export async function openCrawl4AIFixture(options: Crawl4AIServerOptions = {}): Promise<Crawl4AIFixture> {
   const server = await openCrawl4AIServer(options)
   const clock = createQuickClock()
@@ -42,7 +42,7 @@ export async function openCrawl4AIFixture(options: Crawl4AIServerOptions = {}): 
     log: (record) => records.push(record),
     ...given,
   })
-  const keep = (reader: Crawl4AIReader): Crawl4AIReader => {
+  const register = (reader: Crawl4AIReader): Crawl4AIReader => {
     readers.push(reader)
     return reader
   }
@@ -53,7 +53,7 @@ export async function openCrawl4AIFixture(options: Crawl4AIServerOptions = {}): 
     get shortTimeoutCalls() {
       return shortTimeoutCallCount
     },
-    openReader: async (given = {}) => keep(await openCrawl4AIReader(complete(given))),
+    openReader: async (given = {}) => register(await openCrawl4AIReader(complete(given))),
     openShortTimeoutReader(count, given = {}) {
       const settings = resolveReaderOptions(complete(given))
       const http = openServiceClient({ origins: [server.origin], userAgent: 'Pharos' })
@@ -73,7 +73,7 @@ export async function openCrawl4AIFixture(options: Crawl4AIServerOptions = {}): 
         clock,
       })
       const checkAddress = createAddressCheck({ allowance: PUBLIC_ONLY, resolve: resolvePublic, timeoutMs: 1000 })
-      return keep(new Crawl4AIReader(settings, { http, client, checkAddress }))
+      return register(new Crawl4AIReader(settings, { http, client, checkAddress }))
     },
     async close() {
       for (const reader of readers) await reader.close()

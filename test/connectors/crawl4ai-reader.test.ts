@@ -417,7 +417,7 @@ describe('reading many pages', () => {
     expect(stage.server.maxConcurrent).toBe(maxConcurrentRequests)
   })
 
-  test('reads a page that is listed twice two times', async () => {
+  test('requests a page twice if it is listed twice', async () => {
     const reader = await stage.openReader()
     const documents = await reader.loadData([URL_1, URL_1])
     expect(documents.map(({ id }) => id)).toEqual([documentId(URL_1), documentId(URL_1)])
@@ -615,10 +615,10 @@ describe('the circuit breaker of a reader', () => {
   })
 
   test('counts timeouts and broken connections, but no 404, 429 or invalid response', async () => {
-    const hasty = stage.openShortTimeoutReader(5, { maxRetries: 0 })
+    const shortTimeoutReader = stage.openShortTimeoutReader(5, { maxRetries: 0 })
     stage.server.setFault(CRAWL, { type: 'hang' })
-    await hasty.loadAll(listUrls(5))
-    expect(hasty.circuitState).toBe('open')
+    await shortTimeoutReader.loadAll(listUrls(5))
+    expect(shortTimeoutReader.circuitState).toBe('open')
 
     const reader = await stage.openReader({ maxRetries: 0 })
     for (const fault of [status(404), status(429), { type: 'not-json' }, status(200, { success: true })] as const) {
@@ -631,7 +631,7 @@ describe('the circuit breaker of a reader', () => {
     expect(reader.circuitState).toBe('open')
   })
 
-  test('restarts its count after a proper answer, even if that reports a failed page', async () => {
+  test('restarts its count after a proper answer, even if the answer reports a failed page', async () => {
     const reader = await openFailing(4)
     stage.server.clearFaults()
     found[URL_1] = { success: false }

@@ -144,7 +144,7 @@ describe('embed', () => {
     expect((await pharos(['embed', 'status'])).stdout).toContain('the model that is configured cannot use')
   })
 
-  test('an interrupted run reports its progress', async () => {
+  test('a run that fails midway reports its progress', async () => {
     const library = await openLibrary({ path: join(folder, 'library.db'), version: '0.0.0' })
     const texts = Array.from({ length: 8 }, (_, i) => (i === 7 ? 'the last one' : `buoy ${i}`))
     await writePage(library.store, 'docs', '/many', texts.join('\n---\n'))
@@ -159,7 +159,7 @@ describe('embed', () => {
     )
   })
 
-  test('add embeds with the service that its flags name, and reports the number', async () => {
+  test('add embeds with the service that its flags name, and reports the share of embedded chunks', async () => {
     writeFileSync(join(folder, 'note.md'), '# Note\n\nThe harbour has a lamp.\n')
     const flags = ['--embedder', 'tei', '--embed-endpoint', tei.origin]
     const without = { PHAROS_EMBEDDER: 'built-in', PHAROS_EMBED_ENDPOINT: '' }
@@ -256,7 +256,7 @@ describe('search', () => {
     expect(tei.requests).toEqual([])
   })
 
-  test('continues with the same configuration file, and reports when the reranker of the first answer is gone', async () => {
+  test('names the configuration file in the command for further results, and reports when the reranker is gone', async () => {
     const reranker = await openTeiRerankServer({ judge: (_, text) => (text.includes('foghorn') ? 1 : 0) })
     closing.push(() => reranker.close())
     const file = join(folder, 'mine.json')

@@ -13,10 +13,10 @@ export function createShortTimeoutClient(origin: string) {
   let timeoutMs: number | undefined
   let isMatch = (_body: string): boolean => true
   return {
-    /** Shortens the timeout, or restores it with undefined. @param of limits this to requests with matching bodies */
-    hurry: (ms: number | undefined, of: (body: string) => boolean = () => true): void => {
+    /** Sets the timeout of requests whose body passes `appliesTo`; undefined restores the normal timeout. */
+    setTimeoutMs: (ms: number | undefined, appliesTo: (body: string) => boolean = () => true): void => {
       timeoutMs = ms
-      isMatch = of
+      isMatch = appliesTo
     },
     request: (request: ServiceRequest) =>
       client.request(timeoutMs === undefined || !isMatch(String(request.body)) ? request : { ...request, timeoutMs }),

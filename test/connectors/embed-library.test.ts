@@ -136,9 +136,9 @@ describe.each(CASES)('embedding a library in $name by a service ($kind)', ({ kin
     ])
   })
 
-  test('does not refuse a chunk after a timeout: the chunk is retried alone later', async () => {
+  test('does not refuse a chunk after a timeout, but retries it an hour later', async () => {
     const { library, store, server, clock, client, route } = await stageLibrary(kind, open, () => false)
-    client.hurry(30, isBad)
+    client.setTimeoutMs(30, isBad)
     server.setFault(route, ({ text }) => (isBad(text) ? { type: 'hang' } : { type: 'none' }))
     expect(await run(library)).toEqual({
       embedded: CHUNKS - 1,
@@ -149,7 +149,7 @@ describe.each(CASES)('embedding a library in $name by a service ($kind)', ({ kin
     })
     expect(await store.vectors.listRefused(9)).toEqual([])
     server.clearFaults()
-    client.hurry(undefined)
+    client.setTimeoutMs(undefined)
     server.clearRequests()
     expect(await run(library)).toMatchObject({ embedded: CHUNKS - 1, skipped: 0 })
     expect(server.count(route)).toBe(0)

@@ -128,10 +128,10 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
   test('retries after a timeout', async () => {
     const { embedder, server, clock, client } = await stageShortTimeout(kind)
     server.setFault(route, { type: 'hang' })
-    client.hurry(50)
+    client.setTimeoutMs(50)
     clock.onSleep(() => {
       server.clearFaults()
-      client.hurry(undefined)
+      client.setTimeoutMs(undefined)
     })
     expect(await embedder.embed(['one', 'two'])).toHaveLength(2)
     expect(clock.pauses).toEqual([250])
@@ -173,7 +173,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     ['is never answered', { type: 'hang' }],
   ])('distinguishes a text that %s from a service that is down', async (_what, fault) => {
     const { embedder, server, clock, client } = await stageShortTimeout(kind)
-    client.hurry(100, (body) => body.includes('poison'))
+    client.setTimeoutMs(100, (body) => body.includes('poison'))
     server.setFault(route, ({ text }) => (text.includes('poison') ? fault : { type: 'none' }))
     expect(await failureOf(embedder.embed(['one', 'poison', 'two']))).toMatchObject({ code: 'EMBED_REFUSED' })
     // Two requests with all texts, and one with a plain text.
@@ -186,7 +186,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
 
   test('reports a service as too slow if several texts in a row time out', async () => {
     const { embedder, server, client } = await stageShortTimeout(kind)
-    client.hurry(30, (body) => body.includes('late'))
+    client.setTimeoutMs(30, (body) => body.includes('late'))
     server.setFault(route, ({ text }) => (text.includes('late') ? { type: 'hang' } : { type: 'none' }))
     const codeOf = async (text: string) => (await failureOf(embedder.embed([text]))).code
     expect([await codeOf('late 1'), await codeOf('late 2')]).toEqual(['EMBED_REFUSED', 'EMBED_REFUSED'])
@@ -223,7 +223,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
   test('advises to raise embedTimeout after a timeout', async () => {
     const { embedder, server, client, clock } = await stageShortTimeout(kind)
     server.setFault(route, { type: 'hang' })
-    client.hurry(30)
+    client.setTimeoutMs(30)
     expect((await failureOf(embedder.embed(['one']))).entry.advice).toMatch(/embedTimeout/)
     expect(clock.pauses).toEqual([250])
   })
@@ -239,7 +239,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
   test('finds out whether texts are at fault if the service does not say so', async () => {
     const { embedder, server, clock } = await stageOne(kind, {}, { isBad: (text) => text.includes('poison') })
     expect(await failureOf(embedder.embed(['one', 'poison', 'two']))).toMatchObject({ code: 'EMBED_REFUSED' })
-    // Without a pause, because sending halves replaces a retry.
+    // There is no pause, because the caller sends halves of the batch instead of a retry.
     expect({ pauses: clock.pauses, requests: server.count(route) }).toEqual({ pauses: [], requests: 2 })
     expect(await failureOf(embedder.embed(['poison']))).toMatchObject({ code: 'EMBED_REFUSED' })
     expect(clock.pauses).toEqual([250, 1000, 4000])
@@ -444,7 +444,7 @@ describe('an embedder over TEI', () => {
   })
 })
 
-describe('an embedder over a service like OpenAI', () => {
+describe('an embedder over an OpenAI-compatible service', () => {
   test.each<[string, string]>([
     ['', '/v1/embeddings'],
     ['/', '/v1/embeddings'],

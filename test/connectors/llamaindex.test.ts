@@ -41,7 +41,7 @@ describe.each([
   ['PharosReader', stagePharos],
   ['Crawl4AIReader', () => stageCrawl4AI(FAILING)],
 ])('%s', (name, stageReader) => {
-  test('returns documents of LlamaIndex', async () => {
+  test('returns LlamaIndex documents', async () => {
     const { reader, url } = await stageReader()
     const shape: BaseReader<PageNode> = reader
     const [document] = await shape.loadData([url])
@@ -51,7 +51,7 @@ describe.each([
     expect([reader.className, reader.isRemote]).toEqual([name, true])
   })
 
-  test('leaves out failed pages, keeps their slots, and reports why', async () => {
+  test('loadData leaves out failed pages, loadAll returns null for them, and lastFailures names them', async () => {
     const { reader, url, missing } = await stageReader()
     expect((await reader.loadData([missing, url])).map(({ id_ }) => id_)).toEqual([documentId(url)])
     expect(reader.lastFailures.map((failure) => failure.url)).toEqual([missing])
@@ -59,7 +59,7 @@ describe.each([
     expect(slots.map((slot) => slot?.id_ ?? null)).toEqual([documentId(url), null])
   })
 
-  test('reads nothing for an empty list, and nothing after it was aborted', async () => {
+  test('returns no documents for an empty list, and rejects if its signal was aborted', async () => {
     const { reader, url } = await stageReader()
     expect(await reader.loadData([])).toEqual([])
     await expect(reader.loadData([url], AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough')
@@ -67,7 +67,7 @@ describe.each([
 })
 
 describe('a document', () => {
-  test('gives models its title, description and address, and embeddings no address', async () => {
+  test('shows its title, description and address to language models, and omits the address for embeddings', async () => {
     const { reader, url } = await stagePharos()
     const [document] = await reader.loadData([url])
     expect(document?.getMetadataStr(MetadataMode.LLM).split('\n')).toEqual([

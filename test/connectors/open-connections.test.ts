@@ -9,7 +9,7 @@ const HEALTH = 'GET /health'
 const stage = createEmbedFixture()
 afterEach(() => stage.end())
 
-/** Connections to running services. The configured browser is another program, which no test starts. */
+/** Connections to running services. The configured browser path is that of Node.js, because no test starts a browser. */
 async function stageConnections() {
   const crawl4ai = stage.later(await openCrawl4AIServer())
   const tei = stage.later(await openTeiServer())
@@ -34,23 +34,23 @@ test('close also closes connections that are still being opened', async () => {
   const { connections, crawl4ai } = await stageConnections()
   const renderer = connections.openRenderer()
   const fetcher = connections.openCrawl4AI()
-  const ends = Promise.allSettled([fetcher])
+  const settled = Promise.allSettled([fetcher])
   await connections.close()
   await expect((await renderer).prepare()).rejects.toThrow('the renderer was closed')
-  expect(await ends).toMatchObject([{ status: 'rejected', reason: { code: 'INTERRUPTED' } }])
+  expect(await settled).toMatchObject([{ status: 'rejected', reason: { code: 'INTERRUPTED' } }])
   expect(crawl4ai.count()).toBe(0)
 })
 
 test('close does not wait for a service that does not answer', async () => {
   const { connections, crawl4ai } = await stageConnections()
   crawl4ai.setFault(HEALTH, { type: 'hang' })
-  const ends = Promise.allSettled([connections.openCrawl4AI()])
+  const settled = Promise.allSettled([connections.openCrawl4AI()])
   await crawl4ai.waitForRequests(HEALTH, 1)
   await connections.close()
-  expect(await ends).toMatchObject([{ status: 'rejected', reason: { code: 'SERVICE_UNUSABLE' } }])
+  expect(await settled).toMatchObject([{ status: 'rejected', reason: { code: 'SERVICE_UNUSABLE' } }])
 })
 
-test('a closed set of connections opens nothing and returns none of its services', async () => {
+test('after close, nothing can be opened, not even a service that was open before', async () => {
   const { connections, crawl4ai, tei } = await stageConnections()
   const { openRenderer, openCrawl4AI, openEmbedder, openReranker } = connections
   await openCrawl4AI()

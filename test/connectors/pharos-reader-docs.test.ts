@@ -13,13 +13,13 @@ const examples = readdirSync(fileURLToPath(new URL('examples', root)))
 test('every code sample of READERS.md is part of an example', () => {
   const samples = [...read('docs/READERS.md').matchAll(/```js\n([\s\S]*?)```/g)].map(([, sample = '']) => sample)
   expect(samples.length).toBeGreaterThan(5)
-  // Most code of an example is inside a `try` block.
+  // The indentation is removed, because most code of an example is inside a `try` block.
   const texts = examples.map((text) => text.replaceAll('\n  ', '\n'))
   expect(samples.filter((sample) => !texts.some((text) => text.includes(sample)))).toEqual([])
 })
 
 test('READERS.md names only existing settings', () => {
-  const named = [...read('docs/READERS.md').matchAll(/`(crawl4ai[A-Z]\w*)`/g)].map(([, name]) => name)
-  expect(named.length).toBeGreaterThan(4)
-  expect(named.filter((name) => !(String(name) in SETTINGS))).toEqual([])
+  const settingNames = [...read('docs/READERS.md').matchAll(/`(crawl4ai[A-Z]\w*)`/g)].map(([, name]) => name)
+  expect(settingNames.length).toBeGreaterThan(4)
+  expect(settingNames.filter((name) => !(String(name) in SETTINGS))).toEqual([])
 })

@@ -9,7 +9,7 @@ import { openTestLibrary, openTestSite } from '../sites/crawl.ts'
 import { redirect } from '../sites/site.ts'
 import { type CrawlResult, openCrawl4AIServer } from './servers/crawl4ai.ts'
 
-/** Address of the site, the only one that may be reached. The canary listens on every other address. */
+/** Address of the test site, the only local address that the redirect test allows. The canary listens on all others. */
 const SITE_ADDRESS = '127.0.0.3'
 
 /** A public address, to which the tests never connect. */
@@ -32,7 +32,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
 })
 
-/** DNS answers of the tests: `name-3.docs.localhost` gets the fourth entry of the list, `public.…` an allowed address. */
+/** DNS answers of the tests: `name-3.docs.localhost` gets the fourth entry of ANSWERS, and `public.…` gets a public address. */
 async function resolve(host: string): Promise<readonly string[]> {
   const [, number] = /^name-(\d+)\./.exec(host) ?? []
   if (number !== undefined) return ANSWERS[Number(number)] ?? []
@@ -41,14 +41,14 @@ async function resolve(host: string): Promise<readonly string[]> {
   return ['127.0.0.1', '::1']
 }
 
-/** Every spelling of an internal address: by itself, and by names that look public. */
-function listForms(port: number): string[] {
+/** URLs that lead to internal addresses: every spelling of such an address, and names that resolve to one. */
+function listInternalUrls(port: number): string[] {
   const names = ANSWERS.map((_, i) => `name-${i}.${DOMAIN}`)
   const urls = [...LOCAL_HOSTS, ...INSIDE_HOSTS, ...names].map((host) => `http://${host}:${port}/latest/meta-data`)
   return [...urls, 'http://127.0.0.1/', 'http://localhost/', 'http://169.254.169.254/latest/meta-data']
 }
 
-/** A reader that may reach only the given addresses. */
+/** A reader that may reach the given internal addresses besides all public ones. */
 async function openGuarded(allowed: readonly string[], obeysRobots = true): Promise<DocumentReader> {
   const parsed = parseAllowance(allowed)
   if (parsed.type === 'problem') throw new TypeError(parsed.problem)
@@ -82,7 +82,7 @@ async function expectRefused(reader: DocumentReader, urls: readonly string[]): P
   expect(canary.connections, canary.paths.join(' ')).toBe(0)
 }
 
-/** Reasons of refusals: not public, the name of a metadata service, or no valid URL. */
+/** Error messages of refusals: the address is not public, names a metadata service, or is not a usable URL. */
 const REFUSED =
   /not a public address|not public|name of a cloud metadata service|not an address|not a URL|user name or password|Location/
 
@@ -90,14 +90,14 @@ describe('a reader without a service', () => {
   test.each([true, false])(
     'does not connect to internal addresses, with robots.txt obeyed: %s',
     async (obeysRobots) => {
-      await expectRefused(await openGuarded([], obeysRobots), listForms(canary.port))
+      await expectRefused(await openGuarded([], obeysRobots), listInternalUrls(canary.port))
     },
   )
 
   test('follows no redirect to an internal address', async () => {
-    const forms = listForms(canary.port)
+    const internalUrls = listInternalUrls(canary.port)
     const site = await openTestSite(
-      Object.fromEntries(forms.map((form, i) => [`/${i}`, redirect(Buffer.from(form).toString('latin1'))])),
+      Object.fromEntries(internalUrls.map((url, i) => [`/${i}`, redirect(Buffer.from(url).toString('latin1'))])),
       {
         address: SITE_ADDRESS,
       },
@@ -105,12 +105,12 @@ describe('a reader without a service', () => {
     const reader = await openGuarded([new URL(site.origin).host])
     await expectRefused(
       reader,
-      forms.map((_, i) => `${site.origin}/${i}`),
+      internalUrls.map((_, i) => `${site.origin}/${i}`),
     )
-    expect(site.requests.length).toBeGreaterThan(forms.length)
+    expect(site.requests.length).toBeGreaterThan(internalUrls.length)
   })
 
-  test('reaches the canary if that is allowed', async () => {
+  test('connects to an internal address that is allowed', async () => {
     const reader = await openGuarded(['127.0.0.0/8'])
     await reader.loadAll([`http://127.0.0.1:${canary.port}/`])
     expect(canary.connections).toBeGreaterThan(0)
@@ -120,16 +120,16 @@ describe('a reader without a service', () => {
 describe('a reader with a Crawl4AI service', () => {
   test('does not pass internal addresses to the service', async () => {
     const { server, reader } = await openServiceReader()
-    await expectRefused(reader, listForms(canary.port))
+    await expectRefused(reader, listInternalUrls(canary.port))
     expect(server.count('POST /crawl')).toBe(0)
   })
 
   test('discards pages that were read at internal addresses', async () => {
-    const forms = listForms(canary.port).filter((form) => URL.canParse(form))
+    const internalUrls = listInternalUrls(canary.port).filter((url) => URL.canParse(url))
     const { server, reader } = await openServiceReader((url) => ({
-      redirected_url: forms[Number(new URL(url).pathname.slice(1))],
+      redirected_url: internalUrls[Number(new URL(url).pathname.slice(1))],
     }))
-    const urls = forms.map((_, i) => `http://public.${DOMAIN}/${i}`)
+    const urls = internalUrls.map((_, i) => `http://public.${DOMAIN}/${i}`)
     await expectRefused(reader, urls)
     expect(server.count('POST /crawl')).toBe(urls.length)
   })

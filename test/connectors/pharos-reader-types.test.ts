@@ -6,8 +6,8 @@ import type { Crawl4AIReader, PharosReader } from 'pharos/llamaindex'
 import type { DocumentReader, openCrawl4AIReader, openPharosReader, PageMetadata } from 'pharos/node'
 import { expectTypeOf, test } from 'vitest'
 
-// The type checker verifies this test. It imports the entries by package name, as programs do.
-test('the entries give readers, loaders and retrievers the types of their frameworks', () => {
+// The type checker verifies this test, which imports the entry points by package name, as programs do.
+test('the entry points give readers, loaders and retrievers the types of their frameworks', () => {
   expectTypeOf<Awaited<ReturnType<typeof openPharosReader>>>().toExtend<DocumentReader>()
   expectTypeOf<Awaited<ReturnType<typeof openCrawl4AIReader>>>().toExtend<DocumentReader>()
   expectTypeOf<PharosReader>().toExtend<BaseReader>()

@@ -20,7 +20,7 @@ const NOW = Date.UTC(2026, 1, 20, 10, 30)
 
 /** Shared by all readers, because reading stores nothing except for facts about hosts. */
 let shared: OpenLibrary
-let sites = 0
+let siteCount = 0
 const readers: PharosReader[] = []
 
 beforeAll(async () => {
@@ -40,9 +40,9 @@ async function openReader(options: PharosReaderOptions = {}, parts: Partial<Libr
   return reader
 }
 
-/** A site that counts as a separate host. */
+/** A site at an IP address of its own, so that it counts as a separate host. */
 function stageOwnSite(pages: Readonly<Record<string, Answer>>): Promise<Site> {
-  return openTestSite(pages, { address: `127.0.1.${++sites}` })
+  return openTestSite(pages, { address: `127.0.1.${++siteCount}` })
 }
 
 async function stageReader(
@@ -131,7 +131,7 @@ describe('a batch', () => {
     expect(site.requests).toEqual([])
   })
 
-  test('reads an address that is listed twice two times', async () => {
+  test('requests an address twice if it is listed twice', async () => {
     const { site, reader } = await stageReader({ '/a': page('A') })
     const documents = await reader.loadData([`${site.origin}/a`, `${site.origin}/a`])
     expect(documents.map(({ id }) => id)).toEqual([documentId(`${site.origin}/a`), documentId(`${site.origin}/a`)])
@@ -159,7 +159,7 @@ describe('a batch', () => {
     expect(site.requests.filter(({ path }) => path === '/robots.txt')).toHaveLength(1)
   })
 
-  test('rejects with the first failure with failOnError, and sends no further request', async () => {
+  test('rejects at the first failure and sends no further request if failOnError is set', async () => {
     const { site, reader } = await stageReader(
       { '/a': page('A'), '/z': page('Z') },
       { failOnError: true, maxConcurrentRequests: 1 },
@@ -171,7 +171,7 @@ describe('a batch', () => {
     expect(site.requests.map(({ path }) => path)).toEqual(['/robots.txt', '/a', '/missing'])
   })
 
-  test('aborts all other reads at the first failure with failOnError', async () => {
+  test('aborts all other reads at the first failure if failOnError is set', async () => {
     const { site, reader } = await stageReader(
       { '/slow': { body: page('Slow'), delayMs: 5000 } },
       { failOnError: true },
@@ -181,7 +181,7 @@ describe('a batch', () => {
     expect(reader.lastFailures.map(({ url }) => url)).toEqual([urls[1]])
   })
 
-  test('rejects when it is aborted, in the middle and before', async () => {
+  test('rejects when it is aborted, whether during a request or before it', async () => {
     const { site, reader } = await stageReader({ '/slow': { body: page('Slow'), delayMs: 5000 } })
     const controller = new AbortController()
     const reading = reader.loadData([`${site.origin}/slow`], controller.signal)
@@ -307,9 +307,10 @@ test('headers are sent to the requested origin, and not to a redirect target', a
   const headers = { authorization: 'Bearer of news' }
   const { site, reader } = await stageReader({ '/here': redirect(`${other.origin}/there`) }, { headers })
   expect(await reader.loadData([`${site.origin}/here`])).toHaveLength(1)
-  const sent = (from: Site) => from.requests.filter(({ headers: { authorization } }) => authorization !== undefined)
-  expect(sent(site).map(({ path }) => path)).toEqual(['/here'])
-  expect(sent(other)).toEqual([])
+  const authorizedRequests = (to: Site) =>
+    to.requests.filter(({ headers: { authorization } }) => authorization !== undefined)
+  expect(authorizedRequests(site).map(({ path }) => path)).toEqual(['/here'])
+  expect(authorizedRequests(other)).toEqual([])
 })
 
 describe('a page that is empty until its scripts have run', () => {
@@ -335,7 +336,7 @@ describe('a page that is empty until its scripts have run', () => {
   const titlesOf = (slots: readonly ({ metadata: { title: string } } | null)[]) =>
     slots.map((slot) => slot?.metadata.title ?? null)
 
-  test('is rendered with auto, and others are not', async () => {
+  test('is rendered with auto, and other pages are not', async () => {
     const { reader, urls, rendered, site } = await openRendering('auto')
     expect(titlesOf(await reader.loadAll(urls))).toEqual(['Shown', 'Plain', 'Notes'])
     expect(rendered).toEqual(['/app'])
@@ -359,7 +360,7 @@ describe('a page that is empty until its scripts have run', () => {
     expect(reader.lastFailures[0]?.error.message).toContain('timeout, it never came to rest')
   })
 
-  test('is followed to the address that its scripts navigate to', async () => {
+  test('is replaced by the page that its scripts navigate to', async () => {
     const { reader, urls, site } = await openRendering('auto', (url) => ({
       type: 'rendered',
       snapshot: { url: new URL('/plain', url).href, body: SHELL },
@@ -368,7 +369,7 @@ describe('a page that is empty until its scripts have run', () => {
     expect(pathsOf(site)).toEqual(['/app', '/plain'])
   })
 
-  test('is read as the browser of this machine shows it', async () => {
+  test('is read as the installed browser renders it', async () => {
     const script = `document.getElementById('root').innerHTML = ${JSON.stringify(page('Tides'))}`
     const { site, reader } = await stageReader(
       { '/app': SHELL, '/app.js': text(script, 'text/javascript') },
@@ -380,7 +381,7 @@ describe('a page that is empty until its scripts have run', () => {
     expect(pathsOf(site)).toEqual(['/app', '/app.js'])
   })
 
-  test('fails without a browser, and the error names the need for one', async () => {
+  test('fails without rendering, and the error advises to set render to auto', async () => {
     const { site, reader } = await stageReader({ '/app': SHELL })
     expect(await reader.loadAll([`${site.origin}/app`])).toEqual([null])
     const [failure] = reader.lastFailures

@@ -108,9 +108,9 @@ describe('ingesting documents', () => {
     const paragraphs = Array.from({ length: 40 }, (_, i) => `Paragraph ${i}. ${'The lamp burns. '.repeat(20)}`)
     const document = documentOf(URL_A, paragraphs.join('\n\n'))
     await ingestDocuments([document], { embedder, vectorStore, chunks: 'library' })
-    const fine = textsOf(URL_A).length
+    const libraryChunkCount = textsOf(URL_A).length
     await ingestDocuments([document], { embedder, vectorStore, chunks: 'pack' })
-    expect(textsOf(URL_A).length).toBeLessThan(fine)
+    expect(textsOf(URL_A).length).toBeLessThan(libraryChunkCount)
   })
 
   test('skips a chunk that cannot be embedded, names it, and replaces the old points by the others', async () => {

@@ -12,7 +12,6 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { addSourceTo, recordOf } from '../embed/filled-store.ts'
 import { countLetters, openQdrantFixture, type QdrantFixture, SPACE } from './qdrant-fixture.ts'
 
-/** A generated page. */
 interface GeneratedPage {
   readonly sourceId: string
   readonly path: string
@@ -53,7 +52,7 @@ const conditions = {
   contentType: fc.constantFrom(...CONTENT_TYPES),
   language: fc.constantFrom('en', 'EN-GB', 'de', 'de-ch', 'd', ''),
 } as const
-/** With more than two conditions hardly anything would be found. */
+/** A filter of at most two conditions, because more would match hardly any chunk. */
 const filter: fc.Arbitrary<ChunkFilter> = fc
   .tuple(fc.record(conditions), fc.subarray(Object.keys(conditions), { maxLength: 2 }))
   .map(([all, kept]) => Object.fromEntries(Object.entries(all).filter(([name]) => kept.includes(name))))
@@ -130,7 +129,7 @@ describe('filters', () => {
     expect(found).toBeGreaterThan(100)
   })
 
-  test('leave conditions that cannot be compared as values to the store', () => {
+  test('leave to the store all conditions that Qdrant cannot compare as values', () => {
     const chunkFilter = { kind: 'go', contentType: 'code', language: 'EN' } as const
     const { filter: qdrantFilter, postFilter } = splitFilter(POINTS, chunkFilter)
     expect(postFilter).toBeUndefined()
@@ -145,7 +144,7 @@ describe('filters', () => {
     expect(splitFilter(POINTS, { heading: 'install' }).postFilter).toBeDefined()
   })
 
-  test('match a language by all of its parent tags', () => {
+  test('match a language by its own tag and all of its parent tags', () => {
     expect(languagesOf('de-CH-1996')).toEqual(['de', 'de-ch', 'de-ch-1996'])
     expect(languagesOf(null)).toEqual([])
   })

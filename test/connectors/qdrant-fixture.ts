@@ -3,10 +3,10 @@ import type { VectorSpace } from '../../src/library/vectors.ts'
 import { createQuickClock, type QuickClock } from './quick-clock.ts'
 import { openQdrantServer, type QdrantServer, type QdrantServerOptions } from './servers/qdrant.ts'
 
-/** A space of few dimensions. */
+/** A vector space with one dimension for each letter. */
 export const SPACE: VectorSpace = { model: 'letters', fingerprint: 'a'.repeat(64), dimensions: 26 }
 
-/** A Qdrant server with a client. */
+/** A Qdrant test server with a client. */
 export interface QdrantFixture {
   readonly server: QdrantServer
   readonly client: ServiceClient
@@ -14,7 +14,7 @@ export interface QdrantFixture {
   close(): Promise<void>
 }
 
-/** Opens a Qdrant with a client for it. */
+/** Opens a Qdrant test server and a client for it. */
 export async function openQdrantFixture(options: QdrantServerOptions = {}): Promise<QdrantFixture> {
   const server = await openQdrantServer(options)
   const client = openServiceClient({ origins: [server.origin], userAgent: 'test' })

@@ -110,7 +110,7 @@ describe('writing vectors', () => {
     })
   })
 
-  test('a chunk of a folder has the path of its file as well', async () => {
+  test('the point of a chunk from a folder also has the path of its file', async () => {
     const url = 'file:///home/notes/guide/oil.md'
     const record = recordOf(url, 'whale oil', { title: 'Oil' })
     const key = 'guide/oil.md'
@@ -161,7 +161,7 @@ describe('writing vectors', () => {
     stage.server.setFault('GET /collections/:name', { type: 'hang' })
     await fill('/b', ['more'])
     await embedAll(hurried.index)
-    expect(hurried.copy.problem).toBe('it gave no answer within 0.3 s')
+    expect(hurried.copy.problem).toBe('no answer within 0.3 s')
     expect(await store.vectors.count()).toMatchObject({ embedded: 6 })
     // The copy is not requested again at once, and its problem stays reported.
     await fill('/c', ['still more'])
@@ -194,8 +194,8 @@ describe('writing vectors', () => {
     stage.server.clearFaults()
     await index.write(SPACE, written)
     expect(countPoints()).toBe(5)
-    const given = AbortSignal.abort(new Error('enough'))
-    await expect(index.nearest(countLetters(SEA), 2, {}, given)).rejects.toThrow('enough')
+    const abortedSignal = AbortSignal.abort(new Error('enough'))
+    await expect(index.nearest(countLetters(SEA), 2, {}, abortedSignal)).rejects.toThrow('enough')
   })
 
   test('an abort by one caller does not cancel the opening that other callers wait for', async () => {
@@ -213,7 +213,7 @@ describe('writing vectors', () => {
     await expect(copy.write(SPACE, [], hurry.signal)).rejects.toThrow('enough')
   })
 
-  test('the copy is identified by its address in any spelling', async () => {
+  test('the location of the copy does not depend on a slash at the end of its address', async () => {
     const { client, clock, server } = stage
     const options = { collection: 'pharos', library: 'one', client, clock }
     const [plain, slashed] = ['', '/'].map((end) => createQdrantCopy({ ...options, url: `${server.origin}${end}` }))
@@ -235,7 +235,7 @@ describe('writing vectors', () => {
   })
 })
 
-describe('nearest neighbours', () => {
+describe('nearest neighbors', () => {
   const idsOf = (found: readonly ChunkRef[]): string[] => found.map(({ chunkId }) => chunkId)
 
   test('come from the copy, with the similarities of the store', async () => {
@@ -279,7 +279,7 @@ describe('nearest neighbours', () => {
     expect(countPoints()).toBe(4)
   })
 
-  test('come from the store while the copy fails, which gets no requests for a while', async () => {
+  test('come from the store while the copy fails, and the copy gets no requests during its cool-down', async () => {
     await fill()
     await embedAll()
     const expected = await store.vectors.nearest(countLetters(SEA), 2)
@@ -376,7 +376,7 @@ describe('nearest neighbours', () => {
 })
 
 describe('syncing the copy', () => {
-  test('does nothing without vectors, and nothing again without changes', async () => {
+  test('does nothing without vectors, and copies nothing if nothing has changed', async () => {
     expect(await sync()).toEqual({ looked: 0, vectors: 0, copied: 0, removed: 0 })
     expect(stage.server.count()).toBe(0)
     await fill()
@@ -555,7 +555,7 @@ describe('another model', () => {
     expect(stage.server.count(QUERY)).toBe(1)
   })
 
-  test('does not drop a collection that holds points of others', async () => {
+  test('does not drop a collection that holds points of another program', async () => {
     await fill('/a')
     await embedAll()
     await embedAll(openIndex('two').index)

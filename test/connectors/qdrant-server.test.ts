@@ -104,7 +104,7 @@ describe('the Qdrant test server', () => {
     expect(await count({ should, must: [{ key: 'n', range: { gt: 2 } }] })).toBe(1)
   })
 
-  test('searches by cosine, and lists points in the order of their ids', async () => {
+  test('searches by cosine similarity, and lists points in the order of their ids', async () => {
     const { json } = await send('POST', `${POINTS}/query`, { query: [0, 2], limit: 2 })
     expect(json).toMatchObject({
       status: 'ok',
@@ -129,7 +129,7 @@ describe('the Qdrant test server', () => {
     const body = { points: [1234] }
     const waited = await send('POST', `${POINTS}/delete?wait=true`, body)
     expect(waited.json).toMatchObject({ result: { status: 'completed' } })
-    const taken = await send('POST', `${POINTS}/delete`, body)
-    expect(taken.json).toMatchObject({ result: { status: 'acknowledged' } })
+    const acknowledged = await send('POST', `${POINTS}/delete`, body)
+    expect(acknowledged.json).toMatchObject({ result: { status: 'acknowledged' } })
   })
 })

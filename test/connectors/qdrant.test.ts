@@ -164,7 +164,7 @@ describe('points', () => {
     await expect(collection.upsert(pointsOf('https://a.test/', 2))).rejects.toThrow(/413/)
   })
 
-  test('are refused by the service if they have other dimensions, non-finite values or too many bytes, and the error says so', async () => {
+  test('are refused by the service if they have other dimensions, non-finite values, an invalid id or too many bytes, and the error says so', async () => {
     const stage = await stageOf({ maxBytes: 1000 })
     const collection = await openIn(stage)
     const [point] = pointsOf('u', 1)
@@ -179,7 +179,7 @@ describe('points', () => {
     expect(stage.clock.pauses).toEqual([])
   })
 
-  test('are found by their cosines, with and without a filter, nearest first', async () => {
+  test('are found by cosine similarity, with and without a filter, nearest first', async () => {
     const stage = await stageOf()
     const collection = await openIn(stage)
     await collection.upsert([...pointsOf('https://a.test/', 3), ...pointsOf('https://b.test/', 3)])
@@ -235,7 +235,7 @@ describe('the points of an address', () => {
     expect(stage.server.count(DELETE_POINTS)).toBe(1)
   })
 
-  test('do not include those of a library, which stay', async () => {
+  test('do not include points with a library id, which are neither replaced nor deleted', async () => {
     const stage = await stageOf()
     const collection = await openIn(stage)
     const [first, ...others] = pointsOf('https://a.test/', 3)
@@ -281,7 +281,7 @@ describe('the points of an address', () => {
     expect(await collection.replaceUrl('https://a.test/', pointsOf('https://a.test/', 3, 'anew'))).toBe(2)
   })
 
-  test('are the same after concurrent writes of several clients', async () => {
+  test('exist once after several clients have written them concurrently', async () => {
     const stage = await stageOf()
     const [one, other] = await Promise.all([openIn(stage), openIn(stage)])
     const points = pointsOf('https://a.test/', 150)
@@ -318,7 +318,7 @@ describe('a failing service', () => {
     expect(stage.clock.pauses).toEqual([7000])
   })
 
-  test('causes an error with advice if it hangs, is down or keeps failing', async () => {
+  test('causes an error with advice if it hangs or is down', async () => {
     const stage = await stageOf()
     const collection = await openIn(stage)
     const { server, client, clock } = stage

@@ -6,8 +6,8 @@ export interface QuickClock extends Clock {
   readonly pauses: number[]
   /** Advances the clock by the given milliseconds. */
   advance(ms: number): void
-  /** Registers a function that is called before every pause. */
-  onSleep(called: () => void): void
+  /** Sets the function that is called before every pause. */
+  onSleep(callback: () => void): void
 }
 
 /** Creates a clock that starts at the beginning of 2026. */
@@ -27,8 +27,8 @@ export function createQuickClock(): QuickClock {
     advance(ms) {
       now += ms
     },
-    onSleep(called) {
-      listener = called
+    onSleep(callback) {
+      listener = callback
     },
   }
 }

@@ -17,11 +17,11 @@ import type { FaultyServer } from './servers/faults.ts'
 import { openTeiRerankServer } from './servers/rerank.ts'
 
 const PAGES = 12
-/** The number of lamps in a text decides its rank by words, and the number of its wick decides the judgement of the reranker. */
+/** The number of lamps in a text decides its rank by words, and the number of its wick decides its score by the reranker. */
 const textOf = (page: number): string =>
   `${Array.from({ length: PAGES - page }, () => 'The lamp burns.').join(' ')} Its wick has number ${page}. ${filler(page)}`
 
-/** Different words for each page, so that none repeats another. */
+/** Different words for each page, so that no page repeats another. */
 function filler(page: number): string {
   return Array.from({ length: 40 }, (_, i) => `word${page}x${i}`).join(' ')
 }
@@ -45,7 +45,7 @@ let library: Library
 let judgedTexts: string[]
 const closing: (() => Promise<void>)[] = []
 
-// Every test has its own copy of one crawled library, because recent judgements are cached per library.
+// Every test has its own copy of one crawled library, because recent judgments are cached per library.
 beforeAll(async () => {
   const first = await openLibrary({ path: crawled, version: '0.0.0', allowPrivate: ['127.0.0.0/8'] })
   const { origin, close } = await openSite(site)
@@ -58,7 +58,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 beforeEach(async () => {
   judgedTexts = []
-  // Backwards: the page with the greatest number is best.
+  // The reverse of the ranking by words: the page with the greatest number is best.
   const judge = (_query: string, text: string): number => {
     judgedTexts.push(text)
     return Number(/number (\d+)/.exec(text)?.[1] ?? 0) / 100
@@ -93,7 +93,7 @@ const pagesFrom = (first: number, step: 1 | -1, count = PAGES): string[] =>
   Array.from({ length: count }, (_, i) => `Page ${first + i * step}`)
 
 describe('a reranker', () => {
-  test('orders hits by its judgements, and the answer says so', async () => {
+  test('orders hits by its judgments, and the answer says so', async () => {
     const before = await ask({ fusion: 'words' })
     expect(titlesOf(before)).toEqual(pagesFrom(0, 1))
     expect(before.engines).toEqual(['words'])
@@ -145,7 +145,7 @@ describe('a reranker', () => {
       cursor = answer.cursor
       expect(titles.length).toBeLessThanOrEqual(2 * PAGES)
     } while (cursor !== null)
-    // A page that was only mentioned has its turn in the next answer.
+    // A page that is only listed in `more` comes again as a passage of the next answer.
     expect([...new Set(titles)]).toEqual(pagesFrom(PAGES - 1, -1))
   })
 
@@ -160,13 +160,13 @@ describe('a reranker', () => {
     expect(server.count('POST /rerank')).toBe(1)
   })
 
-  test('is called again when the cache has expired, and a following page without it says so', async () => {
+  test('is called again when the cache has expired, and a following page that it could not rank says so', async () => {
     const clock = createQuickClock()
-    const later = { ...library, clock }
-    const first = await ask({ limit: 5 }, later)
+    const libraryWithClock = { ...library, clock }
+    const first = await ask({ limit: 5 }, libraryWithClock)
     clock.advance(3_600_000)
     await server.stopListening()
-    const second = await ask({ limit: 5, cursor: first.cursor ?? '' }, later)
+    const second = await ask({ limit: 5, cursor: first.cursor ?? '' }, libraryWithClock)
     expect(second.engines).toEqual(['words'])
     expect(second.notices).toEqual([
       expect.stringContaining('ranked without it'),
@@ -181,7 +181,7 @@ describe('a reranker', () => {
     expect(titlesOf(await ask({ limit: 5, cursor: old }))).toEqual(pagesFrom(PAGES - 1 - passages.length, -1, 5))
   })
 
-  test('does not rank a following page of an answer without it', async () => {
+  test('does not rank a following page if it did not rank the first one', async () => {
     server.queueFaults('POST /rerank', { type: 'answer', status: 500 })
     const first = await ask({ limit: 5 })
     expect(first.engines).toEqual(['words'])
@@ -192,7 +192,7 @@ describe('a reranker', () => {
     expect(titles.size).toBeGreaterThan(5)
   })
 
-  test('is part of the explanation', async () => {
+  test('appears in the explanation of a hit', async () => {
     const { passages } = await ask({ explain: true })
     expect(passages[0]?.explain?.reranker).toEqual({ score: 0.11, place: 1, placeBefore: PAGES })
     const byWords = await ask({ explain: true, fusion: 'words' })
@@ -230,16 +230,16 @@ describe('a failing reranker', () => {
     await expectFirstRanking(/^the reranker cannot be used: TEI: /)
   })
 
-  test('leaves the first ranking in place when a reranker of any kind never resolves', async () => {
+  test('leaves the first ranking in place when its promise never resolves', async () => {
     const hung: Reranker = { name: 'hung', candidates: 9, budgetMs: 30, rerank: () => new Promise(() => undefined) }
     await expectFirstRanking(/within 0\.03 s/, { ...library, openReranker: async () => hung })
   })
 
-  test('does not return an answer after the caller aborted', async () => {
+  test('does not keep a search from rejecting when the caller aborts', async () => {
     server.setFault('POST /rerank', { type: 'hang' })
-    const gone = new AbortController()
-    const searching = searchLibrary(library, { query: 'lamp' }, gone.signal)
-    setTimeout(() => gone.abort(new Error('enough')), 30)
+    const controller = new AbortController()
+    const searching = searchLibrary(library, { query: 'lamp' }, controller.signal)
+    setTimeout(() => controller.abort(new Error('enough')), 30)
     await expect(searching).rejects.toThrow('enough')
   })
 })

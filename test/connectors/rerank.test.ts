@@ -56,10 +56,10 @@ async function failureOf(reranker: Reranker, texts: readonly string[] = ['a 0.5'
 }
 
 const textsOf = (count: number): string[] => Array.from({ length: count }, (_, i) => `text ${i / 128}`)
-const judgementsOf = (count: number): number[] => Array.from({ length: count }, (_, i) => i / 128)
+const judgmentsOf = (count: number): number[] => Array.from({ length: count }, (_, i) => i / 128)
 
 describe('Text Embeddings Inference', () => {
-  test('returns judgements in the order of the texts, whatever the order of the response', async () => {
+  test('returns judgments in the order of the texts, whatever the order of the response', async () => {
     const { server, reranker } = await stageTei()
     expect(server.count()).toBe(0)
     expect(reranker).toMatchObject({ name: `TEI at 127.0.0.1:${server.port}`, candidates: 100, budgetMs: 5000 })
@@ -73,16 +73,16 @@ describe('Text Embeddings Inference', () => {
 
   test('gets batches of its default size at most', async () => {
     const { server, reranker } = await stageTei()
-    expect(await reranker.rerank('which', textsOf(75))).toEqual(judgementsOf(75))
+    expect(await reranker.rerank('which', textsOf(75))).toEqual(judgmentsOf(75))
     const sizes = server.bodies('POST /rerank').map((body) => (body as { texts: unknown[] }).texts.length)
     expect(sizes.sort((a, b) => b - a)).toEqual([32, 32, 11])
   })
 
   test('gets smaller batches after it refused a larger one', async () => {
     const { server, reranker } = await stageTei({ maxClientBatchSize: 5 })
-    expect(await reranker.rerank('which', textsOf(20))).toEqual(judgementsOf(20))
+    expect(await reranker.rerank('which', textsOf(20))).toEqual(judgmentsOf(20))
     server.clearRequests()
-    expect(await reranker.rerank('which', textsOf(20))).toEqual(judgementsOf(20))
+    expect(await reranker.rerank('which', textsOf(20))).toEqual(judgmentsOf(20))
     expect(server.count('POST /rerank')).toBe(4)
     const small = await stageTei({ payloadLimit: 60 })
     expect((await failureOf(small.reranker, ['x'.repeat(100)])).status).toBe(413)
@@ -191,7 +191,7 @@ describe('a failing service', () => {
     expect(await reranker.rerank('which', ['a 1'])).toEqual([1])
   })
 
-  test('counts as failing after timeouts, but not when the caller aborts', async () => {
+  test('opens the circuit breaker after timeouts, but not when the caller aborts', async () => {
     const { server, reranker } = await stageTei()
     server.setFault('POST /rerank', { type: 'hang' })
     for (const _ of [1, 2, 3]) {
@@ -211,7 +211,7 @@ describe.each<RerankVendor>(['cohere', 'jina', 'voyage'])('a hosted reranker wit
   test('judges texts and gets no unknown fields', async () => {
     const { server, reranker, route } = await stageHosted(vendor)
     expect(reranker.name).toBe(`${MODEL} at 127.0.0.1:${server.port}`)
-    expect(await reranker.rerank('which', textsOf(50))).toEqual(judgementsOf(50))
+    expect(await reranker.rerank('which', textsOf(50))).toEqual(judgmentsOf(50))
     expect(server.count(route)).toBe(1)
     expect(server.bodies(route)).toEqual([{ model: MODEL, query: 'which', documents: textsOf(50) }])
   })
@@ -224,7 +224,7 @@ describe.each<RerankVendor>(['cohere', 'jina', 'voyage'])('a hosted reranker wit
     expect(await failureOf(other.reranker)).toMatchObject({ type: 'refused', status: 404 })
   })
 
-  test('rejects an answer without judgements', async () => {
+  test('rejects an answer without judgments', async () => {
     const { server, reranker, route } = await stageHosted(vendor)
     server.queueFaults(
       route,

@@ -37,7 +37,7 @@ const get = (url: string, more: Partial<ServiceRequest> = {}): ServiceRequest =>
   ...more,
 })
 
-/** The message of the error with which a request rejects. */
+/** The problem and the message of the error with which a request rejects. */
 async function problemOf(request: Promise<unknown>): Promise<string> {
   const error = await request.then(
     () => new Error('the request was answered'),
@@ -131,7 +131,7 @@ describe('a client for services', () => {
     }
   })
 
-  test('ends with the reason of its signal, before and during a request', async () => {
+  test('rejects with the reason of the abort signal, before and during a request', async () => {
     const server = await openServer()
     const client = open([server.origin])
     const enough = new Error('enough')

@@ -244,7 +244,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       expect(checkedPaths.size).toBeGreaterThan(3)
       const untouched = paths.filter((path) => !checkedPaths.has(path)).map((path) => urlAt(path))
       expect(seen).toEqual(expect.arrayContaining(untouched))
-      // From the oldest on, an address that is found meanwhile appears at the end.
+      // In a list from the oldest on, an address that is found meanwhile appears at the end.
       checkedPaths.clear()
       let rounds = 0
       const fromOldest = await listAll({ limit: 9, order: 'oldest' }, async () => {

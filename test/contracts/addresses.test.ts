@@ -50,10 +50,10 @@ test('the addresses of many hosts in SQLite are listed with few queries', async 
   db.exec(FILL.replaceAll('i % 2', 'i % 500'))
   const readQueryCount = recordQueryCount(db)
   const addresses = createAddresses(db)
-  const below = { host: 'test', includeSubdomains: true } as const
-  expect(await addresses.list({ ...below, limit: 100 })).toHaveLength(100)
-  expect(await addresses.list({ ...below, state: 'failed', limit: 100 })).toHaveLength(100)
-  expect(await addresses.count(below, 10_000)).toBe(4000)
+  const withSubdomains = { host: 'test', includeSubdomains: true } as const
+  expect(await addresses.list({ ...withSubdomains, limit: 100 })).toHaveLength(100)
+  expect(await addresses.list({ ...withSubdomains, state: 'failed', limit: 100 })).toHaveLength(100)
+  expect(await addresses.count(withSubdomains, 10_000)).toBe(4000)
   expect(await addresses.listHosts(400)).toHaveLength(400)
   expect(readQueryCount()).toBeLessThan(40)
   db.close()

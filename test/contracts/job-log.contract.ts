@@ -5,7 +5,7 @@ import type { LibraryStore } from '../../src/library/library-store.ts'
 import { splitMilestones } from '../../src/library/operations/split-milestones.ts'
 import { event, frameOf, jobOf, KEEP_ALL, note } from './job-notes.ts'
 
-/** Contract of every job history. Each test has its own. */
+/** Contract of every job history. Each test has a history of its own. */
 export function describeJobLog(open: () => Promise<LibraryStore>): void {
   let store: LibraryStore
   let log: JobLog
@@ -25,7 +25,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
   const listIds = async () => (await log.list(100)).items.map(({ id }) => id)
 
   describe('jobs', () => {
-    test('are found as they were added and changed, and unknown ones are not', async () => {
+    test('are found as they were added and changed, and unknown jobs are not found', async () => {
       const job = jobOf('a', { args: ['https://a.test/', '--depth=2'] })
       await log.add(job)
       expect(await log.find('a')).toEqual({ ...job, events: 0, lastEventAt: null })
@@ -215,14 +215,14 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
       await log.append(Array.from({ length: count }, (_, i) => event(jobId, `/${jobId}${i}`)))
     }
 
-    test('keeps everything that the rule keeps', async () => {
+    test('removes nothing that is within the limits of the rule', async () => {
       await fill('a', 3)
       expect(await log.trim(KEEP_ALL)).toBe(0)
       expect(await log.trim({ ...KEEP_ALL, eventsPerJob: 3, events: 3, jobs: 1 })).toBe(0)
       expect(await urlsOf('a')).toHaveLength(3)
     })
 
-    test('keeps the newest events of each job, and the counts as they were', async () => {
+    test('keeps the newest events of each job, and does not change the counts', async () => {
       await fill('a', 5)
       await fill('b', 1)
       expect(await log.trim({ ...KEEP_ALL, eventsPerJob: 2 })).toBe(3)
@@ -283,7 +283,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
     })
   })
 
-  test('crawl types exist from the start', async () => {
+  test('a new library has the built-in crawl types', async () => {
     const types = await log.listTypes()
     expect(types.map(({ name }) => name)).toEqual([
       'basic',

@@ -59,7 +59,7 @@ describe('the history of jobs in SQLite', () => {
     db.close()
   })
 
-  test('keeps crawl types that an owner changed or created, and restores missing ones', async () => {
+  test('keeps crawl types that a user changed or created, and restores missing ones', async () => {
     const path = newPath()
     const change = (sql: string) => {
       const db = openDatabase(path)
@@ -119,8 +119,8 @@ describe('the history of jobs in SQLite', () => {
     await traced.change('open', { problem: 'x' })
     await traced.append([event('open', '/')])
     const removed = await traced.trim({ eventsPerJob: 2000, events: 50_000, notes: 1000, eventsSince: 5, jobs: 31 })
-    // All notes of ten jobs, one of which has an additional event. Then all but 2000 events of each of the other thirty, and finally all
-    // but 50,000 events and 1000 notes overall.
+    // Ten jobs are removed with their 2500 events and 500 problems each, and an additional event of one of them. Then 2000 events of each
+    // of the other thirty jobs remain, and finally 50,000 events and 1000 problems overall.
     expect(removed).toBe(10 * (2500 + 500 + 1) + 1 + 30 * 500 + (60_001 - 50_000) + (15_000 - 1000))
     expect((await log.list(1)).total).toBe(31)
     expect(await log.trim(KEEP_ALL)).toBe(0)
@@ -139,7 +139,7 @@ describe('the history of jobs in SQLite', () => {
   })
 })
 
-/** Forty jobs with 2500 queue events and 500 problems each. */
+/** Adds 2500 queue events and 500 problems for each of forty jobs. */
 const FILL = `
   WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99999)
   INSERT INTO queue_events (job_id, ts, action, url, depth, host, queue_size)

@@ -73,7 +73,7 @@ export function describeLibraryCopy(open: () => Promise<CopyableLibrary>): void 
     store.libraryCopy.sessions.begin({ ...requestOf(more), isAlone: true, skipped: [] })
   const CLAIM = { origin: 'origin', holder: 'me', now: 200 }
 
-  test('copies every column, or has a reason for leaving it out', async () => {
+  test('every column is copied, or has a reason for being left out', async () => {
     const copied = new Set(
       [...COPY_TABLES, SOURCES_TABLE].flatMap(({ name, columns }) => columns.map((c) => `${name}.${c.name}`)),
     )
@@ -82,7 +82,7 @@ export function describeLibraryCopy(open: () => Promise<CopyableLibrary>): void 
     expect([...copied].filter((column) => !columns.includes(column))).toEqual(['canonical_names.id'])
   })
 
-  test('reads long rows a few at a time', async () => {
+  test('long rows are read a few at a time', async () => {
     const body = 'x'.repeat(MAX_BATCH_BYTES / 2 + 1)
     for (const name of ['a', 'b', 'c']) {
       await store.writeRobots({ origin: `https://${name}.test`, fetchedAt: 1, type: 'rules', status: 200, body })
@@ -97,7 +97,7 @@ export function describeLibraryCopy(open: () => Promise<CopyableLibrary>): void 
     expect(Math.max(...counts)).toBeLessThan(3)
   })
 
-  test('lists unfinished copy sessions', async () => {
+  test('unfinished copy sessions are listed', async () => {
     await begin()
     const { sessions } = store.libraryCopy
     expect(await sessions.listOpen()).toMatchObject([{ origin: 'origin', plan: { place: '/somewhere.db' } }])
@@ -105,7 +105,7 @@ export function describeLibraryCopy(open: () => Promise<CopyableLibrary>): void 
     expect(await sessions.listOpen()).toEqual([])
   })
 
-  test('has the same library id as the vectors', async () => {
+  test('the library id is the same as that of the vectors', async () => {
     expect(await store.libraryCopy.readLibraryId()).toBe(await store.vectors.readLibraryId())
   })
 
@@ -162,15 +162,15 @@ export function describeLibraryCopy(open: () => Promise<CopyableLibrary>): void 
     test('gets row numbers after all earlier ones, and later rows get numbers after these', async () => {
       await addSourceTo(store, 'docs')
       await writePage(store, 'docs', '/a', 'text')
-      const taken = Number((await readNow(tableOf('ledger'))).at(-1)?.[0])
+      const lastLedgerId = Number((await readNow(tableOf('ledger'))).at(-1)?.[0])
       const ledger = tableOf('ledger')
       const session = await begin({ last: new Map([[ledger, ledgerRow(10, 1, '/last')]]) })
       expect(session).toMatchObject({ origin: 'origin', endedAt: null, holder: 'me', beganAt: 100, touchedAt: 100 })
-      expect(session.plan.offsets['ledger']).toBe(taken)
+      expect(session.plan.offsets['ledger']).toBe(lastLedgerId)
       expect(session.plan.kept['ledger']).toBe(10)
       await writePage(store, 'docs', '/b', 'text')
       const numbers = (await readNow(ledger)).map(([id]) => Number(id))
-      expect(numbers).toEqual([taken, taken + 11])
+      expect(numbers).toEqual([lastLedgerId, lastLedgerId + 11])
       expect(await store.libraryCopy.sessions.find('origin')).toEqual(session)
       expect(await store.libraryCopy.sessions.find('nobody')).toBeUndefined()
     })
@@ -247,8 +247,8 @@ export function describeLibraryCopy(open: () => Promise<CopyableLibrary>): void 
       const offset = plan.offsets['sources'] ?? 0
       const { sessions } = store.libraryCopy
       const request = requestOf({ holder: 'you', now: 300, highest: { sources: 3, ledger: 12, chunks: 20 } })
-      const taken = await sessions.resume({ ...request, sources: [sourceRow(1, 'one'), sourceRow(3, 'three')] })
-      expect(taken).toMatchObject({ holder: 'you', touchedAt: 300, plan: { kept: { sources: 3, ledger: 12 } } })
+      const resumed = await sessions.resume({ ...request, sources: [sourceRow(1, 'one'), sourceRow(3, 'three')] })
+      expect(resumed).toMatchObject({ holder: 'you', touchedAt: 300, plan: { kept: { sources: 3, ledger: 12 } } })
       expect(await sessions.touch(CLAIM)).toBe(false)
       const hidden = await readNow(SOURCES_TABLE, { after: offset, upTo: offset + 3 })
       expect(hidden.map(([id]) => id)).toEqual([offset + 1, offset + 3])

@@ -10,8 +10,8 @@ const folder = mkdtempSync(join(tmpdir(), 'pharos-library-copy-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let files = 0
 
-/** Columns that have another name in the copy tables, or are in a table of their own in SQLite. */
-const NAMES: Readonly<Record<string, string>> = {
+/** Names in the copy tables, by the SQLite columns that have another name or are in another table there. */
+const COPY_NAMES: Readonly<Record<string, string>> = {
   'url_aliases.exists': 'url_aliases.is_there',
   'analysis_runs.verbose': 'analysis_runs.is_verbose',
   'places.canonical_name_id': 'canonical_names.canonical_name_id',
@@ -34,7 +34,7 @@ describe('copies of a library in SQLite', () => {
           `SELECT t.name || '.' || c.name AS name FROM sqlite_schema t, pragma_table_xinfo(t.name) c
            WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'`,
         )) as { name: string }[]
-        return [...found.map(({ name }) => NAMES[name] ?? name), ...ROW_IDS]
+        return [...found.map(({ name }) => COPY_NAMES[name] ?? name), ...ROW_IDS]
       },
     }
   })

@@ -41,7 +41,7 @@ const OLDER_ROWS: Readonly<Record<string, readonly OlderRow[]>> = {
     { key: '/slash', url: '/slash', after: ['/slash', '/slash', null] },
     { key: '/alias', url: '/alias', target: '/slash', after: ['/alias', '/alias', '/slash'] },
   ],
-  // Keys of imports lack the slash, and those of archives are paths.
+  // The migration changes neither keys of imports, which have no trailing slash, nor keys of archives, which are paths.
   [`import+${HOST}/`]: [
     { key: '/slash', url: '/slash/', after: ['/slash', '/slash/', null] },
     { key: '/alias', url: '/alias', target: '/slash', after: ['/alias', '/alias', '/slash'] },

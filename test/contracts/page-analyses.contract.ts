@@ -121,7 +121,7 @@ export function describePageAnalyses(open: () => Promise<AnalyzedLibrary>): void
       sql.all('SELECT kind, hint, analysis_version AS version, analysis FROM page_analyses ORDER BY page')
     const countPlaces = () => count('article_places')
     /** Writes the result of an analysis run. */
-    const analyse = async () => {
+    const analyze = async () => {
       await sql.run(
         `UPDATE page_analyses SET analysis_version = 1, gazetteer_revision = 'r', analysed_at = 1, analysis = '{}'`,
       )
@@ -130,37 +130,37 @@ export function describePageAnalyses(open: () => Promise<AnalyzedLibrary>): void
       )
     }
     const fresh = (kind: string) => ({ kind, hint: kind, version: null, analysis: null })
-    const analysed = (kind: string) => ({ kind, hint: kind, version: 1, analysis: '{}' })
+    const analyzed = (kind: string) => ({ kind, hint: kind, version: 1, analysis: '{}' })
 
-    test('is written with its content, and replaces the findings about the old content', async () => {
+    test('is written with the content of the page, and replaces the findings about the old content', async () => {
       await index('/a', classificationOf('article'))
       expect(await readAnalyses()).toEqual([fresh('article')])
       const [kept] = (await sql.all('SELECT classification FROM page_analyses')) as { classification: string }[]
       expect(JSON.parse(kept?.classification ?? '')).toEqual(classificationOf('article'))
-      await analyse()
+      await analyze()
       const other = recordWith('/a', 'other words', classificationOf('nav'))
       await settle('/a', 'c2', { state: 'indexed', record: other })
       expect(await readAnalyses()).toEqual([fresh('nav')])
       expect(await countPlaces()).toBe(0)
-      // No run has analysed the third content, and the class of the second does not apply to it.
+      // No run has analyzed the third content, and the class of the second does not apply to it.
       await settle('/a', 'c3', { state: 'indexed', record: recordWith('/a', 'third') })
       expect(await readAnalyses()).toEqual([])
     })
 
     test('is written alone if the content is unchanged, and outdates the analysis only if a field that the analysis uses changed', async () => {
       await index('/a', classificationOf('article'))
-      await analyse()
+      await analyze()
       const record = recordWith('/a', 'words of /a', classificationOf('nav'))
       await settle('/a', 'c2', { state: 'unchanged', record })
-      expect(await readAnalyses()).toEqual([analysed('nav')])
+      expect(await readAnalyses()).toEqual([analyzed('nav')])
       await settle('/a', 'c3', { state: 'unchanged', status: 304 })
-      expect(await readAnalyses()).toEqual([analysed('nav')])
+      expect(await readAnalyses()).toEqual([analyzed('nav')])
       await settle('/a', 'c4', {
         state: 'unchanged',
         record: { ...record, page: { ...record.page, section: 'World' } },
       })
-      // The next run analyses the page again. Until then the earlier findings stay.
-      expect(await readAnalyses()).toEqual([{ ...analysed('nav'), version: null }])
+      // The next run analyzes the page again. Until then the earlier findings stay.
+      expect(await readAnalyses()).toEqual([{ ...analyzed('nav'), version: null }])
       expect(await countPlaces()).toBe(1)
     })
 
@@ -190,7 +190,7 @@ export function describePageAnalyses(open: () => Promise<AnalyzedLibrary>): void
 
     test('is removed with the page', async () => {
       await index('/a', classificationOf('article'))
-      await analyse()
+      await analyze()
       await settle('/a', 'c2', { state: 'failed', reason: 'removed', isProvenGone: true })
       await store.removeProven('docs', 'c2', false, 50)
       expect([await readAnalyses(), await countPlaces()]).toEqual([[], 0])
@@ -270,7 +270,7 @@ export function describePageAnalyses(open: () => Promise<AnalyzedLibrary>): void
       expect(pathsOf((await list()).items)).toEqual(['/world/chad'])
     })
 
-    test('cover a number of countries, and missing ones are listed', async () => {
+    test('cover a number of countries, and the coverage lists missing hubs', async () => {
       expect(await store.placeHubs.coverage(HOST)).toEqual({
         host: HOST,
         hubs: 0,
@@ -460,14 +460,14 @@ export function describePageAnalyses(open: () => Promise<AnalyzedLibrary>): void
       patterns: (await store.planMemory.readPatterns(HOST)).length,
       verdicts: (await store.planMemory.readVerdicts(HOST)).length,
       hubs: (await store.placeHubs.list({ host: HOST, offset: 0, limit: 9 })).total,
-      reached: (await store.planMemory.readMilestones('c1')).length,
+      milestones: (await store.planMemory.readMilestones('c1')).length,
       classes: await count('page_analyses'),
     })
-    expect(await countAll()).toEqual({ patterns: 1, verdicts: 1, hubs: 1, reached: 1, classes: 2 })
+    expect(await countAll()).toEqual({ patterns: 1, verdicts: 1, hubs: 1, milestones: 1, classes: 2 })
     await store.removeSource('docs')
-    expect(await countAll()).toEqual({ patterns: 1, verdicts: 1, hubs: 1, reached: 0, classes: 1 })
+    expect(await countAll()).toEqual({ patterns: 1, verdicts: 1, hubs: 1, milestones: 0, classes: 1 })
     await store.removeSource('more')
-    expect(await countAll()).toEqual({ patterns: 0, verdicts: 0, hubs: 0, reached: 0, classes: 0 })
+    expect(await countAll()).toEqual({ patterns: 0, verdicts: 0, hubs: 0, milestones: 0, classes: 0 })
     expect(await store.planMemory.readPatterns('other.test')).toHaveLength(1)
   })
 }

@@ -46,7 +46,7 @@ const ADDRESSES = [
   { key: 'https://c.test/', host: 'c.test' },
 ]
 const HASHES = ['a'.repeat(64), 'b'.repeat(64), 'no-sha-256']
-/** Row limit of one of the sources, so that the limit is reached sometimes. */
+/** Row limit of the source `two`, low enough to be reached sometimes. */
 const MAX_ROWS = 4
 /** A run without a heartbeat for this long counts as interrupted. */
 const STALE_MS = 10
@@ -272,7 +272,7 @@ async function readState(store: Store, source: string, now: number) {
     clocks: await Promise.all(HOSTS.map((host) => store.readClock(host, now))),
     content: await store.countContent(source),
     crawls: (await store.listCrawls(source, 100)).sort(byBeginning),
-    taken: await store.countPages(source, `${source}-first`),
+    pagesOfFirstCrawl: await store.countPages(source, `${source}-first`),
   }
 }
 
@@ -282,8 +282,8 @@ function byBeginning(a: Crawl, b: Crawl): number {
 }
 
 /**
- * A chunk with all fields, because stores read them lazily. It leaves out the path, which is the key of its page and unknown to these
- * records.
+ * A chunk with all fields, because stores read them lazily. The path is left out, because it is the key of the page, which these
+ * generated records do not know.
  */
 function readAll(chunk: Chunk): Omit<Chunk, 'path'> {
   const { id, shortId, contentHash, slug, kind, headingPath, symbol, address, assetPath, content } = chunk
@@ -437,7 +437,7 @@ function findArbitrary(): fc.Arbitrary<FoundAddress> {
       foundOn: fc.constantFrom(null, LIST),
       discovery: fc.constantFrom<Discovery>('link', 'sitemap', 'llms-full'),
       weight: fc.constantFrom(0, 0, -2, 1, 5),
-      // Three of four are admitted.
+      // Three of four addresses are admitted.
       refusal: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: refusal }),
     })
     .map(({ address, spelling, ...rest }) => ({ ...rest, ...address, url: address.key + spelling }))

@@ -85,7 +85,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.listSources()).toHaveLength(2)
     })
 
-    test('can be renamed, but not to a name that is taken', async () => {
+    test('can get another site address and version, but not a name that is taken', async () => {
       await store.addSource(source('two'))
       await store.updateSource('docs', { siteUrl: 'https://www.docs.test/', version: '3' })
       const changed = { ...source('docs'), siteUrl: 'https://www.docs.test/', version: '3' }
@@ -187,7 +187,7 @@ export function describeStore(open: () => Promise<Store>): void {
       await store.beginCrawl({ ...crawl('c3', 5000), sourceId: 'two' }, 500)
     })
 
-    test('close a stale crawl as cancelled, which then cannot be touched or ended any more', async () => {
+    test('cancel a stale crawl when they begin, and it can no longer be touched or ended', async () => {
       await store.beginCrawl(crawl('c1', 1000), 500)
       await store.touchCrawl('c1', 5000)
       await store.beginCrawl(crawl('c2', 5500), 500)
@@ -542,7 +542,7 @@ export function describeStore(open: () => Promise<Store>): void {
       const rest = await lease(level)
       expect(pathsOf(rest)).toEqual(['/c'])
       await store.release(rest)
-      // The order is the same if hosts are checked one by one, because a visit was postponed.
+      // A postponed row makes the store check hosts one by one, which must give the same order.
       await offer([
         foundAddress('/due', { depth: 1, weight: -5 }),
         foundAddress('/host', { depth: 1, weight: 1, host: 'h.test' }),
@@ -565,7 +565,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(pathsOf(await lease(clocks))).toEqual(['/x'])
     })
 
-    test('uses the smallest weight that a crawl found for a row, and that of the find that admits it', async () => {
+    test('uses the smallest weight that a crawl found for a row, and for a refused row the weight of the find that admits it', async () => {
       await offer([
         foundAddress('/a', { weight: 4 }),
         foundAddress('/b', { weight: 3 }),
@@ -759,7 +759,7 @@ export function describeStore(open: () => Promise<Store>): void {
       const visits = await lease(level)
       expect(pathsOf(visits)).toEqual(['/first', '/link', '/listed'])
       expect(await lease(level)).toEqual([])
-      // The order is the same if hosts are scanned one by one, because a row was delayed.
+      // Postponed rows make the store check hosts one by one, which must give the same order.
       for (const visit of visits) await settle(visit, { state: 'pending', reason: 'timeout', dueAt: 500 })
       expect(pathsOf(await lease({ ...level, now: 500, limit: 2 }))).toEqual(['/first', '/link'])
       expect(pathsOf(await lease({ ...level, now: 500 }))).toEqual(['/listed'])
@@ -982,7 +982,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await leaseOne('/b')).toMatchObject({ hasLinks: false })
     })
 
-    test('records whether the page was rendered, until a later settlement changes that', async () => {
+    test('records whether the response was empty before a browser ran its scripts, and a later settlement can change that', async () => {
       await index('/a', 'one', { isShell: true })
       expect(await row('/a')).toMatchObject({ isShell: true })
       await offer([foundAddress('/a')], 'c2')
@@ -996,7 +996,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/a')).toMatchObject({ state: 'indexed', isShell: false })
     })
 
-    test('requests the page again without validators if it is unchanged without stored content', async () => {
+    test('requeues a row without validators if it is unchanged but has no stored content', async () => {
       const settled = await visit('/a', { state: 'unchanged', status: 304 })
       expect(settled).toMatchObject({ type: 'settled', state: 'pending', reason: null, target: null })
       expect(await row('/a')).toMatchObject({ state: 'pending', dueAt: null })
@@ -1779,8 +1779,8 @@ export function describeStore(open: () => Promise<Store>): void {
     test('is listed in the order of keys, while it changes', async () => {
       const paths = Array.from({ length: 70 }, (_, i) => `/p${String(i).padStart(2, '0')}`)
       await offer([...paths].reverse().map((path) => foundAddress(path)))
-      for (const taken of await lease()) {
-        await settle(taken, { state: 'indexed', record: record(taken.key.slice(17), `text of ${taken.key}`) })
+      for (const leased of await lease()) {
+        await settle(leased, { state: 'indexed', record: record(leased.key.slice(17), `text of ${leased.key}`) })
       }
       const seen: string[] = []
       for await (const { key, page, sourceId } of store.listPages('docs')) {
@@ -2146,7 +2146,7 @@ export function describeStore(open: () => Promise<Store>): void {
     const findUnread = async (crawlId = 'c1') =>
       (await store.findUnread('docs', crawlId, ['http-client-error', 'login', 'too-many-links']))?.key
 
-    test('is one that the crawl settled for one of the reasons and never read', async () => {
+    test('is one that the crawl settled for one of the given reasons and never read', async () => {
       await expect(findUnread()).resolves.toBeUndefined()
       await visit('/b', { state: 'failed', reason: 'http-client-error' })
       await visit('/a', { state: 'skipped', reason: 'login' })
@@ -2273,7 +2273,7 @@ function alias(from: string, to: string) {
 
 const BLOCKED = { reason: 'blocked', pattern: '/x', target: null } as const
 
-/** An alias of an address with a tracking parameter. */
+/** An alias that leads from an address with a superfluous query to the address without it. */
 function stripped(path: string, query = '?s=1') {
   return { url: at(path + query), aliasUrl: at(path), classification: 'superfluous-query', reason: 's' } as const
 }

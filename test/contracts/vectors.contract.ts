@@ -9,7 +9,7 @@ const SPACE: VectorSpace = { model: 'four', fingerprint: 'f'.repeat(64), dimensi
 const OTHER: VectorSpace = { model: 'other', fingerprint: '0'.repeat(64), dimensions: 4 }
 const NORTH = Float32Array.of(1, 0, 0, 0)
 const EAST = Float32Array.of(0, 1, 0, 0)
-/** Between both, nearer to the north. */
+/** Between NORTH and EAST, nearer to NORTH. */
 const NORTH_EAST = Float32Array.of(0.8, 0.6, 0, 0)
 
 /** Settles a page of `docs` as unchanged with other metadata. */
@@ -32,7 +32,7 @@ async function storeAgain(store: VectorStore, path: string, text: string, change
   expect(await store.settle(settled)).toMatchObject({ state: 'unchanged' })
 }
 
-/** Metadata of a page that a copy contains. */
+/** Changes to the metadata of a page that a copy of its vectors contains. */
 const COPIED_FACTS: Readonly<Record<string, Partial<Page>>> = {
   title: { title: 'Another' },
   description: { description: 'New' },
@@ -363,7 +363,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
   describe('that are nearest', () => testNearest(() => store))
 }
 
-/** Contract of nearest-neighbour search in a library with an empty source. Each test opens its own library. */
+/** Contract of nearest-neighbor search in a library with an empty source. Each test opens its own library. */
 export function describeNearest(open: () => Promise<VectorStore>): void {
   let store: VectorStore
 
@@ -440,7 +440,7 @@ export function describeSharedVectors(
   createLocation: () => Promise<string>,
   openAt: (location: string) => Promise<VectorStore>,
 ): void {
-  test('are the same when the library is opened again, and visible to others at once', async () => {
+  test('are the same when the library is opened again, and visible to other processes at once', async () => {
     const location = await createLocation()
     const first = await openAt(location)
     const second = await openAt(location)

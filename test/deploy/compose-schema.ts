@@ -9,7 +9,7 @@ const { $schema: _, ...schema } = JSON.parse(
   readFileSync(join(folder, 'schemas/compose.schema.json'), 'utf8'),
 ) as Record<string, unknown>
 
-/** Formats that the schema names: durations follow the pattern of the specification, and ports are not checked. */
+/** Formats that the schema names: durations follow the pattern of the specification, and the others are not checked. */
 const formats = {
   duration: /^(\d+(us|ms|s|m|h))+$/,
   ports: true,

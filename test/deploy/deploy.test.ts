@@ -73,10 +73,10 @@ describe('the Kubernetes manifests', () => {
     ...readManifests(join(root, 'deploy/kubernetes')),
     ...readManifests(join(root, 'deploy/kubernetes/optional')),
   ]
-  const named = manifests.map((manifest) => [`${manifest.kind} ${manifest.metadata.name}`, manifest] as const)
-  const workloads = named.filter(([, { kind }]) => kind === 'Deployment' || kind === 'StatefulSet')
+  const namedManifests = manifests.map((manifest) => [`${manifest.kind} ${manifest.metadata.name}`, manifest] as const)
+  const workloads = namedManifests.filter(([, { kind }]) => kind === 'Deployment' || kind === 'StatefulSet')
 
-  test.each(named)('%s satisfies the schema of its kind', (_, manifest) => {
+  test.each(namedManifests)('%s satisfies the schema of its kind', (_, manifest) => {
     expect(findFaults(manifest)).toEqual([])
   })
 
@@ -85,7 +85,7 @@ describe('the Kubernetes manifests', () => {
   })
 
   test('would be refused with a missing, mistyped or unknown field', () => {
-    const [, worker] = named.find(([name]) => name === 'Deployment worker') ?? []
+    const [, worker] = namedManifests.find(([name]) => name === 'Deployment worker') ?? []
     if (worker === undefined) throw new Error('there is no worker')
     const { selector: _, ...incomplete } = worker.spec as Readonly<Record<string, unknown>>
     expect(findFaults({ ...worker, spec: incomplete })).toEqual([expect.stringContaining('required property selector')])
@@ -125,7 +125,7 @@ describe('the Kubernetes manifests', () => {
     }
   })
 
-  test.each(workloads)('%s is matched by its selector and by its service', (name, { spec, metadata }) => {
+  test.each(workloads)('%s is matched by its selector, and by its service if any', (name, { spec, metadata }) => {
     const { labels } = podOf(spec).metadata
     expect(labels).toMatchObject((spec as { selector: { matchLabels: object } }).selector.matchLabels)
     const services = manifests.filter(({ kind }) => kind === 'Service')
@@ -195,7 +195,7 @@ describe('the image', () => {
   })
 })
 
-test('the image passes only the password of the database from a file to the program', () => {
+test('the entry point of the image passes the database password from its file to the program, without the path of the file', () => {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-deploy-'))
   try {
     writeFileSync(join(folder, 'password'), 'word\n')

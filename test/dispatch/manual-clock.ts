@@ -37,7 +37,7 @@ export function createManualClock(): ManualClock {
   }
 }
 
-/** Lets all pending microtasks and callbacks run. */
+/** Lets pending microtasks run, and those that they queue, up to 20 levels deep. */
 async function flushPromises(): Promise<void> {
   for (let i = 0; i < 20; i++) await Promise.resolve()
 }

@@ -2,10 +2,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Frame, ProgressFrame } from '../../src/library/dispatch/frames.ts'
 
-// A process that follows the contract of crawl processes, and behaves as its first argument says. It imports nothing of the program, which
-// would start several times slower.
+// A process that follows the contract of crawl processes, and behaves as its first argument says. It imports nothing of the program,
+// because that would make it start several times slower.
 
-const [behaviour = '', argument = ''] = process.argv.slice(2)
+const [behavior = '', argument = ''] = process.argv.slice(2)
 /** An empty progress report, given by the parent process. */
 const noProgress = JSON.parse(process.env['NO_PROGRESS'] ?? '') as ProgressFrame
 
@@ -21,7 +21,7 @@ const enqueue = (url: string) =>
     data: { action: 'enqueued', url, depth: 1, host: 'site.example', reason: null, queueSize: 1, alias: null },
   })
 
-const behaviours: Readonly<Record<string, () => void>> = {
+const behaviors: Readonly<Record<string, () => void>> = {
   /** Runs until it is asked to stop, and reports its commands. */
   run() {
     process.on('SIGTERM', () => process.exit(130))
@@ -37,7 +37,7 @@ const behaviours: Readonly<Record<string, () => void>> = {
   },
   /** Like `run`, for a crawl that several processes share. */
   shared() {
-    behaviours['run']?.()
+    behaviors['run']?.()
     report({ visited: 9, bytes: 90, own: { visited: 3, bytes: 30 } })
   },
   /** Prints one event of every kind and ends. */
@@ -99,4 +99,4 @@ const behaviours: Readonly<Record<string, () => void>> = {
   },
 }
 
-behaviours[behaviour]?.()
+behaviors[behavior]?.()

@@ -89,7 +89,7 @@ if (isLong) {
       expect(page.markdown).toContain('## NAME\n\nzlib - compression/decompression library\n')
     })
 
-    test('a compressed manual page that begins with its licence is read without it', async () => {
+    test('a compressed manual page that begins with its license is read without it', async () => {
       const { page, headings } = await readDoc('man/man1/ssh-copy-id.1.gz')
       expect(headings).toContain('## SYNOPSIS')
       expect(page.markdown).not.toContain('Redistribution and use')

@@ -7,7 +7,7 @@ const RELATIONS = `${SCHEMAS}/officeDocument/2006/relationships`
 const WORD = `xmlns:w="${SCHEMAS}/wordprocessingml/2006/main" xmlns:r="${RELATIONS}"`
 const SHEET = `xmlns="${SCHEMAS}/spreadsheetml/2006/main" xmlns:r="${RELATIONS}"`
 
-/** A relation of a part of an office document to another. */
+/** A relation from a part of an office document to another part. */
 export function relation(id: string, type: string, target: string, mode: '' | 'External' = ''): string {
   const modeAttribute = mode === '' ? '' : ` TargetMode="${mode}"`
   return `<Relationship Id="${id}" Type="${RELATIONS}/${type}" Target="${target}"${modeAttribute}/>`
@@ -18,7 +18,7 @@ export function relations(...all: readonly string[]): string {
   return `<Relationships xmlns="${SCHEMAS}/package/2006/relationships">${all.join('')}</Relationships>`
 }
 
-/** The content types of an office document, which programs other than ours require. */
+/** The content types of an office document, which other programs require. */
 function contentTypes(parts: Readonly<Record<string, string>>): string {
   const types = Object.entries(parts).map(([name, type]) => {
     return `<Override PartName="/${name}" ContentType="application/vnd.openxmlformats-officedocument.${type}+xml"/>`
@@ -120,7 +120,7 @@ export function epub(
   })
 }
 
-/** A PDF of the given objects, the first of which is its catalogue. `hasTable` adds a cross-reference table. */
+/** A PDF of the given objects, the first of which is its catalog. `hasTable` adds a cross-reference table. */
 export function pdf(objects: readonly string[], hasTable = true): Uint8Array {
   const parts = ['%PDF-1.7\n']
   const offsets: number[] = []

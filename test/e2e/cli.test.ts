@@ -5,12 +5,12 @@ import { NO_BROWSER, PROGRAM, ProgramSandbox } from './program.ts'
 
 let sandbox: ProgramSandbox
 
-/** Runs a command line without quotes. */
+/** Runs the program in this process. A space separates two arguments, and quotes have no meaning. */
 function pharos(line: string, environment?: Readonly<Record<string, string>>) {
   return sandbox.runInProcess(line.split(' ').filter(Boolean), environment)
 }
 
-/** Runs the program as a separate process: used once per verb, and for behaviour that only a process has. */
+/** Runs the program as a separate process. Used once per verb, and for behavior that only a process has. */
 function start(line: string, environment?: Readonly<Record<string, string>>) {
   return sandbox.run(line.split(' ').filter(Boolean), environment)
 }
@@ -127,7 +127,8 @@ describe('pack', () => {
 
   test('leaves out an image that keeps changing, with a warning, and packs everything else', async () => {
     sandbox.write({ 'moving/a.png': '0', 'moving/b.md': '# B\n\nStays.\n' })
-    // Separate processes change the file however busy this process is, and never leave it empty. On a busy machine one of them may wait.
+    // Separate processes change the file however busy this process is, and never leave it empty. There are three, because the system may
+    // suspend one on a busy machine.
     const change = `const file = fs.openSync(process.argv[1], 'r+')
       for (let i = 0, end = Date.now() + 60_000; Date.now() < end; i++) fs.writeSync(file, 'image ' + i, 0)`
     const args = ['-e', change, sandbox.path('moving/a.png')]
@@ -481,7 +482,7 @@ describe('configuration', () => {
 })
 
 describe('streams', () => {
-  test('a pipe gets no colours, whatever CI or the terminal variables say', async () => {
+  test('a pipe gets no colors, whatever CI or the terminal variables say', async () => {
     for (const line of [
       'search retry --pack docs.zip',
       'outline --pack docs.zip',

@@ -299,7 +299,7 @@ describe('a setting', () => {
       'me@host=A',
     ]) {
       expect(refusal({ gitTokens: [entry] })).toBe(
-        'configuration gitTokens: expected hosts with names of variables such as github.com=GITHUB_TOKEN, not PHAROS_…, not the token',
+        'configuration gitTokens: expected hosts with names of variables, such as github.com=GITHUB_TOKEN; not PHAROS_… and not the token itself',
       )
     }
   })
@@ -481,7 +481,7 @@ describe('the environment of a child process', () => {
   })
 })
 
-test('variables with the prefix of settings that match none are listed', () => {
+test('environment variables that begin with PHAROS_ but match no setting are listed', () => {
   const environment = { PHAROS_MAX_FILE_BYTE: '1', PHAROS_CONFIG: '', PHAROS_CACHE: '1', HOME: '/' }
   expect(read(undefined, { environment }).unknownVariables).toEqual(['PHAROS_MAX_FILE_BYTE'])
 })
@@ -495,7 +495,7 @@ test('names of flags and variables derive from the names of settings', () => {
   ])
 })
 
-test('no variable that controls the tests looks like a setting, because doctor would call it misspelt', () => {
+test('no variable that controls the tests looks like a setting, because doctor would call it misspelled', () => {
   const root = dirname(dirname(import.meta.dirname))
   const files = ['scripts', 'test', 'src'].flatMap((folder) => {
     const names = fs.readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })

@@ -53,7 +53,7 @@ interface SourceCounts {
 }
 
 /** The counts of a source, after a check that they add up. */
-async function balance(source = 'guide'): Promise<SourceCounts> {
+async function readCounts(source = 'guide'): Promise<SourceCounts> {
   const { stdout, stderr, code } = await pharos(`status ${source} --json`)
   expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
   const { sources } = JSON.parse(stdout) as { sources: [SourceCounts] }
@@ -72,7 +72,14 @@ describe('add', () => {
     expect(stdout).toContain('  failed      1  1 not-found\n')
     expect(stdout).toContain(`failed:\n  ${site.origin}/docs/broken: not-found: `)
     expect(stdout).toContain('why: pharos explain guide <url>\nagain: pharos retry guide\n')
-    expect(await balance()).toMatchObject({ status: 'INDEXED', indexed: 4, failed: 1, pending: 0, pages: 4, chunks: 4 })
+    expect(await readCounts()).toMatchObject({
+      status: 'INDEXED',
+      indexed: 4,
+      failed: 1,
+      pending: 0,
+      pages: 4,
+      chunks: 4,
+    })
     expect(site.countOf('/blog')).toBe(0)
   })
 
@@ -205,7 +212,7 @@ describe('add', () => {
       /^PARTIAL: the cap of 2 was reached: \d known address(es)? not read; complete it with: pharos recrawl capped --max-pages \d\b/,
     )
     expect((await pharos('status capped')).stdout).toMatch(/^PARTIAL: the cap of 2 was reached: /)
-    for (const name of ['globs', 'deep', 'capped']) await balance(name)
+    for (const name of ['globs', 'deep', 'capped']) await readCounts(name)
   })
 
   test('sends --header fields to its own origin only, and neither stores nor prints them', async () => {
@@ -280,11 +287,11 @@ describe('add', () => {
     expect(code).toBe(0)
     const again = `pharos remove guide && pharos add ${site.origin}/docs/guide/start --scope hostname --allow '/docs/guide/**' --name guide`
     expect(stdout.split('\n')[0]).toBe(
-      `the scope left only the start: it refused 4 addresses of the site (2 of them listed by llms.txt or a sitemap); include them with: ${again}`,
+      `the scope left only the start page: it refused 4 addresses of the site (2 of them listed by llms.txt or a sitemap); include them with: ${again}`,
     )
     for (const command of again.split(' && '))
       expect((await pharos(command.replace('pharos ', '').replaceAll("'", ''))).code).toBe(0)
-    expect(await balance()).toMatchObject({ pages: 4 })
+    expect(await readCounts()).toMatchObject({ pages: 4 })
 
     site.pages.set('/one/only', writePage('Only', ['/about', '/blog']))
     const far = await pharos('add {}/one/only --name far --json')
@@ -323,7 +330,7 @@ describe('add', () => {
         '',
       ].join('\n'),
     )
-    expect(await balance('listed')).toMatchObject({
+    expect(await readCounts('listed')).toMatchObject({
       left_out_total: 2,
       left_out: [{ reason: 'robots-disallow' }, { reason: 'redirect', target: `${site.origin}/docs/retry` }],
     })
@@ -360,7 +367,7 @@ describe('an existing source', () => {
     const { code, stdout } = await pharos('recrawl guide --json')
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ kind: 'recrawl', run: { indexed: 2, removed: 1 } })
-    expect(await balance()).toMatchObject({ gone: 1 })
+    expect(await readCounts()).toMatchObject({ gone: 1 })
     expect((await pharos('search retry-after')).stdout).not.toContain('/docs/retry>')
   })
 
@@ -370,7 +377,7 @@ describe('an existing source', () => {
     expect(site.countOf('/docs/retry')).toBe(0)
     await pharos('recrawl guide')
     expect(site.countOf('/docs/retry')).toBe(1)
-    expect(await balance()).toMatchObject({ pages: 4 })
+    expect(await readCounts()).toMatchObject({ pages: 4 })
   })
 
   test('a refresh requests only known pages and counts new addresses', async () => {
@@ -382,7 +389,7 @@ describe('an existing source', () => {
       '1 new address found but not fetched; fetch it with: pharos refresh guide --discover',
     )
     expect([site.countOf('/docs/new'), site.countOf('/docs/broken')]).toEqual([0, 0])
-    await balance()
+    await readCounts()
   })
 
   test('a refresh skips pages that were checked recently', async () => {
@@ -394,7 +401,7 @@ describe('an existing source', () => {
     site.pages.set('/docs/broken', writePage('Mended'))
     expect((await pharos('retry guide')).stdout).toContain('this run: 1 indexed, ')
     expect(site.requests.map(({ path }) => path).filter((path) => path !== '/robots.txt')).toEqual(['/docs/broken'])
-    expect(await balance()).toMatchObject({ failed: 0, pages: 5 })
+    expect(await readCounts()).toMatchObject({ failed: 0, pages: 5 })
   })
 
   test('retry has nothing to do when nothing failed', async () => {
@@ -434,7 +441,7 @@ describe('an existing source', () => {
       writePage('Guide', ['/docs/install', ...Array.from({ length: 15 }, (_, i) => `https://other.invalid/${i}`)]),
     )
     await pharos('recrawl guide')
-    const some = await balance()
+    const some = await readCounts()
     expect(some).toMatchObject({ errors_total: 1, filtered_total: 17 })
     expect(some['filtered']).toHaveLength(10)
     const { stdout } = await pharos('status guide --json --all')
@@ -445,7 +452,7 @@ describe('an existing source', () => {
   })
 
   test('is found by its start address and its id too, and a wrong name gets a suggestion', async () => {
-    const { id } = await balance()
+    const { id } = await readCounts()
     for (const name of [String(id), `${site.origin}/docs`]) expect((await pharos(`status ${name}`)).code).toBe(0)
     expect(await pharos('status guidee')).toMatchObject({
       code: 3,
@@ -565,11 +572,11 @@ describe('loss gate', () => {
     })
     expect(stopped.stdout).toMatch(/^38 pages no longer found, but kept/)
     expect(stopped.stdout).not.toContain('retry')
-    expect(await balance()).toMatchObject({ status: 'ERROR', pages: 41 })
+    expect(await readCounts()).toMatchObject({ status: 'ERROR', pages: 41 })
     const opened = await pharos('recrawl guide --accept-loss --json')
     expect(opened.code).toBe(0)
     expect(JSON.parse(opened.stdout)).toMatchObject({ end: 'completed', pages: 3, run: { removed: 38 } })
-    expect(await balance()).toMatchObject({ status: 'INDEXED', pages: 3, gone: 38 })
+    expect(await readCounts()).toMatchObject({ status: 'INDEXED', pages: 3, gone: 38 })
   })
 })
 
@@ -602,13 +609,13 @@ describe('the loss gate of a refresh', () => {
     expect(await pharos(ADD)).toMatchObject({ code: 0 })
     for (let i = 2; i < 40; i++) site.pages.set(`/docs/p${i}`, 410)
     expect(await pharos('refresh guide')).toMatchObject({ code: 4, stderr: expect.stringContaining('--accept-loss') })
-    expect(await balance()).toMatchObject({ pages: 41 })
+    expect(await readCounts()).toMatchObject({ pages: 41 })
     expect(await pharos('retry guide')).toMatchObject({ code: 4 })
     expect(await pharos('retry guide --accept-loss')).toMatchObject({ code: 0 })
-    expect(await balance()).toMatchObject({ pages: 3 })
+    expect(await readCounts()).toMatchObject({ pages: 3 })
     for (let i = 0; i < 2; i++) site.pages.set(`/docs/p${i}`, 410)
     expect(await pharos('refresh guide --accept-loss')).toMatchObject({ code: 0 })
-    expect(await balance()).toMatchObject({ pages: 1 })
+    expect(await readCounts()).toMatchObject({ pages: 1 })
   })
 })
 
@@ -635,13 +642,13 @@ describe('a running crawl', () => {
 
   test('a running crawl can be watched from another process without being disturbed', async () => {
     const { child, ended } = await start(`${ADD} --concurrency 2`, 12)
-    // On a busy machine the observing programs are slow.
+    // The crawl is slowed down so that it outlasts the observing commands, which are slow on a busy machine.
     site.delayMs = 500
     const { stdout } = await pharos('status guide')
     expect(stdout).toMatch(
       /^Source: guide \(.*\)\nStatus: CRAWLING\nProgress: \d+\/\d+ pages crawled \(\d+%\)\nSkipped: 0 pages\nErrors: 0 pages failed\nFiltered: 0 URLs excluded by scope\nStarted: \S+Z\nElapsed: \S+\n$/,
     )
-    expect(await balance()).toMatchObject({
+    expect(await readCounts()).toMatchObject({
       status: 'CRAWLING',
       is_running: true,
       last_crawl: { elapsed_ms: expect.any(Number) },
@@ -655,7 +662,7 @@ describe('a running crawl', () => {
     expect(child.exitCode).toBe(null)
     site.delayMs = 0
     expect(await ended).toMatchObject({ code: 0 })
-    expect(await balance()).toMatchObject({ status: 'INDEXED', pages: 61 })
+    expect(await readCounts()).toMatchObject({ status: 'INDEXED', pages: 61 })
   })
 
   test('a crawl ends when its source is removed, and says so', async () => {
@@ -681,7 +688,7 @@ describe('a running crawl', () => {
       stderr: 'pharos: interrupted – nothing is lost; go on with: pharos recrawl guide\n',
     })
     expect(stdout).toMatch(/^stopped with \d+ addresses left\nguide: \d+ pages/)
-    const { pending, pages } = await balance()
+    const { pending, pages } = await readCounts()
     expect(pending).toBeGreaterThan(0)
     expect((await pharos('status guide')).stdout).toContain(
       `PARTIAL: interrupted: ${pending} addresses not read; complete it with: pharos`,
@@ -690,7 +697,7 @@ describe('a running crawl', () => {
     const before = site.requests.length
     const resumed = await pharos('recrawl guide')
     expect(resumed).toMatchObject({ code: 0, stderr: 'resuming the interrupted crawl of guide\n' })
-    expect(await balance()).toMatchObject({ pages: 61, pending: 0, failed: 0 })
+    expect(await readCounts()).toMatchObject({ pages: 61, pending: 0, failed: 0 })
     expect(site.requests.slice(before).filter(({ path }) => path.startsWith('/docs/p')).length).toBeLessThanOrEqual(
       61 - Number(pages),
     )
@@ -710,14 +717,14 @@ describe('a running crawl', () => {
     expect(site.requests.length).toBe(requestCount)
     site.delayMs = 0
     expect(await pharos(`${ADD} --block /docs/p1`)).toMatchObject({ code: 0 })
-    expect(await balance()).toMatchObject({ pages: 60, pending: 0 })
+    expect(await readCounts()).toMatchObject({ pages: 60, pending: 0 })
   })
 
   test('printed commands repeat the library path and the allowed hosts, so that they can be copied', async () => {
     const flags = ['--library', sandbox.path('library.db'), '--allow-private']
     const { ended, child } = await start(`${ADD} --concurrency 2 ${flags.join(' ')}`, 12)
     const again = await sandbox.runInProcess(['add', `${site.origin}/docs/`, '--name', 'guide', ...flags])
-    expect(again.stderr).toContain(`\`pharos status guide --library ${sandbox.path('library.db')}\` shows how far`)
+    expect(again.stderr).toContain(`\`pharos status guide --library ${sandbox.path('library.db')}\` shows its progress`)
     child.kill('SIGINT')
     const resumeCommand = `pharos recrawl guide --allow-private --library ${sandbox.path('library.db')}\n`
     expect((await ended).stderr).toContain(`go on with: ${resumeCommand}`)
@@ -732,7 +739,7 @@ describe('a running crawl', () => {
     await interrupt(`${ADD} --concurrency 4`, 20, signal)
     site.delayMs = 0
     expect(await pharos(ADD)).toMatchObject({ code: 0, stderr: 'resuming the interrupted crawl of guide\n' })
-    expect(await balance()).toMatchObject({ pages: 61, pending: 0 })
+    expect(await readCounts()).toMatchObject({ pages: 61, pending: 0 })
   })
 })
 

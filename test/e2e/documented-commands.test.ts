@@ -25,7 +25,7 @@ let sandbox: ProgramSandbox
 beforeAll(async () => {
   const guides = join(repository, 'demo/site/guide')
   const names = fs.readdirSync(guides)
-  const start = writePage(
+  const startPage = writePage(
     'Guide',
     names.map((name) => `/guide/${basename(name, '.html')}`),
   )
@@ -33,7 +33,7 @@ beforeAll(async () => {
     `/guide/${basename(name, '.html')}`,
     fs.readFileSync(join(guides, name), 'utf8').replace('<head>', '<head><base href="/guide/">'),
   ])
-  site = await LocalSite.open({ '/guide/': start, ...Object.fromEntries(texts) })
+  site = await LocalSite.open({ '/guide/': startPage, ...Object.fromEntries(texts) })
 })
 
 afterAll(() => site.close())

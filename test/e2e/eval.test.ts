@@ -44,7 +44,7 @@ interface Answer {
 }
 
 describe('eval', () => {
-  test('prints figures and the queries without a hit', async () => {
+  test('prints figures and the queries for which no expected page was found', async () => {
     const { code, stdout, stderr } = await pharos('eval', sandbox.path('queries.tsv'), '--source', 'guide@2.0')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^4 questions, by words, first 10 pages\n\n {2}success@1 +0\.750\n/)

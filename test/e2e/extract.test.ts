@@ -68,7 +68,7 @@ describe('extract', () => {
     expect((await pharos('extract notes.md')).stdout).toBe('# Heading\n\nText.\n')
   })
 
-  test('reads documents, by their names or their bytes', async () => {
+  test('reads documents that it recognizes by their names or their bytes', async () => {
     const { stdout, stderr } = await pharos('extract guide.docx')
     expect({ start: stdout.slice(0, 19), stderr }).toEqual({ start: '# Lighthouse Guide\n', stderr: '' })
     expect((await sandbox.shell('pharos extract - < guide.docx')).stdout).toBe(stdout)
@@ -83,7 +83,7 @@ describe('extract', () => {
     expect((await pharos('extract guide.mdx')).stdout).toBe('# Guide\n\nText.\n')
   })
 
-  test('needs the name of a file', async () => {
+  test('refuses an empty file name', async () => {
     const { code, stderr } = await sandbox.runInProcess(['extract', ''])
     expect(code).toBe(2)
     expect(stderr).toContain('expected the name of a file, got an empty one')
@@ -149,7 +149,7 @@ describe('extract', () => {
     })
   })
 
-  test('--json prints the reason on stdout and the error on stderr', async () => {
+  test('--json prints why there is no page on stdout, and the error on stderr', async () => {
     const { stdout, stderr, code } = await pharos('extract stub.html --json')
     expect(code).toBe(3)
     expect(JSON.parse(stdout)).toMatchObject({ type: 'no-page', reason: 'redirect', target: 'https://example.org/new' })

@@ -97,13 +97,9 @@ describe('a folder', () => {
     [
       'add m.tar.xz',
       3,
-      /^pharos: .*\/m\.tar\.xz cannot be used: archives of its kind are not read – archives that are read end in \.zip/,
+      /^pharos: .*\/m\.tar\.xz cannot be used: archives of its kind are not read – supported archives end in \.zip/,
     ],
-    [
-      'add m.zip',
-      3,
-      /^pharos: .*\/m\.zip cannot be used: it is not a zip archive – archives that are read end in \.zip/,
-    ],
+    ['add m.zip', 3, /^pharos: .*\/m\.zip cannot be used: it is not a zip archive – supported archives end in \.zip/],
     ['add .env', 3, /^pharos: nothing could be indexed: file:.*\/\.env has no text to index: it seems to contain/],
     [
       'add locked.pdf',
@@ -119,13 +115,13 @@ describe('a folder', () => {
     ],
     ['add docs --name a@b', 2, /the name "a@b" contains @/],
     ['fetch file:///etc/passwd', 2, /its scheme is file/],
-  ])('%s fails with %i and says why', async (line, code, words) => {
+  ])('%s fails with exit code %i and says why', async (line, code, message) => {
     sandbox.write({ 'docs/a.md': '# A\n\na\n', 'm.tar.xz': 'x', 'm.zip': 'x', '.env': 'KEY=x\n' })
     fs.copyFileSync(new URL('../documents/locked.pdf', import.meta.url), sandbox.path('locked.pdf'))
     fs.mkdirSync(sandbox.path('empty'))
     const outcome = await runHere(line)
     expect({ code: outcome.code, stdout: outcome.stdout }).toEqual({ code, stdout: '' })
-    expect(outcome.stderr).toMatch(words)
+    expect(outcome.stderr).toMatch(message)
     expect((await runHere('list --json')).stdout).not.toContain('file:')
   })
 
@@ -139,7 +135,7 @@ describe('a folder', () => {
   })
 })
 
-test('a repository is added at a tag by its path, and named by its address', async () => {
+test('a repository is added at a tag by its path, and recrawled by its address', async () => {
   const repository = createRepository({ 'docs/horn.md': '# Horn\n\nSound it every minute.\n', 'lamp.md': '# Lamp\n' })
   repository.git('tag', 'v1.0')
   repository.commit({ 'docs/horn.md': '# Horn\n\nSound it twice.\n' })
@@ -154,16 +150,16 @@ test('a repository is added at a tag by its path, and named by its address', asy
   expect((await runHere(`recrawl ${repository.url}`)).stdout).toMatch(/this run: 1 unchanged, 0 B read/)
   expect((await runHere('explain lamp@v1.0 docs/horn.md')).stdout).toContain('State: unchanged')
   // The path of a folder inside a repository limits the source to that folder.
-  const below = await runHere(`add ${repository.folder}/docs --ref main --json`)
-  expect([below.stderr, below.code]).toEqual(['', 0])
+  const subfolder = await runHere(`add ${repository.folder}/docs --ref main --json`)
+  expect([subfolder.stderr, subfolder.code]).toEqual(['', 0])
   expect(await statusOf('lamp')).toMatchObject({ url: repository.url, indexed: 1 })
 })
 
-/** Enough pages that a run can be interrupted half-way. */
-const FILES = 1000
+/** Enough files that a run can be interrupted half-way. */
+const FILE_COUNT = 1000
 
-test('a killed run resumes with the result of an undisturbed one, and a second run at once is refused', async () => {
-  const files = Array.from({ length: FILES }, (_, i) => {
+test('a killed run resumes without repeating finished pages, and a concurrent run is refused', async () => {
+  const files = Array.from({ length: FILE_COUNT }, (_, i) => {
     const text = `# Page ${i}\n\n${`The keeper of tower ${i} notes the tide. `.repeat(20)}\n`
     return [`docs/d${i % 9}/p${i}.md`, text] as const
   })
@@ -178,19 +174,19 @@ test('a killed run resumes with the result of an undisturbed one, and a second r
   child.kill('SIGKILL')
   expect((await ended).signal).toBe('SIGKILL')
   const before = await listPages()
-  expect(before.size).toBeLessThan(FILES)
+  expect(before.size).toBeLessThan(FILE_COUNT)
 
   const rest = await runHere('add docs')
   expect(rest).toMatchObject({ code: 0, stderr: 'resuming the interrupted crawl of docs\n' })
   const { indexed, unchanged, ...status } = await statusOf('docs')
-  expect(status).toMatchObject({ discovered: FILES, pending: 0, pages: FILES })
-  expect([indexed, unchanged]).toEqual([FILES - before.size, before.size])
+  expect(status).toMatchObject({ discovered: FILE_COUNT, pending: 0, pages: FILE_COUNT })
+  expect([indexed, unchanged]).toEqual([FILE_COUNT - before.size, before.size])
   const after = await listPages()
   for (const [key, changedAt] of before) expect(after.get(key)).toBe(changedAt)
 })
 
-/** A file of chunks, one for each page. */
-function chunksOf(texts: readonly string[]): string {
+/** The content of a chunk file in which each text is the only chunk of its page. */
+function writeChunkFile(texts: readonly string[]): string {
   const chunks = texts.map((text, i) => ({
     text,
     source_url: `https://docs.example/page/${i}`,
@@ -202,7 +198,7 @@ function chunksOf(texts: readonly string[]): string {
 }
 
 test('a file of chunks is imported, found by its section, imported again and never crawled', async () => {
-  sandbox.write({ 'chunks.json': chunksOf(['Light the lamp with whale oil.', 'Sound the horn.']) })
+  sandbox.write({ 'chunks.json': writeChunkFile(['Light the lamp with whale oil.', 'Sound the horn.']) })
   const added = await runHere('import chunks.json --name guide --version 2')
   expect([added.code, added.stderr]).toEqual([0, ''])
   expect(added.stdout).toMatch(/^guide@2: 2 pages, 2 chunks in the library\n/)
@@ -211,7 +207,10 @@ test('a file of chunks is imported, found by its section, imported again and nev
     passages: [{ source: 'guide@2', url: 'https://docs.example/page/0#dusk', heading_path: ['lamp', 'dusk'] }],
   })
   expect((await runHere('explain guide https://docs.example/page/1')).stdout).toContain('given by hand')
-  sandbox.write({ 'chunks.json': chunksOf(['Light the lamp with whale oil.']), 'bad.json': chunksOf(['a', '']) })
+  sandbox.write({
+    'chunks.json': writeChunkFile(['Light the lamp with whale oil.']),
+    'bad.json': writeChunkFile(['a', '']),
+  })
   const again = await sandbox.shell(
     `export PHAROS_LIBRARY='${sandbox.path('library.db')}'; cat chunks.json | pharos import - --version 2`,
   )
@@ -242,8 +241,8 @@ test('a file of chunks is imported, found by its section, imported again and nev
 })
 
 test('a killed import is completed by the next one', async () => {
-  const texts = Array.from({ length: FILES }, (_, i) => `Lamp number ${i} is lit at dusk.`)
-  sandbox.write({ 'chunks.json': chunksOf(texts) })
+  const texts = Array.from({ length: FILE_COUNT }, (_, i) => `Lamp number ${i} is lit at dusk.`)
+  sandbox.write({ 'chunks.json': writeChunkFile(texts) })
   const { child, ended } = sandbox.start(process.execPath, [PROGRAM, 'import', 'chunks.json'], {
     PHAROS_LIBRARY: sandbox.path('library.db'),
   })
@@ -254,13 +253,18 @@ test('a killed import is completed by the next one', async () => {
   expect(before.size).toBeLessThan(texts.length)
   const rest = await runHere('import chunks.json')
   expect([rest.code, rest.stderr]).toEqual([0, ''])
-  expect(await statusOf('docs.example')).toMatchObject({ discovered: FILES, pages: FILES, pending: 0, failed: 0 })
+  expect(await statusOf('docs.example')).toMatchObject({
+    discovered: FILE_COUNT,
+    pages: FILE_COUNT,
+    pending: 0,
+    failed: 0,
+  })
 })
 
 /** Waits until the library holds the given number of pages. */
-async function waitForPages(count: number, isOver: () => boolean): Promise<void> {
+async function waitForPages(count: number, hasExited: () => boolean): Promise<void> {
   const deadline = Date.now() + 60_000
-  while (Date.now() < deadline && !isOver()) {
+  while (Date.now() < deadline && !hasExited()) {
     if (fs.existsSync(sandbox.path('library.db')) && (await listPages()).size >= count) return
     await new Promise((wake) => setTimeout(wake, 100))
   }

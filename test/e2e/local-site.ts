@@ -18,7 +18,7 @@ export class LocalSite {
   readonly requests: ReceivedRequest[] = []
   /** Delay of each response. */
   delayMs = 0
-  /** Value of the Retry-After header of refused requests, in seconds. */
+  /** Value of the Retry-After header, in seconds. If it is set, every response except a redirect has the header. */
   retryAfter: number | undefined
   readonly #server: Server
 
@@ -51,7 +51,7 @@ export class LocalSite {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** Replaces all pages, removes the delay and clears the recorded requests. */
+  /** Replaces all pages, removes the delay and the Retry-After header, and clears the recorded requests. */
   serve(pages: Readonly<Record<string, PageResponse>>): void {
     this.pages.clear()
     for (const [path, page] of Object.entries(pages)) this.pages.set(path, page)
@@ -62,7 +62,7 @@ export class LocalSite {
 
   /** Number of requests for a path. */
   countOf(path: string): number {
-    return this.requests.filter((one) => one.path === path).length
+    return this.requests.filter((request) => request.path === path).length
   }
 
   async close(): Promise<void> {
@@ -72,7 +72,7 @@ export class LocalSite {
   }
 }
 
-/** A page with a title, words of its own, and links. */
+/** HTML of a page with a title, the given words and links. */
 export function writePage(title: string, links: readonly string[] = [], words = ''): string {
   const list = links.map((link) => `<li><a href="${link}">${link}</a></li>`).join('')
   const text = `This page is about ${title} and says so in enough words to be taken for a page. ${words}`

@@ -51,7 +51,7 @@ async function ask(query: string, pack: string, ...flags: string[]) {
   return { ...(JSON.parse(stdout) as Answer), stderr }
 }
 
-test('--vectors adds one file and changes no other', () => {
+test('--vectors adds one file and changes no other file', () => {
   const names = fs.readdirSync(sandbox.path('embedded'), { recursive: true, encoding: 'utf8' }).sort()
   expect(names.filter((name) => !fs.existsSync(sandbox.path(`plain/${name}`)))).toEqual(['vectors.bin'])
   const files = names.filter((name) => fs.statSync(sandbox.path(`embedded/${name}`)).isFile())
@@ -62,7 +62,7 @@ test('--vectors adds one file and changes no other', () => {
   expect(Buffer.from(written ?? [])).toEqual(fs.readFileSync(sandbox.path('embedded/vectors.bin')))
 })
 
-test('a pack with vectors is searched by meaning, one without by words', async () => {
+test('a pack with vectors is searched by meaning, and a pack without vectors only by words', async () => {
   expect(await search('plain')).toMatchObject({ hits: [] })
   const found = await search('again.zip', '--explain')
   expect(found.stderr).toBe('')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PROGRAM, ProgramSandbox } from './program.ts'
 
-/* The package as npm packs it, unpacked beside the packages that it depends on. */
+/* Tests the package as npm packs it, unpacked beside the packages that it depends on. */
 
 const ROOT = join(import.meta.dirname, '../..')
 const MAX_PACKED_BYTES = 15_000_000
@@ -24,7 +24,7 @@ beforeAll(() => {
 
 afterAll(() => sandbox.remove())
 
-test('the package is at most 15 MB, and holds no file twice', () => {
+test('the package is at most 15 MB, and holds no file of 10 kB or more twice', () => {
   expect(packed.size).toBeLessThanOrEqual(MAX_PACKED_BYTES)
   const byDigest = new Map<string, string[]>()
   for (const { path } of packed.files) {
@@ -53,14 +53,14 @@ test('the package has every module that its own modules import', () => {
     .flatMap(({ path }) => {
       const folder = join(sandbox.path('package'), path, '..')
       const text = fs.readFileSync(sandbox.path(`package/${path}`), 'utf8')
-      const named = [...text.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)["'`](\.{1,2}\/[^"'`$]+\.[jt]s)["'`]/g)]
-      const targets = named.map(([, name = '']) => (path.endsWith('.d.ts') ? name.replace(/\.[jt]s$/, '.d.ts') : name))
+      const names = [...text.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)["'`](\.{1,2}\/[^"'`$]+\.[jt]s)["'`]/g)]
+      const targets = names.map(([, name = '']) => (path.endsWith('.d.ts') ? name.replace(/\.[jt]s$/, '.d.ts') : name))
       return targets.filter((name) => !fs.existsSync(join(folder, name))).map((name) => `${path} names ${name}`)
     })
   expect(missing).toEqual([])
 })
 
-test('the package runs: it packs a folder with a PDF and finds it by words and meaning', () => {
+test('the package runs: it packs and indexes a folder with a PDF, and a search finds both files', () => {
   const run = (...args: string[]) =>
     execFileSync(process.execPath, [sandbox.path('package/dist/cli/main.js'), ...args], {
       encoding: 'utf8',

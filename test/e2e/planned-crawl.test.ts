@@ -27,7 +27,7 @@ beforeAll(async () => {
     '/world': page('World', [...hubs, ...missing]),
     '/old': { status: 301, headers: { location: '/world' } },
     ...Object.fromEntries(hubs.map((path) => [path, page(`News from ${path}`, [...hubs, ...STORIES])])),
-    // The stories link to /world/china, which the plan has tried before it reads them.
+    // The stories link to /world/china, which the plan has tried before it reads the stories.
     ...Object.fromEntries(STORIES.map((path) => [path, page(path, ['/world/china'])])),
   })
   host = new URL(site.origin).host
@@ -52,14 +52,14 @@ test('a refused history crawl adds no new site, and lists the missing milestones
   expect(refused.stderr).toContain('crawl it with --crawl-type intelligent first')
   expect((await pharos(libraryWithoutPlaces, 'list', '--json')).stdout).toContain('"sources":[]')
 
-  const advised = await add(libraryWithoutPlaces, '--crawl-type', 'intelligent')
-  expect(advised.code, advised.stderr).toBe(0)
+  const planned = await add(libraryWithoutPlaces, '--crawl-type', 'intelligent')
+  expect(planned.code, planned.stderr).toBe(0)
   // Without places the program says how to import them, because the plan needs them.
-  expect(advised.stderr).toContain(
+  expect(planned.stderr).toContain(
     `there are no places yet; import them: pharos gazetteer import --library ${shellWord(libraryWithoutPlaces)}\n`,
   )
-  expect(advised.stderr).toContain('no-hubs-seeded: ')
-  expect(advised.stderr).not.toContain('[plan]')
+  expect(planned.stderr).toContain('no-hubs-seeded: ')
+  expect(planned.stderr).not.toContain('[plan]')
 
   const again = await pharos(libraryWithoutPlaces, 'recrawl', host, '--allow-private', '--crawl-type', 'history')
   expect([again.code, again.stderr]).toEqual([
@@ -76,7 +76,7 @@ test('--force applies the history type to one run only; the source is stored wit
   expect(JSON.parse(stdout).sources).toMatchObject([{ settings: { crawlType: 'intelligent' } }])
 })
 
-test('an option without effect is refused', async () => {
+test('an option that does not apply to the crawl type, or is out of range, is refused', async () => {
   for (const [args, problem] of [
     [['--hub-max-pages', '3'], '--hub-max-pages is for --crawl-type intelligent or history, and this crawl is docs'],
     [['--crawl-type', 'basic', '--planner-verbosity', '0'], '--planner-verbosity is for --crawl-type intelligent'],

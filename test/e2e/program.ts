@@ -9,7 +9,7 @@ const repository = dirname(dirname(import.meta.dirname))
 /** The built program. */
 export const PROGRAM: string = join(repository, 'dist/cli/main.js')
 
-/** The module that runs the program after its launcher. */
+/** The module that the launcher loads to run the program. */
 const RUN = join(repository, 'dist/cli/run.js')
 
 /** A missing browser, for tests of `doctor` that are not about browsers: starting a real one takes longer than all other checks. */
@@ -33,7 +33,7 @@ export class ProgramSandbox {
     this.#lifeMs = lifeMs
   }
 
-  /** The environment of the program: no settings, no colours, its cache inside this folder. Only Node's compile cache is shared. */
+  /** The environment of the program: no settings, no colors, its cache inside this folder. Only Node's compile cache is shared. */
   get environment(): Record<string, string> {
     return {
       PATH: process.env['PATH'] ?? '',
@@ -91,7 +91,7 @@ export class ProgramSandbox {
     return this.start('bash', ['-c', `${pharos}\n${line}`], {}).ended
   }
 
-  /** Starts any program here, and kills it after a timeout. */
+  /** Starts any program in this folder, and kills it after a timeout. */
   start(command: string, args: readonly string[], environment: Readonly<Record<string, string>>) {
     const child = spawn(command, args, {
       cwd: this.folder,

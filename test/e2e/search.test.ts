@@ -109,7 +109,7 @@ describe('search in a pipe', () => {
     }
   })
 
-  test('prints Markdown, and each passage can be fetched again by its name', async () => {
+  test('prints Markdown with --full, and each passage can be fetched again by its name', async () => {
     const { code, stdout, stderr } = await start('search', 'retry after', '--limit', '1', '--full')
     expect({ code, stderr }).toEqual({
       code: 0,
@@ -182,7 +182,7 @@ describe('search in a pipe', () => {
     expect(new Set(texts).size).toBe(texts.length)
   })
 
-  test('takes a heading as printed, and ignores control characters in the query', async () => {
+  test('accepts a heading as it is printed, and ignores control characters in the query', async () => {
     const args = [
       'search',
       'wait\x07\x1b as long',
@@ -237,7 +237,7 @@ describe('search in a terminal', () => {
 })
 
 describe('a stored page', () => {
-  test('is read as Markdown, whole or by its lines', async () => {
+  test('is read as Markdown, whole or by a range of lines', async () => {
     const whole = await start('read', `${site.origin}/docs/retry#after`)
     expect(whole).toMatchObject({ code: 0, stdout: expect.stringMatching(/^# Retry\n\nHow visits/) })
     expect(whole.stderr).toMatch(
@@ -262,7 +262,7 @@ describe('a stored page', () => {
     })
   })
 
-  test('an unknown page is answered with near matches and what is known about it', async () => {
+  test('an address without a page is answered with similar addresses or with its state in the crawl', async () => {
     const unknown = await pharos('read', `${site.origin}/docs/retri`)
     expect({ code: unknown.code, stdout: unknown.stdout }).toEqual({ code: 3, stdout: '' })
     expect(unknown.stderr).toMatch(/no page \S+\/docs\/retri in .*did you mean \S+\/docs\/retry\?/)
@@ -274,7 +274,7 @@ describe('a stored page', () => {
     expect(failed.stderr).toMatch(/no page \S+\/docs\/broken in .*: guide@2 has it as failed \(not-found\)/)
   })
 
-  test('outline lists its structure with lines and anchors', async () => {
+  test('outline lists the sections of a page with lines and anchors', async () => {
     const { stdout } = await pharos('outline', `${site.origin}/docs/retry`)
     expect(stdout).toMatch(/^Retry {2}1-\d+ {2}#top\n {2}Retry-After {2}\d+-\d+ {2}#after\n$/)
     expect(await json('outline', '/docs/retry', '--source', 'guide')).toMatchObject({
@@ -283,7 +283,7 @@ describe('a stored page', () => {
     })
   })
 
-  test('symbols lists its definitions with signatures', async () => {
+  test('symbols lists the definitions of a page with signatures', async () => {
     const { stdout } = await pharos('symbols', `${site.origin}/docs/retry`)
     expect(stdout).toMatch(/^retry_visit\(url, attempts=3\) {2}http\S+\/docs\/retry#after {2}line \d+\n$/)
     expect(await json('symbols', '--source', 'guide', '--prefix', 'RETRY_')).toMatchObject({

@@ -63,12 +63,12 @@ describe('serve', () => {
     expect(health).toMatchObject({ journalMode: 'wal', walAutocheckpoint: 4000 })
     expect(health['dbSizeBytes']).toBeGreaterThan(0)
     expect(health['freeDiskBytes']).toBeGreaterThan(0)
-    const listed = await server.ask('/mcp', {
+    const initialized = await server.ask('/mcp', {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: INITIALIZE }),
     })
-    expect([listed.status, await listed.text()]).toEqual([
+    expect([initialized.status, await initialized.text()]).toEqual([
       200,
       expect.stringContaining('The library is empty: start with add_source'),
     ])
@@ -134,7 +134,7 @@ describe('serve', () => {
     expect(stdout + stderr + doctor.stdout).not.toContain(TOKEN)
   })
 
-  test('refuses a file that is not a library and invalid origins', async () => {
+  test('refuses invalid origins and a file that is not a library', async () => {
     sandbox.write({ 'notes.txt': 'this is no library, and it is long enough to be looked at. '.repeat(20) })
     const file = await sandbox.runInProcess(['serve', '--library', 'notes.txt'])
     expect([file.code, file.stderr]).toEqual([1, expect.stringContaining('notes.txt cannot be used')])
@@ -164,9 +164,9 @@ describe('a crawl that is delegated to the server', () => {
     const site = await LocalSite.open(manyPages(5))
     try {
       const library = ['--library', sandbox.path('library.db')]
-      const alone = await sandbox.runInProcess(['add', `${site.origin}/docs/`, '--detach', ...library])
-      expect([alone.code, alone.stdout]).toEqual([1, ''])
-      expect(alone.stderr).toContain(`start one with \`pharos serve --library ${sandbox.path('library.db')}\``)
+      const withoutServer = await sandbox.runInProcess(['add', `${site.origin}/docs/`, '--detach', ...library])
+      expect([withoutServer.code, withoutServer.stdout]).toEqual([1, ''])
+      expect(withoutServer.stderr).toContain(`start one with \`pharos serve --library ${sandbox.path('library.db')}\``)
       expect(fs.existsSync(sandbox.path('library.db'))).toBe(false)
 
       const server = await serve(['--allow-private', '--json-logs'])

@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import type { Outcome, ProgramSandbox } from './program.ts'
 import { PROGRAM } from './program.ts'
 
-/** A `pharos serve` as a separate process. */
+/** A `pharos serve` that runs as a separate process. */
 export interface ServerProcess {
   readonly pid: number
   readonly origin: string
-  /** The JSON line that it printed when it started. */
+  /** The JSON line that the server printed when it started. */
   readonly printed: Readonly<Record<string, unknown>>
   readonly ended: Promise<Outcome>
   ask(path: string, init?: RequestInit): Promise<Response>
@@ -33,8 +33,8 @@ export async function startServer(
   const { origin, pid } = printed
   const ask = (path: string, init?: RequestInit) =>
     fetch(`${origin}${path}`, { signal: AbortSignal.timeout(60_000), ...init })
-  const read = async (answer: Promise<Response>) => {
-    const response = await answer
+  const readJson = async (request: Promise<Response>) => {
+    const response = await request
     const text = await response.text()
     if (!response.ok) throw new Error(`${response.status}: ${text}`)
     // Every answer of the API is an object.
@@ -46,9 +46,11 @@ export async function startServer(
     printed: { ...printed },
     ended,
     ask,
-    get: (path) => read(ask(path)),
+    get: (path) => readJson(ask(path)),
     post: (path, body = {}) =>
-      read(ask(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })),
+      readJson(
+        ask(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      ),
     kill: (signal) => void process.kill(pid, signal),
   }
 }
@@ -62,7 +64,7 @@ async function firstLine(stream: NodeJS.ReadableStream): Promise<string> {
   return text.slice(0, text.indexOf('\n'))
 }
 
-/** Polls until a response is right; fails with the last one after the timeout. */
+/** Calls `ask` until `isRight` accepts the answer; fails with the last answer after the timeout. */
 export async function until<T>(ask: () => Promise<T>, isRight: (answer: T) => boolean, ms = 120_000): Promise<T> {
   const end = performance.now() + ms
   for (;;) {

@@ -82,8 +82,8 @@ describe('pharos watch', () => {
       'docs/private/secret.md': '# Hidden\n\nunmentionable\n',
     })
     const first = watch('docs', '--name', 'tower', ...LIBRARY)
-    const [begun] = (await first.until({ event: 'caught-up' })).slice(-1)
-    expect(begun).toMatchObject({ source: 'tower', is_first: true, indexed: 3, folders: 2, polling: null })
+    const [firstScan] = (await first.until({ event: 'caught-up' })).slice(-1)
+    expect(firstScan).toMatchObject({ source: 'tower', is_first: true, indexed: 3, folders: 2, polling: null })
     sandbox.write({
       'docs/lamp.md': '# Lamp\n\nTrim the wick at dawn.\n',
       'docs/new/deep/oil.md': '# Oil\n\nFill the reservoir.\n',
@@ -110,8 +110,8 @@ describe('pharos watch', () => {
     sandbox.write({ 'docs/lamp.md': '# Lamp\n\nPolish the lens at noon.\n' })
     fs.rmSync(sandbox.path('docs/new'), { recursive: true })
     const second = watch('docs', ...LIBRARY)
-    const [caught] = (await second.until({ event: 'caught-up' })).slice(-1)
-    expect(caught).toMatchObject({ source: 'tower', is_first: true, indexed: 1, removed: 1 })
+    const [catchUp] = (await second.until({ event: 'caught-up' })).slice(-1)
+    expect(catchUp).toMatchObject({ source: 'tower', is_first: true, indexed: 1, removed: 1 })
     expect(await search('lens noon')).toContain('lamp.md')
     sandbox.write({ 'docs/plan.pdf': fs.readFileSync(join(import.meta.dirname, '../documents/guide.pdf')) })
     await second.until({ event: 'healed', path: 'plan.pdf' })
@@ -144,7 +144,7 @@ describe('pharos watch', () => {
     await watcher.until({ event: 'caught-up' })
     sandbox.write({ 'b.md': '# B\n\nTwo.\n', 'bad.ipynb': '{' })
     await watcher.until({ event: 'failed', path: 'bad.ipynb' })
-    // The watcher logs the failure into the watched folder; if it read its own log, the event would come with c.md or before d.md.
+    // The watcher logs the failure into the watched folder. If it indexed its own log, that event would come before the event of d.md.
     sandbox.write({ 'c.md': '# C\n\nThree.\n' })
     const printed = [...(await watcher.until({ event: 'indexed', path: 'c.md' }))]
     sandbox.write({ 'd.md': '# D\n\nFour.\n' })
@@ -163,7 +163,7 @@ describe('pharos watch', () => {
     [['docs', '--poll', '1ms'], '--poll: expected a duration from 1s to 1d'],
     [['docs', '--poll', '30d'], '--poll: expected a duration from 1s to 1d, such as 10s, got "30d"'],
     [['docs', '--block', '/x/**'], 'is in the library with other settings'],
-  ])('%j is refused', async (args, problem) => {
+  ])('refuses the arguments %j', async (args, problem) => {
     sandbox.write({ 'a.md': '# A\n', 'docs/b.md': '# B\n' })
     await sandbox.runInProcess(['add', './docs', '--quiet', ...LIBRARY])
     const { code, stderr } = await sandbox.runInProcess(['watch', ...args, ...LIBRARY])

@@ -29,7 +29,7 @@ export interface PageTraits {
   readonly headingPath?: readonly string[]
 }
 
-/** Writes a page as a crawl does; lines of `---` split its text into chunks. Returns their ids. */
+/** Writes a page as a crawl does; lines of `---` split its text into chunks. Returns the ids of the chunks. */
 export async function writePage(
   store: Store,
   sourceId: string,

@@ -7,7 +7,7 @@ import { readKernelFiles } from './built-in-model.ts'
  * tested.
  */
 
-interface Products {
+interface KernelExports {
   product(...args: number[]): void
   dotProduct(...args: number[]): void
 }
@@ -30,27 +30,27 @@ const OFFSETS_ADDRESS = 270_336
 const OUT_ADDRESS = 327_680
 
 test.each([
-  ['relaxed SIMD in steps', relaxed, 'product'],
-  ['relaxed SIMD at once', relaxed, 'dotProduct'],
-  ['plain SIMD', plain, 'product'],
-] as const)('%s computes exact products, also of the largest numbers', (_way, bytes, name) => {
+  ['product of the relaxed SIMD build', relaxed, 'product'],
+  ['dotProduct of the relaxed SIMD build', relaxed, 'dotProduct'],
+  ['product of the plain SIMD build', plain, 'product'],
+] as const)('%s is exact, also for the largest numbers', (_title, bytes, name) => {
   const memory = new Memory({ initial: 16, maximum: 16 })
-  const kernel = new Instance(new Module(bytes), { env: { memory } }).exports as Products
+  const kernel = new Instance(new Module(bytes), { env: { memory } }).exports as KernelExports
   const next = createRandom(3)
-  const weightOf = Array.from({ length: OUTPUTS }, (_, j) =>
+  const weightRows = Array.from({ length: OUTPUTS }, (_, j) =>
     Array.from({ length: INPUTS }, () => (j < 2 ? [127, -128][j] : undefined) ?? Math.floor(next() * 256) - 128),
   )
-  const inputOf = Array.from({ length: ROWS }, (_, i) =>
+  const inputRows = Array.from({ length: ROWS }, (_, i) =>
     Array.from({ length: INPUTS }, () => (i === 0 ? 127 : 1 + Math.floor(next() * 127))),
   )
-  const bytesOf = new Int8Array(memory.buffer)
+  const memoryBytes = new Int8Array(memory.buffer)
   const floats = new Float32Array(memory.buffer)
-  for (const [i, row] of inputOf.entries()) bytesOf.set(row, ADDRESSES.activations + i * INPUTS)
-  for (const [j, row] of weightOf.entries()) {
+  for (const [i, row] of inputRows.entries()) memoryBytes.set(row, ADDRESSES.activations + i * INPUTS)
+  for (const [j, row] of weightRows.entries()) {
     // The packed layout: panels of 16 outputs, four inputs of each at a time.
     for (const [k, weight] of row.entries()) {
       const panel = Math.floor(j / 16) * 16 * INPUTS
-      bytesOf[ADDRESSES.weights + panel + Math.floor(k / 4) * 64 + (j % 16) * 4 + (k % 4)] = weight
+      memoryBytes[ADDRESSES.weights + panel + Math.floor(k / 4) * 64 + (j % 16) * 4 + (k % 4)] = weight
     }
   }
   floats.fill(1, ADDRESSES.rowScales / 4, ADDRESSES.rowScales / 4 + ROWS + 1)
@@ -58,7 +58,7 @@ test.each([
   const { activations, rowScales, weights, scales, biases } = ADDRESSES
   kernel[name](activations, rowScales, ROWS, INPUTS, OUTPUTS, weights, scales, biases, OFFSETS_ADDRESS, OUT_ADDRESS, 0)
   const out = OUT_ADDRESS / 4
-  const found = inputOf.map((_, i) => [...floats.subarray(out + i * OUTPUTS, out + (i + 1) * OUTPUTS)])
-  const sums = inputOf.map((row) => weightOf.map((w) => row.reduce((sum, x, k) => sum + x * (w[k] ?? 0), 0)))
+  const found = inputRows.map((_, i) => [...floats.subarray(out + i * OUTPUTS, out + (i + 1) * OUTPUTS)])
+  const sums = inputRows.map((row) => weightRows.map((w) => row.reduce((sum, x, k) => sum + x * (w[k] ?? 0), 0)))
   expect(found).toEqual(sums.map((row) => row.map((sum) => Math.fround(sum))))
 })

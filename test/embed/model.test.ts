@@ -16,7 +16,8 @@ import { isLong } from '../faults/bounded.ts'
 import { openSite } from '../sites/site.ts'
 import { addSourceTo, writePage } from './filled-store.ts'
 
-/* The built-in model in a library. */
+/* Tests the built-in model in a library. */
+
 const scratch = mkdtempSync(join(tmpdir(), 'pharos-model-'))
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
@@ -32,9 +33,9 @@ async function countVectors(path: string): Promise<number> {
 async function startProgram(
   args: readonly string[],
   stop: AbortSignal,
-  settings: Readonly<Record<string, string>> = {},
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<{ code: number | null; stderr: string }> {
-  const env = { ...process.env, ...settings }
+  const env = { ...process.env, ...environment }
   const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['pipe', 'ignore', 'pipe'], env })
   stop.addEventListener('abort', () => child.kill('SIGINT'))
   let stderr = ''
@@ -85,7 +86,7 @@ describe('a library with vectors', () => {
     await library.close()
   })
 
-  test('says what is not embedded yet, and finds it by words', async () => {
+  test('says how many chunks have vectors, and finds the others by words', async () => {
     const library = await fill(':memory:')
     for await (const _ of embedLibrary(library));
     await writePage(library.store, 'docs', '/new', 'A foghorn replaces the lamp where the coast is misty.')
@@ -95,7 +96,7 @@ describe('a library with vectors', () => {
     await library.close()
   })
 
-  test('replaces vectors of an earlier model when a source is read, and all of them in a full run', async () => {
+  test('drops vectors of an earlier model when one source is embedded; a full run embeds the rest', async () => {
     const library = await fill(':memory:')
     const vectors = vectorsOf(library)
     const fingerprint = 'ae19371163d6c652dc176d04ae33c0d76f36ebb7b103cc73333800e6280ffee6'
@@ -158,19 +159,19 @@ describe('a library with vectors', () => {
     }
     beforeAll(async () => {
       const library = await fill(path)
-      // There are several batches, so that a run can be interrupted. A short run has few words in each chunk, because their number
-      // decides how long embedding takes.
+      // There are several batches, so that a run can be interrupted. Without TEST_LONG each chunk has few words, because the number of
+      // words decides how long embedding takes.
       const words = 'The lamp is lit at dusk. '.repeat(isLong ? 8 : 1)
       const long = Array.from({ length: 300 }, (_, i) => `Chunk ${i}. ${words}`)
       await writePage(library.store, 'docs', '/long', long.join('\n---\n'))
       await library.close()
     })
 
-    test('embed run is interrupted without loss, and resumes where it was', async () => {
+    test('embed run is interrupted without loss, and resumes where it stopped', async () => {
       const stop = new AbortController()
       const running = startProgram(['embed', 'run', ...args], stop.signal)
-      const counter = await openLibrary({ path, version: '0.0.0' })
-      const count = async () => (await counter.vectors?.count())?.embedded ?? 0
+      const reader = await openLibrary({ path, version: '0.0.0' })
+      const count = async () => (await reader.vectors?.count())?.embedded ?? 0
       for (let waited = 0; (await count()) === 0 && waited < 60_000; waited += 20) {
         await new Promise((resolve) => setTimeout(resolve, 20))
       }
@@ -182,7 +183,7 @@ describe('a library with vectors', () => {
       const before = await count()
       expect(before).toBeGreaterThan(0)
       expect(before).toBeLessThan(303)
-      await counter.close()
+      await reader.close()
 
       const { stdout, status } = await pharos('embed', 'run', 'docs', '--json', ...args)
       expect(status).toBe(0)
@@ -208,7 +209,7 @@ describe('a library with vectors', () => {
       expect([status, stdout]).toEqual([0, expect.stringContaining('nothing to install: the model is built in')])
     })
 
-    test('add embeds new pages, and a query in other words than the page finds it', async () => {
+    test('add embeds new pages, and a query that shares no word with a page finds it', async () => {
       const libraryFlag = ['--library', join(scratch, 'added.db')]
       const folder = join(scratch, 'notes')
       mkdirSync(folder)
@@ -289,7 +290,7 @@ describe('a library with vectors', () => {
       [['embed', 'status', '--replace'], 'takes no --replace'],
       [['embed', 'install', '--replace'], 'takes no --replace'],
       [['embed', 'run', 'nobody', ...args], 'no source nobody'],
-    ])('%j is refused', async (words, problem) => {
+    ])('refuses the arguments %j', async (words, problem) => {
       const { stderr, status } = await pharos(...words)
       expect(stderr).toContain(problem)
       expect([2, 3]).toContain(status)

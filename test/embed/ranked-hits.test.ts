@@ -50,9 +50,9 @@ async function createFixture(
     },
     close: async () => {},
   }
-  // Ranking uses nothing else of a library.
-  const used = { store, vectors: store.vectors, openEmbedder: async () => embedder, ...overrides }
-  const library = used as unknown as Library
+  // Ranking uses only these members of a library.
+  const members = { store, vectors: store.vectors, openEmbedder: async () => embedder, ...overrides }
+  const library = members as unknown as Library
   return { store, library }
 }
 
@@ -98,7 +98,7 @@ describe('hits by words and meaning', () => {
     expect(first?.score).toBeCloseTo(0.7 * wordScore + 0.3, 5)
   })
 
-  test('include the nearest in meaning, however many hits the words have', async () => {
+  test('include the passage nearest in meaning, however many hits the words have', async () => {
     const { store, library } = await createFixture()
     for (let i = 0; i < 12; i++) await writePage(store, 'docs', `/fitting-${i}`, `Notes on fitting number ${i}.`)
     const query = 'fitting a boat'
@@ -126,18 +126,18 @@ describe('hits by words and meaning', () => {
       chunkIds.map((chunkId) => ({ sourceId: 'docs', chunkId, vector })),
     )
     const { hits } = await rank(library, createQuery('rain', { explain: true }))
-    const ofPage = hits.filter(({ url }) => new URL(url).pathname === '/rain')
-    expect(ofPage).toHaveLength(5)
-    const [best, second, third, fourth, fifth] = ofPage
-    const next = [second, third, fourth].reduce((sum, hit) => sum + (hit?.score ?? 0), 0)
+    const pageHits = hits.filter(({ url }) => new URL(url).pathname === '/rain')
+    expect(pageHits).toHaveLength(5)
+    const [best, second, third, fourth, fifth] = pageHits
+    const nextScoreSum = [second, third, fourth].reduce((sum, hit) => sum + (hit?.score ?? 0), 0)
     const { wordScore = 0, similarity, support } = best?.explanation ?? {}
     expect(similarity).toBeCloseTo(1, 2)
-    expect(support).toBeCloseTo(0.1 * next, 10)
-    expect(best?.score).toBeCloseTo(0.7 * wordScore + 0.3 + 0.1 * next, 5)
+    expect(support).toBeCloseTo(0.1 * nextScoreSum, 10)
+    expect(best?.score).toBeCloseTo(0.7 * wordScore + 0.3 + 0.1 * nextScoreSum, 5)
     expect([second, third, fourth, fifth].map((hit) => hit?.explanation?.support)).toEqual([0, 0, 0, 0])
   })
 
-  test('say how much is embedded, and rank the rest by words', async () => {
+  test('come with a notice about chunks without vectors, which are ranked by words', async () => {
     const { library } = await createFixture(['/weather', '/words'])
     const ranked = await rank(library, createQuery('the lamp', { explain: true }))
     expect(pathsOf(ranked)[0]).toBe('/lamp')
@@ -146,7 +146,7 @@ describe('hits by words and meaning', () => {
   })
 })
 
-describe('fallback to words with a notice', () => {
+describe('fallback to words', () => {
   test.each<[string, Partial<Library>, string]>([
     ['where there is no model', { openEmbedder: async () => undefined }, 'topics, which is not configured here'],
     [

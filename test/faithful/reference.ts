@@ -9,7 +9,7 @@ import MarkdownIt from 'markdown-it'
 /** Words, code blocks and table rows. */
 export interface Content {
   readonly words: readonly string[]
-  /** Code blocks as they are, without blank ends. */
+  /** Text of code blocks, without blank lines around it. */
   readonly code: readonly string[]
   /** The words of each table row. */
   readonly rows: readonly (readonly string[])[]
@@ -35,7 +35,7 @@ const MAIN_SELECTORS: Readonly<Record<DocGenerator, (element: DomElement) => boo
   'gtk-doc': ({ name }) => name === 'body',
 }
 
-/** Links to other pages and places, line and formula numbers, and controls. */
+/** Classes of links to other pages and places, of line and formula numbers, and of controls. */
 const NON_CONTENT_CLASSES =
   `navheader navfooter headerlink copybtn fn-backref backrefs viewcode-link prev-next-area prev-next-footer
   linenos eqno`.split(/\s+/)
@@ -101,7 +101,7 @@ export function readHtml(html: string, generator: DocGenerator): Content {
     rows: tables
       .flatMap((table) => find(table, 'tr'))
       .filter((row) => !isInside(row, main, ['td', 'th']) && find(row, 'table').length === 0)
-      // Notes on a table are below it.
+      // Footnotes of a table are written below it, not as rows.
       .filter(({ parent }) => parent === null || !('attribs' in parent) || !hasClass(parent, 'footnotes'))
       .map((row) => wordsOf(readText(row)))
       .filter((words) => words.length > 0),
@@ -254,7 +254,7 @@ export function missingWords(all: readonly string[], some: readonly string[]): s
   })
 }
 
-/** Item numbers, box titles and task marks are written as text where a page draws them. */
+/** Whether Markdown may add a word: it writes item numbers, box titles and task marks as text, which a page only draws. */
 export function isAddedWord(word: string): boolean {
   return /^(?:\d+|note|tip|important|warning|caution|x)$/.test(word)
 }

@@ -40,7 +40,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Kills a process after the given number of steps, or lets it end. */
+/** Kills a process after the given number of steps, unless it ends earlier. */
 async function killAfter(child: Child, steps: number): Promise<void> {
   // Waiting fails if the process ends earlier.
   await child.waitForEvents('progress', steps).catch(() => undefined)
@@ -62,12 +62,12 @@ async function killRepeatedly(path: string, moments: readonly number[]): Promise
   return 'killed'
 }
 
-test(`a run that is killed ${KILLS} times resumes, and gives the same result as an undisturbed one`, {
+test(`an analysis that is killed ${KILLS} times resumes, and gives the same result as an undisturbed one`, {
   timeout: 300_000,
 }, async () => {
   const path = join(folder, 'killed.db')
-  const share = PAGES / BATCH / (KILLS + 1)
-  const moments = Array.from({ length: KILLS }, () => 1 + Math.floor(Math.random() * share))
+  const maxSteps = PAGES / BATCH / (KILLS + 1)
+  const moments = Array.from({ length: KILLS }, () => 1 + Math.floor(Math.random() * maxSteps))
   for (let tries = 1; (await killRepeatedly(path, moments)) === undefined; tries++) expect(tries).toBeLessThan(5)
   const last = startNode([CHILD, path, String(BATCH)])
   const { code, stderr } = await last.ended

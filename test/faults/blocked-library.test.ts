@@ -87,7 +87,7 @@ describe('a disk that is full', () => {
     await expectSameEnd(child, disk.path)
   })
 
-  test('loses nothing if the process is killed meanwhile', async () => {
+  test('does no harm to a crawl that is killed while it waits', async () => {
     const disk = mountDisk()
     const child = crawl(disk.path)
     await child.waitForEvents('settled', 5)
@@ -176,7 +176,7 @@ test('the command line gives up when the disk has been full for `fullDiskTime`, 
     /^pharos: there is no room left for the library \S+: the disk has been full for 1 second; .* – nothing is lost; go on with: /,
   )
   disk.free()
-  // This process is alive, so others may take over its crawl only after a while. The clock of the next one is minutes ahead.
+  // Another process may take over the crawl of this live process only after a while, so the clock of the other one is two minutes ahead.
   await expectToResume(disk.path, { ...QUICK, since: Date.now() - 120_000 })
 })
 
@@ -270,7 +270,7 @@ describe('a library on a disk that can only be read', () => {
     await expectToResume(disk.path)
   })
 
-  test('is opened for reading with any leftover files beside it, unless it is older than the program', async () => {
+  test('is opened for reading with any leftover files beside it, unless its format is too old', async () => {
     const disk = mountDisk()
     const pathOf = (name: string) => join(disk.folder, `${name}.db`)
     const store = await openSqliteStore(disk.path)
@@ -295,7 +295,7 @@ describe('a library on a disk that can only be read', () => {
     for (const path of [disk.path, pathOf('killed'), pathOf('moved')]) {
       const notices: string[] = []
       const reader = await openSqliteStore(path, undefined, (text) => notices.push(text))
-      // A copy is read only if the original cannot be opened because its lock file is missing.
+      // Pharos reads a copy only if the original cannot be opened because its `-shm` file is missing.
       expect(notices).toEqual(
         path === pathOf('killed') ? [] : [expect.stringContaining(`${path} is not writable: Pharos reads a copy`)],
       )
@@ -332,7 +332,7 @@ interface Disk {
   /** Fills the disk to the last byte. */
   fill(): void
   free(): void
-  remount(how: 'ro' | 'rw'): void
+  remount(mode: 'ro' | 'rw'): void
 }
 
 const mounted: string[] = []
@@ -370,8 +370,8 @@ function mountDisk(): Disk {
       }
     },
     free: () => rmSync(ballast),
-    remount: (how) => {
-      execFileSync('mount', ['-o', `remount,${how}`, folder])
+    remount: (mode) => {
+      execFileSync('mount', ['-o', `remount,${mode}`, folder])
     },
   }
 }

@@ -36,7 +36,7 @@ export class BoundedProgram {
   readonly #sandbox: ProgramSandbox
   readonly #maxRssMb: number
   #child: ChildProcess | undefined
-  /** Output of the process outside of a run. */
+  /** Text that the process prints itself, in addition to the output that it captures from a run. */
   #stray = ''
 
   constructor(sandbox: ProgramSandbox, maxRssMb: number) {
@@ -70,7 +70,7 @@ export class BoundedProgram {
     }
   }
 
-  /** Ends the process. The next run has a new one. */
+  /** Ends the process. The next run starts a new process. */
   async end(): Promise<void> {
     const child = this.#child
     this.#child = undefined

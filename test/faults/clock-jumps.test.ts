@@ -7,7 +7,7 @@ import { createFixtureOn, type Dump, readUninterrupted, toComparable } from '../
 import { messySite, sitemapOf } from '../sites/messy-site.ts'
 import { openSite, type Site } from '../sites/site.ts'
 
-const DAY = 86_400_000
+const DAY_MS = 86_400_000
 const SCOPE = { maxDepth: 50 }
 
 let site: Site
@@ -25,10 +25,10 @@ afterAll(() => site.close())
 /** A library whose clock can be set. */
 async function createClockFixture() {
   const { library, source, readContent } = await createFixtureOn(site, '/', { scope: SCOPE }, { concurrency: 4 })
-  let offset = 0
-  const clock = { ...library.clock, now: () => library.clock.now() + offset }
+  let offsetMs = 0
+  const clock = { ...library.clock, now: () => library.clock.now() + offsetMs }
   const jump = (ms: number) => {
-    offset += ms
+    offsetMs += ms
   }
   const dump = async () => toComparable(await readContent(), site.origin)
   return { source, dump, jump, library: { ...library, clock } }
@@ -48,7 +48,7 @@ async function crawlPartly(library: OpenLibrary, source: Parameters<typeof crawl
 }
 
 describe('a clock change', () => {
-  test.each([DAY, -DAY, 3 * 60_000])('of %i ms has no effect between two runs', async (ms) => {
+  test.each([DAY_MS, -DAY_MS, 3 * 60_000])('of %i ms has no effect between two runs', async (ms) => {
     const { library, source, dump, jump } = await createClockFixture()
     jump(-ms)
     await crawlPartly(library, source, 15)
@@ -67,7 +67,7 @@ describe('a clock change', () => {
     const store = {
       ...library.store,
       settle: async (settlement: Parameters<typeof library.store.settle>[0]) => {
-        if (++settled % 10 === 0) jump(DAY)
+        if (++settled % 10 === 0) jump(DAY_MS)
         return library.store.settle(settlement)
       },
     }

@@ -4,13 +4,13 @@ import { type Answer, type AnswerParts, openSite, page, redirect, sitemap, text 
 
 /** For each fault of a site, the share of page requests that it affects. */
 export interface FaultRates {
-  /** Takes 0.2 to 2 s. */
+  /** The response takes 0.2 to 2 s. */
   readonly slow?: number
-  /** 500. */
+  /** Status 500. */
   readonly error?: number
-  /** 503 with a Retry-After of one second. */
+  /** Status 503 with a Retry-After of one second. */
   readonly busy?: number
-  /** 429 without Retry-After. */
+  /** Status 429 without Retry-After. */
   readonly limited?: number
   /** The connection is reset. */
   readonly reset?: number
@@ -21,9 +21,9 @@ export interface FaultRates {
 /** Options of a faulty site. */
 export interface FaultySiteOptions {
   readonly address: string
-  /** How many pages it has; a multiple of 20. */
+  /** Number of pages; a multiple of 20. */
   readonly size: number
-  /** Length of its two large pages. */
+  /** Length of each of the two large pages. */
   readonly largeBytes: number
   readonly faultRates: FaultRates
 }
@@ -31,13 +31,13 @@ export interface FaultySiteOptions {
 /** A real web site on loopback with constantly changing faults. */
 export interface FaultySite {
   readonly origin: string
-  /** Requests it got so far. */
+  /** Number of requests that the site has received. */
   countRequests(): number
   /** Lets pages change, appear and vanish. */
   changePages(): void
   /** Ends all faults. */
   clearFaults(): void
-  /** Paths of the pages it has now, sorted. */
+  /** Paths of the pages that exist now, sorted. */
   paths(): string[]
   close(): Promise<void>
 }
@@ -55,7 +55,7 @@ const WORDS =
     ' ',
   )
 
-/** Opens a faulty site. Its faults depend only on the path and on the number of earlier requests for it. */
+/** Opens a faulty site. A fault depends only on the address, the path and the number of earlier requests for the path. */
 export async function openFaultySite(options: FaultySiteOptions): Promise<FaultySite> {
   const { address, size, largeBytes, faultRates } = options
   const site = await openSite({}, { address })
@@ -72,44 +72,44 @@ export async function openFaultySite(options: FaultySiteOptions): Promise<Faulty
   const pagesOf = (i: number) => pages.slice(i * SECTION_SIZE, (i + 1) * SECTION_SIZE)
   const present = () => pages.filter(({ isPresent }) => isPresent)
   let areFaultsCleared = false
-  let turns = 0
+  let changeCount = 0
   let clearedRequests = 0
 
-  const answer = (one: SitePage, write: () => string | AnswerParts): Answer => {
+  const answer = (sitePage: SitePage, write: () => string | AnswerParts): Answer => {
     return (request) => {
-      const chance = draw(address, one.path, one.requestCount++)
-      const fault = areFaultsCleared ? undefined : pick(faultRates, chance)
+      const chance = draw(address, sitePage.path, sitePage.requestCount++)
+      const fault = areFaultsCleared ? undefined : pickFault(faultRates, chance)
       if (fault === 'reset') request.socket.resetAndDestroy()
       const delayMs = fault === 'silent' ? SILENT_MS : fault === 'slow' ? 200 + 1800 * draw(chance) : 0
       const failure = fault === undefined ? undefined : FAILURES[fault]
-      const written = failure ?? (one.isPresent ? write() : { status: 404, body: 'not found' })
-      const parts = typeof written === 'string' ? { body: written } : written
+      const content = failure ?? (sitePage.isPresent ? write() : { status: 404, body: 'not found' })
+      const parts = typeof content === 'string' ? { body: content } : content
       return delayMs === 0 ? parts : { ...parts, delayMs }
     }
   }
-  const writePage = (one: SitePage, i: number): string | AnswerParts => {
-    const paragraphs = writeText(`${one.path} ${one.version}`, one.isLarge ? largeBytes : 3000)
-    const title = `About ${wordAt(one.path)} ${wordAt(one.path, 'second')}`
+  const writePage = (sitePage: SitePage, i: number): string | AnswerParts => {
+    const paragraphs = writeText(`${sitePage.path} ${sitePage.version}`, sitePage.isLarge ? largeBytes : 3000)
+    const title = `About ${wordAt(sitePage.path)} ${wordAt(sitePage.path, 'second')}`
     const body = page(title, [sections[Math.floor(i / SECTION_SIZE)] ?? '/']).replace('<ul>', `${paragraphs}<ul>`)
     if (i % 3 !== 0) return body
     return { headers: { 'content-encoding': 'gzip' }, body: gzipSync(body, { level: 1 }) }
   }
   /** Renders each version of a page once, so that the site is not the bottleneck. */
-  const writer = (one: SitePage, i: number) => {
-    let [version, written]: [number, string | AnswerParts] = [0, writePage(one, i)]
+  const writer = (sitePage: SitePage, i: number) => {
+    let [version, written]: [number, string | AnswerParts] = [0, writePage(sitePage, i)]
     return () => {
-      if (version !== one.version) [version, written] = [one.version, writePage(one, i)]
+      if (version !== sitePage.version) [version, written] = [sitePage.version, writePage(sitePage, i)]
       return written
     }
   }
 
-  pages.forEach((one, i) => {
-    site.pages.set(one.path, answer(one, writer(one, i)))
+  pages.forEach((sitePage, i) => {
+    site.pages.set(sitePage.path, answer(sitePage, writer(sitePage, i)))
     // Earlier addresses of pages, which redirect.
-    if (i % SECTION_SIZE === 5) site.pages.set(`/old/${i}`, redirect(one.path))
+    if (i % SECTION_SIZE === 5) site.pages.set(`/old/${i}`, redirect(sitePage.path))
   })
   sections.forEach((path, i) => {
-    const links = () => pagesOf(i).flatMap((one) => (one.isPresent ? [one.path] : []))
+    const links = () => pagesOf(i).flatMap((sitePage) => (sitePage.isPresent ? [sitePage.path] : []))
     site.pages.set(path, () => page(`Section ${wordAt(path)}`, [...links(), `/old/${i * SECTION_SIZE + 5}`, '/']))
   })
   site.pages.set('/', page('Home', sections))
@@ -120,10 +120,12 @@ export async function openFaultySite(options: FaultySiteOptions): Promise<Faulty
     origin: site.origin,
     countRequests: () => clearedRequests + site.requests.length,
     changePages() {
-      turns++
-      for (const one of pages) {
-        if (draw(address, one.path, turns, 'change') < (one.isLarge ? 0.5 : 0.1)) one.version++
-        if (one.isEphemeral && draw(address, one.path, turns, 'vanish') < 0.2) one.isPresent = !one.isPresent
+      changeCount++
+      for (const sitePage of pages) {
+        if (draw(address, sitePage.path, changeCount, 'change') < (sitePage.isLarge ? 0.5 : 0.1)) sitePage.version++
+        if (sitePage.isEphemeral && draw(address, sitePage.path, changeCount, 'vanish') < 0.2) {
+          sitePage.isPresent = !sitePage.isPresent
+        }
       }
       clearedRequests += site.requests.length
       site.clearRequests()
@@ -142,7 +144,7 @@ const FAILURES: Readonly<Partial<Record<keyof FaultRates, AnswerParts>>> = {
   limited: { status: 429, body: 'too many requests' },
 }
 
-function pick(faultRates: FaultRates, chance: number): keyof FaultRates | undefined {
+function pickFault(faultRates: FaultRates, chance: number): keyof FaultRates | undefined {
   let sum = 0
   for (const [name, share] of Object.entries(faultRates)) {
     sum += share
@@ -179,7 +181,7 @@ function draw(...parts: readonly (string | number)[]): number {
 function hashOf(seed: string): number {
   let hash = 2_166_136_261
   for (let i = 0; i < seed.length; i++) hash = Math.imul(hash ^ seed.charCodeAt(i), 16_777_619)
-  // Without this step, the last characters would change only the last bits.
+  // Without these steps, the last characters would change only the last bits.
   hash = Math.imul(hash ^ (hash >>> 16), 2_246_822_507)
   hash = Math.imul(hash ^ (hash >>> 13), 3_266_489_909)
   return (hash ^ (hash >>> 16)) >>> 0

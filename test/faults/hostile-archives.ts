@@ -19,9 +19,16 @@ const MEGABYTE = 2 ** 20
 const ZEROS = '\0'.repeat(20 * MEGABYTE)
 const RATIO = 'it is more than 200 times as large when unpacked'
 
-/** Archives by their names. */
+/** Malicious archives by their file names. */
 export function hostileArchives(): Readonly<Record<string, HostileArchive>> {
-  return { ...bombs(), ...nested(), ...names(), ...falseHeaders(), ...wrongExtensions(), ...(isLong ? crowds() : {}) }
+  return {
+    ...bombs(),
+    ...nested(),
+    ...hostileNames(),
+    ...falseHeaders(),
+    ...wrongExtensions(),
+    ...(isLong ? crowds() : {}),
+  }
 }
 
 function bombs(): Record<string, HostileArchive> {
@@ -41,7 +48,7 @@ function bombs(): Record<string, HostileArchive> {
   }
 }
 
-/** Few bytes that are the content of many members (https://www.bamsoftware.com/hacks/zipbomb/). */
+/** An archive in which many members share the same few bytes (https://www.bamsoftware.com/hacks/zipbomb/). */
 function overlapping(): HostileArchive {
   const kernel = { name: '0.md', content: 'x'.repeat(2000) }
   const zip = writeZip([GOOD, kernel])
@@ -84,7 +91,7 @@ const OUT = 'skipped bad-url its path leads out of the archive'
 const ABSOLUTE = 'skipped bad-url its path is absolute'
 const BACKSLASH = 'skipped bad-url its name holds a backslash'
 
-/** Names that could lead out of the folder, and some that only look so. Nothing is written under any of them. */
+/** Names that could lead out of the folder, and some that only look so. Nothing is written under any of these names. */
 const NAMES: Readonly<Record<string, string>> = {
   '../outside/up.md': OUT,
   'a/../../outside/up.md': OUT,
@@ -105,7 +112,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'CON.md': 'indexed',
 }
 
-function names(): Record<string, HostileArchive> {
+function hostileNames(): Record<string, HostileArchive> {
   const members = Object.keys(NAMES).map((name) => ({ name, content: `# ${name}\n` }))
   const link = (name: string, type: string, target = '/etc/passwd') => ({ name, content: '', type, target })
   const twice = { name: 'twice.md', content: '# Twice\n' }
@@ -125,7 +132,7 @@ function names(): Record<string, HostileArchive> {
             link('character.md', '3'),
             link('block.md', '4'),
             link('pipe.md', '6'),
-            // A program that extracts links would write this entry through the link.
+            // A program that extracts links would write the next entry through this link.
             link('folder', '2', '../outside'),
             { name: 'folder/through.md', content: '# Through\n' },
             twice,
@@ -194,12 +201,12 @@ function wrongExtensions(): Record<string, HostileArchive> {
   }
 }
 
-/** Archives with a million members, and with very long names. */
+/** Archives with very many members or folders, or with very long names. */
 function crowds(): Record<string, HostileArchive> {
   const many = (count: number, nameOf: (i: number) => string) =>
     Array.from({ length: count }, (_, i) => ({ name: nameOf(i), content: '' }))
   const members = () => many(1_000_000, (i) => `docs/${i}.md`)
-  const named = Array.from({ length: 200_000 }, (_, i) => [
+  const longNames = Array.from({ length: 200_000 }, (_, i) => [
     // GNU long name: the content is the name of the next member.
     { name: 'long', content: `${i}${'n'.repeat(900)}`, type: 'L' },
     { name: 'x', content: '' },
@@ -210,7 +217,7 @@ function crowds(): Record<string, HostileArchive> {
       outcome: 'it has more than 250000 folders',
     },
     'names.tar.gz': {
-      write: () => gzipSync(writeTar(named.flat())),
+      write: () => gzipSync(writeTar(longNames.flat())),
       outcome: 'the names of its members are too long in total',
     },
     'million.zip': { write: () => writeZip(members()), outcome: 'it has more than 250000 members' },

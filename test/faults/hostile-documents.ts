@@ -9,14 +9,14 @@ export interface Bait {
   readonly url: string
   /** The path of a file outside the tree. */
   readonly file: string
-  /** A program, as a line of shell, that leaves a trace when it is run. */
+  /** A shell command that leaves a trace when it runs. */
   readonly program: string
 }
 
 /** A malicious file and its expected state in the ledger. */
 export interface HostileFile {
   readonly content: string | Uint8Array
-  /** Its state, reason and explanation; `skipped container` for a file of several pages. */
+  /** State, reason and explanation; `skipped container` for a file of several pages. */
   readonly outcome: string
 }
 
@@ -214,22 +214,22 @@ function wrongExtensions(): Record<string, HostileFile> {
   const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
   const tar = writeTar([{ name: 'a.md', content: '# A\n' }])
   const word = docx(docxParagraph('x'))
-  const all = (content: Uint8Array, names: string, why: string) => {
+  const entriesFor = (content: Uint8Array, names: string, why: string) => {
     return names.split(' ').map((name) => [name, { content, outcome: `skipped ${why}` }] as const)
   }
   const noZip = 'damaged it is not a zip archive'
   const noPdf = 'damaged it is not a readable PDF'
   return Object.fromEntries([
-    ...all(tar, 'tar.docx tar.pptx tar.xlsx tar.odt tar.epub', noZip),
-    ...all(png, 'png.docx png.epub', noZip),
-    ...all(word.subarray(0, 300), 'cut.docx cut.epub', noZip),
-    ...all(png, 'png.pdf', noPdf),
-    ...all(word, 'word.pdf', noPdf),
-    ...all(word, 'word.xlsx', 'damaged it contains no workbook'),
-    ...all(word, 'word.pptx', 'damaged it contains no presentation'),
-    ...all(word, 'word.odt', 'damaged it has no document in it'),
-    ...all(word, 'word.epub', 'damaged it has no book in it'),
-    ...all(word, 'word.rtf', 'damaged it does not start like an RTF file'),
-    ...all(word, 'word.ipynb', 'not-text it contains bytes that are not text'),
+    ...entriesFor(tar, 'tar.docx tar.pptx tar.xlsx tar.odt tar.epub', noZip),
+    ...entriesFor(png, 'png.docx png.epub', noZip),
+    ...entriesFor(word.subarray(0, 300), 'cut.docx cut.epub', noZip),
+    ...entriesFor(png, 'png.pdf', noPdf),
+    ...entriesFor(word, 'word.pdf', noPdf),
+    ...entriesFor(word, 'word.xlsx', 'damaged it contains no workbook'),
+    ...entriesFor(word, 'word.pptx', 'damaged it contains no presentation'),
+    ...entriesFor(word, 'word.odt', 'damaged it has no document in it'),
+    ...entriesFor(word, 'word.epub', 'damaged it has no book in it'),
+    ...entriesFor(word, 'word.rtf', 'damaged it does not start like an RTF file'),
+    ...entriesFor(word, 'word.ipynb', 'not-text it contains bytes that are not text'),
   ])
 }

@@ -8,10 +8,10 @@ import { ProgramSandbox } from '../e2e/program.ts'
 import { BoundedProgram, extendTestTimeout, isLong } from './bounded.ts'
 
 /*
- * Malicious files, packed by the built program in a separate process, beside two good files. Each of them must give chunks or a warning, in
- * time and in bounded memory, and the good files must be in the pack. With TEST_LONG each file runs alone in a process of its own, at the
- * full size of the limits and of raised limits. Otherwise files of a kind are packed together at a small part of that size. TEST_REPORT
- * names a file for the figures.
+ * Malicious files, packed by the built program in a separate process, beside two good files. Each malicious file must give chunks or a
+ * warning, in time and in bounded memory, and the good files must be in the pack. With TEST_LONG each file runs alone in a process of its
+ * own, at the full size of the limits and of raised limits. Otherwise files of a kind are packed together at a small part of that size.
+ * TEST_REPORT names a file for the figures.
  */
 
 const MB = 2 ** 20
@@ -66,7 +66,7 @@ async function pack(flags: readonly string[] = []): Promise<Packed> {
 }
 
 function isCode(name: string): boolean {
-  return CODE.includes(extname(name).slice(1))
+  return CODE_EXTENSIONS.includes(extname(name).slice(1))
 }
 
 /** Repeats a text up to a size in bytes, in whole copies. */
@@ -86,9 +86,9 @@ type Cases = Readonly<Record<string, (bytes: number) => string | Uint8Array>>
 const DEPTH = 100_000
 /** Parsing time grows faster than the nesting depth. */
 const CODE_DEPTH = isLong ? DEPTH : 10_000
-/** Nesting on separate lines is parsed until it takes too much work. */
-const FOLDS = isLong ? DEPTH : 5000
-const CODE = ['js', 'ts', 'tsx', 'py', 'c', 'cpp', 'go', 'rs', 'java', 'rb', 'sh']
+/** Nesting depth on separate lines, which are parsed until that takes too much work. */
+const FOLDED_DEPTH = isLong ? DEPTH : 5000
+const CODE_EXTENSIONS = ['js', 'ts', 'tsx', 'py', 'c', 'cpp', 'go', 'rs', 'java', 'rb', 'sh']
 
 /** Files that a short run also tries at the full size of the limit. */
 const FULL_SIZE_FILES = ['array.json']
@@ -134,7 +134,7 @@ const LARGE: Cases = {
   ...Object.fromEntries(['md', 'js', 'json', 'html'].map((kind) => [`noise.${kind}`, noise])),
 }
 
-/** Nesting that code parsers build. */
+/** Texts that code parsers parse as deep nesting. */
 const SHAPES: Readonly<Record<string, string>> = {
   round: '('.repeat(CODE_DEPTH) + ')'.repeat(CODE_DEPTH),
   square: '['.repeat(CODE_DEPTH) + ']'.repeat(CODE_DEPTH),
@@ -147,8 +147,8 @@ const SHAPES: Readonly<Record<string, string>> = {
   questions: 'a?b:'.repeat(CODE_DEPTH),
   conditions: 'if(a)'.repeat(CODE_DEPTH),
   folded: '({[\n'.repeat(CODE_DEPTH),
-  'folded-angles': 'a<b>\n'.repeat(FOLDS),
-  'folded-arrows': 'a=>\n'.repeat(FOLDS),
+  'folded-angles': 'a<b>\n'.repeat(FOLDED_DEPTH),
+  'folded-arrows': 'a=>\n'.repeat(FOLDED_DEPTH),
   'folded-conditions': 'if(a)\n'.repeat(CODE_DEPTH),
 }
 
@@ -169,7 +169,7 @@ const DEEP: Cases = {
   ...Object.fromEntries(
     Object.entries(SHAPES).flatMap(([shape, text], i) => {
       // A short run tries each shape with every fourth language, and each language with every fourth shape.
-      const kinds = CODE.filter((_, k) => isLong || (i + k) % 4 === 0)
+      const kinds = CODE_EXTENSIONS.filter((_, k) => isLong || (i + k) % 4 === 0)
       return kinds.map((kind) => [`${shape}.${kind}`, () => text] as const)
     }),
   ),
@@ -191,7 +191,7 @@ const PATTERNS: Cases = {
   'passwords.txt': (bytes) => fill('password="abcdefghij"\n', bytes),
 }
 
-/** Cases that are packed together: one at a time in a long run, otherwise a few of a kind. */
+/** Groups of cases that are packed together, each with a title: one case in a long run, otherwise up to four with the same extension. */
 function group(cases: Cases): [string, string[]][] {
   const maxGroupSize = isLong ? 1 : 4
   const kinds = Object.values(Object.groupBy(Object.keys(cases), (name) => extname(name)))
@@ -211,21 +211,21 @@ async function expectNoneLost(contents: Readonly<Record<string, string | Uint8Ar
   expect(longestChunk).toBeLessThanOrEqual(8000)
 }
 
-function create(cases: Cases, names: readonly string[], bytes: number): Record<string, string | Uint8Array> {
+function createContents(cases: Cases, names: readonly string[], bytes: number): Record<string, string | Uint8Array> {
   return Object.fromEntries(names.map((name) => [name, cases[name]?.(bytes) ?? '']))
 }
 
 describe('at the default limits', () => {
   test.each(group(LARGE))('%s give chunks or a warning', (_, names) => {
-    return expectNoneLost(create(LARGE, names, (isLong ? 10 : 0.15) * MB - 100))
+    return expectNoneLost(createContents(LARGE, names, (isLong ? 10 : 0.15) * MB - 100))
   })
 
-  test.each(group(PATTERNS))('%s give chunks', (_, names) => {
-    return expectNoneLost(create(PATTERNS, names, (isLong ? 10 : 0.3) * MB - 100))
+  test.each(group(PATTERNS))('%s give chunks or a warning', (_, names) => {
+    return expectNoneLost(createContents(PATTERNS, names, (isLong ? 10 : 0.3) * MB - 100))
   })
 
-  test.each(isLong ? [] : FULL_SIZE_FILES)('%s gives chunks at its full size', (name) =>
-    expectNoneLost(create(LARGE, [name], 10 * MB - 100)),
+  test.each(isLong ? [] : FULL_SIZE_FILES)('%s gives chunks or a warning at its full size', (name) =>
+    expectNoneLost(createContents(LARGE, [name], 10 * MB - 100)),
   )
 
   test.each(
@@ -244,7 +244,7 @@ describe('at the default limits', () => {
     expect(await pack()).toMatchObject({ warnings: ['max_file_bytes'], files: [] })
   })
 
-  test('a file with NUL bytes is text by its extension, or left out with a warning', async () => {
+  test('a file with NUL bytes is packed if its extension means text, or else left out with a warning', async () => {
     sandbox.write({ 'source/a.md': '# A\n\nx\0y\n', 'source/b': 'x\0y\n' })
     expect(await pack()).toMatchObject({ warnings: ['binary'], files: ['a.md'] })
   })
@@ -292,11 +292,11 @@ describe('at the default limits', () => {
   })
 })
 
-describe(`with raised limits, ${isLong ? 50 : 12} megabytes`, () => {
+describe(`with raised limits and a file of ${isLong ? 50 : 12} megabytes`, () => {
   const flags = ['--max-file-bytes', '60MB', '--max-total-bytes', '200MB', '--max-chunks-per-file', '200000']
   const names = isLong ? Object.keys(LARGE) : ['one-line.txt']
 
   test.each(names)('%s gives chunks or a warning', (name) =>
-    expectNoneLost(create(LARGE, [name], (isLong ? 50 : 12) * MB), flags),
+    expectNoneLost(createContents(LARGE, [name], (isLong ? 50 : 12) * MB), flags),
   )
 })

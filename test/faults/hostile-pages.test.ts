@@ -30,7 +30,7 @@ const PROSE = '<p>The visible paragraph, which has enough words to be the conten
 const fill = (text: string, count: number) => text.repeat(count * SCALE)
 const nest = (text: string) => text.repeat(DEPTH)
 
-/** HTML around or containing the paragraph that must be extracted. */
+/** HTML of pages that contain the paragraph to extract. */
 const PAGES: Readonly<Record<string, () => string>> = {
   'nested elements': () => `${nest('<div>')}${PROSE}${nest('</div>')}`,
   'elements never closed': () => `${nest('<b><div><i>')}${PROSE}`,
@@ -110,7 +110,7 @@ test.each(Object.keys(PAGES))(
   },
 )
 
-describe('random sequences', () => {
+describe('random input', () => {
   const names = 'html head body p div a b td tr table ul li dl dt pre code h1 img style script svg math details summary'
   const tag = fc
     .tuple(
@@ -124,7 +124,7 @@ describe('random sequences', () => {
   })
   const numRuns = isLong ? 3000 : 100
 
-  test('sequences of tags and text give a page or a reason', () => {
+  test('tags and text give a page or a reason why there is none', () => {
     fc.assert(
       fc.property(soup, (pieces) => {
         expect(extractPage({ url: 'https://host.example/', body: pieces.join('') }).type).toMatch(/^(?:no-)?page$/)
@@ -133,7 +133,7 @@ describe('random sequences', () => {
     )
   })
 
-  test('sequences of bytes give a page or a reason', () => {
+  test('bytes give a page or a reason why there is none', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 4000 }),

@@ -63,7 +63,7 @@ afterAll(async () => {
   sandbox.remove()
 })
 
-let libraries = 0
+let libraryCount = 0
 
 /** Arguments that add a tree to a library. */
 function commandOf(name: string, library: string): string[] {
@@ -72,7 +72,7 @@ function commandOf(name: string, library: string): string[] {
 
 /** Adds a tree, expects success, and returns its content in the library. */
 async function add(name: string): Promise<SourceContent> {
-  const path = sandbox.path(`library/${libraries++}.db`)
+  const path = sandbox.path(`library/${libraryCount++}.db`)
   await program.run(commandOf(name, path))
   expectNoTrace()
   const library = await openLibrary({ path, version: '0.0.0' })
@@ -99,7 +99,7 @@ async function refusalOf(name: string): Promise<string> {
   return `${error.code}: ${error.message.replace(/^.* cannot be used: /, '')}`
 }
 
-/** Expects that a run left no files behind, and that no content escaped. */
+/** Expects that a run left no files behind, ran no program of the tree and contacted no server. */
 function expectNoTrace(): void {
   const names = fs.readdirSync(sandbox.folder).filter((name) => name !== 'cache')
   expect(names.filter((name) => !['library', 'outside', 'source', 'temporary'].includes(name))).toEqual([])
@@ -152,7 +152,7 @@ const TAR_END_BYTES = 2 * 512
 
 describe('an archive that is cut off', () => {
   test.each(Object.entries(wholeArchives()))(
-    'is reported as truncated at every position (%s)',
+    'is reported as cut off, wherever it is cut (%s)',
     async (ending, bytes) => {
       const cutCount = isLong ? 100 : 10
       const end = bytes.length - (ending === 'tar' ? TAR_END_BYTES : 0)

@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 afterEach(() => sandbox.remove())
 
-/** Packs the source over the existing pack, up to the moment at which the new one is being written. */
+/** Creates a pack and starts a run that replaces it. Resolves when the run writes the new pack. */
 async function startWriting(out: string) {
   await sandbox.runInProcess(['pack', 'first', '--out', out])
   const run = sandbox.start(process.execPath, [PROGRAM, 'pack', 'source', '--out', out, '--no-cache'], {})
@@ -35,12 +35,12 @@ function expectFirstPack(out: string): void {
 
 /** Checks whether a process handles SIGHUP. Node installs handlers for the other signals itself. */
 function handlesHangup(pid: number | undefined): boolean {
-  const [, caught = '0'] = /^SigCgt:\s*([0-9a-f]+)$/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return (BigInt(`0x${caught}`) & 1n) === 1n
+  const [, caughtSignals = '0'] = /^SigCgt:\s*([0-9a-f]+)$/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return (BigInt(`0x${caughtSignals}`) & 1n) === 1n
 }
 
-/** Signals that end a run while a pack is written. A short run tries each signal once. */
 const ALL_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
+/** Signals that end a run while a pack of this name is written. A short run tries each signal once. */
 const SIGNALS =
   process.env['TEST_LONG'] === undefined
     ? { 'out.zip': ALL_SIGNALS.slice(0, 2), out: ALL_SIGNALS.slice(2) }
@@ -66,7 +66,7 @@ describe.each(['out.zip', 'out'] as const)('while %s is written', (out) => {
   })
 })
 
-test('Ctrl-C before anything is written ends the run the same way', async () => {
+test('Ctrl-C before anything is written ends the run with exit code 130 and leaves no file', async () => {
   const run = sandbox.start(process.execPath, [PROGRAM, 'pack', 'source', '--out', 'out.zip', '--verbose'], {})
   // Waits until the program handles signals, which it does before it reads the folder.
   while (!handlesHangup(run.child.pid)) await sleep(2)
@@ -78,7 +78,7 @@ test('Ctrl-C before anything is written ends the run the same way', async () => 
 })
 
 describe('a disk that is full', () => {
-  test.each(['out.zip', 'out'])('refuses %s with one line, and the previous pack stays', async (out) => {
+  test.each(['out.zip', 'out'])('makes writing %s fail with one line, and the previous pack stays', async (out) => {
     const disk = sandbox.path('disk')
     fs.mkdirSync(disk)
     // Mounts a small disk if that is allowed. Otherwise a file size limit fails in the same way.

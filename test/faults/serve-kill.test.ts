@@ -31,7 +31,7 @@ beforeAll(async () => {
   // Temporary failures would be retried after long pauses.
   site.pages.delete('/broken')
   whole = await readUninterrupted(site, {}, false)
-  for (const [path, answer] of site.pages) site.pages.set(path, slowly(answer))
+  for (const [path, answer] of site.pages) site.pages.set(path, withDelay(answer))
 })
 
 afterAll(() => site.close())
@@ -47,7 +47,7 @@ afterEach(async () => {
   sandbox.remove()
 })
 
-function slowly(answer: Answer): Answer {
+function withDelay(answer: Answer): Answer {
   return (request) => {
     const parts = typeof answer === 'function' ? answer(request) : answer
     return { ...(typeof parts === 'string' ? { body: parts } : parts), delayMs: DELAY_MS }
@@ -67,11 +67,11 @@ function isAlive(pid: number): boolean {
 }
 
 /** Waits until the site has received the given number of further requests, or the crawl has ended. */
-async function waitForRequests(times: number, jobId: string): Promise<void> {
+async function waitForRequests(count: number, jobId: string): Promise<void> {
   const before = site.requests.length
   await until(
     async () => (await jobOf(jobId)).status,
-    (status) => status === 'done' || site.requests.length >= before + times,
+    (status) => status === 'done' || site.requests.length >= before + count,
   )
 }
 
@@ -90,7 +90,7 @@ async function kill(victim: (typeof VICTIMS)[number], jobId: string): Promise<vo
   server = await start()
 }
 
-describe('a request to a server', () => {
+describe('a crawl request to a server', () => {
   test('is stored even if the server is killed right after its response', async () => {
     const jobIds: string[] = []
     for (let i = 0; i < KILLED_AT_ONCE; i++) {

@@ -1,7 +1,7 @@
 /**
  * Crawls the sources of one library repeatedly and concurrently, and searches meanwhile, until stdin is closed. The argument is {@link
- * SoakOptions} as JSON. The process writes the result of each crawl and its resource usage to stdout, one JSON object per line. Any
- * violation ends it.
+ * SoakOptions} as JSON. The process writes the result of each crawl and its resource usage to stdout, one JSON object per line. A
+ * failed check ends the process with an error.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,7 +17,7 @@ export interface SoakOptions {
   readonly path: string
   /** Start addresses of the sources. */
   readonly urls: readonly string[]
-  /** No crawl starts later than this after the start of a round. */
+  /** Duration of a round. A crawl that has started may run longer. */
   readonly roundMs: number
   /** Idle time after each round. */
   readonly restMs: number
@@ -71,20 +71,20 @@ const QUERIES = ['heron marsh', 'about willow', 'quartz', 'nothing of the kind',
 const MB = 2 ** 20
 
 const { path, urls, roundMs, restMs, isReopening } = JSON.parse(process.argv[2] ?? '') as SoakOptions
-/** Its signal lives as long as the process, as in a server. Crawls must leave no listeners on it. */
+/** The signal of this controller lives as long as the process, as in a server. Crawls must leave no listeners on the signal. */
 const shutdown = new AbortController()
-const crawls = new Map<string, number>()
+const crawlCounts = new Map<string, number>()
 
 process.stdin.on('end', () => shutdown.abort())
 process.stdin.resume()
 const timer = setInterval(() => writeSample('working'), SAMPLE_INTERVAL_MS)
-// The runtime starts its own threads with the first work for them, and keeps them.
+// Node starts its thread pool with the first task and keeps the threads, so this starts them before the first sample.
 await promisify(gzip)('')
 writeSample('closed')
 let library = await open()
 for (;;) {
-  const until = performance.now() + roundMs
-  await Promise.all([search(until), ...urls.map((url) => crawlRepeatedly(url, until))])
+  const deadline = performance.now() + roundMs
+  await Promise.all([search(deadline), ...urls.map((url) => crawlRepeatedly(url, deadline))])
   // A cancelled round cannot be compared with others.
   if (shutdown.signal.aborted) break
   await sleep(restMs)
@@ -111,18 +111,18 @@ async function close(): Promise<void> {
   writeSample('closed')
 }
 
-async function crawlRepeatedly(url: string, until: number): Promise<void> {
-  const known = (await library.store.listSources()).some((source) => source.url === url)
-  const source = known ? await findSource(library, url) : await addSource(library, { url })
+async function crawlRepeatedly(url: string, deadline: number): Promise<void> {
+  const isKnown = (await library.store.listSources()).some((source) => source.url === url)
+  const source = isKnown ? await findSource(library, url) : await addSource(library, { url })
   do await crawlOnce(source)
-  while (performance.now() < until && !shutdown.signal.aborted)
+  while (performance.now() < deadline && !shutdown.signal.aborted)
 }
 
 /** Resumes an interrupted crawl. Otherwise all kinds of crawls take turns. */
 async function crawlOnce(source: Source): Promise<void> {
   const { crawl, isInterrupted } = await reportSource(library, source)
-  const count = crawls.get(source.id) ?? 0
-  crawls.set(source.id, count + 1)
+  const count = crawlCounts.get(source.id) ?? 0
+  crawlCounts.set(source.id, count + 1)
   const next = KINDS[count % KINDS.length] ?? 'recrawl'
   const kind = crawl === null ? 'add' : isInterrupted ? crawl.kind : next
   const isToBeCancelled = count % CANCEL_EVERY === CANCEL_EVERY - 1
@@ -170,8 +170,8 @@ async function checkBalance(source: Source, isCompleted: boolean): Promise<void>
   }
 }
 
-async function search(until: number): Promise<void> {
-  for (let i = 0; performance.now() < until && !shutdown.signal.aborted; i++) {
+async function search(deadline: number): Promise<void> {
+  for (let i = 0; performance.now() < deadline && !shutdown.signal.aborted; i++) {
     const hits = await searchHits(library.store, { query: QUERIES[i % QUERIES.length] ?? '', limit: 20 })
     for (const { sourceId, chunk } of hits) {
       const found = await library.store.readChunk(sourceId, chunk.id)

@@ -15,7 +15,7 @@ const MINUTE_MS = 60_000
 const SOAK_MS = isLong ? Number(process.env['SOAK_MINUTES'] ?? 30) * MINUTE_MS : 3300
 /** Lifetime of a process before it is killed. */
 const LIFE_MS = isLong ? SOAK_MS / 6 : SOAK_MS / 2
-const TURN_MS = isLong ? 20_000 : 1000
+const CHANGE_INTERVAL_MS = isLong ? 20_000 : 1000
 /** Time for processes to start and to finish their work. */
 const MARGIN_MS = 120_000
 const SCRIPT = fileURLToPath(new URL('./soak-child.ts', import.meta.url))
@@ -46,13 +46,16 @@ const KILLED_OPTIONS: Omit<SoakOptions, 'path' | 'urls'> = {
   isReopening: true,
 }
 
-/** The log is cut back to 64 MB; a transaction of some pages may make it longer for a moment. */
+/** The write-ahead log is cut back to 64 MB; a transaction of some pages may make it longer for a moment. */
 const MAX_WAL_MB = 80
 const MAX_RSS_MB = 700
-/** Limits for the growth of memory per minute: for all memory, for the less noisy heap, and for the heap in a short run. */
+/** Limit for the growth of resident memory per minute. */
 const MAX_SLOPE_MB = 1
+/** Limit for the growth of the heap per minute, which is less noisy. */
 const MAX_HEAP_SLOPE_MB = 0.5
-const MAX_HEAP_MB = 2
+/** Total growth of the heap that is always allowed, because the slope of a few minutes says little. */
+const MAX_HEAP_GROWTH_MB = 2
+/** Limit for the resident memory in the last quarter, as a multiple of that in the second quarter. */
 const MAX_DRIFT = 1.1
 const MAX_RETAINED_MB = 8
 /** Share of each process lifetime that is ignored, because caches fill and code is compiled. */
@@ -74,7 +77,7 @@ test('continuous crawls do not use more and more of any resource', { timeout: SO
   const killed = [startSoak(killedOptions)]
   const changeTimer = setInterval(() => {
     for (const site of sites) site.changePages()
-  }, TURN_MS)
+  }, CHANGE_INTERVAL_MS)
   try {
     for (const deadline = performance.now() + SOAK_MS; ; ) {
       const remainingMs = deadline - performance.now()
@@ -96,8 +99,8 @@ test('continuous crawls do not use more and more of any resource', { timeout: SO
   for (const child of [steady, ...killed.slice(-1)]) await expectEnd(child)
 
   const children = [steady, ...killed]
-  const memory = samplesOf(steady, 'resting')
-  if (isLong) reportFigures(children, memory)
+  const restSamples = samplesOf(steady, 'resting')
+  if (isLong) reportFigures(children, restSamples)
   expect(killed.length).toBeGreaterThan(1)
   for (const child of children) expectCrawls(child)
   expectBounds(steady, 0)
@@ -106,8 +109,8 @@ test('continuous crawls do not use more and more of any resource', { timeout: SO
   for (const child of children) expectSameUse(samplesOf(child, 'closed'))
   for (const child of children) expectFreedMemory(samplesOf(child, 'closed'))
   if (isLong) {
-    expectSameUse(memory)
-    expectSteadyMemory(memory)
+    expectSameUse(restSamples)
+    expectSteadyMemory(restSamples)
   }
   await expectCompleteLibrary(path)
 })
@@ -118,16 +121,16 @@ function startSoak(options: SoakOptions): Child {
 
 /** Waits for a time, and fails if one of the processes ends earlier. */
 async function expectRunningFor(ms: number, children: readonly Child[]): Promise<void> {
-  const isOver = new AbortController()
-  const early = children.map(async ({ ended }) => {
+  const waitEnd = new AbortController()
+  const earlyEnds = children.map(async ({ ended }) => {
     const end = await ended
-    if (!isOver.signal.aborted) throw new Error(`a process ended with ${JSON.stringify(end)}`)
+    if (!waitEnd.signal.aborted) throw new Error(`a process ended with ${JSON.stringify(end)}`)
   })
   try {
-    await Promise.race([sleep(ms, undefined, { signal: isOver.signal }), ...early])
+    await Promise.race([sleep(ms, undefined, { signal: waitEnd.signal }), ...earlyEnds])
   } finally {
     // The end of processes that are killed from here on is expected.
-    isOver.abort()
+    waitEnd.abort()
   }
 }
 
@@ -148,7 +151,7 @@ function samplesOf(child: Child, point?: Sample['point']): Sample[] {
   return samples.filter((sample) => point === undefined || sample.point === point)
 }
 
-/** Expects that every crawl ended as required. */
+/** Expects that every crawl completed or was cancelled on purpose, and that none paused. */
 function expectCrawls(child: Child): void {
   const crawls = crawlsOf(child)
   expect(crawls.length).toBeGreaterThan(0)
@@ -187,7 +190,7 @@ function expectSteadyMemory(samples: readonly Sample[]): void {
   const { rss, heap, minutes, early, late } = describeMemory(samples)
   // The runtime returns memory at random times, so twice the error of the slope is tolerated.
   expect(rss.slope - 2 * rss.error, `${JSON.stringify(rss)} in ${minutes} minutes`).toBeLessThan(MAX_SLOPE_MB)
-  expect(heap.slope).toBeLessThan(Math.max(MAX_HEAP_SLOPE_MB, MAX_HEAP_MB / minutes))
+  expect(heap.slope).toBeLessThan(Math.max(MAX_HEAP_SLOPE_MB, MAX_HEAP_GROWTH_MB / minutes))
   expect(late).toBeLessThan(early * MAX_DRIFT)
 }
 
@@ -227,10 +230,10 @@ function medianOf(values: readonly number[]): number {
 }
 
 /** Prints the figures of the run. */
-function reportFigures(children: readonly Child[], memory: readonly Sample[]): void {
+function reportFigures(children: readonly Child[], restSamples: readonly Sample[]): void {
   const crawls = children.flatMap(crawlsOf)
   const samples = children.flatMap((child) => samplesOf(child))
-  const { rss, anonymous, heap, minutes, early, late } = describeMemory(memory)
+  const { rss, anonymous, heap, minutes, early, late } = describeMemory(restSamples)
   const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0)
   const range = (values: readonly number[]) => `${Math.min(...values)}–${Math.max(...values)}`
   const events = (name: string) => sum(crawls.map((crawled) => crawled.events[name] ?? 0))
@@ -247,7 +250,7 @@ function reportFigures(children: readonly Child[], memory: readonly Sample[]): v
     `without files ${anonymous.slope.toFixed(2)} MB/min, heap ${heap.slope.toFixed(2)} MB/min`,
     ...(['files', 'threads'] as const).map((name) => {
       const rangeOf = (some: readonly Sample[]) => range(some.map((sample) => sample[name]))
-      return `${name} ${rangeOf(samples)}, at rest ${rangeOf(memory)}, closed ${rangeOf(closed)}`
+      return `${name} ${rangeOf(samples)}, at rest ${rangeOf(restSamples)}, closed ${rangeOf(closed)}`
     }),
     `children ${range(samples.map((sample) => sample.children))}`,
     `log at most ${Math.max(...samples.map(({ walMb }) => walMb)).toFixed(1)} MB`,

@@ -17,7 +17,7 @@ const SPEED = 600
 const PAGES = { '/': page('Home heron', ['/a', '/stuck', '/b']), '/a': page('Alpha'), '/b': page('Beta') }
 const NEVER = new Promise<never>(() => undefined)
 
-/** A fetcher that does not answer at some paths until `release` is called, regardless of its signal. */
+/** A fetcher that does not answer at some paths until `release` is called, even if the signal of the request aborts. */
 function holdFetches(fetcher: Fetcher, isHeld: (path: string) => boolean) {
   let release = (): void => undefined
   const released = new Promise<void>((resolve) => {
@@ -111,7 +111,7 @@ describe('a stalled crawl', () => {
 })
 
 describe('a waiting crawl', () => {
-  test('continues after a host was held', async () => {
+  test('continues after the pause that its host demands', async () => {
     let requestCount = 0
     const { crawl } = await createFastFixture(
       {
@@ -135,8 +135,8 @@ describe('a waiting crawl', () => {
         const { visit, crawlId, now } = settlement
         if (isDelayed || !visit.key.endsWith('/stuck')) return library.store.settle(settlement)
         isDelayed = true
-        const later = { state: 'pending', reason: 'timeout', dueAt: now + 600_000 } as const
-        return library.store.settle({ visit, crawlId, now, ...later })
+        const postponed = { state: 'pending', reason: 'timeout', dueAt: now + 600_000 } as const
+        return library.store.settle({ visit, crawlId, now, ...postponed })
       },
     }
     const { summary, rows } = await crawl({ store })
@@ -152,7 +152,7 @@ describe('a waiting crawl', () => {
     const clock = { ...library.clock, now: () => library.clock.now() + aheadMs }
     const { fetcher, release } = holdFetches(library.fetcher, (path) => {
       if (path !== '/stuck') return false
-      // By then, nothing else is under way.
+      // After this delay, nothing else is under way.
       setTimeout(() => {
         aheadMs = 8 * 3_600_000
       }, 800)
@@ -192,8 +192,8 @@ describe('a crawl with a failing store', () => {
     }
     const store: Store = { ...library.store, settle }
     const unhandled: unknown[] = []
-    const note = (error: unknown) => unhandled.push(error)
-    process.on('unhandledRejection', note)
+    const recordRejection = (error: unknown) => unhandled.push(error)
+    process.on('unhandledRejection', recordRejection)
     try {
       const events = crawlSource({ ...library, store }, source, { kind: 'add' }, new AbortController().signal)
       await expect(events.next()).resolves.toMatchObject({ value: { type: 'started' } })
@@ -204,7 +204,7 @@ describe('a crawl with a failing store', () => {
       }
       await expect(readAll()).rejects.toThrow('bad luck')
     } finally {
-      process.off('unhandledRejection', note)
+      process.off('unhandledRejection', recordRejection)
     }
     expect(unhandled).toEqual([])
     await expect(library.store.listCrawls(source.id, 1)).resolves.toMatchObject([{ state: 'cancelled' }])
@@ -216,7 +216,7 @@ describe('a crawl with a failing store', () => {
     const scope = { maxDepth: 50 }
     const { library, source, readContent } = await createFixtureOn(site, '/', { scope }, { concurrency: 4 })
     const callCounts = new Map<PropertyKey, number>()
-    /** The first two calls of each writing method fail. Methods that begin a crawl or read do not fail. */
+    /** The first two calls of each method in `WRITES` fail. Other methods, such as those that begin a crawl, do not fail. */
     const store = new Proxy(library.store, {
       get(target, name) {
         const method: unknown = Reflect.get(target, name)

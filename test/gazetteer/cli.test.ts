@@ -118,9 +118,9 @@ test.each([
   [['import', '--file', 'missing.csv'], 3, 'there is no file at missing.csv'],
   [['import', '--from', 'missing'], 3, 'there is no countries.json of world-countries@5.1.0'],
   [['export', '--out', join('missing', 'x')], 1, 'its folder does not exist'],
-])('%j is refused', async (args, expected, problem) => {
+])('the arguments %j are refused', async (args, exitCode, problem) => {
   const { code, stderr } = await runHere(...args)
   expect(stderr).toContain(problem)
-  expect(code).toBe(expected)
+  expect(code).toBe(exitCode)
   expect(existsSync(sandbox.path('missing'))).toBe(false)
 })

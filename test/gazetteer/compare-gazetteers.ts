@@ -57,7 +57,7 @@ export async function importOddRecords(gazetteer: Gazetteer, seed: number): Prom
 
 const RELATIONS = ['admin_parent', 'contains', 'member_of'] as const
 
-/** One of few places, so that many are duplicates, contain each other or share an id. */
+/** Creates one of a few places, so that many are duplicates, contain each other or share an id. */
 function createOddRecord(random: (below: number) => number): PlaceRecord {
   const pick = <T>(...some: readonly [T, ...T[]]): T => some[random(some.length)] ?? some[0]
   const few = <T>(make: () => T): T[] => Array.from({ length: random(3) }, make)

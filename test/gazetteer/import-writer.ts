@@ -5,8 +5,8 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 
 /*
- * Imports the given number of lines of a city file into a library, and prints how many it has read: `import-writer <library> <file>
- * <lines>`.
+ * Imports the given number of lines of a city file into a library, and prints the number of records so far after every 500 records:
+ * `import-writer <library> <file> <lines>`.
  */
 const [library = '', file = '', lines = '0'] = process.argv.slice(2)
 const text = readFileSync(file, 'utf8').split('\n').slice(0, Number(lines)).join('\n')

@@ -16,11 +16,11 @@ import { DATA_FOLDER } from './world.ts'
 /** Creates libraries for imports of places. */
 export interface PlaceLibraries {
   /** Path of an empty library. */
-  newPlace(): Promise<string>
+  newLibrary(): Promise<string>
   /** Path of a library with all countries. */
-  newCountries(): Promise<string>
+  newCountryLibrary(): Promise<string>
   open(path: string): Promise<LibraryStore & AnalysisStore>
-  look(path: string): Promise<SqlAccess>
+  openSql(path: string): Promise<SqlAccess>
 }
 
 /** All places, as exported. */
@@ -40,8 +40,8 @@ export const OWN_SOURCE: GazetteerSource = {
 
 const NAME = { name: 'Lighthouse Town', lang: 'en', kind: 'common', isPreferred: true, isOfficial: false } as const
 
-/** A user-defined city. */
-export function placeWith(change: Partial<PlaceRecord>): PlaceRecord {
+/** A user-defined city, with the given fields replaced. */
+export function placeWith(overrides: Partial<PlaceRecord>): PlaceRecord {
   return {
     ref: 'own:1',
     kind: 'city',
@@ -60,14 +60,15 @@ export function placeWith(change: Partial<PlaceRecord>): PlaceRecord {
     names: [NAME],
     parents: [{ ref: 'iso:FR', relation: 'admin_parent' }],
     externalIds: [{ source: 'own', id: '1' }],
-    ...change,
+    ...overrides,
   }
 }
 
-const ZEROS = { countries: 0, regions: 0, cities: 0, others: 0, names: 0, sources: [], revision: '' }
+const EMPTY_SUMMARY = { countries: 0, regions: 0, cities: 0, others: 0, names: 0, sources: [], revision: '' }
+
 /** Expects a gazetteer to be empty. */
 export async function expectEmptyGazetteer(gazetteer: Gazetteer): Promise<void> {
-  expect(await gazetteer.summary()).toEqual(ZEROS)
+  expect(await gazetteer.summary()).toEqual(EMPTY_SUMMARY)
   expect(await gazetteer.revision()).toBe('')
   expect(await gazetteer.listPlaces({ text: 'paris', offset: 0, limit: 10 })).toEqual({ total: 0, items: [] })
   expect(await gazetteer.findPlace(1)).toBeUndefined()
@@ -92,8 +93,8 @@ export function describeImport(libraries: PlaceLibraries): void {
   }
 
   describe('an import', () => {
-    test('an import without new data changes nothing', async () => {
-      await withGazetteer(await libraries.newCountries(), async (gazetteer) => {
+    test('without new data changes nothing', async () => {
+      await withGazetteer(await libraries.newCountryLibrary(), async (gazetteer) => {
         const before = await gazetteer.summary()
         const result = await importWorld(gazetteer, { folder: DATA_FOLDER, countriesOnly: true, now: Date.now() })
         expect(result).toMatchObject({ places: 281, added: 0, changed: 0, refused: 0 })
@@ -102,11 +103,11 @@ export function describeImport(libraries: PlaceLibraries): void {
     })
 
     test('updates a place that was imported before, and changes the revision', async () => {
-      await withGazetteer(await libraries.newPlace(), async (gazetteer) => {
+      await withGazetteer(await libraries.newLibrary(), async (gazetteer) => {
         const revisions = [await gazetteer.revision()]
         const now = Date.UTC(2026, 5, 1)
-        const importChanged = async (change: Partial<PlaceRecord>) => {
-          const result = await gazetteer.importPlaces(OWN_SOURCE, [placeWith(change)], now)
+        const importChanged = async (overrides: Partial<PlaceRecord>) => {
+          const result = await gazetteer.importPlaces(OWN_SOURCE, [placeWith(overrides)], now)
           revisions.push(await gazetteer.revision())
           return result
         }
@@ -122,7 +123,7 @@ export function describeImport(libraries: PlaceLibraries): void {
       })
     })
 
-    test('skips records that violate the tables, reports why, and continues', async () => {
+    test('skips records that violate the constraints of the tables, reports why, and continues', async () => {
       const noName = {
         names: [{ name: ' - ', lang: null, kind: 'alias', isPreferred: true, isOfficial: false } as const],
       }
@@ -138,10 +139,10 @@ export function describeImport(libraries: PlaceLibraries): void {
       ]
       const records = [
         placeWith({}),
-        ...bad.map(([ref, change]) => placeWith({ ref, externalIds: [], ...change })),
+        ...bad.map(([ref, overrides]) => placeWith({ ref, externalIds: [], ...overrides })),
         placeWith({ ref: 'last', externalIds: [] }),
       ]
-      await withGazetteer(await libraries.newPlace(), async (gazetteer) => {
+      await withGazetteer(await libraries.newLibrary(), async (gazetteer) => {
         const result = await gazetteer.importPlaces(OWN_SOURCE, records, 1)
         expect(result).toMatchObject({ places: 2, added: 2, refused: bad.length })
         expect(result.problems).toEqual(bad.map(([ref, , why]) => `${ref}: ${why}`))
@@ -150,10 +151,10 @@ export function describeImport(libraries: PlaceLibraries): void {
       })
     })
 
-    const PARENT = (ref: string) => ({ ref, relation: 'admin_parent' }) as const
+    const toParent = (ref: string) => ({ ref, relation: 'admin_parent' }) as const
     /** A place inside other places, given by their references. */
     const within = (ref: string, ...parents: string[]) =>
-      placeWith({ ref, externalIds: [], parents: parents.map(PARENT), names: [{ ...NAME, name: ref }] })
+      placeWith({ ref, externalIds: [], parents: parents.map(toParent), names: [{ ...NAME, name: ref }] })
     const parentsOf = async (gazetteer: Gazetteer, name: string) => {
       const [found] = await gazetteer.resolve(name, 1)
       return (await gazetteer.findPlace(found?.id ?? 0))?.parents.map((parent) => parent.name)
@@ -167,7 +168,7 @@ export function describeImport(libraries: PlaceLibraries): void {
         within('country'),
       ]
       for (const order of [records, records.toReversed(), [1, 3, 0, 2].map((i) => records[i] ?? within(''))]) {
-        await withGazetteer(await libraries.newPlace(), async (gazetteer) => {
+        await withGazetteer(await libraries.newLibrary(), async (gazetteer) => {
           expect(await gazetteer.importPlaces(OWN_SOURCE, order, 1)).toMatchObject({ added: 4, problems: [] })
           expect(await parentsOf(gazetteer, 'street')).toEqual(['town', 'region', 'country'])
           expect(await parentsOf(gazetteer, 'town')).toEqual(['region', 'country'])
@@ -180,7 +181,7 @@ export function describeImport(libraries: PlaceLibraries): void {
     })
 
     test('moves the descendants of a place along with it', async () => {
-      await withGazetteer(await libraries.newPlace(), async (gazetteer) => {
+      await withGazetteer(await libraries.newLibrary(), async (gazetteer) => {
         const others = [within('old'), within('new'), within('town', 'region'), within('street', 'town')]
         await gazetteer.importPlaces(OWN_SOURCE, [...others, within('region', 'old')], 1)
         expect(await parentsOf(gazetteer, 'street')).toEqual(['town', 'region', 'old'])
@@ -191,7 +192,7 @@ export function describeImport(libraries: PlaceLibraries): void {
     })
 
     test('ends when a place appears twice, each time inside another that comes later', async () => {
-      await withGazetteer(await libraries.newPlace(), async (gazetteer) => {
+      await withGazetteer(await libraries.newLibrary(), async (gazetteer) => {
         const records = [within('a', 'b'), within('a', 'c'), within('b'), within('c')]
         expect(await gazetteer.importPlaces(OWN_SOURCE, records, 1)).toMatchObject({ added: 3, problems: [] })
         expect(await parentsOf(gazetteer, 'a')).toEqual(['c'])
@@ -199,20 +200,20 @@ export function describeImport(libraries: PlaceLibraries): void {
     })
 
     test('never puts a place into its own descendant', async () => {
-      await withGazetteer(await libraries.newPlace(), async (gazetteer) => {
+      await withGazetteer(await libraries.newLibrary(), async (gazetteer) => {
         const cycle = [within('a', 'c'), within('b', 'a'), within('c', 'b')]
         const { problems } = await gazetteer.importPlaces(OWN_SOURCE, cycle, 1)
-        expect(problems).toEqual(['a: it cannot lie in c, which lies in it'])
+        expect(problems).toEqual(['a: it cannot lie in c, because c lies in a'])
         expect(await parentsOf(gazetteer, 'c')).toEqual(['b', 'a'])
         expect(await parentsOf(gazetteer, 'a')).toEqual([])
         expect(await gazetteer.validate()).toEqual([])
       })
     })
 
-    test('a killed import resumes with the result of an uninterrupted one, while another process writes', async () => {
+    test('gives the same result when it is killed and repeated, and while another process writes', async () => {
       const file = await installData('cities', { folder: DATA_FOLDER })
       const lines = chooseRepetitions(200_000, 2700, 1700)
-      const [killed, whole] = [await libraries.newPlace(), await libraries.newPlace()]
+      const [killed, whole] = [await libraries.newLibrary(), await libraries.newLibrary()]
       // Kills the process after the first batch, whose size depends on the store.
       await runWriter(killed, file, lines, chooseRepetitions(40_000, 2500, 1500))
       const half = await withGazetteer(killed, (gazetteer) => gazetteer.summary())
@@ -239,7 +240,7 @@ export function describeImport(libraries: PlaceLibraries): void {
       const store = await libraries.open(path)
       let writes = 0
       let isOver = false
-      const over = work.finally(() => {
+      const finished = work.finally(() => {
         isOver = true
       })
       for (; !isOver; await sleep(10)) {
@@ -247,19 +248,19 @@ export function describeImport(libraries: PlaceLibraries): void {
         writes++
       }
       await store.close()
-      await over
+      await finished
       return writes
     }
 
-    /** Imports in a separate process, which is killed after it has read the given number of lines. */
+    /** Imports in a separate process, which is killed after it has read `killAt` records. */
     function runWriter(library: string, file: string, lines: number, killAt = Number.POSITIVE_INFINITY): Promise<void> {
       const script = fileURLToPath(new URL('import-writer.ts', import.meta.url))
       const child = spawn(process.execPath, [script, library, file, String(lines)], {
         stdio: ['ignore', 'pipe', 'inherit'],
       })
       child.stdout.on('data', (data) => {
-        const read = Number(String(data).trim().split('\n').at(-1))
-        if (read >= killAt) child.kill('SIGKILL')
+        const recordCount = Number(String(data).trim().split('\n').at(-1))
+        if (recordCount >= killAt) child.kill('SIGKILL')
       })
       return new Promise((resolve, reject) => {
         child.on('error', reject)
@@ -272,21 +273,21 @@ export function describeImport(libraries: PlaceLibraries): void {
     }
   })
 
-  test('lists the pages that name a place, and the places that most pages name', async () => {
-    const path = await libraries.newCountries()
+  test('a gazetteer lists the pages that name a place, and the places that most pages name', async () => {
+    const path = await libraries.newCountryLibrary()
     const store = await libraries.open(path)
     const [france, egypt] = [
       ...(await store.gazetteer.resolve('france', 1)),
       ...(await store.gazetteer.resolve('egypt', 1)),
     ].map(({ id }) => id)
     await addSourceTo(store, 'docs')
-    const sql = await libraries.look(path)
-    const addPage = async (number: number, host: string, found: readonly (number | undefined)[]) => {
+    const sql = await libraries.openSql(path)
+    const addPage = async (number: number, host: string, placeIds: readonly (number | undefined)[]) => {
       const url = `https://${host}/${number}`
       const find = { key: url, url, host, depth: 0, foundOn: null, discovery: 'link', refusal: null } as const
       const record = recordOf(url, `text ${number}`, { title: `Page ${number}` })
       await store.adopt({ sourceId: 'docs', crawlId: 'c', now: 1, find, record, finds: [] })
-      for (const [i, id] of found.entries()) {
+      for (const [i, id] of placeIds.entries()) {
         await sql.run(
           `INSERT INTO article_places (page, article_url, place_id, place, place_kind, method, source, offset_start, offset_end,
              first_seen_at)
@@ -308,7 +309,7 @@ export function describeImport(libraries: PlaceLibraries): void {
     ])
     expect((await gazetteer.listArticles(egypt ?? 0, 10)).map(({ title }) => title)).toEqual(['Page 2', 'Page 1'])
     const describeMentions = async (host?: string) =>
-      (await gazetteer.listMentions(10, host)).map((one) => `${one.place.name} ${one.pages} ${one.hubs}`)
+      (await gazetteer.listMentions(10, host)).map(({ place, pages, hubs }) => `${place.name} ${pages} ${hubs}`)
     expect(await describeMentions()).toEqual(['Egypt 2 0', 'France 1 1'])
     expect(await describeMentions('a.example')).toEqual(['Egypt 1 0', 'France 1 0'])
     expect(await describeMentions('b.example')).toEqual(['Egypt 1 0', 'France 0 1'])
@@ -316,10 +317,10 @@ export function describeImport(libraries: PlaceLibraries): void {
   })
 
   describe('an empty gazetteer', () => {
-    test('every query returns nothing', async () => withGazetteer(await libraries.newPlace(), expectEmptyGazetteer))
+    test('every query returns nothing', async () => withGazetteer(await libraries.newLibrary(), expectEmptyGazetteer))
 
     test('an empty import changes nothing', async () =>
-      withGazetteer(await libraries.newPlace(), async (gazetteer) => {
+      withGazetteer(await libraries.newLibrary(), async (gazetteer) => {
         expect(await gazetteer.importPlaces(DATA_PACKAGES.cities.source, [], 1)).toMatchObject({ places: 0, added: 0 })
         await expectEmptyGazetteer(gazetteer)
       }))

@@ -17,9 +17,9 @@ const root = mkdtempSync(join(tmpdir(), 'pharos-gazetteer-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 let libraryCount = 0
-const newPlace = async (): Promise<string> => join(root, `library-${libraryCount++}.db`)
+const newLibrary = async (): Promise<string> => join(root, `library-${libraryCount++}.db`)
 
-describe('the world', () => {
+describe('the gazetteer of the world', () => {
   let store: Awaited<ReturnType<typeof openSqliteStore>>
   beforeAll(async () => {
     store = await openSqliteStore(await worldGazetteer())
@@ -28,7 +28,7 @@ describe('the world', () => {
 
   const list = (query: Partial<PlaceQuery>) => store.gazetteer.listPlaces({ offset: 0, limit: 10, ...query })
 
-  test('has 250 countries, the regions and the cities over 1,000, with their credits', async () => {
+  test('has 250 countries, the regions and the cities of more than 1,000 people, with their credits', async () => {
     const { countries, regions, cities, names, sources, revision } = await store.gazetteer.summary()
     expect(countries).toBe(250)
     expect(regions).toBe(3865)
@@ -45,7 +45,7 @@ describe('the world', () => {
     expect(names).toBeGreaterThan(600_000)
   })
 
-  test('lists places of one name with the largest city first', async () => {
+  test('lists places of one name: cities first, then regions, then countries', async () => {
     const found = await store.gazetteer.resolve('Paris', 20)
     expect(found[0]).toMatchObject({ name: 'Paris', kind: 'city', countryCode: 'FR', adm1Code: '11' })
     expect(found.filter(({ countryCode, adm1Code }) => countryCode === 'US' && adm1Code === 'TX')).toHaveLength(1)
@@ -175,17 +175,17 @@ describe('the world', () => {
 })
 
 describeImport({
-  newPlace,
-  newCountries: async () => {
-    const path = await newPlace()
+  newLibrary,
+  newCountryLibrary: async () => {
+    const path = await newLibrary()
     await copyCountries(path)
     return path
   },
   open: (path) => openSqliteStore(path),
-  look: async (path) => openSqlAccess(path),
+  openSql: async (path) => openSqlAccess(path),
 })
 
-test('every query returns nothing when even the tables are missing', async () => {
+test('every query of a gazetteer returns nothing when even the tables are missing', async () => {
   const db = new Sqlite(':memory:')
   const gazetteer = createGazetteer(db, (work) => writeTo(db, work))
   await expectEmptyGazetteer(gazetteer)

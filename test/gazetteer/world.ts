@@ -18,7 +18,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const CACHE = join(ROOT, 'node_modules/.cache/pharos-gazetteer')
 
-/** Where the data files are cached, fetched once for a checkout. */
+/** Folder of the cached data files, which are fetched once for a checkout. */
 export const DATA_FOLDER: string = join(CACHE, 'data')
 
 /** The source files that determine the content of the tables. */
@@ -39,12 +39,12 @@ const isLong = process.env['TEST_LONG'] !== undefined
  * regions, but only the cities of {@link SHORT_FORM}, which takes a tenth of the time.
  */
 export async function worldGazetteer(): Promise<string> {
-  const [imported, indexed] = [hashCode(IMPORT_CODE), hashCode(INDEX_CODE)]
+  const [importHash, indexHash] = [hashCode(IMPORT_CODE), hashCode(INDEX_CODE)]
   const name = isLong ? 'world' : SHORT_FORM_NAME
-  const world = `${name}-${imported}-${indexed}.db`
+  const world = `${name}-${importHash}-${indexHash}.db`
   if (existsSync(cachePath(world))) return cachePath(world)
   let isNew = false
-  const base = await createCachedFile(`${name}-${imported}.db`, async (path) => {
+  const base = await createCachedFile(`${name}-${importHash}.db`, async (path) => {
     await importInto(path, await findData())
     isNew = true
   })
@@ -59,7 +59,7 @@ export async function worldGazetteer(): Promise<string> {
 /** The name index of the places of the world, and the ids of the places. */
 export interface WorldNames {
   readonly index: Uint8Array
-  /** Keys are `FR` and `US.TX`, `area:europe`, and `FR/Paris` and `US.TX/Paris` for the largest city of that name there. */
+  /** Keys are `FR`, `US.TX` and `area:europe`, or `FR/Paris` and `US.TX/Paris` for the largest city of a name in a country or region. */
   readonly ids: ReadonlyMap<string, number>
   readonly cities: number
   readonly names: number
@@ -133,7 +133,7 @@ export async function countriesGazetteer(): Promise<string> {
   return createCachedFile(key, (path) => importInto(path, { folder: DATA_FOLDER, countriesOnly: true }))
 }
 
-/** Copies the library of countries; into PostgreSQL they are imported. */
+/** Copies the library of countries to a file, or imports the countries into PostgreSQL. */
 export async function copyCountries(target: string): Promise<void> {
   if (!isPostgres(target)) return copyTo(await countriesGazetteer(), target)
   const store = await openPostgresStore(target)
@@ -215,7 +215,7 @@ async function takeLock(lock: string): Promise<boolean> {
 }
 
 function isAlive(pid: number): boolean {
-  // The lock file has no process id yet.
+  // A lock file without a process id is still being written, so its owner is alive.
   if (!(pid > 0)) return true
   try {
     process.kill(pid, 0)

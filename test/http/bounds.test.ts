@@ -23,7 +23,7 @@ function placeOf(number: number): PlaceRecord {
   const name = number <= 12 ? 'Springfield' : `Place ${number}`
   return {
     ...{ ref: `own:${number}`, kind: 'city', countryCode: 'QQ', adm1Code: 'W1', adm2Code: null, timezone: null },
-    // The first one is south of the map, at its western edge; all others are at its eastern edge.
+    // The first place is south of the map, at the western edge; all others are at the eastern edge.
     ...{ population: number, lat: number === 1 ? -89 : 10, lng: number === 1 ? -179.9 : 180, bbox: null, extra: null },
     ...{ status: 'current', validFrom: null, validTo: null, externalIds: [] },
     parents: number === 0 ? [] : [{ ref: 'own:region', relation: 'admin_parent' }],
@@ -79,7 +79,7 @@ beforeAll(async () => {
 
 afterAll(() => server?.dispose())
 
-/** Pages that name a place, each in its text and every fifth in its title as well. */
+/** Adds pages that name a place, each in its text and every fifth in its title as well. */
 function fillPages(path: string): void {
   const db = new Sqlite(path)
   try {
@@ -126,7 +126,7 @@ test.each([
   expect([status, body.items?.length]).toEqual([200, count])
 })
 
-test('problems are paged, and each appears with its address once', async () => {
+test('problems are paged, and a message does not repeat the address of its problem', async () => {
   const rowsOf = async (query: string) => {
     const { text } = await server.ask(`/problems/ssr${query}`)
     return text.match(/>it is not there</g)?.length
@@ -134,7 +134,7 @@ test('problems are paged, and each appears with its address once', async () => {
   expect([await rowsOf(''), await rowsOf('?limit=7'), await rowsOf('?limit=100000')]).toEqual([100, 7, 500])
 })
 
-test('a run returns 100 events by default and 500 at most', async () => {
+test('an analysis run returns 100 events by default and 500 at most', async () => {
   const countOf = async (query: string) => (await server.ask(`/api/analysis/${runId}${query}`)).body.events.length
   expect(await countOf('')).toBe(100)
   expect(await countOf('?eventsLimit=100000')).toBe(500)
@@ -165,7 +165,7 @@ test('places are listed with their region, which links to all of its places', as
   expect(all.text).toContain('100 of 1,011 places')
 })
 
-test('runs are paged', async () => {
+test('analysis runs are paged', async () => {
   const rowsOf = async (query: string) => {
     const { text } = await server.ask(`/analysis/ssr${query}`)
     return [text.match(/<tr role="row" data-id="[\w-]+/g)?.length, /(\d+)–(\d+) of (\d+)/.exec(text)?.[0]]
@@ -183,7 +183,7 @@ test('the size of a dot grows with the pages that name a place, and no dot is cu
   }))
   expect(dots.length).toBe(300)
   expect(dots.filter(({ x, y, r }) => x - r < 0 || x + r > 3600 || y - r < 60 || y + r > 1480)).toEqual([])
-  // Areas can be compared: a place that no page names has the smallest dot.
+  // A place that no page names has the smallest dot.
   expect(dots.find(({ title }) => title?.startsWith('Springfield: 25 pages'))?.r).toBe(42)
   expect(dots.find(({ title }) => title?.startsWith('Place'))?.r).toBe(12)
 })

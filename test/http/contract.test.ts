@@ -43,7 +43,7 @@ async function get<T>(path: string, shape: z.ZodType<T>, status = 200): Promise<
   return shape.parse(answer.body)
 }
 
-async function refused(answer: Promise<Answer>, status: number, code: string): Promise<string> {
+async function expectRefusal(answer: Promise<Answer>, status: number, code: string): Promise<string> {
   const { status: got, body } = await answer
   const { error, code: gotCode, id } = shapes.failure.parse(body)
   expect([got, gotCode]).toEqual([status, code])
@@ -80,7 +80,7 @@ describe('the history', () => {
     expect(newer.cursors).toEqual({ nextBefore: newer.items.at(-1)?.id, prevAfter: newer.items[0]?.id })
   })
 
-  test('returns 200 events by default, 500 at most, and those of one kind', async () => {
+  test('returns 200 events by default and 500 at most, and filters them by kind', async () => {
     const sizes = ['', '?limit=100000', '?action=drop'].map(async (query) => {
       const { items } = await get(`/api/queues/${JOB}/events${query}`, shapes.queueEvents)
       return items.length
@@ -88,7 +88,7 @@ describe('the history', () => {
     expect(await Promise.all(sizes)).toEqual([200, 500, EVENT_COUNT / 10])
   })
 
-  test('returns problems with their severity, and milestones, by kind, scope and job', async () => {
+  test('filters problems and milestones by kind, scope and job, and returns the severity of problems', async () => {
     const all = await get('/api/problems', shapes.problems)
     expect(all.items.map(({ kind, severity }) => [kind, severity])).toEqual([
       ...Array.from({ length: 4 }, () => ['unknown-pattern', 'info']),
@@ -112,7 +112,7 @@ describe('the history', () => {
     expect((await get('/api/crawls', shapes.crawls)).items).toEqual([])
   })
 
-  test('lists the crawl types', async () => {
+  test('the crawl types are listed', async () => {
     const { items } = await get('/api/crawl-types', shapes.crawlTypes)
     expect(items.map(({ name }) => name)).toEqual([
       'basic',
@@ -183,8 +183,8 @@ describe('addresses', () => {
     const text = await server.ask(`/api/fetch-body?id=${encodeURIComponent(body.article.id)}`)
     expect(text.headers.get('content-type')).toBe('text/plain; charset=utf-8')
     expect(text.text).toContain('This page is about Tower')
-    await refused(server.ask('/api/url-details?url=https%3A%2F%2Fnowhere.example%2F'), 404, 'PAGE_UNKNOWN')
-    await refused(server.ask('/api/fetch-body?id=nobody/nothing'), 404, 'PAGE_UNKNOWN')
+    await expectRefusal(server.ask('/api/url-details?url=https%3A%2F%2Fnowhere.example%2F'), 404, 'PAGE_UNKNOWN')
+    await expectRefusal(server.ask('/api/fetch-body?id=nobody/nothing'), 404, 'PAGE_UNKNOWN')
   })
 
   test('errors are grouped by status, and hosts have a summary', async () => {
@@ -195,7 +195,7 @@ describe('addresses', () => {
     expect(body).toMatchObject({ host, addresses: 4, pages: 3, failed: 1 })
     const { body: domains } = await server.ask('/api/recent-domains')
     expect(domains.items[0]).toMatchObject({ host })
-    await refused(server.ask('/api/domain-summary?host=nowhere.example'), 404, 'PAGE_UNKNOWN')
+    await expectRefusal(server.ask('/api/domain-summary?host=nowhere.example'), 404, 'PAGE_UNKNOWN')
   })
 })
 
@@ -203,8 +203,8 @@ describe('sources', () => {
   test('are listed with their counts, and shown in detail', async () => {
     const { body } = await server.ask('/api/sources')
     expect(body.total).toBe(2)
-    const { body: one } = await server.ask('/api/sources/lights')
-    expect(one).toMatchObject({
+    const { body: lights } = await server.ask('/api/sources/lights')
+    expect(lights).toMatchObject({
       name: 'lights',
       status: 'INDEXED',
       pages: 3,
@@ -212,7 +212,7 @@ describe('sources', () => {
       settings: { render: 'http', chunks: 'library' },
       errors: [{ url: `${site.origin}/gone`, reason: 'not-found', status: 404 }],
     })
-    await refused(server.ask('/api/sources/nobody'), 404, 'SOURCE_UNKNOWN')
+    await expectRefusal(server.ask('/api/sources/nobody'), 404, 'SOURCE_UNKNOWN')
   })
 
   test('have addresses that are paged by key', async () => {
@@ -226,32 +226,32 @@ describe('sources', () => {
     expect(new Set(seen).size).toBe(ROW_COUNT)
     const { body } = await server.ask('/api/sources/many/urls?state=skipped&reason=blocked&limit=1000')
     expect(body.items).toHaveLength(ROW_COUNT / 5)
-    await refused(server.ask('/api/sources/many/urls?state=lost'), 400, 'USAGE')
+    await expectRefusal(server.ask('/api/sources/many/urls?state=lost'), 400, 'USAGE')
   })
 
   test('explain the state of an address', async () => {
     const { body } = await server.ask('/api/explain?source=lights&url=/gone')
     expect(body).toMatchObject({ isKnown: true, row: { state: 'failed', reason: 'not-found', hasPage: false } })
-    const { body: never } = await server.ask('/api/explain?source=lights&url=https://other.example/')
-    expect(never).toMatchObject({ isKnown: false, row: null, refusal: { reason: 'off-site' } })
+    const { body: unseen } = await server.ask('/api/explain?source=lights&url=https://other.example/')
+    expect(unseen).toMatchObject({ isKnown: false, row: null, refusal: { reason: 'off-site' } })
   })
 
-  test('are crawled again on request, one crawl at a time each', async () => {
+  test('are crawled again on request, each in one crawl at a time', async () => {
     const again = await server.post('/api/sources/lights/refresh', { discover: false, render: 'http' })
     expect(again.status).toBe(202)
-    await refused(server.post('/api/sources/lights/recrawl'), 409, 'CRAWL_RUNNING')
+    await expectRefusal(server.post('/api/sources/lights/recrawl'), 409, 'CRAWL_RUNNING')
     const job = await server.dispatcher.wait(again.body.jobId)
     expect(job.status).toBe('done')
     expect(job.args).toContain('--kind=refresh')
     expect(job.args.join(' ')).toContain('"render":"http"')
-    await refused(server.post('/api/sources/lights/retry', { render: 'firefox' }), 400, 'USAGE')
-    await refused(server.post('/api/sources/lights/recrawl', { chunks: 'words' }), 400, 'USAGE')
-    await refused(server.post('/api/sources/lights/recrawl', { scope: { allow: ['['] } }), 400, 'USAGE')
-    await refused(server.post('/api/sources/lights/recrawl', { render: 'firefox' }), 400, 'USAGE')
-    await refused(server.post('/api/sources', { url: `${site.origin}/x`, chunks: 'words' }), 400, 'USAGE')
-    await refused(server.post('/api/sources/nobody/retry'), 404, 'SOURCE_UNKNOWN')
-    await refused(server.post('/api/sources', { url: `${site.origin}/`, name: 'lights' }), 409, 'SOURCE_EXISTS')
-    await refused(server.post('/api/sources', { url: 'file:///etc/' }), 400, 'URL_INVALID')
+    await expectRefusal(server.post('/api/sources/lights/retry', { render: 'firefox' }), 400, 'USAGE')
+    await expectRefusal(server.post('/api/sources/lights/recrawl', { chunks: 'words' }), 400, 'USAGE')
+    await expectRefusal(server.post('/api/sources/lights/recrawl', { scope: { allow: ['['] } }), 400, 'USAGE')
+    await expectRefusal(server.post('/api/sources/lights/recrawl', { render: 'firefox' }), 400, 'USAGE')
+    await expectRefusal(server.post('/api/sources', { url: `${site.origin}/x`, chunks: 'words' }), 400, 'USAGE')
+    await expectRefusal(server.post('/api/sources/nobody/retry'), 404, 'SOURCE_UNKNOWN')
+    await expectRefusal(server.post('/api/sources', { url: `${site.origin}/`, name: 'lights' }), 409, 'SOURCE_EXISTS')
+    await expectRefusal(server.post('/api/sources', { url: 'file:///etc/' }), 400, 'URL_INVALID')
     // Advice over HTTP names routes instead of commands.
     const { body } = await server.post('/api/sources', { url: `${site.origin}/`, name: 'lights' })
     expect(body.advice).toContain('POST /api/sources/lights/recrawl')
@@ -265,7 +265,7 @@ describe('sources', () => {
     const { body } = first.status === 202 ? first : second
     // A misspelled field causes a notice.
     expect(body.notices).toEqual([expect.stringContaining('"versoin"')])
-    await refused(add(), 409, 'CRAWL_RUNNING')
+    await expectRefusal(add(), 409, 'CRAWL_RUNNING')
     const waiting = await server.post('/api/crawl', { startUrl: 'https://waits.example/', queue: true })
     const { body: refusal, status } = await server.ask('/api/sources/slow', { method: 'DELETE' })
     expect([status, shapes.failure.parse(refusal).advice]).toEqual([409, expect.stringContaining('?force=1')])
@@ -303,9 +303,9 @@ describe('sources', () => {
     expect(health).toMatchObject({ stage: 'running', status: 'ok' })
     const { body: detail } = await server.ask(`/api/crawls/${crawl.id}`)
     expect(detail).toMatchObject({ startUrl: source.url, elsewhere: true, metrics: { visited: 0 }, endedAt: null })
-    await refused(server.ask('/api/sources/elsewhere', { method: 'DELETE' }), 409, 'CRAWL_RUNNING')
+    await expectRefusal(server.ask('/api/sources/elsewhere', { method: 'DELETE' }), 409, 'CRAWL_RUNNING')
     // The crawl can be watched from this server, but only its own process can stop it.
-    await refused(server.post(`/api/crawls/${crawl.id}/stop`), 409, 'CRAWL_RUNNING')
+    await expectRefusal(server.post(`/api/crawls/${crawl.id}/stop`), 409, 'CRAWL_RUNNING')
     await library.store.removeSource(source.id)
     await until(
       () => get('/api/crawls', shapes.crawls),
@@ -313,12 +313,12 @@ describe('sources', () => {
     )
   })
 
-  test('are removed', async () => {
+  test('are removed on request', async () => {
     const library = await server.library()
     await addSource(library, { url: 'https://short.example/', name: 'short' })
     const { status, body } = await server.ask('/api/sources/short', { method: 'DELETE' })
     expect([status, body]).toEqual([200, { removed: true, pages: 0, chunks: 0, cancelled: 0 }])
-    await refused(server.ask('/api/sources/short'), 404, 'SOURCE_UNKNOWN')
+    await expectRefusal(server.ask('/api/sources/short'), 404, 'SOURCE_UNKNOWN')
   })
 })
 
@@ -341,26 +341,26 @@ describe('search', () => {
     expect([again.status, again.text]).toEqual([304, ''])
   })
 
-  test('lists duplicates', async () => {
+  test('duplicates are listed', async () => {
     const { body } = await server.ask('/api/duplicates?source=lights&limit=5&offset=0')
     expect(body).toMatchObject({ groups: [], groupCount: 0, pageCount: 0, compared: 3, unknown: 0 })
   })
 
-  test('takes every filter, and refuses invalid values', async () => {
+  test('accepts every filter, and refuses invalid values', async () => {
     const filters =
       'version=*&tokens=500&path=/tower&kind=markdown&heading=tower&contentType=prose&minScore=0.1&fusion=words&duplicates=show&language=any'
     const { body } = await server.ask(`/api/search?query=tower&${filters}`)
     expect(body.passages.map(({ title }: { title: string }) => title)).toEqual(['Tower'])
     expect((await server.ask('/api/search?q=tower&limit=100000')).status).toBe(200)
-    await refused(server.ask('/api/search'), 400, 'USAGE')
-    await refused(server.ask('/api/search?q=tower&minScore=2'), 400, 'USAGE')
-    await refused(server.ask('/api/search?q=tower&kind=novel'), 400, 'USAGE')
-    await refused(server.ask('/api/search?q=tower&duplicates=hide'), 400, 'USAGE')
-    await refused(server.ask('/api/search?q=tower&cursor=nonsense'), 400, 'CURSOR_INVALID')
-    await refused(server.ask('/api/search?q=tower&source=nobody'), 404, 'SOURCE_UNKNOWN')
-    await refused(server.ask('/api/duplicates?source=nobody'), 404, 'SOURCE_UNKNOWN')
-    await refused(server.ask('/api/chunks/nothing'), 400, 'USAGE')
-    await refused(server.ask('/api/chunks/0123456789ab'), 404, 'CHUNK_UNKNOWN')
+    await expectRefusal(server.ask('/api/search'), 400, 'USAGE')
+    await expectRefusal(server.ask('/api/search?q=tower&minScore=2'), 400, 'USAGE')
+    await expectRefusal(server.ask('/api/search?q=tower&kind=novel'), 400, 'USAGE')
+    await expectRefusal(server.ask('/api/search?q=tower&duplicates=hide'), 400, 'USAGE')
+    await expectRefusal(server.ask('/api/search?q=tower&cursor=nonsense'), 400, 'CURSOR_INVALID')
+    await expectRefusal(server.ask('/api/search?q=tower&source=nobody'), 404, 'SOURCE_UNKNOWN')
+    await expectRefusal(server.ask('/api/duplicates?source=nobody'), 404, 'SOURCE_UNKNOWN')
+    await expectRefusal(server.ask('/api/chunks/nothing'), 400, 'USAGE')
+    await expectRefusal(server.ask('/api/chunks/0123456789ab'), 404, 'CHUNK_UNKNOWN')
   })
 })
 
@@ -378,20 +378,20 @@ describe('packs', () => {
     const bytes = new Uint8Array(await file.arrayBuffer())
     expect([bytes.length, bytes[0], bytes[1]]).toEqual([ready.body.bytes, 0x50, 0x4b])
     expect((await server.ask('/api/packs')).body.total).toBe(1)
-    await refused(server.ask('/api/packs/nothing'), 404, 'PACK_UNKNOWN')
+    await expectRefusal(server.ask('/api/packs/nothing'), 404, 'PACK_UNKNOWN')
     // A pack file may be deleted by an administrator.
     fs.rmSync(join(server.folder, 'packs'), { recursive: true })
-    await refused(server.ask(`/api/packs/${body.id}/file`), 404, 'PACK_UNKNOWN')
+    await expectRefusal(server.ask(`/api/packs/${body.id}/file`), 404, 'PACK_UNKNOWN')
     expect((await server.ask('/api/packs')).body.total).toBe(0)
-    await refused(server.post('/api/packs', { source: 'nobody' }), 404, 'SOURCE_UNKNOWN')
+    await expectRefusal(server.post('/api/packs', { source: 'nobody' }), 404, 'SOURCE_UNKNOWN')
   })
 })
 
 describe('the server', () => {
   test('reports its health', async () => {
     const idle = await get('/health', shapes.health)
-    const still = { running: false, stage: null, queueSize: 0, lastProgressAt: null, paused: false }
-    expect(idle).toEqual({ status: 'ok', version: '0.0.0', ...still })
+    const idleFields = { running: false, stage: null, queueSize: 0, lastProgressAt: null, paused: false }
+    expect(idle).toEqual({ status: 'ok', version: '0.0.0', ...idleFields })
     const status = await get('/api/status', shapes.health)
     expect(status).toMatchObject({ version: '0.0.0', allowsSeveral: false, store: 'ready' })
     const system = await get('/api/system-health', shapes.systemHealth)
@@ -468,10 +468,10 @@ describe('the server', () => {
       in: 'path',
       required: true,
     })
-    const order = body.paths['/api/crawl'].post.requestBody
-    const { properties, required } = order.content['application/json'].schema
+    const { requestBody } = body.paths['/api/crawl'].post
+    const { properties, required } = requestBody.content['application/json'].schema
     // Without a default start URL, the request must name one.
-    expect([order.required, required]).toEqual([true, ['startUrl']])
+    expect([requestBody.required, required]).toEqual([true, ['startUrl']])
     expect(Object.keys(properties).filter((name) => properties[name].description === undefined)).toEqual([])
     const { text } = await server.ask('/docs')
     for (const name of Object.keys(properties)) expect(text).toContain(`<td><code>${name}</code>`)
@@ -480,25 +480,25 @@ describe('the server', () => {
   })
 
   test('refuses invalid requests, and says what was wrong', async () => {
-    expect(await refused(server.ask('/api/queues?limit=many'), 400, 'USAGE')).toContain('got "many"')
+    expect(await expectRefusal(server.ask('/api/queues?limit=many'), 400, 'USAGE')).toContain('got "many"')
     // The field name in the error tells a form where to show it.
-    const order = await server.post('/api/crawl', { startUrl: 'https://docs.example/', concurrency: 'many' })
-    expect([order.status, order.body]).toMatchObject([400, { field: 'concurrency' }])
-    await refused(server.ask('/api/queues?limit=0'), 400, 'USAGE')
-    await refused(server.ask('/api/queues?limit=-5'), 400, 'USAGE')
-    await refused(server.ask(`/api/queues/${JOB}/events?action=lost`), 400, 'USAGE')
-    await refused(server.ask(`/api/queues/${JOB}/events?before=x`), 400, 'USAGE')
-    await refused(server.ask('/api/queues/..%2F..%2Fetc/events'), 400, 'USAGE')
-    await refused(server.ask('/api/queues/job-123/events'), 404, 'JOB_UNKNOWN')
-    await refused(server.ask('/api/crawls/job%20123'), 400, 'USAGE')
-    await refused(server.ask('/api/crawls/job-123'), 404, 'JOB_UNKNOWN')
-    await refused(server.ask('/api/urls?cursor=bm9uc2Vuc2U'), 400, 'CURSOR_INVALID')
-    await refused(server.ask('/api/urls?from=yesterday'), 400, 'USAGE')
-    await refused(server.ask('/api/urls?details=maybe'), 400, 'USAGE')
-    await refused(server.ask('/api/url-details'), 400, 'USAGE')
-    await refused(server.ask('/api/nothing'), 404, 'ROUTE_UNKNOWN')
+    const invalid = await server.post('/api/crawl', { startUrl: 'https://docs.example/', concurrency: 'many' })
+    expect([invalid.status, invalid.body]).toMatchObject([400, { field: 'concurrency' }])
+    await expectRefusal(server.ask('/api/queues?limit=0'), 400, 'USAGE')
+    await expectRefusal(server.ask('/api/queues?limit=-5'), 400, 'USAGE')
+    await expectRefusal(server.ask(`/api/queues/${JOB}/events?action=lost`), 400, 'USAGE')
+    await expectRefusal(server.ask(`/api/queues/${JOB}/events?before=x`), 400, 'USAGE')
+    await expectRefusal(server.ask('/api/queues/..%2F..%2Fetc/events'), 400, 'USAGE')
+    await expectRefusal(server.ask('/api/queues/job-123/events'), 404, 'JOB_UNKNOWN')
+    await expectRefusal(server.ask('/api/crawls/job%20123'), 400, 'USAGE')
+    await expectRefusal(server.ask('/api/crawls/job-123'), 404, 'JOB_UNKNOWN')
+    await expectRefusal(server.ask('/api/urls?cursor=bm9uc2Vuc2U'), 400, 'CURSOR_INVALID')
+    await expectRefusal(server.ask('/api/urls?from=yesterday'), 400, 'USAGE')
+    await expectRefusal(server.ask('/api/urls?details=maybe'), 400, 'USAGE')
+    await expectRefusal(server.ask('/api/url-details'), 400, 'USAGE')
+    await expectRefusal(server.ask('/api/nothing'), 404, 'ROUTE_UNKNOWN')
     const wrong = server.ask('/api/crawl')
-    await refused(wrong, 405, 'METHOD_REFUSED')
+    await expectRefusal(wrong, 405, 'METHOD_REFUSED')
     expect((await wrong).headers.get('allow')).toBe('POST')
   })
 

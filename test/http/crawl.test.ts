@@ -7,7 +7,7 @@ const PAGES = 120
 
 let site: Site
 
-/** A slow site whose start page links to all other pages. */
+// Opens a slow site whose start page links to all other pages.
 beforeAll(async () => {
   const paths = Array.from({ length: PAGES }, (_, i) => `/p${i}`)
   site = await openSite({
@@ -41,8 +41,8 @@ test('a crawl is started, watched, paused, resumed and stopped, and its history 
 
   // A late stream gets the current progress, and other streams do not get it again.
   const late = await openStream(`${server.origin}/events?logs=0&job=${jobId}`)
-  const seeded = await late.until(({ name }) => name === 'progress')
-  expect(seeded.data).toMatchObject({ jobId, running: true, paused: false })
+  const currentProgress = await late.until(({ name }) => name === 'progress')
+  expect(currentProgress.data).toMatchObject({ jobId, running: true, paused: false })
 
   const paused = await server.post('/api/pause')
   expect([paused.status, paused.body]).toEqual([200, { ok: true, paused: true }])
@@ -86,9 +86,9 @@ test('a crawl is started, watched, paused, resumed and stopped, and its history 
 
   await server.close()
   const next = await openTestServer({ folder: server.folder })
-  const kept = shapes.jobDetail.parse((await next.ask(`/api/crawls/${jobId}`)).body)
-  expect(kept).toMatchObject({ status: 'stopped', startUrl: `${site.origin}/` })
-  expect(kept.metrics.visited).toBeGreaterThanOrEqual(2)
+  const stored = shapes.jobDetail.parse((await next.ask(`/api/crawls/${jobId}`)).body)
+  expect(stored).toMatchObject({ status: 'stopped', startUrl: `${site.origin}/` })
+  expect(stored.metrics.visited).toBeGreaterThanOrEqual(2)
   const events = shapes.queueEvents.parse((await next.ask(`/api/queues/${jobId}/events?limit=500`)).body)
   expect(events.items.filter(({ action }) => action === 'enqueued').length).toBeGreaterThanOrEqual(PAGES)
   expect(events.items.some(({ action }) => action === 'dequeued')).toBe(true)
@@ -108,10 +108,10 @@ test('a running crawl must be named only when several run', async () => {
       expect.stringContaining('2 crawls'),
     ])
   }
-  const named = await server.post('/api/stop', { jobId: first })
-  expect([named.status, named.body.stopped]).toEqual([202, true])
+  const stop = await server.post('/api/stop', { jobId: first })
+  expect([stop.status, stop.body.stopped]).toEqual([202, true])
   expect((await server.dispatcher.wait(first)).status).toBe('stopped')
-  // A single running crawl needs no name; the query may name it as well.
+  // The query may name a crawl as well, although a single running crawl needs no name.
   expect((await server.post(`/api/stop?jobId=${second}`)).status).toBe(202)
   expect((await server.dispatcher.wait(second)).status).toBe('stopped')
   await other.close()
@@ -131,8 +131,8 @@ test('a crawl whose process cannot be started fails at once', async () => {
 })
 
 test('pausing an unreachable crawl fails, and pausing a queued one is refused with another code', async () => {
-  const deaf = 'require("node:fs").closeSync(0); setInterval(() => {}, 1000)'
-  const server = await openTestServer({ program: [process.execPath, '-e', deaf, '--'] })
+  const closeInputScript = 'require("node:fs").closeSync(0); setInterval(() => {}, 1000)'
+  const server = await openTestServer({ program: [process.execPath, '-e', closeInputScript, '--'] })
   const jobId = await start(server)
   const refusal = await until(
     () => server.post(`/api/crawls/${jobId}/pause`),
@@ -142,8 +142,8 @@ test('pausing an unreachable crawl fails, and pausing a queued one is refused wi
   // A queued crawl has no process that could be paused.
   const other = await server.post('/api/crawl', { startUrl: 'https://waits.example/', queue: true })
   expect([other.status, other.body]).toMatchObject([202, { jobId: expect.any(String), stage: 'queued', pid: null }])
-  const early = await server.post(`/api/crawls/${other.body.jobId}/pause`)
-  expect([early.status, shapes.failure.parse(early.body).code]).toEqual([409, 'JOB_WAITS'])
+  const queuedPause = await server.post(`/api/crawls/${other.body.jobId}/pause`)
+  expect([queuedPause.status, shapes.failure.parse(queuedPause.body).code]).toEqual([409, 'JOB_WAITS'])
   expect((await server.post(`/api/crawls/${other.body.jobId}/stop`)).status).toBe(202)
   expect((await server.post(`/api/crawls/${jobId}/stop`)).body).toEqual({ stopped: true, escalatesInMs: 800 })
   expect((await server.dispatcher.wait(jobId)).status).toBe('stopped')
@@ -170,7 +170,7 @@ describe('a crawl request', () => {
     expect(server.dispatcher.list()).toEqual([])
   })
 
-  test('a request without a start uses the default start URL', async () => {
+  test('a request without a start URL uses the default start URL', async () => {
     const server = await openTestServer({ settings: { defaultStartUrl: `${site.origin}/`, traceStart: true } })
     const { status, body } = await server.ask('/api/crawl', { method: 'POST' })
     expect([status, body.args[0]]).toEqual([202, `${site.origin}/`])

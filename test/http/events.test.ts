@@ -22,7 +22,7 @@ async function countStreams(server: TestServer): Promise<number> {
 
 test('a stream delivers the requested events in order', async () => {
   const server = await openTestServer()
-  const [all, quiet, one] = await Promise.all([
+  const [all, quiet, ofJob] = await Promise.all([
     openStream(`${server.origin}/events`),
     openStream(`${server.origin}/events?logs=0`),
     openStream(`${server.origin}/events?job=${A}`),
@@ -33,7 +33,7 @@ test('a stream delivers the requested events in order', async () => {
   emit(server, 'queue', B, { action: 'enqueued', url: 'https://b.example/' })
   emit(server, 'queue', A, { action: 'enqueued', url: 'https://a.example/' })
   emit(server, 'jobs', null, { count: 0, items: [] })
-  for (const stream of [all, quiet, one]) await stream.until(({ name }) => name === 'jobs')
+  for (const stream of [all, quiet, ofJob]) await stream.until(({ name }) => name === 'jobs')
   const names = (events: readonly StreamEvent[]) => events.map(({ name, data }) => [name, data.jobId])
   expect(names(all.events)).toEqual([
     ['log', null],
@@ -48,7 +48,7 @@ test('a stream delivers the requested events in order', async () => {
     ['jobs', undefined],
   ])
   // Events without a job go to every stream.
-  expect(names(one.events)).toEqual([
+  expect(names(ofJob.events)).toEqual([
     ['log', null],
     ['log', A],
     ['queue', A],
@@ -149,13 +149,13 @@ async function emitMany(server: TestServer, rounds: number, from: number): Promi
   const text = 'x'.repeat(20_000)
   let i = from
   for (let round = 0; round < rounds; round++) {
-    for (let one = 0; one < 50; one++) emit(server, 'queue', A, { i: ++i, text })
+    for (let count = 0; count < 50; count++) emit(server, 'queue', A, { i: ++i, text })
     await new Promise((resolve) => setTimeout(resolve, 25))
   }
   return i
 }
 
-test('a client that does not read delays no other client, and learns what it missed when it reconnects', async () => {
+test('a client that does not read delays no other client, and learns what it missed when it reads again', async () => {
   const server = await openTestServer()
   const reader = await openStream(`${server.origin}/events?logs=0`)
   const stuck = await openStuck(server)

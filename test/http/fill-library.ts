@@ -2,16 +2,17 @@ import type { JobNote, JobRecord } from '../../src/library/job-log.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
 
-/** A job that is done and has many events, and one that failed. */
+/** A job that is done and has many events. */
 export const JOB = '11111111-1111-4111-8111-111111111111'
 export const FAILED_JOB = '22222222-2222-4222-8222-222222222222'
-/** The milestones of the first job; each is stored once. */
+/** Kinds of the milestones of `JOB`; each is stored once. */
 export const MILESTONES = ['patterns-learned', 'hubs-seeded', 'seeds-prepared', 'cache-primed', 'depth2-coverage']
-/** Number of events of the first job, and of addresses of the source. */
+/** Number of queue events of `JOB`. */
 export const EVENT_COUNT = 1000
+/** Number of addresses of the source. */
 export const ROW_COUNT = 1000
 
-/** Adds a job with many events, problems and milestones, and one that failed. */
+/** Adds a job with many events, problems and milestones, and a failed job. */
 export async function fillLog({ jobLog }: OpenLibrary): Promise<void> {
   const at = Date.parse('2026-01-01T00:00:00Z')
   const job: JobRecord = {

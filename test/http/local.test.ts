@@ -15,7 +15,7 @@ const GRAMMAR = Buffer.alloc(100_000, 'a grammar ')
 
 let folder = ''
 let server: TestServer
-let locked: TestServer
+let tokenServer: TestServer
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'pharos-local-'))
@@ -29,12 +29,12 @@ beforeAll(async () => {
   writeFileSync(join(localFolder, 'grammars/go.wasm'), GRAMMAR)
   const settings = { hosts: ['pharos.example', '192.168.1.5'] }
   server = await openTestServer({ isShared: true, localFolder, settings })
-  locked = await openTestServer({ isShared: true, localFolder, settings: { token: TOKEN } })
+  tokenServer = await openTestServer({ isShared: true, localFolder, settings: { token: TOKEN } })
 })
 
 afterAll(async () => {
   await server?.dispose()
-  await locked?.dispose()
+  await tokenServer?.dispose()
   rmSync(folder, { recursive: true })
 })
 
@@ -147,7 +147,7 @@ describe('a file of the page', () => {
   })
 })
 
-test('the path without the slash redirects to the one with it', async () => {
+test('the path /local redirects to /local/', async () => {
   for (const method of ['GET', 'HEAD']) {
     const { status, headers } = await ask('/local', {}, method)
     expect([status, headers['location']]).toEqual([302, '/local/'])
@@ -178,7 +178,7 @@ test('other paths are not found, and no path leaves the folder', async () => {
   for (const path of paths) {
     const { status, headers, body } = await ask(path)
     expect([path, status, body.includes('"ROUTE_UNKNOWN"')]).toEqual([path, 404, true])
-    // The error page is one of the server's own, with its policy.
+    // The error is a response of the server itself, with the policy of its other pages.
     expect([path, String(headers['content-security-policy']).includes("form-action 'self'")]).toEqual([path, true])
   }
   expect((await ask('/local/', {}, 'POST')).status).toBe(404)
@@ -187,11 +187,11 @@ test('other paths are not found, and no path leaves the folder', async () => {
 test('the page needs the token when the server needs one', async () => {
   const authorization = `Bearer ${TOKEN}`
   for (const path of ['/local', ...Object.keys(FILES), '/local/nothing']) {
-    expect([path, (await locked.ask(path)).status]).toEqual([path, 401])
+    expect([path, (await tokenServer.ask(path)).status]).toEqual([path, 401])
   }
-  const sent = await locked.ask('/local/', { headers: { accept: 'text/html' } })
-  expect([sent.status, sent.headers.get('location')]).toEqual([303, '/login?next=%2Flocal%2F'])
-  const { status, text } = await locked.ask('/local/', { headers: { authorization } })
+  const redirected = await tokenServer.ask('/local/', { headers: { accept: 'text/html' } })
+  expect([redirected.status, redirected.headers.get('location')]).toEqual([303, '/login?next=%2Flocal%2F'])
+  const { status, text } = await tokenServer.ask('/local/', { headers: { authorization } })
   // The page is sent exactly as built, which its service worker relies on.
   expect([status, text]).toEqual([200, readFileSync(join(folder, 'page/index.html'), 'utf8')])
 })
@@ -224,7 +224,7 @@ describe('the built page', () => {
     expect(files.filter((path) => path.endsWith('weights.bin'))).toEqual(['model/weights.bin'])
   })
 
-  test('contains the same policy itself, for static file hosts', () => {
+  test('contains its content security policy itself, for static file hosts', () => {
     const page = readFileSync(join(built, 'index.html'), 'utf8')
     const [, policy] = /http-equiv="Content-Security-Policy"\s+content="([^"]+)"/.exec(page) ?? []
     // A page cannot set `frame-ancestors` itself.
@@ -234,7 +234,7 @@ describe('the built page', () => {
     expect([...page.matchAll(/(?:src|href)="(?!\.\/)([^"]*)/g)].map(([, address]) => address)).toEqual([])
   })
 
-  test('has a service worker that lists every file except the licences and itself', () => {
+  test('has a service worker that lists every file except the licenses and itself', () => {
     const worker = readFileSync(join(built, 'service-worker.js'), 'utf8')
     const wanted = files.filter((path) => !path.endsWith('.LICENSE') && path !== 'service-worker.js')
     expect(wanted.filter((path) => !worker.includes(path))).toEqual([])

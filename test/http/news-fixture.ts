@@ -14,7 +14,7 @@ export const COUNTRIES = ['france', 'japan', 'brazil'] as const
 /** An article about France, with an author, dates and enough words. */
 export const ARTICLE = '/2026/01/05/wonderful-bridge-opens-in-france'
 
-/** Crawls the site into a separate library in a folder. */
+/** Opens the site, crawls it into a library in the folder, and returns the site. */
 export async function fillNews(folder: string): Promise<Site> {
   const site = await openSite({})
   for (const [path, answer] of Object.entries(listPages())) site.pages.set(path, answer)

@@ -37,7 +37,7 @@ async function get<T>(path: string, shape: z.ZodType<T>): Promise<T> {
   return shape.parse(answer.body)
 }
 
-async function refused(answer: Promise<Answer>, status: number, code: string): Promise<string> {
+async function expectRefusal(answer: Promise<Answer>, status: number, code: string): Promise<string> {
   const { status: got, body } = await answer
   const { error, code: gotCode } = shapes.failure.parse(body)
   expect([got, gotCode]).toEqual([status, code])
@@ -120,8 +120,8 @@ describe('an analysis run', () => {
     const { status: formStatus, headers } = await sendForm('')
     expect([formStatus, headers.get('location')]).toEqual([303, `/analysis/${runId}/ssr`])
     expect(await show(`/analysis/${runId}/ssr`)).toContain('<noscript><meta http-equiv="refresh"')
-    await refused(server.post('/api/analysis/start', { pageLimit: 0 }), 400, 'USAGE')
-    await refused(server.post('/api/analysis/start', { analysisVersion: 999_999 }), 400, 'USAGE')
+    await expectRefusal(server.post('/api/analysis/start', { pageLimit: 0 }), 400, 'USAGE')
+    await expectRefusal(server.post('/api/analysis/start', { analysisVersion: 999_999 }), 400, 'USAGE')
     const done = await stream.until(({ name, data }) => name === 'analysis' && data.status === 'completed')
     expect(done.data).toMatchObject({ runId, stage: 'done', jobId: null, error: null })
     expect(done.data.lastProgress.pages).toBeGreaterThan(4)
@@ -144,10 +144,10 @@ describe('an analysis run', () => {
     expect((await get(`/api/analysis/${runId}?eventsLimit=2`, shapes.run)).events).toEqual(events.slice(0, 2))
     expect((await get(`/api/analysis/${runId}?limit=2`, shapes.run)).events).toEqual(events.slice(0, 2))
     expect((await get('/api/analysis?offset=1', shapes.runs)).items).toEqual([])
-    await refused(server.ask('/api/analysis/nobody'), 404, 'RUN_UNKNOWN')
-    await refused(server.ask('/api/analysis/no%20id'), 400, 'USAGE')
-    await refused(server.ask('/api/analysis?limit=0'), 400, 'USAGE')
-    await refused(server.ask(`/api/analysis/${runId}?eventsLimit=some`), 400, 'USAGE')
+    await expectRefusal(server.ask('/api/analysis/nobody'), 404, 'RUN_UNKNOWN')
+    await expectRefusal(server.ask('/api/analysis/no%20id'), 400, 'USAGE')
+    await expectRefusal(server.ask('/api/analysis?limit=0'), 400, 'USAGE')
+    await expectRefusal(server.ask(`/api/analysis/${runId}?eventsLimit=some`), 400, 'USAGE')
   })
 
   test('has a page, and is in the list of runs', async () => {
@@ -188,7 +188,7 @@ describe('an analysis run', () => {
       expect(answer.body.error).toContain(wanted)
       expect(answer.body.error).not.toMatch(/Invalid|Too /)
     }
-    await refused(server.post('/api/analysis/start', { analysisVersion: 999_999 }), 400, 'USAGE')
+    await expectRefusal(server.post('/api/analysis/start', { analysisVersion: 999_999 }), 400, 'USAGE')
     expect((await get('/api/analysis', shapes.runs)).total).toBe(1)
   })
 
@@ -219,7 +219,7 @@ describe('an analysis run', () => {
     expect(body).not.toContain('data-counter="articles"')
   })
 
-  test('a run that cannot be started is 500 and is not left running', async () => {
+  test('a run that cannot be started is answered with 500 and stored as failed', async () => {
     const broken = await openTestServer({ analyser: [join(server.folder, 'there-is-no-such-program')] })
     const { status, body } = await broken.post('/api/analysis/start', {})
     expect([status, body.code]).toEqual([500, 'ANALYSIS_START_FAILED'])
@@ -250,12 +250,12 @@ describe('the gazetteer', () => {
     expect([all.total, all.items.length, all.pageSize]).toEqual([250, 200, 200])
     const second = await get('/api/gazetteer/places?kind=country&pageSize=200&page=2', shapes.places)
     expect(second.items).toHaveLength(50)
-    const some = new Set([...all.items, ...second.items].map(({ id }) => id))
-    expect(some.size).toBe(250)
+    const ids = new Set([...all.items, ...second.items].map(({ id }) => id))
+    expect(ids.size).toBe(250)
     expect(await names('minpop=1000000000')).not.toContain('France')
     expect(await names('q=nowhere-at-all')).toEqual([])
     for (const query of ['kind=planet', 'sort=weight', 'page=0', 'minpop=many', 'cc=FRA', 'dir=up'])
-      await refused(server.ask(`/api/gazetteer/places?${query}`), 400, 'USAGE')
+      await expectRefusal(server.ask(`/api/gazetteer/places?${query}`), 400, 'USAGE')
   })
 
   test('shows everything about a place, and finds it by any of its names', async () => {
@@ -273,9 +273,9 @@ describe('the gazetteer', () => {
     expect(new Set(articles.map(({ url }) => url)).size).toBe(articles.length)
     expect((await get('/api/gazetteer/resolve?q=nowhere-at-all', shapes.resolved)).items).toEqual([])
     expect((await get('/api/gazetteer/articles?id=999999', shapes.articles)).items).toEqual([])
-    await refused(server.ask('/api/gazetteer/place/999999'), 404, 'PLACE_UNKNOWN')
+    await expectRefusal(server.ask('/api/gazetteer/place/999999'), 404, 'PLACE_UNKNOWN')
     for (const path of ['place/x', 'place/0', 'articles', 'articles?id=x', 'resolve', 'resolve?q='])
-      await refused(server.ask(`/api/gazetteer/${path}`), 400, 'USAGE')
+      await expectRefusal(server.ask(`/api/gazetteer/${path}`), 400, 'USAGE')
   })
 
   test('has pages that link to each other', async () => {
@@ -309,7 +309,7 @@ describe('the gazetteer', () => {
     expect(await show('/gazetteer/places?minpop=x', 400)).toContain('minpop: expected a whole number')
   })
 
-  test('shows the mentioned places on a map, and the same as a table', async () => {
+  test('shows the mentioned places on a map and in a table', async () => {
     const { items } = await get('/api/places/mentions', shapes.mentions)
     expect(items.map(({ place }) => place.name)).toEqual(expect.arrayContaining(['France', 'Japan', 'Brazil']))
     const france = items.find(({ place }) => place.name === 'France')
@@ -321,13 +321,13 @@ describe('the gazetteer', () => {
     expect((await get(`/api/places/mentions?host=${host}&limit=1`, shapes.mentions)).items).toHaveLength(1)
     expect((await get('/api/places/mentions?host=elsewhere.example', shapes.mentions)).items).toEqual([])
     expect(await show('/gazetteer?host=elsewhere.example')).not.toContain('<circle')
-    await refused(server.ask('/api/places/mentions?limit=x'), 400, 'USAGE')
+    await expectRefusal(server.ask('/api/places/mentions?limit=x'), 400, 'USAGE')
   })
 })
 
 describe('hubs', () => {
   beforeAll(async () => {
-    // The facts that a plan would have learnt about the site.
+    // The facts that a plan would have learned about the site.
     const { planMemory, jobLog } = await server.library()
     const pattern = '/world/{country}'
     const paths = COUNTRIES.map((country) => `/world/${country}`)
@@ -384,7 +384,7 @@ describe('hubs', () => {
     expect(await totals('topic=sport')).toBe(0)
     expect((await get('/api/hubs?offset=2', shapes.hubs)).items).toHaveLength(1)
     for (const query of ['kind=planet', 'place=x', 'limit=none', 'offset=-1'])
-      await refused(server.ask(`/api/hubs?${query}`), 400, 'USAGE')
+      await expectRefusal(server.ask(`/api/hubs?${query}`), 400, 'USAGE')
   })
 
   test('report their coverage of countries, what is missing, and the patterns', async () => {
@@ -397,7 +397,7 @@ describe('hubs', () => {
     const nothing = await get('/api/hubs/coverage?host=elsewhere.example', shapes.coverage)
     expect(nothing).toMatchObject({ hubs: 0, countriesCovered: 0, missing: [], patterns: [], topics: [] })
     expect((await get('/api/hubs/hosts', shapes.hubHosts)).items).toEqual([{ host, hubs: 3 }])
-    await refused(server.ask('/api/hubs/coverage'), 400, 'USAGE')
+    await expectRefusal(server.ask('/api/hubs/coverage'), 400, 'USAGE')
   })
 
   test('have a page for each host with its coverage', async () => {
@@ -421,27 +421,27 @@ describe('hubs', () => {
     const { body } = await server.ask(`/api/milestones/met?host=${host}&kinds=full-understanding,%20hubs-seeded`)
     expect(body).toEqual({ host, met: ['hubs-seeded'], unmet: ['full-understanding'] })
     // A history crawl is refused with the names of the milestones that are missing.
-    const order = { startUrl: `${site.origin}/`, crawlType: 'history' }
-    const text = await refused(server.post('/api/crawl', order), 409, 'CRAWL_UNPREPARED')
+    const historyCrawl = { startUrl: `${site.origin}/`, crawlType: 'history' }
+    const text = await expectRefusal(server.post('/api/crawl', historyCrawl), 409, 'CRAWL_UNPREPARED')
     for (const kind of ['full-understanding', 'depth2-coverage', 'articles-identified-1k']) expect(text).toContain(kind)
     const list = async () => (await server.ask('/api/sources')).body
     const before = await list()
-    const added = { url: `${site.origin}/elsewhere/`, crawlType: 'history' }
-    await refused(server.post('/api/sources', added), 409, 'CRAWL_UNPREPARED')
+    const historySource = { url: `${site.origin}/elsewhere/`, crawlType: 'history' }
+    await expectRefusal(server.post('/api/sources', historySource), 409, 'CRAWL_UNPREPARED')
     expect(await list()).toEqual(before)
-    const again = `/api/sources/${encodeURIComponent(`${site.origin}/`)}/recrawl`
-    await refused(server.post(again, { crawlType: 'history' }), 409, 'CRAWL_UNPREPARED')
-    await refused(server.ask(`/api/milestones/met?host=${host}`), 400, 'USAGE')
-    await refused(server.ask(`/api/milestones/met?host=${host}&kinds=,`), 400, 'USAGE')
-    await refused(server.ask(`/api/milestones/met?host=${host}&kinds=What%20ever`), 400, 'USAGE')
+    const recrawlPath = `/api/sources/${encodeURIComponent(`${site.origin}/`)}/recrawl`
+    await expectRefusal(server.post(recrawlPath, { crawlType: 'history' }), 409, 'CRAWL_UNPREPARED')
+    await expectRefusal(server.ask(`/api/milestones/met?host=${host}`), 400, 'USAGE')
+    await expectRefusal(server.ask(`/api/milestones/met?host=${host}&kinds=,`), 400, 'USAGE')
+    await expectRefusal(server.ask(`/api/milestones/met?host=${host}&kinds=What%20ever`), 400, 'USAGE')
   })
 })
 
 describe('addresses', () => {
-  const story = async (path: string) => {
+  const readDetails = async (path: string) => {
     const { body, status } = await server.ask(`/api/url-details?url=${encodeURIComponent(site.origin + path)}`)
     expect([path, status]).toEqual([path, 200])
-    return shapes.story.parse(body)
+    return shapes.urlDetails.parse(body)
   }
 
   test('are filtered by class and confidence, in percent or as a fraction', async () => {
@@ -455,16 +455,16 @@ describe('addresses', () => {
     expect(await totals('minConfidence=0.5')).toBe(half)
     expect(await totals('minCombinedConfidence=0')).toBe(await totals(''))
     for (const query of ['classification=poem', 'combinedHint=poem', 'minCombinedConfidence=101'])
-      await refused(server.ask(`/api/urls?${query}`), 400, 'USAGE')
+      await expectRefusal(server.ask(`/api/urls?${query}`), 400, 'USAGE')
     const body = await show('/urls?classification=article')
     expect(body).toContain(ARTICLE)
     expect(body).toContain('Minimum signal confidence (%)')
     // The page has the same filters as the API, with the same names.
-    const counted = async (query: string) => /(\d+) of (\d+) address/.exec(await show(`/urls?${query}`))?.[2]
+    const countOnPage = async (query: string) => /(\d+) of (\d+) address/.exec(await show(`/urls?${query}`))?.[2]
     const minimum = 'minCombinedConfidence=75'
     expect(await totals(minimum)).toBeLessThan(await totals(''))
     for (const query of ['combinedHint=nav', 'combinedHint=article', minimum, 'minConfidence=0.75', 'q=/world/'])
-      expect([query, await counted(query)]).toEqual([query, String(await totals(query))])
+      expect([query, await countOnPage(query)]).toEqual([query, String(await totals(query))])
     // The single signals are shown only when they differ from the final class.
     for (const [, kind, rest = ''] of (await show('/urls')).matchAll(
       /<span class="pill[^"]*" data-field="">(article|nav|other)<\/span>(.*?)<\/td>/gs,
@@ -476,7 +476,7 @@ describe('addresses', () => {
   })
 
   test('an article shows its author, dates, language, places, phrases and sentiment', async () => {
-    const { classification, analysis, story: moments, hub } = await story(ARTICLE)
+    const { classification, analysis, story: moments, hub } = await readDetails(ARTICLE)
     expect(classification).toMatchObject({ kind: 'article', url: { hasDatePath: true } })
     expect(analysis).toMatchObject({
       author: 'Ada Example',
@@ -504,20 +504,20 @@ describe('addresses', () => {
   })
 
   test('a hub shows its place and its aliases', async () => {
-    const { hub, sources } = await story('/world/france')
+    const { hub, sources } = await readDetails('/world/france')
     // A hub has no dates or sentiment: those belong to the articles that it links to.
     const shown = await show(`/url?url=${encodeURIComponent(`${site.origin}/world/france`)}`)
     expect(shown).not.toMatch(/<dt>(?:Published|Modified|Sentiment)<\/dt>/)
     expect(hub).toMatchObject({ placeSlug: 'france', topicSlug: 'world' })
     const aliases = sources[0]?.aliases ?? []
     expect(aliases.map(({ classification }) => classification)).toContain('redirect')
-    const { sources: old } = await story('/old-france')
+    const { sources: old } = await readDetails('/old-france')
     expect(old[0]?.aliases).toMatchObject([{ url: `${site.origin}/world/france`, exists: true, kind: 'nav' }])
     expect(await show(`/url?url=${encodeURIComponent(`${site.origin}/old-france`)}`)).toContain('exists')
   })
 
   test('an address with a tracking parameter shows whether the address without it exists, and its kind', async () => {
-    const { sources } = await story('/world/france?utm_source=mail')
+    const { sources } = await readDetails('/world/france?utm_source=mail')
     const stripped = sources[0]?.aliases.find(({ classification }) => classification === 'superfluous-query')
     expect(stripped).toMatchObject({
       ...{ from: `${site.origin}/world/france?utm_source=mail`, to: `${site.origin}/world/france` },
@@ -528,7 +528,7 @@ describe('addresses', () => {
   })
 
   test('a missing address shows the verdict of the plan and the resulting problem', async () => {
-    const { verdict, problems, sources } = await story('/world/atlantis')
+    const { verdict, problems, sources } = await readDetails('/world/atlantis')
     expect(verdict).toMatchObject({ state: 'missing', origin: 'listed', pattern: '/world/{country}' })
     expect(problems).toMatchObject([{ kind: 'missing-hub' }])
     expect(sources[0]?.row).toMatchObject({ state: 'failed', reason: 'not-found' })
@@ -539,16 +539,17 @@ describe('addresses', () => {
 
   test('an unknown address is answered with the nearest one and the reason why it is unknown', async () => {
     const near = server.ask(`/api/url-details?url=${encodeURIComponent(`${site.origin}/world/frrance`)}`)
-    const error = await refused(near, 404, 'PAGE_UNKNOWN')
+    const error = await expectRefusal(near, 404, 'PAGE_UNKNOWN')
     expect(error).toContain(`did you mean ${site.origin}/world/france?`)
     expect(error).toContain('news has not seen it, no crawled page links to it')
-    const other = await refused(server.ask('/api/url-details?url=https://elsewhere.example/'), 404, 'PAGE_UNKNOWN')
+    const elsewhere = server.ask('/api/url-details?url=https://elsewhere.example/')
+    const other = await expectRefusal(elsewhere, 404, 'PAGE_UNKNOWN')
     expect(other).toContain('it is on another site')
     const body = await show(`/url?url=${encodeURIComponent(`${site.origin}/world/frrance`)}`, 404)
     expect(body).toContain('The page with the most similar address is')
   })
 
-  test('an address of several sources is shown for each source, with the analysis of the one that has it', async () => {
+  test('an address of several sources is shown for each source, with the analysis of one that has it', async () => {
     const url = `${site.origin}${ARTICLE}`
     const path = await locateLibrary(join(server.folder, 'library.db'))
     const library = await openLibrary({ path, version: '0.0.0', allowPrivate: ['127.0.0.0/8'], limits: UNPACED })
@@ -559,9 +560,9 @@ describe('addresses', () => {
       await library.close()
     }
     // The source fetched last comes first and has no analysis yet.
-    const { analysis, sources, story: moments } = await story(ARTICLE)
+    const { analysis, sources, story: moments } = await readDetails(ARTICLE)
     expect(analysis).toMatchObject({ author: 'Ada Example' })
-    expect(sources.map((one) => [one.classification?.kind, one.analysis !== null])).toEqual([
+    expect(sources.map((source) => [source.classification?.kind, source.analysis !== null])).toEqual([
       ['article', false],
       ['article', true],
     ])
@@ -588,7 +589,7 @@ describe('addresses', () => {
   })
 })
 
-test('every route answers with zeros when the library is empty', async () => {
+test('every route answers with zeros and empty lists when the library is empty', async () => {
   const empty = await openTestServer()
   const ask = async (path: string) => {
     const { status, body } = await empty.ask(path)

@@ -26,7 +26,7 @@ export interface PageFixture {
   /** Address of the site that was crawled. */
   readonly origin: string
   /** Makes the library fail from now on, or work again. */
-  breakStore(isBroken: boolean): void
+  setStoreBroken(isBroken: boolean): void
   close(): Promise<void>
 }
 
@@ -86,7 +86,7 @@ export async function openPageFixture(input: PageFixtureInput): Promise<PageFixt
   const ports: HttpPorts = {
     version: '0.0.0',
     library: () => unlessBroken<Library>(library),
-    checked: async () => undefined,
+    waitForCheck: async () => undefined,
     search: (input, signal) => searchLibrary(library, input, signal),
     listDuplicates: (input, signal) => listDuplicates(library, input, signal),
     jobLog: () => unlessBroken(log),
@@ -128,7 +128,7 @@ export async function openPageFixture(input: PageFixtureInput): Promise<PageFixt
     log,
     warnings,
     origin: site.origin,
-    breakStore: (broken) => {
+    setStoreBroken: (broken) => {
       isBroken = broken
     },
     async close() {

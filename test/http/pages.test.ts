@@ -13,11 +13,11 @@ const SECOND = '22222222-2222-4222-8222-222222222222'
 const ACTIONS = ['enqueued', 'dequeued', 'retry', 'drop'] as const
 const blocked = Array.from({ length: 230 }, (_, i) => `/blocked/${String(i).padStart(3, '0')}`)
 
-let stage: PageFixture
+let fixture: PageFixture
 let http: HttpApp
 
 beforeAll(async () => {
-  stage = await openPageFixture({
+  fixture = await openPageFixture({
     pages: {
       '/': page('Start', ['/install', '/missing', ...blocked]),
       '/install': page('Install the thing', []),
@@ -56,12 +56,12 @@ beforeAll(async () => {
       },
     ],
   })
-  http = createHttp(stage.ports)
+  http = createHttp(fixture.ports)
 })
 
 afterAll(async () => {
   http.close()
-  await stage.close()
+  await fixture.close()
 })
 
 /** Requests a page as a browser does. */
@@ -146,7 +146,7 @@ describe('every page', () => {
 })
 
 describe('queues', () => {
-  test('the list has the newest first, with their results', async () => {
+  test('the list has the newest queue first, with the status of each queue', async () => {
     const body = await get('/queues/ssr')
     expect(cellsOf(body, 'Queue')).toEqual(['22222222', '11111111'])
     expect(cellsOf(body, 'Status')).toEqual(['failed', 'done'])
@@ -180,7 +180,7 @@ describe('queues', () => {
     expect(bodies[0]).toContain('<option value="drop" selected>')
   })
 
-  test('the page shows the result of its job and links to its neighbours', async () => {
+  test('the page of a queue shows the problem of its job and links to the next newer and older queue', async () => {
     const body = await get(`/queues/${SECOND}/ssr`)
     expect(body).toContain('its process was killed')
     expect(linkOf(body, 'Older queue →')).toBe(`/queues/${FIRST}/ssr`)
@@ -188,12 +188,12 @@ describe('queues', () => {
     expect(linkOf(await get(`/queues/${FIRST}/ssr`), '← Newer queue')).toBe(`/queues/${SECOND}/ssr`)
   })
 
-  test('only the first page of a running job is live', async () => {
+  test('only the first page of a running job is updated live', async () => {
     expect(await get(`/queues/${FIRST}/ssr`)).not.toContain('data-events')
-    await stage.log.change(FIRST, { status: 'running' })
+    await fixture.log.change(FIRST, { status: 'running' })
     expect(await get(`/queues/${FIRST}/ssr`)).toContain(`data-events="/events?logs=0&amp;job=${FIRST}"`)
     expect(await get(`/queues/${FIRST}/ssr?before=300`)).not.toContain('data-events')
-    await stage.log.change(FIRST, { status: 'done' })
+    await fixture.log.change(FIRST, { status: 'done' })
   })
 
   test.each([
@@ -201,13 +201,13 @@ describe('queues', () => {
     ['/queues/%3Cb%3E/ssr', 400, 'This is not the id of a queue'],
     [`/queues/${FIRST}/ssr?action=jump`, 400, 'action: expected one of enqueued, dequeued, retry, drop, got'],
     [`/queues/${FIRST}/ssr?before=x`, 400, 'before: expected a whole number, got'],
-  ])('%s answers %i', async (path, status, message) => {
+  ])('%s is answered with %i', async (path, status, message) => {
     expect(await get(path, status)).toContain(message)
   })
 })
 
 describe('problems and milestones', () => {
-  test('severity is a coloured pill', async () => {
+  test('the severity is shown as a colored pill', async () => {
     const body = await get('/problems/ssr?limit=2')
     expect(cellsOf(body, 'Severity')).toEqual(['info', 'warn'])
     expect(body).toContain('<span class="pill pill-warn" data-field="severity">warn</span>')
@@ -229,7 +229,7 @@ describe('addresses', () => {
   test('/urls is paged through all addresses once, and back', async () => {
     const down = await followLinks('/urls?state=skipped&limit=100', 'Older →')
     const urls = down.flatMap((body) => cellsOf(body, 'Address'))
-    expect(urls.toSorted()).toEqual(blocked.map((path) => stage.origin + path))
+    expect(urls.toSorted()).toEqual(blocked.map((path) => fixture.origin + path))
     const up = await followLinks(linkOf(down.at(-1) ?? '', '← Newer') ?? '', '← Newer')
     expect(cellsOf(up.at(-1) ?? '', 'Address')).toEqual(cellsOf(down[0] ?? '', 'Address'))
   })
@@ -243,7 +243,7 @@ describe('addresses', () => {
     ['text=install&from=2020-01-01', ['/install']],
   ])('/urls?%s lists exactly the matching addresses', async (query, paths) => {
     expect(cellsOf(await get(`/urls?${query}`), 'Address').map((text) => text.split('Install the')[0])).toEqual(
-      paths.map((path) => stage.origin + path),
+      paths.map((path) => fixture.origin + path),
     )
   })
 
@@ -251,13 +251,13 @@ describe('addresses', () => {
     ['state=nowhere', 'state: expected one of pending'],
     ['status=x', 'status: expected a whole number'],
     ['from=soon', 'from: expected a date'],
-    ['older=x', 'it was not given by this list'],
+    ['older=x', 'it does not come from this list'],
   ])('/urls?%s is refused', async (query, message) => {
     expect(await get(`/urls?${query}`, 400)).toContain(message)
   })
 
-  test('a page shows state, where it was found, its title and chunks', async () => {
-    const body = await get(`/url?url=${encodeURIComponent(`${stage.origin}/install`)}`)
+  test('an indexed address shows its state, where it was found, its title and its chunks', async () => {
+    const body = await get(`/url?url=${encodeURIComponent(`${fixture.origin}/install`)}`)
     for (const part of [
       'guide@2.0',
       'its content was indexed',
@@ -270,15 +270,15 @@ describe('addresses', () => {
   })
 
   test('a skipped address shows the reason and the rule', async () => {
-    const body = await get(`/url?url=${encodeURIComponent(`${stage.origin}/blocked/007`)}`)
+    const body = await get(`/url?url=${encodeURIComponent(`${fixture.origin}/blocked/007`)}`)
     for (const part of ['left out on purpose', 'a block pattern matches its path', '/blocked/**', 'holds no content'])
       expect(body).toContain(part)
   })
 
-  test('an unknown address is 404 with the decision of the scope', async () => {
+  test('an unknown address is answered with 404 and the decision of the scope', async () => {
     // A source of a local folder says nothing about web addresses.
-    await addSource(stage.library, { url: 'file:///srv/notes/', isOwnFolder: true })
-    const body = await get(`/url?url=${encodeURIComponent(`${stage.origin}/blocked/new`)}`, 404)
+    await addSource(fixture.library, { url: 'file:///srv/notes/', isOwnFolder: true })
+    const body = await get(`/url?url=${encodeURIComponent(`${fixture.origin}/blocked/new`)}`, 404)
     expect(body).toContain('No source has seen this address.')
     expect(body).toContain('The scope would refuse it as blocked')
     expect(await get('/url?url=nonsense', 404)).toContain('cannot be read as an address')
@@ -287,7 +287,7 @@ describe('addresses', () => {
   test('errors are grouped with examples', async () => {
     const body = await get('/errors')
     expect(cellsOf(body, 'Status')).toEqual(['404'])
-    expect(cellsOf(body, 'Examples')[0]).toContain(`${stage.origin}/missing`)
+    expect(cellsOf(body, 'Examples')[0]).toContain(`${fixture.origin}/missing`)
     // The count links to exactly these addresses.
     const [, path = ''] = /<a href="(\/urls\?[^"]+)">1</.exec(body) ?? []
     expect(path).toContain('reason=not-found')
@@ -296,7 +296,7 @@ describe('addresses', () => {
   })
 
   test('domains have a summary', async () => {
-    const host = new URL(stage.origin).host
+    const host = new URL(fixture.origin).host
     expect(cellsOf(await get('/domains'), 'Addresses')).toEqual(['233'])
     const body = await get(`/domains?host=${host}`)
     expect(body).toContain(`<h1>${host}</h1>`)
@@ -305,7 +305,7 @@ describe('addresses', () => {
   })
 })
 
-test('analysis and gazetteer pages of an empty library say so, with zeros', async () => {
+test('without an analysis, the analysis page says so and the gazetteer page shows zeros', async () => {
   expect(await get('/analysis/ssr')).toContain('Nothing has been analysed yet')
   const body = await get('/gazetteer')
   expect([...body.matchAll(/<dd data-counter="\w+">(\d+)</g)].map(([, count]) => count)).toEqual([
@@ -317,12 +317,12 @@ test('analysis and gazetteer pages of an empty library say so, with zeros', asyn
   ])
 })
 
-test('an unknown path says what to do', async () => {
+test('the page for an unknown path says what to do', async () => {
   expect(await get('/nowhere/%3Cscript%3E', 404)).toContain('Check the address')
 })
 
-test('an unreadable library is 503 on pages that need it, without internal details', async () => {
-  stage.breakStore(true)
+test('pages that need an unreadable library are answered with 503, without internal details', async () => {
+  fixture.setStoreBroken(true)
   try {
     for (const path of [
       '/queues/ssr',
@@ -342,15 +342,15 @@ test('an unreadable library is 503 on pages that need it, without internal detai
       expect(body).toContain('STORE_UNAVAILABLE')
       expect(body).not.toMatch(/secret|SQLITE|\.ts:/)
     }
-    expect(stage.warnings.at(-1)).toContain('disk I/O error')
+    expect(fixture.warnings.at(-1)).toContain('disk I/O error')
   } finally {
-    stage.breakStore(false)
+    fixture.setStoreBroken(false)
   }
   await get('/urls')
 })
 
 test('the login form redirects only to this server', async () => {
-  const guarded = createHttp({ ...stage.ports, settings: { ...stage.ports.settings, token: 'secret' } })
+  const guarded = createHttp({ ...fixture.ports, settings: { ...fixture.ports.settings, token: 'secret' } })
   const body = await (await ask('/login?next=%2Furls%3Fstate%3Dfailed', guarded)).text()
   guarded.close()
   expect(body).toContain('<form class="stack" method="post">')
@@ -379,14 +379,14 @@ test('assets have their content types', async () => {
   }
 })
 
-test('the dashboard has the same design tokens', () => {
+test('the style sheet of the dashboard has the same design tokens as the server pages', () => {
   expect(readFileSync(new URL('../../src/http/pages/tokens.css', import.meta.url), 'utf8')).toBe(TOKENS_CSS)
 })
 
-describe('the colour schemes', () => {
+describe('the color schemes', () => {
   const [light = '', dark = ''] = TOKENS_CSS.split('@media')
-  const pairs = ['good', 'warn', 'bad', 'info', 'quiet'].map((tone) => [tone, `${tone}-ground`])
-  const texts = ['text', 'text-2', 'accent'].flatMap((text) =>
+  const tonePairs = ['good', 'warn', 'bad', 'info', 'quiet'].map((tone) => [tone, `${tone}-ground`])
+  const textPairs = ['text', 'text-2', 'accent'].flatMap((text) =>
     ['ground', 'surface', 'surface-2'].map((ground) => [text, ground]),
   )
 
@@ -394,12 +394,12 @@ describe('the colour schemes', () => {
     ['light', light],
     ['dark', dark],
   ])('have enough contrast in the %s scheme', (_, tokens) => {
-    for (const [text = '', ground = ''] of [...pairs, ...texts, ['on-accent', 'accent'], ['text', 'mark']]) {
-      expect(contrastOf(colourOf(tokens, text), colourOf(tokens, ground)), `${text} on ${ground}`).toBeGreaterThan(4.5)
+    for (const [text = '', ground = ''] of [...tonePairs, ...textPairs, ['on-accent', 'accent'], ['text', 'mark']]) {
+      expect(contrastOf(colorOf(tokens, text), colorOf(tokens, ground)), `${text} on ${ground}`).toBeGreaterThan(4.5)
     }
   })
 
-  function colourOf(tokens: string, name: string): number[] {
+  function colorOf(tokens: string, name: string): number[] {
     const hex = new RegExp(`--${name}: #(\\w{6});`).exec(tokens)?.[1] ?? ''
     return [0, 2, 4].map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255)
   }
@@ -410,8 +410,8 @@ describe('the colour schemes', () => {
     return (high + 0.05) / (low + 0.05)
   }
 
-  function luminanceOf(colour: readonly number[]): number {
-    const [r = 0, g = 0, b = 0] = colour.map((part) =>
+  function luminanceOf(color: readonly number[]): number {
+    const [r = 0, g = 0, b = 0] = color.map((part) =>
       part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4,
     )
     return 0.2126 * r + 0.7152 * g + 0.0722 * b

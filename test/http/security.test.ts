@@ -6,19 +6,19 @@ import * as shapes from './shapes.ts'
 const TOKEN = 'a-token-of-thirty-two-characters'
 
 let server: TestServer
-let locked: TestServer
+let tokenServer: TestServer
 
 beforeAll(async () => {
   server = await openTestServer({
     isShared: true,
     settings: { hosts: ['pharos.example'], allowedOrigins: ['https://friend.example'] },
   })
-  locked = await openTestServer({ isShared: true, settings: { token: TOKEN } })
+  tokenServer = await openTestServer({ isShared: true, settings: { token: TOKEN } })
 })
 
 afterAll(async () => {
   await server?.dispose()
-  await locked?.dispose()
+  await tokenServer?.dispose()
 })
 
 interface RawResponse {
@@ -115,9 +115,9 @@ describe('a request', () => {
     expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([200, origin])
     expect(answer.headers['access-control-allow-credentials']).toBeUndefined()
     expect(answer.headers['vary']).toContain('origin')
-    const before = await ask('/api/crawl', { origin, 'access-control-request-method': 'POST' }, 'OPTIONS')
-    expect([before.status, before.headers['access-control-allow-origin']]).toEqual([204, origin])
-    expect(before.headers['access-control-allow-methods']).toContain('POST')
+    const preflight = await ask('/api/crawl', { origin, 'access-control-request-method': 'POST' }, 'OPTIONS')
+    expect([preflight.status, preflight.headers['access-control-allow-origin']]).toEqual([204, origin])
+    expect(preflight.headers['access-control-allow-methods']).toContain('POST')
     const other = await ask(
       '/api/crawl',
       { origin: 'https://evil.example', 'access-control-request-method': 'POST' },
@@ -126,7 +126,7 @@ describe('a request', () => {
     expect([other.status, other.headers['access-control-allow-origin']]).toEqual([403, undefined])
   })
 
-  test('a body that is too large is refused before it is read', async () => {
+  test('a body or an address that is too large is refused', async () => {
     const large = `{"startUrl":"${'x'.repeat(1_100_000)}"}`
     const headers = { 'content-type': 'application/json' }
     const withLength = await ask('/api/crawl', { ...headers, 'content-length': String(large.length) }, 'POST', large)
@@ -173,7 +173,7 @@ test('every response carries the security headers', async () => {
   }
 })
 
-test('an unexpected failure returns a code and an id, and nothing else', async () => {
+test('an unexpected failure returns a fixed message, a code and an id, and nothing else', async () => {
   const broken = await openTestServer()
   const library = await broken.library()
   // Internal errors must not reach the client.
@@ -189,45 +189,49 @@ describe('a token', () => {
   const withToken = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
 
   test('is needed for every route except liveness and readiness', async () => {
-    expect((await locked.ask('/health')).status).toBe(200)
-    expect((await locked.ask('/ready')).body).toEqual({ status: 'ready' })
+    expect((await tokenServer.ask('/health')).status).toBe(200)
+    expect((await tokenServer.ask('/ready')).body).toEqual({ status: 'ready' })
     const answers = await Promise.all([
-      locked.ask('/api/crawls'),
-      locked.ask('/metrics'),
-      locked.ask('/openapi.json'),
-      locked.ask('/events'),
-      locked.ask('/'),
-      locked.ask('/queues/ssr'),
-      locked.ask('/assets/app-1a2b3c.js'),
-      locked.post('/api/crawl', { startUrl: 'https://a.example/' }),
-      locked.post('/health'),
-      locked.post('/ready'),
-      locked.post('/mcp', {}),
-      locked.ask('/nothing'),
-      locked.ask('/api/crawls', withToken('wrong')),
-      locked.ask('/api/crawls', withToken(`${TOKEN}x`)),
-      locked.ask('/api/crawls', { headers: { authorization: `Basic ${TOKEN}` } }),
-      locked.ask(`/api/crawls?token=${TOKEN}`),
-      locked.ask('/api/crawls', { headers: { cookie: `pharos_session=${TOKEN}` } }),
+      tokenServer.ask('/api/crawls'),
+      tokenServer.ask('/metrics'),
+      tokenServer.ask('/openapi.json'),
+      tokenServer.ask('/events'),
+      tokenServer.ask('/'),
+      tokenServer.ask('/queues/ssr'),
+      tokenServer.ask('/assets/app-1a2b3c.js'),
+      tokenServer.post('/api/crawl', { startUrl: 'https://a.example/' }),
+      tokenServer.post('/health'),
+      tokenServer.post('/ready'),
+      tokenServer.post('/mcp', {}),
+      tokenServer.ask('/nothing'),
+      tokenServer.ask('/api/crawls', withToken('wrong')),
+      tokenServer.ask('/api/crawls', withToken(`${TOKEN}x`)),
+      tokenServer.ask('/api/crawls', { headers: { authorization: `Basic ${TOKEN}` } }),
+      tokenServer.ask(`/api/crawls?token=${TOKEN}`),
+      tokenServer.ask('/api/crawls', { headers: { cookie: `pharos_session=${TOKEN}` } }),
     ])
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 401))
     expect(answers[0]?.headers.get('www-authenticate')).toContain('Bearer')
-    expect((await locked.ask('/api/crawls', withToken(TOKEN))).status).toBe(200)
-    expect(locked.dispatcher.list()).toEqual([])
+    expect((await tokenServer.ask('/api/crawls', withToken(TOKEN))).status).toBe(200)
+    expect(tokenServer.dispatcher.list()).toEqual([])
   })
 
   test('is entered once by the user, and the session cookie does not contain it', async () => {
     const asHtml = { accept: 'text/html' }
-    const sent = await locked.ask('/queues/ssr?limit=5', { headers: asHtml })
-    expect([sent.status, sent.headers.get('location')]).toEqual([
+    const redirected = await tokenServer.ask('/queues/ssr?limit=5', { headers: asHtml })
+    expect([redirected.status, redirected.headers.get('location')]).toEqual([
       303,
       `/login?next=${encodeURIComponent('/queues/ssr?limit=5')}`,
     ])
-    const page = await locked.ask('/login?next=/queues/ssr', { headers: asHtml })
+    const page = await tokenServer.ask('/login?next=/queues/ssr', { headers: asHtml })
     expect([page.status, page.text.includes('name="token"')]).toEqual([200, true])
-    expect((await locked.ask('/pages/style.css')).status).toBe(200)
+    expect((await tokenServer.ask('/pages/style.css')).status).toBe(200)
     const login = (fields: Record<string, string>) =>
-      locked.ask('/login', { method: 'POST', body: new URLSearchParams(fields), headers: { origin: locked.origin } })
+      tokenServer.ask('/login', {
+        method: 'POST',
+        body: new URLSearchParams(fields),
+        headers: { origin: tokenServer.origin },
+      })
     expect((await login({ token: 'wrong' })).status).toBe(401)
     const done = await login({ token: TOKEN, next: '/queues/ssr' })
     expect([done.status, done.headers.get('location')]).toEqual([303, '/queues/ssr'])
@@ -235,35 +239,35 @@ describe('a token', () => {
     expect(cookie).toMatch(/; HttpOnly; SameSite=Strict$/)
     expect(cookie).not.toContain(TOKEN)
     const [session = ''] = cookie.split(';')
-    const shown = await locked.ask('/queues/ssr', { headers: { cookie: `other=1; ${session}` } })
-    expect([shown.status, shown.text.includes('action="/logout"')]).toEqual([200, true])
+    const queuePage = await tokenServer.ask('/queues/ssr', { headers: { cookie: `other=1; ${session}` } })
+    expect([queuePage.status, queuePage.text.includes('action="/logout"')]).toEqual([200, true])
     expect(page.text).not.toContain('action="/logout"')
     const away = await login({ token: TOKEN, next: '//evil.example/' })
     expect(away.headers.get('location')).toBe('/')
     // The server trusts `x-forwarded-proto` of a proxy on this machine.
-    const secure = await locked.ask('/login', {
+    const secure = await tokenServer.ask('/login', {
       method: 'POST',
       body: new URLSearchParams({ token: TOKEN }),
       headers: { 'x-forwarded-proto': 'https' },
     })
     expect(secure.headers.get('set-cookie')).toMatch(/; Secure$/)
-    const out = await locked.ask('/logout', { method: 'POST', headers: { cookie: session } })
+    const out = await tokenServer.ask('/logout', { method: 'POST', headers: { cookie: session } })
     expect(out.headers.get('set-cookie')).toContain('Max-Age=0')
   })
 
   test('repeated wrong tokens delay every login', async () => {
-    const guess = (token: string) => locked.ask('/login', { method: 'POST', body: new URLSearchParams({ token }) })
+    const guess = (token: string) => tokenServer.ask('/login', { method: 'POST', body: new URLSearchParams({ token }) })
     const statuses: number[] = []
     for (let i = 0; i < 6; i++) statuses.push((await guess('wrong')).status)
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429])
-    const waits = await guess(TOKEN)
-    expect([waits.status, Number(waits.headers.get('retry-after'))]).toEqual([429, 1])
-    expect((await locked.ask('/api/crawls', withToken(TOKEN))).status).toBe(200)
+    const delayed = await guess(TOKEN)
+    expect([delayed.status, Number(delayed.headers.get('retry-after'))]).toEqual([429, 1])
+    expect((await tokenServer.ask('/api/crawls', withToken(TOKEN))).status).toBe(200)
   })
 
   test('is never logged', () => {
-    expect(locked.lines.length).toBeGreaterThan(10)
-    expect(locked.lines.filter((line) => line.includes(TOKEN))).toEqual([])
-    expect(locked.lines.some((line) => line.includes('/api/crawls?token=***'))).toBe(true)
+    expect(tokenServer.lines.length).toBeGreaterThan(10)
+    expect(tokenServer.lines.filter((line) => line.includes(TOKEN))).toEqual([])
+    expect(tokenServer.lines.some((line) => line.includes('/api/crawls?token=***'))).toBe(true)
   })
 })

@@ -134,7 +134,7 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
   const mcp = createMcp({
     version: '0.0.0',
     openLibrary: async () => ({ ...(await library()), close: async () => undefined }),
-    openJobs: async (one) => createDispatchedJobs(dispatcher, one),
+    openJobs: async (openedLibrary) => createDispatchedJobs(dispatcher, openedLibrary),
   })
   const handler = createHttpHandler({
     createServer: mcp.createServer,
@@ -146,7 +146,7 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
     {
       version: '0.0.0',
       library,
-      checked: async () => undefined,
+      waitForCheck: async () => undefined,
       search: async (input, signal) => searchLibrary(await library(), input, signal),
       listDuplicates: async (input, signal) => listDuplicates(await library(), input, signal),
       jobLog,
@@ -253,7 +253,7 @@ export interface StreamReader {
   readonly comments: readonly string[]
   readonly status: number
   readonly headers: Headers
-  /** Waits for an event, including those that arrived already. */
+  /** Returns the first event that matches, which may have arrived already. */
   until(matches: (event: StreamEvent) => boolean): Promise<StreamEvent>
   /** Waits until a condition holds, checked after each part that arrived. */
   wait(condition: () => boolean): Promise<void>
@@ -273,7 +273,7 @@ export async function openStream(url: string, headers: Readonly<Record<string, s
     for await (const part of response.body ?? []) {
       const blocks = (rest + decoder.decode(part, { stream: true })).split('\n\n')
       rest = blocks.pop() ?? ''
-      for (const block of blocks) takeBlock(block, events, comments)
+      for (const block of blocks) parseBlock(block, events, comments)
       for (const check of pendingChecks) check()
     }
   }
@@ -308,14 +308,14 @@ export async function openStream(url: string, headers: Readonly<Record<string, s
         found ??= events.find(matches)
         return found !== undefined
       })
-      if (found === undefined) throw new Error('the event was found before')
+      if (found === undefined) throw new Error('the wait ended without an event')
       return found
     },
     close: () => stop.abort(),
   }
 }
 
-function takeBlock(block: string, events: StreamEvent[], comments: string[]): void {
+function parseBlock(block: string, events: StreamEvent[], comments: string[]): void {
   const fields = new Map<string, string>()
   for (const line of block.split('\n')) {
     const at = line.indexOf(':')

@@ -341,7 +341,7 @@ export const mentions = z.strictObject({
   items: z.array(z.strictObject({ place: placeItem, pages: count, hubs: count })),
 })
 
-export const story = z.looseObject({
+export const urlDetails = z.looseObject({
   url: z.string(),
   story: z.array(z.strictObject({ ts: moment, event: z.string(), text: z.string(), url: z.string().nullable() })),
   sources: z.array(

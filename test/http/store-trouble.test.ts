@@ -11,7 +11,7 @@ async function statusOf(server: TestServer, path: string): Promise<number> {
   return (await server.ask(path)).status
 }
 
-const EMPTY: readonly (readonly [path: string, body: object])[] = [
+const EMPTY_RESPONSES: readonly (readonly [path: string, body: object])[] = [
   ['/api/queues', { total: 0, items: [] }],
   ['/api/problems', { items: [], cursors: { nextBefore: null, prevAfter: null } }],
   ['/api/milestones', { items: [], cursors: { nextBefore: null, prevAfter: null } }],
@@ -31,7 +31,7 @@ const EMPTY: readonly (readonly [path: string, body: object])[] = [
   ['/api/places/mentions', { items: [] }],
 ]
 
-const MISSING = [
+const NOT_FOUND_PATHS = [
   '/api/queues/job-123/events',
   '/api/crawls/job-123',
   '/api/url-details?url=x',
@@ -50,12 +50,12 @@ test('a server without its library stays up, answers what it can, and recovers w
   expect(before).toEqual([2, 1, ROW_COUNT])
 
   await server.hideStore()
-  for (const [path, body] of [...EMPTY, ['/api/status', { store: 'unavailable' }] as const]) {
+  for (const [path, body] of [...EMPTY_RESPONSES, ['/api/status', { store: 'unavailable' }] as const]) {
     const answer = await server.ask(path)
     expect([path, answer.status, answer.body]).toMatchObject([path, 200, body])
   }
   expect(shapes.crawlTypes.parse((await server.ask('/api/crawl-types')).body).items).toHaveLength(6)
-  for (const path of MISSING) expect([path, await statusOf(server, path)]).toEqual([path, 404])
+  for (const path of NOT_FOUND_PATHS) expect([path, await statusOf(server, path)]).toEqual([path, 404])
   const unavailable = [
     '/ready',
     '/api/search?q=x',
@@ -87,7 +87,7 @@ test('a server without its library stays up, answers what it can, and recovers w
 })
 
 /** Routes that return data of a library. */
-const LIBRARY_ROUTES = [...EMPTY.map(([path]) => path), ...MISSING]
+const LIBRARY_ROUTES = [...EMPTY_RESPONSES.map(([path]) => path), ...NOT_FOUND_PATHS]
 
 test('a library that cannot be opened is not shown as empty', async () => {
   const server = await openTestServer()

@@ -10,7 +10,7 @@ import { jobOf, MOMENT, openPageFixture, type PageFixture, queueNote } from './p
 
 /* Texts that a hostile site can store in the library. Each sets a global or opens a dialog if a page renders it as markup. */
 
-/** Texts by kind of attack. `[n]` is replaced by the place of the text, so that a failure shows which text ran. */
+/** One text for each kind of attack. `[n]` is replaced by the name of the field, so that a failure shows which text ran. */
 const ATTACKS = [
   '<script>globalThis.pwned="[n]"</script>',
   '"><img src=x onerror="globalThis.pwned=\'[n]\'">',
@@ -24,9 +24,9 @@ const ATTACKS = [
   '\u202egpj.exe\u2066<b>[n]</b>\u0000',
 ] as const
 
-/** All attacks in one text, marked with the place where the text is stored. */
-export function attackOn(place: string): string {
-  return ATTACKS.map((attack) => attack.replaceAll('[n]', place)).join(' ')
+/** All attacks in one text, marked with the name of the field that holds the text. */
+export function attackOn(field: string): string {
+  return ATTACKS.map((attack) => attack.replaceAll('[n]', field)).join(' ')
 }
 
 /** Addresses that must never become links. */
@@ -47,15 +47,15 @@ export const HOSTILE_RUN = '55555555-5555-4555-8555-555555555555'
 
 /** A library that a hostile site has filled as far as possible, with its history. */
 export async function openHostileFixture(): Promise<PageFixture> {
-  const stage = await openPageFixture({
+  const fixture = await openPageFixture({
     pages: PAGES,
     block: ['/blocked/"><script>globalThis.pwned=1<!script>/**', '/b/**'],
     jobs: [JOB, ENDED_JOB],
     notes: NOTES,
   })
-  await addHostileRows(stage.library)
-  await addHostilePlaces(stage.library)
-  return stage
+  await addHostileRows(fixture.library)
+  await addHostilePlaces(fixture.library)
+  return fixture
 }
 
 function escapeHtml(text: string): string {
@@ -63,8 +63,8 @@ function escapeHtml(text: string): string {
 }
 
 /** A page that shows its text instead of running it, so that all of it is indexed. */
-function hostilePage(place: string, links: readonly string[] = []): Answer {
-  const title = escapeHtml(attackOn(`title ${place}`))
+function hostilePage(name: string, links: readonly string[] = []): Answer {
+  const title = escapeHtml(attackOn(`title ${name}`))
   const items = links.map((href) => `<li><a href="${escapeHtml(href)}">${escapeHtml(attackOn('link'))}</a></li>`)
   return {
     headers: {
@@ -74,7 +74,7 @@ function hostilePage(place: string, links: readonly string[] = []): Answer {
     },
     body: `<!doctype html><html lang="en"><head><title>${title}</title></head><body><main><h1>${title}</h1>
 <p>This page says enough about itself that nobody takes it for an empty one, and then it attacks.</p>
-<h2>${escapeHtml(attackOn(`heading ${place}`))}</h2><p>Some words about it, so that the heading has something below.</p>
+<h2>${escapeHtml(attackOn(`heading ${name}`))}</h2><p>Some words about it, so that the heading has something below.</p>
 <svg xmlns="http://www.w3.org/2000/svg" onload="globalThis.pwned='svg'"><script>globalThis.pwned='svg'</script></svg>
 <ul>${items.join('')}</ul></main></body></html>`,
   }
@@ -125,7 +125,7 @@ const NOTES: readonly JobNote[] = [
   })),
 ]
 
-/** Rows that no server on loopback can produce, but that the ledger can hold. */
+/** Adds rows that no server on loopback can produce, but that the ledger can hold. */
 async function addHostileRows({ store, newId, clock }: OpenLibrary): Promise<void> {
   const [source] = await store.listSources()
   if (source === undefined) throw new Error('there is no source')
@@ -271,7 +271,7 @@ const HOSTILE_HUB: PlaceHub = {
 /** An address whose last response was an attack. */
 export const FAILED_URL = 'https://docs.example/"><script>globalThis.pwned="failed"</script>'
 
-/** Every page with texts of the corpus, and a text that proves that they are there. */
+/** Paths of all pages that show texts of the corpus, each with a text that the page must show. */
 export function hostilePaths(origin: string): readonly (readonly [path: string, shows: string])[] {
   const url = (address: string) => `/url?url=${encodeURIComponent(address)}`
   return [
@@ -320,7 +320,7 @@ export function hostilePaths(origin: string): readonly (readonly [path: string, 
   ]
 }
 
-/** Views of the dashboard with texts of the corpus, and a text that proves that they are there. */
+/** Views of the dashboard that show texts of the corpus, each with a text that the view must show. */
 export function hostileViews(sourceId: string): readonly (readonly [hash: string, shows: string])[] {
   const explain = (address: string) => `#/sources/${sourceId}?explain=${encodeURIComponent(address)}`
   return [
@@ -347,7 +347,7 @@ export function hostileViews(sourceId: string): readonly (readonly [hash: string
   ]
 }
 
-/** Events that a hostile site makes its crawl emit. */
+/** Emits the events of a crawl of a hostile site. */
 export function emitHostileEvents({ dispatcher: { feed } }: PageFixture, jobId: string): void {
   const url = `https://docs.example/${attackOn('card url')}`
   const host = attackOn('card host')

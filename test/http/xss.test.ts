@@ -5,19 +5,19 @@ import type { HttpApp } from '../../src/http/ports.ts'
 import type { PageFixture } from './page-fixture.ts'
 import { hostilePaths, openHostileFixture } from './xss-corpus.ts'
 
-/* All texts that a hostile site can store are shown as text on every page, under a policy that would block scripts as well. */
+/* Checks that every page shows what a hostile site can store only as text, under a policy that would block scripts as well. */
 
-let stage: PageFixture
+let fixture: PageFixture
 let http: HttpApp
 
 beforeAll(async () => {
-  stage = await openHostileFixture()
-  http = createHttp(stage.ports)
+  fixture = await openHostileFixture()
+  http = createHttp(fixture.ports)
 })
 
 afterAll(async () => {
   http.close()
-  await stage.close()
+  await fixture.close()
 })
 
 /** Requests a page as a browser does. */
@@ -30,7 +30,7 @@ const cases = hostilePaths('')
 test.each(cases.map(([path], i) => [i, path.slice(0, 60)] as const))(
   'page %i, %s, shows attacks only as text',
   async (i) => {
-    const [path, shows] = hostilePaths(stage.origin)[i] ?? ['', '']
+    const [path, shows] = hostilePaths(fixture.origin)[i] ?? ['', '']
     const response = await ask(path)
     const body = await response.text()
     const { elements, text } = readMarkup(body)
@@ -47,9 +47,9 @@ test.each(cases.map(([path], i) => [i, path.slice(0, 60)] as const))(
 )
 
 test('bidirectional control characters and invisible characters are in no text of a page', async () => {
-  for (const [path] of hostilePaths(stage.origin)) {
+  for (const [path] of hostilePaths(fixture.origin)) {
     const body = await (await ask(path)).text()
-    // The value of a filter field must stay as it was entered.
+    // Attributes are not checked, because the value of a filter field must stay as it was entered.
     expect(readMarkup(body).text.match(/[\0\u202e\u2066]/), path).toBeNull()
   }
 })

@@ -14,8 +14,8 @@ import { type Answer, openSite } from '../sites/site.ts'
 
 /*
  * Pages that try to give orders to a language model. Text that is hidden on the page is never returned; visible text is returned unchanged,
- * as the text of a passage and nowhere else. Text that only an external style sheet hides, or that has the colour of the page without
- * declaring a background, is not recognised as hidden: the page would have to be rendered. HTML and Markdown come from a site; Markdown,
+ * as the text of a passage and nowhere else. Text that only an external style sheet hides, or that has the color of the page without
+ * declaring a background, is not recognized as hidden: the page would have to be rendered. HTML and Markdown come from a site; Markdown,
  * plain text, data and code from a folder.
  */
 
@@ -26,7 +26,7 @@ const HIDING: Readonly<Record<string, (text: string) => string>> = {
   'display none': (text) => `<div style="display:none">${text}</div>`,
   'display none in capitals': (text) => `<p style="color: red; DISPLAY : NONE !important">${text}</p>`,
   'the hidden attribute': (text) => `<p hidden>${text}</p>`,
-  'the colour of the background': (text) => `<p style="color:#fff;background:#fff">${text}</p>`,
+  'the color of the background': (text) => `<p style="color:#fff;background:#fff">${text}</p>`,
   'visibility hidden': (text) => `<p style="visibility:hidden">${text}</p>`,
   'opacity zero': (text) => `<p style="opacity:0">${text}</p>`,
   'font size zero': (text) => `<p style="font-size:0">${text}</p>`,
@@ -52,7 +52,7 @@ const HIDING: Readonly<Record<string, (text: string) => string>> = {
     `<p>Plain words.${[...text].map((char) => String.fromCodePoint(0xe0100 + ((char.codePointAt(0) ?? 0) % 240))).join('')}</p>`,
 }
 
-const inTags = (text: string) =>
+const toTagCharacters = (text: string) =>
   [...text].map((char) => String.fromCodePoint(0xe0000 + (char.codePointAt(0) ?? 0))).join('')
 
 /** Ways to hide text in Markdown. */
@@ -73,7 +73,7 @@ const HIDING_IN_MARKDOWN: Readonly<Record<string, (text: string) => string>> = {
   'markdown definition in a quotation': (text) => `> [//]: # (${text})`,
   'markdown definition whose label occurs in code': (text) => `Code such as \`[//]\`.\n\n[//]: # (${text})`,
   'markdown definition that a link uses': (text) => `Some [words][used].\n\n[used]: https://a.example/ "${text}"`,
-  'markdown characters of the tag block': (text) => `Plain words.${inTags(text)}`,
+  'markdown characters of the tag block': (text) => `Plain words.${toTagCharacters(text)}`,
 }
 
 /** For each file extension, a function that writes a file whose page has the given line as its third line. */
@@ -112,7 +112,7 @@ const VISIBLE: Readonly<Record<string, readonly [html: (text: string) => string,
     // Hidden from screen readers, but visible.
     'aria-hidden': [(text) => `<div aria-hidden="true"><p>${text}</p></div>`, (text) => text],
     // Only rendering the page would show that it is invisible.
-    'the colour of the page': [(text) => `<p style="color:#fff">${text}</p>`, (text) => text],
+    'the color of the page': [(text) => `<p style="color:#fff">${text}</p>`, (text) => text],
   }
 
 /** Invisible characters inside visible words. */
@@ -179,8 +179,8 @@ beforeAll(async () => {
   }
   const source = await addSource(library, { url: `${site.origin}/`, name: 'corpus' })
   await runCrawl(library, source, { kind: 'add' }, site.origin)
-  for await (const { page: one } of library.store.listPages(source.id)) {
-    markdownByPath.set(new URL(one.url).pathname, one.markdown)
+  for await (const { page: stored } of library.store.listPages(source.id)) {
+    markdownByPath.set(new URL(stored.url).pathname, stored.markdown)
   }
   const write = (path: string, text: string) => {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
@@ -194,11 +194,11 @@ beforeAll(async () => {
         writeWith(`The file${markOf(name)} in ${kind} is sp${char}lit and ${char}begun.`),
       )
     }
-    write(`tags.${kind}`, writeWith(`A marktags in ${kind}${inTags(ORDER)} for all.`))
+    write(`tags.${kind}`, writeWith(`A marktags in ${kind}${toTagCharacters(ORDER)} for all.`))
   }
   const files = await addSource(library, { url: `${pathToFileURL(folder)}/`, name: 'files', isOwnFolder: true })
   await runCrawl(library, files, { kind: 'add' }, '')
-  for await (const { key, page: one } of library.store.listPages(files.id)) markdownByPath.set(key, one.markdown)
+  for await (const { key, page: stored } of library.store.listPages(files.id)) markdownByPath.set(key, stored.markdown)
   return async () => {
     markdownByPath = new Map()
     await close()
@@ -211,10 +211,10 @@ async function ask(query: string): Promise<SearchAnswer> {
 }
 
 test('every page of the corpus was read', () => {
-  const count = Object.keys(HIDING).length + Object.keys(VISIBLE).length + Object.keys(INVISIBLE).length
-  const markdown = 2 * Object.keys(HIDING_IN_MARKDOWN).length
-  const files = Object.keys(LINES).length * (Object.keys(INVISIBLE).length + 1)
-  expect(markdownByPath.size).toBe(count + 1 + markdown + files)
+  const htmlCount = Object.keys(HIDING).length + Object.keys(VISIBLE).length + Object.keys(INVISIBLE).length
+  const markdownCount = 2 * Object.keys(HIDING_IN_MARKDOWN).length
+  const fileCount = Object.keys(LINES).length * (Object.keys(INVISIBLE).length + 1)
+  expect(markdownByPath.size).toBe(htmlCount + 1 + markdownCount + fileCount)
 })
 
 describe('hidden text in HTML', () => {
@@ -231,26 +231,29 @@ describe('hidden text in HTML', () => {
 })
 
 describe('hidden text in Markdown', () => {
-  const cases = ['/', ''].flatMap((prefix) => Object.keys(HIDING_IN_MARKDOWN).map((name) => [prefix, name] as const))
-  test.each(cases)(
-    'below "%s" ("/" is the site, "" the folder), text in a %s is never returned',
-    async (prefix, name) => {
-      const markdown = markdownByPath.get(`${prefix}hidden-${slug(name)}.md`)
-      expect(markdown).toContain('lanterns')
-      expect(markdown).not.toContain(markOf(name))
-      expect(markdown).not.toMatch(/ignore|[\u{e0000}-\u{e0fff}]/iu)
-      expect(JSON.stringify(await ask(markOf(name)))).not.toContain(`${markOf(name)}.`)
-      const { passages } = await ask(`lantern ${slug(name)}`)
-      expect(passages[0]?.title).toBe(`Lantern ${slug(name)}`)
-      const hidden = passages.filter(({ url }) => url.includes('/hidden-'))
-      expect(hidden.length).toBeGreaterThan(0)
-      expect(JSON.stringify(hidden)).not.toMatch(/ignore/i)
-    },
+  const prefixes = [
+    ['on a site', '/'],
+    ['in a folder', ''],
+  ] as const
+  const cases = prefixes.flatMap(([where, prefix]) =>
+    Object.keys(HIDING_IN_MARKDOWN).map((name) => [where, name, prefix] as const),
   )
+  test.each(cases)('%s, text in a %s is never returned', async (_where, name, prefix) => {
+    const markdown = markdownByPath.get(`${prefix}hidden-${slug(name)}.md`)
+    expect(markdown).toContain('lanterns')
+    expect(markdown).not.toContain(markOf(name))
+    expect(markdown).not.toMatch(/ignore|[\u{e0000}-\u{e0fff}]/iu)
+    expect(JSON.stringify(await ask(markOf(name)))).not.toContain(`${markOf(name)}.`)
+    const { passages } = await ask(`lantern ${slug(name)}`)
+    expect(passages[0]?.title).toBe(`Lantern ${slug(name)}`)
+    const hidden = passages.filter(({ url }) => url.includes('/hidden-'))
+    expect(hidden.length).toBeGreaterThan(0)
+    expect(JSON.stringify(hidden)).not.toMatch(/ignore/i)
+  })
 })
 
-describe('visible text is returned unchanged, and only as the text of a passage', () => {
-  test.each(Object.entries(VISIBLE))('%s is returned unchanged', async (name, [, write]) => {
+describe('visible text', () => {
+  test.each(Object.entries(VISIBLE))('%s is returned unchanged, and only as passage text', async (name, [, write]) => {
     const answer = await ask(markOf(name))
     const [passage, ...others] = answer.passages
     const markdown = markdownByPath.get(`/seen-${slug(name)}`) ?? ''
@@ -271,14 +274,14 @@ describe('visible text is returned unchanged, and only as the text of a passage'
   })
 })
 
-describe('invisible characters are removed', () => {
+describe('invisible characters', () => {
   test.each(Object.entries(INVISIBLE))('the character %s is removed from the text of a page', async (name, char) => {
     const [passage] = (await ask(markOf(name))).passages
     expect(passage?.text).toContain(`The ${markOf(name)} is split and begun.`)
     expect(passage?.text).not.toContain(char)
   })
 
-  const kinds = Object.keys(LINES).flatMap((kind) => Object.entries(INVISIBLE).map((one) => [kind, ...one] as const))
+  const kinds = Object.keys(LINES).flatMap((kind) => Object.entries(INVISIBLE).map((pair) => [kind, ...pair] as const))
   test.each(kinds)('in a file of kind %s, the character %s is removed', async (kind, name, char) => {
     const text = markdownByPath.get(`inside/${slug(name)}.${kind}`) ?? ''
     const line = `The file${markOf(name)} in ${kind} is split and begun.`

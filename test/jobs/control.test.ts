@@ -15,7 +15,7 @@ import { page, type SeenRequest, type Site } from '../sites/site.ts'
 const SIZE = 40
 const PATHS = Array.from({ length: SIZE }, (_, n) => `/page-${n}`)
 
-/** A site whose start links to many slow pages. */
+/** A site whose start page links to many slow pages. */
 function slowSite(delayMs: number): Record<string, { body: string; delayMs: number }> {
   return Object.fromEntries(
     ['/', ...PATHS].map((path) => [path, { body: page(`Page ${path}`, path === '/' ? PATHS : []), delayMs }]),
@@ -23,14 +23,14 @@ function slowSite(delayMs: number): Record<string, { body: string; delayMs: numb
 }
 
 /** Resolves when a site has received the given number of requests. */
-function waitForRequests(site: Site, times: number): Promise<void> {
+function waitForRequests(site: Site, count: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`the site received fewer than ${times} requests`)), 120_000)
+    const timer = setTimeout(() => reject(new Error(`the site received fewer than ${count} requests`)), 120_000)
     onTestFinished(() => clearTimeout(timer))
     Object.assign(site.requests, {
       push(...seen: SeenRequest[]) {
         const length = Array.prototype.push.apply(site.requests, seen)
-        if (length >= times) resolve()
+        if (length >= count) resolve()
         return length
       },
     })
@@ -39,9 +39,9 @@ function waitForRequests(site: Site, times: number): Promise<void> {
 
 /** Resolves when a number has not changed for the given time. */
 async function waitUntilStable(read: () => number, stableMs: number): Promise<number> {
-  const until = Date.now() + 30_000
+  const deadline = Date.now() + 30_000
   for (let before = -1; ; ) {
-    if (Date.now() > until) throw new Error(`the number still changes; it is ${before} now`)
+    if (Date.now() > deadline) throw new Error(`the number still changes; it is ${before} now`)
     const now = read()
     if (now === before) return now
     before = now
@@ -67,7 +67,7 @@ function crawlWith(library: OpenLibrary, source: Source, commands: CrawlCommands
 }
 
 describe('a paused crawl', () => {
-  test('sends no request, does not count as stalled, and continues', async () => {
+  test('sends no request, does not count as stalled, and continues when it is resumed', async () => {
     const { site, library, source } = await createCrawlFixture(slowSite(20), {
       limits: { concurrency: 4, stallMs: 600, aliveMs: 600 },
     })
@@ -94,9 +94,9 @@ describe('a paused crawl', () => {
       { type: 'resumed', cause: 'requested' },
     ])
     expect(pauses[1]?.type === 'resumed' && pauses[1].pausedMs).toBeGreaterThanOrEqual(900)
-    const states = events.flatMap((event) => (event.type === 'progress' ? [event.isPaused] : []))
-    expect(states).toContain(true)
-    expect(states.at(-1)).toBe(false)
+    const pausedFlags = events.flatMap((event) => (event.type === 'progress' ? [event.isPaused] : []))
+    expect(pausedFlags).toContain(true)
+    expect(pausedFlags.at(-1)).toBe(false)
   })
 
   test('sends no request if it is paused from the beginning, and can be stopped', async () => {

@@ -35,12 +35,12 @@ const PLAIN_SITE: Readonly<Record<string, Answer>> = {
   '/mapped': page('Mapped'),
   '/old': { status: 301, headers: { location: '/b' } },
   '/deep/1': page('Deep', ['/deeper']),
-  // The same as a page that is found before it.
+  // The content of /mapped, which is found earlier.
   '/deep/2': page('Mapped'),
   '/deeper': page('Deeper', ['/deepest']),
 }
 
-/** A site whose start links to many slow pages. */
+/** A site whose start page links to many slow pages. */
 async function openSlowSite(delayMs: number): Promise<Site> {
   const site = await openTestSite({ '/': page('Start', PATHS) })
   for (const path of PATHS) site.pages.set(path, { body: page(`Page ${path}`), delayMs })
@@ -55,9 +55,9 @@ function sleep(ms: number): Promise<void> {
 
 /** Resolves when a site has received the given number of requests for its pages. */
 async function waitForPageRequests(site: Site, pages: number): Promise<void> {
-  const until = Date.now() + 30_000
+  const deadline = Date.now() + 30_000
   while (site.requests.filter(({ path }) => path.startsWith('/page-')).length < pages) {
-    if (Date.now() > until) throw new Error(`the site received requests for fewer than ${pages} pages`)
+    if (Date.now() > deadline) throw new Error(`the site received requests for fewer than ${pages} pages`)
     await sleep(5)
   }
 }
@@ -89,10 +89,10 @@ test('the frames of a crawl agree with its ledger', async () => {
   expect(await child.ended).toEqual({ code: 0, signal: null, problem: null })
   expect(child.errors).toEqual([])
   const { source, ledger, crawl } = await withLibrary(path, async ({ store }) => {
-    const [one] = await store.listSources()
-    if (one === undefined) throw new Error('the library has no source')
-    const [last] = await store.listCrawls(one.id, 1)
-    return { source: one, ledger: await store.countLedger(one.id), crawl: last }
+    const [stored] = await store.listSources()
+    if (stored === undefined) throw new Error('the library has no source')
+    const [lastCrawl] = await store.listCrawls(stored.id, 1)
+    return { source: stored, ledger: await store.countLedger(stored.id), crawl: lastCrawl }
   })
   expect(source).toMatchObject({
     url: `${site.origin}/`,
@@ -116,14 +116,14 @@ test('the frames of a crawl agree with its ledger', async () => {
   const queue = child.all('QUEUE')
   const enqueued = queue.filter(({ action }) => action === 'enqueued')
   expect(last?.found).toBe(enqueued.length)
-  // The last event of an address equals its final state. An address that was dropped for its query has no row.
+  // The last frame of an address matches its final state. An address that was dropped for its query has no row.
   const lastFrames = new Map(queue.map((frame) => [frame.url, frame]))
   const dropped = [...lastFrames.values()].filter(({ action, reason }) => action === 'drop' && reason !== 'query-skip')
   expect(dropped.length).toBe(ledger.states.skipped)
   expect(new Set(child.all('ERROR').map(({ url }) => url)).size).toBe(ledger.states.failed)
   const admitted = new Set(enqueued.map(({ url }) => url))
-  const begun = new Set(queue.filter(({ action }) => action === 'dequeued').map(({ url }) => url))
-  expect(begun).toEqual(admitted)
+  const dequeued = new Set(queue.filter(({ action }) => action === 'dequeued').map(({ url }) => url))
+  expect(dequeued).toEqual(admitted)
   const reasons = new Set(queue.filter(({ action }) => action === 'drop').map(({ reason }) => reason))
   for (const reason of ['max-depth', 'off-domain', 'robots-disallow', 'duplicate', 'query-skip', 'redirect']) {
     expect(reasons).toContain(reason)
@@ -183,7 +183,7 @@ test.each(['stdin', 'stdout'] as const)('a crawl stops when its %s is closed', a
   expect((await readLastCrawl(path))?.state).toBe('cancelled')
 })
 
-test('the next process with the same library resumes and ends a killed crawl', async () => {
+test('the next process with the same library resumes and completes a killed crawl', async () => {
   const site = await openTestSite(messySite(12))
   site.pages.set('/sitemap.xml', sitemapOf(site.origin))
   // A temporary failure would be retried after a pause.

@@ -22,9 +22,9 @@ function readBody(body: Readonly<Record<string, unknown>>): CrawlJob {
 }
 
 function startOf(body: Readonly<Record<string, unknown>>) {
-  const { ask } = readBody(body)
-  if (ask.type !== 'start') throw new Error('the job crawls a source, not a start')
-  return ask
+  const { target } = readBody(body)
+  if (target.type !== 'start') throw new Error('the job crawls a source, not a start')
+  return target
 }
 
 /** The settings that differ from those of an empty body. */
@@ -34,7 +34,7 @@ function changesOf(body: Readonly<Record<string, unknown>>): Record<string, unkn
 }
 
 describe('a request body for a crawl', () => {
-  test('gives a job without options if it has only a start', () => {
+  test('gives a job without options if it has only a start URL', () => {
     expect(parseCrawlRequest({ startUrl: ' https://docs.example/a#b ', mode: 'fast', unknown: 1 }, DEFAULTS)).toEqual({
       url: 'https://docs.example/a',
       args: ['https://docs.example/a'],
@@ -100,12 +100,12 @@ describe('a request body for a crawl', () => {
     [{ fastStart: true }, {}],
   ]
 
-  test('with `slow` sets a minimum delay that applies to this machine too', () => {
+  test('with `slow` sets a minimum delay that applies to sites on this machine too', () => {
     expect(readBody({ slow: true }).minDelayMs).toBe(1000)
     expect(readBody({}).minDelayMs).toBe(0)
   })
 
-  test.each(settings)('%j changes the settings %j', (body, expected) => {
+  test.each(settings)('%j changes the settings to %j', (body, expected) => {
     expect(changesOf(body)).toEqual(expected)
   })
 
@@ -123,8 +123,8 @@ describe('a request body for a crawl', () => {
     for (const crawlType of ['intelligent', 'history']) {
       expect(startOf({ crawlType, ...PLANNER }).input).toMatchObject({ crawlType, planner: expected })
     }
-    const spelt = startOf({ crawlType: 'intelligent', ...PLANNER, intTargetHosts: ' A.example, b.example,' })
-    expect(spelt.input.planner).toEqual(expected)
+    const withHostText = startOf({ crawlType: 'intelligent', ...PLANNER, intTargetHosts: ' A.example, b.example,' })
+    expect(withHostText.input.planner).toEqual(expected)
     expect(parseCrawlRequest({ startUrl: 'https://docs.example/', ...PLANNER }, DEFAULTS).args).toHaveLength(1)
     expect(startOf({ crawlType: 'basic', ...PLANNER }).input).not.toHaveProperty('planner')
     expect(startOf({ crawlType: 'history', force: true }).input.force).toBe(true)
@@ -160,12 +160,12 @@ describe('a request body for a crawl', () => {
     [{ dbPath: ':memory:' }, 'dbPath'],
   ]
 
-  test.each(refused)('%j is refused for its %s', (body, what) => {
-    const isBody = typeof body === 'object' && !Array.isArray(body) && what !== 'startUrl'
-    const request = isBody ? { startUrl: 'https://docs.example/', ...body } : body
+  test.each(refused)('%j is refused, and the error names %s', (body, part) => {
+    const needsStart = typeof body === 'object' && !Array.isArray(body) && part !== 'startUrl'
+    const request = needsStart ? { startUrl: 'https://docs.example/', ...body } : body
     const failure = catchError(() => parseCrawlRequest(request, DEFAULTS))
     expect(['USAGE', 'URL_INVALID']).toContain(failure.code)
-    expect(failure.message).toContain(what)
+    expect(failure.message).toContain(part)
     expect(failure.message).not.toContain('secret')
   })
 
@@ -179,7 +179,7 @@ describe('a request body for a crawl', () => {
     }
   })
 
-  test('uses the default start of the server if it has none', () => {
+  test('uses the default start URL of the server if it names none', () => {
     const request = parseCrawlRequest(undefined, { ...DEFAULTS, defaultStartUrl: 'https://home.example/' })
     expect(request.url).toBe('https://home.example/')
   })
@@ -210,8 +210,8 @@ describe('a crawl of a source', () => {
   }
 
   test('gets the given options', () => {
-    const { ask } = readArgs(['--source=abc', '--kind=refresh', `--options=${JSON.stringify(options)}`])
-    expect(ask).toEqual({ type: 'source', source: 'abc', input: { kind: 'refresh', maxAgeMs: 0, ...options } })
+    const { target } = readArgs(['--source=abc', '--kind=refresh', `--options=${JSON.stringify(options)}`])
+    expect(target).toEqual({ type: 'source', source: 'abc', input: { kind: 'refresh', maxAgeMs: 0, ...options } })
   })
 
   test.each(['{', '[]', '{"scope":{"reach":"moon"}}', '{"render":"firefox"}', '{"maxAgeMs":-1}'])(
@@ -221,7 +221,7 @@ describe('a crawl of a source', () => {
     },
   )
 
-  test('needs either a start or a source, not both', () => {
+  test('needs either a start URL or a source, not both', () => {
     expect(catchError(() => readArgs(['https://docs.example/', '--source=abc']))).toMatchObject({ code: 'USAGE' })
     expect(catchError(() => readArgs([]))).toMatchObject({ code: 'USAGE' })
   })

@@ -6,7 +6,7 @@ import { page, sitemap } from '../sites/site.ts'
 
 const SITE_URL = 'https://docs.example/guide/'
 
-test('a new start becomes a source of its whole host, two links deep', async () => {
+test('a new start URL becomes a source of its whole host, two links deep', async () => {
   const library = await openTestLibrary()
   const { source, input } = await prepareStart(library, { url: SITE_URL, scope: { maxPages: 9 }, maxAgeMs: 5 })
   expect(source).toMatchObject({
@@ -18,7 +18,7 @@ test('a new start becomes a source of its whole host, two links deep', async () 
   expect(input).toEqual({ kind: 'add', maxAgeMs: 5 })
 })
 
-test('a known start keeps its source, and different options apply to this crawl only', async () => {
+test('a known start URL keeps its source, and different options apply to this crawl only', async () => {
   const library = await openTestLibrary()
   const known = await addSource(library, { url: SITE_URL, name: 'guide', scope: { maxPages: 9 } })
   const start = { url: `${SITE_URL}#top`, scope: { maxPages: 9, maxDepth: 1 }, crawlType: 'basic' as const }
@@ -29,7 +29,7 @@ test('a known start keeps its source, and different options apply to this crawl 
   expect(await library.store.listSources()).toEqual([known])
 })
 
-test('a name that is taken does not prevent adding a start', async () => {
+test('a start URL whose name is taken becomes a source with a numbered name', async () => {
   const library = await openTestLibrary()
   for (const url of [SITE_URL, 'http://docs.example/guide/', 'https://docs.example/guide/?v=2']) {
     await prepareStart(library, { url, scope: {} })

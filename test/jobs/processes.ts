@@ -17,10 +17,10 @@ const runner = createSpawnRunner(CRAWL_JOB)
 export interface TestProcess {
   readonly process: CrawlProcess
   readonly frames: readonly Frame[]
-  /** Lines that are no frames. */
+  /** Lines of stdout that are not frames. */
   readonly lines: readonly string[]
   readonly errors: readonly string[]
-  /** Data of all frames of a kind. */
+  /** Data of all frames of a type. */
   all<T extends FrameType>(type: T): Extract<Frame, { type: T }>['data'][]
   /** Resolves when the process has written a matching frame. */
   waitForFrame(isMatch: (frame: Frame) => boolean): Promise<void>
@@ -32,12 +32,12 @@ export function startProcess(args: readonly string[]): TestProcess {
   const frames: Frame[] = []
   const lines: string[] = []
   const errors: string[] = []
-  const waiting = new Set<() => void>()
+  const pendingChecks = new Set<() => void>()
   const child = runner.start(args, (stream, line) => {
     const frame = stream === 'stdout' ? parseFrame(line) : undefined
     if (frame !== undefined) frames.push(frame)
     else (stream === 'stdout' ? lines : errors).push(line)
-    for (const check of waiting) check()
+    for (const check of pendingChecks) check()
   })
   closeLater(async () => {
     child.kill('SIGKILL')
@@ -54,10 +54,10 @@ export function startProcess(args: readonly string[]): TestProcess {
       new Promise((resolve, reject) => {
         const check = () => {
           if (!frames.some(isMatch)) return
-          waiting.delete(check)
+          pendingChecks.delete(check)
           resolve()
         }
-        waiting.add(check)
+        pendingChecks.add(check)
         check()
         void child.ended.then((end) => reject(new Error(`ended with ${JSON.stringify(end)}: ${errors.join('\n')}`)))
       }),

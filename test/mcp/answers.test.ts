@@ -29,7 +29,7 @@ const GUIDE = {
   '/guide/old': redirect('/guide/retry'),
 }
 
-/** A connection to a library with that site, which tests only read. */
+/** A connection to a library with the site of {@link GUIDE}, which tests only read. */
 let guide: Connection & { readonly origin: string }
 
 beforeAll(async () => {
@@ -147,7 +147,7 @@ test('a question of 20,000 characters is answered', async () => {
 })
 
 test.each([100, 300, 1000])(
-  'an answer of %i tokens has at most four characters a token, plus the citation',
+  'an answer of %i tokens has at most four characters per token, plus the citation',
   async (tokens) => {
     const answer = await guide.call('search_docs', { query: 'kiln', tokens })
     const blocks = answer.content.map((_, i) => textOf(answer, i))
@@ -179,7 +179,7 @@ test('titles and headings cannot imitate citations', async () => {
     textOf(await call('list_outline', { url })),
   ]
   for (const head of heads) {
-    // All text of the page is in quotes; the rest is our own.
+    // All text of the page is in quotes; the rest comes from Pharos.
     const rest = head.replace(/"(?:[^"\\]|\\.)*"/g, '""')
     // An anchor made from a heading has no spaces, and stays part of the address.
     expect(rest).toMatch(/^""(?: > "")* — http:\/\/127\S+ (?:—|\()/)
@@ -259,9 +259,9 @@ test('sources, statistics and versions are answered as text and as structured va
     /^Sources: 1\nPages: 3\nChunks: \d+\nStorage: .+\nEmbeddings: none\nLast activity: \S+Z$/,
   )
   expect((await call('index_statistics')).structuredContent).toMatchObject({ sources: 1, embeddingDimensions: null })
-  const listed = { duplicates: true, source: 'guide' }
-  expect(await callForText('index_statistics', listed)).toMatch(/\nDuplicates: 0 groups of 0 pages among 3 pages$/)
-  expect((await call('index_statistics', listed)).structuredContent).toMatchObject({
+  const options = { duplicates: true, source: 'guide' }
+  expect(await callForText('index_statistics', options)).toMatch(/\nDuplicates: 0 groups of 0 pages among 3 pages$/)
+  expect((await call('index_statistics', options)).structuredContent).toMatchObject({
     duplicates: { groups: [], compared: 3, unknown: 0 },
   })
   expect(await callForText('index_statistics', { offset: 20 })).toMatch(/expected duplicates to be true/)
@@ -315,9 +315,7 @@ test('a page that is empty without a browser is reported with the tool and param
   expect(ended.structuredContent).toMatchObject({ report: { needsRendering: 1 } })
   const { structuredContent } = await call('search_docs', { query: 'start', source: 'app' })
   expect(structuredContent).toMatchObject({
-    notices: [
-      'of app, 1 page is empty until its scripts have run; recrawl_source with render auto reads it in a browser',
-    ],
+    notices: ['app: 1 page is empty until its scripts have run; recrawl_source with render auto reads it in a browser'],
   })
 })
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Connection, connect, openConnection } from './connect.ts'
 
-/** All tools, as they are listed. */
+/** All tools, in the order of `tools/list`. */
 const ALL_TOOLS = [
   'search_docs',
   'list_sources',
@@ -20,6 +20,7 @@ const ALL_TOOLS = [
   'list_symbols',
   'export_pack',
 ]
+/** Tools that write or fetch. Read-only mode leaves them out. */
 const WRITING_TOOLS = [
   'add_source',
   'remove_source',
@@ -112,24 +113,24 @@ const ALIASES: readonly (readonly [string, readonly string[], Record<string, unk
   ['export_pack', ['source', 'library', 'sourceId'], {}],
 ]
 
-describe('parameters with two names', () => {
+describe('parameters with several names', () => {
   test.each(ALIASES)('%s treats %s as synonyms', async (tool, names, others) => {
     const { call, callForText } = shared
     const isNumber = names.includes('limit')
     const value = (n: number) => (isNumber ? n : `${tool === 'add_source' ? '@' : ''}${'a'.repeat(11 + n)}`)
     const answers = []
     for (const name of names) answers.push(await call(tool, { ...others, [name]: value(1) }))
-    // All synonyms give the same answer.
-    const shown = answers.map(({ content, isError }) =>
+    const texts = answers.map(({ content, isError }) =>
       JSON.stringify({ content, isError }).replace(/invalid source ID format.*?"/, ''),
     )
-    if (!names.includes('sourceId')) expect(new Set(shown).size).toBe(1)
+    // All synonyms give the same answer, except `sourceId`, which accepts only a UUID.
+    if (!names.includes('sourceId')) expect(new Set(texts).size).toBe(1)
     expect(
       (await call(tool, { ...others, ...Object.fromEntries(names.map((name) => [name, value(1)])) })).content,
     ).toEqual(answers[names.includes('sourceId') ? names.indexOf('sourceId') : 0]?.content)
-    const [one = '', two = ''] = names
-    expect(await callForText(tool, { ...others, [one]: value(1), [two]: value(2) })).toBe(
-      `Error (USAGE): ${one} and ${two} are the same parameter, but their values are ${JSON.stringify(value(1))} and ${JSON.stringify(value(2))}: give only one – correct the arguments; the schema of the tool lists them`,
+    const [first = '', second = ''] = names
+    expect(await callForText(tool, { ...others, [first]: value(1), [second]: value(2) })).toBe(
+      `Error (USAGE): ${first} and ${second} are the same parameter, but their values are ${JSON.stringify(value(1))} and ${JSON.stringify(value(2))}: give only one – correct the arguments; the schema of the tool lists them`,
     )
   })
 })
@@ -253,7 +254,7 @@ test('an unknown source is answered with several near names', async () => {
   )
 })
 
-test('parameters of another program are accepted when their values need no action', async () => {
+test('add_source accepts preserveHashes false and followRedirects true, which change nothing', async () => {
   const { call } = await connect()
   const args = { url: 'http://127.0.0.1:1/', name: 'docs', preserveHashes: false, followRedirects: true }
   expect((await call('add_source', args)).isError).toBeUndefined()

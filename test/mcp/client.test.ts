@@ -59,16 +59,16 @@ const TRANSPORTS: Readonly<Record<string, (sandbox: ProgramSandbox) => Promise<R
   },
 }
 
-describe.each(Object.entries(TRANSPORTS).map(([way, open], i) => [way, open, modesOf(i)] as const))(
+describe.each(Object.entries(TRANSPORTS).map(([transport, open], i) => [transport, open, modesOf(i)] as const))(
   'a client over %s',
-  (_way, open, modes) => {
-    let served: RunningProgram
+  (_transport, open, modes) => {
+    let program: RunningProgram
 
     beforeAll(async () => {
       const sandbox = new ProgramSandbox()
-      served = await open(sandbox)
+      program = await open(sandbox)
       return async () => {
-        await served.close()
+        await program.close()
         sandbox.remove()
       }
     })
@@ -80,7 +80,7 @@ describe.each(Object.entries(TRANSPORTS).map(([way, open], i) => [way, open, mod
         '/docs/kiln': page('Kiln', [], '<meta name="description" content="Firing">'),
       })
       const client = new Client({ name: 'end-to-end', version: '1.0.0' }, { versionNegotiation: { mode } })
-      await client.connect(served.connect())
+      await client.connect(program.connect())
       onTestFinished(() => client.close())
       const call = (tool: string, args: Record<string, unknown> = {}) =>
         client.callTool({ name: tool, arguments: args })

@@ -47,7 +47,7 @@ export async function openConnection(
       opened++
       return open()
     },
-    openJobs: async (one) => createJobs(one),
+    openJobs: async (openedLibrary) => createJobs(openedLibrary),
     ...ports,
   })
   const client = new Client({ name: 'test', version: '0.0.0' })
@@ -60,7 +60,7 @@ export async function openConnection(
   const close = async () => {
     await client.close()
     await mcp.close()
-    // Only the test opened the library, so the server does not close it.
+    // The server closes the library only if the server opened it.
     if (opened === 0) await (await library)?.close()
   }
   const call = async (name: string, args: Record<string, unknown> = {}) => client.callTool({ name, arguments: args })

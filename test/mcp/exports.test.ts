@@ -5,7 +5,7 @@ import { connect, until } from './connect.ts'
 
 const PACK: WrittenPack = { path: '/nowhere', bytes: 0, files: 0, chunks: 0, tokens: 0 }
 
-/** A fake pack writer that waits for a signal, and counts how many packs it writes at once. */
+/** A fake pack writer that waits for `release` or an abort, and records the largest number of packs written at once. */
 function createFakeExporter() {
   const written: string[] = []
   let running = 0

@@ -97,7 +97,7 @@ function addNotifyingTools(server: McpServer): void {
   })
 }
 
-/** Sends the request on the stream of the call, because the other stream may not be open yet and would lose it. */
+/** Sends the request on the stream of the call. The client may not have opened its general stream yet, and the request would be lost. */
 function elicit({ send }: ServerContext['mcpReq'], params: Record<string, unknown>) {
   return send({ method: 'elicitation/create', params })
 }

@@ -88,7 +88,7 @@ function argumentsOf({ properties = {} }: Schema): fc.Arbitrary<Record<string, u
   )
 }
 
-/** All data of the sources that a refused call must not change. */
+/** The data of all sources as text. A refused call must not change it. */
 async function dump({ library }: Connection): Promise<string> {
   const { store } = await library()
   const sources = await store.listSources()
@@ -120,7 +120,7 @@ test('no input crashes a tool, causes an error outside of its answer, or leaves 
     )
   }
   const { tools } = await client.listTools()
-  let refused = 0
+  let refusedCount = 0
   for (const { name, inputSchema } of tools) {
     // Tools that write also get input that must fail; the comparison below checks that a refused call changed nothing.
     await fc.assert(
@@ -134,7 +134,7 @@ test('no input crashes a tool, causes an error outside of its answer, or leaves 
           await settle(connection)
           return
         }
-        refused++
+        refusedCount++
         const [block] = answer.content
         const text = block?.type === 'text' ? block.text : ''
         expect(text).toMatch(/^Error \([A-Z_]+\): ./)
@@ -144,11 +144,11 @@ test('no input crashes a tool, causes an error outside of its answer, or leaves 
       { numRuns: RUNS, interruptAfterTimeLimit: 15_000, markInterruptAsFailure: false },
     )
   }
-  expect(refused).toBeGreaterThan(tools.length)
+  expect(refusedCount).toBeGreaterThan(tools.length)
   expect(await callForText('index_statistics')).toMatch(/^Sources: \d/)
 })
 
-/** Waits for the work that a successful call has started, so that the next comparison does not see it. */
+/** Cancels running crawls and waits until they end, so that they change nothing between the two dumps of the next call. */
 async function settle({ call, library }: Connection): Promise<void> {
   const { store } = await library()
   for (const { id } of await store.listSources()) {

@@ -56,16 +56,16 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-test('every scenario that needs no fixture passes on the real server', async () => {
+test('every conformance scenario that needs no fixture passes on the real server', async () => {
   const url = await startServer()
-  // The suite fails when one of these passes, so that the list stays accurate.
+  // The suite also fails when an expected failure passes, so the list stays accurate.
   writeFileSync(sandbox.path('baseline.yml'), `server:\n${NEED_FIXTURES.map((name) => `  - ${name}\n`).join('')}`)
   const { code, stdout, stderr } = await runSuite(url, '--expected-failures', 'baseline.yml')
   expect(code, stdout + stderr).toBe(0)
   expect(stdout).toContain('server-sse-multiple-streams')
 })
 
-test('the whole active suite passes on the same server code with the fixtures of the suite', async () => {
+test('the whole active conformance suite passes on the same server code with the fixtures of the suite', async () => {
   const mcp = createMcp({
     version: '0.0.0',
     openLibrary: () => Promise.reject(new Error('no scenario needs a library')),
@@ -80,11 +80,11 @@ test('the whole active suite passes on the same server code with the fixtures of
   expect(stdout).toContain('prompts-get-with-image')
 })
 
-interface Listed {
+interface ToolList {
   readonly tools: readonly { readonly name: string }[]
 }
 
-interface Called {
+interface ToolResult {
   readonly isError?: boolean
   readonly structuredContent?: Record<string, unknown>
 }
@@ -96,7 +96,7 @@ test('the command line of the inspector lists and calls every tool', async () =>
   const callTool = createCaller(url)
   const { code, stdout, stderr } = await run(INSPECTOR, '--cli', ...targetOf(url), '--method', 'tools/list', '--strict')
   expect(code, stderr + stdout).toBe(0)
-  const { tools } = JSON.parse(stdout) as Listed
+  const { tools } = JSON.parse(stdout) as ToolList
   const start = `${site.origin}/docs/`
   const added = await callTool('add_source', { url: start, name: 'docs' })
   const crawlId = String(added.structuredContent?.['crawlId'])
@@ -131,7 +131,7 @@ test('the command line of the inspector lists and calls every tool', async () =>
   await callTool('cancel_crawl', { jobId: String(again.structuredContent?.['crawlId']) })
   const removed = await callTool('remove_source', { source: 'docs' })
   expect(removed.structuredContent).toMatchObject({ pages: 2 })
-  const called = [
+  const calledTools = [
     'add_source',
     'search_docs',
     ...Object.keys(calls),
@@ -140,24 +140,24 @@ test('the command line of the inspector lists and calls every tool', async () =>
     'cancel_crawl',
     'remove_source',
   ]
-  expect(new Set(called)).toEqual(new Set(tools.map(({ name }) => name)))
+  expect(new Set(calledTools)).toEqual(new Set(tools.map(({ name }) => name)))
 })
 
 function targetOf(url: string): string[] {
   return [url, '--transport', 'http']
 }
 
-/** Calls tools by the command line of the inspector, which fails on server errors and on answers that violate their schema. */
+/** Calls tools through the command line of the inspector, which fails on server errors and on answers that violate their schema. */
 function createCaller(url: string) {
   const { env } = process
   const inspector = fork(new URL('./inspector-child.ts', import.meta.url), { env: { ...env, ...sandbox.environment } })
   closing.push(() => endInspector(inspector))
-  return async (name: string, args: Readonly<Record<string, string>>): Promise<Called> => {
+  return async (name: string, args: Readonly<Record<string, string>>): Promise<ToolResult> => {
     const pairs = Object.entries(args).flatMap(([key, value]) => ['--tool-arg', `${key}=${value}`])
     inspector.send([INSPECTOR_CLI, ...targetOf(url), '--method', 'tools/call', '--tool-name', name, ...pairs])
     const [{ printed, problem }] = (await once(inspector, 'message')) as [InspectorRun]
     if (problem !== null) throw new Error(`${name} ${pairs.join(' ')}: ${problem} ${printed}`)
-    return JSON.parse(printed) as Called
+    return JSON.parse(printed) as ToolResult
   }
 }
 

@@ -4,10 +4,10 @@ import { markdown, page, text } from '../sites/site.ts'
 import { connect, textOf, until } from './connect.ts'
 
 /** One line of many characters, some of which take two UTF-16 units. */
-const LONG = 'kiln 🔥 '.repeat(30_000).trim()
+const LONG_LINE = 'kiln 🔥 '.repeat(30_000).trim()
 const SITE = {
   '/': page('Start', ['/long']),
-  '/long': text(markdown('Long', `\n${LONG}\n\nThe end.\n`), 'text/markdown'),
+  '/long': text(markdown('Long', `\n${LONG_LINE}\n\nThe end.\n`), 'text/markdown'),
 }
 
 interface Part {
@@ -21,7 +21,7 @@ interface Part {
 test.each([
   ['read_page', 'text'],
   ['fetch_url', 'markdown'],
-])('%s stays within its budget inside a line, and continues where it ended', async (tool, field) => {
+])('%s cuts a long line to stay within its budget, and the next call continues at the cut', async (tool, field) => {
   const { origin } = await openTestSite(SITE)
   const { call, callForText } = await connect()
   await call('add_source', { url: `${origin}/`, name: 'docs' })
@@ -50,11 +50,11 @@ test.each([
     next = part
   }
   expect(next.nextLine).toBeNull()
-  expect(whole).toContain(LONG)
+  expect(whole).toContain(LONG_LINE)
   expect(whole).toContain('The end.')
 
-  const long = whole.split('\n').indexOf(LONG) + 1
-  expect(await callForText(tool, { url, startLine: long, startColumn: 2_000_000 })).toMatch(
+  const longLineNumber = whole.split('\n').indexOf(LONG_LINE) + 1
+  expect(await callForText(tool, { url, startLine: longLineNumber, startColumn: 2_000_000 })).toMatch(
     /^Error \(USAGE\): startColumn: expected a whole number from 1 to \d+, got 2000000/,
   )
 })

@@ -204,7 +204,7 @@ test('the program lists tools and resources without a library, and ends with its
   expect(() => process.kill(pid ?? 0, 0)).toThrow('ESRCH')
 })
 
-test('the program names its sources to a client, and offers only the tools for searching', async () => {
+test('the program names its sources to a client, and --tools ask offers only the tools for searching', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-mcp-'))
   closing.push(() => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, 'library.db')

@@ -27,9 +27,9 @@ test('a running crawl and a finished one are reported in the layouts of the cont
     () => callForText('crawl_status', { sourceId }),
     (text) => text.includes('missing: not-found') && text.includes('Progress: 2/3'),
   )
-  const shown = running.replaceAll(site.origin, 'http://site').replace(crawlId, '<id>')
+  const runningText = running.replaceAll(site.origin, 'http://site').replace(crawlId, '<id>')
   expect(
-    shown.replace(/Started: .+Z/, 'Started: <time>').replace(/Elapsed: \d+s/, 'Elapsed: <time>'),
+    runningText.replace(/Started: .+Z/, 'Started: <time>').replace(/Elapsed: \d+s/, 'Elapsed: <time>'),
   ).toMatchInlineSnapshot(`
     "Source: docs (http://site/docs/)
     Status: CRAWLING
@@ -170,7 +170,7 @@ test('a recrawl uses its scope for one run and keeps its new name', async () => 
   expect(source).toMatchObject({ name: 'guide', version: '2.0', scope: { block: [] } })
 })
 
-test('a version selects one source for every tool, beside one of the same name without a version', async () => {
+test('a version selects one source in every tool, even if a source of the same name has no version', async () => {
   const site = await openTestSite({ '/none/': page('None'), '/1/': page('One'), '/2/': page('Two') })
   const { call, callForText, library } = await connect()
   const opened = await library()
@@ -237,8 +237,8 @@ test('a crawl of another process is reported from the library', async () => {
   const [last] = await store.listCrawls((await store.listSources())[0]?.id ?? '', 1)
   if (last === undefined) throw new Error('the source was never crawled')
   const now = clock.now()
-  // The runner id of a process on another machine.
-  const other = {
+  // The runner id is that of a process on another machine.
+  const foreignCrawl = {
     ...last,
     id: crypto.randomUUID(),
     state: 'running' as const,
@@ -246,7 +246,7 @@ test('a crawl of another process is reported from the library', async () => {
     startedAt: now,
     heartbeatAt: now,
   }
-  await store.beginCrawl({ ...other, kind: 'recrawl', endedAt: null, summary: null }, 60_000)
+  await store.beginCrawl({ ...foreignCrawl, kind: 'recrawl', endedAt: null, summary: null }, 60_000)
   expect(await callForText('crawl_status', { source: 'docs' })).toMatch(/^Status: UPDATING$/m)
   expect(await callForText('cancel_crawl', { source: 'docs' })).toMatch(/another process crawls it: stop it there/)
 })
@@ -315,7 +315,9 @@ test('status words and counts agree between tools, during a crawl and after it',
 
 test('a crawl above the limit is refused and leaves no source behind', async () => {
   const site = await openTestSite({ '/a/': { body: page('A'), delayMs: 2000 }, '/b/': page('B') })
-  const { call, callForText, library } = await connect({ openJobs: async (one) => createJobs(one, { maxRunning: 1 }) })
+  const { call, callForText, library } = await connect({
+    openJobs: async (opened) => createJobs(opened, { maxRunning: 1 }),
+  })
   await call('add_source', { url: `${site.origin}/a/`, name: 'a' })
   expect(await callForText('add_source', { url: `${site.origin}/b/`, name: 'b' })).toMatch(
     /^Error \(JOBS_FULL\): 1 crawl is .* – wait for one of them to end.*cancel_crawl/,

@@ -129,7 +129,7 @@ describe('the rules', () => {
   }
   const read = readPage({ markdown, sections: [section('Top', 1, [section('Code', 3)])] })
 
-  /** Problems of the given lines of a page, as one passage. */
+  /** The problems of an answer with the given lines of the page as its passage, `copies` times. */
   function check(startLine: number, endLine: number, change: Partial<Passage> = {}, copies = 1): string[] {
     const text = read.lines.slice(startLine - 1, endLine).join('\n')
     const site = {

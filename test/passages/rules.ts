@@ -21,7 +21,7 @@ export function readPage({ markdown, sections }: Pick<PageText, 'markdown' | 'se
 }
 
 function leavesOf(lines: readonly string[]): Block[] {
-  // The page is parsed as a whole, because in parts a list longer than one part would not be recognised.
+  // The page is parsed as a whole, because in parts a list longer than one part would not be recognized.
   return [...parseBlocks(lines, 0, Number.POSITIVE_INFINITY)].flatMap((block) =>
     block.leaves.length > 0 ? block.leaves : [block],
   )
@@ -31,14 +31,14 @@ function leavesOf(lines: readonly string[]): Block[] {
 export function checkAnswer(answer: SearchAnswer, budget: number, pageOf: (passage: Passage) => ReadPage): string[] {
   const problems: string[] = []
   const { passages, more, moreShown } = answer
-  const cited = passages.map((passage) => `[1] ${writeCitation(passage)}\n\n`)
+  const citations = passages.map((passage) => `[1] ${writeCitation(passage)}\n\n`)
   const blocks = [
-    ...cited,
+    ...citations,
     ...passages.map(({ text }) => `${text}\n\n`),
     ...more.slice(0, moreShown).map((page) => `[1] ${writeMention(page)}\n`),
   ]
   const size = estimateTokens(blocks.join(''))
-  const maxSize = budget + estimateTokens(cited[0] ?? '')
+  const maxSize = budget + estimateTokens(citations[0] ?? '')
   if (size > maxSize) problems.push(`takes ${size} tokens of ${maxSize}`)
   const isClaimWrong = Math.abs(size - answer.tokens) > 4 * blocks.length
   if (isClaimWrong) problems.push(`takes ${size} tokens, but says ${answer.tokens}`)
@@ -47,9 +47,9 @@ export function checkAnswer(answer: SearchAnswer, budget: number, pageOf: (passa
     for (const problem of checkPassage(passage, pageOf(passage), budget)) problems.push(`${location} ${problem}`)
   }
   for (const repeated of findRepeated(passages)) problems.push(`${repeated} twice`)
-  const shown = new Set(passages.map(({ sourceId, url }) => `${sourceId} ${url.replace(/#.*/, '')}`))
+  const shownPages = new Set(passages.map(({ sourceId, url }) => `${sourceId} ${url.replace(/#.*/, '')}`))
   for (const { sourceId, url, line } of more) {
-    if (shown.has(`${sourceId} ${url}`)) problems.push(`${url} is mentioned and shown`)
+    if (shownPages.has(`${sourceId} ${url}`)) problems.push(`${url} is mentioned and shown`)
     if (line.includes('\n')) problems.push(`${url} is mentioned with several lines`)
   }
   return problems
@@ -71,12 +71,12 @@ function checkPassage(passage: Passage, page: ReadPage, budget: number): string[
 /** Every fence is closed. */
 function checkFences(text: string): string[] {
   const lines = splitLines(text)
-  const open = leavesOf(lines).filter((block) => {
+  const unclosed = leavesOf(lines).filter((block) => {
     if (block.type !== 'fence') return false
     const last = lines.slice(block.open + 1, block.close).findLast((line) => line.trim() !== '') ?? ''
     return !last.replace(/^[\s>]*/, '').startsWith(block.marker)
   })
-  return open.map((block) => `has an open fence in line ${block.open}: ${text.slice(0, 200)}`)
+  return unclosed.map((block) => `has an open fence in line ${block.open}: ${text.slice(0, 200)}`)
 }
 
 /** Table rows of the page are in a table of the passage, under its header. */
@@ -119,18 +119,18 @@ function checkWhole({ startLine, endLine }: Passage, { leaves }: ReadPage): stri
   return split.map(({ type, open, close }) => `splits a ${type} of lines ${open + 1}-${close}`)
 }
 
-/** Only a block that does not fit into the answer with its citation is cut, and only at line ends; table rows stay whole. */
+/** A block is cut only if it exceeds the budget together with its citation. A cut table has only whole lines of the page. */
 function checkCut(passage: Passage, { leaves, lines }: ReadPage, budget: number): string[] {
   const { text, startLine, endLine } = passage
   const block = leaves.find(({ open, close }) => open < endLine && close >= startLine)
   if (block === undefined) return ['is cut, but belongs to no block']
   const whole = lines.slice(block.open, block.close)
   const size = estimateTokens(`${writeCitation(passage)}\n${whole.join('\n')}`)
-  const known = new Set(whole)
-  const rows = block.type === 'table' ? splitLines(text).filter((line) => !known.has(line)) : []
+  const blockLines = new Set(whole)
+  const unknownRows = block.type === 'table' ? splitLines(text).filter((line) => !blockLines.has(line)) : []
   return [
     ...(size > budget ? [] : [`is cut, but its block takes only ${size} tokens with its citation`]),
-    ...rows.map((row) => `has a row that is not in the page: ${row.slice(0, 100)}`),
+    ...unknownRows.map((row) => `has a row that is not in the page: ${row.slice(0, 100)}`),
   ]
 }
 

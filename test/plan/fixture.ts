@@ -23,7 +23,7 @@ export async function openWorld(): Promise<World> {
   return { countries: await listCountries(path), copyTo: (target) => copyFileSync(path, target) }
 }
 
-/** A library that may know the world, with a source in it. */
+/** A library with one source. */
 export interface NewsFixture {
   readonly library: OpenLibrary
   crawl(input?: Partial<CrawlInput>, signal?: AbortSignal): Promise<Crawled>
@@ -36,7 +36,7 @@ export async function serveNews(news: NewsSite): Promise<ServedNews> {
   return site
 }
 
-/** Opens a library and records a source on a site. Without the world it knows no places. */
+/** Opens a library and adds a site as its source. Without `world`, the library knows no places. */
 export async function createNewsFixture(
   site: Pick<ServedNews, 'origin'>,
   world: World | undefined,

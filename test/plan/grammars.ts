@@ -104,7 +104,7 @@ export const TAGESBOTE: NewsGrammar = {
 const SPANISH_NAMES = new Intl.DisplayNames('es', { type: 'region' })
 const plainSlug = (country: SiteCountry) => slugify(country.name)
 
-/** Other address grammars, by their special trait. */
+/** Other address grammars, by a special trait of their hub addresses. */
 export const OTHER_GRAMMARS: Readonly<Record<string, NewsGrammar>> = {
   codes: {
     ...CONTINENTAL,

@@ -35,7 +35,7 @@ export interface NewsPages {
 const TEASERS_PER_PAGE = 20
 /** Number of countries on one page of the list of all countries. */
 const COUNTRIES_PER_PAGE = 20
-/** Minimum number of teasers of a hub: one with fewer own articles shows others below them. */
+/** Minimum number of teasers of a hub: a hub with fewer articles of its own shows other articles below them. */
 const MIN_HUB_TEASERS = 15
 
 /** Creates the page writer of a site. */

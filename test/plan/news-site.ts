@@ -40,7 +40,7 @@ export interface NewsInput {
   readonly countries: readonly SiteCountry[]
   /** Countries that the site's own lists link to, but whose hubs are missing. */
   readonly dead?: readonly SiteCountry[]
-  /** Countries whose hubs only articles link to. @default none */
+  /** Countries whose hubs are in no list: only articles and other hubs link to them. @default none */
   readonly unlisted?: readonly SiteCountry[]
   /** Number of countries that the home page links to. @default 20 */
   readonly inNavigation?: number
@@ -129,7 +129,7 @@ export async function openNewsSite(news: NewsSite, options: SiteOptions = {}): P
   }
 }
 
-/** The response of a real site for unknown addresses: a page that says so, with its navigation. */
+/** The response for unknown addresses: a page with navigation, as on a real site. */
 const NOT_FOUND: Answer = {
   status: 404,
   body: `<!doctype html><html lang="en"><head><title>Page not found</title></head><body><header><nav><a href="/">Home</a></nav></header>

@@ -37,7 +37,7 @@ const GAZETTE: Readonly<Record<string, Answer>> = {
 }
 
 /** The result of a planned crawl. */
-interface Planned extends Crawled {
+interface PlannedCrawl extends Crawled {
   readonly site: Site
   readonly guesses: readonly string[]
   /** Paths of hubs with a given verdict. */
@@ -48,7 +48,7 @@ async function crawlPlanned(
   pages: Readonly<Record<string, Answer>>,
   fallback?: Answer,
   input: Partial<CrawlInput> = {},
-): Promise<Planned> {
+): Promise<PlannedCrawl> {
   const site = await openTestSite({ ...GAZETTE, ...pages }, fallback === undefined ? {} : { fallback })
   const { crawl, library } = await createNewsFixture(site, world)
   const crawled = await crawl(input)
@@ -73,15 +73,15 @@ async function readVerdicts({ planMemory }: OpenLibrary, { origin }: Site) {
 
 const LISTED_HUBS = LISTED.map((slug) => `/world/${slug}`).sort(compareUtf8)
 
-describe('a response for a page that does not exist is not a hub', () => {
-  const nothing = (path = '') => page(`Nothing was found for ${path}`, NAVIGATION)
+describe('the response for a page that does not exist', () => {
+  const notFoundPage = (path = '') => page(`Nothing was found for ${path}`, NAVIGATION)
   const answers: readonly (readonly [what: string, fallback: Answer, pages?: Readonly<Record<string, Answer>>])[] = [
-    ['a page that repeats the requested path', (request) => nothing(request.url)],
-    ['one page for all requests', () => nothing()],
+    ['a page that repeats the requested path', (request) => notFoundPage(request.url)],
+    ['one page for all requests', () => notFoundPage()],
     ['the home page', () => GAZETTE['/'] as string],
     ['the home page with something new on it', (request) => page(`The Gazette, ${request.url}`, NAVIGATION)],
     ['a redirect to the home page', () => redirect('/', 302)],
-    ['a redirect to a not-found page', () => redirect('/world/lost', 302), { '/world/lost': nothing('it') }],
+    ['a redirect to a not-found page', () => redirect('/world/lost', 302), { '/world/lost': notFoundPage('it') }],
     ['a redirect to the hub of another country', () => redirect('/world/france', 302)],
   ]
 
@@ -133,7 +133,7 @@ describe('limits of a crawl', () => {
     ...Object.fromEntries([2, 3, 4, 5].map((n) => [chain(n), page(`All countries, ${n}`, [...listed, chain(n + 1)])])),
     '/world/nigeria': page('Nigeria', [...NAVIGATION, '/2026/11/05/what-nobody-else-leads-to-in-nigeria']),
   }
-  const read = ({ rows }: Crawled) =>
+  const indexedPaths = ({ rows }: Crawled) =>
     [...rows].flatMap(([path, { state }]) => (state === 'indexed' ? [path] : [])).sort(compareUtf8)
 
   test.each(LONG ? [0, 1, 2, 3] : [0, 2])(
@@ -142,17 +142,17 @@ describe('limits of a crawl', () => {
       const planned = await crawlPlanned(lists, undefined, { scope: { maxDepth } })
       const plain = await createNewsFixture(planned.site, undefined, { crawlType: 'basic' })
       const guessed = maxDepth === 0 ? [] : ['/world/nigeria']
-      const expected = read(await plain.crawl({ scope: { maxDepth } }))
-      expect(read(planned)).toEqual([...expected, ...guessed].sort(compareUtf8))
+      const expected = indexedPaths(await plain.crawl({ scope: { maxDepth } }))
+      expect(indexedPaths(planned)).toEqual([...expected, ...guessed].sort(compareUtf8))
     },
   )
 
   test('a planned crawl respects the page limit', async () => {
     const planned = await crawlPlanned(lists, undefined, { scope: { maxPages: 5 } })
-    expect(read(planned)).toHaveLength(5)
+    expect(indexedPaths(planned)).toHaveLength(5)
   })
 
-  test('further pages of a list are skipped after its limit', async () => {
+  test('further pages of a list are skipped after the page limit of hubs', async () => {
     const planned = await crawlPlanned(lists, undefined, { planner: { hubMaxPages: 2 } })
     expect(planned.rows.get(chain(5))?.reason ?? 'never found').not.toBe(null)
     expect(planned.site.requests.filter(({ path }) => path.startsWith('/world/all?')).length).toBeLessThanOrEqual(2)

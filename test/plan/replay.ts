@@ -31,7 +31,7 @@ const PLANNED = ['patterns-learned', 'hubs-seeded', 'seeds-prepared', 'cache-pri
  * visit ends, except visits in flight at the same time.
  */
 export function expectMilestonesInTime({ events }: Pick<Crawled, 'events'>, start: string, concurrency: number): void {
-  // Other visits may end while one is being written.
+  // Other visits may end while the visit that completes a milestone is being written.
   const slack = concurrency - 1
   const kinds = milestonesOf({ events }).map(({ kind }) => kind)
   expect(kinds, 'each milestone is reported once').toEqual([...new Set(kinds)])
@@ -39,45 +39,45 @@ export function expectMilestonesInTime({ events }: Pick<Crawled, 'events'>, star
     kinds.filter((kind) => PLANNED.includes(kind)),
     'the milestones are in order',
   ).toEqual(PLANNED.filter((kind) => kinds.includes(kind)))
-  const at = (kind: string) => events.findIndex((event) => event.type === 'milestone' && event.kind === kind)
+  const indexOf = (kind: string) => events.findIndex((event) => event.type === 'milestone' && event.kind === kind)
   const last = (isMatch: (event: CrawlEvent) => boolean, end = events.length) =>
     events.slice(0, end).findLastIndex(isMatch)
-  const settled = (event: CrawlEvent, url: string) => event.type === 'settled' && event.url === url
+  const isVisitOf = (event: CrawlEvent, url: string) => event.type === 'settled' && event.url === url
   const seeds = events.flatMap((event) =>
     event.type === 'enqueued' && event.discovery === 'planner' ? [event.url] : [],
   )
 
   if (kinds.includes('patterns-learned')) {
-    const learned = at('patterns-learned')
+    const learned = indexOf('patterns-learned')
     expect(
-      last((event) => settled(event, start), learned),
-      'patterns are learnt from the start page',
+      last((event) => isVisitOf(event, start), learned),
+      'patterns are learned from the start page',
     ).toBeGreaterThan(-1)
-    const lists = last((event) => event.type === 'discovery' && event.discovery === 'sitemap')
-    expect(lists, 'patterns are learnt from the sitemaps').toBeLessThan(learned)
+    const lastSitemap = last((event) => event.type === 'discovery' && event.discovery === 'sitemap')
+    expect(lastSitemap, 'patterns are learned from the sitemaps').toBeLessThan(learned)
   }
   if (kinds.includes('hubs-seeded')) {
-    const seeded = at('hubs-seeded')
+    const seeded = indexOf('hubs-seeded')
     const before = events.slice(0, seeded)
     const first = before.findIndex((event) => event.type === 'enqueued' && event.discovery === 'planner')
     expect(first, 'a seed was enqueued before').toBeGreaterThan(-1)
     expect(settledBetween(events, first, seeded), 'reported with the first seeds').toBeLessThanOrEqual(slack)
   }
   if (kinds.includes('seeds-prepared')) {
-    const prepared = at('seeds-prepared')
+    const prepared = indexOf('seeds-prepared')
     const lastSeed = last((event) => event.type === 'enqueued' && event.discovery === 'planner')
     expect(lastSeed, 'no seed is enqueued later').toBeLessThan(prepared)
   }
   if (kinds.includes('cache-primed')) {
-    const primed = at('cache-primed')
+    const primed = indexOf('cache-primed')
     const answered = new Set(events.slice(0, primed).flatMap((event) => (event.type === 'settled' ? [event.url] : [])))
     expect(
       seeds.filter((url) => !answered.has(url)),
       'every seed was visited',
     ).toEqual([])
   }
-  expectCounted(events, at('depth2-coverage'), 10, isDepth2Page(events), slack)
-  expectCounted(events, at('downloads-1k'), 1000, (event) => event.type === 'settled' && event.bytes > 0, slack)
+  expectCounted(events, indexOf('depth2-coverage'), 10, isDepth2Page(events), slack)
+  expectCounted(events, indexOf('downloads-1k'), 1000, (event) => event.type === 'settled' && event.bytes > 0, slack)
 }
 
 /** Expects a milestone right after the nth event of a kind, and none when there are fewer. */

@@ -9,7 +9,7 @@ import { openWorld, type World } from './fixture.ts'
 import { openNewsSite, type ServedNews, type SiteArticle } from './news-site.ts'
 import { createContinental, type MadeSite } from './sites.ts'
 
-/** Countries of the site: only some, so that it is small. */
+/** Number of countries that the site is made from. A small number keeps the site small. */
 const COUNTRY_COUNT = 45
 
 let world: World
@@ -113,7 +113,7 @@ describe('a planned crawl started through a server', () => {
     expect(page.status).toBe(200)
     for (const path of paths) expect(page.text).toContain(path)
     expect(plain.lines).toEqual([])
-    // The next tests compare with these numbers.
+    // Tests below expect fewer articles or fewer guesses with other options.
     expect(requestedArticles(plain)).toHaveLength(made.truth.articles.length)
     expect(guessesOf(plain).length).toBeGreaterThan(2)
   })
@@ -137,9 +137,9 @@ describe('a planned crawl started through a server', () => {
     expect(recent.status).toBe('done')
     const limit = Date.now() - 21 * 86_400_000
     expect(requestedArticles(recent).filter(({ date }) => date.getTime() < limit)).toEqual([])
-    const young = made.truth.articles.filter(({ date }) => date.getTime() > limit + 2 * 86_400_000)
-    expect(requestedArticles(recent).length).toBeGreaterThanOrEqual(young.length)
-    expect(young.length).toBeLessThan(made.truth.articles.length)
+    const recentArticles = made.truth.articles.filter(({ date }) => date.getTime() > limit + 2 * 86_400_000)
+    expect(requestedArticles(recent).length).toBeGreaterThanOrEqual(recentArticles.length)
+    expect(recentArticles.length).toBeLessThan(made.truth.articles.length)
     expect(guessesOf(recent).length).toBeLessThanOrEqual(2)
     expect(recent.lines.length).toBeGreaterThan(0)
   })
@@ -152,7 +152,7 @@ describe('a planned crawl started through a server', () => {
     expect(guessesOf(other)).toEqual([])
   })
 
-  test('refuses a history crawl of a site that is not understood, unless it is forced', async () => {
+  test('fails if it is a history crawl of a site that is not understood, unless it is forced', async () => {
     const refused = await crawlThroughServer('history', { crawlType: 'history' })
     expect(refused.status).toBe('failed')
     const detail = await server.ask(`/api/crawls/${refused.jobId}`)

@@ -40,14 +40,14 @@ export interface MadeSite extends NewsSite {
  * A newspaper with a hub for all countries except some, a few of which its own list still links to. Teams of the sport pages have addresses
  * with countries in them too, but there are only five.
  */
-export function createMeridian(countries: readonly SiteCountry[], missing: number, size: SiteSize = {}): MadeSite {
+export function createMeridian(countries: readonly SiteCountry[], missingCount: number, size: SiteSize = {}): MadeSite {
   const { seed = 'meridian' } = size
   const random = createRandom(seed)
   // Countries whose names have only one spelling, so that the address of the hub is certain.
   const plain = countries.filter(
     ({ code, name }) => /^[A-Z][a-z]+$/.test(name) && !LARGE_COUNTRIES.includes(code) && !(code in { MM: 1, SZ: 1 }),
   )
-  const withoutHub = shuffle(random, plain).slice(0, missing)
+  const withoutHub = shuffle(random, plain).slice(0, missingCount)
   const stillListed = withoutHub.slice(0, 3)
   const hubs = byImportance(
     random,

@@ -80,7 +80,7 @@ function makeOlder(path: string): void {
 }
 
 /** Computes the missing page signatures of a library, and lists them. */
-async function fill(path: string): Promise<unknown[]> {
+async function fillSignatures(path: string): Promise<unknown[]> {
   const { store } = await open(path)
   expect([await fillPageSignatures({ store }), await fillPageSignatures({ store })]).toEqual([4, 0])
   const found: unknown[] = []
@@ -126,7 +126,7 @@ describe('a copy', () => {
     ['a file', 'database', () => file, [createLibrary, createLibrary, async () => newFile()]],
     ['a database', 'file', () => database, [async () => newFile(), async () => newFile(), createLibrary]],
   ])(
-    'of %s into a %s, from there into another one and back, is identical and gives the same search results',
+    'a copy of %s into a %s, from there into another one and back, is identical and gives the same search results',
     async (...args) => {
       const [, , from, openTargets] = args
       const paths = [from()]
@@ -172,7 +172,7 @@ describe('a copy', () => {
     }
     await expectSame(backInFile, from)
     // Signatures are derived from stored content, so they are the same in both.
-    expect(await fill(backInFile)).toEqual(await fill(inDatabase))
+    expect(await fillSignatures(backInFile)).toEqual(await fillSignatures(inDatabase))
   })
 
   test('marks unfinished jobs as ended from its first row on, so no worker starts them', async () => {
@@ -191,7 +191,7 @@ describe('a copy', () => {
     await library.jobLog.add({ ...job, status: 'running' })
     await library.jobLog.add({ ...job, id: randomUUID(), startedAt: null, status: 'queued' })
     for (const to of [await createLibrary(), newFile()]) {
-      // The row with the highest number is among the first that are written to a file.
+      // A copy into a file starts with the last job, to reserve its number. A copy into a database writes jobs before crawl types.
       await interrupt(from, to, isFile(to) ? 'crawl id' : 'crawl type')
       const { jobLog } = await open(to)
       expect(await jobLog.listOpen()).toEqual([])
@@ -214,7 +214,7 @@ describe('a copy', () => {
     expect(await dump(file)).toEqual(before)
   })
 
-  test('is only verified if it is complete and requested again, and refused after a change', async () => {
+  test('is only verified when it is requested again, and is refused after a change of the original', async () => {
     const from = await fillAt(newFile())
     const to = await createLibrary()
     const first = await copy(from, to)
@@ -281,7 +281,7 @@ describe('a library that is not empty', () => {
     expect(await dump(to)).toEqual(before)
   })
 
-  test('contains both libraries afterwards, with its own rows unchanged', async () => {
+  test('contains both libraries after a copy, with its own rows unchanged', async () => {
     const from = wholeCopy()
     for (const to of [
       await fillAt(await createLibrary(), { name: 'other' }),
@@ -332,7 +332,7 @@ describe('a library that is not empty', () => {
     expect((await (await open(to)).vectors?.readSpace())?.model).toBe('four')
   })
 
-  test('cannot be the source library itself, nor a file copy of it, unless that copy was made when it was empty', async () => {
+  test('cannot be copied to itself or to a file copy of itself, except one made while it was empty', async () => {
     const from = newFile()
     await (await openLibrary({ path: from, version: '0.0.0' })).close()
     const [twin, late] = [newFile(), newFile()]
@@ -377,11 +377,11 @@ describe('an interrupted copy', () => {
     await expect(copy(from, to, { onProgress, signal: stop.signal })).rejects.toThrow('enough')
     const library = await open(to)
     const steps = new Set<string>()
-    let at = ''
+    let currentStep = ''
     let now = Date.now()
     const { sessions } = library.libraryCopy
     const touch: typeof sessions.touch = (claim) => {
-      steps.add(at)
+      steps.add(currentStep)
       return sessions.touch(claim)
     }
     const libraryCopy = { ...library.libraryCopy, sessions: { ...sessions, touch } }
@@ -389,7 +389,7 @@ describe('an interrupted copy', () => {
       from: await open(from),
       to: { ...library, libraryCopy, clock: { ...library.clock, now: () => (now += 10_000) } },
       onProgress: ({ step }) => {
-        at = step
+        currentStep = step
       },
     })
     expect(written).toBe(0)
@@ -427,7 +427,7 @@ describe('an interrupted copy', () => {
   test.each([
     ['a database', createLibrary],
     ['a file', async () => newFile()],
-  ])('can be discarded in %s without leaving a trace', async (_name, openTarget) => {
+  ])('can be discarded in %s, and leaves only rows of tables that libraries share', async (_name, openTarget) => {
     const from = wholeCopy()
     const to = await fillAt(await openTarget(), { name: 'other', pages: 2 })
     const before = await dump(to)
@@ -439,7 +439,7 @@ describe('an interrupted copy', () => {
     // Discarding works even if the original is gone.
     expect(await discard(from)).toEqual({ isDiscarded: true, others: [] })
     const after = await dump(to)
-    const known = new Set([
+    const sharedTables = new Set([
       'hosts',
       'robots',
       'crawl_jobs',
@@ -449,7 +449,7 @@ describe('an interrupted copy', () => {
       'url_patterns',
     ])
     for (const [table, rows] of Object.entries(before))
-      if (!known.has(table)) expect([table, after[table]]).toEqual([table, rows])
+      if (!sharedTables.has(table)) expect([table, after[table]]).toEqual([table, rows])
     expect((await copy(from, to, { add: true })).isResumed).toBe(false)
   })
 

@@ -39,8 +39,8 @@ export async function countStatements(address: string): Promise<CountedLibrary> 
   }
 }
 
-/** Types of messages that run a statement: Query, and Execute of a prepared one. */
-const RUNS: ReadonlySet<number> = new Set(['Q'.charCodeAt(0), 'E'.charCodeAt(0)])
+/** Types of messages that run a statement: Query, and Execute for a prepared statement. */
+const STATEMENT_TYPES: ReadonlySet<number> = new Set(['Q'.charCodeAt(0), 'E'.charCodeAt(0)])
 
 /**
  * Parses the messages of a PostgreSQL client (Frontend/Backend Protocol 3.0: a type byte, a length of four bytes that includes itself, and
@@ -63,7 +63,7 @@ class StatementReader {
       if (this.#unread.length < head + 4) return
       const end = head + this.#unread.readUInt32BE(head)
       if (this.#unread.length < end) return
-      if (this.#hasStarted && RUNS.has(this.#unread[0] ?? 0)) this.#onStatement()
+      if (this.#hasStarted && STATEMENT_TYPES.has(this.#unread[0] ?? 0)) this.#onStatement()
       this.#unread = this.#unread.subarray(end)
       this.#hasStarted = true
     }

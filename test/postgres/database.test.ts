@@ -20,26 +20,26 @@ async function open(address: string, options: DatabaseOptions = {}) {
   return db
 }
 
-/** Creates a role that may only log in, and returns its address of the database. */
-async function asRole(database: string, role: string): Promise<string> {
+/** Creates a role that may only log in, and returns the address of the database for that role. */
+async function createRole(database: string, role: string): Promise<string> {
   await execute(`DROP ROLE IF EXISTS ${role}`)
   await execute(`CREATE ROLE ${role} LOGIN`)
   return addressOf(database).replace('pharos@', `${role}@`)
 }
 
-test('opens a library with its tables', async () => {
+test('a new library has its tables', async () => {
   const db = await open(await createLibrary())
   expect(await db.get('SELECT count(*) AS n FROM sources')).toEqual({ n: 0 })
 })
 
-test('measures no clock offset for a server on this machine', async () => {
+test('the clock offset of a server on this machine is 0', async () => {
   const db = await open(await createLibrary())
   await Promise.all(Array.from({ length: 8 }, () => db.get('SELECT pg_sleep(0.02)')))
   await db.transaction((sql) => sql.get('SELECT pg_sleep(0.02)'))
   expect(db.clockOffset()).toBe(0)
 })
 
-test('notices that the local clock was changed while the library is open', async () => {
+test('an open library notices that the local clock was changed', async () => {
   const db = await open(await createLibrary())
   const { now } = Date
   vi.spyOn(Date, 'now').mockImplementation(() => now() + 60_000)
@@ -174,7 +174,7 @@ describe('two libraries in one database', () => {
 describe('a role', () => {
   test('a role with rights on the schema needs no right to create another one', async () => {
     const name = await createDatabase()
-    const address = await asRole(name, 'tenant')
+    const address = await createRole(name, 'tenant')
     await expect(openDatabase(address)).rejects.toMatchObject({
       code: 'LIBRARY_UNUSABLE',
       message: expect.stringContaining(`GRANT CREATE ON DATABASE ${name} TO tenant`),
@@ -192,8 +192,8 @@ describe('a role', () => {
     await (await openQueue(place)).close()
   })
 
-  test('with a statement timeout can run longer statements', async () => {
-    const address = await asRole(await createDatabase(), 'hurried')
+  test('a role with a statement timeout can run statements that take longer', async () => {
+    const address = await createRole(await createDatabase(), 'hurried')
     await execute(`GRANT CREATE ON DATABASE ${new URL(address.replace('@/', '@x/')).pathname.slice(1)} TO hurried`)
     await execute('ALTER ROLE hurried SET statement_timeout TO 200')
     const db = await open(address)

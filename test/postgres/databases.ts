@@ -8,14 +8,14 @@ declare module 'vitest' {
   }
 }
 
-let made = 0
+let databaseCount = 0
 
 /** Creates an empty library on the server of this test run, and returns its address. */
 export async function createLibrary(): Promise<string> {
   return addressOf(await copyDatabase('pharos_empty'))
 }
 
-/** Returns a function that creates libraries with the same content. The first call fills one, and the others copy it. */
+/** Returns a function that creates libraries with the same content. The first call fills a library, and every call returns a copy of it. */
 export function createFilled(fill: (address: string) => Promise<void>): () => Promise<string> {
   let filled: Promise<string> | undefined
   const make = async () => {
@@ -29,7 +29,7 @@ export function createFilled(fill: (address: string) => Promise<void>): () => Pr
   }
 }
 
-/** Copies a database without connections and returns the name of the copy. Copying tables is faster than creating them. */
+/** Copies a database that has no open connections, and returns the name of the copy. Copying tables is faster than creating them. */
 async function copyDatabase(from: string): Promise<string> {
   const name = newName()
   await execute(`CREATE DATABASE ${name} TEMPLATE ${from} STRATEGY file_copy`)
@@ -37,10 +37,10 @@ async function copyDatabase(from: string): Promise<string> {
 }
 
 function newName(): string {
-  return `t${process.pid}_${made++}`
+  return `t${process.pid}_${databaseCount++}`
 }
 
-/** Renames a database without connections. */
+/** Renames a database that has no open connections. */
 export async function renameDatabase(from: string, to: string): Promise<void> {
   await execute(`ALTER DATABASE ${from} RENAME TO ${to}`)
 }

@@ -29,7 +29,7 @@ const runner = createSpawnRunner({
 })
 
 /** Creates libraries with a queue by copying, because creating a queue takes longer. */
-const createQueued = createFilled(async (address) => (await openQueue(queueOptionsOf(address))).close())
+const createLibraryWithQueue = createFilled(async (address) => (await openQueue(queueOptionsOf(address))).close())
 
 const closing: (() => Promise<void>)[] = []
 
@@ -120,9 +120,9 @@ const UNSTARTED = {
 
 let requestCount = 0
 
-/** A request for a crawl by a scripted process with the given behaviour. Each request has a start URL of its own. */
-function requestOf(behaviour: string, ...args: string[]): CrawlRequest {
-  return { url: `https://site.example/${requestCount++}`, args: [behaviour, ...args] }
+/** A request for a crawl by a scripted process with the given behavior. Each request has a start URL of its own. */
+function requestOf(behavior: string, ...args: string[]): CrawlRequest {
+  return { url: `https://site.example/${requestCount++}`, args: [behavior, ...args] }
 }
 
 async function until<T>(find: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
@@ -145,7 +145,7 @@ function linesOf({ eventsOf }: Server): unknown[] {
 }
 
 test('every server reports the events of a worker process until it completes', async () => {
-  const address = await createQueued()
+  const address = await createLibraryWithQueue()
   const [server, other] = [await openServer(address), await openServer(address)]
   await openWorker(address)
   const begun = await server.dispatcher.begin(requestOf('finish'))
@@ -170,7 +170,7 @@ test('every server reports the events of a worker process until it completes', a
 })
 
 test('pause, resume and stop reach the process of a worker from every server', async () => {
-  const address = await createQueued()
+  const address = await createLibraryWithQueue()
   const [server, other] = [await openServer(address), await openServer(address)]
   await openWorker(address)
   const { id } = await server.dispatcher.begin(requestOf('run'))
@@ -189,7 +189,7 @@ test('pause, resume and stop reach the process of a worker from every server', a
 })
 
 test('a process that does not stop on request is killed', async () => {
-  const address = await createQueued()
+  const address = await createLibraryWithQueue()
   const server = await openServer(address)
   await openWorker(address)
   const { id } = await server.dispatcher.begin(requestOf('stubborn'))
@@ -198,8 +198,8 @@ test('a process that does not stop on request is killed', async () => {
   expect(await server.dispatcher.wait(id)).toMatchObject({ status: 'cancelled' })
 })
 
-test('begin is refused without a free slot, and a job for the same start waits in the queue', async () => {
-  const address = await createQueued()
+test('begin is refused without a free slot, and a job for the same start URL waits in the queue', async () => {
+  const address = await createLibraryWithQueue()
   const server = await openServer(address)
   const { dispatcher } = server
   await expect(dispatcher.begin(requestOf('finish'))).rejects.toMatchObject({ code: 'WORKERS_MISSING' })
@@ -227,7 +227,7 @@ test('begin is refused without a free slot, and a job for the same start waits i
 
 test('each job runs once, however many workers take jobs and clients request them concurrently', async () => {
   const address = await createLibrary()
-  // All of them create the queue concurrently.
+  // The library has no queue yet, so both servers try to create it at the same time.
   const servers = await Promise.all([openServer(address), openServer(address)])
   const leaves = await Promise.all([1, 2, 3].map(() => openWorker(address, 2)))
   const jobs = await Promise.all(
@@ -249,7 +249,7 @@ test('each job runs once, however many workers take jobs and clients request the
 })
 
 test('another worker resumes the jobs of a worker that leaves, and a new server does not disturb them', async () => {
-  const address = await createQueued()
+  const address = await createLibraryWithQueue()
   const server = await openServer(address)
   const leave = await openWorker(address)
   const { id } = await server.dispatcher.begin(requestOf('run'))
@@ -273,7 +273,7 @@ test('another worker resumes the jobs of a worker that leaves, and a new server 
 })
 
 test('a worker that lost a job cannot change it any more', async () => {
-  const address = await createQueued()
+  const address = await createLibraryWithQueue()
   const { workers } = await connect(address)
   const server = await openServer(address)
   const { id } = await server.dispatcher.enqueue(requestOf('run'))
@@ -299,7 +299,7 @@ test('a worker that lost a job cannot change it any more', async () => {
 })
 
 test('a worker that lost a job does not report the end of its process', async () => {
-  const address = await createQueued()
+  const address = await createLibraryWithQueue()
   const { workers } = await connect(address)
   const server = await openServer(address)
   const { id } = await server.dispatcher.enqueue(requestOf('run'))
@@ -316,7 +316,7 @@ test('a worker that lost a job does not report the end of its process', async ()
 })
 
 test('a worker that gets its own job again ends the old process first', async () => {
-  const address = await createQueued()
+  const address = await createLibraryWithQueue()
   const { workers } = await connect(address)
   const server = await openServer(address)
   const { id } = await server.dispatcher.enqueue(requestOf('run'))
@@ -357,7 +357,7 @@ async function openWithFakeQueue(
 }
 
 test('a job whose crawl has ended does not run again', async () => {
-  const address = await createQueued()
+  const address = await createLibraryWithQueue()
   const { workers } = await connect(address)
   const summary = { visited: 7, indexed: 6, unchanged: 0, skipped: 1, failed: 0, bytes: 70 }
   const problems: Readonly<Record<string, string | null>> = { c1: null, c2: 'it found nothing' }
@@ -377,7 +377,7 @@ test('a job whose crawl has ended does not run again', async () => {
 })
 
 test('workers are listed with their jobs until they leave', async () => {
-  const address = await createQueued()
+  const address = await createLibraryWithQueue()
   const { workers } = await connect(address)
   const server = await openServer(address)
   const leave = await openWorker(address, 3)
@@ -387,7 +387,7 @@ test('workers are listed with their jobs until they leave', async () => {
   expect(worker).toMatchObject({ slots: 3, state: 'working', isServer: false, version: '0', leases: 0 })
   expect(worker.holders).toEqual([`test/${server.dispatcher.find(id)?.pid}`])
   const counted = await until(async () => (await workers.list()).find(({ visits }) => visits === 3))
-  // Work that other workers did for its crawl does not count as its own.
+  // Visits that other workers made for the same crawl do not count.
   expect(counted).toMatchObject({ id: worker.id, bytes: 30 })
   expect(server.dispatcher.find(id)?.progress).toMatchObject({ visited: 9, bytes: 90 })
   expect(writeWorkerLines([counted]).at(-1)).toMatch(/^ {2}test\/\w{4} {2}1 of 3 crawls, 0 hosts, .* 3 visits, 30 B$/)
@@ -397,7 +397,7 @@ test('workers are listed with their jobs until they leave', async () => {
 })
 
 test('jobs and commands are found by polling if notifications are lost', async () => {
-  const address = await createQueued()
+  const address = await createLibraryWithQueue()
   const server = await openServer(address, { getsNotifications: false })
   const { workers } = await connect(address)
   await openWorker(address, 1, { workers: { ...workers, ...WITHOUT_NOTIFICATIONS } })
@@ -411,7 +411,7 @@ test('jobs and commands are found by polling if notifications are lost', async (
 })
 
 test('a job missing from the queue is found and run', async () => {
-  const address = await createQueued()
+  const address = await createLibraryWithQueue()
   const { workers } = await connect(address)
   const { url, args } = requestOf('finish')
   const id = randomUUID()
@@ -421,8 +421,8 @@ test('a job missing from the queue is found and run', async () => {
   expect(await until(async () => (await log.find(id))?.status === 'done' && log.find(id))).toMatchObject({ id })
 })
 
-test('a job that its worker does not know is found and run', async () => {
-  const address = await createQueued()
+test('a job that is assigned to a worker that does not know it is found and run', async () => {
+  const address = await createLibraryWithQueue()
   const { workers } = await connect(address)
   const about = { id: 'idle', name: 'idle/1', version: '0', isServer: false, slots: 1, state: 'working' } as const
   await workers.report({
@@ -443,7 +443,7 @@ test('a job that its worker does not know is found and run', async () => {
 })
 
 test('a worker with an embedder embeds new chunks, once for all pending requests', async () => {
-  const address = await createQueued()
+  const address = await createLibraryWithQueue()
   const server = await openServer(address)
   await openWorker(address)
   let embedded = 0
@@ -459,7 +459,7 @@ test('a worker with an embedder embeds new chunks, once for all pending requests
 })
 
 test('a job that was taken nine times without being finished fails, unless it is paused', async () => {
-  const address = await createQueued()
+  const address = await createLibraryWithQueue()
   const { workers } = await connect(address)
   const server = await openServer(address)
   const [one, paused] = [
@@ -469,7 +469,7 @@ test('a job that was taken nine times without being finished fails, unless it is
   const take = await openWithFakeQueue(address)
   const { signal } = new AbortController()
   expect(await take({ id: one.id, attempt: 8, signal })).toBe(true)
-  expect((await workers.logOf('nobody').find(one.id))?.problem).toContain('workers took it 9 times')
+  expect((await workers.logOf('nobody').find(one.id))?.problem).toContain('workers took the job 9 times')
   await workers.take(paused.id, 'slow')
   await server.dispatcher.pause(paused.id)
   const run = take({ id: paused.id, attempt: 8, signal })
@@ -480,7 +480,7 @@ test('a job that was taken nine times without being finished fails, unless it is
 })
 
 test('a machine with a wrong clock can end jobs', async () => {
-  const address = await createQueued()
+  const address = await createLibraryWithQueue()
   const late = { ...systemClock, now: () => Date.now() - 120_000 }
   const { dispatcher } = await openServer(address, { clock: late })
   const { id } = await dispatcher.enqueue(requestOf('run'))
@@ -489,7 +489,7 @@ test('a machine with a wrong clock can end jobs', async () => {
 })
 
 test('a job for the same source waits in the queue, also with another address of that source', async () => {
-  const address = await createQueued()
+  const address = await createLibraryWithQueue()
   const server = await openServer(address)
   const { dispatcher } = server
   const { workers } = await connect(address)
@@ -506,7 +506,7 @@ test('a job for the same source waits in the queue, also with another address of
 })
 
 test('work that the queue considers done is sent again only once, however many servers find it', async () => {
-  const address = await createQueued()
+  const address = await createLibraryWithQueue()
   const { workers, queue } = await connect(address)
   const [id, last] = [randomUUID(), randomUUID()]
   const taken: string[] = []
@@ -529,7 +529,7 @@ test('work that the queue considers done is sent again only once, however many s
 })
 
 test('an analysis run that was recorded but not sent is found, and a worker that leaves waits until it is done', async () => {
-  const address = await createQueued()
+  const address = await createLibraryWithQueue()
   const events: string[] = []
   const abandonedRun = randomUUID()
   const analysis: AnalysisWorker = {
@@ -551,7 +551,7 @@ test('an analysis run that was recorded but not sent is found, and a worker that
 })
 
 test('notes of one job are written while another job is locked', async () => {
-  const address = await createQueued()
+  const address = await createLibraryWithQueue()
   const { workers } = await connect(address)
   const log = workers.logOf('nobody')
   const data = { action: 'drop', url: 'https://site.example/x', depth: 1, host: null, reason: null } as const

@@ -26,7 +26,7 @@ export class Fleet {
     return this.pids.filter((pid) => !this.#frozen.has(pid) && this.jobsOf(pid).length > 0)
   }
 
-  /** Jobs that a worker runs, read from its log, because the library cannot be queried while its server is down. */
+  /** Jobs that a worker runs, read from the log, because the library cannot be queried while its server is down. */
   jobsOf(pid: number): readonly string[] {
     const running = childrenOf(pid)
     const started = [...this.#log.matchAll(/was started as process (\d+) job=(\S+)/g)]

@@ -27,21 +27,21 @@ import { addSource, crawlOf, LIVENESS_TIMEOUT_MS, NOW, openStore, untilWaiting }
 /** Maximum number of statements of each operation, however many hosts, addresses and links there are. */
 const MAX_STATEMENTS = {
   lease: 6,
-  'lease by level': 7,
+  'lease breadth-first': 7,
   'lease from many hosts': 8,
-  'lease from many hosts by level': 9,
-  'lease of the first': 7,
-  'lease of the first by level': 8,
+  'lease breadth-first from many hosts': 9,
+  'lease with all hosts free': 7,
+  'lease breadth-first with all hosts free': 8,
   offer: 3,
   settle: 9,
-  'settle for another': 9,
-  'settle the same': 6,
-  'settle nothing': 2,
+  'settle as a helper': 9,
+  'settle duplicate content': 6,
+  'settle a failure': 2,
   adopt: 9,
   release: 1,
-  count: 1,
-  held: 1,
-  fail: 1,
+  'count open rows': 1,
+  'list held hosts': 1,
+  'fail pending rows': 1,
 }
 
 const INDEXES = [
@@ -162,7 +162,7 @@ test('eight concurrent writers to three sources with common hosts cause no deadl
     for (let round = 0; round < (isLong ? 60 : 25); round++) {
       const ledger = mine[(writer + round) % mine.length]
       if (ledger === undefined) continue
-      // The random order would cause a deadlock if clocks were locked one by one as they come.
+      // The random order would cause a deadlock if clocks were locked one by one in that order.
       const visits = await ledger.lease({ limit: 4, jitter: () => Math.random() })
       await changeClock(own, hosts[(writer * 5 + round) % hosts.length] ?? '', 1)
       for (const [place, visit] of visits.entries()) {
@@ -226,7 +226,7 @@ test('a NUL character from a site is stored as the replacement character', async
   })
 })
 
-test('several finds of one address in one call have the same effect as consecutive calls', async () => {
+test('several finds of one address in one call have the same effect as in the memory store', async () => {
   const { db, one } = await open()
   const store = createMemoryStore()
   await store.addSource({ id: 's' } as Parameters<typeof store.addSource>[0])
@@ -275,18 +275,18 @@ test('leases from many hosts are ordered by weight, depth and age, and skip busy
     await one.release(visits)
     return visits.map(({ key }) => key.slice('https://'.length))
   }
-  const firsts = (from: number, to: number, path: string) => hosts.slice(from, to).map((host) => `${host}${path}`)
-  // All are free, and depth counts more than age.
-  expect(await keysOf(4, false)).toEqual(firsts(0, 4, '/0'))
-  // The first hosts are busy, too many of them for the next one to be among the first rows.
+  const expectedKeys = (from: number, to: number, path: string) => hosts.slice(from, to).map((host) => `${host}${path}`)
+  // All hosts are free, and depth counts more than age.
+  expect(await keysOf(4, false)).toEqual(expectedKeys(0, 4, '/0'))
+  // So many hosts are busy that no row of a free host is among the first rows.
   for (const host of hosts.slice(0, 25)) await changeClock(db, host, 1000, 100_000)
-  expect(await keysOf(2, false)).toEqual(firsts(25, 27, '/0'))
-  expect(await keysOf(2, true)).toEqual(firsts(25, 27, '/0'))
+  expect(await keysOf(2, false)).toEqual(expectedKeys(25, 27, '/0'))
+  expect(await keysOf(2, true)).toEqual(expectedKeys(25, 27, '/0'))
   // A row is ordered by its own weight as soon as it is due.
   await db.run(`UPDATE ledger SET due_at = 250, weight = -1 WHERE key = 'https://h29.test/2'`)
-  expect(await keysOf(2, false)).toEqual(firsts(25, 27, '/0'))
+  expect(await keysOf(2, false)).toEqual(expectedKeys(25, 27, '/0'))
   expect(await keysOf(2, false, 250)).toEqual(['h29.test/2', 'h25.test/0'])
-  expect(await keysOf(2, true, 250)).toEqual(firsts(25, 27, '/0'))
+  expect(await keysOf(2, true, 250)).toEqual(expectedKeys(25, 27, '/0'))
   expect(await listMiscounts(db)).toEqual([])
 })
 
@@ -355,17 +355,17 @@ describe('with many rows', () => {
       }
       const free = { ...request, limit: 40, now: 6_000, horizon: 6_100 }
       await counted('lease', () => lease(plans.sql, few.source, holderRequestOf(free)))
-      await counted('lease by level', () =>
+      await counted('lease breadth-first', () =>
         lease(plans.sql, few.source, holderRequestOf({ ...free, isBreadthFirst: true })),
       )
       const first = await counted('lease from many hosts', () => lease(plans.sql, one.source, holderRequestOf(request)))
-      await counted('lease from many hosts by level', () =>
+      await counted('lease breadth-first from many hosts', () =>
         lease(plans.sql, one.source, holderRequestOf({ ...request, isBreadthFirst: true })),
       )
       await sql.run('UPDATE ledger SET due_at = NULL WHERE source = $1 AND due_at IS NOT NULL', [one.source])
       await sql.run('UPDATE hosts SET next_at = 0')
-      await counted('lease of the first', () => lease(plans.sql, one.source, holderRequestOf(request)))
-      await counted('lease of the first by level', () =>
+      await counted('lease with all hosts free', () => lease(plans.sql, one.source, holderRequestOf(request)))
+      await counted('lease breadth-first with all hosts free', () =>
         lease(plans.sql, one.source, holderRequestOf({ ...request, isBreadthFirst: true })),
       )
       await counted('offer', () => recordFoundAddresses(plans.sql, one.source, one.crawl, finds, now, 1_000_000))
@@ -387,7 +387,7 @@ describe('with many rows', () => {
       const further = finds.map((find) => ({ ...find, key: `${find.key}/and/more` }))
       const helper = { crawl: one.crawl.number, name: 'helper' }
       const own = recordOf(fourth.url, 'other words', ['https://x.test/l'])
-      await counted('settle for another', () =>
+      await counted('settle as a helper', () =>
         settle(
           plans.sql,
           one.source,
@@ -396,10 +396,10 @@ describe('with many rows', () => {
           helper,
         ),
       )
-      await counted('settle the same', () =>
+      await counted('settle duplicate content', () =>
         settle(plans.sql, one.source, one.crawl, { ...settlement, visit: second, state: 'indexed', record, finds }),
       )
-      await counted('settle nothing', () =>
+      await counted('settle a failure', () =>
         settle(plans.sql, one.source, one.crawl, { ...settlement, visit: third, state: 'failed', reason: 'timeout' }),
       )
       await counted('adopt', () =>
@@ -414,9 +414,9 @@ describe('with many rows', () => {
         }),
       )
       await counted('release', () => release(plans.sql, one.source, first.visits.slice(3)))
-      await counted('count', () => countOpen(plans.sql, one.source, now, holderRequestOf(request).holder))
-      await counted('held', () => listHeldHosts(plans.sql, one.source, now, now))
-      await counted('fail', () => failPending(plans.sql, one.source, 'h1.test', 'host-parked', null))
+      await counted('count open rows', () => countOpen(plans.sql, one.source, now, holderRequestOf(request).holder))
+      await counted('list held hosts', () => listHeldHosts(plans.sql, one.source, now, now))
+      await counted('fail pending rows', () => failPending(plans.sql, one.source, 'h1.test', 'host-parked', null))
       for (const [name, max] of Object.entries(MAX_STATEMENTS)) expect(counts[name], name).toBeLessThanOrEqual(max)
       expect(await plans.listFullScans()).toEqual([])
       expect(await plans.listIndexes()).toEqual(expect.arrayContaining(INDEXES))
@@ -467,7 +467,7 @@ function settlementOf(url: string, place: number) {
   return { state: 'indexed', record: recordOf(url, `content ${url.length * place}`), finds } as const
 }
 
-/** 2,500 rows in all states on the given number of hosts. */
+/** Adds 2,500 rows that are pending, indexed, skipped or failed, on the given number of hosts. */
 async function fill(db: Database, { source, crawl }: TestLedger, hosts: number): Promise<void> {
   await db.run(
     `INSERT INTO ledger (source, crawl, key, url, host, discovery, first_seen_at, checked_at, depth, weight, state, reason,

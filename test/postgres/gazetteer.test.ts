@@ -21,12 +21,12 @@ const createCountries = createFilled(copyCountries)
 
 describe('the gazetteer in PostgreSQL', () => {
   describeImport({
-    newPlace: createLibrary,
-    newCountries: createCountries,
+    newLibrary: createLibrary,
+    newCountryLibrary: createCountries,
     open: (address) => openPostgresStore(address),
-    look: (address) => openDatabase(address),
+    openSql: (address) => openDatabase(address),
   })
-  // Reading files does not depend on the store. The comparison below covers what is read and returned.
+  // Parsing files does not depend on the store, and the comparison below covers what the store keeps and returns.
   if (isLong) describeOwnFiles(async () => openPostgresStore(await createLibrary()))
 })
 
@@ -43,7 +43,7 @@ describe('the gazetteers in PostgreSQL and SQLite', () => {
     expect(answers[1]).toEqual(answers[0])
   }
 
-  test('store the same places for all countries and the cities of one', async () => {
+  test('store the same places for all countries and the cities of Ireland', async () => {
     const text = readFileSync(await installData('cities', { folder: DATA_FOLDER }), 'utf8')
     const minimum = isLong ? 0 : 5000
     const cities = text.split('\n').filter((line) => line.includes('\tIE\t') && Number(line.split('\t')[14]) >= minimum)

@@ -38,12 +38,12 @@ async function offer(store: Store, source: string, hosts: readonly string[], cou
 
 const hostsOf = (visits: readonly Visit[]) => [...new Set(visits.map(({ host }) => host))].sort(compareUtf8)
 
-const SIX = ['a.test', 'b.test', 'c.test', 'd.test', 'e.test', 'f.test']
+const SIX_HOSTS = ['a.test', 'b.test', 'c.test', 'd.test', 'e.test', 'f.test']
 
 describe('two processes on one library', () => {
   test('never hold the same host, and skip the hosts of the other', async () => {
     const { one, two } = await openTwo('docs')
-    await offer(one, 'docs', SIX)
+    await offer(one, 'docs', SIX_HOSTS)
     const first = await lease(one, 'docs', NOW, { maxHosts: 2 })
     const second = await lease(two, 'docs', NOW)
     expect(hostsOf(first)).toEqual(['a.test', 'b.test'])
@@ -92,7 +92,7 @@ describe('two processes on one library', () => {
     await one.release(visits)
     expect(await db.all('SELECT * FROM ledger ORDER BY id')).toEqual(before)
     expect(await db.get('SELECT count(*) AS pages FROM pages')).toEqual({ pages: 0 })
-    for (const one of again) expect(await settle(two, one)).toMatchObject({ type: 'settled', state: 'indexed' })
+    for (const next of again) expect(await settle(two, next)).toMatchObject({ type: 'settled', state: 'indexed' })
   })
 
   test('refuse late results for a host that another source has leased meanwhile', async () => {
@@ -171,7 +171,7 @@ describe('two processes on one library', () => {
     expect(state?.token).toBe(turns.length)
   })
 
-  test('request hosts of each other also if there are more than one lease can take', async () => {
+  test('ask each other for hosts even if there are more than one lease can take', async () => {
     const { one, two, db } = await openTwo('docs', 'blog')
     const many = Array.from({ length: 40 }, (_, at) => `h${at}.test`)
     for (const source of ['docs', 'blog']) await offer(one, source, many, 1)
@@ -220,7 +220,7 @@ describe('two processes on one library', () => {
     expect(await lease(two, 'blog', later + 3)).toHaveLength(5)
   })
 
-  test('do not request hosts of each other if they work on one crawl', async () => {
+  test('do not ask each other for hosts if they work on one crawl', async () => {
     const { one, two, db } = await openTwo('docs')
     await offer(one, 'docs', ['a.test'], 5)
     await lease(one, 'docs', NOW, { limit: 1 })
@@ -235,7 +235,7 @@ describe('two processes on one library', () => {
 describe('a process', () => {
   test('holds no more hosts than its limit, and takes the next when it is done with one', async () => {
     const { one } = await openTwo('docs')
-    await offer(one, 'docs', SIX, 2)
+    await offer(one, 'docs', SIX_HOSTS, 2)
     const capped = { maxHosts: 2 }
     const first = await lease(one, 'docs', NOW, capped)
     expect(hostsOf(first)).toEqual(['a.test', 'b.test'])
@@ -267,7 +267,7 @@ describe('a process', () => {
     expect(await one.countOpen('docs', NOW)).toMatchObject({ pending: 0, leased: 0 })
   })
 
-  test('releases hosts that are held for long, and takes others instead', async () => {
+  test('releases a host that is paused for a long time, and takes another instead', async () => {
     const { one } = await openTwo('docs')
     await offer(one, 'docs', ['a.test', 'b.test'], 2)
     const capped = { maxHosts: 1 }
@@ -279,7 +279,7 @@ describe('a process', () => {
     expect(hostsOf(await lease(one, 'docs', NOW + 2, capped))).toEqual(['b.test'])
   })
 
-  test.each(['ends its crawl', 'ends it with something under way', 'is closed'])(
+  test.each(['ends its crawl', 'ends its crawl with a visit under way', 'is closed'])(
     'releases its hosts when it %s',
     async (how) => {
       const { address, two } = await openTwo('docs', 'blog')
@@ -289,7 +289,7 @@ describe('a process', () => {
       await offer(store, 'blog', ['a.test'], 1)
       const visits = await lease(store, 'docs', NOW)
       expect(await lease(two, 'blog', NOW + 1)).toEqual([])
-      if (how !== 'ends it with something under way') await store.release(visits)
+      if (how !== 'ends its crawl with a visit under way') await store.release(visits)
       if (how === 'is closed') await store.close()
       else await store.endCrawl('crawl of docs', null, NOW + 2, 'one')
       expect(await lease(two, 'blog', NOW + 3)).toHaveLength(1)

@@ -180,7 +180,10 @@ async function openMoved(): Promise<{ readonly from: Site; readonly to: Site }> 
   return { from, to }
 }
 
-/** A site whose start redirects to a second host. Its sitemap names only missing pages on the first host, and half on the second. */
+/**
+ * A site whose start redirects to a second host. All pages that its sitemap names on the first host are missing, and half of those on the
+ * second host.
+ */
 async function openListed() {
   const dead = Array.from({ length: 400 }, (_, at) => `/dead/${at}`)
   const good = Array.from({ length: 40 }, (_, at) => `/good/${at}`)
@@ -349,7 +352,7 @@ describe('a crawl that further processes join', () => {
     expect(report.balance).toMatchObject({ indexed: 1 + good.length, failed, pending: 0 })
   })
 
-  test('counts pages as failed that a helper proved gone and the loss gate keeps', async () => {
+  test('counts pages as failed if a helper proved them gone and the loss gate keeps them', async () => {
     const multiHost = await openMultiHostSite(2, DELAY_MS)
     const path = await createLibrary()
     const [beginner, helper] = [await open(path, { hosts: 1 }), await open(path, { hosts: 1 })]

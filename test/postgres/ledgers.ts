@@ -60,7 +60,7 @@ export async function addLedger(db: Database, name: string): Promise<TestLedger>
   return ledgerOver(db, source.id, { id: `crawl of ${name}`, number: crawl.id })
 }
 
-/** The same source over another connection. */
+/** Creates a ledger for an existing source and crawl over the given connection. */
 export function ledgerOver(db: Database, source: number, crawl: CrawlRef): TestLedger {
   const runs = { begun: 0, done: 0 }
   const write = async <T>(work: (sql: Sql) => Promise<T>): Promise<T> => {
@@ -162,7 +162,7 @@ export function recordOf(url: string, text: string, links: readonly string[] = [
   }
 }
 
-/** Lists counters that differ from the rows that triggers count, as text. */
+/** Lists the counters, which triggers maintain, that differ from the rows they count. */
 export async function listMiscounts(db: Database): Promise<unknown[]> {
   const differ = (counted: string, kept: string) =>
     `((${counted}) EXCEPT ALL (${kept})) UNION ALL ((${kept}) EXCEPT ALL (${counted}))`

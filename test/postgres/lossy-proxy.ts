@@ -16,7 +16,7 @@ export interface LossyProxy {
   abandonBeforeCommit(): void
   /** Drops all data on open connections without closing them. */
   dropAllData(): void
-  /** Number of COMMITs that were lost. */
+  /** Number of COMMITs that were lost, or whose response was lost. */
   lost(): number
 }
 

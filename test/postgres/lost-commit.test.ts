@@ -66,7 +66,7 @@ describe('a transaction whose COMMIT response is lost', () => {
       JOB,
       false,
       () => {
-        if (++checks > 1) throw new Error('it was checked against itself')
+        if (++checks > 1) throw new Error('the job was checked against itself')
       },
       async () => undefined,
     )

@@ -37,15 +37,15 @@ const PAUSE_MS = 1000
 const TOLERANCE_MS = isLong ? 300 : 900
 /** Response time, so that requests are under way when a fault happens. */
 const ANSWER_MS = 60
-/** Concurrent visits of a crawl. It leases as many more ahead. */
+/** Concurrent visits of a crawl. The crawl leases as many more visits ahead. */
 const CONCURRENCY = 2
-/** Minimum duration of a freeze, longer than the lease of a host. */
+/** Minimum duration of a freeze: in a long run, longer than the lease of a host. */
 const FREEZE_MS = isLong ? 32_000 : 0
 const PATIENCE_MS = isLong ? 900_000 : 150_000
 
 const seed = Number(process.env['TEST_SEED'] ?? Math.floor(Math.random() * 1e6))
 
-interface Known {
+interface ReferenceCrawl {
   readonly site: Site
   /** Comparable content of a library that a single process crawled. */
   readonly dump: Dump
@@ -54,23 +54,23 @@ interface Known {
 }
 
 let sandbox: ProgramSandbox
-let known: readonly Known[] = []
+let referenceCrawls: readonly ReferenceCrawl[] = []
 
 beforeAll(async () => {
   if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
   sandbox = new ProgramSandbox(2 * PATIENCE_MS)
   const sites = await Promise.all(Array.from({ length: SITES }, (_, at) => openPacedSite(`127.0.0.${at + 1}`)))
-  known = await readAlone(sites)
+  referenceCrawls = await readAlone(sites)
 }, PATIENCE_MS)
 
 afterAll(async () => {
-  await idle?.close()
-  for (const { site } of known) await site.close()
+  await idleCluster?.close()
+  for (const { site } of referenceCrawls) await site.close()
   sandbox?.remove()
 })
 
 beforeEach(() => {
-  for (const { site } of known) site.clearRequests()
+  for (const { site } of referenceCrawls) site.clearRequests()
 })
 
 async function openPacedSite(address: string): Promise<Site> {
@@ -90,7 +90,7 @@ function largeSite(): Record<string, Answer> {
   return pages
 }
 
-/** A bit of everything that sites have. */
+/** A site with redirects, duplicates, and missing and forbidden pages. */
 function smallSite(): Record<string, Answer> {
   return {
     '/': page('Home heron', ['/guide/6', '/moved', '/missing', '/twin/b', '/forbidden/1']),
@@ -105,19 +105,19 @@ function smallSite(): Record<string, Answer> {
 
 function withDelay(answer: Answer): Answer {
   return (request) => {
-    const given = typeof answer === 'function' ? answer(request) : answer
-    return { ...(typeof given === 'string' ? { body: given } : given), delayMs: ANSWER_MS }
+    const response = typeof answer === 'function' ? answer(request) : answer
+    return { ...(typeof response === 'string' ? { body: response } : response), delayMs: ANSWER_MS }
   }
 }
 
 /** Reads all sites in one process, into one library in a file. */
-async function readAlone(sites: readonly Site[]): Promise<Known[]> {
+async function readAlone(sites: readonly Site[]): Promise<ReferenceCrawl[]> {
   const path = sandbox.path('alone.db')
   const allowPrivate = ['127.0.0.0/8']
   const opened = await openLibrary({ path, version: '0', allowPrivate, limits: { memoryBytes: 4 * 2 ** 30 } })
   try {
     const library = withFastClock(opened, 25)
-    const read = async (site: Site): Promise<Known> => {
+    const read = async (site: Site): Promise<ReferenceCrawl> => {
       const source = await addSource(library, { url: `${site.origin}/` })
       const { summary } = await runCrawl(library, source, { kind: 'add' }, site.origin)
       expect(summary).toMatchObject({ end: 'completed', problem: null })
@@ -146,17 +146,17 @@ interface BusyCluster extends Cluster {
   readonly logBefore: string
 }
 
-/** Workers that a test left idle, because starting them all takes long. */
-let idle: Cluster | undefined
+/** A cluster that a test left to the next test, because starting all its processes takes long. */
+let idleCluster: Cluster | undefined
 
 /** Starts a crawl of each site. The processes close with the test, unless it leaves them to the next one. */
 async function startCrawls(): Promise<BusyCluster> {
-  const cluster = idle ?? (await startCluster())
-  idle = undefined
-  closeLater(() => (idle === undefined ? cluster.close() : undefined))
+  const cluster = idleCluster ?? (await startCluster())
+  idleCluster = undefined
+  closeLater(() => (idleCluster === undefined ? cluster.close() : undefined))
   const logBefore = cluster.fleet.log
   const jobs: string[] = []
-  for (const { site } of known) {
+  for (const { site } of referenceCrawls) {
     // The type is that of the response of the route.
     const { jobId } = (await cluster.server.post('/api/sources', { url: `${site.origin}/` })) as { jobId: string }
     jobs.push(jobId)
@@ -196,7 +196,7 @@ async function leaveIdle({ jobs: _, logBefore: __, ...cluster }: BusyCluster): P
   } finally {
     await library.close()
   }
-  idle = cluster
+  idleCluster = cluster
 }
 
 interface Job {
@@ -231,7 +231,7 @@ async function expectSameContent({ address }: Cluster): Promise<void> {
   try {
     const sources = await library.store.listSources()
     expect(sources).toHaveLength(SITES)
-    for (const { site, dump } of known) {
+    for (const { site, dump } of referenceCrawls) {
       const source = sources.find(({ url }) => url === `${site.origin}/`)
       if (source === undefined) throw new Error(`there is no source of ${site.origin}`)
       const found = toComparable(await readSourceContent(address, library, source, site.origin), site.origin, false)
@@ -250,19 +250,19 @@ async function expectSameContent({ address }: Cluster): Promise<void> {
 
 /** Expects that all processes together kept the pace of each site. */
 function expectPolite(): void {
-  for (const { site } of known) expectPaced(arrivalTimes(site), PAUSE_MS, 25, TOLERANCE_MS)
+  for (const { site } of referenceCrawls) expectPaced(arrivalTimes(site), PAUSE_MS, 25, TOLERANCE_MS)
 }
 
 /** Logs the number of requests and the gaps between them. */
 function reportRequests(): void {
-  const gaps = known.flatMap(({ site }) => gapsOf(arrivalTimes(site)))
-  const repeated = known.flatMap(repeatedAt)
+  const gaps = referenceCrawls.flatMap(({ site }) => gapsOf(arrivalTimes(site)))
+  const repeated = referenceCrawls.flatMap(repeatedAt)
   report([`${SITES} sites`, `${gaps.length + SITES} requests`, `${repeated.length} repeated`])
   report([`shortest pause ${Math.min(...gaps)} ms of ${PAUSE_MS}`])
 }
 
 /** Requests of a site beyond those of an undisturbed crawl by one process. */
-function repeatedAt({ site, requestedPaths }: Known): string[] {
+function repeatedAt({ site, requestedPaths }: ReferenceCrawl): string[] {
   const left = [...requestedPaths]
   return site.requestedPaths().filter((path) => {
     const at = left.indexOf(path)
@@ -278,7 +278,7 @@ test(`${WORKERS} workers crawl ${SITES} sites concurrently: every page once, eac
   await untilDone(cluster)
   reportRequests()
   expectPolite()
-  for (const { site, requestedPaths } of known) expect(site.requestedPaths()).toEqual(requestedPaths)
+  for (const { site, requestedPaths } of referenceCrawls) expect(site.requestedPaths()).toEqual(requestedPaths)
   await expectSameContent(cluster)
   await leaveIdle(cluster)
 })
@@ -376,7 +376,7 @@ function listWorkers({ server }: Cluster): Promise<readonly WorkerItem[]> {
 
 /** Expects that only visits of lost processes are repeated: those under way, and none that was settled. */
 function expectFewRepeats({ fleet, logBefore }: BusyCluster): void {
-  for (const one of known) {
+  for (const one of referenceCrawls) {
     const { origin } = one.site
     const processes = fleet.log.slice(logBefore.length).split(`the crawl of ${origin}/ was started`).length - 1
     // A repeated visit also repeats its request for a Markdown variant.
@@ -392,7 +392,7 @@ test(`faults of ${WORKERS} workers and their database lose no page, and no site 
 }, async () => {
   const cluster = await startCrawls()
   const injector = new FaultInjector(cluster, createRandom(seed))
-  const isUnderWay = async () => known.every(({ site }) => site.requests.length > 2)
+  const isUnderWay = async () => referenceCrawls.every(({ site }) => site.requests.length > 2)
   await until(isUnderWay, Boolean)
   try {
     for (let round = 0; round < ROUNDS; round++) await injector.injectAll()
@@ -415,7 +415,7 @@ test('a crawl that starts while its database is down waits for it', { timeout: P
   postgres.crash()
   const args = [
     'crawl-job',
-    `${known[0]?.site.origin}/`,
+    `${referenceCrawls[0]?.site.origin}/`,
     '--max-pages',
     '1',
     '--library',

@@ -34,13 +34,13 @@ export async function startPglite(): Promise<PgliteServer> {
   const db = await createEmpty()
   const server = new PGLiteSocketServer({ db, path: join(folder, '.s.PGSQL.5432') })
   await server.start()
-  let made = 0
+  let libraryCount = 0
   return {
     async execute(text) {
       await db.exec('DISCARD ALL')
       await db.exec(text)
     },
-    addressOfNew: () => `postgres://postgres@/postgres?host=${folder}&schema=library_${made++}`,
+    addressOfNew: () => `postgres://postgres@/postgres?host=${folder}&schema=library_${libraryCount++}`,
     async stop() {
       await server.stop()
       await db.close()

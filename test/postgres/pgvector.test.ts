@@ -10,7 +10,7 @@ import { type PgliteServer, startPglite } from './pglite.ts'
 import { recordPlans } from './query-plans.ts'
 
 /** A single connection without a liveness check, because that check would need a second connection. */
-const ALONE = { connections: 1, probeDelayMs: 3_600_000 }
+const SINGLE_CONNECTION = { connections: 1, probeDelayMs: 3_600_000 }
 
 let server: PgliteServer
 
@@ -22,13 +22,13 @@ afterAll(() => server?.stop())
 /** Opens a library over a single connection, because all connections share the one session of the server. */
 async function open(address = server.addressOfNew()): Promise<VectorStore> {
   await server.execute('SELECT 1')
-  return openPostgresStore(address, ALONE)
+  return openPostgresStore(address, SINGLE_CONNECTION)
 }
 
 /** Queries the database of a library that is not open elsewhere. */
 async function ask<T>(address: string, work: (db: Database) => Promise<T>): Promise<T> {
   await server.execute('SELECT 1')
-  const db = await connectDatabase(address, ALONE)
+  const db = await connectDatabase(address, SINGLE_CONNECTION)
   return work(db).finally(() => db.close())
 }
 
@@ -48,7 +48,7 @@ const EXTENSION = `SELECT extnamespace::regnamespace::text AS schema FROM pg_ext
 
 const DIMENSIONS = 24
 const SPACE: VectorSpace = { model: 'some', fingerprint: 'a'.repeat(64), dimensions: DIMENSIONS }
-const CHUNKS = 40
+const CHUNKS_PER_PAGE = 40
 /** Sources with vectors, and their numbers of pages: about the fewest for which the server uses an index. */
 const SOURCES: Readonly<Record<string, number>> = { docs: 20, more: 2 }
 
@@ -60,11 +60,11 @@ function createDirections(): () => Float32Array {
     return state / 0x7fffffff - 0.5
   }
   const draw = () => Float32Array.from({ length: DIMENSIONS }, random)
-  const centres = Array.from({ length: 12 }, draw)
+  const centers = Array.from({ length: 12 }, draw)
   let drawn = 0
   return () => {
-    const centre = centres[drawn++ % centres.length] ?? draw()
-    const near = draw().map((value, i) => 0.6 * value + (centre[i] ?? 0))
+    const center = centers[drawn++ % centers.length] ?? draw()
+    const near = draw().map((value, i) => 0.6 * value + (center[i] ?? 0))
     const length = Math.hypot(...near)
     return near.map((value) => value / length)
   }
@@ -75,7 +75,7 @@ async function fill(store: VectorStore, sourceId: string): Promise<void> {
   const next = createDirections()
   await addSourceTo(store, sourceId)
   for (let page = 0; page < (SOURCES[sourceId] ?? 0); page++) {
-    const text = Array.from({ length: CHUNKS }, (_, i) => `${sourceId} page ${page} part ${i}`).join('\n---\n')
+    const text = Array.from({ length: CHUNKS_PER_PAGE }, (_, i) => `${sourceId} page ${page} part ${i}`).join('\n---\n')
     const ids = await writePage(store, sourceId, `/${page}`, text)
     await store.vectors.write(
       SPACE,
@@ -122,7 +122,7 @@ async function measureRecall(vectors: VectorIndex, filter: { sourceIds?: readonl
 }
 
 describe('without pgvector', () => {
-  test('the nearest neighbours are found, and the next embedding run creates the extension if the server has it', async () => {
+  test('the nearest neighbors are found, and the next embedding run creates an available extension', async () => {
     await server.execute('DROP EXTENSION IF EXISTS vector CASCADE')
     const address = server.addressOfNew()
     const before = await open(address)

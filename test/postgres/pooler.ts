@@ -16,8 +16,8 @@ interface Session {
 }
 
 /**
- * Opens a pooler in front of the server at an address, and returns its own address. It assigns the session used last first, like PgBouncer,
- * or rotates sessions with `isRotating`. It closes with the test.
+ * Opens a pooler in front of the server at an address, and returns the address of the pooler. Like PgBouncer, the pooler assigns the most
+ * recently used session first. With `isRotating`, it assigns the least recently used one. It closes with the test.
  */
 export async function openPooler(address: string, mode: PoolMode, isRotating = false): Promise<string> {
   const free: Session[] = []
@@ -51,7 +51,7 @@ export async function openPooler(address: string, mode: PoolMode, isRotating = f
   return proxy.address
 }
 
-/** Sends the startup message of a client to the server, and passes on its responses once it is ready. */
+/** Opens a session with the startup message of a client, and forwards the server's responses once the session is ready. */
 async function openSession(
   socket: Socket,
   startup: Buffer,

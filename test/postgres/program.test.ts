@@ -135,7 +135,7 @@ describe('the program on a library in PostgreSQL', () => {
     expect(await pharos('stats')).toMatchObject({ code: 0, stdout: expect.stringContaining(addressShown()) })
   })
 
-  test('reads its address from the configuration file', async () => {
+  test('reads the address of the library from the configuration file', async () => {
     sandbox.write({ 'pharos.config.json': JSON.stringify({ library: address }) })
     const { code, stdout } = await sandbox.runInProcess(['list', '--json'])
     sandbox.write({ 'pharos.config.json': '{}' })
@@ -149,7 +149,7 @@ describe('the program on a library in PostgreSQL', () => {
     expect(stderr).toContain(`pharos add <url> --library '${empty.replace(`:${PASSWORD}`, '')}'`)
   })
 
-  test('checks it with doctor, without creating anything', async () => {
+  test('checks the library with doctor, without creating anything', async () => {
     const { stdout } = await pharos('doctor')
     expect(stdout).toMatch(
       /^ok {4}library: postgres:\/\/pharos@\S+ is PostgreSQL \d+\.\d+, UTF8, has schema \d+, .*, no pgvector, /m,
@@ -161,7 +161,7 @@ describe('the program on a library in PostgreSQL', () => {
     }
   })
 
-  test('refuses one that it cannot use, and doctor explains why', async () => {
+  test('refuses a database that it cannot use, and doctor explains why', async () => {
     await execute('DROP DATABASE IF EXISTS ascii')
     await execute(`CREATE DATABASE ascii ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`)
     const ascii = withPassword(addressOf('ascii'))

@@ -39,19 +39,19 @@ export function recordPlans(sql: Sql): {
     count: () => statements.length,
     listFullScans: async () =>
       (await listSteps())
-        .filter(({ step }) => step['Node Type'] === 'Seq Scan' && GROWING.test(step['Relation Name'] ?? ''))
+        .filter(({ step }) => step['Node Type'] === 'Seq Scan' && GROWING_TABLES.test(step['Relation Name'] ?? ''))
         .map(({ step, text }) => `${step['Relation Name']}: ${text}`),
     listIndexes: async () =>
       [...new Set((await listSteps()).flatMap(({ step }) => step['Index Name'] ?? []))].sort(compareUtf8),
   }
 }
 
-const GROWING = /^(?:ledger|links|url_aliases|hosts|open_hosts)$/
+const GROWING_TABLES = /^(?:ledger|links|url_aliases|hosts|open_hosts)$/
 
 /** The steps of the generic plan of a statement, which the server uses once a statement has run several times. */
 async function explain(sql: Sql, text: string): Promise<Step[]> {
   const count = Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)))
-  const name = `plan_${planned++}`
+  const name = `plan_${planCount++}`
   await sql.run('SET LOCAL plan_cache_mode TO force_generic_plan')
   await sql.run(`PREPARE ${name} AS ${text}`)
   const values = count === 0 ? '' : `(${Array(count).fill('NULL').join(', ')})`
@@ -61,7 +61,7 @@ async function explain(sql: Sql, text: string): Promise<Step[]> {
   return (found?.['QUERY PLAN'] ?? []).flatMap(({ Plan }) => flatten(Plan))
 }
 
-let planned = 0
+let planCount = 0
 
 function flatten(step: Step): Step[] {
   return [step, ...(step.Plans ?? []).flatMap(flatten)]

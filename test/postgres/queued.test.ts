@@ -53,7 +53,7 @@ test('a detached crawl waits for any worker if there is no server, and status re
 })
 
 test('a password from the password file is used silently', async () => {
-  // The only role of this server that needs a password. Other tests create it too.
+  // `guarded` is the only role of this server that needs a password. Other tests create it too.
   await execute(
     `DO $$ BEGIN CREATE ROLE guarded LOGIN PASSWORD 'another'; EXCEPTION WHEN duplicate_object OR unique_violation THEN END $$`,
   )

@@ -13,24 +13,24 @@ const role = `colleague${process.pid}`
 /** The name of the database of an address. */
 const nameOf = (address: string) => /\/(\w+)\?/.exec(address)?.[1] ?? ''
 /** The same address for another role. */
-const forRole = (address: string, other: string) => address.replace('pharos@', `${other}@`)
+const forRole = (address: string, otherRole: string) => address.replace('pharos@', `${otherRole}@`)
 
 test('errors about missing rights name the GRANT statement', async () => {
   const address = await createLibrary()
-  const mine = forRole(address, role)
+  const roleAddress = forRole(address, role)
   await execute(`CREATE ROLE ${role} LOGIN`)
   // The role may not use the schema.
   const refusal = {
     code: 'LIBRARY_UNUSABLE',
     entry: { advice: expect.stringContaining(`GRANT USAGE ON SCHEMA "pharos" TO "${role}"`) },
   }
-  await expect(openDatabase(mine)).rejects.toMatchObject(refusal)
-  const inspector = await openInspector(mine)
+  await expect(openDatabase(roleAddress)).rejects.toMatchObject(refusal)
+  const inspector = await openInspector(roleAddress)
   await expect(inspector.inspect().finally(() => inspector.close())).rejects.toMatchObject(refusal)
   // The role may read, but not write.
   await execute(`GRANT USAGE ON SCHEMA pharos TO ${role}`, nameOf(address))
   await execute(`GRANT SELECT ON ALL TABLES IN SCHEMA pharos TO ${role}`, nameOf(address))
-  const library = await openLibrary({ path: mine, version: '0' })
+  const library = await openLibrary({ path: roleAddress, version: '0' })
   try {
     await expect(addSource(library, { url: 'https://a.example/' })).rejects.toMatchObject({
       code: 'LIBRARY_READ_ONLY',
@@ -39,11 +39,11 @@ test('errors about missing rights name the GRANT statement', async () => {
   } finally {
     await library.close()
   }
-  const again = await openInspector(mine)
+  const again = await openInspector(roleAddress)
   const facts = await again.inspect().finally(() => again.close())
   expect(facts).toMatchObject({ mayWrite: false, mayQueue: false, role })
   // The role may not create the schema of the queue, nor use an existing one.
-  const queue = { ...parseConnectionAddress(mine), warn: () => undefined }
+  const queue = { ...parseConnectionAddress(roleAddress), warn: () => undefined }
   await expect(openQueue(queue)).rejects.toMatchObject({
     entry: { advice: expect.stringContaining(`CREATE SCHEMA "pharos_jobs" AUTHORIZATION "${role}"`) },
   })
@@ -59,7 +59,7 @@ test('errors about missing rights name the GRANT statement', async () => {
     message: expect.stringContaining(`GRANT CONNECT ON DATABASE "${closed}" TO "${role}"`),
   })
   await execute(`ALTER ROLE ${role} CONNECTION LIMIT 0`)
-  await expect(openDatabase(mine)).rejects.toMatchObject({
+  await expect(openDatabase(roleAddress)).rejects.toMatchObject({
     code: 'LIBRARY_UNREACHABLE',
     entry: { advice: expect.stringContaining('max_connections') },
   })
@@ -72,7 +72,7 @@ test('the error about a missing database names the command that creates it', asy
 })
 
 test('a server that requires an unknown password leaves no open connection', async () => {
-  // The only role of this server that needs a password. Other tests create it too.
+  // `guarded` is the only role of this server that needs a password. Other tests create it too.
   await execute(
     `DO $$ BEGIN CREATE ROLE guarded LOGIN PASSWORD 'another'; EXCEPTION WHEN duplicate_object OR unique_violation THEN END $$`,
   )

@@ -190,7 +190,7 @@ describe('the index in PostgreSQL', () => {
   const titles = async (store: Store, query: string) =>
     (await searchHits(store, { query, limit: 100 })).map(({ title }) => title)
 
-  test('is rebuilt by a program with other rules, and left alone by an older one', async () => {
+  test('is rebuilt by a program with newer indexing rules, and left alone by an older program', async () => {
     const { store, db, close } = await open()
     await writePage(store, 'docs', '/a', 'one lighthouse\n---\ntwo lighthouses')
     expect(await titles(store, 'lighthouse')).toHaveLength(2)
@@ -228,7 +228,7 @@ describe('the index in PostgreSQL', () => {
       await lock(sql, 'index')
       for (let i = 1; i < 5; i++) await writePage(store, 'docs', `/${i}`, `harbour number${i}`)
       expect(await titles(store, 'lighthouse')).toEqual(['Title of /0'])
-      // Another connection holds the lock, so the new chunk cannot be indexed yet.
+      // Another connection holds the lock, so the new chunks cannot be indexed yet.
       expect(await titles(store, 'harbour')).toEqual([])
     })
     expect(await titles(store, 'harbour')).toHaveLength(4)

@@ -17,7 +17,7 @@ export interface PostgresServer {
   /** Ends the server as a power cut would. `start` starts it again on the same data. */
   crash(): void
   start(): void
-  /** Kills all processes of the server with SIGKILL and starts it again. The caller continues meanwhile. */
+  /** Kills all processes of the server with SIGKILL and starts it again, without blocking this process. */
   killAndStart(): Promise<void>
   stop(): void
 }
@@ -30,17 +30,17 @@ const SHARED_MEMORY = '/dev/shm'
 /** Committed data survives a kill of the server, as long as the machine runs. */
 export const DURABLE_SETTINGS: readonly string[] = ['full_page_writes=on', 'synchronous_commit=on']
 
-/** Starts a real PostgreSQL on a socket in a temporary folder, as a user other than root. Settings override the defaults. */
-export function startPostgres(further: readonly string[] = []): PostgresServer {
+/** Starts a real PostgreSQL on a socket in a temporary folder, as a user other than root. `overrides` replace default settings. */
+export function startPostgres(overrides: readonly string[] = []): PostgresServer {
   const programs = locatePrograms()
-  // In memory if possible, because the server creates and removes thousands of files. A socket path is limited to about a hundred
-  // characters.
+  // The folder is in memory if possible, because the server creates and removes thousands of files. Its path is short, because a socket
+  // path is limited to about a hundred characters.
   const folder = mkdtempSync(join(existsSync(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir(), 'pharos-pg-'))
   chmodSync(folder, 0o755)
   if (process.getuid?.() === 0) run('chown', ['postgres:', folder])
   const data = join(folder, 'data')
   const log = join(folder, 'log')
-  // The data need not survive the machine. Autovacuum is off, because it would visit each of hundreds of databases in turn.
+  // The data need not survive a crash of the machine. Autovacuum is off, because it would visit each of hundreds of databases in turn.
   const settings = [
     "listen_addresses=''",
     `unix_socket_directories='${folder}'`,
@@ -50,13 +50,13 @@ export function startPostgres(further: readonly string[] = []): PostgresServer {
     'max_connections=200',
     'autovacuum=off',
     'jit=off',
-    ...further,
+    ...overrides,
   ]
-  const control = (...args: readonly string[]) => runAs(...controlled(args), folder)
-  const controlled = (args: readonly string[]) =>
+  const control = (...args: readonly string[]) => runAsPostgresUser(...controlCommand(args), folder)
+  const controlCommand = (args: readonly string[]) =>
     [join(programs, 'pg_ctl'), ['-D', data, '-l', log, '-w', ...args]] as const
   const readPid = () => Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0])
-  runAs(
+  runAsPostgresUser(
     join(programs, 'initdb'),
     ['-D', data, '-U', 'pharos', '--auth=trust', '--no-sync', '--encoding=UTF8', '--locale=C.UTF-8'],
     folder,
@@ -64,8 +64,8 @@ export function startPostgres(further: readonly string[] = []): PostgresServer {
   // One user needs a password; all others are let in.
   const rules = join(data, 'pg_hba.conf')
   writeFileSync(rules, `local all guarded scram-sha-256\n${readFileSync(rules, 'utf8')}`)
-  const starting = ['-t', '60', '-o', settings.map((one) => `-c ${one}`).join(' '), 'start']
-  const start = () => control(...starting)
+  const startArgs = ['-t', '60', '-o', settings.map((one) => `-c ${one}`).join(' '), 'start']
+  const start = () => control(...startArgs)
   start()
   return {
     folder,
@@ -88,7 +88,7 @@ export function startPostgres(further: readonly string[] = []): PostgresServer {
       for (const one of [pid, ...children]) signal(one, 'SIGKILL')
       // The server refuses to start while processes of the old one still exist.
       while ([pid, ...children].some((one) => signal(one, 0))) await sleep(20)
-      await promisify(execFile)(...asPostgresUser(...controlled(starting)), { cwd: folder })
+      await promisify(execFile)(...asPostgresUser(...controlCommand(startArgs)), { cwd: folder })
     },
     stop: () => {
       control('-m', 'immediate', 'stop')
@@ -97,7 +97,7 @@ export function startPostgres(further: readonly string[] = []): PostgresServer {
   }
 }
 
-/** The folder of the PostgreSQL programs, which are installed first if possible. */
+/** The folder of the PostgreSQL programs, which are installed first if they are missing. */
 function locatePrograms(): string {
   if (findPrograms() === undefined) installPackages(['postgresql'])
   const found = findPrograms()
@@ -131,7 +131,7 @@ export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   }
 }
 
-function runAs(program: string, args: readonly string[], cwd: string): void {
+function runAsPostgresUser(program: string, args: readonly string[], cwd: string): void {
   run(...asPostgresUser(program, args), cwd)
 }
 

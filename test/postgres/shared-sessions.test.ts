@@ -5,7 +5,7 @@ import { addressOf, createDatabase, execute } from './databases.ts'
 import { openLossyProxy } from './lossy-proxy.ts'
 import { openPooler } from './pooler.ts'
 
-/** Another program that uses the same pooler. */
+/** Connects as another program that uses the same pooler. */
 async function connect(address: string) {
   const { default: pg } = await import('pg')
   const client = new pg.Client({ connectionString: address })
@@ -34,14 +34,14 @@ test('shared sessions stay unchanged for other programs', async () => {
   closeLater(() => db.close())
   const change = (host: string) => db.transaction((sql) => sql.run('INSERT INTO hosts (host) VALUES ($1)', [host]))
   await Promise.all(['a.test', 'b.test', 'c.test'].map(change))
-  const set: unknown[] = []
+  const sessionSettings: unknown[] = []
   // Each client gets another session.
-  for (let others = 0; others < 4; others++) {
+  for (let i = 0; i < 4; i++) {
     const other = await connect(address)
     await other.query('BEGIN')
-    set.push(...(await other.query(`SELECT name, setting FROM pg_settings WHERE source = 'session'`)).rows)
+    sessionSettings.push(...(await other.query(`SELECT name, setting FROM pg_settings WHERE source = 'session'`)).rows)
   }
-  expect(set).toEqual([])
+  expect(sessionSettings).toEqual([])
 })
 
 test('a shared session whose connection falls silent is dropped', async () => {

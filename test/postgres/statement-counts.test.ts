@@ -68,7 +68,7 @@ test('the ledger needs as many statements for a visit as COSTS says', async () =
     touch: await library.count(() => store.touchCrawl(CRAWL.id, 1000, CRAWL.runner ?? undefined)),
   }
   expect(visits.length).toBeGreaterThan(0)
-  // A difference of one statement does not change the conclusions.
+  // A difference of one statement does not change the conclusions of the simulation.
   const expected = (operation: Operation) => COSTS[operation].statements
   const differing = OPERATIONS.filter((operation) => Math.abs(counts[operation] - expected(operation)) > TOLERANCE)
   expect(differing.map((operation) => `${operation}: ${counts[operation]}, not ${expected(operation)}`)).toEqual([])

@@ -22,12 +22,12 @@ import { foundAddressOf } from './ledgers.ts'
 import { startPostgres } from './server.ts'
 import { until as untilWithin } from './until.ts'
 
-const COUNT = 16
+const PAGE_COUNT = 16
 
-/** Long, because the tests start many processes, and one of them waits for missing heartbeats. */
-const TIMEOUT = 240_000
+/** Long, because the tests start many processes, and one test waits until heartbeats are missing. */
+const TIMEOUT_MS = 240_000
 
-/** A start that links to all pages, which have no links. */
+/** A site whose start page links to all other pages, which have no links. */
 function writeSite(count: number): Record<string, string> {
   const names = Array.from({ length: count }, (_, i) => `/docs/p${i}`)
   return {
@@ -129,7 +129,7 @@ class Stage {
   }
 }
 
-/** The view of a client that requests crawls: the same as a server, inside the test process. */
+/** A client that requests crawls as a server does, but inside the test process. */
 interface TestClient {
   readonly dispatcher: Dispatcher
   readonly library: OpenLibrary
@@ -215,12 +215,12 @@ test('a worker on a library in a file explains the alternatives', async () => {
   expect(served.stderr).toContain('--workers 0 needs a library in PostgreSQL')
 })
 
-test.concurrent('another worker replaces a killed one, and nothing is lost', { timeout: TIMEOUT }, async ({
+test.concurrent('another worker replaces a killed one, and nothing is lost', { timeout: TIMEOUT_MS }, async ({
   expect,
   ...context
 }) => {
   const stage = new Stage(context)
-  const site = await stage.openSite(COUNT, 300)
+  const site = await stage.openSite(PAGE_COUNT, 300)
   const address = await createLibrary()
   const client = await stage.openClient(address)
   // The next worker takes the waiting job.
@@ -232,18 +232,18 @@ test.concurrent('another worker replaces a killed one, and nothing is lost', { t
   process.kill(first.pid, 'SIGKILL')
   expect(await client.untilEnded(id)).toMatchObject({ status: 'done', problem: null })
   expect(next.log()).toContain('is done')
-  expect(await client.countPages()).toBe(COUNT + 1)
+  expect(await client.countPages()).toBe(PAGE_COUNT + 1)
   // Only requests under way at the kill are repeated.
   const twice = site.requests.filter(({ path }, i) => site.requests.findIndex((one) => one.path === path) < i)
   expect(twice.filter(({ path }) => path.startsWith('/docs/p')).length).toBeLessThanOrEqual(4)
 })
 
 test.concurrent('a frozen worker loses its jobs, and disturbs no other when it resumes', {
-  timeout: TIMEOUT,
+  timeout: TIMEOUT_MS,
 }, async ({ expect, ...context }) => {
   const stage = new Stage(context)
   // One crawl ends before the next worker takes it over, the other does not.
-  const sites = [await stage.openSite(3, 100), await stage.openSite(COUNT, 1200)] as const
+  const sites = [await stage.openSite(3, 100), await stage.openSite(PAGE_COUNT, 1200)] as const
   const address = await createLibrary()
   const client = await stage.openClient(address)
   const [short, long] = [
@@ -268,18 +268,18 @@ test.concurrent('a frozen worker loses its jobs, and disturbs no other when it r
   process.kill(frozen.pid, 'SIGTERM')
   await frozen.ended
   expect(frozen.log().slice(before.length)).not.toMatch(/is done|failed/)
-  expect(await client.countPages()).toBe(4 + COUNT + 1)
-  // Neither was crawled twice.
+  expect(await client.countPages()).toBe(4 + PAGE_COUNT + 1)
+  // Neither site was crawled twice.
   for (const source of await client.library.store.listSources()) {
     expect(await client.library.store.listCrawls(source.id, 9)).toMatchObject([{ kind: 'add', state: 'completed' }])
   }
 })
 
 test.concurrent('a worker that is told to stop takes nothing new, and leaves its unfinished jobs to another', {
-  timeout: TIMEOUT,
+  timeout: TIMEOUT_MS,
 }, async ({ expect, ...context }) => {
   const stage = new Stage(context)
-  const site = await stage.openSite(COUNT, 300)
+  const site = await stage.openSite(PAGE_COUNT, 300)
   const address = await createLibrary()
   const client = await stage.openClient(address)
   const first = stage.startWorker(address, ['--drain-time', '300ms'])
@@ -290,14 +290,14 @@ test.concurrent('a worker that is told to stop takes nothing new, and leaves its
   expect(await client.untilJob(id, () => true)).toMatchObject({ status: 'queued' })
   stage.startWorker(address)
   expect(await client.untilEnded(id)).toMatchObject({ status: 'done', problem: null })
-  expect(await client.countPages()).toBe(COUNT + 1)
+  expect(await client.countPages()).toBe(PAGE_COUNT + 1)
 })
 
 test.concurrent('two servers with workers share the jobs, and one resumes those that the other leaves', {
-  timeout: TIMEOUT,
+  timeout: TIMEOUT_MS,
 }, async ({ expect, ...context }) => {
   const stage = new Stage(context)
-  const site = await stage.openSite(COUNT, 300)
+  const site = await stage.openSite(PAGE_COUNT, 300)
   const address = await createLibrary()
   const [one, other] = await Promise.all([stage.serve(address), stage.serve(address)])
   const { jobId } = await one.post('/api/crawl', { startUrl: `${site.origin}/docs/`, concurrency: 2 })
@@ -333,14 +333,14 @@ test.concurrent('two servers with workers share the jobs, and one resumes those 
     () => remaining.get(`/api/analysis/${String(runId)}`),
     (answer) => JSON.stringify(answer).includes('"completed"'),
   )
-  expect(JSON.stringify(run)).toContain(`"pages":${COUNT + 1}`)
+  expect(JSON.stringify(run)).toContain(`"pages":${PAGE_COUNT + 1}`)
 })
 
 test.concurrent('a worker that cannot reach its database waits, reports it, and continues afterwards', {
-  timeout: TIMEOUT,
+  timeout: TIMEOUT_MS,
 }, async ({ expect, ...context }) => {
   const stage = new Stage(context)
-  const site = await stage.openSite(COUNT, 300)
+  const site = await stage.openSite(PAGE_COUNT, 300)
   const postgres = startPostgres()
   context.onTestFinished(() => postgres.stop())
   const address = postgres.addressOf('postgres')
@@ -379,7 +379,7 @@ test.concurrent('a worker that cannot reach its database waits, reports it, and 
     (isResumed) => isResumed,
   )
   expect(await client.untilEnded(id)).toMatchObject({ status: 'done', problem: null })
-  expect(await client.countPages()).toBe(COUNT + 1)
+  expect(await client.countPages()).toBe(PAGE_COUNT + 1)
   process.kill(worker.pid, 'SIGTERM')
   expect(await worker.ended).toMatchObject({ code: 0 })
 })
@@ -392,7 +392,7 @@ async function execute(address: string, text: string): Promise<void> {
 }
 
 test.concurrent('an idle worker joins a crawl that has free hosts', {
-  timeout: TIMEOUT,
+  timeout: TIMEOUT_MS,
 }, async ({ expect, ...context }) => {
   const stage = new Stage(context)
   const paths = Array.from({ length: 8 }, (_, at) => `/${at}`)

@@ -40,8 +40,8 @@ interface WaitingOperation {
 }
 
 /**
- * A database that executes operations in order and counts them. An operation that writes to a source waits for its lock first, and only
- * then for a core, both first come, first served. Times are finer than a millisecond, because most operations take less.
+ * A database that executes operations in order and counts them. An operation that writes to a source waits first for the lock of the
+ * source, and then for a core, both first come, first served. Times are finer than a millisecond, because most operations take less.
  */
 export class SimulatedDatabase {
   readonly counts: Record<Operation, number> = {

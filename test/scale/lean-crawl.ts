@@ -9,8 +9,8 @@ import { FIRST_RETRY_DELAY_MS } from '../../src/crawl/visit.ts'
 import type { CrawlParts, RunningCrawl } from './process.ts'
 
 /**
- * Makes visits with the pacer of the program and no other part of its engine. It implements the behaviour of the frontier and of a visit
- * that matters for order and pace, in half the time. `whole-crawl.ts` shows that the result is the same.
+ * Makes visits with the pacer and the robots.txt rules of the program. It reimplements the behavior of the frontier and of a visit that
+ * matters for order and pace, and takes half the time. A comparison with `whole-crawl.ts` shows that the result is the same.
  */
 export function crawlLean(parts: CrawlParts): RunningCrawl {
   return new LeanCrawl(parts)

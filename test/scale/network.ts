@@ -170,8 +170,8 @@ export class SimulatedNetwork {
 }
 
 /**
- * Required minimum since the previous request: the longest of the pace that the crawler promises, the pace that the host asked for, and
- * the interval of its clock.
+ * Required minimum since the previous request: the longest of the default interval of a crawl, the Crawl-delay that the host has sent, and
+ * the interval of the host clock.
  */
 function minPause({ robots, crawlDelayMs, clock, askedPauseMs }: SimulatedHost, now: number): number {
   const isSlowdownKnown = now - clock.slowedAt > IN_FLIGHT_TOLERANCE_MS

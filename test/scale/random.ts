@@ -12,7 +12,7 @@ export function createRandom(seed: number): () => number {
     c = ((c << 21) | (c >>> 11)) + sum
     return (sum >>> 0) / 2 ** 32
   }
-  // Skips the first numbers, which are similar for neighbouring seeds.
+  // Skips the first numbers, which are similar for neighboring seeds.
   for (let i = 0; i < 16; i++) next()
   return next
 }

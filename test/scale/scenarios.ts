@@ -74,7 +74,7 @@ export const ONE_DATABASE: readonly Scenario[] = [10, 30, 60, 100, 200].map((wor
 
 /**
  * The whole engine with a slow database, whose responses take long. One half of the workers, then the other, is frozen past its leases,
- * often with such a response under way. The workers must do nothing with it when they resume.
+ * often with such a response under way. The workers must ignore that response when they resume.
  */
 export const FROZEN: Scenario = {
   ...WHOLE,
@@ -96,17 +96,17 @@ export const SHORT: readonly (Scenario & { readonly name: string })[] = [
 
 /** Costs of a database without locks, so that hosts are the only bottleneck. */
 function withoutLocks(costs: Readonly<Record<Operation, Cost>>): Readonly<Record<Operation, Cost>> {
-  const free = (operation: Operation): Cost => ({ ...costs[operation], isExclusive: false })
+  const unlocked = (operation: Operation): Cost => ({ ...costs[operation], isExclusive: false })
   return {
-    lease: free('lease'),
-    settle: free('settle'),
-    release: free('release'),
-    countOpen: free('countOpen'),
-    countLedger: free('countLedger'),
-    listHeldHosts: free('listHeldHosts'),
-    readClock: free('readClock'),
-    changeClock: free('changeClock'),
-    robots: free('robots'),
-    touch: free('touch'),
+    lease: unlocked('lease'),
+    settle: unlocked('settle'),
+    release: unlocked('release'),
+    countOpen: unlocked('countOpen'),
+    countLedger: unlocked('countLedger'),
+    listHeldHosts: unlocked('listHeldHosts'),
+    readClock: unlocked('readClock'),
+    changeClock: unlocked('changeClock'),
+    robots: unlocked('robots'),
+    touch: unlocked('touch'),
   }
 }

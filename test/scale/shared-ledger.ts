@@ -43,8 +43,8 @@ export interface LedgerSettings {
   readonly database: SimulatedDatabase
   /** Called when a host changes hands, with its previous holder, or null if that process released it. */
   readonly onHostTaken: (before: string | null) => void
-  /** Called when an address is settled. */
-  readonly onSettled: (lot: AddressGroup, process: string, isLost: boolean) => void
+  /** Called for each settlement. `isLost` means that another process has taken over the host, so that nothing is written. */
+  readonly onSettled: (group: AddressGroup, process: string, isLost: boolean) => void
 }
 
 /** The part of a ledger that visits need, plus the heartbeats of the process. */
@@ -74,7 +74,7 @@ export interface VisitLedger
 
 /** An address that may be leased. */
 interface OpenRow extends Candidate {
-  readonly lot: AddressGroup
+  readonly group: AddressGroup
   readonly number: number
   readonly attempts: number
 }
@@ -134,8 +134,8 @@ export class SharedLedger {
     this.#settings = settings
     this.#hosts = new Map(settings.world.hosts.map((host) => [host.name, host]))
     for (const source of settings.world.sources) {
-      const pending = source.lots.reduce((sum, { backlog }) => sum + backlog, 0)
-      const open = new Set(source.lots)
+      const pending = source.groups.reduce((sum, { backlog }) => sum + backlog, 0)
+      const open = new Set(source.groups)
       this.#sources.set(source.id, {
         source,
         free: new AddressGroupQueue(),
@@ -144,7 +144,7 @@ export class SharedLedger {
         pending,
         leased: 0,
       })
-      for (const lot of source.lots) this.#enqueue(lot)
+      for (const group of source.groups) this.#enqueue(group)
     }
   }
 
@@ -232,7 +232,7 @@ export class SharedLedger {
     const context: LeaseContext = { ...crawl, request, kept }
     const isFew = state.open.size <= limit
     const chosen = isFew ? [...state.open] : this.#chooseGroups(context)
-    // If other processes hold all hosts, some of those hosts are requested.
+    // If other processes hold all hosts, this process asks for some of those hosts.
     const wanted = chosen.length > 0 ? chosen : [...state.open].slice(0, limit)
     const states = this.#read([...wanted.map(({ host }) => host.name), ...idle], now)
     const open = filterUsableHosts(states, context)
@@ -247,7 +247,7 @@ export class SharedLedger {
     // The reserved rows are the same objects as the given ones.
     const visits = reserved.map(({ row, slot }, i) => this.#leaseRow(state, row as OpenRow, slot, `${id}:${i}`))
     // Groups that were chosen and not used become available to other processes again.
-    if (!isFew) for (const lot of chosen) this.#enqueue(lot)
+    if (!isFew) for (const group of chosen) this.#enqueue(group)
     const released = idle.filter((host) => !clocks.has(host) && !isHeldBy(this.#hostOf(host), holder))
     return { visits, taken: [...clocks.keys()], until: hostsUntil, released }
   }
@@ -271,67 +271,67 @@ export class SharedLedger {
     const found: AddressGroup[] = []
     const skipped: AddressGroup[] = []
     for (const name of holder.hosts) {
-      const lot = this.#pendingOf(name, state.source)
-      if (lot !== undefined && groupOpensAt(lot, now) <= horizon) found.push(lot)
+      const group = this.#pendingOf(name, state.source)
+      if (group !== undefined && groupOpensAt(group, now) <= horizon) found.push(group)
     }
     const maxGroups = found.length + Math.min(maxHosts - kept.size, limit - found.length)
     while (found.length < maxGroups) {
-      const lot = state.free.take()
-      if (lot === undefined) break
-      const { name, lease } = lot.host
-      // A process that released a host for others leaves it to them. An expired host may still be its own.
+      const group = state.free.take()
+      if (group === undefined) break
+      const { name, lease } = group.host
+      // A process does not take back a host that it released for others. The expired lease of a host may still be its own.
       const isUnusable = kept.has(name) || judgeHostOwnership(lease, holder.name, now) === 'yielded'
-      if (isUnusable || groupOpensAt(lot, now) > horizon) skipped.push(lot)
-      else found.push(lot)
+      if (isUnusable || groupOpensAt(group, now) > horizon) skipped.push(group)
+      else found.push(group)
     }
-    for (const lot of skipped) this.#enqueue(lot)
+    for (const group of skipped) this.#enqueue(group)
     return found
   }
 
   /** The first addresses of groups whose hosts may be used, as many as there are slots. */
   #listRows(groups: readonly AddressGroup[], open: ReadonlyMap<string, HostState>, request: LeaseRequest): OpenRow[] {
     const rows: OpenRow[] = []
-    for (const lot of groups) {
-      const clock = open.get(lot.host.name)?.clock
-      if (clock !== undefined) this.#addRows(rows, lot, countSlots(clock, request), request.now)
+    for (const group of groups) {
+      const clock = open.get(group.host.name)?.clock
+      if (clock !== undefined) this.#addRows(rows, group, countSlots(clock, request), request.now)
     }
     return rows
   }
 
-  #addRows(rows: OpenRow[], lot: AddressGroup, slotCount: number, now: number): void {
+  #addRows(rows: OpenRow[], group: AddressGroup, slotCount: number, now: number): void {
     let slots = slotCount
-    for (const { number, attempts, dueAt } of lot.returned) {
+    for (const { number, attempts, dueAt } of group.returned) {
       if (slots === 0) return
       if (dueAt > now) continue
-      rows.push(this.#rowOf(lot, number, attempts))
+      rows.push(this.#rowOf(group, number, attempts))
       slots--
     }
-    const rest = Math.min(slots, lot.backlog)
-    for (let i = 0; i < rest; i++) rows.push(this.#rowOf(lot, lot.firstNumber + i, 0))
+    const rest = Math.min(slots, group.backlog)
+    for (let i = 0; i < rest; i++) rows.push(this.#rowOf(group, group.firstNumber + i, 0))
   }
 
-  #rowOf(lot: AddressGroup, number: number, attempts: number): OpenRow {
-    const { host } = lot
+  #rowOf(group: AddressGroup, number: number, attempts: number): OpenRow {
+    const { host } = group
     const id = number * this.#settings.world.hosts.length + host.index
-    return { id, weight: 0, depth: depthOf(number), host: host.name, lot, number, attempts }
+    return { id, weight: 0, depth: depthOf(number), host: host.name, group, number, attempts }
   }
 
-  #leaseRow(state: SourceState, { lot, number, attempts }: OpenRow, slot: number, id: string): Visit {
-    const { host } = lot
-    if (number >= lot.firstNumber) {
-      lot.firstNumber = number + 1
-      lot.backlog--
+  #leaseRow(state: SourceState, { group, number, attempts }: OpenRow, slot: number, id: string): Visit {
+    const { host } = group
+    if (number >= group.firstNumber) {
+      group.firstNumber = number + 1
+      group.backlog--
     } else {
-      const index = lot.returned.findIndex((one) => one.number === number)
-      lot.returned.splice(index, 1)
+      const index = group.returned.findIndex((one) => one.number === number)
+      group.returned.splice(index, 1)
     }
     state.pending--
     state.leased++
     const lease = `${host.lease.token}:${id}`
-    const leased: LeasedRow = { lot, number, attempts }
-    lot.leased.set(lease, leased)
-    state.visited.add(lot)
-    if (countPending(lot) === 0) state.open.delete(lot)
+    const leased: LeasedRow = { group, number, attempts }
+    group.leased.set(lease, leased)
+    state.visited.add(group)
+    if (countPending(group) === 0) state.open.delete(group)
     return toVisit(state.source, leased, lease, slot)
   }
 
@@ -349,7 +349,7 @@ export class SharedLedger {
       if (lease.leasedUntil === 0) this.#enqueueHost(host)
       if (lease.holder !== holder.name || lease.leasedUntil === 0) continue
       this.#watch(holder, lease.leasedUntil)
-      for (const lot of host.lots) this.#stateOf(lot.source.id).free.remove(lot)
+      for (const group of host.groups) this.#stateOf(group.source.id).free.remove(group)
       if (before.token === lease.token) continue
       this.#settings.onHostTaken(host.lostBy ?? (before.leasedUntil === 0 ? null : before.holder))
       host.lostBy = null
@@ -362,7 +362,7 @@ export class SharedLedger {
     const until = holder.leaseExpiryAt(this.#settings.time.now)
     const idle = new Map(hosts.flatMap((host) => (holder.isBusy(host) ? [] : [[host, holder.heldUntil(host)]])))
     const busy = hosts.filter((host) => !idle.has(host))
-    const keepOne = (host: SimulatedHost): void => {
+    const renewOrRelease = (host: SimulatedHost): void => {
       const { lease } = host
       if (lease.holder !== name || lease.leasedUntil === 0) return
       if (!idle.has(host.name)) {
@@ -378,61 +378,61 @@ export class SharedLedger {
       holder.forget([...idle.keys()])
     }
     return ask(() => {
-      for (const host of hosts) keepOne(this.#hostOf(host))
+      for (const host of hosts) renewOrRelease(this.#hostOf(host))
     }, onResponse)
   }
 
   #settle({ client, state }: LedgerCrawl, settlement: Settlement): SettlementResult {
     const { visit, state: newState, dueAt, isHostAtFault, reason = null, status = null } = settlement
     const { row } = visit as SimulatedVisit
-    const { lot, number, attempts } = row
-    const isStillLeased = lot.leased.get(visit.lease) === row && isHostKept(visit, lot.host)
-    this.#settings.onSettled(lot, client.id, !isStillLeased)
+    const { group, number, attempts } = row
+    const isStillLeased = group.leased.get(visit.lease) === row && isHostKept(visit, group.host)
+    this.#settings.onSettled(group, client.id, !isStillLeased)
     if (!isStillLeased) return LOST
-    this.#endLease(visit.lease, lot, state)
+    this.#endLease(visit.lease, group, state)
     this.#failures.delete(visit.key)
     if (newState === 'pending') {
       // A retry reads only the reason of the last failure from its row.
       this.#failures.set(visit.key, { reason, status } as LedgerRow)
-      lot.returned.push({ number, attempts: isHostAtFault === true ? attempts : attempts + 1, dueAt: dueAt ?? 0 })
+      group.returned.push({ number, attempts: isHostAtFault === true ? attempts : attempts + 1, dueAt: dueAt ?? 0 })
       state.pending++
-      state.open.add(lot)
-    } else if (newState === 'failed') lot.failed++
-    else lot.settled++
+      state.open.add(group)
+    } else if (newState === 'failed') group.failed++
+    else group.settled++
     return { type: 'settled', state: newState, reason: null, target: null, finds: [] }
   }
 
   #release(visits: readonly Visit[]): void {
     for (const visit of visits) {
       const { row } = visit as SimulatedVisit
-      if (row.lot.leased.get(visit.lease) === row) this.#returnRow(visit.lease, row)
+      if (row.group.leased.get(visit.lease) === row) this.#returnRow(visit.lease, row)
     }
   }
 
-  #returnRow(lease: string, { lot, number, attempts }: LeasedRow): void {
-    const state = this.#stateOf(lot.source.id)
-    this.#endLease(lease, lot, state)
-    lot.returned.push({ number, attempts, dueAt: 0 })
+  #returnRow(lease: string, { group, number, attempts }: LeasedRow): void {
+    const state = this.#stateOf(group.source.id)
+    this.#endLease(lease, group, state)
+    group.returned.push({ number, attempts, dueAt: 0 })
     state.pending++
-    state.open.add(lot)
+    state.open.add(group)
   }
 
   /** Removes the lease of an address. */
-  #endLease(lease: string, lot: AddressGroup, state: SourceState): void {
-    lot.leased.delete(lease)
-    if (lot.leased.size === 0) state.visited.delete(lot)
+  #endLease(lease: string, group: AddressGroup, state: SourceState): void {
+    group.leased.delete(lease)
+    if (group.leased.size === 0) state.visited.delete(group)
     state.leased--
   }
 
   #failPending(state: SourceState, host: string): number {
-    const lot = this.#pendingOf(host, state.source)
-    if (lot === undefined) return 0
-    const count = countPending(lot)
-    lot.failed += count
-    lot.firstNumber += lot.backlog
-    lot.backlog = 0
-    lot.returned = []
-    state.open.delete(lot)
+    const group = this.#pendingOf(host, state.source)
+    if (group === undefined) return 0
+    const count = countPending(group)
+    group.failed += count
+    group.firstNumber += group.backlog
+    group.backlog = 0
+    group.returned = []
+    state.open.delete(group)
     state.pending -= count
     return count
   }
@@ -441,8 +441,8 @@ export class SharedLedger {
     const { pending, leased, free, source } = state
     let nextAt = free.size > 0 && !holder.isFull ? now : Infinity
     for (const host of holder.hosts) {
-      const lot = this.#pendingOf(host, source)
-      if (lot !== undefined) nextAt = Math.min(nextAt, groupOpensAt(lot, now))
+      const group = this.#pendingOf(host, source)
+      if (group !== undefined) nextAt = Math.min(nextAt, groupOpensAt(group, now))
     }
     return { pending, leased, nextAt: nextAt === Infinity ? null : nextAt }
   }
@@ -485,25 +485,25 @@ export class SharedLedger {
 
   /** The address group of a source at a host, if it has pending addresses. */
   #pendingOf(host: string, source: SimulatedSource): AddressGroup | undefined {
-    return this.#hostOf(host).lots.find((lot) => lot.source === source && countPending(lot) > 0)
+    return this.#hostOf(host).groups.find((group) => group.source === source && countPending(group) > 0)
   }
 
-  #enqueueHost({ lots }: SimulatedHost): void {
-    for (const lot of lots) this.#enqueue(lot)
+  #enqueueHost({ groups }: SimulatedHost): void {
+    for (const group of groups) this.#enqueue(group)
   }
 
   /** Makes a group available to leases as soon as its host can be visited, if the host is free and the group has pending addresses. */
-  #enqueue(lot: AddressGroup): void {
+  #enqueue(group: AddressGroup): void {
     const { time } = this.#settings
-    const { free } = this.#stateOf(lot.source.id)
-    if (free.has(lot) || countPending(lot) === 0 || isHostHeld(lot.host.lease, time.now)) return
-    const opensAt = groupOpensAt(lot, time.now) - RESERVATION_HORIZON_MS
+    const { free } = this.#stateOf(group.source.id)
+    if (free.has(group) || countPending(group) === 0 || isHostHeld(group.host.lease, time.now)) return
+    const opensAt = groupOpensAt(group, time.now) - RESERVATION_HORIZON_MS
     if (opensAt > time.now) {
-      time.at(opensAt, () => this.#enqueue(lot))
+      time.at(opensAt, () => this.#enqueue(group))
       return
     }
-    const number = lot.returned.reduce((first, row) => Math.min(first, row.number), lot.firstNumber)
-    free.add(lot, this.#rowOf(lot, number, 0))
+    const number = group.returned.reduce((first, row) => Math.min(first, row.number), group.firstNumber)
+    free.add(group, this.#rowOf(group, number, 0))
   }
 
   /** Checks the hosts of a process when its leases expire. */
@@ -541,13 +541,13 @@ function depthOf(number: number): number {
 }
 
 function toVisit(source: SimulatedSource, row: LeasedRow, lease: string, slot: number): SimulatedVisit {
-  const { lot, number, attempts } = row
-  const url = `https://${lot.host.name}/${number}`
+  const { group, number, attempts } = row
+  const url = `https://${group.host.name}/${number}`
   return {
     sourceId: source.id,
     key: url,
     url,
-    host: lot.host.name,
+    host: group.host.name,
     depth: depthOf(number),
     // A visit with the discovery `manual` does not check the scope, which does not matter for order or pace.
     discovery: 'manual',

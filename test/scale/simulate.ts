@@ -31,7 +31,7 @@ export interface Scenario {
   readonly workersAtOnce: number
   /** Number of visits after which the simulation ends. */
   readonly visits: number
-  /** Simulated time after which it ends at the latest. */
+  /** Simulated time after which the simulation ends at the latest. */
   readonly mostMs: number
   readonly database: DatabaseSettings
   readonly mishaps: readonly Mishap[]
@@ -134,7 +134,7 @@ class Simulation {
       world: this.#world,
       database: this.#database,
       onHostTaken: (before) => this.#recordTaken(before),
-      onSettled: (lot, process, isLost) => this.#recordSettled(lot.source.id, process, isLost),
+      onSettled: (group, process, isLost) => this.#recordSettled(group.source.id, process, isLost),
     })
   }
 
@@ -190,12 +190,12 @@ class Simulation {
     return best
   }
 
-  /** Moves an idle worker to another source. */
-  #moveIfIdle(worker: SimulatedProcess, idle: number): void {
+  /** Moves a worker to another source if it was idle at this check and at the one before. */
+  #moveIfIdle(worker: SimulatedProcess, idleChecks: number): void {
     if (worker.isGone) return
     const isIdle = worker.source !== null && this.#ledger.countHeld(worker) === 0
-    if (isIdle && idle >= 1) worker.deliver(() => worker.stop())
-    this.#time.at(this.#time.now + POLL_INTERVAL_MS, () => this.#moveIfIdle(worker, isIdle ? idle + 1 : 0))
+    if (isIdle && idleChecks >= 1) worker.deliver(() => worker.stop())
+    this.#time.at(this.#time.now + POLL_INTERVAL_MS, () => this.#moveIfIdle(worker, isIdle ? idleChecks + 1 : 0))
   }
 
   /** Runs a task of a worker periodically, at different times for each worker. */
@@ -250,32 +250,32 @@ class Simulation {
 
   conclude(): Outcome {
     const { hosts, sources } = this.#world
-    const lots = sources.flatMap((source) => source.lots)
-    const steady = [...this.#perWorker].filter(
+    const groups = sources.flatMap((source) => source.groups)
+    const steadyWorkers = [...this.#perWorker].filter(
       ([id]) => !this.#missing.has(id) && Number(id.slice(1)) <= this.#scenario.workers,
     )
     const shares = hosts.flatMap(smallerShare)
     return {
       spanMs: this.#time.now,
       visits: this.#visits,
-      failed: lots.reduce((sum, { failed }) => sum + failed, 0),
+      failed: groups.reduce((sum, { failed }) => sum + failed, 0),
       lost: this.#lost,
       seen: this.#network.stats,
       underWay: spreadOf(hosts.flatMap(({ mostUnderWay }) => (mostUnderWay > 0 ? [mostUnderWay] : []))) ?? NO_SPREAD,
       windows: Array.from(this.#windows, (count) => count ?? 0),
       hostsAsked: hosts.filter(({ requests }) => requests > 0).length,
       sourcesBegun: this.#lastVisit.size,
-      largestSource: sources.reduce((most, source) => Math.max(most, source.lots.length), 0),
+      largestSource: sources.reduce((most, source) => Math.max(most, source.groups.length), 0),
       changesOfHands: this.#changes,
       recovery: { kill: spreadOf(this.#recovery.kill), freeze: spreadOf(this.#recovery.freeze) },
       recovered: { kill: this.#recovery.kill.length, freeze: this.#recovery.freeze.length },
-      perWorker: spreadOf(steady.map(([, count]) => count)) ?? NO_SPREAD,
+      perWorker: spreadOf(steadyWorkers.map(([, count]) => count)) ?? NO_SPREAD,
       sourceWaitMs: spreadOf([...this.#sourceWaits.values()]) ?? NO_SPREAD,
       sharedHosts: { count: shares.length, smallerShare: spreadOf(shares) },
       operations: this.#database.counts,
       waitedForCoreMs: this.#database.waitedForCoreMs,
       waitedForSourceMs: this.#database.waitedForSourceMs,
-      backlog: lots.reduce((sum, lot) => sum + countPending(lot) + lot.leased.size, 0),
+      backlog: groups.reduce((sum, group) => sum + countPending(group) + group.leased.size, 0),
       problems: this.#findProblems(),
     }
   }
@@ -288,8 +288,8 @@ class Simulation {
         `${host} got a request at ${at} ms, after ${gapMs} ms instead of ${leastMs} ms (${kind})`,
     )
     if (breachCount > breaches.length) problems.push(`… and ${breachCount - breaches.length} more`)
-    for (const { lots } of this.#world.hosts) {
-      for (const { host, firstNumber, settled, failed, leased, returned } of lots) {
+    for (const { groups } of this.#world.hosts) {
+      for (const { host, firstNumber, settled, failed, leased, returned } of groups) {
         const numbers = new Set([...returned, ...leased.values()].map(({ number }) => number))
         const areUnique = numbers.size === returned.length + leased.size
         if (!areUnique || firstNumber !== settled + failed + numbers.size)
@@ -301,8 +301,8 @@ class Simulation {
 }
 
 /** The share of visits that the source with fewer visits got at a host of two sources, while both had pending addresses. */
-function smallerShare({ lots, requests }: SimulatedHost): number[] {
-  const [one, other] = lots
+function smallerShare({ groups, requests }: SimulatedHost): number[] {
+  const [one, other] = groups
   if (one === undefined || other === undefined || requests < 20) return []
   if (countPending(one) === 0 || countPending(other) === 0) return []
   const all = one.settled + other.settled

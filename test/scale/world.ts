@@ -29,7 +29,7 @@ export interface ReturnedRow {
 
 /** An address that a process has leased. */
 export interface LeasedRow {
-  readonly lot: AddressGroup
+  readonly group: AddressGroup
   readonly number: number
   readonly attempts: number
 }
@@ -43,7 +43,7 @@ export interface SimulatedHost {
   readonly crawlDelayMs: number | null
   readonly faults: readonly HostFault[]
   /** The addresses of each source at this host. */
-  readonly lots: AddressGroup[]
+  readonly groups: AddressGroup[]
   clock: HostClock
   lease: HostLease
   /** The process that lost the host because it sent no heartbeats, until another process takes the host. */
@@ -86,7 +86,7 @@ export interface AddressGroup {
 /** A source of the simulation. */
 export interface SimulatedSource {
   readonly id: string
-  readonly lots: AddressGroup[]
+  readonly groups: AddressGroup[]
 }
 
 /** Number of addresses of a group that are not leased. */
@@ -114,7 +114,7 @@ const SOURCE_SHARES = [4, 0.8] as const
 /** Creates a world. */
 export function createWorld(size: WorldSize, seed: number): World {
   const random = createRandom(seed)
-  const sources = Array.from({ length: size.sources }, (_, i): SimulatedSource => ({ id: `s${i}`, lots: [] }))
+  const sources = Array.from({ length: size.sources }, (_, i): SimulatedSource => ({ id: `s${i}`, groups: [] }))
   const hostsOf = distribute(size.hosts, size.sources, SOURCE_SHARES)
   const owners = shuffle(
     sources.flatMap((source, i) => new Array<SimulatedSource>(hostsOf[i] ?? 0).fill(source)),
@@ -140,7 +140,7 @@ function createHost(index: number, random: () => number, spanMs: number): Simula
     latencyMs: Math.round(MEDIAN_LATENCY_MS * logNormalFactor(random, LATENCY_SPREAD)),
     crawlDelayMs: chance(random, PERCENT.crawlDelay) ? randomInteger(random, 1, 10) * 1000 : null,
     faults: listFaults(random, spanMs),
-    lots: [],
+    groups: [],
     clock: NEW_HOST_CLOCK,
     lease: FREE_LEASE,
     lostBy: null,
@@ -158,7 +158,7 @@ function createHost(index: number, random: () => number, spanMs: number): Simula
 }
 
 function addGroup(host: SimulatedHost, source: SimulatedSource, backlog: number): void {
-  const lot: AddressGroup = {
+  const group: AddressGroup = {
     host,
     source,
     backlog,
@@ -168,8 +168,8 @@ function addGroup(host: SimulatedHost, source: SimulatedSource, backlog: number)
     settled: 0,
     failed: 0,
   }
-  host.lots.push(lot)
-  source.lots.push(lot)
+  host.groups.push(group)
+  source.groups.push(group)
 }
 
 /** The fault of a host at a time, if any. */

@@ -41,7 +41,7 @@ export async function openCanary(address = '::', port = 0): Promise<Canary> {
   }
 }
 
-/** Hosts of URLs that lead into this machine, in every spelling. A canary at every address would be reached by all of them. */
+/** Hosts of URLs that lead into this machine, in every spelling. All of them reach a canary that listens at every address. */
 export const LOCAL_HOSTS: readonly string[] = [
   '127.0.0.1',
   '127.0.0.2',

@@ -5,7 +5,7 @@ import { type AnswerParts, page, redirect } from './site.ts'
 const canonical = (url: string) => `<link rel="canonical" href="${url}">`
 
 describe('canonical links', () => {
-  test('a page whose canonical address is another spelling is skipped for that spelling, and the alias is recorded', async () => {
+  test('a page is skipped in favor of its canonical spelling, and the alias is recorded', async () => {
     const { site, crawl, library, source } = await createCrawlFixture({
       '/': page('Home', ['/a.html', '/B']),
       '/a.html': page('A', ['/c'], canonical('/a')),

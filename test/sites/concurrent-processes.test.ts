@@ -7,12 +7,12 @@ import { createLibraryPath } from './file-fixture.ts'
 import { page } from './site.ts'
 
 const LONG = process.env['TEST_LONG'] !== undefined
-const COUNT = LONG ? 1000 : 60
+const PAGE_COUNT = LONG ? 1000 : 60
 
 /** A site with many pages about one word. */
 function manyPages(word: string): Record<string, string> {
-  const paths = Array.from({ length: COUNT }, (_, i) => `/p/${i}`)
-  const entries = paths.map((path, i) => [path, page(`${word} number ${i}`, [`/p/${(i * 3) % COUNT}`])] as const)
+  const paths = Array.from({ length: PAGE_COUNT }, (_, i) => `/p/${i}`)
+  const entries = paths.map((path, i) => [path, page(`${word} number ${i}`, [`/p/${(i * 3) % PAGE_COUNT}`])] as const)
   return { '/': page(`${word} home`, paths), ...Object.fromEntries(entries) }
 }
 
@@ -33,21 +33,21 @@ describe('processes that share a library', () => {
     for (const [i, site] of sites.entries()) {
       expect(crawlers[i]?.lines.at(-1)).toMatchObject({
         type: 'ended',
-        summary: { end: 'completed', indexed: COUNT + 1 },
+        summary: { end: 'completed', indexed: PAGE_COUNT + 1 },
       })
       const source = sources.find(({ url }) => url === `${site.origin}/`)
       if (source === undefined) throw new Error('a source is missing')
       await expect(reportSource(library, source)).resolves.toMatchObject({
         status: 'INDEXED',
-        pages: COUNT + 1,
-        balance: { discovered: COUNT + 1, indexed: COUNT + 1, pending: 0 },
+        pages: PAGE_COUNT + 1,
+        balance: { discovered: PAGE_COUNT + 1, indexed: PAGE_COUNT + 1, pending: 0 },
       })
       const requested = site.requestedPaths()
       expect(requested).toEqual([...new Set(requested)])
     }
   })
 
-  test('do not crawl one source concurrently, unless the first was killed', async () => {
+  test('do not crawl one source concurrently, and another process resumes the crawl of a killed one', async () => {
     const path = await createLibraryPath()
     const site = await openTestSite(manyPages('Lapwing'))
     // The response comes long after the other processes were refused.

@@ -1,6 +1,7 @@
 /**
- * Crawls, joins a crawl, removes a source or searches in a separate process. Arguments: a verb, the path of the library, the address of the
- * source, the crawl id or the query, and {@link ChildOptions} as JSON. The process writes one JSON event per line to stdout.
+ * Crawls, joins a crawl, removes a source or searches in a separate process. Arguments: a verb; the path of the library; depending on the
+ * verb, the address of the source, the crawl id or the query; {@link ChildOptions} as JSON. The process writes one JSON event per line to
+ * stdout.
  */
 import { PharosError } from '../../src/core/errors.ts'
 import { searchHits } from '../../src/library/hits.ts'

@@ -51,7 +51,7 @@ describe('a crawl of type', () => {
 })
 
 describe('seeds', () => {
-  test('are read beside the start, at its depth, and their links followed', async () => {
+  test('are read beside the start, at its depth, and their links are followed', async () => {
     const { site: server, crawl } = await createCrawlFixture(site, {
       settings: (origin) => ({ crawlType: 'basic', seeds: [`${origin}/given`, `${origin}/given#part`] }),
     })

@@ -40,7 +40,7 @@ interface Closable {
   close(): Promise<void>
 }
 
-/** What the fixture that {@link shareFixture} is opening has to close; undefined at all other times. */
+/** Objects to close with the fixture that {@link shareFixture} is opening; undefined while it opens none. */
 let sharedClosables: Closable[] | undefined
 
 /** Closes an object after the current test, or after the last test that shares it. */
@@ -109,14 +109,14 @@ export async function createCrawlFixture(
   pages: Readonly<Record<string, Answer>> | ((origin: string) => Readonly<Record<string, Answer>>),
   input: CrawlFixtureInput = {},
 ): Promise<CrawlFixture> {
-  const { start = '/', siteOptions, limits, settings, ...given } = input
+  const { start = '/', siteOptions, limits, settings, ...sourceInput } = input
   const site = await openTestSite(typeof pages === 'function' ? {} : pages, siteOptions)
   const { origin } = site
   if (typeof pages === 'function')
     for (const [path, answer] of Object.entries(pages(origin))) site.pages.set(path, answer)
   const library = await openTestLibrary(':memory:', limits)
   const resolved = typeof settings === 'function' ? settings(origin) : settings
-  const source = await addSource(library, { url: `${origin}${start}`, settings: resolved ?? {}, ...given })
+  const source = await addSource(library, { url: `${origin}${start}`, settings: resolved ?? {}, ...sourceInput })
   return {
     site,
     library,
@@ -201,7 +201,7 @@ async function listRows(library: OpenLibrary, source: Source): Promise<LedgerRow
   }
 }
 
-/** `{ '/a': 'indexed', '/b': 'skipped blocked' }` */
+/** State and reason of each row by path: `{ '/a': 'indexed', '/b': 'skipped blocked' }`. */
 export function statesOf({ rows }: Crawled): Record<string, string> {
   return Object.fromEntries(
     [...rows].map(([path, { state, reason }]) => [path, reason === null ? state : `${state} ${reason}`]),

@@ -121,7 +121,7 @@ describe('headers for one origin', () => {
 })
 
 describe('a search for secrets in everything the program writes', () => {
-  /** Each secret is given in a different place, so that a match names its origin. */
+  /** Each secret is given to the program in a different place, so that a match shows from where it leaked. */
   const secrets = Object.fromEntries(
     ['bearer', 'file', 'link', 'cookie', 'start', 'proxy'].map((name) => [
       name,
@@ -130,9 +130,9 @@ describe('a search for secrets in everything the program writes', () => {
   )
   const secret = (name: string) => secrets[name] ?? ''
 
-  /** A secret as it is, as a part of credentials in Base64 at each of three offsets, and in other encodings. */
+  /** Each secret as it is, as a part of credentials in Base64 at each of three offsets, and in other encodings. */
   const spellings = Object.entries(secrets).flatMap(([name, value]) => {
-    const bytes = [0, 1, 2].map((shift) =>
+    const base64Forms = [0, 1, 2].map((shift) =>
       Buffer.from('x'.repeat(shift) + value)
         .toString('base64')
         .slice(4, -4),
@@ -140,7 +140,7 @@ describe('a search for secrets in everything the program writes', () => {
     const hex = Buffer.from(value).toString('hex')
     const percent = [...value].map((char) => `%${char.charCodeAt(0).toString(16)}`).join('')
     const utf16 = Buffer.from(value, 'utf16le').toString('latin1')
-    return [value, ...bytes, hex, percent, utf16].map((text) => ({ name, text }))
+    return [value, ...base64Forms, hex, percent, utf16].map((text) => ({ name, text }))
   })
 
   const findIn = (text: string) => spellings.filter((one) => text.includes(one.text)).map(({ name }) => name)

@@ -49,7 +49,7 @@ const PAGES = {
   'text.pdf': text('These are words, and no document.', 'application/pdf'),
   'cut.docx': text(readSample('guide.docx').subarray(0, 5000), BINARY_TYPE),
   'locked.pdf': text(readSample('locked.pdf'), 'application/pdf'),
-  'secret.pdf': { ...text(readSample('scan.pdf'), 'application/pdf') },
+  'scan.pdf': text(readSample('scan.pdf'), 'application/pdf'),
   'unlisted.rtf': {
     headers: { 'content-type': 'application/rtf', 'x-robots-tag': 'noindex' },
     body: readSample('guide.rtf'),
@@ -77,7 +77,7 @@ describe('documents on a web site', () => {
     return { stage, crawled: await stage.crawl() }
   })
 
-  test('become pages whatever their declared type, or record why not', async () => {
+  test('become pages whatever their declared type, or are recorded with the reason why not', async () => {
     const { crawled } = await staged()
     expect(statesOf(crawled)).toEqual({
       '/': 'indexed',
@@ -91,13 +91,13 @@ describe('documents on a web site', () => {
       '/text.pdf': 'skipped damaged',
       '/cut.docx': 'skipped damaged',
       '/locked.pdf': 'skipped encrypted',
-      '/secret.pdf': 'skipped empty',
+      '/scan.pdf': 'skipped empty',
       '/unlisted.rtf': 'skipped noindex',
       '/notes.adoc': 'failed not-found',
     })
     const details = ['/guide.pdf', '/text.pdf', '/locked.pdf'].map((path) => crawled.rows.get(path)?.detail)
     expect(details).toEqual(['read as PDF', 'it is not a readable PDF', 'it is encrypted with a password'])
-    // Links are followed only in formats whose authors write links as in Markdown.
+    // Links are followed only in markup formats such as reStructuredText.
     expect(crawled.rows.get('/notes.adoc')?.foundOn).toContain('/watch.rst')
   })
 
@@ -174,7 +174,7 @@ describe('documents on a web site', () => {
 const ENDLESS = `= Guide\n\n${`${'<<a'.repeat(16_000)}\n\n`.repeat(30)}`
 
 describe('documents that take too long', () => {
-  /** A page reader with a short timeout per document. */
+  /** A page reader with a short limit of CPU time per document. */
   function openHastyReader() {
     const reader = openPageReader({ sha256: nodeSha256, maxCpuMs: 2500 })
     closeLater(() => reader.close())

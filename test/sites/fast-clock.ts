@@ -12,10 +12,10 @@ const SPEED_UP = { file: 25, server: 5 }
 export function withFastClock(
   library: OpenLibrary,
   factor: number = SPEED_UP[isPostgres(library.store.location) ? 'server' : 'file'],
-  began: number = library.clock.now(),
+  startedAt: number = library.clock.now(),
 ): OpenLibrary {
   const clock: Clock = {
-    now: () => Math.round(began + (library.clock.now() - began) * factor),
+    now: () => Math.round(startedAt + (library.clock.now() - startedAt) * factor),
     sleep: (ms, signal) => library.clock.sleep(ms / factor, signal),
   }
   return { ...library, clock }

@@ -59,28 +59,28 @@ export async function createFileFixture(
   pages: Readonly<Record<string, Answer>>,
   input: FileFixtureInput = {},
 ): Promise<FileFixture> {
-  const { start = '/', siteOptions, ...given } = input
+  const { start = '/', siteOptions, ...sourceInput } = input
   const site = await openTestSite(pages, siteOptions)
-  return createFixtureOn(site, start, given)
+  return createFixtureOn(site, start, sourceInput)
 }
 
 /** Sets up a library in a file and a source on an existing site. */
 export async function createFixtureOn(
   site: Site,
   start = '/',
-  given: Partial<Omit<SourceInput, 'url'>> = {},
+  sourceInput: Partial<Omit<SourceInput, 'url'>> = {},
   limits: Partial<OpenLibrary['limits']> = {},
 ): Promise<FileFixture> {
   const path = await createLibraryPath()
   const opened = withFastClock(await openTestLibrary(path))
   const library = { ...opened, limits: { ...opened.limits, ...limits } }
-  const source = await addSource(library, { url: `${site.origin}${start}`, ...given })
+  const source = await addSource(library, { url: `${site.origin}${start}`, ...sourceInput })
   return toFixture(site, library, path, source)
 }
 
 /**
- * Crawls a site once for all tests of a file. Each test continues from there with the original pages and a copy of the library, and the
- * clock of the copy continues as well.
+ * Crawls a site once for all tests of a file. Each test continues from there with the original pages and a copy of the library. The clock
+ * of the copy continues from the time at which the copy was made.
  */
 export function shareCrawledFixture(
   pages: Readonly<Record<string, Answer>>,
@@ -142,10 +142,10 @@ export async function readSourceContent(
 ): Promise<SourceContent> {
   const rows = await library.store.listRows(source.id, { limit: 100_000 })
   const stored = isPostgres(path) ? await readStoredPages(path, source.id) : readFilePages(path, source.id)
-  const nameOf = (key: string) => (key.startsWith(`${origin}/`) ? key.slice(origin.length) : key)
+  const toPath = (key: string) => (key.startsWith(`${origin}/`) ? key.slice(origin.length) : key)
   return {
-    rows: new Map(rows.map((row) => [nameOf(row.key), row])),
-    pages: new Map(stored.map(({ key, ...content }) => [nameOf(key), content])),
+    rows: new Map(rows.map((row) => [toPath(row.key), row])),
+    pages: new Map(stored.map(({ key, ...content }) => [toPath(key), content])),
   }
 }
 
@@ -173,16 +173,16 @@ function readFilePages(path: string, sourceId: string): StoredPage[] {
 
 /**
  * Expects that a crawl touched only the named rows. All others may differ only in fields that record the check. Their content, chunk ids,
- * change times and discovery stay the same.
+ * change times and discovery fields stay the same.
  */
 export function expectUntouched(before: SourceContent, after: SourceContent, touched: readonly string[]): void {
   const others = (map: ReadonlyMap<string, unknown>) => [...map.keys()].filter((path) => !touched.includes(path))
   expect(others(after.rows)).toEqual(others(before.rows))
   expect(others(after.pages)).toEqual(others(before.pages))
   for (const path of others(before.rows)) {
-    const [was, is] = [before.rows.get(path), after.rows.get(path)]
-    expect(withoutCheckFields(is), path).toEqual(withoutCheckFields(was))
-    expect(['unchanged', was?.state], path).toContain(is?.state)
+    const [rowBefore, rowAfter] = [before.rows.get(path), after.rows.get(path)]
+    expect(withoutCheckFields(rowAfter), path).toEqual(withoutCheckFields(rowBefore))
+    expect(['unchanged', rowBefore?.state], path).toContain(rowAfter?.state)
     expect(after.pages.get(path), path).toEqual(before.pages.get(path))
   }
 }

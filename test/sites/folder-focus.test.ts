@@ -113,7 +113,7 @@ describe.each(STORES)('a focused refresh of a folder, %s', (kind) => {
     expect(Object.keys(await readPages(stage))).not.toContain('node_modules/p/readme.md')
   })
 
-  test('the loss gate keeps the pages of many deleted files, also if several batches deleted them', async () => {
+  test('the loss gate keeps the pages of many deleted files, even if several batches deleted them', async () => {
     const many = Array.from({ length: 60 }, (_, i) => [`m/${i}.md`, `# ${i}\n\nNumber ${i}.\n`] as const)
     const stage = await stageFolder(kind, { ...FILES, ...Object.fromEntries(many) })
     const [first, second] = [many.slice(0, 15), many.slice(15, 30)].map((some) => some.map(([path]) => path))
@@ -205,7 +205,7 @@ test('a document that becomes damaged keeps its page', async () => {
 
 const PATHS = ['a.md', 'b.md', 's/a.md', 's/t/c.md', 's/t#x.md', 'u/d.md', 'u/d.md#x', 'u/e.txt', 'c', 'c/f.md']
 const TEXTS = ['# One\n\nText one.\n', '# Two\n\nText two.\n', '# Three\n\nText three.\n']
-const change = fc.oneof(
+const CHANGE = fc.oneof(
   fc.record({ type: fc.constant('write' as const), path: fc.constantFrom(...PATHS), text: fc.constantFrom(...TEXTS) }),
   fc.record({ type: fc.constant('remove' as const), path: fc.constantFrom(...PATHS, 's', 's/t', 'u', 'c') }),
   fc.record({
@@ -216,13 +216,13 @@ const change = fc.oneof(
 )
 
 test('consecutive focused runs give the same library as a full run', async () => {
-  const steps = fc.array(fc.array(change, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 4 })
+  const steps = fc.array(fc.array(CHANGE, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 4 })
   await fc.assert(
     fc.asyncProperty(steps, async (batches) => {
       const focused = await stageFolder('sqlite', { 'keep.md': '# Keep\n\nStays.\n', 's/a.md': TEXTS[0] ?? '' })
       const full = await stageFolder('sqlite', {}, focused.root)
       for (const batch of batches) {
-        const touched = batch.flatMap((one) => apply(focused.root, one))
+        const touched = batch.flatMap((change) => apply(focused.root, change))
         const input = { kind: 'refresh', discover: true, acceptLoss: true } as const
         expect((await focused.run({ ...input, focus: touched })).summary.end).toBe('completed')
         expect((await full.run({ acceptLoss: true })).summary.end).toBe('completed')
@@ -239,24 +239,24 @@ async function textsOf(stage: FolderStage): Promise<string[]> {
   return texts.sort((a, b) => a.localeCompare(b))
 }
 
-type Change = typeof change extends fc.Arbitrary<infer T> ? T : never
+type Change = typeof CHANGE extends fc.Arbitrary<infer T> ? T : never
 
 /** Changes a folder and returns the touched paths, or none if the change is not possible. */
-function apply(root: string, one: Change): string[] {
-  const fullPath = join(root, one.path)
+function apply(root: string, change: Change): string[] {
+  const fullPath = join(root, change.path)
   try {
-    if (one.type === 'remove') {
+    if (change.type === 'remove') {
       fs.rmSync(fullPath, { recursive: true })
-      return [one.path]
+      return [change.path]
     }
-    if (one.type === 'move') {
-      fs.mkdirSync(dirname(join(root, one.to)), { recursive: true })
-      fs.renameSync(fullPath, join(root, one.to))
-      return [one.path, one.to]
+    if (change.type === 'move') {
+      fs.mkdirSync(dirname(join(root, change.to)), { recursive: true })
+      fs.renameSync(fullPath, join(root, change.to))
+      return [change.path, change.to]
     }
     fs.mkdirSync(dirname(fullPath), { recursive: true })
-    fs.writeFileSync(fullPath, one.text)
-    return [one.path]
+    fs.writeFileSync(fullPath, change.text)
+    return [change.path]
   } catch {
     return []
   }

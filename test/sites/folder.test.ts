@@ -310,7 +310,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect(accepted.summary).toMatchObject({ end: 'completed', removed: 2, indexed: 1 })
   })
 
-  test('keeps even a few pages when a different folder at its path lacks more than half of the files', async () => {
+  test('keeps its pages, however few, when a different folder at its path lacks more than half of the files', async () => {
     const library = await open(kind)
     const names = ['a.md', 'b.md', 'c.md', 'd.md', 'e.md']
     const texts = names.map((name) => [`docs/${name}`, `# ${name}\n\nText of ${name}.\n`] as const)
@@ -321,7 +321,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     write(Object.fromEntries(texts.slice(0, 2)))
     const stopped = await runCrawl(library, source, { kind: 'recrawl' }, '')
     expect(stopped.summary).toMatchObject({ end: 'gate', removed: 0, withheld: 3 })
-    // A second recrawl stops too: the stopped one did not make the new folder the known one.
+    // A second recrawl stops too, because a stopped recrawl does not record the new folder as the known one.
     expect((await runCrawl(library, source, { kind: 'recrawl' }, '')).summary.end).toBe('gate')
     remove('docs')
     fs.renameSync(join(root, 'disk'), join(root, 'docs'))
@@ -407,12 +407,21 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     write({ 'a.md': '# A\n\nother\n', 'c.md': '# C\n\nc\n' })
     remove('b.md', 'twice.md')
     const known = await runCrawl(library, source, { kind: 'refresh' }, '')
-    const rest = { 'b.md': 'gone not-found', 'empty.md': 'skipped empty', 'twice.md': 'gone not-found' }
-    const left = { ...rest, 'a.md': 'indexed', 'c.md': 'skipped new-in-refresh', 'x/twice.md': 'indexed' }
-    expect(statesOf(known)).toEqual(left)
+    const commonStates = { 'b.md': 'gone not-found', 'empty.md': 'skipped empty', 'twice.md': 'gone not-found' }
+    expect(statesOf(known)).toEqual({
+      ...commonStates,
+      'a.md': 'indexed',
+      'c.md': 'skipped new-in-refresh',
+      'x/twice.md': 'indexed',
+    })
     expect(known.summary).toMatchObject({ newInRefresh: 1, removed: 2 })
     const more = await runCrawl(library, source, { kind: 'refresh', discover: true }, '')
-    expect(statesOf(more)).toEqual({ ...rest, 'a.md': 'unchanged', 'c.md': 'indexed', 'x/twice.md': 'unchanged' })
+    expect(statesOf(more)).toEqual({
+      ...commonStates,
+      'a.md': 'unchanged',
+      'c.md': 'indexed',
+      'x/twice.md': 'unchanged',
+    })
   })
 
   test('a retry reads only the files that failed', async () => {
@@ -653,14 +662,15 @@ test.each(STORES)(
         const library = await open(kind)
         const source = await add(library)
         await runCrawl(library, source, { kind: 'add' }, '')
-        for (const { changes, kind: how, stopAfter } of all) {
+        for (const { changes, kind: crawlKind, stopAfter } of all) {
           for (const change of changes) apply(change)
           const stop = new AbortController()
           const watched = withReadHook(library, async (count) => {
             if (count === stopAfter) stop.abort(new Error('enough'))
           })
-          await runCrawl(watched, source, { kind: how, discover: true, acceptLoss: true }, '', stop.signal)
-          if (stop.signal.aborted) await runCrawl(library, source, { kind: how, discover: true, acceptLoss: true }, '')
+          const input = { kind: crawlKind, discover: true, acceptLoss: true }
+          await runCrawl(watched, source, input, '', stop.signal)
+          if (stop.signal.aborted) await runCrawl(library, source, input, '')
         }
         await runCrawl(library, source, { kind: 'recrawl', acceptLoss: true }, '')
         const fresh = await open(kind)
@@ -681,7 +691,7 @@ test.each(STORES)(
   600_000,
 )
 
-/** A file that becomes empty, in a run that is stopped after it has read the empty file. */
+/** A file becomes empty, and the next run is stopped at the first file that it reads. */
 const EMPTIED = [
   { changes: [{ type: 'write' as const, path: 0, text: 0 }], kind: 'recrawl' as const, stopAfter: null },
   { changes: [{ type: 'write' as const, path: 0, text: 3 }], kind: 'recrawl' as const, stopAfter: 1 },

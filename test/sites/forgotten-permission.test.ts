@@ -52,7 +52,7 @@ test.each(['refresh', 'recrawl', 'retry'] as const)(
   },
 )
 
-test('an interrupted crawl of a start that redirects keeps its addresses pending without permission to reach the site', async () => {
+test('a crawl whose start redirects is not resumed without permission to reach the site, and its addresses stay pending', async () => {
   const paths = Array.from({ length: 40 }, (_, i) => `/docs/p${i}`)
   const site = await openTestSite({
     '/': { status: 302, headers: { location: '/docs/' } },

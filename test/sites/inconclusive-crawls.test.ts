@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { CrawlKind } from '../../src/crawl/events.ts'
+import { describeSource } from '../../src/library/operations/describe-source.ts'
 import { type Crawled, type CrawlFixture, createCrawlFixture, openTestSite, statesOf } from './crawl.ts'
 import { createFileFixture } from './file-fixture.ts'
 import { type Answer, markdown, page, redirect, text } from './site.ts'
 
-/** Runs a crawl that is stopped as soon as an address is settled. */
+/** Runs a crawl that is stopped as soon as the address at `path` is settled. */
 async function stopAfter({ crawl, library }: CrawlFixture, kind: CrawlKind, path: string): Promise<Crawled> {
   const stop = new AbortController()
   const settle = library.store.settle
@@ -64,7 +65,7 @@ describe('pages that a crawl did not find', () => {
     },
   )
 
-  test('stay if the crawl was interrupted after the page had failed', async () => {
+  test('stay if an unread page failed before the crawl was interrupted and resumed', async () => {
     const staged = await createCrawlFixture(
       { '/': page('Home', ['/a', '/b']), '/a': page('A'), '/b': page('B') },
       LIMITS,
@@ -106,16 +107,16 @@ describe('a noindex page', () => {
     },
   )
 
-  test('is removed together with the pages behind it if it is still missing on the second request', async () => {
+  test('that is still missing on the second request loses the pages behind it', async () => {
     const { site, crawl } = await createCrawlFixture(PAGES, LIMITS)
     await crawl()
-    let requested = 0
+    let requestCount = 0
     site.pages.set('/hub', () => {
-      requested++
+      requestCount++
       return { status: 404, body: 'none' }
     })
     const { summary } = await crawl({ kind: 'recrawl' })
-    expect(requested).toBe(2)
+    expect(requestCount).toBe(2)
     expect(summary).toMatchObject({ end: 'completed', removed: 2 })
   })
 })
@@ -146,7 +147,7 @@ describe('a site that moves', () => {
     expect(back.rows.get('/')).toMatchObject({ state: 'unchanged', hasPage: true })
   })
 
-  test('a permanent redirect of the start is kept, and undone when the start answers by itself again', async () => {
+  test('a permanent redirect of the start is stored until the start answers by itself again', async () => {
     const other = await openTestSite(PAGES, { address: '127.0.0.2' })
     const staged = await createCrawlFixture(PAGES)
     const { site, crawl } = staged
@@ -163,7 +164,7 @@ describe('a site that moves', () => {
     await expect(siteUrlOf(staged)).resolves.toBe(`${site.origin}/`)
   })
 
-  test('is followed again when an interrupted crawl resumes, and no page is removed because of the move', async () => {
+  test('a redirect of the start is followed again when an interrupted crawl resumes, and no page is removed because of it', async () => {
     const other = await openTestSite({ '/': page('Elsewhere', ['/x']), '/x': page('X') }, { address: '127.0.0.2' })
     const staged = await createCrawlFixture(PAGES, LIMITS)
     const { site, crawl } = staged
@@ -202,7 +203,7 @@ test('links beyond the limit are reported, and then no page is removed', async (
   const links = (paths: readonly string[]) => paths.map((path) => `<a href="${path}">x</a>`).join(' ')
   const home = (paths: readonly string[]) =>
     page('Home').replace('</main>', `${links(paths)}<a rel="nofollow" href="/shy">shy</a></main>`)
-  const { site, crawl } = await createCrawlFixture(
+  const { site, crawl, library, source } = await createCrawlFixture(
     { '/': home(['/a']), '/a': page('A') },
     { scope: { allow: ['/', '/a', '/p2000*', '/shy'] }, limits: { attempts: 1, concurrency: 32 } },
   )
@@ -217,6 +218,10 @@ test('links beyond the limit are reported, and then no page is removed', async (
     expect(summary).toMatchObject({ end: 'completed', removed: 0 })
     expect(summary.incomplete).toContain('links')
   }
+  const { leftOut } = await describeSource(library, source, 100)
+  const paths = leftOut.map(({ url }) => new URL(url).pathname)
+  expect(paths).toContain('/p20009')
+  expect(paths).toEqual([...new Set(paths)])
 })
 
 test('a redirect that adds a slash does not bypass robots.txt', async () => {
@@ -285,7 +290,7 @@ describe('validators', () => {
     await expect(readMarkdown()).resolves.toContain('Guide in HTML')
   })
 
-  test('validators of another spelling are sent to that spelling', async () => {
+  test('validators received from another spelling of an address are sent only to that spelling', async () => {
     const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/docs']),
       '/docs': redirect('/docs/'),
@@ -313,7 +318,7 @@ test('a page with unchanged content gets its new description', async () => {
   expect(stored?.page.description).toBe('All about it')
 })
 
-test('aliases from a list are kept, whatever the result of the following visit', async () => {
+test('aliases from lists and links are kept even if the first settlement of a crawl is lost', async () => {
   const { site, crawl, library, source } = await createCrawlFixture({
     '/': page('Home', ['/b?utm_source=page']),
     '/llms.txt': text('# X\n\n- [A](/a?utm_source=list)\n'),
@@ -341,24 +346,24 @@ test('a crawl survives a store that fails to write a heartbeat', async () => {
   const slow = Object.fromEntries(paths.map((path) => [path, { body: page(path), delayMs: 300 }]))
   const { crawl, library } = await createFileFixture({ '/': page('Home', paths), ...slow })
   const unhandled: unknown[] = []
-  const note = (error: unknown) => unhandled.push(error)
-  process.on('unhandledRejection', note)
-  let beats = 0
+  const recordError = (error: unknown) => unhandled.push(error)
+  process.on('unhandledRejection', recordError)
+  let heartbeatCount = 0
   library.store.touchCrawl = async () => {
-    beats++
+    heartbeatCount++
     throw new Error('database is locked')
   }
   try {
     const { summary } = await crawl()
     expect(summary).toMatchObject({ end: 'completed', indexed: 17 })
-    expect(beats).toBeGreaterThan(0)
+    expect(heartbeatCount).toBeGreaterThan(0)
     expect(unhandled).toEqual([])
   } finally {
-    process.off('unhandledRejection', note)
+    process.off('unhandledRejection', recordError)
   }
 })
 
-test('a crawl that another process took over does not report its end', async () => {
+test('a crawl that another process took over ends as cancelled', async () => {
   const { crawl, library, source } = await createFileFixture({ '/': page('Home', ['/a']), '/a': page('A') })
   library.store.touchCrawl = async () => (await library.store.countLedger(source.id)).states.indexed < 2
   const { summary } = await crawl()

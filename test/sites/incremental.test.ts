@@ -98,13 +98,13 @@ describe.each(KINDS)('a %s', (kind) => {
       const { site, crawl, readContent } = await stageTree(validators)
       const before = await readContent()
       const answer = site.pages.get('/a/1')
-      let asked = 0
+      let requestCount = 0
       site.pages.set('/a/1', (request) => {
-        if (++asked === 1) return { status: 404, body: 'not now' }
+        if (++requestCount === 1) return { status: 404, body: 'not now' }
         return typeof answer === 'function' ? answer(request) : (answer ?? '')
       })
       const { summary } = await crawl({ kind })
-      expect(asked).toBe(2)
+      expect(requestCount).toBe(2)
       expect(summary).toMatchObject({ end: 'completed', removed: 0 })
       expectUntouched(before, await readContent(), [])
     })
@@ -210,8 +210,8 @@ describe.each(KINDS)('a %s', (kind) => {
       const after = await readContent()
       expect([...after.pages.keys()]).toEqual([...before.pages.keys()])
       for (const [path, content] of before.pages) if (path !== '/') expect(after.pages.get(path)).toEqual(content)
-      const [kept] = await library.store.listSources()
-      expect(kept?.scope).toEqual(source.scope)
+      const [sourceAfter] = await library.store.listSources()
+      expect(sourceAfter?.scope).toEqual(source.scope)
     })
 
     test('a run with a narrower scope leaves pages outside of it alone', async () => {
@@ -227,8 +227,8 @@ describe.each(KINDS)('a %s', (kind) => {
       for (const path of ['/a/1', '/a/2']) expect(between.pages.get(path)).toEqual(before.pages.get(path))
       await expect(search('finch')).resolves.toEqual(['/a/1'])
       await expect(search('tern')).resolves.toEqual(['/b/1'])
-      const [kept] = await library.store.listSources()
-      expect(kept?.scope).toEqual(source.scope)
+      const [sourceAfter] = await library.store.listSources()
+      expect(sourceAfter?.scope).toEqual(source.scope)
 
       const wide = await crawl({ kind })
       expect(wide.summary).toMatchObject({ end: 'completed', removed: 0, indexed: 1 })
@@ -290,7 +290,7 @@ describe('orphans', () => {
       '/home': page('Home heron', [...names.map((name) => `/link/${name}`), '/hub', '/empty']),
       ...Object.fromEntries(names.map((name) => [`/link/${name}`, redirect(`/target/${name}`)])),
       '/hub': page('Hub hawk', [...names.map((name) => `/behind/${name}`)], noindex),
-      // Too little text for a page: only its links count.
+      // This page has too little text to be stored, so only its links count.
       '/empty': `<title></title><body>${names.map((name) => `<a href="/below/${name}"></a>`).join('')}</body>`,
       ...Object.fromEntries([...targets, ...behind].map((path) => [path, page(`Page ${path}`)])),
     })
@@ -423,7 +423,7 @@ describe('the loss gate', () => {
 
   const stageSixteen = shareCrawledFixture(many(16))
 
-  test('the loss gate protects a small source whose start lost its links', async () => {
+  test('protects a small source whose start lost its links', async () => {
     const { site, crawl, readContent } = await stageSixteen()
     const before = await readContent()
     site.pages.set('/', page('We will be back soon'))
@@ -494,7 +494,7 @@ describe.each(KINDS)('in a %s, a page', (kind) => {
     await expect(search('eagle')).resolves.toEqual([])
   })
 
-  test('a page that moves to a new address keeps its content until the new address is read', async () => {
+  test('that moves to a new address keeps its content until the new address is read', async () => {
     const { site, crawl, readContent, search } = await start()
     site.pages.set('/e', { status: 301, headers: { location: '/moved' } })
     site.pages.set('/moved', page('Epsilon eagle'))
@@ -559,7 +559,7 @@ describe.each(KINDS)('in a %s, a page', (kind) => {
     expect((await readContent()).pages.get('/b')).toEqual(before.pages.get('/b'))
   })
 
-  test('a page that becomes a duplicate of another is stored under the better address', async () => {
+  test('that becomes a duplicate of another is stored under the better address', async () => {
     const { site, crawl, readContent, search, before } = await start()
     site.pages.set('/a/1', TREE['/e'] ?? '')
     await crawl({ kind })
@@ -674,7 +674,7 @@ describe('a freshness window', () => {
   test('is not extended by crawls that sent no request', async () => {
     const { site, crawl, library } = await stageTree('etag')
     const checkedAt = library.clock.now()
-    // So long that the duration of the crawls does not matter.
+    // The window is so long that the duration of the crawls does not matter.
     const windowMs = 3_600_000
     for (let i = 1; i <= 3; i++) {
       Object.assign(library, { clock: { ...library.clock, now: shift(library.clock.now, 1_500_000) } })

@@ -3,7 +3,7 @@ import { createCrawlFixture, statesOf } from './crawl.ts'
 import { markdown, page, text } from './site.ts'
 
 describe('links', () => {
-  test('lead from page to page, and every address is accounted for', async () => {
+  test('lead from page to page, and every web address gets a state', async () => {
     const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/a', 'b', '/missing', 'https://other.example/x', 'mailto:a@b.example']),
       '/a': page('A', ['/b', '/']),
@@ -91,7 +91,7 @@ describe('links', () => {
 describe('the Markdown form that a page names', () => {
   const form = '<link rel="alternate" type="text/markdown" href="/a.md">'
 
-  test('is not fetched beside the page, and recorded as covered by it', async () => {
+  test('is not fetched in addition to the page, and is recorded as covered by the page', async () => {
     const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/a']),
       '/a': page('A', [], form),
@@ -137,7 +137,7 @@ describe('the Markdown form that a page names', () => {
     expect(crawled.rows.get('/a')).toMatchObject({ target: `${site.origin}/a.md`, pattern: 'text/markdown' })
   })
 
-  test('is read instead of the page also if it answers only after the page', async () => {
+  test('is read instead of the page even if it answers later than the page', async () => {
     const answers = [{ status: 503, headers: { 'retry-after': '0' } }]
     const { crawl } = await createCrawlFixture(
       {
@@ -151,7 +151,7 @@ describe('the Markdown form that a page names', () => {
     expect(statesOf(await crawl())).toMatchObject({ '/a': 'skipped canonical', '/a.md': 'indexed' })
   })
 
-  test('leaves the page indexed if llms.txt lists the Markdown form and that form is missing', async () => {
+  test('does not replace the page if llms.txt lists the form but the form is missing', async () => {
     const { crawl } = await createCrawlFixture({
       '/': page('Home', ['/a']),
       '/llms.txt': text('# Site\n\n- [A](/a.md)\n'),

@@ -45,7 +45,7 @@ describe('llms-full.txt', () => {
     expect(await markdownOf(staged, '/a')).not.toContain('/b')
   })
 
-  test('pages get the titles of their sections, without the syntax of their generator', async () => {
+  test('pages get the titles of their sections, and the syntax of a site generator becomes plain Markdown', async () => {
     const staged = await createCrawlFixture((origin) => ({
       ...site(origin),
       '/llms-full.txt': text(
@@ -59,7 +59,7 @@ describe('llms-full.txt', () => {
     expect(stored?.markdown).toBe('## Examples\n\n> [!TIP]\n> Keep the lamp dry and out of the wind.\n')
   })
 
-  test('pages missing from llms-full.txt are crawled, found by llms.txt, by links and by links in the file', async () => {
+  test('pages missing from llms-full.txt are crawled if llms.txt, a page or the file itself links to them', async () => {
     const staged = await createCrawlFixture((origin) => ({
       ...site(origin),
       '/d': page('D'),
@@ -245,7 +245,7 @@ describe('llms-full.txt', () => {
   })
 })
 
-describe('a recrawl with llms-full.txt', () => {
+describe('a crawl with llms-full.txt', () => {
   test.each([true, false])('changes nothing if the file is unchanged (with ETags: %s)', async (hasEtags) => {
     const { site: server, crawl } = await createCrawlFixture(
       (origin) => ({
@@ -360,9 +360,9 @@ describe('a recrawl with llms-full.txt', () => {
   })
 
   test.each([
-    ['by its ETag', true],
-    ['by its text', false],
-  ])('does not read the file again if it is unchanged %s', async (_, hasEtags) => {
+    ['ETag', true],
+    ['text', false],
+  ])('does not read the pages of the file again if its %s is unchanged', async (_, hasEtags) => {
     const staged = await createCrawlFixture(
       (origin) => ({
         ...site(origin),
@@ -375,17 +375,17 @@ describe('a recrawl with llms-full.txt', () => {
       { siteOptions: { hasEtags } },
     )
     const first = await staged.crawl()
-    const read: string[] = []
+    const readKeys: string[] = []
     const { readPage } = staged.library
     Object.assign(staged.library, {
       readPage: async (snapshot: Snapshot, key: string) => {
-        read.push(key)
+        readKeys.push(key)
         return readPage(snapshot, key)
       },
     })
     staged.site.clearRequests()
     const again = await staged.crawl({ kind: 'recrawl' })
-    expect(read.filter((key) => /\/(?:a|b|llms-full\.txt)$/.test(key))).toEqual([])
+    expect(readKeys.filter((key) => /\/(?:a|b|llms-full\.txt)$/.test(key))).toEqual([])
     const fileRequests = staged.site.requests.filter(({ path }) => path === '/llms-full.txt')
     expect(fileRequests.map(({ status }) => status)).toEqual([hasEtags ? 304 : 200])
     expect(again.summary).toMatchObject({ end: 'completed', indexed: 0, removed: 0, incomplete: null })

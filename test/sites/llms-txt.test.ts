@@ -13,7 +13,6 @@ const listEvents = ({ events }: Crawled) =>
     event.type === 'discovery' && event.discovery === 'llms-txt' ? [[new URL(event.url).pathname, event.found]] : [],
   )
 
-/** A page without a Markdown variant. */
 const html = (title: string, links: readonly string[] = []) => page(title, links)
 
 describe('llms.txt', () => {
@@ -276,7 +275,7 @@ describe('a missing start', () => {
   })
 })
 
-describe('a recrawl with llms.txt', () => {
+describe('llms.txt in later runs', () => {
   const pages = {
     '/': html('Home'),
     '/llms.txt': text('# Site\n\n- [A](/a.md)\n- [B](/b.md)\n'),
@@ -284,7 +283,7 @@ describe('a recrawl with llms.txt', () => {
     '/b.md': text('# B\n\nSomething to be read about B on this page.'),
   }
 
-  test('removes a page that llms.txt no longer lists', async () => {
+  test('a recrawl removes a page that llms.txt no longer lists', async () => {
     const { site, crawl } = await createCrawlFixture(pages)
     await crawl()
     site.pages.set('/llms.txt', text('# Site\n\n- [A](/a.md)\n'))
@@ -295,7 +294,7 @@ describe('a recrawl with llms.txt', () => {
     })
   })
 
-  test('removes nothing if llms.txt fails', async () => {
+  test('a recrawl removes nothing if llms.txt fails', async () => {
     const { site, crawl } = await createCrawlFixture(pages)
     await crawl()
     site.pages.set('/llms.txt', { status: 502 })

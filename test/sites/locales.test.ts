@@ -109,10 +109,10 @@ describe('two versions and three languages of one documentation', () => {
     const french = await ask('délai requête serveur')
     expect(shownBy(french)[0]).toBe('2.0 /fr/timeout.html')
     // The query has no recognizable language, so the language of the source decides.
-    const name = await ask('requestTimeout')
-    expect(timeoutsOf(name)).toEqual(['2.0 /en/timeout.html'])
+    const answer = await ask('requestTimeout')
+    expect(timeoutsOf(answer)).toEqual(['2.0 /en/timeout.html'])
     expect(
-      name.passages[0]?.similar
+      answer.passages[0]?.similar
         ?.map(({ version, url, language }) => `${nameOf(version, url)} ${language}`)
         .sort(compareUtf8),
     ).toEqual([
@@ -123,15 +123,15 @@ describe('two versions and three languages of one documentation', () => {
       '2.0 /fr/timeout.html fr',
     ])
     // The notice counts the pages that the answer names, and does not suggest a filter that is already set.
-    const named = [...name.passages, ...name.more].flatMap(({ similar = [] }) => similar.map(({ url }) => url))
-    const count = new Set(named).size
-    expect(name.notices.join('\n')).toMatch(
+    const namedUrls = [...answer.passages, ...answer.more].flatMap(({ similar = [] }) => similar.map(({ url }) => url))
+    const count = new Set(namedUrls).size
+    expect(answer.notices.join('\n')).toMatch(
       new RegExp(`^${count} pages .* duplicates=show and language=any show all$`, 'm'),
     )
     const anyLanguage = await ask('requestTimeout', { language: 'any' })
     expect(anyLanguage.notices.join('\n')).toMatch(/place or version; duplicates=show shows all$/m)
-    const one = await ask('requestTimeout', { limit: 1 })
-    expect(one.notices.join('\n')).toMatch(/^5 pages are grouped/m)
+    const limited = await ask('requestTimeout', { limit: 1 })
+    expect(limited.notices.join('\n')).toMatch(/^5 pages are grouped/m)
   })
 
   test('filters by version and language show the other versions and languages', async () => {
@@ -193,7 +193,7 @@ describe('pages of one site', () => {
     expect(answer.passages.flatMap(({ similar = [] }) => similar)).toHaveLength(1)
   })
 
-  test('pages in another language are shown if no page in the language of the query answers as well', async () => {
+  test('pages in another language are shown if no page in the language of the query answers equally well', async () => {
     await crawl(
       {
         '/': '<!doctype html><title>Start</title><main><a href="/en/timeout">a</a> <a href="/de/proxy">b</a> <a href="/de/log">c</a></main>',
@@ -217,7 +217,7 @@ describe('pages of one site', () => {
     expect((await ask('how long does the request wait', { language: 'any' })).notices).toEqual([])
   })
 
-  test('are found if names in a query are words of another language, and are not translations of the front page', async () => {
+  test('are found if names in a query are words of another language, and hreflang links to front pages do not group them', async () => {
     const fronts = ['en', 'pl'].map((code) => `<link rel="alternate" hreflang="${code}" href="/${code}/">`).join('')
     const withFronts = (page: string) => page.replace('<title>', `${fronts}<title>`)
     const pages = {
@@ -253,9 +253,9 @@ describe('pages of one site', () => {
       ),
     }
     const links = Object.keys(pages).map((path) => `<a href="${path}">page</a>`)
-    const found = Object.entries(pages).map(([path, page]) => [path, withFronts(page)] as const)
+    const entries = Object.entries(pages).map(([path, page]) => [path, withFronts(page)] as const)
     await crawl(
-      { '/': `<!doctype html><title>Start</title><main>${links.join(' ')}</main>`, ...Object.fromEntries(found) },
+      { '/': `<!doctype html><title>Start</title><main>${links.join(' ')}</main>`, ...Object.fromEntries(entries) },
       'docs',
     )
     const paths = async (query: string) => shownBy(await ask(query)).map((name) => name.replace('null ', ''))
@@ -266,7 +266,7 @@ describe('pages of one site', () => {
     expect(await paths('jak działa proxyBypass')).toContain('/en/proxy')
   })
 
-  test('the newer version is shown also if it ranks behind many other hits', async () => {
+  test('the newer version is shown even if it ranks behind many other hits', async () => {
     const words = (word: string, count: number) => Array.from({ length: count }, (_, i) => `${word}${i}`).join(' ')
     const steps = words('step', 80)
     const sections = Array.from(
@@ -281,7 +281,7 @@ describe('pages of one site', () => {
     expect(answer.notices.join()).toMatch('1 page is grouped with a page that has the same content')
   })
 
-  test('pages stored by a version that did not compare pages are all shown, with a notice', async () => {
+  test('an answer with pages indexed by an older Pharos, which did not compare pages, has a notice', async () => {
     await crawl(
       {
         '/': `<main><a href="/a">a</a> <a href="/b">b</a></main>`,
@@ -293,7 +293,7 @@ describe('pages of one site', () => {
     const readPageSignatures = async (places: readonly unknown[]) => places.map(() => undefined)
     const older = { ...library, store: { ...library.store, readPageSignatures } }
     const { notices } = await searchLibrary(older, { query: 'timeout of a request' })
-    expect(notices.join()).toMatch(/2 pages of an older Pharos are not compared yet: .* pharos duplicates/)
+    expect(notices.join()).toMatch(/2 pages indexed by an older Pharos are not compared yet: .* pharos duplicates/)
     expect((await ask('timeout of a request')).notices.join()).not.toMatch('older')
   })
 })

@@ -94,7 +94,7 @@ describe('Markdown variants of pages listed by llms.txt', () => {
     expect(site.requestedPaths().filter((path) => paths.includes(path))).toEqual(paths)
   })
 
-  test('are still requested if one is found in between', async () => {
+  test('continue to be requested if one of the first three pages has a variant', async () => {
     const paths = ['/a', '/b', '/c', '/d', '/e']
     const { site, crawl } = await createCrawlFixture(
       {
@@ -169,7 +169,7 @@ describe('Markdown variants of pages listed by llms.txt', () => {
     expect(site.requestedPaths()).toEqual(['/', '/a', '/llms.txt', '/robots.txt'])
   })
 
-  test('a recrawl fetches the Markdown with the HTML beside it, and finds it unchanged', async () => {
+  test('a recrawl fetches both the Markdown and the HTML, and finds the page unchanged', async () => {
     const { site, crawl } = await createCrawlFixture({
       '/': page('Home'),
       '/llms.txt': list('/a'),
@@ -183,7 +183,7 @@ describe('Markdown variants of pages listed by llms.txt', () => {
   })
 
   test.each(['beside the page', 'at the address of the page'])(
-    'do not hide links that only the HTML has, at a recrawl too: %s',
+    'do not hide links that only the HTML has, also in a recrawl, with the Markdown %s',
     async (place) => {
       const html = page('A in HTML', ['/only-html', '/refused'])
       const asMarkdown = text(markdown('A in Markdown', '\n[b](/b)\n'), 'text/markdown')
@@ -212,7 +212,7 @@ describe('Markdown variants of pages listed by llms.txt', () => {
   )
 
   test.each(['beside the page', 'at the address of the page'])(
-    'do not hide a link that the HTML gains while the Markdown is unchanged: %s',
+    'do not hide a link that the HTML gains while the Markdown, %s, is unchanged',
     async (place) => {
       const asMarkdown = text(markdown('A in Markdown'), 'text/markdown')
       let html = page('A in HTML', ['/old'])
@@ -266,7 +266,7 @@ describe('Markdown variants of pages listed by llms.txt', () => {
     expect(statesOf(await crawl({ kind: 'recrawl' }))).toMatchObject({ '/a': 'unchanged', '/only-html': 'indexed' })
   })
 
-  test('provide the links of their page as well', async () => {
+  test('provide links that are followed like those of the page', async () => {
     const { site, crawl } = await createCrawlFixture(
       {
         '/docs/': page('Docs'),
@@ -282,14 +282,14 @@ describe('Markdown variants of pages listed by llms.txt', () => {
 })
 
 test('a crawl does not wait for the HTML of a page while its host is held, and finds its links later', async () => {
-  let refused = 0
+  let limitedCount = 0
   const { site, crawl } = await createCrawlFixture({
     '/': page('Home', ['/limited']),
     '/llms.txt': list('/a'),
     '/limited': () =>
-      refused++ === 0 ? { status: 429, headers: { 'retry-after': '1' } } : page('Not limited any more'),
+      limitedCount++ === 0 ? { status: 429, headers: { 'retry-after': '1' } } : page('Not limited any more'),
     '/a': page('A in HTML', ['/only-html']),
-    '/a.md': () => ({ ...text(markdown('A in Markdown'), 'text/markdown'), delayMs: refused === 0 ? 500 : 0 }),
+    '/a.md': () => ({ ...text(markdown('A in Markdown'), 'text/markdown'), delayMs: limitedCount === 0 ? 500 : 0 }),
     '/only-html': page('Only in HTML'),
   })
   const crawled = await crawl()
@@ -324,7 +324,7 @@ describe('the Accept header', () => {
     for (const { path, headers } of requested) expect(headers['accept'], path).toBe(ACCEPT)
   })
 
-  test('a server that supports it answers with Markdown, which is stored as it is', async () => {
+  test('a server that supports content negotiation answers with Markdown, which is stored as it is', async () => {
     const { site, crawl, library, source } = await createCrawlFixture({
       '/': page('Home', ['/a']),
       '/a': ({ headers }) =>

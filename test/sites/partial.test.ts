@@ -74,7 +74,7 @@ describe('a partial source', () => {
     expect(reportRecord(past)).toMatchObject({ unread: 48, cappedAt: 10 })
   })
 
-  test('an earlier crawl is not partial because the last one is', async () => {
+  test('a partial last crawl does not make an earlier crawl partial', async () => {
     const staged = await createCrawlFixture(SITE, { name: 'guide', limits: UNPACED })
     const { library, source } = staged
     const { crawlId } = (await staged.crawl()).summary
@@ -157,7 +157,7 @@ describe('a partial source', () => {
     const staged = await createCrawlFixture(
       (origin) => ({
         ...SITE,
-        // The failure of the page leaves open which pages are behind it.
+        // The start links only to a page that fails, so the crawl cannot know which pages are behind it.
         '/': page('Start', ['/closed']),
         '/closed': { status: 403, body: 'no' },
         '/sitemap.xml': sitemap(PATHS.slice(0, 20).map((path) => origin + path)),

@@ -39,7 +39,7 @@ export function originOf(site: Site, name: string): string {
   return `http://${name}:${new URL(site.origin).port}`
 }
 
-/** How a library treats hosts that are not on this machine. */
+/** Options of a library for tests of politeness. */
 export interface PoliteOptions {
   readonly limits?: Partial<CrawlLimits>
   /** How many times faster the clock of the library runs. @default 1 */

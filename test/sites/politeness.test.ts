@@ -26,13 +26,13 @@ function manyPages(
   count: number,
   answer: (body: string, i: number) => Answer = (body) => body,
 ): Record<string, Answer> {
-  const site = sites++
+  const siteNumber = nextSiteNumber++
   const paths = Array.from({ length: count }, (_, i) => `/p/${i}`)
-  const others = paths.map((path, i) => [path, answer(page(`Site ${site} at ${path}`), i)] as const)
-  return { '/': page(`Home of ${site}`, paths), ...Object.fromEntries(others) }
+  const others = paths.map((path, i) => [path, answer(page(`Site ${siteNumber} at ${path}`), i)] as const)
+  return { '/': page(`Home of ${siteNumber}`, paths), ...Object.fromEntries(others) }
 }
 
-let sites = 0
+let nextSiteNumber = 0
 
 /** Limits with the same interval throughout, without a slow start. */
 function pace(intervalMs: number) {
@@ -75,7 +75,7 @@ describe.concurrent('a host that struggles', { retry: 2 }, () => {
     const { summary, events } = await crawlPolitely(library, `${site.origin}/`, BASIC)
     expect(summary).toMatchObject({ end: 'completed', failed: 0 })
     const moments = arrivalTimes(site, ({ path }) => path.startsWith('/p/'))
-    const span = (from: number, to: number) => ((moments[to] ?? 0) - (moments[from] ?? 0)) / (to - from)
+    const averageGap = (from: number, to: number) => ((moments[to] ?? 0) - (moments[from] ?? 0)) / (to - from)
     const progress = progressOf(events, new URL(site.origin).host)
     const pauses = progress.map(({ intervalMs }) => intervalMs)
     expect(pauses[0]).toBe(0)
@@ -83,10 +83,10 @@ describe.concurrent('a host that struggles', { retry: 2 }, () => {
     expect(pauses.at(-1)).toBeLessThan(100)
     expect(Math.max(...progress.map(({ latencyMs }) => latencyMs ?? 0))).toBeGreaterThan(500)
     // The first requests after the recovery still had the long interval.
-    const slowest = span(FAST_COUNT + SLOW_COUNT, FAST_COUNT + SLOW_COUNT + 10)
+    const slowest = averageGap(FAST_COUNT + SLOW_COUNT, FAST_COUNT + SLOW_COUNT + 10)
     expect(slowest).toBeGreaterThan(250 / speed)
-    expect(span(10, FAST_COUNT - 10)).toBeLessThan(slowest / 2)
-    expect(span(moments.length - 20, moments.length - 1)).toBeLessThan(slowest / 2)
+    expect(averageGap(10, FAST_COUNT - 10)).toBeLessThan(slowest / 2)
+    expect(averageGap(moments.length - 20, moments.length - 1)).toBeLessThan(slowest / 2)
   })
 
   test('a host that answers 503 at many addresses gets fewer requests, and the next crawl starts at the usual rate', async () => {
@@ -241,7 +241,7 @@ describe.concurrent('requests to a host', { retry: 2 }, () => {
 })
 
 describe.concurrent('a slow crawl', { retry: 2 }, () => {
-  test('keeps its interval on this machine too, also right after a fast crawl', async () => {
+  test('keeps its interval on this machine too, even right after a fast crawl', async () => {
     const site = await openPoliteSite(manyPages(6))
     const library = await openPoliteLibrary()
     await crawlPolitely(library, `${site.origin}/`, BASIC)
@@ -471,10 +471,10 @@ describe.concurrent('robots.txt comes first', { retry: 2 }, () => {
 
 describe('processes', { retry: 2 }, () => {
   /** Kills a crawl when the condition is met, and starts the next immediately. */
-  async function restart(origin: string, isTime: (first: Child) => boolean) {
+  async function restart(origin: string, shouldKill: (first: Child) => boolean) {
     const path = await createLibraryPath()
     const first = startChild('crawl', path, `${origin}/`)
-    await waitFor(() => isTime(first))
+    await waitFor(() => shouldKill(first))
     first.process.kill('SIGKILL')
     await first.ended
     return { killedAt: Date.now(), second: startChild('crawl', path, `${origin}/`) }

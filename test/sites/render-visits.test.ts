@@ -41,7 +41,7 @@ class FakeRenderer implements Renderer {
 
   async render(snapshot: Snapshot, request: RenderRequest = {}): Promise<RenderOutcome> {
     const { pathname } = new URL(snapshot.url)
-    // The renderer gets the complete response body.
+    // The renderer gets the HTML of the response.
     expect(String(Buffer.from(snapshot.body))).toContain('<')
     this.renderedPaths.push(pathname)
     this.requests.push(request)
@@ -74,7 +74,7 @@ describe('a source read with auto', () => {
   const results: Results = { '/': page('Home heron', ['/plain', '/deep']), '/deep': page('Deep dunlin') }
   const pages = { '/': SHELL, '/deep': SHELL, '/plain': page('Plain plover') }
 
-  test('renders only pages that are empty by themselves', async () => {
+  test('renders only pages that are empty without a browser', async () => {
     const { site, renderer, library, source, crawl } = await stageRendered(pages, results)
     const crawled = await crawl()
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/deep': 'indexed', '/plain': 'indexed' })
@@ -163,7 +163,7 @@ describe('a source read with auto', () => {
     await expect(crawl({}, { ...library, openRenderer })).rejects.toThrow('broken')
   })
 
-  test('records a page as rendered that is empty in a browser too', async () => {
+  test('records that a page was rendered even if the page is empty in the browser too', async () => {
     const { crawl } = await stageRendered(
       { '/': SHELL, '/blank': SHELL },
       { '/': page('Home heron', ['/blank']), '/blank': '<title>App</title><main></main>' },
@@ -253,7 +253,7 @@ describe('a source read with auto', () => {
 })
 
 describe('a source that is read with http', () => {
-  test('opens no browser, and reports for each page that it needs one', async () => {
+  test('opens no browser, and reports each page that needs one', async () => {
     const { library, crawl } = await stageRendered({ '/': page('Home', ['/app']), '/app': SHELL }, {}, 'http')
     const openRenderer = () => Promise.reject(new Error('the browser must not be opened'))
     const { rows } = await crawl({}, { ...library, openRenderer })

@@ -67,7 +67,7 @@ function stageApp(render: Rendering): Promise<FileFixture> {
 }
 
 describe('an application', () => {
-  test('is complete with auto, unchanged at a recrawl, and changes behind the same document are found', async () => {
+  test('is indexed completely with auto, is unchanged in a recrawl, and changes of its data are found', async () => {
     const { site, library, source, crawl, readContent, search } = await stageApp('auto')
     const first = await crawl()
     const expected = Object.fromEntries(PATHS.map((path) => [path, 'indexed']))

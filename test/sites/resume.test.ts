@@ -22,7 +22,7 @@ const SIZE = isLong ? 300 : 40
 const STOPS = isLong ? [1, 2, 5, 9, 17, 33, 45] : [1, 2, 17, 45]
 /** How many processes are killed, each after a random number of settled addresses. */
 const KILLS = isLong ? 20 : 2
-/** With a limit, so that a crawl goes level by level and depths can be compared. */
+/** The depth limit makes a crawl go level by level, so that depths can be compared. */
 const SCOPE = { block: ['/blocked/**'], maxDepth: 50 }
 
 /** A site that no test changes, and its content after an uninterrupted crawl, with and without the scope. */
@@ -114,7 +114,7 @@ describe('a stopped crawl', () => {
     expect(crawled.rows.get('/listed')).toMatchObject({ state: 'indexed', discovery: 'llms-txt' })
   })
 
-  test('removes nothing after a list could not be read', async () => {
+  test('removes nothing when it resumes after a list could not be read', async () => {
     const list = { headers: { 'content-type': 'text/plain' }, body: '# Docs\n\n- [Listed](/listed)\n' }
     const { site, crawl, search } = await createFileFixture({
       '/': page('Home heron', ['/a']),
@@ -199,18 +199,18 @@ describe('a stopped crawl', () => {
     await crawl()
     // The first answer is 404, and the crawl is stopped before it is confirmed.
     const stop = new AbortController()
-    let asked = 0
+    let requestCount = 0
     site.pages.set('/a', () => {
-      if (++asked === 2) stop.abort()
+      if (++requestCount === 2) stop.abort()
       return { status: 404, body: 'no' }
     })
     const stopped = await crawl({ kind: 'recrawl' }, stop.signal)
     expect(stopped.summary.end).toBe('cancelled')
-    asked = 0
-    site.pages.set('/a', () => (++asked === 1 ? { status: 404, body: 'no' } : page('Alpha albatross')))
+    requestCount = 0
+    site.pages.set('/a', () => (++requestCount === 1 ? { status: 404, body: 'no' } : page('Alpha albatross')))
     const { summary } = await crawl({ kind: 'recrawl', full: true })
     expect(summary).toMatchObject({ end: 'completed', removed: 0 })
-    expect(asked).toBe(2)
+    expect(requestCount).toBe(2)
     await expect(search('albatross')).resolves.toEqual(['/a'])
   })
 
@@ -246,9 +246,9 @@ describe('a process that was killed', () => {
     expect(crawled.summary.end).toBe('completed')
     const isOver = child.lines.some(({ type }) => type === 'ended')
     expect(crawled.events[0]).toMatchObject({ isResumed: !isOver })
-    if (!isOver) expect(site.requestedPaths().filter((asked) => settled.includes(asked))).toEqual([])
-    const holdings = toComparable(await readSourceContent(path, library, source, site.origin), site.origin, false)
-    expect(holdings.pages).toEqual(unscoped.pages)
-    if (!isOver) expect(holdings).toEqual(unscoped)
+    if (!isOver) expect(site.requestedPaths().filter((requested) => settled.includes(requested))).toEqual([])
+    const content = toComparable(await readSourceContent(path, library, source, site.origin), site.origin, false)
+    expect(content.pages).toEqual(unscoped.pages)
+    if (!isOver) expect(content).toEqual(unscoped)
   })
 })

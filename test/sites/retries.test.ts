@@ -169,12 +169,12 @@ describe('a few bad addresses on a healthy host', () => {
     const library = withFastClock(await openWithDefaultLimits(1000), 5)
     const source = await addSource(library, { url: `${site.origin}/`, settings: { crawlType: 'basic' } })
     const crawl = (kind: 'add' | 'recrawl' = 'add') => runCrawl(library, source, { kind }, site.origin)
-    const clock = () => library.store.readClock(new URL(site.origin).host, library.clock.now())
-    return { site, crawl, clock }
+    const readHostClock = () => library.store.readClock(new URL(site.origin).host, library.clock.now())
+    return { site, crawl, readHostClock }
   }
 
-  test('delay themselves and nothing else', async () => {
-    const { site, crawl, clock } = await stageBad()
+  test('do not slow down the host, except for the pause that Retry-After asks for', async () => {
+    const { site, crawl, readHostClock } = await stageBad()
     const { summary, rows, events } = await crawl()
     expect(summary).toMatchObject({ end: 'completed', indexed: 52, failed: 2 })
     expect(rows.get('/hangs')).toMatchObject({ state: 'failed', reason: 'timeout' })
@@ -186,11 +186,11 @@ describe('a few bad addresses on a healthy host', () => {
     for (const [path, delayMs] of delays) expect(delayMs, path).toBeLessThanOrEqual(4000)
     expect(site.requests.filter(({ path }) => path === '/hangs')).toHaveLength(2)
     expect(site.requests.filter(({ path }) => path === '/resets')).toHaveLength(3)
-    expect(await clock()).toMatchObject({ intervalMs: 0, strikes: 0 })
+    expect(await readHostClock()).toMatchObject({ intervalMs: 0, strikes: 0 })
   })
 
   test('leave the next run at full speed', async () => {
-    const { site, crawl, clock } = await stageBad()
+    const { site, crawl, readHostClock } = await stageBad()
     await crawl()
     site.clearRequests()
     const { events, summary } = await crawl('recrawl')
@@ -198,7 +198,7 @@ describe('a few bad addresses on a healthy host', () => {
     expect(events.filter(({ type }) => type === 'held')).toEqual([])
     const intervals = progressOf(events, new URL(site.origin).host).map(({ intervalMs }) => intervalMs)
     expect(new Set(intervals)).toEqual(new Set([0]))
-    expect(await clock()).toMatchObject({ intervalMs: 0, strikes: 0 })
+    expect(await readHostClock()).toMatchObject({ intervalMs: 0, strikes: 0 })
   })
 })
 
@@ -362,8 +362,8 @@ describe('a retry', () => {
 /** Opens a library with the default limits of crawls. It closes with the test. */
 async function openWithDefaultLimits(firstByteTimeoutMs?: number): Promise<OpenLibrary> {
   const path = await createLibraryPath()
-  const times = firstByteTimeoutMs === undefined ? {} : { firstByteTimeoutMs }
-  const library = await openLibrary({ path, version: '0.0.0', allowPrivate: ['127.0.0.0/8'], ...times })
+  const timeouts = firstByteTimeoutMs === undefined ? {} : { firstByteTimeoutMs }
+  const library = await openLibrary({ path, version: '0.0.0', allowPrivate: ['127.0.0.0/8'], ...timeouts })
   closeWithTest(library)
   return library
 }

@@ -227,7 +227,7 @@ describe('a crawl delay', () => {
     expect(await reserveSlot(library.store, host, now + 1e6)).toBe(now + 1e6)
   })
 
-  test('spaces every request to the host, lists included', async () => {
+  test('spaces the requests for pages', async () => {
     const { site, crawl } = await createCrawlFixture(
       {
         '/': page('Home', ['/a', '/b', '/c']),
@@ -281,7 +281,7 @@ describe('a crawl delay', () => {
     expectSpaced(site.requests, 200)
   })
 
-  /** Compares every two requests, not only neighbours: a request that arrives late makes the next one look early. */
+  /** Compares every pair of requests, not only neighbors, because a request that arrives late makes the next one look early. */
   function expectSpaced(requests: readonly { path: string; at: number }[], ms: number): void {
     const pages = requests.filter(({ path }) => path !== '/robots.txt')
     for (const [i, first] of pages.entries()) {

@@ -312,7 +312,7 @@ describe('the cap on pages', () => {
 })
 
 describe('queries', () => {
-  test('tracking parameters are never fetched: the bare address is, and the alias is recorded', async () => {
+  test('an address with tracking parameters is fetched without them, and the alias is recorded', async () => {
     const { site, crawl, library, source } = await createCrawlFixture({
       '/': page('Home', ['/a?utm_source=x&gclid=y', '/b?fbclid=1', '/b']),
       '/a': page('A'),

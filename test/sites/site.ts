@@ -43,7 +43,7 @@ export interface Site {
   readonly pages: Map<string, Answer>
   /** Every request since the last `clearRequests`. */
   readonly requests: readonly SeenRequest[]
-  /** Requested paths, sorted, without robots.txt, llms files and sitemaps that are missing. */
+  /** Requested paths, sorted, without the requests for robots.txt, llms files and sitemaps that were answered with 404. */
   requestedPaths(): string[]
   clearRequests(): void
   close(): Promise<void>
@@ -86,9 +86,9 @@ export async function openSite(pages: Readonly<Record<string, Answer>>, options:
 }
 
 /** A page with a title, a paragraph of its own and links. */
-export function page(title: string, links: readonly string[] = [], more = ''): string {
+export function page(title: string, links: readonly string[] = [], headHtml = ''): string {
   const items = links.map((href) => `<li><a href="${href}">Read about ${href}</a></li>`).join('')
-  return `<!doctype html><html><head><title>${title}</title>${more}</head><body><main><h1>${title}</h1>
+  return `<!doctype html><html><head><title>${title}</title>${headHtml}</head><body><main><h1>${title}</h1>
 <p>This page is about ${title} and says enough about it that nobody takes it for an empty one.</p>
 <ul>${items}</ul></main></body></html>`
 }
@@ -112,17 +112,17 @@ export function markdown(title: string, more = ''): string {
 export function sitemap(urls: readonly string[], kind: 'urlset' | 'sitemapindex' = 'urlset'): AnswerParts {
   const name = kind === 'urlset' ? 'url' : 'sitemap'
   const items = urls.map((url) => `<${name}><loc>${url}</loc></${name}>`).join('')
-  const space = 'http://www.sitemaps.org/schemas/sitemap/0.9'
-  return text(`<?xml version="1.0"?><${kind} xmlns="${space}">${items}</${kind}>`, 'application/xml')
+  const namespace = 'http://www.sitemaps.org/schemas/sitemap/0.9'
+  return text(`<?xml version="1.0"?><${kind} xmlns="${namespace}">${items}</${kind}>`, 'application/xml')
 }
 
 /** Files that a crawl requests on every site. */
 const LISTS = /^\/(?:.*\/)?(?:robots\.txt|llms(?:-full)?\.txt|sitemap(?:_index)?\.xml)$/
 
 function answerTo(answer: Answer | undefined, request: IncomingMessage): AnswerParts {
-  const given = typeof answer === 'function' ? answer(request) : answer
-  if (given === undefined) return { status: 404, headers: { 'content-type': 'text/plain' }, body: 'not found' }
-  return typeof given === 'string' ? { body: given } : given
+  const result = typeof answer === 'function' ? answer(request) : answer
+  if (result === undefined) return { status: 404, headers: { 'content-type': 'text/plain' }, body: 'not found' }
+  return typeof result === 'string' ? { body: result } : result
 }
 
 /** The status of a response, and a function that sends it. */

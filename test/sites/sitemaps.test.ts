@@ -4,7 +4,7 @@ import { createCrawlFixture, openTestSite, statesOf } from './crawl.ts'
 import { type Answer, page, sitemap, text } from './site.ts'
 
 describe('sitemaps', () => {
-  test('a sitemap at the usual place leads to pages without links', async () => {
+  test('a sitemap at the usual place leads to pages that no page links to', async () => {
     const { site, crawl } = await createCrawlFixture((origin) => ({
       '/': page('Home'),
       '/a': page('A', ['/b']),

@@ -167,20 +167,20 @@ describe('a site that links every page in two ways', () => {
     ['slash at the end', (path: string) => `${path}/`],
     ['ref', (path: string) => `${path}?ref=nav`],
     ['index file', (path: string) => `${path}/index.html`],
-  ])('gets one request for most pages after ten pairs that differ in %s were equal', async (pattern, other) => {
+  ])('gets one request for most pages after ten pairs differing in %s had the same content', async (pattern, other) => {
     const staged = await createCrawlFixture(twice(other), { limits: { concurrency: 2 } })
     const { rows } = await staged.crawl()
     for (const path of paths) expect(rows.get(path)?.state).toBe('indexed')
-    const folded = [...rows.values()].filter(({ reason }) => reason === 'spelling')
-    expect(folded.length).toBeGreaterThan(COUNT / 2)
+    const skippedRows = [...rows.values()].filter(({ reason }) => reason === 'spelling')
+    expect(skippedRows.length).toBeGreaterThan(COUNT / 2)
     expect(staged.site.requestedPaths().length).toBeLessThan(COUNT * 1.5)
-    const [first] = folded
+    const [first] = skippedRows
     if (pattern === 'index file') return
     expect(first).toMatchObject({ state: 'skipped', pattern, hasPage: false })
     const words = await explain(staged, first?.url.slice(staged.site.origin.length) ?? '')
     expect(words).toContain(`Rule: ${pattern}`)
     expect(words).toContain('Content: held by')
-    expect(words).not.toContain('Last asked')
+    expect(words).not.toContain('Last requested')
   })
 
   test('gets requests for all addresses once a pair had different content', async () => {
@@ -190,7 +190,7 @@ describe('a site that links every page in two ways', () => {
     expect(rows.get('/p0x/')?.state).toBe('indexed')
   })
 
-  test('gets a request for the folded address if the other one is a 404', async () => {
+  test('gets a request for the skipped spelling if the other spelling is a 404', async () => {
     const staged = await createCrawlFixture(
       { ...twice((path) => `${path}/`), '/p50x': { status: 404 } },
       { limits: { concurrency: 1 } },
@@ -200,7 +200,7 @@ describe('a site that links every page in two ways', () => {
     expect(rows.get('/p50x/')?.state).toBe('indexed')
   })
 
-  test('keeps a page that differed in an earlier run', async () => {
+  test('keeps a page of an earlier run whose content differs from that of the other spelling', async () => {
     const staged = await createCrawlFixture(
       { ...twice((path) => `${path}/`), '/p50x/': page('Something else') },
       { limits: { concurrency: 1 } },

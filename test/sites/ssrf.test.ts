@@ -62,7 +62,7 @@ type Forms = 'all' | 'local' | 'shared'
 /** Number of shares into which `shared` divides the forms. */
 const FORM_SHARES = 3
 
-/** All forms of an address for one way into a crawl: by itself, and as a name of the site that resolves to it. */
+/** URLs of internal addresses for one way into a crawl: with the address itself, and with a name of the site that resolves to it. */
 function formsFor(way: Way, port: number, which: Forms): string[] {
   const hosts = which === 'local' ? LOCAL_HOSTS : [...LOCAL_HOSTS, ...INSIDE_HOSTS]
   const names = answersFor(which).map((_, i) => `${way}-${i}.${DOMAIN}`)
@@ -180,8 +180,8 @@ describe('crawls cannot reach internal addresses', () => {
   })
 })
 
-/** Number of shares into which the forms are divided if TEST_LONG is not set. */
-const SHARES = 6
+/** Number of shares into which {@link singleForms} are divided if TEST_LONG is not set. */
+const SINGLE_FORM_SHARES = 6
 
 /** Ways that take one address for a whole crawl. */
 const SINGLE_WAYS: Readonly<Record<string, (origin: string, url: string) => SingleWay>> = {
@@ -218,9 +218,9 @@ describe('starts, lists and single pages cannot reach internal addresses', () =>
   test.each(Object.keys(SINGLE_WAYS))('no internal address is reached by %s', async (way) => {
     const { site, canary, library } = await setUp([`${SITE_ADDRESS}:*`])
     const forms = singleForms(way, canary.port).filter((url) => URL.canParse(url))
-    const share = Object.keys(SINGLE_WAYS).indexOf(way)
-    // Each way tries a share of the forms, and all of them together try every form.
-    await crawlSingles(library, site, way, LONG ? forms : forms.filter((_, i) => i % SHARES === share % SHARES))
+    const share = Object.keys(SINGLE_WAYS).indexOf(way) % SINGLE_FORM_SHARES
+    // Each way tries a share of the forms, and all ways together try every form.
+    await crawlSingles(library, site, way, LONG ? forms : forms.filter((_, i) => i % SINGLE_FORM_SHARES === share))
     expect(canary.connections, canary.paths.join(' ')).toBe(0)
   })
 
@@ -265,14 +265,14 @@ describe('starts, lists and single pages cannot reach internal addresses', () =>
 describe('a resolver with changing answers', () => {
   const lookupCounts = new Map<string, number>()
 
-  /** First the address of the site, then this machine, or both at once. */
+  /** Answers with the address of the site at first and with this machine later, or with both at once, depending on the name. */
   const resolve = async (host: string): Promise<string[]> => {
-    const times = (lookupCounts.get(host) ?? 0) + 1
-    lookupCounts.set(host, times)
+    const lookupCount = (lookupCounts.get(host) ?? 0) + 1
+    lookupCounts.set(host, lookupCount)
     if (host.startsWith('www.')) return [SITE_ADDRESS]
     if (host.startsWith('both.')) return [SITE_ADDRESS, '127.0.0.1']
     if (host.startsWith('other.')) return ['127.0.0.1', SITE_ADDRESS]
-    return times === 1 ? [SITE_ADDRESS] : ['127.0.0.1']
+    return lookupCount === 1 ? [SITE_ADDRESS] : ['127.0.0.1']
   }
 
   const crawlOnce = async (allowed: readonly string[]) => {
@@ -325,7 +325,7 @@ describe('a resolver with changing answers', () => {
 /** The error for a refused address: from the guard, or because the URL is invalid. */
 const REFUSED = /address-refused|URL_INVALID|bad-answer, the server answered 302 without a usable Location/
 
-/** How a fetch fails, with its code. */
+/** Code and message of the error with which a fetch fails, or `fetched`. */
 async function refusalOf(library: OpenLibrary, url: string, obeysRobots: boolean): Promise<string> {
   try {
     await fetchUrl(library, url, { obeysRobots, signal: new AbortController().signal })
@@ -364,7 +364,7 @@ async function setUp(allowed: readonly string[], options: Partial<HttpFetcherOpt
   return { site, canary, library: await stageGuarded(rules, { resolve, ...options }) }
 }
 
-/** No pacing, because no server answers. */
+/** No pacing, because refused requests reach no server. */
 const UNPACED: Partial<CrawlLimits> = { intervalMs: 0, startIntervalMs: 0, jitterMs: [0, 0] }
 
 /** A library whose fetcher may reach only the given addresses. */
@@ -387,7 +387,7 @@ async function crawlTraps(library: OpenLibrary, site: Site, canary: Canary, whic
   return await runCrawl(library, source, { kind: 'add' }, origin)
 }
 
-/** Crawls once for each address, each time under another host name of the site. Ignores that an invalid address is refused. */
+/** Crawls once for each address, each time under another host name of the site. Ignores the errors for invalid addresses. */
 async function crawlSingles(library: OpenLibrary, site: Site, way: string, urls: readonly string[]): Promise<void> {
   const singles = urls.map((url, i) => {
     const single = SINGLE_WAYS[way]?.(site.origin.replace('www.', `${way}-site${i}.`), url)

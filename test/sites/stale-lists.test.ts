@@ -7,7 +7,7 @@ import { page, redirect, sitemap } from './site.ts'
 const DEAD = Array.from({ length: 3000 }, (_, i) => `/dead/${i}`)
 const countRequests = ({ site }: CrawlFixture, prefix: string) =>
   site.requests.filter(({ path }) => path.startsWith(prefix)).length
-/** An answer that is a 404 and stops the crawl. */
+/** An answer that stops the crawl and has status 404. */
 const stopCrawlWith = (stop: AbortController) => () => {
   stop.abort()
   return { status: 404, body: 'none' }
@@ -46,7 +46,7 @@ describe('a sitemap whose addresses are all gone', () => {
     expect(summary.incomplete).toContain('sitemap.xml')
   })
 
-  test('costs a recrawl no more requests than the first crawl, and no page', async () => {
+  test('costs a recrawl only a sample of requests, and no page is removed', async () => {
     const staged = await createCrawlFixture(
       (origin) => ({
         '/': page('Home heron', ['/good']),
@@ -80,19 +80,19 @@ describe('a list that is stale in part', () => {
   })
 
   test('is set aside, except for an address that a page links to', async () => {
-    const hidden = '/linked/too'
+    const listedLink = '/linked/too'
     const staged = await createCrawlFixture(
       (origin) => ({
         '/': page('Home heron', ['/slow']),
-        // Its links are found after the list was set aside.
-        '/slow': { body: page('Slow swallow', [hidden]), delayMs: 1500 },
-        [hidden]: page('Linked lapwing'),
-        '/sitemap.xml': sitemap([...DEAD.slice(0, 1777), hidden, ...DEAD.slice(1777)].map((path) => origin + path)),
+        // The links of this page are found after the list was set aside.
+        '/slow': { body: page('Slow swallow', [listedLink]), delayMs: 1500 },
+        [listedLink]: page('Linked lapwing'),
+        '/sitemap.xml': sitemap([...DEAD.slice(0, 1777), listedLink, ...DEAD.slice(1777)].map((path) => origin + path)),
       }),
       { limits: UNPACED },
     )
     const { rows } = await staged.crawl()
-    expect(rows.get(hidden)).toMatchObject({ state: 'indexed' })
+    expect(rows.get(listedLink)).toMatchObject({ state: 'indexed' })
     expect(rows.get('/dead/2998')).toMatchObject({ state: 'skipped', reason: 'stale-list' })
   })
 
@@ -117,22 +117,22 @@ describe('a list that is stale in part', () => {
 
   test('is set aside, except for an address that a page linked to before an interruption', async () => {
     const linked = Array.from({ length: 300 }, (_, i) => `/linked/${i}`)
-    const hidden = linked.at(-1) ?? ''
+    const listedLink = linked.at(-1) ?? ''
     const stop = new AbortController()
     const staged = await createCrawlFixture(
       (origin) => ({
         '/': page('Home heron', linked),
         ...Object.fromEntries(linked.map((path) => [path, page(`Linked ${path}`)])),
         [DEAD[17] ?? '']: stopCrawlWith(stop),
-        '/sitemap.xml': sitemap([...DEAD.slice(0, 1777), hidden, ...DEAD.slice(1777)].map((path) => origin + path)),
+        '/sitemap.xml': sitemap([...DEAD.slice(0, 1777), listedLink, ...DEAD.slice(1777)].map((path) => origin + path)),
       }),
       { limits: UNPACED },
     )
     const stopped = await staged.crawl({}, stop.signal)
-    expect(stopped.rows.get(hidden)).toMatchObject({ state: 'pending', discovery: 'sitemap' })
+    expect(stopped.rows.get(listedLink)).toMatchObject({ state: 'pending', discovery: 'sitemap' })
     const { rows, summary } = await staged.crawl()
     expect(summary.ledger.reasons['skipped/stale-list']).toBeGreaterThan(2000)
-    expect(rows.get(hidden)).toMatchObject({ state: 'indexed' })
+    expect(rows.get(listedLink)).toMatchObject({ state: 'indexed' })
   })
 
   test.each([500, 403])(
@@ -230,7 +230,7 @@ describe('a page cap', () => {
     expect(summary.incomplete).toContain('the sitemaps list more entries than are read')
   })
 
-  test('limits the requests to ten for each page plus a hundred', async () => {
+  test('limits the requests to ten for each page of the cap plus a hundred', async () => {
     const staged = await createCrawlFixture(
       { '/': page('Home heron', DEAD.slice(0, 500)) },
       { limits: UNPACED, scope: { maxPages: 5 } },

@@ -182,7 +182,7 @@ describe('a session id in each link', () => {
     },
   )
 
-  test('is abandoned after enough pages with the same content if its parameter is unknown', async () => {
+  test('is recognized by enough pages with the same content if its parameter is unknown', async () => {
     const staged = await stageSessions(
       (path, id) => `${path}?x=${id}`,
       (url) => url.pathname,
@@ -223,7 +223,7 @@ describe('endlessly deep links', () => {
     expect(countRequests(staged)).toBeLessThan(400)
   })
 
-  test('are abandoned in any order after enough pages with the same content', async () => {
+  test('are abandoned after enough pages with the same content, whatever the order of their segments', async () => {
     const staged = await stageTrap(['/a/'], () => trapPage('Nested', ['a/', 'b/', 'c/']))
     const crawled = await staged.crawl()
     expectGoodPages(crawled)
@@ -298,7 +298,7 @@ describe('the same content', () => {
     expect(crawled.summary.incomplete).toContain('/item/# were left out as repetitions')
   })
 
-  test('is no trap in a list, which has an end', async () => {
+  test('is no trap on pages that a sitemap lists, because a sitemap has an end', async () => {
     const paths = Array.from({ length: 60 }, (_, i) => `/lesson/${i}`)
     const crawled = await (
       await createCrawlFixture(
@@ -328,7 +328,7 @@ describe('the same content', () => {
     for (const href of rare) expect(crawled.rows.get(href)?.state).toBe('indexed')
   })
 
-  test('does not leave out addresses of stored pages', async () => {
+  test('does not cause addresses of stored pages to be left out', async () => {
     const links = Array.from({ length: 80 }, (_, i) => `/item/${i}`)
     const texts = links.map((href) => [href, page(`Item ${createWord(href)}`)] as const)
     const staged = await stageTrap(links, () => trapPage('Item', []), {}, Object.fromEntries(texts))
@@ -337,13 +337,13 @@ describe('the same content', () => {
     for (const href of links) staged.site.pages.delete(href)
     staged.site.clearRequests()
     const second = await staged.crawl({ kind: 'recrawl', acceptLoss: true })
-    // Each one is requested, because each one holds a page.
+    // Each address is requested, because each has a stored page.
     expect(countRequests(staged)).toBe(83)
     expect(rowsOf(second, 'same-content')).toEqual([])
     expect(second.summary.incomplete).toBeNull()
   })
 
-  test('does not include sixty pages of one shape with different words', async () => {
+  test('is not assumed for sixty pages of one shape with different words', async () => {
     const links = Array.from({ length: 60 }, (_, i) => `/class/${i}`)
     const pages = links.map((href) => [href, page(`Class ${createWord(href)}`, links.slice(0, 5))] as const)
     const staged = await stageTrap(links, () => trapPage('Never', []), {}, Object.fromEntries(pages))
@@ -353,7 +353,7 @@ describe('the same content', () => {
     expect(countRequests(staged)).toBe(63)
   })
 
-  test('does not include sixty lists of one shape that lead to different pages', async () => {
+  test('is not assumed for sixty lists of one shape that lead to different pages', async () => {
     const lists = Array.from({ length: 60 }, (_, i) => `/list/${i}`)
     const staged = await stageTrap(lists, (url) =>
       url.pathname.startsWith('/list/')

@@ -12,7 +12,7 @@ export interface TunnelProxy {
 
 /** How a proxy is reached. */
 export interface TunnelProxyOptions {
-  /** The Proxy-Authorization header that it requires. @default none */
+  /** The Proxy-Authorization header that the proxy requires. @default none */
   readonly authorization?: string
   readonly tls?: { readonly key: string; readonly cert: string }
 }

@@ -54,7 +54,7 @@ describe('a scope that leaves only a few pages', () => {
     expect(http).toEqual({ message: words, advice, ...wider, scope: { reach: 'hostname', allow: ['/docs/guide/**'] } })
   })
 
-  test('is not reported for a small site whose pages are all in scope', async () => {
+  test('is not reported if the refused addresses are elsewhere on the site', async () => {
     const pages = { '/docs/': page('Start', ['/docs/a', '/about', '/blog']), '/docs/a': page('A') }
     const staged = await createCrawlFixture(pages, { name: 'guide', start: '/docs/', limits: UNPACED })
     expect((await staged.crawl()).summary.wider).toBeUndefined()

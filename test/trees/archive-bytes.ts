@@ -33,7 +33,7 @@ export function writeZip(members: readonly RawMember[]): Buffer {
   return Buffer.concat([...parts, writeDirectory(placed, offset)])
 }
 
-/** The directory of a zip archive, which begins at `start`, and its end. */
+/** The central directory of a zip archive, which begins at `start`, and the end record. */
 export function writeDirectory(members: readonly RawMember[], start: number): Buffer {
   const entries = members.flatMap((member) => {
     const name = Buffer.from(member.name)

@@ -112,7 +112,7 @@ test('an archive keeps its pages in its next version, although its top folder ha
   for (const address of [url, url.replace('1.1', '1.0'), 'docs/b.md']) {
     expect(await findPage(library, { url: address, source: source.name })).toMatchObject({ key: 'docs/b.md', url })
   }
-  // The archive opens, so this is not the case of a missing disk, although none of its files is the same.
+  // None of the old files exists any more. New files are indexed nevertheless, because an archive that opens is not a missing disk.
   pack('2.0', { 'x.md': '# X\n\nAll of it is new.\n' })
   expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'gate', indexed: 1, withheld: 3 })
   const accepted = await crawl({ kind: 'recrawl', acceptLoss: true })

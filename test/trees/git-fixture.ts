@@ -183,7 +183,7 @@ function packObject(type: number, content: Buffer, base: Buffer = Buffer.alloc(0
   return Buffer.concat([head, base, deflateSync(content)])
 }
 
-/** Answers for a repository of one commit. https://git-scm.com/docs/protocol-v2 */
+/** Answers requests like the server of a repository with one commit. https://git-scm.com/docs/protocol-v2 */
 export function answerPack({ commit, pack }: ReturnType<typeof packBomb>): NonNullable<GitServer['answer']> {
   const line = (content: string | Buffer) => {
     const bytes = Buffer.from(content)

@@ -29,7 +29,7 @@ import { createLibraryPath, expectUntouched, readSourceContent } from '../sites/
 
 const SITE = 'https://docs.example/'
 
-/** A chunk of a page by its text. */
+/** A chunk of the page at a path. */
 function chunkOf(path: string, text: string, fields: Readonly<Record<string, unknown>> = {}) {
   const common = { section_path: '', content_type: 'prose', last_updated: '2026-02-20T10:30:00Z' }
   return { text, source_url: new URL(path, SITE).href, ...common, ...fields }
@@ -190,14 +190,14 @@ test('an interrupted import resumes by itself, until it is done or removed', asy
   }
   const source = await interruptImport()
   expect(writeStatus(await describeSource(library, source, 0), (...words) => words.join(' '), Date.now())).toMatch(
-    /^PARTIAL: half imported: \d+ address(?:es)? not read; complete it with: recrawl docs\.example$/m,
+    /^PARTIAL: import interrupted: \d+ address(?:es)? not read; complete it with: recrawl docs\.example$/m,
   )
   const { notices } = await searchLibrary(library, { query: 'lamp' })
   expect(notices).toContainEqual(expect.stringContaining('docs.example is only half imported'))
   const refresh = crawlSource(library, source, { kind: 'refresh' }, new AbortController().signal)
   await expect(refresh.next()).rejects.toMatchObject({ code: 'CRAWL_UNFINISHED' })
 
-  // Another process, which has only the library.
+  // This library stands for another process, which has nothing but the stored data.
   const other = await openTestLibrary(path)
   const events: CrawlEvent[] = []
   for await (const event of crawlSource(other, source, { kind: 'recrawl' }, new AbortController().signal))
@@ -266,7 +266,7 @@ test('an import with embedding makes the vectors first, and a failure loses no s
   // Only the chunks of the changed page are embedded.
   expect(server.bodies('POST /embed').flatMap((body) => (body as { inputs: string[] }).inputs)).toHaveLength(3)
 
-  // Without this option vectors are made later, like those of a crawl.
+  // Without the option `embed`, vectors are made later, like those of a crawl.
   await importInto(library, CHUNKS)
   expect(await count()).toMatchObject({ embedded: 2, chunks: 5 })
   for await (const _ of embedLibrary(library));
@@ -287,14 +287,14 @@ test('a server stays responsive while it validates an import, and runs one impor
       return library.clock.sleep(ms, signal)
     },
   }
-  // The import was aborted during validation.
+  // The import is aborted during validation.
   await expect(importRequest({ ...library, clock }, sent, { signal: stop.signal })).rejects.toThrow('aborted')
   expect(await library.store.listSources()).toEqual([])
   pauses = 10
   const importing = importRequest({ ...library, clock }, sent)
   await expect(importRequest(library, sent)).rejects.toMatchObject({ code: 'IMPORT_RUNNING' })
   await expect(importing).resolves.toMatchObject({ summary: { indexed: 5 }, isEmbedded: false, notice: null })
-  // About ten pauses for validation, ten for building pages, and one for each page.
+  // The count started at 10. About ten pauses are for validation, ten for building pages, and one for each of the five pages.
   expect(pauses).toBeGreaterThan(30)
 })
 

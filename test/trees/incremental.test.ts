@@ -34,7 +34,7 @@ beforeEach(() => {
   tempFolder = createTempFolder()
 })
 
-/** Recrawls a tree, and expects that only these pages are split again. */
+/** Changes a tree, recrawls it, and expects that only the pages at `paths` are split again. */
 async function expectChanged(
   { crawl, readContent }: TreeFixture,
   paths: readonly string[],

@@ -22,7 +22,7 @@ export interface TreeFixture {
   crawl(input?: Partial<CrawlInput>): Promise<Crawled>
   /** Reads the current content of the library. */
   readContent(): Promise<SourceContent>
-  /** How often a document was converted so far. */
+  /** Number of document conversions so far. */
   conversions(): number
 }
 

@@ -35,7 +35,7 @@ beforeEach(async () => {
   registry = await openRegistry()
 })
 
-/** Registries that the owner configured, at a private address that no other setting allows. */
+/** Options with registries that the owner configured, at a private address that no other setting allows. */
 function options(): Partial<TreeReaderOptions> {
   const { registries } = registry
   const origins = customRegistryOrigins(registries)
@@ -304,14 +304,14 @@ test('a version that was read is not downloaded again, except in a full recrawl'
   const { library, crawl, readContent } = await createTreeFixture('pkg:npm/lamp', registry.registries)
   expect((await crawl()).summary).toMatchObject({ end: 'completed', indexed: 1 })
   const before = await readContent()
-  const archives = () => registry.requestedPaths.filter((path) => path.endsWith('.tgz')).length
-  expect(archives()).toBe(1)
+  const countDownloads = () => registry.requestedPaths.filter((path) => path.endsWith('.tgz')).length
+  expect(countDownloads()).toBe(1)
   for (const kind of ['recrawl', 'refresh'] as const) {
     expect((await crawl({ kind })).summary).toMatchObject({ end: 'completed', unchanged: 1, removed: 0, bytes: 0 })
   }
-  expect(archives()).toBe(1)
+  expect(countDownloads()).toBe(1)
   expectSamePages(before, await readContent())
-  // Shown links lead to the file beside the page, and the stored text is unchanged.
+  // The page shows its relative links as addresses of files in the package. The stored text keeps them relative.
   const page = await findPage(library, { url: 'README.md' })
   expect(page.markdown).toContain('[the guide](pkg:npm/lamp!/docs/guide.md)')
   expect((await library.store.readPageText(page.sourceId, page.key))?.markdown).toBe(readme)
@@ -319,5 +319,5 @@ test('a version that was read is not downloaded again, except in a full recrawl'
   expect((await crawl({ kind: 'recrawl', full: true })).summary).toMatchObject({ end: 'completed', indexed: 1 })
   registry.publishNpm('lamp', '1.1.0', packNpm('lamp', { 'README.md': '# Lamp\n\nAll new.\n' }))
   expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'completed', indexed: 1 })
-  expect(archives()).toBe(3)
+  expect(countDownloads()).toBe(3)
 })

@@ -38,7 +38,7 @@ test.each<[string, TreeSettings, object]>([
   // The newest version changes over time, so the source has no fixed version.
   ['npm:@towers/lamp', {}, { url: 'pkg:npm/%40towers/lamp', name: 'towers/lamp', version: null }],
   ['npm:@towers/lamp@^1', {}, { url: 'pkg:npm/%40towers/lamp@%5E1', version: null }],
-])('every client can add %s, which gets its own name', async (url, { ref = null, path = null }, expected) => {
+])('every client can add %s, and the source is named after it', async (url, { ref = null, path = null }, expected) => {
   const library = await openLibraryWithPackages('1.2.0')
   const settings = { tree: { ref, path }, crawlType: 'history', render: 'chromium', seeds: ['x'] } as const
   const { source, found, options } = await prepareSource(library, { url, settings })

@@ -20,7 +20,7 @@ const FILES = {
   'build/out.md': '# Made\n',
 }
 
-/** Number of files, as many as in large documentation with TEST_LONG. */
+/** Number of files. With TEST_LONG, there are as many as in large documentation. */
 const MANY = process.env['TEST_LONG'] === undefined ? 300 : 10_000
 
 describe('a repository in a library', () => {
@@ -32,9 +32,9 @@ describe('a repository in a library', () => {
     const first = repository.commit({})
     const { library, source, crawl, readContent } = await createTreeFixture(repository.url)
     expect(source).toMatchObject({ url: repository.url, name: 'lamp' })
-    const begun = await crawl()
-    expect(begun.summary).toMatchObject({ end: 'completed', indexed: 5, problem: null })
-    expect(statesOf(begun)).toEqual({
+    const firstCrawl = await crawl()
+    expect(firstCrawl.summary).toMatchObject({ end: 'completed', indexed: 5, problem: null })
+    expect(statesOf(firstCrawl)).toEqual({
       'README.md': 'indexed',
       'docs/guide.md': 'indexed',
       'docs/old.md': 'indexed',
@@ -105,9 +105,9 @@ describe('a repository in a library', () => {
       scope: { block: ['/old.*'] },
     })
     expect(source).toMatchObject({ url: `git+${server.origin}/lamp/.git`, name: 'lamp' })
-    const begun = await crawl()
-    expect(begun.summary).toMatchObject({ end: 'completed', indexed: 1 })
-    expect(statesOf(begun)).toEqual({ 'guide.md': 'indexed', 'old.md': 'skipped blocked' })
+    const firstCrawl = await crawl()
+    expect(firstCrawl.summary).toMatchObject({ end: 'completed', indexed: 1 })
+    expect(statesOf(firstCrawl)).toEqual({ 'guide.md': 'indexed', 'old.md': 'skipped blocked' })
     const commit = repository.git('rev-parse', 'v1.0')
     const page = await findPage(library, { url: `${source.url}@${commit}!/docs/guide.md` })
     expect(page.markdown).toContain('whale oil')
@@ -130,7 +130,7 @@ describe('a repository in a library', () => {
     expect(await library.store.listCrawls(source.id, 9)).toHaveLength(2)
   })
 
-  test('removes no pages of the earlier repository if another one takes its path', async () => {
+  test('loses no pages if another repository takes its path', async () => {
     const repository = createRepository({
       'a.md': '# A\n\nOurs.\n',
       'b.md': '# B\n\nOurs.\n',

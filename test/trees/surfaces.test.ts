@@ -4,7 +4,7 @@ import { openTestServer, until } from '../http/server.ts'
 import { connect } from '../mcp/connect.ts'
 import { createRepository, openGitServer } from './git-fixture.ts'
 
-/* Agents and requests can add the same sources as the command line, except for files of this machine. */
+/* Agents and HTTP requests can add the same sources as the command line, except for files of this machine. */
 
 const FILES = {
   'README.md': '# Lamp\n\nLights the tower.\n',
@@ -75,9 +75,9 @@ test('an agent imports chunks, which are searchable when it gets the answer', as
   )
   expect(await callForText('add_source', { ...args, maxPages: 3 })).toContain('maxPages: a crawl option')
   expect(await callForText('add_source', { url: args.url, acceptLoss: true })).toContain(
-    'acceptLoss: it is for prechunked',
+    'acceptLoss: only for prechunked',
   )
-  expect(await callForText('add_source', { url: args.url, embed: true })).toContain('embed: it is for prechunked')
+  expect(await callForText('add_source', { url: args.url, embed: true })).toContain('embed: only for prechunked')
   expect(await callForText('add_source', { ...args, embed: true })).toContain('0 new or changed, 2 unchanged')
   expect(await callForText('add_source', { ...args, prechunked: Array(1001).fill(0) })).toContain(
     'at most 1000 chunks at once',

@@ -15,7 +15,7 @@ import { openNodeGrammars } from '../node-grammars.ts'
 
 /** Factor by which the clock is faster than real time. */
 const SPEED = 20
-/** Slower clock, for tests in which several events must happen within a minute on a busy machine. */
+/** Smaller factor, for tests in which several events must happen within a minute of the clock on a busy machine. */
 const SLOWER = 4
 
 /** A faster clock, on which pauses of seconds take milliseconds. */
@@ -35,11 +35,12 @@ interface WatchFixture {
   write(files: Readonly<Record<string, string>>): void
   /** Writes files at one moment of the clock, so that the watcher gets all events before time advances, even on a busy machine. */
   writeAtOnce(files: Readonly<Record<string, string>>): Promise<void>
-  /** Waits for the next event of a type, and returns all events since the last call. */
+  /** Waits for the next event of a type, about `path` if it is given, and returns all events since the last call. */
   until<T extends EventType>(type: T, path?: string): Promise<readonly ReportedEvent[]>
   stop(): Promise<void>
   /** Starts to watch again. */
   start(input?: WatchInput): void
+  /** Time of the last change of each stored page, by path. */
   pages(): Promise<Record<string, number>>
 }
 
@@ -188,15 +189,15 @@ describe('a watched folder', () => {
     ])
   })
 
-  test('is caught up with at the next start, and whenever an ignore file changes', async () => {
+  test('is scanned as a whole at the next start, and whenever an ignore file changes', async () => {
     const fixture = await createWatchFixture(FILES)
     await fixture.until('caught-up')
     await fixture.stop()
     fixture.write({ 'a.md': '# A\n\nWhile nobody watched.\n', 'new.md': '# New\n' })
     fs.rmSync(join(fixture.root, 'b.md'))
     fixture.start({})
-    const [caught] = (await fixture.until('caught-up')).slice(-1)
-    expect(caught).toMatchObject({ isFirst: true, summary: { kind: 'recrawl', indexed: 2, unchanged: 1, removed: 1 } })
+    const [latest] = (await fixture.until('caught-up')).slice(-1)
+    expect(latest).toMatchObject({ isFirst: true, summary: { kind: 'recrawl', indexed: 2, unchanged: 1, removed: 1 } })
     fixture.write({ '.gitignore': 's/\n' })
     const [again] = (await fixture.until('caught-up')).slice(-1)
     expect(again).toMatchObject({ isFirst: false, folders: 1, summary: { removed: 1 } })
@@ -249,8 +250,8 @@ describe('a watched folder', () => {
     expect(Object.keys(await fixture.pages())).toHaveLength(3)
     fs.renameSync(`${fixture.root}-away`, fixture.root)
     await fixture.until('back')
-    const [caught] = (await fixture.until('caught-up')).slice(-1)
-    expect(caught).toMatchObject({ summary: { indexed: 1, removed: 0 } })
+    const [latest] = (await fixture.until('caught-up')).slice(-1)
+    expect(latest).toMatchObject({ summary: { indexed: 1, removed: 0 } })
     fixture.write({ 'e.md': '# E\n' })
     await fixture.until('indexed', 'e.md')
   })
@@ -309,8 +310,8 @@ describe('a watched folder', () => {
     await fixture.until('waiting')
     await store.endCrawl(other.id, null, clock.now())
     // The watcher also completes the unfinished work of the other run, because it scans everything.
-    const caught = await fixture.until('caught-up')
-    expect(caught.map(({ type }) => type)).toContain('indexed')
+    const events = await fixture.until('caught-up')
+    expect(events.map(({ type }) => type)).toContain('indexed')
   })
 
   test('can be empty at first', async () => {
@@ -337,7 +338,7 @@ describe('a watched folder', () => {
     await fixture.writeAtOnce(
       Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`f${i}.txt`, `Number ${i} of many.\n`])),
     )
-    const [caught] = (await fixture.until('caught-up')).slice(-1)
-    expect(caught).toMatchObject({ isFirst: false, summary: { indexed: 101, unchanged: 3 } })
+    const [latest] = (await fixture.until('caught-up')).slice(-1)
+    expect(latest).toMatchObject({ isFirst: false, summary: { indexed: 101, unchanged: 3 } })
   })
 })

@@ -7,7 +7,7 @@ import { readCoverage, sumOf } from '../../web/dashboard/sources/coverage.ts'
 const START = 1_000_000_000_000
 
 describe('the rate of a crawl', () => {
-  test('is right in its first seconds, and its chart is as long as the crawl', () => {
+  test('is right in its first seconds, and its chart covers 20 seconds to two minutes of the crawl', () => {
     const rates = createRateWindow()
     rates.add(START, 0)
     rates.add(START + 500, 10)
@@ -22,7 +22,7 @@ describe('the rate of a crawl', () => {
     expect(rates.readSeries(START + 600_000).seconds).toHaveLength(121)
   })
 
-  test('waits for the next report before it drops to zero', () => {
+  test('stays for some seconds without a report before it drops to zero', () => {
     const rates = createRateWindow()
     rates.add(START, 0)
     rates.add(START + 5000, 100)

@@ -301,7 +301,7 @@ export interface SourceItem {
   } | null
   /** A scope that probably fits better, if the current one leaves only a few pages; otherwise null. */
   readonly widerScope: {
-    /** `the scope left only the start: it refused 4 addresses of the site; to include them, …` */
+    /** `the scope left only the start page: it refused 4 addresses of the site; to include them, …` */
     readonly advice: string
   } | null
   /** The last crawl; null before the first one. */

@@ -122,6 +122,6 @@ test.each([
   [{ maxChars: 100.5 }, 'Expected `maxChars` to be a whole number from 64 up, got 100.5'],
   [{ maxChars: 64 }, 'Expected `targetChars` to be a whole number from 1 to `maxChars` (64), got 4000'],
   [{ targetChars: 0 }, 'Expected `targetChars` to be a whole number from 1 to `maxChars` (8000), got 0'],
-])('refuses %j', (options, message) => {
+])('refuses the sizes %j', (options, message) => {
   expect(() => chunk('a.txt', 'x', options)).toThrow(new TypeError(message))
 })

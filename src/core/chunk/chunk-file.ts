@@ -18,7 +18,7 @@ import { cutText } from './text.ts'
 export interface ChunkOptions {
   /** A chunk ends at the next good break once it has this many characters. @default 4000 */
   readonly targetChars?: number
-  /** No chunk is ever longer. @default 8000 */
+  /** No chunk has more characters than this. @default 8000 */
   readonly maxChars?: number
   /** Each chunk of Markdown or text repeats up to this many characters from the end of the previous chunk in its section. @default 0 */
   readonly overlapChars?: number

@@ -301,7 +301,7 @@ const memory = new WebAssembly.Memory({ initial: 512, maximum: 32_768 })
 let runtimeStart: Promise<void> | undefined
 let hasRuntimeFailed = false
 
-/** Two concurrent starts would give the library two memories and mix them up, so the start is shared. */
+/** Two concurrent starts would give `web-tree-sitter` two memories and mix them up, so the start is shared. */
 function startRuntime(wasmBinary: Uint8Array | undefined): Promise<void> {
   const options = { ...(wasmBinary && { wasmBinary }), wasmMemory: memory, printErr: ignore }
   runtimeStart ??= Parser.init(options).catch((error: unknown) => {

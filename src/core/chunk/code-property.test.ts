@@ -191,7 +191,7 @@ describe.each(GRAMMAR_NAMES)('%s', (name) => {
     )
   })
 
-  test('pieces of random characters meet the same rules', () => {
+  test('pieces of random characters hold all text except white space once, in order, within the size limit', () => {
     fc.assert(
       fc.property(garbage(name), fc.constantFrom(...SIZES), (text, sizes) => checkPieces(name, text, sizes)),
       { numRuns: RUNS },

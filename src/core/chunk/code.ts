@@ -41,7 +41,7 @@ const MAX_DEPTH = 8
 /** Node type id of the nodes for text that could not be parsed. Their children are searched like any others. */
 const ERROR_TYPE = 65535
 
-/** A remainder with fewer characters than this that are not white space joins a neighbour. */
+/** A remainder with fewer characters than this that are not white space joins a neighbor. */
 const TINY_CHARS = 80
 
 /** The spans of a file, or `undefined` when it defines nothing. */
@@ -155,7 +155,7 @@ class DefinitionFinder {
     }
   }
 
-  /** The definition at the cursor or, with the range of the wrapper, the one inside it; several if it holds several. */
+  /** The definition at the cursor. For a wrapper, the definition inside it with the range of the wrapper, or all if there are several. */
   #definitionsAt(cursor: TreeCursor, depth: number): DefinitionRange[] {
     const type = cursor.nodeType
     const start = cursor.startIndex
@@ -290,7 +290,7 @@ function longestChild(node: Node): Node | undefined {
   }
 }
 
-/** Cuts a span into spans that fit: definitions only when they are too long, other code like text. */
+/** Cuts a span into spans that fit. A definition stays whole up to `maxChars`, other code up to `targetChars`. */
 function cutSpan(span: Span, text: string, lines: LineMap, { targetChars, maxChars }: ChunkSizes): Span[] {
   const end = trimmedEnd(text, span.start, span.end)
   if (end === span.start) return []
@@ -322,7 +322,7 @@ function cutSpan(span: Span, text: string, lines: LineMap, { targetChars, maxCha
   return parts
 }
 
-/** Joins spans that are too small to stand alone, such as a closing brace, to the nearer neighbour. */
+/** Joins spans that are too small to stand alone, such as a closing brace, to the nearer neighbor. */
 function joinRemainders(spans: readonly Span[], text: string, lines: LineMap, { maxChars }: ChunkSizes): Span[] {
   const fits = (from: Span, to: Span) =>
     trimmedEnd(text, to.start, to.end) - contentStart(text, from.start, lines) <= maxChars
@@ -354,7 +354,7 @@ function joinRemainders(spans: readonly Span[], text: string, lines: LineMap, { 
 /** Code that opens a construct and so belongs to the next span: a bracket, a label, `#if`. */
 const OPENING = /[([{:]$|^\s*#\s*(if|el)/
 
-/** The end of code that belongs to the previous span when all three share a line. */
+/** The end of code that belongs to the previous span if it shares a line with both neighbors. */
 const CLOSING = /[)\]};,]$/
 
 /** Whether `span` is nearer to `previous` than to `next`, counted in lines or, at equal distance, by its last line. */
@@ -392,7 +392,7 @@ function toPieces(spans: readonly Span[], text: string, lines: LineMap): Piece[]
   })
 }
 
-/** Where the content of a span starts: at its first line that is not blank, with the indentation if the line is whole. */
+/** Where the content of a span starts: at its first line that is not blank, with the indentation if the span contains the whole line. */
 function contentStart(text: string, start: number, lines: LineMap): number {
   let at = start
   while (at < text.length && isSpace(text, at)) at++

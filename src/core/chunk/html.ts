@@ -44,7 +44,7 @@ export function cutHtml(text: string, sizes: ChunkSizes): Piece[] {
       ancestry.push(row)
       headingPath = ancestry.map((heading) => clipText(heading.text, MAX_HEADING_CHARS))
     }
-    // A blank line of preformatted text counts once there is something before it.
+    // A blank line of preformatted text is kept only after other text of the piece.
     const slices = row.text === '' && rows.length > 0 ? [''] : sliceText(row.text, sizes.maxChars)
     for (const slice of slices) {
       if (size + slice.length > sizes.maxChars || size >= sizes.targetChars) flush()
@@ -59,7 +59,7 @@ export function cutHtml(text: string, sizes: ChunkSizes): Piece[] {
 const DROPPED_TAGS = new Set(['script', 'style', 'template'])
 const PAGER_TEXT = /^(?:prev|next|show more|\d{1,3})$/i
 
-/** Reads tags as a stream. It builds no tree and keeps no stack, so nesting of any depth costs nothing. */
+/** Reads the visible text. Tags are read as a stream, without a tree or a stack, so nesting of any depth costs nothing. */
 function readRows(source: string): Row[] {
   const firstPass = collectRows(source, 1)
   if (firstPass.droppedRestFrom === undefined) return firstPass.rows
@@ -94,21 +94,21 @@ class RowCollector implements TokenizerCallbacks {
   #end = 0
   /** Level of the heading being read, else 0. */
   #level = 0
-  /** Open elements whose text is dropped. */
+  /** Number of open elements whose text is dropped. */
   #dropped = 0
   /** Where the content of the outermost dropped element starts. */
   #droppedFrom = 0
   /** Where an unclosed comment starts. */
   #commentFrom: number | undefined
-  /** Where the tag starts that is still open. */
+  /** Where the current tag starts, until its `>`. */
   #tagFrom: number | undefined
   /** Number of open `<svg>` and `<math>` elements minus the open `<foreignObject>` elements in them. */
   #foreign = 0
   /** Number of open `<foreignObject>` elements; their content is parsed as HTML again. */
   #islands = 0
-  /** Open `<pre>` elements. */
+  /** Number of open `<pre>` elements. */
   #preformatted = 0
-  /** Table cells opened since the last text of the current line. */
+  /** Number of table cells opened since the last text of the current line. */
   #cells = 0
   /** Name of the tag that was opened last, in lower case. */
   #opened = ''
@@ -252,7 +252,7 @@ class RowCollector implements TokenizerCallbacks {
     this.#level = 0
   }
 
-  /** Whether a tag leaves the line open: inline elements, cells of a row, a line break inside a heading. */
+  /** Whether a tag leaves the line open: inline elements, cells of a row, and a line break inside a heading, for which it adds a space. */
   #keepsLineOpen(name: string): boolean {
     if (name === 'br' && this.#level > 0) this.#parts.push(' ')
     return INLINE_ELEMENTS.has(name) || name === 'td' || name === 'th' || (name === 'br' && this.#level > 0)

@@ -107,7 +107,7 @@ describe('an array', () => {
     ])
   })
 
-  test('gives an element that does not fit its own address', () => {
+  test('an element that does not fit is cut up, under addresses with its index', () => {
     expect(summary(`["a", {"x": "${'y'.repeat(60)}", "z": 1}]`, TIGHT)).toEqual([
       '$[0:1] 1-1 ["a"]',
       `$[1].x 1-1 "${'y'.repeat(60)}"`,

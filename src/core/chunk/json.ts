@@ -103,7 +103,7 @@ class JsonCutter {
     })
   }
 
-  /** Cuts an object larger than the cap: neighbouring members together up to the target, a large one by itself. */
+  /** Cuts an object larger than the cap: neighboring members together up to the target, a large one by itself. */
   #cutObject(object: Span, path: JsonPath): void {
     let group: Member[] = []
     let size = 2
@@ -149,7 +149,7 @@ class JsonCutter {
     flush()
   }
 
-  /** Writes neighbouring elements as an array of their own, halved until it fits. */
+  /** Writes neighboring elements as an array of their own, halved until it fits. */
   #cutRange(range: readonly Element[], start: number, path: JsonPath): void {
     const [first] = range
     const last = range.at(-1)

@@ -66,9 +66,9 @@ function opensSection({ type, text }: Block): boolean {
   return type === 'heading' && text !== ''
 }
 
-/** Neighbouring blocks that become one piece, or one block that becomes several. */
+/** Neighboring blocks that become one piece, or one block that becomes several. */
 interface Group {
-  /** The first block; the only one when it is oversized. */
+  /** The first block; an oversized group has no other. */
   readonly block: Block
   readonly start: number
   end: number
@@ -130,7 +130,7 @@ class SectionCutter {
     this.#groups = []
   }
 
-  /** Collects neighbouring blocks up to the target; a block that exceeds the cap is a group of its own. */
+  /** Collects neighboring blocks up to the target; a block that exceeds the cap is a group of its own. */
   #addToGroups(whole: Block): void {
     const { maxChars, targetChars } = this.#partSizes
     for (const block of this.#isOversized(whole) && whole.leaves.length > 1 ? whole.leaves : [whole]) {

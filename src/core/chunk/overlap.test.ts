@@ -56,15 +56,15 @@ describe('chunks that overlap', () => {
         const lines = splitLines(markdown)
         const chunks = chunk(markdown)
         expect(chunk(markdown)).toEqual(chunks)
-        const parts = chunks.map((one, i) => splitRepeated(lines, one, chunks[i - 1]))
+        const parts = chunks.map((current, i) => splitRepeated(lines, current, chunks[i - 1]))
         expect(withoutSpace(parts.map(({ own }) => own).join(''))).toBe(withoutSpace(markdown))
-        for (const [i, one] of chunks.entries()) {
+        for (const [i, current] of chunks.entries()) {
           const { repeated = '' } = parts[i] ?? {}
-          expect(one.content.length).toBeLessThanOrEqual(SMALL.maxChars)
+          expect(current.content.length).toBeLessThanOrEqual(SMALL.maxChars)
           expect(repeated.length).toBeLessThanOrEqual(SMALL.overlapChars)
           expect(chunks[i - 1]?.content.endsWith(repeated) ?? repeated === '').toBe(true)
-          expect(lines[one.startLine - 1]).toContain(one.content.split('\n', 1)[0])
-          expect(one.startLine).toBeGreaterThanOrEqual(chunks[i - 1]?.startLine ?? 1)
+          expect(lines[current.startLine - 1]).toContain(current.content.split('\n', 1)[0])
+          expect(current.startLine).toBeGreaterThanOrEqual(chunks[i - 1]?.startLine ?? 1)
         }
         expect(new Set(chunks.map(({ id }) => id)).size).toBe(chunks.length)
       }),
@@ -79,15 +79,15 @@ describe('chunks that overlap', () => {
         const markdown = paragraphs.join('\n\n')
         const lines = splitLines(markdown)
         const chunks = chunk(markdown)
-        const parts = chunks.map((one, i) => splitRepeated(lines, one, chunks[i - 1]))
-        for (const [i, one] of chunks.entries()) {
+        const parts = chunks.map((current, i) => splitRepeated(lines, current, chunks[i - 1]))
+        for (const [i, current] of chunks.entries()) {
           const { repeated = '' } = parts[i] ?? {}
           const { own = '' } = parts[i - 1] ?? {}
           const rest = own.slice(0, own.length - repeated.length).trimEnd()
           const [next = ''] = /[^.]*\.$|\S+$/.exec(rest) ?? []
           const more = own.length - rest.length + next.trimStart().length
           const isFull = more > SMALL.overlapChars
-          const isAtCap = one.content.length + more - repeated.length > SMALL.maxChars - 2
+          const isAtCap = current.content.length + more - repeated.length > SMALL.maxChars - 2
           expect(isFull || isAtCap || rest === '').toBe(true)
         }
       }),
@@ -189,10 +189,10 @@ describe('the profile `tokens`', () => {
     ).join('\n\n')
     const chunks = chunkPage({ markdown }, 'page', { sizes: TOKENS })
     const lines = splitLines(markdown)
-    for (const [i, one] of chunks.entries()) {
-      expect(one.tokenEstimate).toBeLessThanOrEqual(512)
-      if (i < chunks.length - 1) expect(one.tokenEstimate).toBeGreaterThan(400)
-      const { repeated } = splitRepeated(lines, one, chunks[i - 1])
+    for (const [i, current] of chunks.entries()) {
+      expect(current.tokenEstimate).toBeLessThanOrEqual(512)
+      if (i < chunks.length - 1) expect(current.tokenEstimate).toBeGreaterThan(400)
+      const { repeated } = splitRepeated(lines, current, chunks[i - 1])
       if (i > 0) expect(repeated.length / 4).toBeGreaterThan(60)
       expect(repeated.length / 4).toBeLessThanOrEqual(77)
     }

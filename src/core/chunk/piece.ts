@@ -26,7 +26,7 @@ interface PieceFrame {
 export interface ChunkSizes {
   /** A piece ends at the next good break once it is this long. */
   readonly targetChars: number
-  /** No piece is ever longer. */
+  /** No piece is longer than this. */
   readonly maxChars: number
   /** Each piece of Markdown or text repeats up to this many characters from the end of the previous piece in its section. @default 0 */
   readonly overlapChars?: number

@@ -23,7 +23,7 @@ export function createSlug(source: SlugSource): string {
   return shorten(joined + lines, 96)
 }
 
-/** Lower-case ASCII letters and digits, every other run as one `-`; `chunk` when nothing is left. */
+/** Lower-case ASCII letters and digits, with one `-` for each run of other characters; `chunk` when nothing is left. */
 export function slugify(text: string): string {
   const slug = text
     .slice(0, 1000)

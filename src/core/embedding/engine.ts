@@ -76,9 +76,9 @@ interface Matrix {
 
 interface Layer {
   readonly queriesKeysValues: Matrix
-  readonly attended: Matrix
-  readonly widened: Matrix
-  readonly narrowed: Matrix
+  readonly attentionOutput: Matrix
+  readonly feedForwardIn: Matrix
+  readonly feedForwardOut: Matrix
   readonly attentionNorm: Norm
   readonly outputNorm: Norm
 }
@@ -131,9 +131,9 @@ const PANEL = 16
 const PAGE_BYTES = 65_536
 /** The table of GELU, with one extra entry at the end: the kernel interpolates between an entry and the next. */
 const GELU_BYTES = 8194 * 4
-/** The kernel keeps its constants below this. */
+/** The kernel keeps its constants below this offset. */
 const HEAP_START = 8192
-/** Tokens in one pass: one long text, or several short ones. The kernel computes rows in pairs. */
+/** Tokens in one pass: one long text, or several short ones. An even number, because the kernel computes rows in pairs. */
 const MAX_ROWS = MAX_TOKENS
 
 /**
@@ -169,8 +169,9 @@ export function createEngine(model: LoadedModel, index = 0): EmbeddingEngine {
   return new Engine(model, workspace)
 }
 
-/** The bytes by which a module declares an imported memory with limits; a bit says whether threads share it. */
+/** The names `env` and `memory`, with which a module begins the declaration of its imported memory. */
 const MEMORY_IMPORT = new TextEncoder().encode('\u0003env\u0006memory')
+/** The bit in the flags of a memory that lets threads share it. */
 const SHARED_BIT = 2
 
 function withSharedMemory(kernel: Uint8Array): Uint8Array<ArrayBuffer> {
@@ -188,7 +189,7 @@ function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory): Ke
 
 class Engine implements EmbeddingEngine {
   readonly #plan: MemoryLayout
-  readonly #space: Workspace
+  readonly #workspace: Workspace
   readonly #kernel: Kernel
   /** The faster product on this machine; both give the same numbers. */
   readonly #product: Product
@@ -198,7 +199,7 @@ class Engine implements EmbeddingEngine {
 
   constructor({ module, memory, plan }: LoadedModel, workspace: Workspace) {
     this.#plan = plan
-    this.#space = workspace
+    this.#workspace = workspace
     this.#bytes = new Int8Array(memory.buffer)
     this.#floats = new Float32Array(memory.buffer)
     this.#vocabulary = createVocabulary(openPieces(plan.pieces, memory.buffer))
@@ -239,7 +240,7 @@ class Engine implements EmbeddingEngine {
   #run(texts: readonly (readonly number[])[], rows: number): Float32Array[] {
     const kernel = this.#kernel
     const { projection, inputNorm, layers, gelu } = this.#plan
-    const { tokens, tokenScales, state, activations, rowScales, wide, attended, scratch, vector } = this.#space
+    const { tokens, tokenScales, state, activations, rowScales, wide, attended, scratch, vector } = this.#workspace
     this.#placeTokens(texts)
     kernel.expand(tokens, tokenScales, rows, TOKEN_WIDTH, wide)
     kernel.quantize(wide, rows, TOKEN_WIDTH, activations, rowScales)
@@ -253,11 +254,11 @@ class Engine implements EmbeddingEngine {
         row += length
       }
       kernel.quantize(attended, rows, WIDTH, activations, rowScales)
-      this.#multiply(layer.attended, rows, state, true)
+      this.#multiply(layer.attentionOutput, rows, state, true)
       this.#normalize(layer.attentionNorm, rows)
-      this.#multiply(layer.widened, rows, wide, false)
+      this.#multiply(layer.feedForwardIn, rows, wide, false)
       kernel.activate(wide, rows, INNER_WIDTH, activations, rowScales, gelu)
-      this.#multiply(layer.narrowed, rows, state, true)
+      this.#multiply(layer.feedForwardOut, rows, state, true)
       this.#normalize(layer.outputNorm, rows)
     }
     let row = 0
@@ -272,15 +273,15 @@ class Engine implements EmbeddingEngine {
   /** Copies the rows of tokens, and of their positions, to where the kernel reads them. */
   #placeTokens(texts: readonly (readonly number[])[]): void {
     const { tokenRows, tokenScales, positions } = this.#plan
-    const space = this.#space
+    const workspace = this.#workspace
     let row = 0
     for (const tokens of texts) {
       const from = positions / 4
-      this.#floats.copyWithin(space.state / 4 + row * WIDTH, from, from + tokens.length * WIDTH)
+      this.#floats.copyWithin(workspace.state / 4 + row * WIDTH, from, from + tokens.length * WIDTH)
       for (const token of tokens) {
         const at = tokenRows + token * TOKEN_WIDTH
-        this.#bytes.copyWithin(space.tokens + row * TOKEN_WIDTH, at, at + TOKEN_WIDTH)
-        this.#floats[space.tokenScales / 4 + row] = this.#floats[tokenScales / 4 + token] ?? 0
+        this.#bytes.copyWithin(workspace.tokens + row * TOKEN_WIDTH, at, at + TOKEN_WIDTH)
+        this.#floats[workspace.tokenScales / 4 + row] = this.#floats[tokenScales / 4 + token] ?? 0
         row++
       }
     }
@@ -289,12 +290,12 @@ class Engine implements EmbeddingEngine {
   /** Multiplies the activations by a matrix. With `adds` the result is added to the values at `out`; otherwise it replaces them. */
   #multiply(matrix: Matrix, rows: number, out: number, adds: boolean): void {
     const { inputs, outputs, weights, scales, biases, offsets } = matrix
-    const { activations, rowScales } = this.#space
+    const { activations, rowScales } = this.#workspace
     this.#product(activations, rowScales, rows, inputs, outputs, weights, scales, biases, offsets, out, adds)
   }
 
   #normalize({ gains, biases }: Norm, rows: number): void {
-    const { state, activations, rowScales } = this.#space
+    const { state, activations, rowScales } = this.#workspace
     this.#kernel.normalize(state, rows, WIDTH, gains, biases, activations, rowScales)
   }
 }
@@ -353,9 +354,9 @@ function planMemory(model: EmbeddingModel, engines: number) {
     inputNorm: norm('eln'),
     layers: Array.from({ length: model.layerCount }, (_, i) => ({
       queriesKeysValues: matrix(`${i}.q`, `${i}.k`, `${i}.v`),
-      attended: matrix(`${i}.o`),
-      widened: matrix(`${i}.i`),
-      narrowed: matrix(`${i}.d`),
+      attentionOutput: matrix(`${i}.o`),
+      feedForwardIn: matrix(`${i}.i`),
+      feedForwardOut: matrix(`${i}.d`),
       attentionNorm: norm(`${i}.aln`),
       outputNorm: norm(`${i}.oln`),
     })),

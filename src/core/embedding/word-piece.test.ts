@@ -42,7 +42,7 @@ test('a long text is cut at the limit, which includes its end token', () => {
 test.each([
   ['short words', 'a b c '.repeat(300)],
   ['long words', `${'x'.repeat(90)} ${'unaffable '.repeat(50)}`],
-  ['spaces before its words', `${' '.repeat(300)}${'a b '.repeat(60)}`],
+  ['leading spaces and short words', `${' '.repeat(300)}${'a b '.repeat(60)}`],
   ['words without spaces', 'a.b-'.repeat(200)],
 ])('a long text of %s has the same first tokens with a lower limit', (_what, text) => {
   const whole = piecesOf(text, 100)

@@ -14,7 +14,7 @@ export function isDoubleByte(encoding: string): encoding is DoubleByte {
 const REPLACEMENT = 0xfffd
 const SLICE = 8192
 
-/** Decodes bytes by the rules of the encoding standard for broken input. */
+/** Decodes bytes. Broken input is handled by the rules of the encoding standard. */
 export function decodeDoubleByte(bytes: Uint8Array, encoding: DoubleByte): string {
   const table = tableOf(encoding)
   const units = new Uint16Array(SLICE)

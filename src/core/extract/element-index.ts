@@ -76,7 +76,10 @@ const NAMES: ReadonlySet<string> = new Set([
 // Bits for the position of an element.
 const IN_NOSCRIPT = 1
 const IN_COMMENT = 2
-/** Inside an element whose content never counts as metadata of the document: `pre`, `svg`, `noscript`, `script`, `style`, `title`. */
+/**
+ * Inside an element whose content never counts as metadata of the document: `pre`, `svg`, `noscript`, `script`, `style`, `title`, or a
+ * template with `shadowrootmode`.
+ */
 const ASIDE = 4
 
 // Bits for the attributes and classes of an element.
@@ -150,7 +153,7 @@ class ElementIndexer implements ElementIndex {
     if (NAMES.has(name)) {
       if (isTemplate(element)) {
         this.nonText.push(element)
-        this.#readNames(element)
+        this.#readTemplate(element)
         return
       }
       position |= this.#readName(element, outerPosition)
@@ -159,11 +162,11 @@ class ElementIndexer implements ElementIndex {
     for (const child of element.children) if (typeof child !== 'string') this.visit(child, position)
   }
 
-  /** Records the ids and classes in a template. Style sheets refer to them, because scripts may insert the content later. */
-  #readNames(element: Element): void {
+  /** Records the ids and classes in a template. Style sheets may refer to them, because scripts may insert the content later. */
+  #readTemplate(element: Element): void {
     if (element.classes.length > 0) this.#readClassList(element)
     if (element.id !== '') this.withId.push(element)
-    for (const child of element.children) if (typeof child !== 'string') this.#readNames(child)
+    for (const child of element.children) if (typeof child !== 'string') this.#readTemplate(child)
   }
 
   /** Lists an element by its name. Returns the position bits for its descendants. */

@@ -178,7 +178,7 @@ describe('findContent', () => {
 
   const SIGNED = `${ARTICLE}<meta property="article:published_time" content="2026-01-02T03:04:05Z">`
 
-  describe('articles after the own article of a page', () => {
+  describe('other articles below the article of a page', () => {
     const head = `${SIGNED}<title>The river rises – Daily News</title>`
     const own = `<h1>The river rises</h1>${prose('rivers', 12)}`
     const other = (topic: string) => `<h1>A tower falls</h1>${prose(topic, 30)}`

@@ -26,7 +26,7 @@ import { removeTitledParts } from './remove/titled-parts.ts'
 export interface FoundContent {
   /** In document order; no element contains another. */
   readonly elements: Element[]
-  /** The program of the forum, if the page is a thread. */
+  /** The software of the forum, if the page is a thread. */
   readonly forum: string | null
 }
 
@@ -58,9 +58,9 @@ function isShortText(elements: readonly Element[]): boolean {
   const title = findFirst(elements, ({ name }) => name === 'h1')
   const sentence = findFirst(elements, (element) => element.name === 'p' && isSentence(lineOf(element)))
   if (title === undefined || sentence === undefined) return false
-  const around = new Set(title.ancestors())
-  const both = [...sentence.ancestors()].find((element) => around.has(element))
-  return both !== undefined && textChars(both) * MAX_LOST_RATIO >= visibleChars(both)
+  const titleAncestors = new Set(title.ancestors())
+  const commonAncestor = [...sentence.ancestors()].find((element) => titleAncestors.has(element))
+  return commonAncestor !== undefined && textChars(commonAncestor) * MAX_LOST_RATIO >= visibleChars(commonAncestor)
 }
 
 function findFirst(elements: readonly Element[], matches: (element: Element) => boolean): Element | undefined {
@@ -84,17 +84,18 @@ const MAX_LOST_RATIO = 10
 /** Finds the content of a page other than a forum thread. */
 function findPageContent(
   body: Element,
-  initial: StatisticsMap,
+  initialStatistics: StatisticsMap,
   generator: Generator | undefined,
   metadata: Metadata,
 ): Element[] {
-  const main = findMain(body, initial)
-  const cards = countCards(main, initial)
-  const kind = detectPageKind(metadata, initial.get(main), initial.get(findProseElement(main, initial)), cards)
-  const hadComments = removeComments(body, initial)
-  const hadReviews = kind === 'product' && removeReviews(body, initial)
-  const statistics = hadComments || hadReviews ? countStatistics(body) : initial
-  const hasOneText = hasMainText(metadata, initial.get(main), cards)
+  const main = findMain(body, initialStatistics)
+  const cards = countCards(main, initialStatistics)
+  const proseElement = findProseElement(main, initialStatistics)
+  const kind = detectPageKind(metadata, initialStatistics.get(main), initialStatistics.get(proseElement), cards)
+  const hadComments = removeComments(body, initialStatistics)
+  const hadReviews = kind === 'product' && removeReviews(body, initialStatistics)
+  const statistics = hadComments || hadReviews ? countStatistics(body) : initialStatistics
+  const hasOneText = hasMainText(metadata, initialStatistics.get(main), cards)
   const container =
     findGeneratorContent(body, statistics, generator) ?? findContainer(body, statistics, kind, hasOneText)
   removeTableOfContents(container)
@@ -116,7 +117,7 @@ function findBreadcrumbTitle(body: Element, container: Element): Element | undef
   return find(container, ({ name }) => name === 'h1') === undefined ? findTitleInBreadcrumb(body) : undefined
 }
 
-/** Drops parts that are typical of a kind of page but not its content. */
+/** Drops parts that pages of this kind often have beside their content. */
 function prune(container: Element, kind: PageKind, statistics: StatisticsMap): void {
   if (kind !== 'listing') removeBylines(container, statistics)
   if (kind === 'reference') return

@@ -1,9 +1,10 @@
 import { isBlank } from '../text/lines.ts'
 
-/** A Markdown file without its front matter. */
+/** The front matter of a Markdown file, and the lines after it. */
 export interface FrontMatter {
-  /** Text values by their names in lower case. */
+  /** Text values by the names of their fields in lower case. */
   readonly fields: ReadonlyMap<string, string>
+  /** All lines if the file has no front matter. */
   readonly lines: readonly string[]
 }
 
@@ -54,7 +55,7 @@ function plainValue(value: string): string {
   if (double !== undefined) return double.replace(/\\(.)/g, '$1')
   if (single !== undefined) return single.replaceAll("''", "'")
   if (/^[[{|>&*!%@`"']/.test(value)) return ''
-  // A pattern that begins with repeated white space would take quadratic time.
+  // The pattern has a single `\s`, because a pattern that begins with `\s+` would take quadratic time.
   const comment = value.search(/\s#/)
   return comment < 0 ? value : value.slice(0, comment).trimEnd()
 }

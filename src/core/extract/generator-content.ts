@@ -17,8 +17,9 @@ const MIN_CONTENT_CHARS = 20
 export function takeGeneratorContent(root: Element, generator: Generator | undefined): Element[] | undefined {
   if (generator === undefined || generator.hasChrome === true) return undefined
   const rules = rulesOf(generator)
-  for (const content of findContentElements(root, rules.contentRanks)) {
-    if (!holdsText(content, MIN_CONTENT_CHARS)) continue
+  for (const [content, ...others] of findContentElements(root, rules.contentRanks)) {
+    if (content === undefined) continue
+    if (generator.isContentRepeatable === true && others.length > 0) return undefined
     const title = find(content, isTitle) === undefined ? findTitle(root, content) : undefined
     const found = title === undefined || isInDropped(title, rules.drops) ? [content] : [title, content]
     for (const element of found) dropBy(rules.drops, element)
@@ -29,14 +30,14 @@ export function takeGeneratorContent(root: Element, generator: Generator | undef
 
 /** Whether an element is in a part that the generator adds to every page, such as the bar with the title of a whole book. */
 function isInDropped(element: Element, drops: SelectorMap<string>): boolean {
-  return [element, ...element.ancestors()].some((one) => drops.match(one) !== undefined)
+  return [element, ...element.ancestors()].some((current) => drops.match(current) !== undefined)
 }
 
 /** The rules of a generator, compiled for matching. */
 interface Rules {
   /** Ranks of the content selectors; 0 is the best. */
   readonly contentRanks: SelectorMap<number>
-  /** Reasons of the selectors of dropped parts. */
+  /** For each selector of parts to drop, the reason. */
   readonly drops: SelectorMap<string>
 }
 
@@ -54,24 +55,26 @@ function rulesOf(generator: Generator): Rules {
   return rules
 }
 
-/**
- * Elements that never contain the content of a page. They are not searched, which saves time because most elements are inside one of them.
- */
+/** Elements that never contain the content of a page. Skipping their descendants saves time: most elements are inside one of them. */
 const TOO_SMALL = new Set(['p', 'pre', 'ul', 'ol', 'dl', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'a', 'span', 'code'])
 
-/** The first element for each selector, best selector first. */
-function findContentElements(root: Element, ranks: SelectorMap<number>): Element[] {
-  const found = new Map<number, Element>()
+/** The elements with text for each selector, best selector first. */
+function findContentElements(root: Element, ranks: SelectorMap<number>): Element[][] {
+  const found = new Map<number, Element[]>()
   const visit = (element: Element) => {
     const rank = ranks.match(element)
-    if (rank !== undefined && !found.has(rank)) found.set(rank, element)
+    if (rank !== undefined && holdsText(element, MIN_CONTENT_CHARS)) {
+      const elements = found.get(rank)
+      if (elements === undefined) found.set(rank, [element])
+      else elements.push(element)
+    }
     if (TOO_SMALL.has(element.name)) return
     for (const child of element.children) {
       if (typeof child !== 'string' && child.dropped === undefined) visit(child)
     }
   }
   visit(root)
-  return [...found].sort(([a], [b]) => a - b).map(([, element]) => element)
+  return [...found].sort(([a], [b]) => a - b).map(([, elements]) => elements)
 }
 
 function dropBy(rules: SelectorMap<string>, content: Element): void {
@@ -83,7 +86,7 @@ function dropBy(rules: SelectorMap<string>, content: Element): void {
   }
 }
 
-/** Whether an element holds the whole text of a heading: some programs make the whole heading a link to itself. */
+/** Whether an element holds the whole text of a heading: some generators make the whole heading a link to itself. */
 function isHeadingText(element: Element): boolean {
   const { parent } = element
   return (

@@ -23,7 +23,7 @@ const PARTS = [
   { name: 'three', page: extract(THIRD, 'text/markdown') },
 ] as const
 
-test('writes the parts one after the other, each under its own heading', () => {
+test('joinPages writes the parts one after the other, each under its own heading', () => {
   const { title, markdown, wordCount } = joinPages(PARTS, 'All')
   expect(title).toBe('All')
   expect(markdown).toBe(
@@ -32,7 +32,7 @@ test('writes the parts one after the other, each under its own heading', () => {
   expect(wordCount).toBe(25)
 })
 
-test('gives each line the fragment of its part, or of the nearest heading that has its own fragment', () => {
+test('joinPages gives each line the fragment of its part, or of the nearest heading that has its own fragment', () => {
   const { markdown, sections } = joinPages(PARTS, 'All')
   const lines = markdown.split('\n')
   const anchorAt = (text: string) => findAnchor(sections, lines.indexOf(text) + 1)

@@ -6,7 +6,7 @@ import { createSections, type HeadingPosition } from './write/sections.ts'
 
 /** One of the pages that are joined. */
 export interface JoinedPart {
-  /** Fragment of the part. */
+  /** Fragment that leads to the part. It is also the heading of a page without a title. */
   readonly name: string
   readonly page: Page
 }

@@ -39,7 +39,7 @@ describe('readLinks', () => {
     ['makes addresses absolute', '<a href="../a?b=1">A</a>', [link('https://example.com/a?b=1', 'A')]],
     ['removes credentials', '<a href="https://me:secret@example.org/">A</a>', [link('https://example.org/', 'A')]],
     [
-      'leaves out other schemes',
+      'leaves out addresses that are not HTTP',
       '<a href="mailto:a@b.c">A</a><a href="javascript:x()">B</a><a href="data:,x">C</a>',
       [],
     ],
@@ -53,7 +53,7 @@ describe('readLinks', () => {
       [link('https://example.com/guide/a', 'First'), link('https://example.com/guide/b', 'B')],
     ],
     [
-      'marks links in the content',
+      'marks links that are in the content',
       '<nav><a href="a">A</a><a href="b">B</a></nav><main><p><a href="b">B again</a></p></main>',
       [link('https://example.com/guide/a', 'A'), link('https://example.com/guide/b', 'B', true)],
     ],
@@ -77,7 +77,7 @@ describe('readLinks', () => {
       [link('https://example.com/guide/a', 'A', false, ['nofollow', 'ugc'])],
     ],
     [
-      'uses the text of pictures and labels',
+      'uses the alt text, label or title of a link without text',
       '<a href="a"><img alt="Logo"></a><a href="b" aria-label="Menu"><i></i></a><a href="c" title="C"></a>',
       [
         link('https://example.com/guide/a', 'Logo'),

@@ -5,7 +5,7 @@ import { type ElementIndex, isTemplate } from './element-index.ts'
 import { createResolver, resolveHttp, withoutFragment } from './resolve.ts'
 import { NO_BASE } from './write/address.ts'
 
-/** Maximum length of a base. Every relative link becomes as long as the base, so a long base would inflate a small document. */
+/** Maximum length of a base. Every relative link becomes longer than the base, so a long base would inflate a small document. */
 const MAX_BASE = 2000
 
 /** The base of relative addresses in a document: its `<base>`, else its own address. */
@@ -34,12 +34,13 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 interface OpenLink {
   readonly url: string
   readonly element: Element
-  /** Undefined if an earlier link to the same address has text, so that none is collected. */
+  /** Undefined if an earlier link to the same address has text, so that no text is collected for this link. */
   text: string | undefined
 }
 
 /**
- * Every link to another document, in source order, each address once and without its fragment. Links in dropped parts count too.
+ * Every link except to a fragment of the document itself, in source order, each address once and without its fragment. Links in dropped
+ * parts count too.
  * `content` holds the elements chosen as the content. Links are absolute: if the document has no web address, its relative links are left
  * out.
  */
@@ -77,7 +78,7 @@ export function readLinks(index: ElementIndex, base: string, content: readonly E
     }
     if (link !== undefined) setLinkText(links, link)
   }
-  // Nested links follow in the list, and are visited together with the outer one.
+  // Nested links follow their outer link in `index.links`. They were visited together with the outer link, so the loop skips them.
   for (let link = index.links[0]; link !== undefined; link = index.links[visitedCount]) visit(link, undefined)
   return [...links.values()]
 }

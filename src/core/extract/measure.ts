@@ -30,7 +30,7 @@ function countWords(text: string): number {
 
 const WORD_CHARACTER = /[\p{L}\p{N}]/u
 
-/** 1 for digits and letters. */
+/** For each ASCII character: 1 for a digit or letter, otherwise 0. */
 const ASCII_WORDS = Uint8Array.from({ length: 0x80 }, (_, unit) =>
   Number(WORD_CHARACTER.test(String.fromCharCode(unit))),
 )

@@ -4,7 +4,7 @@ import { writeUnits } from '../text/code-units.ts'
 /** The kind of a response, which decides how it is read. */
 export type BodyKind =
   | { readonly type: 'html' }
-  /** `isMdx` says that the response is declared as MDX. */
+  /** `isMdx` says that the content type or the address names MDX. */
   | { readonly type: 'text'; readonly isMarkdown: boolean; readonly isMdx: boolean }
   | { readonly type: 'other'; readonly name: string }
 
@@ -20,7 +20,7 @@ export function mediaTypeOf(headers: Snapshot['headers']): string {
   return essence.trim().toLowerCase()
 }
 
-/** Determines the kind of a response from its `content-type`, or from its first bytes if the header is missing, generic or wrong. */
+/** Determines the kind of a response from its `content-type`, its address, and its first bytes if the header is generic or wrong. */
 export function detectBodyKind({ url, body, headers }: Snapshot): BodyKind {
   const type = mediaTypeOf(headers)
   const beginning = beginningOf(body)
@@ -30,7 +30,7 @@ export function detectBodyKind({ url, body, headers }: Snapshot): BodyKind {
   const isMdx = type === 'text/mdx' || /\.mdx(?:[?#]|$)/i.test(url)
   const isMarkdownUrl = /\.(?:md|mdx|markdown)(?:[?#]|$)|\/llms(?:-[\w-]+)?\.txt(?:[?#]|$)/i.test(url)
   if (MARKDOWN.test(type)) return { type: 'text', isMarkdown: true, isMdx }
-  // A `#` can begin a heading or a comment, so text sent as plain is read as plain.
+  // In plain text a `#` may begin a comment instead of a heading, so only the address can make the text Markdown.
   if (PLAIN.test(type)) return { type: 'text', isMarkdown: isMarkdownUrl, isMdx }
   const isGeneric = GENERIC_TYPE.test(type)
   if (!HTML.test(type) && !isGeneric) return { type: 'other', name: type }
@@ -64,7 +64,7 @@ function binaryName(body: Uint8Array | string, beginning: string): string | unde
   if (typeof body === 'string') return isBinary(body.slice(0, BINARY_SAMPLE_CHARS)) ? 'binary data' : undefined
   const known = MAGIC.find(([magic]) => beginning.startsWith(magic))?.[1]
   if (known !== undefined) return known
-  // In UTF-16 every other byte is zero; text never has two zeros in a row.
+  // In UTF-16 every other byte of most text is zero, but no encoding of text has two zeros in a row.
   const head = body.subarray(0, BINARY_SAMPLE_CHARS)
   if (head.subarray(0, SNIFF_BYTES).some((byte, i) => byte === 0 && head[i + 1] === 0)) return 'binary data'
   const hasUtf16Mark = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)
@@ -74,8 +74,8 @@ function binaryName(body: Uint8Array | string, beginning: string): string | unde
 
 const BINARY_SAMPLE_CHARS = 4096
 /**
- * Control characters that text never has, and the replacement character. Escapes are allowed, because they switch character sets in
- * Japanese.
+ * Control characters that text never has, and the replacement character. The escape character is allowed, because Japanese encodings use
+ * it to switch character sets.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters
 const CONTROL_CHARACTERS = /[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f\ufffd]/g

@@ -27,7 +27,7 @@ test('a document without metadata has default values', () => {
 describe('the title', () => {
   test.each([
     ['is the title element', '<title> A\n page </title>', 'A page'],
-    ['is the heading when there is no title', '<h1>Heading</h1>', 'Heading'],
+    ['is the heading when there is no title element', '<h1>Heading</h1>', 'Heading'],
     [
       'does not include the name of the site',
       '<title>Tides | Ocean Lab</title><meta property=og:site_name content="Ocean Lab">',
@@ -128,12 +128,12 @@ describe('dates', () => {
 
 describe('the language', () => {
   test.each([
-    ['html', '<html lang="de-CH">', {}, 'de-CH'],
-    ['meta', '<meta http-equiv=content-language content="fr, en">', {}, 'fr'],
-    ['og:locale', '<meta property=og:locale content=en_US>', {}, 'en-US'],
-    ['a response header', '<p>', { 'content-language': 'it' }, 'it'],
-    ['nothing if the declared one is invalid', '<html lang="{{ lang }}">', {}, null],
-  ])('comes from %s', (_, html, headers, expected) => {
+    ['comes from the html element', '<html lang="de-CH">', {}, 'de-CH'],
+    ['comes from meta', '<meta http-equiv=content-language content="fr, en">', {}, 'fr'],
+    ['comes from og:locale', '<meta property=og:locale content=en_US>', {}, 'en-US'],
+    ['comes from a response header', '<p>', { 'content-language': 'it' }, 'it'],
+    ['is null if the declared language is invalid', '<html lang="{{ lang }}">', {}, null],
+  ])('%s', (_, html, headers, expected) => {
     expect(read(html, headers).language).toBe(expected)
   })
 })
@@ -184,15 +184,15 @@ test('types come from JSON-LD, microdata and og:type', () => {
 
 describe('the section', () => {
   test.each([
-    ['article:section', '<meta property="article:section" content=" World  news ">', 'World news'],
+    ['comes from article:section', '<meta property="article:section" content=" World  news ">', 'World news'],
     [
-      'articleSection',
+      'comes from articleSection',
       '<script type="application/ld+json">{"@type":"Article","articleSection":["Sport"]}</script>',
       'Sport',
     ],
-    ['microdata', '<div itemscope><span itemprop="articleSection">Arts</span></div>', 'Arts'],
-    ['nothing if none is declared', '<p>World</p>', null],
-  ])('comes from %s', (_, html, expected) => {
+    ['comes from microdata', '<div itemscope><span itemprop="articleSection">Arts</span></div>', 'Arts'],
+    ['is null if the page declares none', '<p>World</p>', null],
+  ])('%s', (_, html, expected) => {
     expect(read(html).section).toBe(expected)
   })
 })

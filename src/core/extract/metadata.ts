@@ -21,27 +21,27 @@ export type Metadata = Pick<
 
 /** Reads the metadata of a document and of its response headers. Relative addresses resolve against `base`. */
 export function readMetadata(index: ElementIndex, base: string, headers: Snapshot['headers'] = {}): Metadata {
-  const facts = gatherMetadata(index)
-  const { meta, items } = facts
-  const jsonLd = readJsonLd(facts.jsonLd)
+  const declared = gatherMetadata(index)
+  const { meta, items } = declared
+  const jsonLd = readJsonLd(declared.jsonLd)
   const host = URL.canParse(base) ? new URL(base).hostname : ''
-  const links = [...facts.links.map(relationIn), ...readLinkHeader(headers['link'] ?? '')]
+  const links = [...declared.links.map(relationIn), ...readLinkHeader(headers['link'] ?? '')]
   const values = (...names: string[]) => names.flatMap((name) => meta.get(name) ?? [])
   const [description = jsonLd.description] = values('description', 'og:description', 'twitter:description')
   const published = [jsonLd.datePublished, ...values(...PUBLISHED), ...(items.get('datepublished') ?? [])]
   const modified = [jsonLd.dateModified, ...values(...MODIFIED), ...(items.get('datemodified') ?? [])]
   const [ogType] = values('og:type')
   const [section = jsonLd.section] = values(...SECTION)
-  const types = [...jsonLd.types, ...facts.itemTypes.map(typeName)].filter((type) => type !== '')
+  const types = [...jsonLd.types, ...declared.itemTypes.map(typeName)].filter((type) => type !== '')
   if (ogType !== undefined) types.push(`og:${clipText(ogType.toLowerCase(), MAX_NAME)}`)
   return {
-    title: cleanLine(chooseTitle(facts, jsonLd.headline, host), MAX_TITLE) ?? '',
+    title: cleanLine(chooseTitle(declared, jsonLd.headline, host), MAX_TITLE) ?? '',
     description: cleanLine(description, MAX_DESCRIPTION),
-    author: cleanLine(chooseAuthor(facts, jsonLd.author) ?? '', MAX_AUTHOR),
-    publishedAt: firstDate([...published, ...facts.times]),
+    author: cleanLine(chooseAuthor(declared, jsonLd.author) ?? '', MAX_AUTHOR),
+    publishedAt: firstDate([...published, ...declared.times]),
     modifiedAt: firstDate(modified),
     language: firstLanguage([
-      facts.language,
+      declared.language,
       ...values('content-language', 'og:locale', 'language', 'dc.language'),
       jsonLd.language,
       headers['content-language'] ?? '',

@@ -55,11 +55,11 @@ describe('a challenge', () => {
     ['Reddit', '<title>Reddit - Prove your humanity</title><p>Complete the challenge below.</p>'],
     ['SiteGround', '<title>Robot Challenge Screen</title><h1>Checking the site connection security</h1>'],
     ['an unknown product', '<title>Human Verification</title><p>Please solve the puzzle.'],
-  ])('of %s is recognised', (_, html) => {
+  ])('of %s is recognized', (_, html) => {
     expect(reasonOf(html)).toBe('challenge')
   })
 
-  test('is recognised by its response headers', () => {
+  test('is recognized by its response headers', () => {
     expect(reasonOf(`<p>${prose(3000)}`, { status: 403, headers: { 'cf-mitigated': 'challenge' } })).toBe('challenge')
   })
 
@@ -157,7 +157,7 @@ describe('a missing page', () => {
     expect(reasonOf(html)).toBe('soft_404')
   })
 
-  test('is recognised by its status alone', () => {
+  test('is recognized by its status alone', () => {
     expect(reasonOf('<h1>Hmm</h1><p>We looked everywhere.', { status: 410 })).toBe('soft_404')
   })
 
@@ -243,7 +243,7 @@ describe('a redirect', () => {
     expect(extractPage({ url: PAGE, body: html })).toMatchObject({ type: 'no-page', reason: 'redirect', target })
   })
 
-  test('is recognised by the Refresh header', () => {
+  test('is recognized by the Refresh header', () => {
     expect(reasonOf('<p>Wait', { headers: { refresh: '0; url=/b' } })).toBe('redirect')
   })
 
@@ -273,7 +273,7 @@ describe('an empty document', () => {
     },
   )
 
-  test('does not include a document with only a picture', () => {
+  test('is not a document with only a picture', () => {
     expect(reasonOf('<img src=a.png alt="">')).toBe('page')
   })
 })

@@ -12,7 +12,7 @@ function read(body: string, isMarkdown = true, headers: Readonly<Record<string, 
   return extraction.page
 }
 
-test('turns a Markdown file into a page', () => {
+test('extractText turns a Markdown file into a page', () => {
   const body =
     '---\ntitle: Tides\ndescription: Up and down\nauthor: Ada\ndate: 3 March 2024\n---\n\n# Heading\r\n\r\nHigh at [six](times.md#high).\n\n\n'
   const markdown = '# Heading\n\nHigh at [six](times.md#high).\n'
@@ -68,7 +68,7 @@ test('sections end before the next heading, without blank lines', () => {
   ])
 })
 
-test('lists links of Markdown, links of HTML in it, and bare addresses', () => {
+test('extractText lists links of Markdown, links in its raw HTML, and bare addresses', () => {
   const { links } = read(
     '[a][1] <https://b.example/> https://c.example/x <a href="d">D</a> `https://no.example/`\n\n[1]: /a\n',
   )
@@ -80,7 +80,7 @@ test('lists links of Markdown, links of HTML in it, and bare addresses', () => {
   ])
 })
 
-test('finds links but no sections in plain text', () => {
+test('extractText finds links but no sections in plain text', () => {
   const page = read('# comment\nsee https://a.example/\n', false)
   expect(page.sections).toEqual([])
   expect(page.links.map(({ url }) => url)).toEqual(['https://a.example/'])
@@ -181,7 +181,7 @@ test('plain text is shown unchanged', () => {
   expect(read('a = 1\nb = 2\n```\n', false).markdown).toBe('````\na = 1\nb = 2\n```\n````\n')
 })
 
-test('reads the canonical address and alternates from response headers', () => {
+test('extractText reads the canonical address and alternates from response headers', () => {
   const link = '</c>; rel="canonical", <x.html>; rel=alternate; type="text/html"'
   expect(read('# A', true, { link })).toMatchObject({
     canonical: 'https://example.com/c',

@@ -38,7 +38,7 @@ export interface TextOptions {
 const MAX_ERROR_CHARS = 100
 
 /**
- * Makes a page of a response that already is Markdown or plain text. Markdown stays as written, without front matter and invisible parts,
+ * Makes a page from a response that already is Markdown or plain text. Markdown stays as written, without front matter and invisible parts,
  * and with its raw HTML escaped.
  */
 export function extractText(
@@ -61,7 +61,7 @@ export function extractText(
   const cleaned = isMarkdown ? readMarkdown(dialect.lines) : readPlain(source)
   if (cleaned.text.length === 0) return noPage('empty', 'no text')
   const { text, headings } = isMarkdown ? takeHeadings(cleaned.text) : { text: cleaned.text, headings: [] }
-  const { shown } = cleaned
+  const { unescaped } = cleaned
   const hiddenChars = cleaned.hiddenChars + dialect.hiddenChars
   const markdown = `${text.join('\n')}\n`
   const sections = isHandWritten ? withHeadingAnchors(createSections(text, headings)) : createSections(text, headings)
@@ -94,7 +94,7 @@ export function extractText(
       generator: null,
       markdown,
       sections,
-      links: addKnownLinks(linksIn(shown, url, isMarkdown), known.links ?? [], url),
+      links: addKnownLinks(linksIn(unescaped, url, isMarkdown), known.links ?? [], url),
       ...measureMarkdown(markdown, sha256),
       hiddenChars,
     },
@@ -111,19 +111,19 @@ interface CleanedText {
   /** The lines of the resulting Markdown. */
   readonly text: readonly string[]
   /** The same text before its HTML is escaped. */
-  readonly shown: string
+  readonly unescaped: string
   readonly hiddenChars: number
 }
 
 function readMarkdown(lines: readonly string[]): CleanedText {
-  const { shown, escaped, hiddenChars } = cleanMarkdown(lines)
-  return { text: trimBlank(splitLines(escaped)), shown, hiddenChars }
+  const { unescaped, escaped, hiddenChars } = cleanMarkdown(lines)
+  return { text: trimBlank(splitLines(escaped)), unescaped, hiddenChars }
 }
 
 function readPlain(lines: readonly string[]): CleanedText {
-  if (lines.length === 0) return { text: [], shown: '', hiddenChars: 0 }
+  if (lines.length === 0) return { text: [], unescaped: '', hiddenChars: 0 }
   const { markdown, hiddenChars } = writePlain(lines)
-  return { text: splitLines(markdown), shown: lines.join('\n'), hiddenChars }
+  return { text: splitLines(markdown), unescaped: lines.join('\n'), hiddenChars }
 }
 
 /** The headings of Markdown, and its lines without the `{#fragment}` of headings. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { countRefused } from './byte-budget.ts'
 import { FileCutter } from './cut-files.ts'
 
-describe('files that limits leave out', () => {
+describe('countRefused and FileCutter', () => {
   const limits = { maxFileBytes: 10, maxTotalBytes: 24 }
 
   test.each([
@@ -12,7 +12,7 @@ describe('files that limits leave out', () => {
     [[10, 10, 5, 4, 1], 0, 2],
     // A file that is left out uses no budget, so a smaller one after it may still fit.
     [[10, 10, 9, 3, 1, 0, 99], 1, 1],
-  ])('%j: %i exceed the file limit, %i the total limit', (sizes, tooLarge, tooMuch) => {
+  ])('given sizes %j, refuse %i by the file limit and %i by the total limit', (sizes, tooLarge, tooMuch) => {
     expect(countRefused(sizes, limits)).toEqual({ tooLarge, tooMuch })
     expect(countRefused(Float64Array.from(sizes), limits)).toEqual({ tooLarge, tooMuch })
     expect(countCut(sizes)).toEqual({ tooLarge, tooMuch })

@@ -18,6 +18,7 @@ export interface CutOptions extends ChunkOptions {
 
 /** What is known about a file before it is cut. */
 export type FileState =
+  /** `isStable` says that the file did not change while it was read. */
   | { readonly type: 'bytes'; readonly bytes: Uint8Array; readonly isStable: boolean }
   /** The file is unchanged since it was cut. */
   | { readonly type: 'known'; readonly chunked: ChunkedFile }
@@ -34,7 +35,7 @@ interface SkippedFile {
 export interface CutFile {
   readonly chunked: ChunkedFile
   /** The chunks that can be reused as long as the bytes stay the same; undefined if none can. */
-  readonly lasting: ChunkedFile | undefined
+  readonly reusable: ChunkedFile | undefined
 }
 
 /** Cuts the files of a folder one after another, and leaves out files that exceed the limits. */
@@ -78,16 +79,16 @@ export class FileCutter {
    * ahead. `before` is the last result for this path; it is reused if the bytes are the same.
    */
   cut(path: string, found: FileState, before?: ChunkedFile): CutFile {
-    if (found.type === 'left-out') return { chunked: createSkippedFile(path, found), lasting: undefined }
+    if (found.type === 'left-out') return { chunked: createSkippedFile(path, found), reusable: undefined }
     const size = found.type === 'bytes' ? found.bytes.length : found.chunked.file.bytes
     const refusal = this.findExceededLimit(size)
-    if (refusal !== undefined) return { chunked: createSkippedFile(path, refusal), lasting: undefined }
+    if (refusal !== undefined) return { chunked: createSkippedFile(path, refusal), reusable: undefined }
     this.#budget.add(size)
     const cut = this.#cutOrReuse(path, found, before)
     const isStable = found.type === 'known' || found.isStable
     return {
       chunked: this.#withinTotalChunks(isStable ? cut : withChangedWarning(cut)),
-      lasting: isStable && isReproducible(cut) ? cut : undefined,
+      reusable: isStable && isReproducible(cut) ? cut : undefined,
     }
   }
 
@@ -141,7 +142,7 @@ export async function* readAhead<T>(
   }
 }
 
-/** Returns a warning for entries that could not be read or named. Entries that a rule skips need none. */
+/** Returns a warning for an entry that cannot be read or named, and for an ignore file that is only partly obeyed. */
 export function createSkipWarnings(entry: Exclude<WalkEntry, { type: 'file' }>): ChunkedFile[] {
   const warn = (code: WarningCode, message: string) => {
     return [createSkippedFile(entry.path, { type: 'left-out', code, message, size: 0 })]
@@ -155,7 +156,7 @@ export function createSkipWarnings(entry: Exclude<WalkEntry, { type: 'file' }>):
 
 function withChangedWarning(cut: ChunkedFile): ChunkedFile {
   const { path } = cut.file
-  const message = 'changed while it was read; this is its last state seen'
+  const message = 'changed while it was read; this is the last state that was read'
   return { ...cut, warnings: [...cut.warnings, { path, code: 'changed', message }] }
 }
 

@@ -9,7 +9,7 @@ export class PathSelection {
     for (const path of this.#paths) for (const above of foldersAbove(path)) this.#above.add(above)
   }
 
-  /** The paths, without those inside others. */
+  /** The selected paths, except paths inside other selected paths. */
   get paths(): string[] {
     return [...this.#paths].filter((path) => !foldersAbove(path).some((above) => this.#paths.has(above)))
   }

@@ -134,7 +134,7 @@ export function isPackManifest(beginning: Uint8Array | undefined): boolean {
 /** Names of ignore files. */
 export const IGNORE_FILES: readonly string[] = ['.gitignore', '.pharosignore']
 
-/** Ignore files for commits: `.gitignore` does not apply, because a tracked file was added on purpose. */
+/** Names of ignore files that apply to commits. `.gitignore` does not, because a tracked file was added on purpose. */
 export const COMMIT_IGNORE_FILES: readonly string[] = ['.pharosignore']
 
 /** Files that decide which other files of a folder are read. */
@@ -195,7 +195,7 @@ function findSkip(
   return BINARY_EXTENSIONS.has(ending.slice(1)) ? { reason: 'binary', rule: `*${ending}` } : undefined
 }
 
-/** `.zip`; empty for a name whose only dot is its first character. */
+/** The extension in lower case with its dot, such as `.zip`; '' for none. A dot at the start of a name begins no extension. */
 function endingOf(name: string): string {
   const dot = name.lastIndexOf('.')
   return dot > 0 ? name.slice(dot).toLowerCase() : ''

@@ -4,7 +4,7 @@ function names(list: string): ReadonlySet<string> {
   return new Set(list.trim().split(/\s+/))
 }
 
-/** Elements within a line of text. All others are blocks. */
+/** Elements within a line of text. All others count as blocks. */
 export const INLINE_ELEMENTS: ReadonlySet<string> = names(
   `a abbr acronym b bdi bdo big button cite code data del dfn em font i img ins kbd label mark nobr q rp rt ruby s samp
   small span strike strong sub sup time tt u var wbr`,

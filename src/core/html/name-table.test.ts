@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { NameTable } from './name-table.ts'
 
-test('creates one value for each name and finds it again, even among many similar names', () => {
+test('NameTable creates one value for each name and finds it again, even among many similar names', () => {
   const name = fc.string({ minLength: 1, maxLength: 4, unit: fc.constantFrom('a', 'b', 'A', 'é', '\u{1f600}', '\0') })
   fc.assert(
     fc.property(fc.array(name, { maxLength: 100 }), (names) => {

@@ -68,7 +68,7 @@ describe('a tree', () => {
     expect(parse(source)).toBe(expected)
   })
 
-  test('adds the attributes of repeated html and body tags, but keeps the first value of each attribute', () => {
+  test('has the attributes of repeated html and body tags, each with its first value', () => {
     const root = parseHtml('<html lang=en><body class=a><html lang=de id=x><body class=b id=y>')
     expect([root.attribute('lang'), root.id]).toEqual(['en', 'x'])
     const body = root.children.find((child) => child instanceof Element)
@@ -84,7 +84,7 @@ describe('a tree', () => {
     ])
   })
 
-  test('elements do not share mutable state', () => {
+  test('has elements that share no mutable state', () => {
     const [first, second] = parseHtml('<hr><hr>').elements()
     first?.append('x')
     first?.setAttribute('class', 'a b')
@@ -132,7 +132,7 @@ describe('a tree', () => {
   })
 })
 
-test('counts characters in comments', () => {
+test('parseHtmlTree counts characters in comments', () => {
   expect(parseHtmlTree('<p>a<!-- two --><!----></p><!--never closed').commentChars).toBe(15)
   expect(parseHtmlTree('<p>a</p>').commentChars).toBe(0)
 })

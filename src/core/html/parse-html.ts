@@ -9,7 +9,7 @@ export const MAX_DEPTH = 500
 const MAX_INHERITED = 100
 
 /**
- * Parses HTML into a tree like a browser, as far as it matters to a reader: missing end tags are added, unmatched end tags are ignored, and
+ * Parses HTML into a tree like a browser, as far as readers would notice: missing end tags are added, unmatched end tags are ignored, and
  * parsing never fails. Returns the `html` element. Time and memory are linear in the length of the source.
  */
 export function parseHtml(source: string): Element {

@@ -38,7 +38,7 @@ describe('a selector', () => {
     expect(() => compileSelector(text)).toThrow(TypeError)
   })
 
-  test('finds the first element that is not dropped', () => {
+  test('finds the first match that is not in a dropped element', () => {
     const tree = parseHtml('<div><p>a</p></div><p>b</p>')
     const [div] = tree.elements()
     if (div !== undefined) div.dropped = { step: 'test', reason: 'test' }

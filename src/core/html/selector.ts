@@ -2,21 +2,21 @@ import type { Element } from './tree.ts'
 
 /*
  * The subset of CSS selectors that rules about pages need: `name#id.class[attribute="value"]` with the operators `= ~= ^= $= *=`,
- * descendants (` `) or children (`>`), and lists with commas. Rules are indexed by id, class, name and attribute, so that matching hundreds
- * of them against an element costs no more than its own classes.
+ * descendants (` `) or children (`>`), and lists with commas. Rules are indexed by id, class, name and attribute, so that an element is
+ * tested against the few rules that could match, not against all hundreds of them.
  */
 
 type Test = (element: Element) => boolean
 
 interface Step {
   readonly tests: readonly Test[]
-  /** The key under which rules are indexed: `#id`, `.class` or the name, `[` for any attribute; '' when it has none of them. */
+  /** The index key: `#id`, `.class` or the element name, `[` if the step tests only attributes, '' if it is `*`. */
   readonly key: string
 }
 
 /** One selector without commas. */
 interface Path {
-  /** From the element itself outwards. */
+  /** The first step tests the element itself, each further step an ancestor. */
   readonly steps: readonly Step[]
   /** Whether each step must be a direct child of the next. */
   readonly isDirect: readonly boolean[]
@@ -153,18 +153,18 @@ function matchesStep(element: Element, { tests }: Step): boolean {
   return true
 }
 
-/** Characters of names; after a backslash any character is allowed. */
+/** One character of an id or class name. A backslash escapes any character. */
 const LETTER = String.raw`(?:[\w\x80-\uffff-]|\\.)`
 const COMPOUND = new RegExp(String.raw`^(?:[\w-]+|\*|[#.]${LETTER}+|\[[^\]]+\])+$`)
 const SIMPLE = new RegExp(String.raw`[\w-]+|\*|[#.]${LETTER}+|\[[^\]]+\]`, 'g')
 const ATTRIBUTE = /^\[\s*([\w:-]+)\s*(?:([~^$*]?=)\s*["']?([^"']*)["']?)?\s*\]$/
 
 function parseSelector(text: string): Path[] {
-  return splitOutside(text, ',').map((part) => {
+  return splitOutsideBrackets(text, ',').map((part) => {
     const steps: Step[] = []
     const isDirect: boolean[] = []
     let isChild = false
-    for (const word of splitOutside(part.replace(/\s*>\s*/g, ' > ').trim(), ' ')) {
+    for (const word of splitOutsideBrackets(part.replace(/\s*>\s*/g, ' > ').trim(), ' ')) {
       if (word === '>') {
         isChild = true
         continue
@@ -177,8 +177,8 @@ function parseSelector(text: string): Path[] {
   })
 }
 
-/** Splits at a character that is in no brackets; empty parts are left out. */
-function splitOutside(text: string, separator: string): string[] {
+/** Splits at each separator outside square brackets and omits empty parts. */
+function splitOutsideBrackets(text: string, separator: string): string[] {
   const parts: string[] = ['']
   let depth = 0
   for (const character of text) {
@@ -196,16 +196,16 @@ function parseStep(word: string, selector: string): Step {
   const idOrClass = simples.find((simple) => simple.startsWith('#')) ?? simples.find((simple) => simple.startsWith('.'))
   const name = simples.find((simple) => /^[\w-]/.test(simple))
   const key = idOrClass ?? name ?? (word.includes('[') ? '[' : '')
-  return { tests: simples.map((simple) => createTest(simple, selector)), key: plainName(key) }
+  return { tests: simples.map((simple) => createTest(simple, selector)), key: unescapeName(key) }
 }
 
-function plainName(name: string): string {
+function unescapeName(name: string): string {
   return name.includes('\\') ? name.replace(/\\(.)/g, '$1') : name
 }
 
 function createTest(simple: string, selector: string): Test {
   if (simple === '*') return () => true
-  const rest = plainName(simple.slice(1))
+  const rest = unescapeName(simple.slice(1))
   if (simple.startsWith('#')) return (element) => element.id === rest
   if (simple.startsWith('.')) return (element) => element.hasClass(rest)
   if (!simple.startsWith('[')) return (element) => element.name === simple

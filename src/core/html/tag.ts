@@ -9,19 +9,19 @@ import {
 } from './element-names.ts'
 import { NameTable } from './name-table.ts'
 
-/** The open elements that a new element closes implicitly (`closes`), up to one of `within`. */
+/** A new element closes the open elements named in `closes`, but none outside the nearest open element named in `within`. */
 export interface ImpliedEnd {
   readonly closes: ReadonlySet<string>
   readonly within: ReadonlySet<string>
 }
 
 /**
- * The content of an element outside SVG and MathML: markup, text up to its end tag without entities (`raw`) or with them (`escapable`), or
- * all the rest of the document (`plain`).
+ * How the content of an element outside SVG and MathML is parsed: as markup, as text up to the end tag with entities left as they are
+ * (`raw`) or decoded (`escapable`), or as text up to the end of the document (`plain`).
  */
 export type ContentModel = 'markup' | 'raw' | 'escapable' | 'plain'
 
-/** The parsing rules for elements of one name. HTML's tables are consulted once for each name, not for each element. */
+/** The parsing rules for elements of one name. They are looked up once for each name, not for each element. */
 export class Tag {
   readonly name: string
   readonly isInline: boolean
@@ -106,7 +106,7 @@ const CONTENT_MODELS: ReadonlyMap<string, ContentModel> = new Map([
 const TABLE_PARTS = new Set(['table', 'thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'caption'])
 const BARRIERS = new Set(['td', 'th', 'caption', 'table', 'template', 'foreignobject'])
 
-/** Elements that an end tag does not reach beyond. End tags of table parts stop only at another table. */
+/** Open elements beyond which this end tag closes nothing. End tags of table parts stop only at a table or template. */
 export function barriersOf({ name }: Tag): ReadonlySet<string> {
   return TABLE_PARTS.has(name) ? TABLE : BARRIERS
 }

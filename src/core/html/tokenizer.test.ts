@@ -325,7 +325,7 @@ describe('tokens', () => {
   })
 })
 
-describe('any source gives the same tokens as htmlparser2', () => {
+describe('comparison with htmlparser2', () => {
   const NAMES = 'a b p br div svg script style title textarea xmp iframe noembed noframes plaintext scripts s t no'
   const PIECES = [
     ...[
@@ -413,9 +413,9 @@ describe('any source gives the same tokens as htmlparser2', () => {
   })
 
   test.each([
-    ['random pieces of markup', soup],
+    ['a random sequence of markup', soup],
     ['a broken page', mutated],
-  ])('%s', (_how, sources) => {
+  ])('%s gives the same tokens', (_kind, sources) => {
     fc.assert(
       fc.property(sources, fc.boolean(), (source, isForeign) => {
         // htmlparser2 does not decode these entities; a test above covers them.
@@ -427,7 +427,7 @@ describe('any source gives the same tokens as htmlparser2', () => {
   })
 })
 
-describe('hostile sources take linear time', () => {
+describe('a hostile source', () => {
   const pieces = [
     '<!--',
     '<!-- x -->',
@@ -453,7 +453,7 @@ describe('hostile sources take linear time', () => {
   ]
   const count = 300_000
 
-  test.each(pieces)('%s', (piece) => {
+  test.each(pieces)('that repeats %s is tokenized in linear time', (piece) => {
     const nothing = () => {}
     const sink = {
       isForeign: false,

@@ -25,7 +25,7 @@ export interface TokenSink {
   /** Text with decoded entities. Text between two tags may come in several pieces, none of them empty. */
   text(text: string): void
   /**
-   * `attributes` holds names in lower case and values in turn, including duplicates, up to `attributesEnd`. Later entries are left over
+   * `attributes` holds names in lower case and values alternately, including duplicates, up to `attributesEnd`. Later entries are left over
    * from earlier tags, and the next tag overwrites the array.
    */
   startTag(tag: Tag, attributes: readonly string[], attributesEnd: number, isSelfClosing: boolean): void
@@ -35,7 +35,7 @@ export interface TokenSink {
   cdata(text: string): void
 }
 
-/** Reads HTML into tokens, in linear time. A tag that has no end is ignored. */
+/** Reads HTML into tokens, in linear time. A start tag that is never closed is ignored. */
 export function tokenize(source: string, tags: TagTable, sink: TokenSink): void {
   new Tokenizer(source, tags, sink).run()
 }
@@ -210,7 +210,7 @@ class Tokenizer {
       this.#sink.comment('')
       return emptyComment.lastIndex
     }
-    // Searching for `-->` and for `--!>` separately would read the whole rest of a source that has only one of them, each time.
+    // In a source with only one of `-->` and `--!>`, a separate search for the other would scan to the end for every comment.
     for (let at = source.indexOf('--', start); at !== -1; at = source.indexOf('--', at + 1)) {
       const closing = source.charCodeAt(at + 2) === EXCLAMATION ? at + 3 : at + 2
       if (source.charCodeAt(closing) !== GREATER) continue

@@ -22,11 +22,11 @@ export class Element {
   /** Normalizing steps may change the name. */
   name: string
   parent: Element | undefined
-  /** Replace the list or use `append`, but never change the list in place: elements without children share one. */
+  /** Replace the list or use `append`, but never change the list in place: elements without children share one list. */
   children: Node[] = NO_CHILDREN
   /** Set when the element and all it contains is left out. */
   dropped: Drop | undefined
-  /** Names and values in turn. */
+  /** Names and values alternately. */
   #attributes: string[]
   #classes: readonly string[]
 
@@ -148,7 +148,7 @@ export function textOf(node: Node): string {
 /** White space of HTML. Unlike `\s`, it does not match no-break spaces and other spaces of Unicode. */
 export const HTML_SPACE: RegExp = /[ \t\n\f\r]+/g
 
-/** Whether text is only HTML white space, as is half of all texts in a page: those between the tags of blocks. */
+/** Whether text is only HTML white space. Half of all texts in a page are, because they separate block elements. */
 export function isHtmlSpace(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)
@@ -162,7 +162,7 @@ export function lineOf(node: Node): string {
   return textOf(node).replace(/\s+/g, ' ').trim()
 }
 
-/** Whether an element has at least this many characters other than white space. Stops reading there. */
+/** Whether an element has at least this many characters other than white space. Stops reading once they are counted. */
 export function holdsText(element: Element, chars: number): boolean {
   return countMissing(element, chars) <= 0
 }
@@ -179,7 +179,7 @@ function countMissing(node: Node, chars: number): number {
   return missing
 }
 
-/** A walk through a tree. All steps return the same result object, which loops allow; a generator would create one for each element. */
+/** A walk through a tree. Every `next` returns the same object, which `for` loops allow; a generator creates one for each element. */
 class Walk implements IterableIterator<Element, undefined> {
   readonly #pending: Element[] = []
   readonly #step: { done: false; value: Element }

@@ -41,11 +41,11 @@ export function parseIgnoreFile(text: string, base: string): IgnoreFile {
   for (const line of lines.reverse()) {
     const pattern = trimTrailingSpaces(line)
     // The later of two lines with the same pattern decides, so the earlier one is skipped.
-    const matched = pattern.startsWith('!') ? pattern.slice(1) : pattern
-    const rule = seen.has(matched) ? undefined : parseRule(pattern)
+    const unnegatedPattern = pattern.startsWith('!') ? pattern.slice(1) : pattern
+    const rule = seen.has(unnegatedPattern) ? undefined : parseRule(pattern)
     if (rule === undefined) continue
     rules.push(rule)
-    seen.add(matched)
+    seen.add(unnegatedPattern)
   }
   return indexRules(rules.reverse(), base)
 }

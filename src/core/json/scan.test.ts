@@ -22,7 +22,7 @@ function parses(text: string): boolean {
   }
 }
 
-test('accepts the same texts as JSON.parse', () => {
+test('scanJson accepts the same texts as JSON.parse', () => {
   const token = fc.constantFrom(
     ...'{}[],:"0123.-+eE \n\\u'.split(''),
     'true',
@@ -57,7 +57,7 @@ test('compact text equals the output of JSON.stringify for any white space', () 
 })
 
 describe('scanning', () => {
-  test('returns the members of an object with the spans of key and value', () => {
+  test('returns the members of an object with the span of each member and of its value', () => {
     expect([...scanMembers('{ "a" : 1, "b\\n": [2] }', 0)]).toEqual([
       { key: 'a', start: 2, end: 9, value: { start: 8, end: 9 } },
       { key: 'b\n', start: 11, end: 21, value: { start: 18, end: 21 } },
@@ -82,7 +82,7 @@ describe('scanning', () => {
   })
 })
 
-test('computes the length of a compact text without creating it', () => {
+test('compactLength equals the length of the compact text', () => {
   const text = ' { "a b" : [ 1 , "\\" x" ] } '
   const span = scanJson(text)
   expect(compactLength(text, span)).toBe(compactJson(text, span).length)

@@ -4,7 +4,7 @@ export interface Span {
   readonly end: number
 }
 
-/** A member of an object: its key, decoded, and the spans of key and value. */
+/** A member of an object: its decoded key, its own span, and the span of its value. */
 export interface Member {
   readonly key: string
   /** From the key's opening quote to the end of the value. */
@@ -18,7 +18,7 @@ export class JsonSyntaxError extends Error {
   readonly offset: number
 
   constructor(offset: number) {
-    super(`not JSON at offset ${offset}`)
+    super(`invalid JSON at offset ${offset}`)
     this.name = 'JsonSyntaxError'
     this.offset = offset
   }

@@ -12,7 +12,7 @@ function split(text: string, titles: Record<string, string> = {}) {
   return { pages, remainder }
 }
 
-describe('pages are cut', () => {
+describe('splitLlmsFull', () => {
   const both = {
     pages: [
       { url: A, title: 'A', markdown: '# A\n\nabout a' },
@@ -27,9 +27,9 @@ describe('pages are cut', () => {
       'with a source line further down',
       `# A\n\nSource: <${A}>\n\nabout a\n\n---\n\n# B\n\n**Source:** ${B}#x\n\n## part\n\nabout b`,
     ],
-    ['with an address line', `# A\nURL: ${A}\n\nabout a\r\n\r\n# B\r\n> URL: [here](${B})\r\n\r\n## part\n\nabout b\n`],
+    ['with a URL line', `# A\nURL: ${A}\n\nabout a\r\n\r\n# B\r\n> URL: [here](${B})\r\n\r\n## part\n\nabout b\n`],
     [
-      'between rules',
+      'after an address between rules',
       `=====\nURL: ${A}\n=====\n# A\n\nabout a\n\n=====\nSource: ${B}\n=====\n\n# B\n\n## part\n\nabout b`,
     ],
     [
@@ -60,7 +60,7 @@ about b
       'with front matter',
       `---\nurl: ${A}\ntitle: "A"\n---\n\n# A\n\nabout a\n\n---\nurl: '/b'\ndescription: x\ntags:\n  - y\n---\n# B\n\n## part\n\nabout b`,
     ],
-  ])('%s', (_form, text) => {
+  ])('finds pages %s', (_form, text) => {
     const { pages, remainder } = split(text)
     expect(pages).toEqual(both.pages)
     expect(remainder.replace(/<\/?documents>/g, '').trim()).toBe('')
@@ -105,7 +105,7 @@ about b
   })
 })
 
-test('a document without an address is found by its title', () => {
+test('a document without an address gets the address of its title in the llms.txt', () => {
   expect(
     split('<doc title="A &amp; B" desc="x">\ntext\n</doc>\n<doc title="C">\nmore\n</doc>', { 'A & B': A }),
   ).toEqual({
@@ -114,7 +114,7 @@ test('a document without an address is found by its title', () => {
   })
 })
 
-test('puts text before the first page and between pages into the remainder', () => {
+test('text before, between and after the pages goes into the remainder', () => {
   const { pages, remainder } = split(
     `preface\n\n<page url="${A}">\none\n</page>\nbetween\n<page url="${B}">\ntwo\n</page>\nend`,
   )
@@ -131,19 +131,19 @@ test('sections of one address become one page', () => {
   ])
 })
 
-test('leaves out a page without content', () => {
+test('a page without content is left out', () => {
   expect(split(`# A\nSource: ${A}\n\n# B\nSource: ${B}\n\nabout b`)).toEqual({
     pages: [{ url: B, title: 'B', markdown: '# B\n\nabout b' }],
     remainder: '# A',
   })
 })
 
-test('lists the address of a page without content in `named`', () => {
+test('the address of a page without content is in `urlsWithoutContent`', () => {
   const text = `# A\nSource: ${A}\n\n<!-- to be written -->\n\n# B\nSource: ${B}\n\n# B\nSource: ${B}\n\nabout b`
-  expect(splitLlmsFull(text, FULL, new Map()).named).toEqual([A])
+  expect(splitLlmsFull(text, FULL, new Map()).urlsWithoutContent).toEqual([A])
 })
 
-test('never cuts inside a code fence', () => {
+test('a file is never cut inside a code fence', () => {
   const code = `\`\`\`md\n# B\nSource: ${B}\n</doc>\n---\nurl: ${B}\n---\n\`\`\``
   expect(split(`# A\nSource: ${A}\n\n${code}\n\nend`)).toEqual({
     pages: [{ url: A, title: 'A', markdown: `# A\n\n${code}\n\nend` }],
@@ -153,7 +153,7 @@ test('never cuts inside a code fence', () => {
   expect(split(code, { B })).toEqual({ pages: [], remainder: code })
 })
 
-test('an unclosed fence does not swallow the rest', () => {
+test('an unclosed fence does not swallow the pages after it', () => {
   expect(split(`# A\nSource: ${A}\n\n\`\`\`js\nx\n\n# B\nSource: ${B}\n\ntwo`).pages.map(({ url }) => url)).toEqual([
     A,
     B,
@@ -180,7 +180,7 @@ test('lines that only look like separators stay unchanged', () => {
   expect(pages[1]?.markdown).toContain('heading\n-------')
 })
 
-test('takes only web addresses for pages', () => {
+test('only sections with a web address become pages', () => {
   for (const url of ['javascript:alert(1)', 'file:///etc/passwd', '//evil.example', 'docs/a.md', 'https://', '']) {
     const text = `<doc url="${url}">\ntext\n</doc>\n\n# A\nSource: ${url}\n\n---\nurl: ${url}\n---\ntext`
     expect(split(text)).toEqual({ pages: [], remainder: text })
@@ -192,7 +192,7 @@ test('a file without separators is one remainder', () => {
   expect(split('')).toEqual({ pages: [], remainder: '' })
 })
 
-test('does not take a heading between two horizontal rules for a comment in front matter', () => {
+test('a heading between two horizontal rules is not read as a comment in front matter', () => {
   const { pages, remainder } = split(`---\nURL: ${B}\n## Kept\n---\n`, { A })
   expect([...pages.map(({ markdown }) => markdown), remainder].join('\n')).toContain('Kept')
 })
@@ -238,14 +238,15 @@ test('every word is in exactly one page or in the remainder', () => {
   )
 })
 
-test('loses no character of a file without separators', () => {
-  const solid = (text: string) => [...text.replace(/\s+/g, '')].sort(compareUtf8).join('')
+test('no character of a file without separators is lost', () => {
+  const sortedCharacters = (text: string) => [...text.replace(/\s+/g, '')].sort(compareUtf8).join('')
   const piece = fc.constantFrom('# A', '# B', '## A', '# x', 'words', '```', '- [x](/y)', '<doc>', '</doc>', 'a: b', '')
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
       const text = pieces.join('\n')
       const { pages, remainder } = split(text, { A, B })
-      expect(solid([...pages.map(({ markdown }) => markdown), remainder].join(''))).toBe(solid(text))
+      const parts = [...pages.map(({ markdown }) => markdown), remainder]
+      expect(sortedCharacters(parts.join(''))).toBe(sortedCharacters(text))
     }),
   )
 })

@@ -7,8 +7,8 @@ import { markFences, readHeading, scanLinks } from './scan.ts'
 /** An llms-full.txt cut into the pages it was made from. */
 export interface LlmsFull {
   readonly pages: readonly LlmsFullPage[]
-  /** Addresses of pages that the file names without their content. */
-  readonly named: readonly string[]
+  /** Addresses of pages for which the file has no content. */
+  readonly urlsWithoutContent: readonly string[]
   /** Text that could not be assigned to a page; '' if there is none. */
   readonly remainder: string
 }
@@ -28,9 +28,10 @@ export interface LlmsFullPage {
  *     Source: https://…           … </doc>                    url: https://…
  *                                                             ---
  *
- * and, if no section does, at headings that are titles in the llms.txt beside it. A file is cut by one of these forms only:
- * the one that occurs most. It is never cut inside a code fence. Everything but the separators and white space is in exactly
- * one page or in the remainder. Sections with the same address become one page; a page without any text is left out.
+ * A file is cut by one form only: the most frequent of the first three, otherwise the last. If there is none of them, the file is cut at
+ * headings that are titles in the llms.txt (`titles` maps them to addresses). A file is never cut inside a code fence. Everything but the
+ * separators and white space is in exactly one page or in the remainder. Sections with the same address become one page. A page that has
+ * only a heading is left out.
  */
 export function splitLlmsFull(text: string, url: string, titles: ReadonlyMap<string, string>): LlmsFull {
   const lines = splitLines(text.replace(/^\ufeff/, ''))
@@ -43,7 +44,7 @@ interface LlmsFullFile {
   readonly lines: readonly string[]
   readonly fences: readonly boolean[]
   readonly url: string
-  /** Addresses by normalised title; titles that several pages share are left out. */
+  /** Addresses by normalized title; titles that several pages share are left out. */
   readonly titles: ReadonlyMap<string, string>
 }
 
@@ -61,44 +62,44 @@ interface PageMark {
 function findMarks(file: LlmsFullFile): readonly PageMark[] {
   const [best = []] = [findTags(file), findFrontMatter(file), findSourceLines(file)].sort((a, b) => b.length - a.length)
   if (best.length > 0) return best
-  const linked = findLinkHeadings(file)
-  return linked.length > 0 ? linked : findTitles(file)
+  const linkMarks = findLinkHeadings(file)
+  return linkMarks.length > 0 ? linkMarks : findTitles(file)
 }
 
 function assemble({ lines }: LlmsFullFile, marks: readonly PageMark[]): LlmsFull {
-  const rest: (string | undefined)[] = [...lines]
+  const keptLines: (string | undefined)[] = [...lines]
   for (const { edits } of marks) {
     for (const [line, text] of edits) {
-      rest[line] = isBlank(text) ? undefined : text
+      keptLines[line] = isBlank(text) ? undefined : text
       // Keeps only one of the blank lines around a separator.
       const isBetweenBlanks = isBlank(lines[line - 1] ?? '') && isBlank(lines[line + 1] ?? '')
-      if (rest[line] === undefined && isBetweenBlanks && line + 1 < lines.length) rest[line + 1] = undefined
+      if (keptLines[line] === undefined && isBetweenBlanks && line + 1 < lines.length) keptLines[line + 1] = undefined
     }
   }
   const pages = new Map<string, { title: string; parts: string[] }>()
-  const named = new Set<string>()
+  const urlsWithoutContent = new Set<string>()
   const remainder: string[] = []
   let at = 0
   marks.forEach((mark, i) => {
-    remainder.push(joinLines(rest, at, mark.start))
+    remainder.push(joinLines(keptLines, at, mark.start))
     at = mark.end ?? marks[i + 1]?.start ?? lines.length
-    const markdown = joinLines(rest, mark.start, at)
+    const markdown = joinLines(keptLines, mark.start, at)
     if (!hasText(markdown)) {
       remainder.push(markdown)
-      named.add(mark.url)
+      urlsWithoutContent.add(mark.url)
       return
     }
     const page = pages.get(mark.url) ?? { title: mark.title, parts: [] }
     page.parts.push(markdown)
     pages.set(mark.url, page)
   })
-  remainder.push(joinLines(rest, at, lines.length))
+  remainder.push(joinLines(keptLines, at, lines.length))
   return {
     pages: [...pages].map(([url, { title, parts }]) => {
       const markdown = parts.join('\n\n')
       return { url, title: title === '' ? firstHeading(markdown) : title, markdown }
     }),
-    named: [...named].filter((url) => !pages.has(url)),
+    urlsWithoutContent: [...urlsWithoutContent].filter((url) => !pages.has(url)),
     remainder: remainder.filter((part) => part !== '').join('\n\n'),
   }
 }
@@ -135,9 +136,9 @@ function firstHeading(markdown: string): string {
 const OPENING_TAG = /^\s*<(doc|page|document)(\s[^<>]*)?>/i
 const METADATA_TAG = /^\s*<(source|url|link|title)>([^<>]*)<\/\1>/i
 const CONTENT_TAG = /^\s*<((?:document_|page_)?contents?)>/i
-// A name is matched from its beginning only: starting at each letter would take quadratic time for a long one.
+// A name is matched from its beginning only: starting at each letter would take quadratic time for a long name.
 const ATTRIBUTE = /(?<![\w-])([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g
-/** The metadata of a page is searched in this many lines from its tag on. */
+/** Only this many lines, from the opening tag of a page on, may hold its metadata. */
 const MAX_METADATA_LINES = 20
 
 /** `<doc title="…" url="…">…</doc>`, and `<document><source>…</source><document_content>…`. */

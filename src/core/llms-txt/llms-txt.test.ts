@@ -9,7 +9,7 @@ function links(text: string): string[] {
   return result.type === 'none' ? [] : result.links.map(({ url }) => url)
 }
 
-test('parses the name, summary, sections and links of an llms.txt', () => {
+test('the name, summary, sections and links of an llms.txt are parsed', () => {
   const text = `\ufeff# **Fast** \`HTML\`
 
 > A library
@@ -106,7 +106,7 @@ test('links outside the web are left out', () => {
   expect(links('- [a](https://user:secret@e.com/)')).toEqual(['https://e.com/'])
 })
 
-test('ignores headings and links in code', () => {
+test('headings and links in code are ignored', () => {
   expect(parseLlmsTxt('```\n# Title\n- [a](/a)\n```\n- [b](/b)', URL_HERE)).toEqual({
     type: 'none',
     reason: 'no-heading',
@@ -114,11 +114,11 @@ test('ignores headings and links in code', () => {
   expect(links('```md\n- [a](/a)\n```\n- [b](/b)')).toEqual(['https://example.com/b'])
 })
 
-test('accepts an underlined title', () => {
+test('an underlined title is accepted', () => {
   expect(parseLlmsTxt('Title\n=====\n- [a](/a)', URL_HERE)).toMatchObject({ projectName: 'Title' })
 })
 
-describe('a text is not an llms.txt', () => {
+describe('parseLlmsTxt', () => {
   test.each([
     ['', 'empty'],
     [' \n\ufeff', 'empty'],
@@ -130,7 +130,7 @@ describe('a text is not an llms.txt', () => {
     ['# A\nWords and [a](/a).', 'no-links'],
     ['# A\n- [a](mailto:x)', 'no-links'],
     ['# A\n- plain', 'no-links'],
-  ] as const)('%j, for the reason %s', (text, reason) => {
+  ] as const)('refuses %j with the reason %s', (text, reason) => {
     expect(parseLlmsTxt(text, URL_HERE)).toEqual({ type: 'none', reason })
   })
 })

@@ -20,9 +20,9 @@ export interface LlmsLink {
   /** Absolute, http or https. */
   readonly url: string
   readonly description: string | null
-  /** Whether it is in the section `Optional`. */
+  /** Whether the link is in the section `Optional`. */
   readonly isOptional: boolean
-  /** The section of the link; null above the first. */
+  /** The section of the link; null above the first section. */
   readonly section: string | null
 }
 
@@ -83,18 +83,18 @@ const MIN_LINK_SHARE = 0.3
  */
 export function isLinkIndex(text: string): boolean {
   let hasHeading = false
-  let lines = 0
-  let linked = 0
+  let lineCount = 0
+  let linkLineCount = 0
   for (const line of splitLines(text.replace(/^\ufeff/, ''))) {
     if (isBlank(line)) continue
     const isHeading = readHeading(line) !== undefined
     if (!hasHeading && !isHeading) return false
     hasHeading = true
     if (isHeading || /^\s*>/.test(line)) continue
-    lines++
-    if (scanLinks(line).length > 0) linked++
+    lineCount++
+    if (scanLinks(line).length > 0) linkLineCount++
   }
-  return lines > 0 && linked / lines >= MIN_LINK_SHARE
+  return lineCount > 0 && linkLineCount / lineCount >= MIN_LINK_SHARE
 }
 
 /** The reason why a text cannot be an llms.txt or llms-full.txt; undefined if it can. */

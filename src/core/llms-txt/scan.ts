@@ -27,7 +27,7 @@ export function scanLinks(line: string): InlineLink[] {
       const isImage = line[open - 1] === '!'
       if (!isImage) {
         links.push({ title: line.slice(open + 1, i), href: target.href, start: open, end: target.end })
-        // Links are never nested: open brackets around this one are plain text.
+        // Links are never nested: open brackets around this link are plain text.
         brackets = []
       }
       i = target.end - 1
@@ -55,7 +55,7 @@ function readTarget(line: string, from: number): { href: string; end: number } |
     for (; at < limit; at++) {
       const char = line[at]
       if (char === ' ' || char === '\t' || (char === ')' && depth === 0)) break
-      // The start of the next link shows that this one is broken; stopping here keeps the scan linear.
+      // The start of the next link shows that this link is broken; stopping here keeps the scan linear.
       if (char === ']' && line[at + 1] === '(') return undefined
       if (char === '(') depth++
       if (char === ')') depth--
@@ -96,7 +96,7 @@ const FENCE = /^[ \t]*(`{3,}|~{3,})(.*)$/s
  */
 export function markFences(lines: readonly string[]): boolean[] {
   const marks = new Array<boolean>(lines.length).fill(false)
-  /** For each fence character, the shortest fence without an end: later fences of at least that length have none either. */
+  /** By fence character, the length of the shortest unclosed fence: later fences of at least that length are unclosed too. */
   const unclosed: Record<string, number> = {}
   for (let i = 0; i < lines.length; i++) {
     const [, fence = '', info = ''] = FENCE.exec(lines[i] ?? '') ?? []

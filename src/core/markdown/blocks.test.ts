@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Block, parseBlocks } from './blocks.ts'
 
-/** Type and lines of each block, and in brackets those inside it. */
+/** Type and lines of each block, followed by the blocks inside it in parentheses. */
 function outline(blocks: readonly Block[]): string {
   return blocks
     .map(({ type, start, end, leaves }) => `${type} ${start}-${end}${leaves.length > 0 ? ` (${outline(leaves)})` : ''}`)
@@ -57,7 +57,7 @@ test('every line belongs to exactly one block, in every example of CommonMark', 
   }
 })
 
-test('finds the same number of top-level headings as CommonMark', () => {
+test('parseBlocks finds the same top-level headings as CommonMark', () => {
   for (const { markdown, html } of commonmark) {
     if (/<(?:blockquote|ul|ol|del|h\d[^>]|pre)/.test(html) || /^ {0,3}</m.test(markdown)) continue
     const headings = [...parseBlocks(markdown.split('\n'))].filter((block) => block.type === 'heading')

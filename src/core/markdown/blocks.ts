@@ -2,7 +2,7 @@ import MarkdownIt, { type Token } from 'markdown-it'
 import { isBlank } from '../text/lines.ts'
 import { tableRule } from './table-rule.ts'
 
-/** A top-level block of a Markdown document, or one of the blocks inside a list or quote. Lines are from 0. */
+/** A top-level block of a Markdown document, or one of the blocks inside a list or quote. Lines count from 0. */
 export interface Block {
   readonly type: 'heading' | 'fence' | 'table' | 'other'
   /** First line of the block. */
@@ -23,7 +23,7 @@ export interface Block {
   readonly leaves: readonly Block[]
 }
 
-/** Longest part of a heading that is read; callers keep less. */
+/** Number of characters of a heading that are read; callers keep fewer. */
 const MAX_HEADING_SOURCE = 1000
 
 const parser = new MarkdownIt({ html: true })
@@ -78,7 +78,7 @@ export function* parseBlocks(
     for (const block of complete) yield shiftBlock(block, from)
     if (isLast) return
     const end = complete.at(-1)?.end
-    // One block fills the window, so the window must grow.
+    // If no block is complete, a single block fills the window, so the window must grow.
     chars = end === undefined ? chars * 2 : windowChars
     from += end ?? 0
   }

@@ -6,7 +6,7 @@ function sectionOf(title: string, children: readonly Section[] = [], anchor: str
   return { title, level: 1, anchor, startLine: 1, endLine: 2, children }
 }
 
-test('headings get the same unique anchors as on sites that show Markdown', () => {
+test('headings get the same unique anchors as on sites that show Markdown, such as GitHub', () => {
   const sections = [
     sectionOf("What's new in `v2.1`?", [sectionOf('Usage'), sectionOf('Über_uns – heute')]),
     sectionOf('Usage'),

@@ -1,6 +1,6 @@
 import type { Section } from '../model.ts'
 
-/** Adds the anchors that sites which show Markdown give to its headings. */
+/** Adds the anchors that sites such as GitHub give to Markdown headings. */
 export function withHeadingAnchors(sections: readonly Section[]): Section[] {
   const counts = new Map<string, number>()
   const addAnchor = (section: Section): Section => {

@@ -3,21 +3,21 @@ import { chunkFile } from '../chunk/chunk-file.ts'
 import type { Chunk } from '../model.ts'
 import { findDefinition } from './definition.ts'
 
-const [cut] = chunkFile({ path: 'a.py', bytes: new TextEncoder().encode('x') }).chunks
+const [sampleChunk] = chunkFile({ path: 'a.py', bytes: new TextEncoder().encode('x') }).chunks
 
 function chunk(symbol: string | null, content: string): Chunk {
-  if (cut === undefined) throw new Error('nothing was cut')
-  return { ...cut, symbol, content, startLine: 10 }
+  if (sampleChunk === undefined) throw new Error('the file has no chunk')
+  return { ...sampleChunk, symbol, content, startLine: 10 }
 }
 
-test('a definition is the line that names its symbol first, below comments and decorators', () => {
+test('a definition is the first line that names the symbol, below comments and decorators', () => {
   expect(findDefinition(chunk('Site.visit', '# Looks.\n@cached\n  def visit(url):\n    visit(url)'))).toEqual({
     line: 12,
     text: '  def visit(url):',
   })
 })
 
-test.each(['\n', '\r\n', '\r'])('counts lines that end in %j', (end) => {
+test.each(['\n', '\r\n', '\r'])('the line of a definition is counted in a text with line ends %j', (end) => {
   expect(findDefinition(chunk('visit', `# a${end}# b${end}def visit():`))?.line).toBe(12)
 })
 

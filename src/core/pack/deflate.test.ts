@@ -21,7 +21,7 @@ const repetitive = fc
   )
   .map((parts) => Buffer.concat(parts))
 
-it('zlib restores the bytes, however they are split', () => {
+it('zlib restores the compressed bytes, however the input is split', () => {
   const deflater = new Deflater()
   fc.assert(
     fc.property(repetitive, fc.integer({ min: 1, max: 5000 }), (bytes, step) => {
@@ -35,21 +35,21 @@ it('zlib restores the bytes, however they are split', () => {
 })
 
 it.each([
-  ['nothing', Buffer.alloc(0)],
+  ['an empty input', Buffer.alloc(0)],
   ['one byte', Buffer.from('a')],
   ['a block of zeros', Buffer.alloc(65_535)],
   ['a byte more than a block', Buffer.alloc(65_536, 'ab')],
   ['several blocks that match across their borders', Buffer.from('0123456789abcdef'.repeat(20_000))],
   ['bytes that do not compress', noise(200_000)],
   ['matches of many distances and lengths', distances()],
-])('packs %s', (_, bytes) => {
+])('zlib restores %s, and the output is hardly larger than the input', (_, bytes) => {
   const deflater = new Deflater()
   const packed = Buffer.concat([deflater.push(bytes), deflater.finish()])
   expect(inflateRawSync(packed).equals(bytes)).toBe(true)
   expect(packed.length).toBeLessThan(bytes.length * 1.002 + 16)
 })
 
-it('packs a stream to the same bytes regardless of earlier streams', () => {
+it('a stream is compressed to the same bytes regardless of earlier streams', () => {
   const used = new Deflater()
   for (const before of [noise(100_000), Buffer.from('the lamp is lit '.repeat(5000))]) {
     used.push(before)

@@ -17,22 +17,22 @@ const END_OF_BLOCK = 256
  * beginning.
  */
 const ID_DIGITS = 12
-const LITERALS = 286
-const DISTANCES = 30
+const LITERAL_COUNT = 286
+const DISTANCE_COUNT = 30
 
 /** Compresses one stream after another, and reuses its tables. */
 export class Deflater {
   /** The last 32 KiB of the stream, then the bytes of the block being collected. */
   readonly #buffer = new Uint8Array(WINDOW + BLOCK_BYTES)
-  /** Last position of four bytes, by their hash, counted over all streams, modulo 2³². */
+  /** The last position of four bytes, by their hash. Positions are counted over all streams, modulo 2³². */
   readonly #heads = new Uint32Array(1 << HASH_BITS)
   /** Triples: number of literal bytes since the last match, length of the match, its distance. */
   readonly #matches = new Uint16Array(3 * Math.ceil(BLOCK_BYTES / MIN_MATCH))
-  readonly #literals = new HuffmanCode(LITERALS, 15)
-  readonly #distances = new HuffmanCode(DISTANCES, 15)
+  readonly #literals = new HuffmanCode(LITERAL_COUNT, 15)
+  readonly #distances = new HuffmanCode(DISTANCE_COUNT, 15)
   readonly #header = new BlockHeader()
   readonly #bits = new BitWriter()
-  /** Bytes of this stream before the block, as far as a match may reach back. */
+  /** Number of bytes of this stream before the block that a match may refer to. */
   #history = 0
   #length = 0
   /** Position of the block's first byte in the count over all streams. */
@@ -182,7 +182,7 @@ function matchLength(buffer: Uint8Array, from: number, at: number, end: number):
 
 /** Codes of a Huffman alphabet. */
 interface Codes {
-  /** The code of each symbol: its bits in writing order, and from bit `CODE_BITS` on their number; 0 for an unused symbol. */
+  /** The code of each symbol: its bits in writing order, and from bit `CODE_BITS` on the number of bits; 0 for an unused symbol. */
   readonly codes: Uint32Array
 }
 
@@ -226,7 +226,7 @@ class HuffmanCode implements Codes {
     assignCodes(lengths, this.codes)
   }
 
-  /** Number of bits that the symbols take in a code. */
+  /** Number of bits that the counted symbols take with the given codes. */
   countBits({ codes }: Codes): number {
     const { counts } = this
     let bits = 0
@@ -312,7 +312,7 @@ function assignCodes(lengths: Uint8Array, codes: Uint32Array): void {
     if (length > 0) next[length + 1] = (next[length + 1] ?? 0) + 1
   }
   for (let length = 1; length <= 16; length++) next[length] = ((next[length] ?? 0) + (next[length - 1] ?? 0)) << 1
-  // `next[length]` now holds twice the first code of `length - 1` plus its symbols: the first code of `length`.
+  // `next[length]` is now the first code of `length`: twice the sum of the first code of `length - 1` and the number of its symbols.
   for (let symbol = 0; symbol < lengths.length; symbol++) {
     const length = lengths[symbol] ?? 0
     const code = next[length] ?? 0
@@ -329,7 +329,7 @@ function reverseBits(code: number, length: number): number {
 function countExtraBits(literalCounts: Uint32Array, distanceCounts: Uint32Array): number {
   let bits = 0
   for (let i = 0; i < LENGTH_EXTRA.length; i++) bits += (literalCounts[257 + i] ?? 0) * (LENGTH_EXTRA[i] ?? 0)
-  for (let i = 0; i < DISTANCES; i++) bits += (distanceCounts[i] ?? 0) * (DISTANCE_EXTRA[i] ?? 0)
+  for (let i = 0; i < DISTANCE_COUNT; i++) bits += (distanceCounts[i] ?? 0) * (DISTANCE_EXTRA[i] ?? 0)
   return bits
 }
 
@@ -340,9 +340,9 @@ class BlockHeader {
   /** Size in bits. */
   bits = 0
   readonly #code = new HuffmanCode(19, 7)
-  readonly #lengths = new Uint8Array(LITERALS + DISTANCES)
+  readonly #lengths = new Uint8Array(LITERAL_COUNT + DISTANCE_COUNT)
   /** Pairs: a symbol, and the value of its extra bits. */
-  readonly #runs = new Uint8Array(2 * (LITERALS + DISTANCES))
+  readonly #runs = new Uint8Array(2 * (LITERAL_COUNT + DISTANCE_COUNT))
   #runsEnd = 0
   #literalCount = 0
   #distanceCount = 0
@@ -354,7 +354,7 @@ class BlockHeader {
     this.#distanceCount = lastUsed(distances, 1)
     const all = this.#lengths
     all.set(literals)
-    // The distances overwrite the literals that are not sent.
+    // The distance lengths overwrite the literal lengths that are not sent.
     all.set(distances, this.#literalCount)
     code.counts.fill(0)
     this.#encodeRuns(this.#literalCount + this.#distanceCount)
@@ -477,7 +477,7 @@ class BitWriter {
     this.#pendingBits = pendingBits
   }
 
-  /** Fills up the last byte. */
+  /** Fills up the last byte with zeros. */
   align(): void {
     if (this.#pendingBits > 0) this.write(0, 8 - this.#pendingBits)
   }
@@ -522,7 +522,7 @@ const LENGTH_CODES = createLengthCodes()
 /** Distance codes: the first 256 entries by distance − 1, the entries after them by (distance − 1) >> 7. */
 const DISTANCE_CODES = createDistanceCodes()
 const FIXED_LITERALS = fixedCodes(288, (symbol) => (symbol < 144 ? 8 : symbol < 256 ? 9 : symbol < 280 ? 7 : 8))
-const FIXED_DISTANCES = fixedCodes(DISTANCES, () => 5)
+const FIXED_DISTANCES = fixedCodes(DISTANCE_COUNT, () => 5)
 
 function distanceCodeOf(distance: number): number {
   return (distance <= 256 ? DISTANCE_CODES[distance - 1] : DISTANCE_CODES[256 + ((distance - 1) >> 7)]) ?? 0

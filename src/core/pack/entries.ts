@@ -58,7 +58,7 @@ export function zipPack(pack: Pack, options: PackOptions): AsyncGenerator<Uint8A
 
 /** The files of a pack as one zip archive. */
 export function zipEntries(entries: AsyncIterable<PackEntry>): AsyncGenerator<Uint8Array, void, void> {
-  return writeZip(withMethods(entries))
+  return writeZip(toZipEntries(entries))
 }
 
 /** The default name of a pack: the name of the folder, and the first eight characters of the index id. */
@@ -68,7 +68,7 @@ export function packName(root: string, pack: Pack): string {
 
 const utf8 = new TextEncoder()
 
-async function* withMethods(entries: AsyncIterable<PackEntry>): AsyncGenerator<ZipEntry, void, void> {
+async function* toZipEntries(entries: AsyncIterable<PackEntry>): AsyncGenerator<ZipEntry, void, void> {
   for await (const entry of entries) {
     yield { ...entry, isStored: entry.name.startsWith('images/') || entry.name === VECTORS_FILE }
   }

@@ -98,7 +98,7 @@ function encodePostingPrefixes(ids: readonly string[]): PostingPrefixes {
 const DOC_LEN = new TextEncoder().encode(',"doc_len":')
 const CLOSING = new TextEncoder().encode('},')
 
-/** Postings written before the writer checks whether it is full, because a term may be in every chunk. */
+/** Postings written between two checks for a full writer: a term may be in every chunk. */
 const POSTINGS_PER_CHECK = 256
 
 function* writeTerms(

@@ -62,7 +62,7 @@ const FULL_COLUMNS = [
   'asset_path',
 ]
 
-/** Writes `manifest.json` row by row: all provenance and hashes, rows instead of objects. */
+/** Writes `manifest.json` row by row: all provenance and hashes, with an array instead of an object for each chunk. */
 export function* writeManifestJson(pack: Pack): Generator<string> {
   const tables = createTables(pack)
   const head = {

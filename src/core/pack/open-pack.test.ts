@@ -222,7 +222,7 @@ describe('an untrusted pack', () => {
   })
 })
 
-test('a compact pack gives every chunk an id, so that it can be written again', async () => {
+test('opening a compact pack gives every chunk an id, so that the pack can be written again', async () => {
   const opened = openPack(reader(await filesOf(PACK, true)))
   const again = openPack(reader(await filesOf(opened, false)))
   expect(again.refs).toEqual(PACK.refs)

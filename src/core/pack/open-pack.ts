@@ -46,7 +46,7 @@ const POSTINGS = ',"inverted_index":'
 /** Limit for the text of a pack, which is held in memory; packs made with sensible limits are smaller. */
 export const MAX_PACK_CHARS: number = 2 ** 28
 
-/** Reads the text of a file. At a marker it ends, with a `}` that completes the JSON, and the rest of the file is never unpacked. */
+/** Reads the text of a file, or only the text before a marker, with a `}` that completes the JSON. The rest is never decompressed. */
 function readText(reader: PackReader, file: string, marker?: string): string {
   const decoder = new TextDecoder()
   const parts: string[] = []
@@ -110,7 +110,7 @@ function isCount(value: number, min: number): boolean {
   return Number.isSafeInteger(value) && value >= min
 }
 
-/** Whether a path is the URL of a page or stays inside the folder. No file is ever written to either of them. */
+/** Whether a path is the URL of a page or stays inside the folder. No file is ever written to such a path. */
 function isInside(path: string): boolean {
   if (/^https?:\/\/[^/\s]/.test(path)) return true
   return path !== '' && !path.startsWith('/') && path.split('/').every((part) => part !== '..' && part !== '')

@@ -11,8 +11,8 @@ export const FIELDS = { title: 2, heading: 2, symbol: 2, path: 1, body: 1 } as c
 /** Chunks indexed in one step. */
 const CHUNKS_PER_STEP = 4
 
-/** Chunks sorted in one step. */
-const SORTED_PER_STEP = 1024
+/** Chunks that get their rank in one step. */
+const RANKED_PER_STEP = 1024
 
 /**
  * The index of a pack: built once, on first use, for searches and for `index.json` alike. Chunks are stored under their ids, which gives
@@ -66,7 +66,7 @@ function* rankByRef({ chunks, refs }: Pack): Steps<ReadonlyMap<string, number>> 
   const ranks = new Map<string, number>()
   for (const position of positions) {
     ranks.set(chunks[position]?.id ?? '', ranks.size)
-    if (ranks.size % SORTED_PER_STEP === 0) yield
+    if (ranks.size % RANKED_PER_STEP === 0) yield
   }
   return ranks
 }

@@ -17,7 +17,7 @@ const LANGUAGE_CHARS = 10_000
 export interface PackTexts {
   /** The text to embed for a chunk; null for a chunk in a language that the model does not know. */
   at(position: number): string | null
-  /** Chunks that are to be embedded and have no vector yet. */
+  /** Positions of chunks that are to be embedded and have no vector yet. */
   listMissing(vectors: PackVectors): number[]
 }
 

@@ -103,7 +103,7 @@ describe('the vectors of a pack', () => {
     expect(vectors.nearest(Float32Array.of(0, 0, 1), 2, 0.3, () => true)).toEqual([])
   })
 
-  test('vectors of another model are recognised by their fingerprint', () => {
+  test('vectors of another model are recognized by their fingerprint', () => {
     expect(describeModelMismatch(VECTORS, SPACE)).toBeUndefined()
     expect(describeModelMismatch(VECTORS, BUILT_IN_SPACE)).toBe(
       'the pack has vectors of another model (tiny) than the built-in one (pharos-embed-1); answered by words alone',

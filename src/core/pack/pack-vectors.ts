@@ -31,8 +31,8 @@ export interface NearChunk {
 }
 
 /**
- * The vectors of the chunks of a pack, in their order, one byte a dimension. A chunk without a vector has zeros, so that vectors can be
- * added one by one.
+ * The vectors of the chunks of a pack, in the order of the chunks, with one byte for each dimension. A chunk without a vector has zeros,
+ * so that vectors can be added one by one.
  */
 export class PackVectors {
   readonly space: VectorSpace

@@ -33,7 +33,7 @@ describe('a pack', () => {
     expect(chunks.map((one) => one.id)).toEqual(chunks.map((one) => one.id).sort())
   })
 
-  test('numbers chunks in base 36 with four digits, or with the digits that the last one needs', () => {
+  test('numbers chunks in base 36 with four digits, or with more if the last chunk needs them', () => {
     const refs = (count: number) => {
       const file = chunk('a', 'x')
       return createPack([{ ...file, chunks: Array.from({ length: count }, () => file.chunks).flat() }]).refs
@@ -43,7 +43,7 @@ describe('a pack', () => {
     expect([long.at(0), long.at(-1)]).toEqual(['c00001', 'c10000'])
   })
 
-  test('leaves out files that were skipped, keeps empty ones, and has the warnings of all', () => {
+  test('leaves out files that were skipped, keeps empty files, and has the warnings of all files', () => {
     const pack = createPack([skippedFile('z', 'binary'), chunk('empty.txt', ''), skippedFile('a', 'max_file_bytes')])
     expect(pack.files.map((file) => file.path)).toEqual(['empty.txt'])
     expect(pack.warnings.map((warning) => warning.path)).toEqual(['a', 'z'])
@@ -157,7 +157,7 @@ describe('searching a pack', () => {
   })
 })
 
-test('gives an image a separate asset path if its folder would have the path of another image', () => {
+test('a pack gives an image a separate asset path if its folder would have the path of another image', () => {
   const pack = createPack(['a.png', 'a.png\\b.png'].map((path) => chunkFile({ path, bytes: Uint8Array.of(1) })))
   const [first, second] = pack.chunks.map((chunk) => chunk.assetPath)
   expect(first).toBe('images/a.png')

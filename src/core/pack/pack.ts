@@ -38,7 +38,7 @@ export function createPack(chunked: readonly ChunkedFile[], options: { readonly 
   }
 }
 
-/** `c` and the rank in base 36, from 1, with at least four digits or the digits that the last one needs. */
+/** `c` and the rank in base 36, from 1, with four digits, or with more if the last ref needs them. */
 function createRefs(count: number): string[] {
   const digits = Math.max(4, count.toString(36).length)
   return Array.from({ length: count }, (_, i) => `c${(i + 1).toString(36).padStart(digits, '0')}`)

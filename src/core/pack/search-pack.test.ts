@@ -125,7 +125,7 @@ describe('a question that is certainly in another language than the model', () =
   })
 })
 
-describe('the judgement of hits', () => {
+describe('the judgment of hits', () => {
   const search = new PackSearch(PACK)
   const ordinary = new Set(['boiler', 'kitchen', 'warm', 'furnace'])
   const judge = (query: string, meaning?: Float32Array) => search.judge(search.search(query, { meaning }), ordinary)

@@ -177,7 +177,7 @@ export class PackSearch {
     return another === undefined ? this.#at(only) : undefined
   }
 
-  /** The headings of a file, or of all, as paths joined by `/`: sorted, each once. */
+  /** The headings of a file, or of all files, as paths joined by `/`: sorted, each once. */
   listOutline(path?: string): string[] {
     const paths = this.#chunksOf(path).flatMap((chunk) =>
       chunk.headingPath.length === 0 ? [] : chunk.headingPath.join('/'),
@@ -185,7 +185,7 @@ export class PackSearch {
     return sortUnique(paths)
   }
 
-  /** The symbols of a file, or of all: sorted, each once. */
+  /** The symbols of a file, or of all files: sorted, each once. */
   listSymbols(path?: string): string[] {
     return sortUnique(this.#chunksOf(path).flatMap((chunk) => chunk.symbol ?? []))
   }
@@ -213,7 +213,7 @@ export class PackSearch {
     return near.map(({ position }) => byWords.get(position) ?? { ...NO_MATCH, position })
   }
 
-  /** Ranks batch after batch, so that a larger limit only appends hits to those of a smaller one. */
+  /** Ranks batch after batch, so that a larger limit only appends hits to those of a smaller limit. */
   #searchBoth(
     query: string,
     options: PackSearchOptions,
@@ -252,7 +252,7 @@ export class PackSearch {
         const explained = options.explain === true ? { meaning: { wordScore, similarity, fusion, support } } : {}
         return { ...hit, score: score + support, similarity, ...explained }
       })
-      // Chunks are in the order of their refs.
+      // Positions follow the order of refs.
       ranked.push(...part.sort((a, b) => b.score - a.score || a.position - b.position))
     }
     return ranked.slice(0, limit)

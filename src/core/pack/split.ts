@@ -31,7 +31,7 @@ export function splitPack(pack: Pack, tokens: number): Pack[] {
   })
 }
 
-/** Neighbouring chunks that should stay together. */
+/** Neighboring chunks that should stay together. */
 interface Unit {
   readonly positions: readonly number[]
   readonly tokens: number

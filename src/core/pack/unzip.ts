@@ -28,7 +28,7 @@ export interface ZipMember {
   readonly size: number
   /** Size in the archive in bytes. */
   readonly compressedSize: number
-  /** The content in pieces, checked at its end; a reader that stops early leaves the rest packed. */
+  /** The content in pieces, verified at its end. If a reader stops early, the rest is not decompressed. */
   stream(): Iterable<Uint8Array>
 }
 
@@ -70,7 +70,7 @@ function createMember(source: ZipSource, entry: CentralDirectoryEntry): ZipMembe
     *stream() {
       const checksum = new Crc32()
       let length = 0
-      const pieces = readPacked(source, entry, name)
+      const pieces = readCompressed(source, entry, name)
       for (const piece of method === 0 ? pieces : inflate(name, pieces)) {
         checksum.add(piece)
         length += piece.length
@@ -84,8 +84,8 @@ function createMember(source: ZipSource, entry: CentralDirectoryEntry): ZipMembe
 
 const SLICE_BYTES = 1 << 16
 
-/** The stored content of an entry, piece by piece. */
-function* readPacked(source: ZipSource, entry: CentralDirectoryEntry, name: string): Generator<Uint8Array> {
+/** The content of an entry as it is in the archive, piece by piece. */
+function* readCompressed(source: ZipSource, entry: CentralDirectoryEntry, name: string): Generator<Uint8Array> {
   const { offset, compressedSize } = entry
   const start = locateContent(
     readWithin(source, offset, offset + LOCAL_HEADER_BYTES + entry.name.length, name),
@@ -105,7 +105,7 @@ function locateContent(header: Uint8Array, entry: CentralDirectoryEntry, name: s
   }
 }
 
-function* inflate(name: string, packed: Iterable<Uint8Array>): Generator<Uint8Array> {
+function* inflate(name: string, compressed: Iterable<Uint8Array>): Generator<Uint8Array> {
   const ready: Uint8Array[] = []
   const inflater = new Inflate((piece) => ready.push(piece))
   const push = (piece: Uint8Array, isLast: boolean) => {
@@ -115,7 +115,7 @@ function* inflate(name: string, packed: Iterable<Uint8Array>): Generator<Uint8Ar
       throw new ZipError(`${name} is damaged`, { cause })
     }
   }
-  for (const piece of packed) {
+  for (const piece of compressed) {
     push(piece, false)
     yield* ready
     ready.length = 0

@@ -39,7 +39,7 @@ export interface ZipDirectory {
 }
 
 /**
- * Number of bytes at the end of an archive that {@link findDirectory} needs: the end mark with the longest comment, and the zip64 records
+ * Number of bytes at the end of an archive that {@link findDirectory} needs: the end mark with the longest comment, and the zip64 locator
  * that may precede it.
  */
 export const TAIL_BYTES: number = 42 + MAX_16
@@ -61,8 +61,9 @@ export function findDirectory(tail: Uint8Array): ZipDirectory | { readonly end64
     const count = view.getUint16(at + 10, true)
     const size = view.getUint32(at + 12, true)
     const start = view.getUint32(at + 16, true)
-    const isFull = count === MAX_16 || size === MAX_32 || start === MAX_32
-    if (!isFull || at < 20 || view.getUint32(at - 20, true) !== ZIP64_LOCATOR_SIGNATURE) return { start, size, count }
+    const mayBeZip64 = count === MAX_16 || size === MAX_32 || start === MAX_32
+    if (!mayBeZip64 || at < 20 || view.getUint32(at - 20, true) !== ZIP64_LOCATOR_SIGNATURE)
+      return { start, size, count }
     return { end64: Number(view.getBigUint64(at - 12, true)) }
   }
   return undefined
@@ -166,7 +167,7 @@ function earliestEnd({ offset, name, compressedSize }: CentralDirectoryEntry): n
 export const ENCRYPTION_FLAGS = 0x2041
 
 /**
- * Start of the content of a member, by its header and name.
+ * Start of the content of a member, by its local header and name.
  * @throws {ZipError} when the header describes another member than the directory
  */
 export function findContent(header: Uint8Array, entry: CentralDirectoryEntry): number {

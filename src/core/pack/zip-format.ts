@@ -14,7 +14,7 @@ export const ZIP64_END_SIGNATURE = 0x06064b50
 export const ZIP64_LOCATOR_SIGNATURE = 0x07064b50
 /** Sizes follow the content (bit 3); names are UTF-8 (bit 11). */
 export const ENTRY_FLAGS = 0x0808
-/** 1 January 1980, midnight: the earliest time the format can hold, and always the same. */
+/** 1 January 1980, midnight: the earliest time of the format. A fixed time gives the same bytes every time. */
 export const DOS_EPOCH_DATE = 0x0021
 /** The value of a 16-bit field whose real value is elsewhere. */
 export const MAX_16 = 0xffff

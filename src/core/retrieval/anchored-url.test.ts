@@ -8,7 +8,7 @@ const section = (anchor: string | null, startLine: number, endLine: number, chil
 
 const sections = [section('top', 3, 30, [section('first', 5, 9), section(null, 10, 20, [section('deep', 12, 14)])])]
 
-test('finds the deepest section with an anchor around a line', () => {
+test('findAnchor finds the deepest section with an anchor around a line', () => {
   const at = (line: number) => withAnchor('https://docs.example/a?b=c', findAnchor(sections, line))
   expect([1, 4, 7, 11, 13, 15, 40].map(at)).toEqual([
     'https://docs.example/a?b=c',
@@ -21,14 +21,14 @@ test('finds the deepest section with an anchor around a line', () => {
   ])
 })
 
-test('encodes an anchor in the URL', () => {
+test('withAnchor encodes the anchor', () => {
   expect(withAnchor('https://docs.example/', findAnchor([section('größe "x"', 1, 9)], 1))).toBe(
     'https://docs.example/#gr%C3%B6%C3%9Fe%20%22x%22',
   )
   expect(withAnchor('file:///docs/a.md', findAnchor([section('one', 1, 9)], 1))).toBe('file:///docs/a.md#one')
 })
 
-test('prefers the last mark before a line to the anchor of the section around both', () => {
+test('findAnchor prefers the last mark before a line to the anchor of the section around the line', () => {
   const marked: Section = {
     ...section('top', 1, 20, [section('child', 15, 20)]),
     marks: [
@@ -46,7 +46,7 @@ test('prefers the last mark before a line to the anchor of the section around bo
   ])
 })
 
-test('uses the anchor of the section again after a mark with an empty anchor', () => {
+test('findAnchor uses the anchor of the section again after a mark with an empty anchor', () => {
   const marked: Section = {
     ...section('top', 1, 20),
     marks: [
@@ -61,7 +61,7 @@ test('an address with a fragment stays unchanged', () => {
   expect(withAnchor('https://docs.example/api#listLamps', 'parameters')).toBe('https://docs.example/api#listLamps')
 })
 
-test('cites lines of an unchanged file of a repository, if no section has an anchor', () => {
+test('writeCitationUrl cites the lines of an unchanged file of a repository, if no section has an anchor', () => {
   const source = 'git+https://github.com/o/lamp'
   const url = `https://github.com/o/lamp/blob/${'0'.repeat(40)}/src/lamp.py`
   const lines = { source, url, anchor: null, isVerbatimFile: true, startLine: 4, endLine: 9 }

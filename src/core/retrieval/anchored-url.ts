@@ -28,7 +28,7 @@ export function withAnchor(url: string, anchor: string | null): string {
   return parsed.href
 }
 
-/** The anchor of the deepest section around a line that has one. The last mark of that section at or before the line takes precedence. */
+/** The anchor for a line: of the deepest section around it that has an anchor, or of the last mark there at or before the line. */
 export function findAnchor(sections: readonly Section[], line: number): string | null {
   const enclosing = sections.find(({ startLine, endLine }) => startLine <= line && line <= endLine)
   if (enclosing === undefined) return null

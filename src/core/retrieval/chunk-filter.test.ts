@@ -33,7 +33,7 @@ describe('a path', () => {
     ['/[x', 'https://a.test/y', false],
     ['/broken', 'no address', false],
     ['/caf', 'https://a.test/caf%E9/x', true],
-    // A file has the path that it has in its folder.
+    // A file is matched by its path in its folder.
     ['/docs', 'file:///home/docs/readme.md', true],
     ['/home', 'file:///home/docs/readme.md', false],
     ['docs/*.md', 'file:///home/docs/readme.md', true],

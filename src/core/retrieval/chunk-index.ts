@@ -158,7 +158,7 @@ const { length: FIELD_COUNT } = FIELD_NAMES
 const INDEX_VERSION = 3
 const FORMAT = [INDEX_VERSION, textAnalyzer.id, ...FIELD_NAMES].join(' ')
 
-/** New chunks that justify a transaction on the index. */
+/** Number of new chunks that justifies a transaction on the index. */
 const MIN_BATCH_CHUNKS = 1024
 
 /** Number of segments of similar size that triggers a merge. */
@@ -167,7 +167,7 @@ const FAN_IN = 8
 const MAX_SEGMENT_CHUNKS = 8192
 /** Segments are merged when many are smaller than one of these sizes. Larger ones are merged only if most of their chunks are dead. */
 const MERGE_TIERS = [2 * FAN_IN, 128, 1024, MAX_SEGMENT_CHUNKS / 2] as const
-/** Maximum number of chunks to merge in a transaction that also added some. */
+/** Maximum number of chunks to merge in a transaction that also added chunks. */
 const MAX_QUICK_MERGE_CHUNKS = 1024
 /** Limits of a transaction that blocks only other writers. */
 const LARGE_STEP: IndexStep = { chunks: 2048, merged: MAX_SEGMENT_CHUNKS }
@@ -183,7 +183,7 @@ export function createChunkIndex(storage: IndexStorage): ChunkIndex {
   const cache = new Map<number, Segment>()
   /** The number of the newest chunk when segments to merge were last looked for. */
   let lastMergeCheck = 0
-  let cachedCount: { readonly generation: number; readonly segments: number } | undefined
+  let cachedCount: { readonly generation: number; readonly smallSegments: number } | undefined
   let cachedSearch: { readonly generation: number; readonly search: SegmentSearch } | undefined
 
   const loadSegment = (id: number): Segment => {
@@ -262,9 +262,9 @@ export function createChunkIndex(storage: IndexStorage): ChunkIndex {
     const { generation } = storage.readState()
     if (cachedCount?.generation !== generation) {
       const small = storage.listSegments().filter(({ count }) => count < MAX_SEGMENT_CHUNKS / 2)
-      cachedCount = { generation, segments: small.length }
+      cachedCount = { generation, smallSegments: small.length }
     }
-    return cachedCount.segments >= MAX_SMALL_SEGMENTS
+    return cachedCount.smallSegments >= MAX_SMALL_SEGMENTS
   }
   /** Whether a search would miss chunks that can be indexed. */
   const lacksChunks = (): boolean => {

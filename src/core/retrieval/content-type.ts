@@ -14,22 +14,22 @@ const PROSE_KINDS: ReadonlySet<Kind> = new Set(['markdown', 'html', 'text', 'ima
 
 const FENCE = /^ {0,8}(?:> ?)*(?:[-*+] {1,3})?(`{3,}|~{3,})/
 
-/** Code is a file in a programming language, or prose with more than half of its lines in fences. */
+/** The type of a chunk: code if its file is source code or JSON, or if more than half of its lines are in fences. */
 export function contentTypeOf({ kind, content }: Pick<Chunk, 'kind' | 'content'>): ContentType {
   if (!PROSE_KINDS.has(kind)) return 'code'
   if (!content.includes('```') && !content.includes('~~~')) return 'prose'
   let fence = ''
-  let fenced = 0
-  let lines = 0
+  let fencedLineCount = 0
+  let lineCount = 0
   for (const line of content.split('\n')) {
     if (line.trim() === '') continue
     const [, marker] = FENCE.exec(line) ?? []
     const isEdge = marker !== undefined && (fence === '' || marker.startsWith(fence))
     if (isEdge) fence = fence === '' ? marker : ''
-    lines++
-    if (isEdge || fence !== '') fenced++
+    lineCount++
+    if (isEdge || fence !== '') fencedLineCount++
   }
-  return fenced * 2 > lines ? 'code' : 'prose'
+  return fencedLineCount * 2 > lineCount ? 'code' : 'prose'
 }
 
 /** Traits that an index keeps with a chunk, so that ranking and most filters need not read the chunk. */

@@ -51,7 +51,7 @@ describe('a definition', () => {
 })
 
 describe('symbols', () => {
-  test('are those of the language, or the names that a text writes as code', () => {
+  test('are the symbol of source code, or the names that Markdown writes as code', () => {
     expect(symbolsOf({ kind: 'python', symbol: 'Parser.parse', content: '`x`' })).toEqual(['Parser.parse'])
     expect(symbolsOf({ kind: 'markdown', symbol: null, content: '`x`\n\n**Note**' })).toEqual(['x'])
     expect(symbolsOf({ kind: 'text', symbol: null, content: '`x`' })).toEqual([])

@@ -74,7 +74,7 @@ function nameIn(signature: string): string {
   return name.replace(/[,;:]+$/, '')
 }
 
-/** All names that a chunk defines: by its language, or stated as code in its text. */
+/** All names that a chunk defines: its symbol if it has one, otherwise the names that its Markdown states as code. */
 export function symbolsOf({ symbol, kind, content }: Pick<Chunk, 'symbol' | 'kind' | 'content'>): string[] {
   if (symbol !== null) return [symbol]
   if (kind !== 'markdown' && kind !== 'html') return []

@@ -8,7 +8,7 @@ const ALL = { byText: true, byLanguage: true }
 /** Fingerprints that differ in a few bits or in many. */
 const bits = fc
   .tuple(fc.constantFrom(0, 0x5a5a5a5a, -1), fc.array(fc.nat(63), { maxLength: 4 }), fc.nat(5))
-  .map(([base, flipped, one]) => ({ base, flipped, isShort: one === 0 }))
+  .map(([base, flipped, die]) => ({ base, flipped, isShort: die === 0 }))
   .map(({ base, flipped, isShort }) =>
     flipped.reduce<FingerprintBits>(
       ({ high, low, isShort }, bit) =>
@@ -25,7 +25,7 @@ const page: fc.Arbitrary<ComparablePage> = fc.record({
   bits: fc.option(bits, { freq: 8 }),
 })
 
-test('finds the same groups as comparing all pairs', () => {
+test('the finder finds the same groups as a comparison of all pairs', () => {
   fc.assert(
     fc.property(fc.array(page, { maxLength: 40 }), (pages) => {
       const finder = createDuplicateFinder()
@@ -35,7 +35,7 @@ test('finds the same groups as comparing all pairs', () => {
   )
 })
 
-/** For each page the first of its group. */
+/** For each page the number of the first page of its group. */
 function groupAll(pages: readonly ComparablePage[]): number[] {
   const groups = pages.map((_, i) => i)
   for (const [i, one] of pages.entries()) {
@@ -48,7 +48,7 @@ function groupAll(pages: readonly ComparablePage[]): number[] {
   return groups
 }
 
-test('recognises each page by its place, and puts unrelated pages into groups of their own', () => {
+test('the finder recognizes each page by its place, and puts unrelated pages into groups of their own', () => {
   const finder = createDuplicateFinder()
   const at = (number: number): ComparablePage => ({
     sourceId: 'a',

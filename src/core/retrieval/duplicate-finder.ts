@@ -15,7 +15,7 @@ export interface DuplicateFinder {
   findGroups(): Uint32Array
 }
 
-/** Number of neighbours that are compared with a page. Longer runs are thousands of copies, each of them similar to its neighbours. */
+/** Number of neighbors that are compared with a page. Longer runs are thousands of copies, each of them similar to its neighbors. */
 const MAX_COMPARED = 100
 
 /** What is stored for each page: its fingerprint, two hashes each of its place and its family, and numbers for names. */
@@ -148,7 +148,7 @@ function orderByColumns(names: readonly Column[], includes: CandidateOrder['incl
   return { includes, compare, isSame: (read, a, b) => compare(read, a, b) === 0, isNear: () => true }
 }
 
-/** Sorts by a quarter of the fingerprint, then by the whole, so that equal fingerprints are neighbours. */
+/** Sorts by a quarter of the fingerprint, then by the whole, so that equal fingerprints are neighbors. */
 function orderByQuarter(half: 'high' | 'low', shift: number): CandidateOrder {
   const quarter = (read: ReadColumn, at: number) => (read(half, at) >>> shift) & 0xffff
   const rest = orderByColumns(['high', 'low'])

@@ -16,7 +16,7 @@ describe('a fingerprint', () => {
     )
   })
 
-  test('has a symmetric distance to others, and none to itself', () => {
+  test('has a symmetric distance to others, and a distance of 0 to itself', () => {
     fc.assert(
       fc.property(words, words, (a, b) => {
         const [one, other] = [bitsOf(a.join(' ')), bitsOf(b.join(' '))]

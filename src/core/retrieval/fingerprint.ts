@@ -1,7 +1,7 @@
 import { countBits } from '../search/count-bits.ts'
 import { visitShingles } from './shingles.ts'
 
-/* A SimHash: the more runs of words two texts share, the more of their 64 bits are equal. Pages are compared by it without reading them. */
+/* A SimHash: the more runs of words two texts share, the more of their 64 bits are equal. Comparing two pages takes only their hashes. */
 
 /**
  * 64 bits, as 16 hexadecimal digits; with `=` before them for a text that is too short for similarity, but can be compared for equality.

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { splitLines } from '../text/lines.ts'
 import { createLineStarts } from './line-starts.ts'
 
-test('finds lines at the same offsets as splitting, in any order of calls', () => {
+test('createLineStarts finds the lines that splitLines returns, even from the last to the first', () => {
   const part = fc.constantFrom('a', 'bc', '\n', '\r\n', '\r', '')
   fc.assert(
     fc.property(

@@ -1,4 +1,4 @@
-/** Returns where a line starts, counted from 1; the length of the text for lines past the last. */
+/** Returns the offset where a line starts; lines count from 1. For lines past the last it returns the length of the text. */
 export type LineStarts = (line: number) => number
 
 /**

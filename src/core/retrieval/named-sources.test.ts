@@ -77,7 +77,7 @@ describe('findNamedSources', () => {
     expect(findNamedSources(query, many).sources).toEqual([many[7]])
   })
 
-  it('ignores a word that many sources share, and does not confuse numbers', () => {
+  it('ignores a word that many sources share, and tells names with different numbers apart', () => {
     const many = Array.from({ length: 20 }, (_, i) => source(`plugin-${i}`))
     expect(findNamedSources('write a plugin', many).sources).toEqual([])
     expect(findNamedSources('settings of plugin-1', many).sources).toEqual([many[1]])

@@ -71,8 +71,8 @@ function plainOf(word: string): string {
 
 /** Words as written, including a backtick directly before a word, without link targets. */
 function splitWords(text: string): string[] {
-  const shown = text.replace(/\]\((?:[^()]|\([^()]*\))*\)/g, ']')
-  return shown.match(/`?[\p{L}\p{M}\p{N}_]+(?:['’]\p{L}+)*/gu) ?? []
+  const visibleText = text.replace(/\]\((?:[^()]|\([^()]*\))*\)/g, ']')
+  return visibleText.match(/`?[\p{L}\p{M}\p{N}_]+(?:['’]\p{L}+)*/gu) ?? []
 }
 
 function hashShingles(text: string): Set<number> {

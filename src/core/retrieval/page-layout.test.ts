@@ -45,7 +45,7 @@ describe('a layout', () => {
     ])
   })
 
-  test('finds the definition around a line of a chunk', () => {
+  test('gives the anchor of the definition around a line of a chunk', () => {
     const markdown = '# One\n\n`first()`\n\nText.\n\n`second()`\n\nText.\n\nThe end.'
     const marks = [
       { line: 3, anchor: 'first' },
@@ -111,7 +111,7 @@ describe('an excerpt', () => {
     }
   })
 
-  test('covers the whole page for sorted keys, which are not in line order', () => {
+  test('covers the whole page if its chunks are not in line order, as those of sorted keys', () => {
     const markdown = '{\n  "b": 1,\n  "a": 2\n}'
     const chunks = [
       { startLine: 3, endLine: 3, headingPath: [] },

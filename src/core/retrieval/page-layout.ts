@@ -20,8 +20,8 @@ export interface LayoutSpan {
 }
 
 /**
- * How a page was cut, stored beside its text, so that a part can be shown without reading the whole page. Paths and anchors are stored
- * once, and spans refer to them by number: a page may have thousands of spans, of which a few are needed.
+ * How a page was cut into chunks, stored beside its text, so that a part can be shown without reading the whole page. Heading paths and
+ * anchors are stored once, and spans refer to them by number: a page may have thousands of spans, of which a few are needed.
  */
 export interface PageLayout {
   /** Bytes of the page as UTF-8. */
@@ -186,7 +186,7 @@ const REACH_BYTES = 10_000
 /** Minimum number of chunks to read on each side. */
 const REACH_CHUNKS = 6
 
-/** The chunks to read around one to show it: as far as a passage can reach, in whole blocks, so that the part can be parsed on its own. */
+/** The chunks to read to show one chunk: as far as a passage can reach, in whole blocks, so that the part can be parsed on its own. */
 function windowAround({ bytes, spans }: PageLayout, index: number): IndexRange {
   const endOf = (other: number): number => spans[other + 1]?.[OFFSET] ?? bytes
   const start = spans[index]?.[OFFSET] ?? 0
@@ -252,7 +252,7 @@ function utf8Length(text: string, from: number, to: number): number {
   for (let i = from; i < to; i++) {
     const unit = text.charCodeAt(i)
     if (unit < 0x80) continue
-    // Each half of a pair counts two of its four bytes; a half alone is written as three.
+    // Each half of a surrogate pair counts two of its four bytes; a lone half is written as three bytes.
     bytes += unit < 0x800 ? 1 : isPaired(text, i) ? 1 : 2
   }
   return bytes

@@ -31,7 +31,7 @@ describe('createPagePrior', () => {
   })
 
   test.each(['what changed in 3.11', 'release notes', 'glossary of terms', 'since which version'])(
-    'leaves all pages unchanged when %j asks for them',
+    'leaves record pages unchanged when %j asks for them',
     (question) => {
       expect(createPagePrior(question)('https://docs.example/whatsnew/3.11.html')).toBe(1)
     },

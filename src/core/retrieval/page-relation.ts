@@ -31,8 +31,8 @@ export const MAX_COPY_DISTANCE = 3
 
 /**
  * The same place in another version of the same documentation may differ in more bits: with a fifth of its words replaced, a page exceeds
- * this limit 1 to 3 times in 100 (8 with 25 words). Of the 331 common pages of LLVM 14 and 15 the 3 that exceed it were rewritten; two
- * unrelated pages stay below it 2 times in 1,000.
+ * this limit 1 to 3 times in 100 (8 times if it has only 25 words). Of the 331 common pages of LLVM 14 and 15 the 3 that exceed it were
+ * rewritten; two unrelated pages stay below it 2 times in 1,000.
  */
 export const MAX_VERSION_DISTANCE = 20
 
@@ -45,8 +45,8 @@ export function findRelation(
   b: ComparablePage,
   { byText, byLanguage }: RelationOptions,
 ): PageRelation | undefined {
-  const isTranslated = a.language !== b.language && a.language !== null && b.language !== null
-  if (isTranslated) return byLanguage && areTranslations(a, b) ? 'translation' : undefined
+  const languagesDiffer = a.language !== b.language && a.language !== null && b.language !== null
+  if (languagesDiffer) return byLanguage && areTranslations(a, b) ? 'translation' : undefined
   return byText ? findTextRelation(a, b) : undefined
 }
 

@@ -22,11 +22,11 @@ export function createPageSignature({ url, language, fingerprint = null, alterna
  * because on some sites every page names the front pages.
  */
 function familyOf(url: string, alternates: Page['alternates']): string | null {
-  const named = alternates.filter((alternate) => alternate.language !== null)
+  const hreflangLinks = alternates.filter((alternate) => alternate.language !== null)
   const ownKey = looseKey(url)
-  if (!named.some((alternate) => looseKey(alternate.url) === ownKey)) return null
+  if (!hreflangLinks.some((alternate) => looseKey(alternate.url) === ownKey)) return null
   // On many sites `x-default` names the front page on every page.
-  const translations = named.filter((alternate) => primaryLanguageOf(alternate.language ?? '') !== null)
+  const translations = hreflangLinks.filter((alternate) => primaryLanguageOf(alternate.language ?? '') !== null)
   const keys = new Set(translations.map((alternate) => looseKey(alternate.url)))
   if (keys.size < 2) return null
   const all = [...keys].sort(compareUtf8).join('\n')

@@ -10,7 +10,7 @@ function scan(markdown: string): string[] {
   })
 }
 
-test('scans headings, paragraphs and blank lines', () => {
+test('headings and paragraphs are blocks, and blank lines are not', () => {
   expect(scan('# One\nText\ngoes on.\n\n\n## Two\n\nFor example:\n')).toEqual([
     'heading 0-1 …',
     'text 1-3',
@@ -79,7 +79,7 @@ test.each([
   ['marks of lists', (count: number) => `${'- '.repeat(count / 2)}x`],
   ['quotes', (count: number) => `${'> '.repeat(count / 2)}x`],
   ['marks of fences', (count: number) => `${'`'.repeat(count)} x \``],
-])('scans a long line in linear time: %s', (_what, write) => {
+])('a long line is scanned in linear time: %s', (_what, write) => {
   const time = (count: number) => {
     const lines = write(count).split('\n')
     return cpuMsOf(() => scanBlocks(lines))

@@ -5,13 +5,13 @@ import { isDefinitionLine } from './definitions.ts'
 export interface PassageBlock {
   readonly type: 'heading' | 'fence' | 'table' | 'text'
   readonly start: number
-  /** The line after the last line of the block, which is not blank. */
+  /** The line after the last line of the block; the last line is never blank. */
   readonly end: number
   /** Index of the block that opens the list item which this block continues; -1 if there is none. */
   readonly parent: number
-  /** Whether it states a name that the next blocks describe. */
+  /** Whether the block states a name that the next blocks describe. */
   readonly isSignature: boolean
-  /** Whether it says little without the next block: a heading, a signature, a line that ends with a colon. */
+  /** Whether the block says little without the next one: a heading, a signature, a line that ends with a colon. */
   readonly isLeadIn: boolean
 }
 

@@ -50,7 +50,7 @@ describe('a hit', () => {
     expect(asPassage(growAt(markdown, 'Needle')).text).toBe(markdown.trimEnd())
   })
 
-  test('grows by its neighbours in the section up to the target, and no further', () => {
+  test('grows by the neighboring blocks of its section up to the target, and no further', () => {
     const paragraphs = Array.from({ length: 30 }, (_, i) => words(`p${i}w`, 10))
     const { text, tokens } = asPassage(growAt(`# Guide\n\n${paragraphs.join('\n\n')}\n`, 'p15w3'))
     expect(text).toContain(paragraphs[15])
@@ -59,7 +59,7 @@ describe('a hit', () => {
     expect(tokens).toBeGreaterThan(LIMITS.target / 2)
   })
 
-  test('grows to the sections below if its own is hardly more than a heading', () => {
+  test('grows to the sections below if its own section is hardly more than a heading', () => {
     const below = (name: string) => `### ${name}\n\n${words(name, 16)}\n`
     const markdown = `# Guide\n\n## Needle\n\n${below('one')}\n${below('two')}\n${below('three')}\n${below('four')}\n`
     const { text } = asPassage(growAt(markdown, '## Needle'))
@@ -93,7 +93,7 @@ describe('a hit', () => {
     expect(text).toBe('# API\n\n`needle(a)`\n\nIt shines.')
   })
 
-  test('grows to the sections beside its own if that has only a few words', () => {
+  test('grows to the sections beside its own if its own section has only a few words', () => {
     const markdown = `# needle(1)\n\n## Name\n\nneedle - sews\n\n## Synopsis\n\nneedle thread\n\n## Text\n\n${words('text', 100)}\n\n## Options\n\n${words('more', 900)}\n`
     const { text } = asPassage(growAt(markdown, 'needle - sews', { target: 400, most: 480 }))
     expect(text).toMatch(/^## Name\n.*\n## Synopsis\n.*\n## Text\n\ntext0 .* text99$/s)
@@ -206,7 +206,7 @@ describe('a passage', () => {
   })
 })
 
-test('shows text other than Markdown in whole chunks', () => {
+test('text other than Markdown is shown in whole chunks', () => {
   const markdown = 'def one():\n    """\n    ```\n    """\n\ndef two():\n    return needle\n'
   const spans = [
     { startLine: 1, endLine: 5, headingPath: [] },

@@ -35,7 +35,7 @@ export interface PassageHit {
 
 /** How large a passage may become, in model tokens. */
 export interface PassageBudget {
-  /** Neighbours are added up to this size. */
+  /** Neighboring blocks are added up to this size. */
   readonly target: number
   /** Limit for the chunk and the context that it needs. */
   readonly most: number
@@ -72,7 +72,7 @@ interface Region {
   /** Indexes of its first and last chunk. */
   readonly first: number
   readonly last: number
-  /** Lines of the page before it. */
+  /** Number of lines of the page before the region. */
   readonly offset: number
   readonly lines: readonly string[]
   readonly blocks: readonly PassageBlock[]
@@ -80,7 +80,7 @@ interface Region {
   readonly lengths: Uint32Array
 }
 
-/** A section that fits, with the number of its headings and the index of its last chunk. */
+/** A section that fits, with the length of its heading path and the index of its last chunk. */
 interface FoundSection extends LineRange {
   readonly depth: number
   readonly last: number
@@ -89,8 +89,8 @@ interface FoundSection extends LineRange {
 /** Tests whether lines of a page have not been shown yet. */
 type IsFree = (range: LineRange) => boolean
 
-/** Neighbouring blocks of a region by index, the last one included. */
-interface BlockRun {
+/** Consecutive blocks or chunks by index, the last one included. */
+interface IndexRun {
   readonly first: number
   readonly last: number
 }
@@ -103,7 +103,7 @@ function standaloneChars(limit: number): number {
 }
 
 /** Chunks to consider on each side of a hit in a long section. */
-const NEIGHBOURS = 6
+const NEIGHBORS = 6
 
 /** Prepares a page for its hits. Only the sections of these hits are parsed. */
 export function createPassageGrower({ markdown, chunks }: PassagePage): PassageGrower {
@@ -133,10 +133,10 @@ export function createPassageGrower({ markdown, chunks }: PassagePage): PassageG
     return { first, last, offset, lines, blocks, lengths: sumLengths(lines) }
   }
 
-  /** The neighbourhood of a chunk in a long section, from the start of a block; undefined when that start cannot be found. */
-  const readNeighbourhood = (index: number, whole: BlockRun): Region | undefined => {
-    let first = Math.max(whole.first, index - NEIGHBOURS)
-    const last = Math.min(whole.last, index + NEIGHBOURS)
+  /** The neighborhood of a chunk in a long section, from the start of a block; undefined when that start cannot be found. */
+  const readNeighborhood = (index: number, whole: IndexRun): Region | undefined => {
+    let first = Math.max(whole.first, index - NEIGHBORS)
+    const last = Math.min(whole.last, index + NEIGHBORS)
     while (first > whole.first && !isBlank(readLines(lineBefore(chunks[first])).join(''))) first--
     const before = markdown.slice(startOf(chunks[whole.first]?.startLine ?? 1), startOf(chunks[first]?.startLine ?? 1))
     if (before.includes('```') || before.includes('~~~')) return undefined
@@ -150,11 +150,11 @@ export function createPassageGrower({ markdown, chunks }: PassagePage): PassageG
 
   const regionOf = (index: number, isMarkdown: boolean): Region => {
     const whole = findRun(chunks, index, chunks[index]?.headingPath.length ?? 0, true)
-    const isLong = isMarkdown && whole.last - whole.first > 2 * NEIGHBOURS
+    const isLong = isMarkdown && whole.last - whole.first > 2 * NEIGHBORS
     const known = regions.get(whole.first)
     if (known !== undefined) return known
     const region =
-      (isLong ? readNeighbourhood(index, whole) : undefined) ?? readRegion(whole.first, whole.last, isMarkdown)
+      (isLong ? readNeighborhood(index, whole) : undefined) ?? readRegion(whole.first, whole.last, isMarkdown)
     if (region.first === whole.first && region.last === whole.last) regions.set(whole.first, region)
     return region
   }
@@ -235,7 +235,7 @@ export function createPassageGrower({ markdown, chunks }: PassagePage): PassageG
 
 /** Outcome for a hit within its region. */
 type GrownRun =
-  | { readonly run: BlockRun; readonly under: string | null }
+  | { readonly run: IndexRun; readonly under: string | null }
   | { readonly cut: GrownPassage }
   | 'shown'
   | 'too-large'
@@ -267,8 +267,8 @@ function growRun(region: Region, span: PassageSpan, hit: PassageHit, limits: Pas
   const needed = addNeededBlocks(region, focusRun, allowed, maxChars)
   const whole = joinRuns(needed, clipRun(narrowToFocus(region, chunkRun, focus, countWords), allowed))
   const target = Math.min(limits.target * CHARS_PER_TOKEN, charsLeft)
-  const chunk = sizeOf(region, whole) <= maxChars ? whole : addNeighbours(region, needed, whole, target)
-  const run = dropTrailingLeadIns(region, addNeighbours(region, chunk, allowed, target), focus)
+  const chunk = sizeOf(region, whole) <= maxChars ? whole : addNeighbors(region, needed, whole, target)
+  const run = dropTrailingLeadIns(region, addNeighbors(region, chunk, allowed, target), focus)
   return { run, under: findDescribedSignature(region, run, focus) }
 }
 
@@ -278,10 +278,10 @@ function growRun(region: Region, span: PassageSpan, hit: PassageHit, limits: Pas
  */
 function narrowToFocus(
   { blocks }: Region,
-  chunkRun: BlockRun,
+  chunkRun: IndexRun,
   focus: number,
   countWords: (index: number) => number,
-): BlockRun {
+): IndexRun {
   const isOwn = (index: number) =>
     rootOf(blocks, index) >= chunkRun.first || rootOf(blocks, index) === rootOf(blocks, focus)
   const first = listIndexes({ first: chunkRun.first, last: focus }).find(isOwn) ?? focus
@@ -296,7 +296,7 @@ function narrowToFocus(
 }
 
 /** Adds the blocks that a run needs to be readable: the blocks it leads to, the item it continues, the signature it describes. */
-function addNeededBlocks(region: Region, run: BlockRun, allowed: BlockRun, maxChars: number): BlockRun {
+function addNeededBlocks(region: Region, run: IndexRun, allowed: IndexRun, maxChars: number): IndexRun {
   const { blocks } = region
   let { first, last } = run
   const fits = (from: number, to: number) =>
@@ -334,10 +334,10 @@ function rootOf(blocks: readonly PassageBlock[], from: number): number {
 }
 
 /**
- * Adds neighbours as long as they fit: first back to the block that opens the text, then forward. At the start of another definition it
- * stops once the text has some size, because the next definition answers another question.
+ * Adds neighboring blocks as long as they fit: first back to the block that opens the text, then forward. At the start of another
+ * definition it stops once the text has some size, because the next definition answers another question.
  */
-function addNeighbours(region: Region, run: BlockRun, allowed: BlockRun, limit: number): BlockRun {
+function addNeighbors(region: Region, run: IndexRun, allowed: IndexRun, limit: number): IndexRun {
   const { blocks } = region
   let { first, last } = run
   const fits = (from: number, to: number) =>
@@ -354,7 +354,7 @@ function addNeighbours(region: Region, run: BlockRun, allowed: BlockRun, limit: 
 }
 
 /** A run without trailing blocks that only lead to the next ones, such as the name of a definition that is not shown. */
-function dropTrailingLeadIns({ blocks }: Region, { first, last }: BlockRun, focus: number): BlockRun {
+function dropTrailingLeadIns({ blocks }: Region, { first, last }: IndexRun, focus: number): IndexRun {
   let end = last
   if (last < blocks.length - 1) while (end > focus && blocks[end]?.isLeadIn === true) end--
   return { first, last: end }
@@ -368,14 +368,14 @@ function findLeadInEnd(blocks: readonly PassageBlock[], from: number): number {
 }
 
 /** The signature above a run that does not include it. Only calls count: other code on its own line may be an example. */
-function findDescribedSignature(region: Region, run: BlockRun, focus: number): string | null {
+function findDescribedSignature(region: Region, run: IndexRun, focus: number): string | null {
   const index = findSignature(region.blocks, focus)
   if (index === undefined || index >= run.first) return null
   const [definition] = findDefinitions(region.lines[region.blocks[index]?.start ?? 0] ?? '')
   return definition?.signature.includes('(') === true ? definition.signature : null
 }
 
-/** The block with the most words of the question; one that states a name counts double. */
+/** The block with the most words of the question; words in a block that states a name count double. */
 function findFocus(
   { blocks }: Region,
   candidates: readonly number[],
@@ -426,15 +426,15 @@ function cutPassage(
   return { ...lines, text, tokens, isCut: true, under: null }
 }
 
-/** The neighbours of a chunk whose heading paths agree with its own up to a depth, or exactly. */
-function findRun(chunks: readonly PassageSpan[], index: number, depth: number, isExact: boolean): BlockRun {
+/** The neighbors of a chunk whose heading paths agree with its own up to a depth, or exactly. */
+function findRun(chunks: readonly PassageSpan[], index: number, depth: number, isExact: boolean): IndexRun {
   const path = chunks[index]?.headingPath ?? []
-  const belongs = (at: number, neighbour: number) => {
+  const belongs = (at: number, neighbor: number) => {
     const chunk = chunks[at]
     if (chunk === undefined || !startsWith(chunk.headingPath, path, depth)) return false
     if (isExact && chunk.headingPath.length !== depth) return false
-    // Chunks of sorted keys are not in line order, so they are not neighbours.
-    const [upper, lower] = at < neighbour ? [chunk, chunks[neighbour]] : [chunks[neighbour], chunk]
+    // Chunks of sorted keys are not in line order, so they are not neighbors.
+    const [upper, lower] = at < neighbor ? [chunk, chunks[neighbor]] : [chunks[neighbor], chunk]
     return (upper?.endLine ?? 0) <= (lower?.startLine ?? 0)
   }
   let first = index
@@ -489,30 +489,30 @@ function sumLengths(lines: readonly string[]): Uint32Array {
 }
 
 /** Length of blocks when shown. */
-function sizeOf({ blocks, lengths }: Region, { first, last }: BlockRun): number {
+function sizeOf({ blocks, lengths }: Region, { first, last }: IndexRun): number {
   return (lengths[blocks[last]?.end ?? 0] ?? 0) - (lengths[blocks[first]?.start ?? 0] ?? 0) - 1
 }
 
-function rangeOf({ blocks, offset }: Region, { first, last }: BlockRun): LineRange {
+function rangeOf({ blocks, offset }: Region, { first, last }: IndexRun): LineRange {
   return { startLine: offset + (blocks[first]?.start ?? 0) + 1, endLine: offset + (blocks[last]?.end ?? 0) }
 }
 
 /** The blocks that have lines in a range. */
-function blocksOf({ blocks, offset }: Region, { startLine, endLine }: LineRange): BlockRun {
+function blocksOf({ blocks, offset }: Region, { startLine, endLine }: LineRange): IndexRun {
   const first = blocks.findIndex(({ end }) => offset + end >= startLine)
   const last = blocks.findLastIndex(({ start }) => offset + start < endLine)
   return { first: Math.max(0, first), last }
 }
 
-function listIndexes({ first, last }: BlockRun): number[] {
+function listIndexes({ first, last }: IndexRun): number[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i)
 }
 
-function joinRuns(a: BlockRun, b: BlockRun): BlockRun {
+function joinRuns(a: IndexRun, b: IndexRun): IndexRun {
   return { first: Math.min(a.first, b.first), last: Math.max(a.last, b.last) }
 }
 
-function clipRun(run: BlockRun, allowed: BlockRun): BlockRun {
+function clipRun(run: IndexRun, allowed: IndexRun): IndexRun {
   return { first: Math.max(run.first, allowed.first), last: Math.min(run.last, allowed.last) }
 }
 

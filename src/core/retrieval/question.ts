@@ -35,7 +35,7 @@ const TRACE_NOISE =
 const FOREIGN_FRAME =
   /node_modules|site-packages|dist-packages|\bnode:|\bjava\.(?:base|lang|util)|\bjdk\.|\bsun\.|\/lib\/python|\bstd::|\bcore::|\bSystem\.|\/rustc\//
 
-/** Prefix of a log message: date, time, level, process. */
+/** Prefix of a log message: date and time, and fields in brackets after them. */
 const LOG_PREFIX =
   /^\s*\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?\]?(?:\s+\[[^\]]*\])*\s*/
 

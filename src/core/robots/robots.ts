@@ -178,7 +178,7 @@ interface PatternPart {
   readonly fallback: Int32Array | undefined
 }
 
-/** Up to this length the search of the platform is used: its worst case is a small multiple of the address. */
+/** Up to this length the search of the platform is used: its worst case is a small multiple of the length of the address. */
 const MAX_NATIVE_SEARCH_CHARS = 16
 
 function createPatternPart(text: string): PatternPart {

@@ -27,7 +27,7 @@ export interface EntryTable {
   readonly lengths: Uint32Array
 }
 
-/** Writes a table. The columns in which neighbours are similar are written as differences. */
+/** Writes a table. The columns in which successive values are similar are written as differences. */
 export function writeEntryTable(documents: readonly IndexEntry[], lengths: ArrayLike<number>): Uint8Array<ArrayBuffer> {
   const writer = new ByteWriter(documents.length * 16 + 16)
   writer.writeNumber(documents.length)

@@ -33,7 +33,7 @@ export const MIN_SIMILARITY = 0.3
 
 /** Share of the meaning where a query is a question or a topic. */
 const MEANING_SHARE = 0.3
-/** The same for a query that is a name, where words are more reliable. */
+/** Share of the meaning where a query is a name, because words are more reliable there. */
 const IDENTIFIER_MEANING_SHARE = 0.1
 
 /** Spellings of names that questions lack: inner punctuation or capitals, a call, a flag, a path, an operator, a number, one acronym. */
@@ -106,7 +106,7 @@ interface KnownCandidate extends FusionCandidate {
   readonly similarity: number
 }
 
-/** The least-squares line through the known candidates. */
+/** Predicts the cosine from the word score: the least-squares line through the known candidates. */
 function fitSimilarity(known: readonly KnownCandidate[]): (wordScore: number) => number {
   const meanWord = mean(known.map(({ wordScore }) => wordScore))
   const meanSimilarity = mean(known.map(({ similarity }) => similarity))

@@ -5,7 +5,7 @@ import { compareQuantized, quantizeVector } from './quantized-vector.ts'
 
 const vector = fc.float32Array({ minLength: 5, maxLength: 5, noNaN: true, min: -1, max: 1 })
 
-test('returns the same cosines as comparing the bytes', () => {
+test('InMemoryVectors returns the same cosines as compareQuantized', () => {
   fc.assert(
     fc.property(vector, fc.array(vector, { minLength: 1 }), (query, vectors) => {
       const stored = new InMemoryVectors(5)
@@ -19,7 +19,7 @@ test('returns the same cosines as comparing the bytes', () => {
   )
 })
 
-test('holds more than one block', () => {
+test('InMemoryVectors holds more vectors than fit into one block', () => {
   const stored = new InMemoryVectors(2)
   for (let i = 0; i < 2500; i++) stored.add(quantizeVector(Float32Array.of(1, i)))
   expect(stored.compare(Float32Array.of(0, 1), 2400)).toBeCloseTo(2400)

@@ -105,7 +105,7 @@ describe('a page', () => {
     expect(isExpected(page, expected)).toBe(false)
   })
 
-  test('may end in a slash, or contain a literal percent sign', () => {
+  test('may have an address that ends in a slash or contains a literal percent sign', () => {
     expect(isExpected({ url: 'https://docs.example/guide/', chunks: [] }, 'guide')).toBe(true)
     expect(isExpected({ url: 'https://docs.example/guide', chunks: [] }, 'guide/')).toBe(true)
     expect(isExpected({ url: 'https://docs.example/100%', chunks: [] }, '100%')).toBe(true)

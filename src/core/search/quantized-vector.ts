@@ -64,7 +64,7 @@ export function multiplyBytes(vector: Float32Array, numbers: Int8Array, start: n
   return sum
 }
 
-/** Writes the signs of a quantized vector as bits, 32 in a number, from index `start` of `target`. */
+/** Reads the signs of a quantized vector into `target` from index `start` on, as bits, 32 in a number. */
 export function readSigns(bytes: Uint8Array, target: Int32Array, start: number): void {
   for (let i = SCALE_BYTES; i < bytes.length; i += 32) {
     let word = 0

@@ -4,14 +4,14 @@ import { type Order, selectTop } from './top.ts'
 export interface RankingOptions {
   /** How soon repeating a word stops adding to the score. @default 2.05 */
   readonly k1?: number
-  /** How strongly long documents are penalised, from 0 to 1. @default 0.58 */
+  /** How strongly long documents are penalized, from 0 to 1. @default 0.58 */
   readonly b?: number
   /**
    * Bonus for a match of the exact form in the query, as a share of the score of its stem. 0 ranks all forms of a word alike.
    * @default 0.5
    */
   readonly exactBonus?: number
-  /** Bonus for two neighbouring query words that are close together, as a share of their own scores. @default 0.4 */
+  /** Bonus for two neighboring query words that are close together, as a share of their own scores. @default 0.4 */
   readonly pairBonus?: number
   /** Whether other forms of a word match at all. @default true */
   readonly matchesVariants?: boolean
@@ -86,7 +86,7 @@ export interface RankedEntry {
    * comparable between queries.
    */
   readonly score: number
-  /** The part of the score that comes from neighbouring words. */
+  /** The part of the score that comes from neighboring words. */
   readonly pairs: number
   /** The terms of the document that match the query, word by word, with the exact forms first. */
   readonly terms: readonly number[]
@@ -117,7 +117,7 @@ const MAX_RERANKED = 200
 /** A query is ranked by at most this many words. */
 const MAX_WORDS = 64
 
-/** Words further apart than this many tokens are not neighbours. */
+/** Words further apart than this many tokens are not neighbors. */
 const PAIR_WINDOW = 3
 
 /** Bonus for a quoted phrase that occurs verbatim, as a share of the best possible score of its words. */
@@ -330,7 +330,7 @@ export class Ranking {
     return ranked.sort((a, b) => b.score - a.score || this.#compare(a.document, b.document))
   }
 
-  /** Sums the bonus of query words that follow their neighbours, each pair once. */
+  /** Sums the bonus of query words that closely follow the previous query word, each pair once. */
   #sumPairs(words: readonly QueryWord[], closeness: Float64Array, rarities: Float64Array, norm: number): number {
     const { pairBonus } = this.#constants
     let sum = 0

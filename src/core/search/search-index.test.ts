@@ -17,8 +17,8 @@ function search(documents: Readonly<Record<string, string>>, query: string): str
     .map(({ key }) => key)
 }
 
-describe('ranking', () => {
-  test('ranks a rare word above a common one', () => {
+describe('a search', () => {
+  test('ranks a document with a rare word above one with a common word', () => {
     expect(search({ a: 'common word', b: 'common word', c: 'rare word' }, 'common rare')[0]).toBe('c')
   })
 
@@ -52,7 +52,7 @@ describe('ranking', () => {
     )
   })
 
-  test('ranks more matches of any form above fewer', () => {
+  test('ranks a document with more matches of any form above one with fewer', () => {
     const documents = {
       a: 'connecting is good and new',
       b: 'connecting is connecting or connected',
@@ -112,7 +112,7 @@ describe('ranking', () => {
     expect(calls).toBe(terms + 1)
   })
 
-  test('ranks neighbouring words above the same words apart', () => {
+  test('ranks neighboring words above the same words apart', () => {
     const documents = { apart: 'boundary of the flow and a layer', pair: 'flow of the boundary layer and a' }
     expect(search(documents, 'boundary layer')).toEqual(['pair', 'apart'])
   })
@@ -329,7 +329,7 @@ describe('changes', () => {
     )
   })
 
-  test('a document added again replaces the former', () => {
+  test('a document added again replaces the earlier one', () => {
     const index = createIndex({ a: 'old text' })
     index.add('a', { body: 'new text' })
     expect([index.size, index.search('old').length, index.search('new').length]).toEqual([1, 0, 1])
@@ -416,7 +416,7 @@ describe('terms', () => {
     })
   })
 
-  test('are listed from one position to another', () => {
+  test('list their documents from one position to another', () => {
     const index = createIndex({ a: 'word', b: 'word', c: 'word', d: 'word' })
     const [entry] = index.terms('body')
     const visited: number[] = []
@@ -528,7 +528,7 @@ test('a query of any length is answered', () => {
   expect(index.search(`needle ${words}`)).toHaveLength(1)
 })
 
-describe('words that are not typed to the end', () => {
+describe('completion of words that are not typed to the end', () => {
   const documents = {
     a: 'a retry and a retrospect',
     b: 'we retry it',
@@ -549,14 +549,14 @@ describe('words that are not typed to the end', () => {
     expect(index.complete('th')).toEqual({ beginning: 'th', terms: ['thesaurus', 'thing'] })
   })
 
-  test.each(['retry', 'return', 'retr ', 'retr thing', 'r', 'xyz', '', 'things'])('does not complete %j', (query) => {
+  test.each(['retry', 'return', 'retr ', 'retr thing', 'r', 'xyz', '', 'things'])('%j is not completed', (query) => {
     const index = createIndex(documents)
     expect(index.complete(query)).toBeUndefined()
     expect(index.search(query, { completes: true })).toEqual(index.search(query))
   })
 })
 
-test('counts all hits of a search without a limit', () => {
+test('the count of a query is the number of hits of a search without a limit', () => {
   const words = fc.constantFrom('kiln', 'clay', 'glazes', 'glaze', 'of', 'readFile', 'fil', '')
   const texts = fc.array(fc.array(words, { maxLength: 4 }), { maxLength: 8 })
   fc.assert(

@@ -204,7 +204,7 @@ export class SearchIndex {
     yield* this.#openTermOrder()
   }
 
-  /** The documents that match a query best, best first; equal scores in the order of their keys. */
+  /** The documents that match a query best, best first; equal scores in the order of `rankOf`, or else of their keys. */
   search(query: string, options: SearchOptions = {}): SearchHit[] {
     const { limit = 10, filter, explain = false, completes = false } = options
     const { keys, ranking, averageLength, postings, findPairs } = runSteps(this.#openSnapshot())
@@ -489,8 +489,8 @@ export class SearchIndex {
   /** Sorts terms, because their numbers depend on the order of adding. */
   #sortTerms(ids: readonly number[]): number[] {
     if (ids.length < 2) return [...ids]
-    const named = ids.map((id) => ({ id, term: this.#vocabulary.term(id) }))
-    return named.sort((a, b) => this.#analyzer.compare(a.term, b.term)).map(({ id }) => id)
+    const termEntries = ids.map((id) => ({ id, term: this.#vocabulary.term(id) }))
+    return termEntries.sort((a, b) => this.#analyzer.compare(a.term, b.term)).map(({ id }) => id)
   }
 
   #read(reader: ByteReader): void {
@@ -500,7 +500,7 @@ export class SearchIndex {
     }
     const version = reader.readNumber()
     if (version > FORMAT_VERSION) {
-      const message = `The saved index has format ${version}, this program reads up to ${FORMAT_VERSION}. Upgrade it.`
+      const message = `The saved index has format ${version}, but this program reads up to ${FORMAT_VERSION}. Upgrade.`
       throw new SearchIndexFormatError('newer-version', message)
     }
     const analyzer = reader.readText()

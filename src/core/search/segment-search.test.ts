@@ -40,7 +40,7 @@ const texts: fc.Arbitrary<Texts> = fc.record({
   body: fc.array(text, { maxLength: 2 }),
 })
 
-function createDocument(number: number, documents: number): IndexEntry {
+function createDocument(number: number, documentCount: number): IndexEntry {
   // `order` differs from the order of the numbers and has no ties.
   return {
     number,
@@ -48,7 +48,7 @@ function createDocument(number: number, documents: number): IndexEntry {
     page: number >> 2,
     traits: number % 5,
     text: number % 3,
-    order: (number * 7919) % (documents * 7920),
+    order: (number * 7919) % (documentCount * 7920),
   }
 }
 
@@ -75,7 +75,7 @@ function open({ documents, directory, blocks }: EncodedSegment, isDead: (number:
   return { segment, dead: dead.includes(1) ? dead : undefined }
 }
 
-/** Cuts a list into parts of the given sizes, and the rest. */
+/** Cuts a list into parts of the given sizes; a last part holds the rest. */
 function cut<T>(list: readonly T[], sizes: readonly number[]): T[][] {
   const parts: T[][] = []
   let at = 0
@@ -89,7 +89,7 @@ function cut<T>(list: readonly T[], sizes: readonly number[]): T[][] {
 const keyOf = ({ order }: IndexEntry): string => String(order).padStart(12, '0')
 
 describe('a search over segments', () => {
-  test('gives the same results as one index over the living documents, for any layout, deletions and merges', () => {
+  test('gives the results of a single `SearchIndex` over all living documents, for any deletions and merges', () => {
     fc.assert(
       fc.property(
         fc.array(texts, { minLength: 1, maxLength: 30 }),
@@ -99,10 +99,10 @@ describe('a search over segments', () => {
         fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 4 }),
         fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 6 }).map((words) => words.join(' ')),
         fc.integer({ min: 1, max: 40 }),
-        (given, sizes, deadEarly, deadLate, merges, query, limit) => {
+        (given, sizes, deletedBeforeMerge, deletedAfterMerge, merges, query, limit) => {
           const documents = given.map((fields, i) => [createDocument(i, given.length), fields] as const)
-          const early = new Set(deadEarly)
-          const late = new Set(deadLate)
+          const early = new Set(deletedBeforeMerge)
+          const late = new Set(deletedAfterMerge)
           const segments = cut(documents, sizes).map(build)
           const merged = cut(segments, merges).flatMap(
             (group) =>
@@ -120,12 +120,12 @@ describe('a search over segments', () => {
           for (const [document, fields] of living) index.add(keyOf(document), fields)
 
           const accept = ({ source }: Pick<IndexEntry, 'source'>) => source !== 1
-          const ofOneSource = living.filter(([{ source }]) => source === 2)
-          const part = new SearchIndex({ fields: FIELDS, analyzer: textAnalyzer })
-          for (const [document, fields] of ofOneSource) part.add(keyOf(document), fields)
+          const livingOfSource = living.filter(([{ source }]) => source === 2)
+          const sourceIndex = new SearchIndex({ fields: FIELDS, analyzer: textAnalyzer })
+          for (const [document, fields] of livingOfSource) sourceIndex.add(keyOf(document), fields)
           const scoresOf = (hits: readonly { readonly score: number }[]) => hits.map(({ score }) => score)
           expect(scoresOf(search.search(query, 40, { sources: new Set([2]) }))).toEqual(
-            scoresOf(part.search(query, { limit: 40 })),
+            scoresOf(sourceIndex.search(query, { limit: 40 })),
           )
           const accepted = new Set(living.filter(([document]) => accept(document)).map(([document]) => keyOf(document)))
           for (const isFiltered of [false, true]) {
@@ -190,23 +190,23 @@ describe('a search over segments', () => {
         }),
       ),
     )
-    const read = new Set<string>()
-    let count = 0
+    const blocksRead = new Set<string>()
+    let readCount = 0
     const views = segments.map((encoded, i) => {
       const { segment, dead } = open(encoded, () => false)
       const readBlock = (block: number): Uint8Array => {
-        count++
-        read.add(`${i} ${block}`)
+        readCount++
+        blocksRead.add(`${i} ${block}`)
         return segment.readBlock(block)
       }
       return { segment: { ...segment, readBlock }, dead }
     })
     const search = new SegmentSearch(views, { fields: FIELDS, analyzer: textAnalyzer })
     expect(search.search('一', 2000)).toHaveLength(1800)
-    expect(count).toBe(read.size)
+    expect(readCount).toBe(blocksRead.size)
   })
 
-  test('scores a word with more than 65,535 occurrences like one index does', () => {
+  test('gives a word with more than 65,535 occurrences the same score as a single `SearchIndex`', () => {
     const documents = [{ head: [], names: [], body: ['many '.repeat(70_000), 'other'] }]
     const segment = build(documents.map((fields, i) => [createDocument(i, 1), fields]))
     const search = new SegmentSearch([open(segment, () => false)], { fields: FIELDS, analyzer: textAnalyzer })

@@ -41,14 +41,14 @@ export interface SegmentQueryOptions {
   readonly sources?: ReadonlySet<number> | undefined
   /** Excludes a document from the hits when it returns `false`. Called only for documents with a sufficient score. */
   readonly accept?: (document: IndexEntry) => boolean
-  /** Numbers of documents to append after the best hits, with any score, if they are not among them. */
+  /** Numbers of documents to append after the best hits, whatever their score. A document that is already a hit is not repeated. */
   readonly also?: readonly number[]
   readonly explain?: boolean
 }
 
 /** The documents that a query can find. */
 interface SearchScope {
-  /** Identifies the sources; documents of all others are excluded. */
+  /** The numbers of the sources as text, or `all`; documents of other sources are excluded. */
   readonly key: string
   /** 1 for an excluded document; undefined if there is none. */
   readonly hidden: Uint8Array | undefined
@@ -59,13 +59,13 @@ interface SearchScope {
 }
 
 /**
- * Searches segments as one index. Its scores equal those of a `SearchIndex` over the living documents, for any distribution over segments.
+ * Searches segments as one index. The scores equal those of a `SearchIndex` over the living documents, for any distribution over segments.
  */
 export class SegmentSearch {
   /** Number of living documents. */
   readonly count: number
   readonly #views: readonly SegmentView[]
-  /** The number of each segment's first document among all. */
+  /** For each segment, the position of its first document among the documents of all segments. */
   readonly #bases: readonly number[]
   /** For each segment, whether the numbers of its documents ascend, which changed chunks may prevent. */
   readonly #hasAscendingNumbers: readonly boolean[]
@@ -77,7 +77,7 @@ export class SegmentSearch {
   readonly #lengths: Float64Array
   readonly #analyzer: Analyzer
   readonly #ranking: Ranking
-  readonly #hasVariants: boolean
+  readonly #matchesVariants: boolean
   /** Reused by every query; each query overwrites the postings of the previous one. */
   readonly #list = new PostingsList()
   readonly #positionLists = [new PositionList(), new PositionList()] as const
@@ -113,7 +113,7 @@ export class SegmentSearch {
     this.#dead = dead
     this.count = count
     const constants = { ...DEFAULT_RANKING, ...ranking }
-    this.#hasVariants = constants.matchesVariants
+    this.#matchesVariants = constants.matchesVariants
     this.#weights = Object.values(fields)
     this.#lengths = weighLengths(lengths, this.#weights)
     this.#ranking = new Ranking({ lengths: this.#lengths, order }, constants)
@@ -167,7 +167,7 @@ export class SegmentSearch {
     return entryAt(view.segment.table, document - (this.#bases[segment] ?? 0))
   }
 
-  /** The living document with a number of the collection. */
+  /** The position among all segments of the living document with a number of the collection. */
   #find(number: number): number | undefined {
     for (const [i, { segment, dead }] of this.#views.entries()) {
       const { numbers } = segment.table
@@ -209,8 +209,8 @@ export class SegmentSearch {
 
   #lookUpWord({ word, stem, forms, weight, phraseGap }: ParsedWord, found: FoundTerms): QueryWord {
     const group = found.addStem(stem)
-    if (!this.#hasVariants) group.clear()
-    for (const { form, term, segment } of this.#hasVariants ? found.longForms(stem) : []) {
+    if (!this.#matchesVariants) group.clear()
+    for (const { form, term, segment } of this.#matchesVariants ? found.longForms(stem) : []) {
       if (form !== word) continue
       // A character of a script without spaces may have thousands of long forms, so the lookup of each is limited to its segment.
       found.lookUp(this.#analyzer.stem(term), [segment])
@@ -259,7 +259,7 @@ export class SegmentSearch {
     return new Uint32Array(this.#fields.length)
   }
 
-  /** Finds neighbouring words by the positions of their terms. */
+  /** Finds query words that closely follow each other, by the positions of their terms. */
   #findPairs(
     documents: readonly number[],
     words: readonly QueryWord[],
@@ -365,7 +365,7 @@ function weigh(frequencies: Uint32Array, weights: readonly number[]): number {
   return sum
 }
 
-/** A term of a segment that a short form finds. */
+/** The short form `form`, and a term of a segment that it finds. */
 interface LongForm {
   readonly form: string
   readonly term: string
@@ -387,7 +387,7 @@ class FoundTerms {
   readonly names: string[] = []
   readonly parts: TermPart[][] = []
   readonly #views: readonly SegmentView[]
-  readonly #all: readonly number[]
+  readonly #allSegments: readonly number[]
   readonly #ids = new Map<string, number>()
   readonly #stems = new Map<string, FoundStem>()
   /** The blocks that have been read, by segment. */
@@ -395,7 +395,7 @@ class FoundTerms {
 
   constructor(views: readonly SegmentView[]) {
     this.#views = views
-    this.#all = views.map((_, segment) => segment)
+    this.#allSegments = views.map((_, segment) => segment)
     this.#blocks = views.map(() => new Map<number, Uint8Array>())
   }
 
@@ -413,7 +413,7 @@ class FoundTerms {
 
   /** Looks a stem up in all segments, and returns its terms in a new set. */
   addStem(stem: string): Set<string> {
-    return new Set(this.lookUp(stem, this.#all).terms)
+    return new Set(this.lookUp(stem, this.#allSegments).terms)
   }
 
   /** Looks a stem up in some segments, once in each. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { compareQuantized, quantizeVector } from './quantized-vector.ts'
 import { SignIndex } from './sign-index.ts'
 
-/** A vector of length 1 near one of seven centres, because the vectors of texts form clusters. */
+/** A vector of length 1 near one of seven centers, because the vectors of texts form clusters. */
 function vectorOf(seed: number, dimensions = 384): Float32Array {
   const noise = (i: number) => (((Math.imul(i, 2654435761) ^ Math.imul(i, 40503)) >>> 0) / 2 ** 32) * 2 - 1
   const raw = Float32Array.from(
@@ -32,7 +32,7 @@ test('finds most of the 20 nearest vectors if 200 are requested', () => {
     expect(rough.size).toBeLessThan(400)
     found += nearest.filter((key) => rough.has(key)).length
   }
-  // Chance would find 13 of the 200.
+  // Vectors picked at random would include 13 of these 200 nearest ones.
   expect(found).toBeGreaterThan(150)
 })
 

@@ -2,17 +2,17 @@ import { countBits } from './count-bits.ts'
 import { readSigns } from './quantized-vector.ts'
 
 /**
- * Finds the approximate nearest vectors to a query by the signs of their numbers: one bit per dimension in memory, and milliseconds for
- * hundreds of thousands. The caller compares the exact vectors afterwards.
+ * Finds the vectors that are roughly nearest to a query by the signs of their components. One bit per dimension is in memory, and a search
+ * among hundreds of thousands of vectors takes milliseconds. The caller compares the exact vectors afterwards.
  */
 export class SignIndex {
-  readonly #words: number
+  readonly #wordsPerVector: number
   #signs = new Int32Array(0)
   #keys: number[] = []
   #groups: number[] = []
 
   constructor(dimensions: number) {
-    this.#words = Math.ceil(dimensions / 32)
+    this.#wordsPerVector = Math.ceil(dimensions / 32)
   }
 
   /** Number of vectors. */
@@ -22,9 +22,9 @@ export class SignIndex {
 
   /** Adds a quantized vector under a key, in a group that a query can leave out. */
   add(key: number, group: number, bytes: Uint8Array): void {
-    const start = this.#keys.length * this.#words
-    if (start + this.#words > this.#signs.length) {
-      const larger = new Int32Array(Math.max(64 * this.#words, 2 * this.#signs.length))
+    const start = this.#keys.length * this.#wordsPerVector
+    if (start + this.#wordsPerVector > this.#signs.length) {
+      const larger = new Int32Array(Math.max(64 * this.#wordsPerVector, 2 * this.#signs.length))
       larger.set(this.#signs)
       this.#signs = larger
     }
@@ -45,7 +45,7 @@ export class SignIndex {
 
   /** The same as `nearest`, but returns the positions of the vectors in the order of adding; ascending. */
   nearestPositions(query: Uint8Array, count: number, isRequested: (group: number) => boolean): number[] {
-    const words = this.#words
+    const words = this.#wordsPerVector
     const querySigns = new Int32Array(words)
     readSigns(query, querySigns, 0)
     const distances = new Uint16Array(this.size)
@@ -55,11 +55,11 @@ export class SignIndex {
     let isWanted = false
     for (let i = 0, at = 0; i < distances.length; i++, at += words) {
       const ownGroup = this.#groups[i] ?? 0
-      // Neighbours are mostly in the same group.
+      // Vectors added one after the other are mostly in the same group, so the last answer is reused.
       if (ownGroup !== group) isWanted = isRequested(ownGroup)
       group = ownGroup
       if (!isWanted) {
-        distances[i] = MAX_DISTANCE
+        distances[i] = EXCLUDED_DISTANCE
         continue
       }
       let distance = 0
@@ -67,16 +67,16 @@ export class SignIndex {
       distances[i] = distance
       histogram[distance] = (histogram[distance] ?? 0) + 1
     }
-    let limit = 0
-    for (let found = 0; limit < histogram.length; limit++) {
-      found += histogram[limit] ?? 0
+    let maxDistance = 0
+    for (let found = 0; maxDistance < histogram.length; maxDistance++) {
+      found += histogram[maxDistance] ?? 0
       if (found >= count) break
     }
     const positions: number[] = []
-    for (let i = 0; i < distances.length; i++) if ((distances[i] ?? MAX_DISTANCE) <= limit) positions.push(i)
+    for (let i = 0; i < distances.length; i++) if ((distances[i] ?? EXCLUDED_DISTANCE) <= maxDistance) positions.push(i)
     return positions
   }
 }
 
-/** Farther than any vector can be. */
-const MAX_DISTANCE = 0xffff
+/** Marks a vector of a group that is not requested; larger than every real distance. */
+const EXCLUDED_DISTANCE = 0xffff

@@ -18,7 +18,7 @@ export interface Match {
 
 /** How far a cut may move from its ideal position to fall between words. */
 const MAX_CUT_SHIFT = 30
-/** The text is tokenized in pieces of this length, so that the shifts of offsets by normalisation do not add up. */
+/** The text is tokenized in pieces of about this length, so that the shifts of offsets by normalization do not add up. */
 const TOKENIZED_CHARS = 512
 
 /**
@@ -93,7 +93,7 @@ function moveStart(line: string, start: number, limit: number): number {
   if (start === 0 || line.charAt(start - 1) === ' ') return start
   const space = line.indexOf(' ', start)
   if (space >= 0 && space - start < MAX_CUT_SHIFT && space < limit) return space + 1
-  return isInsidePair(line, start) ? start + 1 : start
+  return isInsideSurrogatePair(line, start) ? start + 1 : start
 }
 
 /** Moves the end of a window back to the end of a word, but not before `limit`. */
@@ -101,9 +101,9 @@ function moveEnd(line: string, end: number, limit: number): number {
   if (end === line.length || line.charAt(end) === ' ') return end
   const space = line.lastIndexOf(' ', end)
   if (end - space < MAX_CUT_SHIFT && space >= limit) return space
-  return isInsidePair(line, end) ? end - 1 : end
+  return isInsideSurrogatePair(line, end) ? end - 1 : end
 }
 
-function isInsidePair(line: string, i: number): boolean {
+function isInsideSurrogatePair(line: string, i: number): boolean {
   return /^[\udc00-\udfff]$/.test(line.charAt(i)) && /^[\ud800-\udbff]$/.test(line.charAt(i - 1))
 }

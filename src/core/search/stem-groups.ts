@@ -6,7 +6,7 @@ import { Vocabulary } from './vocabulary.ts'
 const TERMS_PER_STEP = 256
 
 /**
- * Finds the terms of a vocabulary that a word matches: those that share its stem and those it is a short form of. Each new term is analysed
+ * Finds the terms of a vocabulary that a word matches: those that share its stem and those it is a short form of. Each new term is analyzed
  * once, at the next lookup.
  */
 export class StemGroups {
@@ -17,6 +17,7 @@ export class StemGroups {
   #heads = new Uint32Array(0)
   /** The previous term with the same stem, plus one. */
   #previous = new Uint32Array(0)
+  /** Numbers of the terms that each short form stands for. */
   readonly #longForms = new Map<string, number[]>()
   /** Number of terms that were processed. */
   #termCount = 0
@@ -51,17 +52,17 @@ export class StemGroups {
 
   #addTerm(): void {
     const term = this.#terms.term(this.#termCount)
-    for (const form of this.#analyzer.shortForms?.(term) ?? []) this.#addLongForm(form)
+    for (const shortForm of this.#analyzer.shortForms?.(term) ?? []) this.#addLongForm(shortForm)
     const stem = this.#analyzer.stem(term)
     const group = this.#stems.intern(stem, 0, stem.length)
     this.#previous[this.#termCount] = this.#heads[group] ?? 0
     this.#heads[group] = this.#termCount + 1
   }
 
-  #addLongForm(form: string): void {
-    const forms = this.#longForms.get(form)
-    if (forms) forms.push(this.#termCount)
-    else this.#longForms.set(form, [this.#termCount])
+  #addLongForm(shortForm: string): void {
+    const longForms = this.#longForms.get(shortForm)
+    if (longForms) longForms.push(this.#termCount)
+    else this.#longForms.set(shortForm, [this.#termCount])
   }
 }
 

@@ -36,7 +36,7 @@ describe('sorting in steps', () => {
     )
   })
 
-  test('yields after every few items', () => {
+  test('yields more than 500 times while it sorts 100,000 items', () => {
     const items = Array.from({ length: 100_000 }, (_, i) => [(i * 48_271) % 65_537, i] as const)
     expect(countSteps(sortInSteps(items, compare))).toBeGreaterThan(500)
   })

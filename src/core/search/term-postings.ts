@@ -13,8 +13,8 @@ export interface TermPostings {
   readonly end: number
 }
 
-// Codes in the two low bits of a written document number. The codes 1 and 2 mean that many occurrences, all in the last field: most terms
-// occur once or twice in the last field, the body, and in no other.
+// Codes in the two low bits of a written document number. The codes 1 and 2 mean one and two occurrences, all in the last field: most
+// terms occur once or twice in the last field, the body, and in no other.
 const ANY = 0
 const LAST_MANY = 3
 

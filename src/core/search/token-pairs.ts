@@ -1,7 +1,7 @@
 import { countTokens, type EncodedEntries, TermReader } from './postings.ts'
 import { measureCloseness, type PairFinder, PositionList, type QueryWord } from './ranking.ts'
 
-/** Finds neighbouring words by reading the documents. */
+/** Finds query words that closely follow each other, by reading the documents. */
 export function createPairFinder(documents: EncodedEntries, termCount: number): PairFinder {
   /** Index plus one of the query word that each term matches; zero between searches. */
   const wordOfTerm = new Uint16Array(termCount)

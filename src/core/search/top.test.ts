@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { selectTop } from './top.ts'
 
-test('selects the same as sorting everything, ties in ascending order', () => {
+test('selects the same candidates as sorting all of them, with ties in ascending order', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: 60 }),
@@ -17,7 +17,7 @@ test('selects the same as sorting everything, ties in ascending order', () => {
   )
 })
 
-test('calls `accept` only for candidates that would enter', () => {
+test('calls `accept` only for candidates that would enter the selection', () => {
   const checked: number[] = []
   const accept = (candidate: number) => checked.push(candidate) > 0
   expect(selectTop(Uint32Array.of(0, 1, 2, 3), Float64Array.of(9, 1, 8, 2), 1, accept)).toEqual([0])

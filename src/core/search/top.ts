@@ -24,11 +24,11 @@ export function selectTop(
     : takeBest(candidates, scores, limit, isBetter).sort((a, b) => (isBetter(a, b) ? -1 : 1))
 }
 
-type Compare = (a: number, b: number) => boolean
+type Precedes = (a: number, b: number) => boolean
 
-/** A heap of the best so far with the worst on top, so that most candidates cost one comparison. */
-function takeBest(candidates: Uint32Array, scores: Float64Array, limit: number, isBetter: Compare): number[] {
-  const isWorse: Compare = (a, b) => isBetter(b, a)
+/** Keeps the best candidates so far in a heap with the worst on top, so that most candidates cost one comparison. */
+function takeBest(candidates: Uint32Array, scores: Float64Array, limit: number, isBetter: Precedes): number[] {
+  const isWorse: Precedes = (a, b) => isBetter(b, a)
   const heap: number[] = []
   let worstScore = 0
   // An index loop, because the iterator of a typed array takes several times as long.
@@ -48,12 +48,12 @@ function takeBest(candidates: Uint32Array, scores: Float64Array, limit: number, 
   return heap
 }
 
-/** A heap of all candidates with the best on top. */
+/** Puts all candidates into a heap with the best on top, and takes them from there until enough are accepted. */
 function takeAccepted(
   candidates: Uint32Array,
   limit: number,
   accept: (candidate: number) => boolean,
-  isBetter: Compare,
+  isBetter: Precedes,
 ): number[] {
   const heap = candidates.slice()
   for (let i = (heap.length >> 1) - 1; i >= 0; i--) siftDown(heap, i, heap.length, isBetter)
@@ -67,7 +67,7 @@ function takeAccepted(
   return accepted
 }
 
-function siftUp(heap: number[], isAbove: Compare): void {
+function siftUp(heap: number[], isAbove: Precedes): void {
   for (let i = heap.length - 1; i > 0; ) {
     const parent = (i - 1) >> 1
     if (!swapIf(heap, parent, i, isAbove)) return
@@ -75,7 +75,7 @@ function siftUp(heap: number[], isAbove: Compare): void {
   }
 }
 
-function siftDown(heap: number[] | Uint32Array, from: number, length: number, isAbove: Compare): void {
+function siftDown(heap: number[] | Uint32Array, from: number, length: number, isAbove: Precedes): void {
   for (let i = from; ; ) {
     const left = 2 * i + 1
     const right = left + 1
@@ -87,7 +87,7 @@ function siftDown(heap: number[] | Uint32Array, from: number, length: number, is
 }
 
 /** Swaps two entries when the lower one belongs above. */
-function swapIf(heap: number[] | Uint32Array, upper: number, lower: number, isAbove: Compare): boolean {
+function swapIf(heap: number[] | Uint32Array, upper: number, lower: number, isAbove: Precedes): boolean {
   const above = heap[upper] ?? 0
   const below = heap[lower] ?? 0
   if (!isAbove(below, above)) return false

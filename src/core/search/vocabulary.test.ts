@@ -40,8 +40,8 @@ test('words with the same FNV-1a hash do not slow the vocabulary down', () => {
 })
 
 /**
- * Returns 2^`blocks` words with the same FNV-1a hash, for the usual start constant. For each block it searches two texts that lead from the
- * same state to the same state, and every word takes one of them (Joux, CRYPTO 2004).
+ * Returns 2^`blocks` words with the same FNV-1a hash, for the usual start constant. For each block it finds two texts that lead from one
+ * hash state to the same next state, and every word contains one of the two (Joux, CRYPTO 2004).
  */
 function createCollisions(blocks: number): string[] {
   let words = ['']

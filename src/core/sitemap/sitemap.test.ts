@@ -55,7 +55,7 @@ test('pieces of any size give the same entries', () => {
   )
 })
 
-test('an index lists sitemaps, with or without a prefix', () => {
+test('a sitemap index with a namespace prefix lists sitemaps', () => {
   const text =
     '<sm:sitemapindex xmlns:sm="x"><sm:sitemap><sm:loc>https://example.com/1.xml.gz</sm:loc><sm:lastmod>2024</sm:lastmod></sm:sitemap></sm:sitemapindex>'
   expect(read(text)).toMatchObject({
@@ -113,7 +113,7 @@ test('a truncated entry is left out', () => {
   ])
 })
 
-test('returns at most the requested number of entries, and notices one more', () => {
+test('returns at most the requested number of entries, and reports that there are more', () => {
   const list = (count: number) => Array.from({ length: count }, (_, i) => `https://example.com/${i}\n`).join('')
   expect(read(list(3), 5, 3)).toMatchObject({ isFull: false, entries: { length: 3 } })
   expect(read(list(4), 5, 3)).toMatchObject({ isFull: true, entries: { length: 3 } })

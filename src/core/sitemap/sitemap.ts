@@ -59,7 +59,7 @@ export class SitemapReader {
       {
         onopentag: (name, attributes) => this.#openElement(localName(name), attributes),
         ontext: (text) => {
-          // A text longer than the limit shows that the address is too long.
+          // Keeps more than the longest allowed address, so that an overlong address is recognized.
           if (this.#text.length <= 2 * MAX_URL) this.#text += text.slice(0, 2 * MAX_URL)
         },
         onclosetag: () => this.#closeElement(),
@@ -153,10 +153,10 @@ export class SitemapReader {
       return
     }
     this.#text = ''
-    if (CONTAINERS.has(name) && this.#isContainer(name)) {
+    if (ENTRY_ELEMENTS.has(name) && this.#isEntry(name)) {
       this.#address = ''
       this.#date = ''
-    } else if (name === 'link' && this.#kind === 'feed' && this.#isInContainer()) {
+    } else if (name === 'link' && this.#kind === 'feed' && this.#isInEntry()) {
       // Atom: the alternate is the page itself; other links are enclosures, replies and so on.
       const { href = '', rel = 'alternate' } = attributes
       if (rel === 'alternate' && this.#address === '' && this.#open.at(-2) === 'entry') this.#address = href
@@ -168,19 +168,19 @@ export class SitemapReader {
     const name = this.#open.at(-1) ?? ''
     const text = this.#text.trim()
     this.#text = ''
-    if (this.#isContainer(name)) this.#endEntry(name)
-    else if (this.#isInContainer()) this.#readField(name, text)
+    if (this.#isEntry(name)) this.#endEntry(name)
+    else if (this.#isInEntry()) this.#readField(name, text)
     this.#open.pop()
   }
 
   #readField(name: string, text: string): void {
     if (name === 'loc' && this.#kind !== 'feed') this.#address ||= text
     if (name === 'link' && this.#kind === 'feed') this.#address ||= text
-    if (DATES.has(name) && text.length <= MAX_DATE) this.#date ||= text
+    if (DATE_ELEMENTS.has(name) && text.length <= MAX_DATE) this.#date ||= text
   }
 
-  /** Whether the innermost element is an entry. An `image:loc` is in `image:image` and not directly in `url`. */
-  #isContainer(name: string): boolean {
+  /** Whether the innermost element is an entry of the file. */
+  #isEntry(name: string): boolean {
     switch (this.#kind) {
       case 'urlset':
         return name === 'url' && this.#open.length === 2
@@ -193,8 +193,9 @@ export class SitemapReader {
     }
   }
 
-  #isInContainer(): boolean {
-    return CONTAINERS.has(this.#open.at(-2) ?? '')
+  /** Whether the innermost element is directly in an entry, which an `image:loc` in `image:image` is not. */
+  #isInEntry(): boolean {
+    return ENTRY_ELEMENTS.has(this.#open.at(-2) ?? '')
   }
 
   #endEntry(name: string): void {
@@ -219,8 +220,8 @@ export class SitemapReader {
   }
 }
 
-const CONTAINERS: ReadonlySet<string> = new Set(['url', 'sitemap', 'item', 'entry'])
-const DATES: ReadonlySet<string> = new Set(['lastmod', 'pubdate', 'updated', 'date'])
+const ENTRY_ELEMENTS: ReadonlySet<string> = new Set(['url', 'sitemap', 'item', 'entry'])
+const DATE_ELEMENTS: ReadonlySet<string> = new Set(['lastmod', 'pubdate', 'updated', 'date'])
 
 function kindOf(root: string): SitemapKind {
   switch (root) {

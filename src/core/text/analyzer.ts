@@ -4,7 +4,7 @@ import { stem } from './stem.ts'
 import { isStopWord } from './stop-words.ts'
 import { dropJoiners, shortForms, TOKENIZER_VERSION, type TokenVisitor, visitTokens } from './tokenize.ts'
 
-/** The text rules of the product, as an analyzer for an index. Compounds match each other with any joiner. */
+/** The text rules of the product, as an analyzer for an index. Compounds match whatever joiner they have: `max_pages`, `max-pages`. */
 export const textAnalyzer: {
   readonly id: string
   readonly visitTokens: (text: string, visit: TokenVisitor) => void

@@ -17,7 +17,7 @@ test.each([
   ['KB', undefined],
   ['1 TB', undefined],
   ['999999999999999 GB', undefined],
-])('%j is %j bytes', (text, bytes) => {
+])('parseBytes(%j) returns %j', (text, bytes) => {
   expect(parseBytes(text)).toBe(bytes)
 })
 

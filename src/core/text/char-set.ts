@@ -12,10 +12,10 @@ export function parseCharSet(chars: readonly string[], start: number): { set: Ch
   const ranges: [string, string][] = []
   for (let isFirst = true; i < chars.length; isFirst = false) {
     if (chars[i] === ']' && !isFirst) return { set: { negated, ranges }, end: i }
-    const named = /^\[:([a-z]+):\]/.exec(chars.slice(i, i + 12).join(''))
-    if (named !== null) {
-      ranges.push(...(CLASSES[named[1] ?? ''] ?? []))
-      i += named[0].length
+    const namedClass = /^\[:([a-z]+):\]/.exec(chars.slice(i, i + 12).join(''))
+    if (namedClass !== null) {
+      ranges.push(...(CLASSES[namedClass[1] ?? ''] ?? []))
+      i += namedClass[0].length
       continue
     }
     if (chars[i] === '\\') i++

@@ -17,7 +17,7 @@ test.each([
   ['a truncated sequence', [0xe2, 0x82]],
   ['a surrogate in UTF-8', [0xed, 0xa0, 0x80]],
   ['an overlong form', [0xc0, 0x80]],
-  ['half a pair in UTF-16', [0xff, 0xfe, 0x3d, 0xd8]],
+  ['half a surrogate pair in UTF-16', [0xff, 0xfe, 0x3d, 0xd8]],
   ['half a unit in UTF-16', [0xff, 0xfe, 0x61]],
 ])('refuses %s instead of guessing', (_, bytes) => {
   expect(decodeText(Uint8Array.from(bytes))).toEqual({ problem: 'utf8' })
@@ -32,7 +32,7 @@ test.each([
   expect(isBinary(Uint8Array.from(bytes))).toBe(expected)
 })
 
-test('a NUL far from the beginning is ignored', () => {
+test('a NUL makes bytes binary only among the first 8,192 bytes', () => {
   expect(isBinary(new Uint8Array(9000).fill(0x61, 0, 8192))).toBe(false)
   expect(isBinary(new Uint8Array(9000).fill(0x61, 0, 8191))).toBe(true)
 })

@@ -12,7 +12,7 @@ export function parseDuration(text: string): number | undefined {
   const match = /^(\d{1,12}(?:\.\d{1,3})?)\s?(ms|[smhd])?$/i.exec(text.trim())
   if (match === null) return undefined
   const ms = Number(match[1]) * (UNITS[(match[2] ?? '').toLowerCase()] ?? 1)
-  // Fractions of a millisecond come from rounding errors of binary numbers.
+  // Rounding removes fractions of a millisecond, most of which are rounding errors of binary numbers.
   return Number.isSafeInteger(Math.round(ms)) ? Math.round(ms) : undefined
 }
 

@@ -4,7 +4,7 @@ const REWRITTEN = /'|\/\d/g
 const ASCII = /^[ -~]*$/
 
 /**
- * The positions of the words between spaces that can contain one of some tokens, in order. This search is several times faster than
+ * The positions of the words between spaces that can contain one of the tokens, in order. This search is several times faster than
  * tokenizing. Undefined for a text beyond ASCII, whose tokens may be spelled differently from the text.
  */
 export function findWords(text: string, tokens: ReadonlySet<string>): [start: number, end: number][] | undefined {

@@ -5,7 +5,7 @@ const MAY_BE_MARK = /[\u0300-\u1fff\u20d0-\u20ff\u2c00-\u2dff\u3020-\u30ff\ua000
 const NON_ASCII = /[\u0080-\uffff]/
 
 /**
- * Normalises text for comparing words, before case is removed: Unicode NFKC without invisible joiners. ASCII text is returned unchanged.
+ * Normalizes text for comparing words, before case is removed: Unicode NFKC without invisible joiners. ASCII text is returned unchanged.
  */
 export function normalizeText(text: string): string {
   if (!NON_ASCII.test(text)) return text

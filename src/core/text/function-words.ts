@@ -1,6 +1,6 @@
 /*
- * Words that occur in nearly every sentence of one language and in no other language of this table. Words that also occur in code (`for`,
- * `with`, `from`) are left out, since questions contain code.
+ * Function words by language: words that occur in nearly every sentence. Words that are common in code are left out (`for`, `with`, `from`)
+ * or ambiguous (`if`, `this`), since questions contain code.
  */
 const WORDS: Readonly<Record<string, string>> = {
   en: 'the how what which why does you your should are that these there have its must will be to and of or an this by if can',
@@ -25,8 +25,8 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 /*
- * Function words that are also names, units, file extensions, or words of a language without a list or with another meaning: `jest` the
- * program, `em` the unit, `az` the command. One of these alone proves nothing.
+ * Function words that may also be something else: a name, a unit, a file extension or a word of another language. Examples are `jest` the
+ * program, `em` the unit and `az` the command. One of these words alone proves nothing.
  */
 const AMBIGUOUS_WORDS: ReadonlySet<string> = new Set(
   `which are that its will be to and of or an this by if can
@@ -48,7 +48,7 @@ const AMBIGUOUS_WORDS: ReadonlySet<string> = new Set(
   или как`.split(/\s+/),
 )
 
-/** The language of each of these words. A word in two lists indicates no language. */
+/** The language of each function word. A word in two lists indicates no language. */
 const LANGUAGES: ReadonlyMap<string, string> = createLanguages()
 
 function createLanguages(): Map<string, string> {
@@ -69,9 +69,9 @@ export function hasFunctionWords(language: string): boolean {
   return language in WORDS
 }
 
-/** The function words of a language that a text has. */
+/** Counts of the function words of one language in a text. */
 export interface FunctionWordCounts {
-  /** Number of occurrences of these words in the text. */
+  /** Number of occurrences of all these words. */
   readonly count: number
   /** How strongly the words indicate the language: each different word counts once, an ambiguous one half as much. */
   readonly weight: number

@@ -5,17 +5,17 @@ export function primaryLanguageOf(tag: string): string | null {
   return toTwoLetterCode(primary)
 }
 
-/** Undetermined, several, none, and common placeholders. */
+/** Codes that name no language: undetermined, several languages, no language, uncoded, and a common placeholder. */
 const NO_LANGUAGE = new Set(['und', 'mul', 'zxx', 'mis', 'xx'])
 
-/** The two-letter code of a language, if it has one. */
+/** The two-letter code of a three-letter code in the table below; any other code is returned unchanged. */
 export function toTwoLetterCode(code: string): string {
   return SHORT_CODES.get(code) ?? code
 }
 
-/** Whether a language has a two-letter code here. */
-export function hasTwoLetterCode(language: string): boolean {
-  return TWO_LETTERS.has(language)
+/** Whether a code is one of the two-letter codes in the table below. */
+export function isKnownTwoLetterCode(code: string): boolean {
+  return TWO_LETTER_CODES.has(code)
 }
 
 /** Two-letter codes by three-letter code. */
@@ -29,4 +29,4 @@ const SHORT_CODES: ReadonlyMap<string, string> = new Map(
     .flatMap((code, i, codes) => (i % 2 === 0 ? [[code, codes[i + 1] ?? code] as const] : [])),
 )
 
-const TWO_LETTERS: ReadonlySet<string> = new Set(SHORT_CODES.values())
+const TWO_LETTER_CODES: ReadonlySet<string> = new Set(SHORT_CODES.values())

@@ -3,7 +3,7 @@ import { readLanguage, resolvePageLanguage } from './language.ts'
 import { primaryLanguageOf } from './language-code.ts'
 
 describe('the language of a page', () => {
-  test('is the declared one', () => {
+  test('is the declared one, even if the text is in another language', () => {
     expect(
       readLanguage('en-GB', 'Die Regierung hat am Montag beschlossen, dass die neuen Regeln gelten sollen.'),
     ).toEqual({
@@ -19,7 +19,7 @@ describe('the language of a page', () => {
     ['ja', '政府は月曜日に、新しい規則を来年から適用することを決めた。市民は反対している。'.repeat(2)],
     ['zh', '政府星期一决定新规定从明年开始实施。许多市民对此表示反对，并要求重新讨论。'.repeat(2)],
     ['ar', 'قررت الحكومة يوم الاثنين أن القواعد الجديدة يجب أن تطبق اعتبارا من العام المقبل في جميع أنحاء البلاد'],
-  ])('the language of a page that declares none is detected by its words: %s', (language, text) => {
+  ])('is detected from the text if the page declares none: %s', (language, text) => {
     expect(readLanguage(null, text)).toEqual({ language, source: 'text' })
   })
 

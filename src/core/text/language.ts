@@ -1,6 +1,6 @@
 import { franc } from 'franc-min'
 import { countFunctionWords, type FunctionWordCounts, hasFunctionWords } from './function-words.ts'
-import { hasTwoLetterCode, primaryLanguageOf, toTwoLetterCode } from './language-code.ts'
+import { isKnownTwoLetterCode, primaryLanguageOf, toTwoLetterCode } from './language-code.ts'
 import { hasOwnScript, languagesByScript, shareOfScript } from './script.ts'
 
 /** The language of a page, and its origin. */
@@ -40,13 +40,13 @@ export function resolvePageLanguage(declaredTag: string | null, markdown: string
  * own script is enough.
  */
 function canUseScript(language: string, scriptLanguages: readonly string[], prose: string): boolean {
-  if (scriptLanguages.length > 0) return scriptLanguages.includes(language) || !isKnownScript(language)
+  if (scriptLanguages.length > 0) return scriptLanguages.includes(language) || !hasKnownScript(language)
   return !hasOwnScript(language) || shareOfScript(language, prose) >= MIN_OWN_SCRIPT_SHARE
 }
 
 /** Whether a table knows the script of a language. */
-function isKnownScript(language: string): boolean {
-  return hasOwnScript(language) || hasFunctionWords(language) || hasTwoLetterCode(language)
+function hasKnownScript(language: string): boolean {
+  return hasOwnScript(language) || hasFunctionWords(language) || isKnownTwoLetterCode(language)
 }
 
 /** The counts of function words in a text. */
@@ -67,8 +67,8 @@ function findOverridingLanguage({ found, words }: FunctionWordStats, declared: s
 }
 
 /**
- * Detects the language of prose. Letter statistics count only where function words do not contradict them, because words are more reliable
- * and cheaper.
+ * Detects the language of prose. Letter statistics decide only for languages without a list of function words, because words are more
+ * reliable and cheaper.
  */
 function detectProse(
   prose: string,
@@ -99,16 +99,16 @@ const MIN_FUNCTION_WORD_SHARE = 0.03
 const MIN_WEIGHT = 1.5
 const MIN_AMBIGUOUS_WEIGHT = 2
 /**
- * Thresholds for overriding the declared language: the number of different words, their share, and their ratio to the words of the declared
- * language.
+ * Thresholds for overriding the declared language, all for the function words of another language: their weight, the number of different
+ * unambiguous ones, their share of all words, and their ratio to the function words of the declared language.
  */
 const CLEAR_WEIGHT = 4
 const CLEAR_WORDS = 3
 const CLEAR_SHARE = 0.1
 const CLEAR_TIMES = 4
-/** A language without a list of function words is accepted for a text of this length. */
+/** A language without a list of function words is accepted only for a text with at least this many letters. */
 const MIN_UNLISTED_LETTERS = 500
-/** Minimum share of letters in the script of a language. */
+/** Minimum share of letters in the own script of the declared language, on a page with mostly Latin letters. */
 const MIN_OWN_SCRIPT_SHARE = 0.02
 /** Prose is looked for in this many characters, because a page may begin with code. */
 const SEARCHED_CHARS = 8000

@@ -24,14 +24,14 @@ test.each([
   expect(isBlank(line)).toBe(expected)
 })
 
-test('slices have the requested size and never split a surrogate pair', () => {
+test('slices have at most the requested size, and split a surrogate pair only if that size is 1', () => {
   expect(sliceText('abcdefg', 3)).toEqual(['abc', 'def', 'g'])
   expect(sliceText('a😀b', 2)).toEqual(['a', '😀', 'b'])
   expect(sliceText('', 3)).toEqual([])
   expect(sliceText('😀', 1)).toEqual(['\ud83d', '\ude00'])
 })
 
-test('the beginning of a text never splits a surrogate pair', () => {
+test('a clipped text never ends inside a surrogate pair', () => {
   expect([clipText('ab😀', 3), clipText('ab😀', 4), clipText('ab', 0), clipText('a', 9)]).toEqual([
     'ab',
     'ab😀',

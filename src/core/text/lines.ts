@@ -17,7 +17,7 @@ export function trimBlank(lines: readonly string[]): readonly string[] {
   return first < 0 ? [] : lines.slice(first, lines.findLastIndex((line) => !isBlank(line)) + 1)
 }
 
-/** Cuts text into slices of at most `size` code units, never inside a surrogate pair. */
+/** Cuts text into slices of at most `size` code units, never inside a surrogate pair unless `size` is 1. */
 export function sliceText(text: string, size: number): string[] {
   const slices: string[] = []
   for (let start = 0; start < text.length; ) {

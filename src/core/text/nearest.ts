@@ -1,4 +1,4 @@
-/** The candidate with the spelling nearest to a word, or undefined when none is near: at most a third of its letters differ. */
+/** The candidate nearest to a word in spelling, or undefined if none is near: a third of the letters may differ, or one in a short word. */
 export function findNearest(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = word.toLowerCase()
   let best: string | undefined
@@ -42,8 +42,8 @@ function canBeNearer(a: string, b: string, limit: number): boolean {
 }
 
 /**
- * Insertions, deletions, replacements and swaps of neighbours that turn one word into the other, up to the limit: positions further apart
- * than the limit are not compared.
+ * Number of insertions, deletions, replacements and swaps of adjacent characters that turn one word into the other, up to the limit.
+ * Positions further apart than the limit are not compared.
  */
 function editDistance(a: string, b: string, limit: number): number {
   let beforeLast: number[] = []

@@ -16,7 +16,7 @@ test.each([
   ['for with from import', []],
   ['und the', []],
   ['', []],
-])('%j is in %j', (query, languages) => {
+])('the likely languages of %j are %j', (query, languages) => {
   expect(languagesOfQuery(query)).toEqual({ languages, isSure: languages.length > 0 })
 })
 

@@ -10,7 +10,7 @@ describe('sanitizeText', () => {
     ['\u061c\u200e\u200f\u2028\u2029\u202a\u2066\u2069', '\ufffd'.repeat(8)],
     // Emoji of families and words in many scripts are written with joiners.
     ['👩\u200d👧', '👩\u200d👧'],
-  ])('writes %j as %j', (text, shown) => {
-    expect(sanitizeText(text)).toBe(shown)
+  ])('writes %j as %j', (text, sanitized) => {
+    expect(sanitizeText(text)).toBe(sanitized)
   })
 })

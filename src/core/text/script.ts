@@ -48,12 +48,12 @@ export function languagesByScript(text: string): readonly string[] {
   return best.count >= MIN_SCRIPT_SHARE * letters ? best.languages : []
 }
 
-/** Whether a language uses a script other than Latin. */
+/** Whether a language is written only in scripts other than Latin. */
 export function hasOwnScript(language: string): boolean {
   return !ALSO_LATIN.has(language) && SCRIPTS.some(({ languages }) => languages.includes(language))
 }
 
-/** Share of the letters of a text that are of the script of a language. */
+/** Share of the letters of a text that are of the scripts of a language. */
 export function shareOfScript(language: string, text: string): number {
   const ownScripts = SCRIPTS.filter(({ languages }) => languages.includes(language))
   const found = ownScripts.reduce((sum, { letters }) => sum + countOf(text, letters), 0)

@@ -19,13 +19,13 @@ describe('slices of a line', () => {
 })
 
 describe('the end of a text', () => {
-  test('is the largest number of whole sentences that fit', () => {
+  test('contains as many whole sentences as fit', () => {
     const text = 'One is here. Two is here. Three.'
     expect([6, 8, 20, 31, 32].map((size) => findLastSentences(text, size))).toEqual([26, 26, 13, 13, 0])
     expect(findLastSentences(text, 5)).toBeUndefined()
   })
 
-  test('finds the start of the last whole words within a size', () => {
+  test('contains as many whole words as fit', () => {
     const text = 'one two three'
     expect([5, 8, 9, 13].map((size) => findLastWords(text, size))).toEqual([8, 8, 4, 0])
     expect(findLastWords('one two three ', 4)).toBeUndefined()

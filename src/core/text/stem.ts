@@ -18,7 +18,7 @@ export function stem(word: string): string {
   s = replaceLongest(s, p1, p2, STEP_2)
   s = replaceLongest(s, p1, p2, STEP_3)
   s = replaceLongest(s, p1, p2, STEP_4)
-  s = removeFinal(s, p1, p2)
+  s = removeFinalLetter(s, p1, p2)
   return s.includes('Y') ? s.toLowerCase() : s
 }
 
@@ -34,14 +34,14 @@ const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
   ...['sky', 'news', 'howe', 'atlas', 'cosmos', 'bias', 'andes'].map((word): [string, string] => [word, word]),
 ])
 
-/** Words in `eed` and `ing` that are neither past tense nor gerund: `succeed`, `evening`. */
+/** Beginnings of words in `eed` and `ing` that are neither past tense nor gerund: `succeed`, `evening`. */
 const KEPT_BEFORE_EED: ReadonlySet<string> = new Set(['succ', 'proc', 'exc'])
 const KEPT_BEFORE_ING: ReadonlySet<string> = new Set(['even', 'cann', 'inn', 'earr', 'herr', 'out'])
 
 /** Prefixes after which R1 starts at once, so that `internal` does not become `intern`. */
 const R1_PREFIXES = ['arsen', 'commun', 'emerg', 'gener', 'inter', 'later', 'organ', 'past', 'univers']
 
-/** A suffix, its replacement, and the region or preceding letter it needs besides R1 (R2 for step 4). */
+/** A suffix that must be in the region R1, or R2 with `inR2`; its replacement; and the letters of which one must precede the suffix. */
 interface Rule {
   readonly suffix: string
   readonly replacement: string
@@ -205,7 +205,7 @@ function repairEnd(s: string, p1: number): string {
   return s.length === p1 && endsInShortSyllable(s) ? `${s}e` : s
 }
 
-function removeFinal(s: string, p1: number, p2: number): string {
+function removeFinalLetter(s: string, p1: number, p2: number): string {
   const at = s.length - 1
   if (s.endsWith('e')) {
     const rest = s.slice(0, -1)

@@ -76,7 +76,7 @@ describe('identifiers, whole and in parts', () => {
     ['posts/2024', 'posts 2024'],
     ['1/2', '1 2'],
     ['a.b/2', 'a.b a b 2'],
-  ])('joins the number of a protocol and nothing similar: %j', (text, tokens) => {
+  ])('joins the number of a protocol to its name, and no other numbers: %j', (text, tokens) => {
     expect(tokenize(text).join(' ')).toBe(tokens)
   })
 
@@ -133,7 +133,7 @@ describe('scripts', () => {
     ['ab', []],
     ['é', []],
     ['', []],
-  ])('a character finds the pairs that hold it: %j', (token, forms) => {
+  ])('the short forms of %j are %j', (token, forms) => {
     expect(shortForms(token)).toEqual(forms)
   })
 })
@@ -167,7 +167,7 @@ describe('any input', () => {
     expect(token?.isWellFormed()).toBe(true)
   })
 
-  test('the words of a long name stay', () => {
+  test('each word of a long name is a token', () => {
     const words = Array.from({ length: 30 }, (_, i) => `word${'x'.repeat(i)}`)
     expect(tokenize(words.join('_')).slice(1)).toEqual(words)
   })
@@ -186,7 +186,7 @@ describe('any input', () => {
     )
   })
 
-  test('finds a token again when it is the whole query', () => {
+  test('tokenizing a token again gives the same token', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 50 }), (text) => {
         for (const token of tokenize(text)) expect(tokenize(token)).toContain(token)

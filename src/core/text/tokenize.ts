@@ -15,7 +15,7 @@ import { foldWord, normalizeText } from './fold.ts'
 
 /**
  * Receives one token, which is `source.slice(start, end)`. Passing the position instead of the string lets an index look a word up without
- * creating it. `at` is the offset of the token in the original text; normalisation can shift it a little.
+ * creating a string. `at` is the offset of the token in the original text; normalization can shift this offset a little.
  */
 export type TokenVisitor = (source: string, start: number, end: number, at: number) => void
 
@@ -28,7 +28,7 @@ export const MAX_TOKEN_UNITS = 64
 /**
  * Visits the tokens of a text in order. This is the only tokenizer of the product: documents and queries both use it.
  *
- * - Words are Unicode-normalised, lower-cased and lose the diacritics of Latin letters: `Café` gives `cafe`.
+ * - Words are Unicode-normalized, lower-cased and lose the diacritics of Latin letters: `Café` gives `cafe`.
  * - Identifiers, paths of names and hyphenated words yield the whole and then the parts: `fs.readFileSync` gives
  *   `fs.readfilesync fs readfilesync read file sync`. A single letter before a capital does not count as a part: `OAuth` gives
  *   `oauth auth`.
@@ -91,8 +91,8 @@ const NO_FORMS: readonly string[] = []
 
 /**
  * Writes a compound without its joiners, which vary: `utf-8` is `utf8`, `node.js` is `nodejs`, `max_pages` is `maxpages`. A token stays
- * unchanged if that would join two digits (`3.11`), or if it has a joiner at its edge (`__init__`), which is its only difference from the
- * word.
+ * unchanged if dropping would join two digits (`3.11`), or if the token begins or ends with a joiner (`__init__`), because only the joiner
+ * distinguishes it from the word.
  */
 export function dropJoiners(token: string): string {
   if (!JOINERS.test(token) || KEPT_JOINER.test(token)) return token
@@ -386,7 +386,7 @@ function visitFolded(lower: string, start: number, end: number, visit: TokenVisi
   visit(lower, start, cut, start)
 }
 
-/** Moves a cut that would part a surrogate pair before the pair. */
+/** Moves a cut that would split a surrogate pair to the start of the pair. */
 function cutAt(text: string, end: number): number {
   return unitsAt(text, end - 1) === 2 ? end - 1 : end
 }

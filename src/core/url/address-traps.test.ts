@@ -129,14 +129,14 @@ describe('an endless calendar', () => {
     expect(find(address)).toBeUndefined()
   })
 
-  test('is measured by the current month', () => {
+  test('is recognized by dates more than twelve months after the current month', () => {
     const url = new URL('https://a.example/calendar/2027/11')
     expect(findCalendarTrap(url, url.pathname, Date.UTC(2026, 10, 1))).toBeUndefined()
     expect(findCalendarTrap(url, url.pathname, Date.UTC(2026, 9, 31))).toBeDefined()
   })
 
   // Anything that is not linear takes hours here.
-  test('is searched in time linear in the length of the address', () => {
+  test('is searched for in time linear in the length of the address', () => {
     for (const part of ['2030/', '2030-05-', 'cal-', 'x_y', '&year=2030', 'calendar2030', '1', '5/2030/']) {
       findCalendarTrap(new URL(`https://a.example/calendar/2030x/${part.repeat(100_000)}`), part.repeat(100_000), now)
       findCalendarTrap(new URL(`https://a.example/?month=${part.repeat(100_000)}`), '/calendar/', now)

@@ -4,10 +4,10 @@ import { decodePart, splitQuery } from './query.ts'
 /** A path with more segments is a trap. */
 const MAX_SEGMENTS = 30
 /** No site repeats a segment, or a sequence of several, this often in a row on purpose. */
-const MAX_REPEATS = 4
-const MAX_SEQUENCE_REPEATS = 3
+const TRAP_REPEATS = 4
+const TRAP_SEQUENCE_REPEATS = 3
 /** No path has one segment this often. */
-const MAX_SAME_SEGMENTS = 5
+const TRAP_SAME_SEGMENTS = 5
 
 /** The reason why an address looks like part of an endless series. */
 export interface AddressTrap {
@@ -31,15 +31,15 @@ export function findAddressTrap(url: URL, path: string, now: number | undefined)
 export function findPathTrap(path: string): string | undefined {
   const count = measureSegments(path)
   if (count > MAX_SEGMENTS) return `more than ${MAX_SEGMENTS} segments`
-  for (let length = 1; length * repeatsOf(length) <= count; length++) {
+  for (let length = 1; length * trapRepeatsOf(length) <= count; length++) {
     // Equal segments have equal lengths, so this check rules out almost every path.
-    if (!hasRepeats(lengths, count, length)) continue
+    if (!mayHaveRepeats(lengths, count, length)) continue
     const segments = path.split('/').slice(1)
     const end = findRepeats(segments, length)
     if (end === undefined) continue
-    return `${segments.slice(end - length, end).join('/')}/ ${repeatsOf(length)} times in a row`
+    return `${segments.slice(end - length, end).join('/')}/ ${trapRepeatsOf(length)} times in a row`
   }
-  return count >= MAX_SAME_SEGMENTS ? findFrequentSegment(path) : undefined
+  return count >= TRAP_SAME_SEGMENTS ? findFrequentSegment(path) : undefined
 }
 
 /** A segment that occurs too often anywhere in a path, with its count. Mixed relative links cause such paths. */
@@ -47,7 +47,7 @@ function findFrequentSegment(path: string): string | undefined {
   const counts = new Map<string, number>()
   for (const segment of path.split('/')) {
     const times = (counts.get(segment) ?? 0) + 1
-    if (times >= MAX_SAME_SEGMENTS && segment !== '' && !isNumber(segment)) return `${segment}/ ${times} times`
+    if (times >= TRAP_SAME_SEGMENTS && segment !== '' && !isNumber(segment)) return `${segment}/ ${times} times`
     counts.set(segment, times)
   }
   return undefined
@@ -69,13 +69,13 @@ function measureSegments(path: string): number {
   }
 }
 
-function repeatsOf(length: number): number {
-  return length === 1 ? MAX_REPEATS : MAX_SEQUENCE_REPEATS
+function trapRepeatsOf(length: number): number {
+  return length === 1 ? TRAP_REPEATS : TRAP_SEQUENCE_REPEATS
 }
 
 /** Whether a sequence of `length` segments may occur too often in a row, judged by sizes. */
-function hasRepeats(sizes: Int32Array, count: number, length: number): boolean {
-  const needed = length * (repeatsOf(length) - 1)
+function mayHaveRepeats(sizes: Int32Array, count: number, length: number): boolean {
+  const needed = length * (trapRepeatsOf(length) - 1)
   let same = 0
   for (let i = length; i < count; i++) {
     same = sizes[i] === sizes[i - length] ? same + 1 : 0
@@ -86,7 +86,7 @@ function hasRepeats(sizes: Int32Array, count: number, length: number): boolean {
 
 /** The index after a sequence of `length` segments that occurs too often in a row and is not only numbers. */
 function findRepeats(segments: readonly string[], length: number): number | undefined {
-  const needed = length * (repeatsOf(length) - 1)
+  const needed = length * (trapRepeatsOf(length) - 1)
   let same = 0
   for (let i = length; i < segments.length; i++) {
     same = segments[i] === segments[i - length] ? same + 1 : 0
@@ -101,7 +101,8 @@ function isNumber(segment: string): boolean {
 
 /**
  * The reason why an address is a page of an endless calendar, in words: its date is more than a year ahead, or before 1970. Only addresses
- * with a calendar word count: numbers and dates occur in addresses for many reasons, and pages about the past and about plans are common.
+ * with a word for a calendar, or a query key for dates, count: numbers and dates occur in addresses for many reasons, and pages about the
+ * past and about plans are common.
  * `now` is in milliseconds since 1970. Undefined for every other address.
  */
 export function findCalendarTrap(url: URL, path: string, now: number): string | undefined {
@@ -187,7 +188,7 @@ const FOUR_DIGITS = /\d{4}/
 const ZERO = 0x30
 const YEAR_MS = 365.2425 * 24 * 3_600_000
 
-/** Years between which a number counts as a date. Calendars advance in small steps, so a crawl of one passes through these years. */
+/** Years between which a number counts as a date. Calendars advance in small steps, so their crawl passes through these years. */
 const FIRST_LIKELY_YEAR = 1900
 const LAST_LIKELY_YEAR = 2199
 
@@ -202,7 +203,7 @@ const STRONG_WORD =
 /** Query keys whose values are dates, or parts of one. */
 const DATE_NAME =
   /[^a-z](?:year|yr|y|jahr|annee|anno|ano|months?|mon|monat|mois|mese|mes|date|datum|days?|weeks?|woche)(?![a-z])/i
-/** Those of the keys above by which calendars step; archives use only a date. */
+/** The keys above by which calendars step from page to page; archives use only dates. */
 const SPAN_NAME = /[^a-z](?:months?|monat|mois|days?|weeks?|woche)(?![a-z])/i
 
 /** The names of a query, without their values. */
@@ -238,9 +239,9 @@ function listWrittenDates(text: string, isCalendar: boolean): AddressDate[] {
   if (iso !== null) return dateOf(Number(iso[1]), Number(iso[2]), false)
   const compact = COMPACT_DATE.exec(text)
   if (compact !== null) return isCalendar ? dateOf(Number(compact[1]), Number(compact[2]), true) : []
-  const named = NAMED_MONTH.exec(decodePart(text))
-  const month = named === null ? undefined : MONTHS.get((named[2] ?? named[3] ?? '').toLowerCase())
-  return month !== undefined && isCalendar ? dateOf(Number(named?.[1] ?? named?.[4]), month, true) : []
+  const namedMonth = NAMED_MONTH.exec(decodePart(text))
+  const month = namedMonth === null ? undefined : MONTHS.get((namedMonth[2] ?? namedMonth[3] ?? '').toLowerCase())
+  return month !== undefined && isCalendar ? dateOf(Number(namedMonth?.[1] ?? namedMonth?.[4]), month, true) : []
 }
 
 function listQueryDates(search: string, isCalendar: boolean): AddressDate[] {

@@ -19,7 +19,7 @@ export function hideCredentials(text: string): string {
   // `URL.parse` would read the user name in `user:password@host` as a scheme.
   const isWhole = url !== null && /^(?:https?|ftp):$/.test(url.protocol)
   if (isWhole && url.username === '' && url.password === '') return text
-  // Text before a version is a package name (`name@1.0`), so it holds no address and no password.
+  // Text with one `@` and no `:` before it is a package with a version (`name@1.0`), so it holds no password.
   if (!isWhole && /^[^:@]*@[^@]*$/.test(text)) return text
   return text.replace(/^((?:https?|ftp):\/*|)[\s\S]*@/i, '$1…@')
 }

@@ -19,7 +19,7 @@ describe('findHardExclude', () => {
     ['/sitemap-1.xml.gz', 'sitemap*.xml.gz'],
     ['/a.tar.gz', '*.gz'],
     ['/a.ZIP', '*.zip'],
-  ])('refuses %s by %s', (path, pattern) => {
+  ])('refuses %s by the pattern %s', (path, pattern) => {
     expect(findHardExclude(path)).toBe(pattern)
   })
 
@@ -59,7 +59,7 @@ describe('findDefaultExclude', () => {
     ['/a.css.map', '*.map'],
     ['/a.mp4', '*.mp4'],
     ['/a.wasm', '*.wasm'],
-  ])('refuses %s by %s', (path, pattern) => {
+  ])('refuses %s by the pattern %s', (path, pattern) => {
     expect(findDefaultExclude(path)).toBe(pattern)
   })
 

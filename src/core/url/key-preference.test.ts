@@ -87,7 +87,7 @@ describe('isSpellingOf', () => {
     expect(isSpellingOf('https://example.com', 'http://www.example.com/index.html')).toBe(true)
   })
 
-  test('does not hold for invalid addresses, not even with themselves', () => {
+  test('does not hold for an invalid address, not even if both are equal', () => {
     expect(isSpellingOf('page', 'page')).toBe(false)
   })
 })

@@ -73,7 +73,7 @@ describe('urlKey', () => {
     expect(urlKey('https://example.com/%4%31%')).toBe('https://example.com/%2541%25')
   })
 
-  test('gives a key that is its own key, in ASCII', () => {
+  test('gives a key in ASCII whose own key is the same', () => {
     const nasty = fc.constantFrom(
       '%',
       '/',

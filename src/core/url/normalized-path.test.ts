@@ -22,8 +22,8 @@ test.each([
   ['is/guide/install.html', 'en', 'is/guide/install.html', false],
   ['guide/x-de.html', 'fr', 'guide/x-de.html', false],
   ['german/guide.html', 'de', 'german/guide.html', false],
-] as const)('%s in the language %s has the normalized path %j', (path, language, normalized, isMarked) => {
-  expect(normalize(path, language)).toEqual({ path: normalized, isMarked })
+] as const)('%s in the language %s has the normalized path %j', (path, language, normalized, namesLanguage) => {
+  expect(normalize(path, language)).toEqual({ path: normalized, namesLanguage })
 })
 
 test('the normalized path of a page outside the start address includes its host', () => {

@@ -7,12 +7,12 @@ export interface NormalizedPath {
   /** The path below the start, without the version of the source and the language of the page. */
   readonly path: string
   /** Whether the address names the language. */
-  readonly isMarked: boolean
+  readonly namesLanguage: boolean
 }
 
 /** The source that paths are relative to. */
 export interface VersionedSource {
-  /** Its start address. */
+  /** The start address of the source. */
   readonly url: string
   readonly version: string | null
 }
@@ -25,7 +25,7 @@ export function normalizePagePath(url: string, source: VersionedSource, language
   const below = withoutVersion(pathInTree(url, source.url) ?? pathBelow(url, readImportUrl(source.url)), source.version)
   const primaryLanguage = language === null ? null : primaryLanguageOf(language)
   const path = primaryLanguage === null ? below : withoutLanguage(below, primaryLanguage)
-  return { path: path.replace(/(^|\/)index\.[a-z]+$/i, '$1').replace(/\/+$/, ''), isMarked: path !== below }
+  return { path: path.replace(/(^|\/)index\.[a-z]+$/i, '$1').replace(/\/+$/, ''), namesLanguage: path !== below }
 }
 
 /** The language in the path or host of an address; null if there is none. */
@@ -33,10 +33,10 @@ export function languageInUrl(url: string): string | null {
   const parsed = URL.parse(url)
   if (parsed === null) return null
   const [label = ''] = parsed.hostname.split('.')
-  const named = [...parsed.pathname.split('/'), label].find(
+  const languageTag = [...parsed.pathname.split('/'), label].find(
     (part) => TAG.test(part) && primaryLanguageOf(part) !== null,
   )
-  return named === undefined ? null : primaryLanguageOf(named)
+  return languageTag === undefined ? null : primaryLanguageOf(languageTag)
 }
 
 /** A language tag in an address: `de`, `pt-br`, `zh_Hans`. Longer words are names. */
@@ -73,7 +73,10 @@ function pathBelow(url: string, start: string): string {
   return parsed === null ? url : `${parsed.host}${parsed.pathname}${parsed.search}`
 }
 
-/** Removes the first part that names the language; later parts of that form may be names. */
+/**
+ * Removes the language from a path: the first part that names it, else the suffix of the file name, else the query parameter. Later parts
+ * that look like a language may be names.
+ */
 function withoutLanguage(path: string, language: string): string {
   const isLanguage = (part: string) => TAG.test(part) && primaryLanguageOf(part) === language
   const [pathname = '', query] = path.split('?', 2)
@@ -85,10 +88,10 @@ function withoutLanguage(path: string, language: string): string {
     isLanguage(tag) ? '' : whole,
   )
   if (bare !== last) return join([...parts.slice(0, -1), bare].join('/'), query)
-  const kept = query
+  const keptPairs = query
     ?.split('&')
     .filter((pair) => !/^(?:lang|language|hl|locale)=/i.test(pair) || !isLanguage(pair.slice(pair.indexOf('=') + 1)))
-  return join(pathname, kept?.join('&'))
+  return join(pathname, keptPairs?.join('&'))
 }
 
 function join(path: string, query: string | undefined): string {

@@ -35,12 +35,12 @@ export function classifyUrl(address: string): PageUrl {
   }
 }
 
-/** Whether an address most likely leads to an article. Faster than classifying it, since most links are too short for one. */
+/** Whether an address most likely leads to an article. Faster than `classifyUrl`, since most links are too short for an article. */
 export function isArticleUrl(address: string): boolean {
   return mayBeArticle(address) && classifyUrl(address).kind === 'article'
 }
 
-/** Whether an address has a year, or a segment of three words. */
+/** Whether an address has four digits in a row, as a year has, or a segment of three words. */
 function mayBeArticle(address: string): boolean {
   let separators = 0
   let digits = 0
@@ -121,7 +121,7 @@ function kindOf({ host, segments, search, isPagination, date, hasArticleWords }:
 /** Names of the default page of a folder. */
 const INDEX = /^(?:index|default|home)(?:\.[a-z]{3,5})?$/
 
-/** Words in the addresses of lists: as the first segment, the last, or the one before it. */
+/** Words in the addresses of lists: as the first segment, the last, or the one before the last. */
 const LIST_WORDS: ReadonlySet<string> = new Set(
   `tag tags category categories cat topic topics section sections archive archives author authors latest list lists all
   collections`.split(/\s+/),
@@ -179,7 +179,7 @@ const ARTICLE_WORDS: ReadonlySet<string> = new Set(
   newsroom`.split(/\s+/),
 )
 
-/** Whether the last segment is under a word for articles and has a longer name than a section would have. */
+/** Whether the last segment is under a word for one article, or under a word for articles and longer than the name of a section. */
 function hasArticleWord(segments: readonly string[]): boolean {
   const last = segments.at(-1) ?? ''
   const isNamed = ID.test(last) || countWords(last) >= 3

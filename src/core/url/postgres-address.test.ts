@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { findLibraryProblem, hidePassword, isPostgres, nameDatabase } from './postgres-address.ts'
 
-test('distinguishes an address from a file', () => {
+test('distinguishes a PostgreSQL address from a file', () => {
   expect(['postgres://h/d', 'postgresql://u@/d?host=/run'].map(isPostgres)).toEqual([true, true])
   expect(['/data/library.db', 'postgres.db', 'C:\\postgres://x'].map(isPostgres)).toEqual([false, false, false])
 })
 
-test('recognises malformed database addresses', () => {
+test('recognizes malformed database addresses, and never repeats their passwords', () => {
   const mistaken = [
     'postgres:/u@127.0.0.1/d',
     'postgres:d',

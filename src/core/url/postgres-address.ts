@@ -8,8 +8,8 @@ const SCHEME = /^[a-z][a-z0-9+.-]+:(?=\/)|^postgres(ql)?:/i
 const SCHEMELESS = /^(?:[^/\\@]+@[^/\\]+|[\w.-]+:\d+)\//
 
 /**
- * The problem of a text that names neither a PostgreSQL library nor, by its form, a file; undefined if it names one. The message does not
- * repeat the text, which may contain a password.
+ * Checks that a text names a PostgreSQL library or, by its form, a file. If not, returns the part of an error message that follows
+ * `expected`. The message does not repeat the text, which may contain a password.
  */
 export function findLibraryProblem(library: string): string | undefined {
   if (isPostgres(library)) return undefined
@@ -27,7 +27,7 @@ export const EXAMPLE_ADDRESS: string = 'postgres://user@host:5432/database'
 /** The location of a library for display and logs: a database address without its password. */
 export function hidePassword(library: string): string {
   if (!isPostgres(library)) return library
-  // In an invalid address the password may contain characters that would end it.
+  // In an invalid address the password may contain characters that would end the password in a valid one.
   const password = parsePostgres(library) === null ? /(:\/\/[^:@/?#]*):.*@/s : /(:\/\/[^:@/?#]*):[^/?#]*@/
   return library.replace(password, '$1@').replace(/([?&]password=)[^&]*/gi, '$1…')
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { describeLogin } from './postgres-login.ts'
 
-test('names the role and the database as in commands', () => {
+test('quotes the role, the database and the schema, and writes the command that creates the database', () => {
   expect(describeLogin('postgres://m%20e@db.example:5433/my-db?schema=team')).toEqual({
     role: '"m e"',
     database: '"my-db"',

@@ -19,10 +19,13 @@ export function dropSuperfluous(search: string): string {
 }
 
 /**
- * Splits a query, as in `URL.search`, into `kept`, the query without display keys, and `shown`, the pairs of each display key, each
- * preceded by `&`.
+ * Splits a query, as in `URL.search`, into `kept`, the query without display keys, and `displayPairs`, the pairs of each display
+ * key, each preceded by `&`.
  */
-export function splitDisplay(search: string): { readonly kept: string; readonly shown: ReadonlyMap<string, string> } {
+export function splitDisplay(search: string): {
+  readonly kept: string
+  readonly displayPairs: ReadonlyMap<string, string>
+} {
   const pairs = splitQuery(search)
   const displayPairs = new Map<string, string>()
   const kept = pairs.filter((pair) => {
@@ -31,7 +34,7 @@ export function splitDisplay(search: string): { readonly kept: string; readonly 
     displayPairs.set(name, `${displayPairs.get(name) ?? ''}&${pair}`)
     return false
   })
-  return { kept: kept.length === 0 ? '' : `?${kept.join('&')}`, shown: displayPairs }
+  return { kept: kept.length === 0 ? '' : `?${kept.join('&')}`, displayPairs }
 }
 
 /** An address without the superfluous part of its query; a fragment stays. */

@@ -32,7 +32,7 @@ export function createReachTest(reach: Reach, startUrl: URL, siteUrl: URL): Reac
   }
 }
 
-/** Whether an address is in the folder of a start, for any hosts. */
+/** Whether an address is in the folder of a start, even if their hosts differ. */
 export function isBelowStart(url: URL, startUrl: URL): boolean {
   return isInFolder(keyPath(url), baseFolder(startUrl))
 }
@@ -76,7 +76,7 @@ function createSubpagesTest(startUrl: URL, siteUrl: URL): ReachTest {
   }
 }
 
-/** Addresses without a registrable domain (numbers, localhost, single names, public suffixes) belong to their host alone. */
+/** Hosts without a registrable domain (IP addresses, localhost, single names, public suffixes) form a domain of their own. */
 function createDomainTest(startUrl: URL, siteUrl: URL): ReachTest {
   const domains = [registrableDomain(siteUrl), registrableDomain(startUrl)].filter((domain) => domain !== null)
   return {

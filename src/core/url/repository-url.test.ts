@@ -78,26 +78,26 @@ describe('the address of a file at a commit', () => {
     ['git+https://forgejo.example/o/lamp', `https://forgejo.example/o/lamp/src/commit/${COMMIT}/`, '#L3-L9', '#L3'],
     ['git+https://host.example/lamp', `git+https://host.example/lamp@${COMMIT}!/`, '#L3-L9', '#L3'],
     ['git+file:///srv/lamp', `git+file:///srv/lamp@${COMMIT}!/`, '#L3-L9', '#L3'],
-  ])('writes and reads commit addresses of %s', (repository, start, lines, line) => {
+  ])('is written and read for %s', (repository, start, lines, line) => {
     const url = writeCommitUrl(addressOf(repository), COMMIT, 'docs/ü #1.md')
     expect(url).toBe(`${start}docs/%C3%BC%20%231.md`)
     expect(readCommit(repository, url)).toBe(COMMIT)
     expect(readCommit(repository, `${start.replace(COMMIT, 'main')}a.md`)).toBeUndefined()
-    const { url: known } = addressOf(repository)
-    expect(readRepositoryPath(known, url)).toBe('docs/ü #1.md')
-    expect(readRepositoryPath(known, `${url}#L3`)).toBe('docs/ü #1.md')
-    expect(readRepositoryPath(known, `${known}!/docs/a.md`)).toBe('docs/a.md')
-    expect(writeLinesUrl(known, url, 3, 9)).toBe(url + lines)
-    expect(writeLinesUrl(known, url, 3, 3)).toBe(url + line)
-    expect(writeLinesUrl(known, `${url}#usage`, 3, 9)).toBeUndefined()
+    const { url: repositoryUrl } = addressOf(repository)
+    expect(readRepositoryPath(repositoryUrl, url)).toBe('docs/ü #1.md')
+    expect(readRepositoryPath(repositoryUrl, `${url}#L3`)).toBe('docs/ü #1.md')
+    expect(readRepositoryPath(repositoryUrl, `${repositoryUrl}!/docs/a.md`)).toBe('docs/a.md')
+    expect(writeLinesUrl(repositoryUrl, url, 3, 9)).toBe(url + lines)
+    expect(writeLinesUrl(repositoryUrl, url, 3, 3)).toBe(url + line)
+    expect(writeLinesUrl(repositoryUrl, `${url}#usage`, 3, 9)).toBeUndefined()
   })
 
   test('is not read from another repository, a branch or other text', () => {
-    const known = 'git+https://github.com/o/lamp'
-    expect(readRepositoryPath(known, `https://github.com/o/other/blob/${COMMIT}/a.md`)).toBeUndefined()
-    expect(readRepositoryPath(known, 'https://github.com/o/lamp/blob/main/a.md')).toBeUndefined()
-    expect(readRepositoryPath(known, 'docs/a.md')).toBeUndefined()
+    const repositoryUrl = 'git+https://github.com/o/lamp'
+    expect(readRepositoryPath(repositoryUrl, `https://github.com/o/other/blob/${COMMIT}/a.md`)).toBeUndefined()
+    expect(readRepositoryPath(repositoryUrl, 'https://github.com/o/lamp/blob/main/a.md')).toBeUndefined()
+    expect(readRepositoryPath(repositoryUrl, 'docs/a.md')).toBeUndefined()
     expect(readRepositoryPath('https://github.com/', `https://github.com/blob/${COMMIT}/a.md`)).toBeUndefined()
-    expect(writeLinesUrl(known, 'https://github.com/o/lamp/wiki', 1, 2)).toBeUndefined()
+    expect(writeLinesUrl(repositoryUrl, 'https://github.com/o/lamp/wiki', 1, 2)).toBeUndefined()
   })
 })

@@ -1,6 +1,6 @@
 import { decodePath, encodePath, readInnerPath } from './tree-url.ts'
 
-/** The location of a git repository: the address for git, and its address in this program. */
+/** The location of a git repository: its address for git, and its address in this program. */
 export interface RepositoryAddress {
   /** `git+https://host/path`, `git+ssh://user@host/path`, `git+file:///path`. */
   readonly url: string

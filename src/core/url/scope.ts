@@ -20,7 +20,7 @@ export interface Scope {
   readonly useDefaultExcludes: boolean
   /** Whether a superfluous query is kept in an address. Session ids are removed unless `trapGuards` is off. */
   readonly allowQueryUrls: boolean
-  /** Whether endless addresses are recognised and skipped: repeating paths, calendars, session ids, repeated content. */
+  /** Whether endless addresses are recognized and skipped: repeating paths, calendars, session ids, repeated content. */
   readonly trapGuards: boolean
 }
 

@@ -56,7 +56,7 @@ const AMBIGUOUS_NAMES: ReadonlySet<string> = new Set(
   'sid sessionid session_id session-id session sess sess_id'.split(' '),
 )
 const RANDOM_ID = /^(?:[\da-f]{32}|[\da-f]{40}|[\da-f]{64}|\d{20,}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i
-/** Letters and digits in at least five runs: people put a year after a word, or a number between two. */
+/** Letters and digits that alternate in at least five runs. A word with a year or a number, such as `keynote2023`, has fewer. */
 const MIXED_ID = /^(?:[a-z]+\d+[a-z]+\d+[a-z]|\d+[a-z]+\d+[a-z]+\d)[a-z\d]*$/i
 const MIN_MIXED_CHARS = 16
 /** `s` is short and has many other uses, so only a hash counts. */

@@ -49,7 +49,7 @@ export function findFolderProblem(path: string): string | undefined {
 
 /**
  * Whether the name of an archive's only top folder may contain a version, and so change with the next version: `manual-1.0`. Files are
- * identified by their paths without it.
+ * identified by their paths without this folder.
  */
 export function mayContainVersion(folder: string): boolean {
   return /\d/.test(folder)

@@ -64,7 +64,7 @@ const TABLE: readonly Row[] = [
   ['5.2.x', RELEASES, '5.2.7'],
   ['7.x', RELEASES, null],
   ['*', ['1.0.0-alpha.1'], '1.0.0-alpha.1', 'prerelease'],
-  // Tilde: the last given number may grow, and those after it
+  // Tilde: the third number may grow, and the second too if it is left out
   ['~5.2.0', RELEASES, '5.2.7'],
   ['~5.2', RELEASES, '5.2.7'],
   ['~5', RELEASES, '5.4.0'],
@@ -135,7 +135,7 @@ const TABLE: readonly Row[] = [
 describe('a request for a version', () => {
   const rows = TABLE.map(([target, versions, best, note]) => ({ target, versions, best, note }))
 
-  test.each(rows)('$target among $versions is $best', ({ target, versions, best, note }) => {
+  test.each(rows)('for $target among $versions gives $best', ({ target, versions, best, note }) => {
     const found = matchVersion(target, versions)
     expect({ best: found.best, isPrerelease: found.isPrerelease, isOlder: found.isOlder }).toEqual({
       best,
@@ -172,7 +172,7 @@ describe('a request for a version', () => {
     ['9.0.0', ['stable', 'main'], null],
   ]
 
-  test.each(older)('%j or older among %j is %j', (target, versions, best) => {
+  test.each(older)('for %j or older among %j gives %j', (target, versions, best) => {
     const found = matchVersion(target, versions, { orOlder: true })
     expect(found.best).toBe(best)
     expect(found.isOlder).toBe(best !== null && matchVersion(target, versions).best === null)

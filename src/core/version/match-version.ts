@@ -60,13 +60,13 @@ export function matchVersion(
   return { ...createMatch(kind, older), isOlder: older.versions.length > 0 }
 }
 
-/** Whether a version is exactly the requested one. `5` requests any 5.x, unless a version is labelled `5` or `v5`. */
+/** Whether a version is exactly the requested one. `5` requests any 5.x, unless a version is labeled `5` or `v5`. */
 function isExactMatch(version: Version, requested: Version): boolean {
   if (isSeries(requested) && version.numbers.length !== requested.numbers.length) return false
   return isSameVersion(version, requested)
 }
 
-/** Whether a version has fewer than three numbers. */
+/** Whether a version is a series: a release with fewer than three numbers. */
 function isSeries(version: Version): boolean {
   return !isNamedVersion(version) && version.numbers.length < 3 && !isPrerelease(version)
 }

@@ -73,7 +73,7 @@ describe('the order', () => {
     'is by numbers, not by characters': ['5.2', '5.9', '5.10', '10.0'],
     'is by time for years and months': ['23.10', '24.04', '24.10', '25.04'],
     'is by time for days': ['2023-12-31', '2024-01-15', '2024-10-01'],
-    'is by all of four numbers': ['1.2.3', '1.2.3.1', '1.2.3.10', '1.2.4'],
+    'takes all four numbers into account': ['1.2.3', '1.2.3.1', '1.2.3.10', '1.2.4'],
     'puts names before numbers, except latest': ['main', 'lts', 'stable', '0.1', '99.0', 'latest'],
     'is by characters for spellings of one version': ['5.2', '5.2.0', 'v5.2.0'],
   }

@@ -62,7 +62,7 @@ test('tries the address given by the user first, then the other locations', asyn
   const wrong = createSite({ [manualUrl]: 'words', 'https://e.com/llms.txt': INDEX })
   const { hit, tried } = await findLlmsTxt({ startUrl, manualUrl, fetchResource: wrong.fetchResource })
   expect(hit).toMatchObject({ place: 'root' })
-  expect(tried.map(({ detail }) => detail)).toEqual(['no heading of the first level', 'status 404', '1 links'])
+  expect(tried.map(({ detail }) => detail)).toEqual(['no first-level heading', 'status 404', '1 links'])
 })
 
 test('refuses an HTML page by its type and by its content', async () => {
@@ -72,7 +72,7 @@ test('refuses an HTML page by its type and by its content', async () => {
   })
   const { hit, tried } = await findLlmsTxt({ startUrl: 'https://e.com/docs/x', manualUrl: null, fetchResource })
   expect(hit).toBe(null)
-  expect(tried.map(({ detail }) => detail)).toEqual(['sent as text/html; charset=utf-8', 'a page in HTML'])
+  expect(tried.map(({ detail }) => detail)).toEqual(['sent as text/html; charset=utf-8', 'an HTML page'])
   expect(tried.map(({ isProof }) => isProof)).toEqual([false, false])
 })
 
@@ -84,7 +84,7 @@ test('resolves links against the address after redirects', async () => {
   expect([hit?.url, hit?.llmsTxt.links[0]?.url]).toEqual(['https://www.e.com/ai/llms.txt', 'https://www.e.com/ai/a'])
 })
 
-test('looks for llms-full.txt in the same order and requires content', async () => {
+test('looks for llms-full.txt with content beside a given llms.txt, beside the start, then at the root', async () => {
   const { requested, fetchResource } = createSite({
     'https://e.com/x/llms-full.txt': INDEX,
     'https://e.com/docs/llms-full.txt': '<html><body># A',
@@ -98,7 +98,7 @@ test('looks for llms-full.txt in the same order and requires content', async () 
   expect(hit).toMatchObject({ url: 'https://e.com/llms-full.txt', place: 'root', text: CONTENT })
   expect(tried.map(({ detail }) => detail)).toEqual([
     'a list of links, not their content',
-    'a page in HTML',
+    'an HTML page',
     `${CONTENT.length} characters`,
   ])
   expect(requested).toHaveLength(3)

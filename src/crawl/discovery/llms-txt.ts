@@ -83,8 +83,8 @@ export async function findLlmsFull(
 const PROBLEMS = {
   empty: 'empty',
   binary: 'not text',
-  html: 'a page in HTML',
-  'no-heading': 'no heading of the first level',
+  html: 'an HTML page',
+  'no-heading': 'no first-level heading',
   'no-links': 'no list of links',
 } as const
 

@@ -120,9 +120,9 @@ export function createManMacros(context: MacroContext): MacroSet {
     ME: endLink,
     URL: ([address = '', words = '', after = '']) => {
       const plain = readPlain(address)
-      const shown = words === '' ? plain : readPlain(words)
-      const html = `<a href="${escapeHtml(safeAddress(plain))}">${escapeHtml(shown)}</a>${escapeHtml(readPlain(after))}`
-      flow.text(html, shown + readPlain(after))
+      const label = words === '' ? plain : readPlain(words)
+      const html = `<a href="${escapeHtml(safeAddress(plain))}">${escapeHtml(label)}</a>${escapeHtml(readPlain(after))}`
+      flow.text(html, label + readPlain(after))
     },
     EX: () => flow.startCode(),
     EE: () => flow.endCode(),

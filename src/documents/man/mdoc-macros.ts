@@ -375,9 +375,9 @@ class ArgumentWriter {
   }
 
   #link(name: string, [address = '', ...words]: readonly string[]): void {
-    const shown = words.filter((word) => !CLOSING_PUNCTUATION.has(word)).join(' ') || address
+    const label = words.filter((word) => !CLOSING_PUNCTUATION.has(word)).join(' ') || address
     const href = escapeHtml(safeAddress(name === 'Mt' ? `mailto:${address}` : address))
-    this.#add(`<a href="${href}">${escapeHtml(shown)}</a>`, shown, false, false)
+    this.#add(`<a href="${href}">${escapeHtml(label)}</a>`, label, false, false)
     for (const word of words) if (CLOSING_PUNCTUATION.has(word)) this.#word(word, {})
   }
 }

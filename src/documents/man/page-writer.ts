@@ -8,8 +8,8 @@ interface OpenList {
   readonly out: string[]
   /** Content of the last item so far. */
   item: string[]
-  /** Number of the last item's terms without a description yet. */
-  terms: number
+  /** Whether the last item, or the last term of a `dl`, is not ended yet. */
+  hasOpenItem: boolean
 }
 
 interface Level {
@@ -126,16 +126,16 @@ export class PageWriter {
     this.endParagraph()
     const level = this.#level
     if (level.list !== undefined && level.list.name !== name) this.endList()
-    level.list ??= { name, out: [], item: [], terms: 0 }
+    level.list ??= { name, out: [], item: [], hasOpenItem: false }
     return level.list
   }
 
-  /** Starts the description of a term. */
+  /** Writes a term and starts its description. */
   term(html: string): void {
     const list = this.#item('dl')
     endItem(list)
     list.out.push(`<dt>${html}</dt>\n`)
-    list.terms++
+    list.hasOpenItem = true
   }
 
   /** Starts an item with a bullet or a number. */
@@ -143,7 +143,7 @@ export class PageWriter {
     const list = this.#item(number === undefined ? 'ul' : 'ol')
     endItem(list)
     list.out.push(number === undefined ? '<li>' : `<li value="${number}">`)
-    list.terms++
+    list.hasOpenItem = true
   }
 
   /** Opens a nested level. A short paragraph directly before becomes its term. */
@@ -188,11 +188,11 @@ export class PageWriter {
 
 function endItem(list: OpenList): void {
   const { name, out, item } = list
-  if (list.terms === 0) return
+  if (!list.hasOpenItem) return
   if (name === 'dl') {
     // A term without a description shares that of the next term.
     if (item.length > 0) out.push(`<dd>${item.join('')}</dd>\n`)
   } else out.push(`${item.join('')}</li>\n`)
   list.item = []
-  list.terms = 0
+  list.hasOpenItem = false
 }

@@ -3,7 +3,7 @@ import type { PageWriter } from './page-writer.ts'
 import type { RoffLine, RoffReader } from './roff.ts'
 import { plainRuns, type Run, type TextReader, writeRuns } from './text.ts'
 
-/** Metadata from the first macro of a page. */
+/** Metadata from the first macros of a page. */
 export interface PageFacts {
   name: string
   section: string

@@ -40,7 +40,7 @@ export class RoffReader {
   /** The page that a `.so` request includes. */
   include: string | undefined
 
-  /** `isKnown` returns whether a macro may not be redefined by the page. */
+  /** `isKnown` returns whether a macro is built in, so that the page cannot redefine it. */
   constructor(lines: readonly string[], isKnown: (name: string) => boolean) {
     this.#input.push({ lines, at: 0, args: [] })
     this.#linesLeft = 5 * lines.length + 10_000
@@ -56,7 +56,7 @@ export class RoffReader {
     return undefined
   }
 
-  /** The raw lines up to a given macro. */
+  /** The lines up to a given macro, with strings inserted but macros not evaluated. */
   takeUntil(name: string): string[] {
     const lines: string[] = []
     for (let raw = this.#nextRaw(); raw !== undefined; raw = this.#nextRaw()) {
@@ -73,7 +73,7 @@ export class RoffReader {
         this.#input.pop()
         continue
       }
-      if (--this.#linesLeft < 0) throw new DocumentError('too-large', 'its macros make too many lines')
+      if (--this.#linesLeft < 0) throw new DocumentError('too-large', 'its macros expand to too many lines')
       const whole = this.#joinContinued(top, line)
       return top.args.length === 0 ? whole : this.#substitute(whole, top.args)
     }
@@ -244,7 +244,7 @@ export class RoffReader {
   /** Counts generated text, because a short page may generate a very long one. */
   #spend(characters: number): void {
     this.#charsLeft -= characters
-    if (this.#charsLeft < 0) throw new DocumentError('too-large', 'its macros and strings make too much text')
+    if (this.#charsLeft < 0) throw new DocumentError('too-large', 'its macros and strings expand to too much text')
   }
 
   /** A line of a macro with its arguments inserted. */

@@ -64,7 +64,7 @@ export class TextReader {
     this.#font = next
   }
 
-  /** Resets the font, as every section does. */
+  /** Resets the font, as every section and paragraph does. */
   reset(): void {
     this.#font = 'R'
     this.#previousFont = 'R'

@@ -129,8 +129,8 @@ function writeBody(
     const rows = form.map((parameter) => writeParameter(parameter, writer))
     parts.push(['| Name | In | Type | Required | Description |', '| --- | --- | --- | --- | --- |', ...rows].join('\n'))
   }
-  const shown = parts.filter((part) => part !== '')
-  return shown.length === 0 ? '' : ['## Request body', ...shown].join('\n\n')
+  const filledParts = parts.filter((part) => part !== '')
+  return filledParts.length === 0 ? '' : ['## Request body', ...filledParts].join('\n\n')
 }
 
 function writeContent(holder: Fields, description: Description, writer: SchemaWriter): string {
@@ -172,8 +172,8 @@ function writeResponses(fields: Fields, description: Description, writer: Schema
     })
     if (headers.length > 0) parts.push('Headers:', headers.join('\n'))
   }
-  const shown = parts.filter((part) => part !== '')
-  return shown.length === 0 ? '' : ['## Responses', ...shown].join('\n\n')
+  const filledParts = parts.filter((part) => part !== '')
+  return filledParts.length === 0 ? '' : ['## Responses', ...filledParts].join('\n\n')
 }
 
 /** The authentication schemes that an operation requires. */
@@ -185,6 +185,6 @@ export function writeSecurity(requirements: readonly unknown[]): string {
       )
       .join(' and '),
   )
-  const shown = alternatives.filter((alternative) => alternative !== '')
-  return shown.length === 0 ? '' : `Security: ${shown.join(' or ')}`
+  const filled = alternatives.filter((alternative) => alternative !== '')
+  return filled.length === 0 ? '' : `Security: ${filled.join(' or ')}`
 }

@@ -59,8 +59,8 @@ export class SchemaWriter {
       return [...new Set(words)].join(' or ')
     }
     const format = textIn(schema, 'format')
-    const shown = types || (isFields(schema['properties']) || schema['allOf'] !== undefined ? 'object' : '')
-    return format === '' ? shown : `${shown} (${format})`
+    const typeName = types || (isFields(schema['properties']) || schema['allOf'] !== undefined ? 'object' : '')
+    return format === '' ? typeName : `${typeName} (${format})`
   }
 
   /** Constraints, values and default of a schema. */

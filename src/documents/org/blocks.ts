@@ -253,16 +253,16 @@ type ClosingLines = ReadonlyMap<string, readonly number[]>
 
 /** Finds all closing lines at once, because a search for each missing end would scan all lines. */
 function findClosingLines(lines: readonly string[]): ClosingLines {
-  const closes = new Map<string, number[]>()
+  const closingLines = new Map<string, number[]>()
   for (const [at, line] of lines.entries()) {
     const text = line.trim()
     const key = /^(?:#\+end_\S+|:end:)$/i.test(text) ? text.toLowerCase() : /^\\end\{[^{}]{1,40}\}/.exec(text)?.[0]
     if (key === undefined) continue
-    const lineNumbers = closes.get(key)
-    if (lineNumbers === undefined) closes.set(key, [at])
+    const lineNumbers = closingLines.get(key)
+    if (lineNumbers === undefined) closingLines.set(key, [at])
     else lineNumbers.push(at)
   }
-  return closes
+  return closingLines
 }
 
 /** The first of sorted numbers that is larger than `at`. */

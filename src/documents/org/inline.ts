@@ -90,11 +90,11 @@ const ENTITIES: ReadonlyMap<string, string> = new Map(
 
 /** The link targets of a document. */
 export interface OrgTargets {
-  /** The fragment of a heading by title, custom id or id; undefined when there is none. */
+  /** The fragment of a heading by title or custom id; undefined when there is none. */
   readonly find: (name: string) => string | undefined
   /** Whether a footnote has this label. */
   readonly hasNote: (label: string) => boolean
-  /** Adds a footnote that is defined inline. */
+  /** Adds a footnote that is defined inline, and returns its label. */
   readonly addNote: (label: string, text: string) => string
   /** Abbreviations of URL prefixes: `#+LINK: bug https://…/`. */
   readonly abbreviations: ReadonlyMap<string, string>
@@ -218,23 +218,23 @@ class OrgWriter {
   }
 
   #link(address: string, words: string): string {
-    const shown =
+    const linkHtml =
       words === ''
         ? escapeHtml(address.replace(/^(?:file:|\*|#)/, ''))
         : writeOrg(words, this.#targets, this.#depth + 1)
     const target = this.#targets.find(address)
-    if (target !== undefined) return writeLink(`#${target}`, shown)
+    if (target !== undefined) return writeLink(`#${target}`, linkHtml)
     const [, prefix = '', rest = ''] = /^([a-z][\w-]{0,60}):(.*)$/is.exec(address) ?? []
     const known = this.#targets.abbreviations.get(prefix)
-    if (known !== undefined) return writeLink(known.includes('%s') ? known.replace('%s', rest) : known + rest, shown)
+    if (known !== undefined) return writeLink(known.includes('%s') ? known.replace('%s', rest) : known + rest, linkHtml)
     const path = address.replace(/^file:/, '').replace(/::.*$/, '')
     if (prefix === 'file' || /^\.{0,2}\//.test(address) || (prefix === '' && /\.\w{1,5}$/.test(path))) {
       if (IMAGE.test(path))
         return `<img src="${escapeHtml(safeAddress(path))}" alt="${words === '' ? '' : escapeHtml(words)}">`
-      return writeLink(path, shown)
+      return writeLink(path, linkHtml)
     }
-    if (/^(?:https?|ftp|mailto|news)$/i.test(prefix)) return writeLink(address, shown)
-    return prefix === 'doi' ? writeLink(`https://doi.org/${rest}`, shown) : shown
+    if (/^(?:https?|ftp|mailto|news)$/i.test(prefix)) return writeLink(address, linkHtml)
+    return prefix === 'doi' ? writeLink(`https://doi.org/${rest}`, linkHtml) : linkHtml
   }
 
   #takeNote(): boolean {

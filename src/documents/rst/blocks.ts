@@ -15,10 +15,12 @@ export type Block =
   | { readonly type: 'lines'; readonly lines: readonly string[] }
   | { readonly type: 'table'; readonly table: Table; readonly caption: string }
   | { readonly type: 'rule' }
+  /** An admonition. */
   | { readonly type: 'box'; readonly kind: string; readonly title: string; readonly blocks: Blocks }
   /** Blocks below a title in bold that is not a heading. */
   | { readonly type: 'titled'; readonly title: string; readonly blocks: Blocks }
-  | { readonly type: 'picture'; readonly address: string; readonly words: string; readonly blocks: Blocks }
+  | { readonly type: 'picture'; readonly address: string; readonly altText: string; readonly blocks: Blocks }
+  /** The description of an API object, such as a function. */
   | { readonly type: 'object'; readonly signatures: readonly string[]; readonly blocks: Blocks }
   | { readonly type: 'note'; readonly label: string; readonly blocks: Blocks }
   | { readonly type: 'formula'; readonly tex: string }

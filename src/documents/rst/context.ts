@@ -56,7 +56,7 @@ export class RstContext {
   /** Counts the text of substitutions, because a short document may expand to a very long one. */
   spend(characters: number): void {
     this.#charactersLeft -= characters
-    if (this.#charactersLeft < 0) throw new DocumentError('too-large', 'its substitutions make too much text')
+    if (this.#charactersLeft < 0) throw new DocumentError('too-large', 'its substitutions expand to too much text')
   }
 
   define(name: string, target: Target): void {

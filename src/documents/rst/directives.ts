@@ -102,13 +102,13 @@ const VERSIONS: ReadonlyMap<string, string> = new Map(
 const readVersion: DirectiveReader = (parser, { name, argument, content }) => {
   const [first = '', ...rest] = argument
   const [, version = first, text = ''] = /^(\S+)\s+(.*)$/.exec(first) ?? []
-  const words = `*${VERSIONS.get(name) ?? name} ${version}*`
+  const versionText = `*${VERSIONS.get(name) ?? name} ${version}*`
   const blocks = parser.parseNested([text, ...rest, '', ...content])
   const [head, ...others] = blocks
   const all: Blocks =
     head?.type === 'paragraph'
-      ? [{ type: 'paragraph', text: `${words}: ${head.text}` }, ...others]
-      : [{ type: 'paragraph', text: `${words}.` }, ...blocks]
+      ? [{ type: 'paragraph', text: `${versionText}: ${head.text}` }, ...others]
+      : [{ type: 'paragraph', text: `${versionText}.` }, ...blocks]
   return name.includes('deprecated') ? [{ type: 'box', kind: 'deprecated', title: 'Deprecated', blocks: all }] : all
 }
 
@@ -148,8 +148,8 @@ const readAuditEvent: DirectiveReader = (parser, { argument, content }) => {
   if (content.length > 0) return parser.parseNested(content)
   const [name = '', argumentList = ''] = lineOf(argument).split(/\s+/)
   const values = argumentList.split(',').filter((value) => value !== '')
-  const described = values.length === 0 ? 'no arguments' : `arguments ${values.map(literal).join(', ')}`
-  return parser.parseNested([`Raises an auditing event ${literal(name)} with ${described}.`])
+  const argumentText = values.length === 0 ? 'no arguments' : `arguments ${values.map(literal).join(', ')}`
+  return parser.parseNested([`Raises an auditing event ${literal(name)} with ${argumentText}.`])
 }
 
 const readFormula: DirectiveReader = (_, directive) => [{ type: 'formula', tex: bodyOf(directive).join('\n').trim() }]
@@ -158,7 +158,7 @@ const readPicture: DirectiveReader = (parser, { argument, options, content }) =>
   {
     type: 'picture',
     address: argument.map((part) => part.trim()).join(''),
-    words: options.get('alt') ?? '',
+    altText: options.get('alt') ?? '',
     blocks: parser.parseNested(content),
   },
 ]

@@ -279,8 +279,8 @@ function readParagraph(parser: BlockParser, at: number): ParsedBlocks {
   const { blocks, end: after } = readLiteral(parser, end)
   const words = text.slice(0, -2)
   // After white space both colons are only markup.
-  const shown = /(?:^|[\s:])$/.test(words.slice(-1)) ? words.trimEnd() : `${words}:`
-  return { blocks: shown === '' ? blocks : [{ type: 'paragraph', text: shown }, ...blocks], end: after }
+  const intro = /(?:^|[\s:])$/.test(words.slice(-1)) ? words.trimEnd() : `${words}:`
+  return { blocks: intro === '' ? blocks : [{ type: 'paragraph', text: intro }, ...blocks], end: after }
 }
 
 function readTerm(parser: BlockParser, at: number): ParsedBlocks {

@@ -39,8 +39,8 @@ const writeWords: RoleWriter = (text) => escapeHtml(parseReference(text).words)
 
 /** A name in code. `~a.b.c` is shown as `c`, `!name` is not linked. */
 function writeName(text: string): string {
-  const { words: shown, hasWords } = parseReference(text)
-  const name = shown.replace(/^!/, '')
+  const { words, hasWords } = parseReference(text)
+  const name = words.replace(/^!/, '')
   const last = !hasWords && name.startsWith('~') ? name.slice(name.lastIndexOf('.') + 1) : name
   return mark('code', last.replace(/^~/, ''))
 }
@@ -52,31 +52,31 @@ const writeCall: RoleWriter = (text) => {
 }
 
 const writeRef: RoleWriter = (text, context) => {
-  const { words: shown, target, hasWords } = parseReference(text)
+  const { words, target, hasWords } = parseReference(text)
   const found = context.resolve(target)
-  const title = hasWords || found === undefined || found.title === '' ? shown : found.title
+  const title = hasWords || found === undefined || found.title === '' ? words : found.title
   return found === undefined ? escapeHtml(title) : writeLink(found.address, escapeHtml(title))
 }
 
 /** A link to another document. A path from the project root has no known URL here. */
 const writeDoc: RoleWriter = (text) => {
-  const { words: shown, target } = parseReference(text)
-  if (target.startsWith('/')) return escapeHtml(shown)
-  return writeLink(/\.\w+$/.test(target) ? target : `${target}.rst`, escapeHtml(shown))
+  const { words, target } = parseReference(text)
+  if (target.startsWith('/')) return escapeHtml(words)
+  return writeLink(/\.\w+$/.test(target) ? target : `${target}.rst`, escapeHtml(words))
 }
 
 const writeDownload: RoleWriter = (text) => {
-  const { words: shown, target } = parseReference(text)
-  return target.startsWith('/') ? mark('code', shown) : writeLink(target, escapeHtml(shown))
+  const { words, target } = parseReference(text)
+  return target.startsWith('/') ? mark('code', words) : writeLink(target, escapeHtml(words))
 }
 
 function writeNumbered(title: string, address: (number: string) => string): RoleWriter {
   return (text) => {
-    const { words: shown, target, hasWords } = parseReference(text)
+    const { words, target, hasWords } = parseReference(text)
     const [number = '', section = ''] = target.split('#', 2)
-    if (!/^\d{1,6}$/.test(number)) return escapeHtml(shown)
+    if (!/^\d{1,6}$/.test(number)) return escapeHtml(words)
     const fragment = section === '' ? '' : `#${section}`
-    return writeLink(`${address(number)}${fragment}`, escapeHtml(hasWords ? shown : `${title} ${number}`))
+    return writeLink(`${address(number)}${fragment}`, escapeHtml(hasWords ? words : `${title} ${number}`))
   }
 }
 

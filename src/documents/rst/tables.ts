@@ -163,11 +163,11 @@ export function parseSimple(
 
 /** Index of the rule that ends a table: the first rule before a blank line, at the latest the second rule below the top border. */
 function endOfSimple(lines: readonly string[], start: number): number | undefined {
-  let found = 0
+  let ruleCount = 0
   for (let i = start + 1; i < lines.length; i++) {
     if (!isSimpleBorder(lines[i] ?? '')) continue
-    found++
-    if (found === 2 || isBlank(lines[i + 1] ?? '')) return i
+    ruleCount++
+    if (ruleCount === 2 || isBlank(lines[i + 1] ?? '')) return i
   }
   return undefined
 }

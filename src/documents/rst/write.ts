@@ -55,7 +55,7 @@ class Writer {
       case 'titled':
         return this.#caption(block.title) + this.blocks(block.blocks)
       case 'picture':
-        return this.#picture(block.address, block.words) + this.blocks(block.blocks)
+        return this.#picture(block.address, block.altText) + this.blocks(block.blocks)
       case 'object':
         return this.#object(block.signatures, block.blocks)
       case 'note':
@@ -73,14 +73,14 @@ class Writer {
 
   #list(start: number | null, items: readonly Blocks[]): string {
     const name = start === null ? 'ul' : 'ol'
-    const first = start === null || start === 1 ? '' : ` start="${start}"`
+    const startAttribute = start === null || start === 1 ? '' : ` start="${start}"`
     const written = items.map((item) => `<li>${unwrapParagraph(this.blocks(item))}</li>\n`)
-    return `<${name}${first}>\n${written.join('')}</${name}>\n`
+    return `<${name}${startAttribute}>\n${written.join('')}</${name}>\n`
   }
 
   #term({ term, isCode, blocks }: Term): string {
-    const shown = isCode ? `<code>${escapeHtml(term)}</code>` : this.#inline(term)
-    return `<dt>${shown}</dt>\n<dd>${unwrapParagraph(this.blocks(blocks))}</dd>\n`
+    const termHtml = isCode ? `<code>${escapeHtml(term)}</code>` : this.#inline(term)
+    return `<dt>${termHtml}</dt>\n<dd>${unwrapParagraph(this.blocks(blocks))}</dd>\n`
   }
 
   #fields(items: readonly Field[]): string {
@@ -114,9 +114,9 @@ class Writer {
     return writeTable(written, headerRows, caption === '' ? '' : this.#inline(caption))
   }
 
-  #picture(address: string, words: string): string {
+  #picture(address: string, altText: string): string {
     const safe = safeAddress(address)
-    return safe === '' ? '' : `<p><img src="${escapeHtml(safe)}" alt="${escapeHtml(words)}"></p>\n`
+    return safe === '' ? '' : `<p><img src="${escapeHtml(safe)}" alt="${escapeHtml(altText)}"></p>\n`
   }
 
   #object(signatures: readonly string[], blocks: Blocks): string {

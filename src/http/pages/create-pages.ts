@@ -41,8 +41,8 @@ export function createPages(ports: HttpPorts): Hono {
       return c.html(await render(c, addresses, since, library))
     }
 
-  const withPlaces =
-    (render: (c: Context, understanding: AnalysisStores, ports: HttpPorts) => Promise<Html>) =>
+  const withStores =
+    (render: (c: Context, stores: AnalysisStores, ports: HttpPorts) => Promise<Html>) =>
     async (c: Context): Promise<Response> =>
       c.html(await render(c, analysisStoresOf(await ports.library()), ports))
 
@@ -68,12 +68,12 @@ export function createPages(ports: HttpPorts): Hono {
   app.get('/analysis/start', (c) => c.redirect('/analysis/ssr'))
   app.post('/analysis/start', async (c) => c.redirect(await startRun(c, ports), 303))
   app.get('/gazetteer', async (c) => c.html(await renderGazetteer(c, ports)))
-  app.get('/gazetteer/places', withPlaces(renderPlaces))
-  app.get('/gazetteer/countries', withPlaces(renderCountries))
-  app.get('/gazetteer/country/:cc', withPlaces(renderCountry))
-  app.get('/gazetteer/kind/:kind', withPlaces(renderKind))
-  app.get('/gazetteer/place/:id', withPlaces(renderPlace))
-  app.get('/hubs', withPlaces(renderHubs))
+  app.get('/gazetteer/places', withStores(renderPlaces))
+  app.get('/gazetteer/countries', withStores(renderCountries))
+  app.get('/gazetteer/country/:cc', withStores(renderCountry))
+  app.get('/gazetteer/kind/:kind', withStores(renderKind))
+  app.get('/gazetteer/place/:id', withStores(renderPlace))
+  app.get('/hubs', withStores(renderHubs))
   for (const [path, { type, body }] of Object.entries(ASSETS)) {
     app.get(path, (c) => c.body(body, 200, { 'content-type': type, 'cache-control': 'public, max-age=300' }))
   }
@@ -81,7 +81,7 @@ export function createPages(ports: HttpPorts): Hono {
   return app
 }
 
-/** The progress of all running jobs. */
+/** The counters of all jobs. */
 function countJobs(dispatcher: Dispatcher): JobCounts {
   return Object.fromEntries(
     dispatcher

@@ -33,7 +33,7 @@ export async function renderDomains(
   const host = readText(c, 'host')
   if (host !== undefined) return renderDomain(host, addresses, analyses)
   const hosts = await addresses.listHosts(readLimit(c, 100, 500))
-  const domains = await Promise.all(hosts.map((one) => analyses?.readDomain(one.host)))
+  const domains = await Promise.all(hosts.map((summary) => analyses?.readDomain(summary.host)))
   return renderPage({
     title: 'Domains',
     section: 'Domains',
@@ -49,9 +49,9 @@ ${writeTable({
     { label: 'Failed', look: 'number' },
     { label: 'Kind', look: 'word' },
     { label: 'Balance', look: 'wide' },
-    { label: 'Last asked', look: 'time' },
+    { label: 'Last requested', look: 'time' },
   ],
-  rows: hosts.map((one, i) => hostRow(one, domains[i])),
+  rows: hosts.map((summary, i) => hostRow(summary, domains[i])),
   empty: html`<p>No host has been crawled yet.</p><p><a href="/">Start a crawl</a></p>`,
 })}`,
   })
@@ -71,7 +71,7 @@ async function renderDomain(host: string, addresses: Addresses, analyses: Librar
     ])}
 <section class="panel">${writeBar(found)}${writeLegend()}
 ${writeFacts([
-  ['Last asked', found.lastAt === null ? 'never' : writeMoment(found.lastAt)],
+  ['Last requested', found.lastAt === null ? 'never' : writeMoment(found.lastAt)],
   ...LEDGER_STATES.filter((state) => found.states[state] > 0).map(
     (state) =>
       [

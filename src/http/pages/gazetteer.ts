@@ -48,14 +48,14 @@ const MAX_COUNTRIES = 400
 const MAX_CITIES = 50
 const MAX_ARTICLES = 100
 const MAX_NAMES = 300
-/** Number of names shown at first; the others are collapsed. */
+/** A list with more names is collapsed at first. */
 const MAX_EXPANDED_NAMES = 12
 const SORTS = ['name', 'population', 'country', 'kind'] as const
 
 /** Shown when the gazetteer is empty, with the command that fills it. */
 const NO_PLACES: Part = html`<p>No places are known yet.</p><p class="quiet">Run <code>pharos gazetteer import</code>: it fetches countries, regions and cities of the world, with their licences.</p>`
 
-/** `/gazetteer`: how many places are known and from which data, and where in the world the pages are. An empty gazetteer shows zeros. */
+/** `/gazetteer`: how many places are known and from which data, and which places the pages name. An empty gazetteer shows zeros. */
 export async function renderGazetteer(c: Context, ports: HttpPorts): Promise<Html> {
   const host = readText(c, 'host')?.toLowerCase()
   const summary = await readSummary(ports)
@@ -103,7 +103,9 @@ function writeMentions(
   return html`${filter}${writeMap(outlines, dots, `${countOf(dots.length, 'place')} that pages${where} name; the larger a dot, the more pages`)}
 ${writeTable({
   caption:
-    mentions.length > MAX_IN_TABLE ? `The ${MAX_IN_TABLE} places of most pages` : countOf(mentions.length, 'place'),
+    mentions.length > MAX_IN_TABLE
+      ? `The ${MAX_IN_TABLE} places with the most pages`
+      : countOf(mentions.length, 'place'),
   columns: [
     { label: 'Place', look: 'address' },
     { label: 'Kind', look: 'word' },
@@ -157,17 +159,17 @@ function sourceRow({ name, version, license, attribution, url, importedAt, place
 }
 
 /** `/gazetteer/places`: places by name, kind, country and size. */
-export function renderPlaces(c: Context, understanding: AnalysisStores): Promise<Html> {
-  return renderList(c, understanding, '/gazetteer/places', readWord(c, 'kind', PLACE_KINDS))
+export function renderPlaces(c: Context, stores: AnalysisStores): Promise<Html> {
+  return renderList(c, stores, '/gazetteer/places', readWord(c, 'kind', PLACE_KINDS))
 }
 
 /** `/gazetteer/kind/:kind`: the places of one kind. */
-export function renderKind(c: Context, understanding: AnalysisStores): Promise<Html> {
-  const kind = PLACE_KINDS.find((one) => one === c.req.param('kind'))
+export function renderKind(c: Context, stores: AnalysisStores): Promise<Html> {
+  const kind = PLACE_KINDS.find((known) => known === c.req.param('kind'))
   if (kind === undefined) {
     throw new HTTPException(404, { message: `There is no such kind of place: it is one of ${PLACE_KINDS.join(', ')}.` })
   }
-  return renderList(c, understanding, `/gazetteer/kind/${kind}`, kind, KIND_WORDS[kind])
+  return renderList(c, stores, `/gazetteer/kind/${kind}`, kind, KIND_WORDS[kind])
 }
 
 async function renderList(
@@ -253,11 +255,11 @@ ${writePlaceTable(items, countOf(items.length, 'place'), NO_PLACES)}`,
 }
 
 /** `/gazetteer/country/:cc`: a country with its regions and its largest cities. */
-export async function renderCountry(c: Context, understanding: AnalysisStores, ports: HttpPorts): Promise<Html> {
+export async function renderCountry(c: Context, stores: AnalysisStores, ports: HttpPorts): Promise<Html> {
   const code = (c.req.param('cc') ?? '').toUpperCase()
   if (!/^[A-Z]{2}$/.test(code))
     throw new HTTPException(400, { message: 'A country is named by two letters, such as FR.' })
-  const { gazetteer } = understanding
+  const { gazetteer } = stores
   const list = (kind: PlaceKind, limit: number) => gazetteer.listPlaces({ kind, countryCode: code, offset: 0, limit })
   const [country] = (await list('country', 1)).items
   const details = country === undefined ? undefined : await gazetteer.findPlace(country.id)
@@ -270,23 +272,23 @@ export async function renderCountry(c: Context, understanding: AnalysisStores, p
   return renderPage({
     title: details.place.name,
     section: 'Gazetteer',
-    body: html`${await writePlace(details, understanding, ports)}
+    body: html`${await writePlace(details, stores, ports)}
 <h2>Regions</h2>${writePlaceTable(regions.items, `${writeNumber(regions.items.length)} of ${countOf(regions.total, 'region')}`, html`<p>No regions of it are known.</p>`)}${more('region', regions.total, regions.items.length)}
 <h2>Cities</h2>${writePlaceTable(cities.items, `The largest ${writeNumber(cities.items.length)} of ${writeNumber(cities.total)}`, html`<p>No cities of it are known.</p>`)}${more('city', cities.total, cities.items.length)}`,
   })
 }
 
 /** `/gazetteer/place/:id`: one place with all its details, and the pages about it. */
-export async function renderPlace(c: Context, understanding: AnalysisStores, ports: HttpPorts): Promise<Html> {
+export async function renderPlace(c: Context, stores: AnalysisStores, ports: HttpPorts): Promise<Html> {
   const text = c.req.param('id') ?? ''
   if (!/^[1-9]\d{0,14}$/.test(text)) throw new HTTPException(400, { message: 'This is not the number of a place.' })
-  const details = await understanding.gazetteer.findPlace(Number(text))
+  const details = await stores.gazetteer.findPlace(Number(text))
   if (details === undefined) throw new HTTPException(404, { message: 'There is no place with this number.' })
   const { place, children, childCount } = details
   return renderPage({
     title: place.name,
     section: 'Gazetteer',
-    body: html`${await writePlace(details, understanding, ports)}
+    body: html`${await writePlace(details, stores, ports)}
 <h2>Places in it</h2>${writePlaceTable(children, `The largest ${writeNumber(children.length)} of ${writeNumber(childCount)}`, html`<p>None are known.</p>`)}${childCount === 0 ? '' : writeContainedPlacesLink(place)}`,
   })
 }
@@ -304,7 +306,7 @@ async function writePlace(
   ports: HttpPorts,
 ): Promise<Html> {
   const { place, names, parents, externalIds } = details
-  const region = parents.find((one) => one.kind === 'region')
+  const region = parents.find((parent) => parent.kind === 'region')
   const { kind, countryCode, population, timezone, lat, lng, status, validFrom, validTo, source } = place
   const [pages, hubs] = await Promise.all([
     gazetteer.listArticles(place.id, MAX_ARTICLES),
@@ -327,12 +329,14 @@ async function writePlace(
       ['Until', validTo === null ? null : writeText(validTo)],
       [
         'Lies in',
-        parents.length === 0 ? null : parents.map((one, i) => html`${i === 0 ? '' : ', '}${writePlaceLink(one)}`),
+        parents.length === 0 ? null : parents.map((parent, i) => html`${i === 0 ? '' : ', '}${writePlaceLink(parent)}`),
       ],
       ['From', writeText(source)],
       [
         'External ids',
-        externalIds.length === 0 ? null : writeText(externalIds.map(({ source: of, id }) => `${of} ${id}`).join(', ')),
+        externalIds.length === 0
+          ? null
+          : writeText(externalIds.map(({ source: issuer, id }) => `${issuer} ${id}`).join(', ')),
       ],
     ],
     'pairs',
@@ -362,7 +366,7 @@ ${writeTable({
 ${writeHubTable(hubs.items, new Map([[place.id, place.name]]), countOf(hubs.total, 'hub'), html`<p>No hub of it is known.</p>`)}`
 }
 
-/** Names, those of one kind together. */
+/** The names of a place, grouped by kind. */
 function writeNames(names: readonly PlaceName[]): Html {
   const shown = names.slice(0, MAX_NAMES)
   const kinds = [...new Set(shown.map(({ kind }) => kind))]
@@ -370,7 +374,7 @@ function writeNames(names: readonly PlaceName[]): Html {
     kinds.map((kind) => [
       kind,
       shown
-        .filter((one) => one.kind === kind)
+        .filter((name) => name.kind === kind)
         .map(
           ({ name, lang }, i) =>
             html`${i === 0 ? '' : ' · '}${writeText(name)}${lang === null ? '' : html` <span class="quiet">${lang}</span>`}`,

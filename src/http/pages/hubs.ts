@@ -47,8 +47,8 @@ export async function renderHubs(c: Context, { placeHubs, gazetteer }: AnalysisS
   const filter: Omit<HubQuery, 'offset' | 'limit'> = withoutUndefined({ host, placeId, placeKind, topicSlug })
   const { total, items } = await placeHubs.list({ ...filter, offset, limit: PAGE_SIZE })
   const coverage = host === undefined ? undefined : await placeHubs.coverage(host)
-  const shown = [...items, ...(coverage?.missing.slice(0, MAX_MISSING) ?? [])]
-  const ids = [placeId ?? null, ...shown.map((hub) => hub.placeId)].filter((id) => id !== null)
+  const displayedHubs = [...items, ...(coverage?.missing.slice(0, MAX_MISSING) ?? [])]
+  const ids = [placeId ?? null, ...displayedHubs.map((hub) => hub.placeId)].filter((id) => id !== null)
   const names = await gazetteer.listNames([...new Set(ids)])
   const query = { host, place: placeText, kind: placeKind, topic: topicSlug }
   return renderPage({
@@ -102,7 +102,7 @@ ${writeTable({
 })}`
 }
 
-/** How well the hubs of a host cover the world, which hubs are missing, and the learnt address patterns of the host. */
+/** How well the hubs of a host cover the world, which hubs are missing, and the learned address patterns of the host. */
 function writeCoverage(
   { host, hubs, countriesCovered, countries, missing, missingCount, topics, patterns }: HubCoverage,
   names: PlaceNames,
@@ -137,7 +137,7 @@ ${writeTable({
 })}
 <h2>Patterns</h2>
 ${writeTable({
-  caption: `${countOf(patterns.length, 'pattern')} of addresses that were learnt`,
+  caption: `${countOf(patterns.length, 'pattern')} of addresses that were learned`,
   columns: [
     { label: 'Pattern', look: 'address' },
     { label: 'Leads to', look: 'word' },
@@ -148,7 +148,7 @@ ${writeTable({
     { label: 'Examples', look: 'wide' },
   ],
   rows: patterns.slice(0, MAX_PATTERNS).map((pattern) => patternRow(pattern, host)),
-  empty: html`<p>No patterns were learnt yet.</p>`,
+  empty: html`<p>No patterns have been learned yet.</p>`,
 })}`
 }
 

@@ -19,13 +19,13 @@ export interface LiveInput {
   readonly match?: Readonly<Record<string, string | undefined>>
   /** The job counter that tells how many new entries there are, for pages to which the script cannot add rows. */
   readonly news?: keyof JobCounts[string]
-  /** The progress of jobs at the time of rendering. */
+  /** The counters of jobs at the time of rendering. */
   readonly since?: JobCounts
   /** An address that the script polls every five seconds, instead of listening to events, until the run is over. */
   readonly poll?: string
 }
 
-/** How far jobs are, by their ids. */
+/** Counters of jobs, by job id. */
 export type JobCounts = Readonly<Record<string, { readonly visited: number; readonly errors: number }>>
 
 /** Entries of the navigation. The dashboard routes its own pages behind the `#`. */

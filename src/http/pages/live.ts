@@ -202,7 +202,7 @@ const listeners = {
   },
 }
 
-// The style sheet shows dark colours if the system prefers them. A theme chosen in the dashboard overrides that media condition.
+// The style sheet shows dark colors if the system prefers them. A theme chosen in the dashboard overrides that media condition.
 function showTheme() {
   let chosen
   try {

@@ -23,7 +23,7 @@ import {
 } from './parts.ts'
 import { readLimit, readNumber, readText } from './query.ts'
 
-/** The settings that differ between the two lists. */
+/** The settings that differ between the list of problems and the list of milestones. */
 interface NoteList {
   readonly title: 'Problems' | 'Milestones'
   readonly path: string

@@ -15,8 +15,8 @@ export function writeText(text: string, field = ''): Html {
 
 /** The text that {@link writeText} shows, as a plain string for attributes. */
 export function clipShowable(text: string): string {
-  const shown = text.length > MAX_TEXT_CHARS ? `${text.slice(0, MAX_TEXT_CHARS)}…` : text
-  return sanitizeText(shown)
+  const clipped = text.length > MAX_TEXT_CHARS ? `${text.slice(0, MAX_TEXT_CHARS)}…` : text
+  return sanitizeText(clipped)
 }
 
 /** Maximum length of one text, so that no site can blow up a page. */
@@ -70,7 +70,7 @@ export function writeMoment(at: number | null, field = 'at'): Html {
   return html`<time data-field="${field}" datetime="${iso}">${iso.slice(0, 19).replace('T', ' ')} UTC</time>`
 }
 
-/** Colours of status words; other words are grey. */
+/** Colors of status words; other words are gray. */
 const TONES: Readonly<Record<string, 'good' | 'warn' | 'bad' | 'info'>> = {
   running: 'info',
   done: 'good',
@@ -94,7 +94,7 @@ const TONES: Readonly<Record<string, 'good' | 'warn' | 'bad' | 'info'>> = {
   negative: 'warn',
 }
 
-/** A status word in its colour. `field` names the event field that the script writes here. */
+/** A status word in its color. `field` names the event field that the script writes here. */
 export function writePill(word: string, field = ''): Html {
   return html`<span class="${pillClass(word)}" data-field="${field}">${word}</span>`
 }
@@ -104,7 +104,7 @@ function pillClass(word: string): string {
   return tone === undefined ? 'pill' : `pill pill-${tone}`
 }
 
-/** The colours of words, for the script: `{"done":"pill pill-good"}` */
+/** The CSS classes of status words, for the script: `{"done":"pill pill-good"}` */
 export function writePillClasses(): string {
   return JSON.stringify(Object.fromEntries(Object.keys(TONES).map((word) => [word, pillClass(word)])))
 }
@@ -171,7 +171,7 @@ function writeRow(columns: readonly Column[], { cells, id }: Row): Html {
   return html`<tr role="row"${id === undefined ? '' : html` data-id="${id}"`}>${parts}</tr>`
 }
 
-/** A list of facts, without those that have no value; short ones stand side by side (`pairs`). */
+/** A list of facts, without those that have no value. `pairs` places two facts side by side on wide screens. */
 export function writeFacts(facts: readonly (readonly [string, Part])[], look: 'list' | 'pairs' = 'list'): Html {
   const shownFacts = facts.filter(([, value]) => value !== null && value !== '')
   return html`<dl class="facts ${look}">${shownFacts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
@@ -184,7 +184,7 @@ export function writeCounters(counters: readonly (readonly [label: string, name:
   )}</dl>`
 }
 
-/** Links to the neighbouring parts of a list; null at its ends. */
+/** Links to the neighboring parts of a list; null at its ends. */
 export interface PagerLinks {
   readonly latest: string
   readonly newer: string | null
@@ -222,10 +222,10 @@ export function writePages({ path, query, offset, limit, total }: PagesInput): H
 
 /** A path with its non-empty query parameters. */
 export function writeHref(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
-  const given = Object.entries(query).flatMap(([name, value]) =>
+  const parameters = Object.entries(query).flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [[name, String(value)] as [string, string]],
   )
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
+  return parameters.length === 0 ? path : `${path}?${new URLSearchParams(parameters)}`
 }
 
 /** The filters and the pager above a list. */

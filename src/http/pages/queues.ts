@@ -120,7 +120,7 @@ export async function renderQueue(c: Context, log: JobLog): Promise<Html> {
     action,
     limit: c.req.query('limit'),
   })
-  const { newer, older } = await findNeighbours(log, id)
+  const { newer, older } = await findNeighbors(log, id)
   const isLatest = before === undefined && after === undefined
   // A job that has ended produces no more events.
   const isLive = isLatest && OPEN_STATUSES.includes(job.status)
@@ -212,8 +212,8 @@ ${writeCounters([
 ])}`
 }
 
-/** The previous and next queue, within the listed jobs. */
-async function findNeighbours(
+/** Links to the next newer and the next older queue, within the listed jobs. */
+async function findNeighbors(
   log: JobLog,
   id: string,
 ): Promise<{ readonly newer: string | null; readonly older: string | null }> {

@@ -1,6 +1,6 @@
 /**
- * The colours, sizes and spacing that the server-rendered pages and the dashboard share. `tokens.css` beside it holds the same for
- * the dashboard's build, and a test keeps both equal. Text on its ground has a contrast of at least 4.5 to 1 in both schemes.
+ * The colors, sizes and spacing that the server-rendered pages and the dashboard share. `tokens.css` beside this file holds the same for
+ * the dashboard's build, and a test keeps both equal. Text and its background have a contrast of at least 4.5 to 1 in both color schemes.
  */
 export const TOKENS_CSS = `:root {
   color-scheme: light dark;

@@ -39,21 +39,21 @@ export async function renderUrls(c: Context, addresses: Addresses, since: JobCou
   const newerThan = readCursor(c, 'newer')
   const olderThan = readCursor(c, 'older')
   const cursor = newerThan ?? olderThan
-  const isUpward = newerThan !== undefined
+  const isTowardsNewer = newerThan !== undefined
   const found = await addresses.list({
     ...filter,
     limit: limit + 1,
-    order: isUpward ? 'oldest' : 'newest',
+    order: isTowardsNewer ? 'oldest' : 'newest',
     ...(cursor === undefined ? {} : { cursor }),
   })
   // A list that fits on one page is already counted; a second count would scan all addresses when few match.
   const isComplete = cursor === undefined && found.length <= limit
   const count = isComplete ? found.length : await addresses.count(filter, MAX_COUNTED)
-  const shown = found.slice(0, limit)
-  const items = isUpward ? shown.toReversed() : shown
+  const rowsOnPage = found.slice(0, limit)
+  const items = isTowardsNewer ? rowsOnPage.toReversed() : rowsOnPage
   const links = linksOf(items, fields, {
-    hasNewer: isUpward ? found.length > limit : olderThan !== undefined,
-    hasOlder: isUpward || found.length > limit,
+    hasNewer: isTowardsNewer ? found.length > limit : olderThan !== undefined,
+    hasOlder: isTowardsNewer || found.length > limit,
   })
   return renderPage({
     title: 'URLs',
@@ -70,7 +70,7 @@ ${writeTable({
     { label: 'Depth', look: 'number' },
     { label: 'Words', look: 'number' },
     { label: 'Class', look: 'word' },
-    { label: 'Asked', look: 'time' },
+    { label: 'Requested', look: 'time' },
   ],
   rows: items.map(entryRow),
   empty: html`<p>No address passes these filters.</p><p><a href="${PATH}">Show all</a></p>`,
@@ -94,7 +94,7 @@ const FIELDS = [
   'limit',
 ] as const
 
-/** The names of these fields in the API, which are accepted too. */
+/** Names that the API uses for two of the fields; this page accepts them too. */
 const ALIASES: Readonly<Record<string, string>> = { text: 'q', minCombinedConfidence: 'minConfidence' }
 
 function readField(c: Context, name: string): string | undefined {

@@ -29,8 +29,8 @@ export function listDots(mentions: readonly PlaceMention[]): readonly MapDot[] {
 }
 
 /**
- * Draws places on a world map, with attributes only and without external resources. Dots are links for the mouse; a table beside the map
- * has the same links for keyboards and screen readers.
+ * Draws places on a world map as inline SVG, without inline styles and external resources, which the content security policy forbids. Dots
+ * are links for the mouse; a table beside the map has the same links for keyboards and screen readers.
  */
 export function writeMap(
   outlines: WorldOutlines,
@@ -55,7 +55,7 @@ function writeDot({ id, name, lat, lng, pages, hubs }: MapDot, maxPages: number)
 
 /** `48.86° N, 2.35° E` */
 export function writePosition(lat: number, lng: number): string {
-  const part = (value: number, words: readonly [string, string]) =>
-    `${writeNumber(Math.abs(Math.round(value * 100) / 100))}° ${value < 0 ? words[1] : words[0]}`
+  const part = (value: number, hemispheres: readonly [string, string]) =>
+    `${writeNumber(Math.abs(Math.round(value * 100) / 100))}° ${value < 0 ? hemispheres[1] : hemispheres[0]}`
   return `${part(lat, ['N', 'S'])}, ${part(lng, ['E', 'W'])}`
 }

@@ -255,7 +255,7 @@ export const addressRoutes: readonly Route[] = [
     path: '/api/domain-summary',
     group: GROUP,
     summary: 'What is known about one host.',
-    query: z.object({ host: requiredTextField('Its name, with the port if it is not the default one.', 255) }),
+    query: z.object({ host: requiredTextField('Name of the host, with its port if that is not the default.', 255) }),
     answers: {
       200: { what: 'Its addresses by state, and what an analysis run found out about it.', schema: hostShape },
       ...failures(400, 404, 503),

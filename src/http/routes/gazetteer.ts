@@ -181,7 +181,7 @@ export const gazetteerRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/gazetteer/resolve',
     group: GROUP,
-    summary: 'Places of a name: cities, then regions, then the others; each by population.',
+    summary: 'Places with a given name: cities, then regions, then the others, each group by population.',
     query: z.object({ q: requiredTextField('The name, in any language and script.', 200) }),
     answers: {
       200: {

@@ -161,10 +161,10 @@ function noteRecord({ id, at, kind, scope, target, message, details, jobId: job 
 /** Reads one page of a list and its cursors. One extra entry tells whether there are more. */
 async function readListPage<T extends { readonly id: number }>(
   read: (page: LogPage) => Promise<readonly T[]>,
-  { limit, before: older, after: newer }: { limit: number; before: number | undefined; after: number | undefined },
+  { limit, before: beforeId, after: afterId }: { limit: number; before: number | undefined; after: number | undefined },
 ): Promise<{ items: readonly T[]; cursors: { nextBefore: number | null; prevAfter: number | null } }> {
-  const found = await read({ limit: limit + 1, ...withoutUndefined({ before: older, after: newer }) })
-  const isForward = newer !== undefined
+  const found = await read({ limit: limit + 1, ...withoutUndefined({ before: beforeId, after: afterId }) })
+  const isForward = afterId !== undefined
   const hasMore = found.length > limit
   // When reading towards newer entries, the extra entry is the newest one.
   const items = isForward ? found.slice(Math.max(0, found.length - limit)) : found.slice(0, limit)
@@ -172,8 +172,8 @@ async function readListPage<T extends { readonly id: number }>(
   return {
     items,
     cursors: {
-      nextBefore: hasOlder ? (items.at(-1)?.id ?? (newer === undefined ? null : newer + 1)) : null,
-      prevAfter: items[0]?.id ?? newer ?? (older === undefined ? null : older - 1),
+      nextBefore: hasOlder ? (items.at(-1)?.id ?? (afterId === undefined ? null : afterId + 1)) : null,
+      prevAfter: items[0]?.id ?? afterId ?? (beforeId === undefined ? null : beforeId - 1),
     },
   }
 }

@@ -14,7 +14,7 @@ const GROUP = 'Hubs'
 const count = z.int().min(0)
 const MAX_KINDS = 50
 
-/** Routes for hub pages, their coverage of the world, and the learnt patterns of their hosts. */
+/** Routes for hub pages, their coverage of the world, and the learned patterns of their hosts. */
 export const hubRoutes: readonly Route[] = [
   createRoute({
     method: 'get',
@@ -48,7 +48,7 @@ export const hubRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/hubs/hosts',
     group: GROUP,
-    summary: 'Hosts with hubs or learnt patterns, those with the most hubs first.',
+    summary: 'Hosts with hubs or learned patterns, those with the most hubs first.',
     query: z.object({ limit: limitField(50, 200) }),
     answers: {
       200: {

@@ -38,7 +38,7 @@ export const importRoutes: readonly Route[] = [
           indexed: count.describe('Pages that are new or changed.'),
           unchanged: count.describe('Pages that have not changed.'),
           removed: count.describe('Pages removed because the import lacks them.'),
-          embedded: z.boolean().describe('Whether its vectors were made before anything was changed.'),
+          embedded: z.boolean().describe('Whether the vectors were made before the import was stored.'),
           notice: z
             .string()
             .nullable()

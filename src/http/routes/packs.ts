@@ -30,7 +30,7 @@ export const packRoutes: readonly Route[] = [
     group: GROUP,
     summary: 'Starts the export of a source as a pack.',
     body: z.object({ source: z.string().trim().min(1).max(2000), compact: z.boolean().optional() }),
-    answers: { 202: { what: 'It is being written.', schema: packShape }, ...failures(400, 404, 429, 503) },
+    answers: { 202: { what: 'The pack is being written.', schema: packShape }, ...failures(400, 404, 429, 503) },
     async run({ body }, { ports }) {
       const source = await withLibrary(ports, (library) => findSource(library, body.source))
       return reply(packRecord(await ports.packs.begin(source.id, body.compact ?? false)), 202)

@@ -15,7 +15,7 @@ import { type Explanation, explainUrl } from '../../library/operations/explain.t
 import { findSource } from '../../library/operations/find-source.ts'
 import { openRendering } from '../../library/operations/open-rendering.ts'
 import { prepareSource } from '../../library/operations/prepare-source.ts'
-import { removeSource as removeFrom } from '../../library/operations/remove-source.ts'
+import { removeSource as removeStoredSource } from '../../library/operations/remove-source.ts'
 import { requireHostMilestones } from '../../library/operations/require-milestones.ts'
 import { reportSource } from '../../library/operations/source-status.ts'
 import { CRAWL_TYPES, labelOf, type Source, treeSettings } from '../../library/source.ts'
@@ -90,7 +90,7 @@ export const sourceRoutes: readonly Route[] = [
       crawlType: z
         .enum(CRAWL_TYPES)
         .optional()
-        .describe('Where addresses come from. history applies to this crawl only: the source stays intelligent.'),
+        .describe('Where addresses come from. history applies to this crawl only; later crawls are intelligent.'),
       seeds: z.array(z.string().max(2000)).max(1000).optional().describe('Further addresses to start from.'),
       llmsTxtUrl: z.string().max(2000).nullable().optional().describe('Its llms.txt; null for none.'),
       llmsFull: z.enum(['auto', 'off', 'only']).optional().describe('Whether its llms-full.txt is read.'),
@@ -309,9 +309,9 @@ async function listReports(library: Library): Promise<Record<string, unknown>[]>
   return Promise.all(sources.map(async (source) => sourceRecord(await reportSource(library, source))))
 }
 
-async function enqueue(text: string, input: CrawlInput, { ports }: HttpContext) {
+async function enqueue(idOrName: string, input: CrawlInput, { ports }: HttpContext) {
   return withLibrary(ports, async (library) => {
-    const source = await findSource(library, text)
+    const source = await findSource(library, idOrName)
     resolveScope(source.scope, input.scope ?? {})
     if (input.crawlType === 'history' && input.force !== true) {
       await requireHostMilestones(library, new URL(source.siteUrl).host)
@@ -352,9 +352,9 @@ function startedReply({ id: sourceId, name, version, url }: Source, { id: job, s
   return reply({ jobId: job, status, source: { id: sourceId, name, version, url } }, 202)
 }
 
-async function removeSource(library: Library, text: string, isForced: boolean, { ports }: HttpContext) {
+async function removeSource(library: Library, idOrName: string, isForced: boolean, { ports }: HttpContext) {
   const { dispatcher } = ports
-  const source = await findSource(library, text)
+  const source = await findSource(library, idOrName)
   if (!isForced && (hasOpenJob(ports, source) || (await reportSource(library, source)).isRunning)) {
     throw new PharosError('CRAWL_RUNNING', { source: labelOf(source), wanted: 'removal' })
   }
@@ -364,7 +364,7 @@ async function removeSource(library: Library, text: string, isForced: boolean, {
     // Waits for the job to end, so that nothing writes to the source while it is removed.
     await dispatcher.wait(job.id)
   }
-  const { pages, chunks } = await removeFrom(library, source.id)
+  const { pages, chunks } = await removeStoredSource(library, source.id)
   return reply({ removed: true, pages, chunks, cancelled: jobs.length })
 }
 

@@ -41,7 +41,7 @@ export const systemRoutes: readonly Route[] = [
       ...failures(503),
     },
     async run(_, { ports }) {
-      await ports.checked()
+      await ports.waitForCheck()
       await withLibrary(ports, probe)
       return reply({ status: 'ready' })
     },

@@ -3,8 +3,9 @@ import type { AnalysisRun, RunOptions } from '../analyses.ts'
 /** Runs analyses for a server in separate processes and reports their progress to the feed. */
 export interface AnalysisRunner {
   /**
-   * Begins a run, or resumes the last one if it was interrupted and no options are given or they equal its own. Resolves once the run is
-   * recorded. Throws `ANALYSIS_RUNNING` while another run is active, and `ANALYSIS_START_FAILED` if the process cannot be started.
+   * Begins a run. If the last run was interrupted, and the options are empty or equal to those of that run, it is resumed instead. Resolves
+   * once the run is recorded. Throws `ANALYSIS_RUNNING` while another run is active, and `ANALYSIS_START_FAILED` if the process cannot be
+   * started.
    */
   start(options: Partial<RunOptions>): Promise<AnalysisRun>
   /** Resumes a run whose process died with an earlier server, or dies while this server is up. */

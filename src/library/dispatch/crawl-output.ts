@@ -23,9 +23,9 @@ export interface OutputReceivers {
   readonly onFirstReport: () => void
 }
 
-/** Minimum interval between two writes of progress to the log. */
+/** Minimum interval between two writes of a job's progress to the job log. */
 const PROGRESS_WRITE_INTERVAL_MS = 2_000
-/** Minimum interval between two progress lines in the log output. */
+/** Minimum interval between two progress lines that a job sends to the feed as `log` events. */
 const PROGRESS_LOG_INTERVAL_MS = 10_000
 
 /** Handles one line of a crawl process: a frame, or text for people. */
@@ -83,11 +83,11 @@ function handleProgress(
   frame: Extract<Frame, { type: 'PROGRESS' }>,
   at: number,
 ): void {
-  // The share of each process matters only in the view of workers.
+  // `own` counts the work of this process alone, which only the view of workers shows.
   const { own = frame.data, ...data } = frame.data
   recordOwnWork(job, data, own, at)
   const progress = addEarlierProgress(job, data)
-  // The process made progress since its last start, so the next failure has a new cause and restarts count from zero.
+  // The process has made progress since its last start, so the count of restarts without progress begins again.
   if (data.visited > 0) job.fruitlessRestarts = 0
   const crawlId = data.crawlId ?? job.crawlId
   const sourceId = data.sourceId ?? job.sourceId
@@ -96,8 +96,8 @@ function handleProgress(
   job.crawlId = crawlId
   job.sourceId = sourceId
   job.meter.note(progress, at)
-  if (isNewCrawl || at - job.progressKeptAt >= PROGRESS_WRITE_INTERVAL_MS) {
-    job.progressKeptAt = at
+  if (isNewCrawl || at - job.progressStoredAt >= PROGRESS_WRITE_INTERVAL_MS) {
+    job.progressStoredAt = at
     writer.change(job.id, { progress: createStoredProgress(job), crawlId, sourceId })
   }
   const isFirst = job.stage === 'preparing'

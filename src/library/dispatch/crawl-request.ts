@@ -7,7 +7,7 @@ import { parseRemoteTree, parseStart } from '../operations/add-source.ts'
 import { CRAWL_TYPES, type CrawlType, hasPlan, RENDERINGS, type Rendering } from '../source.ts'
 import type { CrawlRequest } from './dispatcher.ts'
 
-/** Duration in the format of the contract: a whole number with s, m, h or d; without a unit, seconds. */
+/** Duration in the format of the HTTP API: a whole number with s, m, h or d; without a unit, seconds. */
 export const DURATION_PATTERN: RegExp = /^\d{1,9}[smhd]?$/
 
 const freshness = z
@@ -48,19 +48,19 @@ export const renderSchema: z.ZodType<Rendering> = z
     'How pages are read: http without a browser, auto with a browser if a page needs one, chromium always with a browser, crawl4ai by the Crawl4AI service. Later crawls of the source keep this value.',
   )
 
-/** Body of `POST /api/crawl`, with the field names of the contract. */
+/** Body of `POST /api/crawl`. The API contract defines all fields that are not marked as extensions. */
 export interface CrawlBody {
   readonly startUrl?: string | undefined
   readonly crawlType?: CrawlType | undefined
-  /** Extension of the contract: how pages are rendered. */
+  /** Extension: how pages are rendered. */
   readonly render?: Rendering | undefined
-  /** Extension of the contract: scope of the crawl. */
+  /** Extension: scope of the crawl. */
   readonly scope?: Reach | undefined
-  /** Extension of the contract: waits in the queue where the crawl would be refused. */
+  /** Extension: puts the crawl in the queue instead of refusing it when the crawl limit is reached. */
   readonly queue?: boolean | undefined
   readonly depth?: number | undefined
   readonly maxPages?: number | undefined
-  /** `crawlType` overrides both. */
+  /** `crawlType` overrides `useSitemap` and `sitemapOnly`. */
   readonly useSitemap?: boolean | undefined
   readonly sitemapOnly?: boolean | undefined
   readonly concurrency?: number | undefined
@@ -73,7 +73,7 @@ export interface CrawlBody {
   readonly pacerJitterMinMs?: number | undefined
   readonly pacerJitterMaxMs?: number | undefined
   readonly dbPath?: string | undefined
-  /** Aliases for the same refetch window; the first takes precedence. */
+  /** `refetchIfOlderThan` and `maxAge` set the same refetch window; `refetchIfOlderThan` takes precedence. */
   readonly refetchIfOlderThan?: string | undefined
   readonly maxAge?: string | undefined
   readonly refetchArticleIfOlderThan?: string | undefined
@@ -84,7 +84,7 @@ export interface CrawlBody {
   readonly intMaxSeeds?: number | undefined
   readonly intTargetHosts?: readonly string[] | undefined
   readonly plannerVerbosity?: number | undefined
-  /** Extension of the contract: starts even if too little is known about the site. */
+  /** Extension: starts even if too little is known about the site. */
   readonly force?: boolean | undefined
 }
 
@@ -141,8 +141,10 @@ export const crawlBodySchema: z.ZodType<CrawlBody> = z.object({
     'Pages that were checked within this time are not requested again: 90s, 30m, 6h, 7d, or seconds.',
   ),
   maxAge: freshness.describe('Same as refetchIfOlderThan, which takes precedence if both are given.'),
-  refetchArticleIfOlderThan: freshness.describe('The same for articles.'),
-  refetchHubIfOlderThan: freshness.describe('The same for pages that mainly lead to others.'),
+  refetchArticleIfOlderThan: freshness.describe('Same as refetchIfOlderThan, but only for articles.'),
+  refetchHubIfOlderThan: freshness.describe(
+    'Same as refetchIfOlderThan, but only for hubs: pages that mainly lead to others.',
+  ),
   hubMaxPages: count(1, 1_000_000).describe('With a plan: page limit for each hub.'),
   hubMaxDays: count(1, 36_500).describe('With a plan: skips pages whose address has an older date.'),
   intMaxSeeds: count(1, 100_000).describe('With a plan: limit of guessed addresses.'),

@@ -34,7 +34,7 @@ function open(further: Partial<CrawlSharingOptions> = {}) {
   const lines: string[] = []
   const eventNames: string[] = []
   const jobs: SharedJob[] = [{ record: RECORD, worker: 'w1', isPaused: false }]
-  const helping = createCrawlSharing({
+  const sharing = createCrawlSharing({
     ...{ runner, writer, clock: systemClock, random: () => 0, libraryPath: '/library.db', slots: 2, share: 3 },
     feed: {
       tell: (name, _, { line }) => {
@@ -47,29 +47,29 @@ function open(further: Partial<CrawlSharingOptions> = {}) {
     running: () => running,
     ...further,
   })
-  onTestFinished(() => helping.close())
-  helping.start()
-  return { helping, running, lines, eventNames, jobs }
+  onTestFinished(() => sharing.close())
+  sharing.start()
+  return { sharing, running, lines, eventNames, jobs }
 }
 
 const waitOptions = { timeout: 60_000, interval: 20 }
 
-test('joins a crawl that stays sharable with one helper, follows the commands of its job, and leaves when the job is over', async () => {
-  const { helping, lines, eventNames, jobs } = open()
-  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), waitOptions)
+test('a crawl that stays sharable gets one helper, which follows the commands of the job and leaves when the job is over', async () => {
+  const { sharing, lines, eventNames, jobs } = open()
+  await vi.waitFor(() => expect(sharing.jobs).toHaveLength(1), waitOptions)
   await vi.waitFor(() => expect(lines).toContain('told CONCURRENCY 3'), waitOptions)
-  await vi.waitFor(() => expect(helping.jobs[0]?.progress?.visited).toBe(2), waitOptions)
+  await vi.waitFor(() => expect(sharing.jobs[0]?.progress?.visited).toBe(2), waitOptions)
   // The process that owns the crawl reports its progress.
   expect(eventNames).not.toContain('progress')
   jobs.splice(0, 1, { record: RECORD, worker: 'w1', isPaused: true })
   await vi.waitFor(() => expect(lines).toContain('told PAUSE'), waitOptions)
-  expect(helping.jobs).toHaveLength(1)
+  expect(sharing.jobs).toHaveLength(1)
   jobs.length = 0
-  await vi.waitFor(() => expect(helping.jobs).toEqual([]), waitOptions)
-  expect(helping.done).toEqual({ visits: 2, bytes: 0 })
+  await vi.waitFor(() => expect(sharing.jobs).toEqual([]), waitOptions)
+  expect(sharing.done).toEqual({ visits: 2, bytes: 0 })
 })
 
-test('does not join its own crawls, or crawls that are sharable only for a moment', async () => {
+test('a worker does not join its own crawls, or crawls that are sharable only for a moment', async () => {
   let polls = 0
   const listSharable = async () => {
     polls++
@@ -77,14 +77,14 @@ test('does not join its own crawls, or crawls that are sharable only for a momen
     // The second crawl appears in every other poll.
     return polls % 2 === 0 ? [mine] : [mine, { crawlId: 'c1', sourceId: 's1', freeHosts: 4, ready: 9 }]
   }
-  const { helping, running } = open({ listSharable })
+  const { sharing, running } = open({ listSharable })
   const own = createTrackedJob('j2', { url: 'https://other.example/', args: [] }, 0, { ...RECORD, crawlId: 'mine' })
   running.add(own)
   await vi.waitFor(() => expect(polls).toBeGreaterThan(3), waitOptions)
-  expect(helping.jobs).toEqual([])
+  expect(sharing.jobs).toEqual([])
 })
 
-test('passes on the pacing flags of the job, and skips jobs with an explicit concurrency', async () => {
+test('a helper gets the pacing flags of the job, and a job with an explicit concurrency gets no helper', async () => {
   const startedArgs: (readonly string[])[] = []
   const recordingRunner: CrawlRunner = {
     ...runner,
@@ -104,41 +104,41 @@ test('passes on the pacing flags of the job, and skips jobs with an explicit con
     record: { ...RECORD, id: 'j2', crawlId: 'c2', args: ['--concurrency=2'] },
   }
   const listJobs = async () => [withConcurrency, { record: { ...RECORD, args }, worker: 'w1', isPaused: false }]
-  const { helping } = open({ runner: recordingRunner, listSharable, listJobs, slots: 3 })
-  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), waitOptions)
+  const { sharing } = open({ runner: recordingRunner, listSharable, listJobs, slots: 3 })
+  await vi.waitFor(() => expect(sharing.jobs).toHaveLength(1), waitOptions)
   expect(startedArgs).toEqual([['--join=c1', '--job-id=j1', ...pacingFlags, '--library=/library.db']])
 })
 
-test('ends helpers to free slots for its own jobs', async () => {
-  const { helping, running } = open()
-  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), waitOptions)
+test('a worker ends helpers to free slots for its own jobs', async () => {
+  const { sharing, running } = open()
+  await vi.waitFor(() => expect(sharing.jobs).toHaveLength(1), waitOptions)
   const job = (id: string) => createTrackedJob(id, { url: `https://site.example/${id}`, args: [] }, 0)
   running.add(job('j2'))
-  helping.endSurplusHelpers()
-  expect(helping.jobs).toHaveLength(1)
+  sharing.endSurplusHelpers()
+  expect(sharing.jobs).toHaveLength(1)
   running.add(job('j3'))
-  helping.endSurplusHelpers()
-  await vi.waitFor(() => expect(helping.jobs).toEqual([]), waitOptions)
+  sharing.endSurplusHelpers()
+  await vi.waitFor(() => expect(sharing.jobs).toEqual([]), waitOptions)
 })
 
-test('joins at the first poll if many addresses are ready, and joins again soon after a useful helper', async () => {
+test('a worker joins at the first poll if many addresses are ready, and again soon after a useful helper has ended', async () => {
   let polls = 0
   const listSharable = async () => {
     polls++
     return [{ crawlId: 'c1', sourceId: 's1', freeHosts: 4, ready: 20 }]
   }
-  const { helping } = open({ listSharable })
-  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), waitOptions)
+  const { sharing } = open({ listSharable })
+  await vi.waitFor(() => expect(sharing.jobs).toHaveLength(1), waitOptions)
   expect(polls).toBe(1)
-  await vi.waitFor(() => expect(helping.jobs[0]?.ownWork.visits).toBe(2), waitOptions)
-  helping.jobs[0]?.child?.kill('SIGTERM')
-  await vi.waitFor(() => expect(helping.done.visits).toBe(2), waitOptions)
-  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), { ...waitOptions, timeout: 10_000 })
+  await vi.waitFor(() => expect(sharing.jobs[0]?.ownWork.visits).toBe(2), waitOptions)
+  sharing.jobs[0]?.child?.kill('SIGTERM')
+  await vi.waitFor(() => expect(sharing.done.visits).toBe(2), waitOptions)
+  await vi.waitFor(() => expect(sharing.jobs).toHaveLength(1), { ...waitOptions, timeout: 10_000 })
 })
 
-test('joins at once when notified, without waiting for the next poll', async () => {
+test('a worker joins at once when notified, without waiting for the next poll', async () => {
   const sleep: typeof systemClock.sleep = (ms, signal) => systemClock.sleep(ms > 1000 ? 600_000 : ms, signal)
-  const { helping } = open({ clock: { ...systemClock, sleep } })
-  helping.wake()
-  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), waitOptions)
+  const { sharing } = open({ clock: { ...systemClock, sleep } })
+  sharing.wake()
+  await vi.waitFor(() => expect(sharing.jobs).toHaveLength(1), waitOptions)
 })

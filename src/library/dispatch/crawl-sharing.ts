@@ -22,7 +22,7 @@ export interface CrawlSharingOptions {
   /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number
   readonly libraryPath: string
-  /** Lists crawls with idle hosts, most addresses first. */
+  /** Lists crawls with idle hosts, most ready addresses first. */
   readonly listSharable: () => Promise<readonly SharableCrawl[]>
   /** Lists queued and running jobs of all workers. */
   readonly listJobs: () => Promise<readonly SharedJob[]>
@@ -30,7 +30,7 @@ export interface CrawlSharingOptions {
   readonly running: () => ReadonlySet<TrackedJob>
   /** Maximum number of processes of this worker, helpers included. */
   readonly slots: number
-  /** Requests in flight of one helper process. */
+  /** Maximum number of concurrent requests of one helper process. */
   readonly share: number
   readonly log?: DispatcherLog
 }

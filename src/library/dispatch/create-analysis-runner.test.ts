@@ -60,7 +60,7 @@ function createKillingRunner(): CrawlRunner {
   }
 }
 
-/** Returns a runner whose processes exit shortly after their last action. */
+/** Returns a runner that reports the exit of each process 200 ms late. */
 function createLingeringRunner(): CrawlRunner {
   return {
     ...spawnRunner,
@@ -87,7 +87,7 @@ async function waitForStatus(id: string, ...statuses: RunStatus[]): Promise<Anal
   for (;;) {
     const run = await library.analyses.findRun(id)
     if (run !== undefined && statuses.includes(run.status)) return run
-    if (Date.now() > end) throw new Error(`it is ${run?.status}: ${run?.error}`)
+    if (Date.now() > end) throw new Error(`the run is ${run?.status}: ${run?.error}`)
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
@@ -130,7 +130,7 @@ test('a run interrupted by the end of a server resumes with the next server', as
   const first = open(createKillingRunner())
   const { id } = await first.start({})
   await first.close()
-  // The process was killed while no server could record it.
+  // The process was killed while no server could record its end.
   expect(await library.analyses.findRun(id)).toMatchObject({ status: 'running' })
   await open().recover()
   expect((await waitForStatus(id, 'completed')).progress.pages).toBe(PAGES)
@@ -150,7 +150,7 @@ test('a run whose signal is aborted before it begins is left to other workers', 
   const taker = createAnalysisRunner(optionsOf(spawnRunner))
   opened.push(taker)
   const { run } = await beginRun(library, {}, null)
-  // The server that recorded the run may be about to send it.
+  // The server that recorded the run may be about to send it to a worker.
   expect(await taker.findAbandoned()).toBeUndefined()
   const stop = new AbortController()
   stop.abort()
@@ -164,19 +164,19 @@ test('recover starts nothing without an open run', async () => {
   expect((await library.analyses.listRuns({ limit: 1, offset: 0 })).total).toBe(0)
 })
 
-test('a process that cannot be started fails the run with the reason', async () => {
+test('a run fails with the reason when its process cannot be started', async () => {
   const nothing = createSpawnRunner({ command: join(folder, 'nothing'), args: [] })
   await expect(open(nothing).start({})).rejects.toMatchObject({ code: 'ANALYSIS_START_FAILED' })
   const [run] = (await library.analyses.listRuns({ limit: 1, offset: 0 })).items
   expect(run).toMatchObject({ status: 'failed' })
   expect(run?.error).toContain('could not be started')
-  // Once that is fixed, a new run can start.
+  // A runner with a working command can start a new run.
   const begun = await open().start({})
   expect(begun.id).not.toBe(run?.id)
   await waitForStatus(begun.id, 'completed')
 })
 
-test('a process that exits without taking the run up fails the run', async () => {
+test('a run fails when its process exits without taking the run up', async () => {
   const other = createSpawnRunner({
     command: process.execPath,
     args: ['-e', 'console.error("no such thing"); process.exit(3)', '--'],

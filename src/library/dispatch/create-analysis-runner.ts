@@ -110,7 +110,7 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
     await requireAnalyses(library).changeRun({ id: run.id, runner: run.runner }, ended)
     feed.tell('analysis', null, { ...frameOf({ ...run, ...ended }) })
   }
-  /** A process exits shortly after its run has ended, so a new run waits for that exit. */
+  /** Waits for the exit of a process whose run has ended; throws `ANALYSIS_RUNNING` while the run is still active. */
   const waitForEnd = async ({ runId, child }: RunningAnalysis) => {
     const run = await requireAnalyses(await options.library()).findRun(runId)
     if (run?.status === 'running') throw new PharosError('ANALYSIS_RUNNING', { run: runId })

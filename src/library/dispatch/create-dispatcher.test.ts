@@ -62,12 +62,12 @@ function open(options: Partial<DispatcherOptions> = {}, log = createMemoryJobLog
 
 let requestCount = 0
 
-/** Creates a request for a process with the given behaviour; each has its own start address. */
-function requestFor(behaviour: string, ...args: string[]): CrawlRequest {
-  return { url: `https://site.example/${requestCount++}`, args: [behaviour, ...args] }
+/** Creates a request for a process with the given behavior; each has its own start address. */
+function requestFor(behavior: string, ...args: string[]): CrawlRequest {
+  return { url: `https://site.example/${requestCount++}`, args: [behavior, ...args] }
 }
 
-/** A job that an earlier server left. */
+/** A job that an earlier server left unfinished. */
 const UNFINISHED = jobOf('left', { url: 'https://site.example/', args: ['finish'] })
 
 async function until<T>(look: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
@@ -75,7 +75,7 @@ async function until<T>(look: () => T | undefined | false | Promise<T | undefine
   for (;;) {
     const found = await look()
     if (found !== undefined && found !== false) return found
-    if (Date.now() > end) throw new Error('it did not happen')
+    if (Date.now() > end) throw new Error('the expected state was not reached within 20 s')
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
@@ -225,7 +225,7 @@ test('a job can be paused and resumed', async () => {
   expect(() => dispatcher.pause('nobody')).toThrow(expect.objectContaining({ code: 'JOB_UNKNOWN' }))
 })
 
-test('stop ends a cooperative process, and kills one that ignores it', async () => {
+test('stop ends a cooperative process, and kills a process that ignores the request', async () => {
   const server = open({ maxJobs: 2 })
   const { dispatcher } = server
   const [good, stubborn] = [await dispatcher.begin(requestFor('run')), await dispatcher.begin(requestFor('stubborn'))]
@@ -270,7 +270,7 @@ test('a job waiting for its restart can be stopped, and keeps its slot until the
   expect(await dispatcher.wait(id)).toMatchObject({ status: 'stopped', signal: 'SIGKILL' })
 })
 
-test('a failure is reported in the words of the process, or of the system if it could not start', async () => {
+test('a failed job reports the last error line of its process, or the system error if the process could not start', async () => {
   const { dispatcher } = open()
   const failed = await dispatcher.begin(requestFor('fail'))
   expect(await dispatcher.wait(failed.id)).toMatchObject({
@@ -306,7 +306,7 @@ test('a flood of events is stored completely and published at a limited rate', a
 })
 
 test('a silent process is reported after 3 s and 10 s', async () => {
-  // Runs twenty times as fast.
+  // This clock runs twenty times as fast as real time.
   const clock: Clock = { now: systemClock.now, sleep: (ms, signal) => systemClock.sleep(ms / 20, signal) }
   const server = open({ clock })
   await server.dispatcher.begin(requestFor('silent'))
@@ -390,14 +390,14 @@ test.each(['closed', 'killed'])(
   },
 )
 
-test('a second crawl of the same start is refused or queued', async () => {
+test('a second crawl of the same start address is refused or queued', async () => {
   const { dispatcher } = open({ maxJobs: 3 })
   const same = { ...requestFor('run'), sourceId: 'source-1' }
   const { id } = await dispatcher.begin(same)
   await expect(dispatcher.begin(same)).rejects.toMatchObject({ code: 'CRAWL_RUNNING' })
   const second = await dispatcher.enqueue({ ...same, args: ['finish'] })
   expect(second).toMatchObject({ status: 'queued' })
-  // Other starts, and other sources with the same start, do not wait.
+  // Other start addresses, and other sources with the same start address, do not wait.
   const others = [requestFor('finish'), { ...same, args: ['finish'], sourceId: 'source-2' }]
   for (const other of others) expect(await dispatcher.enqueue(other)).toMatchObject({ status: 'running' })
   await dispatcher.stop(id)
@@ -412,7 +412,7 @@ test('the error for a full dispatcher names the running crawls, and a request wi
   await expect(dispatcher.enqueue(requestFor('run', 'x'.repeat(100_000)))).rejects.toMatchObject({ code: 'USAGE' })
 })
 
-test('secrets in a start, the library path and terminal advice are never published', async () => {
+test('secrets in a start address, the library path and terminal advice are never published', async () => {
   const server = open()
   const { dispatcher, log } = server
   const url = 'https://site.example/?access_token=hidden-1&page=2'
@@ -425,7 +425,7 @@ test('secrets in a start, the library path and terminal advice are never publish
   expect((await log.find(view.id))?.args).toEqual(['complain', words])
 })
 
-test('a crawl whose process was killed is ended in the library, one that ended itself is not', async () => {
+test('a crawl whose process was killed is marked as ended in the library, a crawl whose process exits by itself is not', async () => {
   const ended: unknown[][] = []
   const server = open({ maxJobs: 2, endCrawl: async (...what) => void ended.push(what) })
   const { dispatcher } = server
@@ -470,7 +470,7 @@ test('recover ends a process left by an earlier server before its job resumes', 
     restarts: 2,
   }
   await log.add(record)
-  // Runs ten times as fast.
+  // This clock runs ten times as fast as real time.
   const clock: Clock = { now: () => Date.now() * 10, sleep: (ms, signal) => systemClock.sleep(ms / 10, signal) }
   const { dispatcher } = open({ clock }, log)
   await dispatcher.recover()

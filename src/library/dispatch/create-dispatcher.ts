@@ -26,7 +26,7 @@ export interface DispatcherOptions extends Omit<JobRunsOptions, 'writer' | 'onCh
   readonly feed: Feed
   /** Opens the history of jobs, retrying until it succeeds. */
   readonly jobLog: () => Promise<JobLog>
-  /** A new UUID. */
+  /** Returns a new UUID. */
   readonly newId: () => string
   /** Maximum number of running jobs. */
   readonly maxJobs: number
@@ -124,12 +124,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       const jobLog = await options.jobLog()
       const unfinished = (await jobLog.listOpen()).filter(({ id }) => !jobs.has(id))
       await Promise.all(unfinished.map((record) => endLeftoverProcess(runner, clock, record.process)))
-      const reached = new Map<string, readonly NoteFrame[]>()
+      const milestonesOf = new Map<string, readonly NoteFrame[]>()
       for (const { id: jobId, startedAt } of unfinished) {
-        if (startedAt !== null) reached.set(jobId, await jobLog.listMilestones({ jobId, limit: MAX_MILESTONES }))
+        if (startedAt !== null) milestonesOf.set(jobId, await jobLog.listMilestones({ jobId, limit: MAX_MILESTONES }))
       }
       if (closing.signal.aborted) return
-      for (const record of unfinished) requeue(record, reached.get(record.id) ?? [])
+      for (const record of unfinished) requeue(record, milestonesOf.get(record.id) ?? [])
       logResumed(unfinished.filter(({ status }) => status === 'running').length)
       launchNext()
       tellJobs()
@@ -141,13 +141,13 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
   const close = async () => {
     closing.abort()
-    // The log still lists these jobs as running, so the next server resumes them.
+    // The log still lists unfinished jobs as open, so the next server resumes them.
     await runs.close()
     await waitUpTo(clock, writer.close(), TERM_GRACE_MS)
     for (const job of [...running, ...waiting]) for (const resolve of job.waiters.splice(0)) resolve()
   }
 
-  const refuse = (request: CrawlRequest) => {
+  const checkRequest = (request: CrawlRequest) => {
     if (closing.signal.aborted) throw new PharosError('INTERRUPTED')
     refuseLongArgs(request)
   }
@@ -155,7 +155,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     feed,
     allowsSeveral: maxJobs > 1,
     async begin(request) {
-      refuse(request)
+      checkRequest(request)
       // No await between the check and the start: two simultaneous requests cannot both take the last slot.
       const starts = [...running].map((job) => job.request.url)
       refuseFull(starts, maxJobs, 'the setting maxCrawls allows')
@@ -163,7 +163,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       return track(request, runs.start)
     },
     async enqueue(request) {
-      refuse(request)
+      checkRequest(request)
       refuseFullQueue(waiting.length, maxWaiting)
       return track(request, (job) => {
         waiting.push(job)

@@ -42,7 +42,7 @@ test('a read with a filter skips other events and advances past them', () => {
   expect(JSON.parse(feed.read(2, ALL, 1).events[0]?.json ?? '')).not.toHaveProperty('jobId')
 })
 
-test('the buffer is bounded in number and size, and counts dropped events', () => {
+test('the buffer bounds the number and size of its events, and a read counts the dropped ones', () => {
   const { feed } = open({ maxEvents: 10 })
   for (let i = 1; i <= 25; i++) feed.tell('queue', 'a', { i })
   const { events, missed } = feed.read(3, ALL, 100)
@@ -96,7 +96,7 @@ test('equal progress of a job is published once within 200 ms', async () => {
   expect(feed.last).toBe(6)
 })
 
-test('the list of jobs is published at most five times a second, and always its last state', async () => {
+test('the list of jobs is published at most five times a second, and its last state is always published', async () => {
   const { feed, clock } = open()
   for (let i = 1; i <= 20; i++) {
     feed.tell('jobs', null, { count: i })

@@ -8,7 +8,7 @@ export interface FeedOptions {
   readonly clock: Clock
   /** Maximum number of events kept. @default 5000 */
   readonly maxEvents?: number
-  /** Maximum size of the text of all events, in characters. @default 4 MB */
+  /** Maximum size of the text of all events, in characters. @default 4,194,304 */
   readonly maxBytes?: number
   /**
    * Maximum number of log lines of crawl processes per second; the feed reports the number of dropped lines after each second. @default 200
@@ -151,7 +151,7 @@ function createListeners(clock: Clock) {
   let isDue = false
   const callAll = async () => {
     isCalling = true
-    // Waits one turn so that other events of this turn are included.
+    // Waits one turn of the event loop, so that other events of this turn are included.
     await clock.sleep(0)
     while (isDue && listeners.size > 0) {
       isDue = false

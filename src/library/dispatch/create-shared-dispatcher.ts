@@ -15,7 +15,7 @@ import { createTrackedJob, isSameStart, recordOf } from './tracked-job.ts'
 export interface SharedDispatcherOptions extends MirrorOptions {
   /** Opens the queue, retrying until it succeeds. */
   readonly queue: () => Promise<WorkQueue>
-  /** A new UUID. */
+  /** Returns a new UUID. */
   readonly newId: () => string
   /** Opens the history of jobs, which this dispatcher trims. */
   readonly jobLog: () => Promise<JobLog>

@@ -26,7 +26,7 @@ export interface WorkerOptions extends Omit<JobRunsOptions, 'writer' | 'feed' | 
   readonly queue: WorkQueue
   /** Identity of the worker in its reports. */
   readonly identity: Pick<WorkerReport, 'id' | 'name' | 'version' | 'isServer' | 'slots'>
-  /** A new UUID. */
+  /** Returns a new UUID. */
   readonly newId: () => string
   /** Names a crawl process by its pid, in the form that the library stores as runner. */
   readonly runnerOf: (pid: number) => string
@@ -108,14 +108,14 @@ export function createWorker(options: WorkerOptions): Worker {
   const runs = createJobRuns({ ...options, feed: relay, writer, isOurs, onChange: () => undefined, onEnd: noteEnded })
   const analysis = options.openAnalysis?.(relay)
   const { listSharable = async () => [] } = options
-  const helping = createCrawlSharing({
+  const sharing = createCrawlSharing({
     ...options,
     ...{ feed: relay, writer, listSharable, listJobs: () => workers.listJobs(0), running: () => runs.running },
     slots: identity.slots,
     share: Math.max(1, Math.floor(options.maxRequests / identity.slots)),
   })
 
-  const reporting = createWorkerReporter({ ...options, runs, helping })
+  const reporter = createWorkerReporter({ ...options, runs, sharing })
 
   const restoreJob = async ({ record, isPaused }: TakenJob): Promise<TrackedJob> => {
     const job = createTrackedJob(record.id, restoreRequest(record), clock.now(), record)
@@ -132,14 +132,14 @@ export function createWorker(options: WorkerOptions): Worker {
     const handOver = () => void runs.handOver(job)
     signal.addEventListener('abort', handOver, { once: true })
     runs.start(job, lastHolder === null ? [] : [`--gone-runner=${lastHolder}`])
-    helping.endSurplusHelpers()
-    reporting.wake()
+    sharing.endSurplusHelpers()
+    reporter.wake()
     if (signal.aborted || closing.signal.aborted) handOver()
     await ended
     signal.removeEventListener('abort', handOver)
-    reporting.addEndedJob(job)
+    reporter.addEndedJob(job)
   }
-  /** Ends a job whose crawl is over but whose worker could not report it; returns false if the crawl must continue. */
+  /** Ends a job whose crawl is over but whose worker could not report that; returns false if the crawl must continue. */
   const endIfCrawlIsOver = async (job: TrackedJob): Promise<boolean> => {
     const { sourceId, crawlId } = job
     const ended = sourceId === null || crawlId === null ? undefined : await options.findEndedCrawl?.(sourceId, crawlId)
@@ -170,7 +170,7 @@ export function createWorker(options: WorkerOptions): Worker {
     if (taken.end !== null) runs.finish(job, taken.end, NOT_STARTED)
     else if (!(await endIfCrawlIsOver(job))) {
       if (isFruitless) {
-        const problem = `workers took it ${attempt + 1} times, and it never made progress`
+        const problem = `workers took the job ${attempt + 1} times, and it never made progress`
         runs.finish(job, 'failed', { ...NOT_STARTED, problem })
       } else await run(job, taken.lastHolder, signal)
     }
@@ -214,10 +214,10 @@ export function createWorker(options: WorkerOptions): Worker {
   let stopListening = async (): Promise<void> => undefined
   return {
     async start() {
-      await reporting.start()
+      await reporter.start()
       stopListening = workers.listen((notification) => {
-        if (notification === 'asks') reporting.wake()
-        if (notification === 'shared') helping.wake()
+        if (notification === 'asks') reporter.wake()
+        if (notification === 'shared') sharing.wake()
       })
       relay.start()
       await queue.take('crawl', identity.slots, runCrawl)
@@ -232,21 +232,21 @@ export function createWorker(options: WorkerOptions): Worker {
         }
         await queue.take('embedding', 1, (work) => countTask(embedAll(work)))
       }
-      helping.start()
+      sharing.start()
       const logWarning = (message: string) => log?.warn(message)
       const findAbandonedRun = analysis && (() => analysis.findAbandoned())
       void keepSweeping({ workers, queue, clock, findAbandonedRun, warn: logWarning }, closing.signal)
       void trimPeriodically(async () => storedLog, clock, logWarning, closing.signal)
     },
     async drain(graceMs) {
-      reporting.drain()
+      reporter.drain()
       await runStep(queue.stopTaking(), STEP_TIMEOUT_MS)
       // Crawls that this worker only helps with continue without it.
-      await runStep(helping.close(), TERM_GRACE_MS + KILL_TIMEOUT_MS)
+      await runStep(sharing.close(), TERM_GRACE_MS + KILL_TIMEOUT_MS)
       await waitUntilIdle(graceMs)
       closing.abort()
       await runStep(Promise.all([handOverAll(), analysis?.close()]), TERM_GRACE_MS + KILL_TIMEOUT_MS)
-      await runStep(Promise.all([reporting.close(), relay.close()]), STEP_TIMEOUT_MS)
+      await runStep(Promise.all([reporter.close(), relay.close()]), STEP_TIMEOUT_MS)
       // Settles taken work before closing the queue, so that other workers need not wait for the heartbeat timeout.
       await runStep(queue.close(), STEP_TIMEOUT_MS)
       await runStep(writer.close(), TERM_GRACE_MS)

@@ -66,7 +66,7 @@ async function until<T>(look: () => T | undefined | false | Promise<T | undefine
   for (;;) {
     const found = await look()
     if (found !== undefined && found !== false) return found
-    if (Date.now() > end) throw new Error('it did not happen')
+    if (Date.now() > end) throw new Error('the expected state was not reached within 40 s')
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

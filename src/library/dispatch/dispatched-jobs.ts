@@ -152,14 +152,14 @@ class DispatchedJob implements Job {
     const { progress, trouble, crawlId } = this.#now
     const { balance, crawl } = this.#before ?? {}
     // A resumed crawl includes the counts from before its interruption.
-    const done = crawl?.id === crawlId && balance !== undefined ? balance : { indexed: 0, unchanged: 0, failed: 0 }
-    const pagesCrawled = done.indexed + (progress?.saved ?? 0)
-    const pagesSkipped = done.unchanged + (progress?.unchanged ?? 0)
+    const earlier = crawl?.id === crawlId && balance !== undefined ? balance : { indexed: 0, unchanged: 0, failed: 0 }
+    const pagesCrawled = earlier.indexed + (progress?.saved ?? 0)
+    const pagesSkipped = earlier.unchanged + (progress?.unchanged ?? 0)
     return {
       pagesCrawled,
       pagesSkipped,
       pagesTotal: pagesCrawled + pagesSkipped + (progress?.queueSize ?? 0),
-      errors: done.failed + (progress?.errors ?? 0),
+      errors: earlier.failed + (progress?.errors ?? 0),
       errorUrls: trouble.errorUrls,
       filtered: trouble.filtered,
       filteredUrls: trouble.filteredUrls.map((one) => ({ ...one, pattern: null })),

@@ -21,7 +21,7 @@ export interface RelayOptions {
   readonly sendBatch: (body: string) => Promise<void>
 }
 
-/** A feed that is read by servers elsewhere. */
+/** A feed whose events are sent to servers in other processes. */
 export interface Relay extends Pick<Feed, 'tell'> {
   /** Starts sending batches until the relay is closed. */
   start(): void
@@ -106,7 +106,7 @@ export function createRelay({ clock, listViews, sendBatch }: RelayOptions): Rela
   }
 }
 
-/** Fields whose change is sent at once. */
+/** Joins the fields of a view whose change is sent at once. */
 function keyOf({ status, stage, paused, pid, crawlId }: JobView): string {
   return JSON.stringify([status, stage, paused, pid, crawlId])
 }

@@ -38,7 +38,7 @@ export interface FeedFilter {
 export interface Feed {
   /** Number of the last event. */
   readonly last: number
-  /** Changes with every server start, so that event numbers of an earlier server are recognised. */
+  /** Changes with every server start, so that event numbers of an earlier server are recognized. */
   readonly epoch: string
   /**
    * Adds an event. Log lines of crawl processes are rate-limited; `jobs` is sent at most five times a second, always including the latest.

@@ -13,10 +13,10 @@ export interface QueueFrame {
   readonly url: string
   readonly depth: number | null
   readonly host: string | null
-  /** Why the address was dropped or is retried, as named in the contract. */
+  /** Why the address was dropped or is retried, as named in the HTTP API. */
   readonly reason: string | null
   readonly queueSize: number
-  /** The address that replaces one dropped for its query. */
+  /** Address that is crawled instead of an address dropped because of its query. */
   readonly alias: string | null
 }
 
@@ -53,7 +53,7 @@ export interface HostFrame {
   readonly intervalMs: number
 }
 
-/** Pacing of one host under the alternative field names of the contract. */
+/** Pacing of one host under other field names, which the API contract also requires. */
 export interface HostLimitFrame {
   readonly rateLimited: boolean
   readonly limit: number | null
@@ -82,7 +82,7 @@ export interface ProgressFrame {
   /** Known addresses left unread because of a cap, once the crawl has ended. @default 0 */
   readonly unread?: number | undefined
   readonly currentDownloadsCount: number
-  /** At most five. */
+  /** At most five of the downloads in progress. */
   readonly currentDownloads: readonly { readonly url: string; readonly ageMs: number }[]
   readonly paused: boolean
   readonly robotsLoaded: boolean
@@ -187,27 +187,27 @@ function isFrameType(word: string): word is FrameType {
   return Object.hasOwn(SHAPES, word)
 }
 
-const text = z.string().nullable()
-const figure = z.number().nullable()
+const nullableText = z.string().nullable()
+const nullableNumber = z.number().nullable()
 
 const note: z.ZodType<NoteFrame> = z.object({
   kind: z.string(),
-  scope: text,
-  target: text,
-  message: text,
+  scope: nullableText,
+  target: nullableText,
+  message: nullableText,
   details: z.record(z.string(), z.unknown()).nullable(),
 })
 
 const hostFrame: z.ZodType<HostFrame> = z.object({
   rpm: z.number(),
-  limitRpm: figure,
-  backoffUntil: text,
+  limitRpm: nullableNumber,
+  backoffUntil: nullableText,
   intervalMs: z.number(),
 })
 
 const hostLimitFrame: z.ZodType<HostLimitFrame> = z.object({
   rateLimited: z.boolean(),
-  limit: figure,
+  limit: nullableNumber,
   intervalMs: z.number(),
   backoffMs: z.number(),
 })
@@ -230,9 +230,9 @@ const progressFrame: z.ZodType<ProgressFrame> = z.object({
   robotsLoaded: z.boolean(),
   sitemapCount: z.number(),
   sitemapEnqueued: z.number(),
-  domain: text,
-  domainRpm: figure,
-  domainLimit: figure,
+  domain: nullableText,
+  domainRpm: nullableNumber,
+  domainLimit: nullableNumber,
   domainBackoffMs: z.number(),
   domainRateLimited: z.boolean(),
   domainIntervalMs: z.number(),
@@ -241,8 +241,8 @@ const progressFrame: z.ZodType<ProgressFrame> = z.object({
   latencies: z
     .object({ counts: z.array(z.number()).max(DURATION_BUCKETS_MS.length + 1), sumMs: z.number() })
     .optional(),
-  crawlId: text,
-  sourceId: text,
+  crawlId: nullableText,
+  sourceId: nullableText,
 })
 
 /** Schema of the data of each frame. Unknown fields are dropped. */
@@ -251,18 +251,18 @@ const SHAPES: { readonly [T in FrameType]: z.ZodType<Extract<Frame, { type: T }>
   QUEUE: z.object({
     action: z.enum(QUEUE_ACTIONS),
     url: z.string(),
-    depth: figure,
-    host: text,
-    reason: text,
+    depth: nullableNumber,
+    host: nullableText,
+    reason: nullableText,
     queueSize: z.number(),
-    alias: text,
+    alias: nullableText,
   }),
-  CACHE: z.object({ url: z.string(), source: z.string(), ageSeconds: figure }),
+  CACHE: z.object({ url: z.string(), source: z.string(), ageSeconds: nullableNumber }),
   ERROR: z.object({
     url: z.string(),
     kind: z.enum(['http', 'network', 'timeout', 'save']),
-    code: figure,
-    message: text,
+    code: nullableNumber,
+    message: nullableText,
   }),
   PROBLEM: note,
   MILESTONE: note,

@@ -1,6 +1,6 @@
 import type { JobView } from './dispatcher.ts'
 
-/** A job in the job list of the contract. */
+/** A job in the job list of the HTTP API. */
 export interface JobItem {
   readonly id: string
   readonly pid: number | null

@@ -42,8 +42,8 @@ export function refuseLongArgs({ args }: CrawlRequest): void {
 export function refuseFull(starts: readonly string[], slots: number, rule: string): void {
   const count = starts.length
   if (count < slots) return
-  const named = starts.slice(0, MAX_NAMED).map((url) => maskSecretFields(url))
-  const what = `${count === 1 ? '1 crawl is' : `${count} crawls are`} under way (${named.join(', ')})`
+  const shownUrls = starts.slice(0, MAX_NAMED).map((url) => maskSecretFields(url))
+  const what = `${count === 1 ? '1 crawl is' : `${count} crawls are`} under way (${shownUrls.join(', ')})`
   throw new PharosError('JOBS_FULL', { count, what, rule })
 }
 

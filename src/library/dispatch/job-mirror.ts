@@ -118,13 +118,13 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
   const applyBatches = async (workers: Workers): Promise<number> => {
     const batches = await workers.listRelayed(readUpTo)
     const isFirst = readUpTo === undefined
-    let isRead = false
+    let hasReadJobs = false
     for (const { number, worker, body } of batches) {
       readUpTo = number
       const { views, events } = parseRelayBatch(body)
       // Events of a worker may arrive before the mirror knows that the worker has the job.
-      if (!isRead && views.some(({ id }) => jobs.get(id)?.worker !== worker)) {
-        isRead = true
+      if (!hasReadJobs && views.some(({ id }) => jobs.get(id)?.worker !== worker)) {
+        hasReadJobs = true
         await readJobs(workers)
       }
       for (const view of views) applyView(view, worker)
@@ -144,10 +144,10 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
   }
   const applyView = (reported: JobView, worker: string) => {
     const known = jobs.get(reported.id)
-    // A worker that lost its job may not know it yet.
+    // A worker may not know yet that it has lost its job.
     if (known === undefined || known.worker !== worker || known.view.endedAt !== null) return
     const { status, stage, stageChangedAt, paused } = known.view
-    // A job has ended only once the library says so; this server knows a pause requested through it before the worker does.
+    // A job has ended only once the library says so. The pause state of this server is newer than that of the worker.
     const overrides = reported.endedAt === null ? { paused } : { paused, status, stage, stageChangedAt, endedAt: null }
     if (reported.endedAt !== null) isDue = true
     known.view = { ...reported, ...overrides }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { progressFrame } from '../../../test/dispatch/frames.ts'
 import { createRateMeter } from './job-rates.ts'
 
-test('rates cover the last seconds, errors the last minute', () => {
+test('rates cover the last ten seconds, and the error rate covers the last minute', () => {
   const meter = createRateMeter()
   expect(meter.read(0).requestsPerSec).toBe(0)
   for (let s = 0; s <= 100; s++) {
@@ -33,7 +33,7 @@ test('a restarted process is measured from zero', () => {
   expect(meter.read(3000).cacheHitRatio).toBe(0.4)
 })
 
-test('frequent reports are sampled and still measured', () => {
+test('rates stay correct when only some of many frequent reports are kept', () => {
   const meter = createRateMeter()
   for (let i = 0; i <= 20_000; i++) meter.note(progressFrame({ visited: i }), i)
   expect(meter.read(20_000).requestsPerSec).toBeCloseTo(1000, -2)

@@ -34,7 +34,7 @@ export function createRateMeter(): RateMeter {
       const [before, newest] = samples.slice(-2)
       if (before !== undefined && newest !== undefined && newest.at - before.at < MIN_SAMPLE_INTERVAL_MS) samples.pop()
       samples.push({ visited, downloaded, errors, bytes, at })
-      // Keeps one sample older than the window, as the start of the window.
+      // Keeps one sample older than the error window, as the start of the window.
       while (at - (samples[1]?.at ?? at) >= ERROR_WINDOW_MS) samples.shift()
     },
     noteCached() {

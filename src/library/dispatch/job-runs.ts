@@ -61,7 +61,7 @@ export interface JobRuns {
   finish(job: TrackedJob, status: JobStatus, end: ProcessEnd): void
   /** Ends the process of a job so that the job continues elsewhere. A job that completes meanwhile has ended normally. */
   handOver(job: TrackedJob): Promise<void>
-  /** Leaves all jobs; the log still lists them as running. */
+  /** Ends all processes without ending their jobs, which the log still lists as running. */
   close(): Promise<void>
 }
 
@@ -112,18 +112,18 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
     void child.ended.then((end) => settle(job, end))
   }
   const watchSilence = async (job: TrackedJob, outputSignal: AbortSignal) => {
-    let passed = 0
-    for (const silence of SILENCE_WARNINGS_MS) {
+    let warnedAfterMs = 0
+    for (const silenceMs of SILENCE_WARNINGS_MS) {
       // The sleep is aborted by the first output of the process.
-      const hasOutput = await clock.sleep(silence - passed, outputSignal).then(
+      const hasOutput = await clock.sleep(silenceMs - warnedAfterMs, outputSignal).then(
         () => false,
         () => true,
       )
       if (hasOutput) return
-      passed = silence
+      warnedAfterMs = silenceMs
       logMessage(
         job,
-        `its process has written nothing for ${silence / 1000} s; it may be waiting for a slow site or a busy library`,
+        `the crawl process has written nothing for ${silenceMs / 1000} s; it may be waiting for a slow site or a busy library`,
       )
     }
   }
@@ -147,7 +147,7 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
   const release = (job: TrackedJob) => {
     if (!running.delete(job)) return
     job.endAbort.abort()
-    for (const tell of job.waiters.splice(0)) tell()
+    for (const resolve of job.waiters.splice(0)) resolve()
     shareRequests()
     onChange()
   }
@@ -157,7 +157,8 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
     job.earlierProgress = job.progress
     job.earlierOwnWork = job.ownWork
     setStage(job, 'preparing', clock.now())
-    logMessage(job, `its process ended with ${end.signal ?? `code ${end.code}`}; restarting it in ${delayMs / 1000} s`)
+    const how = end.signal ?? `code ${end.code}`
+    logMessage(job, `the crawl process ended with ${how}; restarting it in ${delayMs / 1000} s`)
     writer.change(job.id, { restarts: job.restarts })
     onChange()
     await clock.sleep(delayMs, AbortSignal.any([job.endAbort.signal, closing.signal])).catch(() => undefined)
@@ -188,7 +189,7 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
         : `the crawl of ${job.request.url} failed: ${problem}`,
     )
     job.endAbort.abort()
-    for (const tell of job.waiters.splice(0)) tell()
+    for (const resolve of job.waiters.splice(0)) resolve()
     options.onEnd(job)
     shareRequests()
     onChange()
@@ -230,7 +231,7 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
     command(job, paused) {
       if (job.child?.send(paused ? 'PAUSE' : 'RESUME') === false) return false
       job.paused = paused
-      // The next server must know the pause, too.
+      // The next server must know about the pause, too.
       writer.change(job.id, { progress: createStoredProgress(job) }, true)
       onChange()
       return true

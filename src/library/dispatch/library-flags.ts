@@ -1,8 +1,8 @@
 import { isPostgres } from '../../core/url/postgres-address.ts'
 
 /**
- * Arguments that select the library of a process. A database address may contain a password and arguments are visible in process lists, so
- * it is passed in the environment.
+ * Arguments that select the library of a process. A database address is passed in the environment instead, because it may contain a
+ * password and arguments are visible in process lists.
  */
 export function libraryFlags(libraryPath: string): string[] {
   return isPostgres(libraryPath) ? [] : [`--library=${libraryPath}`]

@@ -103,7 +103,7 @@ test('an entry that can never be written does not block others', async () => {
   await log.add(JOB)
   writer.note(problemNote('bad'))
   await clock.advance(20_000)
-  expect(warnings.at(-1)).toBe('1 job events could not be stored: a defect')
+  expect(warnings.at(-1)).toBe('1 job event could not be stored: a defect')
   trouble.error = null
   writer.note(problemNote('good'))
   await clock.advance(20_000)

@@ -1,4 +1,5 @@
 import { messageOf, PharosError } from '../../core/errors.ts'
+import { countOf } from '../../core/text/count.ts'
 import type { Clock } from '../../crawl/ports.ts'
 import type { JobChange, JobLog, JobNote, JobRecord } from '../job-log.ts'
 
@@ -19,7 +20,7 @@ export interface LogWriterOptions {
 export interface LogWriter {
   /** Resolves when the job is stored, which may never happen; callers need a timeout. */
   add(job: JobRecord): Promise<void>
-  /** Writes a change soon; a change of progress alone may wait. */
+  /** Writes a change: at once if the change is urgent or includes a status, otherwise with the next write. */
   change(id: string, change: JobChange, isUrgent?: boolean): void
   note(note: JobNote): void
   /** Resolves when everything passed so far is written or dropped; may never resolve while the log cannot be written. */
@@ -28,9 +29,10 @@ export interface LogWriter {
   close(): Promise<void>
 }
 
-/** Interval between writes, and the number of notes per transaction. */
+/** Interval between writes. */
 const WRITE_INTERVAL_MS = 250
-const BATCH = 500
+/** Maximum number of notes per transaction. */
+const BATCH_SIZE = 500
 /** Maximum back-off while writing fails. */
 const MAX_RETRY_DELAY_MS = 5_000
 const MAX_NOTES = 20_000
@@ -71,13 +73,13 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     }
   }
   const writeNotes = async (log: JobLog) => {
-    const batch = notes.take(BATCH)
+    const batch = notes.take(BATCH_SIZE)
     if (batch.length === 0) return
     try {
       await log.append(batch)
     } catch (error) {
       if (isWorthRetrying(error, failures)) notes.putBack(batch)
-      else warn(`${batch.length} job events could not be stored: ${messageOf(error)}`)
+      else warn(`${countOf(batch.length, 'job event')} could not be stored: ${messageOf(error)}`)
       throw error
     }
     // Yields to other work between two transactions.
@@ -110,7 +112,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
         .sleep(Math.min(MAX_RETRY_DELAY_MS, WRITE_INTERVAL_MS * 2 ** failures), wake.signal)
         .catch(() => undefined)
       wake = new AbortController()
-      // Waits one turn so that entries of the same turn are included.
+      // Waits one turn of the event loop, so that entries of the same turn are included.
       await clock.sleep(0)
       if (!isClosed) await attempt()
     }
@@ -132,7 +134,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     },
     note(note) {
       notes.add(note)
-      schedule(notes.length >= BATCH)
+      schedule(notes.length >= BATCH_SIZE)
     },
     async flush() {
       while (!isClosed && (entries.size > 0 || notes.length > 0)) {

@@ -5,9 +5,11 @@ import type { JobStatus } from '../job-log.ts'
 import type { CrawlRunner, ProcessEnd, ProcessIdentity } from './runner.ts'
 import type { TrackedJob } from './tracked-job.ts'
 
-/** How long to wait for processes after SIGTERM and after SIGKILL, and the poll interval. */
+/** How long to wait for the end of a process after SIGTERM. */
 export const TERM_GRACE_MS = 3_000
+/** How long to wait for the end of a process after SIGKILL. */
 export const KILL_TIMEOUT_MS = 2_000
+/** Poll interval while waiting for the end of a process that this process did not start. */
 const POLL_INTERVAL_MS = 25
 
 /** Process end of a job without a process. */
@@ -31,7 +33,7 @@ export function problemOf(job: TrackedJob, end: ProcessEnd, libraryPath: string)
   return /address-refused|not (?:a )?public/.test(text) ? `${text}; ${ALLOW_PRIVATE_HINT}` : text
 }
 
-/** Names the process that ran the crawl, because another server or worker may allow the same start. */
+/** The hint names the server or worker that runs the crawl, because each has its own setting. */
 const ALLOW_PRIVATE_HINT =
   'the setting allowPrivate of the server or worker that runs the crawl decides which private hosts may be fetched'
 

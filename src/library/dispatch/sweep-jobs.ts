@@ -4,7 +4,7 @@ import type { Clock } from '../../crawl/ports.ts'
 import { isLost, type Workers } from '../workers.ts'
 import type { WorkQueue } from './queue.ts'
 
-/** Interval between searches for work that is missing from the queue. Younger jobs are left out, because they may be about to be sent. */
+/** Interval between searches for work that is missing from the queue. Jobs younger than this are left out: they may be about to be sent. */
 const SWEEP_INTERVAL_MS = 60_000
 
 /** Options of {@link keepSweeping}. */

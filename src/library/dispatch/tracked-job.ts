@@ -31,10 +31,11 @@ export interface TrackedJob {
   progress: ProgressFrame | null
   /** Progress at the end of the previous process. */
   earlierProgress: ProgressFrame | null
-  /** When progress was last written to the log. */
-  progressKeptAt: number
-  /** When progress was last logged as text, and the number of visits then. */
+  /** When progress was last written to the job log. */
+  progressStoredAt: number
+  /** When progress was last sent to the feed as a line of text. */
   progressLoggedAt: number
+  /** Number of visits in that line. */
   loggedVisits: number
   /** Milestones already reported, so that a restarted process does not report them again. */
   readonly milestones: Set<string>
@@ -55,9 +56,9 @@ export interface TrackedJob {
   /** Aborted when the job has ended, or must end while waiting for a restart. */
   readonly endAbort: AbortController
   readonly meter: RateMeter
-  /** Work and rates of the processes on this worker; other workers may take part in the job. */
+  /** Work of this worker's processes for the job; other workers may take part in it. */
   ownWork: WorkCounts
-  /** Work of earlier processes, without the current one. */
+  /** Work of this worker's earlier processes, without the current one. */
   earlierOwnWork: WorkCounts
   readonly ownMeter: RateMeter
   readonly trouble: Trouble
@@ -79,7 +80,7 @@ interface Trouble {
 /** Maximum number of addresses listed per kind. */
 const MAX_LISTED = 20
 
-/** Reasons for which the scope refuses an address; `off-domain` is the contract's own name for one of them. */
+/** Reasons for which the scope refuses an address. The HTTP API and the frames say `off-domain` instead of `off-site`. */
 const FILTERS: ReadonlySet<string> = new Set([...FILTER_REASONS, 'off-domain'])
 
 const NO_WORK: WorkCounts = { visits: 0, bytes: 0 }
@@ -106,7 +107,7 @@ export function createTrackedJob(id: string, request: CrawlRequest, now: number,
     fruitlessRestarts: 0,
     progress: record?.progress ?? null,
     earlierProgress: record?.progress ?? null,
-    progressKeptAt: now,
+    progressStoredAt: now,
     progressLoggedAt: now,
     loggedVisits: record?.progress?.visited ?? 0,
     milestones: new Set(),

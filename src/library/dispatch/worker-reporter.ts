@@ -12,8 +12,8 @@ export interface WorkerReporterOptions {
   /** Names a crawl process by its pid, in the form that the library stores as runner. */
   readonly runnerOf: (pid: number) => string
   readonly runs: JobRuns
-  /** Jobs of other workers that this worker helps with. */
-  readonly helping: { readonly jobs: readonly TrackedJob[]; readonly done: WorkCounts }
+  /** Jobs of other workers that this worker helps with, and the work of helpers that have ended. */
+  readonly sharing: { readonly jobs: readonly TrackedJob[]; readonly done: WorkCounts }
   readonly log?: DispatcherLog | undefined
 }
 
@@ -40,7 +40,7 @@ export function createWorkerReporter({
   clock,
   runnerOf,
   runs,
-  helping,
+  sharing,
   log,
 }: WorkerReporterOptions): WorkerReporter {
   const startedAt = clock.now()
@@ -55,14 +55,14 @@ export function createWorkerReporter({
 
   const writeReport = (): WorkerReport => {
     const own = [...runs.running]
-    const jobs = [...own, ...helping.jobs]
-    const counts = [...jobs.map(({ ownWork }) => ownWork), done, helping.done]
+    const jobs = [...own, ...sharing.jobs]
+    const counts = [...jobs.map(({ ownWork }) => ownWork), done, sharing.done]
     return {
       ...identity,
       state,
       startedAt,
       jobs: own.map(({ id }) => id),
-      helps: helping.jobs.map(({ id }) => id),
+      helps: sharing.jobs.map(({ id }) => id),
       holders: jobs.flatMap((job) => holderOf(job) ?? []),
       visits: counts.reduce((sum, { visits }) => sum + visits, 0),
       bytes: counts.reduce((sum, { bytes }) => sum + bytes, 0),
@@ -126,7 +126,7 @@ export function createWorkerReporter({
   }
 }
 
-/** Measured rates are no more precise than two decimals. */
-function round(speed: number): number {
-  return Math.round(speed * 100) / 100
+/** Rounds a rate to two decimals, because measured rates are not more precise. */
+function round(rate: number): number {
+  return Math.round(rate * 100) / 100
 }

@@ -50,7 +50,7 @@ export type AnalysisEvent =
   | { readonly type: 'milestone'; readonly note: NoteFrame }
   | { readonly type: 'ended'; readonly run: AnalysisRun }
 
-const BATCH = 100
+const BATCH_SIZE = 100
 /** An interrupted run that began longer ago restarts at the first page, because other processes may have added pages. */
 const RESTART_AFTER_MS = 3_600_000
 /** Maximum number of failed pages listed per run. */
@@ -103,7 +103,7 @@ class ActiveRun {
   constructor(
     library: Library,
     run: AnalysisRun,
-    { batch = BATCH, analyse = analysePage }: AnalyseInput,
+    { batch = BATCH_SIZE, analyse = analysePage }: AnalyseInput,
     signal: AbortSignal,
   ) {
     this.#library = library
@@ -165,7 +165,7 @@ class ActiveRun {
     const { analysisVersion, skipPages } = this.#options
     const { revision } = this.#places
     await this.#settleLocales()
-    const pending = skipPages ? 0 : await this.#analyses.countPending(this.#pendingBy)
+    const pending = skipPages ? 0 : await this.#analyses.countPending(this.#versions)
     const totalPages = this.#limitPages(this.#progress.pages + pending)
     await this.#change({ progress: { ...this.#progress, totalPages, gazetteerRevision: revision } })
     const words = revision === '' ? 'there is no gazetteer, so no places will be found' : 'the gazetteer is available'
@@ -185,11 +185,12 @@ class ActiveRun {
   async #withTotal(progress: RunProgress): Promise<RunProgress> {
     const { pages, totalPages, lastPage } = progress
     if (pages < totalPages) return progress
-    const remaining = await this.#analyses.countPending(this.#pendingBy, lastPage)
+    const remaining = await this.#analyses.countPending(this.#versions, lastPage)
     return { ...progress, totalPages: Math.max(pages, this.#limitPages(pages + remaining)) }
   }
 
-  get #pendingBy(): AnalysisVersions {
+  /** Versions of everything that an analysis depends on; a page with an analysis of other versions is pending. */
+  get #versions(): AnalysisVersions {
     const { analysisVersion: version } = this.#options
     return { version, revision: this.#places.revision, classifierVersion: CLASSIFIER_VERSION }
   }
@@ -203,7 +204,7 @@ class ActiveRun {
       const isStored = stored?.countryCode === locale.countryCode && stored.confidence === locale.confidence
       if (!isStored) await this.#analyses.writeLocale(host, locale)
       // Sends a heartbeat after every batch and yields to other work, because there may be many hosts.
-      if (i % BATCH === BATCH - 1) await this.#change({})
+      if (i % BATCH_SIZE === BATCH_SIZE - 1) await this.#change({})
       await this.#library.clock.sleep(0, this.#signal)
     }
   }
@@ -246,7 +247,7 @@ class ActiveRun {
     const { pageLimit } = this.#options
     const limit = Math.min(this.#batch, (pageLimit ?? Number.POSITIVE_INFINITY) - this.#progress.pages)
     if (limit <= 0) return []
-    return this.#analyses.listPending({ ...this.#pendingBy, after: this.#progress.lastPage, limit })
+    return this.#analyses.listPending({ ...this.#versions, after: this.#progress.lastPage, limit })
   }
 
   async *#analyseBatch(pages: readonly PageToAnalyse[]): AsyncGenerator<AnalysisEvent, void> {
@@ -346,9 +347,10 @@ class ActiveRun {
 
   /** Stores pages and progress in one transaction. */
   async #keep(progress: RunProgress, pages: Parameters<Analyses['write']>[1]): Promise<void> {
-    const of = { revision: this.#places.revision, now: this.#library.clock.now() }
-    if (!(await this.#analyses.write(this.#holder, pages, progress, of))) this.#lose()
-    this.#run = { ...this.#run, progress, heartbeatAt: of.now }
+    const now = this.#library.clock.now()
+    const { revision } = this.#places
+    if (!(await this.#analyses.write(this.#holder, pages, progress, { revision, now }))) this.#lose()
+    this.#run = { ...this.#run, progress, heartbeatAt: now }
   }
 
   async #change(change: RunChange): Promise<void> {

@@ -22,7 +22,7 @@ beforeEach(async () => {
   library = await openTestLibrary()
 })
 
-/** Adds sources by label. Labels with an exclamation mark are crawled completely, the others only started. */
+/** Adds sources by label. A source whose label ends with `!` is crawled completely; the crawl of any other source is cancelled. */
 async function add(...labels: string[]): Promise<Source[]> {
   const sources: Source[] = []
   for (const label of labels) {
@@ -65,7 +65,7 @@ describe('findVersion', () => {
   test('switches to a new version once it is complete', async () => {
     const [, fresh] = await add('guide@5.0!', 'guide@6.0')
     expect((await find({ name: 'guide', target: '>=5' }))[0]).toBe('5.0')
-    if (fresh === undefined) throw new Error('it was not added')
+    if (fresh === undefined) throw new Error('guide@6.0 was not added')
     await runCrawl(library, fresh, { kind: 'recrawl' }, site.origin)
     expect((await find({ name: 'guide', target: '>=5' }))[0]).toBe('6.0')
     await runCrawl(library, fresh, { kind: 'refresh' }, site.origin, AbortSignal.abort())
@@ -74,7 +74,7 @@ describe('findVersion', () => {
 
   test('ignores crawls that hit a page limit or had a narrower scope', async () => {
     const [, capped, narrowed] = await add('guide@5.0!', 'guide@6.0', 'guide@7.0')
-    if (capped === undefined || narrowed === undefined) throw new Error('they were not added')
+    if (capped === undefined || narrowed === undefined) throw new Error('guide@6.0 or guide@7.0 was not added')
     const { summary } = await runCrawl(library, capped, { kind: 'recrawl', scope: { maxPages: 1 } }, site.origin)
     expect([summary.end, summary.cappedAt]).toEqual(['completed', 1])
     await runCrawl(library, narrowed, { kind: 'recrawl', scope: { block: ['/other/**'] } }, site.origin)
@@ -292,13 +292,13 @@ describe('chooseSources', () => {
       { numRuns: process.env['TEST_LONG'] === undefined ? 100 : 3000 },
     )
   })
+})
 
-  test('findSource asks which version is meant', async () => {
-    await add('guide@5.0!', 'guide@6.0!')
-    await expect(findSource(library, 'guide')).rejects.toMatchObject({
-      code: 'USAGE',
-      message: 'guide has several versions, name one: guide@5.0, guide@6.0',
-    })
-    await expect(findSource(library, 'guide@^5')).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN' })
+test('findSource refuses a name with several versions and lists them', async () => {
+  await add('guide@5.0!', 'guide@6.0!')
+  await expect(findSource(library, 'guide')).rejects.toMatchObject({
+    code: 'USAGE',
+    message: 'guide has several versions, name one: guide@5.0, guide@6.0',
   })
+  await expect(findSource(library, 'guide@^5')).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN' })
 })

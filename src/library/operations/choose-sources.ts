@@ -126,7 +126,7 @@ async function chooseEach(
   return { sources: [...chosen], notices: [...notices] }
 }
 
-/** Selects all versions. */
+/** Version text that selects all versions. */
 const ANY = '*'
 
 /** Resolves one text to sources. A version in the text and `version` must both match. */
@@ -198,13 +198,13 @@ async function chooseAll(library: Library, all: readonly Source[], version: stri
   const chosen: Source[] = []
   const notices: string[] = []
   let leftOut = 0
-  for (const one of new Set(all.map(({ name }) => name))) {
-    const named = all.filter(({ name }) => name === one)
-    const choice = await chooseVersion(library, named, requested)
+  for (const sharedName of new Set(all.map(({ name }) => name))) {
+    const candidates = all.filter(({ name }) => name === sharedName)
+    const choice = await chooseVersion(library, candidates, requested)
     const hasNoVersions = choice.versions.length === 0
     if (choice.best !== null) chosen.push(choice.best.source)
-    else if (hasNoVersions && isLatest(requested)) chosen.push(...named)
-    else if (hasNoVersions) leftOut += named.length
+    else if (hasNoVersions && isLatest(requested)) chosen.push(...candidates)
+    else if (hasNoVersions) leftOut += candidates.length
     notices.push(...describeDoubts(choice))
   }
   if (chosen.length === 0) {
@@ -217,7 +217,7 @@ async function chooseAll(library: Library, all: readonly Source[], version: stri
 
 const MAX_LABELS = 20
 
-/** Joins labels up to a readable number. */
+/** Joins the first `MAX_LABELS` labels and counts the rest. */
 function writeSome(labels: readonly string[]): string {
   const more = labels.length - MAX_LABELS
   return more > 0 ? `${labels.slice(0, MAX_LABELS).join(', ')} and ${more} more` : labels.join(', ')

@@ -20,7 +20,7 @@ export interface CopyResult {
   readonly skipped: CopySession['plan']['skipped']
   /** Number of crawls running in the origin: the target has them as they were when read. */
   readonly running: number
-  /** Number of open jobs in the origin: the target has them as stopped. */
+  /** Number of open jobs in the origin: the target has them as stopped or cancelled. */
   readonly openJobs: number
   /** Duration of each step in milliseconds. */
   readonly durationsMs: Readonly<Record<CopyProgress['step'], number>>
@@ -55,7 +55,10 @@ export async function copyLibrary(input: CopyInput): Promise<CopyResult> {
   return { ...copied, skipped: session.plan.skipped, durationsMs }
 }
 
-/** Throws if one library is a file-level copy of the other, with the same id, unless the target is empty. */
+/**
+ * Throws if both are the same library, or if one was made from the other by copying its files. A copy into an empty target, and the
+ * continuation of an earlier copy, are allowed.
+ */
 async function refuseSameLibrary(input: CopyInput, origin: string): Promise<void> {
   const { from, to } = input
   const isSame = from.store.location === to.store.location

@@ -21,7 +21,7 @@ export async function copyTables(copy: RunningCopy): Promise<number> {
       reportProgress(copy, 'copying', table, done)
       await sendHeartbeat()
     }
-    // A moving view is safe, because no other process writes these rows.
+    // A view without a snapshot is safe, because no other process writes these rows.
     const compared = await to.libraryCopy.view(
       async (targetView) => {
         const hasRows = await targetView.has(table, rangeOf(table, session))

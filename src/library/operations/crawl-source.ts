@@ -114,7 +114,7 @@ async function refuseUnreachable({ store, checkAddress }: Library, { id, url, si
     const { reason, detail, rule } = refusal
     throw new PharosError('CRAWL_START_FAILED', {
       problem: `${address}: ${reason}, ${detail}; nothing was changed`,
-      advice: rule === null ? 'crawl it where its host has another name' : adviseAllowance(rule),
+      advice: rule === null ? 'crawl the site under another host name' : adviseAllowance(rule),
       reason,
     })
   }
@@ -335,7 +335,7 @@ function refuseUnfinishedDiscovery(last: Crawl, source: Source, kind: CrawlKind)
   throw new PharosError('CRAWL_UNFINISHED', { source: labelOf(source), kind: last.kind })
 }
 
-/** Throws unless the last run over the same folder is complete, because only then a partial run gives a correct result. */
+/** Throws unless the last run has ended and was over the same folder, because only then a partial run gives a correct result. */
 function refuseFocus(last: Crawl | undefined, source: Source, tree: OpenTree | undefined): void {
   const hasEnded = last !== undefined && last.state !== 'running' && last.state !== 'cancelled'
   if (hasEnded && tree !== undefined && last.summary?.place === tree.folderId) return

@@ -35,7 +35,7 @@ export interface KnownAddress {
   /** The row of the address that has the content, if it is another address. */
   readonly target: LedgerRow | null
   readonly aliases: readonly OtherAddress[]
-  /** Result of the current scope; null if it admits the address. */
+  /** Why the current scope refuses the address; null if it admits the address. */
   readonly refusal: Explanation['refusal']
   readonly text: PageText | null
   readonly storedAnalysis: StoredAnalysis | null
@@ -154,8 +154,8 @@ async function describeUnknown(
   host: string,
 ): Promise<UnknownAddress> {
   const isAddress = URL.canParse(url)
-  const isElsewhere = ({ siteUrl }: Source) => Number(URL.parse(siteUrl)?.host !== host)
-  const sites = sources.filter((source) => !isTree(source)).toSorted((a, b) => isElsewhere(a) - isElsewhere(b))
+  const hostRank = ({ siteUrl }: Source) => Number(URL.parse(siteUrl)?.host !== host)
+  const sites = sources.filter((source) => !isTree(source)).toSorted((a, b) => hostRank(a) - hostRank(b))
   const scopeResults = isAddress
     ? await Promise.all(
         sites.slice(0, MAX_SOURCES).map(async (source) => {

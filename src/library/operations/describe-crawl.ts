@@ -164,7 +164,7 @@ function entryOf({ clock, runner, limits }: Library, source: Source, crawl: Craw
   const isOpen = crawl.state === 'running'
   const isAbandoned = crawl.runner !== null && runner.isGone(crawl.runner)
   const isAlive = isOpen && !isAbandoned && hasRecentHeartbeat(crawl, clock.now(), limits.aliveMs)
-  const last = isAlive ? clock.now() : (endedAt ?? heartbeatAt)
+  const lastActiveAt = isAlive ? clock.now() : (endedAt ?? heartbeatAt)
   return {
     source,
     crawlId,
@@ -172,7 +172,7 @@ function entryOf({ clock, runner, limits }: Library, source: Source, crawl: Craw
     state: isOpen && !isAlive ? 'interrupted' : crawl.state,
     startedAt,
     endedAt,
-    elapsedMs: summary?.elapsedMs ?? Math.max(0, last - startedAt),
+    elapsedMs: summary?.elapsedMs ?? Math.max(0, lastActiveAt - startedAt),
     problem: summary?.problem ?? error,
   }
 }

@@ -38,20 +38,22 @@ const PLAIN_REASONS: readonly Reason[] = [
   'covered',
 ]
 
-/** All other reasons for skipping an address. */
-const OTHER_REASONS: readonly Reason[] = [
-  'page-cap',
-  'too-many-links',
-  ...REASONS.filter((reason) => ![...FILTER_REASONS, ...PLAIN_REASONS, 'page-cap'].includes(reason)),
+/** Reasons that come first, because the user can raise these limits. */
+const LIMIT_REASONS: readonly Reason[] = ['page-cap', 'too-many-links']
+
+/** All reasons for skipping an address except those of the scope. */
+const OTHER_REASONS: ReadonlySet<Reason> = new Set([
+  ...LIMIT_REASONS,
+  ...REASONS.filter((reason) => !FILTER_REASONS.includes(reason) && !PLAIN_REASONS.includes(reason)),
   ...PLAIN_REASONS,
-]
+])
 
 /** Reports on a source, with up to `limit` failed, refused and skipped addresses each. */
 export async function describeSource(library: Library, source: Source, limit: number): Promise<SourceDescription> {
   const { store } = library
   const report = await reportSource(library, source)
   const { reasons } = report
-  const listSkipped = async (which: readonly Reason[]) => {
+  const listSkipped = async (which: Iterable<Reason>) => {
     const rows: LedgerRow[] = []
     for (const reason of which) {
       if (rows.length >= limit) break

@@ -164,7 +164,7 @@ describe('embedding over vectors of an earlier model', () => {
   })
 })
 
-test('beginEmbedding embeds a few chunks of a source, and none if it has vectors', async () => {
+test('beginEmbedding embeds a few chunks of a source, and none if the source already has vectors', async () => {
   const { library, source, state, add, countOf } = await stage()
   await beginEmbedding(library, source)
   expect(state.batches).toEqual([])

@@ -71,7 +71,7 @@ export async function beginEmbedding(library: Library, source: Source, signal?: 
   }
 }
 
-/** A service has processors of its own and keeps its batch size. */
+/** Limits the batch size of the built-in model. A service has processors of its own and keeps its batch size. */
 function limitBatch({ hasEmbeddingService = false }: Library): Pick<EmbedInput, 'batch'> {
   return hasEmbeddingService ? {} : { batch: SMALL_BATCH }
 }

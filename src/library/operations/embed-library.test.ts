@@ -152,10 +152,10 @@ describe('embedLibrary', () => {
     expect(await store.vectors.listRefused(9)).toEqual([
       { sourceId: 'docs', chunkId: expect.any(String), problem: expect.stringMatching(problem) },
     ])
-    // The bad chunk is found by bisection: not every chunk is tried, and it is not tried again at the end.
+    // The bad chunk is found by bisection, with few requests, and is not tried again at the end.
     const tries = () => requests.filter((texts) => texts.some(isBad)).length
     expect(tries()).toBeLessThanOrEqual(4)
-    // The next run skips it and embeds new chunks.
+    // The next run skips the bad chunk and embeds new chunks.
     requests.length = 0
     await writePage(store, 'docs', '/late', 'late')
     expect(await collect(embedLibrary(library))).toEqual([19, 20])
@@ -245,7 +245,7 @@ describe('embedLibrary', () => {
     expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 20, refused: 0 })
     expect(requests.length).toBeLessThan(10)
     // The failed run has released the lease.
-    expect(await store.vectors.lease('somebody', time, 1)).toBe(true)
+    expect(await store.vectors.lease('another process', time, 1)).toBe(true)
   })
 
   test('lets one process work at a time, and reports progress meanwhile', async () => {
@@ -272,15 +272,15 @@ describe('embedLibrary', () => {
     const second = embedLibrary(other.library, { batch: 4 })
     await second.next()
     expect((await second.next()).value).toMatchObject({ embedded: 8 })
-    // The lease is not released, and expires.
+    // The second process stalls without releasing its lease, which expires.
     const waiting = await collect(embedLibrary(openOver(store).library))
     expect(waiting.filter((embedded) => embedded === 8).length).toBeGreaterThan(10)
     expect(waiting.at(-1)).toBe(20)
   })
 
-  test('stops waiting on abort', async () => {
+  test('stops waiting for the lease on abort', async () => {
     const { store, library } = await stage(TWENTY)
-    await store.vectors.lease('somebody', time, 1e9)
+    await store.vectors.lease('another process', time, 1e9)
     const stop = new AbortController()
     const waiting = embedLibrary(library, { signal: stop.signal })
     await waiting.next()

@@ -36,9 +36,10 @@ export interface EmbedProgress {
   readonly problem: string | null
 }
 
-const BATCH = 16
-/** Duration of the embedding lease, and how often a waiting process polls for it. */
+const BATCH_SIZE = 16
+/** Duration of the embedding lease. */
 const LEASE_MS = 20_000
+/** Poll interval of a process that waits for the lease. */
 const POLL_INTERVAL_MS = 1000
 /** Cool-down of a chunk that timed out: the service may be less busy afterwards. */
 const TIMEOUT_COOLDOWN_MS = 3_600_000
@@ -114,7 +115,7 @@ class Run {
     this.#vectors = vectors
     this.#embedder = embedder
     this.#sourceIds = input.sourceIds
-    this.#batch = input.batch ?? embedder.batchSize ?? BATCH
+    this.#batch = input.batch ?? embedder.batchSize ?? BATCH_SIZE
     this.#holder = library.newId()
     this.#timedOut = timedOutChunksOf(embedder)
   }
@@ -138,8 +139,8 @@ class Run {
   }
 
   /**
-   * Visits every chunk without a vector once. Returns true if it made vectors: meanwhile chunks may have been added before the current
-   * position.
+   * Visits every chunk without a vector once. Returns true if it made vectors, because chunks may have been added meanwhile before the
+   * current position.
    */
   async *embedPass(): AsyncGenerator<EmbedProgress, boolean> {
     let counted = await this.#vectors.count(this.#sourceIds)
@@ -202,9 +203,9 @@ class Run {
       const half = chunks.length >> 1
       return (await this.#embed(chunks.slice(0, half))) + (await this.#embed(chunks.slice(half)))
     }
-    const named = chunks.map((chunk, i) => ({ ...chunk, vector: made[i] ?? NO_VECTOR }))
-    const bad = named.filter(({ vector }) => this.#problemOf(vector) !== undefined)
-    const good = named.filter((one) => !bad.includes(one))
+    const withVectors = chunks.map((chunk, i) => ({ ...chunk, vector: made[i] ?? NO_VECTOR }))
+    const bad = withVectors.filter(({ vector }) => this.#problemOf(vector) !== undefined)
+    const good = withVectors.filter((one) => !bad.includes(one))
     const [first] = bad
     if (first !== undefined) await this.#refuse(bad, createVectorError(first.chunkId, this.#problemOf(first.vector)))
     if (good.length > 0) await this.#vectors.write(this.#embedder.space, good, this.signal)
@@ -217,18 +218,19 @@ class Run {
     const [vector = NO_VECTOR] = await this.#embedder.embed([PROBE_TEXT], this.signal)
     if (this.#problemOf(vector) !== undefined) throw error
     const problem = messageOf(error)
-    const named = chunks.map(({ sourceId, chunkId }) => ({ sourceId, chunkId, problem }))
-    await this.#vectors.refuse(this.#embedder.space, named)
+    const refusals = chunks.map(({ sourceId, chunkId }) => ({ sourceId, chunkId, problem }))
+    await this.#vectors.refuse(this.#embedder.space, refusals)
     this.#skip(chunks.length, problem)
   }
 
   /** Excludes chunks of pages in other languages: the model would give them arbitrary vectors. */
   async #refuseForeign(chunks: readonly UnembeddedChunk[]): Promise<void> {
     const { space, language: own } = this.#embedder
-    const problem = (language: string | null): string =>
-      `its page is in another language (${language}) than the model (${own})`
-    const named = chunks.map(({ sourceId, chunkId, language }) => ({ sourceId, chunkId, problem: problem(language) }))
-    await this.#vectors.refuse(space, named)
+    const refusals = chunks.map(({ sourceId, chunkId, language }) => {
+      const problem = `its page is in another language (${language}) than the model (${own})`
+      return { sourceId, chunkId, problem }
+    })
+    await this.#vectors.refuse(space, refusals)
   }
 
   /** Postpones a chunk that timed out. Excluding it would leave it without a vector for good. */

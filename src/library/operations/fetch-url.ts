@@ -56,7 +56,7 @@ export function createUrlFetcher(library: Library): UrlFetcher {
     ledger: store,
     clock,
     setDelay: pacer.setDelay,
-    // The site owner may have changed robots.txt since.
+    // The site owner may have changed robots.txt since it was stored.
     rereadsRefusals: true,
   })
   return async (text, options) => {
@@ -72,11 +72,11 @@ export function createUrlFetcher(library: Library): UrlFetcher {
         if (!permission.allowed)
           throw createFetchError(url, permission.reason, describeRefusal(permission, clock.now()))
       }
-      const turn = await pacer.takeTurn(new URL(url).host, signal)
-      if (turn === 'parked') await refuseDuringBackoff(library, url)
+      const permit = await pacer.takeTurn(new URL(url).host, signal)
+      if (permit === 'parked') await refuseDuringBackoff(library, url)
       const isSameOrigin = new URL(url).origin === start.origin
       const request = { url, signal, headers: isSameOrigin ? headers : {} }
-      const outcome = await paced(pageFetcher).fetch(request, turn === 'parked' ? undefined : turn)
+      const outcome = await paced(pageFetcher).fetch(request, permit === 'parked' ? undefined : permit)
       if (outcome.type === 'failed' && outcome.isTransient && ++failures < attempts) {
         if ((await readBackoffMs(library, url)) <= MAX_WAIT_MS) continue
       }

@@ -79,21 +79,21 @@ describe('findPage', () => {
   })
 })
 
-describe('findPage for a missing page', () => {
-  /** Creates a store with many more pages than were crawled: `urls` in every source, all with the same text. */
-  function enlarge(urls: readonly string[]): { readonly large: OpenLibrary; readonly read: () => number } {
-    let read = 0
-    const listRows: OpenLibrary['store']['listRows'] = async (sourceId, { after, limit }) => {
-      const [row] = await library.store.listRows(sourceId, { limit: 1 })
-      if (row === undefined) throw new Error('nothing was crawled')
-      const from = after === undefined ? 0 : urls.indexOf(after) + 1
-      const rows = urls.slice(from, from + limit).map((url) => ({ ...row, key: url, url, hasPage: true }))
-      read += rows.length
-      return rows
-    }
-    return { large: { ...library, store: { ...library.store, listRows } }, read: () => read }
+/** Returns a library with many more pages than were crawled: `urls` in every source, all with the same text. */
+function enlarge(urls: readonly string[]): { readonly large: OpenLibrary; readonly read: () => number } {
+  let read = 0
+  const listRows: OpenLibrary['store']['listRows'] = async (sourceId, { after, limit }) => {
+    const [row] = await library.store.listRows(sourceId, { limit: 1 })
+    if (row === undefined) throw new Error('nothing was crawled')
+    const from = after === undefined ? 0 : urls.indexOf(after) + 1
+    const rows = urls.slice(from, from + limit).map((url) => ({ ...row, key: url, url, hasPage: true }))
+    read += rows.length
+    return rows
   }
+  return { large: { ...library, store: { ...library.store, listRows } }, read: () => read }
+}
 
+describe('findPage for a missing page', () => {
   test('compares a bounded number of addresses, and yields to other work', async () => {
     const urls = Array.from(
       { length: 15_000 },
@@ -136,17 +136,6 @@ describe('findPage for a missing page', () => {
     }
     const other = await findPage(library, { url: 'towers' }).catch((one: unknown) => one)
     expect([isSourceForPage(other), isSourceForPage(new Error('no'))]).toEqual([false, false])
-  })
-
-  test('listSymbols stops after a bounded number of pages', async () => {
-    const text = await findPage(library, { url: `${site.origin}/` })
-    const { large } = enlarge(Array.from({ length: 5200 }, (_, i) => `${site.origin}/${i}`))
-    const store = { ...large.store, readPageText: async () => text }
-    expect(await listSymbols({ ...large, store }, { source: 'tower@1.9' })).toEqual({
-      symbols: [],
-      hasMore: false,
-      stoppedAfter: 5000,
-    })
   })
 })
 
@@ -233,6 +222,17 @@ describe('listSymbols', () => {
     expect(await names('', 2)).toEqual(['tower.load', 'tower.dump', true])
   })
 
+  test('stops after a bounded number of pages', async () => {
+    const text = await findPage(library, { url: `${site.origin}/` })
+    const { large } = enlarge(Array.from({ length: 5200 }, (_, i) => `${site.origin}/${i}`))
+    const store = { ...large.store, readPageText: async () => text }
+    expect(await listSymbols({ ...large, store }, { source: 'tower@1.9' })).toEqual({
+      symbols: [],
+      hasMore: false,
+      stoppedAfter: 5000,
+    })
+  })
+
   test('yields to other work and stops on abort', async () => {
     const urls = Array.from({ length: 40 }, (_, i) => `/p${i}`)
     const links = urls.map((url) => `<a href="${url}">x</a>`).join(' ')
@@ -259,7 +259,7 @@ describe('listSymbols', () => {
     expect(symbols.map(({ source }) => source)).toEqual(['tower@1.9', 'tower@1.10'])
   })
 
-  test('gives a definition in code the line that names it, not that of its comment or decorator', async () => {
+  test('reports the line with the name of a definition in code, not the line of its comment or decorator', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'pharos-symbols-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const body = '    number = number + 1\n'.repeat(60)

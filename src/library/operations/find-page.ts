@@ -70,9 +70,9 @@ async function listCandidates(library: Library, source: string | undefined): Pro
   const { sources, incomplete } = await chooseSources(library, choice)
   const nameOrder = new Map([...new Set(sources.map(({ name }) => name))].map((name, i) => [name, i]))
   const orderOf = ({ name }: Source) => nameOrder.get(name) ?? 0
-  const isIncomplete = ({ id }: Source) => Number(incomplete.has(id))
+  const incompleteRank = ({ id }: Source) => Number(incomplete.has(id))
   return sources.toSorted((a, b) => {
-    const byName = orderOf(a) - orderOf(b) || isIncomplete(a) - isIncomplete(b)
+    const byName = orderOf(a) - orderOf(b) || incompleteRank(a) - incompleteRank(b)
     return byName || compareVersions(b.version ?? '', a.version ?? '')
   })
 }

@@ -5,7 +5,7 @@ import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 import { isTree } from '../tree.ts'
 
-/** Returns the address that the start redirects to, or the start itself if that was not read. */
+/** Returns the address that the start redirects to, or the start itself if the redirect target was not read. */
 export async function findStartUrl({ store, limits }: Library, { id, url }: Source): Promise<string> {
   let row = await store.findRow(id, keyOrText(url))
   for (let step = 0; row?.reason === 'redirect' && row.target !== null && step < limits.redirects; step++) {

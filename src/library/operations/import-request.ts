@@ -57,7 +57,7 @@ export async function importRequest(
 async function findObstacle({ vectors, openEmbedder, embedsNew }: Library, chunks: number): Promise<string | null> {
   const space = await vectors?.readSpace()
   if (space === undefined || embedsNew === false) return ''
-  const later = 'it was imported without vectors, so search by meaning does not find it until it is embedded'
+  const later = 'the import has no vectors yet, so search by meaning does not find it until it is embedded'
   if (chunks > MAX_EMBEDDED_CHUNKS)
     return `${later}: it has more than ${MAX_EMBEDDED_CHUNKS} chunks; set embed to true to embed it first`
   try {

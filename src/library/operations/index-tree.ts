@@ -100,7 +100,7 @@ class ActiveTree implements RunCounts {
   readonly run: TreeRun
   readonly ports: TreePorts
   readonly signal: AbortSignal
-  readonly pulse: ActivityCounter
+  readonly activity: ActivityCounter
   readonly events: EventQueue<CrawlEvent> = new EventQueue()
   readonly visiting: Map<string, number> = new Map()
   readonly startedAt: number
@@ -129,11 +129,11 @@ class ActiveTree implements RunCounts {
   /** Number of pages kept because none of their files exists, which suggests a missing disk. */
   missing = 0
 
-  constructor(run: TreeRun, ports: TreePorts, { signal, activity: pulse }: Supervisor) {
+  constructor(run: TreeRun, ports: TreePorts, { signal, activity }: Supervisor) {
     this.run = run
     this.ports = ports
     this.signal = signal
-    this.pulse = pulse
+    this.activity = activity
     this.startedAt = ports.clock.now()
     this.survey = new TreeSurvey(run.scope)
   }
@@ -253,10 +253,10 @@ async function visitFocus(active: ActiveTree, paths: readonly string[]): Promise
 }
 
 /** Walks the folder, or a part of it. */
-async function walkTree({ ports, survey, signal, pulse }: ActiveTree, focus?: PathSelection): Promise<void> {
+async function walkTree({ ports, survey, signal, activity }: ActiveTree, focus?: PathSelection): Promise<void> {
   for await (const entry of ports.tree.walk(signal, focus)) {
     // Entries count as activity, so that a slow disk is not mistaken for a stall.
-    pulse.count++
+    activity.count++
     survey.add(entry)
   }
 }
@@ -549,10 +549,10 @@ async function endFolder(active: ActiveTree): Promise<Ending> {
     return withholdAll(missing)
   }
   const isWhole = survey.isComplete && cappedAt === null && overflow === 0 && !run.isScopeChanged
-  const limited = { ...run, limits: lossLimitsOf(active), lostBefore: run.lostBefore ?? 0, moved: active.moved }
+  const limitedRun = { ...run, limits: lossLimitsOf(active), lostBefore: run.lostBefore ?? 0, moved: active.moved }
   const isComplete = run.kind === 'recrawl' && isWhole
   if (isComplete) await dropUnnamed({ run, ports })
-  return removeGone({ run: limited, ports }, isComplete)
+  return removeGone({ run: limitedRun, ports }, isComplete)
 }
 
 /** Ends a partial run. Like a full run, it keeps the pages if all of them would be removed, unless the loss is accepted. */

@@ -173,7 +173,7 @@ async function readGroups(
 }
 
 function comparePages(a: DuplicatePage, b: DuplicatePage, origins: HitSources): number {
-  if (origins.isNewer(a.sourceId, b.sourceId)) return -1
-  if (origins.isNewer(b.sourceId, a.sourceId)) return 1
+  if (origins.isPreferred(a.sourceId, b.sourceId)) return -1
+  if (origins.isPreferred(b.sourceId, a.sourceId)) return 1
   return compareUtf8(a.url, b.url)
 }

@@ -44,8 +44,9 @@ export interface SymbolList {
   readonly stoppedAfter: number | null
 }
 
-/** Maximum number of pages read, and number of pages before yielding to other work. */
+/** Maximum number of pages read. */
 const MAX_PAGES = 5000
+/** Number of pages read before yielding to other work. */
 const PAGES_AT_ONCE = 16
 
 /** Lists the definitions of a page, a source or the whole library. */
@@ -113,7 +114,7 @@ function listPageSymbols(page: FoundPage): SymbolEntry[] {
   })
 }
 
-/** Names with the lines that state them, from 1. */
+/** Lists the definitions of a page; lines count from 1. */
 function listDefinitions({ markdown, chunks }: FoundPage): Pick<Definition, 'name' | 'signature' | 'line'>[] {
   const hasSymbols = chunks.some(({ symbol }) => symbol !== null)
   if (!hasSymbols) {

@@ -2,8 +2,9 @@ import { findNearest } from '../../core/text/nearest.ts'
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 
-/** Maximum number of addresses compared, and batch size before yielding to other work. */
+/** Maximum number of addresses compared. */
 const MAX_ROWS = 20_000
+/** Number of addresses read before yielding to other work. */
 const ROWS_AT_ONCE = 500
 
 /**
@@ -50,8 +51,8 @@ interface Address {
 /** Sorts sources of the same host first, where the page most likely is. */
 function sameHostFirst(sources: readonly Source[], text: string): readonly Source[] {
   const host = URL.parse(text)?.host
-  const isElsewhere = ({ siteUrl }: Source) => Number(URL.parse(siteUrl)?.host !== host)
-  return host === undefined ? sources : sources.toSorted((a, b) => isElsewhere(a) - isElsewhere(b))
+  const hostRank = ({ siteUrl }: Source) => Number(URL.parse(siteUrl)?.host !== host)
+  return host === undefined ? sources : sources.toSorted((a, b) => hostRank(a) - hostRank(b))
 }
 
 /** Iterates over the addresses of stored pages in batches. */

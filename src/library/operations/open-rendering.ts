@@ -9,8 +9,8 @@ export interface OpenRendering {
 }
 
 /**
- * Opens what a rendering mode needs. Modes that require a browser or a service throw if there is none; `auto` works without and marks pages
- * that would need one. Request headers are refused for a service, because it sends its own requests.
+ * Opens what a rendering mode needs. Modes that require a browser or a service throw if there is none; `auto` works without a browser and
+ * marks pages that need one. Request headers are refused for a service, because it sends its own requests.
  */
 export async function openRendering(
   library: Library,

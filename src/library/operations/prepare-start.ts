@@ -68,7 +68,7 @@ export async function prepareStart(
   }
 }
 
-/** Creates a source under the first free name, because a request by address has none. */
+/** Creates a source under the first free name, because a request by address gives no name. */
 async function prepareUnderFreeName(library: Library, input: PrepareSourceInput, number = 1): Promise<PreparedSource> {
   try {
     return await prepareSource(library, input)

@@ -10,7 +10,7 @@ const KINDS: readonly {
   readonly minimum: number
   readonly words: string
 }[] = [
-  { kind: 'downloads-1k', counted: 'downloads', minimum: 1000, words: 'addresses were answered' },
+  { kind: 'downloads-1k', counted: 'downloads', minimum: 1000, words: 'addresses returned a page or a redirect' },
   { kind: 'depth2-coverage', counted: 'depth2', minimum: 10, words: 'pages two links away from the start are stored' },
   { kind: 'articles-identified-1k', counted: 'articles', minimum: 1000, words: 'pages are articles' },
   { kind: 'articles-identified-10k', counted: 'articles', minimum: 10_000, words: 'pages are articles' },

@@ -15,7 +15,7 @@ export async function requireHostMilestones(
   if (unmet.length > 0) throw new PharosError('CRAWL_UNPREPARED', { host, missing: unmet.join(', ') })
 }
 
-/** Checks the host of a start address; a source with that start may have moved to another host. */
+/** Checks the milestones of the host of a start address. The source with that start may have moved to another host. */
 export async function requireStartMilestones(library: Library, url: string): Promise<void> {
   const source = (await library.store.listSources()).find((one) => looseKey(one.url) === looseKey(url))
   await requireHostMilestones(library, new URL(source?.siteUrl ?? url).host)

@@ -42,8 +42,8 @@ async function crawl(pages: Pages, name = 'guide', version?: string): Promise<[S
   return [source, site]
 }
 
-/** Uses the library of these pages, crawled once. */
-async function read(pages: Pages): Promise<void> {
+/** Sets `library` to a shared library with these pages, which are crawled only once. */
+async function loadCrawled(pages: Pages): Promise<void> {
   const opened = readOnly.get(pages) ?? openCrawled(pages)
   readOnly.set(pages, opened)
   library = await opened
@@ -141,7 +141,7 @@ describe('searchLibrary answer', () => {
   })
 
   test('is sorted best first, and explains its scores on request', async () => {
-    await read(PAGES)
+    await loadCrawled(PAGES)
     const plain = await searchLibrary(library, { query: 'lighthouse beam' })
     const scores = plain.passages.map(({ score }) => score)
     expect(scores).toEqual(scores.toSorted((a, b) => b - a))
@@ -207,7 +207,7 @@ describe('searchLibrary answer', () => {
   })
 
   test('leaves out hits below a share of the best score', async () => {
-    await read(PAGES)
+    await loadCrawled(PAGES)
     const all = await searchLibrary(library, { query: 'retry beam lighthouse' })
     const best = await searchLibrary(library, { query: 'retry beam lighthouse', minScore: 1 })
     expect(all.passages.length + all.more.length).toBeGreaterThan(1)
@@ -250,8 +250,8 @@ describe('searchLibrary answer', () => {
     expect(passages.filter(({ text }) => text.includes('beam turns')).map(({ version }) => version)).toEqual(['1.10'])
   })
 
-  const setting = (title: string, said: string) =>
-    page(title, { Timeout: `<p>The timeout of the lighthouse ${said} while it runs. ${words('pool', 75)}</p>` })
+  const setting = (title: string, statement: string) =>
+    page(title, { Timeout: `<p>The timeout of the lighthouse ${statement} while it runs. ${words('pool', 75)}</p>` })
 
   test('shows similar pages that say something different', async () => {
     await crawl({
@@ -282,12 +282,12 @@ describe('searchLibrary answer', () => {
     expect([first?.passages.length, first?.more.length]).toEqual([2, 0])
     expect(others.map((answer) => [answer.passages.length, answer.more.length])).toEqual([[1, 0]])
 
-    for (const [version, said] of [
+    for (const [version, statement] of [
       ['1', 'can be changed'],
       ['2', 'cannot be changed'],
       ['3', 'cannot be changed'],
     ] as const)
-      await crawl({ '/': setting('A', said) }, 'versions', version)
+      await crawl({ '/': setting('A', statement) }, 'versions', version)
     const versions = await searchLibrary(library, { query: 'timeout lighthouse', sources: ['versions'], version: '*' })
     expect(versions.passages.map(({ version }) => version)).toEqual(['3'])
     expect(versions.passages[0]?.similar?.map(({ version }) => version).sort()).toEqual(['1', '2'])
@@ -327,7 +327,7 @@ describe('searchLibrary answer', () => {
   })
 
   test('says how many chunks are searchable while the index is incomplete', async () => {
-    await read(PAGES)
+    await loadCrawled(PAGES)
     const store = { ...library.store, readIndexState: async () => ({ chunks: 13_441, indexed: 1204 }) }
     const { notices } = await searchLibrary({ ...library, store }, { query: 'beam' })
     expect(notices).toEqual(['still indexing: 1,204 of 13,441 chunks are searchable'])
@@ -366,7 +366,7 @@ describe('searchLibrary cursor', () => {
   const site = { '/': page('Start', {}, Object.keys(many)), ...many }
 
   test('leads through all matches, each once', async () => {
-    await read(site)
+    await loadCrawled(site)
     const input = { query: 'lighthouse', tokens: 600, limit: 5 }
     const answers = await searchAll(input)
     const shown = answers.flatMap(({ passages }) => passages)
@@ -398,7 +398,7 @@ describe('searchLibrary cursor', () => {
   })
 
   test('is rejected with another question, other filters, or if it is invalid', async () => {
-    await read(site)
+    await loadCrawled(site)
     const { cursor } = await searchLibrary(library, { query: 'lighthouse' })
     if (cursor === null) throw new Error('expected a cursor')
     expect(await failure({ query: 'beam', cursor })).toMatch(/^CURSOR_INVALID: .*another question/)
@@ -430,7 +430,7 @@ describe('searchLibrary without hits', () => {
   })
 
   test('suggests nothing without a filter', async () => {
-    await read(PAGES)
+    await loadCrawled(PAGES)
     expect(await searchLibrary(library, { query: 'xyzzy' })).toMatchObject({
       passages: [],
       more: [],
@@ -461,7 +461,7 @@ describe('searchLibrary without hits', () => {
 })
 
 test('searchLibrary rejects invalid input and says what it received', async () => {
-  await read(PAGES)
+  await loadCrawled(PAGES)
   const bad: [SearchInput, string][] = [
     [{ query: ' \t' }, 'USAGE: expected words to search for, got none'],
     [{ query: 'a', limit: 0 }, 'USAGE: expected limit to be a whole number from 1 to 100, got 0'],
@@ -474,7 +474,7 @@ test('searchLibrary rejects invalid input and says what it received', async () =
 })
 
 test('searchLibrary stops on abort', async () => {
-  await read(PAGES)
+  await loadCrawled(PAGES)
   await expect(searchLibrary(library, { query: 'beam' }, AbortSignal.abort(new Error('enough')))).rejects.toThrow(
     'enough',
   )
@@ -531,7 +531,7 @@ describe('searchLibrary by meaning', () => {
   })
 
   test('changes the order and lists vectors as an engine', async () => {
-    await read(PAGES)
+    await loadCrawled(PAGES)
     const input = { query: 'what does the lighthouse installer do while a retry waits', explain: true }
     const plain = await searchLibrary(library, input)
     const lower = plain.more.at(-1)?.title ?? ''
@@ -551,7 +551,7 @@ describe('searchLibrary by meaning', () => {
   })
 
   test('judges relevance by meaning too: none if the nearest chunk is far away', async () => {
-    await read(PAGES)
+    await loadCrawled(PAGES)
     const query = 'why is the milk of the lighthouse keeper sour in summer'
     const far = libraryWith(vectorsNearTo('a page that is not there', 13_441), async () => embedder())
     expect(await searchLibrary(far, { query })).toMatchObject({ relevance: 'none' })
@@ -560,7 +560,7 @@ describe('searchLibrary by meaning', () => {
   })
 
   test('finds pages that share no word with the query, within the filters', async () => {
-    await read(PAGES)
+    await loadCrawled(PAGES)
     const withVectors = libraryWith(vectorsNearTo('Other', 13_441), async () => embedder())
     expect((await searchLibrary(withVectors, { query: 'xyzzy' })).passages[0]?.title).toBe('Other')
     expect((await searchLibrary(withVectors, { query: 'xyzzy', path: '/retry' })).passages).toEqual([])
@@ -607,19 +607,17 @@ describe('searchLibrary by meaning', () => {
     expect(kept).toBeLessThan(150)
   })
 
-  test('stops waiting for a hanging embedder and answers by words', async () => {
-    await read(PAGES)
+  test('stops waiting for a hanging embedding service and answers by words', async () => {
+    await loadCrawled(PAGES)
     const hung: Embedder = { ...embedder(), embed: () => new Promise(() => undefined) }
     const start = performance.now()
-    const answer = await searchLibrary(
-      libraryWith(vectorsNearTo('Other', 13_441), async () => hung),
-      { query: 'beam' },
-    )
+    const withService = libraryWith(vectorsNearTo('Other', 13_441), async () => hung)
+    const answer = await searchLibrary({ ...withService, hasEmbeddingService: true }, { query: 'beam' })
     expect(performance.now() - start).toBeGreaterThan(1500)
     expect(answer.passages[0]?.title).toBe('Retries')
     expect(answer).toMatchObject({
       engines: ['words'],
-      notices: ['the model cannot be used: it gave no answer within 2 s; answered by words alone'],
+      notices: ['the model cannot be used: no answer within 2 s; answered by words alone'],
     })
     const controller = new AbortController()
     const aborted = searchLibrary(
@@ -632,7 +630,7 @@ describe('searchLibrary by meaning', () => {
   })
 
   test('reports missing or incomplete vectors, and answers by words alone', async () => {
-    await read(PAGES)
+    await loadCrawled(PAGES)
     const vectors = vectorsNearTo('Other', 1204)
     const notices = async (open: Library['openEmbedder']) => {
       const { engines, notices: found, passages } = await searchLibrary(libraryWith(vectors, open), { query: 'beam' })

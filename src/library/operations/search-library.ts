@@ -26,7 +26,7 @@ import { chooseSources, listPartial, writePartial } from './choose-sources.ts'
 import { findElsewhere, judgeAnswer } from './judge-answer.ts'
 import { describeAvailable, filterOf, suggestWider } from './suggest-wider.ts'
 
-/** Default page limit of an answer. */
+/** Default maximum number of pages in an answer. */
 export const DEFAULT_LIMIT = 10
 
 /** Default token budget of an answer. */
@@ -36,11 +36,11 @@ export const DEFAULT_TOKENS = 2000
 const MAX_LIMIT = 100
 const MAX_TOKENS = 100_000
 
-/** Share of its budget that an answer may fill: passages that fit badly are not worth their tokens. */
+/** Share of the token budget that an answer may fill: passages that hardly fit the question are not worth their tokens. */
 const BUDGET_SHARES: Readonly<Record<Relevance, number>> = { strong: 1, weak: 0.5, none: 0.25 }
 
-/** At most this many searched sources are named. */
-const MAX_NAMED_SOURCES = 10
+/** At most this many searched sources are listed in an answer. */
+const MAX_LISTED_SOURCES = 10
 
 /** At most this many parts of the hits, as `rankHits` returns them, are read for one question, over all its answers. */
 const MAX_PARTS = 10
@@ -55,7 +55,7 @@ const FILLING_PARTS = 3
 export async function searchLibrary(library: Library, input: SearchInput, signal?: AbortSignal): Promise<SearchAnswer> {
   checkInput(input)
   const { query, version, limit = DEFAULT_LIMIT, tokens = DEFAULT_TOKENS, minScore = 0, fusion = 'convex' } = input
-  const { answer: number, engines } = parseCursor(input, library.sha256)
+  const { answer: answerIndex, engines } = parseCursor(input, library.sha256)
   const { sources, notices, isAll, incomplete } = await chooseSources(library, { sources: input.sources, version })
   const isChosen = (input.sources?.length ?? 0) > 0 || version !== undefined
   const sourceFilter = isAll ? {} : { sourceIds: sources.map(({ id }) => id) }
@@ -65,15 +65,15 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
   const reduced = reduceQuestion(query)
   const named = sources.length > 1 ? await findNamed(library, reduced, sources) : undefined
   const request = { query: reduced, named, filter, fusion, explain: input.explain ?? false, engines }
-  const origins = createHitSources(sources, incomplete)
-  const groups = createHitGroups(library.store, origins, input)
-  const composer = createComposer(library.store, origins, input.duplicates === 'show')
+  const hitSources = createHitSources(sources, incomplete)
+  const groups = createHitGroups(library.store, hitSources, input)
+  const composer = createComposer(library.store, hitSources, input.duplicates === 'show')
   let parts = 0
   let scoreFloor = 0
   let last: RankedHits = { hits: [], engines: ['words'], notices: [], hasMore: sources.length > 0 }
   let answer: AnswerParts = { passages: [], more: [], moreShown: 0, tokens: 0 }
   let judgement: Judgement = { relevance: 'none', uncovered: [] }
-  for (let current = 0; current <= number; current++) {
+  for (let current = 0; current <= answerIndex; current++) {
     let fillingParts = FILLING_PARTS
     while (
       last.hasMore &&
@@ -95,8 +95,8 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
     }
     answer = await composer.compose({ limit, tokens: Math.ceil(tokens * BUDGET_SHARES[judgement.relevance]) })
   }
-  const isEmpty = number === 0 && answer.passages.length + answer.more.length === 0
-  const isNamed = (input.sources?.length ?? 0) > 0
+  const isEmpty = answerIndex === 0 && answer.passages.length + answer.more.length === 0
+  const hasGivenSources = (input.sources?.length ?? 0) > 0
   const partial = await listPartial(library, isChosen || isEmpty ? sources : sourcesOf(answer, sources))
   const isLast = !composer.hasHits && !composer.hasRepeats && (!last.hasMore || parts >= MAX_PARTS)
   return {
@@ -108,25 +108,25 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
     notices: [
       ...describeLanguage(given, conditions),
       // A notice about a chosen version may already mention that it is partial.
-      ...new Set([...notices, ...writePartial(partial, isNamed)]),
+      ...new Set([...notices, ...writePartial(partial, hasGivenSources)]),
       ...last.notices,
       ...describeChange(engines, last.engines),
       ...groups.listNotices(listSimilarPages(answer)),
     ],
-    partial: isNamed ? partial : [],
-    searched: isChosen ? sources.slice(0, MAX_NAMED_SOURCES).map(labelOf) : [],
+    partial: hasGivenSources ? partial : [],
+    searched: isChosen ? sources.slice(0, MAX_LISTED_SOURCES).map(labelOf) : [],
     searchedCount: sources.length,
     ...answer,
     cursor:
-      isLast || number + 1 >= MAX_ANSWERS
+      isLast || answerIndex + 1 >= MAX_ANSWERS
         ? null
-        : writeCursor(input, { answer: number + 1, engines: engines ?? last.engines }, library.sha256),
+        : writeCursor(input, { answer: answerIndex + 1, engines: engines ?? last.engines }, library.sha256),
     widen: isEmpty ? await suggestWider(library, conditions) : [],
     ...(isEmpty ? { available: await describeAvailable(library, sources) } : {}),
   }
 }
 
-/** Finds sources that the question names, unless these are all sources searched. */
+/** Finds sources that the question names; undefined if it names none or all of the searched sources. */
 async function findNamed(
   { readOrdinaryWords }: Library,
   query: string,

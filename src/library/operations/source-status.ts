@@ -7,9 +7,9 @@ import type { Source } from '../source.ts'
 import type { Crawl } from '../store.ts'
 
 /**
- * Status of a source in the terms of the contract. CRAWLING: a crawl is running and none has completed yet. UPDATING: a later crawl is
- * running. Otherwise the last crawl that ended by itself decides: INDEXED, or ERROR if it failed or the loss gate stopped it. A cancelled
- * crawl changes nothing, except that stored pages turn PENDING into INDEXED.
+ * Status of a source, as HTTP and MCP clients see it. CRAWLING: a crawl is running, and no earlier one completed or was stopped by the loss
+ * gate. UPDATING: a later crawl is running. While no crawl is running, the last crawl that was not cancelled decides: INDEXED if it
+ * completed, ERROR if it failed or the loss gate stopped it. Without such a crawl, a source with pages is INDEXED, any other PENDING.
  */
 export type SourceStatus = 'PENDING' | 'CRAWLING' | 'INDEXED' | 'UPDATING' | 'ERROR'
 
@@ -25,9 +25,9 @@ export interface SourceReport {
   /** Share of embeddable chunks with a vector, from 0 to 1; null if no chunk is embeddable or the library has no vectors. */
   readonly meaning: number | null
   readonly crawl: Crawl | null
-  /** Time of the last crawl before the running one; null for PENDING or CRAWLING. */
+  /** End of the last crawl that is not running; null for PENDING or CRAWLING. */
   readonly lastCrawledAt: number | null
-  /** Whether the last crawl is running now; a crawl without heartbeats counts as interrupted. */
+  /** Whether the last crawl is running now; a crawl without recent heartbeats counts as interrupted. */
   readonly isRunning: boolean
   readonly isInterrupted: boolean
   /** Missing pages of the source; null if none are known. */
@@ -49,7 +49,7 @@ export interface AddressCounts {
   readonly pending: number
 }
 
-/** Whether the last heartbeat of a running crawl is recent. A heartbeat from the future comes from a wrong clock and counts as stale. */
+/** Whether the last heartbeat of a running crawl is recent. One far in the future comes from a wrong clock and is not recent. */
 export function hasRecentHeartbeat({ heartbeatAt }: Crawl, now: number, aliveMs: number): boolean {
   return Math.abs(now - heartbeatAt) < aliveMs
 }
@@ -114,7 +114,7 @@ export async function readShortfall(library: Library, source: Source): Promise<S
   const { store } = library
   const [ledger, [crawl = null]] = await Promise.all([store.countLedger(source.id), store.listCrawls(source.id, 1)])
   const { pending, indexed, unchanged } = createAddressCounts(ledger)
-  // Counts come from the ledger, because every search asks and counting pages takes longer than the search.
+  // Counts ledger rows instead of pages, because every search calls this function and counting pages takes longer than the search.
   const pages = indexed + unchanged
   return findShortfall({ source, reasons: ledger.reasons, pending, pages, crawl, ...activityOf(library, crawl) })
 }
@@ -139,7 +139,7 @@ export function createAddressCounts({ total, states }: LedgerCounts): AddressCou
 
 /**
  * Pages that the last crawl indexed or found unchanged. If the crawl had a scope of its own or hit its page limit, it did not visit all
- * pages of the ledger, so its own summary counts.
+ * pages of the ledger, so the counts come from its summary.
  */
 export function countRead({
   balance,
@@ -188,7 +188,7 @@ async function listEarlierCrawls(
   return isRunning ? crawls.filter(({ id }) => id !== crawl.id) : crawls
 }
 
-/** Whether a crawl ended by itself. */
+/** Whether a crawl ended without being cancelled or interrupted. */
 function hasEndedByItself({ state }: Crawl): boolean {
   return state === 'completed' || state === 'gate' || state === 'failed'
 }

@@ -16,15 +16,15 @@ export async function splitMilestones(
   host: string,
   kinds: readonly string[],
 ): Promise<{ readonly met: readonly string[]; readonly unmet: readonly string[] }> {
-  const ofHost = library.store && (await listSourcesAt(library.store, host))
-  const since = ofHost === undefined ? 0 : Math.min(...ofHost.map(({ createdAt }) => createdAt))
+  const hostSources = library.store && (await listSourcesAt(library.store, host))
+  const since = hostSources === undefined ? 0 : Math.min(...hostSources.map(({ createdAt }) => createdAt))
   const reached = new Set<string>()
   for (const kind of new Set(kinds)) {
     const [newest] = (await library.jobLog?.listMilestones({ scope: host, kind, limit: 1 })) ?? []
     if (newest !== undefined && newest.at >= since) reached.add(kind)
   }
   const isMet = (kind: string): boolean => reached.has(kind)
-  if (!kinds.every(isMet)) for (const kind of await listCrawlMilestones(library, ofHost ?? [])) reached.add(kind)
+  if (!kinds.every(isMet)) for (const kind of await listCrawlMilestones(library, hostSources ?? [])) reached.add(kind)
   return { met: kinds.filter(isMet), unmet: kinds.filter((kind) => !isMet(kind)) }
 }
 

@@ -7,11 +7,11 @@ export interface OriginSurvey {
   readonly sources: readonly CopyRow[]
   /** Highest id of each table that has ids. */
   readonly highest: Readonly<Record<string, number>>
-  /** Rows with the highest ids. */
+  /** Row with the highest id of each table that has ids, as the copy will contain it. */
   readonly last: ReadonlyMap<CopyTable, CopyRow>
   /** Number of rows to copy, without sources. */
   readonly total: number
-  /** Number of crawls that are running or can be resumed. */
+  /** Number of crawls recorded as running, including interrupted ones that can be resumed. */
   readonly running: number
   /** Number of queued and running jobs. */
   readonly openJobs: number

@@ -2,14 +2,14 @@ import type { Store } from '../store.ts'
 import { type CopyEntry, type CopyEntryRef, readCopiedChunks, type VectorCopy } from '../vector-copy.ts'
 import type { ChunkRef, VectorIndex, VectorSpace } from '../vectors.ts'
 
-/** Store, vectors and copy to synchronise. */
+/** Store, vectors and copy to synchronize. */
 export interface SyncParts {
   readonly store: Pick<Store, 'readChunk' | 'readPage'>
   readonly vectors: VectorIndex
   readonly copy: VectorCopy
 }
 
-/** Options of a synchronisation. */
+/** Options of a synchronization. */
 export interface SyncOptions {
   /**
    * Writes everything again, even if it looks unchanged. A copy with other dimensions is dropped first; one with foreign data is refused.
@@ -18,7 +18,7 @@ export interface SyncOptions {
   readonly rebuild?: boolean
 }
 
-/** Progress of a synchronisation. */
+/** Progress of a synchronization. */
 export interface SyncProgress {
   /** Number of vectors checked, and the total. */
   readonly looked: number
@@ -33,7 +33,7 @@ export interface SyncProgress {
 const BATCH = 500
 
 /**
- * Synchronises the copy of all vectors with the store: writes missing and changed ones, then removes stale ones. Removal comes last, so
+ * Synchronizes the copy of all vectors with the store: writes missing and changed ones, then removes stale ones. Removal comes last, so
  * that concurrent searches find everything. Rejects with `SERVICE_UNUSABLE` if the copy cannot be reached; finished work stays and the next
  * run continues.
  */
@@ -64,13 +64,13 @@ export async function* syncVectors(
     const chunks = await readCopiedChunks(store, batch)
     const entries = chunks.map((chunk) => copy.describe(space, chunk))
     const isChanged = ({ id, mark }: CopyEntry): boolean => rebuild || unseenEntries.get(id)?.mark !== mark
-    const missing = entries.filter(isChanged)
-    if (missing.length > 0) await copy.write(space, missing, signal)
-    const names = chunks.map(({ stored }) => ({ sourceId: stored.sourceId, chunkId: stored.chunk.id }))
-    if (missing.length > 0 || uncopied > 0) await vectors.markCopied(copy.location, space, names)
+    const entriesToWrite = entries.filter(isChanged)
+    if (entriesToWrite.length > 0) await copy.write(space, entriesToWrite, signal)
+    const refs = chunks.map(({ stored }) => ({ sourceId: stored.sourceId, chunkId: stored.chunk.id }))
+    if (entriesToWrite.length > 0 || uncopied > 0) await vectors.markCopied(copy.location, space, refs)
     for (const { id } of entries) unseenEntries.delete(id)
     progress.looked += batch.length
-    progress.copied += missing.length
+    progress.copied += entriesToWrite.length
     yield { ...progress }
   }
   const stale = await findStale(vectors, space, [...unseenEntries.values()])

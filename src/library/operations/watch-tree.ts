@@ -18,7 +18,7 @@ export interface WatchInput {
   readonly kind?: CrawlKind
   /** Options of the first run. @default none */
   readonly options?: Partial<CrawlRunOptions>
-  /** Poll interval in milliseconds, instead of notifications of the system. @default polls only if the system has none */
+  /** Poll interval in milliseconds, instead of notifications of the system. @default polls only if the system sends no notifications */
   readonly pollMs?: number | undefined
 }
 
@@ -153,7 +153,7 @@ class WatchSession {
     const changed = this.#changes.take(this.#now())
     if (retried.length === 0 && changed.length === 0) {
       await this.#waitForWork()
-      // The deletion of the whole folder may cause no event.
+      // Walks nothing, but throws if the folder is missing: its deletion may cause no event.
       if (this.#changes.nextAt() === null) await this.#walk(new PathSelection([]))
       return
     }
@@ -167,7 +167,7 @@ class WatchSession {
     }
   }
 
-  /** Whether everything must be checked. A page cap always requires it, because it applies to all pages. */
+  /** Whether everything must be checked. A page limit always requires a full check, because the limit applies to all pages. */
   async #needsFullCheck(changed: readonly string[]): Promise<boolean> {
     if (changed.includes(ANY_PATH) || this.#source.scope.maxPages !== null) return true
     if (changed.length <= FULL_CHECK_THRESHOLD.paths) return false
@@ -233,7 +233,7 @@ class WatchSession {
     return survey
   }
 
-  /** Checks everything. The watch is renewed first, so that no change is missed. */
+  /** Checks everything. The walk comes first: it watches every folder on the way, so that no later change is missed. */
   async *#catchUp(retried: readonly string[]): AsyncGenerator<WatchEvent, void, void> {
     yield* this.#forgetMissing(await this.#walk(undefined))
     const { kind = 'recrawl', options = {} } = this.#isCaughtUp ? {} : this.#input
@@ -260,7 +260,7 @@ class WatchSession {
     const readable = listReadable(survey)
     const readablePaths = new PathSelection(readable)
     for (const path of focus.paths) {
-      const hasPages = await this.#listKnown(path, known)
+      const hasPages = await this.#collectKeys(path, known)
       if (hasPages || readable.has(path) || readablePaths.hasPathBelow(path)) concerned.push(path)
     }
     if (concerned.length === 0) return
@@ -281,8 +281,8 @@ class WatchSession {
     }
   }
 
-  /** Adds ledger keys at and below a path to `known`; returns whether any has a page. */
-  async #listKnown(path: string, known: Set<string>): Promise<boolean> {
+  /** Adds ledger keys at and below a path to `known`; returns whether any of them has a page. */
+  async #collectKeys(path: string, known: Set<string>): Promise<boolean> {
     let hasPages = false
     for await (const rows of readRowsAt(this.#library.store, this.#source.id, path)) {
       for (const { key } of rows) known.add(key)

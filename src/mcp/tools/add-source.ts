@@ -41,15 +41,15 @@ export const addSource: Tool = createTool({
     ),
     acceptLoss: rare(flag('Of prechunked: remove any number of pages.')),
     embed: rare(flag('Of prechunked: make vectors first.')),
-    // Accepted without effect: redirects are always followed, and fragments never make a page.
+    // Accepted only with the values that change nothing: redirects are always followed, and fragments never make a page.
     followRedirects: unlisted(flag()),
     preserveHashes: unlisted(flag()),
   }),
   output: STARTED_CRAWL,
   async run(args, context) {
     if (args.prechunked !== undefined) return importChunksArgument(args, args.prechunked, context)
-    if (args.acceptLoss !== undefined) throw usageError('acceptLoss: it is for prechunked, which is missing')
-    if (args.embed !== undefined) throw usageError('embed: it is for prechunked, which is missing')
+    if (args.acceptLoss !== undefined) throw usageError('acceptLoss: only for prechunked, which is missing')
+    if (args.embed !== undefined) throw usageError('embed: only for prechunked, which is missing')
     const { library, jobs, progress } = context
     if (args.followRedirects === false) {
       throw usageError('followRedirects: a crawl always follows redirects, within its scope; leave it out')

@@ -5,7 +5,7 @@ import { sourceRecord } from '../records.ts'
 import { flag, orNull, SOURCE_RECORD, text, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 
-/** `find_version`: finds the stored version of a documentation. */
+/** `find_version`: finds a stored version of a source. */
 export const findVersion: Tool = createTool({
   name: 'find_version',
   description:

@@ -8,7 +8,7 @@ import { usageError } from '../arguments.ts'
 import { flag, number, orNull, text, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 
-/** Groups of similar pages, of which a search shows only one. */
+/** Groups of similar pages. A search shows only one page of each group. */
 const DUPLICATES = z.object({
   groupCount: z.number(),
   pageCount: z.number(),

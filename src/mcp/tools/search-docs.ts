@@ -104,8 +104,8 @@ export const searchDocs: Tool = createTool({
     const filters = listFilters(input)
     const unrendered = await listUnrendered(opened, answer.searched, isReadOnly)
     const notices = [...answer.notices, ...(isReadOnly ? [] : listRemedies(answer)), ...unrendered]
-    const shown = { ...answer, notices }
-    return { content: writeAnswer(shown, filters, isReadOnly), structured: answerRecord(shown) }
+    const completed = { ...answer, notices }
+    return { content: writeAnswer(completed, filters, isReadOnly), structured: answerRecord(completed) }
   },
 })
 
@@ -155,7 +155,7 @@ function writeAnswer(answer: SearchAnswer, filters: readonly Filter[], isReadOnl
   const head = writeHead(answer, filters, isReadOnly)
   const blocks = head.length === 0 ? [] : [head.join('\n')]
   for (const [i, passage] of passages.entries()) {
-    const cut = passage.isCut ? ' — only its beginning, the rest is in read_page' : ''
+    const cut = passage.isCut ? ' — only a part, the rest is in read_page' : ''
     blocks.push(`[${i + 1}] ${writeCitation(passage)}${cut}`, passage.text)
   }
   if (moreShown > 0) {

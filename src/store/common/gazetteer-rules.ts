@@ -153,7 +153,7 @@ export function listSanityChecks({ isSame, countCapitals, feature }: Dialect): r
   ]
 }
 
-/** The issue for places whose names were normalized by other rules. */
+/** The issue for places whose stored names do not match the current rules for normalizing names. */
 export function createOutdatedNameIssue(places: readonly number[]): GazetteerIssue {
   const message = 'places with a name that was normalized by other rules: import them again'
   return { kind: 'outdated-name', severity: 'error', message, ...summarize(places) }

@@ -18,7 +18,7 @@ export interface ReservedRow {
 /** How many of the first rows are examined per requested visit. */
 export const EXAMINED_PER_VISIT = 8
 
-/** Sorts rows by weight, depth and age, the order in which they are leased. */
+/** Compares rows by weight, depth and age, the order in which they are leased. */
 export function byWeight(a: Candidate, b: Candidate): number {
   return a.weight - b.weight || a.depth - b.depth || a.id - b.id
 }

@@ -21,7 +21,7 @@ export interface SourceRecord {
  */
 const UNGUARDED_SCOPE: Source['scope'] = { ...DEFAULT_SCOPE, trapGuards: false }
 
-/** Converts a stored source. Settings that an older version did not know get the behaviour of that time. */
+/** Converts a stored source. Settings that an older version did not know get the behavior of that version. */
 export function toSource(found: SourceRecord): Source {
   const { uuid, name, version, url, siteUrl, createdAt } = found
   const scope = parseScope(found.scope)

@@ -96,37 +96,37 @@ export class LazyChunk implements Chunk {
     this.#readContent = readContent
   }
 
-  get #read(): ChunkColumns {
+  get #loadedColumns(): ChunkColumns {
     this.#columns ??= this.#readColumns() ?? REMOVED_CHUNK
     return this.#columns
   }
 
   get id(): string {
-    return this.#read.id
+    return this.#loadedColumns.id
   }
 
   get shortId(): string {
-    return this.#read.id.slice(0, MIN_PREFIX)
+    return this.#loadedColumns.id.slice(0, MIN_PREFIX)
   }
 
   get slug(): string {
-    return this.#read.slug
+    return this.#loadedColumns.slug
   }
 
   get kind(): Chunk['kind'] {
-    return this.#read.kind
+    return this.#loadedColumns.kind
   }
 
   get chunkIndex(): number {
-    return this.#read.chunkIndex
+    return this.#loadedColumns.chunkIndex
   }
 
   get startLine(): number {
-    return this.#read.startLine
+    return this.#loadedColumns.startLine
   }
 
   get endLine(): number {
-    return this.#read.endLine
+    return this.#loadedColumns.endLine
   }
 
   get content(): string {
@@ -135,34 +135,34 @@ export class LazyChunk implements Chunk {
   }
 
   get contentHash(): string {
-    return this.#read.contentHash
+    return this.#loadedColumns.contentHash
   }
 
   get tokenEstimate(): number {
-    return this.#read.tokenEstimate
+    return this.#loadedColumns.tokenEstimate
   }
 
   get headingPath(): readonly string[] {
-    this.#headingPath ??= parseStored<string[]>(this.#read.headingPath)
+    this.#headingPath ??= parseStored<string[]>(this.#loadedColumns.headingPath)
     return this.#headingPath
   }
 
   get symbol(): string | null {
-    return this.#read.symbol
+    return this.#loadedColumns.symbol
   }
 
   get address(): string | null {
-    return this.#read.address
+    return this.#loadedColumns.address
   }
 
   get assetPath(): string | null {
-    return this.#read.assetPath
+    return this.#loadedColumns.assetPath
   }
 
   /** The whole chunk, because JSON.stringify does not include getters. */
   toJSON(): Chunk {
     return {
-      ...this.#read,
+      ...this.#loadedColumns,
       shortId: this.shortId,
       headingPath: this.headingPath,
       content: this.content,

@@ -22,7 +22,7 @@ export function toStoredPage(row: Row): StoredPage | undefined {
   return { sourceId, key, page: record.page, checkedAt: checkedAt ?? firstSeenAt, changedAt: changedAt ?? firstSeenAt }
 }
 
-/** The text of the page that a row holds, and how it was cut. */
+/** The text of the page that a row holds, with the positions of its chunks. */
 export function toPageText(row: Row): PageText | undefined {
   const stored = toStoredPage(row)
   if (stored === undefined) return undefined
@@ -44,7 +44,7 @@ export function toPageSignature({ record }: Row): PageSignature | undefined {
 }
 
 /** The page of a row with its signature. */
-export function toRelated(row: Row): PageWithSignature | undefined {
+export function toPageWithSignature(row: Row): PageWithSignature | undefined {
   const { sourceId, key, url, record } = row
   return record === null
     ? undefined

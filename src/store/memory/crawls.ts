@@ -27,7 +27,7 @@ export class Crawls {
     return { ...this.#put(begun) }
   }
 
-  /** Records a heartbeat; false when the crawl is no longer running. */
+  /** Records a heartbeat; false when the crawl is no longer running, or when another runner has taken it over. */
   touch(id: string, now: number, runner?: string): boolean {
     const crawl = this.#crawls.get(id)
     if (crawl?.state !== 'running' || crawl.runner !== (runner ?? crawl.runner)) return false

@@ -110,10 +110,10 @@ function isOver({ status }: JobEntry): boolean {
   return status !== 'queued' && status !== 'running'
 }
 
-/** Sorts queued jobs first, then the newest. */
+/** Sorts queued jobs first, then by start time, newest first. */
 function byStart(a: JobEntry, b: JobEntry): number {
-  const waiting = Number(b.status === 'queued') - Number(a.status === 'queued')
-  return waiting || (b.startedAt ?? b.createdAt) - (a.startedAt ?? a.createdAt)
+  const queuedFirst = Number(b.status === 'queued') - Number(a.status === 'queued')
+  return queuedFirst || (b.startedAt ?? b.createdAt) - (a.startedAt ?? a.createdAt)
 }
 
 function toRecord({ events, lastEventAt, ...job }: JobEntry): JobRecord {
@@ -128,7 +128,7 @@ function listNotes(notes: readonly StoredNote[], { jobId, kind, scope, ...page }
   return listPage(matching, page)
 }
 
-/** A page of a list that is sorted by id. */
+/** Returns a page of `rows`, newest first; `rows` are sorted by id, oldest first. */
 function listPage<T extends { readonly id: number }>(rows: readonly T[], { limit, before, after }: LogPage): T[] {
   const within = rows.filter(({ id }) => id < (before ?? Infinity) && id > (after ?? -Infinity))
   const part = after === undefined ? within.slice(Math.max(0, within.length - limit)) : within.slice(0, limit)

@@ -5,7 +5,7 @@ import { DEFAULT_SETTINGS, type Source } from '../../library/source.ts'
 import type { Store } from '../../library/store.ts'
 import { createMemoryStore } from './memory-store.ts'
 
-// test/contracts covers the behaviour of every store; these tests cover what only an in-memory store can get wrong.
+// test/contracts covers the behavior of every store; these tests cover what only an in-memory store can get wrong.
 
 const KEY = 'https://a.test/'
 const FIND: FoundAddress = {
@@ -34,7 +34,7 @@ test('changing a returned value does not change the store', async () => {
   expect((await store.listSources())[0]?.name).toBe('one')
 })
 
-test('a rejected settlement changes nothing, not even finds and aliases', async () => {
+test('a rejected settlement changes no row and stores no found addresses or aliases', async () => {
   const store = await createFilledStore()
   const [visit] = await store.lease(LEASE)
   if (!visit) throw new Error('nothing was leased')

@@ -10,7 +10,7 @@ import {
   toExcerpt,
   toPageSignature,
   toPageText,
-  toRelated,
+  toPageWithSignature,
   toStoredPage,
 } from './content.ts'
 import { Crawls } from './crawls.ts'
@@ -191,7 +191,7 @@ export function createMemoryStore(): LibraryStore {
     fillPageSignatures: async () => 0,
     listPageSignatures: async function* (sourceId) {
       for (const row of ledgerOf(sourceId).list({ limit: Number.POSITIVE_INFINITY })) {
-        const page = toRelated(row)
+        const page = toPageWithSignature(row)
         if (page) yield page
       }
     },

@@ -51,8 +51,6 @@ export function requeueOrphans(
   const isSeen = (row: Row): boolean => !withUnseen || row.crawlId === crawlId
   const shouldRequeue = (row: Row): boolean =>
     row.finalCrawl !== crawlId && isSeen(row) && isOrphan(ledger, row, isStaying(row.target))
-  // Targets that a complete crawl did not see count as proven gone, so that other rows may hold their content. Skipped rows keep their
-  // reason.
   const orphans = ledger.rows().filter(shouldRequeue)
   const targets = new Set(orphans.map(({ target }) => target))
   const requeued = ledger.putEach(shouldRequeue, (row) => ({
@@ -60,6 +58,8 @@ export function requeueOrphans(
     isFinal: true,
     finalCrawl: crawlId,
   }))
+  // Targets that a complete crawl did not see count as proven gone, so that other rows may hold their content. Skipped rows keep their
+  // reason.
   ledger.putEach(
     (row) => row.hasPage && targets.has(row.key) && !isSeen(row),
     (row) => ({ ...row, provenCrawl: crawlId, reason: row.state === 'skipped' ? row.reason : 'unlinked' }),

@@ -17,7 +17,7 @@ export interface Row extends LedgerRow {
   /** The crawl that last made the row final. Each crawl does so at most once per row. */
   readonly finalCrawl: string | null
   readonly awaitsConfirmation: boolean
-  /** The crawl that proved its page gone. */
+  /** The crawl that proved the page of this row gone. */
   readonly provenCrawl: string | null
 }
 
@@ -77,7 +77,7 @@ export function createRow(sourceId: string, crawlId: string, find: FoundAddress,
   }
 }
 
-/** Applies an action to a row; a state in which the action is invalid stays. */
+/** Applies an action to a row. The state stays as it is when the action is not valid in that state. */
 export function applyAction(row: Row, action: LedgerAction): Row {
   return { ...row, state: nextState(row.state, action) ?? row.state }
 }

@@ -18,7 +18,7 @@ export function settleVisit(ledger: SourceLedger, settlement: Settlement): Settl
   const row = ledger.get(visit.key)
   if (row?.lease?.token !== visit.lease) return createLostResult(row)
   const rowWithResponse = recordResponse(row, settlement)
-  const holder = findOther(ledger, rowWithResponse, settlement.record)
+  const holder = findOtherHolder(ledger, rowWithResponse, settlement.record)
   const settled = applySettlement(ledger, row, rowWithResponse, settlement)
   for (const alias of aliases) ledger.putAlias(alias)
   const demoted = findDemoted(ledger, holder, crawlId)
@@ -49,12 +49,12 @@ export function adoptPage(ledger: SourceLedger, adoption: Adoption): SettlementR
     crawlId,
     provenCrawl: null,
   }
-  const isSame = row.record?.page.contentHash === record.page.contentHash
+  const hasSameContent = row.record?.page.contentHash === record.page.contentHash
   // When an interrupted crawl reads the same list again, a page that it had already stored stays `indexed` and is not stored again.
   const isNewInCrawl = known?.state === 'indexed' && known.crawlId === crawlId
-  const holder = findOther(ledger, row, record)
+  const holder = findOtherHolder(ledger, row, record)
   const settled =
-    isSame && (isNewInCrawl || !isFull)
+    hasSameContent && (isNewInCrawl || !isFull)
       ? confirmPage(ledger, refreshRow(row, record), isNewInCrawl)
       : storePage(ledger, known ?? row, row, record, now)
   const demoted = findDemoted(ledger, holder, crawlId)
@@ -62,7 +62,7 @@ export function adoptPage(ledger: SourceLedger, adoption: Adoption): SettlementR
 }
 
 /** Another row that holds the content of a page, before the page is settled. */
-function findOther(ledger: SourceLedger, row: Row, record: PageRecord | undefined): Row | undefined {
+function findOtherHolder(ledger: SourceLedger, row: Row, record: PageRecord | undefined): Row | undefined {
   return ledger.findHolder((record ?? row.record)?.page.contentHash ?? null, row)
 }
 
@@ -73,7 +73,7 @@ function findDemoted(ledger: SourceLedger, holder: Row | undefined, crawlId: str
   return ledger.get(key)?.record === null ? { state, checkedAt } : null
 }
 
-/** A row whose response again has the content that it holds. */
+/** Updates a row whose new response has the same content as its stored page. */
 function refreshRow(row: Row, record: PageRecord): Row {
   const { links, page } = record
   return { ...row, links, contentHash: page.contentHash, record: row.record && withClassification(row.record, record) }
@@ -97,7 +97,7 @@ function recordResponse(row: Row, settlement: Settlement): Row {
   const { etag = row.etag, lastModified = row.lastModified, contentUrl = row.contentUrl, dueAt = null } = settlement
   const { isShell = row.isShell, url = row.url } = settlement
   const isPending = state === 'pending'
-  const hasNoPage = state === 'skipped' || state === 'failed'
+  const isSkippedOrFailed = state === 'skipped' || state === 'failed'
   return {
     ...row,
     url,
@@ -113,18 +113,18 @@ function recordResponse(row: Row, settlement: Settlement): Row {
     lastModified,
     contentUrl,
     isShell,
-    contentHash: (hasNoPage ? settlement.contentHash : null) ?? row.contentHash,
+    contentHash: (isSkippedOrFailed ? settlement.contentHash : null) ?? row.contentHash,
     attempts: countAttempts(row.attempts, settlement),
     dueAt: isPending ? dueAt : null,
     awaitsConfirmation: isPending && (settlement.awaitsConfirmation ?? false),
     isFinal: isPending && row.isFinal,
-    provenCrawl: hasNoPage && settlement.isProvenGone ? crawlId : null,
+    provenCrawl: isSkippedOrFailed && settlement.isProvenGone ? crawlId : null,
   }
 }
 
-function applySettlement(ledger: SourceLedger, before: Row, found: Row, settlement: Settlement): Row {
-  const { state, record, links = record?.links ?? found.links, now } = settlement
-  const row = { ...found, links }
+function applySettlement(ledger: SourceLedger, before: Row, rowWithResponse: Row, settlement: Settlement): Row {
+  const { state, record, links = record?.links ?? rowWithResponse.links, now } = settlement
+  const row = { ...rowWithResponse, links }
   switch (state) {
     case 'indexed':
       if (record === undefined) throw new TypeError(`Expected \`record\` to settle ${row.url} as indexed, got none`)
@@ -173,28 +173,28 @@ function keepPage(ledger: SourceLedger, before: Row, row: Row, record: PageRecor
   return claimContent(ledger, before, row, contentHash) ?? confirmPage(ledger, { ...row, contentHash, record })
 }
 
-function storePage(ledger: SourceLedger, before: Row, found: Row, record: PageRecord, now: number): Row {
+function storePage(ledger: SourceLedger, before: Row, rowWithResponse: Row, record: PageRecord, now: number): Row {
   const { contentHash } = record.page
-  const row = { ...found, links: record.links }
-  const repeated = claimContent(ledger, before, row, contentHash)
-  return repeated ?? ledger.put({ ...applyAction(row, 'index'), contentHash, changedAt: now, record })
+  const row = { ...rowWithResponse, links: record.links }
+  const duplicate = claimContent(ledger, before, row, contentHash)
+  return duplicate ?? ledger.put({ ...applyAction(row, 'index'), contentHash, changedAt: now, record })
 }
 
 /**
- * Ensures that a content is stored once per source, under the better of two addresses. Returns the row when it becomes the duplicate;
- * otherwise takes the content from the other row.
+ * Ensures that the same content is stored only once per source, under the better of two addresses. Returns the row when it becomes the
+ * duplicate; otherwise takes the content from the other row.
  */
 function claimContent(ledger: SourceLedger, before: Row, row: Row, contentHash: string): Row | undefined {
   const other = ledger.findHolder(contentHash, row)
   if (!other) return undefined
   ledger.putAlias({ url: row.url, aliasUrl: other.url, classification: 'same-content', reason: null })
   if (compareKeyPreference(other.key, row.key) < 0) {
-    const repeated = markDuplicate(applyAction(row, 'skip'), other.key, contentHash)
-    if (row.record === null || row.record.page.contentHash === contentHash) return ledger.put(repeated)
+    const duplicate = markDuplicate(applyAction(row, 'skip'), other.key, contentHash)
+    if (row.record === null || row.record.page.contentHash === contentHash) return ledger.put(duplicate)
     // A page with other content is removed only at the end of the crawl, subject to the loss gate. This response did not check that page,
     // so `checkedAt` stays.
     const { record, crawlId } = row
-    return ledger.put({ ...repeated, record, provenCrawl: crawlId, checkedAt: before.checkedAt })
+    return ledger.put({ ...duplicate, record, provenCrawl: crawlId, checkedAt: before.checkedAt })
   }
   ledger.put(demoteHolder(other, row.key, contentHash))
   return undefined

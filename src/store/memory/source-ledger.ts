@@ -21,7 +21,7 @@ import { NO_PENDING_WORK, type NumberedRow, type Row } from './row.ts'
 export class SourceLedger {
   readonly sourceId: string
   readonly #index: ChunkIndex
-  /** In the order of first finds: a replaced row keeps its place, and no row is ever deleted. */
+  /** In the order of first finds: a replaced row keeps its place, and only `clear` deletes rows. */
   readonly #rows = new Map<string, Row>()
   /** Maps the content hash of a stored page to the keys of its rows. There are several only while all but one are about to be removed. */
   readonly #holders = new Map<string, Set<string>>()
@@ -75,7 +75,7 @@ export class SourceLedger {
     return matching.length
   }
 
-  /** Another row that holds this content, except rows that the same crawl proved gone. */
+  /** A row other than `except` that holds this content and was not proven gone by the crawl of `except`. */
   findHolder(contentHash: string | null, except: Row): Row | undefined {
     return this.listHolders(contentHash)
       .filter((key) => key !== except.key)
@@ -83,7 +83,7 @@ export class SourceLedger {
       .find((row) => row !== undefined && (row.provenCrawl === null || row.provenCrawl !== except.crawlId))
   }
 
-  /** Keys of the rows that hold a content, sorted. */
+  /** Sorted keys of the rows that hold this content. */
   listHolders(contentHash: string | null): string[] {
     return contentHash === null ? [] : [...(this.#holders.get(contentHash) ?? [])].sort(compareUtf8)
   }
@@ -186,7 +186,7 @@ export class SourceLedger {
   /** Checks the targets of all aliases, and returns their number. */
   checkAliases(now: number): number {
     for (const [id, alias] of this.#aliases) {
-      // When its query or session matters, an address has a more specific row, which takes precedence.
+      // When the query or session of an address matters, the address has a more specific row, which takes precedence.
       const key = listKeysOf(alias.aliasUrl).findLast((candidate) => this.#rows.has(candidate))
       const row = key === undefined ? undefined : this.#rows.get(key)
       const { state = null, reason = null, status = null, record } = row ?? {}
@@ -204,7 +204,7 @@ export class SourceLedger {
       .sort((a, b) => compareUtf8(a.url, b.url) || compareUtf8(a.aliasUrl, b.aliasUrl))
   }
 
-  /** Removes everything of this source from the index. */
+  /** Deletes all rows, and removes their content from the index. */
   clear(): void {
     for (const row of this.#rows.values()) this.#replaceContent(row, { ...row, record: null })
     this.#rows.clear()

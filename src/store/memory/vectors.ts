@@ -23,8 +23,8 @@ export function createMemoryVectors({ listChunks, languages, createTest }: Vecto
   let copyPlace: string | undefined
   const libraryId = randomBytes(16).toString('hex')
   let space: VectorSpace | undefined
-  let holder: string | undefined
-  let until = 0
+  let leaseHolder: string | undefined
+  let leaseUntil = 0
   const listOf = (sourceIds: readonly string[] | undefined): StoredChunk[] =>
     listChunks().filter(({ sourceId }) => sourceIds?.includes(sourceId) ?? true)
   /** Chunks after a given one, sorted by source and chunk id. */
@@ -37,9 +37,9 @@ export function createMemoryVectors({ listChunks, languages, createTest }: Vecto
     space ??= newSpace
   }
   /** Creates a lookup of chunks by source and chunk id. */
-  const createFinder = (): ((name: ChunkRef) => StoredChunk | undefined) => {
-    const byName = new Map(listChunks().map((stored) => [keyOf(refOf(stored)), stored]))
-    return (name) => byName.get(keyOf(name))
+  const createFinder = (): ((ref: ChunkRef) => StoredChunk | undefined) => {
+    const byKey = new Map(listChunks().map((stored) => [keyOf(refOf(stored)), stored]))
+    return (ref) => byKey.get(keyOf(ref))
   }
 
   return {
@@ -52,28 +52,28 @@ export function createMemoryVectors({ listChunks, languages, createTest }: Vecto
       space = next
     },
     listMissing: async (limit, sourceIds, after) => {
-      const known = languages()
+      const languageByChunk = languages()
       return listFrom(sourceIds, after)
         .filter((stored) => !vectors.has(stored) && !refused.has(stored))
         .slice(0, limit)
         .map((stored) => ({
           ...refOf(stored),
           text: embeddedText(stored.title, stored.chunk.headingPath, stored.chunk.content),
-          language: known.get(stored) ?? null,
+          language: languageByChunk.get(stored) ?? null,
         }))
     },
     lease: async (runner, now, ms) => {
-      if (holder !== runner && until > now) return false
-      holder = runner
-      until = now + ms
+      if (leaseHolder !== runner && leaseUntil > now) return false
+      leaseHolder = runner
+      leaseUntil = now + ms
       return true
     },
     write: async (newSpace, written) => {
       checkVectors(newSpace, written)
       adoptSpace(newSpace)
       const findChunk = createFinder()
-      for (const { vector, ...name } of written) {
-        const stored = findChunk(name)
+      for (const { vector, ...ref } of written) {
+        const stored = findChunk(ref)
         // A chunk that was removed meanwhile needs no vector.
         if (stored === undefined) continue
         vectors.set(stored, quantizeVector(vector))
@@ -91,8 +91,8 @@ export function createMemoryVectors({ listChunks, languages, createTest }: Vecto
     refuse: async (newSpace, chunks) => {
       adoptSpace(newSpace)
       const findChunk = createFinder()
-      for (const { problem, ...name } of chunks) {
-        const stored = findChunk(name)
+      for (const { problem, ...ref } of chunks) {
+        const stored = findChunk(ref)
         // A chunk that has a vector by now needs no refusal.
         if (stored !== undefined && !vectors.has(stored)) refused.set(stored, problem)
       }
@@ -109,8 +109,8 @@ export function createMemoryVectors({ listChunks, languages, createTest }: Vecto
     },
     compare: async (query, chunks) => {
       const findChunk = createFinder()
-      return chunks.map((name) => {
-        const stored = findChunk(name)
+      return chunks.map((ref) => {
+        const stored = findChunk(ref)
         const bytes = stored && vectors.get(stored)
         return bytes === undefined ? null : compareQuantized(query, bytes)
       })
@@ -135,8 +135,8 @@ export function createMemoryVectors({ listChunks, languages, createTest }: Vecto
       if (copyPlace !== place) copied = new WeakSet()
       copyPlace = place
       const findChunk = createFinder()
-      for (const name of chunks) {
-        const stored = findChunk(name)
+      for (const ref of chunks) {
+        const stored = findChunk(ref)
         if (stored !== undefined && vectors.has(stored)) copied.add(stored)
       }
     },

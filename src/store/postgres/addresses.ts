@@ -53,10 +53,10 @@ export function createAddresses(db: Database): Addresses {
     const { order = 'newest', limit } = query
     const start = await findStart(db, query, order)
     const lanes = await listLanes(db, query)
-    return lanes.length === 0 ? [] : walk(db, lanes, query, start, limit)
+    return lanes.length === 0 ? [] : listFirstPositions(db, lanes, query, start, limit)
   }
   const readEntries = async (positions: readonly RowPosition[]): Promise<AddressEntry[]> => {
-    const found = await readAll(db, positions)
+    const found = await readById(db, positions)
     // Entries keep the position at which they were found, because a row may have been requested again or removed since.
     return positions.flatMap(({ id, at }) => {
       const entry = found.get(id)
@@ -79,11 +79,11 @@ export function createAddresses(db: Database): Addresses {
     count: async (filter, max) => {
       const lanes = await listLanes(db, filter)
       if (lanes.length === 0) return 0
-      if (hasCounter(filter)) return Math.min(max, await countRows(db, lanes, filter))
+      if (hasCounter(filter)) return Math.min(max, await sumCounters(db, lanes, filter))
       return countMatching(db, lanes, filter, max)
     },
     find: async (url) => {
-      const found = await readAll(db, await listByKey(db, url))
+      const found = await readById(db, await listByKey(db, url))
       return [...found.values()].sort((a, b) => b.at - a.at || b.id - a.id)
     },
     groupErrors: async (rows) => {
@@ -99,7 +99,7 @@ export function createAddresses(db: Database): Addresses {
   }
 }
 
-async function readAll(
+async function readById(
   sql: Sql,
   positions: readonly Pick<RowPosition, 'id'>[],
 ): Promise<ReadonlyMap<number, AddressEntry>> {
@@ -140,7 +140,7 @@ async function listLanes(sql: Sql, filter: AddressConditions): Promise<Lane[]> {
 }
 
 /** The first positions after a given one, merged from several lanes. */
-function walk(
+function listFirstPositions(
   sql: Sql,
   lanes: readonly Lane[],
   query: AddressQuery,
@@ -171,7 +171,7 @@ async function countMatching(
   return found?.rows ?? 0
 }
 
-async function countRows(sql: Sql, lanes: readonly Lane[], { state, reason }: AddressConditions): Promise<number> {
+async function sumCounters(sql: Sql, lanes: readonly Lane[], { state, reason }: AddressConditions): Promise<number> {
   const found = await sql.get<{ rows: number }>(
     `SELECT coalesce(sum(rows), 0)::bigint AS rows FROM ledger_counts WHERE source = ANY ($1)
        AND state = coalesce($2, state) AND reason = coalesce($3, reason)`,
@@ -188,13 +188,13 @@ function writeLanes(
   start: RowPosition,
 ): { readonly text: string; readonly values: readonly unknown[] } {
   const [comparison, direction] = order === 'newest' ? ['<', 'DESC'] : ['>', 'ASC']
-  const isOfHosts = lanes.some(({ host }) => host !== null)
-  const { conditions, values } = writeFilter(filter, isOfHosts)
+  const hasHostLanes = lanes.some(({ host }) => host !== null)
+  const { conditions, values } = writeFilter(filter, hasHostLanes)
   const end = order === 'newest' ? 'l.at >= $6' : 'l.at <= $6'
   const endAt = order === 'newest' ? (filter.from ?? Number.MIN_SAFE_INTEGER) : (filter.to ?? Number.MAX_SAFE_INTEGER)
   return {
     text: `unnest($2::bigint[], $3::text[]) AS n (source, host) CROSS JOIN LATERAL (
-      SELECT l.id, l.at FROM ledger l WHERE l.source = n.source ${isOfHosts ? 'AND l.host = n.host' : ''}
+      SELECT l.id, l.at FROM ledger l WHERE l.source = n.source ${hasHostLanes ? 'AND l.host = n.host' : ''}
         AND (l.at, l.id) ${comparison} ($4, $5) AND ${end} ${conditions}
       ORDER BY l.at ${direction}, l.id ${direction} LIMIT $1) l`,
     values: [lanes.map(({ source }) => source), lanes.map(({ host }) => host), start.at, start.id, endAt, ...values],
@@ -221,14 +221,14 @@ const TESTS: Readonly<Partial<Record<keyof AddressConditions, string>>> = {
 /** The first parameter after those that every list query has. */
 const FIRST_VALUE = 7
 
-function writeFilter(filter: AddressConditions, isOfHosts: boolean): FilterSql {
+function writeFilter(filter: AddressConditions, hasHostLanes: boolean): FilterSql {
   const values: unknown[] = []
   const addValue = (value: unknown) => `$${FIRST_VALUE - 1 + values.push(value)}`
   const tests = Object.entries(TESTS).flatMap(([field, test]) => {
     const value = filter[field as keyof AddressConditions]
     return value === undefined ? [] : [test.replace('?', () => addValue(value))]
   })
-  if (filter.host !== undefined && !isOfHosts) {
+  if (filter.host !== undefined && !hasHostLanes) {
     const { name: host, below } = toHostParameters(filter.host)
     const suffix = addValue(below)
     tests.push(`(l.host = ${addValue(host)} OR right(l.host, length(${suffix})) = ${suffix})`)
@@ -246,7 +246,7 @@ async function findStart(sql: Sql, { cursor, from, to }: AddressQuery, order: Or
 /** The position of a cursor. A cursor with a URL points to the row of that address, unless the row was requested since. */
 async function findPosition(sql: Sql, { at, id, url }: AddressCursor, order: Order): Promise<RowPosition> {
   if (id !== undefined) return { at, id }
-  const entries = url === undefined ? [] : [...(await readAll(sql, await listByKey(sql, url))).values()]
+  const entries = url === undefined ? [] : [...(await readById(sql, await listByKey(sql, url))).values()]
   const ids = entries.filter((entry) => entry.at === at && entry.url === url).map((entry) => entry.id)
   if (ids.length === 0) return createStartPosition(at, order)
   return { at, id: order === 'newest' ? Math.min(...ids) : Math.max(...ids) }

@@ -14,16 +14,16 @@ type StepOutcome = 'done' | 'complete' | 'busy'
  */
 export function advanceIndex(db: Database, step: IndexStep | undefined): Promise<StepOutcome> {
   return db.transaction(async (sql) => {
-    const lock = await sql.get<{ isTaken: boolean }>(
-      `SELECT pg_try_advisory_xact_lock(${lockNumber('index')}) AS "isTaken"`,
+    const lock = await sql.get<{ isAcquired: boolean }>(
+      `SELECT pg_try_advisory_xact_lock(${lockNumber('index')}) AS "isAcquired"`,
     )
-    if (lock?.isTaken !== true) return 'busy'
+    if (lock?.isAcquired !== true) return 'busy'
     const backlog = await readIndexBacklog(sql)
-    const { draft, isDone } = await runStep(sql, backlog, step)
+    const { draft, hasMore } = await runStep(sql, backlog, step)
     const isChanged =
       draft.generation !== backlog.generation || draft.reached !== undefined || backlog.goneRows.length > 0
     if (isChanged) await writeDraft(sql, draft, backlog.goneRows)
-    return isDone || backlog.isMoreGone || (backlog.isMoreStale && draft.reached !== undefined) ? 'done' : 'complete'
+    return hasMore || backlog.hasMoreGone || (backlog.hasMoreStale && draft.reached !== undefined) ? 'done' : 'complete'
     // Chunks and the lists of changes must come from one snapshot.
   }, 'REPEATABLE READ')
 }
@@ -33,7 +33,7 @@ async function runStep(
   sql: Sql,
   backlog: IndexBacklog,
   step: IndexStep | undefined,
-): Promise<{ draft: IndexDraft; isDone: boolean }> {
+): Promise<{ draft: IndexDraft; hasMore: boolean }> {
   const pinned: PinnedBlocks = new Map()
   // A private set of parts: merged blocks become obsolete, so they stay out of the cache for searches.
   const parts = createIndexParts()
@@ -42,14 +42,14 @@ async function runStep(
     const draft = createDraft({ ...backlog, chunks, stale: [] })
     const index = createChunkIndex(createIndexStorage(parts, () => draft))
     try {
-      const { result: isDone, missing } = parts.run(pinned, () => {
+      const { result: hasMore, missing } = parts.run(pinned, () => {
         for (const { first, last } of backlog.gone) index.remove(first, last - first + 1)
         // Removals are applied first, because a chunk that is indexed again was removed before.
-        if (backlog.isMoreGone) return true
+        if (backlog.hasMoreGone) return true
         draft.stale = backlog.stale
         return index.advance(step)
       })
-      if (missing === undefined) return { draft, isDone }
+      if (missing === undefined) return { draft, hasMore }
       if (!(await parts.load(sql, missing, pinned))) throw new RangeError('the index has lost some of its blocks')
     } catch (error) {
       if (!(error instanceof MissingChunksError)) throw error

@@ -98,7 +98,7 @@ async function readFacts(
   return new Map(found.map(({ key, ...facts }) => [key, facts]))
 }
 
-/** The row of an address. If its query or session matters, the address has a more specific row, which takes precedence. */
+/** The facts about an address. If its query or session matters, the address has a more specific row, which takes precedence. */
 function findFacts(facts: ReadonlyMap<string, AliasFactRecord>, url: string): AliasFactRecord | undefined {
   const key = listKeysOf(url)
     .toReversed()

@@ -14,10 +14,10 @@ interface PendingColumns extends Omit<PageToAnalyse, 'page'> {
   readonly markdown: string
 }
 
-/** Size limit for a batch of pages: a hundred of the largest would exhaust the memory. */
+/** Size limit for a batch of pages: a hundred of the largest pages would exhaust the memory. */
 const MAX_BATCH_BYTES = 8_000_000
 
-/** SQL for pages without a current analysis. An analysis of a newer program version is left alone. */
+/** SQL for pages without a current analysis. An analysis by a newer program version counts as current. */
 const PENDING = `FROM pages p JOIN ledger l ON l.id = p.id JOIN sources s ON s.id = l.source
     LEFT JOIN page_analyses a ON a.page = p.id
   WHERE NOT s.is_removed AND (a.analysis_version IS NULL OR a.analysis_version < $1
@@ -34,8 +34,8 @@ export function createAnalyses(db: Database): Analyses {
     ...createDomains(db),
     listPending: ({ after, limit, ...versions }) => listPending(db, versions, after, limit),
     countPending: async (versions, after = 0) => {
-      const counted = `SELECT count(*) AS pages ${PENDING} AND p.id > $4`
-      const found = await db.get<{ pages: number }>(counted, [...valuesOf(versions), after])
+      const countSql = `SELECT count(*) AS pages ${PENDING} AND p.id > $4`
+      const found = await db.get<{ pages: number }>(countSql, [...valuesOf(versions), after])
       return found?.pages ?? 0
     },
     write: (holder, pages, progress, stamp) =>
@@ -106,7 +106,7 @@ async function writePage(
     'SELECT source FROM ledger WHERE id = $1 AND checked_at IS NOT DISTINCT FROM $2 AND page_hash IS NOT NULL FOR UPDATE',
     [id, checkedAt],
   )
-  // The page was visited meanwhile, so the next run analyses it again.
+  // The page was visited meanwhile, so the next run analyzes it again.
   if (found === undefined) return
   await reviseClassification(sql, found.source, id, classification)
   const { analysis_version: version, published_at: publishedAt, language } = analysis
@@ -131,7 +131,7 @@ async function isConfirmed(sql: Sql, host: string, url: string): Promise<boolean
   return found !== undefined
 }
 
-/** Replaces the places of a page, and keeps when each one was first seen. */
+/** Replaces the places of a page, and keeps the time at which each one was first seen. */
 async function writePlaces(
   sql: Sql,
   id: number,

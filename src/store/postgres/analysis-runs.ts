@@ -83,8 +83,8 @@ async function beginRun(sql: Sql, { run, isAbandoned, canResume }: RunRequest): 
       await updateRun(sql, { ...open, status: 'cancelled', endedAt: open.heartbeatAt })
     }
   }
-  const isOpen = newest?.status === 'running' || newest?.status === 'cancelled'
-  if (newest === undefined || !isOpen || !canResume(newest)) {
+  const isUnfinished = newest?.status === 'running' || newest?.status === 'cancelled'
+  if (newest === undefined || !isUnfinished || !canResume(newest)) {
     await insertRun(sql, run)
     return run
   }

@@ -18,7 +18,7 @@ export async function replaceClassification(
   if (classification !== undefined) await reviseClassification(sql, source, page, classification)
 }
 
-/** Writes only the class of a page; the findings of an analysis stay. */
+/** Writes only the classification of a page; the findings of an analysis stay. */
 export async function reviseClassification(
   sql: Sql,
   source: number,

@@ -17,7 +17,7 @@ test.each([
   expect(() => parseConnectionAddress(`postgres://u@h/d?${query}`)).toThrow(refusal)
 })
 
-test('accepts an address of a database host, and verifies certificates for sslmode=require', () => {
+test('accepts the parameters in addresses of hosted databases, and verifies certificates for sslmode=require', () => {
   const parsed = parseConnectionAddress(
     'postgres://u@h/d?sslmode=require&channel_binding=require&schema=s&connect_timeout=3',
   )

@@ -6,7 +6,7 @@ import { EXAMPLE_ADDRESS, hidePassword, parsePostgres } from '../../core/url/pos
 export interface ConnectionAddress {
   /** The connection string for the driver. */
   readonly address: string
-  /** The schema of its tables. */
+  /** The schema that contains the tables. */
   readonly schema: string
   /** The schema quoted for SQL, because some names are keywords. */
   readonly quotedSchema: string
@@ -59,8 +59,8 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   sslnegotiation: { expected: 'postgres or direct', isValid: (value) => /^(?:postgres|direct)$/.test(value) },
 }
 
-/** Parameters in addresses of database hosts that are accepted and ignored. */
-const IGNORED_PARAMETERS: ReadonlySet<string> = new Set([
+/** Parameters in addresses of hosted databases. Their values are not checked. */
+const UNCHECKED_PARAMETERS: ReadonlySet<string> = new Set([
   'channel_binding',
   'client_encoding',
   'fallback_application_name',
@@ -100,7 +100,7 @@ export function parseConnectionAddress(address: string): ConnectionAddress {
 /** Describes the first invalid URL parameter; undefined when all are valid. */
 function findBadParameter(parameters: URLSearchParams): string | undefined {
   for (const [name, value] of parameters) {
-    if (IGNORED_PARAMETERS.has(name)) continue
+    if (UNCHECKED_PARAMETERS.has(name)) continue
     const parameter = Object.hasOwn(PARAMETERS, name) ? PARAMETERS[name] : undefined
     if (parameter === undefined) {
       const names = Object.keys(PARAMETERS)
@@ -112,7 +112,7 @@ function findBadParameter(parameters: URLSearchParams): string | undefined {
   return undefined
 }
 
-/** Writes `verify-full` explicitly. The driver already treats these modes that way, but warns each time. */
+/** Replaces weaker SSL modes by `verify-full`. The driver already treats them as `verify-full`, but warns each time. */
 function writeSslMode(address: string): string {
   return address.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full')
 }

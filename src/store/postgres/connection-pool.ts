@@ -34,7 +34,10 @@ const BIGINT = 20
 /** The transaction isolation level. */
 export type IsolationLevel = 'READ COMMITTED' | 'REPEATABLE READ'
 
-/** Turns on synchronous commit when it is off. Otherwise a slot whose write is lost in a crash would be given out twice. */
+/**
+ * Turns on synchronous commit when it is off. Otherwise a crash could undo the reservation of a request slot, and two requests would get
+ * the same slot.
+ */
 const writeSynchronousCommit = (isLocal: boolean) =>
   `CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', ${isLocal}) END`
 
@@ -48,7 +51,7 @@ export class ConnectionPool {
   readonly #createClient: () => ClientBase & { end(): Promise<void> }
   /** The backend process id of each connection. */
   readonly #sessions = new WeakMap<ClientBase, number>()
-  /** Why the server closed an idle connection, because the driver does not report it with the next query. */
+  /** The error with which the server closed an idle connection. The driver does not report it with the next query. */
   readonly #ended = new WeakMap<ClientBase, Error>()
   #hasOwnSessions = false
 
@@ -229,7 +232,7 @@ export class ConnectionPool {
       const otherSession = await readSession(other)
       if (otherSession === before || (await readSession(client)) !== before) return true
       await other.query('COMMIT')
-      // If sessions rotate, one of the next two queries runs in another one.
+      // If sessions rotate, one of the next two queries runs in another session.
       return (await readSession(client)) !== before || (await readSession(client)) !== before
     } finally {
       await other.end()

@@ -185,7 +185,7 @@ export async function writeMetadata(sql: Sql, source: number, row: number, recor
         )
       : null
   await sql.run(
-    `WITH said AS (
+    `WITH updated_page AS (
        UPDATE pages SET title = $2, language = $3, meta = $4, sections = $5, layout = coalesce($6, layout) WHERE id = $1),
      likeness AS (${writeSignatureSql(11)}),
      gone AS (INSERT INTO index_gone (first, last) SELECT $7::bigint, $8::bigint WHERE $9 AND $8::bigint >= $7::bigint),
@@ -220,7 +220,7 @@ function readMetadata(sql: Sql, row: number, sections: string): Promise<Metadata
 }
 
 function toStoredMetadata({ title, meta, sections }: MetadataColumns): StoredMetadata {
-  // All JSON that this file parses was written by this file.
+  // All JSON that this file parses was written by a store.
   const page = JSON.parse(meta) as Page
   return {
     title,

@@ -56,7 +56,7 @@ async function updateRows(sql: Sql, table: CopyTable, rows: readonly CopyRow[]):
   if (others.length === 0) return
   const sets = others.map(({ name }) => `${name} = s.${name}`).join(', ')
   await sql.run(
-    `UPDATE ${tableName(table)} t SET ${sets} FROM ${writeUnnest(columns)} WHERE ${isKey(table)}`,
+    `UPDATE ${tableName(table)} t SET ${sets} FROM ${writeUnnest(columns)} WHERE ${writeKeyMatch(table)}`,
     toArrays(columns, rows),
   )
 }
@@ -64,16 +64,16 @@ async function updateRows(sql: Sql, table: CopyTable, rows: readonly CopyRow[]):
 async function removeRows(sql: Sql, table: CopyTable, rows: readonly CopyRow[]): Promise<void> {
   const columns = listColumns(table, table.key)
   await sql.run(
-    `DELETE FROM ${tableName(table)} t USING ${writeUnnest(columns)} WHERE ${isKey(table)}`,
+    `DELETE FROM ${tableName(table)} t USING ${writeUnnest(columns)} WHERE ${writeKeyMatch(table)}`,
     toArrays(columns, rows),
   )
 }
 
-function isKey({ key }: CopyTable): string {
+function writeKeyMatch({ key }: CopyTable): string {
   return key.map((name) => `t.${name} = s.${name}`).join(' AND ')
 }
 
-/** Records for the index which chunks were added or removed, and which pages have a new title. */
+/** Records for the index which chunks were added, changed or removed, with all chunks of changed pages, whose title may be new. */
 async function notifyIndex(sql: Sql, table: CopyTable, { added, changed, removed }: RowChanges): Promise<void> {
   if (table.name === 'pages') {
     const [first = 0, count = 0] = columnPositions(table, ['first_chunk', 'chunk_count'])

@@ -38,16 +38,16 @@ export async function dropCopiedSources(
 /** Writes all columns of copied sources and makes them visible. */
 export async function showCopiedSources(sql: Sql, rows: readonly CopyRow[]): Promise<void> {
   const arrays = toArrays(COLUMNS, rows)
-  const same = await sql.get<{ name: string; version: string | null }>(
+  const conflicting = await sql.get<{ name: string; version: string | null }>(
     `SELECT s.name, s.version FROM ${writeUnnest(COLUMNS)} JOIN sources t
        ON (t.name = s.name AND t.version IS NOT DISTINCT FROM s.version OR t.uuid = s.uuid) AND t.id <> s.id LIMIT 1`,
     arrays,
   )
-  if (same !== undefined) throw new PharosError('SOURCE_EXISTS', { source: labelOf(same) })
+  if (conflicting !== undefined) throw new PharosError('SOURCE_EXISTS', { source: labelOf(conflicting) })
   const sets = COLUMNS.filter(({ name }) => name !== 'id').map(({ name }) => `${name} = s.${name}`)
-  const shown = await sql.run(
+  const shownCount = await sql.run(
     `UPDATE sources t SET ${sets.join(', ')}, is_removed = false FROM ${writeUnnest(COLUMNS)} WHERE t.id = s.id`,
     arrays,
   )
-  if (shown !== rows.length) throw new TypeError(`expected ${rows.length} sources to exist, got ${shown}`)
+  if (shownCount !== rows.length) throw new TypeError(`expected ${rows.length} sources to exist, got ${shownCount}`)
 }

@@ -5,7 +5,7 @@ import { NAMED_CHUNKS, toChunkParameters } from './refused-chunks.ts'
 /** The unique id of the library. */
 export async function readLibraryId(sql: Sql): Promise<string> {
   const found = await sql.get<{ library: string }>('SELECT library FROM library_identity')
-  if (found === undefined) throw new Error('the library has lost its identity')
+  if (found === undefined) throw new Error('the table library_identity is empty')
   return found.library
 }
 

@@ -49,7 +49,7 @@ const STALE_AFTER_MS = 30_000
 /** Maximum number of hosts that are counted per crawl. */
 const MAX_COUNTED_HOSTS = 1000
 
-/** Running crawls that can be joined, ordered by the amount of work on free hosts. */
+/** Running crawls that can be joined, ordered by the number of free hosts with open work, most first. */
 export function listSharable(sql: Sql, now: number): Promise<SharableCrawl[]> {
   return sql.all<SharableCrawl>(
     `SELECT i.uuid AS "crawlId", s.uuid AS "sourceId", f.hosts AS "freeHosts", f.ready
@@ -112,7 +112,10 @@ export async function writeHelp(sql: Sql, helper: Helper, help: Partial<ProcessC
 
 type HelpedRow = Pick<RowDraft, 'state' | 'provenCrawl' | 'pageHash'>
 
-/** The counts of a visit, and of the row that lost its content to this visit. A page that is proven gone is counted when it is removed. */
+/**
+ * The counts of a visit, and of the row that lost its content to this visit. A failed visit whose page is proven gone counts as
+ * `provenGone` instead of `failed`.
+ */
 export function helpOf(
   { state, provenCrawl, pageHash }: HelpedRow,
   cost: Pick<ProcessCounts, 'bytes' | 'requests'>,

@@ -26,7 +26,7 @@ export interface CrawlStart {
   readonly resume: string | undefined
   /** A runner that is known to have ended. */
   readonly endedRunner: string | undefined
-  /** The process that begins it. */
+  /** The process that begins the crawl. */
   readonly holder: HostHolder
 }
 
@@ -133,7 +133,7 @@ async function reopenCrawl(
 /** SQL condition for the crawl `$1` while the runner `$2` holds it; null stands for any runner. */
 export const IS_HELD_BY_RUNNER: string = `id = (SELECT id FROM crawl_ids WHERE uuid = $1) AND state = 'running' AND runner IS NOT DISTINCT FROM coalesce($2, runner)`
 
-/** Records a heartbeat; false when the crawl was taken over. */
+/** Records a heartbeat; false when the runner no longer holds the crawl. */
 export async function touchCrawl(sql: Sql, id: string, now: number, runner: string | undefined): Promise<boolean> {
   return (
     (await sql.run(`UPDATE crawls SET heartbeat_at = $3 WHERE ${IS_HELD_BY_RUNNER}`, [id, runner ?? null, now])) > 0

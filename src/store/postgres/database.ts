@@ -180,7 +180,7 @@ async function begin(
   const results: unknown = await connections.query(client, connections.beginWriting(level))
   // A query of several statements has several results.
   const last = (results as readonly { readonly rows: readonly Transaction[] }[]).at(-1)?.rows[0]
-  if (last === undefined) throw new TypeError('a transaction was given no number')
+  if (last === undefined) throw new TypeError('expected a transaction id, got none')
   time.addSample(before, last.now.getTime(), Date.now())
   return last
 }
@@ -199,7 +199,7 @@ async function isCommitted(
   ) {
     try {
       const status = await readStatus(sql, transaction)
-      // The server may still be working on it, or may not have noticed the lost connection yet.
+      // The server may still be working on the COMMIT, or may not have noticed the lost connection yet.
       if (status !== 'in progress') return status === 'committed'
     } catch (error) {
       // An unreachable server is usually restarting, which is also how responses get lost.
@@ -234,7 +234,7 @@ function listen(connections: ConnectionPool, channel: string, wake: (topic: stri
   const listenOnce = async (): Promise<void> => {
     const client = await connections.pool.connect()
     try {
-      const lost = new Promise<void>((resolve) => {
+      const lostOrStopped = new Promise<void>((resolve) => {
         client.on('end', resolve).on('error', () => resolve())
         stop.signal.addEventListener('abort', () => resolve())
       })
@@ -242,7 +242,7 @@ function listen(connections: ConnectionPool, channel: string, wake: (topic: stri
       await connections.query(client, `LISTEN "${channel}"`)
       // Notifications before this point may have been missed.
       wake('')
-      if (!stop.signal.aborted) await lost
+      if (!stop.signal.aborted) await lostOrStopped
     } finally {
       client.off('notification', onNotification)
       // The connection is closed, because it would keep listening in the pool.

@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000
 const VISIBLE = '(SELECT id FROM sources WHERE NOT is_removed)'
 const OF_HOST = `FROM ledger l JOIN page_analyses a ON a.page = l.id WHERE l.source IN ${VISIBLE} AND l.host = $1`
 
-/** Queries hosts. */
+/** Creates the queries about hosts and their analyses. */
 export function createDomains(db: Database): Domains {
   return {
     listHosts: async (limit) => {

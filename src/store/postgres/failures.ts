@@ -7,8 +7,8 @@ import { describeLogin } from '../../core/url/postgres-login.ts'
 const RETRYABLE_CODES: ReadonlySet<string> = new Set(['40001', '40P01', '25P03'])
 
 /**
- * Error codes for a lost server: it is unreachable, shutting down or starting, has no free connection, or ended an idle one. Poolers use
- * them too.
+ * Error codes for a lost server: it is unreachable, shutting down or starting, has no free connection, or ended an idle
+ * connection. Poolers use these codes too.
  */
 const CONNECTION_LOST_CODES: ReadonlySet<string> = new Set([
   '08000',

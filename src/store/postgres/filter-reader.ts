@@ -11,7 +11,7 @@ import { readFilteredChunks, readFilteredPages } from './index-tables.ts'
  * valid only once nothing was missing.
  */
 export interface FilterReader extends FilterData {
-  /** The filter tests. They let unread entries pass; entries that were read and failed are absent. */
+  /** Tests that accept every page and chunk, because `readPage` and `readChunk` return only matching entries and placeholders. */
   readonly tests: ChunkTests
   begin(): void
   isIncomplete(): boolean
@@ -29,7 +29,7 @@ const SKIPPED_GROWTH = 4
 const UNKNOWN_PAGE: FilteredPage = { url: '', key: '', language: null }
 const UNKNOWN_CHUNK: FilterInputChunk = { page: 0, kind: 'unknown', headingPath: [], symbol: null, content: '' }
 
-/** Creates the reader for the tests of a filter. Tests of headings do not need the text of chunks (`withContent`). */
+/** Creates the reader for the tests of a filter. `withContent` tells whether the tests need the text of chunks. */
 export function createFilterReader({ traits, page, chunk }: ChunkTests, withContent: boolean): FilterReader {
   /** Results of the tests: each entry is tested once, however often the search is repeated. */
   const pages = new Map<number, FilteredPage | undefined>()
@@ -79,7 +79,7 @@ export async function testChunks(sql: Sql, filter: ChunkFilter, numbers: readonl
   const pages = await readFilteredPages(sql, pageNumbers)
   const draft = createDraft({
     ...NO_INDEX,
-    looked: { readPage: (page) => pages.get(page), readChunk: (number) => chunks.get(number) },
+    filterData: { readPage: (page) => pages.get(page), readChunk: (number) => chunks.get(number) },
   })
   return numbers.map(createChunkIndex(createIndexStorage(createIndexParts(), () => draft)).createTest(tests))
 }

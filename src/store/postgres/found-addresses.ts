@@ -34,12 +34,12 @@ export async function recordFoundAddresses(
   if (finds.length === 0) return []
   const context = { sql, source, crawl, now }
   const { rows, total } = await readExisting(context, finds)
-  let room = maxRows - total
+  let remainingRows = maxRows - total
   const changes = new Map<string, Change>()
   const results: OfferResult[] = []
   for (const find of finds) {
     const row = rows.get(find.key)
-    const write = planRowWrite(row, find, crawl, row !== undefined || room-- > 0)
+    const write = planRowWrite(row, find, crawl, row !== undefined || remainingRows-- > 0)
     results.push(write.result)
     if (write.kind === 'none') continue
     if (changes.has(find.key)) {

@@ -43,7 +43,7 @@ interface FrontierState {
   /** Whether rows have a dead lease: expired, lost, or never confirmed to the process. */
   readonly hasExpired: boolean
   /** Whether only rows that await confirmation are left. Every SQL index of the frontier contains the column `awaits_confirmation`. */
-  readonly isLast: boolean
+  readonly isConfirmationPhase: boolean
   /** Hosts with pending rows of this phase: at most one more than the number of wanted visits. */
   readonly hosts: readonly string[]
   /** Hosts that this process holds, without active visits and without work for this source. */
@@ -68,7 +68,7 @@ export interface HolderRequest {
 interface LeaseContext extends HolderRequest {
   readonly sql: Sql
   readonly source: number
-  readonly isLast: boolean
+  readonly isConfirmationPhase: boolean
   readonly level: Level | null
   /** Hosts of this process that count towards its maximum. */
   readonly kept: ReadonlySet<string>
@@ -76,11 +76,14 @@ interface LeaseContext extends HolderRequest {
 
 type States = ReadonlyMap<string, HostState>
 
-/* SQL conditions for rows of the source $1, each served by its own partial index. `isLast` selects rows that await confirmation. */
-const ready = (isLast = '$2'): string =>
-  `l.source = $1 AND l.state = 'pending' AND l.due_at IS NULL AND l.awaits_confirmation = ${isLast}`
-const waiting = (isLast = '$2'): string =>
-  `l.source = $1 AND l.state = 'pending' AND l.due_at IS NOT NULL AND l.awaits_confirmation = ${isLast}`
+/*
+ * SQL conditions for rows of the source $1, each served by its own partial index. `isConfirmationPhase` selects rows that await
+ * confirmation.
+ */
+const ready = (isConfirmationPhase = '$2'): string =>
+  `l.source = $1 AND l.state = 'pending' AND l.due_at IS NULL AND l.awaits_confirmation = ${isConfirmationPhase}`
+const waiting = (isConfirmationPhase = '$2'): string =>
+  `l.source = $1 AND l.state = 'pending' AND l.due_at IS NOT NULL AND l.awaits_confirmation = ${isConfirmationPhase}`
 /** Leased rows that do not await confirmation. */
 const LEASED = `l.source = $1 AND l.state = 'leased' AND NOT l.awaits_confirmation`
 const IN_ORDER = 'ORDER BY l.weight, l.depth, l.id'
@@ -116,20 +119,23 @@ const POSTPONED = `state = ${stateAfter('postpone')}, lease = NULL, leased_until
 /** Leases visits that are due, each with a slot of its host, together with their hosts. */
 export async function lease(sql: Sql, source: number, holderRequest: HolderRequest): Promise<LeaseResult> {
   const { request, holder } = holderRequest
-  const { isLast, hosts, finished } = await prepareFrontier(sql, source, holderRequest)
+  const { isConfirmationPhase, hosts, finished } = await prepareFrontier(sql, source, holderRequest)
   const { idle } = holder
   if (hosts.length === 0 && idle.length === 0) return { visits: [], taken: [], until: 0, released: [] }
   const level =
-    request.isBreadthFirst && !isLast && hosts.length > 0 ? await findLevel(sql, source, request.firstLevel) : null
+    request.isBreadthFirst && !isConfirmationPhase && hosts.length > 0
+      ? await findLevel(sql, source, request.firstLevel)
+      : null
   const kept = new Set(holder.hosts.filter((host) => !finished.includes(host)))
-  const context: LeaseContext = { ...holderRequest, sql, source, isLast, level, kept }
+  const context: LeaseContext = { ...holderRequest, sql, source, isConfirmationPhase, level, kept }
   // Usually there are few hosts. When there are many and none of the chosen ones is available, the first hosts are requested from their
   // holders.
-  const chosen = hosts.length <= request.limit ? undefined : await choose(context)
-  const hostsToLock = chosen === undefined || chosen.length === 0 ? hosts.slice(0, request.limit) : hostsOf(chosen)
+  const chosenRows = hosts.length <= request.limit ? undefined : await chooseRows(context)
+  const hostsToLock =
+    chosenRows === undefined || chosenRows.length === 0 ? hosts.slice(0, request.limit) : hostsOf(chosenRows)
   const states = await lockHosts(sql, [...new Set([...hostsToLock, ...idle])], request.now)
   const open = filterUsableHosts(states, context)
-  const rows = chosen?.filter(({ host }) => open.has(host)) ?? (await listByHost(context, open, hosts))
+  const rows = chosenRows?.filter(({ host }) => open.has(host)) ?? (await listByHost(context, open, hosts))
   const { reserved, clocks } = reserveSlots(rows, createClockReader(open), request)
   const isEnough = reserved.length >= request.limit
   const visited = isEnough || holder.isFull ? [] : await listVisited(context, states)
@@ -150,8 +156,8 @@ export function filterUsableHosts(
 }
 
 function canUseHost(host: string, lease: HostState['lease'], { name }: HostHolder, now: number): boolean {
-  const standing = judgeHostOwnership(lease, name, now)
-  return host === NO_HOST || standing === 'ours' || standing === 'free'
+  const ownership = judgeHostOwnership(lease, name, now)
+  return host === NO_HOST || ownership === 'ours' || ownership === 'free'
 }
 
 function isHeldBy(state: HostState | undefined, { name }: HostHolder): boolean {
@@ -201,15 +207,15 @@ function changeLease(
   const { holder, request } = context
   const { now, until, hostsUntil = until } = request
   if (isTaken) return takeHost(lease, holder.name, now, hostsUntil)
-  const judged = judgeHostOwnership(lease, holder.name, now)
-  if (judged === 'others') {
+  const ownership = judgeHostOwnership(lease, holder.name, now)
+  if (ownership === 'others') {
     // A holder with visits of this source already does this work. Any other host is requested only if too few visits were found.
     const isRequested = !isEnough && !holder.isFull && !frontier.visited.includes(host)
     return isRequested ? wantHost(lease, now) : lease
   }
   if (lease.holder !== holder.name || lease.leasedUntil === 0 || holder.isBusy(host)) return lease
   // Without active visits or work that could start now, the host is more useful to other processes.
-  const isUseless = judged === 'yielded' || !isEnough || frontier.finished.includes(host)
+  const isUseless = ownership === 'yielded' || !isEnough || frontier.finished.includes(host)
   return isUseless ? releaseHost(lease) : lease
 }
 
@@ -315,17 +321,17 @@ export function failPending(
 const firstOpen = (column: string): string =>
   `SELECT ${column} FROM open_hosts o WHERE o.source = $1 ORDER BY o.awaits_confirmation, o.host LIMIT 1`
 
-const FRONTIER_STATE = `WITH turn AS MATERIALIZED (
+const FRONTIER_STATE = `WITH phase AS MATERIALIZED (
     SELECT coalesce((${firstOpen('o.awaits_confirmation')}), true)
-      AND NOT EXISTS (SELECT 1 FROM ledger l WHERE ${LEASED}) AS "isLast")
-  SELECT t."isLast",
+      AND NOT EXISTS (SELECT 1 FROM ledger l WHERE ${LEASED}) AS "isConfirmationPhase")
+  SELECT t."isConfirmationPhase",
     EXISTS (SELECT 1 FROM ledger l WHERE ${EXPIRED})
       OR (($7 OR (${firstOpen('o.host')}) IS NULL) AND EXISTS (${LOST_ROWS})) AS "hasExpired",
-    ARRAY(SELECT o.host FROM open_hosts o WHERE o.source = $1 AND o.awaits_confirmation = t."isLast"
+    ARRAY(SELECT o.host FROM open_hosts o WHERE o.source = $1 AND o.awaits_confirmation = t."isConfirmationPhase"
       ORDER BY o.host LIMIT $5) AS hosts,
     ARRAY(SELECT i.host FROM unnest($6::text[]) AS i (host)
       WHERE NOT EXISTS (SELECT 1 FROM open_hosts o WHERE o.source = $1 AND o.host = i.host)) AS finished
-  FROM turn t`
+  FROM phase t`
 
 /** Reads the state of the frontier, after rows with a dead lease were returned to it. */
 async function prepareFrontier(
@@ -361,7 +367,7 @@ async function reclaimLeases(sql: Sql, parameters: readonly unknown[], now: numb
 
 const EMPTY: FrontierState = {
   hasExpired: false,
-  isLast: false,
+  isConfirmationPhase: false,
   hosts: [],
   finished: [],
 }
@@ -410,7 +416,7 @@ const FIRST_ROWS_GROWTH = 8
  * Picks rows when there are many hosts. Usually the first rows suffice. If their hosts are unavailable, more rows are read, and only then
  * all hosts are examined.
  */
-async function choose(context: LeaseContext): Promise<Candidate[]> {
+async function chooseRows(context: LeaseContext): Promise<Candidate[]> {
   const { sql, request, kept } = context
   const { limit, now, maxHosts = Infinity } = request
   const found = kept.size < maxHosts ? await chooseFirst(context) : []
@@ -461,8 +467,11 @@ function takeNewHosts(
 /** A row with the columns of its host, if the host is known. */
 type FirstRow = Candidate & Omit<HostColumns, 'token'> & { readonly token: number | null }
 
-function listFirst({ sql, source, request, isLast, level }: LeaseContext, maxExamined: number): Promise<FirstRow[]> {
-  const values = [source, isLast, request.now, maxExamined]
+function listFirst(
+  { sql, source, request, isConfirmationPhase, level }: LeaseContext,
+  maxExamined: number,
+): Promise<FirstRow[]> {
+  const values = [source, isConfirmationPhase, request.now, maxExamined]
   return level === null
     ? sql.all<FirstRow>(FIRST, values)
     : sql.all<FirstRow>(FIRST_AT, [...values, level.weights, level.depth])
@@ -490,9 +499,9 @@ const OPEN_HOSTS_AT = openHosts(
 
 /** Picks rows from the available hosts whose first rows come first. */
 async function chooseByHost(context: LeaseContext): Promise<Candidate[]> {
-  const { sql, source, request, isLast, level, holder, kept } = context
+  const { sql, source, request, isConfirmationPhase, level, holder, kept } = context
   const { now, horizon, limit } = request
-  const values = [source, isLast, now, horizon, limit, holder.name, isNearHostLimit(context), [...kept]]
+  const values = [source, isConfirmationPhase, now, horizon, limit, holder.name, isNearHostLimit(context), [...kept]]
   const open =
     level === null
       ? await sql.all<{ host: string }>(OPEN_HOSTS, values)
@@ -515,14 +524,20 @@ const OF_HOSTS_AT = ofHosts(
 
 /** Picks rows of the given hosts, as far as their clocks have free slots. */
 async function listByHost(context: LeaseContext, states: States, hosts: readonly string[]): Promise<Candidate[]> {
-  const { sql, source, request, isLast, level } = context
+  const { sql, source, request, isConfirmationPhase, level } = context
   const open = hosts.flatMap((host) => {
     const state = states.get(host)
     const slots = state === undefined ? 0 : countSlots(state.clock, request)
     return slots === 0 ? [] : [{ host, slots }]
   })
   if (open.length === 0) return []
-  const values = [source, isLast, request.now, open.map(({ host }) => host), open.map(({ slots }) => slots)]
+  const values = [
+    source,
+    isConfirmationPhase,
+    request.now,
+    open.map(({ host }) => host),
+    open.map(({ slots }) => slots),
+  ]
   const rows =
     level === null
       ? await sql.all<Candidate>(OF_HOSTS, values)
@@ -566,7 +581,7 @@ async function leaseRows(
   sql: Sql,
   reserved: readonly ReservedRow[],
   hosts: States,
-  { request, isLast: isConfirmation, id: requestId }: LeaseContext,
+  { request, isConfirmationPhase: isConfirmation, id: requestId }: LeaseContext,
 ): Promise<Visit[]> {
   if (reserved.length === 0) return []
   const { sourceId, until } = request

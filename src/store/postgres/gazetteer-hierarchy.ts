@@ -25,10 +25,10 @@ export async function listCyclicParents(sql: Sql, records: readonly ParentRefs[]
   const namedParents = records.flatMap(({ ref, parents }, nth) => parents.map((parent) => ({ nth, ref, parent })))
   const found = await sql.all<{ nth: number; parent: string }>(
     `SELECT DISTINCT ON (a.nth) a.nth, a.parent
-     FROM unnest($1::int[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS a (nth, ref, parent, relation, place)
+     FROM unnest($1::int[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS a (nth, ref, parent, relation, rank)
        JOIN places o ON o.ref = a.ref JOIN places p ON p.ref = a.parent
        JOIN place_hierarchy h ON h.parent = o.id AND h.child = p.id AND h.relation = a.relation
-     ORDER BY a.nth, a.place`,
+     ORDER BY a.nth, a.rank`,
     [
       namedParents.map(({ nth }) => nth),
       namedParents.map(({ ref }) => ref),

@@ -12,12 +12,12 @@ import { writePostgresJson } from './postgres-json.ts'
 /** Number of records per transaction. */
 const RECORDS_AT_ONCE = 1000
 
-/** Why a record cannot be kept. */
+/** A record cannot be stored; the message says why. */
 class RecordRefusedError extends Error {}
 
 /**
- * Imports records. Unchanged records are skipped, so an interrupted import continues where it stopped, and an import without news changes
- * nothing.
+ * Imports records. Unchanged records are skipped, so an interrupted import continues where it stopped, and an import of unchanged
+ * records changes nothing.
  */
 export function createImport(db: Database): ImportPlaces {
   return async (places, now, signal) => {
@@ -37,9 +37,9 @@ export function createImport(db: Database): ImportPlaces {
     const { unlinked } = tally
     await linkLateParents(db, unlinked, signal)
     for (const [i, cyclicParent] of (await listCyclicParents(db, unlinked)).entries()) {
-      tally.addProblem(
-        cyclicParent === undefined ? null : `${unlinked[i]?.ref}: it cannot lie in ${cyclicParent}, which lies in it`,
-      )
+      if (cyclicParent === undefined) continue
+      const ref = unlinked[i]?.ref
+      tally.addProblem(`${ref}: it cannot lie in ${cyclicParent}, because ${cyclicParent} lies in ${ref}`)
     }
     await db.transaction(async (sql) => {
       for (const source of tally.sources.values()) await writeSource(sql, source, now)
@@ -105,19 +105,19 @@ interface KnownPlace {
 
 async function writeRecords(sql: Sql, batch: readonly SourcedPlace[]): Promise<ImportOutcome[]> {
   const drafts = await draftAll(sql, batch)
-  const isKept = ({ known, digest }: PlaceDraft) => known?.digest?.equals(digest) === true
-  const written = drafts.filter((draft) => !isKept(draft))
+  const isCurrent = ({ known, digest }: PlaceDraft) => known?.digest?.equals(digest) === true
+  const draftsToWrite = drafts.filter((draft) => !isCurrent(draft))
   const links = new PlaceLinks(sql)
   await links.prepare(drafts.map(({ record }) => record))
-  const takenId = await findTakenId(sql, written)
-  await writePlaces(sql, written)
-  await writeNames(sql, written)
+  const takenId = await findTakenId(sql, draftsToWrite)
+  await writePlaces(sql, draftsToWrite)
+  await writeNames(sql, draftsToWrite)
   if (takenId !== undefined) throw new RecordRefusedError(`${takenId.source} ${takenId.id} is another place`)
-  await writeExternalIds(sql, written)
+  await writeExternalIds(sql, draftsToWrite)
   const outcomes: ImportOutcome[] = []
   for (const draft of drafts) {
     const { isChanged, hasMissingParent } = await links.put(draft.id, draft.record, draft.known === undefined)
-    const status = isKept(draft) ? (isChanged ? 'changed' : 'kept') : draft.known === undefined ? 'added' : 'changed'
+    const status = isCurrent(draft) ? (isChanged ? 'changed' : 'kept') : draft.known === undefined ? 'added' : 'changed'
     outcomes.push({ status, names: draft.names.length, problem: null, hasMissingParent })
   }
   await links.flush()

@@ -150,17 +150,17 @@ function withNulls(order: string): string {
 }
 
 /** Adds to each place of a list the name by which it was found, and the region that contains it. */
-async function describeListed(sql: Sql, places: readonly Place[], begin: string | undefined): Promise<ListedPlace[]> {
+async function describeListed(sql: Sql, places: readonly Place[], prefix: string | undefined): Promise<ListedPlace[]> {
   const ids = places.map(({ id }) => id)
   const matches =
-    begin === undefined
+    prefix === undefined
       ? []
       : await sql.all<{ id: number; name: string }>(
           `SELECT DISTINCT ON (m.place_id) m.place_id AS id, m.name
            FROM place_names m JOIN places p ON p.id = m.place_id JOIN place_names n ON n.id = p.canonical_name_id
            WHERE m.place_id = ANY ($1) AND strpos(' ' || m.normalized, ' ' || $2) > 0
            ORDER BY m.place_id, m.normalized = $2 DESC, m.name = n.name DESC, m.is_preferred DESC, m.id`,
-          [ids, begin],
+          [ids, prefix],
         )
   const regions = await sql.all<{ child: number; id: number; name: string }>(
     `SELECT DISTINCT ON (h.child) h.child, r.id, n.name
@@ -169,10 +169,10 @@ async function describeListed(sql: Sql, places: readonly Place[], begin: string 
      WHERE h.child = ANY ($1) ORDER BY h.child, h.depth, r.id`,
     [ids],
   )
-  const matched = new Map(matches.map(({ id, name }) => [id, name]))
+  const matchedNames = new Map(matches.map(({ id, name }) => [id, name]))
   const regionsByPlace = new Map(regions.map(({ child, ...region }) => [child, region]))
   return places.map((place) => {
-    const name = matched.get(place.id)
+    const name = matchedNames.get(place.id)
     const region = place.kind === 'region' ? undefined : regionsByPlace.get(place.id)
     return { ...place, matched: name === place.name ? null : (name ?? null), region: region ?? null }
   })

@@ -17,7 +17,7 @@ export class HostHolder {
   readonly #scannedAt = new Map<number, number>()
   #leaseMs = LEASE_MS
   #maxHosts = Infinity
-  #requests = 0
+  #activeRequests = 0
 
   constructor(runner: string) {
     this.name = `${runner}#${randomUUID().slice(0, 8)}`
@@ -27,7 +27,7 @@ export class HostHolder {
   beginRequest({ now, until, hostsUntil = until, maxHosts = Infinity }: LeaseRequest): void {
     this.#leaseMs = hostsUntil - now
     this.#maxHosts = maxHosts
-    this.#requests++
+    this.#activeRequests++
   }
 
   /** Records the result of a request. */
@@ -53,7 +53,7 @@ export class HostHolder {
 
   /** Records the end of a request, successful or not. */
   endRequest(): void {
-    this.#requests--
+    this.#activeRequests--
   }
 
   /** Records that visits have ended. */
@@ -80,7 +80,7 @@ export class HostHolder {
 
   isBusy(host: string): boolean {
     const held = this.#hosts.get(host)
-    return held !== undefined && (held.visits.size > 0 || this.#requests > 1)
+    return held !== undefined && (held.visits.size > 0 || this.#activeRequests > 1)
   }
 
   /** The last known expiry of a host lease. */

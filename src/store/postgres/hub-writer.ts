@@ -60,13 +60,13 @@ export async function removeEmptyHubs(sql: Sql, urls: readonly string[]): Promis
   }
 }
 
-/** Batch size for addresses of a source; nearly always the first one is the match. */
+/** Batch size for addresses of a source; nearly always the first address is the match. */
 const ADDRESSES_AT_ONCE = 100
 
 /** Whether a stored page belongs to a hub. Uses the address index, because the addresses of its pages share the hub's prefix. */
 async function hasPages(sql: Sql, hub: string): Promise<boolean> {
-  const first = hub.replace(/[?#].*$/, '')
-  const begin = looseKey(first).replace(/(?:\.[a-z]{3,5})?$/i, '')
+  const urlWithoutQuery = hub.replace(/[?#].*$/, '')
+  const keyPrefix = looseKey(urlWithoutQuery).replace(/(?:\.[a-z]{3,5})?$/i, '')
   let unfinished = await sql.all<{ source: number; last: string }>(
     `SELECT id AS source, '' AS last FROM sources WHERE NOT is_removed`,
   )
@@ -78,7 +78,7 @@ async function hasPages(sql: Sql, hub: string): Promise<boolean> {
            AND left(l.key, 512) < left($3, 512) || chr(1114111)
            AND l.key >= $3 AND l.key > o.last AND l.key < $3 || chr(1114111)
          ORDER BY left(l.key, 512), l.key LIMIT ${ADDRESSES_AT_ONCE}) f`,
-      [unfinished.map(({ source }) => source), unfinished.map(({ last }) => last), begin],
+      [unfinished.map(({ source }) => source), unfinished.map(({ last }) => last), keyPrefix],
     )
     if (found.some(({ url }) => foldPagination(url) === hub)) return true
     const bySource = [...Map.groupBy(found, ({ source }) => source)]

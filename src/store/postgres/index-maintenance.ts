@@ -11,7 +11,7 @@ import {
 import { advanceIndex } from './advance-index.ts'
 import type { Database } from './database.ts'
 
-/** Keeps the index up to date. Writers of chunks only announce them. */
+/** Keeps the index up to date. Writers only announce their chunks. */
 export interface IndexMaintenance {
   /** Works on the index for as long as a waiting search can afford; the rest follows in the background. */
   runBriefly(): Promise<void>
@@ -29,15 +29,15 @@ export interface IndexMaintenance {
 const SEARCH_WAIT_MS = 300
 /** Once background work has taken this long, searches no longer wait for it. */
 const MAX_AWAITED_RUN_MS = 1000
-/** Number of new chunks that justify a step. */
-const MIN_NEW_CHUNKS = 1024
+/** Number of announced chunks that start background work. */
+const MIN_ANNOUNCED_CHUNKS = 1024
 
 /** Creates the index maintenance; each step asks `isBehind` whether there is work. It never keeps the process alive. */
 export function createIndexMaintenance(db: Database, isBehind: () => Promise<boolean>): IndexMaintenance {
   let isClosed = false
   /** When the background work started. */
   let begunAt: number | undefined
-  let announced = 0
+  let announcedChunks = 0
   /** Serializes steps, because two steps of one process would only block each other. */
   let lastStep: Promise<unknown> = Promise.resolve()
 
@@ -76,9 +76,9 @@ export function createIndexMaintenance(db: Database, isBehind: () => Promise<boo
     runAll: (signal) => advanceBy(SMALL_STEP, { ref: true, signal }),
     tidy: () => advanceBy(undefined, { isThorough: true, ref: true }),
     announce: (chunks) => {
-      announced += chunks
-      if (announced < MIN_NEW_CHUNKS) return
-      announced = 0
+      announcedChunks += chunks
+      if (announcedChunks < MIN_ANNOUNCED_CHUNKS) return
+      announcedChunks = 0
       continueInBackground()
     },
     close: () => {
@@ -87,7 +87,7 @@ export function createIndexMaintenance(db: Database, isBehind: () => Promise<boo
   }
 }
 
-/** Turns a store that cannot be written now into `blocked`; the next write reports the cause. */
+/** Returns `blocked` when the error means that the store cannot be written now; the next write reports the cause. */
 function toBlocked(error: unknown): 'blocked' {
   if (causeOf(error) === undefined) throw error
   return 'blocked'

@@ -30,7 +30,7 @@ export type PinnedBlocks = Map<number, Uint8Array>
 
 /** Maximum size of the block cache in bytes. */
 const MAX_CACHE_BYTES = 64 * 1024 * 1024
-/** Above the number of blocks of any segment. */
+/** A number above the block count of any segment. */
 const MAX_BLOCKS = 2 ** 20
 
 const EMPTY = new Uint8Array(0)

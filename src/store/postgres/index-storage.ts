@@ -24,13 +24,13 @@ export interface IndexDraft {
   dead: readonly DeadChunkRange[]
   /** Chunks to index: disjoint runs in ascending order. */
   stale: readonly ChunkRange[]
-  /** The chunks of these runs, as far as they were read; undefined before the first read. */
+  /** The chunks of the stale runs, as far as they were read; undefined before the first read. */
   readonly chunks: readonly NewChunk[] | undefined
   /** The number of the newest chunk. */
   readonly newest: number
   /** The data that filters need. */
-  readonly looked: FilterData | undefined
-  /** The changes. */
+  readonly filterData: FilterData | undefined
+  /** Whether all segments were removed. This field and those below are the changes. */
   isCleared: boolean
   readonly added: Map<number, EncodedSegment>
   readonly removed: Set<number>
@@ -61,7 +61,7 @@ export class MissingChunksError extends Error {
 
 /** The stored state of an index. */
 export type DraftInput = Pick<IndexDraft, 'format' | 'generation' | 'segments' | 'dead'> &
-  Partial<Pick<IndexDraft, 'stale' | 'chunks' | 'newest' | 'looked'>>
+  Partial<Pick<IndexDraft, 'stale' | 'chunks' | 'newest' | 'filterData'>>
 
 /** An empty index. */
 export const NO_INDEX: DraftInput = { format: '', generation: 0, segments: [], dead: [] }
@@ -71,14 +71,14 @@ export function createDraft({
   stale = [],
   chunks = undefined,
   newest = 0,
-  looked = undefined,
+  filterData = undefined,
   ...found
 }: DraftInput): IndexDraft {
-  const nothing = { isCleared: false, reached: undefined, added: new Map(), removed: new Set<number>() }
-  return { ...found, stale, chunks, newest, looked, ...nothing, newDead: new Map() }
+  const noChanges = { isCleared: false, reached: undefined, added: new Map(), removed: new Set<number>() }
+  return { ...found, stale, chunks, newest, filterData, ...noChanges, newDead: new Map() }
 }
 
-/** Chunks are never new by their number alone, because writers record them as stale. */
+/** Every chunk counts as seen by its number, because writers record new chunks as stale. */
 const ALL_CHUNKS = Number.MAX_SAFE_INTEGER
 
 /** Creates index storage over the loaded parts and the current draft. */
@@ -105,14 +105,14 @@ export function createIndexStorage(parts: IndexParts, draft: () => IndexDraft): 
       current.removed.add(id)
       current.segments = current.segments.filter((segment) => segment.id !== id)
       current.dead = current.dead.filter(({ segment }) => segment !== id)
-      for (const [name, { segment }] of current.newDead) if (segment === id) current.newDead.delete(name)
+      for (const [key, { segment }] of current.newDead) if (segment === id) current.newDead.delete(key)
     },
     listDead: () => sortRuns([...draft().dead, ...draft().newDead.values()]),
     addDead: (run) => {
       const { newDead } = draft()
-      const name = `${run.segment} ${run.first}`
-      const { last = 0 } = newDead.get(name) ?? {}
-      newDead.set(name, { ...run, last: Math.max(last, run.last) })
+      const key = `${run.segment} ${run.first}`
+      const { last = 0 } = newDead.get(key) ?? {}
+      newDead.set(key, { ...run, last: Math.max(last, run.last) })
     },
     listStale: () => [...draft().stale],
     // Runs are indexed in ascending order. When a part of a run is put back, everything before it is done.
@@ -139,8 +139,8 @@ export function createIndexStorage(parts: IndexParts, draft: () => IndexDraft): 
       const from = findInsertPosition(chunks, first)
       return chunks.slice(from, Math.min(findInsertPosition(chunks, last + 1), from + limit))
     },
-    readPage: (page) => draft().looked?.readPage(page),
-    readChunk: (number) => draft().looked?.readChunk(number),
+    readPage: (page) => draft().filterData?.readPage(page),
+    readChunk: (number) => draft().filterData?.readChunk(number),
   }
 }
 

@@ -60,7 +60,7 @@ export async function readIndex(
      FROM index_state`,
     [known?.generation ?? NO_GENERATION, sourceIds ?? null],
   )
-  if (found === undefined) throw new Error('the library has lost the state of its index')
+  if (found === undefined) throw new Error('the table index_state is empty')
   const { gone, isStale, sources } = found
   return { ...toStored(found, known), gone: joinRuns(gone.map(toRun)), isStale, sources }
 }
@@ -86,9 +86,10 @@ export interface IndexBacklog extends StoredIndex {
   readonly goneRows: readonly number[]
   readonly gone: readonly ChunkRange[]
   readonly stale: readonly ChunkRange[]
-  /** Whether more removed or stale rows exist than were read. */
-  readonly isMoreGone: boolean
-  readonly isMoreStale: boolean
+  /** Whether more rows about removed chunks exist than were read. */
+  readonly hasMoreGone: boolean
+  /** Whether more rows about stale chunks exist than were read. */
+  readonly hasMoreStale: boolean
   readonly newest: number
 }
 
@@ -109,18 +110,18 @@ export async function readIndexBacklog(sql: Sql): Promise<IndexBacklog> {
      FROM index_state`,
     [ROWS_AT_ONCE],
   )
-  if (found === undefined) throw new Error('the library has lost the state of its index')
+  if (found === undefined) throw new Error('the table index_state is empty')
   const { gone, stale, newest } = found
-  const isMoreStale = stale.length === ROWS_AT_ONCE
+  const hasMoreStale = stale.length === ROWS_AT_ONCE
   const runs = joinRuns(stale.map(toRun))
   return {
     ...toStored(found, undefined),
     goneRows: gone.map(([, , id]) => id),
     gone: joinRuns(gone.map(([first, last]) => ({ first, last }))),
     // Runs after the last read row may be incomplete.
-    stale: isMoreStale ? cutRuns(runs, stale.at(-1)?.[0] ?? 0) : runs,
-    isMoreGone: gone.length === ROWS_AT_ONCE,
-    isMoreStale,
+    stale: hasMoreStale ? cutRuns(runs, stale.at(-1)?.[0] ?? 0) : runs,
+    hasMoreGone: gone.length === ROWS_AT_ONCE,
+    hasMoreStale,
     newest,
   }
 }

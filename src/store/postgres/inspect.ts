@@ -28,7 +28,7 @@ export interface Inspection {
   readonly isPgvectorFit: boolean
 }
 
-/** Inspects the database of a library without changing it: it may be in use, or of another version. */
+/** Inspects the database of a library without changing it, because the library may be in use, or of another version. */
 export interface Inspector {
   /** The address without the password, for display. */
   readonly location: string
@@ -51,12 +51,12 @@ export async function openInspector(address: string): Promise<Inspector> {
       await db.checkConnection()
       return db.snapshot(async (sql) => {
         const facts = await sql.get<Facts>(FACTS)
-        if (facts === undefined) throw new Error('the server returned nothing about itself')
+        if (facts === undefined) throw new Error('expected facts about the server, got none')
         const { hasTables, isShut, ...rest } = facts
         if (isShut) throw createNoAccessError(db.location)
         const found = hasTables ? await sql.get<{ version: number }>('SELECT version FROM schema_version') : undefined
         const schemaVersion = found?.version ?? 0
-        // A newer program may use other tables.
+        // A library of a newer program may have other tables.
         const isKnown = schemaVersion > 0 && schemaVersion <= SCHEMA_VERSION
         const arriving = isKnown ? await sql.all<{ place: string }>(UNFINISHED_COPIES) : []
         return { ...rest, schemaVersion, arriving: arriving.map(({ place }) => place) }
@@ -68,7 +68,7 @@ export async function openInspector(address: string): Promise<Inspector> {
 
 const UNFINISHED_COPIES = `SELECT plan::json ->> 'place' AS place FROM arrivals WHERE ended_at IS NULL ORDER BY began_at`
 
-/** The schema of the job queue, beside that of the library. */
+/** SQL for the name of the schema of the job queue. */
 const JOBS = `trim(BOTH '"' FROM current_setting('search_path')) || '_jobs'`
 
 const FACTS = `SELECT split_part(current_setting('server_version'), ' ', 1) AS version,

@@ -130,7 +130,7 @@ async function append(sql: Sql, notes: readonly JobNote[]): Promise<void> {
   }
 }
 
-/** Locks are taken in numeric order, which prevents deadlocks. */
+/** Locks the logs of jobs. Locks are taken in numeric order, which prevents deadlocks. */
 async function lockJobs(sql: Sql, jobs: readonly string[]): Promise<void> {
   if (jobs.length === 0) return
   await sql.run(
@@ -206,7 +206,7 @@ function firstOfEach(notes: readonly NewNote[]): NewNote[] {
   return [...first.values()]
 }
 
-/** Lists rows by id, newest first. The number of query variants is small. */
+/** Lists rows by id, newest first. Few combinations of conditions occur, so few statements are prepared. */
 async function listRows<Row extends object>(
   sql: Sql,
   select: string,

@@ -37,7 +37,7 @@ export function listPagesOf(sql: Sql, source: number, url: string, key: string):
   return sql.all<ListedPage>(`SELECT key, url FROM ledger WHERE ${IS_PAGE_OF_LIST} ORDER BY key`, [source, url, key])
 }
 
-/** A crawl that confirms all pages of a list. */
+/** The crawl that confirms all pages of a list, and the address and key of the list. */
 export interface Confirmation {
   readonly crawl: number
   readonly url: string

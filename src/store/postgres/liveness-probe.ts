@@ -1,7 +1,7 @@
 /** The liveness of a server session that has not responded: still active, gone, or unknown because nothing else responds either. */
 export type Liveness = 'there' | 'gone' | 'unknown'
 
-/** Maximum number of consecutive unknown results, because a busy machine may fail a probe. */
+/** Consecutive unknown results after which the connection counts as lost; a busy machine may fail a single probe. */
 const MAX_UNKNOWN_PROBES = 2
 
 /**
@@ -15,19 +15,19 @@ export async function withLivenessProbe<T>(
 ): Promise<T> {
   let isOver = false
   let timer: NodeJS.Timeout | undefined
-  let unknown = 0
+  let unknownCount = 0
   const connectionLoss = new Promise<never>((_, reject) => {
     const runProbe = async (): Promise<void> => {
       const liveness = await probe()
-      unknown = liveness === 'unknown' ? unknown + 1 : 0
+      unknownCount = liveness === 'unknown' ? unknownCount + 1 : 0
       if (isOver) return
-      if (liveness !== 'gone' && unknown < MAX_UNKNOWN_PROBES) wait()
+      if (liveness !== 'gone' && unknownCount < MAX_UNKNOWN_PROBES) scheduleProbe()
       else reject(new Error('Connection terminated: the server no longer responds'))
     }
-    const wait = (): void => {
+    const scheduleProbe = (): void => {
       timer = setTimeout(runProbe, probeDelayMs)
     }
-    wait()
+    scheduleProbe()
   })
   try {
     return await Promise.race([response, connectionLoss])

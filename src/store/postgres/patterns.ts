@@ -1,7 +1,7 @@
 import type { LearnedPattern } from '../../plan/plan-memory.ts'
 import type { Sql } from './database.ts'
 
-/** The learnt URL patterns of a host, most frequent first. */
+/** The learned URL patterns of a host, most frequent first. */
 export async function listPatterns(sql: Sql, host: string): Promise<LearnedPattern[]> {
   const found = await sql.all<Omit<LearnedPattern, 'examples'> & { examples: string }>(
     `SELECT pattern, role, seen, hits, misses, confidence, examples FROM url_patterns WHERE host = $1

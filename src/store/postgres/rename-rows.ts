@@ -7,7 +7,7 @@ const ROWS_AT_ONCE = 5000
 /** Gives each row of an earlier version its current address and key. Earlier keys had no trailing slash and no display parameters. */
 export async function renameRows(sql: Sql): Promise<void> {
   await sql.run('CREATE TEMP TABLE renamed (id bigint, source bigint, url text, old text, new text) ON COMMIT DROP')
-  await listRenamed(sql)
+  await fillRenamed(sql)
   await sql.run('CREATE INDEX renamed_by_key ON renamed (source, digest_of(old))')
   await sql.run(
     `UPDATE ledger l SET target = t.new FROM renamed t
@@ -35,7 +35,7 @@ interface EarlierRow {
 }
 
 /** Fills the table of rows that get another address or key. */
-async function listRenamed(sql: Sql): Promise<void> {
+async function fillRenamed(sql: Sql): Promise<void> {
   for (let after = 0; ; ) {
     const rows = await sql.all<EarlierRow>(
       `SELECT l.id, l.source, l.key, l.url, l.content_url AS "contentUrl", s.url AS "sourceUrl", s.scope

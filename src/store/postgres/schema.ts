@@ -12,7 +12,7 @@ import { UNDERSTANDING_TABLES } from './understanding-tables.ts'
 const MIGRATIONS: readonly (string | ((sql: Sql) => Promise<void>))[] = [
   TABLES + UNDERSTANDING_TABLES,
   `
--- Signatures that relate similar pages. Pages that were stored before this version have none until they are read again.
+-- Signatures that relate similar pages. Pages stored before this version get theirs later (page-signatures.ts).
 CREATE TABLE likenesses (
   page bigint PRIMARY KEY REFERENCES pages (id) ON DELETE CASCADE,
   fingerprint text,
@@ -44,9 +44,9 @@ export async function migrate(db: Database, address: ConnectionAddress): Promise
     await lock(sql, 'migration')
     await createSchema(sql, address)
     // Another process may have migrated the library meanwhile.
-    const done = await readVersion(sql, address)
-    if (done === 0) await refuseForeignTables(sql, address)
-    for (const migration of MIGRATIONS.slice(done)) {
+    const currentVersion = await readVersion(sql, address)
+    if (currentVersion === 0) await refuseForeignTables(sql, address)
+    for (const migration of MIGRATIONS.slice(currentVersion)) {
       await (typeof migration === 'string' ? runAll(sql, migration) : migration(sql))
     }
     await sql.run('DELETE FROM schema_version')
@@ -55,7 +55,7 @@ export async function migrate(db: Database, address: ConnectionAddress): Promise
   })
 }
 
-/** Creates the schema, if needed: a role that owns its schema does not need the privilege to create others. */
+/** Creates the schema if it is missing. If it exists, the role does not need the privilege to create schemas. */
 async function createSchema(sql: Sql, { schema, quotedSchema, location }: ConnectionAddress): Promise<void> {
   const found = await sql.get<{ isThere: boolean; mayUse: boolean; mayMake: boolean; role: string; database: string }>(
     `SELECT n.oid IS NOT NULL AS "isThere", coalesce(has_schema_privilege(n.oid, 'CREATE') AND has_schema_privilege(n.oid, 'USAGE'), false) AS "mayUse",
@@ -64,7 +64,7 @@ async function createSchema(sql: Sql, { schema, quotedSchema, location }: Connec
      FROM (SELECT 1) AS one LEFT JOIN pg_namespace n ON n.nspname = $1`,
     [schema],
   )
-  if (found === undefined) throw new Error('the server returned nothing about its schemas')
+  if (found === undefined) throw new Error('expected facts about the schema, got none')
   const { isThere, mayUse, mayMake, role, database } = found
   if (isThere && mayUse) return
   if (!isThere && mayMake) {

@@ -29,15 +29,15 @@ const SOME_RUN: ChunkRange = { first: 1, last: 1 }
 export function createSearch(db: Database): Search {
   const parts = createIndexParts()
   const numberOf = createNumbering()
-  let known: StoredIndex | undefined
+  let cachedIndex: StoredIndex | undefined
   let draft: IndexDraft = createDraft(NO_INDEX)
   const index = createChunkIndex(createIndexStorage(parts, () => draft))
 
   /** Reads the current index. Concurrent reads may finish in another order, so the cache is replaced only if it has not changed. */
   const readView = async (sql: Sql, sourceIds?: readonly string[]): Promise<IndexView> => {
-    const before = known
+    const before = cachedIndex
     const view = await readIndex(sql, before, sourceIds)
-    if (known === before) known = view
+    if (cachedIndex === before) cachedIndex = view
     return view
   }
   const isBehind = (view: IndexView): boolean => {
@@ -63,11 +63,11 @@ export function createSearch(db: Database): Search {
         // A concurrent search of a newer index may have evicted segments, so they are loaded again.
         continue
       }
-      draft = createDraft({ ...view, dead, generation: numberOf(view), looked: filterReader })
+      draft = createDraft({ ...view, dead, generation: numberOf(view), filterData: filterReader })
       filterReader?.begin()
       const { result, missing } = parts.run(pinned, work)
       if (missing === undefined && filterReader?.isIncomplete() !== true) {
-        if (known?.generation === view.generation) parts.keepOnly(segmentIds)
+        if (cachedIndex?.generation === view.generation) parts.keepOnly(segmentIds)
         return result
       }
       if (missing !== undefined && !(await parts.load(sql, missing, pinned))) return undefined

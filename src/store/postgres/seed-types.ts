@@ -12,7 +12,7 @@ export async function seedTypes(sql: Sql): Promise<void> {
         'INSERT INTO crawl_types (name, description, declaration) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING',
         [name, description, JSON.stringify(declaration)],
       )
-    } else if (descriptions.get(name) === FORMER_DESCRIPTIONS[name]) {
+    } else if (FORMER_DESCRIPTIONS[name]?.includes(descriptions.get(name) ?? '') === true) {
       await sql.run('UPDATE crawl_types SET description = $1 WHERE name = $2', [description, name])
     }
   }

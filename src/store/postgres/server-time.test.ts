@@ -16,7 +16,7 @@ test('the offset is measured at the midpoint between query and response', () => 
   expect(time.offset).toBe(-1000)
 })
 
-test('keeps the known offset as long as it is consistent with new measurements', () => {
+test('the known offset stays as long as it is consistent with new measurements', () => {
   const time = new ServerTime()
   time.addSample(1000, 61_010, 1020)
   time.addSample(2000, 62_400, 2500)

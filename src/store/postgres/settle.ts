@@ -169,8 +169,8 @@ async function storePage(context: SettlementContext, record: PageRecord): Promis
 }
 
 /**
- * Ensures that a content is stored once per source, under the better of two addresses. Returns whether this row stores the content; if not,
- * the row has become a duplicate.
+ * Ensures that the same content is stored only once per source, under the better of two addresses. Returns whether this row stores the
+ * content; if not, the row has become a duplicate.
  */
 async function claimContent(
   { sql, row, holder, crawl }: SettlementContext,
@@ -224,7 +224,7 @@ const COLUMNS = `l.id, l.key, l.url, l.state, l.reason, l.pattern, l.target, l.s
   l.due_at AS "dueAt", l.is_final AS "isFinal", l.awaits_confirmation AS "awaitsConfirmation",
   l.proven_crawl AS "provenCrawl", l.depth, l.crawl, l.lease`
 
-// Without a given hash, the content is that of the row's own page, or of the row that it duplicates.
+// Without a given hash, the content is that of the row's own page, or else of its last response.
 const SELECT_DRAFT = `SELECT ${COLUMNS}, coalesce(split_part(l.lease, ':', 1) = c.token::text, true) AS "isHostKept", h.id AS "holderId", h.key AS "holderKey", h.url AS "holderUrl", h.state AS "holderState", h.checked_at AS "holderCheckedAt", h.crawl AS "holderCrawl"
   FROM (SELECT 1) AS one
     LEFT JOIN ledger l ON l.source = $1 AND digest_of(l.key) = digest_of($2) AND l.key = $2

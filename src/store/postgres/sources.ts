@@ -15,7 +15,7 @@ const COLUMNS = `id, uuid, name, version, url, site_url AS "siteUrl", scope, set
 /** Adds a source inside the caller's transaction. */
 export async function addSource(sql: Sql, source: Source): Promise<void> {
   const { id, name, version, url, siteUrl, scope, settings, createdAt } = source
-  await refuseSame(sql, name, version, '')
+  await refuseTakenName(sql, name, version, '')
   await sql.run(
     `INSERT INTO sources (uuid, name, version, url, site_url, scope, settings, created_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
@@ -40,7 +40,7 @@ export async function updateSource(sql: Sql, id: string, change: SourceChange): 
   if (found === undefined) return
   const { name = found.name, version = found.version, siteUrl = found.siteUrl } = change
   const settings = change.settings === undefined ? found.settings : JSON.stringify(change.settings)
-  await refuseSame(sql, name, version, id)
+  await refuseTakenName(sql, name, version, id)
   await sql.run('UPDATE sources SET name = $1, version = $2, site_url = $3, settings = $4 WHERE uuid = $5', [
     name,
     version,
@@ -50,7 +50,7 @@ export async function updateSource(sql: Sql, id: string, change: SourceChange): 
   ])
 }
 
-async function refuseSame(sql: Sql, name: string, version: string | null, id: string): Promise<void> {
+async function refuseTakenName(sql: Sql, name: string, version: string | null, id: string): Promise<void> {
   // The lock prevents two sources from getting the same name at once.
   await lock(sql, 'names')
   const same = await sql.get(
@@ -81,7 +81,7 @@ export async function crawlNumber(sql: Sql, source: number, crawlId: string): Pr
     `INSERT INTO crawl_ids (uuid, source) VALUES ($1, $2) ON CONFLICT (uuid) DO UPDATE SET uuid = excluded.uuid RETURNING id`,
     [crawlId, source],
   )
-  if (inserted === undefined) throw new TypeError(`crawl ${crawlId} was given no number`)
+  if (inserted === undefined) throw new TypeError(`expected a number for crawl ${crawlId}, got none`)
   return inserted.id
 }
 

@@ -69,12 +69,12 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & AnalysisS
   const writeInTurn = async <T>(sourceId: string, work: (sql: Sql) => Promise<T>): Promise<T> => {
     const semaphore = semaphores.get(sourceId) ?? new Semaphore<symbol>(MAX_LOCK_WAITERS)
     semaphores.set(sourceId, semaphore)
-    const turn = Symbol()
-    await semaphore.acquire(turn)
+    const permit = Symbol()
+    await semaphore.acquire(permit)
     try {
       return await db.transaction(work)
     } finally {
-      semaphore.release(turn)
+      semaphore.release(permit)
     }
   }
   /** Writes to a source on behalf of a crawl; returns `nothing` when the source does not exist or the crawl may no longer write. */
@@ -214,7 +214,7 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & AnalysisS
         },
       ),
     lease: async (request) => {
-      // The id is created outside the transaction, so that a retry recognises the rows that it had already leased.
+      // The id is created outside the transaction, so that a retry recognizes the rows that it had already leased.
       const holderRequest = { request, holder, id: request.id ?? randomUUID() }
       holder.beginRequest(request)
       try {

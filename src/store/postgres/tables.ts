@@ -8,14 +8,14 @@
  *
  * Growth of the tables, and its limits:
  * - With a source, and removed with it: `ledger` has at most as many rows as the limit of a crawl allows (a million by default). Removed
- *   addresses keep their rows, so that they are recognised when they are found again. `pages`, `links`, `chunks`, vectors, analyses and
- *   `url_aliases` are bounded by it, and all but the last are deleted with their page. `crawls` and `crawl_ids` have a small row for each
- *   crawl.
+ *   addresses keep their rows, so that they are recognized when they are found again. `pages`, `links`, `chunks`, vectors, analyses and
+ *   `url_aliases` are bounded by `ledger`, and all but the last are deleted with their page. `crawls` and `crawl_ids` have a small row for
+ *   each crawl.
  * - With events, and trimmed: `crawl_jobs`, `queue_events`, `crawl_problems` and `crawl_milestones` by the retention rule of the job log,
  *   `analysis_runs` and their events to the newest thousand, `workers` and `passed_on` after a minute. `crawl_helpers` is cleared at the
  *   end of a crawl. Index updates empty `index_stale` and `index_gone`.
  * - With every host ever seen, and kept: `hosts`, a small row each, and `robots`, a file of at most 500 KiB for each origin. Without them,
- *   robots.txt and the pace of a host would have to be learnt again.
+ *   robots.txt and the pace of a host would have to be learned again.
  * - With imports: the tables of places.
  *
  * No table is partitioned. Events, the only rows that expire by age alone, never exceed 500,000. All other rows are deleted with a job, a
@@ -41,7 +41,7 @@ INSERT INTO library_identity (id, library) VALUES (1, replace(gen_random_uuid():
 -- Libraries that were copied into this one, or are being copied.
 CREATE TABLE arrivals (
   origin text COLLATE "C" PRIMARY KEY,
-  -- The numbers of its rows in this library, as JSON.
+  -- The numbers of the copied rows in this library, as JSON.
   plan text NOT NULL,
   began_at bigint NOT NULL,
   ended_at bigint,
@@ -80,7 +80,7 @@ CREATE TABLE crawls (
   state text NOT NULL,
   options text NOT NULL,
   runner text,
-  -- Number of starts. A process that started it earlier has lost it.
+  -- Number of starts of the crawl. A process that started the crawl earlier has lost it.
   term integer NOT NULL DEFAULT 1,
   started_at bigint NOT NULL,
   heartbeat_at bigint NOT NULL,
@@ -143,7 +143,7 @@ CREATE TABLE ledger (
   checked_at bigint,
   changed_at bigint,
   due_at double precision,
-  -- Token of the host, the request that leased the row, and the position of the row in it, separated by colons.
+  -- Token of the host, id of the request that leased the row, and the row's position in it, separated by colons.
   lease text COLLATE "C",
   leased_until double precision,
   -- Whether a page is empty until its scripts have run.
@@ -268,7 +268,7 @@ BEGIN
         SELECT source, host, state, page_hash, checked_at, 1 AS n FROM added UNION ALL
         SELECT source, host, state, page_hash, checked_at, -1 FROM taken) d
       GROUP BY 1, 2) c
-    -- A lease and its end say nothing new of a host, and would be written here at every visit.
+    -- Skips hosts whose counts stay the same, because leases would otherwise write a row here at every visit.
     WHERE (pending_rows, indexed_rows, unchanged_rows, skipped_rows, failed_rows, gone_rows, pages) <> (0, 0, 0, 0, 0, 0, 0)
       OR asked_at IS DISTINCT FROM asked_before
     ON CONFLICT (source, host) DO UPDATE SET pending_rows = h.pending_rows + excluded.pending_rows,
@@ -291,7 +291,7 @@ CREATE TABLE pages (
   meta text NOT NULL,
   sections text NOT NULL,
   markdown text NOT NULL,
-  -- How the page was cut, so that a part of it can be read.
+  -- The positions of sections and chunks, so that a part of the page can be read.
   layout text NOT NULL
 );
 
@@ -301,7 +301,7 @@ CREATE TABLE links (
   links text NOT NULL
 );
 
--- The chunks of a page have consecutive ids, which are taken from the sequence in one step.
+-- The chunks of a page have consecutive ids, which are drawn from the sequence (content.ts).
 CREATE SEQUENCE chunk_numbers;
 CREATE TABLE chunks (
   id bigint PRIMARY KEY,
@@ -332,9 +332,9 @@ CREATE TABLE url_aliases (
   alias_url text COLLATE "C" NOT NULL,
   classification text NOT NULL,
   reason text,
-  -- Null if it was never requested, or if its response does not tell.
+  -- Whether the alias exists; null if it was never requested, or if its response does not tell.
   is_there boolean,
-  -- When it was found or last checked.
+  -- When the alias was found or last checked.
   checked_at bigint NOT NULL,
   -- The result of the check, as JSON; null before the first check.
   metadata text
@@ -527,7 +527,7 @@ CREATE TABLE crawl_jobs (
   -- Commands for the running job.
   asked_end text COLLATE "C",
   wants_pause boolean NOT NULL DEFAULT false,
-  -- Whether the requester was told that it starts at once.
+  -- Whether the requester was told that the job starts at once.
   is_begun boolean NOT NULL DEFAULT false
 );
 CREATE INDEX crawl_jobs_newest ON crawl_jobs ((status = 'queued'), coalesce(started_at, created_at), number);

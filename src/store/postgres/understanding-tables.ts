@@ -69,7 +69,7 @@ CREATE TABLE place_names (
   name_kind text COLLATE "C" NOT NULL,
   is_preferred boolean NOT NULL DEFAULT false,
   is_official boolean NOT NULL DEFAULT false,
-  -- Null if it is the source of the place.
+  -- The source of the name; null if it is the source of the place.
   source text,
   UNIQUE (place_id, normalized, lang, name_kind),
   CONSTRAINT name_1_text CHECK (trim(name) <> '' AND trim(normalized) <> ''),
@@ -78,7 +78,7 @@ CREATE TABLE place_names (
 );
 CREATE INDEX place_names_by_name ON place_names (normalized, place_id);
 
--- Words of names after the first word, which the index above finds.
+-- Words of names without the first word, because the index above already finds names by their first word.
 CREATE TABLE place_words (
   word text COLLATE "C" NOT NULL,
   place_id bigint NOT NULL REFERENCES places (id),

@@ -20,8 +20,8 @@ interface NearQuery {
   readonly count: number
   /** The numbers of the sources to search. */
   readonly sources: readonly number[]
-  /** Whether some sources are excluded. */
-  readonly isPart: boolean
+  /** Whether the search is limited to some sources. */
+  readonly hasSourceFilter: boolean
 }
 
 /** The pgvector extension of a database. */
@@ -39,7 +39,7 @@ interface Extension extends NearIndex {
 
 /** Maximum number of dimensions, because larger vectors do not fit into an index page. */
 const MAX_DIMENSIONS = 4000
-/** Up to this number, vectors are compared exactly, because an index over all sources would mostly find those of other sources. */
+/** Up to this number of vectors in the requested sources, all are compared, because the index would mostly find those of other sources. */
 const FEW_VECTORS = 20_000
 /** Minimum and maximum size of the candidate list during an index scan (`ef_search`). */
 const EF_SEARCH_RANGE = [200, 1000] as const
@@ -57,9 +57,9 @@ export const NEAR_INDEX: string = `(SELECT json_build_object('schema', quote_ide
 export async function searchNearIndex(
   db: Database,
   index: NearIndex & { readonly dimensions: number },
-  { query, count, sources, isPart }: NearQuery,
+  { query, count, sources, hasSourceFilter }: NearQuery,
 ): Promise<ComparedVector[]> {
-  if (isPart && (await hasFew(db, sources))) {
+  if (hasSourceFilter && (await hasFew(db, sources))) {
     const all = await db.all<StoredVector>('SELECT chunk, vector FROM vectors WHERE source = ANY ($1::bigint[])', [
       sources,
     ])
@@ -108,7 +108,7 @@ export async function createNearIndex(sql: Sql): Promise<void> {
 
 /**
  * Creates a missing index over existing vectors, because pgvector may have been added later. The build may take minutes without blocking
- * others; an aborted one is repeated.
+ * others; an aborted build is repeated.
  */
 export async function ensureNearIndex(db: Database): Promise<void> {
   await installExtension(db)
@@ -139,7 +139,7 @@ async function installExtension(db: Database): Promise<void> {
        AND has_schema_privilege(current_schema(), 'CREATE') AND EXISTS (SELECT 1 FROM vector_space)`,
   )
   if (offered === undefined) return
-  // The server may forbid it, or another process may have been faster; the library works without it.
+  // The server may forbid the installation, or another process may have been faster; the library works without pgvector.
   await db.run(`CREATE EXTENSION IF NOT EXISTS vector SCHEMA ${offered.schema}`).catch(() => undefined)
 }
 
@@ -156,7 +156,7 @@ function canBuild({ isFit, mayCreate }: Extension): boolean {
   return isFit && mayCreate
 }
 
-/** The pgvector extension for the stored vectors; undefined without either. */
+/** The pgvector extension for the stored vectors; undefined when either is missing. */
 function readExtension(sql: Sql): Promise<Extension | undefined> {
   return sql.get<Extension>(
     `SELECT quote_ident(n.nspname) AS schema, v.dimensions,

@@ -20,7 +20,7 @@ interface NumberedVector {
   readonly vector: Uint8Array
 }
 
-/** The vectors of the library. */
+/** The vector space of the library, and how many vectors it contains. */
 interface SignedSpace {
   readonly fingerprint: string
   readonly dimensions: number

@@ -34,7 +34,11 @@ export function createNearSearch(db: Database): FindNear {
     // A query of another length comes from another model, whose vectors are still being created.
     if (fingerprint === null || dimensions !== query.length) return []
     if (index === null) return signSearch.find(query, { fingerprint, dimensions, ...known }, sources)
-    return searchNearIndex(db, { ...index, dimensions }, { query, count, sources, isPart: sourceIds !== undefined })
+    return searchNearIndex(
+      db,
+      { ...index, dimensions },
+      { query, count, sources, hasSourceFilter: sourceIds !== undefined },
+    )
   }
 }
 

@@ -29,7 +29,7 @@ interface MissingColumns extends StoredChunkName {
   readonly language: string | null
 }
 
-/** Batch size for filtering the nearest vectors, when the filter has more than sources. */
+/** Batch size for filtering the nearest vectors, when the filter has other conditions than sources. */
 const FILTER_BATCH_SIZE = 100
 
 /** Maximum duration of the embedding lease without renewal. */

@@ -58,7 +58,7 @@ const MISSING = `SELECT url, "placeId", "placeSlug", "checkedAt", count(*) OVER 
 
 type MissingColumns = HubCoverage['missing'][number] & Pick<HubCoverage, 'missingCount'>
 
-/** Missing hubs that the site names or that a pattern implies: the first ones, and their number. */
+/** Missing hubs that the site names or that a pattern implies: the first of them, and the number of all. */
 export async function listMissing(sql: Sql, host: string): Promise<Pick<HubCoverage, 'missing' | 'missingCount'>> {
   const found = await sql.all<MissingColumns>(MISSING, [host])
   return { missing: found.map(({ missingCount: _, ...hub }) => hub), missingCount: found[0]?.missingCount ?? 0 }

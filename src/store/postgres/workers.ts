@@ -115,7 +115,7 @@ export function createWorkers(db: Database): Workers {
     logOf: (worker) => createJobLog(db, worker),
     relay: (worker, body) => relayMessage(db, worker, body),
     listRelayed: (after) => listRelayed(db, after),
-    // After a gap, any notification may have been missed, so listeners check everything.
+    // After a gap, notifications may have been missed, so listeners are woken as if jobs had changed.
     listen: (wake) => db.listen((topic) => wake(isTopic(topic) ? topic : 'jobs')),
   }
 }

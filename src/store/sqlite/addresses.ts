@@ -254,7 +254,7 @@ export function createAddresses(db: Database): Addresses {
   }
 }
 
-/** Yields to the event loop when it was blocked for a while. */
+/** Creates a function that yields to the event loop when it was blocked for a while. */
 function createYielder(): () => Promise<void> {
   let since = performance.now()
   return async () => {

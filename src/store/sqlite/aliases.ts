@@ -53,7 +53,7 @@ export function createAliases(db: Database): Aliases {
     `UPDATE url_aliases SET "exists" = @isThere, checked_at = @now, metadata = @facts
      WHERE source = @source AND url = @url AND alias_url = @aliasUrl`,
   )
-  /** The row of an address. If its query or session matters, the address has a more specific row, which takes precedence. */
+  /** The facts about an address. If its query or session matters, the address has a more specific row, which takes precedence. */
   const findFacts = (source: number, url: string): FactColumns | undefined => {
     for (const key of listKeysOf(url).toReversed()) {
       const found = selectFacts.get(source, key)

@@ -15,10 +15,10 @@ interface PendingColumns extends Omit<PageToAnalyse, 'page'> {
   readonly markdown: Buffer
 }
 
-/** Size limit for a batch of pages: a hundred of the largest would exhaust the memory. */
+/** Size limit for a batch of pages: a hundred of the largest pages would exhaust the memory. */
 const MAX_BATCH_BYTES = 8_000_000
 
-/** SQL for pages without a current analysis. An analysis of a newer program version is left alone. */
+/** SQL for pages without a current analysis. An analysis by a newer program version counts as current. */
 const IS_PENDING = `(a.analysis_version IS NULL OR a.analysis_version < @version
   OR a.analysis_version = @version AND (a.gazetteer_revision IS NOT @revision
     OR a.classification ->> '$.version' < @classifierVersion))`
@@ -121,7 +121,7 @@ function createPageWriter(
 
   return ({ id, host, checkedAt, page }, { classification, analysis, hub }, { revision, now }) => {
     const source = selectSource.get(id, checkedAt)
-    // The page was visited meanwhile, so the next run analyses it again.
+    // The page was visited meanwhile, so the next run analyzes it again.
     if (source === undefined) return
     classifications.revise(source, id, classification)
     const { analysis_version: version, published_at: publishedAt, language } = analysis

@@ -68,8 +68,8 @@ export function createAnalysisRuns(db: Database, write: Write): AnalysisRuns {
             update.run(toColumns({ ...open, status: 'cancelled', endedAt: open.heartbeatAt }))
           }
         }
-        const isOpen = newest?.status === 'running' || newest?.status === 'cancelled'
-        if (newest === undefined || !isOpen || !canResume(newest)) {
+        const isUnfinished = newest?.status === 'running' || newest?.status === 'cancelled'
+        if (newest === undefined || !isUnfinished || !canResume(newest)) {
           insert.run(toColumns(run))
           for (const removal of removals) removal.run()
           return run

@@ -70,7 +70,7 @@ export function createBulkUpdates(db: Database, content: Content): BulkUpdates {
   )
 
   const removable = `l.source = @source AND l.page_hash IS NOT NULL AND ${isRemovable('l')}`
-  const countRows = db.prepare<Removable, number>(`SELECT count(*) FROM ledger l WHERE ${removable}`).pluck()
+  const countRemovableRows = db.prepare<Removable, number>(`SELECT count(*) FROM ledger l WHERE ${removable}`).pluck()
   const countPages = db
     .prepare<[number], number>('SELECT count(*) FROM ledger WHERE source = ? AND page_hash IS NOT NULL')
     .pluck()
@@ -113,7 +113,7 @@ export function createBulkUpdates(db: Database, content: Content): BulkUpdates {
       return { requeued: orphans.length, settled: orphans.filter(({ settledAt }) => (settledAt ?? -1) >= since).length }
     },
     countRemovable: (source, crawl, withUnseen) => ({
-      removable: countRows.get({ source, crawl, withUnseen: withUnseen ? 1 : 0 }) ?? 0,
+      removable: countRemovableRows.get({ source, crawl, withUnseen: withUnseen ? 1 : 0 }) ?? 0,
       pages: countPages.get(source) ?? 0,
     }),
     listRemovable: (source, crawl, withUnseen) =>

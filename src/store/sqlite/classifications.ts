@@ -7,7 +7,7 @@ export interface Classifications {
    * Replaces the classification for new content. Findings about the old content are deleted, even when there is no new classification yet.
    */
   replace(source: number, page: number, classification: Classification | undefined): void
-  /** Writes only the class; the findings of an analysis stay. */
+  /** Writes only the classification; the findings of an analysis stay. */
   revise(source: number, page: number, classification: Classification): void
   /** Marks a page for the next analysis run. Its old findings stay visible until then. */
   invalidate(page: number): void

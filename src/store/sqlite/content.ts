@@ -284,7 +284,7 @@ export function createContent(db: Database, { index, layouts, signatures, readFa
     writeLinks: (row, links) => {
       writeLinks.run(row, JSON.stringify(links))
     },
-    // All JSON that is parsed below was written by this file.
+    // All JSON that is parsed below was written by a store.
     readLinks: (source, key) => parseStored<string[]>(selectLinks.get(source, key) ?? '[]'),
     readPage: (source, key) => {
       const found = selectPage.get(source, key)

@@ -48,7 +48,7 @@ export function createCopiedRowWriter(db: Database, index: IndexUpdater): Copied
   }
 }
 
-/** Tells the index which chunks were added or removed, and which pages have a new title. */
+/** Tells the index which chunks were added, changed or removed, with all chunks of changed pages, whose title may be new. */
 function notifyIndex(index: IndexUpdater, table: CopyTable, { added, changed, removed }: RowChanges): void {
   if (table.name === 'pages') {
     const [first = 0, count = 0] = columnPositions(table, ['first_chunk', 'chunk_count'])
@@ -68,16 +68,16 @@ function createPlainWriter(db: Database, table: CopyTable): TableWriter {
   const { columns, key } = table
   const nameOf = ({ name }: { readonly name: string }) => columnName(table, name)
   const others = columns.filter(({ name }) => !key.includes(name))
-  const isKey = key.map((name) => `${columnName(table, name)} = ?`).join(' AND ')
+  const keyMatch = key.map((name) => `${columnName(table, name)} = ?`).join(' AND ')
   const tableSql = tableName(table)
-  const select = db.prepare(`SELECT 1 FROM ${tableSql} WHERE ${isKey}`)
+  const select = db.prepare(`SELECT 1 FROM ${tableSql} WHERE ${keyMatch}`)
   const insert = db.prepare(
     `INSERT INTO ${tableSql} (${columns.map(nameOf).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
   )
   const sets = others.map((column) => `${nameOf(column)} = ?`).join(', ')
   // A table whose columns are all part of the key has nothing to update.
-  const update = sets === '' ? undefined : db.prepare(`UPDATE ${tableSql} SET ${sets} WHERE ${isKey}`)
-  const remove = db.prepare(`DELETE FROM ${tableSql} WHERE ${isKey}`)
+  const update = sets === '' ? undefined : db.prepare(`UPDATE ${tableSql} SET ${sets} WHERE ${keyMatch}`)
+  const remove = db.prepare(`DELETE FROM ${tableSql} WHERE ${keyMatch}`)
   const createPicker = (names: readonly string[]) => {
     const picked = columnPositions(table, names).map((position) => ({
       position,
@@ -86,12 +86,12 @@ function createPlainWriter(db: Database, table: CopyTable): TableWriter {
     return (row: CopyRow): SqliteValue[] => picked.map(({ position, type }) => packCell(row[position] ?? null, type))
   }
   const valuesOf = createPicker(columns.map(({ name }) => name))
-  const factsOf = createPicker(others.map(({ name }) => name))
+  const otherValuesOf = createPicker(others.map(({ name }) => name))
   const keyOf = createPicker(key)
   return {
     has: (row) => select.get(...keyOf(row)) !== undefined,
     insert: (row) => void insert.run(...valuesOf(row)),
-    update: (row) => void update?.run(...factsOf(row), ...keyOf(row)),
+    update: (row) => void update?.run(...otherValuesOf(row), ...keyOf(row)),
     delete: (row) => void remove.run(...keyOf(row)),
   }
 }

@@ -25,7 +25,7 @@ export function createCopiedSourceWriter(db: Database): CopiedSourceWriter {
   const update = db.prepare(
     `UPDATE sources SET ${names.map((name) => `${name} = ?`).join(', ')}, is_removed = 0 WHERE id = ?`,
   )
-  const selectSame = db.prepare<[string, string | null, string, number]>(
+  const selectConflicting = db.prepare<[string, string | null, string, number]>(
     'SELECT 1 FROM sources WHERE (name = ? AND version IS ? OR uuid = ?) AND id <> ?',
   )
   const selectHidden = db
@@ -61,7 +61,7 @@ export function createCopiedSourceWriter(db: Database): CopiedSourceWriter {
       for (const row of rows) {
         const [id, uuid, name] = [Number(row[idPosition]), String(row[uuidPosition]), String(row[namePosition])]
         const version = row[versionPosition] === null ? null : String(row[versionPosition])
-        if (selectSame.get(name, version, uuid, id) !== undefined) {
+        if (selectConflicting.get(name, version, uuid, id) !== undefined) {
           throw new PharosError('SOURCE_EXISTS', { source: labelOf({ name, version }) })
         }
         if (update.run(...valuesOf(row), id).changes === 0) throw new TypeError(`expected source ${id} to exist`)

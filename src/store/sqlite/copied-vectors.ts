@@ -6,7 +6,7 @@ export interface CopiedVectors {
   /** The unique id of the library. */
   libraryId(): string
   insert(source: number, chunkId: string): void
-  /** Counts the copied vectors of sources, given as JSON; 0 when the copy is at another place. */
+  /** Counts the copied vectors of sources, whose numbers are a JSON array; 0 when the copy is at another place. */
   count(place: string, sources: string): number
   delete(source: number, chunkId: string): void
   /** Deletes the records of chunks with consecutive numbers. */
@@ -37,7 +37,7 @@ export function createCopiedVectors(db: Database): CopiedVectors {
   const deleteAll = db.prepare('DELETE FROM copied_vectors')
   const identity = (): { library: string; place: string | null } => {
     const found = selectIdentity.get()
-    if (found === undefined) throw new Error('the library has lost its identity')
+    if (found === undefined) throw new Error('the table library_identity is empty')
     return found
   }
   return {

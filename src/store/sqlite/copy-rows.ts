@@ -9,7 +9,7 @@ import { createLayouts } from './layouts.ts'
 
 /* Names and encodings of library rows in SQLite. */
 
-/** A value as SQLite has it. */
+/** A value that SQLite can store. */
 export type SqliteValue = string | number | Uint8Array | null
 
 /** Tables and columns that have another name in SQLite. */

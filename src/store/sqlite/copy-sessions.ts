@@ -60,9 +60,9 @@ export function createCopySessions({ db, write, index, clear }: CopySessionParts
   const sources = createCopiedSourceWriter(db)
   const numbers = createRowNumbers(db)
   const rows = createCopiedRowWriter(db, index)
-  const holds = ({ now, origin, holder }: CopySessionClaim): boolean => touch.run(now, origin, holder).changes > 0
+  const touchIfHeld = ({ now, origin, holder }: CopySessionClaim): boolean => touch.run(now, origin, holder).changes > 0
   const cacheBefore = Number(db.pragma('cache_size', { simple: true }))
-  /** Writes the sources first, because the rows with the highest numbers refer to them. */
+  /** Reserves the row numbers of a copy. Writes the sources first, because the rows with the highest numbers refer to them. */
   const reserveRows = (request: CopySessionRequest, plan: CopyPlan): void => {
     db.pragma(`cache_size = -${COPY_CACHE_KIB}`)
     sources.insertHidden(shiftRows(SOURCES_TABLE, request.sources, plan.offsets))
@@ -107,15 +107,15 @@ export function createCopySessions({ db, write, index, clear }: CopySessionParts
     },
     write: (claim, table, changes) =>
       write(() => {
-        if (!holds(claim)) return false
+        if (!touchIfHeld(claim)) return false
         rows.write(table, changes)
         return true
       }),
-    touch: (claim) => write(() => holds(claim)),
-    end: (claim, shown) =>
+    touch: (claim) => write(() => touchIfHeld(claim)),
+    end: (claim, copiedSources) =>
       write(() => {
-        if (!holds(claim)) return false
-        sources.show(shown)
+        if (!touchIfHeld(claim)) return false
+        sources.show(copiedSources)
         endOne.run(claim.now, claim.origin)
         db.pragma(`cache_size = ${cacheBefore}`)
         return true

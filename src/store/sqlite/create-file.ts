@@ -35,7 +35,7 @@ export function createFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
-    // Another process created it first.
+    // Another process created the folder first.
     if (codeOf(error) !== 'EEXIST') throw error
   }
 }
@@ -65,7 +65,7 @@ export function findObstacle(path: string): Obstacle | undefined {
     writeFileSync(probe, Buffer.alloc(PROBE_BYTES), { mode: 0o600 })
   } catch (error) {
     const obstacle = obstacleOf(error)
-    // Only its owner may access a library file, and the owner is another user.
+    // The library file belongs to another user, and only its owner may access it.
     return isDenied(error) ? { type: 'read-only', problem: describeFailure(error) } : obstacle
   } finally {
     rmSync(probe, { force: true })

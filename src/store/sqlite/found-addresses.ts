@@ -79,11 +79,11 @@ export function createFoundAddresses(db: Database): FoundAddresses {
 
   return {
     record: (source, crawl, finds, now, maxRows = Infinity) => {
-      // Counted lazily and once, because most finds add no row.
-      let room = maxRows === Infinity ? Infinity : undefined
+      // The remaining rows are counted lazily and once, because most finds add no row.
+      let remainingRows = maxRows === Infinity ? Infinity : undefined
       const takeRoom = (): boolean => {
-        room ??= countRoom(source, maxRows)
-        return room-- > 0
+        remainingRows ??= countRoom(source, maxRows)
+        return remainingRows-- > 0
       }
       return finds.map((find) => offerOne(source, crawl, find, now, takeRoom))
     },

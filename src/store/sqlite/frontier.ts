@@ -45,7 +45,7 @@ type ConfirmationFlag = 0 | 1
 const DEPTH_STEP = 2 ** 36
 const MAX_DEPTH = 2 ** 15 - 1
 const RANK = `weight * ${BigInt(DEPTH_STEP) * BigInt(MAX_DEPTH + 1)} + min(depth, ${MAX_DEPTH}) * ${DEPTH_STEP} + id`
-/** Above all ranks and times. */
+/** A number above all ranks and times in use. */
 const NEVER = '9e18'
 const ANY_DEPTH = Number.MAX_SAFE_INTEGER
 
@@ -67,8 +67,8 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   const ready = `source = ? AND state = 'pending' AND due_at IS NULL AND awaits_confirmation = ?`
   const waiting = `source = ? AND state = 'pending' AND due_at IS NOT NULL AND awaits_confirmation = ?`
   const leased = `source = ? AND state = 'leased' AND awaits_confirmation = ?`
-  // A host whose next request or hold is implausibly far ahead counts as free, as in `correctClock`.
   const joinClock = `LEFT JOIN hosts h ON h.host = o.host`
+  // A host whose next request or hold is implausibly far ahead counts as free, as in `correctClock`.
   const opensAt = `max(iif(ifnull(h.next_at, 0) > @now + ${MAX_SLOT_AHEAD_MS}, @now, ifnull(h.next_at, 0)),
     iif(ifnull(h.held_until, 0) > @now + ${MAX_BACK_OFF_MS}, @now, ifnull(h.held_until, 0)))`
   const withNames = (where: string, flag = '@flag') =>

@@ -16,7 +16,7 @@ interface LinkResult {
   readonly hasMissingParent: boolean
 }
 
-/** The direct parents of a place that exist, and whether another one is missing. */
+/** The existing direct parents of a place, and whether its record names a parent that could not be linked. */
 interface Resolved {
   readonly direct: readonly DirectParent[]
   readonly hasMissingParent: boolean

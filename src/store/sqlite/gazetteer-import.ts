@@ -17,12 +17,12 @@ const PAUSE_MS = 10
 /** Page cache for an import, in KiB: its index writes are spread over the file, and the normal cache is too small for them. */
 const IMPORT_CACHE_KIB = 128 * 1024
 
-/** Why a record cannot be kept. */
+/** A record cannot be stored; the message says why. */
 class RecordRefusedError extends Error {}
 
 /**
- * Creates the import. Unchanged records are skipped, so an interrupted import continues where it stopped, and an import without news
- * changes nothing.
+ * Creates the import. Unchanged records are skipped, so an interrupted import continues where it stopped, and an import of unchanged
+ * records changes nothing.
  */
 export function createImport(db: Database, write: Write): ImportPlaces {
   const writer = createRecordWriter(db)
@@ -129,7 +129,7 @@ function createRecordWriter(db: Database): RecordWriter {
   )
   const links = createPlaceLinks(db)
 
-  /** Writes one record. The caller must roll back a refused one, which may be half-written. */
+  /** Writes one record. The caller must roll back a refused record, which may be half-written. */
   const writeRecord = (record: PlaceRecord, source: string): ImportOutcome => {
     const names = distinctNames(record)
     const canonical = names.find(({ isPreferred }) => isPreferred) ?? names[0]
@@ -198,7 +198,8 @@ function createRecordWriter(db: Database): RecordWriter {
       }),
     explainMissingParent: (record) => {
       const cyclicParent = links.findCyclicParent(record)
-      return cyclicParent === undefined ? null : `${record.ref}: it cannot lie in ${cyclicParent}, which lies in it`
+      if (cyclicParent === undefined) return null
+      return `${record.ref}: it cannot lie in ${cyclicParent}, because ${cyclicParent} lies in ${record.ref}`
     },
   }
 }

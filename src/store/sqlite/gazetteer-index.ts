@@ -3,17 +3,17 @@ import { INDEX_VERSION, type IndexedPlace, writeNameIndex } from '../../analysis
 import type { NameKind } from '../../analysis/place.ts'
 import type { Database, Write } from './database.ts'
 
-/** Batch size for reading places, because an open read keeps the write-ahead log from being truncated. */
+/** Batch size for reading places: one long read would keep the write-ahead log from being truncated. */
 const PLACES_AT_ONCE = 2000
 
 /** Maintains the name index, which matching reads. */
 export interface NameIndexUpdater {
-  /** Rebuilds the index when the places or its format changed, or when forced. */
+  /** Rebuilds the index when the places or the format of the index changed, or when forced. */
   update(signal: AbortSignal | undefined, isForced?: boolean): Promise<void>
 }
 
 interface PlaceRow extends Omit<IndexedPlace, 'names' | 'isCapital'> {
-  /** 1 when GeoNames marks it as the capital of a country. */
+  /** 1 when GeoNames marks the place as the capital of a country. */
   readonly capital: number
 }
 
@@ -70,16 +70,16 @@ export function createNameIndexUpdater(db: Database, write: Write): NameIndexUpd
   }
 }
 
-/** A digest of all places, which changes with them; empty when there are none. */
+/** A digest of all places and of the index version; empty when there are no places. */
 export function readRevision(db: Database): string {
   const digest = createHash('sha256').update(`index ${INDEX_VERSION}\n`)
   const selectDigests = db.prepare<[], Buffer | null>('SELECT digest FROM places ORDER BY id').pluck()
-  let places = 0
+  let placeCount = 0
   for (const placeDigest of selectDigests.iterate()) {
     digest.update(placeDigest ?? '')
-    places++
+    placeCount++
   }
-  return places === 0 ? '' : digest.digest('hex').slice(0, 16)
+  return placeCount === 0 ? '' : digest.digest('hex').slice(0, 16)
 }
 
 function byId(a: NameRow, b: NameRow): number {

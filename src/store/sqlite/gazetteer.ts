@@ -75,7 +75,7 @@ function createFull(db: Database, write: Write): Gazetteer {
   const countChildren = db
     .prepare<[number], number>('SELECT count(DISTINCT child) FROM place_hierarchy WHERE parent = ? AND depth = 1')
     .pluck()
-  const selectNamed = db.prepare<[string, number], PlaceColumns>(
+  const selectByName = db.prepare<[string, number], PlaceColumns>(
     `${PLACES} WHERE p.id IN (SELECT place_id FROM place_names WHERE normalized = ? AND name_kind <> 'demonym')
      ORDER BY CASE p.kind WHEN 'city' THEN 0 WHEN 'region' THEN 1 ELSE 2 END, p.population DESC, p.id LIMIT ?`,
   )
@@ -105,29 +105,29 @@ function createFull(db: Database, write: Write): Gazetteer {
        JOIN place_names n ON n.id = r.canonical_name_id
      WHERE h.child = ? ORDER BY h.depth, r.id LIMIT 1`,
   )
-  const writeMentions = (pages: string, hubs: string): string => `SELECT ${PLACE_COLUMNS}, m.pages, m.hubs
+  const writeMentions = (articlesSql: string, hubCondition: string): string => `SELECT ${PLACE_COLUMNS}, m.pages, m.hubs
     FROM (SELECT place_id, sum(pages) AS pages, sum(hubs) AS hubs FROM (
-        SELECT a.place_id, count(DISTINCT a.page) AS pages, 0 AS hubs FROM ${pages} GROUP BY a.place_id
+        SELECT a.place_id, count(DISTINCT a.page) AS pages, 0 AS hubs FROM ${articlesSql} GROUP BY a.place_id
         UNION ALL
-        SELECT place_id, 0, count(*) FROM place_hubs WHERE place_id IS NOT NULL${hubs} GROUP BY place_id)
+        SELECT place_id, 0, count(*) FROM place_hubs WHERE place_id IS NOT NULL${hubCondition} GROUP BY place_id)
       GROUP BY place_id) m
       JOIN places p ON p.id = m.place_id JOIN place_names n ON n.id = p.canonical_name_id
     ORDER BY m.pages DESC, m.hubs DESC, p.id LIMIT @limit`
   const selectMentions = db.prepare<[{ limit: number }], PlaceColumns & MentionCounts>(
     writeMentions('article_places a', ''),
   )
-  // Starts from the pages of the host, because the mentions of all others would need one lookup each.
-  const selectMentionsOf = db.prepare<[{ host: string; limit: number }], PlaceColumns & MentionCounts>(
+  // Starts from the pages of the host: starting from all mentions would need one lookup of the page for each.
+  const selectHostMentions = db.prepare<[{ host: string; limit: number }], PlaceColumns & MentionCounts>(
     writeMentions(
       `ledger l CROSS JOIN article_places a ON a.page = l.id WHERE l.source IN (SELECT source FROM host_counts WHERE host = @host) AND l.host = @host`,
       ' AND host = @host',
     ),
   )
-  const selectRefs = db.prepare<[number], PlaceColumns & { ref: string }>(
+  const selectExportBatch = db.prepare<[number], PlaceColumns & { ref: string }>(
     `SELECT p.ref, ${PLACE_COLUMNS} FROM places p JOIN place_names n ON n.id = p.canonical_name_id
      WHERE p.id > ? ORDER BY p.id LIMIT ${EXPORTED_AT_ONCE}`,
   )
-  const selectDirect = db.prepare<[number], ExportedPlace['parents'][number]>(
+  const selectDirectParents = db.prepare<[number], ExportedPlace['parents'][number]>(
     `SELECT p.ref, h.relation FROM place_hierarchy h JOIN places p ON p.id = h.parent
      WHERE h.child = ? AND h.depth = 1 ORDER BY h.relation, h.parent`,
   )
@@ -139,7 +139,7 @@ function createFull(db: Database, write: Write): Gazetteer {
       ref,
       ...facts,
       names: namesOf(id),
-      parents: selectDirect.all(id),
+      parents: selectDirectParents.all(id),
       externalIds: selectIds.all(id),
       source,
     }
@@ -165,11 +165,11 @@ function createFull(db: Database, write: Write): Gazetteer {
   })
 
   const importMixed = createImport(db, write)
-  const indexing = createNameIndexUpdater(db, write)
+  const nameIndex = createNameIndexUpdater(db, write)
   return {
     importPlaces: (source, records, now, signal) => importMixed(fromSource(records, source), now, signal),
     importMixed,
-    indexNames: () => indexing.update(undefined, true),
+    indexNames: () => nameIndex.update(undefined, true),
     summary: async () => summarize(),
     revision: async () => revision(),
     listPlaces: async (query) => {
@@ -199,15 +199,15 @@ function createFull(db: Database, write: Write): Gazetteer {
         childCount: countChildren.get(id) ?? 0,
       }
     },
-    resolve: async (name, limit) => selectNamed.all(normalizeName(name), limit).map(toPlace),
+    resolve: async (name, limit) => selectByName.all(normalizeName(name), limit).map(toPlace),
     listArticles: async (placeId, limit) => selectArticles.all(placeId, limit),
     listMentions: async (limit, host = undefined) => {
-      const found = host === undefined ? selectMentions.all({ limit }) : selectMentionsOf.all({ host, limit })
+      const found = host === undefined ? selectMentions.all({ limit }) : selectHostMentions.all({ host, limit })
       return found.map(({ pages, hubs, ...place }) => ({ place: toPlace(place), pages, hubs }))
     },
     async *exportPlaces() {
       for (let last = 0; ; ) {
-        const batch = selectRefs.all(last)
+        const batch = selectExportBatch.all(last)
         for (const columns of batch) yield exportPlace(columns)
         last = batch.at(-1)?.id ?? last
         if (batch.length < EXPORTED_AT_ONCE) return
@@ -224,7 +224,7 @@ interface MentionCounts {
   readonly hubs: number
 }
 
-/** The gazetteer of a library without its tables. */
+/** The gazetteer of a library that has no gazetteer tables. */
 function createEmpty(library: string): Gazetteer {
   const refuse = async (): Promise<never> => {
     throw new PharosError('LIBRARY_UNUSABLE', { library, problem: 'it has no tables for places' })

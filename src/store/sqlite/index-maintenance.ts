@@ -4,7 +4,7 @@ import { causeOf } from '../../crawl/store-retry.ts'
 import { type AdvanceOptions, advanceAll, STEP_PAUSE_MS, type StepOutcome } from '../common/advance-all.ts'
 import { type Database, tryWriteTo } from './database.ts'
 
-/** Updates the index when no writer does it. */
+/** Updates the parts of the index that writers left outstanding. */
 export interface IndexMaintenance {
   /** Works on the index for as long as a waiting search can afford; the rest follows in the background. */
   runBriefly(): Promise<void>
@@ -14,16 +14,18 @@ export interface IndexMaintenance {
 
 /** How long a search may wait for the index. */
 const SEARCH_WAIT_MS = 300
-/** Creates the index maintenance. It stops when the database is closed, and never keeps the process alive. */
+
+/** Creates the index maintenance. It stops when the database is closed; background work does not keep the process alive. */
 export function createIndexMaintenance(db: Database, index: ChunkIndex): IndexMaintenance {
-  /** Whether background work is active, and whether other writers block it. */
+  /** Whether background work is active. */
   let isRunning = false
-  let isBlocked = false
+  /** Whether another writer held the lock at the last step. */
+  let isLockBusy = false
 
   const advance = (step: IndexStep): StepOutcome => {
     try {
       const outcome = tryWriteTo(db, () => index.advance(step))
-      isBlocked = outcome === 'busy'
+      isLockBusy = outcome === 'busy'
       if (outcome === 'busy') return 'busy'
       return outcome.result ? 'done' : 'complete'
     } catch (error) {
@@ -52,7 +54,7 @@ export function createIndexMaintenance(db: Database, index: ChunkIndex): IndexMa
     runBriefly: async () => {
       const until = performance.now() + SEARCH_WAIT_MS
       // While background work makes progress, searches do not wait for it.
-      while ((!isRunning || isBlocked) && index.isBehind()) {
+      while ((!isRunning || isLockBusy) && index.isBehind()) {
         const outcome = advance(BRIEF_STEP)
         if (outcome === 'blocked') return
         if (outcome !== 'done' || performance.now() >= until) return continueInBackground()

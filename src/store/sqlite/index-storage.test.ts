@@ -6,8 +6,8 @@ import { type Database, openDatabase } from './database.ts'
 import { createIndexStorage } from './index-storage.ts'
 import { createLayouts } from './layouts.ts'
 
-/** An in-memory library with an index, into which chunks are written without telling the index. */
-function stage(): { db: Database; index: ChunkIndex; write(count: number, content: (i: number) => string): void } {
+/** Opens an in-memory library with an index. `write` adds chunks without notifying the index. */
+function setUp(): { db: Database; index: ChunkIndex; write(count: number, content: (i: number) => string): void } {
   const db = openDatabase(':memory:')
   db.pragma('foreign_keys = OFF')
   db.exec(
@@ -44,7 +44,7 @@ function countRows(db: Database, table: string): unknown {
   return db.prepare(`SELECT count(*) FROM ${table}`).pluck().get()
 }
 
-function settle(index: ChunkIndex): void {
+function catchUp(index: ChunkIndex): void {
   while (index.advance());
 }
 
@@ -54,11 +54,11 @@ describe('tokens of the index', () => {
     '東京都の天気 한국어 ประเทศไทย 𰀀𰀁',
     'می\u200cخواهم नमस्ते σίγμας ΣΊΓΜΑΣ Straße İstanbul naïve Ångström',
     '👩\u200d💻 🫨 x²',
-  ])('%j is found by each of its tokens', (text) => {
-    const { db, index, write } = stage()
+  ])('the text %j is found by each of its tokens', (text) => {
+    const { db, index, write } = setUp()
     write(1, () => text)
-    settle(index)
-    // Each token finds the text. Han characters are indexed in pairs, and each of them alone finds it too.
+    catchUp(index)
+    // Han characters are indexed in pairs, but a single Han character finds the text too.
     for (const token of tokenize(text)) expect(find(index, token), token).toEqual([1])
     for (const character of /\p{Script=Han}/u.test(text) ? ['東', '京', '気'] : [])
       expect(find(index, character)).toEqual([1])
@@ -68,14 +68,14 @@ describe('tokens of the index', () => {
 })
 
 describe('the index', () => {
-  test('indexes chunks that were written without telling it, in batches', () => {
-    const { db, index, write } = stage()
+  test('catches up in batches on chunks that were written without a notification', () => {
+    const { db, index, write } = setUp()
     expect(index.isBehind()).toBe(false)
     write(5000, () => 'word')
     expect([index.isBehind(), find(index, 'word').length]).toEqual([true, 0])
     expect(index.advance()).toBe(true)
     expect([index.isBehind(), find(index, 'word').length]).toEqual([true, 2048])
-    settle(index)
+    catchUp(index)
     expect([index.isBehind(), find(index, 'word').length]).toEqual([false, 5000])
     index.remove(1, 4999)
     expect(find(index, 'word', [1])).toEqual([5000])
@@ -84,7 +84,7 @@ describe('the index', () => {
   })
 
   test('has few segments after many small additions', () => {
-    const { db, index, write } = stage()
+    const { db, index, write } = setUp()
     for (let i = 0; i < 200; i++) {
       write(1 + (i % 7), () => `w${i}x`)
       index.advance()
@@ -99,60 +99,60 @@ describe('the index', () => {
   })
 
   test('forgets removed chunks and frees their space', () => {
-    const { db, index, write } = stage()
+    const { db, index, write } = setUp()
     write(3000, (i) => `w${i}x common`)
-    settle(index)
+    catchUp(index)
     const blocks = Number(countRows(db, 'index_blocks'))
     db.exec('DELETE FROM chunks WHERE id > 100')
     for (let first = 101; first <= 3000; first += 100) index.remove(first, 100)
     expect(find(index, 'common')).toHaveLength(100)
-    settle(index)
+    catchUp(index)
     expect(find(index, 'common')).toHaveLength(100)
     expect([countRows(db, 'index_segments'), countRows(db, 'index_dead')]).toEqual([1, 0])
     expect(countRows(db, 'index_blocks')).toBeLessThan(blocks / 5)
     index.remove(1, 100)
     db.exec('DELETE FROM chunks')
-    settle(index)
+    catchUp(index)
     expect([countRows(db, 'index_segments'), countRows(db, 'index_blocks')]).toEqual([0, 0])
     db.close()
   })
 
   test('indexes each chunk of a rewritten page again, once', () => {
-    const { db, index, write } = stage()
+    const { db, index, write } = setUp()
     write(10, (i) => `w${i}x`)
-    settle(index)
+    catchUp(index)
     db.exec(`UPDATE pages SET title = 'Zebra'`)
     index.reindex(1, 10)
     expect([index.isBehind(), find(index, 'w3x')]).toEqual([true, []])
-    settle(index)
+    catchUp(index)
     expect([index.isBehind(), find(index, 'zebra'), find(index, 'w3x')]).toEqual([
       false,
       [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
       [4],
     ])
-    // Rewritten twice, and then removed before any update of the index.
+    // The page is rewritten twice, and then removed before any update of the index.
     index.reindex(1, 10)
     index.reindex(1, 10)
     index.remove(1, 10)
     db.exec('DELETE FROM chunks')
-    settle(index)
+    catchUp(index)
     expect([find(index, 'zebra'), countRows(db, 'index_segments')]).toEqual([[], 0])
     db.close()
   })
 
-  test('merges segments while a crawl announces its pages, and otherwise before a search', () => {
-    const { db, index, write } = stage()
+  test('merges segments when a crawl reports new chunks, and when the index catches up on chunks that were not reported', () => {
+    const { db, index, write } = setUp()
     let last = 0
     for (let page = 0; page < 300; page++) {
       write(40, () => 'word')
       last += 40
       index.notifyNewChunks(last)
     }
-    // 12,000 chunks came in batches of a thousand, and 8,192 make a full segment.
+    // The index adds 1,024 chunks or more at a time, and 8,192 make a full segment.
     expect(countRows(db, 'index_segments')).toBeLessThan(8)
-    settle(index)
+    catchUp(index)
     expect(find(index, 'word')).toHaveLength(12_000)
-    const many = stage()
+    const many = setUp()
     many.write(52_000, () => 'word')
     let steps = 0
     while (many.index.isBehind() && many.index.advance()) steps++
@@ -165,31 +165,31 @@ describe('the index', () => {
   })
 
   test('indexes each chunk once if a page is rewritten while it is partly indexed', () => {
-    const { db, index, write } = stage()
+    const { db, index, write } = setUp()
     write(3000, () => 'word')
     index.advance()
     index.reindex(1, 3000)
-    settle(index)
+    catchUp(index)
     expect(find(index, 'word')).toHaveLength(3000)
     expect(db.prepare('SELECT sum(count) FROM index_segments').pluck().get()).toBe(3000)
     db.close()
   })
 
   test('indexes a large page again in parts, and reports its progress', () => {
-    const { db, index, write } = stage()
+    const { db, index, write } = setUp()
     expect(index.countIndexed()).toEqual({ chunks: 0, indexed: 0 })
     write(1000, () => 'word')
     expect(index.countIndexed()).toEqual({ chunks: 1000, indexed: 0 })
     index.advance(BRIEF_STEP)
     expect(index.countIndexed()).toEqual({ chunks: 1000, indexed: 256 })
-    settle(index)
+    catchUp(index)
     expect(index.countIndexed()).toEqual({ chunks: 1000, indexed: 1000 })
     index.reindex(1, 1000)
     index.advance(BRIEF_STEP)
     expect([index.countIndexed(), find(index, 'word').length]).toEqual([{ chunks: 1000, indexed: 256 }, 256])
     index.reindex(1, 1000)
     expect([index.countIndexed().indexed, find(index, 'word')]).toEqual([0, []])
-    settle(index)
+    catchUp(index)
     expect([index.countIndexed(), find(index, 'word').length]).toEqual([{ chunks: 1000, indexed: 1000 }, 1000])
     expect(db.prepare('SELECT sum(count) FROM index_segments').pluck().get()).toBe(1000)
     index.remove(1, 400)
@@ -199,7 +199,7 @@ describe('the index', () => {
   })
 
   test('frees the space of a small segment while a larger one has to wait', () => {
-    const { db, index, write } = stage()
+    const { db, index, write } = setUp()
     write(2600, () => 'word')
     index.advance({ chunks: 2500, merged: 1 })
     index.advance({ chunks: 100, merged: 1 })
@@ -209,15 +209,15 @@ describe('the index', () => {
     db.exec('DELETE FROM chunks WHERE id <= 1400 OR id BETWEEN 2501 AND 2560')
     index.advance(BRIEF_STEP)
     expect(db.prepare('SELECT count FROM index_segments ORDER BY count').pluck().all()).toEqual([40, 2500])
-    settle(index)
+    catchUp(index)
     expect(db.prepare('SELECT sum(count) FROM index_segments').pluck().get()).toBe(1140)
     db.close()
   })
 
   test('leaves out exactly the chunks of overlapping removals', () => {
-    const { db, index, write } = stage()
+    const { db, index, write } = setUp()
     write(60, () => 'word')
-    settle(index)
+    catchUp(index)
     for (const [first, count] of [[20, 5] as const, [10, 30] as const, [10, 2] as const]) index.remove(first, count)
     const left = Array.from({ length: 60 }, (_, i) => i + 1).filter((number) => number < 10 || number > 39)
     expect(find(index, 'word')).toEqual(left)
@@ -225,22 +225,22 @@ describe('the index', () => {
   })
 
   test('is rebuilt when its rules have changed', () => {
-    const { db, index, write } = stage()
+    const { db, index, write } = setUp()
     write(20, () => 'word')
-    settle(index)
+    catchUp(index)
     db.exec(`UPDATE index_state SET format = 'of another program', generation = generation + 1`)
     expect([index.isBehind(), find(index, 'word')]).toEqual([true, []])
-    settle(index)
+    catchUp(index)
     expect([index.isBehind(), find(index, 'word').length]).toEqual([false, 20])
     db.close()
   })
 
   test.each(['99 pharos-text-1 body', `${Number.MAX_SAFE_INTEGER} x`])(
-    'leaves an index of a newer program alone (%s)',
+    'is left alone when a newer program wrote it (format: %s)',
     (format) => {
-      const { db, index, write } = stage()
+      const { db, index, write } = setUp()
       write(20, () => 'word')
-      settle(index)
+      catchUp(index)
       const segments = () => db.prepare('SELECT id, count FROM index_segments').all()
       const before = segments()
       db.prepare('UPDATE index_state SET format = ?, generation = generation + 1').run(format)
@@ -253,7 +253,7 @@ describe('the index', () => {
         { chunks: 1520, indexed: 0 },
       ])
       expect(segments()).toEqual(before)
-      // Removed chunks are still recorded, because no other process would do it.
+      // Removed chunks are still recorded, because no other process would record them.
       index.remove(1, 5)
       expect(db.prepare('SELECT first, last FROM index_dead').all()).toEqual([{ first: 1, last: 5 }])
       expect(db.prepare('SELECT format, last_chunk AS last FROM index_state').get()).toEqual({ format, last: 20 })
@@ -262,19 +262,19 @@ describe('the index', () => {
   )
 
   test('never shows the writes of a failed transaction', () => {
-    const { db, index, write } = stage()
+    const { db, index, write } = setUp()
     write(20, () => 'word')
-    settle(index)
+    catchUp(index)
     expect(find(index, 'word')).toHaveLength(20)
     const failing = db.transaction(() => {
       write(600, () => 'lost')
-      settle(index)
+      catchUp(index)
       throw new Error('no')
     })
     expect(() => failing()).toThrow('no')
     expect([find(index, 'lost'), find(index, 'word').length]).toEqual([[], 20])
     write(30, () => 'kept')
-    settle(index)
+    catchUp(index)
     expect([find(index, 'lost'), find(index, 'kept').length]).toEqual([[], 30])
     db.close()
   })

@@ -32,10 +32,10 @@ interface NewChunkColumns extends ChunkColumns {
   readonly title: string
 }
 
-/** Size of the block cache in bytes. Blocks are cached because many queries share their words. */
+/** Size of the block cache in bytes. Blocks are cached because many queries contain the same words. */
 const BLOCK_CACHE_BYTES = 2 ** 21
 
-/** Above the number of blocks of any segment. */
+/** An upper bound for the number of blocks in a segment. Each opened segment gets this many cache keys. */
 const MAX_BLOCKS = 2 ** 24
 
 /** Creates index storage over the index tables. */
@@ -91,7 +91,7 @@ export function createIndexStorage(db: Database, layouts: Pick<Layouts, 'complet
     'SELECT page, kind, heading_path AS headingPath, symbol, content FROM chunks WHERE id = ?',
   )
 
-  /** Blocks are cached under a number per opened segment, because SQLite reuses the ids of deleted blocks. */
+  /** The cache keys of each opened segment are new, because the ids of deleted blocks are reused. */
   const blocks = new LruCache<Uint8Array>(BLOCK_CACHE_BYTES)
   let openedCount = 0
 
@@ -105,8 +105,8 @@ export function createIndexStorage(db: Database, layouts: Pick<Layouts, 'complet
       const found = selectSegment.get(id)
       if (found === undefined) throw new DecodeError(`the index has no segment ${id}`)
       const { documents, directory, firstBlock } = found
-      const segment = ++openedCount * MAX_BLOCKS
-      return { documents, directory, readBlock: (block) => readBlock(firstBlock + block, segment + block) }
+      const firstKey = ++openedCount * MAX_BLOCKS
+      return { documents, directory, readBlock: (block) => readBlock(firstBlock + block, firstKey + block) }
     },
     addSegment: ({ count, first, last, documents, directory, blocks }) => {
       const firstBlock = selectFreeBlock.get() ?? 1
@@ -121,12 +121,12 @@ export function createIndexStorage(db: Database, layouts: Pick<Layouts, 'complet
       deleteDead.run(id)
     },
     listDead: () => selectDead.all(),
-    addDead: (run) => {
-      insertDead.run(run)
+    addDead: (range) => {
+      insertDead.run(range)
     },
     listStale: () => selectStale.all(),
-    addStale: (run) => {
-      insertStale.run(run)
+    addStale: (range) => {
+      insertStale.run(range)
     },
     removeStale: ({ first, last }) => {
       deleteStale.run({ first, last })
@@ -148,8 +148,8 @@ export function createIndexStorage(db: Database, layouts: Pick<Layouts, 'complet
   }
 
   function readBlock(number: number, key: number): Uint8Array {
-    const known = blocks.get(key)
-    if (known !== undefined) return known
+    const cached = blocks.get(key)
+    if (cached !== undefined) return cached
     const found = selectBlock.get(number)
     if (found === undefined) throw new DecodeError(`the index has no block ${number}`)
     // Slicing a plain array is several times faster than slicing a `Buffer`.

@@ -30,7 +30,7 @@ export function createTrim(
   const selectNextJob = db
     .prepare<[string], string>('SELECT job_id FROM queue_events WHERE job_id > ? ORDER BY job_id LIMIT 1')
     .pluck()
-  const selectLastKept = db
+  const selectNewestSurplus = db
     .prepare<[string, number], number>('SELECT id FROM queue_events WHERE job_id = ? ORDER BY id DESC LIMIT 1 OFFSET ?')
     .pluck()
 
@@ -65,17 +65,17 @@ export function createTrim(
   const removeOfJob = (table: LogTable, jobId: string, upTo: number): Promise<number> =>
     removeAll(() => tables[table].deleteOfJob.run(jobId, upTo, ROWS_AT_ONCE))
 
-  /** The newest row beyond the maximum number of rows; undefined when the table is within it. */
+  /** The id of the newest row beyond the maximum number of rows; undefined when the table has no more rows than that. */
   const findSurplus = async (table: LogTable, max: number): Promise<number | undefined> => {
     const { selectFirst, selectLast, count, selectAt } = tables[table]
     const first = selectFirst.get() ?? 0
     let last = selectLast.get() ?? 0
-    // The range of ids is at least the number of rows.
+    // A table has at most as many rows as there are ids between its first and its last.
     if (last - first < max) return undefined
-    for (let left = max; last >= first; last -= IDS_AT_ONCE) {
+    for (let rowsToKeep = max; last >= first; last -= IDS_AT_ONCE) {
       const rows = count.get(last - IDS_AT_ONCE, last) ?? 0
-      if (rows > left) return selectAt.get(last, left)
-      left -= rows
+      if (rows > rowsToKeep) return selectAt.get(last, rowsToKeep)
+      rowsToKeep -= rows
       await pause()
     }
     return undefined
@@ -104,7 +104,7 @@ export function createTrim(
   const removeSurplusPerJob = async (max: number): Promise<number> => {
     let removed = 0
     for (let id = selectNextJob.get(''); id !== undefined; id = selectNextJob.get(id)) {
-      const surplus = selectLastKept.get(id, max)
+      const surplus = selectNewestSurplus.get(id, max)
       if (surplus !== undefined) removed += await removeOfJob('queue_events', id, surplus)
     }
     return removed

@@ -63,7 +63,7 @@ export function createJobLog(db: Database, write: Write): JobLog {
       `INSERT INTO ${table} (job_id, ts, kind, scope, target, message, details)
        SELECT @jobId, @at, @kind, @scope, @target, @message, @details ${condition}`,
     )
-  // A milestone is stored once per job, even when a restarted process reports it again.
+  // A milestone is stored once per job and scope, even when a restarted process reports it again.
   const isNewMilestone = `WHERE NOT EXISTS (SELECT 1 FROM ${NOTE_TABLES.milestone} INDEXED BY crawl_milestones_once
     WHERE job_id = @jobId AND kind = @kind AND scope IS @scope)`
   const insertNote = {
@@ -123,7 +123,7 @@ export function createJobLog(db: Database, write: Write): JobLog {
   }
 }
 
-/** Lists rows by id, newest first. Each of the few query variants is prepared once. */
+/** Creates a function that lists rows, newest first. Each of the few query variants is prepared once. */
 function createLister(db: Database) {
   const prepared = new Map<string, ReturnType<Database['prepare']>>()
   return <T>(select: string, columns: Readonly<Record<string, string | undefined>>, page: LogPage): T[] => {
@@ -137,7 +137,7 @@ function createLister(db: Database) {
     const statement = prepared.get(sql) ?? db.prepare(sql)
     prepared.set(sql, statement)
     const bounds = [before, after].filter((bound) => bound !== undefined)
-    // The caller names the columns of T.
+    // The SELECT of the caller returns the columns of T.
     const found = statement.all(...filters.map(([, value]) => value), ...bounds, limit) as T[]
     return after === undefined ? found : found.reverse()
   }

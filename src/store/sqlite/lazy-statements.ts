@@ -4,8 +4,9 @@ import type { PharosError } from '../../core/errors.ts'
 type Statement = Sqlite.Statement<unknown[], unknown>
 
 /**
- * Makes a connection compile each statement on first use: a library has hundreds of statements, which took most of its opening time, and a
- * run needs only a few. Once a statement meets a damaged page, every later one fails too, because its data could be wrong.
+ * Makes a connection compile each statement on first use. A library has hundreds of statements, of which a run needs only a few, and
+ * compiling all of them would take most of the time to open the library. Once a statement meets a damaged page of the file, all later
+ * statements fail too, because they could return wrong data.
  */
 export function compileLazily(db: Sqlite.Database, findDamage: (error: unknown) => PharosError | undefined): void {
   const prepare = db.prepare.bind(db)
@@ -19,7 +20,7 @@ export function compileLazily(db: Sqlite.Database, findDamage: (error: unknown) 
       throw damage ?? error
     }
   }
-  // The class implements every statement method that is used here; the rest of the type is never used.
+  // The class implements every statement method that the store uses; the rest of the type is never used.
   db.prepare = ((sql: string) => new LazyStatement(() => prepare(sql), guard)) as unknown as Sqlite.Database['prepare']
 }
 

@@ -12,7 +12,7 @@ export function createLibraryCopy(parts: CopySessionParts & { readonly path: str
   return {
     readLibraryId: async () => copied.libraryId(),
     canStoreNul: true,
-    // Uses a connection of its own, so that other writers can continue and their changes stay invisible.
+    // Uses a separate connection, so that other writers can continue. Unless `isMoving`, a transaction hides their changes.
     view: async (work, { isMoving = false } = {}) => {
       const db = openDatabase(parts.path)
       try {
@@ -43,8 +43,8 @@ function createView(db: Database): LibraryView {
     readLast: async (table) => {
       if (table.idColumn === undefined) return undefined
       const order = columnName(table, table.idColumn)
-      const last = `SELECT ${columnsOf(table)} ${from(table, writeConditions(table, undefined, hasHidden))} ORDER BY ${order} DESC LIMIT 1`
-      const found = db.prepare<[], unknown[]>(last).raw().get()
+      const sql = `SELECT ${columnsOf(table)} ${from(table, writeConditions(table, undefined, hasHidden))} ORDER BY ${order} DESC LIMIT 1`
+      const found = db.prepare<[], unknown[]>(sql).raw().get()
       return found && createRowReader(db, table)(found)
     },
   }

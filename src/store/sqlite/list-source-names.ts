@@ -1,7 +1,7 @@
 import type { Source } from '../../library/source.ts'
 import { openForInspection } from './database.ts'
 
-/** The names and versions of the sources of a library file. Reads only, which is far quicker than opening the library. */
+/** The names and versions of the sources of a library file. Opens the file read-only, which is far quicker than opening the library. */
 export function listSourceNames(path: string): Pick<Source, 'name' | 'version'>[] {
   const db = openForInspection(path)
   try {

@@ -8,8 +8,8 @@ export function listUnfinishedCopies(path: string): string[] {
   try {
     const db = openForInspection(path)
     try {
-      const open = `SELECT plan ->> 'place' FROM arrivals WHERE ended_at IS NULL ORDER BY began_at`
-      return db.prepare<[], string>(open).pluck().all()
+      const select = `SELECT plan ->> 'place' FROM arrivals WHERE ended_at IS NULL ORDER BY began_at`
+      return db.prepare<[], string>(select).pluck().all()
     } finally {
       db.close()
     }

@@ -2,7 +2,7 @@ import type { ListedPage, ListRecord } from '../../crawl/ledger.ts'
 import { parseStored } from '../common/damage.ts'
 import type { Database } from './database.ts'
 
-/** Lists that contain pages, as they were last read. */
+/** Lists that contain whole pages (llms-full.txt), as they were last read. */
 export interface Lists {
   read(source: number, url: string): ListRecord | undefined
   write(source: number, record: ListRecord): void
@@ -24,7 +24,7 @@ export function createLists(db: Database): Lists {
     `INSERT OR REPLACE INTO lists (source, url, etag, last_modified, content_hash, context_hash, pages, named)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  // A page that was fetched since has an HTTP status.
+  // Excludes pages that were fetched from their own address since: these have an HTTP status.
   const isPageOfList = `source = @source AND discovery = 'llms-full' AND status IS NULL AND page_hash IS NOT NULL
     AND (found_on = @url OR key = @key)`
   const selectPages = db.prepare<[{ source: number; url: string; key: string }], ListedPage>(

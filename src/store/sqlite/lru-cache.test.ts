@@ -10,7 +10,7 @@ test('a full cache drops the entry that was unused for longest', () => {
   expect([1, 2, 3].map((key) => cache.get(key))).toEqual(['a', undefined, 'c'])
 })
 
-test('counts a replaced value once', () => {
+test('the cache counts the size of a replaced value only once', () => {
   const cache = new LruCache<string>(10)
   cache.set(1, 'a', 8)
   cache.set(1, 'b', 6)
@@ -18,7 +18,7 @@ test('counts a replaced value once', () => {
   expect([cache.get(1), cache.get(2)]).toEqual(['b', 'c'])
 })
 
-test('keeps no value that is larger than the cache', () => {
+test('the cache keeps no value that is larger than its maximum size', () => {
   const cache = new LruCache<string>(10)
   cache.set(1, 'a', 11)
   expect(cache.get(1)).toBeUndefined()

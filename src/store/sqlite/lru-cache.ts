@@ -1,4 +1,4 @@
-/** A cache of the entries used last, bounded by size. */
+/** A cache with a maximum total size, which drops the least recently used entries first. */
 export class LruCache<T> {
   readonly #entries = new Map<number, { readonly value: T; readonly size: number }>()
   readonly #maxSize: number

@@ -6,12 +6,12 @@ import { createStateKey } from './state-key.ts'
 /** Page data that every search needs for its hits. */
 export interface PageFacts extends ChunkOrigin {
   readonly key: string
-  /** Undefined when it was not computed yet. */
-  readonly likeness: PageSignature | undefined
+  /** Undefined when the signature was not computed yet. */
+  readonly signature: PageSignature | undefined
 }
 
-interface Columns extends Omit<PageFacts, 'likeness'>, PageSignature {
-  readonly hasLikeness: number
+interface Columns extends Omit<PageFacts, 'signature'>, PageSignature {
+  readonly hasSignature: number
 }
 
 /** Maximum number of cached pages, about a megabyte. */
@@ -21,7 +21,8 @@ const MAX_CACHED_PAGES = 2000
 export function createPageFacts(db: Database): (pages: readonly number[]) => (PageFacts | undefined)[] {
   const stateKey = createStateKey(db)
   const select = db.prepare<[number], Columns>(
-    `SELECT s.uuid AS sourceId, l.key, l.url, p.title, k.page IS NOT NULL AS hasLikeness, k.fingerprint, k.language, k.family
+    `SELECT s.uuid AS sourceId, l.key, l.url, p.title, k.page IS NOT NULL AS hasSignature, k.fingerprint, k.language,
+       k.family
      FROM ledger l JOIN pages p ON p.id = l.id JOIN sources s ON s.id = l.source LEFT JOIN likenesses k ON k.page = l.id
      WHERE l.id = ?`,
   )
@@ -32,9 +33,9 @@ export function createPageFacts(db: Database): (pages: readonly number[]) => (Pa
     if (known !== undefined) return known
     const found = select.get(page)
     if (found === undefined) return undefined
-    const { sourceId, key, url, title, hasLikeness, fingerprint, language, family } = found
-    const likeness = hasLikeness === 1 ? { fingerprint, language, family } : undefined
-    const facts = { sourceId, key, url, title, likeness }
+    const { sourceId, key, url, title, hasSignature, fingerprint, language, family } = found
+    const signature = hasSignature === 1 ? { fingerprint, language, family } : undefined
+    const facts = { sourceId, key, url, title, signature }
     cache.set(page, facts)
     return facts
   }

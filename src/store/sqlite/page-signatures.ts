@@ -8,7 +8,7 @@ import type { Database } from './database.ts'
 export interface PageSignatures {
   write(row: number, page: Page): void
   read(source: number, key: string): PageSignature | undefined
-  /** Rows after this one whose pages have no signature, and where to continue; undefined at the end. */
+  /** Rows after `after` whose pages have no signature; the next call continues after `last`. Undefined at the end. */
   findMissing(after: number): { readonly rows: readonly number[]; readonly last: number } | undefined
   /** Computes the missing signatures of these rows, and returns their number. */
   fill(rows: readonly number[], describe: (page: Page) => Page): number
@@ -19,8 +19,9 @@ export interface PageSignatures {
 /** Batch size for reading pages, so that no statement stays open while the consumer works. */
 const PAGES_AT_ONCE = 500
 
-/** Batch sizes of the search for pages without a signature, and of the computation, which limit how long other writers wait. */
+/** Number of ledger rows in which one search looks for pages without a signature. */
 const ROWS_AT_ONCE = 10_000
+/** Number of signatures computed in one transaction, which limits how long other writers wait. */
 const FILLED_AT_ONCE = 20
 
 /** Creates the statements for signatures. */

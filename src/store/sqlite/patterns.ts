@@ -2,7 +2,7 @@ import type { LearnedPattern } from '../../plan/plan-memory.ts'
 import { parseStored } from '../common/damage.ts'
 import type { Database } from './database.ts'
 
-/** The learnt URL patterns of hosts. */
+/** The learned URL patterns of hosts. */
 export interface Patterns {
   /** The patterns of a host, most frequent first. */
   list(host: string): LearnedPattern[]
@@ -22,7 +22,7 @@ export function createPatterns(db: Database): Patterns {
      VALUES (@host, @pattern, @role, @seen, @hits, @misses, @confidence, @examples, @now)`,
   )
   return {
-    // The JSON is written below.
+    // The JSON was written by `replace`.
     list: (host) =>
       select.all(host).map(({ examples, ...found }) => ({ ...found, examples: parseStored<string[]>(examples) })),
     replace: (host, patterns, now) => {

@@ -16,7 +16,7 @@ export type SeenHub = Omit<StoredHub, 'firstSeenAt' | 'lastSeenAt' | 'placeKind'
 export interface HubWriter {
   /** Adds a hub, or updates it with the new values; a known place, topic or title is never replaced by null. */
   write(hub: SeenHub, now: number): void
-  /** Adds a hub found through one of its later pages; the facts from its first page stay. */
+  /** Adds a hub that was found through its page 2 or a later page. For a known hub, only the time of the last sighting changes. */
   insertOrTouch(hub: SeenHub, now: number): void
   /** Removes an address that is no longer a hub. */
   remove(url: string): void
@@ -26,9 +26,9 @@ export interface HubWriter {
 
 /** Creates the only writer of hubs, used by analyses and crawls. */
 export function createHubWriter(db: Database): HubWriter {
-  // The three columns of a place are updated together, and so are those of a topic.
-  const replaceIfKnown = (column: string, deciding: string) =>
-    `${column} = iif(excluded.${deciding} IS NULL, ${column}, ifnull(excluded.${column}, ${column}))`
+  // The columns of a place change only when the new row has a place slug, and those of a topic only when it has a topic slug.
+  const replaceIfKnown = (column: string, slugColumn: string) =>
+    `${column} = iif(excluded.${slugColumn} IS NULL, ${column}, ifnull(excluded.${column}, ${column}))`
   const insert = `INSERT INTO place_hubs (host, url, place_id, place_slug, place_kind, topic_slug, topic_label, topic_kind, title,
        first_seen_at, last_seen_at, nav_links_count, article_links_count, evidence)
      VALUES (@host, @url, @placeId, @placeSlug, @placeKind, @topicSlug, @topicLabel, @topicKind, @title, @now, @now,
@@ -53,8 +53,8 @@ export function createHubWriter(db: Database): HubWriter {
     )
     .pluck()
   const hasPages = (hub: string): boolean => {
-    const first = hub.replace(/[?#].*$/, '')
-    const begin = looseKey(first).replace(/(?:\.[a-z]{3,5})?$/i, '')
+    const hubWithoutQuery = hub.replace(/[?#].*$/, '')
+    const begin = looseKey(hubWithoutQuery).replace(/(?:\.[a-z]{3,5})?$/i, '')
     for (const url of selectByPrefix.iterate({ begin, end: `${begin}\u{10ffff}` }))
       if (foldPagination(url) === hub) return true
     return false

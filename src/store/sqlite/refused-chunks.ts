@@ -11,7 +11,7 @@ export interface StoredChunkName {
 /** The chunks that the model could not embed, by source number. */
 export interface RefusedChunks {
   insert(source: number, chunkId: string, problem: string): void
-  /** The refused chunks of sources, given as JSON. */
+  /** The refused chunks of the sources whose numbers are given as a JSON array. */
   list(sources: string, limit: number): RefusedChunk[]
   delete(source: number, chunkId: string): void
   deleteOf(sources: string): void

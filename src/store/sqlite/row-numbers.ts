@@ -2,9 +2,9 @@ import type { CopyPlan } from '../../library/library-copy.ts'
 import { NUMBERED_TABLES } from '../common/copy-plan.ts'
 import type { Database } from './database.ts'
 
-/** Row numbers, inside the caller's transaction. */
+/** Reads and reserves row numbers inside the caller's transaction. */
 export interface RowNumbers {
-  /** The highest number ever assigned in each table. */
+  /** The highest number in each table, or the highest ever assigned if the table never reuses numbers. */
   readHighest(): Readonly<Record<string, number>>
   /** Reserves the numbers that a copy session needs, in tables that never reuse numbers. */
   reserve(plan: CopyPlan): void

@@ -85,7 +85,7 @@ export function createRows(db: Database): Rows {
     list: (source, { state, reason, after = '', before = AFTER_ALL_KEYS, limit }) => {
       const parameters = { source, after, before, state: '', reason: '', limit }
       if (state === undefined && reason === undefined) return selectAll.all(parameters).map(toLedgerRow)
-      // An index holds rows of one state and reason in key order; several kinds are merged here.
+      // The index returns rows of one state and reason in key order; rows of several states or reasons are merged here.
       const kinds = selectCounts
         .all(source)
         .filter((kind) => kind.state === (state ?? kind.state) && kind.reason === (reason ?? kind.reason))

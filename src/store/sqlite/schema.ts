@@ -6,7 +6,7 @@ import type { Database } from './database.ts'
 const APPLICATION_ID = 0x50686172
 
 /** Trigger SQL that counts a new row of a host; part of two triggers below. */
-const COUNT_WITH_HOST = `INSERT INTO host_counts
+const COUNT_HOST_ROW = `INSERT INTO host_counts
       VALUES (new.source, new.host, new.state IN ('pending', 'leased'), new.state = 'indexed', new.state = 'unchanged',
         new.state = 'skipped', new.state = 'failed', new.state = 'gone', new.page_hash IS NOT NULL, new.checked_at)
       ON CONFLICT DO UPDATE SET pending_rows = pending_rows + excluded.pending_rows,
@@ -34,7 +34,7 @@ const MIGRATIONS: readonly string[] = [
     scope TEXT NOT NULL,
     settings TEXT NOT NULL,
     created_at INTEGER NOT NULL,
-    -- Its rows are being deleted, some at a time; nobody sees it any more.
+    -- 1 hides the source: its rows are being deleted in batches, or are still being copied into this library.
     is_removed INTEGER NOT NULL DEFAULT 0
   ) STRICT;
   CREATE UNIQUE INDEX sources_by_version ON sources (name, version) WHERE version IS NOT NULL;
@@ -55,7 +55,7 @@ const MIGRATIONS: readonly string[] = [
     state TEXT NOT NULL,
     options TEXT NOT NULL,
     runner TEXT,
-    -- How often it was begun: whoever began it before has lost it.
+    -- Number of starts. A process that started the crawl earlier may no longer write.
     term INTEGER NOT NULL DEFAULT 1,
     started_at INTEGER NOT NULL,
     heartbeat_at INTEGER NOT NULL,
@@ -64,7 +64,7 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX crawl_jobs_by_source ON crawl_jobs (source, started_at);
 
-  -- Ids increase in the order in which addresses were found. Columns that every find reads come first.
+  -- Ids increase in the order in which addresses were found. Columns that are read for every found address come first.
   CREATE TABLE ledger (
     id INTEGER PRIMARY KEY,
     source INTEGER NOT NULL REFERENCES sources (id),
@@ -82,7 +82,7 @@ const MIGRATIONS: readonly string[] = [
     target TEXT,
     etag TEXT,
     last_modified TEXT,
-    -- The address that gave the content and its validators: a spelling of the row's own, or its Markdown.
+    -- The address that gave the content and its validators: another spelling of the row's address, or its Markdown.
     content_url TEXT,
     content_hash ANY,
     attempts INTEGER NOT NULL DEFAULT 0,
@@ -120,7 +120,7 @@ const MIGRATIONS: readonly string[] = [
     source INTEGER NOT NULL,
     awaits_confirmation INTEGER NOT NULL,
     host TEXT NOT NULL,
-    -- Rows without and with a moment before which they are not due.
+    -- Rows that are due at once, and rows with a due time.
     ready INTEGER NOT NULL,
     waiting INTEGER NOT NULL,
     PRIMARY KEY (source, awaits_confirmation, host)
@@ -306,13 +306,13 @@ const MIGRATIONS: readonly string[] = [
     directory BLOB NOT NULL
   ) STRICT;
 
-  -- Terms with their postings, ordered by stem. A block fills one page of the file; a common word has a longer one.
+  -- Terms with their postings, ordered by stem. A block fills one page of the file, or more for a common word.
   CREATE TABLE index_blocks (
     id INTEGER PRIMARY KEY,
     data BLOB NOT NULL
   ) STRICT;
 
-  -- Runs of deleted chunks that a segment still contains.
+  -- Ranges of deleted chunks that a segment still contains.
   CREATE TABLE index_dead (
     segment INTEGER NOT NULL,
     first INTEGER NOT NULL,
@@ -320,14 +320,14 @@ const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (segment, first)
   ) STRICT, WITHOUT ROWID;
 
-  -- Runs of chunks to index again.
+  -- Ranges of chunks to index again.
   CREATE TABLE index_stale (
     first INTEGER PRIMARY KEY,
     last INTEGER NOT NULL
   ) STRICT;
 
-  -- How pages were cut, so that a part of a page can be read. This is a separate table, because a column after the text
-  -- of a page would be as slow to read as the text. Pages that were stored before this version have no row.
+  -- How pages were cut into chunks, so that a part of a page can be read. This is a separate table, because a column
+  -- after the text of a page would be as slow to read as the text. Pages that were stored before this version have no row.
   CREATE TABLE layouts (
     id INTEGER PRIMARY KEY REFERENCES pages (id),
     layout TEXT NOT NULL
@@ -358,7 +358,7 @@ const MIGRATIONS: readonly string[] = [
     started_at INTEGER,
     ended_at INTEGER,
     status TEXT NOT NULL,
-    -- Tells the process from others that had its number.
+    -- Distinguishes the process from others with the same pid.
     process_began TEXT,
     created_at INTEGER NOT NULL,
     crawl_id TEXT,
@@ -366,7 +366,7 @@ const MIGRATIONS: readonly string[] = [
     restarts INTEGER NOT NULL,
     progress TEXT,
     problem TEXT,
-    -- Kept with the events, so that a list of jobs counts none.
+    -- Updated with the events, so that a list of jobs need not count them.
     events INTEGER NOT NULL DEFAULT 0,
     last_event_at INTEGER
   ) STRICT;
@@ -374,7 +374,7 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX crawl_jobs_open ON crawl_jobs (created_at) WHERE status IN ('queued', 'running');
   CREATE INDEX crawl_jobs_ended ON crawl_jobs (ended_at) WHERE status NOT IN ('queued', 'running');
 
-  -- Every index ends with the row id, so each of these returns its rows in order of id, from any start.
+  -- SQLite ends every index with the row id, so each index below returns its rows in order of id, from any start.
   CREATE TABLE queue_events (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     job_id TEXT NOT NULL,
@@ -425,7 +425,7 @@ const MIGRATIONS: readonly string[] = [
     declaration TEXT NOT NULL
   ) STRICT;
 
-  -- When an address was last requested, or found if it never was. Lists of addresses are in this order.
+  -- When an address was last requested, or when it was found if it was never requested. Orders lists of addresses.
   ALTER TABLE ledger ADD COLUMN at INTEGER GENERATED ALWAYS AS (ifnull(checked_at, first_seen_at)) VIRTUAL;
   -- Word count of the page. It is stored here, because the metadata of a page is slow to read.
   ALTER TABLE ledger ADD COLUMN words INTEGER;
@@ -440,7 +440,7 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE host_counts (
     source INTEGER NOT NULL,
     host TEXT NOT NULL,
-    -- With those that are leased: they are few, and every visit would have to be written here twice more.
+    -- Includes leased rows: a separate count would need two more writes for every visit.
     pending_rows INTEGER NOT NULL,
     indexed_rows INTEGER NOT NULL,
     unchanged_rows INTEGER NOT NULL,
@@ -456,7 +456,7 @@ const MIGRATIONS: readonly string[] = [
       sum(state = 'skipped'), sum(state = 'failed'), sum(state = 'gone'), sum(page_hash IS NOT NULL), max(checked_at)
     FROM ledger GROUP BY source, host;
   CREATE TRIGGER host_inserted AFTER INSERT ON ledger BEGIN
-    ${COUNT_WITH_HOST}
+    ${COUNT_HOST_ROW}
   END;
   CREATE TRIGGER host_updated AFTER UPDATE OF state, page_hash, checked_at ON ledger
     WHEN iif(old.state = 'leased', 'pending', old.state) <> iif(new.state = 'leased', 'pending', new.state)
@@ -479,7 +479,7 @@ const MIGRATIONS: readonly string[] = [
         skipped_rows = skipped_rows - (old.state = 'skipped'), failed_rows = failed_rows - (old.state = 'failed'),
         gone_rows = gone_rows - (old.state = 'gone'), pages = pages - (old.page_hash IS NOT NULL)
       WHERE source = old.source AND host = old.host;
-    ${COUNT_WITH_HOST}
+    ${COUNT_HOST_ROW}
   END;
   `,
   `
@@ -499,11 +499,11 @@ const MIGRATIONS: readonly string[] = [
     alias_url TEXT NOT NULL,
     classification TEXT NOT NULL,
     reason TEXT,
-    -- Null where it was never asked, or its answer does not tell.
+    -- Null if the alias was never requested, or if its response does not tell.
     "exists" INTEGER,
-    -- When it was found or last looked up.
+    -- When the alias was found or last checked.
     checked_at INTEGER NOT NULL,
-    -- What it turned out to be, as JSON: null before anybody has looked.
+    -- The result of the check, as JSON; null before the first check.
     metadata TEXT,
     PRIMARY KEY (source, url, alias_url)
   ) STRICT, WITHOUT ROWID;
@@ -526,11 +526,11 @@ const MIGRATIONS: readonly string[] = [
     hint_confidence REAL NOT NULL,
     -- The whole classification, as JSON.
     classification TEXT NOT NULL,
-    -- Null while nobody has looked closer: by which version and which gazetteer that was, when, and what was found.
+    -- The columns from here on are null until the page is analyzed.
     analysis_version INTEGER,
     gazetteer_revision TEXT,
     analysed_at INTEGER,
-    -- Of what was found, what hosts are judged by: before the rest, which is long to read.
+    -- Results that are read to judge hosts. They precede the whole analysis, which is long and slow to read.
     published_at TEXT,
     language TEXT,
     analysis TEXT
@@ -545,7 +545,7 @@ const MIGRATIONS: readonly string[] = [
 
   CREATE TABLE places (
     id INTEGER PRIMARY KEY,
-    -- What the data calls it: importing that again changes this row.
+    -- The id of the place in the imported data. Importing the same id again updates this row.
     ref TEXT NOT NULL UNIQUE,
     kind TEXT NOT NULL,
     country_code TEXT,
@@ -562,9 +562,9 @@ const MIGRATIONS: readonly string[] = [
     status TEXT NOT NULL DEFAULT 'current',
     valid_from TEXT,
     valid_to TEXT,
-    -- The canonical name as names are compared: lists are sorted by it.
+    -- The normalized canonical name, by which lists are sorted.
     sort_name TEXT NOT NULL DEFAULT '',
-    -- Of all that the data said of it: what has not changed is not written again.
+    -- Digest of the imported record, so that an unchanged record is not written again.
     digest BLOB
   ) STRICT;
   CREATE INDEX places_by_name ON places (sort_name);
@@ -577,13 +577,13 @@ const MIGRATIONS: readonly string[] = [
     place_id INTEGER NOT NULL REFERENCES places (id),
     name TEXT NOT NULL,
     normalized TEXT NOT NULL,
-    -- Empty where it is not known, so that a name is unique without one too.
+    -- Empty if unknown. It is never null, because the unique constraint would not compare nulls.
     lang TEXT NOT NULL DEFAULT '',
     script TEXT,
     name_kind TEXT NOT NULL,
     is_preferred INTEGER NOT NULL DEFAULT 0,
     is_official INTEGER NOT NULL DEFAULT 0,
-    -- Null where it is the one of the place.
+    -- Null if the name has the same source as the place.
     source TEXT,
     UNIQUE (place_id, normalized, lang, name_kind)
   ) STRICT;
@@ -822,7 +822,7 @@ const MIGRATIONS: readonly string[] = [
   -- Libraries that were copied into this one, or are being copied.
   CREATE TABLE arrivals (
     origin TEXT NOT NULL PRIMARY KEY,
-    -- Which numbers its rows have here, as JSON.
+    -- The numbers of its rows in this library, as JSON.
     plan TEXT NOT NULL,
     began_at INTEGER NOT NULL,
     ended_at INTEGER,

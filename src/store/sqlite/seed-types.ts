@@ -8,10 +8,8 @@ export function seedTypes(db: Database): void {
   )
   const found = new Map(select.all().map(({ name, description }) => [name, description]))
   const missing = CRAWL_TYPE_SEEDS.filter(({ name }) => !found.has(name))
-  const outdated = CRAWL_TYPE_SEEDS.filter(
-    ({ name }) => found.has(name) && found.get(name) === FORMER_DESCRIPTIONS[name],
-  )
-  // Without changes there is no write, so that readers do not wait for writers.
+  const outdated = CRAWL_TYPE_SEEDS.filter(({ name }) => FORMER_DESCRIPTIONS[name]?.includes(found.get(name) ?? ''))
+  // Without changes there is no write, so that opening a library does not wait for other writers.
   if (missing.length === 0 && outdated.length === 0) return
   // Another process may insert the same type first.
   const insert = db.prepare<[string, string, string]>(

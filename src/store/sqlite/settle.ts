@@ -37,7 +37,7 @@ import { packHash, type StoredHash, unpackHash } from './hash.ts'
 
 /** Writes the results of visits. Everything here runs inside the caller's transaction. */
 export interface SettlementWriter {
-  /** Writes nothing when the visit has lost its row. */
+  /** Writes nothing when the visit no longer holds the lease of its row. */
   settle(source: number, crawl: () => CrawlRef, settlement: Settlement): SettlementResult
   adopt(source: number, crawl: CrawlRef, adoption: Adoption): SettlementResult
 }

@@ -41,7 +41,7 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
   const selectOne = db.prepare<[string], SourceRecord>(
     `SELECT ${columns} FROM sources WHERE uuid = ? AND is_removed = 0`,
   )
-  const selectSame = db.prepare<[string, string | null, string]>(
+  const selectDuplicate = db.prepare<[string, string | null, string]>(
     'SELECT 1 FROM sources WHERE name = ? AND version IS ? AND uuid <> ?',
   )
   const updateOne = db.prepare<[string, string | null, string, string, string]>(
@@ -55,7 +55,7 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
     .prepare<[number], number>('SELECT count(*) FROM ledger WHERE source = ? AND page_hash IS NOT NULL')
     .pluck()
   const countChunks = db.prepare<[number], number>('SELECT count(*) FROM chunks WHERE source = ?').pluck()
-  // The name and id of the source are free at once.
+  // Renames the source, so that its name and id can be used again at once.
   const hideOne = db.prepare<[number]>(
     `UPDATE sources SET is_removed = 1, name = 'removed ' || id, version = NULL, uuid = 'removed ' || id WHERE id = ?`,
   )
@@ -132,8 +132,8 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
     return true
   }
 
-  const refuseSame = (name: string, version: string | null, id: string): void => {
-    if (selectSame.get(name, version, id) !== undefined) {
+  const refuseDuplicate = (name: string, version: string | null, id: string): void => {
+    if (selectDuplicate.get(name, version, id) !== undefined) {
       throw new PharosError('SOURCE_EXISTS', { source: labelOf({ name, version }) })
     }
   }
@@ -141,7 +141,7 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
 
   const add = db.transaction((source: Source) => {
     const { id, name, version, url, siteUrl, scope, settings, createdAt } = source
-    refuseSame(name, version, '')
+    refuseDuplicate(name, version, '')
     insert.run(id, name, version, url, siteUrl, JSON.stringify(scope), JSON.stringify(settings), createdAt)
   })
   const update = db.transaction((id: string, change: SourceChange) => {
@@ -149,7 +149,7 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
     if (found === undefined) return
     const { name = found.name, version = found.version, siteUrl = found.siteUrl } = change
     const settings = change.settings === undefined ? found.settings : JSON.stringify(change.settings)
-    refuseSame(name, version, id)
+    refuseDuplicate(name, version, id)
     updateOne.run(name, version, siteUrl, settings, id)
   })
   const hide = (id: string): { pages: number; chunks: number } => {

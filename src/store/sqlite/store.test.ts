@@ -31,7 +31,7 @@ const newPath = () => join(folder, `${files++}.db`)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('opening a library', () => {
-  test('creates the file and its folders for their owner alone', async () => {
+  test('creates the file and its folders with access for their owner only', async () => {
     const path = join(folder, 'some', 'where', 'library.db')
     const store = await openSqliteStore(path)
     expect(store.location).toBe(path)
@@ -41,7 +41,7 @@ describe('opening a library', () => {
     await store.close()
   })
 
-  test('leaves one file behind when the last connection closes', async () => {
+  test('a library is a single file after its last connection has closed', async () => {
     const path = newPath()
     await fill(await openSqliteStore(path))
     expect(existsSync(`${path}-wal`)).toBe(false)
@@ -132,7 +132,7 @@ describe('opening a library', () => {
     after.close()
   })
 
-  test('adds the new counts to an older library, and keeps its crawls', async () => {
+  test('adds host counts and word counts to a library of version 6, and keeps its crawls', async () => {
     const path = newPath()
     const first = await openSqliteStore(path)
     await first.addSource(source('docs'))
@@ -172,7 +172,7 @@ describe('opening a library', () => {
     await second.close()
   })
 
-  test('migrates a library of the previous version to the tables of a new one, and keeps all its data', async () => {
+  test('migrates a library of version 7 to the tables of a new library, and keeps all its data', async () => {
     const path = newPath()
     const first = await openSqliteStore(path)
     await first.addSource(source('docs'))
@@ -233,7 +233,7 @@ describe('opening a library', () => {
     await Promise.all([writer.close(), reader.close()])
   })
 
-  test('reads no match whose chunk was replaced or removed meanwhile, and a chunk that was not loaded yet becomes empty', async () => {
+  test('a match is undefined if its chunk was replaced or removed meanwhile, and a chunk that was not loaded yet is empty', async () => {
     const path = newPath()
     const [writer, reader] = [await openSqliteStore(path), await openSqliteStore(path)]
     await writer.addSource(source('docs'))
@@ -306,19 +306,19 @@ describe('hosts with open work', () => {
     await store.addSource(source('docs'))
     await store.offer('docs', 'c1', [1, 2, 3, 4, 5, 6].map(find), 1)
     const visits = await store.lease({ ...request(5), limit: 5 })
-    const [retried, confirmed, skipped, released] = visits
-    if (!retried || !confirmed || !skipped || !released) throw new Error('nothing was leased')
+    const [retried, unconfirmed, skipped, released] = visits
+    if (!retried || !unconfirmed || !skipped || !released) throw new Error('nothing was leased')
     await store.settle({ visit: retried, crawlId: 'c1', now: 6, state: 'pending', reason: 'timeout', dueAt: 9 })
-    await store.settle({ visit: confirmed, crawlId: 'c1', now: 6, state: 'pending', awaitsConfirmation: true })
+    await store.settle({ visit: unconfirmed, crawlId: 'c1', now: 6, state: 'pending', awaitsConfirmation: true })
     await store.settle({ visit: skipped, crawlId: 'c1', now: 6, state: 'skipped', reason: 'empty' })
     await store.release([released])
     const db = openDatabase(path)
     const openHosts = db.prepare(
-      'SELECT awaits_confirmation AS late, host, ready, waiting FROM open_hosts ORDER BY 1, 2',
+      'SELECT awaits_confirmation AS awaitsConfirmation, host, ready, waiting FROM open_hosts ORDER BY 1, 2',
     )
     expect(openHosts.all()).toEqual([
-      { late: 0, host: 'docs.test', ready: 2, waiting: 1 },
-      { late: 1, host: 'docs.test', ready: 1, waiting: 0 },
+      { awaitsConfirmation: 0, host: 'docs.test', ready: 2, waiting: 1 },
+      { awaitsConfirmation: 1, host: 'docs.test', ready: 1, waiting: 0 },
     ])
     await store.skipPending('docs', 'page-cap', null, 7)
     expect(openHosts.all()).toEqual([])
@@ -397,7 +397,7 @@ describe('large sources', () => {
     await store.close()
   })
 
-  test('a source is deleted in batches, so that others can write in between', async () => {
+  test('a source is deleted in batches, so that other connections can write in between', async () => {
     const path = newPath()
     const [store, other] = [await openSqliteStore(path), await openSqliteStore(path)]
     await store.addSource(source('docs'))
@@ -462,7 +462,7 @@ describe('several connections', () => {
     await store.close()
   })
 
-  test('the index of an older library is updated in batches, together with the missing data of its pages', async () => {
+  test('indexing an older library runs in batches and adds missing layouts, and missing signatures are added on request', async () => {
     const path = newPath()
     await fillOlder(path, 700)
     const store = await openSqliteStore(path)
@@ -472,16 +472,16 @@ describe('several connections', () => {
     const other = openDatabase(path)
     const layouts = other.prepare<[], number>('SELECT count(*) FROM layouts').pluck()
     expect(layouts.get()).toBe(0)
-    let turns = 0
+    let eventLoopTurns = 0
     let isUpdating = true
     const count = () => {
-      turns++
+      eventLoopTurns++
       if (isUpdating) setImmediate(count)
     }
     setImmediate(count)
     await store.indexMissingChunks()
     isUpdating = false
-    expect(turns).toBeGreaterThan(0)
+    expect(eventLoopTurns).toBeGreaterThan(0)
     expect([await store.readIndexState(), layouts.get()]).toEqual([{ chunks: 700, indexed: 700 }, 700])
     const describePage = (page: Page) => ({ ...page, fingerprint: '00ff00ff00ff00ff' })
     const pageRef = { sourceId: 'docs', key: find(3).key }
@@ -496,7 +496,7 @@ describe('several connections', () => {
     await store.close()
   })
 
-  test('index updates give up when others block them for too long, and stop when the store is closed', async () => {
+  test('index updates give up when another writer blocks them for too long, and stop when the store is closed', async () => {
     const path = newPath()
     await fillOlder(path, 3)
     const [store, closed] = [await openSqliteStore(path), await openSqliteStore(path)]

@@ -39,8 +39,8 @@ import { createStats } from './stats.ts'
 import { createVectors } from './vectors.ts'
 
 /**
- * Opens the library in an SQLite file, which is created with its folder if needed; `:memory:` is a temporary one. Several processes may use
- * one file at once: readers never wait, and writers wait for each other.
+ * Opens the library in an SQLite file, which is created with its folder if needed; `:memory:` opens a temporary library. Several processes
+ * may use one file at once: readers never wait, and writers wait for each other.
  */
 export async function openSqliteStore(
   path: string,
@@ -114,7 +114,7 @@ function createStore(db: Database, location: string, lockTimeoutMs: number): Lib
   const readSignatures = db.transaction((pages: readonly PageRef[]) => {
     const facts = readFacts(pages.map(({ page }) => page ?? NO_PAGE))
     return pages.map(({ sourceId, key, page }, i) =>
-      page === undefined ? within(sourceId, undefined, (source) => signatures.read(source, key)) : facts[i]?.likeness,
+      page === undefined ? within(sourceId, undefined, (source) => signatures.read(source, key)) : facts[i]?.signature,
     )
   })
   const fillSignatures = async (describe: (page: Page) => Page, signal?: AbortSignal): Promise<number> => {
@@ -331,5 +331,5 @@ const NOTHING_OPEN: OpenWork = { pending: 0, leased: 0, nextAt: null }
 /** Batch size of page removal, which limits how long other writers wait. */
 const PAGES_AT_ONCE = 200
 
-/** The result of a visit to a removed source, or for a crawl that is over or was taken over. */
+/** The result for a visit to a removed source, or for a crawl that has ended or was taken over by another process. */
 const LOST_RESULT: SettlementResult = { type: 'lost', state: 'gone', reason: null, target: null, finds: [] }

@@ -51,7 +51,7 @@ interface Signs {
 
 /** Batch size for reading vectors, before the event loop gets a turn. */
 const VECTORS_AT_ONCE = 5000
-/** Number of candidates by sign that are compared exactly. */
+/** How many vectors are compared exactly: those whose signs are most similar to the signs of the query. */
 const SIGN_CANDIDATES = 2000
 
 /** Maximum number of vectors in memory, about 16 MB with the built-in model; others are read for each comparison. */
@@ -88,7 +88,7 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
      WHERE (c.source, c.chunk_id) > (?, ?) AND c.source IN (SELECT value FROM json_each(?))
      ORDER BY c.source, c.chunk_id LIMIT ?`,
   )
-  // A lease beyond the maximum duration comes from a clock that was set back since.
+  // A lease that ends later than the maximum duration allows was taken before the clock was set back.
   const takeLease = db.prepare<{ holder: string; now: number; until: number }>(
     `INSERT INTO embedding_lease (id, holder, until) VALUES (1, @holder, @until)
      ON CONFLICT DO UPDATE SET holder = @holder, until = @until
@@ -141,7 +141,7 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
     return source === undefined ? undefined : selectOne.get(source, packHash(chunkId))
   }
   let signs: Signs | undefined
-  /** Reads the signs of new vectors, or all of them again when many of the known vectors were removed. */
+  /** Reads the signs of new vectors. Reads all signs again when the vector space changed, or when many known vectors were removed. */
   const readSigns = async (): Promise<Signs | undefined> => {
     const space = selectSpace.get()
     if (space === undefined) return undefined
@@ -165,8 +165,8 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
     }
   }
   /** Counts are cached until any process writes, because every search reads them. */
-  let counted = { key: '', embedded: 0, chunks: 0, refused: 0 }
-  let uncopied = { key: '', count: 0 }
+  let cachedCounts = { key: '', embedded: 0, chunks: 0, refused: 0 }
+  let cachedUncopied = { key: '', count: 0 }
 
   return {
     readSpace: async () => selectSpace.get(),
@@ -241,13 +241,13 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
     count: async (sourceIds) => {
       const numbers = numbersOf(sourceIds)
       const key = `${stateKey()} ${numbers}`
-      if (counted.key !== key) {
+      if (cachedCounts.key !== key) {
         const [embedded = 0, chunks = 0, refused = 0] = [countVectors, countChunks, countRefused].map((statement) =>
           statement.get(numbers),
         )
-        counted = { key, embedded, chunks, refused }
+        cachedCounts = { key, embedded, chunks, refused }
       }
-      const { embedded, chunks, refused } = counted
+      const { embedded, chunks, refused } = cachedCounts
       return { embedded, chunks, refused }
     },
     readLibraryId: async () => copied.libraryId(),
@@ -263,10 +263,10 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
     countUncopied: async (place) => {
       const numbers = numbersOf(undefined)
       const key = `${stateKey()} ${numbers} ${place}`
-      if (uncopied.key !== key) {
-        uncopied = { key, count: (countVectors.get(numbers) ?? 0) - copied.count(place, numbers) }
+      if (cachedUncopied.key !== key) {
+        cachedUncopied = { key, count: (countVectors.get(numbers) ?? 0) - copied.count(place, numbers) }
       }
-      return uncopied.count
+      return cachedUncopied.count
     },
   }
 }

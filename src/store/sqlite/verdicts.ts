@@ -10,7 +10,7 @@ export interface Verdicts {
   listOf(host: string, state: HubVerdict['state'], limit: number): HubVerdict[]
   /** The verdict on an address. */
   find(host: string, url: string): HubVerdict | undefined
-  /** Missing hubs that the site names or that a pattern implies: the first ones, and their number. */
+  /** Missing hubs that the site names or that a pattern implies: the first ones, and the number of all. */
   listMissing(host: string): Pick<HubCoverage, 'missing' | 'missingCount'>
   /** Adds or replaces the verdict on an address inside the caller's transaction. */
   write(host: string, verdict: HubVerdict): void
@@ -21,8 +21,8 @@ const VERDICTS = `SELECT url, pattern, place_id AS placeId, place_slug AS placeS
   FROM hub_verdicts`
 
 /**
- * SQL for patterns whose missing hubs are worth reporting. When most guesses of a pattern fail, the site lists its hubs itself, and a
- * failed guess means nothing. When at least half of them hold, or nearly all countries have a hub, the others are missing.
+ * SQL for patterns whose missing hubs are worth reporting: at least half of the guesses of the pattern are confirmed, or at least nine in
+ * ten countries have a confirmed hub. When most guesses of a pattern fail, a failed guess does not mean that the site lacks a hub.
  */
 const REPORTABLE_PATTERNS = `SELECT pattern FROM hub_verdicts WHERE host = @host GROUP BY pattern
   HAVING sum(origin = 'guessed' AND state = 'confirmed') * 2 >= sum(origin = 'guessed')

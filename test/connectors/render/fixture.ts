@@ -21,14 +21,14 @@ export async function openTestSite(pages: Readonly<Record<string, Answer>> = {})
   return site
 }
 
-/** Parses the rules of an owner into an allowance. */
+/** Parses rules that allow internal addresses. */
 export function allow(...rules: readonly string[]): Allowance {
   const parsed = parseAllowance(rules)
   if (parsed.type === 'problem') throw new Error(parsed.problem)
   return parsed.allowance
 }
 
-/** A renderer that reaches the site, and nothing else of this machine. */
+/** A renderer whose pages may reach the test sites, and no other address of this machine. */
 export function openRenderer(options: Partial<ChromiumRendererOptions> = {}): Promise<ChromiumRenderer> {
   return openChromiumRenderer({
     executablePath: locateChromium(),
@@ -45,7 +45,7 @@ export async function openTestRenderer(options: Partial<ChromiumRendererOptions>
   return renderer
 }
 
-/** A document with a body. */
+/** A snapshot of an HTML page with the given body. */
 export function snapshotOf(url: string, body: string, head = ''): Snapshot {
   return { url, body: `<!doctype html><html><head><title>Page</title>${head}</head><body>${body}</body></html>` }
 }
@@ -61,17 +61,17 @@ export function descendantsOf(pid: number): number[] {
   const parents = new Map<number, number>()
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
-    // The name of a program may hold spaces and brackets.
+    // The pattern begins behind the program name, because the name may hold spaces and brackets.
     const [, parent] = /\) \S (\d+)/.exec(readStat(name)) ?? []
     if (parent !== undefined) parents.set(Number(name), Number(parent))
   }
-  const below = new Set([pid])
-  for (let before = 0; before !== below.size; ) {
-    before = below.size
-    for (const [child, parent] of parents) if (below.has(parent)) below.add(child)
+  const family = new Set([pid])
+  for (let before = 0; before !== family.size; ) {
+    before = family.size
+    for (const [child, parent] of parents) if (family.has(parent)) family.add(child)
   }
-  below.delete(pid)
-  return [...below]
+  family.delete(pid)
+  return [...family]
 }
 
 /** Checks whether a process exists and is not a zombie. */

@@ -24,7 +24,7 @@ import {
 
 const LONG = process.env['TEST_LONG'] !== undefined
 
-/** Pages that are rendered in a row. */
+/** Number of pages that are rendered in a row. */
 const PAGES = LONG ? 300 : 6
 /** Number of rows that each page shows, enough for a memory leak to be noticed. */
 const ROWS = LONG ? 2000 : 100
@@ -55,7 +55,7 @@ test(
     // The browser is not recycled, so a leak would be visible.
     const renderer = await openTestRenderer({ recycle: { pages: PAGES + 1, memoryBytes: Infinity } })
     const browserPids = new Set<number>()
-    const measured: Measured[] = []
+    const measurements: Measurement[] = []
     for (let done = 0; done < PAGES; ) {
       const batch = Array.from({ length: 2 }, (_, i) =>
         renderer.render(snapshotOf(`${site.origin}/${done + i}`, '<p>x</p><script src="/app.js"></script>')),
@@ -64,22 +64,22 @@ test(
       done += batch.length
       const browsers = browsersOf(process.pid)
       for (const pid of browsers) browserPids.add(pid)
-      measured.push({
+      measurements.push({
         processes: browsers.length,
         windows: pageProcessesOf(process.pid).length,
-        browser: memoryOf(browsers),
-        own: process.memoryUsage().rss,
+        browserBytes: memoryOf(browsers),
+        ownBytes: process.memoryUsage().rss,
       })
     }
     await renderer.close()
-    const [first, middle, last] = [0, 1, 2].map((third) => peakOf(measured, third))
+    const [first, middle, last] = [0, 1, 2].map((third) => peakOf(measurements, third))
     if (LONG) console.log([first, middle, last].map((peak) => JSON.stringify(peak)).join('\n'))
     // Each window has a process of its own, and the browser sometimes keeps a spare one.
     for (const what of ['processes', 'windows'] as const)
       expect(last?.[what]).toBeLessThanOrEqual(Number(first?.[what]) + 1)
     if (LONG) {
-      expect(last?.browser).toBeLessThan(Number(middle?.browser) + 50 * MEGABYTE)
-      expect(last?.own).toBeLessThan(Number(middle?.own) + 50 * MEGABYTE)
+      expect(last?.browserBytes).toBeLessThan(Number(middle?.browserBytes) + 50 * MEGABYTE)
+      expect(last?.ownBytes).toBeLessThan(Number(middle?.ownBytes) + 50 * MEGABYTE)
     }
     expect(browserPids.size).toBeGreaterThan(5)
     await expectNoneAlive([...browserPids])
@@ -88,22 +88,27 @@ test(
   PAGES * 6000,
 )
 
-/** Measurements after some pages: counts and bytes. */
-interface Measured {
+/** Process counts and memory after some pages. */
+interface Measurement {
   readonly processes: number
   readonly windows: number
-  readonly browser: number
-  readonly own: number
+  readonly browserBytes: number
+  readonly ownBytes: number
 }
 
 /** The highest values in one third of the measurements. */
-function peakOf(measured: readonly Measured[], third: number): Measured {
-  const part = measured.slice((measured.length * third) / 3, (measured.length * (third + 1)) / 3)
-  const maxOf = (what: keyof Measured): number => Math.max(...part.map((one) => one[what]))
-  return { processes: maxOf('processes'), windows: maxOf('windows'), browser: maxOf('browser'), own: maxOf('own') }
+function peakOf(measurements: readonly Measurement[], third: number): Measurement {
+  const part = measurements.slice((measurements.length * third) / 3, (measurements.length * (third + 1)) / 3)
+  const maxOf = (what: keyof Measurement): number => Math.max(...part.map((one) => one[what]))
+  return {
+    processes: maxOf('processes'),
+    windows: maxOf('windows'),
+    browserBytes: maxOf('browserBytes'),
+    ownBytes: maxOf('ownBytes'),
+  }
 }
 
-test('killing the browser or a tab fails its pages, and the next page starts another', async () => {
+test('a killed browser or tab fails its pages, and the next page is rendered in a new one', async () => {
   const renderer = await openTestRenderer()
   const site = await openTestSite({ '/hang': { delayMs: 60_000 } })
   const hang = async (): Promise<{ rendering: Promise<RenderOutcome> }> => {
@@ -134,7 +139,7 @@ function expectRendered(renderer: ChromiumRenderer, page: Snapshot): Promise<voi
   return vi.waitFor(async () => expect((await renderer.render(page)).type).toBe('rendered'), { timeout: 30_000 })
 }
 
-test('a hanging page fails, and none of its work continues', async () => {
+test('hanging pages fail, and the next page is rendered', async () => {
   const site = await openTestSite({ '/never': { delayMs: 60_000 } })
   const renderer = await openTestRenderer({ timeoutMs: 1000 })
   const url = `${site.origin}/`
@@ -167,7 +172,7 @@ test('a frozen browser does not block callers, and is killed', async () => {
 })
 
 /** The signal that ends the program, and the browser of the program. A full browser takes three times as long to start. */
-const ENDS: readonly (readonly [NodeJS.Signals, string])[] = LONG
+const TERMINATIONS: readonly (readonly [NodeJS.Signals, string])[] = LONG
   ? [
       ['SIGKILL', locateFullChromium()],
       ['SIGTERM', locateFullChromium()],
@@ -178,8 +183,8 @@ const ENDS: readonly (readonly [NodeJS.Signals, string])[] = LONG
       ['SIGTERM', locateChromium()],
     ]
 
-test('the browser ends with its program, whatever ends the program', async () => {
-  const children = ENDS.map(([signal, browser]) => ({ signal, child: startChild(browser) }))
+test('the browser ends when a signal ends its program', async () => {
+  const children = TERMINATIONS.map(([signal, browser]) => ({ signal, child: startChild(browser) }))
   const pids = children.map(({ child }) => Number(child.pid))
   await Promise.all(children.map(({ child }) => new Promise((resolve) => child.stdout.once('data', resolve))))
   const browsers = pids.map(browsersOf)
@@ -190,7 +195,7 @@ test('the browser ends with its program, whatever ends the program', async () =>
     await exited
   }
   await expectNoneAlive(browsers.flat())
-  expect(pids.flatMap(profilesOf).length).toBe(ENDS.length)
+  expect(pids.flatMap(profilesOf).length).toBe(TERMINATIONS.length)
   // The next browser removes the folders that the killed processes left behind.
   const renderer = await openTestRenderer()
   await renderer.prepare()
@@ -215,7 +220,7 @@ test('a browser is replaced when its memory is large', async () => {
   await expectNoneAlive([before])
 })
 
-test('a browser that has never started fails every page for good', async () => {
+test('every page fails permanently if the browser has never started', async () => {
   const renderer = await openTestRenderer({ executablePath: '/bin/false' })
   const message = 'pages cannot be rendered: /bin/false does not start: it exits immediately'
   await expect(renderer.prepare()).rejects.toMatchObject({
@@ -233,7 +238,7 @@ test('a browser that has never started fails every page for good', async () => {
   expect(profilesOf(process.pid)).toEqual([])
 })
 
-test('a browser that started before, but does not start again, is a transient failure', async () => {
+test('a page fails transiently if the browser started before but does not start again', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'pharos-wrapper-'))
   const executablePath = join(folder, 'chromium')
   await writeFile(executablePath, `#!/bin/sh\nexec "${locateChromium()}" "$@"\n`, { mode: 0o700 })
@@ -255,7 +260,7 @@ test('the browser ends when it is old even without pages, and when the renderer 
   const old = await vi.waitFor(() => [mainBrowserOf(process.pid)], { timeout: 60_000, interval: 50 })
   await preparing
   await expectNoneAlive(old)
-  // The next page starts another.
+  // The next page starts another browser.
   const site = await openTestSite({ '/hang': { delayMs: 60_000 } })
   const page = snapshotOf(site.origin, '<p>x</p><script>fetch("/hang")</script>')
   const outcomes = [renderer.render(page), renderer.render(page)]

@@ -1,6 +1,6 @@
 import { openChromiumRenderer } from '../../../src/fetch/chromium-renderer.ts'
 
-// Renders a page and reports that. Then it renders a page that never ends, until this process is killed.
+// This program renders a page and prints `rendered`. Then it renders a page that never ends, until the test kills the process.
 const [, , executablePath = ''] = process.argv
 const renderer = await openChromiumRenderer({ executablePath, userAgent: 'Pharos/0.0.0 (+test)', timeoutMs: 60_000 })
 await renderer.render({ url: 'http://site.example/', body: '<p>x</p>' })

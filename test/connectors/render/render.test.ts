@@ -44,7 +44,7 @@ beforeAll(async () => {
   renderer = await openRenderer({
     allowance: allow(SITE_ADDRESS, '127.0.0.3'),
     concurrency: CONCURRENCY,
-    // Longer than the test timeout, so a page that would need all of it fails.
+    // Longer than the test timeout, so a test fails if a page is only returned at the timeout of the renderer.
     timeoutMs: 120_000,
   })
 })
@@ -57,7 +57,7 @@ afterAll(async () => {
 const render = async (body: string, head = ''): Promise<string> =>
   htmlOf(await renderer.render(snapshotOf(`${site.origin}/page`, body, head)))
 
-test('returns a static page unchanged, with its status and relevant headers', async () => {
+test('the renderer returns a static page unchanged, with its status and relevant headers', async () => {
   const outcome = await renderer.render({
     url: `${site.origin}/static`,
     body: new TextEncoder().encode(
@@ -83,7 +83,7 @@ test('returns a static page unchanged, with its status and relevant headers', as
   })
 })
 
-test('waits for data, timers and their results, deterministically, and loads scripts once for many pages', async () => {
+test('the renderer waits for data, timers and their results every time, and loads scripts once per window', async () => {
   site.clearRequests()
   const seen = new Set<string>()
   for (let i = 0; i < 4; i++) seen.add(await render(SHELL))
@@ -99,7 +99,7 @@ test('waits for data, timers and their results, deterministically, and loads scr
   expect(site.requests[0]?.headers['user-agent']).toBe('Pharos/0.0.0 (+test)')
 })
 
-test('waits for XMLHttpRequest', async () => {
+test('the renderer waits for XMLHttpRequest', async () => {
   const html = await render(`<script>
     const request = new XMLHttpRequest()
     request.open('GET', '/data.json')
@@ -109,7 +109,7 @@ test('waits for XMLHttpRequest', async () => {
   expect(html).toContain('Guide')
 })
 
-test('does not wait for a request that could not be sent', async () => {
+test('the renderer does not wait for a request that could not be sent', async () => {
   const html = await render(`<p></p><script>
     try { new XMLHttpRequest().send() } catch {}
     setTimeout(() => ${READ_ACTIVITY_SCRIPT}.then(({ due }) => { document.querySelector('p').textContent = 'due ' + due }), 100)
@@ -130,7 +130,7 @@ const READS: Readonly<Record<string, string>> = {
   wasm: '((await WebAssembly.compileStreaming(it)) && "first last")',
 }
 
-test('waits for a streamed response, deterministically, for every way of reading it', async () => {
+test('the renderer waits for the end of a streamed response, however the page reads it', async () => {
   const origin = await stageSlow()
   const steps = Object.entries(READS).map(
     ([way, read]) => `it = await fetch('${origin}/${way}'); show('${way}: ' + ${read})`,
@@ -155,7 +155,7 @@ test('waits for a streamed response, deterministically, for every way of reading
   for (const html of all) expect([...html.matchAll(/<li>(.*?)<\/li>/g)].map(([, shown]) => shown)).toEqual(read)
 })
 
-/** A server whose responses end later than a page that does not wait for them. */
+/** A server that ends each response after 400 ms, too late for a renderer that does not wait for the end. */
 async function stageSlow(): Promise<string> {
   const EMPTY_MODULE = ['\0asm', '\u0001\0\0\0']
   const server = createServer(({ url }, response) => {
@@ -176,7 +176,7 @@ async function stageSlow(): Promise<string> {
   return `http://${SITE_ADDRESS}:${(server.address() as AddressInfo).port}`
 }
 
-test('renders several pages concurrently and independently', async () => {
+test('the renderer renders several pages concurrently and independently', async () => {
   const all = await Promise.all(
     Array.from({ length: 6 }, (_, i) =>
       render(`<p id="p"></p><script>document.cookie = 'n=${i}'
@@ -188,7 +188,7 @@ test('renders several pages concurrently and independently', async () => {
   )
 })
 
-test('inlines open shadow trees at their hosts', async () => {
+test('the renderer inlines open shadow trees at their hosts', async () => {
   const html = await render(
     `<my-box><b slot="named">Named</b>Rest <x-inner></x-inner></my-box><template><i>kept</i></template><script>
       customElements.define('my-box', class extends HTMLElement {
@@ -210,7 +210,7 @@ test('inlines open shadow trees at their hosts', async () => {
   )
 })
 
-test('is not delayed by dialogs, windows, downloads, permissions or a service worker', async () => {
+test('the renderer is not delayed by dialogs, windows, downloads, permissions or a service worker', async () => {
   site.clearRequests()
   const html = await render(`<p id="p"></p><a target="_blank" id="blank" href="/data.json">x</a>
   <form target="_blank" action="/data.json"></form><script>
@@ -245,7 +245,7 @@ const WORKERS: Readonly<Record<string, string>> = {
   ended: `const w = new Worker('/silent.js'); setTimeout(() => w.terminate(), 50); show({ data: 'ended' })`,
 }
 
-test('waits for workers, but not forever for silent ones', async () => {
+test('the renderer waits for workers, but not forever for silent ones', async () => {
   const script = (body: string) => text(body, 'text/javascript')
   const worker = `importScripts('/lib.js')
     fetch('/data.json').then((it) => it.json()).then(({ title }) => setTimeout(() => postMessage(title + ' ' + number), 300))`
@@ -269,34 +269,34 @@ const LATE: readonly string[] = [
   'if (sessionStorage.again) show(); else { sessionStorage.again = 1; location.reload() }',
 ]
 
-test('waits for intervals, timers, frames, and for the work of a page after it reloaded itself', async () => {
+test('the renderer waits for intervals, timers, animation frames, and for the work of a page after it reloaded itself', async () => {
   const show = `const show = () => { document.querySelector('p').textContent = 'shown' }`
-  // The last script runs twice, to prove that it does not find its state of the first run.
+  // The last script runs twice, to prove that the second run does not find the state of the first.
   const all = [...LATE, ...LATE.slice(-1)].map((body) => render(`<p>empty</p><script>${show}\n${body}</script>`))
   expect((await Promise.all(all)).map((html) => /<p>(.*?)<\/p>/.exec(html)?.[1])).toEqual(all.map(() => 'shown'))
 })
 
-/** Pages with endless timers, frames or reads. */
-const CLOCKS: readonly string[] = [
+/** Pages with endless timers, animation frames or reads. */
+const ENDLESS_PAGES: readonly string[] = [
   '<p>Done</p><script>const tick = () => setTimeout(tick, 100); tick()</script>',
   '<p>Done</p><i>0</i><script>setInterval(() => { document.querySelector("i").textContent++ }, 10)</script>',
   '<p>Done</p><script>const turn = () => requestAnimationFrame(turn); turn()</script>',
   '<p>Done</p><script>new Response(new ReadableStream()).body.getReader().read()</script>',
 ]
 
-test('does not wait for the timeout if only endless timers, frames or reads are left', async () => {
-  for (const html of await Promise.all(CLOCKS.map((body) => render(body)))) expect(html).toContain('Done')
+test('the renderer does not wait for the timeout if only endless timers, animation frames or reads are left', async () => {
+  for (const html of await Promise.all(ENDLESS_PAGES.map((body) => render(body)))) expect(html).toContain('Done')
 })
 
 test('a page finds no state of an earlier page', async () => {
   const body = '<p></p><script>document.querySelector("p").textContent = history.length</script>'
   const [first, ...others] = [await render(body), await render(body), await render(body)]
-  // The window itself begins with an empty page.
+  // The history of a window begins with an empty page, so its length is 2.
   expect(others.map((html) => /<p>(\d)<\/p>/.exec(html)?.[1])).toEqual(['2', '2'])
   expect(first).toBe(others[0])
 })
 
-test('returns a page that never settles at its timeout, and fails if the page shows nothing', async () => {
+test('the renderer returns a page that never settles at the timeout, and fails if the page shows nothing', async () => {
   const hasty = await openTestRenderer({ timeoutMs: 1500, concurrency: 1 })
   const more = 'setInterval(() => { document.body.append("", document.createElement("br")) }, 10)'
   const ask = `fetch('http://127.0.0.1:9999/').then((it) => it.text()).then((it) => document.append(it))`
@@ -317,19 +317,19 @@ test('returns a page that never settles at its timeout, and fails if the page sh
 })
 
 test.each([
-  ['a script', '<p>x</p><script>location.href = "/next?a=b#c"</script>', '', '/next?a=b'],
-  ['a refresh', '<p>x</p>', '<meta http-equiv="refresh" content="0; url=/next">', '/next'],
-  ['its router', '<p>x</p><script>history.replaceState(null, "", "/home#top")</script>', '', '/home'],
+  ['a navigation by script', '<p>x</p><script>location.href = "/next?a=b#c"</script>', '', '/next?a=b'],
+  ['a meta refresh', '<p>x</p>', '<meta http-equiv="refresh" content="0; url=/next">', '/next'],
+  ['a change of the history', '<p>x</p><script>history.replaceState(null, "", "/home#top")</script>', '', '/home'],
   ['a reload', '<p>x</p><script>location.reload()</script>', '', '/page'],
-  ['a form', '<form method="post" action="/post"></form><script>document.forms[0].submit()</script><p>x', '', '/page'],
-])('reports the address to which %s leads, and does not follow', async (_what, body, head, path) => {
+  ['a POST', '<form method="post" action="/post"></form><script>document.forms[0].submit()</script><p>x', '', '/page'],
+])('the renderer requests nothing after %s, and reports the resulting address', async (_what, body, head, path) => {
   site.clearRequests()
   const outcome = await renderer.render(snapshotOf(`${site.origin}/page`, body, head))
   expect(outcome.type === 'rendered' && outcome.snapshot.url).toBe(site.origin + path)
   expect(site.requestedPaths()).toEqual([])
 })
 
-test('loads frames of its own origin only, and no images or audio', async () => {
+test('the renderer loads only frames of the origin of the page, and no images or audio', async () => {
   site.pages.set('/frame', text('<script>parent.document.body.append("from the frame")</script>', 'text/html'))
   site.pages.set('/frame.js', text('x', 'text/javascript'))
   site.clearRequests()
@@ -340,7 +340,7 @@ test('loads frames of its own origin only, and no images or audio', async () => 
   expect(site.requestedPaths()).toEqual(['/frame'])
 })
 
-test('obeys the content security policy of a page, and renders it even if its scripts may not run', async () => {
+test('the renderer obeys the content security policy of a page, and returns the page even if its scripts may not run', async () => {
   const snapshot = snapshotOf(`${site.origin}/csp`, '<p>Static</p><script>document.body.append("ran")</script>')
   const headers = { 'content-type': 'text/html', 'content-security-policy': "script-src 'none'; sandbox" }
   const outcome = await renderer.render({ ...snapshot, body: new TextEncoder().encode(String(snapshot.body)), headers })
@@ -348,7 +348,7 @@ test('obeys the content security policy of a page, and renders it even if its sc
   expect(htmlOf(outcome)).not.toContain('</script>ran')
 })
 
-test('sends headers of the owner to the origin of the page only, and caches the responses separately', async () => {
+test('the renderer sends headers only to the origin of the page, and caches responses separately with and without them', async () => {
   const elsewhere = await openSite({ '/other.json': text('{}') }, { address: '127.0.0.3' })
   site.pages.set('/away', redirect(`${elsewhere.origin}/other.json`, 302))
   site.pages.set('/secret.js', {
@@ -364,16 +364,16 @@ test('sends headers of the owner to the origin of the page only, and caches the 
   const headers = { authorization: 'Bearer abc' }
   for (const request of [{ headers }, { headers }, {}])
     expect(htmlOf(await renderer.render(snapshot, request))).toContain('secret')
-  const sent = (path: string) =>
+  const authorizationsOf = (path: string) =>
     site.requests.filter((request) => request.path === path).map(({ headers }) => headers['authorization'])
-  expect(sent('/secret.js')).toEqual(['Bearer abc', undefined])
-  expect(sent('/away')).toEqual(['Bearer abc', 'Bearer abc', undefined])
+  expect(authorizationsOf('/secret.js')).toEqual(['Bearer abc', undefined])
+  expect(authorizationsOf('/away')).toEqual(['Bearer abc', 'Bearer abc', undefined])
   // A redirect to another origin does not forward the headers either.
   expect(elsewhere.requests.map(({ headers }) => headers['authorization'])).toEqual(Array(6).fill(undefined))
   await elsewhere.close()
 })
 
-test('refuses a page that is too large, and renders later ones', async () => {
+test('the renderer refuses a page that is too large, and renders the page with a higher limit', async () => {
   const body = `<script>document.body.append('é'.repeat(60000))</script>`
   const snapshot = snapshotOf(`${site.origin}/large`, body)
   const failed = { type: 'failed', reason: 'too-large', isTransient: false }
@@ -382,7 +382,7 @@ test('refuses a page that is too large, and renders later ones', async () => {
   expect((await renderer.render(snapshot, { maxBytes: 200_000 })).type).toBe('rendered')
 })
 
-test('rejects when it is aborted, before, while waiting for a window and while rendering', async () => {
+test('rendering rejects when it is aborted before it starts, while it waits for a window, or while it runs', async () => {
   const endless = snapshotOf(`${site.origin}/`, '<p>x</p><script>fetch("/hang")</script>')
   site.pages.set('/hang', { delayMs: 60_000 })
   const [first, second] = [new AbortController(), new AbortController()]

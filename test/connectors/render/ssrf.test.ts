@@ -83,9 +83,9 @@ const TRIED = new Set(
         ...['refresh', 'location-redirect', 'form'],
       ],
 )
-const ALL = [...Object.keys(WAYS), ...Object.keys(LEAVING)].filter((way) => TRIED.has(way))
+const TRIED_IN_ORDER = [...Object.keys(WAYS), ...Object.keys(LEAVING)].filter((way) => TRIED.has(way))
 
-/** How long the page with all ways is kept busy, because a shared worker starts in a process of its own. */
+/** Time for which the page with all ways is kept busy, because a shared worker needs time to start in its own process. */
 const HELD_MS = 5000
 
 /** The full browser has more ways out, and takes three times as long to start. */
@@ -104,7 +104,7 @@ test('a browser without a guard reaches internal addresses in all ways', async (
     const page: Page = await browser.newPage()
     await page.goto(url, { waitUntil: 'commit' }).catch(() => {})
   }
-  await vi.waitFor(() => expect(waysSeen(canary)).toEqual(ALL), { timeout: 20_000 })
+  await vi.waitFor(() => expect(waysSeen(canary)).toEqual(TRIED_IN_ORDER), { timeout: 20_000 })
   await vi.waitFor(() => expect(packets.count()).toBeGreaterThan(0), { timeout: 20_000 })
 })
 
@@ -113,7 +113,7 @@ test('an allowance opens internal addresses to all ways, except those that the r
   const renderer = await shareRenderer({ resolve, allowance: allow('127.0.0.0/8', '::1') })
   const pages = attackPages(site, packets.port, [`http://127.0.0.1:${canary.port}`])
   await Promise.all(pages.map((page) => renderer.render(page)))
-  const expected = ALL.filter((way) => !ALWAYS_BLOCKED.includes(way))
+  const expected = TRIED_IN_ORDER.filter((way) => !ALWAYS_BLOCKED.includes(way))
   await vi.waitFor(() => expect(waysSeen(canary)).toEqual(expected), { timeout: 10_000 })
   expect(packets.count()).toBe(0)
 })
@@ -140,7 +140,7 @@ test.each([
   expect([times, canary.connections]).toEqual([2, connections])
 })
 
-// The last test with the shared browser: it closes the browser, and with it every request under way.
+// This must be the last test with the shared browser, because it closes the browser together with all requests under way.
 test('no way leads from a page to internal addresses or names', async () => {
   const { site, canary, packets } = await setUp()
   const targets = HOSTS.map((host) => `http://${host}:${canary.port}`)
@@ -152,7 +152,7 @@ test('no way leads from a page to internal addresses or names', async () => {
   expect(site.requestedPaths().filter((path) => /^\/(moved|worker)/.test(path)).length).toBe(4 * targets.length)
 })
 
-test('no way leads to internal addresses through the proxy of the owner', async () => {
+test('no way leads to internal addresses through a configured proxy', async () => {
   const { site, canary, packets } = await setUp()
   const proxy = await openTunnelProxy()
   closeLater(() => proxy.close())
@@ -229,7 +229,7 @@ function attackPages(site: Site, udpPort: number, targets: readonly string[]): R
   })
   const pathless = targets.map((target) => PATHLESS.replaceAll('$', target).replaceAll('PORT', String(udpPort)))
   for (const target of targets) {
-    for (const way of ALL) {
+    for (const way of TRIED_IN_ORDER) {
       site.pages.set(`/moved?${target}/${way}`, redirect(`${target}/${way}`, 302))
       site.pages.set(`/worker.js?${target}/${way}`, text(`importScripts('${target}/${way}')`, 'text/javascript'))
       site.pages.set(`/service.js?${target}/${way}`, text(`fetch('${target}/${way}')`, 'text/javascript'))
@@ -254,14 +254,14 @@ function tried(ways: Readonly<Record<string, string>>): [way: string, html: stri
 
 /** Fills in the address, and makes the id of the element unique. */
 function fill(html: string, address: string, id: string): string {
-  const [, given] = /id="(\w+)"/.exec(html) ?? []
+  const [, templateId] = /id="(\w+)"/.exec(html) ?? []
   const filled = html.replaceAll('$@', address)
-  return given === undefined ? filled : filled.replaceAll(`"${given}"`, `"${id}"`)
+  return templateId === undefined ? filled : filled.replaceAll(`"${templateId}"`, `"${id}"`)
 }
 
 function waysSeen(canary: Canary): string[] {
   const seen = new Set(canary.paths.map((path) => path.split('/')[1] ?? ''))
-  return ALL.filter((way) => seen.has(way))
+  return TRIED_IN_ORDER.filter((way) => seen.has(way))
 }
 
 /** DNS answers of the tests, given without a real lookup. */

@@ -2,7 +2,7 @@
 // auth_gate.py), as far as Pharos uses it. The real server silently ignores unknown members of a request or of a configuration. This one
 // refuses them, because they would be mistakes of Pharos.
 //
-// - POST /crawl: CrawlRequest {urls: 1 to 100 strings, browser_config, crawler_config}; pydantic's list of details with 422.
+// - POST /crawl: CrawlRequest {urls: 1 to 100 strings, browser_config, crawler_config}; an invalid one gets 422 with details of pydantic.
 //   Configurations are {type, params} as `dump()` writes them, or flat; dangerous fields (js_code, proxy, …) are refused with 400.
 // - POST /md: MarkdownRequest {url, f: fit|raw|bm25|llm, q, c, provider}; 400 for an address that is not http; 502 for a failed crawl.
 // - GET /health: {status: ok, timestamp, version}; public. If a token is set, all other routes require it: 401.

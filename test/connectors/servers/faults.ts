@@ -38,11 +38,11 @@ export type Fault =
   | { readonly type: 'hang' }
   /** The given response replaces the right one. */
   | ({ readonly type: 'answer' } & RouteAnswer)
-  /** The right answer begins and the connection breaks in the middle of its body. */
+  /** Status 200 with the right body, but the connection breaks in the middle of the body. */
   | { readonly type: 'cut' }
   /** The right status, with a text body that is not JSON. */
   | { readonly type: 'not-json' }
-  /** The right response, with a pause of the given milliseconds between its two halves. */
+  /** Status 200 with the right body, and a pause of the given milliseconds between its two halves. */
   | { readonly type: 'slow'; readonly ms: number }
   /** The right answer, after the promise has resolved. */
   | { readonly type: 'wait'; readonly for: Promise<unknown> }
@@ -85,7 +85,7 @@ export interface FaultyServerOptions {
   readonly routes: Readonly<Record<string, Route>>
   /** Runs before every route, for example to check tokens. Its response replaces that of the route. */
   readonly beforeRoute?: (request: SeenRequest) => RouteAnswer | undefined
-  /** @default 404 and 405 as FastAPI gives them */
+  /** Answers requests that match no route. @default 404 and 405 as FastAPI gives them */
   readonly unknown?: (request: SeenRequest, isOtherMethod: boolean) => RouteAnswer
 }
 

@@ -3,7 +3,7 @@ import { toyVector } from './toy-vectors.ts'
 
 /** Options of the server, and its differences from OpenAI. */
 export interface OpenAiOptions {
-  /** Its models, with the dimensions of each. @default `text-embedding-3-small` of 8 */
+  /** Its models, with the dimensions of each. @default `text-embedding-3-small` with 8 dimensions */
   readonly models?: Readonly<Record<string, number>>
   readonly apiKey?: string
   /** Maximum number of texts per request. @default 2048 */
@@ -14,7 +14,7 @@ export interface OpenAiOptions {
   readonly tooLongStatus?: 400 | 500
   /** Path of the route. The default is also that of Ollama, LM Studio and vLLM. @default '/v1/embeddings' */
   readonly path?: string
-  /** Returns the vectors in reverse order. @default the order of the texts */
+  /** Whether the vectors come in the reverse order of the texts. @default false */
   readonly isReversed?: boolean
 }
 
@@ -23,8 +23,8 @@ const MEMBERS = ['input', 'model', 'encoding_format', 'dimensions', 'user']
 const MAX_TEXTS = 2048
 
 /**
- * A server that follows `POST /embeddings` of openai/openai-openapi (`CreateEmbeddingRequest`, `CreateEmbeddingResponse`): input a
- * text or 1 to 2048 of them, none of them empty; `additionalProperties: false`; errors `{error: {message, type, param, code}}` with
+ * A server that follows `POST /embeddings` of openai/openai-openapi (`CreateEmbeddingRequest`, `CreateEmbeddingResponse`): `input` is
+ * one text or 1 to 2048 texts, none of them empty; `additionalProperties: false`; errors `{error: {message, type, param, code}}` with
  * 400 invalid_request_error, 401 invalid_api_key, 404 model_not_found, 405.
  */
 export async function openOpenAiServer(options: OpenAiOptions = {}): Promise<FaultyServer> {

@@ -21,7 +21,7 @@ const match = z.union([
 const bound = z.number().optional()
 const range = z.strictObject({ gt: bound, gte: bound, lt: bound, lte: bound })
 
-/** openapi `Condition`: other input fails like an untagged enum. */
+/** openapi `Condition`: an untagged enum, so any input of another form is refused. */
 const condition = z.union([
   z.strictObject({ key: z.string(), match }),
   z.strictObject({ key: z.string(), range }),
@@ -34,14 +34,14 @@ type Condition = z.infer<typeof condition>
 
 const conditions = z.union([condition, z.array(condition)]).optional()
 
-/** openapi `Filter`, without nested ones. The real server refuses unknown members too (`deny_unknown_fields`). */
+/** openapi `Filter`, without nested filters. The real server refuses unknown members too (`deny_unknown_fields`). */
 export const filter = z.strictObject({ must: conditions, should: conditions, must_not: conditions })
 
 export type Filter = z.infer<typeof filter>
 
 /** Evaluates a filter as Qdrant does. */
 export function passes(requested: Filter | undefined, id: PointId, payload: Payload): boolean {
-  const holds = (one: Condition): boolean => fulfils(one, id, payload)
+  const holds = (one: Condition): boolean => isFulfilled(one, id, payload)
   const should = listOf(requested?.should)
   return (
     listOf(requested?.must).every(holds) &&
@@ -50,7 +50,7 @@ export function passes(requested: Filter | undefined, id: PointId, payload: Payl
   )
 }
 
-/** The payload fields that a filter uses. */
+/** The payload fields of a filter that need an index. */
 export function keysOf(requested: Filter | undefined): string[] {
   return [requested?.must, requested?.should, requested?.must_not]
     .flatMap(listOf)
@@ -61,7 +61,7 @@ function listOf(given: Condition | Condition[] | undefined): Condition[] {
   return given === undefined ? [] : Array.isArray(given) ? given : [given]
 }
 
-function fulfils(one: Condition, id: PointId, payload: Payload): boolean {
+function isFulfilled(one: Condition, id: PointId, payload: Payload): boolean {
   if ('has_id' in one) return one.has_id.includes(id)
   if ('is_null' in one) return payload[one.is_null.key] === null
   if ('is_empty' in one) return valuesOf(payload[one.is_empty.key]).length === 0
@@ -74,7 +74,7 @@ function fulfils(one: Condition, id: PointId, payload: Payload): boolean {
   return values.some((found) => typeof found === 'string' && found.includes(wanted.text))
 }
 
-/** A condition on a list holds when it does for one of its values. */
+/** The values of a field. A condition on a field with a list holds if it holds for one of the values. */
 function valuesOf(found: unknown): unknown[] {
   if (found === undefined || found === null) return []
   return Array.isArray(found) ? found : [found]

@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { type FaultyServer, openFaultyServer, type Route, type RouteAnswer, type SeenRequest } from './faults.ts'
 import { type Filter, filter, keysOf, type Payload, type PointId, passes, pointId } from './qdrant-filter.ts'
 
-// Follows the REST interface of Qdrant 1.15 (docs/redoc/v1.15.x/openapi.json of qdrant/qdrant, src/actix/helpers.rs, src/actix/mod.rs,
-// src/common/auth). Statuses: 200 `{result, status: "ok", time}`; errors `{status: {error}, time}` with 400 (body that is no JSON or not
-// of the schema, wrong dimensions, body over 32 MB: `JSON payload … is larger than allowed`), 404 (no such collection), 409 (collection
-// exists), 422 (validation); without or with a wrong key 401 and plain text, with a key that may only read 403. Filters on members
-// without an index are refused as strict mode of Qdrant (and its cloud) does. Unknown members are refused. The real server refuses
-// them only in filters.
+// This test server follows the REST interface of Qdrant 1.15 (docs/redoc/v1.15.x/openapi.json of qdrant/qdrant, src/actix/helpers.rs,
+// src/actix/mod.rs, src/common/auth). Success is 200 `{result, status: "ok", time}`. Errors are `{status: {error}, time}` with 400 (body
+// that is not JSON or does not match the schema, wrong dimensions, body over 32 MB: `JSON payload … is larger than allowed`), 404 (no
+// such collection), 409 (collection exists) and 422 (validation). A missing or wrong key gets 401 and plain text, and a read-only key
+// gets 403 for writes. Filters on payload fields without an index are refused, as in the strict mode of Qdrant (and its cloud). Unknown
+// members are refused everywhere; the real server refuses them only in filters.
 
 /** Configuration of the server. */
 export interface QdrantServerOptions {
@@ -73,7 +73,7 @@ const BODIES = {
   }),
 }
 
-/** Paths at which a key that may only read is enough. */
+/** Requests for which a read-only key is enough, as method and path. */
 const READ_ROUTES = /^GET |\/(?:count|scroll|query)$/
 
 /** Opens a server on loopback. */
@@ -241,11 +241,11 @@ function checkDimensions({ size }: Collection, given: readonly number[]): void {
 
 /** The points that match a filter, in the order of their ids. */
 function select({ points, indexes }: Collection, requested: Filter | undefined): StoredPoint[] {
-  const bare = keysOf(requested).find((key) => !indexes.has(key))
-  if (bare !== undefined) {
+  const unindexedKey = keysOf(requested).find((key) => !indexes.has(key))
+  if (unindexedKey !== undefined) {
     throw new Refusal(
       400,
-      `Bad request: Index required but not found for "${bare}" of one of the following types: [keyword]`,
+      `Bad request: Index required but not found for "${unindexedKey}" of one of the following types: [keyword]`,
     )
   }
   return [...points.values()]

@@ -23,7 +23,7 @@ export interface TeiRerankerOptions {
 }
 
 /**
- * Text Embeddings Inference with a reranker, after router/src/http/server.rs and types.rs (huggingface/text-embeddings-inference):
+ * A test server for TEI with a reranker, after router/src/http/server.rs and types.rs (huggingface/text-embeddings-inference):
  * `ErrorType` Validation is 413, Tokenizer 422, Backend 424, Overloaded 429, Unhealthy 503. axum refuses other content types with 415,
  * invalid JSON with 400, a wrong schema with 422, and a body over the payload limit with 413. serde ignores unknown fields, but this server
  * refuses them, because they mean a misspelling.

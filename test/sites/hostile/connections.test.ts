@@ -20,7 +20,7 @@ import {
 /* Servers that violate HTTP, on raw connections. */
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n'
-const HTML = page('What nobody is to read')
+const HTML = page('Body of a broken response')
 
 /** Maximum number of requests to one server: six for start and lists, three good pages, three attempts at the broken one, and one probe. */
 const MAX_REQUESTS = 13
@@ -109,7 +109,7 @@ test('the good pages of servers that violate HTTP are indexed', async () => {
     paths.map(async (path) => {
       const server = await openRawServer()
       server.answers.set('/', send(page('Start', [path, ...good])))
-      for (const one of good) server.answers.set(one, send(page(`Good ${one}`)))
+      for (const goodPath of good) server.answers.set(goodPath, send(page(`Good ${goodPath}`)))
       server.answers.set(path, BROKEN[path]?.[0] ?? send(''))
       return server
     }),
@@ -134,7 +134,7 @@ test('the good pages of servers that violate HTTP are indexed', async () => {
     const rows = rowsOf(run, server)
     const { end } = run.sources.get(`${server.origin}/`) ?? {}
     const isBounded = server.requestedPaths.length <= MAX_REQUESTS
-    return { path: paths[i], end, state: rows[paths[i] ?? ''], good: good.map((one) => rows[one]), isBounded }
+    return { path: paths[i], end, state: rows[paths[i] ?? ''], good: good.map((goodPath) => rows[goodPath]), isBounded }
   })
   const indexed = good.map(() => 'indexed')
   expect(results).toEqual(

@@ -51,7 +51,7 @@ export interface SourceReport {
   readonly requests: number
   /** Number of ledger rows of the source. */
   readonly total: number
-  /** `indexed`, `skipped robots-disallow`, by key. */
+  /** State and reason by key, such as `indexed` or `skipped robots-disallow`. */
   readonly rows: Readonly<Record<string, string>>
   /** Number of events by type. */
   readonly eventCounts: Readonly<Record<string, number>>
@@ -63,7 +63,7 @@ export interface SourceReport {
 
 /** The result of a run. */
 export interface HostileRun {
-  /** By start. */
+  /** Reports by start address. */
   readonly sources: ReadonlyMap<string, SourceReport>
   /** The page that each query finds first. */
   readonly found: readonly (string | null)[]
@@ -83,7 +83,7 @@ export interface RunOptions {
  * and leave a busy machine time for the good pages.
  */
 export const SHORT_TIMEOUTS: RunOptions = withShortTimeouts(7000)
-/** For sites without a good page. */
+/** Timeouts for sites without a good page. */
 export const SHORTEST_TIMEOUTS: RunOptions = withShortTimeouts(2000)
 
 function withShortTimeouts(ms: number): RunOptions {
@@ -193,7 +193,7 @@ export async function openRawServer(address = '127.0.0.1'): Promise<RawServer> {
   const sockets = new Set<Socket>()
   const server: Server = createServer((socket) => {
     sockets.add(socket)
-    // With the delay, the second part of a response would wait for the acknowledgement of the first.
+    // Nagle's algorithm would hold back the second part of a response until the first part is acknowledged.
     socket.setNoDelay(true)
     raw.connections++
     socket.on('close', () => sockets.delete(socket))
@@ -236,8 +236,8 @@ export async function openRawServer(address = '127.0.0.1'): Promise<RawServer> {
 /** Rows of a source by path on its server, or by address elsewhere. */
 export function rowsOf(run: HostileRun, server: RawServer, start = '/'): Record<string, string> {
   const { rows = {} } = run.sources.get(`${server.origin}${start}`) ?? {}
-  const nameOf = (key: string) => (key.startsWith(`${server.origin}/`) ? key.slice(server.origin.length) : key)
-  return Object.fromEntries(Object.entries(rows).map(([key, state]) => [nameOf(key), state]))
+  const toPath = (key: string) => (key.startsWith(`${server.origin}/`) ? key.slice(server.origin.length) : key)
+  return Object.fromEntries(Object.entries(rows).map(([key, state]) => [toPath(key), state]))
 }
 
 /** Sends a valid response; the connection stays open. */

@@ -24,7 +24,7 @@ interface Case {
   readonly scope?: Partial<Scope>
   /** The expected states of paths besides the good pages. */
   readonly states?: Readonly<Record<string, string>>
-  /** Whether robots.txt keeps all crawlers out. */
+  /** Whether robots.txt is unreachable, so that the crawl may read nothing. */
   readonly isClosed?: boolean
   /** Pattern that the discovery events must match. */
   readonly discovery?: RegExp
@@ -86,7 +86,7 @@ const CASES: Readonly<Record<string, Case>> = {
     answers: () => ({ '/robots.txt': sendRedirect('/robots.txt') }),
     states: { '/private': 'indexed' },
   },
-  // Only the beginning of an endless file counts, and this beginning contains no rule.
+  // Only the beginning of an endless file counts, and its rules belong to no user agent.
   'robots.txt that is a bomb': { answers: () => ({ '/robots.txt': bomb() }) },
   'robots.txt of asterisks': {
     answers: () => ({
@@ -288,7 +288,7 @@ const GROUPS: readonly (readonly [kind: string, names: readonly string[]])[] = [
   return starts.map((start) => [kind, names.slice(start, start + size)] as const)
 })
 
-test.each(GROUPS)('good pages are indexed despite a hostile %s: %j', async (kind, names) => {
+test.each(GROUPS)('a crawl with a hostile %s ends with the expected states: %j', async (kind, names) => {
   const canary = await openCanary()
   const servers = await Promise.all(names.map((name) => openCase(CASES[name], canary)))
   const run = await crawlHostile(

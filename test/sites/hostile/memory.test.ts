@@ -6,7 +6,7 @@ import { crawlHostile, isLong, openRawServer, rowsOf, send } from './harness.ts'
 /* Many concurrent responses, each of which is harmless alone. */
 
 const COUNT = 16
-const MEGABYTES = 19
+const MEBIBYTES = 19
 
 /** The encodings of the responses of each crawl, used in turn. */
 const ENCODINGS = isLong ? [[['identity']], [['gzip']]] : [[['identity', 'gzip']]]
@@ -16,7 +16,7 @@ test.each(ENCODINGS)('16 concurrent responses of 20 MB, as %j, stay within the m
   const paths = Array.from({ length: COUNT }, (_, i) => `/large/${i}`)
   server.answers.set('/', send(page('Start', [...paths, '/good'])))
   server.answers.set('/good', send(page('Good')))
-  const filler = Buffer.alloc(MEGABYTES * 2 ** 20, 'words nobody sees ')
+  const filler = Buffer.alloc(MEBIBYTES * 2 ** 20, 'words nobody sees ')
   for (const [i, path] of paths.entries()) {
     const body = Buffer.concat([Buffer.from(`${page(`Large ${path}`)}<!--`), filler])
     const encoding = encodings[i % encodings.length] ?? ''

@@ -6,12 +6,12 @@ import { crawlHostile, isLong, openRawServer, type RawServer, rowsOf, send, send
 
 const GOOD = ['/good/1', '/good/2', '/good/3']
 
-/** The links of each page of an endless site, by its path. The count makes each page new. */
+/** Links of a page on an endless site, by the path of the page and the number of pages served so far. */
 const TRAPS: Readonly<Record<string, (path: string, count: number) => readonly string[]>> = {
   'a calendar by month': (path) => {
     const [, year = '2026', month = '1'] = /(\d{4})\/(\d{1,2})/.exec(path) ?? []
-    const at = Number(year) * 12 + Number(month) - 1
-    return [at + 1, at - 1].map((one) => `/calendar/${Math.floor(one / 12)}/${(one % 12) + 1}`)
+    const monthIndex = Number(year) * 12 + Number(month) - 1
+    return [monthIndex + 1, monthIndex - 1].map((index) => `/calendar/${Math.floor(index / 12)}/${(index % 12) + 1}`)
   },
   'a calendar by day in the query': (path) => {
     const [, day = '2026-01-01'] = /date=([\d-]+)/.exec(path) ?? []
@@ -69,7 +69,7 @@ function pageWithLinks(title: string, links: readonly string[]): string {
   return page(title).replace('</main>', `${links.map((href) => `<a href="${href}">Go on</a>`).join(' ')}</main>`)
 }
 
-/** Each address redirects to a new one, whose page links to further ones. */
+/** A server whose redirects lead to new pages, each of which links to two further redirects. */
 async function openRedirectTrap(): Promise<RawServer> {
   const server = await openRawServer()
   let count = 0

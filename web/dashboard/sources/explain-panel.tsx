@@ -49,7 +49,7 @@ function AddressHistory({ explanation }: { readonly explanation: UrlExplanation 
     ['First seen', moment(row?.firstSeenAt)],
     ['Last answer', row === null ? null : writeAnswer(row)],
     ['Attempts', row === null || row.attempts === 0 ? null : `${row.attempts} since its last good answer`],
-    [row?.hasPage ? 'Content checked' : 'Last asked', row === null ? null : (moment(row.checkedAt) ?? 'never')],
+    [row?.hasPage ? 'Content checked' : 'Last requested', row === null ? null : (moment(row.checkedAt) ?? 'never')],
     ['Changed', moment(row?.changedAt)],
     [
       'Due',

@@ -53,20 +53,20 @@ const MAIN_SHARE = 0.4
 const MAIN_PROSE_SHARE = 0.1
 
 /**
- * The element that matches `CONTENT_SELECTORS` and holds most of the prose. If the `<article>` around it has further such elements, the
- * article.
+ * The element that matches `CONTENT_SELECTORS` and holds most of the prose. If the `<article>` around it has further such elements, returns
+ * the article.
  */
 function findArticle(main: Element, statistics: StatisticsMap): Element | undefined {
   const { proseLength } = statistics.get(main)
-  const text = find(
+  const markedElement = find(
     main,
     (element) => isMarkedContent(element) && statistics.get(element).proseLength >= proseLength * ARTICLE_SHARE,
   )
-  if (text === undefined) return undefined
-  let article: Element | undefined = text
+  if (markedElement === undefined) return undefined
+  let article: Element | undefined = markedElement
   while (article !== undefined && article !== main && article.name !== 'article') article = article.parent
-  if (article === undefined || article.name !== 'article') return text
-  return markedProseLength(article, statistics) > statistics.get(text).proseLength ? article : text
+  if (article === undefined || article.name !== 'article') return markedElement
+  return markedProseLength(article, statistics) > statistics.get(markedElement).proseLength ? article : markedElement
 }
 
 /** Length of the prose in the outermost elements that match `CONTENT_SELECTORS`. */

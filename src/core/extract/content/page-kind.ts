@@ -32,7 +32,7 @@ export function detectPageKind(metadata: Metadata, main: Statistics, text: Stati
   if (isProduct && !(isArticle && author !== null)) return 'product'
   if (main.proseLength < main.textLength * LISTING_PROSE && !isMostlyProse(text)) return 'listing'
   const hasArticle = isArticle && isSigned(metadata) && main.proseLength - cards.prose >= ARTICLE_PROSE
-  if (isCatalogue(main, cards) && !hasArticle) return 'listing'
+  if (isCatalog(main, cards) && !hasArticle) return 'listing'
   // Publishing programs declare every page an article; only a writer or a date confirms it.
   if (isArticle && (author !== null || publishedAt !== null)) return 'article'
   return main.codeBlockCount > 0 ? 'reference' : 'page'
@@ -58,7 +58,7 @@ const TEXT_CHARS = 500
 const TEXT_PROSE = 0.8
 
 /** Whether cards hold most of the text and of the prose of a page. */
-function isCatalogue(main: Statistics, { count, text, prose }: CardTotals): boolean {
+function isCatalog(main: Statistics, { count, text, prose }: CardTotals): boolean {
   return count >= MIN_CARDS && text > main.textLength * CARDS_SHARE && prose >= main.proseLength * CARDS_SHARE
 }
 

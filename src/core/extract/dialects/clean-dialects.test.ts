@@ -11,7 +11,7 @@ function cleanMdx(...lines: string[]): string {
 }
 
 describe('JavaScript in MDX', () => {
-  test('drops imports and exports, and keeps sentences that begin with the same words', () => {
+  test('imports and exports are dropped, and sentences that begin with `import` or `export` are kept', () => {
     const lines = [
       "import A from 'a'",
       'import B, {',
@@ -36,12 +36,12 @@ describe('JavaScript in MDX', () => {
     expect(clean(lines.join('\n'))).toBe('# Title\n\nimport this is a sentence.\n\nEnd.')
   })
 
-  test('drops expressions unless they are string literals', () => {
+  test('expressions are dropped unless they are string literals', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the text is MDX, not a template literal.
     expect(cleanMdx('a {x.y({b: "}"})}b {/* no */}{"text"}{`more`}{`${x}`} \\{c\\}')).toBe('a b textmore \\{c\\}')
   })
 
-  test('keeps code in fences and in spans', () => {
+  test('code in fences and in spans is kept', () => {
     const code = ['```jsx', 'import x from "y"', '<A b={c}>{d}</A>', '', '', 'export {}', '```']
     const lines = ['Use `<A b={c}>` and ``a`{b}``:', '', ...code]
     expect(cleanMdx(...lines)).toBe(lines.join('\n'))

@@ -153,12 +153,12 @@ class BlockReader {
       const end = this.#fence(lines, at, fence)
       if (end !== undefined) return end
     }
-    const template = this.#templateCode(lines, at)
-    if (template !== undefined) return template
-    const raw = isAfterBlank || line.includes('<!--') ? this.#raw.endOf(lines, at) : undefined
-    if (raw !== undefined) {
-      for (const one of lines.slice(at, raw)) this.#prose.push(one)
-      return raw
+    const templateEnd = this.#templateCode(lines, at)
+    if (templateEnd !== undefined) return templateEnd
+    const rawEnd = isAfterBlank || line.includes('<!--') ? this.#raw.endOf(lines, at) : undefined
+    if (rawEnd !== undefined) {
+      for (const rawLine of lines.slice(at, rawEnd)) this.#prose.push(rawLine)
+      return rawEnd
     }
     if (QUOTE.test(line) && this.#depth < MAX_DEPTH) return this.#quote(lines, at)
     const [, target] = TARGET.exec(line) ?? []
@@ -172,8 +172,8 @@ class BlockReader {
     }
     if (/^[-*+]\s+\S/.test(line) && /^\{:\s*toc\b[^}]*\}\s*$/i.test(lines[at + 1] ?? ''))
       return this.#drop(lines, at, at + 2)
-    const callout = this.#callout(lines, at)
-    if (callout !== undefined) return callout
+    const calloutEnd = this.#callout(lines, at)
+    if (calloutEnd !== undefined) return calloutEnd
     this.#prose.push(this.#withTarget(line))
     if (isIndentedBlockStart(line)) this.#columns.push(indentOf(line) + CODE_INDENT)
     else this.#columns.enter(line)
@@ -217,7 +217,7 @@ class BlockReader {
     const language = tag.attributes.get('lang') ?? (CODE_TAGS.has(tag.name) ? (tag.values[0] ?? '') : undefined)
     if (language === undefined || !this.#facts.closedTemplateTags.has(tag.name)) return undefined
     const closing = new RegExp(`^\\s*\\{[{%][<%]?-?\\s*(?:/|end)\\s*${tag.name}\\b`)
-    const length = lines.slice(at + 1, at + MAX_RAW_LINES).findIndex((one) => closing.test(one))
+    const length = lines.slice(at + 1, at + MAX_RAW_LINES).findIndex((codeLine) => closing.test(codeLine))
     this.#scanner.spend(length < 0 ? MAX_RAW_LINES : length)
     if (length < 0) return undefined
     const code = lines.slice(at + 1, at + 1 + length)
@@ -366,7 +366,7 @@ class RawBlocks {
   /** Line ranges already searched without finding the end pattern, by pattern. */
   readonly #searched = new Map<RegExp, { readonly from: number; readonly to: number }>()
 
-  /** The line after the block that begins at a line; undefined if no block begins there. */
+  /** The line after the block that begins at a line; undefined if no block begins there, or if it has no end. */
   endOf(lines: readonly string[], start: number): number | undefined {
     const line = lines[start] ?? ''
     const close = RAW_BLOCK_PATTERNS.find(([open]) => open.test(line))?.[1]

@@ -90,7 +90,7 @@ const LABEL_ATTRIBUTES = [
 /** Attributes of unknown components that hold text for the reader. */
 const TITLE_ATTRIBUTES = ['title', 'label', 'summary', 'header', 'heading', 'titleText', 'question']
 /** Components whose label is in one of `LABEL_ATTRIBUTES`. */
-const LABELLED = new Set(
+const LABELED = new Set(
   `tab tabitem tabpanel tabspanel step card linkcard accordion accordionitem details collapsible collapse expandable expand dropdown
   feature item section update example toggle spoiler disclosure view doccard`.split(/\s+/),
 )
@@ -191,7 +191,7 @@ function convertComponent(tag: Tag, name: string): TagOutput {
   if (FILES.has(name)) return { type: 'item', text: text('name', 'label'), isList: true }
   const labels = TAB_SETS.has(name) ? listLabels(tag) : NO_LABELS
   const fixedTitle = FIXED_TITLES.get(name)
-  const labelAttributes = LABELLED.has(name) ? LABEL_ATTRIBUTES : TITLE_ATTRIBUTES
+  const labelAttributes = LABELED.has(name) ? LABEL_ATTRIBUTES : TITLE_ATTRIBUTES
   const label = name === 'fragment' ? text('slot') : text(...labelAttributes)
   const address = safeAddress(text('href', 'to', 'url'))
   const strongLabel = strong(label === '' ? (fixedTitle ?? '') : label)
@@ -213,7 +213,7 @@ function admonitionOfComponent({ attributes, isEmpty }: Tag, name: string): Admo
     return { kind, title }
   }
   const kind = admonitionKind(name)
-  return kind === undefined || LABELLED.has(name) || name === 'summary' ? undefined : { kind, title }
+  return kind === undefined || LABELED.has(name) || name === 'summary' ? undefined : { kind, title }
 }
 
 function inline(text: string): TagOutput {
@@ -303,7 +303,7 @@ function convertTemplateTag(tag: TemplateTag): TagOutput {
       label: /\.\w+$/.test(file) && language === 'hugo' ? `\`${file.slice(file.lastIndexOf('/') + 1)}\`` : '',
     })
   }
-  const title = text('title', 'header', 'name', 'summary') || (LABELLED.has(name) || TAB_SETS.has(name) ? first : '')
+  const title = text('title', 'header', 'name', 'summary') || (LABELED.has(name) || TAB_SETS.has(name) ? first : '')
   const namedAttributes = new Map([...attributes, ...(title === '' ? [] : [['title', title] as const])])
   if (ADMONITION_COMPONENTS.has(name) && first !== '' && !KIND_ATTRIBUTES.some((key) => namedAttributes.has(key))) {
     const [word = '', ...others] = values

@@ -90,10 +90,10 @@ export function writeDirective(
   }
   if (name === 'include') return [`\`${title.slice(title.lastIndexOf('/') + 1)}\``]
   const inner = trimBlank(clean(body))
-  const version = VERSION_PHRASES.get(name)
-  if (version !== undefined) {
+  const versionPhrase = VERSION_PHRASES.get(name)
+  if (versionPhrase !== undefined) {
     const [number = '', ...words] = title.split(/\s+/)
-    const versionText = `${version} ${number}`
+    const versionText = `${versionPhrase} ${number}`
     const [first, ...rest] = words.length > 0 ? [words.join(' '), ...(inner.length > 0 ? ['', ...inner] : [])] : inner
     return first === undefined ? [`*${versionText}.*`] : [`*${versionText}:* ${first}`, ...rest]
   }
@@ -101,22 +101,22 @@ export function writeDirective(
     const [word = 'note'] = (options.get('class') ?? '').split(/[\s,]+/)
     return writeAdmonition({ kind: admonitionOf(word, '')?.kind ?? 'NOTE', title }, inner)
   }
-  const box = LABELLED.has(name) ? undefined : admonitionOf(name, name === 'seealso' && title === '' ? 'See also' : '')
+  const box = LABELED.has(name) ? undefined : admonitionOf(name, name === 'seealso' && title === '' ? 'See also' : '')
   // Text after the name of an admonition is its first paragraph.
   if (box !== undefined)
     return writeAdmonition(box, title === '' ? inner : inner.length === 0 ? [title] : [title, '', ...inner])
   if (/:|^auto/.test(name))
     return title === '' ? inner : [`\`${title}\``, ...(inner.length === 0 ? [] : ['', ...inner])]
   const link = options.get('link') ?? ''
-  const label = UNLABELLED.has(name) ? '' : strong(title)
+  const label = UNLABELED.has(name) ? '' : strong(title)
   const head = label !== '' && /^https?:/.test(link) ? `[${label}](${link})` : label
   return head === '' ? inner : [head, ...(inner.length === 0 ? [] : ['', ...inner])]
 }
 
 /** The arguments of these directives only control layout. */
-const UNLABELLED = new Set(['grid', 'tab-set', 'tabs', 'grid-item', 'card-carousel', 'div', 'container'])
+const UNLABELED = new Set(['grid', 'tab-set', 'tabs', 'grid-item', 'card-carousel', 'div', 'container'])
 /** Names that are admonitions in other dialects, but only show a title in MyST. */
-const LABELLED = new Set(['details', 'example', 'solution', 'definition'])
+const LABELED = new Set(['details', 'example', 'solution', 'definition'])
 
 function writeCode(
   name: string,

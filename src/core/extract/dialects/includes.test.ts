@@ -6,6 +6,7 @@ describe('candidate paths of an included file', () => {
     ['a.py', 'docs/guide/x.md', ['docs/guide/a.py', 'docs/a.py', 'a.py']],
     ['../../src/a.py', 'docs/en/docs/x.md', ['docs/src/a.py', 'src/a.py']],
     ['@/parts/a.md', 'docs/x.md', ['docs/parts/a.md', 'parts/a.md']],
+    ['@site/docs/_a.mdx', 'docs/x.mdx', ['docs/docs/_a.mdx', 'docs/_a.mdx']],
     ['../../../a.py', 'docs/x.md', []],
     ['/etc/passwd', 'docs/x.md', []],
     ['https://example.org/a.md', 'docs/x.md', []],
@@ -29,6 +30,39 @@ describe('included files', () => {
       '--8<-- "a.md"',
     ]
     expect(listIncludes(lines)).toEqual(['a.md', 'a.py', '@/b.ts', 'c.md', 'd.rs'])
+  })
+
+  test('that MDX imports replace their components and code blocks outside code, and missing ones leave them', async () => {
+    const text = [
+      "import Note, { toc } from './_note.mdx'",
+      "import source from '!!raw-loader!./dock.py'",
+      "import Gone from './_gone.md'",
+      '',
+      '<Note kind="tip" />',
+      '',
+      '<CodeBlock language="py" title="dock.py">{source}</CodeBlock>',
+      '',
+      '<Gone />',
+      '',
+      '```jsx',
+      '<Note />',
+      '```',
+    ]
+    const tree = { 'docs/_note.mdx': '---\ntitle: x\n---\nMind the gap.', 'docs/dock.py': 'dock()' }
+    const files = await readIncludes(text.join('\n'), 'docs/x.mdx', read(tree))
+    expect(expandIncludes(text, files).slice(4)).toEqual([
+      'Mind the gap.',
+      '',
+      '```py title="dock.py"',
+      'dock()',
+      '```',
+      '',
+      '<Gone />',
+      '',
+      '```jsx',
+      '<Note />',
+      '```',
+    ])
   })
 
   test('may include other files; files that include each other are expanded a limited number of times', async () => {

@@ -1,4 +1,4 @@
-import { isBlank, splitLines } from '../../text/lines.ts'
+import { isBlank, splitLines, trimBlank } from '../../text/lines.ts'
 import { baseName, extensionOf } from '../../text/path.ts'
 import { cutFrontMatter } from '../front-matter.ts'
 import { fenceFor } from '../write/escape.ts'
@@ -6,7 +6,7 @@ import { closesFence, type Fence, readFence } from './fences.ts'
 
 /*
  * Finds, reads and inserts the files that Markdown includes: `--8<-- "a.md"`, `{* a.py *}`, `<<< @/a.ts`, `<!--@include: a.md-->`,
- * `{{#include a.rs}}`.
+ * `{{#include a.rs}}`, and the files that MDX imports and then uses as a component or as the text of a code block.
  */
 
 /** The text of included files, by their paths as written in the document. */
@@ -25,7 +25,12 @@ interface Include {
   readonly language: string
   /** Number of lines of the document that the directive takes up. */
   readonly count: number
+  /** Whether a missing file leaves the lines of the document as they are. */
+  readonly isOptional: boolean
 }
+
+/** Paths of the files that an MDX document imports, by the names that it gives them. */
+type ImportedFiles = ReadonlyMap<string, string>
 
 const PYMDOWN_SNIPPET = /^([ \t]*)-{2,}8<-{2,}[ \t]+["']([^"'\n]+)["'][ \t]*$/
 const PYMDOWN_SNIPPET_FENCE = /^([ \t]*)-{2,}8<-{2,}[ \t]*$/
@@ -37,12 +42,51 @@ const VITEPRESS_INCLUDE =
   /^([ \t]*)<!--[ \t]*@include:[ \t]*([^\s#{}]+?)(?:#([\w-]+))?(?:\{([\d,-]*)\})?[ \t]*-->[ \t]*$/
 const MDBOOK_INCLUDE = /^([ \t]*)\{\{#(?:rustdoc_)?include[ \t]+([^\s:{}]+)(?::([^{}]*))?\}\}[ \t]*$/
 const MYST_INCLUDE = /^([ \t]*)(?:`{3,}|~{3,}|:{3,})\{(include|literalinclude)\}[ \t]+(\S+)[ \t]*$/
+const MDX_IMPORT =
+  /^import\s+([A-Za-z_$][\w$]*)(?:\s*,\s*\{[^{}]*\})?\s+from\s+["'](?:(?:!!)?raw-loader!([^"'?]+)|([^"']+\.mdx?))["']/
+const MDX_COMPONENT = /^([ \t]*)<([A-Z][\w$]*)(?:\s[^<>]*)?\/>[ \t]*$/
+const MDX_CODE_BLOCK = /^([ \t]*)<CodeBlock((?:\s[^<>]*)?)>[ \t]*\{[ \t]*([\w$]+)[ \t]*\}[ \t]*<\/CodeBlock>[ \t]*$/
 const INCLUDE_HINT = /8<-|\{[*!]|<<<|@include:|\{\{#|\{(?:literal)?include\}/
 const MAX_INCLUDE_LINES = 50
 
+/** Finds the imports of Markdown files and of the text of other files, outside code. */
+function findImportedFiles(lines: readonly string[]): ImportedFiles {
+  const imported = new Map<string, string>()
+  let fence: Fence | undefined
+  for (const line of lines) {
+    if (fence !== undefined && closesFence(line, fence)) fence = undefined
+    else fence ??= readFence(line)
+    const [, name = '', textPath, markdownPath] = (fence === undefined ? MDX_IMPORT.exec(line) : null) ?? []
+    const path = textPath ?? markdownPath
+    if (path !== undefined) imported.set(name, path)
+  }
+  return imported
+}
+
+/** Parses the use of an imported file on a line; undefined if there is none. */
+function readImportedUse(line: string, imported: ImportedFiles): Include | undefined {
+  const [, indent = '', component = ''] = MDX_COMPONENT.exec(line) ?? []
+  const partial = imported.get(component)
+  if (partial !== undefined) return createInclude(indent, [partial], { isOptional: true })
+  const [, blockIndent = '', attributes = '', name = ''] = MDX_CODE_BLOCK.exec(line) ?? []
+  const source = imported.get(name)
+  if (source === undefined) return undefined
+  const attribute = (key: string) => new RegExp(`\\s${key}=["']([^"']*)["']`).exec(attributes)?.[1] ?? ''
+  return createInclude(blockIndent, [source], {
+    isCode: true,
+    isOptional: true,
+    language: attribute('language'),
+    title: attribute('title'),
+  })
+}
+
 /** Parses the include on a line; undefined if there is none. */
-function readInclude(lines: readonly string[], at: number): Include | undefined {
+function readInclude(lines: readonly string[], at: number, imported: ImportedFiles): Include | undefined {
   const line = lines[at] ?? ''
+  if (imported.size > 0 && line.includes('<')) {
+    const use = readImportedUse(line, imported)
+    if (use !== undefined) return use
+  }
   if (!INCLUDE_HINT.test(line)) return undefined
   const snippet = PYMDOWN_SNIPPET.exec(line)
   if (snippet !== null) {
@@ -51,12 +95,12 @@ function readInclude(lines: readonly string[], at: number): Include | undefined 
   }
   const list = PYMDOWN_SNIPPET_FENCE.exec(line)
   if (list !== null) {
-    const end = lines.slice(at + 1, at + MAX_INCLUDE_LINES).findIndex((one) => PYMDOWN_SNIPPET_FENCE.test(one))
+    const end = lines.slice(at + 1, at + MAX_INCLUDE_LINES).findIndex((entry) => PYMDOWN_SNIPPET_FENCE.test(entry))
     if (end < 0) return undefined
     const paths = lines
       .slice(at + 1, at + 1 + end)
-      .map((one) => one.trim())
-      .filter((one) => one !== '' && !one.startsWith(';'))
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== '' && !entry.startsWith(';'))
     return createInclude(list[1], paths, { count: end + 2 })
   }
   const fastApi = FASTAPI_INCLUDE.exec(line)
@@ -91,7 +135,7 @@ function readInclude(lines: readonly string[], at: number): Include | undefined 
 }
 
 function createInclude(indent = '', paths: readonly string[] = [], properties: Partial<Include> = {}): Include {
-  return { indent, paths, isCode: false, title: '', part: '', language: '', count: 1, ...properties }
+  return { indent, paths, isCode: false, title: '', part: '', language: '', count: 1, isOptional: false, ...properties }
 }
 
 /** Parses a MyST directive that includes a file, with its options. */
@@ -101,11 +145,11 @@ function readDirectiveInclude(lines: readonly string[], at: number): Include | u
   const marker = /[`~:]{3,}/.exec(line)?.[0] ?? ''
   const end = lines
     .slice(at + 1, at + MAX_INCLUDE_LINES)
-    .findIndex((one) => closesFence(one, { indent, marker, info: '' }))
+    .findIndex((bodyLine) => closesFence(bodyLine, { indent, marker, info: '' }))
   if (end < 0) return undefined
   const options = new Map<string, string>()
-  for (const one of lines.slice(at + 1, at + 1 + end)) {
-    const [, key = '', value = ''] = /^\s*:([\w-]+):\s*(.*)$/.exec(one) ?? []
+  for (const optionLine of lines.slice(at + 1, at + 1 + end)) {
+    const [, key = '', value = ''] = /^\s*:([\w-]+):\s*(.*)$/.exec(optionLine) ?? []
     options.set(key, value.trim())
   }
   const isCode = name === 'literalinclude'
@@ -121,9 +165,10 @@ function readDirectiveInclude(lines: readonly string[], at: number): Include | u
 /** The paths of included files, as written. */
 export function listIncludes(lines: readonly string[]): string[] {
   const paths = new Set<string>()
-  if (!INCLUDE_HINT.test(lines.join('\n'))) return []
+  const imported = findImportedFiles(lines)
+  if (imported.size === 0 && !INCLUDE_HINT.test(lines.join('\n'))) return []
   for (let at = 0; at < lines.length && paths.size < MAX_FILES; at++) {
-    for (const path of readInclude(lines, at)?.paths ?? []) paths.add(path)
+    for (const path of readInclude(lines, at, imported)?.paths ?? []) paths.add(path)
   }
   return [...paths]
 }
@@ -137,7 +182,7 @@ const MAX_DEPTH = 4
  * because generators resolve from where they run. There are none for a path that leads out of the tree, an absolute path or a URL.
  */
 export function listCandidatePaths(written: string, document: string): string[] {
-  const path = written.replace(/^(?:@|~)\//, '')
+  const path = written.replace(/^(?:@site|@|~)\//, '')
   if (path === '' || path.startsWith('/') || /^[a-z][a-z\d+.-]*:/i.test(path) || path.includes('\\')) return []
   const candidates = new Set<string>()
   const folders = document.split('/').slice(0, -1)
@@ -181,7 +226,7 @@ export async function readIncludes(
   }
   const expand = async (content: string, path: string, depth: number): Promise<string> => {
     const { lines } = cutFrontMatter(splitLines(content))
-    return expandIncludes(lines, await readAll(content, path, depth + 1)).join('\n')
+    return expandIncludes(trimBlank(lines), await readAll(content, path, depth + 1)).join('\n')
   }
   return readAll(text, document, 0)
 }
@@ -192,19 +237,20 @@ function isMarkdown(path: string): boolean {
 
 /** Expands the includes in lines. A missing file is shown by its name. */
 export function expandIncludes(lines: readonly string[], files: IncludedFiles): readonly string[] {
-  if (!lines.some((line) => INCLUDE_HINT.test(line))) return lines
+  const imported = findImportedFiles(lines)
+  if (imported.size === 0 && !lines.some((line) => INCLUDE_HINT.test(line))) return lines
   const written: string[] = []
   let fence: Fence | undefined
   let charsLeft = MAX_CHARS
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? ''
-    const include = readInclude(lines, at)
-    if (include !== undefined) {
+    const include = readInclude(lines, at, fence === undefined ? imported : NO_IMPORTS)
+    if (include !== undefined && !(include.isOptional && include.paths.some((path) => !Object.hasOwn(files, path)))) {
       // A document may include one file many times, so the total size is limited.
       const includedLines = writeInclude(include, charsLeft > 0 ? files : {}, fence !== undefined)
-      for (const one of includedLines) {
-        written.push(one === '' ? '' : include.indent + one)
-        charsLeft -= one.length + 1
+      for (const includedLine of includedLines) {
+        written.push(includedLine === '' ? '' : include.indent + includedLine)
+        charsLeft -= includedLine.length + 1
       }
       at += include.count - 1
       continue
@@ -215,6 +261,8 @@ export function expandIncludes(lines: readonly string[], files: IncludedFiles): 
   }
   return written
 }
+
+const NO_IMPORTS: ImportedFiles = new Map()
 
 /** Marks the start or the end of a region that other documents can include. */
 const REGION_MARKER = /^\s*(?:<!--|\/\/|#|\/\*)?\s*-{2,}8<-{2,}\s*\[(?:start|end)(?::[\w-]+)?\]/

@@ -248,8 +248,8 @@ class Layout {
     const { box, label, word } = start
     if (label !== '') this.#push(prefix + strong(label))
     this.#isGap = true
-    const condition = end === undefined ? { indent: bodyIndent } : { item: end }
-    this.#openBlocks.push(createOpenBlock(prefix, box, condition, end === undefined ? bodyIndent : undefined, word))
+    const endCondition = end === undefined ? { indent: bodyIndent } : { item: end }
+    this.#openBlocks.push(createOpenBlock(prefix, box, endCondition, end === undefined ? bodyIndent : undefined, word))
     if (end !== undefined && text.trimStart().startsWith('/')) this.#skipOptions()
     return true
   }
@@ -346,7 +346,7 @@ const FENCED = /^\s*(:{2,}|\/{3,})[ \t]*(?:\{([^{}]*)\}|([A-Za-z][\w-]*))(.*)$/
 const CLOSING = /^\s*(:{2,}|\/{3,})\s*$/
 const ATTRIBUTE_TITLE = /\b(?:title|label|header|summary)=(?:"([^"]*)"|'([^']*)'|([^\s"'{}]+))/
 /** Groups whose title is not shown above them. */
-const UNLABELLED_GROUPS = new Set(['code-group', 'code-tabs', 'tabs', 'tab-set', 'tabset', 'panel-tabset'])
+const UNLABELED_GROUPS = new Set(['code-group', 'code-tabs', 'tabs', 'tab-set', 'tabset', 'panel-tabset'])
 
 /** `:::tip[Title]`, `::: warning Title`, `:::{note}`, `::: {.callout-note title="x"}`, `/// tip | Title`. */
 function readFenced(text: string): BlockStart | undefined {
@@ -364,7 +364,7 @@ function readFenced(text: string): BlockStart | undefined {
     admonitionOf(word, title) ?? (word === 'admonition' || word === 'callout' ? { kind: 'NOTE', title } : undefined)
   if (box !== undefined) return { box, label: '', word, mayBeEmpty: true }
   const isShown = !marks.startsWith('/') || /^(?:details|tab|block|definition)$/.test(word)
-  return { box: null, label: isShown && !UNLABELLED_GROUPS.has(word) ? title : '', word, mayBeEmpty: true }
+  return { box: null, label: isShown && !UNLABELED_GROUPS.has(word) ? title : '', word, mayBeEmpty: true }
 }
 
 /** Maps each opening line of a block to its closing line. An unclosed block is text. */

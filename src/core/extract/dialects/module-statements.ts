@@ -57,8 +57,8 @@ function isStatement(lines: readonly string[], at: number): boolean {
   }
   if (/^import\s*["'][^"']+["'];?\s*(?:\/\/.*)?$/.test(line)) return true
   if (!/^import\s*(?:[\w$]+|\{|\*)/.test(line)) return false
-  const hasBraces = line.includes('{') && !line.includes('}')
-  const text = hasBraces ? lines.slice(at, at + MAX_IMPORT_LINES).join('\n') : `${line}\n${lines[at + 1] ?? ''}`
+  const hasOpenBrace = line.includes('{') && !line.includes('}')
+  const text = hasOpenBrace ? lines.slice(at, at + MAX_IMPORT_LINES).join('\n') : `${line}\n${lines[at + 1] ?? ''}`
   return /^import\s+(?:type\s+)?(?:[\w$]+\s*,?\s*)?(?:\{[^{}]*\}|\*\s+as\s+[\w$]+)?\s*from\s+["'][^"'\n]+["']/.test(
     text,
   )

@@ -142,13 +142,13 @@ export class ProseReader {
   /** Whether a closing tag ends an open part. */
   canClose({ name }: Tag): boolean {
     if (OPTIONAL_END_TAGS.has(name) || name === 'li' || (this.#heading !== undefined && isHeading(name))) return true
-    return this.#closings.some((one) => one.name === name) || this.#open.some((one) => one.name === name)
+    return this.#closings.some((entry) => entry.name === name) || this.#open.some((entry) => entry.name === name)
   }
 
   /** Closes the part that a tag ends. Returns whether it was a block. */
   close(tag: Tag): boolean {
     const { name } = tag
-    const closing = this.#closings.findLastIndex((one) => one.name === name)
+    const closing = this.#closings.findLastIndex((entry) => entry.name === name)
     if (closing >= 0) {
       this.text(this.#closings[closing]?.closingText ?? '')
       this.#closings.splice(closing, 1)
@@ -158,7 +158,7 @@ export class ProseReader {
       this.#endHeading()
       return true
     }
-    const at = this.#open.findLastIndex((one) => one.name === name)
+    const at = this.#open.findLastIndex((entry) => entry.name === name)
     const found = this.#open[at]
     if (found === undefined) {
       if (OPTIONAL_END_TAGS.has(name)) this.addGap()
@@ -290,8 +290,8 @@ const VARIABLE =
 class ProsePiece {
   readonly #text: string
   readonly #out: ProseReader
-  readonly #lastComment: number
-  readonly #lastExpressionComment: number
+  readonly #lastCommentEnd: number
+  readonly #lastExpressionCommentEnd: number
   /** The code spans of the current paragraph, from its first backtick on. */
   #spans = { code: new CodeSpans(''), start: 0, end: 0 }
   #lineStart = 0
@@ -302,8 +302,8 @@ class ProsePiece {
   constructor(text: string, out: ProseReader) {
     this.#text = text
     this.#out = out
-    this.#lastComment = text.lastIndexOf('-->')
-    this.#lastExpressionComment = text.lastIndexOf('*/')
+    this.#lastCommentEnd = text.lastIndexOf('-->')
+    this.#lastExpressionCommentEnd = text.lastIndexOf('*/')
   }
 
   read(): void {
@@ -395,7 +395,7 @@ class ProsePiece {
     const text = this.#text
     const next = text[at + 1]
     if (next === '{' || next === '%') return this.#template(at)
-    if (text.startsWith('{/*', at) && at < this.#lastExpressionComment) return this.#comment(at)
+    if (text.startsWith('{/*', at) && at < this.#lastExpressionCommentEnd) return this.#comment(at)
     const attributes = readAttributeList(text, at)
     if (attributes !== undefined) {
       const found = this.#attributes(at, attributes.id, attributes.end)
@@ -485,7 +485,7 @@ class ProsePiece {
 
   #tag(at: number): number | undefined {
     const text = this.#text
-    if (text.startsWith('<!--', at) && at < this.#lastComment) return text.indexOf('-->', at) + 3
+    if (text.startsWith('<!--', at) && at < this.#lastCommentEnd) return text.indexOf('-->', at) + 3
     const tag = readTag(text, at, this.#out.scanner)
     if (tag === undefined) return undefined
     if (this.#out.isHidden) {
@@ -528,8 +528,8 @@ class ProsePiece {
       return this.#remove(at, tag.end)
     this.#flush(at)
     this.#from = tag.end
-    const whole = this.#whole(tag, at)
-    if (whole !== undefined) return whole
+    const wholeEnd = this.#whole(tag, at)
+    if (wholeEnd !== undefined) return wholeEnd
     switch (part.type) {
       case 'inline':
         out.text(part.text)
@@ -562,7 +562,7 @@ class ProsePiece {
     return tag.end
   }
 
-  /** The sign that separates a power or an index from the number before it: `2^64`. HTML shows the difference only by position. */
+  /** The sign that separates a power or an index from the text before it: `2^64`. Without it, both would read as one number or word. */
   #powerSign({ name, end }: Tag, at: number): string {
     if (name !== 'sup' && name !== 'sub') return ''
     const before = this.#text[at - 1] ?? ''

@@ -59,7 +59,7 @@ function createTag(
   const attributes = new Map<string, string>()
   const values: string[] = []
   for (const [, key, ...found] of rest.replace(/\/\s*$/, '').matchAll(ARGUMENT)) {
-    const value = found.find((one) => one !== undefined) ?? ''
+    const value = found.find((group) => group !== undefined) ?? ''
     if (key === undefined) values.push(value)
     else attributes.set(key, value)
   }

@@ -4,7 +4,7 @@ import { markTex } from '../normalize/tex.ts'
 import type { Generator } from './generator.ts'
 import { createElement, makeNumberedList, makeStrong, renameElement, replaceChildren } from './rewrite.ts'
 
-/** Pages that Asciidoctor, AsciiDoc.py or Antora makes of AsciiDoc. */
+/** Pages that Asciidoctor, AsciiDoc.py or Antora makes from AsciiDoc. */
 export const asciidoctor: Generator = {
   name: 'asciidoctor',
   meta: ['asciidoctor', 'asciidoc', 'antora'],
@@ -68,7 +68,7 @@ function makeAdmonition(block: Element): void {
   replaceChildren(block, rest)
 }
 
-/** Writes the language of code into its class, in place of the names of highlighters. */
+/** Writes the language of code into the class of its `pre` element, in place of the class names of the highlighter. */
 function nameLanguage(code: Element): void {
   code.parent?.setAttribute('class', `language-${code.attribute('data-lang') ?? ''}`)
   code.setAttribute('class', '')

@@ -6,7 +6,7 @@ const TEXTS = [
   'Yes, it was a spring tide, and the wind came from the west.',
 ]
 
-test('takes the title and all posts of a topic with writers and dates, and no other topics', () => {
+test('extracts the title and all posts of a Discourse topic, but no related topics', () => {
   const post = (text: string, i: number) =>
     `<div class="topic-body crawler-post"><div class="crawler-post-meta"><span class="creator" itemprop="author"><a href="/u/ann"><span itemprop="name">ann</span></a></span><span class="crawler-post-infos"><time itemprop="datePublished">May ${i + 1}, 2024</time><span itemprop="position">${i + 1}</span></span></div><div class="post" itemprop="text"><p>${text}</p></div></div>`
   const page = extract(

@@ -56,11 +56,11 @@ function makeList(list: Element): void {
   replaceChildren(list, items)
 }
 
-/** Replaces a table that is only used for layout by its cells. */
-function unwrapRows(table: Element, name: string): void {
+/** Turns a table that is only used for layout into an element that holds its cells. */
+function unwrapRows(table: Element, newName: string): void {
   const cells = findAll(table, ({ name }) => name === 'td')
   for (const cell of cells) renameElement(cell, 'div')
-  renameElement(table, name)
+  renameElement(table, newName)
   replaceChildren(table, cells)
 }
 

@@ -63,7 +63,7 @@ function normalizeDoxygen(content: Element): void {
   }
 }
 
-/** Moves all headings one level down. The page title is not a heading, so sections begin at the first level. */
+/** Moves all headings one level down if sections begin at the first level, which belongs to the page title. */
 function demoteHeadings(content: Element): void {
   if (find(content, isTitle) === undefined || find(content, ({ name }) => name === 'h1') === undefined) return
   for (const element of content.descendants()) {
@@ -135,7 +135,7 @@ function* rowsOf(parent: Element): Iterable<Element> {
   }
 }
 
-/** Writes the signature of a member, which Doxygen lays out in tables, with labels such as `static` beside it. */
+/** Writes the signature of a member, which Doxygen lays out in tables, and below it labels such as `static`. */
 function writePrototype(prototype: Element): void {
   const labels: string[] = []
   for (const element of prototype.descendants()) {
@@ -146,7 +146,7 @@ function writePrototype(prototype: Element): void {
   const signature = createElement('Signature', [removeBracketSpaces(codeOf(prototype))])
   const words = labels.flatMap((label) => [createElement('em', [label]), ' '])
   replaceChildren(prototype, labels.length === 0 ? [signature] : [signature, createElement('p', words)])
-  // With its class, the common rules would read the whole element as one signature.
+  // The class is cleared, because with it the common rules would read the whole element as one signature.
   prototype.setAttribute('class', '')
 }
 

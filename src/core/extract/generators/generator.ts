@@ -6,7 +6,7 @@ export interface Generator {
   readonly name: string
   /** How the content of `<meta name="generator">` begins, in lower case. */
   readonly meta: readonly string[]
-  /** Selectors that match only pages of this program. They count only if the page names no generator. */
+  /** Selectors that match only pages of this program. They count only if the page declares no known generator. */
   readonly fingerprints: readonly string[]
   /** Selectors of the element that holds the content, best first. The first match with text is taken. */
   readonly content: readonly string[]
@@ -16,10 +16,16 @@ export interface Generator {
    * @default false
    */
   readonly hasChrome?: boolean
+  /**
+   * Whether every post of a discussion, or every entry of a list, has such a content element too. Then a page with several of them is left
+   * to the general rules.
+   * @default false
+   */
+  readonly isContentRepeatable?: boolean
   /** Selectors of parts inside the content that are dropped, with the reason. */
   readonly drop?: Readonly<Record<string, string>>
   /** Selectors of content that is hidden at first: tab panels, collapsed members. */
   readonly keepHidden?: readonly string[]
-  /** Converts the markup of the generator into the common form that `normalize` and `write` understand. */
+  /** Converts the markup of the generator into the common form that the modules in `normalize/` and `write/` understand. */
   readonly normalize?: (content: Element) => void
 }

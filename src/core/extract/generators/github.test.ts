@@ -8,9 +8,18 @@ test('keeps a heading whose whole text is a link to itself', () => {
   expect(page).toEqual({ generator: 'github', markdown: '## About keys\n\nA key opens a lock and nothing else.\n' })
 })
 
-test('takes the rendered file without anchors', () => {
+test('extracts a Markdown file that GitHub rendered, without anchors and controls', () => {
   const page = extract(
     `<body><header>Product</header><div id="readme"><article class="markdown-body entry-content" itemprop="text"><div class="markdown-heading"><h1 class="heading-element">Sail files</h1><a id="user-content-sail" class="anchor" href="#sail"><svg class="octicon"></svg></a></div><div class="markdown-alert markdown-alert-tip"><p class="markdown-alert-title"><svg class="octicon"></svg>Tip</p><p>Try it.</p></div><div class="highlight highlight-source-js"><pre>a()</pre><div class="zeroclipboard-container"><clipboard-copy>Copy</clipboard-copy></div></div></article></div></body>`,
   )
   expect(page).toEqual({ generator: 'github', markdown: '# Sail files\n\n> [!TIP]\n> Try it.\n\n```js\na()\n```\n' })
+})
+
+test('extracts all comments of a discussion, each of which GitHub renders as a document', () => {
+  const comment = (author: string, text: string) =>
+    `<div class="timeline-comment"><h3><a class="author" href="/${author}">${author}</a> commented</h3><table><tbody><tr><td class="comment-body markdown-body js-comment-body"><p>${text}</p></td></tr></tbody></table></div>`
+  const page = extract(
+    `<body><h1>The lock sticks</h1><div class="js-discussion">${comment('anna', 'The lock sticks in winter, and the key cannot be turned at all.')}${comment('bert', 'Put some graphite into the lock, and never use oil for that.')}${comment('cora', 'Thank you, the graphite helped and the key turns again.')}</div></body>`,
+  )
+  for (const words of ['sticks in winter', 'some graphite', 'turns again']) expect(page.markdown).toContain(words)
 })

@@ -1,6 +1,6 @@
 import type { Generator } from './generator.ts'
 
-/** mdBook, also the books of the Rust project. */
+/** mdBook, which also makes the books of the Rust project. */
 export const mdbook: Generator = {
   name: 'mdbook',
   meta: ['mdbook'],

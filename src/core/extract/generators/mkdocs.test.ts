@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { extract } from '../../../../test/extract.ts'
 
-test('takes the article of Material without permalinks and controls', () => {
+test('extracts the article of the Material theme without permalinks and controls', () => {
   const page = extract(
     `<body><header class="md-header" data-md-component="header">Site</header><div class="md-content" data-md-component="content"><article class="md-content__inner md-typeset"><a class="md-content__button" title="Edit">Edit</a><h1 id="a">Install it first<a class="headerlink" href="#a">¶</a></h1><p>Text with <span class="arithmatex">\\(x^2\\)</span>.</p></article></div></body>`,
   )
@@ -15,7 +15,7 @@ test('writes the name of a file before code with line numbers', () => {
   expect(page).toEqual({ generator: 'mkdocs', markdown: '# Configuration\n\n**a.yml**\n\n```yaml\na: 1\n```\n' })
 })
 
-test('shows the output of an animated terminal', () => {
+test('writes the output of an animated terminal without its styling tags', () => {
   const page = extract(
     `<body><div class="md-content"><article class="md-content__inner"><h1>Start the server</h1><div class="termy"><div class="language-console highlight"><pre><code>$ run &lt;file&gt;
 &lt;font color="#4E9A06"&gt;INFO&lt;/font&gt;: ready
@@ -24,7 +24,7 @@ test('shows the output of an animated terminal', () => {
   expect(page.markdown).toBe('# Start the server\n\n```console\n$ run <file>\nINFO: ready\n```\n')
 })
 
-test('recognises MkDocs on pages that use a theme of Sphinx', () => {
+test('recognizes MkDocs on pages that use a theme of Sphinx', () => {
   const page = extract(
     `<body class="wy-body-for-nav"><section class="wy-nav-content-wrap"><div class="wy-nav-content"><div class="rst-content"><div role="main" class="document"><div class="section" itemprop="articleBody"><h1>Install it now</h1><p>Text.</p></div></div><footer>Built with <a href="https://www.mkdocs.org/">MkDocs</a></footer></div></div></section></body>`,
   )

@@ -36,28 +36,28 @@ export const mkdocs: Generator = {
 }
 
 const isFormula = compileSelector('.arithmatex')
-const isTitledTable = compileSelector('table.highlighttable')
+const isNumberedCode = compileSelector('table.highlighttable')
 /** Terminal sessions that a script animates. Their output contains styling tags as text. */
 const isTerminal = compileSelector('.termy code')
 /** Tags that style output. Any other name in angle brackets is more likely a placeholder, such as `<file>`. */
 const STYLING = /<\/?(?:font|span|u|b|i)(?:\s[^<>]*)?>/g
-const isFileHead = compileSelector('th.filename')
+const isFileNameCell = compileSelector('th.filename')
 
 function normalizeMkdocs(content: Element): void {
   for (const element of content.descendants()) {
     if (isFormula(element)) markTex(element)
-    else if (isTitledTable(element)) moveTitle(element)
-    else if (isTerminal(element)) showOutput(element)
+    else if (isNumberedCode(element)) moveFileName(element)
+    else if (isTerminal(element)) removeStyling(element)
   }
 }
 
-function showOutput(code: Element): void {
+function removeStyling(code: Element): void {
   replaceChildren(code, [textOf(code).replaceAll(STYLING, '')])
 }
 
-/** Moves the file name of code with line numbers out of the table, so that it precedes the code as it does elsewhere. */
-function moveTitle(table: Element): void {
-  const head = find(table, isFileHead)
+/** Moves the file name of code with line numbers out of the table, so that it precedes the code as in blocks without numbers. */
+function moveFileName(table: Element): void {
+  const head = find(table, isFileNameCell)
   const { parent } = table
   if (head === undefined || parent === undefined) return
   const title = createElement('div', head.children, { class: 'filename' })

@@ -62,7 +62,7 @@ const BY_FINGERPRINT = new SelectorMap(
 )
 
 /**
- * Recognises the program that made a document. Its declared name counts first, then markup that no other program writes. One walk over the
+ * Recognizes the program that made a document. Its declared name counts first, then markup that no other program writes. One walk over the
  * tree checks all generators.
  */
 export function recognizeGenerator(root: Element): Generator | undefined {

@@ -54,17 +54,19 @@ export function makeSignature(element: Element): void {
   replaceChildren(element, [text])
 }
 
-/** Removes the links in an element but keeps their content. */
+/** Turns the links in an element into spans. Elements `a` with an id stay, because other links may lead to them. */
 export function removeLinks(element: Element): void {
   for (const inner of element.descendants()) if (inner.name === 'a' && inner.id === '') inner.name = 'span'
 }
 
-/** Makes the content of an element strong. Such a title does not begin a section. */
+/** Makes the content of an element strong, for titles that begin no section. */
 export function makeStrong(element: Element): void {
   if (lineOf(element) !== '') replaceChildren(element, [createElement('strong', element.children)])
 }
 
-/** Whether an element has links, and each leads to a fragment of the same page or to one of `ids`, as in a table of contents. */
+/**
+ * Whether an element has links, and each is only a fragment of the same page or has a fragment among `ids`, as in a table of contents.
+ */
 export function hasOnlyFragmentLinks(element: Element, ids: ReadonlySet<string>): boolean {
   let hasLinks = false
   for (const inner of element.descendants()) {
@@ -77,7 +79,7 @@ export function hasOnlyFragmentLinks(element: Element, ids: ReadonlySet<string>)
   return hasLinks
 }
 
-/** Turns a table whose rows are a number and its meaning into a numbered list. */
+/** Turns a table whose rows hold a number and a text into a numbered list. */
 export function makeNumberedList(table: Element): void {
   const items: Element[] = []
   for (const row of findAll(table, ({ name }) => name === 'tr')) {
@@ -97,7 +99,7 @@ export function labelOf(node: Node): string {
 }
 
 /**
- * Writes the marks of added and removed lines, which otherwise only style sheets show: without them both versions would look valid.
+ * Writes the marks of added and removed lines, which otherwise only style sheets show. Without marks, removed lines would look valid.
  * `signOf` returns the mark of a line, '' for an unchanged line and `undefined` for other elements.
  */
 export function writeDiffMarks(pre: Element, signOf: (element: Element) => '+' | '-' | '' | undefined): void {

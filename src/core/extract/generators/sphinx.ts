@@ -61,7 +61,7 @@ const RULES = new SelectorMap<(element: Element) => void>([
   ['div.doctest.highlight-default', (element) => element.setAttribute('class', 'highlight-pycon')],
 ])
 
-/** Cited works are footnotes with names; references to them look like any link. */
+/** Cited works, which become footnotes with names. References to them look like any other link and are found by the id. */
 const isCitation = compileSelector('div.citation[id], dl.citation > dt[id]')
 
 function normalizeSphinx(content: Element): void {
@@ -83,10 +83,10 @@ function breakLines(block: Element): void {
   )
 }
 
-/** Tabs of sphinx-inline-tabs: a control, its label and the panel in turn. Tab sets may be nested in panels. */
-function labelTabs(set: Element): void {
+/** Labels the panels of sphinx-inline-tabs: each panel follows a control and its label. Tab sets may be nested in panels. */
+function labelTabs(tabSet: Element): void {
   let label: Element | undefined
-  for (const child of set.children) {
+  for (const child of tabSet.children) {
     if (typeof child === 'string') continue
     if (child.name === 'label') label = child
     else if (child.hasClass('tab-content') && label !== undefined) {

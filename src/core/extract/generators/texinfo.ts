@@ -4,7 +4,7 @@ import { drop } from '../drop.ts'
 import type { Generator } from './generator.ts'
 import { createElement, hasOnlyFragmentLinks, makeSignature, renameElement, replaceChildren } from './rewrite.ts'
 
-/** Pages that makeinfo, texi2any or texi2html makes of Texinfo. */
+/** Pages that makeinfo, texi2any or texi2html makes from Texinfo. */
 export const texinfo: Generator = {
   name: 'texinfo',
   meta: ['texi2any', 'makeinfo', 'texi2html'],
@@ -26,7 +26,7 @@ const isContents = compileSelector(
 )
 const isItemWithoutMarker = compileSelector('ul.no-bullet > li')
 
-/** Kinds of admonition by the word a quotation begins with. */
+/** Kinds of admonition. A quotation that begins with one of these words becomes an admonition of that kind. */
 const KINDS = new Set(['NOTE', 'TIP', 'IMPORTANT', 'WARNING', 'CAUTION'])
 
 const NO_IDS: ReadonlySet<string> = new Set()

@@ -38,7 +38,7 @@ function normalizeTypedoc(content: Element): void {
     else if (isHeadingWithTypes(element)) removeLinks(element)
     else if (element.hasClass('tsd-alert')) element.setAttribute('class', alertClasses(element))
     else if (element.name === 'code' && element.parent?.name === 'pre') nameLanguage(element)
-    // Flags directly precede their name, so a space is added.
+    // A flag such as `Readonly` directly precedes a name, so a space is added.
     else if (element.hasClass('tsd-tag')) element.append(' ')
   }
 }

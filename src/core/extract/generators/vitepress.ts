@@ -23,7 +23,7 @@ const isHeroPart = compileSelector('.VPHero h1 > span, .VPHero .heading > span')
 
 function normalizeVitepress(content: Element): void {
   for (const element of content.descendants()) {
-    // The name and the text of a front page are on separate lines; a space separates them here.
+    // Browsers show the name and the text of a front page on separate lines; in Markdown a space separates them.
     if (isHeroPart(element)) element.append(' ')
     else if (element.hasClass('has-diff')) writeDiffMarks(element, signOf)
   }

@@ -4,7 +4,7 @@ import { extract } from '../../../../test/extract.ts'
 const META = '<html><head><meta name="generator" content="WordPress 6.4"></head>'
 const TEXT = 'The tide was low this morning, and the path along the shore was dry all the way to the old pier.'
 
-test('takes the text of a single post', () => {
+test('extracts the text of a single WordPress post', () => {
   const page = extract(
     `${META}<body class="single single-post"><header>Site</header><main><article><h1 class="entry-title">A walk</h1><div class="entry-content"><p>${TEXT}</p><div class="sharedaddy">Share this</div></div></article></main></body>`,
   )
@@ -13,7 +13,7 @@ test('takes the text of a single post', () => {
   expect(page.markdown).not.toContain('Share this')
 })
 
-test('keeps all posts of a list of posts, not only the first', () => {
+test('keeps all posts of a WordPress list of posts, not only the first', () => {
   const post = (title: string) =>
     `<article><h2 class="entry-title">${title}</h2><div class="entry-content"><p>${TEXT} ${title}.</p></div></article>`
   const page = extract(`${META}<body class="home blog"><main>${post('First')}${post('Second')}</main></body>`)

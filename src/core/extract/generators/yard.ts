@@ -27,7 +27,7 @@ export const yard: Generator = {
 }
 
 const isSignature = compileSelector('h3.signature')
-const isSource = compileSelector(
+const isSourceLayout = compileSelector(
   'table.source_code, table.source_code tr, table.source_code td, table.source_code tbody',
 )
 const isCode = compileSelector('pre.code')
@@ -36,7 +36,7 @@ function normalizeYard(content: Element): void {
   for (const element of content.descendants()) {
     if (isSignature(element)) replaceWithCode(element)
     else if (element.hasClass('tag_title')) makeStrong(element)
-    else if (isSource(element)) element.name = 'div'
+    else if (isSourceLayout(element)) element.name = 'div'
     else if (isCode(element)) element.setAttribute('class', 'language-ruby')
   }
 }

@@ -5,8 +5,8 @@ import { clipText } from '../../text/lines.ts'
 export const MAX_VALUE = 2000
 
 /**
- * The beginning of the text in an element. Stops as soon as it has enough: elements with metadata may be nested, so reading each to its end
- * could take quadratic time.
+ * The beginning of the text in an element. The rest is not read: elements with metadata may be nested, so reading each to its end could
+ * take quadratic time.
  */
 export function boundedLine(element: Element): string {
   let text = ''

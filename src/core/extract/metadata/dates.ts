@@ -51,14 +51,14 @@ function monthOf(name: string | undefined): number {
   return MONTHS.indexOf((name ?? '').toLowerCase()) + 1
 }
 
-/** Seconds or milliseconds since 1970. */
+/** Reads a number of seconds or milliseconds since 1970. */
 function readTimestamp(line: string): string | null {
   if (!/^1\d{9}(?:\d{3})?$/.test(line)) return null
   const moment = new Date(line.length === 10 ? Number(line) * 1000 : Number(line))
   return moment.toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
-/** Years before this are defaults of a program, not dates. */
+/** An earlier year is a default value of some program, not a date. */
 const MIN_YEAR = 1500
 
 function writeDate(
@@ -89,7 +89,7 @@ function daysIn(year: number, month: number): number {
   return [4, 6, 9, 11].includes(month) ? 30 : 31
 }
 
-/** Offsets of the time zones that RFC 2822 names. */
+/** Offsets of UTC and of the time zones that RFC 2822 names. */
 const ZONES: Readonly<Record<string, string>> = {
   z: 'Z',
   ut: 'Z',

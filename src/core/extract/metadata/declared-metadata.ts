@@ -19,9 +19,9 @@ export interface DeclaredMetadata {
   readonly jsonLd: readonly string[]
   readonly title: string
   readonly headings: readonly string[]
-  /** `<time datetime>` beside the first heading, the nearest first. */
+  /** The `datetime` of each `<time>` near the first heading, the nearest first. */
   readonly times: readonly string[]
-  /** Texts of elements marked as the author of the document. */
+  /** Texts of elements whose markup says that they name the author of the document. */
   readonly bylines: readonly string[]
   readonly language: string
 }
@@ -109,7 +109,7 @@ function addValue(values: Map<string, string[]>, name: string, value: string): v
 
 const PROPERTIES = new Set(['author', 'datepublished', 'datemodified', 'articlesection'])
 
-/** Reading the text of a property takes time, so it is read only when it will be used. */
+/** Whether the text of a property will be used. Other texts are not read, because reading takes time. */
 function isWanted(items: ReadonlyMap<string, readonly string[]>, property: string): boolean {
   const key = property.trim().toLowerCase()
   return PROPERTIES.has(key) && (items.get(key)?.length ?? 0) < MAX_VALUES
@@ -124,7 +124,7 @@ function itemValue(element: Element): string {
   return element.attribute('content') ?? element.attribute('datetime') ?? boundedLine(findItemName(element) ?? element)
 }
 
-/** Number of children of an item that are searched for its name. */
+/** Maximum number of children of an item that are searched for its name. */
 const MAX_CHILDREN = 20
 
 function findItemName(element: Element): Element | undefined {

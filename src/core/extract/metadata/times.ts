@@ -6,7 +6,7 @@ const MAX_CHARS_BEFORE = 200
 
 const MAX_TIMES = 100
 
-/** `datetime` of the times beside the first heading of a page, the nearest first. */
+/** The `datetime` of each time near the first heading of a page, the nearest first. */
 export function listNearbyTimes(root: Element, times: readonly Element[], heading: Element | undefined): string[] {
   const dated = times.filter((time) => time.hasAttribute('datetime')).slice(0, MAX_TIMES)
   if (dated.length === 0) return []

@@ -7,11 +7,11 @@ const SEPARATOR = /\s+(?:[|–—·•»«:\u2013-]|\|\||::|>)\s+/
 const MAX_HEADING = 250
 
 /** The title of a page without the name of its site. */
-export function chooseTitle(facts: DeclaredMetadata, headline: string, host: string): string {
-  const { meta, title } = facts
+export function chooseTitle(declared: DeclaredMetadata, headline: string, host: string): string {
+  const { meta, title } = declared
   const site = meta.get('og:site_name')?.[0] ?? meta.get('application-name')?.[0] ?? ''
   // A heading in the banner may be the name of the site.
-  const headings = facts.headings
+  const headings = declared.headings
     .map(withoutPermalink)
     .filter((heading) => heading.length <= MAX_HEADING && normalizeName(heading) !== '' && !isSite(heading, site, host))
   const [first] = headings
@@ -20,7 +20,7 @@ export function chooseTitle(facts: DeclaredMetadata, headline: string, host: str
   // Some sites give all their pages the same title for sharing.
   const isMissingOrSiteName = sharedTitle === '' || normalizeName(sharedTitle) === normalizeName(site)
   const fullTitle = isMissingOrSiteName ? title || headline || sharedTitle : sharedTitle
-  if (fullTitle === '') return first ?? facts.headings[0] ?? ''
+  if (fullTitle === '') return first ?? declared.headings[0] ?? ''
   const parts = fullTitle.split(SEPARATOR)
   const repeated = headings.find((heading) => parts.some((part) => normalizeName(part) === normalizeName(heading)))
   return repeated ?? withoutSite(fullTitle, parts, site, host)

@@ -41,7 +41,7 @@ export const normalizeAdmonition: Rule = (element) => {
   convertToAdmonition(element)
 }
 
-/** Turns an element into an admonition if its classes name one. */
+/** Turns an element into an admonition if its classes or attributes name a kind of admonition. */
 export function convertToAdmonition(element: Element): void {
   const kind = kindOf(element)
   if (kind === undefined) return

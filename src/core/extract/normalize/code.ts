@@ -114,8 +114,8 @@ function isNumbering(node: Node): boolean {
 }
 
 /**
- * The code in an element as its reader sees it: without line numbers and buttons, and without blank lines at its start and end. The writer
- * cleans it.
+ * The code in an element as browsers show it: without line numbers and buttons, and without blank lines at its start and end. Invisible
+ * characters are removed later, when the code is written.
  */
 function readCode(element: Element): string {
   const reader = new CodeReader()
@@ -187,7 +187,7 @@ function isDisplayedInline(element: Element): boolean {
 
 const INLINE_CLASSES = new Set(['inline', 'inline-block', 'inline-flex'])
 
-/** Whether a line break is needed, because lines follow each other without one. */
+/** Whether another line follows without a line break, so that one must be added. */
 function isFollowedByLine(nodes: readonly Node[], index: number, isTablePart: boolean): boolean {
   for (let i = index + 1; i < nodes.length; i++) {
     const node = nodes[i]

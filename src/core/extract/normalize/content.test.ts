@@ -17,42 +17,42 @@ function markdownOf(html: string): string {
   return writeMarkdown([body], 'https://ex.org/a/b.html').markdown
 }
 
-describe('code', () => {
+describe('normalization of code', () => {
   test.each([
     [
       'takes the language of a wrapper',
       '<div class="highlight-python3 notranslate"><div class="highlight"><pre><span></span><span class="k">def</span> f():\n    <span class="k">pass</span>\n</pre></div></div>',
       '```python\ndef f():\n    pass\n```',
     ],
-    ['knows the language in markup of brush', '<pre class="brush: js; toolbar: false">a</pre>', '```js\na\n```'],
+    ['reads the language in markup of brush', '<pre class="brush: js; toolbar: false">a</pre>', '```js\na\n```'],
     [
-      'knows the language in markup of hljs',
+      'reads the language in markup of hljs',
       '<pre><code class="hljs javascript">a</code></pre>',
       '```javascript\na\n```',
     ],
     [
-      'knows the language in markup of pandoc',
+      'reads the language in markup of pandoc',
       '<div class="sourceCode"><pre class="sourceCode haskell"><code class="sourceCode haskell">a</code></pre></div>',
       '```haskell\na\n```',
     ],
-    ['knows the language in markup of prettyprint', '<pre class="prettyprint lang-rb">a</pre>', '```rb\na\n```'],
+    ['reads the language in markup of prettyprint', '<pre class="prettyprint lang-rb">a</pre>', '```rb\na\n```'],
     [
-      'knows the language in data-lang',
+      'reads the language in data-lang',
       '<figure class="highlight"><pre><code data-lang="ruby">a</code></pre></figure>',
       '```ruby\na\n```',
     ],
     [
-      'knows the language in markup of GitHub',
+      'reads the language in markup of GitHub',
       '<div class="highlight highlight-source-shell"><pre>a</pre></div>',
       '```shell\na\n```',
     ],
     [
-      'knows the language in markup of shiki',
+      'reads the language in markup of shiki',
       '<pre class="shiki" data-language="ts"><code>a</code></pre>',
       '```ts\na\n```',
     ],
     [
-      'knows the language in markup of Rouge',
+      'reads the language in markup of Rouge',
       '<div class="language-yaml highlighter-rouge"><div class="highlight"><pre class="highlight"><code>a</code></pre></div></div>',
       '```yaml\na\n```',
     ],
@@ -65,12 +65,12 @@ describe('code', () => {
       Array.from({ length: 7 }, () => '```\na\n```').join('\n\n'),
     ],
     [
-      'knows the language beside options',
+      'reads the language before options',
       '<pre class="language-js{1,3}">a</pre><pre class="language-JS:line-numbers">b</pre><pre class="code-rust">c</pre><pre class="lang-my.own+x">d</pre>',
       '```js\na\n```\n\n```js\nb\n```\n\n```rust\nc\n```\n\n```my.own+x\nd\n```',
     ],
     [
-      'knows the language in attributes',
+      'reads the language in attributes',
       '<pre><code language="bash">a</code></pre><pre lang="rust">b</pre><pre lang="en">c</pre><pre lang="pl">d</pre>',
       '```bash\na\n```\n\n```rust\nb\n```\n\n```\nc\n```\n\n```\nd\n```',
     ],
@@ -111,7 +111,7 @@ describe('code', () => {
       '```ts\na\n```\n\n```js\nb\n```',
     ],
     [
-      'keeps the name of the file',
+      'keeps the file name of a code block',
       '<div class="codeBlockContainer_x language-bash"><div class="codeBlockTitle_Ktv7">run.sh</div><div class="codeBlockContent_m"><pre class="prism-code language-bash"><code><span class="token-line">npm i<br></span><span class="token-line">ls<br></span></code></pre><div><button>Copy</button></div></div></div>',
       '**run.sh**\n\n```bash\nnpm i\nls\n```',
     ],
@@ -126,12 +126,12 @@ describe('code', () => {
       '```\na\nb\n```\n\nin `a b` text',
     ],
     [
-      'stays code whatever its classes',
+      'keeps code as code whatever its classes',
       '<pre class="message language-js"><button>Copy</button><span class="lineno">1</span>let a</pre><pre class="filename language-js">b</pre>',
       '```js\nlet a\n```\n\n```js\nb\n```',
     ],
     [
-      'stays in its quotation',
+      'keeps code in its quotation',
       '<blockquote><pre class="message">a&#13;# Injected</pre></blockquote>',
       '> ```\n> a\n> # Injected\n> ```',
     ],
@@ -148,42 +148,42 @@ describe('code', () => {
 describe('tabs', () => {
   test.each([
     [
-      'of Docusaurus become labelled sections',
+      'of Docusaurus become labeled sections',
       '<div class="tabs-container"><ul role="tablist" class="tabs"><li role="tab">npm</li><li role="tab">yarn</li></ul><div><div role="tabpanel"><pre>npm i</pre></div><div role="tabpanel"><pre>yarn add</pre></div></div></div>',
       '**npm**\n\n```\nnpm i\n```\n\n**yarn**\n\n```\nyarn add\n```',
     ],
     [
-      'of sphinx-design become labelled sections',
+      'of sphinx-design become labeled sections',
       '<div class="sd-tab-set"><input type="radio"><label class="sd-tab-label">Linux</label><div class="sd-tab-content"><p>apt</p></div><input type="radio"><label class="sd-tab-label">Mac</label><div class="sd-tab-content"><p>brew</p></div></div>',
       '**Linux**\n\napt\n\n**Mac**\n\nbrew',
     ],
     [
-      'of sphinx-tabs become labelled sections',
+      'of sphinx-tabs become labeled sections',
       '<div class="sphinx-tabs"><div role="tablist"><button role="tab" aria-controls="p0">A</button><button role="tab" aria-controls="p1">B</button></div><div role="tabpanel" id="p0"><p>a</p></div><div role="tabpanel" id="p1"><p>b</p></div></div>',
       '**A**\n\na\n\n**B**\n\nb',
     ],
     [
-      'of Material become labelled sections',
+      'of Material become labeled sections',
       '<div class="tabbed-set tabbed-alternate"><input type="radio"><div class="tabbed-labels"><label>C</label><label>C++</label></div><div class="tabbed-content"><div class="tabbed-block"><p>in c</p></div><div class="tabbed-block"><p>in c++</p></div></div></div>',
       '**C**\n\nin c\n\n**C++**\n\nin c++',
     ],
     [
-      'of VitePress become labelled sections',
+      'of VitePress become labeled sections',
       '<div class="vp-code-group"><div class="tabs"><input type="radio"><label>a.js</label><input type="radio"><label>a.ts</label></div><div class="blocks"><div class="language-js"><span class="lang">js</span><pre>a</pre></div><div class="language-ts"><span class="lang">ts</span><pre>b</pre></div></div></div>',
       '**a.js**\n\n```js\na\n```\n\n**a.ts**\n\n```ts\nb\n```',
     ],
     [
-      'of Asciidoctor become labelled sections',
+      'of Asciidoctor become labeled sections',
       '<div class="openblock tabs"><div class="content"><div class="ulist tablist"><ul><li id="t1" class="tab"><p>Maven</p></li><li id="t2" class="tab"><p>Gradle</p></li></ul></div><div class="tabpanel" aria-labelledby="t1"><p>pom</p></div><div class="tabpanel" aria-labelledby="t2"><p>build</p></div></div></div>',
       '**Maven**\n\npom\n\n**Gradle**\n\nbuild',
     ],
     [
-      'of Bootstrap become labelled sections, matched by id',
+      'of Bootstrap become labeled sections, matched by id',
       '<ul class="nav nav-tabs"><li><a href="#x">One</a></li><li><a href="#y">Two</a></li></ul><div class="tab-content"><div class="tab-pane" id="y">2nd</div><div class="tab-pane" id="x">1st</div></div>',
       '**Two**\n\n2nd\n\n**One**\n\n1st',
     ],
     [
-      'of several sets without wrappers become labelled sections',
+      'of several sets without wrappers become labeled sections',
       '<div role="tablist"><a role="tab">A</a></div><div role="tabpanel">1</div><div role="tablist"><a role="tab">B</a></div><div role="tabpanel">2</div>',
       '**A**\n\n1\n\n**B**\n\n2',
     ],
@@ -196,7 +196,7 @@ describe('tabs', () => {
 describe('admonitions', () => {
   test.each([
     [
-      'of Sphinx are recognised',
+      'of Sphinx are recognized',
       '<div class="admonition note"><p class="admonition-title">Note</p><p>n</p></div><div class="admonition seealso"><p class="admonition-title">See also</p><p>s</p></div>',
       '> [!NOTE]\n> n\n\n> [!NOTE]\n> **See also**\n>\n> s',
     ],
@@ -206,32 +206,32 @@ describe('admonitions', () => {
       'New in version 3.1.\n\n> [!WARNING]\n> Deprecated since 3',
     ],
     [
-      'of VitePress are recognised',
+      'of VitePress are recognized',
       '<div class="tip custom-block"><p class="custom-block-title">TIP</p><p>t</p></div>',
       '> [!TIP]\n> t',
     ],
     [
-      'of Docusaurus are recognised',
+      'of Docusaurus are recognized',
       '<div class="theme-admonition theme-admonition-danger admonition_x alert alert--danger"><div class="admonitionHeading_G"><svg></svg>danger</div><div class="admonitionContent_B"><p>d</p></div></div>',
       '> [!CAUTION]\n> **danger**\n>\n> d',
     ],
     [
-      'of Bootstrap are recognised',
+      'of Bootstrap are recognized',
       '<div class="alert alert-info" role="alert"><h4 class="alert-heading">Heads up</h4>info</div>',
       '> [!NOTE]\n> **Heads up**\n>\n> info',
     ],
     [
-      'of GitHub are recognised',
+      'of GitHub are recognized',
       '<div class="markdown-alert markdown-alert-warning"><p class="markdown-alert-title"><svg></svg>Warning</p><p>w</p></div>',
       '> [!WARNING]\n> w',
     ],
     [
-      'of Asciidoctor are recognised',
+      'of Asciidoctor are recognized',
       '<div class="admonitionblock important"><table><tr><td class="icon"><i class="fa icon-important" title="Important"></i></td><td class="content"><div class="paragraph"><p>imp</p></div></td></tr></table></div>',
       '> [!IMPORTANT]\n> imp',
     ],
     [
-      'of DocBook are recognised',
+      'of DocBook are recognized',
       '<div class="note"><h3 class="title">Note</h3><p>n</p><ul><li>a</li></ul></div>',
       '> [!NOTE]\n> n\n>\n> - a',
     ],
@@ -241,7 +241,7 @@ describe('admonitions', () => {
       '> [!CAUTION]\n>\n> - a',
     ],
     [
-      'in details elements are recognised',
+      'in details elements are recognized',
       '<details class="admonition warning"><summary>Careful</summary><p>c</p></details>',
       '> [!WARNING]\n> **Careful**\n>\n> c',
     ],
@@ -258,22 +258,22 @@ describe('admonitions', () => {
 describe('footnotes', () => {
   test.each([
     [
-      'of Markdown are recognised',
+      'of Markdown are recognized',
       '<p>Text<sup id="fnref1"><a href="#fn1">1</a></sup></p><section class="footnotes"><ol><li id="fn1"><p>Note <a href="#fnref1">↩</a></p><p>more</p></li></ol></section>',
       'Text[^1]\n\n[^1]: Note\n\n    more',
     ],
     [
-      'of Sphinx are recognised',
+      'of Sphinx are recognized',
       '<p>See <a class="footnote-reference brackets" href="#id3" id="id1" role="doc-noteref"><span>[</span>1<span>]</span></a></p><aside class="footnote brackets" id="id3"><span class="label"><span>[</span><a role="doc-backlink" href="#id1">1</a><span>]</span></span><p>Body</p></aside>',
       'See [^1]\n\n[^1]: Body',
     ],
     [
-      'of older Sphinx are recognised',
+      'of older Sphinx are recognized',
       '<p>See <a class="footnote-reference" href="#id3" id="id1">2</a></p><dl class="footnote"><dt class="label" id="id3"><a class="fn-backref" href="#id1">2</a></dt><dd><p>Body</p></dd></dl>',
       'See [^2]\n\n[^2]: Body',
     ],
     [
-      'of MediaWiki are recognised',
+      'of MediaWiki are recognized',
       '<p>Fact<sup id="cite_ref-1" class="reference"><a href="#cite_note-1">[1]</a></sup></p><ol class="references"><li id="cite_note-1"><span class="mw-cite-backlink"><b><a href="#cite_ref-1">^</a></b></span> <span class="reference-text">Book</span></li></ol>',
       'Fact[^1]\n\n[^1]: Book',
     ],
@@ -295,32 +295,32 @@ describe('footnotes', () => {
 describe('math', () => {
   test.each([
     [
-      'of KaTeX is recognised',
+      'of KaTeX is recognized',
       '<p>E <span class="katex"><span class="katex-mathml"><math><semantics><mi>x</mi><annotation encoding="application/x-tex">x^2 &lt; y</annotation></semantics></math></span><span class="katex-html" aria-hidden="true">x2</span></span></p><span class="katex-display"><span class="katex"><math display="block"><semantics><mi>x</mi><annotation encoding="application/x-tex">y</annotation></semantics></math></span></span>',
       'E $x^2 < y$\n\n$$y$$',
     ],
     [
-      'of MathML without TeX is written as text',
+      'in MathML without TeX is written as text',
       '<p><math><mfrac><mi>a</mi><mrow><mi>b</mi><mo>+</mo><mn>1</mn></mrow></mfrac></math> <math><msup><mi>x</mi><mn>2</mn></msup><mo>=</mo><msqrt><mi>y</mi></msqrt></math>',
       '$a/(b + 1)$ $x^2 = sqrt(y)$',
     ],
     [
-      'of Sphinx is recognised',
+      'of Sphinx is recognized',
       '<p><span class="math notranslate nohighlight">\\(a_1\\)</span></p><div class="math notranslate nohighlight"><span class="eqno">(1)</span>\\[\\begin{split}a\nb\\end{split}\\]</div>',
       '$a_1$\n\n$$\\begin{split}a b\\end{split}$$',
     ],
     [
-      'of MathJax 2 is recognised',
+      'of MathJax 2 is recognized',
       '<span class="MathJax_Preview">x</span><span class="MathJax">x</span><script type="math/tex">x</script><script type="math/tex; mode=display">y=1</script>',
       '$x$\n\n$$y=1$$',
     ],
     [
-      'of MathJax 3 is recognised',
+      'of MathJax 3 is recognized',
       '<mjx-container display="true"><svg></svg><mjx-assistive-mml><math display="block"><mi>z</mi></math></mjx-assistive-mml></mjx-container>',
       '$$z$$',
     ],
     [
-      'of Wikipedia is recognised',
+      'of Wikipedia is recognized',
       '<p><span class="mwe-math-element"><img class="mwe-math-fallback-image-inline" alt="{\\displaystyle E=mc^{2}}" src="x.svg"></span>',
       '$E=mc^{2}$',
     ],
@@ -385,18 +385,18 @@ describe('headings', () => {
 describe('layout tables', () => {
   test.each([
     ['become blocks whatever their classes', '<table class="box" role="presentation"><tr><td>a</td></tr></table>', 'a'],
-    ['are recognised by their role', '<table role="presentation"><tr><td>a</td><td>b</td></tr></table>', 'a\n\nb'],
+    ['are recognized by their role', '<table role="presentation"><tr><td>a</td><td>b</td></tr></table>', 'a\n\nb'],
     [
-      'are recognised by headings in them',
+      'are recognized by headings in them',
       '<table><tr><td><h2>T</h2><p>x</p></td><td>y</td></tr></table>',
       '## T\n\nx\n\ny',
     ],
     [
-      'are recognised by other tables in them',
+      'are recognized by other tables in them',
       '<table><tr><td>a</td><td>b<table><tr><td>1</td><td>2</td></tr></table></td></tr></table>',
       'a\n\nb\n\n| | |\n| --- | --- |\n| 1 | 2 |',
     ],
-    ['are recognised by having one column', '<table><tr><td>a</td></tr><tr><td>b</td></tr></table>', 'a\n\nb'],
+    ['are recognized by having one column', '<table><tr><td>a</td></tr><tr><td>b</td></tr></table>', 'a\n\nb'],
     [
       'do not include tables with a header',
       '<table><tr><th>a</th></tr><tr><td>b</td></tr></table>',
@@ -449,12 +449,12 @@ describe('a collapsible part', () => {
 describe('pictures', () => {
   test.each([
     [
-      'that load late get the address in noscript',
+      'that load lazily get the address in noscript',
       '<p><img alt="a" src="data:image/gif;base64,xx"> <noscript><img src="/a.png"></noscript><p><picture><img alt="b"></picture><noscript><img src="/b.png"></noscript>',
       '![a](https://ex.org/a.png)\n\n![b](https://ex.org/b.png)',
     ],
     [
-      'do not get the address in noscript if they have one or if it is a tracker',
+      'do not get the address in noscript if they have their own or if noscript holds a tracker',
       '<p><img alt="a" src="/a.png"><noscript><img src="/x.png"></noscript><p><img alt="No picture" src="data:image/gif;base64,xx"><noscript><img width="1" src="/x.png"></noscript>',
       '![a](https://ex.org/a.png)\n\nNo picture',
     ],
@@ -465,22 +465,22 @@ describe('pictures', () => {
 
 describe('anchors of headings', () => {
   test.each([
-    ['the id of the heading', '<section id="s"><h2 id="h">A</h2></section>', 'h'],
+    ['come from the id of the heading', '<section id="s"><h2 id="h">A</h2></section>', 'h'],
     [
-      'the permalink of the heading',
+      'come from the permalink of the heading',
       '<section id="s"><h2>A<a class="headerlink" href="#%C3%A9">¶</a></h2></section>',
       'é',
     ],
-    ['an element in the heading', '<h2><a name="n"></a>A</h2>', 'n'],
-    ['the section that the heading begins', '<div id="s"><div><h2>A</h2></div></div>', 's'],
-    ['an empty link before the heading', '<p>x</p><a id="b"></a><h2>A</h2>', 'b'],
+    ['come from an element in the heading', '<h2><a name="n"></a>A</h2>', 'n'],
+    ['come from the section that the heading begins', '<div id="s"><div><h2>A</h2></div></div>', 's'],
+    ['come from an empty link before the heading', '<p>x</p><a id="b"></a><h2>A</h2>', 'b'],
     [
-      'a link beside the heading',
+      'come from a link beside the heading',
       '<div><h2>A</h2><a id="user-content-g" class="anchor" href="#g"><svg></svg></a></div>',
       'g',
     ],
-    ['nothing if text precedes the heading in its section', '<div id="s"><p>x</p><h2>A</h2></div>', null],
-  ])('are taken from %s', (_, html, anchor) => {
+    ['are null if text precedes the heading in its section', '<div id="s"><p>x</p><h2>A</h2></div>', null],
+  ])('%s', (_, html, anchor) => {
     const body = bodyOf(html)
     normalizeContent(body)
     expect(writeMarkdown([body], 'https://ex.org/').sections).toMatchObject([{ title: 'A', anchor }])

@@ -54,7 +54,7 @@ export function normalizeContent(content: Element): void {
   footnotes.resolve()
 }
 
-/** Elements that hold only text of one kind, without markup to normalise. */
+/** Whether an element has its final form: it holds only text, without markup to normalize. */
 function isFinished(element: Element): boolean {
   return element.name === 'CodeBlock' || element.name === 'Math' || element.name === 'Signature'
 }

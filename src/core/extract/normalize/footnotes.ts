@@ -130,8 +130,8 @@ function dropBackLinks(note: Note, refs: readonly Element[]): void {
     const leadsBack =
       href.startsWith('#') &&
       (targets.has(decodeFragment(href.slice(1))) || BACK_SIGN.test(shortText(element, MAX_LABEL) ?? 'long'))
-    const isKnown = element.hasAttribute('class') && element.classes.some((name) => BACK_CLASS.test(name))
-    if (leadsBack || isKnown) drop(element, STEP, 'link back from a note')
+    const hasBackClass = element.hasAttribute('class') && element.classes.some((name) => BACK_CLASS.test(name))
+    if (leadsBack || hasBackClass) drop(element, STEP, 'link back from a note')
   }
 }
 
@@ -159,7 +159,7 @@ function unwrapList(list: Element): void {
   for (const item of list.elements()) if (item.name === 'li') item.name = 'div'
 }
 
-/** Drops the horizontal rule between the text and its notes, because Markdown renderers draw their own. */
+/** Drops the horizontal rules among the siblings before a list of notes, because Markdown renderers draw their own. */
 function dropHorizontalRules(parent: Element, lists: ReadonlySet<Element>): void {
   let rules: Element[] = []
   for (const child of parent.elements()) {

@@ -19,7 +19,7 @@ export const normalizeHeading: Rule = (heading, siblings, index) => {
   for (const link of permalinks) drop(link, STEP, 'link to a heading')
   for (const element of descendants) {
     if (element.hasClass('mw-editsection')) drop(element, STEP, 'link to edit')
-    // A fragment link leads to the heading itself or to a table of contents.
+    // A fragment link leads to the heading itself or to a table of contents, so only its text is kept.
     else if (element.name === 'a' && element.attribute('href')?.startsWith('#') === true) element.name = 'span'
   }
   normalizeButtons(heading, descendants)
@@ -28,7 +28,7 @@ export const normalizeHeading: Rule = (heading, siblings, index) => {
   }
 }
 
-/** A button that is the whole heading opens the section below; a button beside text is a control. */
+/** Drops buttons beside the text of a heading, which are controls. A button that is the whole heading becomes text. */
 function normalizeButtons(heading: Element, descendants: readonly Element[]): void {
   const buttons = descendants.filter(({ name }) => name === 'button')
   if (buttons.length === 0) return
@@ -100,8 +100,8 @@ const MAX_LABEL = 200
 export function isPermalink(element: Element, isInHeading: boolean): boolean {
   if (element.name !== 'a') return false
   const href = element.attribute('href') ?? ''
-  const isKnown = element.hasAttribute('class') && element.classes.some((name) => PERMALINK_CLASSES.has(name))
-  if (!isKnown && !(isInHeading && href.includes('#'))) return false
+  const hasPermalinkClass = element.hasAttribute('class') && element.classes.some((name) => PERMALINK_CLASSES.has(name))
+  if (!hasPermalinkClass && !(isInHeading && href.includes('#'))) return false
   const text = shortText(element, MAX_LABEL)
   if (text === undefined) return false
   if (text === '') return href !== '' && listDescendants(element, 5).every(({ name }) => name !== 'img')

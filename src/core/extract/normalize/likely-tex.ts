@@ -5,11 +5,11 @@ const WORDS = /[A-Za-z]{4,}/g
 const MAX_LENGTH = 10_000
 
 /**
- * Whether TeX can be the source of a formula that is shown as `shown`. The TeX in a page is invisible, so it could contain anything: it
- * must not be much longer than the visible formula, and its words must be visible too.
+ * Whether TeX can be the source of a formula with this visible text. The TeX in a page is invisible, so it could contain anything: it must
+ * not be much longer than the visible text, and its words must be visible too.
  */
-export function isLikelyTex(tex: string, shown: string): boolean {
-  const visible = shown.replace(/\s+/g, '')
+export function isLikelyTex(tex: string, visibleText: string): boolean {
+  const visible = visibleText.replace(/\s+/g, '')
   if (tex.length > Math.min(40 + 12 * visible.length, MAX_LENGTH)) return false
   const words = tex.replace(NAME_COMMANDS, ' ').replace(COMMANDS, ' ').match(WORDS)
   if (words === null) return true

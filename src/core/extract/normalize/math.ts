@@ -32,7 +32,7 @@ export const normalizeMath: Rule = (element, siblings, index) => {
   if (isDisplay) element.setAttribute('Display', 'true')
 }
 
-/** Scripts are dropped early; this restores those that hold a formula. */
+/** Restores a script that holds a formula. An earlier step drops all scripts. */
 export function restoreMathScript(element: Element): void {
   if (element.name === 'script' && element.attribute('type')?.startsWith('math/tex') === true)
     element.dropped = undefined
@@ -118,6 +118,7 @@ function cleanTex(source: string): string {
   return (DISPLAY_STYLE.exec(inner)?.[1] ?? inner).trim()
 }
 
+/** Whether a formula is on lines of its own. */
 function isDisplayed(element: Element): boolean {
   const { name } = element
   if (name === 'script') return element.attribute('type')?.includes('display') === true

@@ -8,7 +8,7 @@ const STEP = 'signatures'
 /** Declarations in reference pages of Sphinx, Javadoc and Doxygen. */
 export const SIGNATURE_SELECTOR = 'dt.sig, dt.sig-object, div.member-signature, div.memproto'
 
-/** Links beside a declaration that do not belong to it. */
+/** Text of links to the source code, which do not belong to the declaration. */
 const SOURCE_LINK = /^\[?(?:source|src|view source)\]?$/i
 const MAX_DESCENDANTS = 500
 const MAX_LABEL = 20

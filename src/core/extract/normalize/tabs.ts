@@ -12,7 +12,7 @@ const MAX_DESCENDANTS = 5000
 const MAX_WRAPPERS = 4
 const MAX_LABEL = 200
 
-/** Turns the panels of a tab set into labelled sections and removes the row of labels. */
+/** Turns the panels of a tab set into labeled sections and removes the row of labels. */
 export const normalizeTabs: Rule = (element) => {
   if (element.hasClass('sd-tab-set')) pairTabs(element, 'sd-tab-label', 'sd-tab-content')
   else if (element.hasClass('tabbed-set')) normalizeTabbedSet(element)
@@ -102,8 +102,8 @@ function panelsIn(wrapper: Element): Panels {
 /** The panels of a row of tabs: those that the tabs refer to, if every tab refers to one, otherwise the next panels. */
 function takePanels(tabs: readonly Element[], panels: Panels): Element[] {
   const { all, byId, byLabel } = panels
-  const named = tabs.map((tab) => byId.get(targetOf(tab)) ?? (tab.id === '' ? undefined : byLabel.get(tab.id)))
-  if (named.every((panel) => panel !== undefined)) return named
+  const referenced = tabs.map((tab) => byId.get(targetOf(tab)) ?? (tab.id === '' ? undefined : byLabel.get(tab.id)))
+  if (referenced.every((panel) => panel !== undefined)) return referenced
   const next = all.slice(panels.nextIndex, panels.nextIndex + tabs.length)
   panels.nextIndex += next.length
   return next
@@ -121,7 +121,7 @@ function isPanel(element: Element): boolean {
   return element.attribute('role') === 'tabpanel' || element.hasClass('tab-pane') || element.hasClass('tabpanel')
 }
 
-/** The elements that are not inside another one of the list. */
+/** The elements of a list that are not inside other elements of the list. */
 function outermost(elements: readonly Element[]): Element[] {
   const all = new Set(elements)
   return elements.filter((element) => ![...element.ancestors()].some((ancestor) => all.has(ancestor)))

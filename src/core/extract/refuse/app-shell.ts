@@ -19,26 +19,26 @@ const MAX_NOSCRIPT_CHARS = 500
 
 /** Detects a page without readable content until its scripts have run. */
 export function findAppShell(signals: PageSignals): string | undefined {
-  const { shown, noscript, contentLength, hasEmptyRoot, scripts, sources, scriptLength } = signals
+  const { visibleText, noscript, contentLength, hasEmptyRoot, scripts, sources, scriptLength } = signals
   const hasScripts = sources !== '' || scripts.trim() !== ''
   if (!hasScripts || noscript.length > MAX_NOSCRIPT_CHARS) return undefined
   if (contentLength > 0 && contentLength < MAX_SHELL_CHARS && !signals.hasPicture && !WORD.test(signals.content)) {
     return 'the content has no words'
   }
-  if (shown.length > MAX_SHELL_CHARS) {
+  if (visibleText.length > MAX_SHELL_CHARS) {
     // The page has navigation and a footer, and scripts draw only the content.
     return hasEmptyRoot && signals.lengthWithoutChrome < 20
       ? 'the element for the content is empty until scripts fill it'
       : undefined
   }
   const isTitled = signals.heading !== '' && signals.heading.length < contentLength
-  const isScriptRequest = SCRIPT_REQUESTS.test(shown) && !(isTitled && !READER_WORDS.test(shown))
+  const isScriptRequest = SCRIPT_REQUESTS.test(visibleText) && !(isTitled && !READER_WORDS.test(visibleText))
   if (isScriptRequest || (SCRIPT_REQUESTS.test(noscript) && countSentences(signals.content) === 0)) {
     return 'asks for JavaScript and shows nothing else'
   }
   if (hasEmptyRoot) return 'an empty element that scripts fill'
-  if (LOADING_TEXT.test(shown)) return 'scripts and no text'
-  return scriptLength > 50 * shown.length && scriptLength > 10_000 && contentLength < 50
+  if (LOADING_TEXT.test(visibleText)) return 'scripts and no text'
+  return scriptLength > 50 * visibleText.length && scriptLength > 10_000 && contentLength < 50
     ? 'long scripts and hardly any text'
     : undefined
 }

@@ -1,15 +1,15 @@
 import type { PageSignals } from './page-signals.ts'
 
-/** Marks of one bot protection. Any of them counts, on a page with hardly any text. */
+/** Patterns of one bot protection. A match of any of them counts on a page with hardly any text. */
 interface BotProtection {
   readonly name: string
-  /** In the addresses or texts of scripts and frames. */
+  /** Matches the addresses and texts of scripts, or the addresses of frames. */
   readonly script?: RegExp
-  /** Among ids and classes. */
+  /** Matches one of the ids and classes, which are on separate lines. */
   readonly mark?: RegExp
   readonly title?: RegExp
   readonly text?: RegExp
-  /** Whether pages also use it as a widget beside their forms. */
+  /** Whether pages also use this bot protection as a widget beside their forms. */
   readonly isWidget?: true
 }
 
@@ -76,43 +76,45 @@ const MAX_BARE_WIDGET_CHARS = 20
 
 const REFUSAL_STATUSES = new Set([401, 403, 405, 429, 503])
 
-/** The name of the bot protection in front of the page, if there is one. */
+/** Detects a bot challenge in place of the page, and describes it. */
 export function findChallenge(signals: PageSignals): string | undefined {
-  const { shown, title, heading, status, headers, hasCode } = signals
+  const { visibleText, title, heading, status, headers, hasCode } = signals
   for (const [header, pattern, product] of CHALLENGE_HEADERS) {
     if (pattern.test(headers[header] ?? '')) return `${product} challenge`
   }
   const isRefused = REFUSAL_STATUSES.has(status)
-  if (shown.length > MAX_NAMED_CHARS) return undefined
+  if (visibleText.length > MAX_NAMED_CHARS) return undefined
   // A page with a password field is a login with a protected form.
   const protection = signals.hasPassword
     ? undefined
-    : BOT_PROTECTIONS.find((one) => isChallengedBy(one, signals, isRefused))
+    : BOT_PROTECTIONS.find((candidate) => isChallengedBy(candidate, signals, isRefused))
   if (protection !== undefined) return `${protection.name} challenge`
-  if (shown.length > (isRefused ? MAX_REFUSED_CHARS : MAX_CHALLENGE_CHARS) || (hasCode && !isRefused)) return undefined
+  if (visibleText.length > (isRefused ? MAX_REFUSED_CHARS : MAX_CHALLENGE_CHARS) || (hasCode && !isRefused))
+    return undefined
   const titleAndHeading = `${title}. ${heading}`
   const isAsked = isRefused
-    ? CHALLENGE_PHRASES.test(shown) || CHALLENGE_PHRASES.test(titleAndHeading)
+    ? CHALLENGE_PHRASES.test(visibleText) || CHALLENGE_PHRASES.test(titleAndHeading)
     : CHALLENGE_PHRASES.test(titleAndHeading)
   const isDenied = isRefused
-    ? DENIAL_PHRASES.test(shown) || DENIAL_PHRASES.test(titleAndHeading)
-    : DENIAL_PHRASES.test(titleAndHeading) && (VISITOR_WORDS.test(shown) || shown.length < MAX_BARE_CHARS / 2)
+    ? DENIAL_PHRASES.test(visibleText) || DENIAL_PHRASES.test(titleAndHeading)
+    : DENIAL_PHRASES.test(titleAndHeading) &&
+      (VISITOR_WORDS.test(visibleText) || visibleText.length < MAX_BARE_CHARS / 2)
   return isAsked || isDenied ? 'asks whether the reader is a robot' : undefined
 }
 
 function isChallengedBy(protection: BotProtection, signals: PageSignals, isRefused: boolean): boolean {
-  const { shown, title, heading } = signals
+  const { visibleText, title, heading } = signals
   const isNamed = protection.title?.test(title) === true
-  const isShort = shown.length <= (isRefused ? MAX_REFUSED_CHARS : MAX_CHALLENGE_CHARS)
+  const isShort = visibleText.length <= (isRefused ? MAX_REFUSED_CHARS : MAX_CHALLENGE_CHARS)
   if (!isNamed && !isShort) return false
   const isMarked =
     protection.script?.test(signals.sources + signals.scripts) === true ||
     protection.mark?.test(signals.idsAndClasses) === true
   if (isNamed && isMarked) return true
   if (!isShort) return false
-  if (isNamed || protection.text?.test(shown) === true) return true
+  if (isNamed || protection.text?.test(visibleText) === true) return true
   if (!isMarked) return false
   if (isRefused || CHALLENGE_PHRASES.test(`${title}. ${heading}`)) return true
-  const isBare = shown.length < (protection.isWidget === true ? MAX_BARE_WIDGET_CHARS : MAX_BARE_CHARS)
-  return isBare || (shown.length < 2 * MAX_BARE_CHARS && CHALLENGE_PHRASES.test(shown))
+  const isBare = visibleText.length < (protection.isWidget === true ? MAX_BARE_WIDGET_CHARS : MAX_BARE_CHARS)
+  return isBare || (visibleText.length < 2 * MAX_BARE_CHARS && CHALLENGE_PHRASES.test(visibleText))
 }

@@ -19,15 +19,15 @@ const LOGIN_DEMANDS =
 
 /** Detects a page that demands a login before it shows its content. */
 export function findLogin(signals: PageSignals): string | undefined {
-  const { hasPassword, hasUserField, contentLength, contentOutsideForms, shown, title, heading, status } = signals
+  const { hasPassword, hasUserField, contentLength, contentOutsideForms, visibleText, title, heading, status } = signals
   const isNamed = LOGIN_WORDS.test(title) || LOGIN_WORDS.test(heading)
-  if (status === 401 && shown.length <= MAX_NAMED_TEXT_CHARS) return 'answered with status 401'
-  if (hasPassword && shown.length <= MAX_FORM_PAGE_CHARS) {
+  if (status === 401 && visibleText.length <= MAX_NAMED_TEXT_CHARS) return 'answered with status 401'
+  if (hasPassword && visibleText.length <= MAX_FORM_PAGE_CHARS) {
     const isBare = contentOutsideForms <= (isNamed ? MAX_NAMED_TEXT_CHARS : MAX_FORM_TEXT_CHARS)
     return isBare ? 'a form for a password and little else' : undefined
   }
   if (signals.hasCode || contentLength > MAX_NOTICE_CHARS) return undefined
-  if (LOGIN_DEMANDS.test(`${title}. ${heading}`) || (isNamed && LOGIN_DEMANDS.test(shown)))
+  if (LOGIN_DEMANDS.test(`${title}. ${heading}`) || (isNamed && LOGIN_DEMANDS.test(visibleText)))
     return 'says that a login is required'
   return isNamed && hasUserField && contentLength <= MAX_FORM_TEXT_CHARS
     ? 'a form for a login and little else'

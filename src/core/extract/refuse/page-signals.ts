@@ -12,8 +12,8 @@ export interface PageSignals {
   readonly heading: string
   readonly canonical: string | null
   /** The visible text, including navigation and other chrome; only its beginning if it is long. */
-  readonly shown: string
-  /** Length of the shown text that is in no navigation, banner or footer. */
+  readonly visibleText: string
+  /** Length of the visible text that is in no navigation, banner or footer. */
   readonly lengthWithoutChrome: number
   /** Length of the text of the content. */
   readonly contentLength: number
@@ -47,8 +47,8 @@ export interface PageSignals {
   readonly hasEmptyRoot: boolean
 }
 
-/** A document with more text is a page, regardless of other signals. */
-const MAX_SHOWN = 5000
+/** Maximum length of the text that is read. A document with more text is a page, regardless of other signals. */
+const MAX_TEXT = 5000
 const MAX_SCRIPT = 50_000
 const MAX_NAMES = 50_000
 const MAX_ROOTS = 10
@@ -57,9 +57,9 @@ const MAX_ROOTS = 10
 const APP_ROOT =
   /^(?:root|app|__next|__nuxt|___gatsby|svelte|app-root|react-root|react-app|q-app|main-app|mount|application|page-root|spa-root)$/
 
-/** Elements whose text no reader sees, or not as text. */
+/** Elements whose text browsers do not show as text. */
 const INVISIBLE_ELEMENTS = new Set(['script', 'style', 'template', 'svg', 'noscript'])
-/** Elements whose attributes matter besides their text. */
+/** Elements that are signals themselves, besides the visible text in them. */
 const SIGNAL_ELEMENTS = new Set(['title', 'meta', 'h1', 'input', 'a', 'iframe', 'frame'])
 
 /** Collects the signals of a document. `content` holds the elements chosen as its content. */
@@ -69,7 +69,7 @@ export function gatherSignals(
   content: readonly Element[],
   metadata: Metadata,
 ): PageSignals {
-  const parts = { shown: '', noscript: '', sources: '', scripts: '' }
+  const parts = { visibleText: '', noscript: '', sources: '', scripts: '' }
   let title = ''
   let heading = ''
   let scriptLength = 0
@@ -84,7 +84,7 @@ export function gatherSignals(
   /** Reads an element that is never visible. */
   const readInvisible = (element: Element) => {
     if (element.name === 'noscript') {
-      if (parts.noscript.length < MAX_SHOWN) parts.noscript += ` ${lineIn(element)}`
+      if (parts.noscript.length < MAX_TEXT) parts.noscript += ` ${lineIn(element)}`
     } else if (element.name === 'script') {
       readSource(element)
       const text = textIn(element, Number.POSITIVE_INFINITY)
@@ -140,9 +140,9 @@ export function gatherSignals(
     if (!hasEmptyRoot && APP_ROOT.test(element.id) && rootsLeft-- > 0) hasEmptyRoot = isEmpty(element)
     for (const child of element.children) {
       if (typeof child !== 'string') visit(child, isVisible)
-      else if (isVisible && parts.shown.length < MAX_SHOWN) parts.shown += child.slice(0, MAX_SHOWN)
+      else if (isVisible && parts.visibleText.length < MAX_TEXT) parts.visibleText += child.slice(0, MAX_TEXT)
     }
-    if (isVisible && parts.shown.length < MAX_SHOWN) parts.shown += ' '
+    if (isVisible && parts.visibleText.length < MAX_TEXT) parts.visibleText += ' '
   }
   visit(root, true)
 
@@ -156,12 +156,12 @@ export function gatherSignals(
     heading,
     canonical: metadata.canonical,
     ...parts,
-    shown: parts.shown.replace(/\s+/g, ' ').trim(),
+    visibleText: parts.visibleText.replace(/\s+/g, ' ').trim(),
     noscript: parts.noscript.trim(),
     contentLength: lengths.reduce((sum, { all }) => sum + all, 0),
     contentOutsideForms: lengths.reduce((sum, { outsideForms }) => sum + outsideForms, 0),
     get content() {
-      const texts = content.map((element) => textIn(element, MAX_SHOWN, true))
+      const texts = content.map((element) => textIn(element, MAX_TEXT, true))
       return texts.join(' ').replace(/\s+/g, ' ').trim()
     },
     hasPicture: lengths.some((one) => one.hasPicture),
@@ -205,19 +205,19 @@ function namesIn(root: Element): string {
   return names
 }
 
-/** The beginning of the text in an element. Dropped text counts unless `isKeptOnly` is set, because hidden text may be a signal too. */
-function textIn(element: Element, maxChars: number, isKeptOnly = false): string {
+/** The beginning of the text in an element. Dropped text, which may be a signal too, counts unless `skipsDropped` is set. */
+function textIn(element: Element, maxChars: number, skipsDropped = false): string {
   let text = ''
   for (const child of element.children) {
     if (text.length >= maxChars) break
     if (typeof child === 'string') text += child.slice(0, maxChars)
-    else if (!isKeptOnly || child.dropped === undefined) text += textIn(child, maxChars, isKeptOnly)
+    else if (!skipsDropped || child.dropped === undefined) text += textIn(child, maxChars, skipsDropped)
   }
   return text
 }
 
 function lineIn(element: Element): string {
-  return textIn(element, MAX_SHOWN).replace(/\s+/g, ' ').trim()
+  return textIn(element, MAX_TEXT).replace(/\s+/g, ' ').trim()
 }
 
 function isEmpty(element: Element): boolean {
@@ -227,19 +227,19 @@ function isEmpty(element: Element): boolean {
 /** Lengths of the text in an element. Only forms that ask for a password count as forms, because forums put posts into forms. */
 function lengthsOf(content: Element): { all: number; outsideForms: number; hasPicture: boolean; hasCode: boolean } {
   const lengths = { all: 0, outsideForms: 0, hasPicture: false, hasCode: false }
-  /** Number of password fields so far that are not in a form that has ended. */
-  let passwords = 0
+  /** Number of password fields so far, without those in forms that have ended. */
+  let openPasswordCount = 0
   const visit = (element: Element): number => {
-    const before = passwords
-    if (isPassword(element)) passwords++
+    const countBefore = openPasswordCount
+    if (isPassword(element)) openPasswordCount++
     if (element.dropped !== undefined) return 0
     if (element.name === 'img' || element.name === 'svg' || element.name === 'video') lengths.hasPicture = true
     if (element.name === 'code' || element.name === 'pre') lengths.hasCode = true
     let length = 0
     for (const child of element.children) length += typeof child === 'string' ? child.trim().length : visit(child)
-    if (element.name !== 'form' || passwords === before) return length
+    if (element.name !== 'form' || openPasswordCount === countBefore) return length
     lengths.all += length
-    passwords = before
+    openPasswordCount = countBefore
     return 0
   }
   lengths.outsideForms = visit(content)

@@ -1,4 +1,4 @@
-/** Six words or more up to a full stop. */
+/** Six words or more that end with a period, an exclamation mark or a question mark. */
 const SENTENCE = /(?:[\p{L}\p{N}][^\s.!?]*[\s,;:()"'“”]+){5,}[^\s.!?]+[.!?]/gu
 
 /** Counts the complete sentences of a text, up to three. */

@@ -1,7 +1,7 @@
 import { resolveHttp, withoutFragment } from '../resolve.ts'
 import type { PageSignals } from './page-signals.ts'
 
-/** The target of a page that only redirects. */
+/** Where a page without content of its own redirects to, and how. */
 export interface Redirect {
   readonly detail: string
   readonly target: string
@@ -24,10 +24,10 @@ const LOCATION_VARIABLE =
 const REDIRECT_PHRASES =
   /\bredirecting|\bredirection\b|being redirected|will be redirected|has (?:been )?moved|moved (?:to|permanently)|weitergeleitet|weiterleitung|umgeleitet|redirig|reindirizz/i
 
-/** The target of a page without content of its own. */
+/** Detects a page that only redirects. */
 export function findRedirect(signals: PageSignals, base: string): Redirect | undefined {
-  const { shown, refresh, scripts, sources, scriptLength, canonical, title, frames, linkTargets } = signals
-  if (shown.length > MAX_SHOWN_CHARS) return undefined
+  const { visibleText, refresh, scripts, sources, scriptLength, canonical, title, frames, linkTargets } = signals
+  if (visibleText.length > MAX_SHOWN_CHARS) return undefined
   const ownUrl = withoutFragment(signals.url)
   const redirectTo = (href: string | undefined, detail: string): Redirect | undefined => {
     const target = href === undefined ? undefined : resolveHttp(href, base)
@@ -40,13 +40,13 @@ export function findRedirect(signals: PageSignals, base: string): Redirect | und
   }
   const [frame, ...others] = frames
   if (frame !== undefined && others.length === 0) return redirectTo(frame, 'shows another address in a frame')
-  if (shown.length > MAX_SCRIPT_PAGE_CHARS) return undefined
+  if (visibleText.length > MAX_SCRIPT_PAGE_CHARS) return undefined
   if (sources === '' && scriptLength < MAX_SCRIPT_CHARS) {
     const [, assigned, replaced] = LOCATION.exec(scripts) ?? []
     const found = redirectTo(assigned ?? replaced ?? variableIn(scripts), 'a script leads to another address')
     if (found !== undefined) return found
   }
-  if (signals.hasCode || !REDIRECT_PHRASES.test(`${title} ${shown}`)) return undefined
+  if (signals.hasCode || !REDIRECT_PHRASES.test(`${title} ${visibleText}`)) return undefined
   const [link, another] = linkTargets
   const moved = redirectTo(canonical ?? undefined, 'says that it has moved')
   return moved ?? redirectTo(another === undefined ? link : undefined, 'says that it has moved')

@@ -57,8 +57,8 @@ export function createMarkupMatcher(
     const counts = statistics.get(element)
     if (isOutsidePage(element, counts, whole)) return name === 'footer' ? FRAME.reason : 'dialog'
     if (isTitledMedia(element)) return undefined
-    const certain = BY_NAME.get(name)
-    if (certain !== undefined && !outweighsMarkup(counts, whole)) return certain
+    const reasonByName = BY_NAME.get(name)
+    if (reasonByName !== undefined && !outweighsMarkup(counts, whole)) return reasonByName
     if (counts.textLength === 0 || outweighsMarkup(counts, whole) || isAccordion(element, counts)) return undefined
     return reasonOfAttributes(element, rules) ?? reasonOfContents(element, counts, whole)
   }
@@ -74,7 +74,7 @@ function outweighsMarkup(counts: Statistics, whole: Statistics): boolean {
 
 /**
  * Whether an element is a footer or a modal dialog of a page with a title and sentences elsewhere. Some hold the terms of the whole site,
- * which are longer than any page of it.
+ * which are longer than any page of the site.
  */
 function isOutsidePage(element: Element, counts: Statistics, whole: Statistics): boolean {
   const isFooterOrModal = element.name === 'footer' ? !isInside(element, 'blockquote') : isModal(element)
@@ -92,7 +92,7 @@ function isModal(element: Element): boolean {
   return element.hasClass('modal') && element.elements().some((child) => child.hasClass('modal-dialog'))
 }
 
-/** With this many letters in sentences, the page has content outside the footer. */
+/** With this many letters in sentences outside an element, the content of the page is not in the element. */
 const MIN_PROSE_ELSEWHERE = 500
 
 /** The reason that the attributes of an element give for dropping it. */

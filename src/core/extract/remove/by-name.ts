@@ -27,7 +27,7 @@ const NEVER_CHROME = new Set(
   wordsIn('html body main article h1 h2 h3 h4 h5 h6 pre code table tbody tr td th dt dd blockquote'),
 )
 
-/** Words that only name a part of what the term before them names: `share-buttons`, but not `related-work`. */
+/** Words that do not change the meaning of the term before them: `buttons` in `share-buttons`, but not `work` in `related-work`. */
 const PARTS = new Set(
   wordsIn(
     `a accordion all app area arrow articles aside back background backdrop badge banner bar base block blocks body border
@@ -45,7 +45,7 @@ const PARTS = new Set(
   ),
 )
 
-/** Creates a function that tells whether the author's names for an element make it chrome, and why. */
+/** Creates a function that tells whether the classes, the id or the custom name of an element make it chrome, and why. */
 export function createNameMatcher(
   { strong, weak, products }: TermRules,
   statistics: StatisticsMap,

@@ -136,7 +136,7 @@ function reasonOf(element: Element, text: string, counts: Statistics): string | 
     ?.reason
 }
 
-/** Whether the text of the page has begun; a breadcrumb path comes before it. */
+/** Whether an element begins the text of the page. A breadcrumb path comes before the text. */
 function beginsText({ name }: Element, { proseLength }: Statistics): boolean {
   return (name === 'p' && proseLength > 0) || name === 'h2' || name === 'h3' || name === 'table'
 }

@@ -36,11 +36,11 @@ export function removeCopies(content: Element, statistics: StatisticsMap, isProd
 
 interface Fingerprint {
   readonly length: number
-  /** Number of blocks in it with text of their own, including itself. */
+  /** Number of innermost blocks with text; 1 for a single paragraph. */
   readonly blocks: number
-  /** A hash of the letters. */
+  /** A hash of the characters except white space. */
   readonly low: number
-  /** Another hash of the letters. */
+  /** Another hash of the same characters. */
   readonly high: number
 }
 

@@ -9,8 +9,8 @@ const STEP = 'following articles'
 const MIN_PROSE = 300
 
 /**
- * Drops the articles that a page appends to its own, for readers who scroll on: each is an `article` with a title of the first rank. Other
- * elements with such titles may be parts of one text.
+ * Drops the articles that a page appends to its own, for readers who scroll on: each is an `article` with its own `h1`. Other elements
+ * with an `h1` may be parts of one text.
  */
 export function removeFollowingArticles(content: Element, statistics: StatisticsMap, title: string | null): void {
   if (title === null || statistics.get(content).h1Count < 2) return
@@ -23,7 +23,7 @@ export function removeFollowingArticles(content: Element, statistics: Statistics
   }
 }
 
-/** The `article` around a title without another title, if it has enough prose. */
+/** The `article` around a title, if the article has no other title and enough prose. */
 function articleOf(title: Element, statistics: StatisticsMap): Element | undefined {
   for (let at = title.parent; at !== undefined && statistics.get(at).h1Count === 1; at = at.parent) {
     if (at.name === 'article') return statistics.get(at).proseLength >= MIN_PROSE ? at : undefined

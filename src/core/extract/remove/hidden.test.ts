@@ -37,7 +37,7 @@ describe('hidden elements', () => {
     ['a large negative indent', '<p style="text-indent:-9999px">hidden</p>'],
     ['a clip rectangle without area', '<p style="position:absolute;clip:rect(0,0,0,0)">hidden</p>'],
     ['a clip path without area', '<p style="clip-path: inset(50%)">hidden</p>'],
-    ['the colour of the background', '<p style="color:#fff;background-color:white">hidden</p>'],
+    ['the color of the background', '<p style="color:#fff;background-color:white">hidden</p>'],
     ['opacity 0 in any spelling', '<p style="opacity:.0 ! important">hidden</p>'],
     ['font size 0 in any spelling', '<p style="font-size:0.0px!important">hidden</p>'],
     ['size 0 in the font property', '<p style="font:0/0 a">hidden</p>'],
@@ -45,11 +45,11 @@ describe('hidden elements', () => {
     ['display:none before an invalid value', '<p style="display:none;display:bogus">hidden</p>'],
     ['an important display:none before another value', '<p style="display:none!important;display:block">hidden</p>'],
     [
-      'the colour of the background in another notation',
+      'the color of the background in another notation',
       '<p style="color:rgb(255 255 255);background:#FFF none">hidden</p>',
     ],
-    ['a transparent colour', '<p style="color:transparent">hidden</p>'],
-    ['a colour with opacity 0', '<p style="color:rgba(0, 0, 0, 0)">hidden</p>'],
+    ['a transparent color', '<p style="color:transparent">hidden</p>'],
+    ['a color with opacity 0', '<p style="color:rgba(0, 0, 0, 0)">hidden</p>'],
     ['a position far left of the page in another unit', '<p style="position:absolute;left:-100vw">hidden</p>'],
     ['a large negative margin', '<p style="margin-left:-9999px">hidden</p>'],
     ['a translation far to the left', '<p style="transform:translateX(-9999px)">hidden</p>'],
@@ -237,7 +237,7 @@ describe('style sheets in the page', () => {
   })
 })
 
-describe('a page that a script reveals is kept', () => {
+describe('a page that a script reveals', () => {
   const text = 'word '.repeat(300)
   test.each([
     ['if its body is hidden', `<style>body{visibility:hidden}</style><body><p>${text}</p></body>`],
@@ -252,11 +252,11 @@ describe('a page that a script reveals is kept', () => {
     ],
     ['if a style attribute hides its body', `<body style="display:none"><p>${text}</p></body>`],
     ['if most of its parts are transparent', `<p>seen</p>${`<div style="opacity:0">${text}</div>`.repeat(3)}`],
-  ])('%s', (_, html) => {
+  ])('is kept %s', (_, html) => {
     expect(remove(html).hiddenChars).toBe(0)
   })
 
-  test('a long text that a single element hides is dropped', () => {
+  test('is not a page with one element that hides a long text', () => {
     expect(remove(`<p>${text}</p><div style="display:none">${text}${text}</div>`).hiddenChars).toBe(2999)
   })
 })

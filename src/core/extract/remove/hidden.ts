@@ -21,15 +21,15 @@ const STEP = 'hidden'
 export function removeHidden(index: ElementIndex, generator: Generator | undefined): number {
   const rules = new HidingRules(sheetsIn(index), createNameTest(index))
   const isKept = createContentTest(generator, new Controls(index))
-  const ignored = new Set<unknown>()
-  const findReason = (element: Element): HidingReason | undefined => findHidingReason(element, rules, ignored)
+  const ignoredCauses = new Set<unknown>()
+  const findReason = (element: Element): HidingReason | undefined => findHidingReason(element, rules, ignoredCauses)
   for (let attempt = 1; ; attempt++) {
     const found = rules.isEmpty
       ? findHiddenAmong(index.hideable, findReason, isKept)
       : findHidden(index.root, findReason, isKept)
     const excessiveCause = attempt < MAX_ATTEMPTS ? findExcessiveCause(found, index.root) : undefined
     if (excessiveCause === undefined) return dropAll(found)
-    ignored.add(excessiveCause)
+    ignoredCauses.add(excessiveCause)
   }
 }
 
@@ -71,24 +71,24 @@ const FADING = 'opacity'
 function findHidingReason(
   element: Element,
   rules: HidingRules,
-  ignored: ReadonlySet<unknown>,
+  ignoredCauses: ReadonlySet<unknown>,
 ): HidingReason | undefined {
-  const reason = ignored.has(element) ? undefined : reasonInElement(element)
+  const reason = ignoredCauses.has(element) ? undefined : reasonInElement(element)
   if (reason !== undefined) return { reason, cause: element }
   const style = element.attribute('style')
   const inline: VisibilityByAspect = style === undefined ? {} : readVisibility(readDeclarations(style), true)
-  if (!ignored.has(element)) {
+  if (!ignoredCauses.has(element)) {
     const byElement = (detail: string): HidingReason => ({ reason: detail, cause: element })
     if (inline.display?.isHidden || inline.visibility?.isHidden || inline.box?.isHidden)
       return byElement('style attribute')
     if (inline.font?.isHidden && isPlain(element)) return byElement('font size 0')
   }
-  if (inline.opacity?.isHidden && !ignored.has(FADING) && !willFadeIn(element)) {
+  if (inline.opacity?.isHidden && !ignoredCauses.has(FADING) && !willFadeIn(element)) {
     return { reason: 'transparent', cause: FADING }
   }
   // Sites do not hide the main content permanently.
   if (element.name === 'main') return undefined
-  const rule = rules.match(element, inline).find((one) => !ignored.has(one) && isPermanent(one, element))
+  const rule = rules.match(element, inline).find((one) => !ignoredCauses.has(one) && isPermanent(one, element))
   return rule === undefined ? undefined : { reason: `style sheet: ${rule.selector}`, cause: rule }
 }
 
@@ -185,7 +185,7 @@ function regionOf(element: Element, hidden: Element | undefined): Region {
 /** Limit for how often a rule that hides too much is set aside; each attempt walks the document again. */
 const MAX_ATTEMPTS = 5
 
-/** A script undoes a rule that hides more than this of a page: the page appears when it is loaded. */
+/** A rule that hides a larger share of a page is not permanent: a script shows the page when it has loaded. */
 const MAX_RULE_SHARE = 0.5
 /** A single element may hide more, unless it holds the page itself. */
 const MAX_ELEMENT_SHARE = 0.8

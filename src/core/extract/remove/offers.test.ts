@@ -48,11 +48,11 @@ describe('removeOffers', () => {
 
   const kept: [name: string, html: string][] = [
     ['facts in a table', '<table><tr><td>Deposit</td><td>$5</td></tr></table>'],
-    ['a link in a line', '<p>Read the <a href="/manual">manual</a> first.</p>'],
+    ['a link in a sentence', '<p>Read the <a href="/manual">manual</a> first.</p>'],
     ['a link that opens a part of the page', '<div><a href="#care">Care</a></div>'],
     ['a price in a sentence', '<p>For each cup that is sold we give $1 to those who plant trees in the hills.</p>'],
-    ['features', '<ul><li>Light</li><li>Dishwasher safe</li></ul>'],
-    ['a part with a title, whatever it is called', '<div class="options"><h1>Cup</h1></div>'],
+    ['a list of features', '<ul><li>Light</li><li>Dishwasher safe</li></ul>'],
+    ['a part with a title, whatever its class', '<div class="options"><h1>Cup</h1></div>'],
   ]
   test.each(kept)('keeps %s', (_, html) => {
     expect(removals(html)).toEqual([])

@@ -17,7 +17,7 @@ describe('a list', () => {
       'x',
     ],
     [
-      'with such a list inside it is dropped',
+      'that contains another list is dropped if both only lead to fragments of the page',
       '<ol><li><a href="#a">A</a><ul><li><a href="#b">B</a><li><a href="#c">C</a></ul></ol>x',
       'x',
     ],

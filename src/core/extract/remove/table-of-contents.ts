@@ -12,7 +12,7 @@ export function removeTableOfContents(root: Element): void {
   const visit = (element: Element) => {
     const isList = element.name === 'ul' || element.name === 'ol'
     if (isList && hasOnlyFragmentLinks(element)) drop(element, STEP, 'table of contents of the page')
-    // A list with links to other pages may contain one without, but then both are content.
+    // Lists inside a list that stays are not checked: they are content like the list around them.
     else if (!isList) for (const child of element.elements()) visit(child)
   }
   visit(root)

@@ -37,17 +37,17 @@ function removeRows(parent: Element, statistics: StatisticsMap): void {
   endRow()
 }
 
-const CARD_CHARS = 400
-const CARD_LINK_SHARE = 0.35
-const LINK_SHARE = 0.9
+const MAX_CARD_CHARS = 400
+const MIN_CARD_LINK_SHARE = 0.35
+const MIN_LINK_SHARE = 0.9
 
 /** The shape of a teaser, to compare it with its siblings; '' for other elements. */
 function shapeOf(
   element: Element,
   { textLength, linkLength, linkCount, imageCount, headingCount }: Statistics,
 ): string {
-  if (linkCount === 0 || textLength > CARD_CHARS) return ''
-  const isCard = imageCount + headingCount > 0 && linkLength >= textLength * CARD_LINK_SHARE
+  if (linkCount === 0 || textLength > MAX_CARD_CHARS) return ''
+  const isCard = imageCount + headingCount > 0 && linkLength >= textLength * MIN_CARD_LINK_SHARE
   if (isCard) return `card ${element.name}.${element.classes[0] ?? ''}`
-  return linkLength >= textLength * LINK_SHARE ? `link ${element.name}` : ''
+  return linkLength >= textLength * MIN_LINK_SHARE ? `link ${element.name}` : ''
 }

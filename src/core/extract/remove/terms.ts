@@ -16,7 +16,7 @@ const MAX_NAME_CHARS = 80
 const CATEGORY_NAME =
   /^(?:(?:category|tag)-(?!list|cloud|links)|product_cat-|product_tag-|post-\d|type-|status-|format-|elementor-|wp-image-)/
 
-/** A name with such a prefix or suffix describes the surroundings or the content of the element, not the element. */
+/** A name with one of these prefixes or suffixes describes the surroundings or the content of the element, not the element. */
 const STATE_NAME =
   /^(?:no|has|have|with|without|hide|show|is|js|not|toggle)-|-(?:open|opened|enabled|disabled|active|visible|hidden|loaded|true|false|layout|trigger)$/
 
@@ -26,9 +26,9 @@ const HASH = /__(?=[\w-]*[A-Z\d])[\w-]{5,6}$/
 /** A term of a name. */
 export interface Term {
   readonly text: string
-  /** Whether the name ends with this term, apart from variants. The last word names the kind of part, the words before it which one. */
+  /** Whether the name ends with this term, apart from variants: `nav` in `site-nav--dark`. The end of a name tells the kind of part. */
   readonly isLast: boolean
-  /** The word that follows it, '' for none. */
+  /** The word that follows the term in the name; '' for none. */
   readonly next: string
 }
 
@@ -84,13 +84,13 @@ function splitName(name: string): readonly Term[] {
   if (name.length > MAX_NAME_CHARS || CATEGORY_NAME.test(name)) return []
   const [part = '', ...modifiers] = name.replace(HASH, '').split('--')
   const words = wordsOf(part)
-  const last = words.length
+  const partEnd = words.length
   words.push(...modifiers.flatMap(wordsOf))
   if (words.length > MAX_NAME_WORDS || STATE_NAME.test(words.join('-'))) return []
   const terms: Term[] = []
   for (let from = 0; from < words.length; from++) {
     for (let to = from + 1; to <= from + MAX_WORDS && to <= words.length; to++) {
-      const isLast = to === last
+      const isLast = to === partEnd
       terms.push({ text: words.slice(from, to).join('-'), isLast, next: isLast ? '' : (words[to] ?? '') })
     }
   }

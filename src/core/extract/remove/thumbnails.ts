@@ -68,12 +68,12 @@ export function removeThumbnails(
 }
 
 /** Fewer pictures in a row may be steps of the text around them. */
-const GALLERY_IMAGES = 4
+const MIN_GALLERY_IMAGES = 4
 
 /** Whether a part is a row of pictures without text and alternative text. Only the outermost of nested parts counts. */
 function isGallery(element: Element, statistics: StatisticsMap): boolean {
   const { imageCount, textLength } = statistics.get(element)
-  if (imageCount < GALLERY_IMAGES || textLength > 0 || hasOnlyPictures(element.parent, statistics)) return false
+  if (imageCount < MIN_GALLERY_IMAGES || textLength > 0 || hasOnlyPictures(element.parent, statistics)) return false
   for (const inner of element.descendants()) {
     if (inner.name === 'img' && (inner.attribute('alt') ?? '').trim() !== '') return false
   }
@@ -103,12 +103,12 @@ const MAX_TITLES = 3
 
 /** Targets of text links: a picture with the same target is their decoration. */
 function listTextLinkTargets(content: Element, statistics: StatisticsMap): ReadonlySet<string> {
-  const pages = new Set<string>()
+  const targets = new Set<string>()
   for (const element of content.descendants()) {
     const href = element.name === 'a' ? element.attribute('href') : undefined
-    if (href !== undefined && statistics.get(element).textLength > 0) pages.add(href)
+    if (href !== undefined && statistics.get(element).textLength > 0) targets.add(href)
   }
-  return pages
+  return targets
 }
 
 /** Whether a linked picture has only links beside it, or nothing. */

@@ -13,7 +13,7 @@ interface TitledPart {
   readonly counts: Statistics
   /** Length of the text without the heading. */
   readonly chars: number
-  /** Whether it has form fields. */
+  /** Whether the part has form fields. */
   readonly hasForm: boolean
   readonly members: readonly Element[]
 }
@@ -102,15 +102,15 @@ interface Step {
 
 /** Drops parts that are not content according to both their heading and what they contain. */
 export function removeTitledParts(content: Element, statistics: StatisticsMap, isProduct: boolean): void {
-  const titles = isProduct ? [...TITLE_RULES, REVIEWS] : TITLE_RULES
+  const rules = isProduct ? [...TITLE_RULES, REVIEWS] : TITLE_RULES
   const maxProse = statistics.get(content).proseLength * MAX_SHARE
   const forms = new FormFinder(content)
   const path: Step[] = []
   const visit = (element: Element, index: number) => {
     if (element.dropped !== undefined) return
     path.push({ element, index })
-    const title = HEADINGS.has(element.name) && element.name !== 'h1' ? titleOf(element, titles) : undefined
-    if (title === undefined || !removePart(element, title)) {
+    const titleRule = HEADINGS.has(element.name) && element.name !== 'h1' ? findRule(element, rules) : undefined
+    if (titleRule === undefined || !removePart(element, titleRule)) {
       element.children.forEach((child, position) => {
         if (typeof child !== 'string') visit(child, position)
       })
@@ -130,13 +130,13 @@ export function removeTitledParts(content: Element, statistics: StatisticsMap, i
   visit(content, 0)
 }
 
-function titleOf(heading: Element, titles: readonly TitleRule[]): TitleRule | undefined {
+function findRule(heading: Element, rules: readonly TitleRule[]): TitleRule | undefined {
   const line = lineOf(heading)
   // Check the length first: the pattern below takes quadratic time on a run of periods.
   if (line.length > 2 * MAX_TITLE_CHARS) return undefined
   const text = line.toLowerCase().replace(/[:!.…]+$/, '')
   if (text.length > MAX_TITLE_CHARS) return undefined
-  return titles.find(([pattern]) => pattern.test(text))
+  return rules.find(([pattern]) => pattern.test(text))
 }
 
 /**
@@ -147,7 +147,7 @@ function partOf(path: readonly Step[], statistics: StatisticsMap): Element[] {
   const heading = path.at(-1)
   if (heading === undefined) return []
   let depth = path.length - 1
-  // The first of the path is the content itself.
+  // The first step of the path is the content itself.
   while (depth > 1 && beginsWith(path[depth - 1], path[depth], statistics)) depth--
   const { element, index } = path[depth] ?? heading
   if (statistics.get(element).textLength > statistics.get(heading.element).textLength) return [element]

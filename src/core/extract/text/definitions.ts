@@ -49,7 +49,7 @@ function mayDefine(line: string): boolean {
   return line.includes(']:')
 }
 
-/** The definitions in runs of lines between blank ones, which no definition crosses. */
+/** Finds the definitions in each run of lines between blank lines, because no definition crosses a blank line. */
 function* findDefinitions(
   lines: readonly string[],
   code: readonly (readonly [number, number])[],

@@ -9,7 +9,7 @@ import { cleanDefinitions } from './definitions.ts'
 /** Third-party Markdown, made safe to pass on. */
 export interface CleanMarkdown {
   /** The Markdown without invisible parts. */
-  readonly shown: string
+  readonly unescaped: string
   /** The same text with its raw HTML escaped. */
   readonly escaped: string
   /** Number of characters that were left out. */
@@ -61,7 +61,7 @@ const MAX_TAG_CHARS = 2000
 const DATA_PICTURE = /!\[([^[\]\n]{0,1000})\]\([ \t]*<?data:[^()<>\s]*>?(?:[ \t]+"[^"\n]{0,1000}")?[ \t]*\)/iy
 const DATA_DEFINITION = /^ {0,3}\[[^[\]\n]{1,1000}\]:[ \t]*<?data:.*$/gim
 const DATA_TAG = /^<img\s[^<>]*?\bsrc\s*=\s*["']?data:/i
-/** Elements whose content is never shown. */
+/** Elements whose content is never shown as text. */
 export const NON_TEXT_ELEMENTS: ReadonlySet<string> = new Set([
   'script',
   'style',
@@ -72,7 +72,7 @@ export const NON_TEXT_ELEMENTS: ReadonlySet<string> = new Set([
 ])
 
 class Cleaner implements CleanMarkdown {
-  shown = ''
+  unescaped = ''
   escaped = ''
   hiddenChars: number
   /** The comment (name '') or element that is being removed, and how many elements of its name are open. */
@@ -149,7 +149,7 @@ class Cleaner implements CleanMarkdown {
       return at + tag.length
     }
     const isMarkup = /[a-z/!?]/i.test(text[at + 1] ?? '')
-    this.shown += '<'
+    this.unescaped += '<'
     this.escaped += isMarkup ? '\\<' : '<'
     return at + 1
   }
@@ -164,7 +164,7 @@ class Cleaner implements CleanMarkdown {
     return at + tag.length + (end < 0 ? 0 : 1)
   }
 
-  /** End of the hidden part; the end of the text if it continues. */
+  /** End of the hidden part; the end of the text if the hidden part continues after the text. */
   #endOfHidden(text: string, from: number): number {
     const removed = this.#removed
     if (removed === undefined) return from
@@ -187,7 +187,7 @@ class Cleaner implements CleanMarkdown {
 
   #show(source: string, clean: string): void {
     this.hiddenChars += source.length - clean.length
-    this.shown += clean
+    this.unescaped += clean
     this.escaped += clean
   }
 

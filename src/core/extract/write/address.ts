@@ -63,7 +63,7 @@ export function writeDestination(href: string): string {
   return text.includes('&') ? text.replace(ENTITY, '\\&') : text
 }
 
-/** Not every Markdown reader accepts deeper nesting. */
+/** Not every Markdown parser accepts deeper nesting. */
 const MAX_PARENTHESES = 3
 
 function hasBalancedParentheses(text: string): boolean {

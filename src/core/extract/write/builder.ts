@@ -37,7 +37,7 @@ export class BlockBuilder {
   #marks: string[] = []
   #definition = ''
   #card: Card | undefined
-  /** Kinds of emphasis that are open; the same kind inside them is ignored. */
+  /** Openers of the emphasis around the current position. */
   #emphasis: string[] = []
 
   constructor(base: string) {
@@ -158,7 +158,7 @@ export class BlockBuilder {
 
   /** Writes the content of an element inside a mark. An element with blocks in it cannot be marked. */
   writeMarked(element: Element, opener: string): void {
-    if (this.hasBlocks(element) || this.#isMarked(opener)) {
+    if (this.hasBlocks(element) || this.#isRuledOut(opener)) {
       this.children(element)
       return
     }
@@ -190,8 +190,8 @@ export class BlockBuilder {
     this.#run = this.#createRun()
   }
 
-  /** Strong and plain emphasis are not nested: many readers would show the asterisks as text. */
-  #isMarked(opener: string): boolean {
+  /** Whether open emphasis rules out this mark. Strong and plain emphasis are not nested: many parsers would read asterisks as text. */
+  #isRuledOut(opener: string): boolean {
     return this.#emphasis.some((open) => open === opener || (open !== '~~' && opener !== '~~'))
   }
 

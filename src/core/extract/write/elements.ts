@@ -50,7 +50,7 @@ function fragmentIn(term: Element): string {
   return ''
 }
 
-/** A term that is only code needs no emphasis. */
+/** Writes a term in bold. A term that is only code needs no emphasis. */
 const writeTerm: ElementWriter = (builder, element) => {
   beginDefinition(builder, element)
   const children = element.children.filter((child) => typeof child !== 'string' || child.trim() !== '')
@@ -171,7 +171,7 @@ const writeQuotedText: ElementWriter = (builder, element) => {
   builder.run.addText('"')
 }
 
-/** Writes a sign before powers: `10^6`, but `1st`. A raised link that is a word gets a space: `CaseTree PREVIEW`. */
+/** Writes `^` before powers: `10^6`, but `1st`. A raised link that is a word gets a space: `CaseTree PREVIEW`. */
 const writeSup: ElementWriter = (builder, element) => {
   const { last } = builder.run
   const isPower = /[\p{L}\p{N})*]/u.test(last) && (isExponent(element) || (/\d/.test(last) && isExponentName(element)))
@@ -203,7 +203,7 @@ function firstText(element: Element): string {
   return ''
 }
 
-/** Writes `_` before subscript digits that follow digits, because both would become one number. */
+/** Writes `_` before subscript digits that follow digits, because otherwise both would be read as one number. */
 const writeSub: ElementWriter = (builder, element) => {
   const joinsDigits = /\d/.test(builder.run.last) && /^\s*\d/.test(firstText(element))
   if (joinsDigits && !builder.hasBlocks(element)) builder.run.addText('_')

@@ -8,7 +8,7 @@ import { maskDollars } from './dollars.ts'
 
 /**
  * Invisible characters: controls, soft hyphens, zero-width spaces, direction marks, fillers, variation selectors and tags. The selector
- * that gives an emoji its colour stays after an emoji.
+ * that gives an emoji its color stays after an emoji.
  */
 const INVISIBLE =
   /(?:[[\p{Cc}\xad\u034f\u061c\u115f\u1160\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}\u{e0100}-\u{e01ef}]--[\t\n\f\r]]|(?<![\p{Extended_Pictographic}\d#*])\ufe0f)+/gv
@@ -56,7 +56,7 @@ export function collapseText(text: string): string {
 
 const FOREIGN_LINE_END = /\r\n?|[\f\u2028\u2029]/g
 
-/** Code as it is shown, kept literally: lines end with LF, and indentation is spaces. */
+/** Code without invisible characters. Lines end with LF, and no-break spaces in the indentation become spaces. */
 export function cleanCode(text: string): string {
   const unix = text.replace(FOREIGN_LINE_END, '\n')
   const visible = hasInvisible(unix)

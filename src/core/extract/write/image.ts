@@ -122,7 +122,7 @@ function isPixel(image: Element): boolean {
 const ICON_CLASS = /^(?:emoji|wp-smiley|icon|twemoji|emojione|inline-icon)$/
 const MAX_ICON_SIZE = 24
 
-/** Small pictures in a line of text replace a word or are decoration. */
+/** Whether a picture is an icon: small pictures replace a word or are decoration. */
 function isIcon(image: Element): boolean {
   if (image.classes.some((name) => ICON_CLASS.test(name))) return true
   const width = sizeOf(image, 'width')

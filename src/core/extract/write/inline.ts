@@ -231,6 +231,7 @@ export class InlineRun {
     }
   }
 
+  /** Whether emphasis can begin here. Emphasis that was closed directly before is merged with the mark, or erased if necessary. */
   #canOpen(mark: Mark, next: string): boolean {
     const closed = this.#closed
     if (closed !== undefined && EMPHASIS.has(closed.opener)) {

@@ -25,7 +25,7 @@ export function writeList(builder: BlockBuilder, element: Element): void {
 
 interface Item {
   readonly blocks: Block[]
-  /** The number of the item, if it sets one. */
+  /** The number of the item, if its `value` attribute sets one. */
   readonly value: number | undefined
 }
 

@@ -19,7 +19,7 @@ function markdownOf(html: string): string {
   return written(html).markdown
 }
 
-describe('inline markup', () => {
+describe('writeMarkdown for inline markup', () => {
   test.each([
     ['keeps emphasis and code', '<p><b>a</b> <em>b</em> <code>c</code> <del>d</del>', '**a** *b* `c` ~~d~~'],
     ['keeps spaces out of emphasis', '<p>x<b> bold </b>y <i> </i>z', 'x **bold** y z'],
@@ -58,7 +58,7 @@ describe('inline markup', () => {
   })
 })
 
-describe('blocks', () => {
+describe('writeMarkdown for blocks', () => {
   test.each([
     ['finds blocks in inline elements', '<a><div>x</div></a><span><p>y</p></span>z<b><p>w</p></b>', 'x\n\ny\n\nz\n\nw'],
     ['writes unknown elements as their content', 'a<my-box>b</my-box> <my-box><p>c</p></my-box>', 'ab\n\nc'],
@@ -91,7 +91,7 @@ describe('blocks', () => {
   })
 })
 
-describe('lists', () => {
+describe('writeMarkdown for lists', () => {
   test.each([
     ['writes tight lists', '<ul><li>a</li><li>b<ul><li>c</li></ul></li></ul>', '- a\n- b\n  - c'],
     ['writes loose lists', '<ol start="9"><li><p>a</p><p>b</p></li><li>c</li></ol>', '9. a\n\n   b\n\n10. c'],
@@ -125,7 +125,7 @@ describe('lists', () => {
   })
 })
 
-describe('tables', () => {
+describe('writeMarkdown for tables', () => {
   test.each([
     [
       'writes rows and a header',
@@ -212,7 +212,7 @@ describe('tables', () => {
   })
 })
 
-describe('links and images', () => {
+describe('writeMarkdown for links and images', () => {
   test.each([
     [
       'makes addresses absolute',
@@ -410,11 +410,11 @@ test.each([
   ['a rule at the start', '<hr><p>title: x</p><hr><h1>Real</h1>', 'title: x\n\n---\n\n# Real\n'],
   ['a rule at the end', '<p>x</p><hr><hr>', 'x\n'],
   ['rules without other content', '<hr><hr>', ''],
-])('leaves out %s', (_, html, markdown) => {
+])('writeMarkdown leaves out %s', (_, html, markdown) => {
   expect(markdownOf(html)).toBe(markdown)
 })
 
-test('counts invisible characters', () => {
+test('writeMarkdown counts invisible characters', () => {
   expect(written('<p>a\u200bb\u{e0041}\u{e0042}</p><pre>\u200b\u202e</pre><h2>\u00adx</h2>').invisibleChars).toBe(5)
 })
 
@@ -437,6 +437,6 @@ test.each([
   ['a long line of dashes', `<p>a<br>${'-'.repeat(200_000)}x`],
   ['dollars', `<p>${'$a '.repeat(100_000)}`],
   ['invisible characters', `<p>${'\u200b'.repeat(200_000)}a`],
-])('is written within the time limit: %s', (_, html) => {
+])('a page with %s is written within the time limit', (_, html) => {
   expect(cpuMsOf(() => markdownOf(html))).toBeLessThan(1000)
 })

@@ -4,7 +4,7 @@ import { BlockBuilder } from './builder.ts'
 import { createSections } from './sections.ts'
 import { writeBlocks } from './write-blocks.ts'
 
-/** Markdown and the headings in it. */
+/** Markdown and the sections in it. */
 export interface WrittenMarkdown {
   readonly markdown: string
   readonly sections: readonly Section[]

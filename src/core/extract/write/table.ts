@@ -41,8 +41,8 @@ function readCell(builder: BlockBuilder, { element, columns, rows }: SourceCell)
 const MAX_PARTS = 4
 
 /**
- * Whether a table can be written as blocks: code on several lines does not fit into a cell, but a few named columns of it can follow each
- * other.
+ * Whether a table can be written as blocks: code on several lines does not fit into a cell, but the cells of a few named columns can
+ * follow each other.
  */
 function canSplitIntoBlocks(builder: BlockBuilder, rows: readonly SourceRow[], headerCount: number): boolean {
   const [names, ...body] = rows

@@ -26,7 +26,7 @@ export interface Sheet {
 /** Only this many rules per class, id or name are kept, the strongest first; matching more would take too long. */
 const MAX_RULES_PER_KEY = 50
 
-/** At most this much of all style sheets is read. Longer ones are not specific to one page. */
+/** Number of characters that are read of all style sheets together. Longer style sheets are not specific to one page. */
 const MAX_CSS_CHARS = 2_000_000
 
 const NO_RULES: readonly HidingRule[] = []
@@ -53,7 +53,7 @@ export class HidingRules {
   /** `isInDocument` tells whether a class (`.a`) or id (`#a`) occurs in the document. */
   constructor(sheets: Iterable<Sheet>, isInDocument: (name: string) => boolean) {
     const counts = new Map<string, number>()
-    // The strongest rule is added first, and the last of equally strong ones, because a map returns the rule that was added first.
+    // A map returns the rule that was added first, so stronger rules are added first, and the last of equally strong ones.
     const candidates = readCandidates(sheets, isInDocument)
     this.#aspects = ASPECTS.filter((aspect) => candidates.some(({ rule }) => rule.isHidden && rule.aspect === aspect))
     for (const { rule, key } of candidates.reverse().sort((a, b) => b.weight - a.weight)) {

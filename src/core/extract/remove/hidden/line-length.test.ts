@@ -4,7 +4,7 @@ import { parseHtml } from '../../../html/parse-html.ts'
 import { lineOf } from '../../../html/tree.ts'
 import { lineLength } from './line-length.ts'
 
-test('returns the length of the line, up to the limit', () => {
+test('lineLength returns the length of the line, up to the limit', () => {
   const part = fc.constantFrom(
     'a',
     '\u{1f600}',
@@ -26,7 +26,7 @@ test('returns the length of the line, up to the limit', () => {
   )
 })
 
-test('ignores dropped elements', () => {
+test('lineLength ignores dropped elements', () => {
   const root = parseHtml('<p>seen</p><p>dropped</p>')
   const [, dropped] = [...root.elements()]
   if (dropped !== undefined) dropped.dropped = { step: 'test', reason: 'test' }

@@ -5,6 +5,6 @@ const SCREEN_READERS =
 const SHORTEST_CLASS = 'sr-only'
 
 /** Whether an element with these classes is only for screen readers. */
-export function isForScreenReaders(list: string): boolean {
-  return list.length >= SHORTEST_CLASS.length && SCREEN_READERS.test(list) && !list.includes('not-sr-only')
+export function isForScreenReaders(classes: string): boolean {
+  return classes.length >= SHORTEST_CLASS.length && SCREEN_READERS.test(classes) && !classes.includes('not-sr-only')
 }

@@ -7,7 +7,7 @@ export interface ParsedSelector {
   /** The class, id or name under which its rules are counted. */
   readonly key: string
   readonly specificity: number
-  /** Whether a rule with it may hide an element, or only show it again. */
+  /** Whether a rule with this selector may hide an element. Other rules can only show an element again. */
   readonly mayHide: boolean
 }
 
@@ -64,14 +64,14 @@ function readSelector(
   const steps = plain.split(COMBINATORS)
   const last = steps.at(-1) ?? ''
   if (last === '' || last === '*' || !steps.every((step) => step !== '' && COMPOUND.test(step))) return undefined
-  // For selectors with states or sibling combinators, only the last compound is matched.
+  // For selectors with states, sibling combinators or too many steps, only the last compound is matched.
   const isExact = plain === text && !/[+~]/.test(bare.replace(/\\./g, '')) && steps.length <= MAX_STEPS
-  const ids = names.filter((name) => name.startsWith('#')).length
-  const others = names.length - ids + (text.match(ATTRIBUTES)?.length ?? 0) + (text.match(PSEUDO)?.length ?? 0)
+  const idCount = names.filter((name) => name.startsWith('#')).length
+  const otherCount = names.length - idCount + (text.match(ATTRIBUTES)?.length ?? 0) + (text.match(PSEUDO)?.length ?? 0)
   return {
     selector: (isExact ? text : last).replace(/(?<=^|[\s>])[a-z][\w-]*/gi, (name) => name.toLowerCase()),
     key: last.match(NAME)?.[0] ?? last,
-    specificity: ids * 10_000 + others * 100 + steps.filter((step) => /^[a-z]/i.test(step)).length,
+    specificity: idCount * 10_000 + otherCount * 100 + steps.filter((step) => /^[a-z]/i.test(step)).length,
     // Custom elements (`my-card`) are often hidden until their script has defined them.
     mayHide: isExact && !isConditional && !/^[a-z]+-/i.test(last) && !isPreScriptState(steps),
   }

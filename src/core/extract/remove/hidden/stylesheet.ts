@@ -9,7 +9,7 @@ import { type Applicability, mediaApplies } from './media.ts'
 export interface StyleRule {
   readonly selectors: string
   readonly declarations: string
-  /** Whether it applies only under conditions: screen width, browser features. */
+  /** Whether the rule applies only under conditions: screen width, browser features. */
   readonly isConditional: boolean
 }
 
@@ -148,7 +148,7 @@ export function readDeclarations(source: string): Declarations {
   return declarations
 }
 
-/** Values that matter here are short; pictures in a style sheet are not. */
+/** Values that matter here are short. Embedded pictures are longer. */
 const MAX_VALUE = 100
 const IMPORTANT = /!\s*important\s*$/i
 
@@ -161,7 +161,7 @@ function setIfValid(declarations: Map<string, Declaration>, name: string, value:
   declarations.set(name, { value, isImportant })
 }
 
-/** Text of a style sheet with its escapes read: `\\64 isplay` is `display`. */
+/** Decodes the escapes in the text of a style sheet: `\64 isplay` is `display`. */
 export function readEscapes(text: string): string {
   if (!text.includes('\\')) return text
   return text.replace(/\\(?:([\da-f]{1,6})\s?|(.))/gis, (_, hex: string | undefined, character: string | undefined) => {

@@ -22,9 +22,9 @@ export function lengthOf(text: string): number {
 }
 
 /** Red, green and blue up to 255, and opacity up to 1. */
-export type Colour = readonly [number, number, number, number]
+export type Color = readonly [number, number, number, number]
 
-const NAMED_COLOURS: Readonly<Record<string, Colour>> = {
+const NAMED_COLORS: Readonly<Record<string, Color>> = {
   white: [255, 255, 255, 1],
   black: [0, 0, 0, 1],
   red: [255, 0, 0, 1],
@@ -34,9 +34,9 @@ const NAMED_COLOURS: Readonly<Record<string, Colour>> = {
   transparent: [0, 0, 0, 0],
 }
 
-/** Parses a colour in one of the common notations. */
-export function colourOf(text: string): Colour | undefined {
-  if (Object.hasOwn(NAMED_COLOURS, text)) return NAMED_COLOURS[text]
+/** Parses a color in one of the common notations. */
+export function colorOf(text: string): Color | undefined {
+  if (Object.hasOwn(NAMED_COLORS, text)) return NAMED_COLORS[text]
   const [, hex] = /^#([\da-f]{3,4}|[\da-f]{6}|[\da-f]{8})$/.exec(text) ?? []
   if (hex !== undefined) {
     const digits = hex.length < 6 ? hex.replace(/./g, '$&$&') : hex
@@ -51,15 +51,15 @@ export function colourOf(text: string): Colour | undefined {
     .trim()
     .split(/[\s,/]+/)
     .map((part, i) => Number.parseFloat(part) * (part.endsWith('%') ? (i === 3 ? 0.01 : 2.55) : 1))
-  // HSL colours are not converted; only a fully transparent one is recognised.
+  // HSL colors are not converted; only a fully transparent one is recognized.
   if (kind === 'hsl') return alpha === 0 ? [0, 0, 0, 0] : undefined
   return [first, second, third, alpha]
 }
 
-/** Text is unreadable when each colour channel differs from the background by at most this much. */
+/** Text is unreadable when each color channel differs from the background by at most this much. */
 const MAX_CHANNEL_DIFFERENCE = 8
 
-/** Whether two colours are indistinguishable. */
-export function isSameColour(a: Colour, b: Colour): boolean {
+/** Whether two colors are indistinguishable. `b` is the background; a transparent background never hides text. */
+export function isSameColor(a: Color, b: Color): boolean {
   return b[3] > 0 && a.every((part, i) => i === 3 || Math.abs(part - (b[i] ?? 0)) <= MAX_CHANNEL_DIFFERENCE)
 }

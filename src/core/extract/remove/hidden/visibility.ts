@@ -1,5 +1,5 @@
 import type { Declarations } from './stylesheet.ts'
-import { type Colour, colourOf, isSameColour, lengthOf } from './values.ts'
+import { type Color, colorOf, isSameColor, lengthOf } from './values.ts'
 
 /** Independent ways to hide an element in CSS. */
 export const ASPECTS = ['display', 'visibility', 'box', 'opacity', 'font'] as const
@@ -34,7 +34,7 @@ export function readVisibility(declarations: Declarations, isInline: boolean): V
   const visibility = value('visibility')
   if (visibility !== '') setAspect('visibility', visibility === 'hidden' || visibility === 'collapse', 'visibility')
   else if (isInline && value('content-visibility') === 'hidden') setAspect('visibility', true, 'content-visibility')
-  const isNeverSeen = isOffScreen(value) || hasColourOfBackground(value)
+  const isNeverSeen = isOffScreen(value) || hasColorOfBackground(value)
   if (isNeverSeen || (isInline && (isCollapsed(value) || hasTransparentText(value))))
     setAspect('box', true, ...declarations.keys())
   else if (/^(?:static|relative)$/.test(value('position')) || value('clip') === 'auto')
@@ -104,27 +104,27 @@ function isClipped(value: Value): boolean {
   return /^(?:hidden|clip)/.test(value('overflow'))
 }
 
-function hasColourOfBackground(value: Value): boolean {
-  const colour = colourOf(value('color'))
-  if (colour === undefined || colour[3] === 0) return false
-  const background = colourOf(value('background-color')) ?? backgroundColourOf(value('background'))
-  return background !== undefined && isSameColour(colour, background)
+function hasColorOfBackground(value: Value): boolean {
+  const color = colorOf(value('color'))
+  if (color === undefined || color[3] === 0) return false
+  const background = colorOf(value('background-color')) ?? backgroundColorOf(value('background'))
+  return background !== undefined && isSameColor(color, background)
 }
 
-/** The colour in `background`, unless a picture lies over it. */
-function backgroundColourOf(background: string): Colour | undefined {
+/** The color in `background`, unless a picture lies over it. */
+function backgroundColorOf(background: string): Color | undefined {
   if (/url\(|gradient\(/.test(background)) return undefined
   for (const part of background.match(/[\w-]+\([^()]*\)|[^\s()]+/g) ?? []) {
-    const colour = colourOf(part)
-    if (colour !== undefined) return colour
+    const color = colorOf(part)
+    if (color !== undefined) return color
   }
   return undefined
 }
 
 /** Whether text is transparent, and neither its background nor its shadow draws the letters. */
 function hasTransparentText(value: Value): boolean {
-  const textColour = value('-webkit-text-fill-color') || value('color')
-  if (colourOf(textColour)?.[3] !== 0) return false
+  const textColor = value('-webkit-text-fill-color') || value('color')
+  if (colorOf(textColor)?.[3] !== 0) return false
   const isDrawn = /text/.test(value('background-clip') + value('-webkit-background-clip') + value('background'))
   return !isDrawn && /^(?:|none)$/.test(value('text-shadow'))
 }
