@@ -22,7 +22,7 @@ export interface Signs {
   /** Share of the text that is prose. */
   readonly prose: number
   /** Share of the text that is inside links. */
-  readonly linked: number
+  readonly linkDensity: number
   /** Share of code in text and code together. */
   readonly code: number
   /** Number of lines that start with a link: 0 for none, 1 for `MANY_TEASERS` or more. */
@@ -56,7 +56,7 @@ export function readSigns(page: Page, pageUrl: PageUrl, measure: ContentMeasure,
     urlNav: Number(pageUrl.kind === 'nav'),
     urlOther: Number(pageUrl.kind === 'other'),
     prose: measure.text === 0 ? 0 : measure.prose / measure.text,
-    linked: content.linkDensity,
+    linkDensity: content.linkDensity,
     code: textAndCode === 0 ? 0 : measure.code / textAndCode,
     teasers: Math.min(1, measure.teasers / MANY_TEASERS),
     teaserShare: measure.teasers / (measure.teasers + 2 * measure.proseParagraphs + 1),

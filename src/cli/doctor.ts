@@ -187,7 +187,7 @@ async function databaseCheck(address: string): Promise<Check> {
 }
 
 /** Lists warnings about a readable library. */
-function listWarnings({ arriving, mayWrite, mayQueue, role }: Inspection, address: string): string[] {
+function listWarnings({ incompleteCopies, mayWrite, mayQueue, role }: Inspection, address: string): string[] {
   const { schema } = describeLogin(address)
   const jobs = schema.replace(/"$/, '_jobs"')
   return [
@@ -201,7 +201,7 @@ function listWarnings({ arriving, mayWrite, mayQueue, role }: Inspection, addres
       : [
           `role ${role} has no access to the job queue, so \`serve\` and \`worker\` will not start; ask a database administrator to run: CREATE SCHEMA IF NOT EXISTS ${jobs} AUTHORIZATION ${role}; GRANT ALL ON SCHEMA ${jobs} TO ${role}`,
         ]),
-    ...describeIncompleteCopies(arriving),
+    ...describeIncompleteCopies(incompleteCopies),
   ]
 }
 

@@ -79,7 +79,7 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
     isReadOnly,
     toolSet: flags.tools ?? 'all',
     // For a database server, the names are not listed, because connecting would take too long.
-    ...(isPostgres(path) ? {} : { nameSources: () => nameSources(path) }),
+    ...(isPostgres(path) ? {} : { listSourceNames: () => nameSources(path) }),
     async openLibrary() {
       if (isReadOnly && !isPostgres(path) && !existsSync(path)) {
         throw new PharosError('LIBRARY_MISSING', { library: path })

@@ -308,7 +308,7 @@ function openApp({ config, token, library, dispatcher, analysis, log, closers }:
     version: VERSION,
     openLibrary: createLibraryLender(library.open),
     isLent: true,
-    nameSources: async () => (await library.open()).store.listSources(),
+    listSourceNames: async () => (await library.open()).store.listSources(),
     openJobs: async (opened) => createDispatchedJobs(dispatcher, opened),
     exportPack: (opened, input) => exportSource(opened, input, packFolder),
   })

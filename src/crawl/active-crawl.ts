@@ -138,8 +138,8 @@ export class ActiveCrawl implements RunCounts {
   /** Requests that `takeRequests` has already reported. */
   #reportedRequests = 0
   /** Cached counts of other processes, and when they were read. */
-  #joinedCounts: { readonly done: ProcessCounts; readonly at: number } = {
-    done: NO_COUNTS,
+  #joinedCounts: { readonly ownCounts: ProcessCounts; readonly at: number } = {
+    ownCounts: NO_COUNTS,
     at: Number.NEGATIVE_INFINITY,
   }
   /** Number of visits by other processes at which milestones are recounted. */
@@ -537,9 +537,9 @@ export class ActiveCrawl implements RunCounts {
   async readJoinedCounts(isNow = false): Promise<ProcessCounts> {
     const now = this.ports.clock.now()
     if (this.ports.readJoinedCounts !== undefined && (isNow || now - this.#joinedCounts.at >= COUNTS_MAX_AGE_MS)) {
-      this.#joinedCounts = { done: await this.ports.readJoinedCounts(), at: now }
+      this.#joinedCounts = { ownCounts: await this.ports.readJoinedCounts(), at: now }
     }
-    return this.#joinedCounts.done
+    return this.#joinedCounts.ownCounts
   }
 
   /** Returns the number of requests since the last call. */

@@ -40,7 +40,7 @@ export interface PlanStep {
    */
   readonly seeds: readonly string[]
   /** Addresses already in the frontier that should be visited sooner. */
-  readonly further?: readonly string[]
+  readonly prioritized?: readonly string[]
   readonly events: readonly Extract<CrawlEvent, { type: 'problem' | 'milestone' | 'plan' }>[]
 }
 

@@ -86,9 +86,9 @@ export class Planning {
   async #carryOut(call: () => Promise<PlanStep>): Promise<number> {
     const step = this.#isOff ? EMPTY_STEP : await call().catch((error: unknown) => this.#fail(error))
     const { planner, offer, prioritize, tell } = this.#options
-    const { seeds, further = [] } = step
+    const { seeds, prioritized = [] } = step
     const { waiting, admitted } = seeds.length === 0 ? NOTHING_OFFERED : await offer(seeds)
-    if (further.length > 0) await prioritize(further)
+    if (prioritized.length > 0) await prioritize(prioritized)
     for (const event of step.events) tell(event)
     if (seeds.length === 0) return 0
     const taken = new Set(waiting)

@@ -40,7 +40,7 @@ type RequestContext = Context<{ Bindings: Bindings }>
 /** Options of the server, besides its ports. */
 export interface HttpOptions extends Omit<EventOptions, 'dispatcher'> {
   /** How long the list of crawls in other processes stays cached. @default 2 s */
-  readonly elsewhereMs?: number
+  readonly externalCrawlsTtlMs?: number
 }
 
 /** Creates the server: the HTTP API, events, pages, dashboard, the local page and MCP, all on one origin. */
@@ -63,7 +63,7 @@ export function createHttp(ports: HttpPorts, options: HttpOptions = {}): HttpApp
       ),
   )
   const events = createEventStreams({ ...options, dispatcher: ports.dispatcher })
-  const externalCrawls = createExternalCrawls(ports, options.elsewhereMs)
+  const externalCrawls = createExternalCrawls(ports, options.externalCrawlsTtlMs)
   const context: HttpContext = {
     ports,
     metrics,

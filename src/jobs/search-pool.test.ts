@@ -27,7 +27,7 @@ async function openPool() {
     rmSync(folder, { recursive: true })
   })
   const requireThreads = async () => {
-    await vi.waitFor(() => expect(pool.ready).toBe(2), { timeout: 20_000 })
+    await vi.waitFor(() => expect(pool.readyCount).toBe(2), { timeout: 20_000 })
     canSearchHere = false
   }
   return { library, pool, requireThreads }
@@ -52,9 +52,9 @@ test('threads return the same answers and the same errors as this thread', async
 
 test('duplicates are listed in a thread that is still starting', async () => {
   const { pool } = await openPool()
-  expect(pool.ready).toBe(0)
+  expect(pool.readyCount).toBe(0)
   expect(await pool.listDuplicates({})).toMatchObject({ groups: [], groupCount: 0 })
-  expect(pool.ready).toBeGreaterThan(0)
+  expect(pool.readyCount).toBeGreaterThan(0)
 })
 
 test('threads that cannot open the library cause one warning, and are not restarted for a while', async () => {
@@ -81,7 +81,7 @@ test('threads that cannot open the library cause one warning, and are not restar
     { timeout: 20_000 },
   )
   for (let i = 0; i < 3; i++) expect(await pool.search(input)).toEqual(own)
-  expect(pool.ready).toBe(0)
+  expect(pool.readyCount).toBe(0)
   expect(warnings).toEqual([expect.stringContaining('searches run on the main thread')])
 })
 

@@ -45,7 +45,7 @@ export interface SearchPoolOptions {
 /** A pool of search threads, which must be closed. */
 export interface SearchPool {
   /** The number of threads that have the library open. */
-  readonly ready: number
+  readonly readyCount: number
   search(input: SearchInput, signal?: AbortSignal): Promise<SearchAnswer>
   /** Compares all pages, which takes seconds in a large library, so it waits for a thread even if it must be started first. */
   listDuplicates(input: DuplicatesInput, signal?: AbortSignal): Promise<DuplicateList>
@@ -105,7 +105,7 @@ export function openSearchPool({ open, program, data, size, warn }: SearchPoolOp
     return ready.toSorted((a, b) => a.waiting - b.waiting)[0]
   }
   return {
-    get ready() {
+    get readyCount() {
       return threads.filter(({ isReady }) => isReady).length
     },
     async search(input, signal) {

@@ -10,7 +10,7 @@ const TABLE: CopyTable = {
   name: 'things',
   label: 'thing',
   group: 'content',
-  belonging: 'own',
+  ownership: 'own',
   columns: [
     { name: 'name', type: 'text' },
     { name: 'fact', type: 'whole' },

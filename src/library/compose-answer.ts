@@ -76,8 +76,8 @@ const MIN_SCORE_SHARE = 0.6
  * Target size of the first and of further passages: a share of the token budget, with bounds in tokens. A passage may grow to `stretch`
  * times its target size.
  */
-const FIRST_PASSAGE_SIZE = { share: 1 / 2, least: 240, most: 3000, stretch: 1.2 }
-const FURTHER_PASSAGE_SIZE = { share: 1 / 6, least: 150, most: 800, stretch: 1.6 }
+const FIRST_PASSAGE_SIZE = { share: 1 / 2, min: 240, max: 3000, stretch: 1.2 }
+const FURTHER_PASSAGE_SIZE = { share: 1 / 6, min: 150, max: 800, stretch: 1.6 }
 
 /** Maximum number of passages: at least MIN_PASSAGE_LIMIT, or one per PASSAGE_TOKENS of the budget. */
 const MIN_PASSAGE_LIMIT = 4
@@ -266,8 +266,8 @@ function createDraftAnswer(
   ): boolean => {
     for (const draft of pageDrafts) {
       if (draft.part !== part || !areNested(draft.hits[0]?.chunk.headingPath ?? [], hit.chunk.headingPath)) continue
-      const { most } = sizesFor(drafts.indexOf(draft), budget, left)
-      const joined = join(part, draft.grown, grown, most)
+      const { max } = sizesFor(drafts.indexOf(draft), budget, left)
+      const joined = join(part, draft.grown, grown, max)
       const added = (joined?.tokens ?? 0) - draft.grown.tokens
       if (joined === undefined || added > left) continue
       left -= added
@@ -417,7 +417,7 @@ function shift({ startLine, endLine }: LineRange, lines: number): LineRange {
 function grow({ page, part }: OpenHit, { chunk, terms }: GroupedHit, room: PassageBudget): GrowResult {
   const { first, linesBefore } = part.excerpt
   const found = {
-    place: chunk.chunkIndex - first,
+    chunkIndex: chunk.chunkIndex - first,
     content: chunk.content,
     isMarkdown: chunk.kind === 'markdown',
     terms,
@@ -428,18 +428,18 @@ function grow({ page, part }: OpenHit, { chunk, terms }: GroupedHit, room: Passa
 }
 
 /** Merges two passages of a part; lines count from the start of the page. */
-function join({ excerpt, grower }: OpenPart, a: GrownPassage, b: GrownPassage, most: number): GrownPassage | undefined {
+function join({ excerpt, grower }: OpenPart, a: GrownPassage, b: GrownPassage, maxTokens: number): GrownPassage | undefined {
   const { linesBefore } = excerpt
   const inPart = (grown: GrownPassage) => ({ ...grown, ...shift(grown, -linesBefore) })
-  const joined = grower.join(inPart(a), inPart(b), most)
+  const joined = grower.join(inPart(a), inPart(b), maxTokens)
   return joined && { ...joined, ...shift(joined, linesBefore) }
 }
 
 /** Size limits of the next passage; the first one may be larger. */
 function sizesFor(passages: number, budget: number, left: number): PassageBudget {
-  const { share, least, most, stretch } = passages === 0 ? FIRST_PASSAGE_SIZE : FURTHER_PASSAGE_SIZE
-  const target = Math.min(most, Math.max(least, Math.round(budget * share)))
-  return { target, most: Math.round(target * stretch), left, budget: passages === 0 ? left : budget }
+  const { share, min, max, stretch } = passages === 0 ? FIRST_PASSAGE_SIZE : FURTHER_PASSAGE_SIZE
+  const target = Math.min(max, Math.max(min, Math.round(budget * share)))
+  return { target, max: Math.round(target * stretch), remaining: left, budget: passages === 0 ? left : budget }
 }
 
 /** Estimates the tokens of a citation. */
@@ -524,7 +524,7 @@ function createPassage({ part, grown, hits }: Draft, origins: HitSources): Passa
   const [best] = sorted
   if (best === undefined) throw new TypeError('Expected a passage to have a hit, got none')
   const { chunk, score, explanation } = best
-  const { startLine, endLine, text, tokens, isCut, under } = grown
+  const { startLine, endLine, text, tokens, isCut, describedSignature } = grown
   const { excerpt } = part
   // A passage that grew upwards begins under another heading than its hit.
   const span = spanAt(excerpt, best, startLine)
@@ -539,7 +539,7 @@ function createPassage({ part, grown, hits }: Draft, origins: HitSources): Passa
       startLine,
       endLine,
     }),
-    headingPath: under === null ? headingPath : [...headingPath, under],
+    headingPath: describedSignature === null ? headingPath : [...headingPath, describedSignature],
     kind: chunk.kind,
     startLine,
     endLine,

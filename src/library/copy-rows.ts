@@ -8,8 +8,8 @@ export function shiftRows(
   offsets: Readonly<Record<string, number>>,
   sign: 1 | -1 = 1,
 ): readonly CopyRow[] {
-  const shifts = columns.flatMap(({ of }, position) => {
-    const offset = of === undefined ? 0 : (offsets[of] ?? 0)
+  const shifts = columns.flatMap(({ references }, position) => {
+    const offset = references === undefined ? 0 : (offsets[references] ?? 0)
     return offset === 0 ? [] : [{ position, offset: offset * sign }]
   })
   if (shifts.length === 0) return rows

@@ -18,7 +18,7 @@ export interface CopyColumn {
   readonly name: string
   readonly type: CellType
   /** The table whose ids this column contains; a copy into another library may shift these ids. */
-  readonly of?: string
+  readonly references?: string
 }
 
 /**
@@ -36,7 +36,7 @@ export interface CopyTable {
   /** Singular label of a row, for messages. */
   readonly label: string
   readonly group: CopyGroup
-  readonly belonging: RowOwnership
+  readonly ownership: RowOwnership
   readonly columns: readonly CopyColumn[]
   /** Columns that identify a row and define the read order. */
   readonly key: readonly string[]
@@ -63,13 +63,13 @@ const ROW = { type: 'whole', of: 'ledger' } as const
 const CHUNK = { type: 'whole', of: 'chunks' } as const
 
 /** Identity and grouping of a table, apart from its columns. */
-type TableFacts = Pick<CopyTable, 'label' | 'group' | 'belonging' | 'key'> &
+type TableFacts = Pick<CopyTable, 'label' | 'group' | 'ownership' | 'key'> &
   Partial<Pick<CopyTable, 'idColumn' | 'owner' | 'batchSize'>>
 
 const BY_SOURCE = { owner: { column: 'source', of: 'sources' } } as const
-const CONTENT = { group: 'content', belonging: 'own' } as const
-const HISTORY = { group: 'history', belonging: 'own' } as const
-const PLACES = { group: 'places', belonging: 'whole' } as const
+const CONTENT = { group: 'content', ownership: 'own' } as const
+const HISTORY = { group: 'history', ownership: 'own' } as const
+const PLACES = { group: 'places', ownership: 'whole' } as const
 
 function define(
   name: string,
@@ -260,7 +260,7 @@ export const COPY_TABLES: readonly CopyTable[] = [
   ),
   define(
     'hosts',
-    { group: 'hosts', belonging: 'shared', label: 'host clock', key: ['host'] },
+    { group: 'hosts', ownership: 'shared', label: 'host clock', key: ['host'] },
     {
       host: TEXT,
       next_at: REAL,
@@ -273,30 +273,30 @@ export const COPY_TABLES: readonly CopyTable[] = [
   ),
   define(
     'robots',
-    { group: 'hosts', belonging: 'shared', label: 'robots.txt', key: ['origin'], batchSize: 100 },
+    { group: 'hosts', ownership: 'shared', label: 'robots.txt', key: ['origin'], batchSize: 100 },
     { origin: TEXT, fetched_at: WHOLE, type: TEXT, status: WHOLE, body: TEXT },
   ),
   define(
     'vector_space',
-    { group: 'vectors', belonging: 'shared', label: 'vector space', key: ['id'] },
+    { group: 'vectors', ownership: 'shared', label: 'vector space', key: ['id'] },
     { id: WHOLE, model: TEXT, fingerprint: TEXT, dimensions: WHOLE },
   ),
   define(
     'vectors',
-    { ...BY_SOURCE, group: 'vectors', belonging: 'own', label: 'vector', key: ['chunk'], idColumn: 'number' },
-    { chunk: CHUNK, number: { type: 'whole', of: 'vectors' }, source: SOURCE, vector: BYTES },
+    { ...BY_SOURCE, group: 'vectors', ownership: 'own', label: 'vector', key: ['chunk'], idColumn: 'number' },
+    { chunk: CHUNK, number: { type: 'whole', references: 'vectors' }, source: SOURCE, vector: BYTES },
   ),
   define(
     'refused_chunks',
-    { ...BY_SOURCE, group: 'vectors', belonging: 'own', label: 'chunk without a vector', key: ['chunk'] },
+    { ...BY_SOURCE, group: 'vectors', ownership: 'own', label: 'chunk without a vector', key: ['chunk'] },
     { chunk: CHUNK, source: SOURCE, problem: TEXT },
   ),
   define(
     'crawl_jobs',
-    { group: 'history', belonging: 'shared', label: 'job', key: ['id'], idColumn: 'number' },
+    { group: 'history', ownership: 'shared', label: 'job', key: ['id'], idColumn: 'number' },
     {
       id: TEXT,
-      number: { type: 'whole', of: 'crawl_jobs' },
+      number: { type: 'whole', references: 'crawl_jobs' },
       url: TEXT,
       args: TEXT,
       pid: WHOLE,
@@ -318,7 +318,7 @@ export const COPY_TABLES: readonly CopyTable[] = [
     'queue_events',
     { ...HISTORY, label: 'event', key: ['id'], idColumn: 'id', batchSize: 2000 },
     {
-      id: { type: 'whole', of: 'queue_events' },
+      id: { type: 'whole', references: 'queue_events' },
       job_id: TEXT,
       ts: WHOLE,
       action: TEXT,
@@ -333,24 +333,24 @@ export const COPY_TABLES: readonly CopyTable[] = [
   define(
     'crawl_problems',
     { ...HISTORY, label: 'problem', key: ['id'], idColumn: 'id' },
-    { id: { type: 'whole', of: 'crawl_problems' }, ...NOTE_COLUMNS },
+    { id: { type: 'whole', references: 'crawl_problems' }, ...NOTE_COLUMNS },
   ),
   define(
     'crawl_milestones',
     { ...HISTORY, label: 'milestone', key: ['id'], idColumn: 'id' },
-    { id: { type: 'whole', of: 'crawl_milestones' }, ...NOTE_COLUMNS },
+    { id: { type: 'whole', references: 'crawl_milestones' }, ...NOTE_COLUMNS },
   ),
   define(
     'crawl_types',
-    { group: 'history', belonging: 'shared', label: 'crawl type', key: ['name'] },
+    { group: 'history', ownership: 'shared', label: 'crawl type', key: ['name'] },
     { name: TEXT, description: TEXT, declaration: TEXT },
   ),
   define(
     'analysis_runs',
-    { group: 'history', belonging: 'shared', label: 'analysis run', key: ['id'], idColumn: 'number' },
+    { group: 'history', ownership: 'shared', label: 'analysis run', key: ['id'], idColumn: 'number' },
     {
       id: TEXT,
-      number: { type: 'whole', of: 'analysis_runs' },
+      number: { type: 'whole', references: 'analysis_runs' },
       started_at: WHOLE,
       ended_at: WHOLE,
       status: TEXT,
@@ -373,7 +373,7 @@ export const COPY_TABLES: readonly CopyTable[] = [
     'analysis_run_events',
     { ...HISTORY, label: 'analysis event', key: ['id'], idColumn: 'id' },
     {
-      id: { type: 'whole', of: 'analysis_run_events' },
+      id: { type: 'whole', references: 'analysis_run_events' },
       run_id: TEXT,
       ts: WHOLE,
       stage: TEXT,
@@ -383,12 +383,12 @@ export const COPY_TABLES: readonly CopyTable[] = [
   ),
   define(
     'reached_milestones',
-    { group: 'history', belonging: 'shared', label: 'reached milestone', key: ['crawl_id', 'kind'] },
+    { group: 'history', ownership: 'shared', label: 'reached milestone', key: ['crawl_id', 'kind'] },
     { crawl_id: TEXT, kind: TEXT },
   ),
   define(
     'domains',
-    { group: 'understanding', belonging: 'shared', label: 'host analysis', key: ['host'] },
+    { group: 'understanding', ownership: 'shared', label: 'host analysis', key: ['host'] },
     {
       host: TEXT,
       pages: WHOLE,
@@ -404,7 +404,7 @@ export const COPY_TABLES: readonly CopyTable[] = [
   ),
   define(
     'url_patterns',
-    { group: 'understanding', belonging: 'shared', label: 'pattern', key: ['host', 'pattern'] },
+    { group: 'understanding', ownership: 'shared', label: 'pattern', key: ['host', 'pattern'] },
     {
       host: TEXT,
       pattern: TEXT,
@@ -480,7 +480,7 @@ export const COPY_TABLES: readonly CopyTable[] = [
   ),
   define(
     'domain_locales',
-    { group: 'understanding', belonging: 'shared', label: 'host country', key: ['host'] },
+    { group: 'understanding', ownership: 'shared', label: 'host country', key: ['host'] },
     { host: TEXT, country_code: TEXT, primary_langs: TEXT, confidence: REAL },
   ),
   define(
@@ -488,7 +488,7 @@ export const COPY_TABLES: readonly CopyTable[] = [
     { ...PLACES, label: 'place data set', key: ['name'], idColumn: 'number' },
     {
       name: TEXT,
-      number: { type: 'whole', of: 'place_sources' },
+      number: { type: 'whole', references: 'place_sources' },
       version: TEXT,
       license: TEXT,
       attribution: TEXT,
@@ -507,7 +507,7 @@ export const COPY_TABLES: readonly CopyTable[] = [
     'article_places',
     {
       group: 'placed',
-      belonging: 'own',
+      ownership: 'own',
       label: 'article place',
       key: ['page', 'source', 'offset_start', 'offset_end', 'place_id'],
       owner: { column: 'page', of: 'ledger' },
@@ -528,9 +528,9 @@ export const COPY_TABLES: readonly CopyTable[] = [
   ),
   define(
     'place_hubs',
-    { group: 'placed', belonging: 'shared', label: 'hub', key: ['url'], idColumn: 'id' },
+    { group: 'placed', ownership: 'shared', label: 'hub', key: ['url'], idColumn: 'id' },
     {
-      id: { type: 'whole', of: 'place_hubs' },
+      id: { type: 'whole', references: 'place_hubs' },
       host: TEXT,
       url: TEXT,
       place_id: WHOLE,
@@ -549,7 +549,7 @@ export const COPY_TABLES: readonly CopyTable[] = [
   ),
   define(
     'hub_verdicts',
-    { group: 'placed', belonging: 'shared', label: 'verdict', key: ['host', 'url'] },
+    { group: 'placed', ownership: 'shared', label: 'verdict', key: ['host', 'url'] },
     {
       host: TEXT,
       url: TEXT,

@@ -245,7 +245,7 @@ export interface Store extends Ledger {
   /** Joins a crawl; undefined if that is not possible, or no longer. */
   joinCrawl?(id: string): Promise<JoinedCrawl | undefined>
   /** Reads the total work of other processes for a crawl since it last began. */
-  readHelp?(id: string): Promise<ProcessCounts>
+  readHelperCounts?(id: string): Promise<ProcessCounts>
 
   /** Lists aliases with this address on either side. */
   listAliases(sourceId: string, url: string): Promise<Alias[]>

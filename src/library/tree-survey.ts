@@ -57,7 +57,7 @@ export class TreeSurvey {
   }
 
   /** Returns why a file is outside the scope; null if it is inside. */
-  judge(path: string): Refusal | null {
+  findRefusal(path: string): Refusal | null {
     const { maxDepth } = this.#scope
     const refuse = (reason: Refusal['reason'], pattern: string): Refusal => ({ reason, pattern, target: null })
     const blocking = this.#block.find((glob) => matchesPathGlob(glob, `/${path}`))

@@ -36,7 +36,7 @@ export interface McpPorts {
    * Lists the sources for the instructions. Every client waits for this list, so it must not open a library that is slow to open. Without
    * it, or when it fails, the instructions are general.
    */
-  readonly nameSources?: () => Promise<readonly SourceName[]>
+  readonly listSourceNames?: () => Promise<readonly SourceName[]>
   /** Adds further tools, resources or prompts to each server. */
   readonly extend?: (server: McpServer) => void
 }

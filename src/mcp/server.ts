@@ -53,7 +53,7 @@ function needsInstructions(request: McpRequest | undefined): boolean {
 }
 
 /** The sources of the library; undefined when reading them fails or takes too long. */
-async function readSourceNames({ nameSources: read }: McpPorts): Promise<readonly SourceName[] | undefined> {
+async function readSourceNames({ listSourceNames: read }: McpPorts): Promise<readonly SourceName[] | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const timeout = new Promise<undefined>((resolve) => {
     timer = setTimeout(resolve, NAMING_TIMEOUT_MS)

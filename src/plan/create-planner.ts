@@ -161,9 +161,9 @@ class SitePlanner implements CrawlPlanner {
     const finding = this.#verifier.note(address, visit)
     this.#site.shapes.noteRead(address, finding.type === 'missing' ? null : visit.kind)
     const seeds = isHome ? this.#plan() : this.#isPlanned ? this.#nextSeeds() : []
-    const further = this.#pagination.follow(visit)
-    for (const link of further) this.#addPending(keyOf(link))
-    return this.#step(seeds, further)
+    const prioritized = this.#pagination.follow(visit)
+    for (const link of prioritized) this.#addPending(keyOf(link))
+    return this.#step(seeds, prioritized)
   }
 
   async idle(): Promise<PlanStep> {
@@ -277,13 +277,13 @@ class SitePlanner implements CrawlPlanner {
    * Returns the next step. Verdicts and milestones are stored before they are reported, so that a resumed crawl knows them and reports
    * nothing twice.
    */
-  async #step(seeds: readonly string[], further: readonly string[] = []): Promise<PlanStep> {
+  async #step(seeds: readonly string[], prioritized: readonly string[] = []): Promise<PlanStep> {
     const { memory, crawlId } = this.#setup
     const verdicts = this.#verifier.take()
     if (verdicts.length > 0) await memory?.writeVerdicts(this.#site.host, verdicts)
     const { events, reached } = this.#log.take()
     if (reached.length > 0) await memory?.writeMilestones(crawlId, reached)
-    return { seeds, further, events }
+    return { seeds, prioritized, events }
   }
 }
 

@@ -16,12 +16,12 @@ export interface FillOptions {
   /** Pages with two chunks each. @default 30 with data of every kind, otherwise 6 */
   readonly pages?: number
   /** Whether to add data of every kind besides pages. @default false */
-  readonly isWhole?: boolean
+  readonly hasAllKinds?: boolean
 }
 
 /** Fills a library as crawls, analyses, servers and models do: with pages and chunks, or with data of every kind. */
 export async function fillLibrary(library: OpenLibrary, options: FillOptions = {}): Promise<void> {
-  const { name = 'docs', isWhole = false, pages = isWhole ? 30 : 6 } = options
+  const { name = 'docs', hasAllKinds: isWhole = false, pages = isWhole ? 30 : 6 } = options
   const { store } = library
   await addSourceTo(store, name)
   const chunks: string[] = []

@@ -19,7 +19,7 @@ beforeAll(async () => {
     '/tower': page('Tower'),
     '/lamp': page('Lamp'),
   })
-  server = await openTestServer({ isShared: true, http: { elsewhereMs: 50 } })
+  server = await openTestServer({ isShared: true, http: { externalCrawlsTtlMs: 50 } })
   const library = await server.library()
   await fillLog(library)
   sourceId = await fillRows(library)

@@ -43,7 +43,7 @@ beforeAll(async () => {
 })
 
 test('the server has exactly the tools of the contract, each described and annotated', async () => {
-  const { client, opened } = await connect({ exportPack })
+  const { client, openCount } = await connect({ exportPack })
   const { tools } = await client.listTools()
   expect(tools.map(({ name }) => name)).toEqual(ALL_TOOLS)
   for (const { name, description = '', annotations, inputSchema, outputSchema } of tools) {
@@ -69,7 +69,7 @@ test('the server has exactly the tools of the contract, each described and annot
     })
   }
   await client.listResources()
-  expect(opened()).toBe(0)
+  expect(openCount()).toBe(0)
 })
 
 test('read-only mode has no tool that writes or fetches', async () => {

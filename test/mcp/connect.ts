@@ -15,7 +15,7 @@ export interface Connection {
   /** Calls a tool, and returns the text of its first block. */
   callForText(name: string, args?: Record<string, unknown>): Promise<string>
   /** Number of times the library was opened. */
-  readonly opened: () => number
+  readonly openCount: () => number
   readonly library: () => Promise<OpenLibrary>
 }
 
@@ -68,7 +68,7 @@ export async function openConnection(
     client,
     call,
     callForText: async (name, args) => textOf(await call(name, args)),
-    opened: () => opened,
+    openCount: () => opened,
     library: open,
   }
   return { connection, close }

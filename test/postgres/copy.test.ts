@@ -54,7 +54,7 @@ async function fillAt(path: string, filling?: FillOptions): Promise<string> {
 
 let wholeFile: string
 beforeAll(async () => {
-  wholeFile = await fillAt(newFile(), { isWhole: true })
+  wholeFile = await fillAt(newFile(), { hasAllKinds: true })
 })
 
 /** A copy of a library file with rows in every table. All such copies have the same library id. */
@@ -107,7 +107,7 @@ describe('a copy', () => {
   let database: string
   beforeAll(async () => {
     file = wholeFile
-    database = await fillAt(await createLibrary(), { isWhole: true })
+    database = await fillAt(await createLibrary(), { hasAllKinds: true })
   })
 
   test('is tested with libraries that have rows in every table', async () => {

@@ -74,7 +74,7 @@ export class SimulatedDatabase {
   }
 
   /** Runs an operation, and calls `done` when it has ended. */
-  ask(operation: Operation, source: string, done: () => void): void {
+  run(operation: Operation, source: string, done: () => void): void {
     const { costs, outage } = this.#settings
     const { now } = this.#time
     this.counts[operation]++

@@ -27,7 +27,7 @@ export interface NetworkStats {
   /** Histogram of how much longer pauses at hosts were than required: less than 25 ms, 50, 100, 200, and more. */
   readonly slack: number[]
   /** The smallest slack. */
-  leastSlackMs: number
+  minSlackMs: number
   /** Requests that were postponed, because their slot had passed when the connection was open. */
   tooLate: number
 }
@@ -59,7 +59,7 @@ export class SimulatedNetwork {
     breaches: [],
     breachCount: 0,
     slack: new Array<number>(SLACK_LIMITS.length + 1).fill(0),
-    leastSlackMs: Infinity,
+    minSlackMs: Infinity,
     tooLate: 0,
   }
   readonly #time: SimulatedTime
@@ -103,11 +103,11 @@ export class SimulatedNetwork {
 
   #request(host: SimulatedHost, url: string, onOutcome: (outcome: FetchOutcome) => void): void {
     this.#checkPace(host)
-    host.underWay++
-    host.mostUnderWay = Math.max(host.mostUnderWay, host.underWay)
+    host.inFlight++
+    host.maxInFlight = Math.max(host.maxInFlight, host.inFlight)
     const { outcome, afterMs } = this.#answer(host, url.endsWith('/robots.txt'))
     this.#time.at(this.#time.now + afterMs, () => {
-      host.underWay--
+      host.inFlight--
       onOutcome(outcome)
     })
   }
@@ -117,19 +117,19 @@ export class SimulatedNetwork {
     const { now } = this.#time
     this.stats.requests++
     host.requests++
-    const gapMs = now - host.askedAt
+    const gapMs = now - host.lastRequestAt
     const leastMs = minPause(host, now)
-    host.askedAt = now
-    host.askedPauseMs = host.clock.intervalMs
+    host.lastRequestAt = now
+    host.lastRequestIntervalMs = host.clock.intervalMs
     if (gapMs !== Infinity) {
       const slack = gapMs - leastMs
-      this.stats.leastSlackMs = Math.min(this.stats.leastSlackMs, slack)
+      this.stats.minSlackMs = Math.min(this.stats.minSlackMs, slack)
       const group = SLACK_LIMITS.findIndex((end) => slack < end)
       const bucket = group < 0 ? SLACK_LIMITS.length : group
       this.stats.slack[bucket] = (this.stats.slack[bucket] ?? 0) + 1
       if (slack < 0) this.#recordBreach({ host: host.name, at: now, kind: 'pause', gapMs, leastMs })
     }
-    const { patienceFrom, patienceUntil } = host
+    const { waitFrom: patienceFrom, waitUntil: patienceUntil } = host
     if (now > patienceFrom + IN_FLIGHT_TOLERANCE_MS && now < patienceUntil) {
       const early = { gapMs: now - patienceFrom, leastMs: patienceUntil - patienceFrom }
       this.#recordBreach({ host: host.name, at: now, kind: 'patience', ...early })
@@ -160,9 +160,9 @@ export class SimulatedNetwork {
     const retryAfterMs = randomInteger(this.#random, 5, 40) * 1000
     this.stats.refusals++
     const answeredAt = this.#time.now + latencyMs
-    if (answeredAt + retryAfterMs > host.patienceUntil) {
-      host.patienceFrom = Math.max(answeredAt, host.patienceFrom)
-      host.patienceUntil = answeredAt + retryAfterMs
+    if (answeredAt + retryAfterMs > host.waitUntil) {
+      host.waitFrom = Math.max(answeredAt, host.waitFrom)
+      host.waitUntil = answeredAt + retryAfterMs
     }
     const outcome: FetchOutcome = { ...FAILED, status: 429, reason: 'rate-limited', detail: 'slow down', retryAfterMs }
     return { outcome: { ...outcome, latencyMs }, afterMs: latencyMs }
@@ -173,7 +173,10 @@ export class SimulatedNetwork {
  * Required minimum since the previous request: the longest of the default interval of a crawl, the Crawl-delay that the host has sent, and
  * the interval of the host clock.
  */
-function minPause({ robots, crawlDelayMs, clock, askedPauseMs }: SimulatedHost, now: number): number {
+function minPause(
+  { robots, crawlDelayMs, clock, lastRequestIntervalMs: askedPauseMs }: SimulatedHost,
+  now: number,
+): number {
   const isSlowdownKnown = now - clock.slowedAt > IN_FLIGHT_TOLERANCE_MS
   const ownMs = isSlowdownKnown ? clock.intervalMs : Math.min(clock.intervalMs, askedPauseMs)
   return Math.max(robots === undefined ? 0 : (crawlDelayMs ?? 0), DEFAULT_CRAWL_LIMITS.intervalMs, ownMs)

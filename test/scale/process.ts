@@ -64,7 +64,7 @@ export class SimulatedProcess implements LedgerClient {
     return !this.#isGone && !this.#isFrozen
   }
 
-  get isGone(): boolean {
+  get isKilled(): boolean {
     return this.#isGone
   }
 

@@ -52,7 +52,7 @@ function writeSummary(results: Results): string {
     .flatMap((outcome: Outcome) => outcome.problems)
   return `- **Throughput**: ${count(rateOf(large))} visits a second with ${count(LARGE.workers)} workers, if the databases keep up.
 - **Politeness**: ${problems.length === 0 ? 'never broken, and no address lost or settled twice' : `broken, or addresses lost: ${problems.length} times`}.
-- **Recovery**: with few hosts for many workers, another worker takes over the hosts of a killed worker after a median of ${seconds(scarce.recovery.kill?.median ?? 0)} s and at most ${seconds(scarce.recovery.kill?.most ?? 0)} s. With many hosts, they wait for their place among all others, with a median of ${seconds(large.recovery.kill?.median ?? 0)} s.
+- **Recovery**: with few hosts for many workers, another worker takes over the hosts of a killed worker after a median of ${seconds(scarce.recovery.kill?.median ?? 0)} s and at most ${seconds(scarce.recovery.kill?.max ?? 0)} s. With many hosts, they wait for their place among all others, with a median of ${seconds(large.recovery.kill?.median ?? 0)} s.
 - **First bottleneck**: one database, at ${count(Math.max(...oneDatabase.map(rateOf)))} visits a second with ${CORES} slow cores; one source, at ${count(Math.max(...oneSource.map(rateOf)))}.`
 }
 
@@ -66,7 +66,7 @@ The simulated time advances in milliseconds. Every visit is simulated on its own
 | | how | how many |
 | --- | --- | --- |
 | visits | one by one | ${count(large.visits)}, and ${count(others)} in smaller worlds |
-| requests at hosts, and the pause before each | one by one | ${count(large.seen.requests)} |
+| requests at hosts, and the pause before each | one by one | ${count(large.network.requests)} |
 | hosts: clock, lease, latency, robots.txt, faults | one by one | ${count(world.hosts)} in ${count(world.sources)} sources |
 | workers: leases, pace, slots, crashes | one by one | ${count(workers)}, with ${visitsAtOnce} visits and at most ${hostsAtOnce} hosts at once, no more than ${workersAtOnce} at one source |
 | addresses that no worker has taken yet | **a count for each host** | ${count(world.backlog)} |
@@ -88,11 +88,11 @@ Only a part of the simulation is code of the program:
 Of a hundred hosts, 8 ask for a pause of 1 to 10 s, 3 are down for 10 to 90 s, 2 answer 429 with \`Retry-After\` for a while, 2 take twelve times as long for a while, and 2 belong to two sources. One host of 200 is down for good. Half of all hosts answer within 250 ms. A new connection takes another 0.4 of that, and may make a request too late for its slot. Hosts and sources differ in size: the largest source has ${count(large.largestSource)} hosts.`
 }
 
-function writeThroughput({ visits, spanMs, windows, seen, lost }: Outcome): string {
+function writeThroughput({ visits, spanMs, windows, network, lost }: Outcome): string {
   const shown = windows.slice(0, Math.floor(spanMs / 10_000))
   return `## Throughput
 
-${count(visits)} visits in ${seconds(spanMs)} s: **${count((visits / spanMs) * 1000)} visits a second**, ${((visits / spanMs) * (1000 / LARGE.workers)).toFixed(1)} per worker. ${count(seen.failures + seen.refusals)} requests failed or were refused, and were repeated later. ${count(lost)} responses came after another worker had taken over the host, and were not written.
+${count(visits)} visits in ${seconds(spanMs)} s: **${count((visits / spanMs) * 1000)} visits a second**, ${((visits / spanMs) * (1000 / LARGE.workers)).toFixed(1)} per worker. ${count(network.failures + network.refusals)} requests failed or were refused, and were repeated later. ${count(lost)} responses came after another worker had taken over the host, and were not written.
 
 ${table(
   ['from s', 'visits/s', 'what happened'],
@@ -114,15 +114,15 @@ function listMishaps(from: number): string {
 
 function writePoliteness({ large, scarce, whole, short }: Results): string {
   const all = [large, scarce, whole, ...short]
-  const { slack } = large.seen
+  const { slack } = large.network
   const sumOf = (pick: (outcome: Outcome) => number): number => all.reduce((total, one) => total + pick(one), 0)
   const names = ['less than 25', '25 to 50', '50 to 100', '100 to 200', 'more']
   const sum = slack.reduce((total, one) => total + one, 0)
   return `## Politeness
 
-Every simulated host checks every request. The pause since the previous request must be at least 200 ms, the delay that robots.txt asks for, or the pause of the host clock, whichever is longest. The clock has a longer pause for a host that is new, slow or failing. A host that asked for a pause must not get a request meanwhile. **${sumOf(({ seen }) => seen.breachCount)} of ${count(sumOf(({ seen }) => seen.requests))} requests came too early**, including those of workers that were killed, or frozen past their lease and resumed. (The short form has such workers with the whole engine and a slow database, so that many are frozen while a response is on its way.) ${count(sumOf(({ seen }) => seen.tooLate))} requests missed their slot while they opened a connection, and took another. The shortest pause was ${Math.floor(Math.min(...all.map(({ seen }) => seen.leastSlackMs)))} ms longer than required.
+Every simulated host checks every request. The pause since the previous request must be at least 200 ms, the delay that robots.txt asks for, or the pause of the host clock, whichever is longest. The clock has a longer pause for a host that is new, slow or failing. A host that asked for a pause must not get a request meanwhile. **${sumOf(({ network }) => network.breachCount)} of ${count(sumOf(({ network }) => network.requests))} requests came too early**, including those of workers that were killed, or frozen past their lease and resumed. (The short form has such workers with the whole engine and a slow database, so that many are frozen while a response is on its way.) ${count(sumOf(({ network }) => network.tooLate))} requests missed their slot while they opened a connection, and took another. The shortest pause was ${Math.floor(Math.min(...all.map(({ network }) => network.minSlackMs)))} ms longer than required.
 
-No rule limits the concurrent requests to a host. Their number follows from the pauses, which grow with the response time. Of the hosts that got requests, half had at most ${large.underWay.median} at once, 95 of 100 had at most ${large.underWay.p95}, and none had more than ${large.underWay.most}.
+No rule limits the concurrent requests to a host. Their number follows from the pauses, which grow with the response time. Of the hosts that got requests, half had at most ${large.inFlight.median} at once, 95 of 100 had at most ${large.inFlight.p95}, and none had more than ${large.inFlight.max}.
 
 ${table(
   ['longer than required by, ms', 'share of all pauses'],
@@ -132,11 +132,11 @@ ${table(
 Pauses are much longer if the worker is busy with other hosts: it has ${LARGE.hostsAtOnce} hosts, but makes only ${LARGE.visitsAtOnce} visits at once.`
 }
 
-function writeFairness({ hostsAsked, sourcesBegun, perWorker, sourceWaitMs, sharedHosts }: Outcome): string {
+function writeFairness({ requestedHosts, startedSources, perWorker, sourceWaitMs, sharedHosts }: Outcome): string {
   const { world } = LARGE
   return `## Fairness
 
-The simulation decides which worker joins which source. Within a source, addresses are taken by depth and age, so that all hosts of a source advance evenly. ${count(hostsAsked)} of ${count(world.hosts)} hosts got requests, and ${count(sourcesBegun)} of ${count(world.sources)} sources were started.
+The simulation decides which worker joins which source. Within a source, addresses are taken by depth and age, so that all hosts of a source advance evenly. ${count(requestedHosts)} of ${count(world.hosts)} hosts got requests, and ${count(startedSources)} of ${count(world.sources)} sources were started.
 
 ${table(
   ['', 'least', '5 %', 'median', '95 %', 'most'],
@@ -147,7 +147,7 @@ ${table(
   ],
 )}
 
-${count(sharedHosts.count)} hosts belong to two sources that both had more work there: the two crawls take turns of five seconds. The share is small if one source was started later. ${count(world.sources - sourcesBegun)} sources were not started at all, because workers prefer sources with many free hosts: at the hosts that such a source shares, its share is zero.`
+${count(sharedHosts.count)} hosts belong to two sources that both had more work there: the two crawls take turns of five seconds. The share is small if one source was started later. ${count(world.sources - startedSources)} sources were not started at all, because workers prefer sources with many free hosts: at the hosts that such a source shares, its share is zero.`
 }
 
 function writeRecovery({ large, scarce }: Results): string {
@@ -267,14 +267,14 @@ const FACTS = [
 ]
 
 function factsOf(outcome: Outcome): string[] {
-  const { visits, seen, hostsAsked, changesOfHands, lost, operations, problems } = outcome
+  const { visits, network, requestedHosts, handovers, lost, operations, problems } = outcome
   return [
     count(visits),
     count(rateOf(outcome)),
-    count(seen.breachCount),
-    String(Math.floor(seen.leastSlackMs)),
-    count(hostsAsked),
-    count(changesOfHands),
+    count(network.breachCount),
+    String(Math.floor(network.minSlackMs)),
+    count(requestedHosts),
+    count(handovers),
     count(lost),
     ((operations['lease'] ?? 0) / visits).toFixed(3),
     count(problems.length),
@@ -298,7 +298,7 @@ function rateOf({ visits, spanMs }: Outcome): number {
 
 function spread(figures: Spread | null, write: (value: number) => string): string[] {
   if (figures === null) return ['', '', '', '', '']
-  return [figures.least, figures.p5, figures.median, figures.p95, figures.most].map(write)
+  return [figures.min, figures.p5, figures.median, figures.p95, figures.max].map(write)
 }
 
 function table(header: readonly string[], rows: readonly (readonly string[])[]): string {

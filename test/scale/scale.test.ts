@@ -68,7 +68,7 @@ test('an operation of a simulated database uses no core while it waits for its s
   const database = new SimulatedDatabase(time, { costs, roundTripMs: 1, cores: 2 })
   const done: string[] = []
   const runOperation = (operation: 'settle' | 'readClock', name: string) =>
-    database.ask(operation, 'docs', () => done.push(`${name} at ${time.now}`))
+    database.run(operation, 'docs', () => done.push(`${name} at ${time.now}`))
   time.at(1, () => {
     runOperation('settle', 'first')
     runOperation('settle', 'second')

@@ -13,7 +13,7 @@ const DEFAULTS = {
   visitsAtOnce: 16,
   hostsAtOnce: 24,
   workersAtOnce: 3,
-  mostMs: 60 * MINUTE,
+  maxMs: 60 * MINUTE,
   database: { costs: COSTS, roundTripMs: ROUND_TRIP_MS },
   mishaps: [],
   isWhole: false,

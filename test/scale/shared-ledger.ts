@@ -167,7 +167,7 @@ export class SharedLedger {
     const crawl: LedgerCrawl = { client, holder, state }
     const ask = <T>(operation: Operation, answer: () => T, onResponse?: (value: T) => void): Promise<T> =>
       new Promise((resolve) => {
-        database.ask(operation, sourceId, () => {
+        database.run(operation, sourceId, () => {
           const value = answer()
           const receive = (): void => {
             onResponse?.(value)
@@ -210,7 +210,7 @@ export class SharedLedger {
       readRobots: (origin) => ask('robots', () => this.#hostOf(new URL(origin).host).robots),
       writeRobots: (record) => ask('robots', () => this.#writeRobots(record)),
       // The result is not used, only its cost counts.
-      pollProgress: () => database.ask('countLedger', sourceId, () => undefined),
+      pollProgress: () => database.run('countLedger', sourceId, () => undefined),
       sendHeartbeat: () => this.#renewLeases(holder, (run, onResponse) => ask('touch', run, onResponse)),
       releaseAll: () => {
         holder.endCrawl(sourceId)

@@ -32,7 +32,7 @@ export interface Scenario {
   /** Number of visits after which the simulation ends. */
   readonly visits: number
   /** Simulated time after which the simulation ends at the latest. */
-  readonly mostMs: number
+  readonly maxMs: number
   readonly database: DatabaseSettings
   readonly mishaps: readonly Mishap[]
   /** Whether the whole engine makes the visits, or only the part that determines order and pace. */
@@ -41,11 +41,11 @@ export interface Scenario {
 
 /** Figures of a distribution. */
 export interface Spread {
-  readonly least: number
+  readonly min: number
   readonly p5: number
   readonly median: number
   readonly p95: number
-  readonly most: number
+  readonly max: number
 }
 
 /** The result of a simulation. */
@@ -55,16 +55,16 @@ export interface Outcome {
   readonly failed: number
   /** Visits whose host had changed hands when they ended, so that nothing was written. */
   readonly lost: number
-  readonly seen: NetworkStats
+  readonly network: NetworkStats
   /** Concurrent requests per host, over all hosts that were requested. */
-  readonly underWay: Spread
+  readonly inFlight: Spread
   /** Visits in each ten seconds. */
   readonly windows: readonly number[]
-  readonly hostsAsked: number
-  readonly sourcesBegun: number
+  readonly requestedHosts: number
+  readonly startedSources: number
   /** Hosts of the largest source. */
   readonly largestSource: number
-  readonly changesOfHands: number
+  readonly handovers: number
   /** Milliseconds until another worker took over a host of a killed or frozen worker. */
   readonly recovery: Readonly<Record<Mishap['kind'], Spread | null>>
   readonly recovered: Readonly<Record<Mishap['kind'], number>>
@@ -139,7 +139,7 @@ class Simulation {
   }
 
   async run(): Promise<void> {
-    const { workers, visits, mostMs, mishaps } = this.#scenario
+    const { workers, visits, maxMs: mostMs, mishaps } = this.#scenario
     for (let i = 0; i < workers; i++) this.#begin()
     for (const mishap of mishaps) this.#time.at(mishap.at, () => this.#applyMishap(mishap))
     await this.#time.run(mostMs, () => this.#visits >= visits || this.#failure !== undefined)
@@ -192,7 +192,7 @@ class Simulation {
 
   /** Moves a worker to another source if it was idle at this check and at the one before. */
   #moveIfIdle(worker: SimulatedProcess, idleChecks: number): void {
-    if (worker.isGone) return
+    if (worker.isKilled) return
     const isIdle = worker.source !== null && this.#ledger.countHeld(worker) === 0
     if (isIdle && idleChecks >= 1) worker.deliver(() => worker.stop())
     this.#time.at(this.#time.now + POLL_INTERVAL_MS, () => this.#moveIfIdle(worker, isIdle ? idleChecks + 1 : 0))
@@ -210,7 +210,7 @@ class Simulation {
 
   #applyMishap({ kind, workers }: Mishap): void {
     const { now } = this.#time
-    const available = this.#workers.filter(({ isGone, id }) => !isGone && !this.#missing.has(id))
+    const available = this.#workers.filter(({ isKilled: isGone, id }) => !isGone && !this.#missing.has(id))
     for (let i = 0; i < workers; i++) {
       const [worker] = available.splice(Math.floor(this.#random() * available.length), 1)
       if (worker === undefined) return
@@ -260,13 +260,13 @@ class Simulation {
       visits: this.#visits,
       failed: groups.reduce((sum, { failed }) => sum + failed, 0),
       lost: this.#lost,
-      seen: this.#network.stats,
-      underWay: spreadOf(hosts.flatMap(({ mostUnderWay }) => (mostUnderWay > 0 ? [mostUnderWay] : []))) ?? NO_SPREAD,
+      network: this.#network.stats,
+      inFlight: spreadOf(hosts.flatMap(({ maxInFlight }) => (maxInFlight > 0 ? [maxInFlight] : []))) ?? NO_SPREAD,
       windows: Array.from(this.#windows, (count) => count ?? 0),
-      hostsAsked: hosts.filter(({ requests }) => requests > 0).length,
-      sourcesBegun: this.#lastVisit.size,
+      requestedHosts: hosts.filter(({ requests }) => requests > 0).length,
+      startedSources: this.#lastVisit.size,
       largestSource: sources.reduce((most, source) => Math.max(most, source.groups.length), 0),
-      changesOfHands: this.#changes,
+      handovers: this.#changes,
       recovery: { kill: spreadOf(this.#recovery.kill), freeze: spreadOf(this.#recovery.freeze) },
       recovered: { kill: this.#recovery.kill.length, freeze: this.#recovery.freeze.length },
       perWorker: spreadOf(steadyWorkers.map(([, count]) => count)) ?? NO_SPREAD,
@@ -309,11 +309,11 @@ function smallerShare({ groups, requests }: SimulatedHost): number[] {
   return all === 0 ? [] : [Math.min(one.settled, other.settled) / all]
 }
 
-const NO_SPREAD: Spread = { least: 0, p5: 0, median: 0, p95: 0, most: 0 }
+const NO_SPREAD: Spread = { min: 0, p5: 0, median: 0, p95: 0, max: 0 }
 
 function spreadOf(values: readonly number[]): Spread | null {
   if (values.length === 0) return null
   const sorted = values.toSorted((a, b) => a - b)
   const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
-  return { least: at(0), p5: at(0.05), median: at(0.5), p95: at(0.95), most: at(1) }
+  return { min: at(0), p5: at(0.05), median: at(0.5), p95: at(0.95), max: at(1) }
 }

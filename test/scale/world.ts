@@ -52,20 +52,20 @@ export interface SimulatedHost {
   /** Number of requests so far. */
   requests: number
   /** The time of the last request. */
-  askedAt: number
+  lastRequestAt: number
   /** The interval of its clock at the last request. */
-  askedPauseMs: number
+  lastRequestIntervalMs: number
   /** The process with an open connection, identified by its delivery function. */
   connectedBy: unknown
   /** The time at which that connection was last used. */
   connectedAt: number
   /** Number of requests without a response so far. */
-  underWay: number
+  inFlight: number
   /** Maximum of `underWay` so far. */
-  mostUnderWay: number
+  maxInFlight: number
   /** The period for which the host asked to wait. */
-  patienceFrom: number
-  patienceUntil: number
+  waitFrom: number
+  waitUntil: number
 }
 
 /** The addresses of one source at a host. Addresses that were never leased are only counted. */
@@ -146,14 +146,14 @@ function createHost(index: number, random: () => number, spanMs: number): Simula
     lostBy: null,
     robots: undefined,
     requests: 0,
-    askedAt: Number.NEGATIVE_INFINITY,
-    askedPauseMs: 0,
+    lastRequestAt: Number.NEGATIVE_INFINITY,
+    lastRequestIntervalMs: 0,
     connectedBy: null,
     connectedAt: 0,
-    underWay: 0,
-    mostUnderWay: 0,
-    patienceFrom: 0,
-    patienceUntil: 0,
+    inFlight: 0,
+    maxInFlight: 0,
+    waitFrom: 0,
+    waitUntil: 0,
   }
 }
 

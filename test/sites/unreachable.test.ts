@@ -48,7 +48,7 @@ test('a crawl survives an outage of its library during kindOf, readHelp, readMil
     store: {
       ...store,
       shareCrawl: async () => undefined,
-      readHelp: failOnce(async () => ({ ...NO_COUNTS, visited: 1 }), failedCalls, 'readHelp'),
+      readHelperCounts: failOnce(async () => ({ ...NO_COUNTS, visited: 1 }), failedCalls, 'readHelp'),
     },
   }
   const { summary, events } = await runCrawl(failing, source, { kind: 'recrawl' }, site.origin)

@@ -52,7 +52,7 @@ export class Grammars {
   }
 
   /** Whether the parser runtime has failed. After a failure no grammar of the program can parse. */
-  get isLost(): boolean {
+  get hasFailed(): boolean {
     return hasRuntimeFailed
   }
 

@@ -557,6 +557,6 @@ test('an error thrown by the callback is not mistaken for a parser failure', () 
     throw new RangeError('ours')
   }
   expect(() => parser?.read('a', fail)).toThrow('ours')
-  expect(grammars.isLost).toBe(false)
+  expect(grammars.hasFailed).toBe(false)
   expect(cut('javascript', 'function f() {}')).toHaveLength(1)
 })

@@ -26,7 +26,7 @@ test('every code file that a failed parser cannot cut is cut as text, with a war
     throw new RangeError('Maximum call stack size exceeded')
   })
   expect(chunk('a.js', CODE)).toEqual([1, [warningOf('a.js')]])
-  expect(grammars.isLost).toBe(true)
+  expect(grammars.hasFailed).toBe(true)
   expect(chunk('b.py', 'def f(): pass\n')).toEqual([1, [warningOf('b.py')]])
   expect(chunk('c.md', '# a\n')).toEqual([1, []])
   expect(chunk('d.go', 'package d\n')).toEqual([1, []])

@@ -57,7 +57,7 @@ export function extractText(
       ? cleanDialects(expandIncludes(source, includes), { isMdx, fields: front.fields })
       : { ...UNCHANGED, lines: source }
   // Front matter overrides the metadata that modules export.
-  const fields = new Map([...dialect.facts, ...front.fields])
+  const fields = new Map([...dialect.exportedMetadata, ...front.fields])
   const cleaned = isMarkdown ? readMarkdown(dialect.lines) : readPlain(source)
   if (cleaned.text.length === 0) return noPage('empty', 'no text')
   const { text, headings } = isMarkdown ? takeHeadings(cleaned.text) : { text: cleaned.text, headings: [] }
@@ -144,7 +144,7 @@ function takeHeadings(lines: readonly string[]): {
 }
 
 const FRAGMENT = /^(.*\S)\s*\{#([^\s{}#]{1,200})\}\s*(?:#+\s*)?$/
-const UNCHANGED = { facts: new Map<string, string>(), hiddenChars: 0 }
+const UNCHANGED = { exportedMetadata: new Map<string, string>(), hiddenChars: 0 }
 /** Fields that name a page in the navigation. They are better titles than a heading below the first level. */
 const NAV_TITLES = ['sidebar_label', 'sidebartitle', 'linktitle', 'nav_title', 'navtitle', 'nav_label']
 

@@ -13,7 +13,7 @@ import {
   type PassageBudget,
 } from './passages.ts'
 
-const LIMITS: PassageBudget = { target: 100, most: 160, left: 750, budget: 750 }
+const LIMITS: PassageBudget = { target: 100, max: 160, remaining: 750, budget: 750 }
 
 /** Grows the chunk that holds a text. */
 function growAt(
@@ -26,7 +26,7 @@ function growAt(
   const chunk = chunks.find(({ content }) => content.includes(text))
   if (chunk === undefined) throw new Error(`no chunk has ${text}`)
   const terms = text.toLowerCase().match(/[a-z]+/g) ?? []
-  const hit = { place: chunk.chunkIndex, content: chunk.content, isMarkdown: true, terms }
+  const hit = { chunkIndex: chunk.chunkIndex, content: chunk.content, isMarkdown: true, terms }
   return createPassageGrower({ markdown, chunks }).grow(hit, { ...LIMITS, ...limits }, taken)
 }
 
@@ -77,41 +77,43 @@ describe('a hit', () => {
 
   test('starts at the matching definition if others precede it in the chunk', () => {
     const markdown = `# API\n\n\`first(a)\`\n\nSays little.\n\nThere are these classes:\n\n\`needle(b)\`\n\nIt shines.\n\n\`third(c)\`\n\n${words('else', 60)}\n`
-    const { text } = asPassage(growAt(markdown, 'needle(b', { target: 20, most: 32 }))
+    const { text } = asPassage(growAt(markdown, 'needle(b', { target: 20, max: 32 }))
     expect(text.startsWith('`needle(b)`\n\nIt shines.')).toBe(true)
   })
 
   test('grows to the end of its definition, and not to the next one once it is large enough', () => {
     const markdown = `# API\n\n\`needle(a)\`\n\n${words('about', 120)}\n\n\`other(c)\`\n\n${words('else', 60)}\n\n${words('tail', 900)}\n`
-    const { text } = asPassage(growAt(markdown, 'needle(a', { target: 600, most: 700 }))
+    const { text } = asPassage(growAt(markdown, 'needle(a', { target: 600, max: 700 }))
     expect(text).toMatch(/^# API\n\n`needle\(a\)`\n\nabout0 .* about119$/)
   })
 
   test('does not end with the name of a definition that is not shown', () => {
     const markdown = `# API\n\n\`needle(a)\`\n\nIt shines.\n\n\`other(c)\`\n\n${words('else', 300)}\n`
-    const { text } = asPassage(growAt(markdown, 'needle(a', { target: 30, most: 36 }))
+    const { text } = asPassage(growAt(markdown, 'needle(a', { target: 30, max: 36 }))
     expect(text).toBe('# API\n\n`needle(a)`\n\nIt shines.')
   })
 
   test('grows to the sections beside its own if its own section has only a few words', () => {
     const markdown = `# needle(1)\n\n## Name\n\nneedle - sews\n\n## Synopsis\n\nneedle thread\n\n## Text\n\n${words('text', 100)}\n\n## Options\n\n${words('more', 900)}\n`
-    const { text } = asPassage(growAt(markdown, 'needle - sews', { target: 400, most: 480 }))
+    const { text } = asPassage(growAt(markdown, 'needle - sews', { target: 400, max: 480 }))
     expect(text).toMatch(/^## Name\n.*\n## Synopsis\n.*\n## Text\n\ntext0 .* text99$/s)
   })
 
   test('grows from a description back to its signature', () => {
     const markdown = `# API\n\n${words('before', 60)}\n\n\`call(a, b)\`\n\n${words('about', 30)}\n\nThe needle.\n\n${words('tail', 90)}\n`
-    const { text, under } = asPassage(growAt(markdown, 'The needle.'))
+    const { text, describedSignature } = asPassage(growAt(markdown, 'The needle.'))
     expect(text.startsWith('`call(a, b)`\n\nabout0')).toBe(true)
     expect(text).toContain('The needle.')
-    expect(under).toBeNull()
+    expect(describedSignature).toBeNull()
   })
 
   test('names the signature if it is too far above', () => {
     const far = Array.from({ length: 12 }, (_, i) => words(`far${i}x`, 12)).join('\n\n')
-    const { text, under } = asPassage(growAt(`# API\n\n\`call(a, b)\`\n\n${far}\n\nThe needle.\n`, 'The needle.'))
+    const { text, describedSignature } = asPassage(
+      growAt(`# API\n\n\`call(a, b)\`\n\n${far}\n\nThe needle.\n`, 'The needle.'),
+    )
     expect(text).not.toContain('call(')
-    expect(under).toBe('call(a, b)')
+    expect(describedSignature).toBe('call(a, b)')
   })
 
   test('grows from a line that ends with a colon to the text that it announces', () => {
@@ -123,7 +125,7 @@ describe('a hit', () => {
   test('grows back to the beginning of its list item', () => {
     const item = (name: string) => `- ${words(name, 12)}\n\n  More of ${name} follows.\n`
     const markdown = `# List\n\n${['one', 'two', 'three', 'four', 'five', 'six'].map(item).join('\n')}\n`
-    const { text } = asPassage(growAt(markdown, 'More of four', { target: 60, most: 90 }))
+    const { text } = asPassage(growAt(markdown, 'More of four', { target: 60, max: 90 }))
     expect(text).toMatch(/^(?:- |# List)/)
     expect(text).toContain(item('four').trimEnd())
   })
@@ -145,7 +147,7 @@ describe('large blocks', () => {
   })
 
   test('a block that fits the answer, but not the rest of its budget, is reported as too large', () => {
-    expect(growAt(`# T\n\n${table}\n`, 'cell30x1', { left: 100 })).toBe('too-large')
+    expect(growAt(`# T\n\n${table}\n`, 'cell30x1', { remaining: 100 })).toBe('too-large')
   })
 
   test('a table that does not fit the answer is cut at rows, its header repeated', () => {
@@ -196,7 +198,7 @@ describe('a passage', () => {
     const chunks = chunkPage({ markdown }, 'page')
     const grower = createPassageGrower({ markdown, chunks })
     const range = (startLine: number, endLine: number): GrownPassage => {
-      return { startLine, endLine, text: '', tokens: 0, isCut: false, under: null }
+      return { startLine, endLine, text: '', tokens: 0, isCut: false, describedSignature: null }
     }
     const joined = grower.join(range(7, 9), range(3, 5), 500)
     expect(joined?.text).toBe(paragraphs.slice(0, 4).join('\n\n'))
@@ -212,7 +214,7 @@ test('text other than Markdown is shown in whole chunks', () => {
     { startLine: 1, endLine: 5, headingPath: [] },
     { startLine: 6, endLine: 7, headingPath: [] },
   ]
-  const hit = { place: 1, content: 'def two():\n    return needle', isMarkdown: false, terms: ['needle'] }
+  const hit = { chunkIndex: 1, content: 'def two():\n    return needle', isMarkdown: false, terms: ['needle'] }
   const grower = createPassageGrower({ markdown, chunks: spans })
   expect(asPassage(grower.grow(hit, { ...LIMITS, target: 8 }, [])).text).toBe('def two():\n    return needle')
   expect(asPassage(grower.grow(hit, LIMITS, [])).text).toBe(markdown.trimEnd())
@@ -294,8 +296,8 @@ describe('for any page', () => {
     const passages: GrownPassage[] = []
     let left = budget
     for (const chunk of chunks.toReversed()) {
-      const hit = { place: chunk.chunkIndex, content: chunk.content, isMarkdown: true, terms: ['needle'] }
-      const grown = grower.grow(hit, { target, most: Math.round(target * 1.6), left, budget }, passages)
+      const hit = { chunkIndex: chunk.chunkIndex, content: chunk.content, isMarkdown: true, terms: ['needle'] }
+      const grown = grower.grow(hit, { target, max: Math.round(target * 1.6), remaining: left, budget }, passages)
       if (typeof grown === 'string') continue
       passages.push(grown)
       left -= grown.tokens

@@ -26,7 +26,7 @@ export interface PassageSpan extends LineRange {
 /** A chunk that was found, with the words that matched. */
 export interface PassageHit {
   /** Index of the chunk among the chunks of the page. */
-  readonly place: number
+  readonly chunkIndex: number
   readonly content: string
   /** Whether the page is Markdown. Other text is shown in whole chunks. */
   readonly isMarkdown: boolean
@@ -38,9 +38,9 @@ export interface PassageBudget {
   /** Neighboring blocks are added up to this size. */
   readonly target: number
   /** Limit for the chunk and the context that it needs. */
-  readonly most: number
+  readonly max: number
   /** Remaining budget of the answer. */
-  readonly left: number
+  readonly remaining: number
   /** Budget of the whole answer. Only a block that is larger is ever cut. */
   readonly budget: number
 }
@@ -51,7 +51,7 @@ export interface GrownPassage extends LineRange {
   readonly tokens: number
   readonly isCut: boolean
   /** The signature that the text describes, if it is too far above to be shown with it. */
-  readonly under: string | null
+  readonly describedSignature: string | null
 }
 
 /** Outcome for a hit: a passage, text that is already shown, or a text that does not fit. */
@@ -118,10 +118,10 @@ export function createPassageGrower({ markdown, chunks }: PassagePage): PassageG
     const end = startOf(endLine + 1)
     return end - startOf(startLine) - (markdown.charAt(end - 1) === '\n' ? 1 : 0)
   }
-  const show = (range: LineRange, isCut = false, under: string | null = null): GrownPassage => {
+  const show = (range: LineRange, isCut = false, describedSignature: string | null = null): GrownPassage => {
     const text = readLines(range).join('\n')
     const { startLine, endLine } = range
-    return { startLine, endLine, text, tokens: estimateTokens(text), isCut, under }
+    return { startLine, endLine, text, tokens: estimateTokens(text), isCut, describedSignature }
   }
 
   const readRegion = (first: number, last: number, isMarkdown: boolean): Region => {
@@ -199,7 +199,7 @@ export function createPassageGrower({ markdown, chunks }: PassagePage): PassageG
 
   return {
     grow(hit, limits, taken) {
-      const { place: index } = hit
+      const { chunkIndex: index } = hit
       const span = chunks[index]
       if (span === undefined) return 'shown'
       const isFree: IsFree = (range) => !taken.some((other) => overlaps(other, range))
@@ -207,7 +207,7 @@ export function createPassageGrower({ markdown, chunks }: PassagePage): PassageG
       const grown = growRun(region, span, hit, limits, isFree)
       if (grown === 'shown' || grown === 'too-large') return grown
       if ('cut' in grown) return grown.cut
-      const limit = Math.min(limits.target, limits.left) * CHARS_PER_TOKEN
+      const limit = Math.min(limits.target, limits.remaining) * CHARS_PER_TOKEN
       const grownLines = rangeOf(region, grown.run)
       const section = hit.isMarkdown ? findSection(index, limit, isFree) : undefined
       if (section !== undefined && contains(section, grownLines)) {
@@ -221,13 +221,13 @@ export function createPassageGrower({ markdown, chunks }: PassagePage): PassageG
       const isShort = (hasFewLines || sizeOf(region, grown.run) < limit / 2) && hit.isMarkdown
       const below = { last: region.last, depth: chunks[region.last]?.headingPath.length ?? 0 }
       const range = isWhole && isShort ? addNextSections(grownLines, below, limit, limit, isFree) : grownLines
-      return show(range, false, grown.under)
+      return show(range, false, grown.describedSignature)
     },
     join(a, b, maxTokens) {
       const [upper, lower] = a.startLine < b.startLine ? [a, b] : [b, a]
       const between = readLines({ startLine: upper.endLine + 1, endLine: lower.startLine - 1 })
       if (upper.isCut || lower.isCut || between.some((line) => !isBlank(line))) return undefined
-      const joined = show({ startLine: upper.startLine, endLine: lower.endLine }, false, upper.under)
+      const joined = show({ startLine: upper.startLine, endLine: lower.endLine }, false, upper.describedSignature)
       return joined.tokens <= maxTokens ? joined : undefined
     },
   }
@@ -235,7 +235,7 @@ export function createPassageGrower({ markdown, chunks }: PassagePage): PassageG
 
 /** Outcome for a hit within its region. */
 type GrownRun =
-  | { readonly run: IndexRun; readonly under: string | null }
+  | { readonly run: IndexRun; readonly describedSignature: string | null }
   | { readonly cut: GrownPassage }
   | 'shown'
   | 'too-large'
@@ -250,26 +250,26 @@ function growRun(region: Region, span: PassageSpan, hit: PassageHit, limits: Pas
   const focus = findFocus(region, candidates, countWords)
   if (focus === undefined) return 'shown'
   const allowed = { first: focus, last: focus }
-  const isInReach = (first: number, last: number) => sizeOf(region, { first, last }) <= limits.most * CHARS_PER_TOKEN
+  const isInReach = (first: number, last: number) => sizeOf(region, { first, last }) <= limits.max * CHARS_PER_TOKEN
   while (isBlockFree(allowed.first - 1) && isInReach(allowed.first - 1, focus)) allowed.first--
   while (isBlockFree(allowed.last + 1) && isInReach(focus, allowed.last + 1)) allowed.last++
 
-  const charsLeft = limits.left * CHARS_PER_TOKEN
+  const charsLeft = limits.remaining * CHARS_PER_TOKEN
   const focusRun = { first: focus, last: focus }
   if (sizeOf(region, focusRun) > limits.budget * CHARS_PER_TOKEN) {
     const cut = cutPassage(region, focus, span, hit, Math.min(limits.target * CHARS_PER_TOKEN, charsLeft))
     return cut === undefined ? 'too-large' : { cut }
   }
-  const wanted = addNeededBlocks(region, focusRun, allowed, limits.most * CHARS_PER_TOKEN)
+  const wanted = addNeededBlocks(region, focusRun, allowed, limits.max * CHARS_PER_TOKEN)
   // The rest of the budget is not filled with text that cannot be understood alone.
-  if (sizeOf(region, wanted) > charsLeft && limits.left < limits.budget) return 'too-large'
-  const maxChars = Math.min(limits.most * CHARS_PER_TOKEN, charsLeft)
+  if (sizeOf(region, wanted) > charsLeft && limits.remaining < limits.budget) return 'too-large'
+  const maxChars = Math.min(limits.max * CHARS_PER_TOKEN, charsLeft)
   const needed = addNeededBlocks(region, focusRun, allowed, maxChars)
   const whole = joinRuns(needed, clipRun(narrowToFocus(region, chunkRun, focus, countWords), allowed))
   const target = Math.min(limits.target * CHARS_PER_TOKEN, charsLeft)
   const chunk = sizeOf(region, whole) <= maxChars ? whole : addNeighbors(region, needed, whole, target)
   const run = dropTrailingLeadIns(region, addNeighbors(region, chunk, allowed, target), focus)
-  return { run, under: findDescribedSignature(region, run, focus) }
+  return { run, describedSignature: findDescribedSignature(region, run, focus) }
 }
 
 /**
@@ -423,7 +423,7 @@ function cutPassage(
   const { text, start, end } = cut
   const tokens = estimateTokens(text)
   const lines = { startLine: region.offset + start + 1, endLine: region.offset + end }
-  return { ...lines, text, tokens, isCut: true, under: null }
+  return { ...lines, text, tokens, isCut: true, describedSignature: null }
 }
 
 /** The neighbors of a chunk whose heading paths agree with its own up to a depth, or exactly. */

@@ -76,7 +76,7 @@ export interface FunctionWordCounts {
   /** How strongly the words indicate the language: each different word counts once, an ambiguous one half as much. */
   readonly weight: number
   /** Number of different words that indicate the language unambiguously. */
-  readonly sure: number
+  readonly unambiguousCount: number
 }
 
 /** Counts the function words of a text by language, and all its words. */
@@ -99,12 +99,12 @@ export function countFunctionWords(text: string): {
   const found = new Map<string, FunctionWordCounts>()
   for (const [word, occurrences] of counts) {
     const language = LANGUAGES.get(word) ?? ''
-    const { count, weight, sure } = found.get(language) ?? { count: 0, weight: 0, sure: 0 }
+    const { count, weight, unambiguousCount } = found.get(language) ?? { count: 0, weight: 0, unambiguousCount: 0 }
     const isSure = !AMBIGUOUS_WORDS.has(word)
     found.set(language, {
       count: count + occurrences,
       weight: weight + (isSure ? 1 : 0.5),
-      sure: sure + (isSure ? 1 : 0),
+      unambiguousCount: unambiguousCount + (isSure ? 1 : 0),
     })
   }
   return { found, words }

@@ -57,10 +57,10 @@ function findOverridingLanguage({ found, words }: FunctionWordStats, declared: s
   const { count: declaredCount = 0 } = found.get(declared) ?? {}
   // A language without a list may share any of these words.
   if (!hasFunctionWords(declared)) return undefined
-  const isClear = ([language, { count, weight, sure }]: readonly [string, FunctionWordCounts]): boolean =>
+  const isClear = ([language, { count, weight, unambiguousCount }]: readonly [string, FunctionWordCounts]): boolean =>
     language !== declared &&
     weight >= CLEAR_WEIGHT &&
-    sure >= CLEAR_WORDS &&
+    unambiguousCount >= CLEAR_WORDS &&
     count >= CLEAR_SHARE * words &&
     count > CLEAR_TIMES * declaredCount
   return [...found].find(isClear)?.[0]
@@ -87,8 +87,10 @@ function detectProse(
 }
 
 /** Whether function words prove the language of a text: a name may be as frequent, but is a single word. */
-function isProvenByWords({ count, weight, sure }: FunctionWordCounts, words: number): boolean {
-  return count >= MIN_FUNCTION_WORD_SHARE * words && weight >= (sure > 0 ? MIN_WEIGHT : MIN_AMBIGUOUS_WEIGHT)
+function isProvenByWords({ count, weight, unambiguousCount }: FunctionWordCounts, words: number): boolean {
+  return (
+    count >= MIN_FUNCTION_WORD_SHARE * words && weight >= (unambiguousCount > 0 ? MIN_WEIGHT : MIN_AMBIGUOUS_WEIGHT)
+  )
 }
 
 /** In a text with fewer letters of prose, names and labels would decide. */

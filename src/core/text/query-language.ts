@@ -27,7 +27,9 @@ export function describeForeignQuestion(query: string, modelLanguage: string | u
 export function languagesOfQuery(query: string): QueryLanguages {
   const scriptLanguages = languagesByScript(query)
   const { found } = countFunctionWords(query)
-  const indicated = [...found].filter(([, { weight, sure }]) => sure > 0 || weight >= SURE_WEIGHT)
+  const indicated = [...found].filter(
+    ([, { weight, unambiguousCount }]) => unambiguousCount > 0 || weight >= SURE_WEIGHT,
+  )
   const fitting = indicated.filter(([language]) => scriptLanguages.length === 0 || scriptLanguages.includes(language))
   const maxWeight = fitting.reduce((best, [, { weight }]) => Math.max(best, weight), 0)
   const best = fitting.filter(([, { weight }]) => weight === maxWeight).map(([language]) => language)

@@ -130,17 +130,17 @@ async function writeRows(copy: RunningCopy, table: CopyTable, changes: RowChange
  * start, and never removed, because another crawl may have added them since. `whole` rows are removed only if the target was empty at the
  * start.
  */
-function allowedChanges({ belonging }: CopyTable, changes: RowChanges, isAlone: boolean): RowChanges {
-  if (belonging === 'own') return changes
+function allowedChanges({ ownership }: CopyTable, changes: RowChanges, isAlone: boolean): RowChanges {
+  if (ownership === 'own') return changes
   const { added, changed, removed } = changes
-  if (belonging === 'shared') return { added, changed: isAlone ? changed : [], removed: [] }
+  if (ownership === 'shared') return { added, changed: isAlone ? changed : [], removed: [] }
   return { added, changed, removed: isAlone ? removed : [] }
 }
 
 /** Returns the ids reserved in the target for a table; undefined for tables without own ids. */
-function rangeOf({ belonging, columns, key }: CopyTable, { plan }: CopySession): IdRange | undefined {
-  const of = columns.find(({ name }) => name === key[0])?.of
-  if (belonging !== 'own' || of === undefined) return undefined
+function rangeOf({ ownership, columns, key }: CopyTable, { plan }: CopySession): IdRange | undefined {
+  const of = columns.find(({ name }) => name === key[0])?.references
+  if (ownership !== 'own' || of === undefined) return undefined
   const after = plan.offsets[of] ?? 0
   return { after, upTo: after + (plan.kept[of] ?? 0) }
 }

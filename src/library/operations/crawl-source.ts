@@ -216,7 +216,13 @@ async function* crawlOpened(
     if (tree === undefined) yield* crawl(run, ports, signal)
     else {
       const { focus, lostBefore } = input
-      const treeRun = { ...run, lastPlace: last?.summary?.place, fullSince: interrupted?.startedAt, focus, lostBefore }
+      const treeRun = {
+        ...run,
+        lastFolderId: last?.summary?.place,
+        fullSince: interrupted?.startedAt,
+        focus,
+        lostBefore,
+      }
       yield* indexTree(treeRun, { ...ports, tree, listRows: store.listRows.bind(store) }, signal)
     }
   } finally {
@@ -236,7 +242,7 @@ function shareThrough({ store, runner }: Library, id: string): Pick<CrawlPorts, 
   if (store.shareCrawl === undefined) return {}
   return {
     share: (shared) => store.shareCrawl?.(id, shared, runner.id) ?? Promise.resolve(),
-    readJoinedCounts: () => store.readHelp?.(id) ?? Promise.resolve(NO_COUNTS),
+    readJoinedCounts: () => store.readHelperCounts?.(id) ?? Promise.resolve(NO_COUNTS),
   }
 }
 

@@ -38,7 +38,7 @@ import { depthOf, TreeSurvey } from '../tree-survey.ts'
 /** Parameters of a run over a tree. */
 export interface TreeRun extends RunFacts {
   /** Identity of the folder at the last full run; undefined if unknown. */
-  readonly lastPlace: string | undefined
+  readonly lastFolderId: string | undefined
   /** For a full run that was interrupted: its first start. Files read since then are not read again. */
   readonly fullSince?: number | undefined
   /** Paths that may have changed; nothing else is checked. @default everything */
@@ -147,7 +147,7 @@ class ActiveTree implements RunCounts {
 
   /** Returns why a key is outside the scope. A page of a container file is judged by its file. */
   judge(key: string): Refusal | null {
-    return this.survey.judge(this.survey.findFile(key)?.path ?? key)
+    return this.survey.findRefusal(this.survey.findFile(key)?.path ?? key)
   }
 
   /** Offers found addresses to the ledger and emits the results. */
@@ -520,7 +520,7 @@ async function finishFolder(active: ActiveTree): Promise<CrawlSummary> {
   const end = ending.end === 'completed' && problem !== null ? 'failed' : ending.end
   const { visited, indexed, unchanged, skipped, newInRefresh, bytes, overflow, moved } = active
   const failed = countFailures(active, ending.end === 'completed')
-  const place = end === 'completed' ? ports.tree.folderId : run.lastPlace
+  const place = end === 'completed' ? ports.tree.folderId : run.lastFolderId
   return {
     ...{ crawlId: run.crawlId, kind: run.kind, end, ledger, problem },
     ...{ visited, indexed, unchanged, skipped, failed, newInRefresh, bytes, overflow },
@@ -569,7 +569,7 @@ function withholdAll(pages: number): Ending {
 
 /** Returns the loss limits. If another folder is at the same path, at most half of the pages may be removed, however few there are. */
 function lossLimitsOf({ run, ports }: ActiveTree): TreeRun['limits'] {
-  const isOther = run.lastPlace !== undefined && run.lastPlace !== ports.tree.folderId
+  const isOther = run.lastFolderId !== undefined && run.lastFolderId !== ports.tree.folderId
   return isOther ? { ...run.limits, lossPages: 0, lossShare: 0.5 } : run.limits
 }
 

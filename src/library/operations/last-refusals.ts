@@ -31,7 +31,7 @@ async function createScopeCheck(library: Library, source: Source, { options }: C
   const scope = resolveScope(source.scope, options.scope)
   if (isTree(source)) {
     const survey = new TreeSurvey(scope)
-    return ({ key }) => survey.judge(key)
+    return ({ key }) => survey.findRefusal(key)
   }
   const filter = createAddressFilter({ startUrl: source.url, siteUrl: await findSiteUrl(library, source), scope })
   return ({ url, depth }) => filter.judge(url, depth, true).refusal

@@ -25,7 +25,7 @@ export async function verifyTable(
   { isAlone, sha256, onRows }: Pick<CopyPlan, 'isAlone'> & { sha256: Sha256; onRows(count: number): Promise<void> },
 ): Promise<VerifiedTable> {
   // Vectors are always compared in full, because only vectors of the same space are copied.
-  const comparesKeysOnly = table.belonging === 'shared' && table.group !== 'vectors' && !isAlone
+  const comparesKeysOnly = table.ownership === 'shared' && table.group !== 'vectors' && !isAlone
   const checkText = createTextCheck(table, sha256)
   let digest = ''
   const counts = { rows: 0, hashed: 0, different: 0 }
@@ -43,9 +43,9 @@ export async function verifyTable(
 }
 
 /** Additional shared rows of the target, such as hosts and jobs, are not differences. */
-function countDifferent({ belonging }: CopyTable, compared: ComparedRows, comparesKeysOnly: boolean): number {
+function countDifferent({ ownership }: CopyTable, compared: ComparedRows, comparesKeysOnly: boolean): number {
   const { added, changed, removed } = compared
-  return added.length + (comparesKeysOnly ? 0 : changed.length) + (belonging === 'shared' ? 0 : removed.length)
+  return added.length + (comparesKeysOnly ? 0 : changed.length) + (ownership === 'shared' ? 0 : removed.length)
 }
 
 function writeRow(row: CopyRow, sha256: Sha256): string {

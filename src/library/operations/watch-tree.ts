@@ -362,7 +362,7 @@ class WatchSession {
 
 /** Lists files that must be read. */
 function listReadable(survey: TreeSurvey): ReadonlySet<string> {
-  const isReadable = (path: string) => survey.stateOf(path) === 'file' && survey.judge(path) === null
+  const isReadable = (path: string) => survey.stateOf(path) === 'file' && survey.findRefusal(path) === null
   return new Set([...survey.paths()].filter(isReadable))
 }
 

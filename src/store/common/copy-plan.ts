@@ -22,7 +22,7 @@ export const NUMBERED_TABLES: readonly (CopyTable & { readonly number: string })
 
 /** History tables that belong to the library itself and not to a source. */
 export const OWN_HISTORY_TABLES: readonly CopyTable[] = COPY_TABLES.filter(
-  ({ belonging, group }) => belonging === 'own' && group === 'history',
+  ({ ownership, group }) => ownership === 'own' && group === 'history',
 )
 
 /** The tables of places, ordered so that referring tables come first. */

@@ -10,7 +10,7 @@ export interface Inspection {
   /** The schema version of the library; 0 when there is none yet. */
   readonly schemaVersion: number
   /** Locations of libraries whose copy into this one is active or was interrupted. */
-  readonly arriving: readonly string[]
+  readonly incompleteCopies: readonly string[]
   /** Size of the library in bytes, without other contents of the database. */
   readonly bytes: number
   /** Whether the role may create a new library. */

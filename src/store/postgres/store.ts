@@ -201,7 +201,7 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & AnalysisS
         },
       }
     },
-    readHelp: (id) => readHelp(db, id),
+    readHelperCounts: (id) => readHelp(db, id),
 
     offer: (sourceId, crawlId, found, now, newAliases = [], maxRows) =>
       writeFor<OfferResult[]>(

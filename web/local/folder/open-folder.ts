@@ -9,7 +9,7 @@ export interface OpenFolder extends FolderTree {
   /** The current file; undefined if it is gone or not readable. */
   file(path: string): Promise<File | undefined>
   /** Whether the folder itself is still accessible. */
-  isThere(): Promise<boolean>
+  isAccessible(): Promise<boolean>
 }
 
 /** Opens the folder, whichever way the browser provided it. */
@@ -41,7 +41,7 @@ export async function orUndefined<T>(work: () => Promise<T>): Promise<T | undefi
   }
 }
 
-type FolderAccess = Pick<OpenFolder, 'list' | 'file' | 'isThere'>
+type FolderAccess = Pick<OpenFolder, 'list' | 'file' | 'isAccessible'>
 
 function openHandle(root: FileSystemDirectoryHandle): FolderAccess {
   const folders = new Map<string, FileSystemDirectoryHandle>([['', root]])
@@ -58,7 +58,7 @@ function openHandle(root: FileSystemDirectoryHandle): FolderAccess {
         return entries
       }),
     file: (path) => orUndefined(async () => files.get(path)?.getFile()),
-    isThere: async () => (await orUndefined(() => root.keys().next())) !== undefined,
+    isAccessible: async () => (await orUndefined(() => root.keys().next())) !== undefined,
   }
 }
 
@@ -78,7 +78,7 @@ function openFiles(given: Iterable<GivenFile> | AsyncIterable<GivenFile>): Folde
     },
     file: async (path) => (await openTree()).files.get(path),
     // There is no folder to probe, only files, each of which can fail on its own.
-    isThere: async () => true,
+    isAccessible: async () => true,
   }
 }
 

@@ -1,7 +1,7 @@
 import { KINDS, type WarningCode } from '../../../src/core/model.ts'
 import type { Pack } from '../../../src/core/pack/pack.ts'
 import type { IndexSummary } from './operations.ts'
-import { some } from './survey.ts'
+import { sampleFiles } from './survey.ts'
 
 /** Summarizes an index for the page. */
 export function describeIndex({ files, warnings }: Pack): IndexSummary {
@@ -19,6 +19,6 @@ export function describeIndex({ files, warnings }: Pack): IndexSummary {
     kinds: KINDS.filter((kind) => kinds.has(kind)),
     missingCount: new Set(missing.map(({ path }) => path)).size,
     partialCount: pathsWarnedOf('max_chunks_per_file').length,
-    secrets: some(pathsWarnedOf('secret')),
+    secrets: sampleFiles(pathsWarnedOf('secret')),
   }
 }

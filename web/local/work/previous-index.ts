@@ -13,7 +13,7 @@ import { readVectors } from './vectors.ts'
 
 /** The previous version of an index that is being updated. */
 export interface PreviousIndex {
-  readonly kept: StoredIndex
+  readonly stored: StoredIndex
   /** The chunks of each file; empty if other limits or another build would cut the files differently. */
   readonly files: ReadonlyMap<string, ChunkedFile>
   readonly stamps: ReadonlyMap<string, Stamp>
@@ -36,7 +36,7 @@ export async function openPreviousIndex(
   const pack = isReusable ? await openBareIndex(content.index, kept.name, task) : undefined
   const files = pack === undefined ? [] : [...chunkedFilesOf(pack), ...unreadFilesOf(pack, stamps)]
   return {
-    kept,
+    stored: kept,
     files: new Map(files.filter(isReproducible).map((chunked) => [chunked.file.path, dropTransientWarnings(chunked)])),
     stamps,
     images: content.images,

@@ -54,7 +54,11 @@ export async function readFolder(
     // Reported before the file is cut, because a large file takes a while.
     task.progress({ stage: 'reading', done: files.length, total: paths.length, chunks, path })
     unreadableCount = isUnreadable ? unreadableCount + 1 : 0
-    if (isUnreadable && (unreadableCount >= MAX_UNREADABLE_FILES || before !== undefined) && !(await folder.isThere()))
+    if (
+      isUnreadable &&
+      (unreadableCount >= MAX_UNREADABLE_FILES || before !== undefined) &&
+      !(await folder.isAccessible())
+    )
       throw unreachableError()
     // The previous chunks of this file cannot be reused. Instead of removing them with a warning, the update fails.
     if (unreadableCount >= MAX_UNREADABLE_FILES && found.type === 'left-out' && before?.stamps.has(path))

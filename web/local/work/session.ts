@@ -242,10 +242,10 @@ export function createSession(options: SessionOptions): Session {
       const now = Date.now()
       const kept = {
         id: update ?? newId(),
-        name: before?.kept.name ?? folder.name,
+        name: before?.stored.name ?? folder.name,
         root: folder.name,
         ...describePack(pack),
-        addedAt: before?.kept.addedAt ?? now,
+        addedAt: before?.stored.addedAt ?? now,
         updatedAt: now,
         limits,
         leaveOut: lastSurvey.survey.leaveOut,

@@ -83,7 +83,7 @@ export async function walkFolder(folder: OpenFolder, task: Task): Promise<Walked
     await task.yieldIfDue()
   }
   // The files of an unreachable folder would look as if they had been removed.
-  if (skipped.has('unreadable') && !(await folder.isThere())) throw unreachableError()
+  if (skipped.has('unreadable') && !(await folder.isAccessible())) throw unreachableError()
   if (paths.length + skipped.size === 0) {
     throw new UserError(`There is nothing in ${folder.name}.`, 'Choose a folder that has files in it.')
   }
@@ -218,10 +218,16 @@ function compare(before: NonNullable<SurveyOptions['before']>, now: readonly Sta
     else changed.push(path)
   }
   const { isOtherBuild } = before
-  return { added: some(added), changed: some(changed), removed: some([...gone]), same, isOtherBuild }
+  return {
+    added: sampleFiles(added),
+    changed: sampleFiles(changed),
+    removed: sampleFiles([...gone]),
+    same,
+    isOtherBuild,
+  }
 }
 
 /** Counts files and takes the first ones as examples. */
-export function some(paths: readonly string[]): FileSample {
+export function sampleFiles(paths: readonly string[]): FileSample {
   return { count: paths.length, examples: paths.slice(0, MAX_EXAMPLES) }
 }

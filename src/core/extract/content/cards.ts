@@ -4,13 +4,13 @@ import type { StatisticsMap } from './statistics.ts'
 /** Totals over the cards of a page. `text` and `prose` are lengths. */
 export interface CardTotals {
   readonly count: number
-  readonly text: number
-  readonly prose: number
+  readonly textLength: number
+  readonly proseLength: number
 }
 
 /** Totals of the largest set of similar elements that each link to another page, such as products or headlines. */
 export function countCards(main: Element, statistics: StatisticsMap): CardTotals {
-  const sets = new Map<string, { count: number; text: number; prose: number }>()
+  const sets = new Map<string, { count: number; textLength: number; proseLength: number }>()
   const visit = (element: Element) => {
     for (const child of element.elements()) {
       const { textLength, proseLength, linkCount, headingCount, imageCount } = statistics.get(child)
@@ -27,16 +27,16 @@ export function countCards(main: Element, statistics: StatisticsMap): CardTotals
         continue
       }
       const key = `${child.name} ${child.classes[0] ?? ''}`
-      const set = sets.get(key) ?? { count: 0, text: 0, prose: 0 }
+      const set = sets.get(key) ?? { count: 0, textLength: 0, proseLength: 0 }
       set.count++
-      set.text += textLength
-      set.prose += proseLength
+      set.textLength += textLength
+      set.proseLength += proseLength
       sets.set(key, set)
     }
   }
   visit(main)
-  let best = { count: 0, text: 0, prose: 0 }
-  for (const set of sets.values()) if (set.count >= 3 && set.text > best.text) best = set
+  let best = { count: 0, textLength: 0, proseLength: 0 }
+  for (const set of sets.values()) if (set.count >= 3 && set.textLength > best.textLength) best = set
   return best
 }
 

@@ -31,7 +31,7 @@ export function detectPageKind(metadata: Metadata, main: Statistics, text: Stati
   // A page about a product that names its author is an article, not a page of a shop.
   if (isProduct && !(isArticle && author !== null)) return 'product'
   if (main.proseLength < main.textLength * LISTING_PROSE && !isMostlyProse(text)) return 'listing'
-  const hasArticle = isArticle && isSigned(metadata) && main.proseLength - cards.prose >= ARTICLE_PROSE
+  const hasArticle = isArticle && isSigned(metadata) && main.proseLength - cards.proseLength >= ARTICLE_PROSE
   if (isCatalog(main, cards) && !hasArticle) return 'listing'
   // Publishing programs declare every page an article; only a writer or a date confirms it.
   if (isArticle && (author !== null || publishedAt !== null)) return 'article'
@@ -58,8 +58,10 @@ const TEXT_CHARS = 500
 const TEXT_PROSE = 0.8
 
 /** Whether cards hold most of the text and of the prose of a page. */
-function isCatalog(main: Statistics, { count, text, prose }: CardTotals): boolean {
-  return count >= MIN_CARDS && text > main.textLength * CARDS_SHARE && prose >= main.proseLength * CARDS_SHARE
+function isCatalog(main: Statistics, { count, textLength, proseLength }: CardTotals): boolean {
+  return (
+    count >= MIN_CARDS && textLength > main.textLength * CARDS_SHARE && proseLength >= main.proseLength * CARDS_SHARE
+  )
 }
 
 const MIN_CARDS = 6

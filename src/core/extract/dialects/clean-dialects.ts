@@ -22,7 +22,7 @@ export interface DialectOptions {
 export interface CleanDialects {
   readonly lines: readonly string[]
   /** Metadata of the page from its `export` statements. */
-  readonly facts: ReadonlyMap<string, string>
+  readonly exportedMetadata: ReadonlyMap<string, string>
   /** Number of characters in comments that were left out. */
   readonly hiddenChars: number
   /** Number of characters that were rescanned to find where a construct ends. */
@@ -36,7 +36,7 @@ export interface CleanDialects {
  */
 export function cleanDialects(lines: readonly string[], { isMdx, fields }: DialectOptions): CleanDialects {
   const text = lines.join('\n')
-  if (!isMdx && !DIALECT_HINT.test(text)) return { lines, facts: new Map(), hiddenChars: 0, scannedChars: 0 }
+  if (!isMdx && !DIALECT_HINT.test(text)) return { lines, exportedMetadata: new Map(), hiddenChars: 0, scannedChars: 0 }
   const scanner = new Scanner(text.length)
   const modules = removeModuleStatements(lines, createCodeLineTest(lines), scanner)
   const facts: TextFacts = {
@@ -44,11 +44,16 @@ export function cleanDialects(lines: readonly string[], { isMdx, fields }: Diale
     pairedTags: pairedTags(text),
     closedTemplateTags: closedTemplateTags(text),
     isMyst: MYST.test(text),
-    fields: new Map([...fields, ...modules.facts]),
+    fields: new Map([...fields, ...modules.exportedMetadata]),
   }
   const cleaner = new BlockReader(facts, scanner, 0)
   const cleaned = cleaner.read(modules.lines)
-  return { lines: cleaned, facts: modules.facts, hiddenChars: cleaner.hiddenChars, scannedChars: scanner.scannedChars }
+  return {
+    lines: cleaned,
+    exportedMetadata: modules.exportedMetadata,
+    hiddenChars: cleaner.hiddenChars,
+    scannedChars: scanner.scannedChars,
+  }
 }
 
 /** Matches a text that may have dialect syntax. Any other text is returned at once, which saves time. */

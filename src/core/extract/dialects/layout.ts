@@ -4,7 +4,7 @@ import { CODE_INDENT, cutIndent, IndentStack, indentOf } from './indent-stack.ts
 
 /** A part of a text whose tags were parsed: the text of its lines, and where blocks begin and end. */
 export type Item =
-  | { readonly type: 'line'; readonly text: string }
+  | { readonly type: 'line'; readonly addText: string }
   /** Code, or Markdown that needs no further conversion. */
   | { readonly type: 'verbatim'; readonly lines: readonly string[]; readonly isFence: boolean }
   /** The boundary between two blocks. */
@@ -97,7 +97,7 @@ class Layout {
     else if (item.type === 'open') this.#openTag(item)
     else if (item.type === 'close') this.#closeTag(item.name)
     else if (item.type === 'verbatim') this.#verbatim(item)
-    else if (!this.#endItems.has(this.#at)) this.#line(item.text)
+    else if (!this.#endItems.has(this.#at)) this.#line(item.addText)
     else this.#closeUntil((block) => 'item' in block.end && block.end.item === this.#at)
   }
 
@@ -262,7 +262,7 @@ class Layout {
       if (item?.type === 'gap') continue
       const line =
         item?.type === 'line'
-          ? item.text
+          ? item.addText
           : item?.type === 'verbatim'
             ? (item.lines[0] ?? '')
             : item?.type === 'open'
@@ -277,7 +277,7 @@ class Layout {
   #skipOptions(): void {
     for (;;) {
       const next = this.#items[this.#at + 1]
-      if (next?.type !== 'line' || !/^\s{4,}[\w-]+:(?:\s|$)/.test(next.text)) return
+      if (next?.type !== 'line' || !/^\s{4,}[\w-]+:(?:\s|$)/.test(next.addText)) return
       this.#at++
     }
   }
@@ -373,7 +373,7 @@ function pairContainers(items: readonly Item[]): ReadonlyMap<number, number> {
   const open: { readonly at: number; readonly character: string; readonly length: number }[] = []
   for (const [at, item] of items.entries()) {
     if (item.type !== 'line') continue
-    const [, closing] = CLOSING.exec(item.text) ?? []
+    const [, closing] = CLOSING.exec(item.addText) ?? []
     if (closing !== undefined) {
       // A directive with two colons may have no content, and then no line closes it.
       while (closing.length > 2 && open.at(-1)?.length === 2) open.pop()
@@ -383,7 +383,7 @@ function pairContainers(items: readonly Item[]): ReadonlyMap<number, number> {
       open.pop()
       continue
     }
-    const [, marks] = FENCED.exec(item.text) ?? []
+    const [, marks] = FENCED.exec(item.addText) ?? []
     if (marks !== undefined) open.push({ at, character: marks.charAt(0), length: marks.length })
   }
   return ends

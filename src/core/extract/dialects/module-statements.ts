@@ -7,7 +7,7 @@ export interface ModuleRemoval {
   /** Whether there was a statement, which proves that the text is MDX. */
   readonly isModule: boolean
   /** Metadata by names in lower case: `title`, `description`. */
-  readonly facts: ReadonlyMap<string, string>
+  readonly exportedMetadata: ReadonlyMap<string, string>
 }
 
 /**
@@ -18,8 +18,8 @@ export function removeModuleStatements(
   isCode: (line: number) => boolean,
   scanner: Scanner,
 ): ModuleRemoval {
-  const facts = new Map<string, string>()
-  if (!lines.some((line) => START.test(line))) return { lines, isModule: false, facts }
+  const exportedMetadata = new Map<string, string>()
+  if (!lines.some((line) => START.test(line))) return { lines, isModule: false, exportedMetadata }
   const kept: string[] = []
   let isModule = false
   let isBlockStart = true
@@ -31,14 +31,14 @@ export function removeModuleStatements(
       continue
     }
     const end = endOfStatement(lines, at, scanner)
-    if (line.startsWith('export')) readExportedMetadata(lines.slice(at, end + 1).join('\n'), scanner, facts)
+    if (line.startsWith('export')) readExportedMetadata(lines.slice(at, end + 1).join('\n'), scanner, exportedMetadata)
     isModule = true
     isBlockStart = true
     at = end
     // The blank line after the statement is dropped too, so that two blank lines do not follow each other.
     if (isBlank(lines[at + 1] ?? '') && isBlank(kept.at(-1) ?? '')) at++
   }
-  return { lines: isModule ? kept : lines, isModule, facts }
+  return { lines: isModule ? kept : lines, isModule, exportedMetadata }
 }
 
 const START = /^(?:import|export)[\s{*"']/
@@ -92,10 +92,10 @@ const METADATA_FIELD = /["']?(title|description|author|authors|lang|date|updated
 const TITLE_PART = /["']?(?:absolute|default)["']?\s*:\s*/y
 
 /** Reads the metadata that an export statement declares. */
-function readExportedMetadata(statement: string, scanner: Scanner, facts: Map<string, string>): void {
+function readExportedMetadata(statement: string, scanner: Scanner, exportedMetadata: Map<string, string>): void {
   const value = METADATA_VALUE.exec(statement)
   if (value !== null) {
-    setFact(facts, value[1] ?? '', readString(statement, value[0].length, scanner))
+    setField(exportedMetadata, value[1] ?? '', readString(statement, value[0].length, scanner))
     return
   }
   const object = METADATA_OBJECT.exec(statement)
@@ -109,7 +109,7 @@ function readExportedMetadata(statement: string, scanner: Scanner, facts: Map<st
     if (field !== null) {
       at += field[0].length
       const name = field[1]?.toLowerCase() ?? 'title'
-      setFact(facts, name, readString(statement, at, scanner))
+      setField(exportedMetadata, name, readString(statement, at, scanner))
       if (depth === 1 && name === 'title' && statement[at] === '{') titleDepth = 2
       continue
     }
@@ -124,8 +124,8 @@ function readExportedMetadata(statement: string, scanner: Scanner, facts: Map<st
   }
 }
 
-function setFact(facts: Map<string, string>, name: string, value: string): void {
-  if (value !== '' && !facts.has(name)) facts.set(name, value)
+function setField(exportedMetadata: Map<string, string>, name: string, value: string): void {
+  if (value !== '' && !exportedMetadata.has(name)) exportedMetadata.set(name, value)
 }
 
 function readString(text: string, at: number, scanner: Scanner): string {

@@ -76,7 +76,7 @@ export class ProseReader {
   /** Adds a block of code with a title. */
   addTitledCode(lead: string, title: string, lines: readonly string[]): void {
     this.#endLine()
-    this.items.push({ type: 'gap' }, { type: 'line', text: lead + strong(title) }, { type: 'gap' })
+    this.items.push({ type: 'gap' }, { type: 'line', addText: lead + strong(title) }, { type: 'gap' })
     this.addVerbatim(lines, true)
     this.items.push({ type: 'gap' })
   }
@@ -115,7 +115,7 @@ export class ProseReader {
     }
     let from = 0
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
-      this.items.push({ type: 'line', text: this.#line + text.slice(from, end) })
+      this.items.push({ type: 'line', addText: this.#line + text.slice(from, end) })
       this.#line = ''
       from = end + 1
     }
@@ -230,7 +230,7 @@ export class ProseReader {
     const indent = lead.replace(/\S/g, ' ')
     if (isShown) {
       for (const [i, line] of label.split('\n').entries()) {
-        this.items.push({ type: 'line', text: line === '' ? '' : (i === 0 ? lead : indent) + line })
+        this.items.push({ type: 'line', addText: line === '' ? '' : (i === 0 ? lead : indent) + line })
       }
       this.items.push({ type: 'gap' })
     }
@@ -264,12 +264,12 @@ export class ProseReader {
     this.#line = ''
     const { before, after } = heading
     const plain = before === '**' ? words.replaceAll('**', '') : words
-    if (plain !== '') this.items.push({ type: 'line', text: before + plain + after })
+    if (plain !== '') this.items.push({ type: 'line', addText: before + plain + after })
     this.items.push({ type: 'gap' })
   }
 
   #endLine(): void {
-    if (!isBlank(this.#line)) this.items.push({ type: 'line', text: this.#line })
+    if (!isBlank(this.#line)) this.items.push({ type: 'line', addText: this.#line })
     this.#line = ''
   }
 }

@@ -82,11 +82,11 @@ export class BlockBuilder {
     }
     if (node.dropped !== undefined) return
     const write = ELEMENT_WRITERS.get(node.name)
-    if (write === undefined) this.children(node)
+    if (write === undefined) this.writeChildren(node)
     else write(this, node)
   }
 
-  children(element: Element): void {
+  writeChildren(element: Element): void {
     for (const child of element.children) this.visit(child)
   }
 
@@ -159,31 +159,31 @@ export class BlockBuilder {
   /** Writes the content of an element inside a mark. An element with blocks in it cannot be marked. */
   writeMarked(element: Element, opener: string): void {
     if (this.hasBlocks(element) || this.#isRuledOut(opener)) {
-      this.children(element)
+      this.writeChildren(element)
       return
     }
     const mark = this.#run.open(opener)
     this.#emphasis.push(opener)
-    this.children(element)
+    this.writeChildren(element)
     this.#emphasis.pop()
     this.#run.close(mark)
   }
 
   writeLinked(element: Element, address: string): void {
     if (address === '' || this.#run.isInLink) {
-      this.children(element)
+      this.writeChildren(element)
       return
     }
     if (!this.hasBlocks(element)) {
       const mark = this.#run.open('[')
-      this.children(element)
+      this.writeChildren(element)
       this.#run.close(mark, `](${address})`)
       return
     }
     this.flush()
     const outer = this.#card
     this.#card = { address, mark: this.#run.open('[') }
-    this.children(element)
+    this.writeChildren(element)
     this.flush()
     if (this.#card !== undefined) this.#run.close(this.#card.mark)
     this.#card = outer

@@ -15,7 +15,7 @@ type ElementWriter = (builder: BlockBuilder, element: Element) => void
 
 const writeBlock: ElementWriter = (builder, element) => {
   builder.flush()
-  builder.children(element)
+  builder.writeChildren(element)
   builder.flush()
 }
 
@@ -128,7 +128,7 @@ const writeSignature: ElementWriter = (builder, element) => {
 
 const writeCode: ElementWriter = (builder, element) => {
   if (builder.hasBlocks(element)) {
-    builder.children(element)
+    builder.writeChildren(element)
     return
   }
   const link = onlyLink(element)
@@ -167,7 +167,7 @@ const writeLink: ElementWriter = (builder, element) => {
 
 const writeQuotedText: ElementWriter = (builder, element) => {
   builder.run.addText('"')
-  builder.children(element)
+  builder.writeChildren(element)
   builder.run.addText('"')
 }
 
@@ -178,7 +178,7 @@ const writeSup: ElementWriter = (builder, element) => {
   const isLink = element.children.some((child) => typeof child !== 'string' && child.name === 'a')
   if (isPower && !isLink && !builder.hasBlocks(element)) builder.run.addText('^')
   if (isLink && /[\p{L}`]/u.test(last) && /^\s*\p{L}{3}/u.test(firstText(element))) builder.run.addText(' ')
-  builder.children(element)
+  builder.writeChildren(element)
 }
 
 /** Whether an exponent is a name, such as `precision`, and not the ending of an ordinal number. */
@@ -207,12 +207,12 @@ function firstText(element: Element): string {
 const writeSub: ElementWriter = (builder, element) => {
   const joinsDigits = /\d/.test(builder.run.last) && /^\s*\d/.test(firstText(element))
   if (joinsDigits && !builder.hasBlocks(element)) builder.run.addText('_')
-  builder.children(element)
+  builder.writeChildren(element)
 }
 
 const writeRubyText: ElementWriter = (builder, element) => {
   builder.run.addText('(')
-  builder.children(element)
+  builder.writeChildren(element)
   builder.run.addText(')')
 }
 

@@ -7,7 +7,7 @@ import { MAX_NESTING } from './nesting.ts'
 export function writeList(builder: BlockBuilder, element: Element): void {
   if (builder.nesting >= MAX_NESTING) {
     builder.flush()
-    builder.children(element)
+    builder.writeChildren(element)
     builder.flush()
     return
   }
