@@ -19,7 +19,7 @@ import { writeUserAgent } from './fetch/user-agent.ts'
 import { openKeptImports } from './ingest/kept-imports.ts'
 import { nodeSha256 } from './ingest/sha256.ts'
 import { openTreeReader } from './ingest/tree-reader.ts'
-import { createLoad } from './jobs/load.ts'
+import { createLoadMeter } from './jobs/load.ts'
 import { createMemory } from './jobs/memory.ts'
 import { openPageReader } from './jobs/page-reader.ts'
 import { thisRunner } from './jobs/runner.ts'
@@ -172,7 +172,7 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     },
     readPage: reader.readPage,
     memory: createMemory(reader),
-    load: createLoad(),
+    load: createLoadMeter(),
     clock: clockOf(store),
     kindOf: async ({ sourceId, key }) => KINDS[(await store.analyses.readClass(sourceId, key)) ?? 'other'],
     sha256: nodeSha256,

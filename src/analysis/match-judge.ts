@@ -276,7 +276,7 @@ function detectPerson(
       before.gap !== GAP_SENTENCE &&
       !casing.isHeadline &&
       !casing.hasCapitalNouns &&
-      !isKnownWord(before.word)
+      !cannotBePersonName(before.word)
     ) {
       draft.support -= kind === KIND_COUNTRY ? 1 : population >= 3_000_000 ? 1 : 2.5
     }
@@ -293,7 +293,7 @@ function detectPerson(
   const isGivenName = lists.GIVEN_NAMES.has(first.word)
   // Surnames are also used as given names, but the name of a large city more likely means the city.
   const canBeGivenName = isGivenName || (lists.SURNAMES.has(first.word) && kind === KIND_CITY && population < 500_000)
-  const hasSurname = after !== undefined && after.letterCase === CASE_TITLE && !isKnownWord(after.word)
+  const hasSurname = after !== undefined && after.letterCase === CASE_TITLE && !cannotBePersonName(after.word)
   if (hasSurname && canBeGivenName && !casing.isSingleCase && !draft.isTeam && !namesBuilding(tokens, draft.mention))
     draft.isPerson = true
   if (
@@ -317,8 +317,8 @@ function namesBuilding(tokens: readonly Token[], { next }: Mention): boolean {
   return false
 }
 
-/** Whether a word is not part of the name of a person, although it may be capitalised. */
-function isKnownWord(word: string): boolean {
+/** Whether a word is never part of a person's name, even if it is capitalized. */
+function cannotBePersonName(word: string): boolean {
   return (
     lists.PLACE_NOUNS_AFTER.has(word) ||
     lists.PLACE_NOUNS_BEFORE.has(word) ||

@@ -165,11 +165,11 @@ async function discard({ from, to }: Configs, terminal: Terminal): Promise<void>
   const readId = () => withLibrary(from, ({ libraryCopy }) => libraryCopy.readLibraryId()).catch(() => undefined)
   const id = originExists ? await readId() : undefined
   const { isDiscarded, others } = (await hasLibrary(to))
-    ? await withLibrary(to, (library) => discardCopy(library, { place: origin, id }))
+    ? await withLibrary(to, (library) => discardCopy(library, { location: origin, id }))
     : { isDiscarded: false, others: [] }
   const lines = isDiscarded
     ? [`removed what was copied from ${origin} to ${target}`]
-    : [`there is no interrupted copy of ${origin} to ${target}`, ...others.map((place) => `there is one of ${place}`)]
+    : [`there is no interrupted copy of ${origin} to ${target}`, ...others.map((other) => `there is one of ${other}`)]
   terminal.answer(lines.map(printableLine).join('\n'), { from: origin, to: target, discarded: isDiscarded, others })
 }
 

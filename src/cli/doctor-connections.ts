@@ -110,7 +110,7 @@ async function check(
 /** Formats an error with advice. `label` names the service in the message of a timeout. */
 function describeError(error: unknown, label: string): string {
   const original = messageOf(error)
-  const message = error instanceof TimeoutError ? original.replace(/^it /, `${label} `) : original
+  const message = error instanceof TimeoutError ? `${label} gave ${original}` : original
   const advice = error instanceof PharosError ? error.entry.advice : ''
   return advice === '' ? `${message}; make sure that it runs, and check its settings` : `${message}; ${advice}`
 }

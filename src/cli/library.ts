@@ -221,7 +221,7 @@ async function advise(
     case 'SOURCE_UNKNOWN':
       return new AdvisedError(
         error,
-        `\`${createHint(config)('list')}\` shows the sources, each named by id, name, name@version or start URL`,
+        `\`${createHint(config)('list')}\` lists the sources; refer to one by its id, name, name@version or start URL`,
       )
     default:
       return error

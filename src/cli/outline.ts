@@ -3,7 +3,7 @@ import { PharosError } from '../core/errors.ts'
 import type { Section } from '../core/model.ts'
 import { chunkLabel } from '../core/pack/label.ts'
 import { groupByFile } from '../core/pack/tables.ts'
-import { isSourceForPage } from '../library/operations/find-page.ts'
+import { isSourceGivenAsPage } from '../library/operations/find-page.ts'
 import { listOutline } from '../library/operations/list-outline.ts'
 import { labelOf } from '../library/source.ts'
 import { AdvisedError } from './advised-error.ts'
@@ -50,7 +50,7 @@ async function outlinePage(
   await withLibrary(config, async (library) => {
     const outline = await listOutline(library, { url, source }).catch((error: unknown) => {
       const advice = `give the address of a page: \`${createHint(config)('outline', '<page>', '--source', url)}\``
-      throw isSourceForPage(error) ? new AdvisedError(error, advice) : error
+      throw isSourceGivenAsPage(error) ? new AdvisedError(error, advice) : error
     })
     const facts = [
       printableLabel(outline.source),

@@ -223,7 +223,8 @@ function writeNextCommand(
     .flatMap((name) =>
       [flags[name]].flat().flatMap((value) => [`--${flagName(name)}`, ...(value === true ? [] : [String(value)])]),
     )
-  // A leading space keeps the first word from being parsed as an option or a placeholder.
+  // A leading space keeps a query that begins with `-` from being parsed as an option, and one such as `<url>` from being taken for a
+  // placeholder and printed unquoted.
   const words = /^[-<]/.test(query) ? ` ${query}` : query
   const settings = SEARCH_SETTINGS.filter((name) => config.origins[name] === 'flag')
   const settingFlags = settings.flatMap((name) => [`--${flagName(name)}`, String(config.values[name])])

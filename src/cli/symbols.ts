@@ -4,7 +4,7 @@ import { findDefinition } from '../core/pack/definition.ts'
 import type { Pack } from '../core/pack/pack.ts'
 import { countOf } from '../core/text/count.ts'
 import { compareUtf8 } from '../core/text/order.ts'
-import { isSourceForPage } from '../library/operations/find-page.ts'
+import { isSourceGivenAsPage } from '../library/operations/find-page.ts'
 import { listSymbols } from '../library/operations/list-symbols.ts'
 import { AdvisedError } from './advised-error.ts'
 import { createHint, withLibrary } from './library.ts'
@@ -54,7 +54,7 @@ async function listStored(
     const listed = listSymbols(library, { url, source, prefix, limit }).catch((error: unknown) => {
       const command = createHint(config)('symbols', '--source', url ?? '')
       const advice = `list the definitions of the whole source: \`${command}\``
-      throw isSourceForPage(error) ? new AdvisedError(error, advice) : error
+      throw isSourceGivenAsPage(error) ? new AdvisedError(error, advice) : error
     })
     const { symbols, hasMore, stoppedAfter } = await listed
     if (symbols.length === 0) terminal.note(writeNoDefinitions(prefix))

@@ -47,7 +47,7 @@ describe('text at a terminal', () => {
     ).toEqual(['see `dump()`, not `[a](b)` or [c]_d \\n'])
   })
 
-  test('puts the address behind the text if the terminal supports hyperlinks', () => {
+  test('turns links into terminal hyperlinks if the terminal supports them', () => {
     const [line] = writeTextLines('see [this](https://a.example/) now', [], { ...PLAIN, hasLinks: true }, '')
     expect(line).toBe('see \x1b]8;;https://a.example/\x1b\\this\x1b]8;;\x1b\\ now')
   })

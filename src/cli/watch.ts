@@ -52,7 +52,7 @@ export function addWatch(program: Command, streams: Streams): void {
     )
     .option(
       '--poll <duration>',
-      'poll at this interval instead of waiting for change events; network disks need it (10s)',
+      'poll at this interval, such as 10s, instead of waiting for change events; needed on network disks',
     )
     .addHelpText(
       'after',

@@ -50,7 +50,7 @@ export const ERRORS = {
   },
   IMPORT_RUNNING: {
     message: 'another import is under way',
-    advice: 'wait for it to end, then ask again',
+    advice: 'wait for it to end, then try again',
     httpStatus: 409,
     exitCode: 1,
   },
@@ -153,7 +153,7 @@ export const ERRORS = {
   },
   SOURCE_UNKNOWN: {
     message: 'no source {source} in {library}{nearest}',
-    advice: '`pharos list` shows the sources, each named by id, name, name@version or start URL',
+    advice: '`pharos list` lists the sources; refer to one by its id, name, name@version or start URL',
     httpStatus: 404,
     exitCode: 3,
   },
@@ -172,7 +172,7 @@ export const ERRORS = {
   JOBS_FULL: {
     // For example `2 crawls are under way, as many as are allowed at once`.
     message: '{what}, as many as {rule}',
-    advice: 'wait for one of them to end, then ask again',
+    advice: 'wait for one of them to end, then try again',
     httpStatus: 429,
     exitCode: 1,
   },
@@ -439,7 +439,7 @@ export const ERRORS = {
   },
   STREAMS_FULL: {
     message: 'the limit of event streams is reached: {count} are open',
-    advice: 'close one, or ask again later',
+    advice: 'close one, or try again later',
     httpStatus: 503,
     exitCode: 1,
   },
@@ -463,7 +463,7 @@ export const ERRORS = {
   },
   PACK_UNREADY: {
     message: 'the pack {pack} is {state}',
-    advice: 'ask again when its state is ready',
+    advice: 'try again when its state is ready',
     httpStatus: 409,
     exitCode: 1,
   },

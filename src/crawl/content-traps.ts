@@ -1,7 +1,10 @@
 import { compareUtf8 } from '../core/text/order.ts'
 import { DAY_WORDS, MONTHS } from '../core/url/calendar-words.ts'
 
-/** Number of consecutive identical pages that make their shape a trap. */
+/**
+ * A shape is a pattern of addresses that differ only in numbers, query values, repeated folders or a foreign host name (see `shapeOf`). It
+ * becomes a trap after this many consecutive identical pages.
+ */
 const MIN_IDENTICAL_PAGES = 25
 /** Number of consecutive pages that make their shape a trap if they are empty or differ only in numbers. */
 const MIN_SIMILAR_PAGES = 50
@@ -22,8 +25,8 @@ const MAX_DIVERSE = 500_000
 const MAX_TEXT = 200_000
 const MAX_LINKS = 2000
 
-/** Consecutive similar pages of one shape. */
-interface Shape {
+/** The current run of consecutive similar pages of one shape. */
+interface SimilarRun {
   pages: number
   /** Whether the pages are identical, including their numbers. */
   isSame: boolean
@@ -52,12 +55,13 @@ export interface PageContent {
  * Detects, within one run, that a site repeats its content under endless addresses. Addresses that differ only in numbers, query values,
  * repeated folders or the name of a foreign host have one shape. Once enough consecutive pages of a shape do not differ, the rest of the
  * shape is a trap. If a page has differed before, as months with events do in a calendar, more pages are needed. A reference with thousands
- * of small pages is no trap, because their words or the names of their links differ. Which pages of a trap are read depends on the order of
- * the responses; nothing else does.
+ * of small pages is no trap, because their words or the names of their links differ. The order of the responses affects only which pages of
+ * a trap are read.
  */
 export class ContentTraps {
   readonly #hosts: ReadonlySet<string>
-  readonly #shapes = new Map<string, Shape>()
+  /** The current run of each shape. */
+  readonly #runs = new Map<string, SimilarRun>()
   readonly #traps = new Set<string>()
   /** Hashes of shapes whose pages differ. */
   readonly #diverse = new Set<number>()
@@ -73,26 +77,26 @@ export class ContentTraps {
     if (name === undefined || this.#traps.has(name) || this.#diverse.has(hashOf(name))) return
     const host = hostOf(url)
     const found = fingerprint(content, this.#hosts.has(host) ? undefined : shapeOfHost(host))
-    const known = this.#shapes.get(name)
+    const known = this.#runs.get(name)
     const isChange = known !== undefined && found.form !== known.first.form
     const changes = (known?.changes ?? 0) + (isChange ? 1 : 0)
-    this.#shapes.delete(name)
+    this.#runs.delete(name)
     if (changes > MAX_CHANGES) {
       this.#diverse.add(hashOf(name))
       forgetOldest(this.#diverse, MAX_DIVERSE)
       return
     }
-    const shape = isChange || known === undefined ? startShape(found, changes, content.text === '') : known
-    shape.pages++
-    shape.isSame &&= found.whole === shape.first.whole
-    if (shape.depths.size < MIN_DEPTHS) shape.depths.add(depth)
-    if (isTrap(name, shape)) {
+    const run = isChange || known === undefined ? startRun(found, changes, content.text === '') : known
+    run.pages++
+    run.isSame &&= found.whole === run.first.whole
+    if (run.depths.size < MIN_DEPTHS) run.depths.add(depth)
+    if (isTrap(name, run)) {
       this.#traps.add(name)
       forgetOldest(this.#traps, MAX_SHAPES)
       return
     }
-    this.#shapes.set(name, shape)
-    forgetOldest(this.#shapes, MAX_SHAPES)
+    this.#runs.set(name, run)
+    forgetOldest(this.#runs, MAX_SHAPES)
   }
 
   /** Returns the shape of an address if it is a trap. */
@@ -103,11 +107,11 @@ export class ContentTraps {
   }
 }
 
-function startShape(first: Fingerprint, changes: number, isEmpty: boolean): Shape {
+function startRun(first: Fingerprint, changes: number, isEmpty: boolean): SimilarRun {
   return { pages: 0, isSame: true, isEmpty, first, depths: new Set(), changes }
 }
 
-function isTrap(name: string, { pages, isSame, isEmpty, depths, changes }: Shape): boolean {
+function isTrap(name: string, { pages, isSame, isEmpty, depths, changes }: SimilarRun): boolean {
   const caution = changes === 0 ? 1 : CAUTION_FACTOR
   if (isSame) return pages >= (isEmpty ? MIN_SIMILAR_PAGES : MIN_IDENTICAL_PAGES) * caution
   const minDepths = name.includes('?') ? MIN_QUERY_DEPTHS : MIN_DEPTHS
@@ -125,8 +129,9 @@ function forgetOldest<T>(
 
 /**
  * Returns the shape that an address shares with others: `docs.example/list/#?page=*` for `https://docs.example/list/7?page=2`, and
- * `*.docs.example/` for `https://k3j9.docs.example/` if that is no host of the site. Undefined if nothing in the address varies. Versions
- * are kept, because the index of each version is the only way to its pages.
+ * `*.docs.example/` for `https://k3j9.docs.example/` if that is no host of the site. Undefined if nothing in the address varies. A version
+ * segment is not replaced by `#`: otherwise the index pages of several versions could become a trap, and they are the only way to the pages
+ * of their versions.
  */
 export function shapeOf(url: string, hosts: ReadonlySet<string>): string | undefined {
   const start = url.indexOf('//') + 2
@@ -178,7 +183,10 @@ function shapeOfQuery(query: string): string {
   return `?${keys.join('&')}`
 }
 
-/** Returns the fingerprint of a page. Link targets count only by the names in them. A host with the shape `hostShape` does not count. */
+/**
+ * Returns the fingerprint of a page. Of each link target, only words without digits count; date words and query values are ignored, and so
+ * is a host with the shape `hostShape`.
+ */
 function fingerprint({ text, links }: PageContent, hostShape: string | undefined): Fingerprint {
   let whole = OFFSET
   let form = OFFSET

@@ -175,7 +175,7 @@ export interface CrawlSummary {
   readonly elapsedMs: number
   /** Why the crawl failed or was stopped, as text. */
   readonly problem: string | null
-  /** The reason why nothing could be read, if there is one. */
+  /** Why the crawl was useless: it could not start, every page failed, or no page is stored. Null otherwise; `problem` has the details. */
   readonly vainReason: Reason | null
   /** For a folder: an identity of the folder that was last read completely, which differs for another folder at the same path. */
   readonly place?: string

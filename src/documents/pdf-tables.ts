@@ -12,7 +12,10 @@ export interface FoundTable {
 
 const MARKER = /^(?:[•◦▪‣·*–—-]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])$/i
 
-/** Whether a row may belong to a table: it has several cells other than a list mark and its text. */
+/**
+ * Whether a row may belong to a table: it has at least two cells and is not just a list marker followed by its text. Rows in a fixed-width
+ * font do not count.
+ */
 export function isTabular({ row, isFixed }: RowFacts): boolean {
   if (isFixed || row.cells.length < 2) return false
   const [first] = row.cells
@@ -57,7 +60,7 @@ export function findTable(rows: readonly RowFacts[], start: number, lineSpacing:
   return { count: tableRows.length, html: writeTable(table) }
 }
 
-/** Splits a cell that spans several columns, because headings of narrow columns are closer together than the cells below. */
+/** Splits a cell that spans several columns. Headings of narrow columns can be so close together that they were read as one cell. */
 function splitCell(cell: Cell, columns: readonly Column[], size: number): Cell[] {
   if (columns.filter(({ left, right }) => left < cell.right && right > cell.left).length < 2) return [cell]
   const parts: Cell[] = []

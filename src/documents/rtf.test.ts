@@ -6,7 +6,7 @@ import { convertRtf } from './rtf.ts'
 const rtf = (text: string) => Uint8Array.from(Buffer.from(`{\\rtf1\\ansi ${text}}`, 'latin1'))
 const read = (text: string) => markdownOf(convertRtf, rtf(text))
 
-test('an RTF file gives the text of the Word document from the same source, except for what RTF lacks', async () => {
+test('an RTF file converts like its Word version, except for the table header and the image description', async () => {
   const converted = await convertWith(convertRtf, readSample('guide.rtf'))
   expect(converted).toMatchObject({
     title: 'Lighthouse Guide',
@@ -70,7 +70,7 @@ test('explains why a document has no page, and reads a truncated one', async () 
   expect(await markdownOf(convertRtf, whole.subarray(0, 8000))).toContain('# Lighthouse Guide')
 })
 
-test('long numbers and control words take linear time', async () => {
+test('accepts huge numbers and very long control words, and finds no text after an oversized \\bin', async () => {
   expect(await read(String.raw`\bin999999999 x`).catch(() => 'none')).toBe('none')
   expect(await read(`a\\u${'9'.repeat(1000)} b${'\\cellx1'.repeat(100_000)}\\${'x'.repeat(100_000)}`)).toMatch(/^a/)
 })

@@ -9,19 +9,20 @@ const ADVICE: Readonly<Partial<Record<ErrorCode, string | ((details: Details) =>
   SOURCE_EXISTS: (details) =>
     `crawl it again with POST ${routeOf(details)}/recrawl, or give the new one another name or version`,
   SOURCE_IMPORTED: 'import it again with POST /api/import: that replaces the earlier import',
-  SOURCE_UNKNOWN: 'GET /api/sources lists the sources, each named by id, name, name@version or start URL',
+  SOURCE_UNKNOWN: 'GET /api/sources lists the sources; refer to one by its id, name, name@version or start URL',
   PAGE_UNKNOWN: 'GET /api/urls?q=… looks for addresses, GET /api/explain says why one is missing',
   CRAWL_RUNNING: (details) =>
     details['wanted'] === 'removal'
-      ? 'wait for it to end, or ask again with ?force=1, which stops it first'
+      ? 'wait for it to end, or repeat the request with ?force=1, which stops it first'
       : `wait for it to end; GET ${routeOf(details)} shows its progress`,
-  CRAWL_UNFINISHED: (details) => `finish it with POST ${routeOf(details)}/recrawl, then ask again`,
-  CRAWL_LOSS: 'ask again with acceptLoss, if they are really gone',
-  CRAWL_UNPREPARED: 'crawl it with "crawlType": "intelligent" first, or ask again with "force": true',
+  CRAWL_UNFINISHED: (details) => `finish it with POST ${routeOf(details)}/recrawl, then repeat the request`,
+  CRAWL_LOSS: 'repeat the request with acceptLoss if the pages that would be removed are really gone',
+  CRAWL_UNPREPARED: 'crawl it with "crawlType": "intelligent" first, or repeat the request with "force": true',
   ANALYSIS_RUNNING: ({ run = '' }) =>
     `wait for it to end; GET /api/analysis/${run} shows its progress, and so does the page ${runHref(String(run))}`,
   WORKERS_MISSING: 'start a worker, or let the crawl wait for one with "queue": true; GET /api/workers lists them',
-  JOBS_FULL: 'wait for one of them to end, then ask again; POST /api/crawl with "queue": true waits for its turn',
+  JOBS_FULL:
+    'wait for one of them to end, then repeat the request; POST /api/crawl with "queue": true waits for its turn',
 }
 
 /** Matches advice about CLI commands and flags, which HTTP clients cannot use. */

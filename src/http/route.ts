@@ -49,13 +49,13 @@ export interface RouteSpec<P, Q, B> {
   readonly body?: z.ZodType<B>
   /** Limit for the request body. @default 1 MB */
   readonly maxBodyBytes?: number
-  /** Body fields that become required through the owner's settings; the schema covers all others. */
+  /** Body fields that the server settings make required. The schema says which other fields are required. */
   readonly required?: (settings: HttpSettings) => readonly string[]
   readonly answers: Readonly<Record<number, AnswerSpec>>
   readonly run: (input: ValidatedRequest<P, Q, B>, context: HttpContext) => Promise<Reply | Response> | Reply | Response
 }
 
-/** A route of the table, which validates its own input. */
+/** An entry of the route table. It validates its own input. */
 export interface Route extends Omit<RouteSpec<unknown, unknown, unknown>, 'run'> {
   /** Validates the request and answers it. */
   readonly answer: (given: UnvalidatedRequest, context: HttpContext) => Promise<Reply | Response>
@@ -72,7 +72,7 @@ export interface UnvalidatedRequest {
   readonly forwardToMcp: () => Promise<Response>
 }
 
-/** Creates a route of the table. */
+/** Creates an entry of the route table. */
 export function createRoute<P = undefined, Q = undefined, B = undefined>(spec: RouteSpec<P, Q, B>): Route {
   const { run, ...definition } = spec
   return {

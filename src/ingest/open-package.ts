@@ -91,7 +91,10 @@ export async function openPackage(
   })
 }
 
-/** Kinds of packages with one top folder, whose name may contain the version. Paths without it stay the same in all versions. */
+/**
+ * Kinds of packages with one top folder, whose name may contain the version. Paths are relative to that folder, so that they stay the same
+ * in all versions.
+ */
 const PACKED_IN_FOLDER: ReadonlySet<PackageKind> = new Set<PackageKind>(['npm', 'sdist', 'crate'])
 
 interface FoundArchive {

@@ -3,8 +3,8 @@ import { performance } from 'node:perf_hooks'
 /** Minimum duration of a measurement: shorter ones would only reflect single pages. */
 const MIN_SAMPLE_MS = 200
 
-/** Measures the recent utilization of the event loop, from 0 to 1. */
-export function createLoad(): () => number {
+/** Returns a function that measures the recent utilization of the event loop, from 0 to 1. */
+export function createLoadMeter(): () => number {
   let before = performance.eventLoopUtilization()
   let load = 1
   return () => {

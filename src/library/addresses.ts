@@ -3,8 +3,9 @@ import type { LedgerState, Reason } from '../crawl/ledger.ts'
 
 /** Position in a list of addresses: the list continues after this entry. */
 export interface AddressCursor {
+  /** Timestamp of the entry (see `AddressEntry.at`). */
   readonly at: number
-  /** Id of the entry at `at`, because several addresses may share one timestamp. */
+  /** Id of the entry, because several addresses may share one timestamp. */
   readonly id?: number
   /**
    * Address of the entry, for callers that know no id. If several sources requested it at `at`, the list continues after all of them.
@@ -30,7 +31,10 @@ export interface AddressConditions {
   readonly minWordCount?: number
   /** Only pages of this class. */
   readonly classification?: PageClass
-  /** Only pages whose combined signal votes give this class, with at least this confidence (0 to 1). */
+  /**
+   * Only pages for which the combined vote of the individual classification signals is this class, with at least this confidence
+   * (0 to 1).
+   */
   readonly combinedHint?: PageClass
   readonly minCombinedConfidence?: number
   /** Substring of the address, case-insensitive. */
@@ -72,7 +76,7 @@ export interface AddressEntry {
   /** Class of the stored page and its confidence; null without a page, or before the page is classified. */
   readonly classification: PageClass | null
   readonly confidence: number | null
-  /** Class that the combined signal votes give, and its confidence. */
+  /** Class that the individual classification signals vote for together, and its confidence. */
   readonly combinedHint: PageClass | null
   readonly combinedConfidence: number | null
 }
@@ -102,7 +106,8 @@ export interface HostSummary {
 
 /**
  * Lists the addresses of all sources together, sorted by their last request. An address that is requested during pagination moves to the
- * newest end: newest first, no entry repeats; oldest first, no entry is missed. One contract suite runs on every implementation.
+ * newest end. A list sorted newest first may therefore miss it, but never repeats an entry. A list sorted oldest first may repeat it, but
+ * never misses an entry. One contract suite runs on every implementation.
  */
 export interface Addresses {
   list(query: AddressQuery): Promise<readonly AddressEntry[]>

@@ -1,7 +1,7 @@
 import type { SearchAnswer } from './search.ts'
 import { labelOf } from './source.ts'
 
-/** Converts an answer to the JSON record that every surface with complete answers returns. */
+/** Converts a search answer to the JSON that the HTTP API and the CLI return. */
 export function answerRecord({ partial, passages, ...answer }: SearchAnswer): Record<string, unknown> {
   return {
     ...answer,

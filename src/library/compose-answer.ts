@@ -428,7 +428,12 @@ function grow({ page, part }: OpenHit, { chunk, terms }: GroupedHit, room: Passa
 }
 
 /** Merges two passages of a part; lines count from the start of the page. */
-function join({ excerpt, grower }: OpenPart, a: GrownPassage, b: GrownPassage, maxTokens: number): GrownPassage | undefined {
+function join(
+  { excerpt, grower }: OpenPart,
+  a: GrownPassage,
+  b: GrownPassage,
+  maxTokens: number,
+): GrownPassage | undefined {
   const { linesBefore } = excerpt
   const inPart = (grown: GrownPassage) => ({ ...grown, ...shift(grown, -linesBefore) })
   const joined = grower.join(inPart(a), inPart(b), maxTokens)

@@ -27,8 +27,8 @@ export function shiftRows(
 const NOT_ENDED = 'it had not ended when its library was copied'
 
 /**
- * Resets rows that are in progress, because the processes working on them belong to the origin. Leased addresses become due, interrupted
- * crawls can be resumed on request, and open jobs are ended, otherwise workers of the copy would start them at once.
+ * Resets rows that are in progress, because the processes working on them belong to the origin. Leased addresses become pending. Queued
+ * jobs are cancelled and running jobs are stopped; otherwise workers of the copy would start them at once. Running analyses are cancelled.
  */
 export function resetRunningRows(table: CopyTable, rows: readonly CopyRow[]): readonly CopyRow[] {
   const resetRow = ROW_RESETS[table.name]

@@ -51,16 +51,18 @@ export interface CopyTable {
 /** Approximate maximum size of a batch in bytes, because a single page may have many megabytes. */
 export const MAX_BATCH_BYTES = 8_000_000
 
+type ColumnType = Omit<CopyColumn, 'name'>
+
 const TEXT = { type: 'text' } as const
 const WHOLE = { type: 'whole' } as const
 const REAL = { type: 'real' } as const
 const BOOLEAN = { type: 'boolean' } as const
 const HASH = { type: 'hash' } as const
 const BYTES = { type: 'bytes' } as const
-const SOURCE = { type: 'whole', of: 'sources' } as const
-const CRAWL = { type: 'whole', of: 'crawl_ids' } as const
-const ROW = { type: 'whole', of: 'ledger' } as const
-const CHUNK = { type: 'whole', of: 'chunks' } as const
+const SOURCE = { type: 'whole', references: 'sources' } as const satisfies ColumnType
+const CRAWL = { type: 'whole', references: 'crawl_ids' } as const satisfies ColumnType
+const ROW = { type: 'whole', references: 'ledger' } as const satisfies ColumnType
+const CHUNK = { type: 'whole', references: 'chunks' } as const satisfies ColumnType
 
 /** Identity and grouping of a table, apart from its columns. */
 type TableFacts = Pick<CopyTable, 'label' | 'group' | 'ownership' | 'key'> &
@@ -71,11 +73,7 @@ const CONTENT = { group: 'content', ownership: 'own' } as const
 const HISTORY = { group: 'history', ownership: 'own' } as const
 const PLACES = { group: 'places', ownership: 'whole' } as const
 
-function define(
-  name: string,
-  facts: TableFacts,
-  columns: Readonly<Record<string, Omit<CopyColumn, 'name'>>>,
-): CopyTable {
+function define(name: string, facts: TableFacts, columns: Readonly<Record<string, ColumnType>>): CopyTable {
   return {
     name,
     batchSize: 1000,

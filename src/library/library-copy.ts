@@ -18,7 +18,7 @@ export interface LibraryView {
   readLast(table: CopyTable): Promise<CopyRow | undefined>
 }
 
-/** How the rows of the origin fit beside the existing rows of the target. */
+/** How the rows of the origin fit beside the existing rows of the target. Stored as JSON, so the names of its fields must not change. */
 export interface CopyPlan {
   /** Display location of the origin; the only trace once the origin no longer exists. */
   readonly place: string
@@ -26,7 +26,7 @@ export interface CopyPlan {
   readonly offsets: Readonly<Record<string, number>>
   /** Number of ids reserved per table. */
   readonly kept: Readonly<Record<string, number>>
-  /** Whether the target was empty at the start. */
+  /** Whether the target was empty at the start, so that it may be overwritten. */
   readonly isAlone: boolean
   /** Groups that are not copied, with the reasons. */
   readonly skipped: readonly SkippedGroup[]
@@ -56,7 +56,7 @@ export interface CopySession {
 export interface CopySessionRequest {
   readonly origin: string
   /** Display location of the origin. */
-  readonly place: string
+  readonly location: string
   readonly holder: string
   readonly now: number
   /** Highest id of each table that has ids. */
@@ -68,7 +68,10 @@ export interface CopySessionRequest {
 }
 
 /** Input for a new session. */
-export interface NewCopySession extends CopySessionRequest, Pick<CopyPlan, 'isAlone' | 'skipped'> {}
+export interface NewCopySession extends CopySessionRequest, Pick<CopyPlan, 'skipped'> {
+  /** Whether the target is empty. */
+  readonly wasTargetEmpty: boolean
+}
 
 /** Changes to apply to a table. */
 export interface RowChanges {

@@ -22,7 +22,9 @@ export interface QueryEmbeddingResult {
 /** Timeout for the vector of a question from a service: an answer by words is better than none. */
 const SERVICE_TIMEOUT_MS = 2000
 
-/** Timeout for the built-in model, which is slow only while the machine is busy; then words alone would answer worse, not sooner. */
+/**
+ * Timeout for the built-in model, opening included. It is slow only on a busy machine, where words alone would answer worse, not sooner.
+ */
 const BUILT_IN_TIMEOUT_MS = 10_000
 
 /** Failures faster than this share of the timeout do not trip the circuit breaker. */

@@ -4,17 +4,17 @@ import { redactSecrets } from '../core/secrets.ts'
 /** Advice that names tools, because the error table advises users of the command line. */
 const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   USAGE: 'correct the arguments; the schema of the tool lists them',
-  SOURCE_UNKNOWN: 'list_sources shows the sources, each named by id, name, name@version or start URL',
+  SOURCE_UNKNOWN: 'list_sources lists the sources; refer to one by its id, name, name@version or start URL',
   SOURCE_EXISTS: 'crawl it again with recrawl_source, or give another name or version',
   SOURCE_IMPORTED: 'import it again with add_source and prechunked: that replaces the earlier import',
   VERSION_UNKNOWN:
     'find_version shows the versions; ask for one of them, a range such as 5.x, or latest; leave it out if there are none',
   CRAWL_RUNNING: 'wait for it to end, or stop it with cancel_crawl; crawl_status shows its progress',
-  JOBS_FULL: 'wait for one of them to end, then ask again; crawl_status lists the crawls, cancel_crawl stops one',
+  JOBS_FULL: 'wait for one of them to end, then repeat the call; crawl_status lists the crawls, cancel_crawl stops one',
   CRAWL_UNKNOWN: 'crawl_status without arguments lists the crawls; a crawl is named by its id, a UUID',
   CRAWL_NOT_RUNNING: 'crawl_status shows the running or the last crawl',
   CRAWL_UNFINISHED: 'finish it with recrawl_source first',
-  CRAWL_LOSS: 'ask again with acceptLoss, if they are really gone',
+  CRAWL_LOSS: 'repeat the call with acceptLoss if the pages that would be removed are really gone',
   CHUNK_UNKNOWN:
     'a chunk is named by <source>/<id>, by its id, or by its first twelve characters or more; search_docs gives the names',
   PAGE_UNKNOWN: 'search_docs gives the addresses of stored pages; fetch_url reads other pages',

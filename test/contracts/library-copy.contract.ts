@@ -61,7 +61,7 @@ export function describeLibraryCopy(open: () => Promise<CopyableLibrary>): void 
   const names = async () => (await store.listSources()).map(({ name }) => name)
   const requestOf = (more: Partial<CopySessionRequest> = {}): CopySessionRequest => ({
     origin: 'origin',
-    place: '/somewhere.db',
+    location: '/somewhere.db',
     holder: 'me',
     now: 100,
     highest: { sources: 2, ledger: 10, chunks: 20 },
@@ -70,7 +70,7 @@ export function describeLibraryCopy(open: () => Promise<CopyableLibrary>): void 
     ...more,
   })
   const begin = (more: Partial<CopySessionRequest> = {}) =>
-    store.libraryCopy.sessions.begin({ ...requestOf(more), isAlone: true, skipped: [] })
+    store.libraryCopy.sessions.begin({ ...requestOf(more), wasTargetEmpty: true, skipped: [] })
   const CLAIM = { origin: 'origin', holder: 'me', now: 200 }
 
   test('every column is copied, or has a reason for being left out', async () => {

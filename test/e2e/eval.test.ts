@@ -40,6 +40,7 @@ interface Answer {
   readonly figures: Readonly<Record<string, number>>
   readonly queries: readonly { readonly query: string; readonly place: number | null; readonly found: string[] }[]
   readonly baselines: readonly Record<string, unknown>[]
+  /** Metrics below their required minimum. */
   readonly missed: readonly unknown[]
 }
 

@@ -11,7 +11,7 @@ import { isLong } from './bounded.ts'
 const KILLS = isLong ? 30 : 3
 const SIZE = isLong ? 400 : 40
 /** Number of servers that are killed right after they accepted a crawl. */
-const KILLED_AT_ONCE = isLong ? 10 : 1
+const KILLS_AFTER_ACCEPTANCE = isLong ? 10 : 1
 /** The processes to kill, in turns. */
 const VICTIMS = ['child', 'server', 'both'] as const
 /** Maximum number of requests until the next kill. */
@@ -93,7 +93,7 @@ async function kill(victim: (typeof VICTIMS)[number], jobId: string): Promise<vo
 describe('a crawl request to a server', () => {
   test('is stored even if the server is killed right after its response', async () => {
     const jobIds: string[] = []
-    for (let i = 0; i < KILLED_AT_ONCE; i++) {
+    for (let i = 0; i < KILLS_AFTER_ACCEPTANCE; i++) {
       const startUrl = `${site.origin}/?round=${i}`
       const { jobId } = (await server.post('/api/crawl', { startUrl, maxPages: 1, queue: true })) as { jobId: string }
       server.kill('SIGKILL')
@@ -106,7 +106,7 @@ describe('a crawl request to a server', () => {
   })
 })
 
-describe('a crawl of a server', { timeout: isLong ? 900_000 : 120_000 }, () => {
+describe('a crawl that a server runs', { timeout: isLong ? 900_000 : 120_000 }, () => {
   test('continues after every kill, and gives the same result as an undisturbed one', async () => {
     const { jobId } = (await server.post('/api/sources', { url: `${site.origin}/`, name: 'site' })) as { jobId: string }
     const moments: string[] = []

@@ -431,7 +431,7 @@ describe('an interrupted copy', () => {
     const from = wholeCopy()
     const to = await fillAt(await openTarget(), { name: 'other', pages: 2 })
     const before = await dump(to)
-    const discard = async (place: string) => discardCopy(await open(to), { place })
+    const discard = async (location: string) => discardCopy(await open(to), { location })
     expect(await discard(from)).toEqual({ isDiscarded: false, others: [] })
     await interrupt(from, to, 'canonical name', true)
     expect(await dump(to)).not.toEqual(before)

@@ -57,7 +57,7 @@ describe('a transaction whose COMMIT response is lost', () => {
     expect(proxy.lost()).toBe(1)
   })
 
-  test('admits a job once, and writes its notes once', async () => {
+  test('admits a job, adds a job, and writes a queue event and an analysis event once each', async () => {
     const { proxy, store, db } = await open()
     const { workers, jobLog } = store
     let checks = 0

@@ -68,7 +68,7 @@ test('a password from the password file is used silently', async () => {
   expect(stderr.trim().split('\n')).toHaveLength(1)
 })
 
-test('an invalid address creates no file, and copy names the wrong argument', async () => {
+test('an invalid library address is reported without its password, and copy names the invalid argument', async () => {
   const folder = inject('postgres')
   for (const [args, problem] of [
     [['stats', '--library', 'mysql://me:secret@h/d'], '--library: expected a file, or an address'],

@@ -68,7 +68,7 @@ export const ONE_DATABASE: readonly Scenario[] = [10, 30, 60, 100, 200].map((wor
   world: { hosts: 20_000, sources: 200, backlog: 200_000_000, spanMs: 5 * MINUTE },
   workers,
   visits: 600 * workers,
-  mostMs: 2 * MINUTE,
+  maxMs: 2 * MINUTE,
   database: { ...DEFAULTS.database, cores: CORES },
 }))
 

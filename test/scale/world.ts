@@ -61,7 +61,7 @@ export interface SimulatedHost {
   connectedAt: number
   /** Number of requests without a response so far. */
   inFlight: number
-  /** Maximum of `underWay` so far. */
+  /** Maximum of `inFlight` so far. */
   maxInFlight: number
   /** The period for which the host asked to wait. */
   waitFrom: number

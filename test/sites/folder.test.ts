@@ -684,7 +684,7 @@ test.each(STORES)(
       }),
       {
         numRuns: process.env['TEST_LONG'] === undefined ? 6 : 500,
-        examples: [[EMPTIED]],
+        examples: [[EMPTIED], [COPIED_AGAIN]],
       },
     )
   },
@@ -695,6 +695,26 @@ test.each(STORES)(
 const EMPTIED = [
   { changes: [{ type: 'write' as const, path: 0, text: 0 }], kind: 'recrawl' as const, stopAfter: null },
   { changes: [{ type: 'write' as const, path: 0, text: 3 }], kind: 'recrawl' as const, stopAfter: 1 },
+]
+
+/** A file with two copies, of which one is new when the file is removed. */
+const COPIED_AGAIN = [
+  {
+    changes: [
+      { type: 'write' as const, path: 0, text: 4 },
+      { type: 'write' as const, path: 1, text: 4 },
+    ],
+    kind: 'recrawl' as const,
+    stopAfter: null,
+  },
+  {
+    changes: [
+      { type: 'write' as const, path: 2, text: 4 },
+      { type: 'remove' as const, path: 0 },
+    ],
+    kind: 'refresh' as const,
+    stopAfter: null,
+  },
 ]
 
 type Change = typeof CHANGE extends fc.Arbitrary<infer T> ? T : never

@@ -109,7 +109,7 @@ describe('a source read with auto', () => {
     expect(statesOf(await crawl({ kind: 'refresh' }))).toMatchObject({ '/': 'unchanged', '/deep': 'indexed' })
   })
 
-  test('works without a browser, and reports which pages need one', async () => {
+  test('reports the pages that need a browser if there is none, and indexes them once there is one', async () => {
     const { library, crawl } = await stageRendered(pages, results)
     const openRenderer = () => Promise.reject(new PharosError('BROWSER_MISSING', { problem: 'none', advice: '' }))
     const { rows, summary } = await crawl({}, { ...library, openRenderer })
@@ -157,7 +157,7 @@ describe('a source read with auto', () => {
     expect(renderer.starts).toBe(0)
   })
 
-  test('rejects with every other error that keeps the browser from starting', async () => {
+  test('a crawl rejects if opening the browser fails with an error other than BROWSER_MISSING', async () => {
     const { library, crawl } = await stageRendered(pages, results)
     const openRenderer = () => Promise.reject(new Error('broken'))
     await expect(crawl({}, { ...library, openRenderer })).rejects.toThrow('broken')
@@ -370,7 +370,7 @@ describe('a source that is read by a service', () => {
     }
   }
 
-  test('gets its pages through the service, and the lists of the site directly', async () => {
+  test('fetches its pages through the service, and robots.txt directly', async () => {
     const { site, library, source, crawl } = await stageRendered({}, {}, 'crawl4ai')
     const service = createPageFetcher(site.origin)
     const withService: OpenLibrary = { ...library, openCrawl4AI: async () => service }

@@ -193,7 +193,7 @@ test('an interrupted import resumes by itself, until it is done or removed', asy
     /^PARTIAL: import interrupted: \d+ address(?:es)? not read; complete it with: recrawl docs\.example$/m,
   )
   const { notices } = await searchLibrary(library, { query: 'lamp' })
-  expect(notices).toContainEqual(expect.stringContaining('docs.example is only half imported'))
+  expect(notices).toContainEqual(expect.stringContaining('the import of docs.example was interrupted'))
   const refresh = crawlSource(library, source, { kind: 'refresh' }, new AbortController().signal)
   await expect(refresh.next()).rejects.toMatchObject({ code: 'CRAWL_UNFINISHED' })
 

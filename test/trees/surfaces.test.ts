@@ -84,7 +84,7 @@ test('an agent imports chunks, which are searchable when it gets the answer', as
   )
   const other = { ...args, prechunked: [{ ...chunksOf('Other.')[0], source_url: 'https://docs.example/other' }] }
   expect(await callForText('add_source', other)).toMatch(
-    /^Error \(CRAWL_LOSS\): .* 2 of 2 pages.* ask again with acceptLoss/,
+    /^Error \(CRAWL_LOSS\): .* 2 of 2 pages.* repeat the call with acceptLoss/,
   )
   expect(await callForText('recrawl_source', { source: 'guide' })).toMatch(/^Error \(SOURCE_IMPORTED\): .*prechunked/)
   expect(await callForText('add_source', { ...other, acceptLoss: true })).toContain(

@@ -17,7 +17,7 @@ import { Start } from './start/start.tsx'
 export function App(): JSX.Element {
   const { value: where } = route
   const id = where.page === 'index' ? where.id : where.page
-  const part = where.page === 'index' ? `${id}/${where.view}/${where.ref}/${where.query.get('path')}` : id
+  const viewKey = where.page === 'index' ? `${id}/${where.view}/${where.ref}/${where.query.get('path')}` : id
   useEffect(() => {
     failedIndex.value = null
   }, [id])
@@ -25,7 +25,7 @@ export function App(): JSX.Element {
     lastError.value = null
     announcement.value = ''
     restorePosition()
-  }, [part])
+  }, [viewKey])
   useEffect(() => {
     document.title = sanitizeText(`${titleOf(where)} · Pharos`)
   })

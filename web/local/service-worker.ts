@@ -48,6 +48,7 @@ const fileCaches = [page, grammars, model]
 // A worker of a new build waits until all pages of the previous build are closed. Only then does it remove the caches of that build.
 scope.addEventListener('install', (event) => event.waitUntil(cacheAll(page)))
 scope.addEventListener('activate', (event) => event.waitUntil(activateWorker()))
+// After a forced reload, a page of another build may send these messages, so their names must not change.
 scope.addEventListener('message', (event) => {
   if (event.data === 'take-in-rest') event.waitUntil(cacheAll(grammars).then(() => cacheAll(model)))
   if (event.data === 'take-over') event.waitUntil(activateIfAlone())
@@ -96,7 +97,8 @@ async function respond(request: Request, path: string, cache: FileCache): Promis
   if (found !== undefined) return found
   // A grammar or model of another build does not fit this page.
   if (cache !== page) return Response.error()
-  // Falls back to the network. A page of another build loads its own files, and error responses are passed on unchanged.
+  // Falls back to the network. If the server already has another build, its page then loads the files of that build. Error responses are
+  // passed on unchanged.
   const other = await fetch(request)
   return other.ok ? withPolicy(other) : other
 }
@@ -136,7 +138,10 @@ const KEPT_HEADERS = [
   'x-content-type-options',
 ]
 
-/** Adds the content security policy to a response: static hosts send none, and without it the worker would have none. */
+/**
+ * Adds the content security policy to a response. Static hosts send none, and a web worker started by the page gets its policy only from
+ * this header.
+ */
 async function withPolicy(found: Response): Promise<Response> {
   const headers = new Headers([...found.headers].filter(([name]) => KEPT_HEADERS.includes(name)))
   headers.append('content-security-policy', policy)

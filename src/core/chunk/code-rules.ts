@@ -11,7 +11,10 @@ export interface Definition {
   readonly isSignature?: boolean
 }
 
-/** Returns the definition of a node, or undefined: `const x = 1` has the same node type as `const f = () => 1`. */
+/**
+ * Returns the definition of a node; undefined if it defines nothing. The node type alone does not tell: `const x = 1` and
+ * `const f = () => 1` have the same type.
+ */
 export type ReadDefinition = (node: Node, text: string) => Definition | undefined
 
 /** Rules of one grammar for the code chunker, by node type. */
@@ -24,7 +27,10 @@ export interface CodeRules {
   readonly wrappers: readonly string[]
   /** Node types whose children count as children of their parent: conditional compilation, `extern "C"`. */
   readonly groups: readonly string[]
-  /** Like `groups`, but only the longest block in a statement longer than the target: module wrappers, `try … except`. */
+  /**
+   * Like `groups`, but only for statements longer than the target chunk size, such as module wrappers and `try … except`. Only the longest
+   * block of the statement is searched for definitions.
+   */
   readonly blocks: readonly string[]
   /** Node types that belong to the next definition: comments, attributes, decorators. */
   readonly leading: readonly string[]

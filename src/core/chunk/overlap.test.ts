@@ -72,7 +72,7 @@ describe('chunks that overlap', () => {
     )
   })
 
-  test('chunks repeat the longest overlap that fits: one more sentence would exceed it', () => {
+  test('chunks repeat as much as fits: one more sentence or word would exceed the overlap or the chunk size', () => {
     const twoSentences = fc.tuple(sentence, sentence).map((both) => both.join('').trim())
     fc.assert(
       fc.property(fc.array(twoSentences, { minLength: 8, maxLength: 30 }), (paragraphs) => {
@@ -116,7 +116,7 @@ describe('chunks that overlap', () => {
     )
   })
 
-  test('chunks of a long fence or table repeat its last lines inside their frame', () => {
+  test('each chunk of a long fence or table repeats lines of the previous one, in its own fence or table', () => {
     const rows = Array.from({ length: 30 }, (_, i) => `| row ${i} | ${i * i} |`)
     for (const [head, foot] of [
       ['```txt', '\n```'],

@@ -29,7 +29,7 @@ function detectUtf16(sample: Uint8Array): string | undefined {
   return even > minZeros && odd < even / 20 ? 'utf-16be' : undefined
 }
 
-/** Whether bytes are UTF-8. If they have complete characters beyond ASCII, the last character may be truncated. */
+/** Whether bytes are valid UTF-8. A truncated last character is accepted only if the text before it has a character beyond ASCII. */
 function isUtf8(bytes: Uint8Array): boolean {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   try {
@@ -67,7 +67,7 @@ interface Shares {
   readonly capitalCyrillic: number
 }
 
-/** Tried in this order: an encoding that can also fit the bytes of another encoding comes after that one. */
+/** Tried in this order. An encoding whose check also accepts text in another encoding comes after the other encoding. */
 const CANDIDATES: readonly { encoding: string; fits: (shares: Shares) => boolean }[] = [
   { encoding: 'shift_jis', fits: ({ broken, kana }) => broken < 0.01 && kana > 0.2 },
   { encoding: 'euc-jp', fits: ({ broken, kana }) => broken < 0.01 && kana > 0.2 },

@@ -35,13 +35,13 @@ test('lists only the outermost of nested noscript elements', () => {
 })
 
 test.each(['hidden', 'style="color:red"', 'popover', 'aria-hidden=true', 'class="x sr-only"'])(
-  'an element with %s may be hidden',
+  'lists an element with %s as possibly hidden',
   (attribute) => {
     expect(ids(indexHtml(`<p id=a ${attribute}>text</p><p id=b class=x>text`).hideable)).toEqual(['a'])
   },
 )
 
-test('a dialog may be hidden and is listed once', () => {
+test('lists a dialog once as possibly hidden', () => {
   expect(ids(indexHtml('<dialog id=a hidden style="color:red">').hideable)).toEqual(['a'])
 })
 

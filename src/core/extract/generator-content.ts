@@ -19,7 +19,10 @@ export function takeGeneratorContent(root: Element, generator: Generator | undef
   const rules = rulesOf(generator)
   for (const [content, ...others] of findContentElements(root, rules.contentRanks)) {
     if (content === undefined) continue
-    if (generator.isContentRepeatable === true && others.length > 0) return undefined
+    if (generator.isContentRepeatable === true && others.length > 0) {
+      for (const element of [content, ...others]) dropBy(rules.drops, element)
+      return undefined
+    }
     const title = find(content, isTitle) === undefined ? findTitle(root, content) : undefined
     const found = title === undefined || isInDropped(title, rules.drops) ? [content] : [title, content]
     for (const element of found) dropBy(rules.drops, element)
@@ -61,19 +64,22 @@ const TOO_SMALL = new Set(['p', 'pre', 'ul', 'ol', 'dl', 'h1', 'h2', 'h3', 'h4',
 /** The elements with text for each selector, best selector first. */
 function findContentElements(root: Element, ranks: SelectorMap<number>): Element[][] {
   const found = new Map<number, Element[]>()
-  const visit = (element: Element) => {
+  // Matches of a selector inside another match of it are part of the same content.
+  const visit = (element: Element, ranksAbove: readonly number[]) => {
     const rank = ranks.match(element)
-    if (rank !== undefined && holdsText(element, MIN_CONTENT_CHARS)) {
+    const isOuter = rank !== undefined && !ranksAbove.includes(rank)
+    if (isOuter && holdsText(element, MIN_CONTENT_CHARS)) {
       const elements = found.get(rank)
       if (elements === undefined) found.set(rank, [element])
       else elements.push(element)
     }
     if (TOO_SMALL.has(element.name)) return
+    const ranksInside = isOuter ? [...ranksAbove, rank] : ranksAbove
     for (const child of element.children) {
-      if (typeof child !== 'string' && child.dropped === undefined) visit(child)
+      if (typeof child !== 'string' && child.dropped === undefined) visit(child, ranksInside)
     }
   }
-  visit(root)
+  visit(root, [])
   return [...found].sort(([a], [b]) => a - b).map(([, elements]) => elements)
 }
 

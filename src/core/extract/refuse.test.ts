@@ -9,7 +9,7 @@ function reasonOf(body: string, more: Partial<Snapshot> = {}): NoPageReason | 'p
   return extraction.type === 'page' ? 'page' : extraction.reason
 }
 
-/** A text of the given length. */
+/** A text of whole sentences, at most `length` characters long. */
 function prose(length: number): string {
   return 'The tide comes in twice a day and nobody can stop it. '.repeat(length / 54)
 }
@@ -20,7 +20,7 @@ describe('a challenge', () => {
       'Cloudflare',
       '<title>Just a moment...</title><script>window._cf_chl_opt={}</script><p>Enable JavaScript and cookies to continue',
     ],
-    ['Cloudflare that blocks', '<title>Attention Required! | Cloudflare</title><h1>Sorry, you have been blocked</h1>'],
+    ['Cloudflare (blocked)', '<title>Attention Required! | Cloudflare</title><h1>Sorry, you have been blocked</h1>'],
     [
       'Turnstile',
       '<h1>Verify you are human</h1><script src="https://challenges.cloudflare.com/turnstile/v0/api.js"></script>',
@@ -55,7 +55,7 @@ describe('a challenge', () => {
     ['Reddit', '<title>Reddit - Prove your humanity</title><p>Complete the challenge below.</p>'],
     ['SiteGround', '<title>Robot Challenge Screen</title><h1>Checking the site connection security</h1>'],
     ['an unknown product', '<title>Human Verification</title><p>Please solve the puzzle.'],
-  ])('of %s is recognized', (_, html) => {
+  ])('recognizes the challenge page of %s', (_, html) => {
     expect(reasonOf(html)).toBe('challenge')
   })
 
@@ -86,12 +86,18 @@ describe('a challenge', () => {
       'an article that quotes one',
       `<h1>How reCAPTCHA works</h1><p>${prose(300)} Are you a robot? it asks.</p><script src="https://www.google.com/recaptcha/api.js"></script>`,
     ],
-    ['an imprint', '<h1>Imprint</h1><p>Acme Ltd, 1 Main St.</p><script src="https://hcaptcha.com/1/api.js"></script>'],
+    [
+      'a legal notice',
+      '<h1>Imprint</h1><p>Acme Ltd, 1 Main St.</p><script src="https://hcaptcha.com/1/api.js"></script>',
+    ],
     [
       'a manual about limits',
       '<h1>429 Too Many Requests</h1><p>The client has sent too many requests in a given amount of time.</p>',
     ],
-    ['a manual about rights', '<h1>Access denied</h1><p>The user has no right. Grant it with <code>GRANT</code>.</p>'],
+    [
+      'a manual about access permissions',
+      '<h1>Access denied</h1><p>The user has no right. Grant it with <code>GRANT</code>.</p>',
+    ],
     ['a manual about origins', '<h1>Request blocked by CORS</h1><p>The server did not allow the origin.</p>'],
     [
       'a short page with a protected form',
@@ -184,7 +190,7 @@ describe('a missing page', () => {
   })
 })
 
-describe('a shell that scripts fill', () => {
+describe('an app shell that needs rendering', () => {
   test.each([
     '<div id="root"></div><script src="main.js"></script>',
     '<div id="__next"><div></div></div><script src="main.js"></script>',

@@ -52,13 +52,19 @@ export type WalkEntry =
 
 /** How a tree is walked. */
 export interface TreeWalkOptions {
-  /** Ignore files of parent folders, whose rules apply to paths that begin with `prefix`. */
+  /**
+   * Ignore files of parent folders. `prefix` is the path of this folder below the outermost of them, and is put before every path that is
+   * matched.
+   */
   readonly above?: { readonly files: readonly IgnoreFile[]; readonly prefix: string }
   /** Names of the ignore files that are obeyed. @default {@link IGNORE_FILES} */
   readonly ignoreFiles?: readonly string[]
   /** Whether a path is skipped because the output goes there. */
   readonly isExcluded?: (path: string) => boolean
-  /** Limits the walk to this part: only entries inside it are reported, and skipped folders that lead to it. @default everything */
+  /**
+   * Limits the walk to this part. Reports the entries inside it, and a parent folder of it if that folder is skipped.
+   * @default everything
+   */
   readonly focus?: PathSelection | undefined
   /** Called for every folder of the walk, just before it is listed. */
   readonly onFolder?: ((path: string) => void) | undefined

@@ -32,7 +32,7 @@ export class Deflater {
   readonly #distances = new HuffmanCode(DISTANCE_COUNT, 15)
   readonly #header = new BlockHeader()
   readonly #bits = new BitWriter()
-  /** Number of bytes of this stream before the block that a match may refer to. */
+  /** How many bytes of this stream before the current block a match may refer back to. */
   #history = 0
   #length = 0
   /** Position of the block's first byte in the count over all streams. */
@@ -130,7 +130,7 @@ export class Deflater {
           literalsFrom = at
           misses = 0
           digits = 0
-          // Records the end of the match, because the next match most often begins there.
+          // Positions inside a match are not hashed, except the one two bytes before its end, because later repetitions often begin there.
           if (at + 2 <= end) heads[hashAt(buffer, at - 2)] = at - 2 + offset
           continue
         }
@@ -350,8 +350,8 @@ class BlockHeader {
 
   build({ lengths: literals }: HuffmanCode, { lengths: distances }: HuffmanCode): void {
     const code = this.#code
-    this.#literalCount = lastUsed(literals, 257)
-    this.#distanceCount = lastUsed(distances, 1)
+    this.#literalCount = countUpToLastUsed(literals, 257)
+    this.#distanceCount = countUpToLastUsed(distances, 1)
     const all = this.#lengths
     all.set(literals)
     // The distance lengths overwrite the literal lengths that are not sent.
@@ -415,7 +415,7 @@ function runBits(symbol: number): number {
   return symbol < 16 ? 0 : symbol === 16 ? 2 : symbol === 17 ? 3 : 7
 }
 
-function lastUsed(lengths: Uint8Array, minCount: number): number {
+function countUpToLastUsed(lengths: Uint8Array, minCount: number): number {
   let count = lengths.length
   while (count > minCount && lengths[count - 1] === 0) count--
   return count
@@ -446,7 +446,7 @@ class BitWriter {
     this.write(code & CODE_MASK, code >>> CODE_BITS)
   }
 
-  /** Writes the codes of bytes. Faster than `writeCode`, because such runs make up most of a stream. */
+  /** Writes the codes of a run of bytes. It is optimized separately from `writeCode`, because such runs make up most of a stream. */
   writeBytes(bytes: Uint8Array, start: number, end: number, { codes }: Codes): void {
     // A code has at most 15 bits, and up to 7 are pending.
     const maxLength = this.#length + 2 * (end - start) + 2

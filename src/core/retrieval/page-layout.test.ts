@@ -111,7 +111,7 @@ describe('an excerpt', () => {
     }
   })
 
-  test('covers the whole page if its chunks are not in line order, as those of sorted keys', () => {
+  test('covers the whole page if its chunks are not in line order, as in JSON with unsorted keys', () => {
     const markdown = '{\n  "b": 1,\n  "a": 2\n}'
     const chunks = [
       { startLine: 3, endLine: 3, headingPath: [] },

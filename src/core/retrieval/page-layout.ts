@@ -13,7 +13,7 @@ export interface LayoutSpan {
   readonly headingPath: readonly string[]
   /** Fragment of the section or definition in which the chunk begins. */
   readonly anchor: string | null
-  /** Lines of the chunk after its first that have fragments of their own; omitted if there are none. */
+  /** Lines after the first line of the chunk that have their own fragment; omitted if there are none. */
   readonly marks?: readonly SectionMark[]
   /** Whether the chunk may begin inside a block: in a cut fence, or at a line without a blank line before it. */
   readonly isOpen: boolean
@@ -78,7 +78,8 @@ export function anchorAt({ anchor, marks = [] }: LayoutSpan, line: number): stri
 
 /**
  * The first line of a chunk after those that it repeats from the previous one. A chunk that shares only one line with the previous chunk
- * repeats nothing: it may be another slice of that line. A chunk of sorted keys may be anywhere.
+ * repeats nothing: it may be another slice of that line. A chunk of JSON may be anywhere, because JSON chunks follow the sorted order of
+ * keys.
  */
 function ownStart(before: LineSpan | undefined, { startLine, endLine }: LineSpan): number {
   const isRepeating =
@@ -171,7 +172,7 @@ export function planExcerpt(layout: PageLayout, index: number): Excerpt | undefi
   }
 }
 
-/** Whether chunks are in line order: those of sorted keys are not. */
+/** Whether chunks are in line order. Those of JSON may not be, because they follow the sorted order of keys. */
 function isOrdered(spans: readonly WrittenSpan[]): boolean {
   return spans.every(([startLine], i) => i === 0 || startLine >= (spans[i - 1]?.[0] ?? 0))
 }

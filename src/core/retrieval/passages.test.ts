@@ -151,7 +151,7 @@ describe('large blocks', () => {
   })
 
   test('a table that does not fit the answer is cut at rows, its header repeated', () => {
-    const limits = { target: 60, most: 90, left: 100, budget: 100 }
+    const limits = { target: 60, max: 90, remaining: 100, budget: 100 }
     const { text, isCut, startLine, endLine, tokens } = asPassage(growAt(`# T\n\n${table}\n`, 'cell30x1', limits))
     const [head, rule, ...shownRows] = text.split('\n')
     expect([head, rule]).toEqual(['| name | value |', '| --- | --- |'])
@@ -162,7 +162,7 @@ describe('large blocks', () => {
   })
 
   test('a fence that does not fit the answer is cut at lines and closed', () => {
-    const limits = { target: 60, most: 90, left: 100, budget: 100 }
+    const limits = { target: 60, max: 90, remaining: 100, budget: 100 }
     const { text, isCut } = asPassage(growAt(`# T\n\n${code}\n`, 'call20(', limits))
     expect(text.startsWith('```js\n')).toBe(true)
     expect(text.endsWith('\n```')).toBe(true)
@@ -171,7 +171,7 @@ describe('large blocks', () => {
   })
 
   test('a paragraph that does not fit the answer is cut at a word, from its match on', () => {
-    const limits = { target: 20, most: 20, left: 20, budget: 20 }
+    const limits = { target: 20, max: 20, remaining: 20, budget: 20 }
     const { text, isCut, tokens } = asPassage(growAt(`# T\n\n${words('word', 400)}\n`, 'word300', limits))
     expect(text).toMatch(/^word\d+( word\d+)+$/)
     expect(Number(/\d+/.exec(text)?.[0])).toBeGreaterThan(200)

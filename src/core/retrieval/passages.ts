@@ -433,7 +433,7 @@ function findRun(chunks: readonly PassageSpan[], index: number, depth: number, i
     const chunk = chunks[at]
     if (chunk === undefined || !startsWith(chunk.headingPath, path, depth)) return false
     if (isExact && chunk.headingPath.length !== depth) return false
-    // Chunks of sorted keys are not in line order, so they are not neighbors.
+    // Chunks of JSON follow the sorted order of keys. Those that are not in line order are no neighbors.
     const [upper, lower] = at < neighbor ? [chunk, chunks[neighbor]] : [chunks[neighbor], chunk]
     return (upper?.endLine ?? 0) <= (lower?.startLine ?? 0)
   }

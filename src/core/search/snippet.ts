@@ -18,12 +18,13 @@ export interface Match {
 
 /** How far a cut may move from its ideal position to fall between words. */
 const MAX_CUT_SHIFT = 30
-/** The text is tokenized in pieces of about this length, so that the shifts of offsets by normalization do not add up. */
+/** Normalization can shift offsets. The text is tokenized in pieces of about this length, so that the shifts do not accumulate. */
 const TOKENIZED_CHARS = 512
 
 /**
- * The part of a text that shows the terms best: the first window with the most different terms, then the most matches. White space is
- * collapsed, cuts are between words if possible, and `…` marks omitted text. A text without a match shows its beginning.
+ * The part of a text that shows the terms best: the window with the most distinct terms; among equals the one with the most matches, then
+ * the first one. White space is collapsed, cuts are between words if possible, and `…` marks omitted text. A text without a match shows its
+ * beginning.
  */
 export function writeSnippet(text: string, terms: Iterable<string>, options: SnippetOptions): string {
   const { chars = 200, visitTokens, findParts } = options

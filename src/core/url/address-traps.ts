@@ -6,13 +6,13 @@ const MAX_SEGMENTS = 30
 /** No site repeats a segment, or a sequence of several, this often in a row on purpose. */
 const TRAP_REPEATS = 4
 const TRAP_SEQUENCE_REPEATS = 3
-/** No path has one segment this often. */
+/** No legitimate path contains the same segment this often, even with others in between. */
 const TRAP_SAME_SEGMENTS = 5
 
 /** The reason why an address looks like part of an endless series. */
 export interface AddressTrap {
   readonly reason: 'path-trap' | 'calendar-trap'
-  /** The repetition or the date, in words. */
+  /** The reason in words: too many segments, a repetition, or a date far away. */
   readonly pattern: string
 }
 
@@ -25,8 +25,8 @@ export function findAddressTrap(url: URL, path: string, now: number | undefined)
 }
 
 /**
- * Describes what a path repeats. Such paths come from relative links that lead ever deeper. Numbers may repeat, as in the coordinates of
- * `/tiles/0/0/0/0`. Undefined for a path without repetition.
+ * Describes why a path looks endless: it has too many segments or repeats some too often. Relative links that lead ever deeper cause such
+ * paths. Numbers may repeat, as in the coordinates of `/tiles/0/0/0/0`. Undefined for other paths.
  */
 export function findPathTrap(path: string): string | undefined {
   const count = measureSegments(path)
@@ -164,7 +164,8 @@ interface AddressDate {
  */
 function mayBeFar(text: string, now: number): boolean {
   if (!FOUR_DIGITS.test(text)) return false
-  // The year may change some hours early or late. That is harmless: in December no date of the next year is more than a year ahead.
+  // The computed year may be off by a few hours around New Year. That is harmless: in December no date of the next year is more than a
+  // year ahead, and in January the exact check follows.
   const thisYear = 1970 + Math.floor(now / YEAR_MS)
   let digits = 0
   let number = 0
@@ -188,7 +189,10 @@ const FOUR_DIGITS = /\d{4}/
 const ZERO = 0x30
 const YEAR_MS = 365.2425 * 24 * 3_600_000
 
-/** Years between which a number counts as a date. Calendars advance in small steps, so their crawl passes through these years. */
+/**
+ * Outside these years an uncertain date is ignored, and after them also any date in an address without a word that only means a calendar.
+ * An endless calendar is still stopped, because its links advance in small steps and reach these years first.
+ */
 const FIRST_LIKELY_YEAR = 1900
 const LAST_LIKELY_YEAR = 2199
 
@@ -203,7 +207,10 @@ const STRONG_WORD =
 /** Query keys whose values are dates, or parts of one. */
 const DATE_NAME =
   /[^a-z](?:year|yr|y|jahr|annee|anno|ano|months?|mon|monat|mois|mese|mes|date|datum|days?|weeks?|woche)(?![a-z])/i
-/** The keys above by which calendars step from page to page; archives use only dates. */
+/**
+ * The keys above that calendars use to step from page to page. `year` and `date` are left out, because archives use them for pages about
+ * the past.
+ */
 const SPAN_NAME = /[^a-z](?:months?|monat|mois|days?|weeks?|woche)(?![a-z])/i
 
 /** The names of a query, without their values. */

@@ -6,7 +6,10 @@ export function hasCredentials(text: string): boolean {
   return url !== null && (url.username !== '' || url.password !== '')
 }
 
-/** Refuses an option that contains credentials with `OPTION_INVALID`: addresses are shown and logged, keys are not. */
+/**
+ * Throws `OPTION_INVALID` if the address in an option contains credentials, because addresses are shown and logged. `key` is the setting to
+ * use instead, which is not logged.
+ */
 export function refuseCredentials(option: string, text: string, key: string): void {
   if (!hasCredentials(text)) return
   const problem = `${option}: expected an address without user name and password: give a key as ${key}`

@@ -34,7 +34,7 @@ export function readImportUrl(url: string): string {
   return url.startsWith(IMPORT_PREFIX) ? url.slice(IMPORT_PREFIX.length) : url
 }
 
-/** The folder of a tree that is read, as a path prefix: `docs/`; empty for the whole tree. */
+/** Normalizes the path of the folder to read within a tree to a path prefix such as `docs/`; empty for the whole tree. */
 export function normalizeFolder(path: string | null): string {
   return partsOf(path ?? '')
     .map((part) => `${part}/`)
@@ -64,17 +64,17 @@ const INNER_SEPARATOR = '!/'
 
 /** The address of a file inside a tree whose files have no addresses of their own. */
 export function writeInnerUrl(tree: string, path: string): string {
-  return startInside(tree) + encodePath(path)
+  return innerUrlPrefix(tree) + encodePath(path)
 }
 
 /** The beginning of the addresses of files in a tree. The query of an archive's address does not apply to its files. */
-function startInside(tree: string): string {
+function innerUrlPrefix(tree: string): string {
   return tree.replace(/\?.*$/s, '') + INNER_SEPARATOR
 }
 
 /** The path of a file inside a tree, from an address of `writeInnerUrl`; undefined for any other address. */
 export function readInnerPath(tree: string, url: string): string | undefined {
-  const start = startInside(tree)
+  const start = innerUrlPrefix(tree)
   if (!url.startsWith(start)) return undefined
   return decodePath(url.slice(start.length).replace(/#.*$/s, ''))
 }

@@ -36,8 +36,8 @@ export function isNegotiated(url: string, { headers }: Snapshot): boolean {
 }
 
 /**
- * Whether a response is the Markdown of a page: status 200, a text type, and no HTML in the body. Responses marked noindex are passed over,
- * because sites mark copies of their pages this way.
+ * Whether a response is the Markdown of a page: status 200, a text type, and no HTML in the body. A response marked noindex is refused:
+ * sites mark Markdown copies this way to keep them out of search engines, but the page itself, which is read instead, may be indexed.
  */
 export function acceptsVariant({ body, status = 200, headers }: Snapshot): boolean {
   const type = headers?.['content-type'] ?? ''

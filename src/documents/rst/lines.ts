@@ -22,7 +22,10 @@ export function expandTabs(line: string): string {
   return parts.slice(0, -1).join('')
 }
 
-/** End of the lines that are blank or indented by at least `minIndent`. */
+/**
+ * Index after the lines from `start` on that are indented by at least `minIndent`. Blank lines between such lines are included, trailing
+ * ones are not.
+ */
 export function endOfIndented(lines: readonly string[], start: number, minIndent: number): number {
   let end = start
   for (let i = start; i < lines.length; i++) {

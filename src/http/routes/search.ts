@@ -125,7 +125,7 @@ export const searchRoutes: readonly Route[] = [
           groupCount: z.int(),
           pageCount: z.int(),
           compared: z.int(),
-          unknown: z.int(),
+          unknown: z.int().describe('Pages that have no signature yet and were not compared.'),
         }),
       },
       ...failures(400, 404, 503),

@@ -57,7 +57,7 @@ export const systemRoutes: readonly Route[] = [
         schema: health.extend({
           version: z.string(),
           jobs: z.object({ queued: z.int(), running: z.int() }),
-          allowsSeveral: z.boolean(),
+          allowsSeveral: z.boolean().describe('Whether several crawls may run at once.'),
           eventStreams: z.int(),
           store: z.enum(['ready', 'unavailable']),
         }),

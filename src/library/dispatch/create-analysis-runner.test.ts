@@ -119,7 +119,7 @@ test('a run is recorded at once, executes in its own process, and is reported to
 test('a run whose process is killed is cancelled, and the same request resumes it', async () => {
   const { id } = await open(createKillingRunner()).start({})
   const broken = await waitForStatus(id, 'cancelled')
-  expect(broken.error).toBe('its process was killed by SIGKILL')
+  expect(broken.error).toBe('the analysis process was killed by SIGKILL')
   expect(eventsOf('analysis').at(-1)).toMatchObject({ runId: id, status: 'cancelled' })
   const again = await open().start({})
   expect(again.id).toBe(id)
@@ -182,5 +182,5 @@ test('a run fails when its process exits without taking the run up', async () =>
     args: ['-e', 'console.error("no such thing"); process.exit(3)', '--'],
   })
   const { id } = await open(other).start({})
-  expect((await waitForStatus(id, 'failed')).error).toBe('its process ended with code 3: no such thing')
+  expect((await waitForStatus(id, 'failed')).error).toBe('the analysis process ended with code 3: no such thing')
 })

@@ -101,7 +101,7 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
   ) => {
     const how = end.signal === null ? `ended with code ${end.code}` : `was killed by ${end.signal}`
     const [reason = ''] = maskSecretFields(lastErrorLine ?? '').split(' – ')
-    const error = hideLibraryPath(`its process ${how}${reason === '' ? '' : `: ${reason}`}`, libraryPath)
+    const error = hideLibraryPath(`the analysis process ${how}${reason === '' ? '' : `: ${reason}`}`, libraryPath)
     await endFor(library, run, { status: end.signal === null ? 'failed' : 'cancelled', error })
     logMessage(`the analysis ${run.id} was interrupted: ${error}`)
   }

@@ -256,7 +256,7 @@ test('a job whose process is killed restarts as long as it makes progress, and k
 test('a job whose process dies every time fails in the end', async () => {
   const { dispatcher, eventsOf } = open()
   const { id } = await dispatcher.begin(requestFor('die'))
-  const problem = 'its process ended with SIGKILL (attempt 4)'
+  const problem = 'the crawl process ended with SIGKILL (attempt 4)'
   expect(await dispatcher.wait(id)).toMatchObject({ status: 'failed', restarts: 3, signal: 'SIGKILL', problem })
   expect(eventsOf('done')).toHaveLength(1)
 })

@@ -45,9 +45,9 @@ export function hideLibraryPath(text: string, libraryPath: string): string {
 function describeEnd({ lastErrorLine, restarts }: TrackedJob, end: ProcessEnd): string {
   if (end.problem !== null) return end.problem
   if (isInterruption(end)) {
-    return `its process ended with ${end.signal ?? `code ${end.code}`} (attempt ${restarts + 1})`
+    return `the crawl process ended with ${end.signal ?? `code ${end.code}`} (attempt ${restarts + 1})`
   }
-  return lastErrorLine ?? `its process ended with code ${end.code} and no error message`
+  return lastErrorLine ?? `the crawl process ended with code ${end.code} and no error message`
 }
 
 /** Ends a process that an earlier server left running, because its output is lost. */

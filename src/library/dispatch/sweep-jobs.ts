@@ -24,7 +24,8 @@ export interface SweepOptions {
 export async function keepSweeping(options: SweepOptions, signal: AbortSignal): Promise<void> {
   const { clock, warn } = options
   const reportError = (error: unknown) => {
-    if (!signal.aborted) warn(`could not look for unfinished work that is missing from the queue: ${messageOf(error)}`)
+    if (signal.aborted) return
+    warn(`could not find or resend unfinished work that is missing from the queue: ${messageOf(error)}`)
   }
   while (!signal.aborted) {
     await sweepJobs(options, reportError).catch(reportError)

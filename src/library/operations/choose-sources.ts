@@ -72,7 +72,9 @@ async function listHalfImported({ store }: Library, sources: readonly Source[]):
     if (treeKindOf(source.url) !== 'import') continue
     const [last] = await store.listCrawls(source.id, 1)
     if (last === undefined || last.state === 'completed') continue
-    notices.push(`${labelOf(source)} is only half imported: it mixes old and new pages until the import is complete`)
+    notices.push(
+      `the import of ${labelOf(source)} was interrupted: it mixes old and new pages until the import is complete`,
+    )
   }
   return notices
 }

@@ -64,8 +64,8 @@ function verifyOne(
   onRows: (count: number) => Promise<void>,
 ): Promise<VerifiedTable> {
   const originAndTarget = [readOrigin(copy, table), readTarget(copy, targetView, table)] as const
-  const { isAlone } = copy.session.plan
-  return verifyTable(table, originAndTarget, { isAlone, sha256: copy.from.sha256, onRows })
+  const { isAlone: wasTargetEmpty } = copy.session.plan
+  return verifyTable(table, originAndTarget, { wasTargetEmpty, sha256: copy.from.sha256, onRows })
 }
 
 /** Makes the copied sources visible. */
@@ -77,9 +77,9 @@ export async function endCopy(copy: RunningCopy): Promise<void> {
 
 /** Lists the tables to copy. In a library with data, rows get new sort ids, so these columns are left out. */
 function listTables({ session }: RunningCopy): CopyTable[] {
-  const { isAlone, skipped } = session.plan
+  const { isAlone: wasTargetEmpty, skipped } = session.plan
   const tables = COPY_TABLES.filter(({ group }) => !skipped.some((one) => one.group === group))
-  return isAlone ? tables : tables.map(withoutIdColumn)
+  return wasTargetEmpty ? tables : tables.map(withoutIdColumn)
 }
 
 async function copyTable(
@@ -115,8 +115,8 @@ async function* readNothing(): Batches {
 }
 
 async function writeRows(copy: RunningCopy, table: CopyTable, changes: RowChanges): Promise<number> {
-  const { offsets, isAlone } = copy.session.plan
-  const { added, changed, removed } = allowedChanges(table, changes, isAlone)
+  const { offsets, isAlone: wasTargetEmpty } = copy.session.plan
+  const { added, changed, removed } = allowedChanges(table, changes, wasTargetEmpty)
   const count = added.length + changed.length + removed.length
   if (count === 0) return 0
   const shift = (rows: readonly CopyRow[]) => shiftRows(table, rows, offsets)
@@ -130,11 +130,11 @@ async function writeRows(copy: RunningCopy, table: CopyTable, changes: RowChange
  * start, and never removed, because another crawl may have added them since. `whole` rows are removed only if the target was empty at the
  * start.
  */
-function allowedChanges({ ownership }: CopyTable, changes: RowChanges, isAlone: boolean): RowChanges {
+function allowedChanges({ ownership }: CopyTable, changes: RowChanges, wasTargetEmpty: boolean): RowChanges {
   if (ownership === 'own') return changes
   const { added, changed, removed } = changes
-  if (ownership === 'shared') return { added, changed: isAlone ? changed : [], removed: [] }
-  return { added, changed, removed: isAlone ? removed : [] }
+  if (ownership === 'shared') return { added, changed: wasTargetEmpty ? changed : [], removed: [] }
+  return { added, changed, removed: wasTargetEmpty ? removed : [] }
 }
 
 /** Returns the ids reserved in the target for a table; undefined for tables without own ids. */

@@ -38,7 +38,7 @@ const PLAIN_REASONS: readonly Reason[] = [
   'covered',
 ]
 
-/** Reasons that come first, because the user can raise these limits. */
+/** Reasons that come first: a limit left out addresses that would otherwise have been read. */
 const LIMIT_REASONS: readonly Reason[] = ['page-cap', 'too-many-links']
 
 /** All reasons for skipping an address except those of the scope. */

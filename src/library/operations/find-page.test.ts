@@ -10,7 +10,7 @@ import { PharosError } from '../../core/errors.ts'
 import { type OpenLibrary, openLibrary } from '../../open-library.ts'
 import { addSource } from './add-source.ts'
 import { findChunk } from './find-chunk.ts'
-import { findPage, isSourceForPage } from './find-page.ts'
+import { findPage, isSourceGivenAsPage } from './find-page.ts'
 import { listOutline } from './list-outline.ts'
 import { listSymbols } from './list-symbols.ts'
 
@@ -132,10 +132,10 @@ describe('findPage for a missing page', () => {
     for (const url of ['tower', 'tower@1.9']) {
       const error = await findPage(library, { url }).catch((one: unknown) => one)
       expect(error).toMatchObject({ message: `no page ${url} in :memory:: that is a source, not a page` })
-      expect(isSourceForPage(error)).toBe(true)
+      expect(isSourceGivenAsPage(error)).toBe(true)
     }
     const other = await findPage(library, { url: 'towers' }).catch((one: unknown) => one)
-    expect([isSourceForPage(other), isSourceForPage(new Error('no'))]).toEqual([false, false])
+    expect([isSourceGivenAsPage(other), isSourceGivenAsPage(new Error('no'))]).toEqual([false, false])
   })
 })
 

@@ -56,7 +56,7 @@ function showPage(page: PageText, source: Source): FoundPage {
 const IS_SOURCE = ': that is a source, not a page'
 
 /** Whether an error means that a source name was given instead of an address. */
-export function isSourceForPage(error: unknown): error is PharosError {
+export function isSourceGivenAsPage(error: unknown): error is PharosError {
   return error instanceof PharosError && error.code === 'PAGE_UNKNOWN' && error.details['known'] === IS_SOURCE
 }
 

@@ -25,8 +25,8 @@ export async function openCopySession(input: CopySessionInput): Promise<{ sessio
   const { sessions } = to.libraryCopy
   const found = await sessions.find(origin)
   const { highest, last, sources } = survey
-  const place = from.store.location
-  const request = { origin, place, holder: to.runner.id, now: to.clock.now(), highest, last, sources }
+  const { location } = from.store
+  const request = { origin, location, holder: to.runner.id, now: to.clock.now(), highest, last, sources }
   if (found?.endedAt === null) {
     refuseRunning(input, found, request.now)
     const session = await sessions.resume(request)
@@ -45,11 +45,11 @@ export async function openCopySession(input: CopySessionInput): Promise<{ sessio
  */
 export async function discardCopy(
   to: CopyableLibrary,
-  from: { place: string; id?: string | undefined },
+  from: { location: string; id?: string | undefined },
 ): Promise<DiscardedCopy> {
   const { sessions } = to.libraryCopy
   const open = await sessions.listOpen()
-  const found = open.find(({ origin }) => origin === from.id) ?? open.find(({ plan }) => plan.place === from.place)
+  const found = open.find(({ origin }) => origin === from.id) ?? open.find(({ plan }) => plan.place === from.location)
   if (found === undefined) return { isDiscarded: false, others: open.map(({ plan }) => plan.place) }
   refuseRunning({ to }, found, to.clock.now())
   await sessions.discard(found.origin)
@@ -82,7 +82,7 @@ async function begin(input: CopySessionInput, request: CopySessionRequest, canAd
     if (!isEmpty) await refuseConflicts(input, target, canAdd)
     return { wasTargetEmpty: isEmpty, skipped: isEmpty ? [] : await listUnmergeable(view, target) }
   })
-  return to.libraryCopy.sessions.begin({ ...request, isAlone: wasTargetEmpty, skipped })
+  return to.libraryCopy.sessions.begin({ ...request, wasTargetEmpty, skipped })
 }
 
 /** Whether a library has no rows other than those of every new library. */

@@ -2,7 +2,6 @@ import type { Sha256 } from '../../core/model.ts'
 import { type ComparedRows, compareRows } from '../compare-rows.ts'
 import { type CopyRow, type CopyTable, columnPositions } from '../copy-tables.ts'
 import { hashImported } from '../import-pages.ts'
-import type { CopyPlan } from '../library-copy.ts'
 
 /** Result of comparing a table of two libraries. */
 export interface VerifiedTable {
@@ -18,14 +17,22 @@ export interface VerifiedTable {
 
 type Batches = AsyncIterable<readonly CopyRow[]>
 
+interface VerifyOptions {
+  /** Whether the target was empty when the copy started. */
+  readonly wasTargetEmpty: boolean
+  readonly sha256: Sha256
+  readonly onRows: (count: number) => Promise<void>
+}
+
 /** Compares a table of two libraries row by row, and texts of pages and chunks with their hashes. */
 export async function verifyTable(
   table: CopyTable,
   [origin, target]: readonly [Batches, Batches],
-  { isAlone, sha256, onRows }: Pick<CopyPlan, 'isAlone'> & { sha256: Sha256; onRows(count: number): Promise<void> },
+  { wasTargetEmpty, sha256, onRows }: VerifyOptions,
 ): Promise<VerifiedTable> {
-  // Vectors are always compared in full, because only vectors of the same space are copied.
-  const comparesKeysOnly = table.ownership === 'shared' && table.group !== 'vectors' && !isAlone
+  // If the target already had content, its shared rows may differ, so only their keys are compared. Vectors are always compared in full,
+  // because only vectors of the same space are copied.
+  const comparesKeysOnly = table.ownership === 'shared' && table.group !== 'vectors' && !wasTargetEmpty
   const checkText = createTextCheck(table, sha256)
   let digest = ''
   const counts = { rows: 0, hashed: 0, different: 0 }
@@ -42,7 +49,7 @@ export async function verifyTable(
   return { table, ...counts, digest: comparesKeysOnly ? null : digest }
 }
 
-/** Additional shared rows of the target, such as hosts and jobs, are not differences. */
+/** Does not count rows of shared tables, such as hosts and jobs, that exist only in the target (`removed`). */
 function countDifferent({ ownership }: CopyTable, compared: ComparedRows, comparesKeysOnly: boolean): number {
   const { added, changed, removed } = compared
   return added.length + (comparesKeysOnly ? 0 : changed.length) + (ownership === 'shared' ? 0 : removed.length)
@@ -54,10 +61,10 @@ function writeRow(row: CopyRow, sha256: Sha256): string {
 
 /** Returns a function that checks the text of a row against its stored hash. */
 function createTextCheck(table: CopyTable, sha256: Sha256): (row: CopyRow) => boolean {
-  const hasText = (text: unknown, hash: unknown) => typeof text === 'string' && sha256(text) === hash
+  const matchesHash = (text: unknown, hash: unknown) => typeof text === 'string' && sha256(text) === hash
   if (table.name === 'chunks') {
     const [hash = 0, content = 0] = columnPositions(table, ['content_hash', 'content'])
-    return (row) => hasText(row[content], row[hash])
+    return (row) => matchesHash(row[content], row[hash])
   }
   if (table.name === 'pages') {
     const [meta = 0, markdown = 0] = columnPositions(table, ['meta', 'markdown'])
@@ -66,7 +73,7 @@ function createTextCheck(table: CopyTable, sha256: Sha256): (row: CopyRow) => bo
       // The cast is safe, because only stores write this JSON.
       const { contentHash, url } = JSON.parse(String(row[meta])) as { contentHash?: unknown; url?: unknown }
       const isImported = () => typeof text === 'string' && hashImported(String(url), text, sha256) === contentHash
-      return hasText(text, contentHash) || isImported()
+      return matchesHash(text, contentHash) || isImported()
     }
   }
   return () => false

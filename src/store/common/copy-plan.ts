@@ -48,10 +48,10 @@ export function refuseUnfinishedCopy(found: CopySession | undefined, library: st
 
 /** Creates the plan of a new copy session: its row numbers follow those that are in use. */
 export function planNumbers(
-  { place, highest, isAlone, skipped }: NewCopySession,
+  { location, highest, wasTargetEmpty, skipped }: NewCopySession,
   taken: Readonly<Record<string, number>>,
 ): CopyPlan {
-  return { place, offsets: taken, kept: highest, isAlone, skipped }
+  return { place: location, offsets: taken, kept: highest, isAlone: wasTargetEmpty, skipped }
 }
 
 /** The plan with more reserved numbers; undefined when another writer has taken the next numbers. */

@@ -1,3 +1,4 @@
+import { compareKeyPreference } from '../../core/url/key-preference.ts'
 import type {
   Adoption,
   DemotedAddress,
@@ -6,6 +7,7 @@ import type {
   Reason,
   Settlement,
   SettlementResult,
+  Visit,
 } from '../../crawl/ledger.ts'
 import { countAttempts, decideRowChange, type LedgerAction, nextState } from '../../crawl/transitions.ts'
 import type { CrawlRef } from './crawl-ref.ts'
@@ -117,16 +119,25 @@ export function demoteToDuplicate(row: RowDraft, better: Holder, hash: string, c
   return false
 }
 
-/** Handles "unchanged" for a row without a page: either another row holds the content, or the row must be fetched again. */
-export function confirmWithoutPage(row: RowDraft, holder: Holder | undefined): void {
-  if (holder !== undefined) {
+/**
+ * Handles "unchanged" for a row without a page. Without a holder of its content, the row must be fetched again to store it. A duplicate whose
+ * content is now at a worse address than its own is fetched again too, without validators. Otherwise the row is a duplicate.
+ */
+export function confirmWithoutPage(row: RowDraft, holder: Holder | undefined, { target }: Visit): void {
+  const isBetter = holder !== undefined && target !== null && compareKeyPreference(row.key, holder.key) < 0
+  if (holder !== undefined && !isBetter) {
     markDuplicate(row, holder.key)
     return
   }
   row.reason = null
   row.pattern = null
   row.target = null
-  row.isFinal = true
+  if (isBetter) {
+    row.etag = null
+    row.lastModified = null
+  } else {
+    row.isFinal = true
+  }
   applyAction(row, 'postpone')
 }
 

@@ -23,7 +23,7 @@ export class Crawls {
     for (const stale of running) {
       if (stale.id !== resume) this.#put({ ...stale, state: 'cancelled', endedAt: stale.heartbeatAt })
     }
-    if (crawl.options.isFocused === true) this.#forgetFocused(source.id)
+    if (crawl.options.isFocused === true) this.#deleteOldFocused(source.id)
     return { ...this.#put(begun) }
   }
 
@@ -71,7 +71,7 @@ export class Crawls {
   }
 
   /** Deletes the oldest focused runs, so that the new one stays within the limit. */
-  #forgetFocused(sourceId: string): void {
+  #deleteOldFocused(sourceId: string): void {
     const focused = this.list(sourceId, Number.MAX_SAFE_INTEGER).filter(
       ({ state, options }) => options.isFocused === true && state !== 'running',
     )

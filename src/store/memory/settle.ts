@@ -6,6 +6,7 @@ import {
   type PageRecord,
   type Settlement,
   type SettlementResult,
+  type Visit,
 } from '../../crawl/ledger.ts'
 import { countAttempts, decideRowChange, nextState } from '../../crawl/transitions.ts'
 import { recordFoundAddresses } from './found-addresses.ts'
@@ -134,7 +135,7 @@ function applySettlement(ledger: SourceLedger, before: Row, rowWithResponse: Row
         return storePage(ledger, before, row, record, now)
       }
       return row.record === null
-        ? confirmWithoutPage(ledger, row)
+        ? confirmWithoutPage(ledger, row, settlement.visit)
         : keepPage(ledger, before, row, replaceMetadata(row.record, record))
     case 'skipped':
       return ledger.put(applyAction(row, 'skip'))
@@ -149,11 +150,17 @@ function confirmPage(ledger: SourceLedger, row: Row, isNewInCrawl = false): Row 
   return ledger.put(applyAction(row, isNewInCrawl ? 'index' : 'confirm'))
 }
 
-/** Handles "unchanged" for a row without a page: either another row holds the content, or the row must be fetched again. */
-function confirmWithoutPage(ledger: SourceLedger, row: Row): Row {
+/**
+ * Handles "unchanged" for a row without a page. Without a holder of its content, the row must be fetched again to store it. A duplicate whose
+ * content is now at a worse address than its own is fetched again too, without validators. Otherwise the row is a duplicate.
+ */
+function confirmWithoutPage(ledger: SourceLedger, row: Row, { target }: Visit): Row {
   const holder = ledger.findHolder(row.contentHash, row)
-  if (holder) return ledger.put({ ...applyAction(row, 'skip'), reason: 'duplicate', pattern: null, target: holder.key })
-  return ledger.put({ ...applyAction(row, 'postpone'), ...NO_REASON, isFinal: true })
+  if (holder === undefined) return ledger.put({ ...applyAction(row, 'postpone'), ...NO_REASON, isFinal: true })
+  if (target === null || compareKeyPreference(row.key, holder.key) > 0) {
+    return ledger.put({ ...applyAction(row, 'skip'), reason: 'duplicate', pattern: null, target: holder.key })
+  }
+  return ledger.put({ ...applyAction(row, 'postpone'), ...NO_REASON, etag: null, lastModified: null })
 }
 
 /** The stored page with new metadata and the same content. */

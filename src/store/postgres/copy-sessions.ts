@@ -71,10 +71,10 @@ export function createCopySessions(db: Database, clear: () => Promise<void>): Co
 }
 
 async function resumeCopySession(sql: Sql, request: CopySessionRequest): Promise<CopySession | undefined> {
-  const { origin, place, highest, holder, now, sources } = request
+  const { origin, location, highest, holder, now, sources } = request
   await lockNumbers(sql)
   const before = (await requireCopySession(sql, origin)).plan
-  const plan = extendPlan({ ...before, place }, highest, await readHighestNumbers(sql))
+  const plan = extendPlan({ ...before, place: location }, highest, await readHighestNumbers(sql))
   if (plan === undefined) return undefined
   await sql.run('UPDATE arrivals SET plan = $1, holder = $2, touched_at = $3 WHERE origin = $4', [
     JSON.stringify(plan),

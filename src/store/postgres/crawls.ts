@@ -86,7 +86,11 @@ async function refuseRunning(sql: Sql, source: number): Promise<never> {
   throw new PharosError('CRAWL_RUNNING', { source: labelOf(found ?? { name: String(source), version: null }) })
 }
 
-const FORGET_FOCUSED = `DELETE FROM crawls WHERE source = $1 AND ${IS_FOCUSED} AND id NOT IN (
+/**
+ * Deletes all but the newest `$2` focused crawls of a source, that is runs for changes in a watched folder. Running crawls and crawls with
+ * helpers are kept.
+ */
+const DELETE_OLD_FOCUSED_CRAWLS = `DELETE FROM crawls WHERE source = $1 AND ${IS_FOCUSED} AND id NOT IN (
     SELECT id FROM crawls WHERE source = $1 AND ${IS_FOCUSED} ORDER BY started_at DESC, id DESC LIMIT $2)
   AND NOT EXISTS (SELECT 1 FROM crawl_helpers h WHERE h.crawl = crawls.id)`
 
@@ -95,7 +99,7 @@ async function insertCrawl(sql: Sql, source: number, crawl: Crawl): Promise<{ cr
     `UPDATE ledger SET attempts = 0, is_final = false, awaits_confirmation = false WHERE source = $1 AND state = 'pending'`,
     [source],
   )
-  if (crawl.options.isFocused === true) await sql.run(FORGET_FOCUSED, [source, MAX_FOCUSED_RUNS - 1])
+  if (crawl.options.isFocused === true) await sql.run(DELETE_OLD_FOCUSED_CRAWLS, [source, MAX_FOCUSED_RUNS - 1])
   await sql.run(`INSERT INTO crawls (id, source, ${CRAWL_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`, [
     await crawlNumber(sql, source, crawl.id),
     source,

@@ -36,7 +36,7 @@ export interface Inspector {
   close(): Promise<void>
 }
 
-interface Facts extends Omit<Inspection, 'schemaVersion' | 'arriving'> {
+interface Facts extends Omit<Inspection, 'schemaVersion' | 'incompleteCopies'> {
   readonly hasTables: boolean
   /** Whether a library exists that the role may not read. */
   readonly isShut: boolean
@@ -58,8 +58,8 @@ export async function openInspector(address: string): Promise<Inspector> {
         const schemaVersion = found?.version ?? 0
         // A library of a newer program may have other tables.
         const isKnown = schemaVersion > 0 && schemaVersion <= SCHEMA_VERSION
-        const arriving = isKnown ? await sql.all<{ place: string }>(UNFINISHED_COPIES) : []
-        return { ...rest, schemaVersion, arriving: arriving.map(({ place }) => place) }
+        const copies = isKnown ? await sql.all<{ place: string }>(UNFINISHED_COPIES) : []
+        return { ...rest, schemaVersion, incompleteCopies: copies.map(({ place }) => place) }
       })
     },
     close: () => db.close(),

@@ -144,7 +144,7 @@ async function applySettlement(context: SettlementContext, settlement: Settlemen
   if (links !== undefined) await writeLinks(sql, row.id, links)
   if (isStored) return storePage(context, record)
   if (action === 'look') {
-    confirmWithoutPage(row, holder)
+    confirmWithoutPage(row, holder, settlement.visit)
   } else if (row.pageHash !== null && action === 'keep') {
     // Two rows may hold the same content after a crawl that proved one of them gone and stopped at the loss gate.
     const claimed = await claimContent(context, row.pageHash)

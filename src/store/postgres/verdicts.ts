@@ -31,8 +31,9 @@ export function findVerdict(sql: Sql, host: string, url: string): Promise<HubVer
 }
 
 /**
- * SQL for patterns whose missing hubs are worth reporting. When most guesses of a pattern fail, the site lists its hubs itself, and a
- * failed guess means nothing. When at least half of them hold, or nearly all countries have a hub, the others are missing.
+ * SQL for patterns whose missing hubs are reported. If most guessed addresses of a pattern fail, the site does not follow the pattern for
+ * every place, so a failed guess is not a missing hub. If at least half of the guesses are confirmed, or 90 % of the countries have a
+ * confirmed hub, failed guesses are reported as missing.
  */
 const REPORTABLE_PATTERNS = `SELECT pattern FROM hub_verdicts WHERE host = $1 GROUP BY pattern
   HAVING count(*) FILTER (WHERE origin = 'guessed' AND state = 'confirmed') * 2 >= count(*) FILTER (WHERE origin = 'guessed')
@@ -43,8 +44,8 @@ const REPORTABLE_PATTERNS = `SELECT pattern FROM hub_verdicts WHERE host = $1 GR
 const MAX_MISSING = 500
 
 /**
- * SQL for missing hubs. An address that the site itself names always counts. A guess does not count when the place has a hub under another
- * spelling, and of several spellings of one place only the first counts.
+ * SQL for missing hubs. An address that the site itself names always counts. A guess counts only for a country, under a reportable pattern,
+ * if no other spelling of the place has a confirmed hub. Of several spellings of one place only the first counts.
  */
 const MISSING = `SELECT url, "placeId", "placeSlug", "checkedAt", count(*) OVER () AS "missingCount" FROM (
     SELECT url, place_id AS "placeId", place_slug AS "placeSlug", checked_at AS "checkedAt", origin,
@@ -58,7 +59,7 @@ const MISSING = `SELECT url, "placeId", "placeSlug", "checkedAt", count(*) OVER 
 
 type MissingColumns = HubCoverage['missing'][number] & Pick<HubCoverage, 'missingCount'>
 
-/** Missing hubs that the site names or that a pattern implies: the first of them, and the number of all. */
+/** Missing hubs that the site names or that a pattern implies: at most `MAX_MISSING` of them, and their total number. */
 export async function listMissing(sql: Sql, host: string): Promise<Pick<HubCoverage, 'missing' | 'missingCount'>> {
   const found = await sql.all<MissingColumns>(MISSING, [host])
   return { missing: found.map(({ missingCount: _, ...hub }) => hub), missingCount: found[0]?.missingCount ?? 0 }

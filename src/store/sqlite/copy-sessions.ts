@@ -82,10 +82,10 @@ export function createCopySessions({ db, write, index, clear }: CopySessionParts
         return mustFind(request.origin)
       }),
     resume: async (request) => {
-      const { origin, place, highest, holder, now } = request
+      const { origin, location, highest, holder, now } = request
       const resumed = await write(() => {
         const before = mustFind(origin).plan
-        const plan = extendPlan({ ...before, place }, highest, numbers.readHighest())
+        const plan = extendPlan({ ...before, place: location }, highest, numbers.readHighest())
         if (plan === undefined) return undefined
         takeOver.run(JSON.stringify(plan), holder, now, origin)
         sources.drop(before, shiftRows(SOURCES_TABLE, request.sources, plan.offsets))

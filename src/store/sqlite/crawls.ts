@@ -67,7 +67,8 @@ export function createCrawls(db: Database, sources: Sources): Crawls {
     `UPDATE ledger SET attempts = 0, is_final = 0, awaits_confirmation = 0 WHERE source = ? AND state = 'pending'`,
   )
 
-  const forgetFocused = db.prepare<[number, number, number]>(
+  /** Deletes all but the newest focused crawls of a source, that is runs for changes in a watched folder. Running crawls are kept. */
+  const deleteOldFocused = db.prepare<[number, number, number]>(
     `DELETE FROM crawls WHERE source = ? AND ${IS_FOCUSED} AND id NOT IN (
       SELECT id FROM crawls WHERE source = ? AND ${IS_FOCUSED} ORDER BY started_at DESC, id DESC LIMIT ?)`,
   )
@@ -101,7 +102,7 @@ export function createCrawls(db: Database, sources: Sources): Crawls {
       })
     }
     resetAttempts.run(source)
-    if (crawl.options.isFocused === true) forgetFocused.run(source, source, MAX_FOCUSED_RUNS - 1)
+    if (crawl.options.isFocused === true) deleteOldFocused.run(source, source, MAX_FOCUSED_RUNS - 1)
     insert.run(sources.crawlNumber(source, crawl.id), source, ...crawlValues(crawl))
     return crawl
   })

@@ -154,7 +154,7 @@ export function createSettlementWriter(
       return storePage(source, row, record, now, crawl)
     }
     if (action === 'look') {
-      confirmWithoutPage(row, findHolder(source, row.contentHash, row.id, crawl))
+      confirmWithoutPage(row, findHolder(source, row.contentHash, row.id, crawl), settlement.visit)
     } else if (row.pageHash !== null && action === 'keep') {
       // Two rows may hold the same content after a crawl that proved one of them gone and stopped at the loss gate.
       const { isStoredHere, demoted } = claimContent(source, row, row.pageHash, now, crawl)

@@ -10,7 +10,7 @@ export interface Verdicts {
   listOf(host: string, state: HubVerdict['state'], limit: number): HubVerdict[]
   /** The verdict on an address. */
   find(host: string, url: string): HubVerdict | undefined
-  /** Missing hubs that the site names or that a pattern implies: the first ones, and the number of all. */
+  /** Missing hubs that the site names or that a pattern implies: at most `MAX_MISSING` of them, and their total number. */
   listMissing(host: string): Pick<HubCoverage, 'missing' | 'missingCount'>
   /** Adds or replaces the verdict on an address inside the caller's transaction. */
   write(host: string, verdict: HubVerdict): void
@@ -21,8 +21,9 @@ const VERDICTS = `SELECT url, pattern, place_id AS placeId, place_slug AS placeS
   FROM hub_verdicts`
 
 /**
- * SQL for patterns whose missing hubs are worth reporting: at least half of the guesses of the pattern are confirmed, or at least nine in
- * ten countries have a confirmed hub. When most guesses of a pattern fail, a failed guess does not mean that the site lacks a hub.
+ * SQL for patterns whose missing hubs are reported. If most guessed addresses of a pattern fail, the site does not follow the pattern for
+ * every place, so a failed guess is not a missing hub. If at least half of the guesses are confirmed, or 90 % of the countries have a
+ * confirmed hub, failed guesses are reported as missing.
  */
 const REPORTABLE_PATTERNS = `SELECT pattern FROM hub_verdicts WHERE host = @host GROUP BY pattern
   HAVING sum(origin = 'guessed' AND state = 'confirmed') * 2 >= sum(origin = 'guessed')
@@ -33,8 +34,8 @@ const REPORTABLE_PATTERNS = `SELECT pattern FROM hub_verdicts WHERE host = @host
 const MAX_MISSING = 500
 
 /**
- * SQL for missing hubs. An address that the site itself names always counts. A guess does not count when the place has a hub under another
- * spelling, and of several spellings of one place only the first counts.
+ * SQL for missing hubs. An address that the site itself names always counts. A guess counts only for a country, under a reportable pattern,
+ * if no other spelling of the place has a confirmed hub. Of several spellings of one place only the first counts.
  */
 const MISSING = `SELECT url, placeId, placeSlug, checkedAt, count(*) OVER () AS missingCount FROM (
     SELECT url, place_id AS placeId, place_slug AS placeSlug, checked_at AS checkedAt, origin,

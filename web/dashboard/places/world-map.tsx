@@ -47,7 +47,7 @@ const STEPS: Readonly<Record<string, number>> = {
  */
 export function WorldMap({ mentions }: { readonly mentions: readonly PlaceMention[] }): JSX.Element {
   const active = useSignal(0)
-  /** The label of the dot that is hovered or focused. */
+  /** The label of the dot that was last hovered or focused. */
   const shownLabel = useSignal<string | null>(null)
   const picture = useRef<SVGSVGElement>(null)
   useEffect(() => void readOutlines(), [])

@@ -1,7 +1,7 @@
 import type { Element } from '../../html/tree.ts'
 import type { StatisticsMap } from './statistics.ts'
 
-/** Totals over the cards of a page. `text` and `prose` are lengths. */
+/** Totals over the cards of a page. */
 export interface CardTotals {
   readonly count: number
   readonly textLength: number

@@ -25,13 +25,14 @@ export function findContainer(body: Element, statistics: StatisticsMap, kind: Pa
   }
 }
 
-/** The element in which the generator of the page is known to put the content. */
+/** The element in which the generator of the page is known to put the content, unless a page can have several of them. */
 export function findGeneratorContent(
   body: Element,
   statistics: StatisticsMap,
   generator: Generator | undefined,
 ): Element | undefined {
-  for (const text of generator?.content ?? []) {
+  if (generator === undefined || generator.isContentRepeatable === true) return undefined
+  for (const text of generator.content) {
     const element = find(body, compileSelector(text))
     if (element !== undefined && statistics.get(element).textLength > 0) return element
   }

@@ -38,7 +38,9 @@ describe('included files', () => {
       "import source from '!!raw-loader!./dock.py'",
       "import Gone from './_gone.md'",
       '',
+      'Before',
       '<Note kind="tip" />',
+      'After',
       '',
       '<CodeBlock language="py" title="dock.py">{source}</CodeBlock>',
       '',
@@ -51,7 +53,11 @@ describe('included files', () => {
     const tree = { 'docs/_note.mdx': '---\ntitle: x\n---\nMind the gap.', 'docs/dock.py': 'dock()' }
     const files = await readIncludes(text.join('\n'), 'docs/x.mdx', read(tree))
     expect(expandIncludes(text, files).slice(4)).toEqual([
+      'Before',
+      '',
       'Mind the gap.',
+      '',
+      'After',
       '',
       '```py title="dock.py"',
       'dock()',

@@ -49,8 +49,11 @@ const MDX_CODE_BLOCK = /^([ \t]*)<CodeBlock((?:\s[^<>]*)?)>[ \t]*\{[ \t]*([\w$]+
 const INCLUDE_HINT = /8<-|\{[*!]|<<<|@include:|\{\{#|\{(?:literal)?include\}/
 const MAX_INCLUDE_LINES = 50
 
+const NO_IMPORTS: ImportedFiles = new Map()
+
 /** Finds the imports of Markdown files and of the text of other files, outside code. */
 function findImportedFiles(lines: readonly string[]): ImportedFiles {
+  if (!lines.some((line) => line.startsWith('import'))) return NO_IMPORTS
   const imported = new Map<string, string>()
   let fence: Fence | undefined
   for (const line of lines) {
@@ -75,7 +78,7 @@ function readImportedUse(line: string, imported: ImportedFiles): Include | undef
   return createInclude(blockIndent, [source], {
     isCode: true,
     isOptional: true,
-    language: attribute('language'),
+    language: /^[\w+#-]*$/.exec(attribute('language'))?.[0] ?? '',
     title: attribute('title'),
   })
 }
@@ -226,7 +229,7 @@ export async function readIncludes(
   }
   const expand = async (content: string, path: string, depth: number): Promise<string> => {
     const { lines } = cutFrontMatter(splitLines(content))
-    return expandIncludes(trimBlank(lines), await readAll(content, path, depth + 1)).join('\n')
+    return expandIncludes(lines, await readAll(content, path, depth + 1)).join('\n')
   }
   return readAll(text, document, 0)
 }
@@ -245,14 +248,19 @@ export function expandIncludes(lines: readonly string[], files: IncludedFiles): 
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? ''
     const include = readInclude(lines, at, fence === undefined ? imported : NO_IMPORTS)
-    if (include !== undefined && !(include.isOptional && include.paths.some((path) => !Object.hasOwn(files, path)))) {
+    const isLeft =
+      include?.isOptional === true && (charsLeft <= 0 || include.paths.some((path) => !Object.hasOwn(files, path)))
+    if (include !== undefined && !isLeft) {
       // A document may include one file many times, so the total size is limited.
       const includedLines = writeInclude(include, charsLeft > 0 ? files : {}, fence !== undefined)
+      // A component is a block of its own, even without blank lines around it.
+      if (include.isOptional && !isBlank(written.at(-1) ?? '')) written.push('')
       for (const includedLine of includedLines) {
         written.push(includedLine === '' ? '' : include.indent + includedLine)
         charsLeft -= includedLine.length + 1
       }
       at += include.count - 1
+      if (include.isOptional && !isBlank(lines[at + 1] ?? '')) written.push('')
       continue
     }
     if (fence !== undefined && closesFence(line, fence)) fence = undefined
@@ -261,8 +269,6 @@ export function expandIncludes(lines: readonly string[], files: IncludedFiles): 
   }
   return written
 }
-
-const NO_IMPORTS: ImportedFiles = new Map()
 
 /** Marks the start or the end of a region that other documents can include. */
 const REGION_MARKER = /^\s*(?:<!--|\/\/|#|\/\*)?\s*-{2,}8<-{2,}\s*\[(?:start|end)(?::[\w-]+)?\]/
@@ -274,10 +280,10 @@ function writeInclude(include: Include, files: IncludedFiles, isInFence: boolean
     if (text === undefined) return isInFence ? [name] : [`\`${name}\``]
     const lines = selectLines(splitLines(text), include.part)
     const isCode = !isInFence && (include.isCode || !isMarkdown(path))
-    if (!isCode) return lines
+    if (!isCode) return include.isOptional ? trimBlank(lines) : lines
     const fence = fenceFor(lines.join('\n'), 3)
     const language = include.language === '' ? extensionOf(path) : include.language
-    const title = include.title === '' ? '' : ` title="${include.title.replaceAll('"', "'")}"`
+    const title = include.title === '' ? '' : ` title="${include.title.replace(/["`]/g, "'")}"`
     return [`${fence}${language}${title}`, ...lines, fence]
   })
 }

@@ -358,7 +358,7 @@ describe('headings', () => {
       '## A\n\n## B\n\n### C\n\n## D',
     ],
     [
-      'keep a link that is the whole heading as text',
+      'keep the text of a link that is the whole heading',
       '<h2><a class="anchor" href="#w">Whole</a></h2><h2><a class="toc-backref" href="#id1">Toc</a></h2>',
       '## Whole\n\n## Toc',
     ],

@@ -27,8 +27,8 @@ import { normalizeTabs, TABS_SELECTOR } from './tabs.ts'
  *   h1 … h6 Anchor          the fragment that leads to a heading
  *   img, picture Source     the address of a picture for readers without scripts
  *
- * All else is HTML: `details`, `figure`, `picture`, definition lists and tables are written as they are. A table that
- * is only used for layout becomes `div`s.
+ * Everything else keeps its HTML elements, for example `details`, `figure`, `picture`, definition lists and tables; the
+ * writer converts them to Markdown. A table that is only used for layout becomes `div`s.
  */
 
 /** Converts the content to the common form. Elements that already have it stay unchanged. */

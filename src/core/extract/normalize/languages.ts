@@ -73,7 +73,7 @@ function ownLanguage(element: Element): string {
 }
 
 function languageInClasses(classes: readonly string[], isCode: boolean): string {
-  // In Sphinx a class `highlight-…` always names a language.
+  // Sphinx adds the class `notranslate` to code blocks. Beside it, a class `highlight-…` always names a language.
   const isSphinx = classes.includes('notranslate')
   for (const [i, name] of classes.entries()) {
     const certainName = name === 'brush:' ? (classes[i + 1] ?? '').replace(/;$/, '') : LANGUAGE_CLASS.exec(name)?.[1]
