@@ -62,6 +62,8 @@ function hasCompletedCrawl(path: string): boolean {
   if (!existsSync(path)) return false
   const db = new Sqlite(path)
   try {
+    // After a power loss, even the tables may be missing.
+    if (db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'crawls'`).get() === undefined) return false
     return db.prepare(`SELECT 1 FROM crawls WHERE state = 'completed'`).get() !== undefined
   } finally {
     db.close()
