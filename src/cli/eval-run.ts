@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { PharosError } from '../core/errors.ts'
+import { tryParseJson } from '../core/json/try-parse-json.ts'
 import {
   averageMetrics,
   type Comparison,
@@ -126,7 +127,7 @@ export const MAX_BYTES: number = 64 * 1024 * 1024
 
 function parseRun(bytes: Uint8Array): EvalRun | undefined {
   const decoded = decodeText(bytes)
-  const value = 'text' in decoded ? parseJson(decoded.text) : undefined
+  const value = 'text' in decoded ? tryParseJson(decoded.text) : undefined
   if (!isRecord(value) || value['format'] !== FORMAT || !Array.isArray(value['queries'])) return undefined
   const { measured_at: measuredAt, k, engines, figures, p50_ms: p50Ms, p95_ms: p95Ms, queries } = value
   const isValid =
@@ -152,15 +153,6 @@ function isFigures(value: unknown): value is MetricValues {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // A file that cannot be parsed is not a saved run.
-    return undefined
-  }
 }
 
 /** Refuses to overwrite anything but a saved run, because a query list is easily named by mistake. */

@@ -537,6 +537,11 @@ export class PharosError extends Error {
   }
 }
 
+/** The code of an error of Node or of a driver, such as `ENOENT`; empty if the error has none. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
+
 /** The message of an error, without its name. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

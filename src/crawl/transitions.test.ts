@@ -186,7 +186,7 @@ describe('decideRowChange', () => {
   })
 
   test.each(['indexed', 'unchanged', 'skipped', 'failed', 'gone'] as const)(
-    'with isNewOnly, does not change a row in state %s',
+    'does not change a row in state %s if isNewOnly is set',
     (state) => {
       expect(decideRowChange(row(state), { ...find, isNewOnly: true }, 'now')).toMatchObject({
         result: 'known',
@@ -195,7 +195,7 @@ describe('decideRowChange', () => {
     },
   )
 
-  test.each([find, refused])('with isNewOnly, does not change a row that waits for another crawl', (each) => {
+  test.each([find, refused])('does not change a row that waits for another crawl if isNewOnly is set', (each) => {
     expect(decideRowChange(row('pending'), { ...each, isNewOnly: true }, 'now')).toMatchObject({
       result: 'known',
       write: 'none',
@@ -203,7 +203,7 @@ describe('decideRowChange', () => {
     })
   })
 
-  test('with isNewOnly, admits a row that a refresh had set aside', () => {
+  test('admits a row that a refresh had set aside even if isNewOnly is set', () => {
     const aside = row('skipped', { reason: 'new-in-refresh' })
     expect(decideRowChange(aside, { ...find, isNewOnly: true }, 'now')).toMatchObject({
       result: 'admitted',

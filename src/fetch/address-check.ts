@@ -1,8 +1,9 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import { codeOf } from '../core/errors.ts'
 import type { AddressRefusal } from '../library/library.ts'
 import { type Allowance, ruleFor } from './addresses.ts'
-import { CONNECT_OUTCOMES, ConnectError, codeOf } from './connect-error.ts'
+import { CONNECT_OUTCOMES, ConnectError } from './connect-error.ts'
 
 /** All IP addresses of a host name, best first. Rejects with Node's code (`ENOTFOUND`, `EAI_AGAIN`) when it has none. */
 export type HostResolver = (host: string) => Promise<readonly string[]>

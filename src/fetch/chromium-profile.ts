@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { codeOf } from './connect-error.ts'
+import { codeOf } from '../core/errors.ts'
 
 /** A profile folder of a browser. */
 export interface Profile {

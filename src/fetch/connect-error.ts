@@ -1,3 +1,4 @@
+import { codeOf } from '../core/errors.ts'
 import type { Reason } from '../crawl/ledger.ts'
 import type { RefusedAddress } from '../library/download.ts'
 
@@ -52,12 +53,6 @@ export function describeFailure(cause: NodeJS.ErrnoException, host: string, isHa
   }
   if (!isHandshake) return new ConnectError('network', `no connection to ${host}`, { cause })
   return new ConnectError('tls', `${TLS_PROBLEMS[code] ?? 'no secure connection to'} ${host}`, { cause })
-}
-
-/** The code of a Node error; empty when it has none. */
-export function codeOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return typeof code === 'string' ? code : ''
 }
 
 /** Phrases for OpenSSL's certificate errors; the host name is appended to each. */

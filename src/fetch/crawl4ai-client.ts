@@ -1,5 +1,6 @@
 import { PharosError } from '../core/errors.ts'
 import { cleanLine } from '../core/extract/metadata/line.ts'
+import { tryParseJson } from '../core/json/try-parse-json.ts'
 import type { Clock } from '../crawl/ports.ts'
 import { type HttpClient, ServiceError, type ServiceRequest, type ServiceResponse } from '../library/http-client.ts'
 import { callService, hideKeys, type ServiceCall, ServiceFailure } from '../library/service-call.ts'
@@ -190,7 +191,7 @@ function withFaultDetection(client: HttpClient, probe: Omit<ServiceRequest, 'bod
 /** The message of a response that hides its error behind a log id; undefined for other responses. */
 function readHiddenMessage({ status, body }: ServiceResponse): string | undefined {
   if (status !== 500) return undefined
-  const { error, correlation_id: logId } = fieldsOf(parseJson(new TextDecoder().decode(body)))
+  const { error, correlation_id: logId } = fieldsOf(tryParseJson(new TextDecoder().decode(body)))
   return typeof logId === 'string' ? textOf(error) : undefined
 }
 
@@ -281,14 +282,6 @@ function fieldsOf(value: unknown): Fields {
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 const START_ADVICE = 'start the service, or correct its address (crawl4aiEndpoint)'

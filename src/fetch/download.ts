@@ -1,3 +1,4 @@
+import { codeOf } from '../core/errors.ts'
 import { parseRetryAfter } from '../core/retry-after.ts'
 import {
   type Download,
@@ -10,7 +11,7 @@ import {
 import { findAddresses, type HostResolver, hostAndPortOf, systemResolve } from './address-check.ts'
 import type { Allowance } from './addresses.ts'
 import { type GuardedAgent, openAgent } from './agent.ts'
-import { ConnectError, codeOf } from './connect-error.ts'
+import { ConnectError } from './connect-error.ts'
 import { parseProxy } from './parse-proxy.ts'
 
 /** How files are downloaded. */

@@ -1,6 +1,7 @@
 import type { ClientRequest, RequestOptions } from 'node:http'
 import { isIP, type Socket } from 'node:net'
-import { ConnectError, codeOf, describeFailure } from './connect-error.ts'
+import { codeOf } from '../core/errors.ts'
+import { ConnectError, describeFailure } from './connect-error.ts'
 import type { HttpProxy } from './parse-proxy.ts'
 
 /** The target of a tunnel. */

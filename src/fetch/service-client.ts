@@ -1,8 +1,9 @@
+import { codeOf } from '../core/errors.ts'
 import { type HttpClient, ServiceError, type ServiceRequest, type ServiceResponse } from '../library/http-client.ts'
 import { type HostResolver, hostAndPortOf, systemResolve } from './address-check.ts'
 import type { Allowance } from './addresses.ts'
 import { type GuardedAgent, isParserError, openAgent } from './agent.ts'
-import { ConnectError, codeOf } from './connect-error.ts'
+import { ConnectError } from './connect-error.ts'
 
 /** Which services may be reached, and how. */
 export interface ServiceClientOptions {

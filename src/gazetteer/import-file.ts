@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { createInterface } from 'node:readline'
 import { PharosError } from '../core/errors.ts'
+import { tryParseJson } from '../core/json/try-parse-json.ts'
 import type { Gazetteer, GazetteerImportResult, GazetteerSource, SourcedPlace } from '../library/gazetteer.ts'
 import { type NumberedLine, readColumns, readRows } from './csv.ts'
 import { isJsonObject, parsePlace, parseSource, type RawRecord } from './parse-place.ts'
@@ -93,7 +94,7 @@ async function* readPlaces(
       refuse(`line ${number}: too long for a place (${text.length} characters)`)
     } else if (text.trimStart().startsWith('{')) {
       isJson = true
-      const raw = parseJson(text)
+      const raw = tryParseJson(text)
       if (isJsonObject(raw) && Array.isArray(raw['sources'])) {
         sources.add(raw['sources'])
         continue
@@ -167,14 +168,6 @@ function createSources(name: string): {
 
 /** Why a whole file cannot be read. */
 class FileFormatError extends Error {}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
-  }
-}
 
 const FORMAT_ADVICE = 'give NDJSON as `pharos gazetteer export` writes it, or CSV whose first line names its columns'
 

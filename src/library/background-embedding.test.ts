@@ -171,7 +171,7 @@ describe('keepEmbedding', () => {
     await expect(ended).resolves.toBeUndefined()
   })
 
-  test('with the built-in model, skips a source without vectors and a source being crawled', async () => {
+  test('skips a source without vectors and a source being crawled if the model is the built-in one', async () => {
     const { store, library, stop, add, pass, run, wakeableSleep, countEmbedded } = await stage()
     const builtIn = {
       ...library,

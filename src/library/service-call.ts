@@ -1,3 +1,4 @@
+import { tryParseJson } from '../core/json/try-parse-json.ts'
 import { parseRetryAfter } from '../core/retry-after.ts'
 import type { Clock } from '../crawl/ports.ts'
 import { type HttpClient, ServiceError, type ServiceRequest, type ServiceResponse } from './http-client.ts'
@@ -122,7 +123,7 @@ function createStatusFailure(
   text: string,
   clock: Clock,
 ): ServiceFailure {
-  const json = parseJson(text)
+  const json = tryParseJson(text)
   const serviceMessage = clip(hideKeys(pickMessage(json) ?? text, sent))
   const message = `${service} answered ${status}${serviceMessage === '' ? '' : `: ${serviceMessage}`}`
   const retryAfterMs = parseRetryAfter(headers['retry-after'] ?? null, () => clock.now())
@@ -148,15 +149,6 @@ const MAX_MESSAGE_CHARS = 200
 function clip(text: string): string {
   const line = text.replaceAll(/[\p{C}\s]+/gu, ' ').trim()
   return line.length > MAX_MESSAGE_CHARS ? `${line.slice(0, MAX_MESSAGE_CHARS)}…` : line
-}
-
-/** Parses JSON; undefined if it is invalid. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /**

@@ -48,7 +48,7 @@ async function crawlPartly(library: OpenLibrary, source: Parameters<typeof crawl
 }
 
 describe('a clock change', () => {
-  test.each([DAY_MS, -DAY_MS, 3 * 60_000])('of %i ms has no effect between two runs', async (ms) => {
+  test.each([DAY_MS, -DAY_MS, 3 * 60_000])('has no effect between two runs if it is %i ms', async (ms) => {
     const { library, source, dump, jump } = await createClockFixture()
     jump(-ms)
     await crawlPartly(library, source, 15)

@@ -282,7 +282,7 @@ describe('invisible characters', () => {
   })
 
   const kinds = Object.keys(LINES).flatMap((kind) => Object.entries(INVISIBLE).map((pair) => [kind, ...pair] as const))
-  test.each(kinds)('in a file of kind %s, the character %s is removed', async (kind, name, char) => {
+  test.each(kinds)('are removed from a file of kind %s: %s', async (kind, name, char) => {
     const text = markdownByPath.get(`inside/${slug(name)}.${kind}`) ?? ''
     const line = `The file${markOf(name)} in ${kind} is split and begun.`
     // The text is on the third line, as in the file.

@@ -100,7 +100,7 @@ describe('a request body for a crawl', () => {
     [{ fastStart: true }, {}],
   ]
 
-  test('with `slow` sets a minimum delay that applies to sites on this machine too', () => {
+  test('sets a minimum delay with `slow`, which applies to sites on this machine too', () => {
     expect(readBody({ slow: true }).minDelayMs).toBe(1000)
     expect(readBody({}).minDelayMs).toBe(0)
   })

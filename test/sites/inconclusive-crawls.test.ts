@@ -107,7 +107,7 @@ describe('a noindex page', () => {
     },
   )
 
-  test('that is still missing on the second request loses the pages behind it', async () => {
+  test('loses the pages behind it if it is still missing on the second request', async () => {
     const { site, crawl } = await createCrawlFixture(PAGES, LIMITS)
     await crawl()
     let requestCount = 0

@@ -494,7 +494,7 @@ describe.each(KINDS)('in a %s, a page', (kind) => {
     await expect(search('eagle')).resolves.toEqual([])
   })
 
-  test('that moves to a new address keeps its content until the new address is read', async () => {
+  test('keeps its content after a move to a new address until that address is read', async () => {
     const { site, crawl, readContent, search } = await start()
     site.pages.set('/e', { status: 301, headers: { location: '/moved' } })
     site.pages.set('/moved', page('Epsilon eagle'))
@@ -559,7 +559,7 @@ describe.each(KINDS)('in a %s, a page', (kind) => {
     expect((await readContent()).pages.get('/b')).toEqual(before.pages.get('/b'))
   })
 
-  test('that becomes a duplicate of another is stored under the better address', async () => {
+  test('is stored under the better address when it becomes a duplicate of another', async () => {
     const { site, crawl, readContent, search, before } = await start()
     site.pages.set('/a/1', TREE['/e'] ?? '')
     await crawl({ kind })

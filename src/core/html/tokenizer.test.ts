@@ -453,7 +453,7 @@ describe('a hostile source', () => {
   ]
   const count = 300_000
 
-  test.each(pieces)('that repeats %s is tokenized in linear time', (piece) => {
+  test.each(pieces)('is tokenized in linear time when it repeats %s', (piece) => {
     const nothing = () => {}
     const sink = {
       isForeign: false,

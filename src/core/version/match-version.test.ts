@@ -135,7 +135,7 @@ const TABLE: readonly Row[] = [
 describe('a request for a version', () => {
   const rows = TABLE.map(([target, versions, best, note]) => ({ target, versions, best, note }))
 
-  test.each(rows)('for $target among $versions gives $best', ({ target, versions, best, note }) => {
+  test.each(rows)('chooses $best for $target among $versions', ({ target, versions, best, note }) => {
     const found = matchVersion(target, versions)
     expect({ best: found.best, isPrerelease: found.isPrerelease, isOlder: found.isOlder }).toEqual({
       best,
@@ -172,7 +172,7 @@ describe('a request for a version', () => {
     ['9.0.0', ['stable', 'main'], null],
   ]
 
-  test.each(older)('for %j or older among %j gives %j', (target, versions, best) => {
+  test.each(older)('given the target %j or older among %j, chooses %j', (target, versions, best) => {
     const found = matchVersion(target, versions, { orOlder: true })
     expect(found.best).toBe(best)
     expect(found.isOlder).toBe(best !== null && matchVersion(target, versions).best === null)

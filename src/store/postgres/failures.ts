@@ -1,4 +1,4 @@
-import { PharosError } from '../../core/errors.ts'
+import { codeOf, PharosError } from '../../core/errors.ts'
 import { describeLogin } from '../../core/url/postgres-login.ts'
 
 /**
@@ -147,8 +147,4 @@ function explainRefusal({ message }: Error, code: string, library: string): stri
     return `${message}; give the certificate of its authority with sslrootcert=<file> in the address; sslmode=no-verify skips this check, sslmode=disable turns off encryption`
   }
   return undefined
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { codeOf } from '../../core/errors.ts'
 
 /** Creates a file and its missing parent folders, accessible only to their owner. */
 export function createFile(path: string): void {
@@ -162,11 +163,7 @@ const ERROR_DESCRIPTIONS: Readonly<Record<string, string>> = {
 /** Describes a file system error with its path, or with the given one. */
 export function describeFailure(error: unknown, givenPath?: string): string {
   if (!(error instanceof Error)) return String(error)
-  const description = ERROR_DESCRIPTIONS[codeOf(error) ?? '']
+  const description = ERROR_DESCRIPTIONS[codeOf(error)]
   const path = givenPath ?? ('path' in error ? String(error.path) : undefined)
   return description === undefined || path === undefined ? error.message : `${path}${description}`
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error ? String(error.code) : undefined
 }

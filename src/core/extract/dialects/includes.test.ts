@@ -32,7 +32,7 @@ describe('included files', () => {
     expect(listIncludes(lines)).toEqual(['a.md', 'a.py', '@/b.ts', 'c.md', 'd.rs'])
   })
 
-  test('that MDX imports replace their components and code blocks outside code, and missing ones leave them', async () => {
+  test('replace the components and code blocks of MDX that show them, unless they are missing or the use is in code', async () => {
     const text = [
       "import Note, { toc } from './_note.mdx'",
       "import source from '!!raw-loader!./dock.py'",
