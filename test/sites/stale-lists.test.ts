@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { writeExplanation } from '../../src/cli/explanation-text.ts'
+import { writeStatus } from '../../src/cli/status-text.ts'
 import { REASON_WORDS } from '../../src/library/ledger-words.ts'
+import { describeSource } from '../../src/library/operations/describe-source.ts'
+import { explainUrl } from '../../src/library/operations/explain.ts'
 import { reportSource } from '../../src/library/operations/source-status.ts'
 import { type CrawlFixture, createCrawlFixture, UNPACED } from './crawl.ts'
 import { page, redirect, sitemap } from './site.ts'
@@ -38,7 +42,12 @@ describe('a sitemap whose addresses are all gone', () => {
     })
     const skippedRow = [...rows.values()].find(({ reason }) => reason === 'stale-list')
     expect(skippedRow).toMatchObject({ state: 'skipped', pattern: `${staged.site.origin}/sitemap.xml` })
-    expect(REASON_WORDS['stale-list']).toContain('was ignored')
+    const { library, source } = staged
+    const hint = (...words: string[]) => words.join(' ')
+    const now = library.clock.now()
+    const explanation = await explainUrl(library, source, skippedRow?.url ?? '')
+    expect(writeExplanation(explanation, source, hint, now)).toContain(REASON_WORDS['stale-list'])
+    expect(writeStatus(await describeSource(library, source, 5), hint, now)).toContain('stale-list')
     const details = events.filter((event) => event.type === 'discovery').map(({ detail }) => detail)
     expect(
       details.filter((detail) => detail.endsWith('addresses set aside: those that were requested are gone')),
