@@ -1422,6 +1422,34 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/a/b/c')).toMatchObject({ state: 'skipped', reason: 'duplicate', target: at('/a') })
     })
 
+    test('a duplicate whose content moved to a worse address is fetched again and takes the content over', async () => {
+      await index('/a', 'same')
+      await index('/a/b', 'same', { etag: '"1"' })
+      await visit('/a', { state: 'failed', reason: 'removed', isProvenGone: true }, 'c2')
+      await visit('/a/b/c', { state: 'indexed', record: record('/a/b/c', 'same') }, 'c2')
+      await store.requeueOrphanedAliases('docs', 'c2', 500)
+      expect(await row('/a/b')).toMatchObject({ reason: 'duplicate', target: at('/a/b/c') })
+      expect(await store.removeProven('docs', 'c2', false, 500)).toBe(1)
+      await visit('/a/b', { state: 'unchanged' }, 'c3')
+      const again = await leaseOne('/a/b')
+      expect(again).toMatchObject({ isFinal: false, etag: null })
+      await settle(again, { state: 'indexed', record: record('/a/b', 'same'), crawlId: 'c3' })
+      expect(await row('/a/b')).toMatchObject({ state: 'indexed', hasPage: true })
+      expect(await row('/a/b/c')).toMatchObject({ state: 'skipped', reason: 'duplicate', target: at('/a/b') })
+    })
+
+    test('a canonical alias stays a duplicate of its target, even if the target is a worse address', async () => {
+      await index('/long/way', 'same')
+      const alias = { reason: 'canonical', target: at('/long/way'), contentHash: sha('same'), etag: '"1"' } as const
+      await visit('/short', { state: 'skipped', ...alias })
+      await visit('/short', { state: 'unchanged' }, 'c2')
+      expect(await row('/short')).toMatchObject({ state: 'skipped', reason: 'duplicate', target: at('/long/way') })
+      await visit('/short', { state: 'unchanged' }, 'c3')
+      // The page must declare its canonical address again.
+      expect(await leaseOne('/short')).toMatchObject({ isFinal: false, etag: null })
+      expect(await row('/long/way')).toMatchObject({ hasPage: true })
+    })
+
     test('a row stays final through retries, until it is settled', async () => {
       await visit('/a', { state: 'unchanged' })
       await settle(await leaseOne('/a'), { state: 'pending', reason: 'timeout' })
