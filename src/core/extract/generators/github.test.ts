@@ -23,3 +23,15 @@ test('extracts all comments of a discussion, each of which GitHub renders as a d
   )
   for (const words of ['sticks in winter', 'some graphite', 'turns again']) expect(page.markdown).toContain(words)
 })
+
+test('extracts all entries of a list of releases, without anchors and controls', () => {
+  const release = (version: string, text: string) =>
+    `<section><h2>${version}</h2><div class="markdown-body"><h3>Changes<a class="anchor" href="#c">#</a></h3><p>${text}</p><clipboard-copy>Copy</clipboard-copy></div></section>`
+  const { markdown } = extract(
+    `<body><h1>Releases</h1><div class="releases">${release('2.0', 'The lock now opens with every key of the new kind, and the old keys are gone.')}${release('1.1', 'The key turns faster than before, because the lock got more oil inside.')}${release('1.0', 'The first release has one lock, one key, and a manual of three pages.')}</div></body>`,
+  )
+  for (const words of ['2.0', 'opens with every key', '1.1', 'turns faster', '1.0', 'first release']) {
+    expect(markdown).toContain(words)
+  }
+  expect(markdown).not.toMatch(/Copy|#c/)
+})
