@@ -40,7 +40,7 @@ export function countState(counts: RunCounts, { state, demoted = null }: Settlem
   counts.skipped++
 }
 
-/** Uncounts addresses that this run skipped and visits again. */
+/** Uncounts addresses that this run skipped and visits again. An address that the page cap then leaves out counts as unread. */
 export function uncountSkipped(counts: RunCounts, count: number): void {
   counts.skipped -= count
   counts.visited -= count
