@@ -20,7 +20,7 @@ import { crawlSets } from './questions/crawl-sets.mjs'
 
 /** Weights and rules were tuned on `dev` only. */
 const HALVES = {
-  dev: ['apache2', 'git', 'postgresql', 'python', 'rust'],
+  dev: ['apache2', 'celery', 'git', 'octave', 'postfix', 'postgresql', 'python', 'rust', 'scrapy', 'sphinx'],
   test: ['cmake', 'django', 'exim', 'glib', 'handbook', 'sqlalchemy', 'sqlite'],
 }
 const SAMPLES = 2000

@@ -9,6 +9,11 @@ import { pharos } from '../mcp-client.mjs'
 /** Debian package of each set, location of its pages, start of the crawl and path filters. */
 const SETS = {
   apache2: { package: 'apache2-doc', root: '/usr/share/doc/apache2-doc/manual/en' },
+  celery: {
+    package: 'python-celery-doc',
+    root: '/usr/share/doc/python-celery-doc/html',
+    block: ['/celery/_modules/**', '/celery/_sources/**'],
+  },
   cmake: { package: 'cmake-doc', root: '/usr/share/doc/cmake-data/html', block: ['/cmake/_sources/**'] },
   django: {
     package: 'python-django-doc',
@@ -30,6 +35,8 @@ const SETS = {
     allow: ['**'],
   },
   handbook: { package: 'debian-handbook', root: '/usr/share/doc/debian-handbook/html/en-US' },
+  octave: { package: 'octave-doc', root: '/usr/share/doc/octave/octave.html' },
+  postfix: { package: 'postfix-doc', root: '/usr/share/doc/postfix/html' },
   postgresql: { package: 'postgresql-doc-15', root: '/usr/share/doc/postgresql-doc-15/html' },
   python: { package: 'python3.11-doc', root: '/usr/share/doc/python3.11-dev/html' },
   rust: {
@@ -50,6 +57,16 @@ const SETS = {
       'embedded-book/**',
       'std/**',
     ],
+  },
+  scrapy: {
+    package: 'python-scrapy-doc',
+    root: '/usr/share/doc/python-scrapy-doc/html',
+    block: ['/scrapy/_modules/**', '/scrapy/_sources/**'],
+  },
+  sphinx: {
+    package: 'sphinx-doc',
+    root: '/usr/share/doc/sphinx-doc/html',
+    block: ['/sphinx/_modules/**', '/sphinx/_sources/**'],
   },
   sqlalchemy: {
     package: 'python-sqlalchemy-doc',

@@ -226,15 +226,15 @@ describe('explained score', () => {
     linkShare: 0.25,
     definition: 0,
     prior: 1,
-    support: 0.02,
+    page: 0.02,
     similarity: 0.81,
-    fusion: '0.70 × words 0.41 + 0.30 × meaning 0.81',
+    fusion: '0.60 × words 0.41 + 0.40 × meaning 0.81',
     reranker: null,
   }
   const scored = { ...PASSAGE, score: 0.5518, explain }
 
   test('says that a hit was found by meaning if no word of the query matched', () => {
-    const byMeaning = { ...explain, words: null, wordScore: 0, linkShare: 0, support: 0 }
+    const byMeaning = { ...explain, words: null, wordScore: 0, linkShare: 0, page: 0 }
     const write = (passage: Passage) => writeAnswer(answerOf({ passages: [passage], more: [] }), PLAIN, NOW)
     expect(write({ ...scored, explain: byMeaning })).toContain('0.0000  words: not among the best; found by meaning')
     expect(write(scored)).not.toContain('found by')
@@ -243,14 +243,14 @@ describe('explained score', () => {
   test('is written in columns, with the occurrences of each word by field', () => {
     const text = writeAnswer(answerOf({ passages: [scored], more: [] }), PLAIN, NOW)
     expect(text.split('\n').slice(-8)).toEqual([
-      '   score 0.5518: 0.70 × words 0.41 + 0.30 × meaning 0.81',
+      '   score 0.5518: 0.60 × words 0.41 + 0.40 × meaning 0.81',
       '      0.8100  meaning: cosine with the question',
       '      0.5000  words:',
       '      0.3750    wait                wait, waits; 1 in head, 3 in body; 1,200 chunks in all',
       '      0.0625    field               field; 1 in body; 1 chunk in all',
       '      0.0625    neighbouring words',
       '       25.0%  of the text is link text, whose words count less',
-      '      0.0200  the next best hits of the same page',
+      '      0.0200  the words of the whole page, and its other hits',
     ])
   })
 
@@ -269,13 +269,13 @@ describe('explained score', () => {
 
   test('has the same content in a pipe and as JSON', () => {
     const answer = answerOf({ passages: [scored] })
-    expect(writeMarkdownAnswer(answer)).toContain('```text\nscore 0.5518: 0.70 × words 0.41 + 0.30 × meaning 0.81\n')
+    expect(writeMarkdownAnswer(answer)).toContain('```text\nscore 0.5518: 0.60 × words 0.41 + 0.40 × meaning 0.81\n')
     expect(answerRecord(answer)['passages']).toMatchObject([
       {
         explain: {
           wordScore: 0.5,
           linkShare: 0.25,
-          support: 0.02,
+          page: 0.02,
           similarity: 0.81,
           words: { parts: [{ word: 'wait', fields: { head: 1, body: 3 } }, { word: 'field' }], pairs: 0.0625 },
         },

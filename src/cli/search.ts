@@ -300,11 +300,15 @@ function writeExplanation({ explain, meaning }: PackHit, colors: Colors): string
   return [...writeWords(explain, colors), ...writeMeaning(meaning, colors)]
 }
 
-/** Explains the word score, the semantic score, and the bonus from other hits of the file. */
+/** Explains the word score, the semantic score, and the bonus for the words of the whole file, and its other hits. */
 function writeMeaning(meaning: PackHit['meaning'], colors: Colors): string[] {
   if (meaning === undefined) return []
-  const { fusion, support } = meaning
-  return [colors.dim(`  ${fusion}${support === 0 ? '' : ` + ${support.toFixed(2)} from other hits of the file`}`)]
+  const { fusion, page } = meaning
+  return [
+    colors.dim(
+      `  ${fusion}${page === 0 ? '' : ` + ${page.toFixed(2)} for the words of the whole file, and its other hits`}`,
+    ),
+  ]
 }
 
 function writeWords(explain: PackHit['explain'], colors: Colors): string[] {

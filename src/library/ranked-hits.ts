@@ -1,7 +1,7 @@
 import { definesName, findLookupNames } from '../core/retrieval/definitions.ts'
 import { linkShareOf } from '../core/retrieval/link-share.ts'
 import { createPagePrior } from '../core/retrieval/page-prior.ts'
-import { computeSupport, penalizeLinks } from '../core/retrieval/weigh-hits.ts'
+import { computePageBonuses, penalizeLinks } from '../core/retrieval/weigh-hits.ts'
 import { createFusion, type FuseCandidates, MIN_SIMILARITY } from '../core/search/fusion.ts'
 import { writeNumber } from '../core/text/count.ts'
 import { readHits } from './hits.ts'
@@ -16,7 +16,7 @@ import { TimeoutError, withTimeout } from './with-timeout.ts'
 /** A hit with its final score. */
 export interface RankedHit
   extends StoredChunk,
-    Pick<StoreMatch, 'number' | 'score' | 'terms' | 'linkShare' | 'text'>,
+    Pick<StoreMatch, 'number' | 'score' | 'pageScore' | 'terms' | 'linkShare' | 'text'>,
     Partial<Pick<StoreMatch, 'page'>> {
   /** Identifies the page by source and key. */
   readonly pageKey: string
@@ -157,15 +157,15 @@ async function fuseAndWeigh(
   signal?: AbortSignal,
 ): Promise<{ readonly hits: readonly RankedHit[]; readonly basis: RankBasis }> {
   const { meaning, ...wordBasis } = basis
-  if (meaning === undefined) return { hits: weighPages(hits, request), basis }
+  if (meaning === undefined) return { hits: weighPages(hits, hits, request), basis }
   try {
     const { ranked, fuse } = await fuseHits(request, meaning, hits, foundByMeaning, basis.near)
-    return { hits: weighPages(ranked, request), basis: { ...wordBasis, meaning: { ...meaning, fuse } } }
+    return { hits: weighPages(ranked, hits, request), basis: { ...wordBasis, meaning: { ...meaning, fuse } } }
   } catch (error) {
     signal?.throwIfAborted()
     const byWords = hits.filter(({ number }) => !foundByMeaning.has(number))
     return {
-      hits: weighPages(byWords, request),
+      hits: weighPages(byWords, byWords, request),
       basis: { ...wordBasis, notices: [...wordBasis.notices, describeUnusable('the vectors', error)] },
     }
   }
@@ -246,7 +246,7 @@ async function readUnindexed(
     const linkShare = linkShareOf(stored.chunk.content)
     const own = { number: unindexed[i]?.number ?? 0, pageKey: pageKeyOf(stored), linkShare, text: 0 }
     const explanation = explain ? { explanation: explainWords(0, linkShare, undefined) } : {}
-    return [{ ...stored, ...own, ...explanation, score: 0, terms: [], missing: null, similarity: null }]
+    return [{ ...stored, ...own, ...explanation, score: 0, pageScore: 0, terms: [], missing: null, similarity: null }]
   })
 }
 
@@ -282,30 +282,35 @@ function explainWords(
     linkShare,
     definition,
     prior: 1,
-    support: 0,
+    page: 0,
     similarity: null,
     fusion: 'words alone',
     reranker: null,
   }
 }
 
-/** Weighs hits by the kind of their page and by other hits on it; best first. */
-function weighPages(hits: readonly RankedHit[], { query, named }: RankedQuery): RankedHit[] {
+/** Weighs hits by the kind of their page and by its words; best first. `byWords` are the same hits with their scores by words alone. */
+function weighPages(
+  hits: readonly RankedHit[],
+  byWords: readonly RankedHit[],
+  { query, named }: RankedQuery,
+): RankedHit[] {
   const priorOf = createPagePrior(query)
   const priors = new Map<string, number>()
-  const weighed = hits.map((hit) => {
+  const weighed = hits.map((hit, i) => {
     const { url, sourceId, pageKey: page } = hit
     const isElsewhere = named !== undefined && !named.sourceIds.has(sourceId)
     const prior = priors.get(page) ?? priorOf(url) * (isElsewhere ? ELSEWHERE_PRIOR : 1)
     priors.set(page, prior)
-    return { hit, prior, score: hit.score * prior, page }
+    const wordScore = (byWords[i]?.score ?? 0) * prior
+    return { hit, prior, score: hit.score * prior, wordScore, page, pageScore: hit.pageScore * prior }
   })
-  const supports = computeSupport(weighed)
+  const bonuses = computePageBonuses(query, weighed)
   const ranked = weighed.map(({ hit, prior, score }, i): RankedHit => {
-    const support = supports[i] ?? 0
+    const bonus = bonuses[i] ?? 0
     const { explanation } = hit
-    if (explanation === undefined) return { ...hit, score: score + support }
-    return { ...hit, score: score + support, explanation: { ...explanation, prior, support } }
+    if (explanation === undefined) return { ...hit, score: score + bonus }
+    return { ...hit, score: score + bonus, explanation: { ...explanation, prior, page: bonus } }
   })
   return sortByScore(ranked)
 }

@@ -118,8 +118,8 @@ export interface HitExplanation {
   readonly definition: number
   /** Factor for the kind of page and its source: changelogs, indexes, and sources other than those that the question names, count less. */
   readonly prior: number
-  /** Bonus from up to three further hits on the same page. */
-  readonly support: number
+  /** Bonus for the words of the whole page and its other hits, for the best hit of the page; 0 for the others. */
+  readonly page: number
   /** Cosine similarity; null if meaning took no part. */
   readonly similarity: number | null
   /** Describes how the scores were combined. */

@@ -118,6 +118,8 @@ export interface StoreMatch {
   /** Equal for all chunks of a page. */
   readonly page: number
   readonly score: number
+  /** Score of its whole page by the same words. */
+  readonly pageScore: number
   /** Matched terms of the chunk in query order, for highlighting. */
   readonly terms: readonly string[]
   /** Share of its text inside links, from 0 to 1. */

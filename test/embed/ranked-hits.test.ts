@@ -90,12 +90,11 @@ describe('hits by words and meaning', () => {
     expect(first?.explanation).toMatchObject({
       words: { parts: [{ word: 'lamp', fields: { body: 1 }, terms: ['lamp'], documents: 1 }], pairs: 0 },
       similarity: expect.closeTo(1, 2),
-      support: 0,
-      fusion: '0.70 × words 0.32 + 0.30 × meaning 1.00',
+      fusion: '0.60 × words 0.32 + 0.40 × meaning 1.00',
     })
-    const { wordScore = 0, words } = first?.explanation ?? {}
+    const { wordScore = 0, words, page = 0 } = first?.explanation ?? {}
     expect(words?.parts[0]?.score).toBeCloseTo(wordScore, 10)
-    expect(first?.score).toBeCloseTo(0.7 * wordScore + 0.3, 5)
+    expect(first?.score).toBeCloseTo(0.6 * wordScore + 0.4 + page, 5)
   })
 
   test('include the passage nearest in meaning, however many hits the words have', async () => {
@@ -108,15 +107,15 @@ describe('hits by words and meaning', () => {
     const { hits } = await rank(library, createQuery(query, { explain: true }))
     expect(hits).toHaveLength(13)
     const near = hits.find(({ url }) => new URL(url).pathname === '/harbour')
-    expect(near?.score).toBeCloseTo(0.3, 5)
+    expect(near?.score).toBeCloseTo(0.4, 5)
     expect(near?.explanation).toMatchObject({
       words: null,
       wordScore: 0,
-      fusion: '0.70 × words 0.00 + 0.30 × meaning 1.00',
+      fusion: '0.60 × words 0.00 + 0.40 × meaning 1.00',
     })
   })
 
-  test('add a tenth of the fused scores of the next three hits of a page to its best hit', async () => {
+  test('add shares of the word scores of the whole page and of its next three hits to its best hit', async () => {
     const { store, library } = await createFixture()
     const texts = Array.from({ length: 5 }, (_, i) => `Rain${' and wind'.repeat(i)}.`)
     const chunkIds = await writePage(store, 'docs', '/rain', texts.join('\n---\n'))
@@ -129,12 +128,14 @@ describe('hits by words and meaning', () => {
     const pageHits = hits.filter(({ url }) => new URL(url).pathname === '/rain')
     expect(pageHits).toHaveLength(5)
     const [best, second, third, fourth, fifth] = pageHits
-    const nextScoreSum = [second, third, fourth].reduce((sum, hit) => sum + (hit?.score ?? 0), 0)
-    const { wordScore = 0, similarity, support } = best?.explanation ?? {}
+    const { wordScore = 0, similarity, page = 0 } = best?.explanation ?? {}
     expect(similarity).toBeCloseTo(1, 2)
-    expect(support).toBeCloseTo(0.1 * nextScoreSum, 10)
-    expect(best?.score).toBeCloseTo(0.7 * wordScore + 0.3 + 0.1 * nextScoreSum, 5)
-    expect([second, third, fourth, fifth].map((hit) => hit?.explanation?.support)).toEqual([0, 0, 0, 0])
+    expect(best?.pageScore).toBeGreaterThan(0)
+    const nextWordScores = [second, third, fourth].map((hit) => hit?.explanation?.wordScore ?? 0)
+    const support = nextWordScores.reduce((sum, score) => sum + score, 0)
+    expect(page).toBeCloseTo(0.4 * (best?.pageScore ?? 0) + 0.06 * support, 10)
+    expect(best?.score).toBeCloseTo(0.6 * wordScore + 0.4 + page, 5)
+    expect([second, third, fourth, fifth].map((hit) => hit?.explanation?.page)).toEqual([0, 0, 0, 0])
   })
 
   test('come with a notice about chunks without vectors, which are ranked by words', async () => {

@@ -41,10 +41,12 @@ export class PackIndex {
 
 function* buildIndex(pack: Pack): Steps<SearchIndex> {
   const ranks = yield* rankByRef(pack)
+  const paths = new Map(pack.chunks.map(({ id, path }) => [id, path]))
   const index = new SearchIndex({
     fields: FIELDS,
     analyzer: textAnalyzer,
     rankOf: (id) => ranks.get(id) ?? 0,
+    pageOf: (id) => paths.get(id) ?? '',
   })
   const titles = findTitles(pack)
   for (const [i, chunk] of pack.chunks.entries()) {

@@ -4,7 +4,7 @@ import { messageOf } from '../errors.ts'
 import type { Chunk, Hit, Kind } from '../model.ts'
 import { linkShareOf } from '../retrieval/link-share.ts'
 import { type Judgement, judgeRelevance, MAX_JUDGED } from '../retrieval/relevance.ts'
-import { computeSupport, penalizeLinks } from '../retrieval/weigh-hits.ts'
+import { computePageBonuses, penalizeLinks } from '../retrieval/weigh-hits.ts'
 import type { Explanation } from '../search/explain.ts'
 import { createFusion, type FuseCandidates, MIN_SIMILARITY } from '../search/fusion.ts'
 import type { MissingWord } from '../search/ranking.ts'
@@ -62,8 +62,8 @@ export interface MeaningExplanation {
   readonly similarity: number | null
   /** The formula that combined the two, as text. */
   readonly fusion: string
-  /** The score gained from other hits in the same file. */
-  readonly support: number
+  /** Bonus for the words of the whole file and its other hits, for the best hit of the file; 0 for the others. */
+  readonly page: number
 }
 
 /** The vector of a query, if one could be computed. */
@@ -79,10 +79,12 @@ const FUSION_BATCH_SIZE = 100
 /** A hit before its chunk is looked up. */
 interface RankedHit extends Pick<PackHit, 'score' | 'terms' | 'missing' | 'similarity' | 'explain' | 'meaning'> {
   readonly position: number
+  /** The score of its file by the same words. */
+  readonly pageScore: number
 }
 
 /** A chunk without any word of the query. */
-const NO_MATCH = { score: 0, terms: [], missing: null, similarity: null } as const
+const NO_MATCH = { score: 0, pageScore: 0, terms: [], missing: null, similarity: null } as const
 
 /** Searches one pack. The first search builds the index, unless {@link prepare} has been run to its end. */
 export class PackSearch {
@@ -241,16 +243,17 @@ export class PackSearch {
       }))
       fuse ??= createFusion(query, candidates)
       const fused = fuse(candidates)
-      const pages = hits.map(({ position }, i) => {
-        return { score: fused[i]?.score ?? 0, page: this.#pack.chunks[position]?.path ?? '' }
+      const weighable = hits.map(({ position, pageScore }, i) => {
+        const { wordScore = 0 } = candidates[i] ?? {}
+        return { score: fused[i]?.score ?? 0, wordScore, page: this.#pack.chunks[position]?.path ?? '', pageScore }
       })
-      const supports = computeSupport(pages)
+      const bonuses = computePageBonuses(query, weighable)
       const part = hits.map((hit, i): RankedHit => {
         const { wordScore = 0, similarity = null } = candidates[i] ?? {}
         const { score = 0, fusion = '' } = fused[i] ?? {}
-        const support = supports[i] ?? 0
-        const explained = options.explain === true ? { meaning: { wordScore, similarity, fusion, support } } : {}
-        return { ...hit, score: score + support, similarity, ...explained }
+        const page = bonuses[i] ?? 0
+        const explained = options.explain === true ? { meaning: { wordScore, similarity, fusion, page } } : {}
+        return { ...hit, score: score + page, similarity, ...explained }
       })
       // Positions follow the order of refs.
       ranked.push(...part.sort((a, b) => b.score - a.score || a.position - b.position))
@@ -288,7 +291,7 @@ export class PackSearch {
 function createHit(
   chunk: Chunk,
   ref: string,
-  { score, terms, missing, similarity, explain, meaning }: Omit<RankedHit, 'position'>,
+  { score, terms, missing, similarity, explain, meaning }: Omit<RankedHit, 'position' | 'pageScore'>,
 ): PackHit {
   return {
     chunkId: chunk.id,

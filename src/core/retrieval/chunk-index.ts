@@ -69,6 +69,8 @@ export interface ChunkMatch {
   /** The number of its page. */
   readonly page: number
   readonly score: number
+  /** The score of its whole page by the same words. */
+  readonly pageScore: number
   readonly terms: readonly string[]
   /** The share of link text, from 0 to 1. */
   readonly linkShare: number
@@ -324,10 +326,10 @@ export function createChunkIndex(storage: IndexStorage): ChunkIndex {
     search: ({ query, limit, sources, tests, also = [], explain }) => {
       const accept = createEntryFilter(storage, tests)
       const hits = openSearch().search(query, limit, { sources, also, explain, ...(accept && { accept }) })
-      return hits.map(({ document, score, terms, missing, explain: explanation }) => {
+      return hits.map(({ document, score, pageScore, terms, missing, explain: explanation }) => {
         const { number, page, text, order } = document
         const { linkShare, hasSymbols } = readTraits(document.traits)
-        const match = { number, page, text, order, score, terms, missing, linkShare, hasSymbols }
+        const match = { number, page, text, order, score, pageScore, terms, missing, linkShare, hasSymbols }
         return explanation === undefined ? match : { ...match, explain: explanation }
       })
     },

@@ -1,15 +1,29 @@
+import { isIdentifierLike } from '../search/fusion.ts'
+
 /** The parts of a hit that affect its weight. */
 export interface WeighableHit {
   readonly score: number
+  /** The score by words alone. */
+  readonly wordScore: number
   /** The page of the hit. */
   readonly page: number | string
+  /** The score of the page by its words. */
+  readonly pageScore: number
 }
 
 /** Share of the score that a text of only links loses, because it names the topics of other pages. */
 const LINK_PENALTY = 0.7
 
-/** The best hit of a page gains this share of the score of each of the next best hits, because a page repeats its topic. */
-const SUPPORT = 0.1
+/** The best hit of a page gains this share of the score of the page where a query is a question or a topic. */
+const PAGE_SHARE = 0.4
+/** The same where a query is a name, because one passage defines it. */
+const IDENTIFIER_PAGE_SHARE = 0.2
+
+/**
+ * The best hit of a page also gains this share of the word score of each of the next best hits. Their meaning does not count: unrelated
+ * texts have a cosine too, so a long page would gain for its length.
+ */
+const SUPPORT = 0.06
 
 /** Number of next best hits of a page that support its best one. */
 const MAX_SUPPORTING = 3
@@ -20,10 +34,12 @@ export function penalizeLinks(wordScore: number, linkShare: number): number {
 }
 
 /**
- * The score that each hit gains from others on its page, in input order: a page that answers several times ranks before one that answers
- * once. Only the best hit of a page gains anything.
+ * The score that each hit gains from its page, in input order: from the words of the whole page, and from its other hits. A page about the
+ * question ranks before one that only has a passage with its words. Only the best hit of a page gains anything, so that the others do not
+ * displace other pages.
  */
-export function computeSupport(hits: readonly WeighableHit[]): number[] {
+export function computePageBonuses(query: string, hits: readonly WeighableHit[]): number[] {
+  const share = isIdentifierLike(query) ? IDENTIFIER_PAGE_SHARE : PAGE_SHARE
   const pages = new Map<number | string, number[]>()
   hits.forEach(({ page }, i) => {
     const known = pages.get(page)
@@ -31,10 +47,14 @@ export function computeSupport(hits: readonly WeighableHit[]): number[] {
     else known.push(i)
   })
   const scoreOf = (i: number): number => hits[i]?.score ?? 0
-  const supports = hits.map(() => 0)
+  const bonuses = hits.map(() => 0)
   for (const indexes of pages.values()) {
     const [best = 0, ...next] = indexes.sort((a, b) => scoreOf(b) - scoreOf(a) || a - b)
-    supports[best] = SUPPORT * next.slice(0, MAX_SUPPORTING).reduce((sum, i) => sum + scoreOf(i), 0)
+    // A hit without words of the question may not know the score of its page.
+    const pageScore = indexes.reduce((max, i) => Math.max(max, hits[i]?.pageScore ?? 0), 0)
+    const wordScores = next.map((i) => hits[i]?.wordScore ?? 0).sort((a, b) => b - a)
+    const support = wordScores.slice(0, MAX_SUPPORTING).reduce((sum, score) => sum + score, 0)
+    bonuses[best] = share * pageScore + SUPPORT * support
   }
-  return supports
+  return bonuses
 }

@@ -6,14 +6,14 @@ const of = (wordScore: number, similarity: number | null): FusionCandidate => ({
 const scoresOf = (...args: Parameters<typeof fuseScores>): number[] => fuseScores(...args).map(({ score }) => score)
 
 describe('the weighted sum', () => {
-  test('adds 0.7 of the word score and 0.3 of the cosine for a question', () => {
+  test('adds 0.6 of the word score and 0.4 of the cosine for a question', () => {
     const [first, second, third] = fuseScores('how to open a file', [of(0.9, 0.2), of(0.4, 0.6), of(0.1, 0.5)])
     expect([first?.score, second?.score, third?.score]).toEqual([
-      expect.closeTo(0.69, 10),
-      expect.closeTo(0.46, 10),
-      expect.closeTo(0.22, 10),
+      expect.closeTo(0.62, 10),
+      expect.closeTo(0.48, 10),
+      expect.closeTo(0.26, 10),
     ])
-    expect(second?.fusion).toBe('0.70 × words 0.40 + 0.30 × meaning 0.60')
+    expect(second?.fusion).toBe('0.60 × words 0.40 + 0.40 × meaning 0.60')
   })
 
   test('adds only 0.1 of the cosine for a query that is a name', () => {
@@ -35,12 +35,12 @@ describe('the weighted sum', () => {
   })
 
   test('ranks a near meaning without words above weak words and below strong ones', () => {
-    const [strong, near, weak, far] = scoresOf('a question', [of(0.5, 0.1), of(0, 0.9), of(0.2, 0.1), of(0, 0.5)])
+    const [strong, near, weak, far] = scoresOf('a question', [of(0.7, 0.1), of(0, 0.9), of(0.2, 0.1), of(0, 0.3)])
     expect([strong, near, weak, far]).toEqual([
-      expect.closeTo(0.38, 10),
-      expect.closeTo(0.27, 10),
-      expect.closeTo(0.17, 10),
-      expect.closeTo(0.15, 10),
+      expect.closeTo(0.46, 10),
+      expect.closeTo(0.36, 10),
+      expect.closeTo(0.16, 10),
+      expect.closeTo(0.12, 10),
     ])
   })
 
@@ -64,7 +64,7 @@ describe('a candidate without a vector', () => {
     // A steep line: −0.7 where there are no words, 2.9 where they match best.
     const steep = [of(0.2, 0.1), of(0.4, 0.9)]
     const [, , low, high] = scoresOf('a question', [...steep, of(0, null), of(0.9, null)])
-    expect([low, high]).toEqual([0, expect.closeTo(0.7 * 0.9 + 0.3, 10)])
+    expect([low, high]).toEqual([0, expect.closeTo(0.6 * 0.9 + 0.4, 10)])
   })
 
   test('ranks neither up nor down on average', () => {
@@ -91,7 +91,7 @@ describe('candidates that come after the first ones', () => {
   test('get the same scores as among the first ones', () => {
     const later = [of(0.2, 0.2), of(0.3, 0.9), of(0.1, null), of(0.4, 0.4)]
     const fused = createFusion('a question', first)(later)
-    expect(fused.slice(0, 2).map(({ score }) => score)).toEqual([expect.closeTo(0.2, 10), expect.closeTo(0.48, 10)])
+    expect(fused.slice(0, 2).map(({ score }) => score)).toEqual([expect.closeTo(0.2, 10), expect.closeTo(0.54, 10)])
     expect(fused[2]).toEqual(fuseScores('a question', [...first, of(0.1, null)])[3])
     expect(fused[3]).toEqual(fuseScores('a question', first)[2])
   })
@@ -124,8 +124,8 @@ test('the cosine adds between 0 and its share to the weighted word score of any 
     fc.property(fc.array(candidate, { minLength: 1, maxLength: 30 }), (candidates) => {
       fc.pre(candidates.some(({ similarity }) => similarity !== null))
       scoresOf('a question', candidates).forEach((score, i) => {
-        const added = score - 0.7 * (candidates[i]?.wordScore ?? 0)
-        expect(added >= -1e-9 && added <= 0.3 + 1e-9).toBe(true)
+        const added = score - 0.6 * (candidates[i]?.wordScore ?? 0)
+        expect(added >= -1e-9 && added <= 0.4 + 1e-9).toBe(true)
       })
     }),
   )
@@ -178,8 +178,8 @@ describe('the share of the meaning', () => {
     expect(meaningShareFor(name)).toBe(0.1)
   })
 
-  test.each(QUESTIONS)('is 0.3 for a question or a topic: %s', (question) => {
+  test.each(QUESTIONS)('is 0.4 for a question or a topic: %s', (question) => {
     expect(isIdentifierLike(question)).toBe(false)
-    expect(meaningShareFor(question)).toBe(0.3)
+    expect(meaningShareFor(question)).toBe(0.4)
   })
 })

@@ -32,7 +32,7 @@ export interface FusionOptions {
 export const MIN_SIMILARITY = 0.3
 
 /** Share of the meaning where a query is a question or a topic. */
-const MEANING_SHARE = 0.3
+const MEANING_SHARE = 0.4
 /** Share of the meaning where a query is a name, because words are more reliable there. */
 const IDENTIFIER_MEANING_SHARE = 0.1
 

@@ -58,6 +58,8 @@ export interface RankedQuery {
   readonly count: number
   /** The average length of the documents, for the length penalty. */
   readonly averageLength: number
+  /** The average length of their pages. Needed only where the collection has pages. */
+  readonly averagePageLength?: number
   readonly postings: WeightedPostings
   readonly findPairs: PairFinder
   /** Occurrences of a term in a document, by field. */
@@ -76,6 +78,18 @@ export interface RankedCollection {
   readonly lengths: Float64Array
   /** Tie-breaker between equal scores: the smaller value comes first. @default the document number */
   readonly order?: Order
+  /** The pages that the documents are parts of. @default documents are not parts of pages */
+  readonly pages?: RankedPages
+}
+
+/** The pages of a collection, numbered from 0. */
+export interface RankedPages {
+  /** The page of each document. */
+  readonly ofDocuments: Uint32Array
+  /** Number of tokens of each page, weighted like those of its documents. */
+  readonly lengths: Float64Array
+  /** How many documents with text each page has. */
+  readonly documentCounts: Uint32Array
 }
 
 /** A document with its score. */
@@ -88,6 +102,11 @@ export interface RankedEntry {
   readonly score: number
   /** The part of the score that comes from neighboring words. */
   readonly pairs: number
+  /**
+   * The score of its whole page by the same words, on the same scale: that of the document if the page has no other one. 0 if the collection
+   * has no pages.
+   */
+  readonly pageScore: number
   /** The terms of the document that match the query, word by word, with the exact forms first. */
   readonly terms: readonly number[]
   /** The words that the document lacks, in the order of the query. */
@@ -110,6 +129,12 @@ export interface Contribution {
   readonly matches: number
   readonly score: number
 }
+
+/** How soon repeating a word on a page stops adding to the score of the page, which is proportional to the length of the page. */
+const PAGE_K1 = 4
+
+/** A page of at most this many documents is scored like its documents: its whole says little more than they do. */
+const MAX_SHORT_PAGE = 2
 
 /** The pair bonus is computed only for this many of the best documents. */
 const MAX_RERANKED = 200
@@ -140,6 +165,8 @@ export class Ranking {
   readonly #matched: Uint32Array
   readonly #frequencies: Float64Array
   readonly #exactFrequencies: Float64Array
+  // Scratch space of one search: by page, its index among the pages that are scored, from 1; zero between searches.
+  readonly #pageSlots: Uint32Array
 
   constructor(collection: RankedCollection, constants: Required<RankingOptions>) {
     const { length } = collection.lengths
@@ -150,6 +177,7 @@ export class Ranking {
     this.#matched = new Uint32Array(length)
     this.#frequencies = new Float64Array(length)
     this.#exactFrequencies = new Float64Array(length)
+    this.#pageSlots = new Uint32Array(collection.pages?.lengths.length ?? 0)
   }
 
   /**
@@ -179,14 +207,14 @@ export class Ranking {
       const scored = this.#addPairs(query, best, rarities)
       const ranked = [...scored.slice(0, limit), ...this.#findOthers(scored, limit, also)]
       const maxScore = this.#maxScoreOf(words, rarities)
-      const described = describeMatches(
-        query,
-        rarities,
-        ranked.map(({ document }) => document),
-      )
-      return ranked.map(({ document, score, pairs }, i) => {
+      const documents = ranked.map(({ document }) => document)
+      const described = describeMatches(query, rarities, documents)
+      const pageScores = this.#scorePages(query, rarities, documents)
+      return ranked.map(({ document, score: sum, pairs }, i) => {
         const { terms, missing } = described[i] ?? { terms: [], missing: [] }
-        return { document, score: score / maxScore, pairs: pairs / maxScore, terms, missing }
+        const score = sum / maxScore
+        const pageScore = this.#isOnShortPage(document) ? score : (pageScores[i] ?? 0)
+        return { document, score, pairs: pairs / maxScore, pageScore, terms, missing }
       })
     } finally {
       // `accept` comes from the caller and may throw, but the scratch space must still be clean for the next search.
@@ -206,6 +234,56 @@ export class Ranking {
       const rank = ranks.get(document) ?? Number.POSITIVE_INFINITY
       return rank < limit ? [] : [best[rank] ?? { document, score: this.#scores[document] ?? 0, pairs: 0 }]
     })
+  }
+
+  /** Scores of the pages of some documents, in the order of the documents, as shares of the best possible score. */
+  #scorePages(query: RankedQuery, rarities: Float64Array, documents: readonly number[]): number[] {
+    const { pages } = this.#collection
+    if (pages === undefined) return []
+    const { words, averagePageLength = 0 } = query
+    const found = [...new Set(documents.map((document) => pages.ofDocuments[document] ?? 0))]
+    found.forEach((page, i) => {
+      this.#pageSlots[page] = i + 1
+    })
+    const norms = found.map((page) => (PAGE_K1 * (pages.lengths[page] ?? 0)) / (averagePageLength || 1))
+    const maxScore = sumWeights(words, rarities) || 1
+    const scores = new Float64Array(found.length)
+    words.forEach((word, i) => {
+      const share = (word.weight * (rarities[i] ?? 0)) / maxScore
+      this.#countOnPages(query.postings, word, pages, found.length).forEach((frequency, slot) => {
+        if (frequency > 0) scores[slot] = (scores[slot] ?? 0) + (share * frequency) / (frequency + (norms[slot] ?? 0))
+      })
+    })
+    const pageScores = documents.map((document) => {
+      const slot = this.#pageSlots[pages.ofDocuments[document] ?? 0] ?? 0
+      return scores[slot - 1] ?? 0
+    })
+    for (const page of found) this.#pageSlots[page] = 0
+    return pageScores
+  }
+
+  #isOnShortPage(document: number): boolean {
+    const { pages } = this.#collection
+    return pages !== undefined && (pages.documentCounts[pages.ofDocuments[document] ?? 0] ?? 0) <= MAX_SHORT_PAGE
+  }
+
+  /** Occurrences of a word on each of the pages that are scored. */
+  #countOnPages(
+    { offsets, documents, frequencies }: WeightedPostings,
+    word: QueryWord,
+    { ofDocuments }: RankedPages,
+    count: number,
+  ): Float64Array {
+    const slots = this.#pageSlots
+    const sums = new Float64Array(count)
+    for (const term of [...word.exact, ...word.variants]) {
+      const to = offsets[term + 1] ?? 0
+      for (let i = offsets[term] ?? 0; i < to; i++) {
+        const slot = slots[ofDocuments[documents[i] ?? 0] ?? 0] ?? 0
+        if (slot > 0) sums[slot - 1] = (sums[slot - 1] ?? 0) + (frequencies[i] ?? 0)
+      }
+    }
+    return sums
   }
 
   /** Contribution of each word to the scores of some documents, by document and word. */
@@ -348,6 +426,26 @@ export class Ranking {
     const { order } = this.#collection
     return (order === undefined ? 0 : (order[a] ?? 0) - (order[b] ?? 0)) || a - b
   }
+}
+
+/** Numbers pages, given the page of each document in order, and adds up the lengths of their documents. */
+export function numberPages(pages: Iterable<number | string>, lengths: Float64Array): RankedPages {
+  const numbers = new Map<number | string, number>()
+  const ofDocuments = new Uint32Array(lengths.length)
+  let document = 0
+  for (const page of pages) {
+    const number = numbers.get(page) ?? numbers.size
+    numbers.set(page, number)
+    ofDocuments[document++] = number
+  }
+  const pageLengths = new Float64Array(numbers.size)
+  const documentCounts = new Uint32Array(numbers.size)
+  ofDocuments.forEach((page, i) => {
+    const length = lengths[i] ?? 0
+    pageLengths[page] = (pageLengths[page] ?? 0) + length
+    if (length > 0) documentCounts[page] = (documentCounts[page] ?? 0) + 1
+  })
+  return { ofDocuments, lengths: pageLengths, documentCounts }
 }
 
 /** Some words of a query, by index. A phrase that loses a word keeps the distances between the others. */

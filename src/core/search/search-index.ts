@@ -6,6 +6,7 @@ import { parseQuery } from './query.ts'
 import {
   DEFAULT_RANKING,
   findPosting,
+  numberPages,
   type QueryWord,
   type RankedEntry,
   type RankedQuery,
@@ -27,6 +28,8 @@ export interface SearchIndexOptions {
   readonly ranking?: RankingOptions
   /** Tie-breaker between documents with equal scores: the smaller value comes first. Without it the order of their keys decides. */
   readonly rankOf?: (key: string) => number
+  /** The page that a document is part of. @default documents are not parts of pages */
+  readonly pageOf?: (key: string) => string
 }
 
 /** Options of a search. */
@@ -49,7 +52,7 @@ export interface Completion {
 }
 
 /** One document that matches a query. */
-export interface SearchHit extends Pick<RankedEntry, 'score' | 'missing'> {
+export interface SearchHit extends Pick<RankedEntry, 'score' | 'pageScore' | 'missing'> {
   readonly key: string
   /** The terms of the document that matched, in the order of the query, for snippets. */
   readonly terms: readonly string[]
@@ -99,6 +102,7 @@ interface IndexSnapshot {
   readonly findPairs: RankedQuery['findPairs']
   readonly ranking: Ranking
   readonly averageLength: number
+  readonly averagePageLength: number
   /** Numbers of all terms in their order, computed on first use. */
   termOrder: Uint32Array | undefined
 }
@@ -125,6 +129,7 @@ export class SearchIndex {
   readonly #fields: readonly string[]
   readonly #weights: readonly number[]
   readonly #rankOf: SearchIndexOptions['rankOf']
+  readonly #pageOf: SearchIndexOptions['pageOf']
   readonly #vocabulary = new Vocabulary()
   /** Rows of `#starts` and `#lengths` by key. */
   readonly #rows = new Map<string, number>()
@@ -145,6 +150,7 @@ export class SearchIndex {
     }
     this.#analyzer = options.analyzer
     this.#rankOf = options.rankOf
+    this.#pageOf = options.pageOf
     this.#stems = new StemGroups(this.#vocabulary, options.analyzer)
     this.#ranking = { ...DEFAULT_RANKING, ...options.ranking }
     this.#lengths = new Uint32Array(64 * this.#fields.length)
@@ -207,12 +213,13 @@ export class SearchIndex {
   /** The documents that match a query best, best first; equal scores in the order of `rankOf`, or else of their keys. */
   search(query: string, options: SearchOptions = {}): SearchHit[] {
     const { limit = 10, filter, explain = false, completes = false } = options
-    const { keys, ranking, averageLength, postings, findPairs } = runSteps(this.#openSnapshot())
+    const { keys, ranking, averageLength, averagePageLength, postings, findPairs } = runSteps(this.#openSnapshot())
     const words = this.#parseQuery(query, completes)
     const rankedQuery = {
       words,
       count: keys.length,
       averageLength,
+      averagePageLength,
       findPairs,
       ...weighPostings(postings, this.#weights, words),
     }
@@ -220,8 +227,8 @@ export class SearchIndex {
     const ranked = ranking.rank(rankedQuery, limit, accept)
     const nameOf = (id: number): string => this.#vocabulary.term(id)
     const explained = explain ? explainAll(ranking, rankedQuery, ranked, this.#fields, nameOf) : []
-    return ranked.map(({ document, score, terms, missing }, i) => {
-      const hit = { key: keys[document] ?? '', score, terms: terms.map(nameOf), missing }
+    return ranked.map(({ document, score, pageScore, terms, missing }, i) => {
+      const hit = { key: keys[document] ?? '', score, pageScore, terms: terms.map(nameOf), missing }
       const explanation = explained[i]
       return explanation ? { ...hit, explain: explanation } : hit
     })
@@ -416,12 +423,24 @@ export class SearchIndex {
     const termCount = this.#vocabulary.size
     const postings = yield* buildPostings(documents, termCount)
     const weighted = weighLengths(lengths, this.#weights)
-    const averageLength = weighted.reduce((sum, length) => sum + length, 0) / Math.max(1, keys.length)
-    const ranking = new Ranking({ lengths: weighted, ...(order && { order }) }, this.#ranking)
+    const totalLength = weighted.reduce((sum, length) => sum + length, 0)
+    const averageLength = totalLength / Math.max(1, keys.length)
+    const pages = this.#pageOf && numberPages(keys.map(this.#pageOf), weighted)
+    const averagePageLength = totalLength / Math.max(1, pages?.lengths.length ?? 0)
+    const ranking = new Ranking({ lengths: weighted, ...(order && { order }), ...(pages && { pages }) }, this.#ranking)
     const findPairs = createPairFinder(documents, termCount)
     // Documents may have changed between two steps.
     if (changes !== this.#changes) return yield* this.#openSnapshot()
-    this.#snapshot = { keys, documents, ranking, averageLength, findPairs, postings, termOrder: undefined }
+    this.#snapshot = {
+      keys,
+      documents,
+      ranking,
+      averageLength,
+      averagePageLength,
+      findPairs,
+      postings,
+      termOrder: undefined,
+    }
     return this.#snapshot
   }
 

@@ -45,7 +45,7 @@ function createDocument(number: number, documentCount: number): IndexEntry {
   return {
     number,
     source: number % 3,
-    page: number >> 2,
+    page: (number >> 2) * 3 + (number % 3),
     traits: number % 5,
     text: number % 3,
     order: (number * 7919) % (documentCount * 7920),
@@ -115,15 +115,18 @@ describe('a search over segments', () => {
           const views = merged.map((segment) => open(segment, (number) => late.has(number)))
           const search = new SegmentSearch(views, { fields: FIELDS, analyzer: textAnalyzer })
 
-          const index = new SearchIndex({ fields: FIELDS, analyzer: textAnalyzer })
+          const pages = new Map(documents.map(([document]) => [keyOf(document), `${document.page}`]))
+          const options = { fields: FIELDS, analyzer: textAnalyzer, pageOf: (key: string) => pages.get(key) ?? '' }
+          const index = new SearchIndex(options)
           const living = documents.filter(([{ number }]) => !early.has(number) && !late.has(number))
           for (const [document, fields] of living) index.add(keyOf(document), fields)
 
           const accept = ({ source }: Pick<IndexEntry, 'source'>) => source !== 1
           const livingOfSource = living.filter(([{ source }]) => source === 2)
-          const sourceIndex = new SearchIndex({ fields: FIELDS, analyzer: textAnalyzer })
+          const sourceIndex = new SearchIndex(options)
           for (const [document, fields] of livingOfSource) sourceIndex.add(keyOf(document), fields)
-          const scoresOf = (hits: readonly { readonly score: number }[]) => hits.map(({ score }) => score)
+          const scoresOf = (hits: readonly { readonly score: number; readonly pageScore: number }[]) =>
+            hits.map(({ score, pageScore }) => [score, pageScore])
           expect(scoresOf(search.search(query, 40, { sources: new Set([2]) }))).toEqual(
             scoresOf(sourceIndex.search(query, { limit: 40 })),
           )

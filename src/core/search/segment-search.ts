@@ -6,9 +6,11 @@ import {
   DEFAULT_RANKING,
   findLowerBound,
   measureCloseness,
+  numberPages,
   PositionList,
   type QueryWord,
   type RankedEntry,
+  type RankedPages,
   type RankedQuery,
   Ranking,
   type RankingOptions,
@@ -28,7 +30,7 @@ export interface SegmentSearchOptions {
 }
 
 /** A document that matches a query. */
-export interface SegmentHit extends Pick<RankedEntry, 'score' | 'missing'> {
+export interface SegmentHit extends Pick<RankedEntry, 'score' | 'pageScore' | 'missing'> {
   readonly document: IndexEntry
   /** The terms of the document that matched, in the order of the query. */
   readonly terms: readonly string[]
@@ -56,6 +58,8 @@ interface SearchScope {
   readonly count: number
   /** Average length of these documents. */
   readonly averageLength: number
+  /** Average length of their pages. */
+  readonly averagePageLength: number
 }
 
 /**
@@ -75,6 +79,7 @@ export class SegmentSearch {
   readonly #weights: readonly number[]
   /** Weighted length of each document; 0 for a dead one. */
   readonly #lengths: Float64Array
+  readonly #pages: RankedPages
   readonly #analyzer: Analyzer
   readonly #ranking: Ranking
   readonly #matchesVariants: boolean
@@ -116,7 +121,8 @@ export class SegmentSearch {
     this.#matchesVariants = constants.matchesVariants
     this.#weights = Object.values(fields)
     this.#lengths = weighLengths(lengths, this.#weights)
-    this.#ranking = new Ranking({ lengths: this.#lengths, order }, constants)
+    this.#pages = numberPages(listPages(views), this.#lengths)
+    this.#ranking = new Ranking({ lengths: this.#lengths, order, pages: this.#pages }, constants)
   }
 
   /** The documents that match a query best and are accepted, best first. */
@@ -128,8 +134,8 @@ export class SegmentSearch {
     const ranked = this.#ranking.rank(rankedQuery, limit, isAccepted, others)
     const nameOf = (term: number): string => terms[term] ?? ''
     const explained = explain ? explainAll(this.#ranking, rankedQuery, ranked, this.#fields, nameOf) : []
-    return ranked.map(({ document, score, terms: matched, missing }, i) => {
-      const hit = { document: this.#documentAt(document), score, terms: matched.map(nameOf), missing }
+    return ranked.map(({ document, score, pageScore, terms: matched, missing }, i) => {
+      const hit = { document: this.#documentAt(document), score, pageScore, terms: matched.map(nameOf), missing }
       const explanation = explained[i]
       return explanation ? { ...hit, explain: explanation } : hit
     })
@@ -144,6 +150,8 @@ export class SegmentSearch {
 
   #measure(sources: ReadonlySet<number> | undefined): Omit<SearchScope, 'key'> {
     const hidden = sources === undefined ? this.#dead : new Uint8Array(this.#lengths.length)
+    const isPageCounted = new Uint8Array(this.#pages.lengths.length)
+    let pageCount = 0
     let count = 0
     let sum = 0
     this.#views.forEach(({ segment: { table }, dead }, segment) => {
@@ -152,12 +160,20 @@ export class SegmentSearch {
         if (dead?.[i] !== 1 && sources?.has(table.sources[i] ?? 0) !== false) {
           count++
           sum += this.#lengths[base + i] ?? 0
+          const page = this.#pages.ofDocuments[base + i] ?? 0
+          if (isPageCounted[page] === 0) pageCount++
+          isPageCounted[page] = 1
         } else if (hidden !== undefined) {
           hidden[base + i] = 1
         }
       }
     })
-    return { hidden, count, averageLength: count === 0 ? 0 : sum / count }
+    return {
+      hidden,
+      count,
+      averageLength: count === 0 ? 0 : sum / count,
+      averagePageLength: pageCount === 0 ? 0 : sum / pageCount,
+    }
   }
 
   #documentAt(document: number): IndexEntry {
@@ -191,7 +207,7 @@ export class SegmentSearch {
   /** Looks the words of a query up in all segments. */
   #lookUp(
     parsed: readonly ParsedWord[],
-    { hidden, count, averageLength }: SearchScope,
+    { hidden, count, averageLength, averagePageLength }: SearchScope,
   ): RankedQuery & { readonly terms: readonly string[] } {
     const found = new FoundTerms(this.#views)
     const words = parsed.map((word) => this.#lookUpWord(word, found))
@@ -201,6 +217,7 @@ export class SegmentSearch {
       terms: found.names,
       count,
       averageLength,
+      averagePageLength,
       postings,
       frequenciesOf: (term, document) => this.#readFrequencies(found.parts[term] ?? [], document),
       findPairs: (documents, queryWords) => this.#findPairs(documents, queryWords, found.parts, postings),
@@ -317,6 +334,11 @@ export class SegmentSearch {
       }
     }
   }
+}
+
+/** The page of each document. */
+function* listPages(views: readonly SegmentView[]): Generator<number> {
+  for (const { segment } of views) yield* segment.table.pages
 }
 
 /** Postings with the positions of each document. */
