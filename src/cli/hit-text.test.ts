@@ -226,7 +226,7 @@ describe('explained score', () => {
     linkShare: 0.25,
     definition: 0,
     prior: 1,
-    page: 0.02,
+    pageBonus: 0.02,
     similarity: 0.81,
     fusion: '0.60 × words 0.41 + 0.40 × meaning 0.81',
     reranker: null,
@@ -234,7 +234,7 @@ describe('explained score', () => {
   const scored = { ...PASSAGE, score: 0.5518, explain }
 
   test('says that a hit was found by meaning if no word of the query matched', () => {
-    const byMeaning = { ...explain, words: null, wordScore: 0, linkShare: 0, page: 0 }
+    const byMeaning = { ...explain, words: null, wordScore: 0, linkShare: 0, pageBonus: 0 }
     const write = (passage: Passage) => writeAnswer(answerOf({ passages: [passage], more: [] }), PLAIN, NOW)
     expect(write({ ...scored, explain: byMeaning })).toContain('0.0000  words: not among the best; found by meaning')
     expect(write(scored)).not.toContain('found by')
@@ -275,7 +275,7 @@ describe('explained score', () => {
         explain: {
           wordScore: 0.5,
           linkShare: 0.25,
-          page: 0.02,
+          pageBonus: 0.02,
           similarity: 0.81,
           words: { parts: [{ word: 'wait', fields: { head: 1, body: 3 } }, { word: 'field' }], pairs: 0.0625 },
         },

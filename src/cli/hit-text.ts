@@ -264,7 +264,7 @@ export function writeAge(at: number, now: number): string {
 
 /** Explains a score in aligned lines. */
 function writeScore(score: number, explanation: HitExplanation): string[] {
-  const { words, wordScore, linkShare, definition, prior, page, similarity, fusion, reranker } = explanation
+  const { words, wordScore, linkShare, definition, prior, pageBonus, similarity, fusion, reranker } = explanation
   const parts = (words?.parts ?? []).map((part) => ({
     score: part.score,
     what: part.word,
@@ -286,7 +286,7 @@ function writeScore(score: number, explanation: HitExplanation): string[] {
     ...(prior === 1
       ? []
       : [`${percent(prior)}  of the score is kept, because the page is a changelog, an index or similar`]),
-    ...(page === 0 ? [] : [`${figure(page)}  the words of the whole page, and its other hits`]),
+    ...(pageBonus === 0 ? [] : [`${figure(pageBonus)}  the words of the whole page, and its other hits`]),
   ].map(printableLine)
 }
 

@@ -303,10 +303,10 @@ function writeExplanation({ explain, meaning }: PackHit, colors: Colors): string
 /** Explains the word score, the semantic score, and the bonus for the words of the whole file, and its other hits. */
 function writeMeaning(meaning: PackHit['meaning'], colors: Colors): string[] {
   if (meaning === undefined) return []
-  const { fusion, page } = meaning
+  const { fusion, pageBonus } = meaning
   return [
     colors.dim(
-      `  ${fusion}${page === 0 ? '' : ` + ${page.toFixed(2)} for the words of the whole file, and its other hits`}`,
+      `  ${fusion}${pageBonus === 0 ? '' : ` + ${pageBonus.toFixed(2)} for the words of the whole file, and its other hits`}`,
     ),
   ]
 }

@@ -23,6 +23,7 @@ import { resolveDisplayLinks } from './display-links.ts'
 import { writeCitation, writeMention } from './display-text.ts'
 import type { GroupedHit } from './group-hits.ts'
 import type { HitSources } from './hit-sources.ts'
+import { ownScoreOf } from './ranked-hits.ts'
 import type { PageMention, Passage, SimilarPage } from './search.ts'
 import { labelOf } from './source.ts'
 import type { PageExcerpt, Store } from './store.ts'
@@ -245,6 +246,7 @@ function createDraftAnswer(
   let left = budget - (mentionTokens < MENTION_TOKENS ? 0 : Math.ceil(mentionTokens))
   const maxPassages = Math.max(MIN_PASSAGE_LIMIT, Math.round(budget / PASSAGE_TOKENS))
   let bestScore = 0
+  let bestOwnScore = 0
   /** Set once a page gets only a mention: lower-ranked pages then get no passage, so that pages keep their order. */
   let isClosed = false
 
@@ -337,7 +339,9 @@ function createDraftAnswer(
       const known = pages.get(keyOf(hit))
       const pageDrafts = known?.drafts ?? []
       const isExhausted =
-        left < budget * MIN_BUDGET_SHARE || drafts.length >= maxPassages || hit.score < bestScore * MIN_SCORE_SHARE
+        left < budget * MIN_BUDGET_SHARE ||
+        drafts.length >= maxPassages ||
+        (hit.score < bestScore * MIN_SCORE_SHARE && ownScoreOf(hit) < bestOwnScore * MIN_SCORE_SHARE)
       if (isExhausted || pageDrafts.length >= MAX_PASSAGES_PER_PAGE || (isClosed && pageDrafts.length === 0)) {
         isClosed ||= pageDrafts.length === 0
         return false
@@ -368,6 +372,7 @@ function createDraftAnswer(
       if (handleDuplicate(hit, grown, opened, comparable)) return true
       left -= grown.tokens + citationTokens
       bestScore = Math.max(bestScore, hit.score)
+      bestOwnScore = Math.max(bestOwnScore, ownScoreOf(hit))
       const draft = { ...opened, grown, hits: [hit], comparable }
       drafts.push(draft)
       pageOf(hit).drafts.push(draft)

@@ -16,7 +16,7 @@ import { TimeoutError, withTimeout } from './with-timeout.ts'
 /** A hit with its final score. */
 export interface RankedHit
   extends StoredChunk,
-    Pick<StoreMatch, 'number' | 'score' | 'pageScore' | 'terms' | 'linkShare' | 'text'>,
+    Pick<StoreMatch, 'number' | 'score' | 'pageScore' | 'missingOnPage' | 'terms' | 'linkShare' | 'text'>,
     Partial<Pick<StoreMatch, 'page'>> {
   /** Identifies the page by source and key. */
   readonly pageKey: string
@@ -24,6 +24,8 @@ export interface RankedHit
   readonly missing: StoreMatch['missing'] | null
   /** Cosine similarity with the question; null if meaning took no part. */
   readonly similarity: number | null
+  /** The part of the score that comes from the whole page. @default 0 */
+  readonly pageBonus?: number
   /** How the score came about, with `explain`. */
   readonly explanation?: HitExplanation
 }
@@ -47,6 +49,8 @@ export interface RankBasis {
   readonly near: readonly NearChunk[]
   /** Numbers of chunks that the first part found by meaning; later parts leave them out. */
   readonly found: ReadonlySet<number>
+  /** Pages whose best hit was in an earlier part; their later hits gain nothing from the page. */
+  readonly rankedPages: ReadonlySet<string>
   /** Whether a reranker judged the first part. */
   readonly isReranked: boolean
   readonly notices: readonly string[]
@@ -87,6 +91,7 @@ const DEFINITION_BONUS = 0.15
 const ELSEWHERE_PRIOR = 0.6
 
 const NO_NUMBERS: ReadonlySet<number> = new Set()
+const NO_PAGES: ReadonlySet<string> = new Set()
 
 /** At most this many best hits are checked for definitions. */
 const MAX_DEFINING = 50
@@ -127,6 +132,7 @@ export async function rankHits(
     ...ranked.basis,
     near: [],
     found,
+    rankedPages: new Set([...initial.rankedPages, ...best.map(({ pageKey }) => pageKey)]),
     isReranked,
     notices: [...ranked.basis.notices, ...notices],
   }
@@ -157,15 +163,15 @@ async function fuseAndWeigh(
   signal?: AbortSignal,
 ): Promise<{ readonly hits: readonly RankedHit[]; readonly basis: RankBasis }> {
   const { meaning, ...wordBasis } = basis
-  if (meaning === undefined) return { hits: weighPages(hits, hits, request), basis }
+  if (meaning === undefined) return { hits: weighPages(hits, hits, basis, request), basis }
   try {
     const { ranked, fuse } = await fuseHits(request, meaning, hits, foundByMeaning, basis.near)
-    return { hits: weighPages(ranked, hits, request), basis: { ...wordBasis, meaning: { ...meaning, fuse } } }
+    return { hits: weighPages(ranked, hits, basis, request), basis: { ...wordBasis, meaning: { ...meaning, fuse } } }
   } catch (error) {
     signal?.throwIfAborted()
     const byWords = hits.filter(({ number }) => !foundByMeaning.has(number))
     return {
-      hits: weighPages(byWords, byWords, request),
+      hits: weighPages(byWords, byWords, basis, request),
       basis: { ...wordBasis, notices: [...wordBasis.notices, describeUnusable('the vectors', error)] },
     }
   }
@@ -184,7 +190,7 @@ async function openBasis(library: Library, request: RankedQuery, signal?: AbortS
   const found = canUseEngine(request, 'vectors')
     ? await findQueryEmbedding(library, request.query, request.filter, signal)
     : undefined
-  const basis = { found: NO_NUMBERS, near: [], isReranked: false, notices: [], ...found }
+  const basis = { found: NO_NUMBERS, rankedPages: NO_PAGES, near: [], isReranked: false, notices: [], ...found }
   if (basis.meaning === undefined) return basis
   const { meaning, ...wordBasis } = basis
   try {
@@ -224,8 +230,16 @@ async function findMatches(
   // Matches that share no word with the question, or lie beyond the limit, were found by meaning.
   const foundByMeaning = partMatches.filter(({ score }, i) => i >= PART_SIZE || score === 0)
   const namedMatches = allNamed.slice(part * PART_SIZE)
+  // A page of a named source is scored without the name of the source, which its other hits would count.
+  const namedPageScores = new Map(allNamed.map(({ page, pageScore }) => [page, pageScore]))
+  const otherMatches = partMatches.filter(({ number }) => !namedNumbers.has(number))
   return {
-    matches: [...namedMatches, ...partMatches.filter(({ number }) => !namedNumbers.has(number))],
+    matches: [
+      ...namedMatches,
+      ...(named === undefined
+        ? otherMatches
+        : otherMatches.map((match) => ({ ...match, pageScore: namedPageScores.get(match.page) ?? match.pageScore }))),
+    ],
     foundByMeaning: new Set(foundByMeaning.map(({ number }) => number).filter((number) => !namedNumbers.has(number))),
     hasMore: partMatches.length - foundByMeaning.length === PART_SIZE || namedMatches.length === PART_SIZE,
   }
@@ -246,7 +260,8 @@ async function readUnindexed(
     const linkShare = linkShareOf(stored.chunk.content)
     const own = { number: unindexed[i]?.number ?? 0, pageKey: pageKeyOf(stored), linkShare, text: 0 }
     const explanation = explain ? { explanation: explainWords(0, linkShare, undefined) } : {}
-    return [{ ...stored, ...own, ...explanation, score: 0, pageScore: 0, terms: [], missing: null, similarity: null }]
+    const unmatched = { score: 0, pageScore: 0, terms: [], missing: null, missingOnPage: [], similarity: null }
+    return [{ ...stored, ...own, ...explanation, ...unmatched }]
   })
 }
 
@@ -282,7 +297,7 @@ function explainWords(
     linkShare,
     definition,
     prior: 1,
-    page: 0,
+    pageBonus: 0,
     similarity: null,
     fusion: 'words alone',
     reranker: null,
@@ -293,6 +308,7 @@ function explainWords(
 function weighPages(
   hits: readonly RankedHit[],
   byWords: readonly RankedHit[],
+  { rankedPages }: RankBasis,
   { query, named }: RankedQuery,
 ): RankedHit[] {
   const priorOf = createPagePrior(query)
@@ -303,16 +319,30 @@ function weighPages(
     const prior = priors.get(page) ?? priorOf(url) * (isElsewhere ? ELSEWHERE_PRIOR : 1)
     priors.set(page, prior)
     const wordScore = (byWords[i]?.score ?? 0) * prior
-    return { hit, prior, score: hit.score * prior, wordScore, page, pageScore: hit.pageScore * prior }
+    const pageScore = penalizeLinks(hit.pageScore, hit.linkShare) * prior
+    return { hit, prior, score: hit.score * prior, wordScore, page, pageScore }
   })
   const bonuses = computePageBonuses(query, weighed)
-  const ranked = weighed.map(({ hit, prior, score }, i): RankedHit => {
-    const bonus = bonuses[i] ?? 0
+  const ranked = weighed.map(({ hit, prior, score, page }, i): RankedHit => {
+    const pageBonus = rankedPages.has(page) ? 0 : (bonuses[i] ?? 0)
     const { explanation } = hit
-    if (explanation === undefined) return { ...hit, score: score + bonus }
-    return { ...hit, score: score + bonus, explanation: { ...explanation, prior, page: bonus } }
+    const weighedHit = { ...hit, score: score + pageBonus, pageBonus }
+    return explanation === undefined ? weighedHit : { ...weighedHit, explanation: { ...explanation, prior, pageBonus } }
   })
   return sortByScore(ranked)
+}
+
+/** The score of a hit, and its part that comes from the page. */
+type ScoredHit = Pick<RankedHit, 'score' | 'pageBonus'>
+
+/** Score of a hit without the bonus from its page. Hits of one page are compared by it, because only the best of them has the bonus. */
+export function ownScoreOf({ score, pageBonus = 0 }: ScoredHit): number {
+  return score - pageBonus
+}
+
+/** Whether a hit has this share of the score of another one, with or without the bonus from its page. */
+export function reachesShare(hit: ScoredHit, of: ScoredHit, share: number): boolean {
+  return hit.score >= share * of.score || ownScoreOf(hit) >= share * ownScoreOf(of)
 }
 
 /** Key of a chunk's page. */

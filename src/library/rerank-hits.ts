@@ -9,6 +9,7 @@ import { TimeoutError, withTimeout } from './with-timeout.ts'
 /** Fields of a hit that reranking needs. */
 export interface RerankableHit extends StoredChunk {
   readonly score: number
+  readonly pageBonus?: number
   readonly explanation?: HitExplanation
 }
 
@@ -92,13 +93,15 @@ function textOf({ title, chunk }: StoredChunk): string {
 function reorder<H extends RerankableHit>(hits: readonly H[], judgements: readonly number[]): H[] {
   const order = hits.map((hit, before) => ({ hit, before, judgement: judgements[before] ?? 0 }))
   order.sort((a, b) => b.judgement - a.judgement || a.before - b.before)
-  const scores = hits.map(({ score }) => score).sort((a, b) => b - a)
+  const ranks = hits.toSorted((a, b) => b.score - a.score)
   return order.map(({ hit, before, judgement }, place) => {
     const { explanation } = hit
     const reranker = { score: judgement, place: place + 1, placeBefore: before + 1 }
+    const { score, pageBonus = 0 } = ranks[place] ?? hit
     return {
       ...hit,
-      score: scores[place] ?? hit.score,
+      score,
+      pageBonus,
       ...(explanation === undefined ? {} : { explanation: { ...explanation, reranker } }),
     }
   })

@@ -119,7 +119,7 @@ export interface HitExplanation {
   /** Factor for the kind of page and its source: changelogs, indexes, and sources other than those that the question names, count less. */
   readonly prior: number
   /** Bonus for the words of the whole page and its other hits, for the best hit of the page; 0 for the others. */
-  readonly page: number
+  readonly pageBonus: number
   /** Cosine similarity; null if meaning took no part. */
   readonly similarity: number | null
   /** Describes how the scores were combined. */

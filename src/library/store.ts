@@ -118,7 +118,7 @@ export interface StoreMatch {
   /** Equal for all chunks of a page. */
   readonly page: number
   readonly score: number
-  /** Score of its whole page by the same words. */
+  /** Score of its whole page by the same words, from 0 to 1; on a short page that of the chunk. */
   readonly pageScore: number
   /** Matched terms of the chunk in query order, for highlighting. */
   readonly terms: readonly string[]
@@ -132,6 +132,8 @@ export interface StoreMatch {
   readonly order: number
   /** Words of the query that the chunk lacks. */
   readonly missing: readonly MissingWord[]
+  /** Those of them that its whole page lacks. */
+  readonly missingOnPage: readonly MissingWord[]
   readonly explain?: Explanation
 }
 

@@ -92,9 +92,9 @@ describe('hits by words and meaning', () => {
       similarity: expect.closeTo(1, 2),
       fusion: '0.60 × words 0.32 + 0.40 × meaning 1.00',
     })
-    const { wordScore = 0, words, page = 0 } = first?.explanation ?? {}
+    const { wordScore = 0, words, pageBonus = 0 } = first?.explanation ?? {}
     expect(words?.parts[0]?.score).toBeCloseTo(wordScore, 10)
-    expect(first?.score).toBeCloseTo(0.6 * wordScore + 0.4 + page, 5)
+    expect(first?.score).toBeCloseTo(0.6 * wordScore + 0.4 + pageBonus, 5)
   })
 
   test('include the passage nearest in meaning, however many hits the words have', async () => {
@@ -128,14 +128,14 @@ describe('hits by words and meaning', () => {
     const pageHits = hits.filter(({ url }) => new URL(url).pathname === '/rain')
     expect(pageHits).toHaveLength(5)
     const [best, second, third, fourth, fifth] = pageHits
-    const { wordScore = 0, similarity, page = 0 } = best?.explanation ?? {}
+    const { wordScore = 0, similarity, pageBonus = 0 } = best?.explanation ?? {}
     expect(similarity).toBeCloseTo(1, 2)
     expect(best?.pageScore).toBeGreaterThan(0)
     const nextWordScores = [second, third, fourth].map((hit) => hit?.explanation?.wordScore ?? 0)
     const support = nextWordScores.reduce((sum, score) => sum + score, 0)
-    expect(page).toBeCloseTo(0.4 * (best?.pageScore ?? 0) + 0.06 * support, 10)
-    expect(best?.score).toBeCloseTo(0.6 * wordScore + 0.4 + page, 5)
-    expect([second, third, fourth, fifth].map((hit) => hit?.explanation?.page)).toEqual([0, 0, 0, 0])
+    expect(pageBonus).toBeCloseTo(0.4 * (best?.pageScore ?? 0) + 0.06 * support, 10)
+    expect(best?.score).toBeCloseTo(0.6 * wordScore + 0.4 + pageBonus, 5)
+    expect([second, third, fourth, fifth].map((hit) => hit?.explanation?.pageBonus)).toEqual([0, 0, 0, 0])
   })
 
   test('come with a notice about chunks without vectors, which are ranked by words', async () => {

@@ -438,7 +438,7 @@ export interface PassageExplanation {
   readonly words: Explanation | null
   readonly wordScore: number
   readonly linkShare: number
-  readonly support: number
+  readonly pageBonus: number
   readonly similarity: number | null
   readonly fusion: string
   readonly reranker: { readonly score: number; readonly place: number; readonly placeBefore: number } | null

@@ -41,7 +41,7 @@ export class PackIndex {
 
 function* buildIndex(pack: Pack): Steps<SearchIndex> {
   const ranks = yield* rankByRef(pack)
-  const paths = new Map(pack.chunks.map(({ id, path }) => [id, path]))
+  const paths = new Map<string, string>()
   const index = new SearchIndex({
     fields: FIELDS,
     analyzer: textAnalyzer,
@@ -50,6 +50,7 @@ function* buildIndex(pack: Pack): Steps<SearchIndex> {
   })
   const titles = findTitles(pack)
   for (const [i, chunk] of pack.chunks.entries()) {
+    paths.set(chunk.id, chunk.path)
     index.add(chunk.id, {
       title: titles.get(chunk.path) ?? '',
       heading: [...chunk.headingPath, findDefinition(chunk)?.text ?? ''],

@@ -63,7 +63,7 @@ describe('a search by words and meaning', () => {
     expect(first?.explain?.parts.map(({ word }) => word)).toEqual(['boiler'])
     expect(first?.meaning?.similarity).toBeCloseTo(0.5, 2)
     expect(first?.meaning?.fusion).toMatch(/^0\.60 × words 0\.\d\d \+ 0\.40 × meaning 0\.50$/)
-    expect(last).toMatchObject({ terms: [], meaning: { wordScore: 0, page: 0 } })
+    expect(last).toMatchObject({ terms: [], meaning: { wordScore: 0, pageBonus: 0 } })
     expect(search.search('boiler', { meaning: QUESTION }).some((hit) => 'meaning' in hit)).toBe(false)
   })
 

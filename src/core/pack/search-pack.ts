@@ -63,7 +63,7 @@ export interface MeaningExplanation {
   /** The formula that combined the two, as text. */
   readonly fusion: string
   /** Bonus for the words of the whole file and its other hits, for the best hit of the file; 0 for the others. */
-  readonly page: number
+  readonly pageBonus: number
 }
 
 /** The vector of a query, if one could be computed. */
@@ -231,6 +231,7 @@ export class PackSearch {
       Math.ceil((limit + FUSION_BATCH_SIZE) / FUSION_BATCH_SIZE) * FUSION_BATCH_SIZE,
     )
     const ranked: RankedHit[] = []
+    const rankedPaths = new Set<string>()
     let fuse: FuseCandidates | undefined
     for (let start = 0; start < byWords.length || start === 0; start += FUSION_BATCH_SIZE) {
       if (ranked.length >= limit) break
@@ -245,16 +246,20 @@ export class PackSearch {
       const fused = fuse(candidates)
       const weighable = hits.map(({ position, pageScore }, i) => {
         const { wordScore = 0 } = candidates[i] ?? {}
-        return { score: fused[i]?.score ?? 0, wordScore, page: this.#pack.chunks[position]?.path ?? '', pageScore }
+        const { path = '', content = '' } = this.#pack.chunks[position] ?? {}
+        const penalized = penalizeLinks(pageScore, linkShareOf(content))
+        return { score: fused[i]?.score ?? 0, wordScore, page: path, pageScore: penalized }
       })
       const bonuses = computePageBonuses(query, weighable)
       const part = hits.map((hit, i): RankedHit => {
         const { wordScore = 0, similarity = null } = candidates[i] ?? {}
         const { score = 0, fusion = '' } = fused[i] ?? {}
-        const page = bonuses[i] ?? 0
-        const explained = options.explain === true ? { meaning: { wordScore, similarity, fusion, page } } : {}
-        return { ...hit, score: score + page, similarity, ...explained }
+        // A file whose best hit was in an earlier batch gains nothing any more.
+        const pageBonus = rankedPaths.has(weighable[i]?.page ?? '') ? 0 : (bonuses[i] ?? 0)
+        const explained = options.explain === true ? { meaning: { wordScore, similarity, fusion, pageBonus } } : {}
+        return { ...hit, score: score + pageBonus, similarity, ...explained }
       })
+      for (const { page } of weighable) rankedPaths.add(page)
       // Positions follow the order of refs.
       ranked.push(...part.sort((a, b) => b.score - a.score || a.position - b.position))
     }

@@ -69,7 +69,7 @@ export interface ChunkMatch {
   /** The number of its page. */
   readonly page: number
   readonly score: number
-  /** The score of its whole page by the same words. */
+  /** The score of its whole page by the same words, from 0 to 1; on a short page that of the chunk. */
   readonly pageScore: number
   readonly terms: readonly string[]
   /** The share of link text, from 0 to 1. */
@@ -82,6 +82,8 @@ export interface ChunkMatch {
   readonly order: number
   /** The words of the query that the chunk lacks. */
   readonly missing: readonly MissingWord[]
+  /** Those of them that its whole page lacks. */
+  readonly missingOnPage: readonly MissingWord[]
   readonly explain?: Explanation
 }
 
@@ -326,10 +328,11 @@ export function createChunkIndex(storage: IndexStorage): ChunkIndex {
     search: ({ query, limit, sources, tests, also = [], explain }) => {
       const accept = createEntryFilter(storage, tests)
       const hits = openSearch().search(query, limit, { sources, also, explain, ...(accept && { accept }) })
-      return hits.map(({ document, score, pageScore, terms, missing, explain: explanation }) => {
+      return hits.map(({ document, score, pageScore, terms, missing, missingOnPage, explain: explanation }) => {
         const { number, page, text, order } = document
         const { linkShare, hasSymbols } = readTraits(document.traits)
-        const match = { number, page, text, order, score, pageScore, terms, missing, linkShare, hasSymbols }
+        const own = { number, page, text, order, linkShare, hasSymbols }
+        const match = { ...own, score, pageScore, terms, missing, missingOnPage }
         return explanation === undefined ? match : { ...match, explain: explanation }
       })
     },

@@ -18,6 +18,14 @@ describe('judgeRelevance', () => {
     expect(judgeRelevance(hits, ORDINARY)).toEqual({ relevance: 'weak', uncovered: ['pgbouncer'] })
   })
 
+  test('an answer is strong when the page of one of the best hits contains the proper name', () => {
+    const elsewhereOnPage = { ...hit({ pgbouncer: 0.3 }), missingOnPage: [] }
+    const { missing } = hit({ pgbouncer: 0.3 })
+    const notOnPage = { ...hit({ pgbouncer: 0.3 }), missingOnPage: missing ?? [] }
+    expect(judgeRelevance([notOnPage, elsewhereOnPage], ORDINARY).relevance).toBe('strong')
+    expect(judgeRelevance([notOnPage, notOnPage], ORDINARY).relevance).toBe('weak')
+  })
+
   test('an answer is strong when one of the best hits contains the proper name', () => {
     expect(judgeRelevance([hit({ pgbouncer: 0.3 }), hit({})], ORDINARY).relevance).toBe('strong')
   })
@@ -46,7 +54,12 @@ describe('judgeRelevance', () => {
   })
 
   test('an answer that lacks most of the question is weak, even if only ordinary words are missing', () => {
-    expect(judgeRelevance([hit({ night: 0.4, picture: 0.4 })], ORDINARY).relevance).toBe('weak')
+    expect(judgeRelevance([hit({ night: 0.4, picture: 0.4 }, 0.39)], ORDINARY).relevance).toBe('weak')
+    expect(judgeRelevance([hit({ night: 0.4, picture: 0.4 }, null)], ORDINARY).relevance).toBe('weak')
+  })
+
+  test('an answer near in meaning is strong although it lacks most ordinary words of the question', () => {
+    expect(judgeRelevance([hit({ night: 0.4, picture: 0.4 }, 0.4)], ORDINARY).relevance).toBe('strong')
   })
 
   test('a text with all words of the question is strong even at a low similarity', () => {

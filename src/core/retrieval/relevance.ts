@@ -14,6 +14,8 @@ export interface JudgedHit {
   readonly text: string
   /** Words of the question that the hit lacks; null for a hit by meaning alone. */
   readonly missing: readonly MissingWord[] | null
+  /** Those of them that its whole page lacks. @default all of them */
+  readonly missingOnPage?: readonly MissingWord[]
   /** Cosine with the question; null if unknown. */
   readonly similarity: number | null
 }
@@ -31,18 +33,23 @@ export const MAX_JUDGED = 5
 /** From this cosine on, a text that shares no word with the question still answers it. */
 const CLEAR_SIMILARITY = 0.45
 
-/** An answer is weak if the names it lacks make up more than this share of the question. */
-const MAX_NAMES_SHARE = 0.2
+/** An answer is weak if the names that its pages lack make up more than this share of the question. */
+const MAX_NAMES_SHARE = 0.15
 
 /** An answer whose nearest meaning is far away is unrelated if the words it lacks make up more than this share of the question. */
 const MAX_FAR_SHARE = 0.15
 
-/** An answer is also weak if the words it lacks, names or not, make up more than this share of the question. */
+/**
+ * An answer whose meaning is not near is also weak if the words it lacks, names or not, make up more than this share of the question.
+ */
 const MAX_WORDS_SHARE = 0.75
 
+/** From this cosine on, missing ordinary words are no reason for doubt. */
+const NEAR_SIMILARITY = 0.4
+
 /**
- * Judges the best hits of a question. The strongest evidence is a name that none of them has: pages about connections do not answer a
- * question about "pgbouncer". Ordinary words prove little, because questions use other words than the page.
+ * Judges the best hits of a question. The strongest evidence is a name that none of their pages has: pages about connections do not
+ * answer a question about "pgbouncer". Ordinary words prove little, because questions use other words than the page.
  */
 export function judgeRelevance(hits: readonly JudgedHit[], ordinaryWords: ReadonlySet<string>): Judgement {
   const best = hits.slice(0, MAX_JUDGED)
@@ -56,12 +63,18 @@ export function judgeRelevance(hits: readonly JudgedHit[], ordinaryWords: Readon
     }
   }
   const uncovered = missingWords.filter(({ word }) => !best.some((hit) => containsWord(hit, word)))
-  const names = ordinaryWords.size === 0 ? [] : uncovered.filter(({ word }) => isName(word, ordinaryWords))
+  const isOnPage = (word: string): boolean =>
+    best.some(
+      ({ missing, missingOnPage }) => missing !== null && missingOnPage?.some((one) => one.word === word) === false,
+    )
+  const names =
+    ordinaryWords.size === 0 ? [] : uncovered.filter(({ word }) => isName(word, ordinaryWords) && !isOnPage(word))
   const uncoveredShare = sumShares(uncovered)
   const hasMeaning = best.some(({ similarity }) => similarity !== null)
   // A name may be far from its own definition in meaning, so a text with all words of the question is not doubted.
   const isFar = hasMeaning && nearest < MIN_SIMILARITY && uncoveredShare > MAX_FAR_SHARE
-  const isDoubtful = sumShares(names) > MAX_NAMES_SHARE || uncoveredShare > MAX_WORDS_SHARE
+  const isDoubtful =
+    sumShares(names) > MAX_NAMES_SHARE || (uncoveredShare > MAX_WORDS_SHARE && nearest < NEAR_SIMILARITY)
   return { relevance: isFar ? 'none' : isDoubtful ? 'weak' : 'strong', uncovered: listInformative(uncovered, names) }
 }
 

@@ -23,7 +23,7 @@ const IDENTIFIER_PAGE_SHARE = 0.2
  * The best hit of a page also gains this share of the word score of each of the next best hits. Their meaning does not count: unrelated
  * texts have a cosine too, so a long page would gain for its length.
  */
-const SUPPORT = 0.06
+const SUPPORT_SHARE = 0.06
 
 /** Number of next best hits of a page that support its best one. */
 const MAX_SUPPORTING = 3
@@ -54,7 +54,7 @@ export function computePageBonuses(query: string, hits: readonly WeighableHit[])
     const pageScore = indexes.reduce((max, i) => Math.max(max, hits[i]?.pageScore ?? 0), 0)
     const wordScores = next.map((i) => hits[i]?.wordScore ?? 0).sort((a, b) => b - a)
     const support = wordScores.slice(0, MAX_SUPPORTING).reduce((sum, score) => sum + score, 0)
-    bonuses[best] = share * pageScore + SUPPORT * support
+    bonuses[best] = share * pageScore + SUPPORT_SHARE * support
   }
   return bonuses
 }

@@ -102,15 +102,14 @@ export interface RankedEntry {
   readonly score: number
   /** The part of the score that comes from neighboring words. */
   readonly pairs: number
-  /**
-   * The score of its whole page by the same words, on the same scale: that of the document if the page has no other one. 0 if the collection
-   * has no pages.
-   */
+  /** The score of its whole page by the same words, from 0 to 1; on a short page that of the document. 0 if the collection has no pages. */
   readonly pageScore: number
   /** The terms of the document that match the query, word by word, with the exact forms first. */
   readonly terms: readonly number[]
   /** The words that the document lacks, in the order of the query. */
   readonly missing: readonly MissingWord[]
+  /** Those of the missing words that its whole page lacks too; all of them if the collection has no pages. */
+  readonly missingOnPage: readonly MissingWord[]
 }
 
 /** A word of a query that a document lacks. */
@@ -118,6 +117,13 @@ export interface MissingWord {
   readonly word: string
   /** Share of the query that the word makes up, by its weight and rarity, from 0 to 1. */
   readonly share: number
+}
+
+/** A page with its score. */
+interface ScoredPage {
+  score: number
+  /** The words of the query that the page has. */
+  readonly words: Set<string>
 }
 
 /** Contribution of one word to the score of a document. */
@@ -130,7 +136,7 @@ export interface Contribution {
   readonly score: number
 }
 
-/** How soon repeating a word on a page stops adding to the score of the page, which is proportional to the length of the page. */
+/** How soon repeating a word on a page of average length stops adding to the score of the page. It grows with the length of the page. */
 const PAGE_K1 = 4
 
 /** A page of at most this many documents is scored like its documents: its whole says little more than they do. */
@@ -209,12 +215,14 @@ export class Ranking {
       const maxScore = this.#maxScoreOf(words, rarities)
       const documents = ranked.map(({ document }) => document)
       const described = describeMatches(query, rarities, documents)
-      const pageScores = this.#scorePages(query, rarities, documents)
+      const pages = this.#scorePages(query, rarities, documents)
       return ranked.map(({ document, score: sum, pairs }, i) => {
         const { terms, missing } = described[i] ?? { terms: [], missing: [] }
+        const page = pages[i]
         const score = sum / maxScore
-        const pageScore = this.#isOnShortPage(document) ? score : (pageScores[i] ?? 0)
-        return { document, score, pairs: pairs / maxScore, pageScore, terms, missing }
+        const pageScore = this.#isOnShortPage(document) ? Math.min(1, score) : (page?.score ?? 0)
+        const missingOnPage = page === undefined ? missing : missing.filter(({ word }) => !page.words.has(word))
+        return { document, score, pairs: pairs / maxScore, pageScore, terms, missing, missingOnPage }
       })
     } finally {
       // `accept` comes from the caller and may throw, but the scratch space must still be clean for the next search.
@@ -236,30 +244,35 @@ export class Ranking {
     })
   }
 
-  /** Scores of the pages of some documents, in the order of the documents, as shares of the best possible score. */
-  #scorePages(query: RankedQuery, rarities: Float64Array, documents: readonly number[]): number[] {
+  /** The pages of some documents, in the order of the documents, with their scores as shares of the best possible score. */
+  #scorePages(query: RankedQuery, rarities: Float64Array, documents: readonly number[]): ScoredPage[] {
     const { pages } = this.#collection
-    if (pages === undefined) return []
+    if (pages === undefined || documents.length === 0) return []
     const { words, averagePageLength = 0 } = query
-    const found = [...new Set(documents.map((document) => pages.ofDocuments[document] ?? 0))]
-    found.forEach((page, i) => {
-      this.#pageSlots[page] = i + 1
-    })
-    const norms = found.map((page) => (PAGE_K1 * (pages.lengths[page] ?? 0)) / (averagePageLength || 1))
+    const pageNumbers = [...new Set(documents.map((document) => pages.ofDocuments[document] ?? 0))]
+    const norms = pageNumbers.map((page) => (PAGE_K1 * (pages.lengths[page] ?? 0)) / (averagePageLength || 1))
     const maxScore = sumWeights(words, rarities) || 1
-    const scores = new Float64Array(found.length)
-    words.forEach((word, i) => {
-      const share = (word.weight * (rarities[i] ?? 0)) / maxScore
-      this.#countOnPages(query.postings, word, pages, found.length).forEach((frequency, slot) => {
-        if (frequency > 0) scores[slot] = (scores[slot] ?? 0) + (share * frequency) / (frequency + (norms[slot] ?? 0))
+    const scored = pageNumbers.map((): ScoredPage => ({ score: 0, words: new Set() }))
+    const slots = this.#pageSlots
+    try {
+      pageNumbers.forEach((page, i) => {
+        slots[page] = i + 1
       })
-    })
-    const pageScores = documents.map((document) => {
-      const slot = this.#pageSlots[pages.ofDocuments[document] ?? 0] ?? 0
-      return scores[slot - 1] ?? 0
-    })
-    for (const page of found) this.#pageSlots[page] = 0
-    return pageScores
+      words.forEach((word, i) => {
+        const share = (word.weight * (rarities[i] ?? 0)) / maxScore
+        const frequencies = this.#countOnPages(query.postings, word, pages, pageNumbers.length)
+        scored.forEach((page, slot) => {
+          const frequency = frequencies[slot] ?? 0
+          if (frequency === 0) return
+          page.score += (share * frequency) / (frequency + (norms[slot] ?? 0))
+          page.words.add(word.word)
+        })
+      })
+      const found = documents.map((document) => scored[(slots[pages.ofDocuments[document] ?? 0] ?? 0) - 1])
+      return found.map((page) => page ?? { score: 0, words: new Set() })
+    } finally {
+      for (const page of pageNumbers) slots[page] = 0
+    }
   }
 
   #isOnShortPage(document: number): boolean {
@@ -428,24 +441,40 @@ export class Ranking {
   }
 }
 
-/** Numbers pages, given the page of each document in order, and adds up the lengths of their documents. */
-export function numberPages(pages: Iterable<number | string>, lengths: Float64Array): RankedPages {
-  const numbers = new Map<number | string, number>()
-  const ofDocuments = new Uint32Array(lengths.length)
-  let document = 0
-  for (const page of pages) {
-    const number = numbers.get(page) ?? numbers.size
-    numbers.set(page, number)
-    ofDocuments[document++] = number
+/** Numbers the pages of documents, which are added in order. */
+export class PageNumbering {
+  readonly #numbers = new Map<number | string, number>()
+  readonly #ofDocuments: Uint32Array
+  #count = 0
+  #lastPage: number | string | undefined
+  #lastNumber = 0
+
+  constructor(documentCount: number) {
+    this.#ofDocuments = new Uint32Array(documentCount)
   }
-  const pageLengths = new Float64Array(numbers.size)
-  const documentCounts = new Uint32Array(numbers.size)
-  ofDocuments.forEach((page, i) => {
-    const length = lengths[i] ?? 0
-    pageLengths[page] = (pageLengths[page] ?? 0) + length
-    if (length > 0) documentCounts[page] = (documentCounts[page] ?? 0) + 1
-  })
-  return { ofDocuments, lengths: pageLengths, documentCounts }
+
+  /** Adds the next document, given its page. */
+  add(page: number | string): void {
+    // Documents of a page mostly follow each other, and a comparison is faster than a lookup.
+    if (page !== this.#lastPage) {
+      this.#lastPage = page
+      this.#lastNumber = this.#numbers.get(page) ?? this.#numbers.size
+      this.#numbers.set(page, this.#lastNumber)
+    }
+    this.#ofDocuments[this.#count++] = this.#lastNumber
+  }
+
+  /** The pages, with the lengths of their documents added up. */
+  finish(lengths: Float64Array): RankedPages {
+    const pageLengths = new Float64Array(this.#numbers.size)
+    const documentCounts = new Uint32Array(this.#numbers.size)
+    this.#ofDocuments.forEach((page, i) => {
+      const length = lengths[i] ?? 0
+      pageLengths[page] = (pageLengths[page] ?? 0) + length
+      if (length > 0) documentCounts[page] = (documentCounts[page] ?? 0) + 1
+    })
+    return { ofDocuments: this.#ofDocuments, lengths: pageLengths, documentCounts }
+  }
 }
 
 /** Some words of a query, by index. A phrase that loses a word keeps the distances between the others. */

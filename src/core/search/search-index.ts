@@ -6,7 +6,7 @@ import { parseQuery } from './query.ts'
 import {
   DEFAULT_RANKING,
   findPosting,
-  numberPages,
+  PageNumbering,
   type QueryWord,
   type RankedEntry,
   type RankedQuery,
@@ -52,7 +52,7 @@ export interface Completion {
 }
 
 /** One document that matches a query. */
-export interface SearchHit extends Pick<RankedEntry, 'score' | 'pageScore' | 'missing'> {
+export interface SearchHit extends Pick<RankedEntry, 'score' | 'pageScore' | 'missing' | 'missingOnPage'> {
   readonly key: string
   /** The terms of the document that matched, in the order of the query, for snippets. */
   readonly terms: readonly string[]
@@ -102,7 +102,7 @@ interface IndexSnapshot {
   readonly findPairs: RankedQuery['findPairs']
   readonly ranking: Ranking
   readonly averageLength: number
-  readonly averagePageLength: number
+  readonly averagePageLength: number | undefined
   /** Numbers of all terms in their order, computed on first use. */
   termOrder: Uint32Array | undefined
 }
@@ -219,7 +219,7 @@ export class SearchIndex {
       words,
       count: keys.length,
       averageLength,
-      averagePageLength,
+      ...(averagePageLength !== undefined && { averagePageLength }),
       findPairs,
       ...weighPostings(postings, this.#weights, words),
     }
@@ -227,8 +227,8 @@ export class SearchIndex {
     const ranked = ranking.rank(rankedQuery, limit, accept)
     const nameOf = (id: number): string => this.#vocabulary.term(id)
     const explained = explain ? explainAll(ranking, rankedQuery, ranked, this.#fields, nameOf) : []
-    return ranked.map(({ document, score, pageScore, terms, missing }, i) => {
-      const hit = { key: keys[document] ?? '', score, pageScore, terms: terms.map(nameOf), missing }
+    return ranked.map(({ document, terms, pairs: _, ...entry }, i) => {
+      const hit = { key: keys[document] ?? '', ...entry, terms: terms.map(nameOf) }
       const explanation = explained[i]
       return explanation ? { ...hit, explain: explanation } : hit
     })
@@ -411,12 +411,14 @@ export class SearchIndex {
     const starts = new Uint32Array(keys.length)
     const lengths = new Uint32Array(keys.length * fieldCount)
     const order = this.#rankOf && new Float64Array(keys.length)
+    const numbering = this.#pageOf && new PageNumbering(keys.length)
     for (let document = 0; document < keys.length; document++) {
       const key = keys[document] ?? ''
       const row = this.#rows.get(key) ?? 0
       starts[document] = this.#starts[row] ?? 0
       lengths.set(this.#lengths.subarray(row * fieldCount, (row + 1) * fieldCount), document * fieldCount)
       if (order) order[document] = this.#rankOf?.(key) ?? 0
+      numbering?.add(this.#pageOf?.(key) ?? '')
       if (document % ITEMS_PER_STEP === 0) yield
     }
     const documents = { tokens: this.#tokens.buffer, starts, lengths, fieldCount }
@@ -425,8 +427,8 @@ export class SearchIndex {
     const weighted = weighLengths(lengths, this.#weights)
     const totalLength = weighted.reduce((sum, length) => sum + length, 0)
     const averageLength = totalLength / Math.max(1, keys.length)
-    const pages = this.#pageOf && numberPages(keys.map(this.#pageOf), weighted)
-    const averagePageLength = totalLength / Math.max(1, pages?.lengths.length ?? 0)
+    const pages = numbering?.finish(weighted)
+    const averagePageLength = pages && totalLength / Math.max(1, pages.lengths.length)
     const ranking = new Ranking({ lengths: weighted, ...(order && { order }), ...(pages && { pages }) }, this.#ranking)
     const findPairs = createPairFinder(documents, termCount)
     // Documents may have changed between two steps.

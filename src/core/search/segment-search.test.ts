@@ -45,7 +45,8 @@ function createDocument(number: number, documentCount: number): IndexEntry {
   return {
     number,
     source: number % 3,
-    page: (number >> 2) * 3 + (number % 3),
+    // Pages of up to six documents, each of one source.
+    page: Math.floor(number / 18) * 3 + (number % 3),
     traits: number % 5,
     text: number % 3,
     order: (number * 7919) % (documentCount * 7920),

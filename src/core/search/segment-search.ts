@@ -6,7 +6,7 @@ import {
   DEFAULT_RANKING,
   findLowerBound,
   measureCloseness,
-  numberPages,
+  PageNumbering,
   PositionList,
   type QueryWord,
   type RankedEntry,
@@ -30,7 +30,7 @@ export interface SegmentSearchOptions {
 }
 
 /** A document that matches a query. */
-export interface SegmentHit extends Pick<RankedEntry, 'score' | 'pageScore' | 'missing'> {
+export interface SegmentHit extends Pick<RankedEntry, 'score' | 'pageScore' | 'missing' | 'missingOnPage'> {
   readonly document: IndexEntry
   /** The terms of the document that matched, in the order of the query. */
   readonly terms: readonly string[]
@@ -121,7 +121,11 @@ export class SegmentSearch {
     this.#matchesVariants = constants.matchesVariants
     this.#weights = Object.values(fields)
     this.#lengths = weighLengths(lengths, this.#weights)
-    this.#pages = numberPages(listPages(views), this.#lengths)
+    const numbering = new PageNumbering(size)
+    for (const { segment } of views) {
+      for (let i = 0; i < segment.table.count; i++) numbering.add(segment.table.pages[i] ?? 0)
+    }
+    this.#pages = numbering.finish(this.#lengths)
     this.#ranking = new Ranking({ lengths: this.#lengths, order, pages: this.#pages }, constants)
   }
 
@@ -134,8 +138,8 @@ export class SegmentSearch {
     const ranked = this.#ranking.rank(rankedQuery, limit, isAccepted, others)
     const nameOf = (term: number): string => terms[term] ?? ''
     const explained = explain ? explainAll(this.#ranking, rankedQuery, ranked, this.#fields, nameOf) : []
-    return ranked.map(({ document, score, pageScore, terms: matched, missing }, i) => {
-      const hit = { document: this.#documentAt(document), score, pageScore, terms: matched.map(nameOf), missing }
+    return ranked.map(({ document, terms: matched, pairs: _, ...entry }, i) => {
+      const hit = { document: this.#documentAt(document), ...entry, terms: matched.map(nameOf) }
       const explanation = explained[i]
       return explanation ? { ...hit, explain: explanation } : hit
     })
@@ -334,11 +338,6 @@ export class SegmentSearch {
       }
     }
   }
-}
-
-/** The page of each document. */
-function* listPages(views: readonly SegmentView[]): Generator<number> {
-  for (const { segment } of views) yield* segment.table.pages
 }
 
 /** Postings with the positions of each document. */

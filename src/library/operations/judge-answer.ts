@@ -5,10 +5,11 @@ import { labelOf, type Source } from '../source.ts'
 
 /** Judges how well hits answer a question; hits must be sorted best first. */
 export async function judgeAnswer({ readOrdinaryWords }: Library, hits: readonly RankedHit[]): Promise<Judgement> {
-  const judged = hits.slice(0, MAX_JUDGED).map(({ title, chunk, missing, similarity }) => ({
+  const judged = hits.slice(0, MAX_JUDGED).map(({ title, chunk, missing, missingOnPage, similarity }) => ({
     // Reading `content` decodes the text, so it is read only when it is needed.
     text: missing === null ? [title, ...chunk.headingPath, chunk.content].join('\n') : '',
     missing,
+    missingOnPage,
     similarity,
   }))
   return judgeRelevance(judged, (await readOrdinaryWords?.()) ?? NO_WORDS)

@@ -91,6 +91,24 @@ const PAGES = {
 }
 
 describe('searchLibrary answer', () => {
+  test('shows two passages of a page whose sections fit equally well, also with a minimum score', async () => {
+    const section = (name: string) => `<p>The lantern of the ${name} burns oil. ${words(name, 150)}</p>`
+    const pages = {
+      '/': page('Start', { Welcome: `<p>${words('hello', 30)}</p>` }, ['/lantern']),
+      '/lantern': page('Burning', {
+        North: section('north'),
+        Between: `<p>${words('between', 400)}</p>`,
+        South: section('south'),
+        After: `<p>${words('after', 400)}</p>`,
+      }),
+    }
+    await loadCrawled(pages)
+    for (const minScore of [0, 0.9]) {
+      const { passages } = await searchLibrary(library, { query: 'which oil does a lantern burn', minScore })
+      expect(passages.map(({ headingPath }) => headingPath.at(-1)).toSorted()).toEqual(['North', 'South'])
+    }
+  })
+
   test('shows the best paragraph whole if it fits without mentions of other pages, and cuts one that does not fit', async () => {
     const names = Array.from({ length: 8 }, (_, i) => `/page${i}`)
     const others = names.map((path, i) => [

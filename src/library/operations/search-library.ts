@@ -8,7 +8,7 @@ import { type AnswerParts, createComposer } from '../compose-answer.ts'
 import { createHitGroups } from '../group-hits.ts'
 import { createHitSources } from '../hit-sources.ts'
 import type { Library } from '../library.ts'
-import { type NamedSources, type RankedHits, rankHits } from '../ranked-hits.ts'
+import { type NamedSources, type RankedHit, type RankedHits, rankHits, reachesShare } from '../ranked-hits.ts'
 import {
   DUPLICATES,
   ENGINE_WORDS,
@@ -69,7 +69,7 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
   const groups = createHitGroups(library.store, hitSources, input)
   const composer = createComposer(library.store, hitSources, input.duplicates === 'show')
   let parts = 0
-  let scoreFloor = 0
+  let bestHit: RankedHit | undefined
   let last: RankedHits = { hits: [], engines: ['words'], notices: [], hasMore: sources.length > 0 }
   let answer: AnswerParts = { passages: [], more: [], moreShown: 0, tokens: 0 }
   let judgement: Judgement = { relevance: 'none', uncovered: [] }
@@ -83,12 +83,12 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
       signal?.throwIfAborted()
       last = await rankHits(library, request, parts++, signal, last.basis)
       if (parts === 1) {
-        scoreFloor = minScore * (last.hits[0]?.score ?? 0)
+        bestHit = last.hits[0]
         judgement = await judgeAnswer(library, last.hits)
       }
       composer.add(
         await groups.add(
-          last.hits.filter(({ score }) => score >= scoreFloor),
+          last.hits.filter((hit) => bestHit === undefined || reachesShare(hit, bestHit, minScore)),
           composer.withdraw,
         ),
       )

@@ -10,13 +10,13 @@ export function ScoreExplanation({
   readonly explain: PassageExplanation
   readonly score: number
 }): JSX.Element {
-  const { words, wordScore, linkShare, support, similarity, fusion, reranker } = explain
+  const { words, wordScore, linkShare, pageBonus, similarity, fusion, reranker } = explain
   const parts = [...(words?.parts ?? [])].sort((a, b) => b.score - a.score)
   const maxScore = Math.max(...parts.map((part) => part.score), words?.pairs ?? 0, 0.001)
   const facts: readonly (readonly [string, string])[] = [
     ['Score', writeScore(score)],
     ['Word score', writeScore(wordScore)],
-    ['Next best hit of the page', support === 0 ? 'adds nothing' : `adds ${writeScore(support)}`],
+    ['Whole page and its other hits', pageBonus === 0 ? 'adds nothing' : `adds ${writeScore(pageBonus)}`],
     ['Text in links', `${Math.round(linkShare * 100)} %`],
     ['Semantic similarity', similarity === null ? 'not used' : similarity.toFixed(3)],
     ['Fusion', fusion],
