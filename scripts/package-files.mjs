@@ -10,13 +10,14 @@ export const WITHOUT_SOURCE = ['web', 'program', 'pdfjs']
 /** Matches an import of another module of dist/, in a module or in a declaration. */
 const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*)["'`](\.[^"'`]+)["'`]/g
 
-/** Removes comments and white space from compiled modules. Functions and classes keep their names, so that stack traces stay readable. */
+/** Shortens compiled modules. Functions and classes keep their names, so that stack traces stay readable. */
 export function shortenModules(dist) {
   for (const path of listModules(dist, '.js')) {
     const code = fs.readFileSync(path, 'utf8')
     // A module that was already minified is a single line.
     if (!code.trimEnd().includes('\n')) continue
-    const options = { module: true, compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: true } }
+    const compress = { keepNames: { function: true, class: true } }
+    const options = { module: true, compress, mangle: { keepNames: true }, codegen: { removeWhitespace: true } }
     const { code: shortened, errors } = minifySync(path, code, options)
     if (errors.length > 0) throw new Error(`${path} cannot be shortened: ${errors[0].message}`)
     fs.writeFileSync(path, shortened)
