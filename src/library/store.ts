@@ -132,7 +132,7 @@ export interface StoreMatch {
   readonly order: number
   /** Words of the query that the chunk lacks. */
   readonly missing: readonly MissingWord[]
-  /** Those of them that its whole page lacks. */
+  /** Words of the query that its whole page lacks. */
   readonly missingOnPage: readonly MissingWord[]
   readonly explain?: Explanation
 }

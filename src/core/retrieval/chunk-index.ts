@@ -82,7 +82,7 @@ export interface ChunkMatch {
   readonly order: number
   /** The words of the query that the chunk lacks. */
   readonly missing: readonly MissingWord[]
-  /** Those of them that its whole page lacks. */
+  /** The words of the query that its whole page lacks. */
   readonly missingOnPage: readonly MissingWord[]
   readonly explain?: Explanation
 }

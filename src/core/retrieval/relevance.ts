@@ -14,7 +14,7 @@ export interface JudgedHit {
   readonly text: string
   /** Words of the question that the hit lacks; null for a hit by meaning alone. */
   readonly missing: readonly MissingWord[] | null
-  /** Those of them that its whole page lacks. @default all of them */
+  /** Words of the question that its whole page lacks. @default the same as `missing` */
   readonly missingOnPage?: readonly MissingWord[]
   /** Cosine with the question; null if unknown. */
   readonly similarity: number | null

@@ -76,7 +76,7 @@ describe('the score of a page', () => {
 })
 
 describe('missing words', () => {
-  test('of a document are told apart from those of its page', () => {
+  test('of a document may be on its page', () => {
     const [best, next] = createIndex(PAGES).search('retry queue lamp')
     const wordsOf = (words: readonly { readonly word: string }[] = []) => words.map(({ word }) => word)
     expect([best?.key, next?.key]).toEqual(['guide 1', 'guide 2'])

@@ -108,7 +108,7 @@ export interface RankedEntry {
   readonly terms: readonly number[]
   /** The words that the document lacks, in the order of the query. */
   readonly missing: readonly MissingWord[]
-  /** Those of the missing words that its whole page lacks too; all of them if the collection has no pages. */
+  /** The words that its whole page lacks. The same as `missing` if the collection has no pages. */
   readonly missingOnPage: readonly MissingWord[]
 }
 
