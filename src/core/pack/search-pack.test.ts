@@ -136,6 +136,15 @@ describe('the judgment of hits', () => {
     expect(judge('boiler pgbouncer', QUESTION)).toEqual({ relevance: 'weak', uncovered: ['pgbouncer'] })
   })
 
+  test('does not doubt a hit for a name that is elsewhere in its file', () => {
+    const filler = 'The room is warm in winter. '.repeat(200)
+    const text = `# House\n\n## Boiler\n\nThe boiler. ${filler}\n\n## Pools\n\nA pgbouncer. ${filler}\n`
+    const file = new PackSearch(packOf({ 'house.md': [text, null] }))
+    const hits = file.search('boiler pgbouncer', { headingPrefix: 'House/Boiler' })
+    expect(hits[0]?.missing?.map(({ word }) => word)).toEqual(['pgbouncer'])
+    expect(file.judge(hits, ordinary).relevance).toBe('strong')
+  })
+
   test('uses meaning if no word was found', () => {
     expect(judge('stove', QUESTION).relevance).toBe('strong')
     expect(judge('stove')).toEqual({ relevance: 'none', uncovered: [] })

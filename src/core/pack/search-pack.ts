@@ -47,6 +47,8 @@ export interface PackHit extends Hit {
   readonly terms: readonly string[]
   /** Words of the query that the chunk lacks; null for a chunk that was found by its meaning alone. */
   readonly missing: readonly MissingWord[] | null
+  /** Words of the query that its whole file lacks. */
+  readonly missingOnPage: readonly MissingWord[]
   /** Cosine with the query; null if the chunk has no vector or the search was by words alone. */
   readonly similarity: number | null
   readonly explain?: Explanation
@@ -77,14 +79,15 @@ export interface QueryEmbedding {
 const FUSION_BATCH_SIZE = 100
 
 /** A hit before its chunk is looked up. */
-interface RankedHit extends Pick<PackHit, 'score' | 'terms' | 'missing' | 'similarity' | 'explain' | 'meaning'> {
+interface RankedHit
+  extends Pick<PackHit, 'score' | 'terms' | 'missing' | 'missingOnPage' | 'similarity' | 'explain' | 'meaning'> {
   readonly position: number
   /** The score of its file by the same words. */
   readonly pageScore: number
 }
 
 /** A chunk without any word of the query. */
-const NO_MATCH = { score: 0, pageScore: 0, terms: [], missing: null, similarity: null } as const
+const NO_MATCH = { score: 0, pageScore: 0, terms: [], missing: null, missingOnPage: [], similarity: null } as const
 
 /** Searches one pack. The first search builds the index, unless {@link prepare} has been run to its end. */
 export class PackSearch {
@@ -138,9 +141,9 @@ export class PackSearch {
 
   /** Judges how well the hits of a search fit its query. `ordinaryWords` are words other than names. */
   judge(hits: readonly PackHit[], ordinaryWords: ReadonlySet<string>): Judgement {
-    const judged = hits.slice(0, MAX_JUDGED).map(({ chunkRef, headingPath, missing, similarity }) => {
+    const judged = hits.slice(0, MAX_JUDGED).map(({ chunkRef, headingPath, missing, missingOnPage, similarity }) => {
       const text = missing === null ? [...headingPath, this.find(chunkRef)?.chunk.content ?? ''].join('\n') : ''
-      return { text, missing, similarity }
+      return { text, missing, missingOnPage, similarity }
     })
     return judgeRelevance(judged, ordinaryWords)
   }
@@ -296,7 +299,7 @@ export class PackSearch {
 function createHit(
   chunk: Chunk,
   ref: string,
-  { score, terms, missing, similarity, explain, meaning }: Omit<RankedHit, 'position' | 'pageScore'>,
+  { score, terms, missing, missingOnPage, similarity, explain, meaning }: Omit<RankedHit, 'position' | 'pageScore'>,
 ): PackHit {
   return {
     chunkId: chunk.id,
@@ -309,6 +312,7 @@ function createHit(
     headingPath: chunk.headingPath,
     terms,
     missing,
+    missingOnPage,
     similarity,
     ...(explain === undefined ? {} : { explain }),
     ...(meaning === undefined ? {} : { meaning }),
