@@ -14,12 +14,13 @@ process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.c
 const SHARING = [
   'src/{analysis,core,crawl,plan}/**/!(lost-parser).test.ts',
   'src/{documents,http,ingest,mcp,store}/**/*.test.ts',
-  'src/cli/!(analyze|serve-library|server-registration).test.ts',
-  'src/library/{compare-rows,crawl-jobs,failed-files,import-pages,parse-import,tree}.test.ts',
-  'src/library/operations/{add-source,choose-sources,find-page,search-library,source-status}.test.ts',
-  'src/library/dispatch/{create-feed,frames,job-rates,log-writer,process-end}.test.ts',
-  'src/{fetch/addresses,fetch/clock,jobs/frame-writer}.test.ts',
-  'test/{analysis,contracts,injection,passages,web}/*.test.ts',
+  'src/cli/**/!(analyze|serve-library|server-registration).test.ts',
+  'src/library/{copy/compare-rows,import/failed-files,import/import-pages,import/parse-import,ports/tree}.test.ts',
+  'src/library/{crawl/add-source,sources/choose-sources,sources/source-status}.test.ts',
+  'src/library/jobs/{crawl-jobs,job-rates,process-end,events/create-feed,events/frames,events/log-writer}.test.ts',
+  'src/library/search/{find-page,search-library}.test.ts',
+  'src/{fetch/addresses,fetch/clock,processes/frame-writer}.test.ts',
+  'test/{analysis,contracts,injection,memory-store,passages,web}/*.test.ts',
   'test/{chunk-properties,faithful,golden,pages}.test.ts',
   'test/{embed/kernel,embed/ranked-hits,gazetteer/own-file}.test.ts',
   'test/http/!(contract|crawl|page-analyses).test.ts',
@@ -39,7 +40,7 @@ const RETRY = 1
  * rest shares processes, which saves half a second per file.
  */
 const ALONE = [
-  'src/{cli,core,embed,jobs,library}/**/*.test.ts',
+  'src/{cli,core,embed,library,processes}/**/*.test.ts',
   'src/fetch/large-bodies.test.ts',
   'test/{deploy,embed,faults,gazetteer,places,plan,scale}/**/*.test.ts',
   'test/sites/hostile/*.test.ts',
@@ -52,10 +53,11 @@ const TIMED = ['test/sites/{politeness,retries}.test.ts']
 /** Connectors to services and browsers: their tests run last and alone, because their coverage is measured. */
 const CONNECTORS = [
   'src/readers/**/*',
-  'src/fetch/{address-check,agent,chromium*,connect-error,connector,crawl4ai*,find-browser,guard-proxy,service-client}',
+  'src/fetch/{address-check,agent,chromium/*,connect-error,connector,crawl4ai*,guard-proxy,service-client}',
   'src/embed/{openai,qdrant,rerank,service,tei}*',
-  'src/library/{background-embedding,circuit-breaker,query-embedding,rerank-hits,service-call,vector-copy,wakeable-sleep,with-timeout}',
-  'src/library/operations/{embed-library,open-rendering,sync-vectors}',
+  'src/library/{circuit-breaker,service-call,wakeable-sleep,with-timeout}',
+  'src/library/{crawl/open-rendering,ports/vector-copy,search/query-embedding,search/rerank-hits}',
+  'src/library/embed/{background-embedding,embed-library,sync-vectors}',
   'src/open-connections',
 ]
 /** Tests that need PostgreSQL; one server is started for all. */

@@ -168,7 +168,7 @@ async function listOurs(folder) {
 /** Opens a library with one chunk per text, to measure `embedLibrary`. */
 async function openFilledLibrary(folder, openEmbedding, clock) {
   const [{ embedLibrary }, { openSqliteStore }, { addSourceTo, writePage }] = await Promise.all([
-    import('../dist/library/operations/embed-library.js'),
+    import('../dist/library/embed/embed-library.js'),
     import('../dist/store/sqlite/store.js'),
     import('../test/embed/filled-store.ts'),
   ])

@@ -15,9 +15,9 @@ export default async function openEngine(docs, options = {}) {
   const { fusion = process.env.FUSION } = options
   const { path = process.env.LIBRARY } = options
   const { openLibrary } = await import('../dist/open-library.js')
-  const { addSource } = await import('../dist/library/operations/add-source.js')
-  const { embedLibrary } = await import('../dist/library/operations/embed-library.js')
-  const { searchLibrary } = await import('../dist/library/operations/search-library.js')
+  const { addSource } = await import('../dist/library/crawl/add-source.js')
+  const { embedLibrary } = await import('../dist/library/embed/embed-library.js')
+  const { searchLibrary } = await import('../dist/library/search/search-library.js')
   const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
   const library = await openLibrary({ path: path ?? join(folder, 'library.db'), version: '0.0.0' })
   const source = await addSource(library, { url: 'https://bench.example/', name: 'bench' })

@@ -280,7 +280,7 @@ async function measureChunks() {
   const ledgerClient = await connect(address)
   await fillLedger(ledgerClient, 0, LEDGER_ROWS)
   await ledgerClient.end()
-  const { searchHits } = await import('../dist/library/hits.js')
+  const { searchHits } = await import('../dist/library/search/hits.js')
   const questions = createQueries()
   const pages = createPages(store)
   const [writeRows, questionRows] = [[], []]
@@ -341,7 +341,7 @@ function createPages(store, prefix = '') {
 /** Questions with filters, compared with the same library in a file. */
 async function measureFilters() {
   const { openSqliteStore } = await import('../dist/store/sqlite/store.js')
-  const { searchHits } = await import('../dist/library/hits.js')
+  const { searchHits } = await import('../dist/library/search/hits.js')
   const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
   const stores = {
     file: await openSqliteStore(join(folder, 'library.db')),
@@ -390,7 +390,7 @@ async function measureFilters() {
  */
 async function measureTsvector() {
   const { textAnalyzer } = await import('../dist/core/text/analyzer.js')
-  const { searchHits } = await import('../dist/library/hits.js')
+  const { searchHits } = await import('../dist/library/search/hits.js')
   const address = await createDatabase('vectors')
   const store = await openPostgresStore(address)
   await store.addSource(createSource())

@@ -160,7 +160,7 @@ function openPharos(path) {
       return { libraryCpu, indexCpu, longest, megabytes }
     },
     async openSearch() {
-      const { searchHits } = await import('../dist/library/hits.js')
+      const { searchHits } = await import('../dist/library/search/hits.js')
       const store = await open()
       return (query) => searchHits(store, { query, limit })
     },

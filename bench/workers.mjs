@@ -128,7 +128,7 @@ async function readSource(origins, pages, count) {
 /** Records a source whose addresses are all known, and returns its id. */
 async function insertSource(path, origins, pages) {
   const { openLibrary } = await import('../dist/open-library.js')
-  const { addSource } = await import('../dist/library/operations/add-source.js')
+  const { addSource } = await import('../dist/library/crawl/add-source.js')
   const library = await openLibrary({ path, version: '0' })
   try {
     const source = await addSource(library, { url: `${origins[0]}/` })

@@ -8,11 +8,11 @@ import { rolldown } from 'rolldown'
 /** Files of src/ that are started: by the user, as a thread or as a process. */
 const ENTRIES = [
   'cli/main',
-  'cli/check-worker',
-  'cli/search-worker',
+  'cli/serve/check-worker',
+  'cli/serve/search-worker',
   'embed/embed-worker',
-  'jobs/page-process',
-  'jobs/page-worker',
+  'processes/page-process',
+  'processes/page-worker',
 ]
 
 /** Packages that locate a file relative to themselves, such as a binary or a WebAssembly module, and so cannot be bundled. */

@@ -5,11 +5,11 @@ import type { ServiceEmbedderOptions } from './embed/service-embedder.ts'
 import { createAddressCheck, systemResolve } from './fetch/address-check.ts'
 import type { Allowance } from './fetch/addresses.ts'
 import type { ServiceClient } from './fetch/service-client.ts'
-import type { HttpClient } from './library/http-client.ts'
-import type { Reranker } from './library/reranker.ts'
-import type { Store } from './library/store.ts'
-import type { VectorCopy } from './library/vector-copy.ts'
-import type { Embedder, VectorIndex } from './library/vectors.ts'
+import type { HttpClient } from './library/ports/http-client.ts'
+import type { Reranker } from './library/ports/reranker.ts'
+import type { Store } from './library/ports/store.ts'
+import type { VectorCopy } from './library/ports/vector-copy.ts'
+import type { Embedder, VectorIndex } from './library/ports/vectors.ts'
 
 /**
  * Programs and services beside a library, as configured by the user. Embedding, reranking and Qdrant are used only if given; the browser
@@ -117,8 +117,8 @@ export function openConnections(parts: ConnectionParts): Connections {
     openReranker: once(async () => (reranking === undefined ? undefined : openReranking(reranking, client, clock))),
     openRenderer: keep(async () => {
       const [{ findBrowser }, { openChromiumRenderer }] = await Promise.all([
-        import('./fetch/find-browser.ts'),
-        import('./fetch/chromium-renderer.ts'),
+        import('./fetch/chromium/find-browser.ts'),
+        import('./fetch/chromium/renderer.ts'),
       ])
       const { path, ...further } = options.browser ?? {}
       return openChromiumRenderer({

@@ -15,7 +15,7 @@ interface Rule {
 }
 
 const UNIVERSAL = ['core', 'crawl', 'analysis', 'plan', 'library', 'mcp', 'http']
-const NODE = ['fetch', 'store', 'install', 'embed', 'gazetteer', 'documents', 'ingest', 'jobs', 'readers']
+const NODE = ['fetch', 'store', 'install', 'embed', 'gazetteer', 'documents', 'ingest', 'processes', 'readers']
 
 /** The import rules: each key is a folder or an entry file of src, or `web`; its value says what it may import. */
 const TABLE: Readonly<Record<string, Rule>> = {
@@ -33,7 +33,7 @@ const TABLE: Readonly<Record<string, Rule>> = {
   gazetteer: { may: ['core', 'analysis', 'library', 'install'] },
   documents: { may: ['core'] },
   ingest: { may: ['core', 'crawl', 'library', 'documents'] },
-  jobs: { may: ['core', 'crawl', 'library', 'documents'] },
+  processes: { may: ['core', 'crawl', 'library', 'documents'] },
   readers: { may: ['core', 'crawl', 'library', 'fetch', 'embed', 'open-library.ts', 'version.ts'] },
   'config.ts': { may: ['core'] },
   'version.ts': { may: [] },
@@ -102,6 +102,9 @@ const ONE_OWNER_PACKAGES = [
 /** The only files that may read environment variables. */
 const ENVIRONMENT_READERS = ['config.ts']
 
+/** More source files than this in one folder, tests not counted, are a reason to divide it. */
+const MAX_FILES_IN_FOLDER = 30
+
 const VAGUE_NAME = /(?:^|[-.])(?:utils?|helpers?|managers?|services?)$/
 
 test('the terms of ARCHITECTURE.md are types of the files named beside them', () => {
@@ -126,6 +129,15 @@ describe('the import rules', () => {
 
   test('ARCHITECTURE.md lists the import rules', () => {
     expect(readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')).toContain(writeTable())
+  })
+
+  test('no folder of src holds more files than a reader can take in at a glance', () => {
+    const counts = new Map<string, number>()
+    for (const file of sources.keys()) {
+      if (!file.startsWith('src/') || file.includes('.test.')) continue
+      counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
+    }
+    expect([...counts].filter(([, count]) => count > MAX_FILES_IN_FOLDER)).toEqual([])
   })
 
   test('the checker finds the source files', () => {

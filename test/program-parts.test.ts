@@ -9,12 +9,12 @@ const root = join(import.meta.dirname, '..')
 const dist = join(root, 'dist')
 /** The entry file, and the other files that the program starts. */
 const ENTRIES = [
-  'cli/check-worker.js',
+  'cli/serve/check-worker.js',
   'cli/main.js',
-  'cli/search-worker.js',
+  'cli/serve/search-worker.js',
   'embed/embed-worker.js',
-  'jobs/page-process.js',
-  'jobs/page-worker.js',
+  'processes/page-process.js',
+  'processes/page-worker.js',
 ]
 
 test('the program needs only its parts and the packages that must stay in their own folders', () => {

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { messageOf } from '../core/errors.ts'
-import type { BackgroundEmbeddingOptions } from '../library/background-embedding.ts'
+import type { BackgroundEmbeddingOptions } from '../library/embed/background-embedding.ts'
 import type { Library } from '../library/library.ts'
 
 /**
@@ -20,11 +20,11 @@ export async function workInBackground(
 ): Promise<void> {
   await library.store.indexMissingChunks(signal)
   // Both modules are loaded on demand, so that the first request does not wait for them.
-  const { fillPageSignatures } = await import('../library/operations/fill-page-signatures.ts')
+  const { fillPageSignatures } = await import('../library/crawl/fill-page-signatures.ts')
   await fillPageSignatures(library, signal).catch((error: unknown) => {
     // Searches report that the comparison is incomplete; the next start tries again.
     options?.log?.warn(`pages of an older version could not be checked for duplicates: ${messageOf(error)}`)
   })
-  const { keepEmbedding } = await import('../library/background-embedding.ts')
+  const { keepEmbedding } = await import('../library/embed/background-embedding.ts')
   await keepEmbedding(library, signal, options)
 }

@@ -6,20 +6,20 @@ import { PharosError } from '../core/errors.ts'
 import { parseDuration } from '../core/text/duration.ts'
 import { REACHES, type Reach } from '../core/url/scope.ts'
 import { CRAWL_KINDS, type CrawlKind, type PauseCause } from '../crawl/events.ts'
-import type { CrawlAssignment } from '../jobs/crawl-process.ts'
-import { DURATION_PATTERN, plannerSchema } from '../library/dispatch/crawl-request.ts'
+import type { CrawlInput } from '../library/crawl/crawl-source.ts'
+import type { StartInput } from '../library/crawl/prepare-start.ts'
+import { DURATION_PATTERN, plannerSchema } from '../library/jobs/crawl-request.ts'
 import type { Library } from '../library/library.ts'
-import type { CrawlInput } from '../library/operations/crawl-source.ts'
-import { findSource } from '../library/operations/find-source.ts'
-import type { StartInput } from '../library/operations/prepare-start.ts'
 import { CRAWL_TYPES, type CrawlType, RENDERINGS } from '../library/source.ts'
+import { findSource } from '../library/sources/find-source.ts'
 import type { OpenLibrary } from '../open-library.ts'
+import type { CrawlAssignment } from '../processes/crawl-process.ts'
 import { findFailure, pauseCauseAfter } from './foreground-crawl.ts'
 import { interruptible } from './interrupt.ts'
 import { addLibraryOptions, createHintFor, FETCH_SETTINGS, openConfiguredLibrary, withLibrary } from './library.ts'
-import { configOf, oneOf, wholeNumber } from './options.ts'
-import { addPlannerOptions, type PlannerFlags, plannerOf } from './planner-options.ts'
-import { addRenderOption, type RenderFlags } from './render-option.ts'
+import { configOf, oneOf, wholeNumber } from './options/options.ts'
+import { addPlannerOptions, type PlannerFlags, plannerOf } from './options/planner-options.ts'
+import { addRenderOption, type RenderFlags } from './options/render-option.ts'
 import { retryUntilReachable } from './retry-until-reachable.ts'
 
 /** The job of a process that crawls for a server. */
@@ -272,7 +272,7 @@ async function runCrawl(
   signal: AbortSignal,
   retryingUntilReachable: <T>(work: () => Promise<T>) => Promise<T>,
 ): Promise<void> {
-  const { runCrawlProcess } = await import('../jobs/crawl-process.ts')
+  const { runCrawlProcess } = await import('../processes/crawl-process.ts')
   let pausedBy: PauseCause | undefined
   const {
     source,
@@ -303,10 +303,10 @@ async function runCrawl(
 /** Resolves the source to crawl and the options. */
 async function resolveCrawl(library: Library, target: CrawlJob['target']): Promise<CrawlAssignment> {
   if (target.type === 'join') {
-    const { findJoinable } = await import('../library/operations/join-crawl.ts')
+    const { findJoinable } = await import('../library/crawl/join-crawl.ts')
     return findJoinable(library, target.crawl)
   }
   if (target.type === 'source') return { source: await findSource(library, target.source), input: target.input }
-  const { prepareStart } = await import('../library/operations/prepare-start.ts')
+  const { prepareStart } = await import('../library/crawl/prepare-start.ts')
   return prepareStart(library, target.input)
 }

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type ListeningServer, listen } from './listen.ts'
+import { type ListeningServer, listen } from './serve/listen.ts'
 
 /** The sample site that ships with the program. */
 const FOLDER = fileURLToPath(new URL('../../demo/site/', import.meta.url))

@@ -3,12 +3,12 @@ import { type EffectiveConfig, SETTINGS } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
 import { isPostgres } from '../core/url/postgres-address.ts'
 import { AdvisedError } from './advised-error.ts'
-import { askServer, describeServer, readTokenFile, type ServerAddress } from './detach-server.ts'
 import { createHint, shownLibrary } from './library.ts'
-import { type CommonFlags, configOf } from './options.ts'
-import { findServer } from './server-registration.ts'
+import { type CommonFlags, configOf } from './options/options.ts'
+import { askServer, describeServer, readTokenFile, type ServerAddress } from './serve/detach-server.ts'
+import { findServer } from './serve/server-registration.ts'
 import { printableLine, type Streams, Terminal } from './terminal.ts'
-import { writeNoWorkers } from './worker-text.ts'
+import { writeNoWorkers } from './text/worker-text.ts'
 
 /** Adds the flag that hands a crawl over to the server. */
 export function addDetachOption(command: Command): Command {
@@ -80,7 +80,7 @@ async function findReceiver(config: EffectiveConfig): Promise<CrawlReceiver> {
       `start one with \`${serve}\`, or leave out --detach`,
     )
   }
-  const { openRequestHandler } = await import('./serve-open.ts')
+  const { openRequestHandler } = await import('./serve/open-server.ts')
   // Errors are thrown to the caller, so the log is not needed.
   const { handle, close } = await openRequestHandler(config, { info: () => undefined, warn: () => undefined })
   return { server: { origin: 'http://localhost', token: null, fetch: handle }, origin: null, close }

@@ -3,8 +3,8 @@ import type { Config, EffectiveConfig } from '../config.ts'
 import { messageOf, PharosError } from '../core/errors.ts'
 import { createQdrantClient } from '../embed/qdrant-client.ts'
 import { type Allowance, parseAllowance } from '../fetch/addresses.ts'
+import { findBrowser } from '../fetch/chromium/find-browser.ts'
 import { systemClock } from '../fetch/clock.ts'
-import { findBrowser } from '../fetch/find-browser.ts'
 import { openServiceClient } from '../fetch/service-client.ts'
 import { ServiceFailure } from '../library/service-call.ts'
 import { TimeoutError, withTimeout } from '../library/with-timeout.ts'
@@ -130,7 +130,7 @@ async function checkBrowser({ browser }: Config): Promise<Check> {
 
 /** Starts the browser, because only that shows whether the file is a browser. */
 async function tryBrowser(executablePath: string): Promise<string> {
-  const { openChromiumRenderer } = await import('../fetch/chromium-renderer.ts')
+  const { openChromiumRenderer } = await import('../fetch/chromium/renderer.ts')
   const renderer = await openChromiumRenderer({ executablePath, userAgent: `Pharos/${VERSION}` })
   try {
     await renderer.prepare()

@@ -12,7 +12,7 @@ import {
   percentile,
 } from '../core/search/metrics.ts'
 import { decodeText } from '../core/text/decode.ts'
-import type { EvaluatedQuery } from '../library/operations/evaluate-search.ts'
+import type { EvaluatedQuery } from '../library/search/evaluate-search.ts'
 import { VERSION } from '../version.ts'
 import { AdvisedError } from './advised-error.ts'
 import { readInput } from './input.ts'

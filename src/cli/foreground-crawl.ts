@@ -7,29 +7,29 @@ import type { CrawlEvent, CrawlSummary, PauseCause } from '../crawl/events.ts'
 import type { Clock } from '../crawl/ports.ts'
 import { DEFAULT_CRAWL_LIMITS } from '../crawl/run.ts'
 import { describeTime } from '../crawl/store-retry.ts'
-import { REASON_WORDS, type Reason } from '../library/ledger-words.ts'
+import type { CrawlInput } from '../library/crawl/crawl-source.ts'
+import { findStartUrl } from '../library/crawl/find-start.ts'
+import { createNoteLogger } from '../library/crawl/log-notes.ts'
+import { embedDuringCrawl } from '../library/embed/embed-during-crawl.ts'
+import type { EmbedProgress } from '../library/embed/embed-library.ts'
 import type { Library } from '../library/library.ts'
-import type { CrawlInput } from '../library/operations/crawl-source.ts'
-import { embedDuringCrawl } from '../library/operations/embed-during-crawl.ts'
-import type { EmbedProgress } from '../library/operations/embed-library.ts'
-import { findSource } from '../library/operations/find-source.ts'
-import { findStartUrl } from '../library/operations/find-start.ts'
-import { createNoteLogger } from '../library/operations/log-notes.ts'
-import { capOf } from '../library/operations/source-status.ts'
+import { isTree } from '../library/ports/tree.ts'
 import { hasPlan, labelOf, type Source } from '../library/source.ts'
-import { isTree } from '../library/tree.ts'
-import { startAdvice } from './advice.ts'
+import { findSource } from '../library/sources/find-source.ts'
+import { REASON_WORDS, type Reason } from '../library/sources/ledger-words.ts'
+import { capOf } from '../library/sources/source-status.ts'
 import { AdvisedError } from './advised-error.ts'
-import { embedInForeground, requireEmbedder, shareOf, writeSkipped } from './embed.ts'
 import { interruptible } from './interrupt.ts'
 import { createHintFor, type Hint, printableLabel, withLibrary } from './library.ts'
-import { hasNoPlaces, writeNoPlaces } from './no-places.ts'
-import { type CommonFlags, configOf } from './options.ts'
-import { ProblemLines } from './problem-lines.ts'
-import { RateMeter, writeProgress, writeSettled } from './progress.ts'
-import { renderOf } from './render-option.ts'
-import { type ScopeFlags, scopeWords } from './scope-options.ts'
-import { isEmbedRequired } from './search-settings.ts'
+import { type CommonFlags, configOf } from './options/options.ts'
+import { renderOf } from './options/render-option.ts'
+import { type ScopeFlags, scopeWords } from './options/scope-options.ts'
+import { isEmbedRequired } from './options/search-settings.ts'
+import { countOf, printableLine, type Streams, Terminal } from './terminal.ts'
+import { startAdvice } from './text/advice.ts'
+import { hasNoPlaces, writeNoPlaces } from './text/no-places.ts'
+import { ProblemLines } from './text/problem-lines.ts'
+import { RateMeter, writeProgress, writeSettled } from './text/progress.ts'
 import {
   type CrawlResult,
   MAX_EXAMPLES,
@@ -38,8 +38,8 @@ import {
   writeResumeCommand,
   writeShortSummary,
   writeSummary,
-} from './summary.ts'
-import { countOf, printableLine, type Streams, Terminal } from './terminal.ts'
+} from './text/summary.ts'
+import { embedInForeground, requireEmbedder, shareOf, writeSkipped } from './verbs/embed.ts'
 
 /** The environment of a command that crawls. */
 export interface CrawlContext {
@@ -118,7 +118,7 @@ export async function crawlInForeground(crawling: CrawlContext, stored: Source, 
   const { library, terminal, maxAgeMs, signal } = crawling
   const source = { ...stored, settings: { ...stored.settings, ...renderOf(input) } }
   // Loaded on demand: the crawler loads the list of public suffixes, which takes longer than most commands run.
-  const { crawlSource } = await import('../library/operations/crawl-source.ts')
+  const { crawlSource } = await import('../library/crawl/crawl-source.ts')
   const hint = await crawling.hintFor(source)
   if (isPlanned(source, input) && (await hasNoPlaces(library))) terminal.note(writeNoPlaces(hint))
   terminal.live(`${printableLabel(source)}: starting`)

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PharosError } from '../core/errors.ts'
 import { writeExport } from '../gazetteer/write-export.ts'
-import type { Gazetteer } from '../library/gazetteer.ts'
+import type { Gazetteer } from '../library/ports/gazetteer.ts'
 import type { Output } from './terminal.ts'
 
 /** Number of characters per write. */

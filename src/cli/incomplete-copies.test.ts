@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readConfig } from '../config.ts'
-import { addSource } from '../library/operations/add-source.ts'
-import { copyLibrary } from '../library/operations/copy-library.ts'
+import { copyLibrary } from '../library/copy/copy-library.ts'
+import { addSource } from '../library/crawl/add-source.ts'
 import { openLibrary } from '../open-library.ts'
 import { listIncompleteCopies, writeIncompleteCopies } from './incomplete-copies.ts'
 

@@ -15,13 +15,13 @@ import {
 } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
 import { isPostgres } from '../core/url/postgres-address.ts'
-import { hostRuleOf } from '../library/download.ts'
+import { hostRuleOf } from '../library/ports/download.ts'
 import { labelOf, type Source } from '../library/source.ts'
 import type { ConnectionOptions, EmbeddingOptions, RerankingOptions } from '../open-connections.ts'
 import type { LibraryOptions, OpenLibrary } from '../open-library.ts'
 import { VERSION } from '../version.ts'
 import { AdvisedError } from './advised-error.ts'
-import { addCommonOptions, addSettings } from './options.ts'
+import { addCommonOptions, addSettings } from './options/options.ts'
 import { printableLine, shellWord } from './terminal.ts'
 
 /** Settings of the commands that fetch. */

@@ -5,7 +5,7 @@ import { findNearest, suggest } from '../core/text/nearest.ts'
 import { VERSION } from '../version.ts'
 import { AdvisedError } from './advised-error.ts'
 import { ChecksFailedError } from './checks-failed-error.ts'
-import { fillBareFlags } from './options.ts'
+import { fillBareFlags } from './options/options.ts'
 import { colorsFor, printable, printableLine, type Streams } from './terminal.ts'
 
 /** Runs the command line and returns the exit code. Prints every error in one line, with advice. */
@@ -32,36 +32,36 @@ type AddVerb = (program: Command, streams: Streams) => void
 
 /** The commands in the order of the help. Only the requested command is loaded, because loading all of them would slow down every start. */
 const VERBS: Readonly<Record<string, () => Promise<AddVerb>>> = {
-  add: async () => (await import('./add.ts')).addAdd,
-  import: async () => (await import('./import.ts')).addImport,
-  watch: async () => (await import('./watch.ts')).addWatch,
-  recrawl: async () => (await import('./recrawl.ts')).addRecrawl,
-  refresh: async () => (await import('./refresh.ts')).addRefresh,
-  retry: async () => (await import('./retry.ts')).addRetry,
-  status: async () => (await import('./status.ts')).addStatus,
-  list: async () => (await import('./list.ts')).addList,
-  remove: async () => (await import('./remove.ts')).addRemove,
-  explain: async () => (await import('./explain.ts')).addExplain,
-  stats: async () => (await import('./stats.ts')).addStats,
-  duplicates: async () => (await import('./duplicates.ts')).addDuplicates,
-  copy: async () => (await import('./copy.ts')).addCopy,
-  search: async () => (await import('./search.ts')).addSearch,
-  get: async () => (await import('./get.ts')).addGet,
-  read: async () => (await import('./read.ts')).addRead,
-  outline: async () => (await import('./outline.ts')).addOutline,
-  symbols: async () => (await import('./symbols.ts')).addSymbols,
-  eval: async () => (await import('./eval.ts')).addEval,
-  embed: async () => (await import('./embed.ts')).addEmbed,
-  gazetteer: async () => (await import('./gazetteer.ts')).addGazetteer,
-  analyze: async () => (await import('./analyze.ts')).addAnalyze,
-  pack: async () => (await import('./pack.ts')).addPack,
-  fetch: async () => (await import('./fetch.ts')).addFetch,
-  extract: async () => (await import('./extract.ts')).addExtract,
-  serve: async () => (await import('./serve.ts')).addServe,
-  worker: async () => (await import('./worker.ts')).addWorker,
-  mcp: async () => (await import('./mcp.ts')).addMcp,
-  demo: async () => (await import('./demo.ts')).addDemo,
-  doctor: async () => (await import('./doctor.ts')).addDoctor,
+  add: async () => (await import('./verbs/add.ts')).addAdd,
+  import: async () => (await import('./verbs/import.ts')).addImport,
+  watch: async () => (await import('./verbs/watch.ts')).addWatch,
+  recrawl: async () => (await import('./verbs/recrawl.ts')).addRecrawl,
+  refresh: async () => (await import('./verbs/refresh.ts')).addRefresh,
+  retry: async () => (await import('./verbs/retry.ts')).addRetry,
+  status: async () => (await import('./verbs/status.ts')).addStatus,
+  list: async () => (await import('./verbs/list.ts')).addList,
+  remove: async () => (await import('./verbs/remove.ts')).addRemove,
+  explain: async () => (await import('./verbs/explain.ts')).addExplain,
+  stats: async () => (await import('./verbs/stats.ts')).addStats,
+  duplicates: async () => (await import('./verbs/duplicates.ts')).addDuplicates,
+  copy: async () => (await import('./verbs/copy.ts')).addCopy,
+  search: async () => (await import('./verbs/search.ts')).addSearch,
+  get: async () => (await import('./verbs/get.ts')).addGet,
+  read: async () => (await import('./verbs/read.ts')).addRead,
+  outline: async () => (await import('./verbs/outline.ts')).addOutline,
+  symbols: async () => (await import('./verbs/symbols.ts')).addSymbols,
+  eval: async () => (await import('./verbs/eval.ts')).addEval,
+  embed: async () => (await import('./verbs/embed.ts')).addEmbed,
+  gazetteer: async () => (await import('./verbs/gazetteer.ts')).addGazetteer,
+  analyze: async () => (await import('./verbs/analyze.ts')).addAnalyze,
+  pack: async () => (await import('./verbs/pack.ts')).addPack,
+  fetch: async () => (await import('./verbs/fetch.ts')).addFetch,
+  extract: async () => (await import('./verbs/extract.ts')).addExtract,
+  serve: async () => (await import('./serve/serve.ts')).addServe,
+  worker: async () => (await import('./serve/worker.ts')).addWorker,
+  mcp: async () => (await import('./verbs/mcp.ts')).addMcp,
+  demo: async () => (await import('./verbs/demo.ts')).addDemo,
+  doctor: async () => (await import('./verbs/doctor.ts')).addDoctor,
   'crawl-job': async () => (await import('./crawl-job.ts')).addCrawlJob,
 }
 

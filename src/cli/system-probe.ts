@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { isPostgres } from '../core/url/postgres-address.ts'
 import type { SystemHealth, SystemProbe } from '../http/ports.ts'
 import type { Inspector } from '../store/postgres/inspect.ts'
-import { WAL_AUTOCHECKPOINT } from '../store/sqlite/database.ts'
+import { WAL_AUTOCHECKPOINT } from '../store/sqlite/database/database.ts'
 
 /** Measurements at shorter intervals would mostly measure their own cost. */
 const MIN_SAMPLE_INTERVAL_MS = 500

@@ -1,13 +1,23 @@
 import type { Snapshot } from '../core/model.ts'
 import { dropSlash } from '../core/url/key.ts'
 import { isBelowStart } from '../core/url/reach.ts'
-import { type AddressDecision, type AddressFilter, createAddressFilter } from './address-filter.ts'
-import { ContentTraps, type PageContent } from './content-traps.ts'
+import { type AddressDecision, type AddressFilter, createAddressFilter } from './addresses/address-filter.ts'
+import { ContentTraps, type PageContent } from './addresses/content-traps.ts'
+import { Spellings } from './addresses/spellings.ts'
+import {
+  type ListedAddressState,
+  listSparedHosts,
+  SpreadSample,
+  StaleListDetector,
+} from './addresses/stale-list-detector.ts'
+import { walkRows } from './addresses/walk-rows.ts'
 import { waitUntilResumed } from './control.ts'
-import { readLists } from './discover.ts'
+import { readLists } from './discovery/discover.ts'
 import { MarkdownVariants } from './discovery/markdown-variant.ts'
 import { EventQueue } from './event-queue.ts'
 import type { CrawlEvent, CrawlProgress, CrawlSummary } from './events.ts'
+import { isUnsent, Pacer, type SendPermit } from './hosts/pacer.ts'
+import { RobotsRules } from './hosts/robots-rules.ts'
 import {
   type Alias,
   type Discovery,
@@ -25,20 +35,15 @@ import {
   type SettlementResult,
   type Visit,
 } from './ledger.ts'
-import { isUnsent, Pacer, type SendPermit } from './pacer.ts'
 import { PageDefect } from './page-defect.ts'
 import { Planning } from './planning.ts'
 import type { Fetcher, FetchOutcome, FetchRequest, PageReading, ReadOptions, Renderer, RenderOutcome } from './ports.ts'
 import { ProgressMilestones } from './progress-milestones.ts'
 import { createResourceFetcher, type ResourceFetcher } from './resource.ts'
-import { RobotsRules } from './robots-rules.ts'
 import { type CrawlPorts, type CrawlRun, EXTRA_PAGE_REQUESTS, REQUESTS_PER_PAGE } from './run.ts'
 import { countState, countVisit, type RunCounts } from './run-counts.ts'
 import { Semaphore } from './semaphore.ts'
 import { addCounts, NO_COUNTS, type ProcessCounts, type SharedCrawl } from './sharing.ts'
-import { Spellings } from './spellings.ts'
-import { type ListedAddressState, listSparedHosts, SpreadSample, StaleListDetector } from './stale-list-detector.ts'
-import { walkRows } from './walk-rows.ts'
 
 /** Number of offered addresses that are cached in memory. A full cache is cleared; the ledger then recognizes repeated addresses. */
 const MAX_CACHED = 500_000

@@ -1,6 +1,6 @@
 import type { DurationHistogram } from '../core/duration-histogram.ts'
+import type { WiderScope } from './addresses/wider-scope.ts'
 import type { Discovery, LedgerCounts, LedgerState, Reason } from './ledger.ts'
-import type { WiderScope } from './wider-scope.ts'
 
 /** Why a crawl runs. */
 export const CRAWL_KINDS = ['add', 'recrawl', 'refresh', 'retry'] as const

@@ -1,4 +1,6 @@
 import type { ActiveCrawl } from './active-crawl.ts'
+import { walkRows } from './addresses/walk-rows.ts'
+import { findWiderScope } from './addresses/wider-scope.ts'
 import type { CrawlEnd, CrawlSummary } from './events.ts'
 import {
   type FoundAddress,
@@ -14,8 +16,6 @@ import { StallError, TAKEN_OVER } from './observe-crawl.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
 import { countFailures } from './run-counts.ts'
 import { addCounts, type ProcessCounts } from './sharing.ts'
-import { walkRows } from './walk-rows.ts'
-import { findWiderScope } from './wider-scope.ts'
 
 /** Ends a crawl: removes the pages proven gone, within the allowed loss, and returns the summary. */
 export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {

@@ -1,5 +1,5 @@
 import type { Chunk, Classification, Page, PageClass } from '../core/model.ts'
-import type { HostClock } from './host-clock.ts'
+import type { HostClock } from './hosts/host-clock.ts'
 
 /** States of an address. Each address of a source is in exactly one state. */
 export const LEDGER_STATES = ['pending', 'leased', 'indexed', 'unchanged', 'skipped', 'failed', 'gone'] as const

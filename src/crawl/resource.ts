@@ -1,8 +1,8 @@
 import { withoutFragment } from '../core/extract/resolve.ts'
 import type { Snapshot } from '../core/model.ts'
 import { parseHttp } from '../core/url/key.ts'
+import type { PacedFetcher, Pacer } from './hosts/pacer.ts'
 import type { Reason } from './ledger.ts'
-import type { PacedFetcher, Pacer } from './pacer.ts'
 
 /** Result of fetching a file. */
 export type Resource =

@@ -1,8 +1,8 @@
 import { clipText } from '../core/text/lines.ts'
 import { type ConversionResult, DOCUMENT_LIMITS, DocumentError, type DocumentPart } from './document.ts'
 import { type Chapter, writeChapter } from './epub-chapter.ts'
-import { checkTextLength } from './office-blocks.ts'
-import { lineIn, resolveMember } from './office-package.ts'
+import { checkTextLength } from './office/office-blocks.ts'
+import { lineIn, resolveMember } from './office/office-package.ts'
 import { parseXml, type XmlElement } from './xml-tree.ts'
 import { ZipMembers } from './zip-members.ts'
 

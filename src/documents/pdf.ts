@@ -1,12 +1,12 @@
 import { baseName } from '../core/text/path.ts'
 import { type ConversionResult, DOCUMENT_LIMITS, DocumentError, type TextDocument } from './document.ts'
-import { checkTextLength } from './office-blocks.ts'
-import { writePages } from './pdf-blocks.ts'
-import { type PageRows, removeHeadersAndFooters } from './pdf-headers-footers.ts'
-import { loadPdfLibrary, type PDFDocumentProxy, pdfData } from './pdf-library.ts'
-import type { OutlineEntry } from './pdf-metrics.ts'
-import { arrangePage } from './pdf-rows.ts'
-import { PdfTextReader } from './pdf-text.ts'
+import { checkTextLength } from './office/office-blocks.ts'
+import { writePages } from './pdf/blocks.ts'
+import { type PageRows, removeHeadersAndFooters } from './pdf/headers-footers.ts'
+import { loadPdfLibrary, type PDFDocumentProxy, pdfData } from './pdf/library.ts'
+import type { OutlineEntry } from './pdf/metrics.ts'
+import { arrangePage } from './pdf/rows.ts'
+import { PdfTextReader } from './pdf/text.ts'
 
 /**
  * Converts a PDF to a page. Paragraphs, headings, lists, tables and code are recognized by position and font. Nothing is drawn or run, and

@@ -3,7 +3,7 @@ import { createEngine, type EmbeddingEngine, type LoadedModel } from '../core/em
 import { MODEL_LANGUAGE } from '../core/embedding/model.ts'
 import { BUILT_IN_SPACE } from '../core/embedding/space.ts'
 import { PharosError } from '../core/errors.ts'
-import type { Embedder } from '../library/vectors.ts'
+import type { Embedder } from '../library/ports/vectors.ts'
 import { EmbedThreads } from './embed-threads.ts'
 import { loadBuiltInModel } from './load-built-in-model.ts'
 

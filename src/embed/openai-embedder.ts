@@ -1,4 +1,4 @@
-import type { Embedder } from '../library/vectors.ts'
+import type { Embedder } from '../library/ports/vectors.ts'
 import { openServiceEmbedder, type ServiceEmbedderOptions } from './service-embedder.ts'
 import type { EmbeddingProtocol } from './service-session.ts'
 

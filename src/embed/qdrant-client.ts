@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { PharosError } from '../core/errors.ts'
 import { refuseCredentials } from '../core/url/credentials.ts'
 import type { Clock } from '../crawl/ports.ts'
-import type { HttpClient } from '../library/http-client.ts'
+import type { HttpClient } from '../library/ports/http-client.ts'
 import { callService, ServiceFailure } from '../library/service-call.ts'
 
 /** How to reach a Qdrant server. */

@@ -1,7 +1,7 @@
+import type { ChunkFilter, StoredChunk } from '../library/ports/store.ts'
+import type { CopyEntry, VectorCopy } from '../library/ports/vector-copy.ts'
+import type { ChunkRef, VectorSpace } from '../library/ports/vectors.ts'
 import { ServiceFailure } from '../library/service-call.ts'
-import type { ChunkFilter, StoredChunk } from '../library/store.ts'
-import type { CopyEntry, VectorCopy } from '../library/vector-copy.ts'
-import type { ChunkRef, VectorSpace } from '../library/vectors.ts'
 import { withTimeout } from '../library/with-timeout.ts'
 import {
   createQdrantCollection,

@@ -1,5 +1,5 @@
 import { createChunkTests } from '../core/retrieval/chunk-filter.ts'
-import type { ChunkFilter, StoredChunk } from '../library/store.ts'
+import type { ChunkFilter, StoredChunk } from '../library/ports/store.ts'
 
 /** A condition on the payload or the id of a point. */
 export type QdrantCondition =

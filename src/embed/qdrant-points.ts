@@ -4,8 +4,8 @@ import { contentTypeOf } from '../core/retrieval/content-type.ts'
 import { symbolsOf } from '../core/retrieval/definitions.ts'
 import { baseName } from '../core/text/path.ts'
 import { uuidFromHash } from '../core/uuid.ts'
-import type { CopiedChunk, CopyEntry } from '../library/vector-copy.ts'
-import type { VectorSpace } from '../library/vectors.ts'
+import type { CopiedChunk, CopyEntry } from '../library/ports/vector-copy.ts'
+import type { VectorSpace } from '../library/ports/vectors.ts'
 import { languagesOf } from './qdrant-filter.ts'
 
 /** Payload of a point: flat, without null values. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../crawl/ports.ts'
 import { CircuitBreaker } from '../library/circuit-breaker.ts'
-import type { HttpClient } from '../library/http-client.ts'
-import type { Reranker } from '../library/reranker.ts'
+import type { HttpClient } from '../library/ports/http-client.ts'
+import type { Reranker } from '../library/ports/reranker.ts'
 import { type ServiceCall, ServiceFailure } from '../library/service-call.ts'
 
 /** Options of every reranking service. Opening a service sends no request. */

@@ -1,4 +1,4 @@
-import type { Reranker } from '../library/reranker.ts'
+import type { Reranker } from '../library/ports/reranker.ts'
 import { callService, ServiceFailure } from '../library/service-call.ts'
 import {
   createRerankCall,

@@ -1,4 +1,4 @@
-import type { Embedder } from '../library/vectors.ts'
+import type { Embedder } from '../library/ports/vectors.ts'
 import { mapConcurrently, splitBatches } from './service-batches.ts'
 import { type EmbeddingProtocol, EmbeddingSession, type SessionOptions } from './service-session.ts'
 

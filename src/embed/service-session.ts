@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { PharosError } from '../core/errors.ts'
 import type { Clock } from '../crawl/ports.ts'
-import { PROBE_TEXT, TEXT_RECIPE } from '../library/embedded-text.ts'
-import type { HttpClient } from '../library/http-client.ts'
+import { PROBE_TEXT, TEXT_RECIPE } from '../library/embed/embedded-text.ts'
+import type { HttpClient } from '../library/ports/http-client.ts'
+import type { VectorSpace } from '../library/ports/vectors.ts'
 import { callService, type ServiceCall, type ServiceFailure } from '../library/service-call.ts'
-import type { VectorSpace } from '../library/vectors.ts'
 import {
   createRefusedError,
   createUnusableError,

@@ -1,5 +1,5 @@
+import type { Embedder } from '../library/ports/vectors.ts'
 import { ServiceFailure } from '../library/service-call.ts'
-import type { Embedder } from '../library/vectors.ts'
 import { openServiceEmbedder, type ServiceEmbedderOptions } from './service-embedder.ts'
 import type { EmbeddingProtocol, ServedModel } from './service-session.ts'
 

@@ -1,6 +1,6 @@
 import { codeOf } from '../core/errors.ts'
 import type { Reason } from '../crawl/ledger.ts'
-import type { RefusedAddress } from '../library/download.ts'
+import type { RefusedAddress } from '../library/ports/download.ts'
 
 /** Why a connection failed. */
 export type ConnectProblem = 'address-refused' | 'unknown-host' | 'timeout' | 'tls' | 'proxy-refused' | 'network'

@@ -2,7 +2,12 @@ import { PharosError } from '../core/errors.ts'
 import { cleanLine } from '../core/extract/metadata/line.ts'
 import { tryParseJson } from '../core/json/try-parse-json.ts'
 import type { Clock } from '../crawl/ports.ts'
-import { type HttpClient, ServiceError, type ServiceRequest, type ServiceResponse } from '../library/http-client.ts'
+import {
+  type HttpClient,
+  ServiceError,
+  type ServiceRequest,
+  type ServiceResponse,
+} from '../library/ports/http-client.ts'
 import { callService, hideKeys, type ServiceCall, ServiceFailure } from '../library/service-call.ts'
 
 /** How to call a Crawl4AI service. */

@@ -2,7 +2,7 @@ import { createServer, get, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { closeLater } from '../../test/close-later.ts'
-import { DownloadError, type DownloadRequest, type Downloads } from '../library/download.ts'
+import { DownloadError, type DownloadRequest, type Downloads } from '../library/ports/download.ts'
 import { type Allowance, parseAllowance } from './addresses.ts'
 import { openDownloads } from './download.ts'
 

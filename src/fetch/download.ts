@@ -7,7 +7,7 @@ import {
   type Downloads,
   type OpenProxy,
   type ProxyTarget,
-} from '../library/download.ts'
+} from '../library/ports/download.ts'
 import { findAddresses, type HostResolver, hostAndPortOf, systemResolve } from './address-check.ts'
 import type { Allowance } from './addresses.ts'
 import { type GuardedAgent, openAgent } from './agent.ts'

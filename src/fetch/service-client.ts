@@ -1,5 +1,10 @@
 import { codeOf } from '../core/errors.ts'
-import { type HttpClient, ServiceError, type ServiceRequest, type ServiceResponse } from '../library/http-client.ts'
+import {
+  type HttpClient,
+  ServiceError,
+  type ServiceRequest,
+  type ServiceResponse,
+} from '../library/ports/http-client.ts'
 import { type HostResolver, hostAndPortOf, systemResolve } from './address-check.ts'
 import type { Allowance } from './addresses.ts'
 import { type GuardedAgent, isParserError, openAgent } from './agent.ts'

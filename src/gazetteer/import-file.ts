@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import { createInterface } from 'node:readline'
 import { PharosError } from '../core/errors.ts'
 import { tryParseJson } from '../core/json/try-parse-json.ts'
-import type { Gazetteer, GazetteerImportResult, GazetteerSource, SourcedPlace } from '../library/gazetteer.ts'
+import type { Gazetteer, GazetteerImportResult, GazetteerSource, SourcedPlace } from '../library/ports/gazetteer.ts'
 import { type NumberedLine, readColumns, readRows } from './csv.ts'
 import { isJsonObject, parsePlace, parseSource, type RawRecord } from './parse-place.ts'
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { PlaceRecord } from '../analysis/place.ts'
-import type { Gazetteer, GazetteerImportResult, SourcedPlace } from '../library/gazetteer.ts'
+import type { Gazetteer, GazetteerImportResult, SourcedPlace } from '../library/ports/gazetteer.ts'
 import { type DataOptions, installData } from './install-data.ts'
 import { DATA_PACKAGES, type DataName } from './packages.ts'
 import { readCities, sumPopulations } from './read-cities.ts'

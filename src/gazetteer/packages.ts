@@ -1,4 +1,4 @@
-import type { GazetteerSource } from '../library/gazetteer.ts'
+import type { GazetteerSource } from '../library/ports/gazetteer.ts'
 
 /** An npm package with data, and the file that is used. */
 export interface DataPackage {

@@ -9,7 +9,7 @@ import {
   type PlaceRecord,
   slugOf,
 } from '../analysis/place.ts'
-import type { GazetteerSource } from '../library/gazetteer.ts'
+import type { GazetteerSource } from '../library/ports/gazetteer.ts'
 import { createDisplayName, createName } from './names.ts'
 import { regionRef } from './read-cities.ts'
 

@@ -1,4 +1,4 @@
-import type { Gazetteer, StoredGazetteerSource } from '../library/gazetteer.ts'
+import type { Gazetteer, StoredGazetteerSource } from '../library/ports/gazetteer.ts'
 
 /** The lines of an export: first the sources and licences, then every place. */
 export async function* writeExport(gazetteer: Gazetteer): AsyncGenerator<string> {

@@ -2,7 +2,7 @@ import type { EventStreams } from './events.ts'
 import type { ExternalCrawls } from './external-crawls.ts'
 import type { Metrics } from './metrics.ts'
 import type { HttpPorts } from './ports.ts'
-import type { Sessions } from './session.ts'
+import type { Sessions } from './server/session.ts'
 
 /** Everything that route handlers need to answer a request. */
 export interface HttpContext {

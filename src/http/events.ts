@@ -1,9 +1,9 @@
 import { PharosError } from '../core/errors.ts'
-import type { Dispatcher } from '../library/dispatch/dispatcher.ts'
-import type { FeedEvent, FeedFilter } from '../library/dispatch/feed.ts'
-import { writeDone } from '../library/dispatch/job-item.ts'
-import { progressRecord } from './job-records.ts'
+import type { Dispatcher } from '../library/jobs/dispatcher.ts'
+import type { FeedEvent, FeedFilter } from '../library/jobs/events/feed.ts'
+import { writeDone } from '../library/jobs/job-item.ts'
 import type { Peer } from './ports.ts'
+import { progressRecord } from './records/job-records.ts'
 
 /** Options of the event streams. */
 export interface EventOptions {

@@ -1,11 +1,11 @@
 import { looseKey } from '../core/url/key.ts'
-import type { JobView } from '../library/dispatch/dispatcher.ts'
-import type { JobItem } from '../library/dispatch/job-item.ts'
+import type { JobView } from '../library/jobs/dispatcher.ts'
+import type { JobItem } from '../library/jobs/job-item.ts'
 import type { Library } from '../library/library.ts'
-import { reportSource } from '../library/operations/source-status.ts'
 import type { Source } from '../library/source.ts'
+import { reportSource } from '../library/sources/source-status.ts'
 import type { HttpPorts } from './ports.ts'
-import { withLibraryOr } from './store-access.ts'
+import { withLibraryOr } from './server/store-access.ts'
 import { isoOf } from './time.ts'
 
 /** A crawl that another process runs on the same library. This server can show it but not stop it. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { systemClock } from '../fetch/clock.ts'
-import { createFeed } from '../library/dispatch/create-feed.ts'
-import { createTrackedJob, viewOf } from '../library/dispatch/tracked-job.ts'
+import { createFeed } from '../library/jobs/events/create-feed.ts'
+import { createTrackedJob, viewOf } from '../library/jobs/tracked-job.ts'
 import { createMetrics } from './metrics.ts'
 
 test('the metrics count waiting crawls, so that workers can be scaled', async () => {

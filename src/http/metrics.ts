@@ -1,8 +1,8 @@
 import type { DurationHistogram } from '../core/duration-histogram.ts'
-import type { Dispatcher, JobView } from '../library/dispatch/dispatcher.ts'
-import type { ProgressFrame } from '../library/dispatch/frames.ts'
-import type { StoreStats } from '../library/store.ts'
-import { isLost, type WorkerRecord } from '../library/workers.ts'
+import type { Dispatcher, JobView } from '../library/jobs/dispatcher.ts'
+import type { ProgressFrame } from '../library/jobs/events/frames.ts'
+import type { StoreStats } from '../library/ports/store.ts'
+import { isLost, type WorkerRecord } from '../library/ports/workers.ts'
 import { createHistogram, writeLabels } from './histogram.ts'
 
 /** Metrics of the server and its jobs. */

@@ -1,8 +1,8 @@
-import type { AnalysisRunner } from '../library/dispatch/analysis-runner.ts'
-import type { Dispatcher } from '../library/dispatch/dispatcher.ts'
-import type { JobLog } from '../library/job-log.ts'
+import type { AnalysisRunner } from '../library/jobs/analysis/analysis-runner.ts'
+import type { Dispatcher } from '../library/jobs/dispatcher.ts'
 import type { Library } from '../library/library.ts'
-import type { DuplicateList, DuplicatesInput } from '../library/operations/list-duplicates.ts'
+import type { JobLog } from '../library/ports/job-log.ts'
+import type { DuplicateList, DuplicatesInput } from '../library/search/list-duplicates.ts'
 import type { SearchAnswer, SearchInput } from '../library/search.ts'
 
 /** The dependencies of the server. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PharosError } from '../core/errors.ts'
 import { type GitAccess, portOf, type RepositoryAddress } from '../core/url/repository-url.ts'
-import type { OpenProxy, ProxyTarget } from '../library/download.ts'
+import type { OpenProxy, ProxyTarget } from '../library/ports/download.ts'
 import { GitError, type GitOptions, runGit, streamGit } from './git.ts'
 
 /** Options for fetching repositories. */

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { parseImport } from '../library/parse-import.ts'
+import { parseImport } from '../library/import/parse-import.ts'
 import { openKeptImports } from './kept-imports.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'kept-imports-'))

@@ -1,8 +1,8 @@
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PharosError } from '../core/errors.ts'
-import type { ChunkImport, GivenChunk } from '../library/parse-import.ts'
-import type { PendingImports } from '../library/pending-imports.ts'
+import type { ChunkImport, GivenChunk } from '../library/import/parse-import.ts'
+import type { PendingImports } from '../library/ports/pending-imports.ts'
 import { isSystemError } from './walk-folder.ts'
 
 /** Number of chunks per line of a file; other work can run between two lines. */

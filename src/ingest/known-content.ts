@@ -1,5 +1,5 @@
 import type { LedgerRow, Refusal } from '../crawl/ledger.ts'
-import type { ArchiveContent, ContentFile } from './archive-content.ts'
+import type { ArchiveContent, ContentFile } from './archive/content.ts'
 
 /** Reasons that depend on limits or on the kind of crawl, so another run may read the file. */
 const TRANSIENT_REASONS: ReadonlySet<string> = new Set(['page-cap', 'new-in-refresh', 'too-large', 'overflow'])

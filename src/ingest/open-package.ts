@@ -8,18 +8,18 @@ import {
   writePackageUrl,
 } from '../core/url/package-url.ts'
 import { encodePath, normalizeFolder, writeInnerUrl } from '../core/url/tree-url.ts'
-import type { Download } from '../library/download.ts'
-import type { OpenTree, TreeEntry, TreeFacts, TreeOptions } from '../library/tree.ts'
-import type { ArchiveContent } from './archive-content.ts'
-import { refuse } from './archive-members.ts'
+import type { Download } from '../library/ports/download.ts'
+import type { OpenTree, TreeEntry, TreeFacts, TreeOptions } from '../library/ports/tree.ts'
+import type { ArchiveContent } from './archive/content.ts'
+import { refuse } from './archive/members.ts'
 import {
   type ArchiveSourceOptions,
   contentBelow,
   openDownloadedArchive,
   topFolderOf,
   withSourceErrors,
-} from './archive-source.ts'
-import { createContentTree } from './archive-tree.ts'
+} from './archive/source.ts'
+import { createContentTree } from './archive/tree.ts'
 import { createKnownContent } from './known-content.ts'
 import { findSkippedFolder, judgePackageFile } from './package-files.ts'
 import type { FilePages } from './read-file-page.ts'

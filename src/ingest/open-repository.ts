@@ -10,11 +10,11 @@ import {
   writeCommitUrl,
 } from '../core/url/repository-url.ts'
 import { normalizeFolder, writeInnerUrl } from '../core/url/tree-url.ts'
-import type { OpenTree, TreeFacts, TreeOptions } from '../library/tree.ts'
-import type { ArchiveContent } from './archive-content.ts'
-import { ArchiveError, DEFAULT_ARCHIVE_LIMITS, MemberError, MemberList, refuse } from './archive-members.ts'
-import { createFolderError, withSourceErrors } from './archive-source.ts'
-import { createContentTree, walkContent } from './archive-tree.ts'
+import type { OpenTree, TreeFacts, TreeOptions } from '../library/ports/tree.ts'
+import type { ArchiveContent } from './archive/content.ts'
+import { ArchiveError, DEFAULT_ARCHIVE_LIMITS, MemberError, MemberList, refuse } from './archive/members.ts'
+import { createFolderError, withSourceErrors } from './archive/source.ts'
+import { createContentTree, walkContent } from './archive/tree.ts'
 import {
   createGitOptions,
   describeRefs,

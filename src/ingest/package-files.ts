@@ -1,6 +1,6 @@
 import { baseName, extensionOf } from '../core/text/path.ts'
 import type { Refusal } from '../crawl/ledger.ts'
-import { refuse } from './archive-members.ts'
+import { refuse } from './archive/members.ts'
 import type { PackageKind } from './registries.ts'
 
 /** Which files of a kind of package are read besides its prose. */

@@ -17,7 +17,7 @@ import type { PageRecord, Reason } from '../crawl/ledger.ts'
 import { PageDefect } from '../crawl/page-defect.ts'
 import type { DocumentReader, DocumentReading, PageReader, PageReading } from '../crawl/ports.ts'
 import { formatOf } from '../documents/formats.ts'
-import type { TreeFile } from '../library/tree.ts'
+import type { TreeFile } from '../library/ports/tree.ts'
 import { nodeSha256 } from './sha256.ts'
 
 /** How files become pages. */

@@ -19,8 +19,8 @@ import {
   type TreeFile,
   type TreeOptions,
   writeFileUrl,
-} from '../library/tree.ts'
-import { FORMAT_ADVICE } from './archive-members.ts'
+} from '../library/ports/tree.ts'
+import { FORMAT_ADVICE } from './archive/members.ts'
 import type { FilePageOptions, FilePages, PageFile } from './read-file-page.ts'
 import { type FileStamp, readStable } from './read-stable.ts'
 import { readingOf, recallPart, SeenVersions, UNKNOWN_VERSION } from './seen-versions.ts'

@@ -4,9 +4,9 @@ import satisfies from 'semver/functions/satisfies.js'
 import valid from 'semver/functions/valid.js'
 import maxSatisfying from 'semver/ranges/max-satisfying.js'
 import { type PackageName, PUBLIC_REGISTRIES, packageTitle, type Registries } from '../core/url/package-url.ts'
-import { type Download, DownloadError } from '../library/download.ts'
-import { ArchiveError } from './archive-members.ts'
-import type { Integrity } from './archive-source.ts'
+import { type Download, DownloadError } from '../library/ports/download.ts'
+import { ArchiveError } from './archive/members.ts'
+import type { Integrity } from './archive/source.ts'
 import { retryDownload } from './retry-download.ts'
 
 /** The kind of a package's archive, which determines what is worth reading. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { DownloadError } from '../library/download.ts'
+import { DownloadError } from '../library/ports/download.ts'
 import { retryDownload } from './retry-download.ts'
 
 function busy(retryAfterMs: number): DownloadError {

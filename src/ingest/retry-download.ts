@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { DownloadError } from '../library/download.ts'
+import { DownloadError } from '../library/ports/download.ts'
 
 /** Maximum number of attempts of a download that may succeed later. */
 const MAX_TRIES = 4

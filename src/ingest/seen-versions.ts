@@ -1,4 +1,4 @@
-import type { FileReading, KnownFile } from '../library/tree.ts'
+import type { FileReading, KnownFile } from '../library/ports/tree.ts'
 import type { FilePage, FilePages, PageFile } from './read-file-page.ts'
 
 /** Number of remembered files: the pages of a file are read one after the other, for several files at a time. */

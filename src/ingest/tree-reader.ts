@@ -11,8 +11,8 @@ import { parseTreeUrl } from '../core/url/parse-tree-url.ts'
 import type { GitAccess } from '../core/url/repository-url.ts'
 import { decodePath, type TreeKind, treeKindOf } from '../core/url/tree-url.ts'
 import { isDocumentPage } from '../documents/formats.ts'
-import type { Downloads, ProxyTarget } from '../library/download.ts'
-import type { OpenTree, TreeFacts, TreeOptions, TreeReader } from '../library/tree.ts'
+import type { Downloads, ProxyTarget } from '../library/ports/download.ts'
+import type { OpenTree, TreeFacts, TreeOptions, TreeReader } from '../library/ports/tree.ts'
 import type { FilePages } from './read-file-page.ts'
 import type { FolderReaderOptions } from './read-folder.ts'
 import { isSystemError } from './walk-folder.ts'
@@ -87,7 +87,12 @@ const OPENERS: Readonly<Record<Exclude<TreeKind, 'import'>, Opener>> = {
   folder: async (...args) => (await import('./read-folder.ts')).openFolder(...args),
   archive: async (address, pages, options, treeOptions) => {
     const openDownload = async () => (await options.openDownloads()).web
-    return (await import('./open-archive.ts')).openArchive(address, pages, { ...options, openDownload }, treeOptions)
+    return (await import('./archive/open-archive.ts')).openArchive(
+      address,
+      pages,
+      { ...options, openDownload },
+      treeOptions,
+    )
   },
   package: async (address, pages, options, treeOptions) => {
     const openDownload = async () => (await options.openDownloads()).registry

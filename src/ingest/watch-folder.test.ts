@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { PathSelection } from '../core/folder/path-selection.ts'
-import type { TreeEntry, TreeWatch } from '../library/tree.ts'
+import type { TreeEntry, TreeWatch } from '../library/ports/tree.ts'
 import { type OpenTreeReader, openTreeReader } from './tree-reader.ts'
 
 let root = ''

@@ -1,9 +1,9 @@
 import type { Kind } from '../core/model.ts'
 import type { Relevance } from '../core/retrieval/relevance.ts'
 import type { Explanation } from '../core/search/explain.ts'
-import type { Shortfall } from './shortfall.ts'
+import type { ChunkFilter } from './ports/store.ts'
 import type { Source } from './source.ts'
-import type { ChunkFilter } from './store.ts'
+import type { Shortfall } from './sources/shortfall.ts'
 
 /** Methods of combining scores by words and by meaning. */
 export const FUSIONS = ['convex', 'words'] as const

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type HttpClient, ServiceError, type ServiceRequest } from './http-client.ts'
+import { type HttpClient, ServiceError, type ServiceRequest } from './ports/http-client.ts'
 import { callService, type ServiceCall, type ServiceFailure } from './service-call.ts'
 
 const NOW = Date.UTC(2026, 0, 1)

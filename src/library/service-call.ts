@@ -1,7 +1,7 @@
 import { tryParseJson } from '../core/json/try-parse-json.ts'
 import { parseRetryAfter } from '../core/retry-after.ts'
 import type { Clock } from '../crawl/ports.ts'
-import { type HttpClient, ServiceError, type ServiceRequest, type ServiceResponse } from './http-client.ts'
+import { type HttpClient, ServiceError, type ServiceRequest, type ServiceResponse } from './ports/http-client.ts'
 
 /** A service call with its retry policy. */
 export interface ServiceCall extends Omit<ServiceRequest, 'body'> {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Citation, writeTime } from '../library/display-text.ts'
+import { type Citation, writeTime } from '../library/search/display-text.ts'
 import { type OrNull, orNull } from './schemas.ts'
 
 /** The shape of a page text with its citation, in structured content. */

@@ -1,4 +1,4 @@
-import type { CrawlState } from '../library/operations/describe-crawl.ts'
+import type { CrawlState } from '../library/sources/describe-crawl.ts'
 
 /** The states by which a list of crawls can be filtered: those of crawls, and those that job queues use. */
 export const STATE_FILTERS = [

@@ -17,13 +17,11 @@ export interface SourceArguments {
  */
 export async function findNamedSource(library: Library, args: SourceArguments, mustBeUnique = false): Promise<Source> {
   const text = requireArgument(args, 'source', 'library', 'sourceId')
-  const { ambiguousSource, findSource, matchSources, unknownSource } = await import(
-    '../library/operations/find-source.ts'
-  )
+  const { ambiguousSource, findSource, matchSources, unknownSource } = await import('../library/sources/find-source.ts')
   try {
     if (args.version === undefined) return await findSource(library, text)
-    const { unknownVersion } = await import('../library/operations/choose-sources.ts')
-    const { chooseVersion, writeVersions } = await import('../library/operations/find-version.ts')
+    const { unknownVersion } = await import('../library/sources/choose-sources.ts')
+    const { chooseVersion, writeVersions } = await import('../library/sources/find-version.ts')
     const sources = await library.store.listSources()
     const named = sources.filter(({ name }) => name === text)
     const candidates = named.length > 0 ? named : matchSources(sources, text)

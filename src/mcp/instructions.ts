@@ -1,6 +1,6 @@
 import { writeNumber } from '../core/text/count.ts'
 import { clipText } from '../core/text/lines.ts'
-import { quote } from '../library/display-text.ts'
+import { quote } from '../library/search/display-text.ts'
 import { labelOf } from '../library/source.ts'
 import type { SourceName } from './ports.ts'
 

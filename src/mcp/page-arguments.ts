@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { PageInput } from '../library/operations/find-page.ts'
+import type { PageInput } from '../library/search/find-page.ts'
 import { pickArgument, withoutUndefined } from './arguments.ts'
 import { text, textOf, unlisted } from './schemas.ts'
 

@@ -1,6 +1,6 @@
 import type { McpServer } from '@modelcontextprotocol/server'
-import type { Jobs } from '../library/jobs.ts'
 import type { Library } from '../library/library.ts'
+import type { Jobs } from '../library/ports/jobs.ts'
 import type { Source } from '../library/source.ts'
 import type { ToolSet } from './tool-set.ts'
 

@@ -1,8 +1,8 @@
-import { timeOrNull, writeTime } from '../library/display-text.ts'
-import type { CrawlEntry, CrawlReport } from '../library/operations/describe-crawl.ts'
-import { writeShortfall } from '../library/shortfall.ts'
+import { type WiderScope, widenScope, writeWiderScope } from '../library/crawl/wider-scope.ts'
+import { timeOrNull, writeTime } from '../library/search/display-text.ts'
 import type { Source } from '../library/source.ts'
-import { type WiderScope, widenScope, writeWiderScope } from '../library/wider-scope.ts'
+import type { CrawlEntry, CrawlReport } from '../library/sources/describe-crawl.ts'
+import { writeShortfall } from '../library/sources/shortfall.ts'
 
 /** Fields that name a source. */
 export interface SourceRecord {

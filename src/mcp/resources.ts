@@ -7,7 +7,7 @@ import {
   type Variables,
 } from '@modelcontextprotocol/server'
 import { PharosError } from '../core/errors.ts'
-import { timeOrNull, writeTime } from '../library/display-text.ts'
+import { timeOrNull, writeTime } from '../library/search/display-text.ts'
 import { isUuid } from './arguments.ts'
 import { isState, isStateFilter, STATE_FILTERS } from './crawl-states.ts'
 import { writeError } from './error-text.ts'
@@ -96,7 +96,7 @@ async function readSources(shared: SharedState): Promise<unknown> {
 }
 
 async function readVersions(shared: SharedState, name: string): Promise<unknown> {
-  const { findVersion } = await import('../library/operations/find-version.ts')
+  const { findVersion } = await import('../library/sources/find-version.ts')
   const { versions, hasUnversioned } = await findVersion(await shared.library(), { name })
   return {
     name,
@@ -115,7 +115,7 @@ async function readCrawls(shared: SharedState, status: string | undefined): Prom
     const problem = `status: expected one of ${STATE_FILTERS.join(', ')}, got ${JSON.stringify(filter)}`
     throw new PharosError('USAGE', { problem })
   }
-  const { listCrawls } = await import('../library/operations/describe-crawl.ts')
+  const { listCrawls } = await import('../library/sources/describe-crawl.ts')
   const entries = await listCrawls(await shared.library(), MAX_LISTED)
   return { crawls: entries.filter(({ state }) => isState(state, filter)).map(crawlRecord) }
 }
@@ -126,7 +126,7 @@ async function readCrawl(shared: SharedState, id: string): Promise<unknown> {
   }
   const library = await shared.library()
   const jobs = await shared.jobs()
-  const { describeCrawl, findCrawlSource } = await import('../library/operations/describe-crawl.ts')
+  const { describeCrawl, findCrawlSource } = await import('../library/sources/describe-crawl.ts')
   const source = await findCrawlSource(library, jobs, id.toLowerCase())
   return reportRecord(await describeCrawl(library, jobs, source, MAX_LISTED, id.toLowerCase()))
 }

@@ -1,5 +1,5 @@
 import { PharosError } from '../core/errors.ts'
-import type { Jobs } from '../library/jobs.ts'
+import type { Jobs } from '../library/ports/jobs.ts'
 import { createPackExports, type PackExports } from './pack-exports.ts'
 import type { ClosableLibrary, McpPorts } from './ports.ts'
 import type { ToolSet } from './tool-set.ts'

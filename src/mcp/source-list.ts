@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { ContentTypeCounts } from '../core/retrieval/content-type.ts'
 import { countOf, writeNumber } from '../core/text/count.ts'
-import { oneLine, timeOrNull, writeTime } from '../library/display-text.ts'
 import type { Library } from '../library/library.ts'
-import type { SourceReport } from '../library/operations/source-status.ts'
-import { writeShortfall } from '../library/shortfall.ts'
+import { oneLine, timeOrNull, writeTime } from '../library/search/display-text.ts'
 import { labelOf } from '../library/source.ts'
+import { writeShortfall } from '../library/sources/shortfall.ts'
+import type { SourceReport } from '../library/sources/source-status.ts'
 import { sourceRecord } from './records.ts'
 import { type OrNull, orNull } from './schemas.ts'
 import { writePartial } from './status-text.ts'
@@ -46,7 +46,7 @@ export const LISTED_SOURCE: z.ZodObject<{
 
 /** Reads the status and size of every source. */
 export async function readSourceList(library: Library): Promise<ListedSource[]> {
-  const { reportSource } = await import('../library/operations/source-status.ts')
+  const { reportSource } = await import('../library/sources/source-status.ts')
   const types = await library.store.countContentTypes()
   const listed: ListedSource[] = []
   for (const source of await library.store.listSources()) {

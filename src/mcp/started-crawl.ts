@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { oneLine } from '../library/display-text.ts'
 import type { Library } from '../library/library.ts'
+import { oneLine } from '../library/search/display-text.ts'
 import type { Source } from '../library/source.ts'
 import { sourceRecord } from './records.ts'
 import { SOURCE_RECORD } from './schemas.ts'
@@ -22,7 +22,7 @@ export async function writeStartedCrawl(
   headline: string,
   hasEnded = false,
 ): Promise<ToolAnswer<z.input<typeof STARTED_CRAWL>>> {
-  const { readRunningStatus, reportSource } = await import('../library/operations/source-status.ts')
+  const { readRunningStatus, reportSource } = await import('../library/sources/source-status.ts')
   const status = hasEnded
     ? (await reportSource(library, source)).status
     : await readRunningStatus(library, source.id, crawlId)

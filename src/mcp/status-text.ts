@@ -1,10 +1,10 @@
 import { countOf, writeNumber } from '../core/text/count.ts'
 import { writeDuration } from '../core/text/duration.ts'
-import { oneLine, writePageCounts, writeTime } from '../library/display-text.ts'
-import type { CrawlEntry, CrawlReport } from '../library/operations/describe-crawl.ts'
-import { type Shortfall, writeShortfall, writeToolRemedy } from '../library/shortfall.ts'
+import { writeWidening, writeWiderScope } from '../library/crawl/wider-scope.ts'
+import { oneLine, writePageCounts, writeTime } from '../library/search/display-text.ts'
 import { labelOf, type Source } from '../library/source.ts'
-import { writeWidening, writeWiderScope } from '../library/wider-scope.ts'
+import type { CrawlEntry, CrawlReport } from '../library/sources/describe-crawl.ts'
+import { type Shortfall, writeShortfall, writeToolRemedy } from '../library/sources/shortfall.ts'
 import { writeUnrendered } from './unrendered-pages.ts'
 
 /** The status of a crawl: its progress while it runs, otherwise its result. */

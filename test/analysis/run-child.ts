@@ -1,4 +1,4 @@
-import { analyseLibrary } from '../../src/library/operations/analyse-library.ts'
+import { analyseLibrary } from '../../src/library/sources/analyse-library.ts'
 import { openLibrary } from '../../src/open-library.ts'
 
 /* A process that analyses a library, reports every step, and can be killed at any moment. */

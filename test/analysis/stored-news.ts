@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Link, Page } from '../../src/core/model.ts'
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
 import type { FoundAddress } from '../../src/crawl/ledger.ts'
+import type { Store } from '../../src/library/ports/store.ts'
 import { DEFAULT_SETTINGS } from '../../src/library/source.ts'
-import type { Store } from '../../src/library/store.ts'
 
 /* A library full of generated, deterministic news, for tests of stored pages. */
 

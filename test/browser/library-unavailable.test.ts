@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { listen } from '../../src/cli/listen.ts'
+import { listen } from '../../src/cli/serve/listen.ts'
 import { createHttp } from '../../src/http/app.ts'
 import { jobOf, openPageFixture, type PageFixture } from '../http/page-fixture.ts'
 import { page as writePage } from '../sites/site.ts'

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { unzipSync } from 'fflate'
 import type { Browser, Page } from 'playwright-core'
 import { onTestFinished } from 'vitest'
-import { createLazyAssets, pageFolder } from '../../src/cli/assets.ts'
+import { createLazyAssets, pageFolder } from '../../src/cli/serve/assets.ts'
 import { writeContentSecurityPolicy, writePolicySource } from '../../src/core/content-security-policy.ts'
 import { isLong } from '../faults/bounded.ts'
 

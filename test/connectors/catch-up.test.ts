@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { embedLibrary } from '../../src/library/operations/embed-library.ts'
+import { embedLibrary } from '../../src/library/embed/embed-library.ts'
 import { openLibrary } from '../../src/open-library.ts'
 import { PROGRAM, ProgramSandbox } from '../e2e/program.ts'
 import { until } from '../e2e/server.ts'

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { PharosError } from '../../src/core/errors.ts'
 import type { Renderer } from '../../src/crawl/ports.ts'
+import { openRendering } from '../../src/library/crawl/open-rendering.ts'
 import type { Library } from '../../src/library/library.ts'
-import { openRendering } from '../../src/library/operations/open-rendering.ts'
 
 const SNAPSHOT = { url: 'http://127.0.0.1/', body: '<p>Lamp</p>', status: 200, headers: {} }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Embedder } from '../../src/library/vectors.ts'
+import type { Embedder } from '../../src/library/ports/vectors.ts'
 import { openCrawl4AIReader } from '../../src/readers/crawl4ai-reader.ts'
 import type { ReaderDocument } from '../../src/readers/document.ts'
 import { documentId } from '../../src/readers/document.ts'

@@ -1,5 +1,5 @@
 import { openServiceClient, type ServiceClient } from '../../src/fetch/service-client.ts'
-import type { VectorSpace } from '../../src/library/vectors.ts'
+import type { VectorSpace } from '../../src/library/ports/vectors.ts'
 import { createQuickClock, type QuickClock } from './quick-clock.ts'
 import { openQdrantServer, type QdrantServer, type QdrantServerOptions } from './servers/qdrant.ts'
 

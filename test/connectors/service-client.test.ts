@@ -2,7 +2,7 @@ import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { openServiceClient, type ServiceClient, type ServiceClientOptions } from '../../src/fetch/service-client.ts'
-import { ServiceError, type ServiceRequest } from '../../src/library/http-client.ts'
+import { ServiceError, type ServiceRequest } from '../../src/library/ports/http-client.ts'
 import { type FaultyServer, findClosedPort, openFaultyServer } from './servers/faults.ts'
 import { makeSelfSigned } from './servers/self-signed.ts'
 

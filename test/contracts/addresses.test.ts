@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { LibraryStore } from '../../src/library/library-store.ts'
-import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
-import { createAddresses } from '../../src/store/sqlite/addresses.ts'
-import { type Database, openDatabase } from '../../src/store/sqlite/database.ts'
+import type { LibraryStore } from '../../src/library/ports/library-store.ts'
+import { type Database, openDatabase } from '../../src/store/sqlite/database/database.ts'
+import { createAddresses } from '../../src/store/sqlite/ledger/addresses.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { createMemoryStore } from '../memory-store/memory-store.ts'
 import { describeAddresses } from './addresses.contract.ts'
 import { recordPlans } from './query-plans.ts'
 

@@ -1,4 +1,4 @@
-import { setFloor, takeSlot } from '../../src/crawl/host-clock.ts'
+import { setFloor, takeSlot } from '../../src/crawl/hosts/host-clock.ts'
 import type { Ledger } from '../../src/crawl/ledger.ts'
 
 /** Sets the interval of a host, without a slow start. */

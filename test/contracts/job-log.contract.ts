@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { ProgressFrame, QueueAction } from '../../src/library/dispatch/frames.ts'
-import type { JobLog, JobRecord, LogPage, StoredNote } from '../../src/library/job-log.ts'
-import type { LibraryStore } from '../../src/library/library-store.ts'
-import { splitMilestones } from '../../src/library/operations/split-milestones.ts'
+import { splitMilestones } from '../../src/library/crawl/split-milestones.ts'
+import type { ProgressFrame, QueueAction } from '../../src/library/jobs/events/frames.ts'
+import type { JobLog, JobRecord, LogPage, StoredNote } from '../../src/library/ports/job-log.ts'
+import type { LibraryStore } from '../../src/library/ports/library-store.ts'
 import { event, frameOf, jobOf, KEEP_ALL, note } from './job-notes.ts'
 
 /** Contract of every job history. Each test has a history of its own. */

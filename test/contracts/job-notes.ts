@@ -1,5 +1,5 @@
-import type { NoteFrame, QueueFrame } from '../../src/library/dispatch/frames.ts'
-import type { JobNote, JobRecord, RetentionRule } from '../../src/library/job-log.ts'
+import type { NoteFrame, QueueFrame } from '../../src/library/jobs/events/frames.ts'
+import type { JobNote, JobRecord, RetentionRule } from '../../src/library/ports/job-log.ts'
 
 /** A rule that removes nothing. */
 export const KEEP_ALL: RetentionRule = {

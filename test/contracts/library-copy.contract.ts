@@ -6,9 +6,9 @@ import {
   columnPositions,
   MAX_BATCH_BYTES,
   SOURCES_TABLE,
-} from '../../src/library/copy-tables.ts'
-import type { CopySessionRequest, IdRange, LibraryView } from '../../src/library/library-copy.ts'
-import type { AnalysisStore, LibraryStore } from '../../src/library/library-store.ts'
+} from '../../src/library/copy/table-columns.ts'
+import type { CopySessionRequest, IdRange, LibraryView } from '../../src/library/ports/library-copy.ts'
+import type { AnalysisStore, LibraryStore } from '../../src/library/ports/library-store.ts'
 import { addSourceTo, writePage } from '../embed/filled-store.ts'
 import type { SqlAccess } from './page-analyses.contract.ts'
 

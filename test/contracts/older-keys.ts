@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
 import type { FoundAddress, PageRecord } from '../../src/crawl/ledger.ts'
-import type { LibraryStore } from '../../src/library/library-store.ts'
+import type { LibraryStore } from '../../src/library/ports/library-store.ts'
 import { DEFAULT_SETTINGS } from '../../src/library/source.ts'
 
 /** A row as an earlier version wrote it, and as the migration leaves it. All addresses are written without the host. */

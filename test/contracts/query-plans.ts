@@ -1,4 +1,4 @@
-import type { Database } from '../../src/store/sqlite/database.ts'
+import type { Database } from '../../src/store/sqlite/database/database.ts'
 
 /** Records the statements prepared on a connection from now on, and gives their SQLite query plans. */
 export function recordPlans(db: Database): {

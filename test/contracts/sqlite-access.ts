@@ -1,4 +1,4 @@
-import { openDatabase } from '../../src/store/sqlite/database.ts'
+import { openDatabase } from '../../src/store/sqlite/database/database.ts'
 import type { SqlAccess } from './page-analyses.contract.ts'
 
 /** Opens SQL access to a library file. */

@@ -12,7 +12,7 @@ import {
   openClock,
   recoverClock,
   slowClock,
-} from '../../src/crawl/host-clock.ts'
+} from '../../src/crawl/hosts/host-clock.ts'
 import {
   type Alias,
   type Discovery,
@@ -24,12 +24,12 @@ import {
   type Settlement,
   type Visit,
 } from '../../src/crawl/ledger.ts'
-import { searchHits } from '../../src/library/hits.ts'
-import type { LibraryStore } from '../../src/library/library-store.ts'
+import type { LibraryStore } from '../../src/library/ports/library-store.ts'
+import type { Crawl, Store } from '../../src/library/ports/store.ts'
+import { searchHits } from '../../src/library/search/hits.ts'
 import { DEFAULT_SETTINGS, type Source } from '../../src/library/source.ts'
-import type { Crawl, Store } from '../../src/library/store.ts'
-import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { createMemoryStore } from '../memory-store/memory-store.ts'
 import { classificationOf } from './classifications.ts'
 import { reserveSlot, setPause } from './host-clocks.ts'
 

@@ -14,9 +14,9 @@ import type {
   SettlementResult,
   Visit,
 } from '../../src/crawl/ledger.ts'
-import { searchHits } from '../../src/library/hits.ts'
+import { type ChunkFilter, type Crawl, MAX_FOCUSED_RUNS, type Store } from '../../src/library/ports/store.ts'
+import { searchHits } from '../../src/library/search/hits.ts'
 import { DEFAULT_SETTINGS, type Source } from '../../src/library/source.ts'
-import { type ChunkFilter, type Crawl, MAX_FOCUSED_RUNS, type Store } from '../../src/library/store.ts'
 import { classificationOf } from './classifications.ts'
 import { reserveSlot, setPause } from './host-clocks.ts'
 

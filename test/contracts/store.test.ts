@@ -2,9 +2,9 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe } from 'vitest'
-import type { Store } from '../../src/library/store.ts'
-import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
+import type { Store } from '../../src/library/ports/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { createMemoryStore } from '../memory-store/memory-store.ts'
 import { describeStore } from './store.contract.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pharos-store-'))

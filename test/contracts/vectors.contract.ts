@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Page } from '../../src/core/model.ts'
-import { searchHits } from '../../src/library/hits.ts'
-import type { ChunkFilter } from '../../src/library/store.ts'
-import type { ChunkRef, VectorSpace, VectorStore } from '../../src/library/vectors.ts'
+import type { ChunkFilter } from '../../src/library/ports/store.ts'
+import type { ChunkRef, VectorSpace, VectorStore } from '../../src/library/ports/vectors.ts'
+import { searchHits } from '../../src/library/search/hits.ts'
 import { addSourceTo, recordOf, writePage } from '../embed/filled-store.ts'
 
 const SPACE: VectorSpace = { model: 'four', fingerprint: 'f'.repeat(64), dimensions: 4 }

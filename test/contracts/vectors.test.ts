@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe } from 'vitest'
-import type { VectorStore } from '../../src/library/vectors.ts'
-import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
+import type { VectorStore } from '../../src/library/ports/vectors.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { createMemoryStore } from '../memory-store/memory-store.ts'
 import { describeSharedVectors, describeVectors } from './vectors.contract.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pharos-vectors-'))

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 
 const load = (path: string): Promise<unknown> => import(join(import.meta.dirname, '../../dist', path))
 const { copyLibrary } = (await load(
-  'library/operations/copy-library.js',
-)) as typeof import('../../src/library/operations/copy-library.ts')
+  'library/copy/copy-library.js',
+)) as typeof import('../../src/library/copy/copy-library.ts')
 const { openLibrary } = (await load('open-library.js')) as typeof import('../../src/open-library.ts')
 
 const [path = '', target = '', killStep = ''] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3'
 import { compareUtf8 } from '../../src/core/text/order.ts'
-import { openDatabase } from '../../src/store/postgres/database.ts'
+import { openDatabase } from '../../src/store/postgres/database/database.ts'
 
 /* The whole content of a library, read by separate SQL, so that the comparison does not use the code that copies. */
 

@@ -1,4 +1,4 @@
-import { NO_PROGRESS, type ProgressFrame } from '../../src/library/dispatch/frames.ts'
+import { NO_PROGRESS, type ProgressFrame } from '../../src/library/jobs/events/frames.ts'
 
 /** A progress report of a crawl, empty except for the given fields. */
 export function progressFrame(fields: Partial<ProgressFrame> = {}): ProgressFrame {

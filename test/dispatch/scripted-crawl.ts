@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import type { Frame, ProgressFrame } from '../../src/library/dispatch/frames.ts'
+import type { Frame, ProgressFrame } from '../../src/library/jobs/events/frames.ts'
 
 // A process that follows the contract of crawl processes, and behaves as its first argument says. It imports nothing of the program,
 // because that would make it start several times slower.

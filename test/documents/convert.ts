@@ -4,7 +4,7 @@ import type { Page } from '../../src/core/model.ts'
 import { findAnchor, withAnchor } from '../../src/core/retrieval/anchored-url.ts'
 import type { ConversionResult, Converter, TextDocument } from '../../src/documents/document.ts'
 import { convertDocument } from '../../src/documents/formats.ts'
-import { extractDocument } from '../../src/jobs/read-document.ts'
+import { extractDocument } from '../../src/processes/read-document.ts'
 
 /** The bytes of a document that `scripts/make-documents.mjs` made. */
 export function readSample(name: string): Uint8Array {

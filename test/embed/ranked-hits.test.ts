@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Library } from '../../src/library/library.ts'
-import { type RankedQuery, rankHits } from '../../src/library/ranked-hits.ts'
-import type { Embedder, VectorSpace, VectorStore } from '../../src/library/vectors.ts'
-import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
+import type { Embedder, VectorSpace, VectorStore } from '../../src/library/ports/vectors.ts'
+import { type RankedQuery, rankHits } from '../../src/library/search/ranked-hits.ts'
+import { createMemoryStore } from '../memory-store/memory-store.ts'
 import { addSourceTo, writePage } from './filled-store.ts'
 
 const SPACE: VectorSpace = { model: 'topics', fingerprint: 't'.repeat(64), dimensions: 4 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { crawlSource } from '../../src/library/operations/crawl-source.ts'
-import { reportSource } from '../../src/library/operations/source-status.ts'
+import { crawlSource } from '../../src/library/crawl/crawl-source.ts'
+import { reportSource } from '../../src/library/sources/source-status.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
 import { runCrawl } from '../sites/crawl.ts'
 import { createFixtureOn, type Dump, readUninterrupted, toComparable } from '../sites/file-fixture.ts'

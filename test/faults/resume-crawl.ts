@@ -1,4 +1,4 @@
-import { addSource } from '../../src/library/operations/add-source.ts'
+import { addSource } from '../../src/library/crawl/add-source.ts'
 import { type Crawled, openTestLibrary, runCrawl } from '../sites/crawl.ts'
 import type { ChildOptions } from '../sites/crawl-child.ts'
 import { withFastClock } from '../sites/fast-clock.ts'

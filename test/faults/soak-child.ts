@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { CrawlEvent, CrawlKind } from '../../src/crawl/events.ts'
-import { searchHits } from '../../src/library/hits.ts'
+import { searchHits } from '../../src/library/search/hits.ts'
 import type { Source } from '../../src/library/source.ts'
 import { addSource, crawlSource, findSource, type OpenLibrary, openLibrary, reportSource } from '../../src/node.ts'
 

@@ -7,8 +7,8 @@ import { installData } from '../../src/gazetteer/install-data.ts'
 import { DATA_PACKAGES } from '../../src/gazetteer/packages.ts'
 import { readCountries } from '../../src/gazetteer/read-countries.ts'
 import { writeExport } from '../../src/gazetteer/write-export.ts'
-import type { Gazetteer } from '../../src/library/gazetteer.ts'
-import type { AnalysisStore, LibraryStore } from '../../src/library/library-store.ts'
+import type { Gazetteer } from '../../src/library/ports/gazetteer.ts'
+import type { AnalysisStore, LibraryStore } from '../../src/library/ports/library-store.ts'
 import { DATA_FOLDER } from './world.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'pharos-own-places-'))

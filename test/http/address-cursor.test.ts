@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseAddressCursor, writeAddressCursor } from '../../src/http/address-cursor.ts'
+import { parseAddressCursor, writeAddressCursor } from '../../src/http/records/address-cursor.ts'
 
 const write = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64')
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import type { FeedEventName } from '../../src/library/dispatch/feed.ts'
+import type { FeedEventName } from '../../src/library/jobs/events/feed.ts'
 import { openStream, openTestServer, type StreamEvent, type TestServer, until } from './server.ts'
 import * as shapes from './shapes.ts'
 

@@ -1,5 +1,5 @@
-import type { JobNote, JobRecord } from '../../src/library/job-log.ts'
-import { addSource } from '../../src/library/operations/add-source.ts'
+import { addSource } from '../../src/library/crawl/add-source.ts'
+import type { JobNote, JobRecord } from '../../src/library/ports/job-log.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
 
 /** A job that is done and has many events. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { pageFolder } from '../../src/cli/assets.ts'
+import { pageFolder } from '../../src/cli/serve/assets.ts'
 import { writeContentSecurityPolicy } from '../../src/core/content-security-policy.ts'
 import { openTestServer, type TestServer } from './server.ts'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { addSource } from '../../src/library/operations/add-source.ts'
+import { addSource } from '../../src/library/crawl/add-source.ts'
 import { openLibrary } from '../../src/open-library.ts'
 import { copyCountries } from '../gazetteer/world.ts'
 import { locateLibrary } from '../library-location.ts'

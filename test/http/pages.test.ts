@@ -4,7 +4,7 @@ import { createHttp } from '../../src/http/app.ts'
 import { readNext } from '../../src/http/pages/login.ts'
 import { TOKENS_CSS } from '../../src/http/pages/tokens.ts'
 import type { HttpApp } from '../../src/http/ports.ts'
-import { addSource } from '../../src/library/operations/add-source.ts'
+import { addSource } from '../../src/library/crawl/add-source.ts'
 import { page } from '../sites/site.ts'
 import { jobOf, MOMENT, openPageFixture, type PageFixture, queueNote } from './page-fixture.ts'
 

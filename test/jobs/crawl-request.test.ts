@@ -2,8 +2,8 @@ import { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { addJobOptions, type CrawlJob, readJob } from '../../src/cli/crawl-job.ts'
 import type { PharosError } from '../../src/core/errors.ts'
-import { parseCrawlRequest } from '../../src/library/dispatch/crawl-request.ts'
-import { isSameStart } from '../../src/library/dispatch/tracked-job.ts'
+import { parseCrawlRequest } from '../../src/library/jobs/crawl-request.ts'
+import { isSameStart } from '../../src/library/jobs/tracked-job.ts'
 
 const DEFAULTS = { libraryPath: '/data/library.db' }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { addSource } from '../../src/library/operations/add-source.ts'
-import { prepareStart } from '../../src/library/operations/prepare-start.ts'
+import { addSource } from '../../src/library/crawl/add-source.ts'
+import { prepareStart } from '../../src/library/crawl/prepare-start.ts'
 import { createCrawlFixture, openTestLibrary, runCrawl, statesOf } from '../sites/crawl.ts'
 import { page, sitemap } from '../sites/site.ts'
 

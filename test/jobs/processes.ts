@@ -1,6 +1,6 @@
-import { createSpawnRunner, type SpawnOptions } from '../../src/jobs/spawn-crawl.ts'
-import { type Frame, type FrameType, parseFrame } from '../../src/library/dispatch/frames.ts'
-import type { CrawlProcess, ProcessEnd } from '../../src/library/dispatch/runner.ts'
+import { type Frame, type FrameType, parseFrame } from '../../src/library/jobs/events/frames.ts'
+import type { CrawlProcess, ProcessEnd } from '../../src/library/jobs/runner.ts'
+import { createSpawnRunner, type SpawnOptions } from '../../src/processes/spawn-crawl.ts'
 import { closeLater } from '../close-later.ts'
 import { PROGRAM } from '../e2e/program.ts'
 

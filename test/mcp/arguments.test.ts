@@ -208,7 +208,7 @@ test('a blank filter of a search counts as not given', async () => {
 
 test('an unknown source is answered with the nearest name, and null counts as not given', async () => {
   const { call, callForText, library } = await connect()
-  const { addSource } = await import('../../src/library/operations/add-source.ts')
+  const { addSource } = await import('../../src/library/crawl/add-source.ts')
   await addSource(await library(), { url: 'https://docs.invalid/', name: 'guide' })
   expect(await callForText('search_docs', { query: 'kiln', source: 'giude' })).toMatch(
     /no source giude .*did you mean guide\?.*list_sources/,
@@ -231,7 +231,7 @@ test('numbers out of range are clamped', async () => {
 
 test('a source with a comma in its name can be searched, and commas still separate names', async () => {
   const { call, callForText, library } = await connect()
-  const { addSource } = await import('../../src/library/operations/add-source.ts')
+  const { addSource } = await import('../../src/library/crawl/add-source.ts')
   const opened = await library()
   await addSource(opened, { url: 'https://docs.invalid/1/', name: 'pots, pans', version: '1.0' })
   await addSource(opened, { url: 'https://docs.invalid/2/', name: 'guide' })
@@ -243,7 +243,7 @@ test('a source with a comma in its name can be searched, and commas still separa
 
 test('an unknown source is answered with several near names', async () => {
   const { callForText, library } = await connect()
-  const { addSource } = await import('../../src/library/operations/add-source.ts')
+  const { addSource } = await import('../../src/library/crawl/add-source.ts')
   const names = ['guide', 'guid', 'guides', 'python3.11-doc', 'kiln']
   for (const name of names) await addSource(await library(), { url: `https://docs.invalid/${name}/`, name })
   expect(await callForText('search_docs', { query: 'kiln', source: 'guids' })).toMatch(
@@ -262,7 +262,7 @@ test('add_source accepts preserveHashes false and followRedirects true, which ch
 
 test('an empty version counts as not given, so that a tool never picks another version of the source', async () => {
   const { callForText, library } = await connect()
-  const { addSource } = await import('../../src/library/operations/add-source.ts')
+  const { addSource } = await import('../../src/library/crawl/add-source.ts')
   await addSource(await library(), { url: 'https://docs.invalid/', name: 'lib' })
   await addSource(await library(), { url: 'https://docs.invalid/2/', name: 'lib', version: '2.1.0' })
   expect(await callForText('remove_source', { source: 'lib', version: '' })).toMatch(/^Removed lib:/)

@@ -1,6 +1,6 @@
 import { type CallToolResult, Client } from '@modelcontextprotocol/client'
 import { InMemoryTransport } from '@modelcontextprotocol/server'
-import { createJobs } from '../../src/library/crawl-jobs.ts'
+import { createJobs } from '../../src/library/jobs/crawl-jobs.ts'
 import type { McpPorts } from '../../src/mcp/ports.ts'
 import { createMcp } from '../../src/mcp/server.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addSource } from '../../src/library/operations/add-source.ts'
+import { addSource } from '../../src/library/crawl/add-source.ts'
 import type { PackInput, WrittenPack } from '../../src/mcp/ports.ts'
 import { connect, until } from './connect.ts'
 

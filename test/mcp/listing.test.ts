@@ -153,7 +153,7 @@ describe('names of the sources of a library file', () => {
     const library = await openLibrary({ path, version: '0.0.0' })
     onTestFinished(() => library.close())
     expect(listSourceNames(path)).toEqual([])
-    const { addSource } = await import('../../src/library/operations/add-source.ts')
+    const { addSource } = await import('../../src/library/crawl/add-source.ts')
     await addSource(library, { url: 'https://docs.invalid/2/', name: 'guide', version: '2.0' })
     const { id } = await addSource(library, { url: 'https://docs.invalid/1/', name: 'gone' })
     await addSource(library, { url: 'https://docs.invalid/3/', name: 'kiln' })

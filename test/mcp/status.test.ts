@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createJobs } from '../../src/library/crawl-jobs.ts'
+import { createJobs } from '../../src/library/jobs/crawl-jobs.ts'
 import { openTestSite } from '../sites/crawl.ts'
 import { page } from '../sites/site.ts'
 import { connect, until } from './connect.ts'
@@ -174,7 +174,7 @@ test('a version selects one source in every tool, even if a source of the same n
   const site = await openTestSite({ '/none/': page('None'), '/1/': page('One'), '/2/': page('Two') })
   const { call, callForText, library } = await connect()
   const opened = await library()
-  const { addSource } = await import('../../src/library/operations/add-source.ts')
+  const { addSource } = await import('../../src/library/crawl/add-source.ts')
   await addSource(opened, { url: `${site.origin}/none/`, name: 'guide' })
   await addSource(opened, { url: `${site.origin}/1/`, name: 'guide', version: '2.0.0' })
   await addSource(opened, { url: `${site.origin}/2/`, name: 'guide', version: '2.1.0' })
@@ -215,7 +215,7 @@ test('a version selects one source in every tool, even if a source of the same n
 
 test('an ambiguous spelling of a version removes neither of the two sources', async () => {
   const { callForText, library } = await connect()
-  const { addSource } = await import('../../src/library/operations/add-source.ts')
+  const { addSource } = await import('../../src/library/crawl/add-source.ts')
   for (const version of ['3', 'v3'])
     await addSource(await library(), { url: `https://docs.example/${version}/`, name: 'guide', version })
   expect(await callForText('remove_source', { source: 'guide', version: 'V3' })).toMatch(
@@ -254,7 +254,7 @@ test('a crawl of another process is reported from the library', async () => {
 test('a name that is taken is refused before anything is crawled, and a refused crawl renames nothing', async () => {
   const site = await openTestSite({ '/a/': page('A', ['/a/slow']), '/a/slow': { body: page('Slow'), delayMs: 1500 } })
   const { call, callForText, library } = await connect()
-  const { addSource } = await import('../../src/library/operations/add-source.ts')
+  const { addSource } = await import('../../src/library/crawl/add-source.ts')
   const { store } = await library()
   const other = await addSource(await library(), { url: `${site.origin}/b/`, name: 'taken', version: '1.0' })
   const source = await addSource(await library(), { url: `${site.origin}/a/`, name: 'docs' })
@@ -277,7 +277,7 @@ test('status words and counts agree between tools, during a crawl and after it',
     ...Object.fromEntries(paths.map((path) => [path, { body: page(path), delayMs: 400 }])),
   })
   const { call, callForText, library } = await connect()
-  const { addSource } = await import('../../src/library/operations/add-source.ts')
+  const { addSource } = await import('../../src/library/crawl/add-source.ts')
   await addSource(await library(), { url: `${site.origin}/`, name: 'docs' })
   const report = async () => {
     const { structuredContent } = await call('crawl_status', { source: 'docs' })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { compareUtf8 } from '../../src/core/text/order.ts'
 import type { Library } from '../../src/library/library.ts'
-import { type RankedQuery, rankHits } from '../../src/library/ranked-hits.ts'
-import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
+import { type RankedQuery, rankHits } from '../../src/library/search/ranked-hits.ts'
 import { addSourceTo, writePage } from '../embed/filled-store.ts'
+import { createMemoryStore } from '../memory-store/memory-store.ts'
 
 /** A library of words alone with the given pages; chunks are separated by lines of dashes. */
 async function createLibrary(pages: Readonly<Record<string, readonly string[]>>, source = 'docs'): Promise<Library> {

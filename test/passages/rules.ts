@@ -2,9 +2,9 @@ import { type Block, parseBlocks } from '../../src/core/markdown/blocks.ts'
 import type { Section } from '../../src/core/model.ts'
 import { estimateTokens } from '../../src/core/text/estimate.ts'
 import { splitLines } from '../../src/core/text/lines.ts'
-import { writeCitation, writeMention } from '../../src/library/display-text.ts'
+import type { PageText } from '../../src/library/ports/store.ts'
+import { writeCitation, writeMention } from '../../src/library/search/display-text.ts'
 import type { Passage, SearchAnswer } from '../../src/library/search.ts'
-import type { PageText } from '../../src/library/store.ts'
 
 /** A stored page as parsed by a Markdown parser. */
 export interface ReadPage {

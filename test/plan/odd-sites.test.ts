@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { slugOf } from '../../src/analysis/place.ts'
 import { compareUtf8 } from '../../src/core/text/order.ts'
-import type { CrawlInput } from '../../src/library/operations/crawl-source.ts'
+import type { CrawlInput } from '../../src/library/crawl/crawl-source.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
 import { type Crawled, openTestSite } from '../sites/crawl.ts'
 import { type Answer, page, redirect, type Site, text } from '../sites/site.ts'

@@ -2,8 +2,8 @@
  * Crawls a site by a plan in a separate process, which a test may kill. Arguments: the path of the library and the address of the site.
  * Events are printed on stdout as JSON lines.
  */
-import { addSource } from '../../src/library/operations/add-source.ts'
-import { crawlSource } from '../../src/library/operations/crawl-source.ts'
+import { addSource } from '../../src/library/crawl/add-source.ts'
+import { crawlSource } from '../../src/library/crawl/crawl-source.ts'
 import { openLibrary } from '../../src/open-library.ts'
 
 const [path = '', url = ''] = process.argv.slice(2)

@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { describe, expect, test, vi } from 'vitest'
-import { openQueue } from '../../src/jobs/open-queue.ts'
-import { parseConnectionAddress } from '../../src/store/postgres/connection-address.ts'
-import { type DatabaseOptions, openDatabase } from '../../src/store/postgres/database.ts'
-import { lockSource } from '../../src/store/postgres/lock-source.ts'
-import { LOCKS, lock } from '../../src/store/postgres/locks.ts'
+import { openQueue } from '../../src/processes/open-queue.ts'
+import { parseConnectionAddress } from '../../src/store/postgres/database/connection-address.ts'
+import { type DatabaseOptions, openDatabase } from '../../src/store/postgres/database/database.ts'
+import { lockSource } from '../../src/store/postgres/database/lock-source.ts'
+import { LOCKS, lock } from '../../src/store/postgres/database/locks.ts'
 import { closeLater } from '../close-later.ts'
 import { expectMigratedKeys, OLDER_CONTENT, writeOlderRows } from '../contracts/older-keys.ts'
 import { addressOf, createDatabase, createLibrary, execute } from './databases.ts'
@@ -51,7 +51,7 @@ test('an open library notices that the local clock was changed', async () => {
 test('ten processes that open a missing library create it once', async () => {
   const address = addressOf(await createDatabase())
   const script = `const { openDatabase } = await import(process.argv[1]); await (await openDatabase(process.argv[2])).close()`
-  const module = import.meta.resolve('../../src/store/postgres/database.ts')
+  const module = import.meta.resolve('../../src/store/postgres/database/database.ts')
   const start = () => promisify(execFile)(process.execPath, ['--input-type=module', '-e', script, module, address])
   await Promise.all(Array.from({ length: 10 }, start))
   const db = await open(address)

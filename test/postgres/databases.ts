@@ -1,5 +1,5 @@
 import { inject } from 'vitest'
-import { openDatabase } from '../../src/store/postgres/database.ts'
+import { openDatabase } from '../../src/store/postgres/database/database.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { LibraryStore } from '../../src/library/library-store.ts'
+import type { LibraryStore } from '../../src/library/ports/library-store.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { describeJobLog } from '../contracts/job-log.contract.ts'
 import { event, jobOf } from '../contracts/job-notes.ts'

@@ -8,12 +8,12 @@ import type {
   Visit,
 } from '../../src/crawl/ledger.ts'
 import type { CrawlRef } from '../../src/store/common/crawl-ref.ts'
-import { type Database, openDatabase, type Sql } from '../../src/store/postgres/database.ts'
-import { recordFoundAddresses } from '../../src/store/postgres/found-addresses.ts'
-import { countOpen, type HolderRequest, lease, release } from '../../src/store/postgres/frontier.ts'
-import { HostHolder } from '../../src/store/postgres/host-holder.ts'
-import { lockSource } from '../../src/store/postgres/lock-source.ts'
-import { settle } from '../../src/store/postgres/settle.ts'
+import { type Database, openDatabase, type Sql } from '../../src/store/postgres/database/database.ts'
+import { lockSource } from '../../src/store/postgres/database/lock-source.ts'
+import { recordFoundAddresses } from '../../src/store/postgres/ledger/found-addresses.ts'
+import { countOpen, type HolderRequest, lease, release } from '../../src/store/postgres/ledger/frontier.ts'
+import { HostHolder } from '../../src/store/postgres/ledger/host-holder.ts'
+import { settle } from '../../src/store/postgres/ledger/settle.ts'
 import { closeLater } from '../close-later.ts'
 
 /** Opens a library as another process would: over connections of its own. */

@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { openDatabase } from '../../src/store/postgres/database.ts'
+import { openDatabase } from '../../src/store/postgres/database/database.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { describeLibraryCopy } from '../contracts/library-copy.contract.ts'
 import { createLibrary } from './databases.ts'

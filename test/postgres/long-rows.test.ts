@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { COPY_TABLES } from '../../src/library/copy-tables.ts'
-import { createLibraryCopy } from '../../src/store/postgres/library-copy.ts'
+import { COPY_TABLES } from '../../src/library/copy/table-columns.ts'
+import { createLibraryCopy } from '../../src/store/postgres/copy/library-copy.ts'
 import { createLibrary } from './databases.ts'
 import { connect } from './ledgers.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { JobRecord } from '../../src/library/job-log.ts'
+import type { JobRecord } from '../../src/library/ports/job-log.ts'
 import { createLibrary } from './databases.ts'
 import { connect, foundAddressOf } from './ledgers.ts'
 import { openLossyProxy } from './lossy-proxy.ts'

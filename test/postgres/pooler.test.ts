@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openDatabase } from '../../src/store/postgres/database.ts'
+import { openDatabase } from '../../src/store/postgres/database/database.ts'
 import { addressOf, createDatabase, execute } from './databases.ts'
 import { foundAddressOf } from './ledgers.ts'
 import { openPooler, type PoolMode } from './pooler.ts'

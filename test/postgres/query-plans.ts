@@ -1,5 +1,5 @@
 import { compareUtf8 } from '../../src/core/text/order.ts'
-import type { Sql } from '../../src/store/postgres/database.ts'
+import type { Sql } from '../../src/store/postgres/database/database.ts'
 
 interface Step {
   readonly 'Node Type': string

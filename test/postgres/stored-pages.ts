@@ -1,4 +1,4 @@
-import { openDatabase } from '../../src/store/postgres/database.ts'
+import { openDatabase } from '../../src/store/postgres/database/database.ts'
 
 /** The stored form of a page, with the row ids of its chunks. */
 export interface StoredPage {

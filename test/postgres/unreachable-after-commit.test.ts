@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openDatabase } from '../../src/store/postgres/database.ts'
+import { openDatabase } from '../../src/store/postgres/database/database.ts'
 import { closeLater } from '../close-later.ts'
 import { createLibrary } from './databases.ts'
 import { connect } from './ledgers.ts'

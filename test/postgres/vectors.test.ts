@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openDatabase } from '../../src/store/postgres/database.ts'
+import { openDatabase } from '../../src/store/postgres/database/database.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { describeSharedVectors, describeVectors } from '../contracts/vectors.contract.ts'
 import { createLibrary } from './databases.ts'

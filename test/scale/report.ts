@@ -76,8 +76,8 @@ Only a part of the simulation is code of the program:
 
 | | what runs |
 | --- | --- |
-| when a host may get a request | code of the program: \`crawl/host-clock.ts\`, \`pacer.ts\`, \`robots-rules.ts\` |
-| which worker holds a host, takes it, keeps it, wants it and releases it | code of the program: \`crawl/host-lease.ts\`, \`store/postgres/host-holder.ts\`, the decisions of \`store/postgres/frontier.ts\` |
+| when a host may get a request | code of the program: \`crawl/hosts/host-clock.ts\`, \`pacer.ts\`, \`robots-rules.ts\` |
+| which worker holds a host, takes it, keeps it, wants it and releases it | code of the program: \`crawl/hosts/host-lease.ts\`, \`store/postgres/ledger/host-holder.ts\`, the decisions of \`store/postgres/ledger/frontier.ts\` |
 | which addresses come first, and their slots | code of the program: \`store/common/slots.ts\` |
 | ledger: leasing, settling, putting back, counting | **real rules, rewritten statements** (\`test/scale/shared-ledger.ts\`): this page shows for that file that no address is lost or settled twice, and \`test/postgres/many-workers.test.ts\` shows it for PostgreSQL itself |
 | frontier and visits (\`crawl/frontier.ts\`, \`visit.ts\`) | **rewritten, shorter** (\`test/scale/lean-crawl.ts\`) with the waits of the program, because the originals would take twice as long; ${count(whole.visits)} visits below and two of the three short forms use the real engine |

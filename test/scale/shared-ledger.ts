@@ -1,6 +1,6 @@
 import { RESERVATION_HORIZON_MS } from '../../src/crawl/frontier.ts'
-import { correctClock, type HostClock, nextRequestAt } from '../../src/crawl/host-clock.ts'
-import { isHostHeld, judgeHostOwnership, releaseHost, revokeHost } from '../../src/crawl/host-lease.ts'
+import { correctClock, type HostClock, nextRequestAt } from '../../src/crawl/hosts/host-clock.ts'
+import { isHostHeld, judgeHostOwnership, releaseHost, revokeHost } from '../../src/crawl/hosts/host-lease.ts'
 import type {
   LeaseRequest,
   Ledger,
@@ -12,9 +12,9 @@ import type {
   Visit,
 } from '../../src/crawl/ledger.ts'
 import { type Candidate, countSlots, pickByHost, reserveSlots } from '../../src/store/common/slots.ts'
-import { changeHosts, filterUsableHosts, isHostKept, limitHosts } from '../../src/store/postgres/frontier.ts'
-import { HostHolder, type LeaseResult } from '../../src/store/postgres/host-holder.ts'
-import type { HostState } from '../../src/store/postgres/hosts.ts'
+import { changeHosts, filterUsableHosts, isHostKept, limitHosts } from '../../src/store/postgres/ledger/frontier.ts'
+import { HostHolder, type LeaseResult } from '../../src/store/postgres/ledger/host-holder.ts'
+import type { HostState } from '../../src/store/postgres/ledger/hosts.ts'
 import { AddressGroupQueue } from './address-group-queue.ts'
 import type { Operation, SimulatedDatabase } from './database.ts'
 import type { SimulatedTime } from './time.ts'
@@ -115,7 +115,7 @@ const NOTHING: LeaseResult = { visits: [], taken: [], until: 0, released: [] }
 
 /**
  * The ledger of all processes. The code of the store decides about hosts: which process may hold, release or request one
- * (`store/postgres/frontier.ts`), what a process remembers about its own (`host-holder.ts`), and which slots it gets
+ * (`store/postgres/ledger/frontier.ts`), what a process remembers about its own (`host-holder.ts`), and which slots it gets
  * (`store/common/slots.ts`). The statements in between are reimplemented here: addresses that were never leased are only counted, and
  * queues replace the indexes of a store.
  */

@@ -1,5 +1,5 @@
-import { type HostClock, NEW_HOST_CLOCK } from '../../src/crawl/host-clock.ts'
-import { FREE_LEASE, type HostLease } from '../../src/crawl/host-lease.ts'
+import { type HostClock, NEW_HOST_CLOCK } from '../../src/crawl/hosts/host-clock.ts'
+import { FREE_LEASE, type HostLease } from '../../src/crawl/hosts/host-lease.ts'
 import type { RobotsRecord } from '../../src/crawl/ledger.ts'
 import { createRandom, logNormalFactor, randomInteger, shuffle } from './random.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { PharosError } from '../../src/core/errors.ts'
-import { reportSource } from '../../src/library/operations/source-status.ts'
+import { reportSource } from '../../src/library/sources/source-status.ts'
 import { startChild } from './children.ts'
 import { openTestLibrary, openTestSite, runCrawl } from './crawl.ts'
 import { createLibraryPath } from './file-fixture.ts'

@@ -4,10 +4,10 @@
  * stdout.
  */
 import { PharosError } from '../../src/core/errors.ts'
-import { searchHits } from '../../src/library/hits.ts'
-import { addSource } from '../../src/library/operations/add-source.ts'
-import { crawlSource } from '../../src/library/operations/crawl-source.ts'
-import { findJoinable, joinCrawl } from '../../src/library/operations/join-crawl.ts'
+import { addSource } from '../../src/library/crawl/add-source.ts'
+import { crawlSource } from '../../src/library/crawl/crawl-source.ts'
+import { findJoinable, joinCrawl } from '../../src/library/crawl/join-crawl.ts'
+import { searchHits } from '../../src/library/search/hits.ts'
 import { type LibraryOptions, openLibrary } from '../../src/open-library.ts'
 import { withFastClock } from './fast-clock.ts'
 

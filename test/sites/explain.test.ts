@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { explainUrl } from '../../src/library/operations/explain.ts'
+import { explainUrl } from '../../src/library/sources/explain.ts'
 import { openTestSite, shareFixture } from './crawl.ts'
 import { createFixtureOn } from './file-fixture.ts'
 import { messySite, sitemapOf } from './messy-site.ts'

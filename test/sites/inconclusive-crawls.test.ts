@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { CrawlKind } from '../../src/crawl/events.ts'
-import { describeSource } from '../../src/library/operations/describe-source.ts'
+import { describeSource } from '../../src/library/sources/describe-source.ts'
 import { type Crawled, type CrawlFixture, createCrawlFixture, openTestSite, statesOf } from './crawl.ts'
 import { createFileFixture } from './file-fixture.ts'
 import { type Answer, markdown, page, redirect, text } from './site.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { CrawlEvent } from '../../src/crawl/events.ts'
 import { DEFAULT_CRAWL_LIMITS } from '../../src/crawl/run.ts'
-import { fetchUrl } from '../../src/library/operations/fetch-url.ts'
+import { fetchUrl } from '../../src/library/crawl/fetch-url.ts'
 import { type Child, startChild } from './children.ts'
 import { statesOf } from './crawl.ts'
 import { createLibraryPath } from './file-fixture.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compareUtf8 } from '../../src/core/text/order.ts'
-import { addSource } from '../../src/library/operations/add-source.ts'
+import { addSource } from '../../src/library/crawl/add-source.ts'
 import { createCrawlFixture, openTestLibrary, openTestSite, runCrawl, statesOf } from './crawl.ts'
 import { page, redirect, sitemap, text } from './site.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { crawlSource } from '../../src/library/operations/crawl-source.ts'
+import { crawlSource } from '../../src/library/crawl/crawl-source.ts'
 import { isLong } from '../faults/bounded.ts'
 import { startChild } from './children.ts'
 import { type Crawled, openTestLibrary, openTestSite, runCrawl, shareFixture } from './crawl.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { CrawlEvent } from '../../src/crawl/events.ts'
 import type { Fetcher } from '../../src/crawl/ports.ts'
-import { addSource } from '../../src/library/operations/add-source.ts'
+import { addSource } from '../../src/library/crawl/add-source.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { closeWithTest, openTestSite, runCrawl, statesOf } from './crawl.ts'
 import { withFastClock } from './fast-clock.ts'

@@ -1,10 +1,10 @@
 import Sqlite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
-import { writeExplanation } from '../../src/cli/explanation-text.ts'
-import { addSource } from '../../src/library/operations/add-source.ts'
-import { explainUrl } from '../../src/library/operations/explain.ts'
-import { findPage } from '../../src/library/operations/find-page.ts'
-import { SCHEMA_VERSION } from '../../src/store/sqlite/schema.ts'
+import { writeExplanation } from '../../src/cli/text/explanation-text.ts'
+import { addSource } from '../../src/library/crawl/add-source.ts'
+import { findPage } from '../../src/library/search/find-page.ts'
+import { explainUrl } from '../../src/library/sources/explain.ts'
+import { SCHEMA_VERSION } from '../../src/store/sqlite/database/schema.ts'
 import {
   type CrawlFixture,
   createCrawlFixture,

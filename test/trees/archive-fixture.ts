@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { readPage } from '../../src/crawl/read-page.ts'
 import { nodeSha256 } from '../../src/ingest/sha256.ts'
 import { type OpenTreeReader, openTreeReader, type TreeReaderOptions } from '../../src/ingest/tree-reader.ts'
-import type { OpenTree, TreeOptions } from '../../src/library/tree.ts'
+import type { OpenTree, TreeOptions } from '../../src/library/ports/tree.ts'
 import { closeLater } from '../close-later.ts'
 import { openNodeGrammars } from '../node-grammars.ts'
 

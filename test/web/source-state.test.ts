@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createAddressCounts } from '../../src/library/operations/source-status.ts'
+import { createAddressCounts } from '../../src/library/sources/source-status.ts'
 import type { SourceItem } from '../../web/dashboard/api.ts'
 import { describeSourceState } from '../../web/dashboard/sources/source-state.ts'
 import { createCounts, createSource } from '../crawl-facts.ts'

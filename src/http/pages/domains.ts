@@ -2,10 +2,10 @@ import type { Context } from 'hono'
 import { html } from 'hono/html'
 import { HTTPException } from 'hono/http-exception'
 import { countOf, writeNumber } from '../../core/text/count.ts'
-import type { Addresses, HostSummary } from '../../library/addresses.ts'
-import type { DomainAnalysis } from '../../library/analyses.ts'
-import { LEDGER_STATES, type LedgerState, STATE_WORDS } from '../../library/ledger-words.ts'
 import type { Library } from '../../library/library.ts'
+import type { Addresses, HostSummary } from '../../library/ports/addresses.ts'
+import type { DomainAnalysis } from '../../library/ports/analyses.ts'
+import { LEDGER_STATES, type LedgerState, STATE_WORDS } from '../../library/sources/ledger-words.ts'
 import { type JobCounts, renderPage } from './layout.ts'
 import {
   type Html,

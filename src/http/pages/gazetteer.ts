@@ -10,10 +10,10 @@ import type {
   PlaceMention,
   PlaceQuery,
   StoredGazetteerSource,
-} from '../../library/gazetteer.ts'
-import { readMentions, readSummary } from '../place-records.ts'
+} from '../../library/ports/gazetteer.ts'
 import type { HttpPorts } from '../ports.ts'
-import type { AnalysisStores } from '../store-access.ts'
+import { readMentions, readSummary } from '../records/place-records.ts'
+import type { AnalysisStores } from '../server/store-access.ts'
 import { withoutUndefined } from '../without-undefined.ts'
 import { writeHubTable } from './hubs.ts'
 import { renderPage } from './layout.ts'

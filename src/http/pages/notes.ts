@@ -1,8 +1,8 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
 import { countOf } from '../../core/text/count.ts'
-import { severityOf } from '../../library/dispatch/severity.ts'
-import type { JobLog, NoteFilter, StoredNote } from '../../library/job-log.ts'
+import { severityOf } from '../../library/jobs/events/severity.ts'
+import type { JobLog, NoteFilter, StoredNote } from '../../library/ports/job-log.ts'
 import { cutPage } from './cut-page.ts'
 import { renderPage } from './layout.ts'
 import {

@@ -2,20 +2,20 @@ import type { Context } from 'hono'
 import { html } from 'hono/html'
 import type { PageAnalysis } from '../../analysis/page-analysis.ts'
 import { countOf } from '../../core/text/count.ts'
-import type { StoredAnalysis } from '../../library/analyses.ts'
-import { severityOf } from '../../library/dispatch/severity.ts'
-import { DISCOVERY_WORDS, type LedgerRow, REASON_WORDS, STATE_WORDS } from '../../library/ledger-words.ts'
+import { severityOf } from '../../library/jobs/events/severity.ts'
 import type { Library } from '../../library/library.ts'
+import type { StoredAnalysis } from '../../library/ports/analyses.ts'
+import type { PageText } from '../../library/ports/store.ts'
+import { labelOf, type Source } from '../../library/source.ts'
 import {
   type AddressDescription,
   describeAddress,
   type KnownAddress,
   type UnknownAddress,
-} from '../../library/operations/describe-address.ts'
-import type { Explanation } from '../../library/operations/explain.ts'
-import { labelOf, type Source } from '../../library/source.ts'
-import type { PageText } from '../../library/store.ts'
-import { listAddressEvents } from '../address-records.ts'
+} from '../../library/sources/describe-address.ts'
+import type { Explanation } from '../../library/sources/explain.ts'
+import { DISCOVERY_WORDS, type LedgerRow, REASON_WORDS, STATE_WORDS } from '../../library/sources/ledger-words.ts'
+import { listAddressEvents } from '../records/address-records.ts'
 import { renderPage } from './layout.ts'
 import {
   type Html,

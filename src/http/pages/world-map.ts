@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import { MAP_VIEW_BOX, parseOutlines, pointOnMap, radiusOnMap, type WorldOutlines } from '../../core/world-map.ts'
-import type { PlaceMention } from '../../library/gazetteer.ts'
+import type { PlaceMention } from '../../library/ports/gazetteer.ts'
 import type { HttpPorts } from '../ports.ts'
 import { clipShowable, type Html, placeHref } from './parts.ts'
 

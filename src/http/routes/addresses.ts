@@ -2,11 +2,9 @@ import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
 import { PAGE_CLASSES } from '../../core/model.ts'
 import { hideCredentials } from '../../core/url/credentials.ts'
-import type { AddressConditions, AddressEntry, Addresses } from '../../library/addresses.ts'
-import { LEDGER_STATES, REASONS } from '../../library/ledger-words.ts'
-import { describeAddress, type UnknownAddress } from '../../library/operations/describe-address.ts'
-import { parseAddressCursor, writeAddressCursor } from '../address-cursor.ts'
-import { addressHistoryRecord, bodyId, describeMissing, detailRecord, entryRecord } from '../address-records.ts'
+import type { AddressConditions, AddressEntry, Addresses } from '../../library/ports/addresses.ts'
+import { describeAddress, type UnknownAddress } from '../../library/sources/describe-address.ts'
+import { LEDGER_STATES, REASONS } from '../../library/sources/ledger-words.ts'
 import {
   countField,
   flagField,
@@ -19,9 +17,11 @@ import {
   timestamp,
   wordField,
 } from '../fields.ts'
+import { parseAddressCursor, writeAddressCursor } from '../records/address-cursor.ts'
+import { addressHistoryRecord, bodyId, describeMissing, detailRecord, entryRecord } from '../records/address-records.ts'
 import { createRoute, type Route, reply } from '../route.ts'
+import { withAddresses, withLibrary } from '../server/store-access.ts'
 import { failures, hubShape, rowShape } from '../shapes.ts'
-import { withAddresses, withLibrary } from '../store-access.ts'
 import { isoOf, isoOrNull } from '../time.ts'
 import { withoutUndefined } from '../without-undefined.ts'
 

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { importRequest } from '../../library/operations/import-request.ts'
-import { IMPORT_LIMITS, IMPORT_SHAPE } from '../../library/parse-import.ts'
+import { importRequest } from '../../library/import/import-request.ts'
+import { IMPORT_LIMITS, IMPORT_SHAPE } from '../../library/import/parse-import.ts'
 import { flagField, optionalFlagField, textField, withJsonSchema } from '../fields.ts'
 import { createRoute, type Route, reply } from '../route.ts'
+import { withLibrary } from '../server/store-access.ts'
 import { failures } from '../shapes.ts'
-import { withLibrary } from '../store-access.ts'
 import { withoutUndefined } from '../without-undefined.ts'
 
 const count = z.int().min(0)

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
-import { findSource } from '../../library/operations/find-source.ts'
+import { findSource } from '../../library/sources/find-source.ts'
 import { requiredTextField } from '../fields.ts'
 import type { HttpPorts, PackEntry } from '../ports.ts'
 import { createRoute, type Route, reply } from '../route.ts'
+import { withLibrary } from '../server/store-access.ts'
 import { failures, packShape } from '../shapes.ts'
-import { withLibrary } from '../store-access.ts'
 import { isoOf } from '../time.ts'
 
 const GROUP = 'Packs'

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { WorkerRecord } from '../../library/workers.ts'
+import type { WorkerRecord } from '../../library/ports/workers.ts'
+import { workerItem } from '../records/worker-records.ts'
 import { createRoute, type Route, reply } from '../route.ts'
+import { withLibrary } from '../server/store-access.ts'
 import { failures } from '../shapes.ts'
-import { withLibrary } from '../store-access.ts'
-import { workerItem } from '../worker-records.ts'
 
 const count = z.int().min(0)
 

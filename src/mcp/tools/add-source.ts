@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { CHUNK_PROFILES } from '../../core/chunk/profiles.ts'
 import { REACHES } from '../../core/url/scope.ts'
-import { oneLine } from '../../library/display-text.ts'
-import type { SourceInput } from '../../library/operations/add-source.ts'
-import { CHUNK_FIELDS } from '../../library/parse-import.ts'
+import type { SourceInput } from '../../library/crawl/add-source.ts'
+import { CHUNK_FIELDS } from '../../library/import/parse-import.ts'
+import { oneLine } from '../../library/search/display-text.ts'
 import { labelOf, RENDERINGS, treeSettings } from '../../library/source.ts'
 import { pickArgument, usageError, withoutUndefined } from '../arguments.ts'
 import { flag, rare, text, textOf, unlisted } from '../schemas.ts'
@@ -69,7 +69,7 @@ export const addSource: Tool = createTool({
     const opened = await library()
     const crawls = await jobs()
     await progress(0, 1, 'recording the source')
-    const { prepareSource } = await import('../../library/operations/prepare-source.ts')
+    const { prepareSource } = await import('../../library/crawl/prepare-source.ts')
     const { source, found, kind, options } = await prepareSource(opened, input)
     const crawlId = await crawls.start(source, { kind, ...options }).catch(async (error: unknown) => {
       // A refused call leaves no new source behind.
@@ -101,7 +101,7 @@ async function importChunksArgument(
   const stray = Object.keys(args).find((name) => !IMPORT_NAMES.includes(name))
   if (stray !== undefined) throw usageError(`${stray}: a crawl option, which prechunked does not use; leave it out`)
   const opened = await library()
-  const { importRequest: importChunks } = await import('../../library/operations/import-request.ts')
+  const { importRequest: importChunks } = await import('../../library/import/import-request.ts')
   const { version, acceptLoss, embed } = args
   const name = pickArgument(args, 'name', 'library')
   await progress(0, 1, 'importing')

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
-import { oneLine } from '../../library/display-text.ts'
+import { oneLine } from '../../library/search/display-text.ts'
 import { labelOf } from '../../library/source.ts'
 import { parseCrawlId, pickArgument, usageError } from '../arguments.ts'
 import { findNamedSource } from '../find-named-source.ts'
@@ -29,7 +29,7 @@ export const cancelCrawl: Tool = createTool({
       throw usageError('crawlId or source is missing: say which crawl to stop')
     const library = await context.library()
     const jobs = await context.jobs()
-    const { findCrawlSource } = await import('../../library/operations/describe-crawl.ts')
+    const { findCrawlSource } = await import('../../library/sources/describe-crawl.ts')
     const source = id === undefined ? await findNamedSource(library, args) : await findCrawlSource(library, jobs, id)
     const label = oneLine(labelOf(source))
     // For a crawl that had to wait, the client got the id of the job instead.
@@ -39,7 +39,7 @@ export const cancelCrawl: Tool = createTool({
       .list()
       .find(({ sourceId, crawlId, endedAt }) => sourceId === source.id && isWanted(crawlId) && endedAt === null)
     if (job === undefined || !(await jobs.cancel(job.crawlId))) {
-      const { reportSource } = await import('../../library/operations/source-status.ts')
+      const { reportSource } = await import('../../library/sources/source-status.ts')
       const { isRunning, crawl } = await reportSource(library, source)
       const isElsewhere = isRunning && (id === undefined || crawl?.id === id)
       const where = isElsewhere ? ' here; another process crawls it: stop it there' : ''

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { CrawlEntry } from '../../library/operations/describe-crawl.ts'
+import type { CrawlEntry } from '../../library/sources/describe-crawl.ts'
 import { clamp, parseCrawlId, pickArgument, usageError } from '../arguments.ts'
 import { isState, STATE_FILTERS } from '../crawl-states.ts'
 import { findNamedSource } from '../find-named-source.ts'
@@ -39,7 +39,7 @@ export const crawlStatus: Tool = createTool({
     }
     const library = await context.library()
     const jobs = await context.jobs()
-    const { describeCrawl, findCrawlSource, listCrawls } = await import('../../library/operations/describe-crawl.ts')
+    const { describeCrawl, findCrawlSource, listCrawls } = await import('../../library/sources/describe-crawl.ts')
     if (id === undefined && name === undefined) {
       const limit = clamp(args.limit ?? LIMIT.default, LIMIT.minimum, LIMIT.maximum)
       const all = await listCrawls(library, LIMIT.maximum)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { oneLine } from '../../library/display-text.ts'
+import { oneLine } from '../../library/search/display-text.ts'
 import { labelOf } from '../../library/source.ts'
 import { usageError } from '../arguments.ts'
 import { findNamedSource } from '../find-named-source.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
-import { oneLine, quote, writeTime } from '../../library/display-text.ts'
+import { oneLine, quote, writeTime } from '../../library/search/display-text.ts'
 import { cutPart, PART, PART_POSITION, writeContinuation } from '../page-part.ts'
 import { flag, orNull, rare, textOf, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
@@ -34,7 +34,7 @@ export const fetchUrl: Tool = createTool({
     const opened = await library()
     await progress(0, 1, 'fetching')
     const deadline = AbortSignal.timeout(DEADLINE_MS)
-    const { fetchUrl: fetchPage } = await import('../../library/operations/fetch-url.ts')
+    const { fetchUrl: fetchPage } = await import('../../library/crawl/fetch-url.ts')
     const page = await fetchPage(opened, args.url, {
       signal: AbortSignal.any([signal, deadline]),
       followsRedirects: args.followRedirects ?? true,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { oneLine } from '../../library/display-text.ts'
+import { oneLine } from '../../library/search/display-text.ts'
 import { pickArgument, requireArgument, withoutUndefined } from '../arguments.ts'
 import { sourceRecord } from '../records.ts'
 import { flag, orNull, SOURCE_RECORD, text, unlisted } from '../schemas.ts'
@@ -32,7 +32,7 @@ export const findVersion: Tool = createTool({
   async run(args, { library }) {
     const name = requireArgument(args, 'library', 'source', 'name')
     const target = pickArgument(args, 'targetVersion', 'target', 'version')
-    const { findVersion: find } = await import('../../library/operations/find-version.ts')
+    const { findVersion: find } = await import('../../library/sources/find-version.ts')
     const found = await find(await library(), { name, ...withoutUndefined({ target, orOlder: args.orOlder }) })
     const record = ({ version, isComplete, source }: (typeof found.versions)[number]) => {
       return { version, isComplete, source: sourceRecord(source) }

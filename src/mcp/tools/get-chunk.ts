@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { writeCitation } from '../../library/display-text.ts'
+import { writeCitation } from '../../library/search/display-text.ts'
 import { labelOf } from '../../library/source.ts'
 import { requireArgument, usageError } from '../arguments.ts'
 import { CITED, citedRecord } from '../cited-text.ts'
@@ -28,7 +28,7 @@ export const getChunk: Tool = createTool({
       const form = '<source>/<id>, where the id has 64 hexadecimal characters, or at least the first 12 of them'
       throw usageError(`invalid chunk ID format: expected ${form}, got ${JSON.stringify(name)}`)
     }
-    const { findChunk } = await import('../../library/operations/find-chunk.ts')
+    const { findChunk } = await import('../../library/search/find-chunk.ts')
     const found = await findChunk(await library(), name)
     const { chunk, title, url, source, checkedAt, changedAt } = found
     const { headingPath, startLine, endLine, content, tokenEstimate, kind, symbol } = chunk

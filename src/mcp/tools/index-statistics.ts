@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { writeBytes } from '../../core/text/bytes.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
-import { oneLine, quote, timeOrNull, writeTime } from '../../library/display-text.ts'
 import type { Library } from '../../library/library.ts'
-import type { DuplicateList, DuplicatesInput } from '../../library/operations/list-duplicates.ts'
+import { oneLine, quote, timeOrNull, writeTime } from '../../library/search/display-text.ts'
+import type { DuplicateList, DuplicatesInput } from '../../library/search/list-duplicates.ts'
 import { usageError } from '../arguments.ts'
 import { flag, number, orNull, text, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
@@ -94,7 +94,7 @@ export const indexStatistics: Tool = createTool({
 
 /** Lists duplicates. The operation is loaded on demand, because it is rarely needed. */
 async function readDuplicates(library: Library, input: DuplicatesInput, signal: AbortSignal): Promise<DuplicateList> {
-  const { listDuplicates } = await import('../../library/operations/list-duplicates.ts')
+  const { listDuplicates } = await import('../../library/search/list-duplicates.ts')
   return listDuplicates(library, input, signal)
 }
 

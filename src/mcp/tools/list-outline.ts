@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Section } from '../../core/model.ts'
-import { quote, writeCitation, writeTime } from '../../library/display-text.ts'
+import { quote, writeCitation, writeTime } from '../../library/search/display-text.ts'
 import { labelOf } from '../../library/source.ts'
 import { PAGE, pageOf } from '../page-arguments.ts'
 import { orNull, unlisted } from '../schemas.ts'
@@ -33,7 +33,7 @@ export const listOutline: Tool = createTool({
     changedAt: unlisted(z.string()),
   }),
   async run(args, { library }) {
-    const { listOutline: list } = await import('../../library/operations/list-outline.ts')
+    const { listOutline: list } = await import('../../library/search/list-outline.ts')
     const outline = await list(await library(), pageOf(args))
     const { title, url, lines, checkedAt, changedAt } = outline
     const sections = flatten(outline.sections)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { countOf } from '../../core/text/count.ts'
-import { oneLine, quote } from '../../library/display-text.ts'
+import { oneLine, quote } from '../../library/search/display-text.ts'
 import { clamp, pickArgument, withoutUndefined } from '../arguments.ts'
 import { number, text, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
@@ -39,7 +39,7 @@ export const listSymbols: Tool = createTool({
   async run(args, { library, signal }) {
     const source = pickArgument(args, 'source', 'library')
     const limit = clamp(pickArgument(args, 'limit', 'maxResults') ?? LIMIT.default, LIMIT.minimum, LIMIT.maximum)
-    const { listSymbols: list } = await import('../../library/operations/list-symbols.ts')
+    const { listSymbols: list } = await import('../../library/search/list-symbols.ts')
     const { url, prefix } = args
     const input = { limit, ...withoutUndefined({ url, source, prefix }) }
     const { symbols, hasMore, stoppedAfter } = await list(await library(), input, signal)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { writeCitation, writeTime } from '../../library/display-text.ts'
+import { writeCitation, writeTime } from '../../library/search/display-text.ts'
 import { labelOf } from '../../library/source.ts'
 import { PAGE, pageOf } from '../page-arguments.ts'
 import { cutPart, PART, PART_POSITION, writeContinuation } from '../page-part.ts'
@@ -30,7 +30,7 @@ export const readPage: Tool = createTool({
     changedAt: unlisted(z.string()),
   }),
   async run(args, { library }) {
-    const { findPage } = await import('../../library/operations/find-page.ts')
+    const { findPage } = await import('../../library/search/find-page.ts')
     const page = await findPage(await library(), pageOf(args))
     const { text, position } = cutPart(page.markdown, args)
     const { title, url, language, checkedAt, changedAt } = page

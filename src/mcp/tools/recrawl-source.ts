@@ -33,7 +33,7 @@ export const recrawlSource: Tool = createTool({
     const name = pickArgument(args, 'newName', 'name')
     const version = args.newVersion
     const scope = scopeOf(args)
-    const { checkLabel } = await import('../../library/operations/add-source.ts')
+    const { checkLabel } = await import('../../library/crawl/add-source.ts')
     const change = withoutUndefined({
       name: name === undefined ? undefined : checkLabel('name', name),
       version: version === undefined ? undefined : checkLabel('version', version),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { countOf } from '../../core/text/count.ts'
-import { oneLine } from '../../library/display-text.ts'
+import { oneLine } from '../../library/search/display-text.ts'
 import { labelOf } from '../../library/source.ts'
 import { findNamedSource } from '../find-named-source.ts'
 import { sourceRecord } from '../records.ts'
@@ -18,7 +18,7 @@ export const removeSource: Tool = createTool({
   output: z.object({ removed: SOURCE_RECORD, pages: z.number(), chunks: z.number(), cancelled: z.boolean() }),
   async run(args, { library, jobs }) {
     const opened = await library()
-    const { removeSource: removeFrom } = await import('../../library/operations/remove-source.ts')
+    const { removeSource: removeFrom } = await import('../../library/sources/remove-source.ts')
     const source = await findNamedSource(opened, args, true)
     const running = (await jobs()).list().find(({ sourceId, endedAt }) => sourceId === source.id && endedAt === null)
     const cancelled = running !== undefined && (await (await jobs()).cancel(running.crawlId))

@@ -5,6 +5,7 @@ import { RELEVANCES } from '../../core/retrieval/relevance.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import { clipText } from '../../core/text/lines.ts'
 import { writeList } from '../../core/text/list.ts'
+import type { Library } from '../../library/library.ts'
 import {
   describeDoubt,
   oneLine,
@@ -13,9 +14,8 @@ import {
   writeCitation,
   writeMention,
   writeTime,
-} from '../../library/display-text.ts'
-import type { Library } from '../../library/library.ts'
-import type { searchLibrary as SearchLibrary } from '../../library/operations/search-library.ts'
+} from '../../library/search/display-text.ts'
+import type { searchLibrary as SearchLibrary } from '../../library/search/search-library.ts'
 import {
   DUPLICATES,
   LANGUAGE_CHOICES,
@@ -24,7 +24,7 @@ import {
   type SearchInput,
   type WideningFilter,
 } from '../../library/search.ts'
-import { writeToolRemedy } from '../../library/shortfall.ts'
+import { writeToolRemedy } from '../../library/sources/shortfall.ts'
 import { clamp, nonBlank, parseList, pickArgument, usageError, withoutUndefined } from '../arguments.ts'
 import { flag, number, orNull, rare, text, texts, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
@@ -99,7 +99,7 @@ export const searchDocs: Tool = createTool({
         explain: args.explain,
       }),
     }
-    search ??= (await import('../../library/operations/search-library.ts')).searchLibrary
+    search ??= (await import('../../library/search/search-library.ts')).searchLibrary
     const answer = await search(opened, input, signal)
     const filters = listFilters(input)
     const unrendered = await listUnrendered(opened, answer.searched, isReadOnly)
@@ -120,7 +120,7 @@ async function readSources(
   value: string | readonly string[] | undefined,
 ): Promise<readonly string[] | undefined> {
   if (typeof value !== 'string' || !value.includes(',')) return parseList(value)
-  const { matchSources } = await import('../../library/operations/find-source.ts')
+  const { matchSources } = await import('../../library/sources/find-source.ts')
   const sources = await library.store.listSources()
   const whole = value.trim()
   const at = whole.lastIndexOf('@')

@@ -1,5 +1,5 @@
 import { LEDGER_STATES, type LedgerState } from '../../crawl/ledger.ts'
-import type { AddressConditions, HostSummary } from '../../library/addresses.ts'
+import type { AddressConditions, HostSummary } from '../../library/ports/addresses.ts'
 
 /** The position of a row in a list of addresses. */
 export interface RowPosition {

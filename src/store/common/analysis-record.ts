@@ -1,6 +1,6 @@
 import type { PageAnalysis } from '../../analysis/page-analysis.ts'
 import type { Classification } from '../../core/model.ts'
-import type { StoredAnalysis } from '../../library/analyses.ts'
+import type { StoredAnalysis } from '../../library/ports/analyses.ts'
 import { parseStored } from './damage.ts'
 
 /** The analysis of a page as it is stored. */

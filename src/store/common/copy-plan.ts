@@ -1,6 +1,12 @@
 import { PharosError } from '../../core/errors.ts'
-import { COPY_TABLES, type CopyRow, type CopyTable, columnPositions, SOURCES_TABLE } from '../../library/copy-tables.ts'
-import type { CopyPlan, CopySession, NewCopySession } from '../../library/library-copy.ts'
+import {
+  COPY_TABLES,
+  type CopyRow,
+  type CopyTable,
+  columnPositions,
+  SOURCES_TABLE,
+} from '../../library/copy/table-columns.ts'
+import type { CopyPlan, CopySession, NewCopySession } from '../../library/ports/library-copy.ts'
 import { parseStored } from './damage.ts'
 
 /** A copy session as it is stored. */

@@ -1,5 +1,5 @@
 import type { CrawlSummary } from '../../crawl/events.ts'
-import type { Crawl } from '../../library/store.ts'
+import type { Crawl } from '../../library/ports/store.ts'
 import { parseStored } from './damage.ts'
 
 /** A crawl as it is stored. */

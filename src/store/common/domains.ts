@@ -1,4 +1,4 @@
-import type { Analyses } from '../../library/analyses.ts'
+import type { Analyses } from '../../library/ports/analyses.ts'
 
 /** The part of the analysis store that deals with hosts. */
 export type Domains = Pick<

@@ -1,4 +1,4 @@
-import type { GazetteerIssue } from '../../library/gazetteer.ts'
+import type { GazetteerIssue } from '../../library/ports/gazetteer.ts'
 
 /** Maximum number of example places in an issue. */
 const MAX_EXAMPLES = 10

@@ -1,5 +1,5 @@
 import type { PlaceRecord } from '../../analysis/place.ts'
-import type { GazetteerImportResult, GazetteerSource, SourcedPlace } from '../../library/gazetteer.ts'
+import type { GazetteerImportResult, GazetteerSource, SourcedPlace } from '../../library/ports/gazetteer.ts'
 
 /** Maximum number of problems that are reported in full; further ones are only counted. */
 const MAX_PROBLEMS = 20

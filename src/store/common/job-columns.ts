@@ -1,5 +1,5 @@
-import type { NoteFrame, ProgressFrame } from '../../library/dispatch/frames.ts'
-import type { JobEntry, JobRecord, StoredNote } from '../../library/job-log.ts'
+import type { NoteFrame, ProgressFrame } from '../../library/jobs/events/frames.ts'
+import type { JobEntry, JobRecord, StoredNote } from '../../library/ports/job-log.ts'
 import { parseStored } from './damage.ts'
 
 /** The columns of a job. */

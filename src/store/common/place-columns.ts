@@ -1,5 +1,5 @@
 import type { Place, PlaceRecord } from '../../analysis/place.ts'
-import type { GazetteerSource, PlaceQuery, SourcedPlace } from '../../library/gazetteer.ts'
+import type { GazetteerSource, PlaceQuery, SourcedPlace } from '../../library/ports/gazetteer.ts'
 import { parseStored } from './damage.ts'
 
 /** The columns of a place. */

@@ -1,4 +1,4 @@
-import type { AnalysisRun, RunEvent, RunProgress, RunStage, RunStatus } from '../../library/analyses.ts'
+import type { AnalysisRun, RunEvent, RunProgress, RunStage, RunStatus } from '../../library/ports/analyses.ts'
 import { parseStored } from './damage.ts'
 
 /** An analysis run as it is stored. */

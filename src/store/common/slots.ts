@@ -1,4 +1,4 @@
-import { type HostClock, nextRequestAt, takeSlot } from '../../crawl/host-clock.ts'
+import { type HostClock, nextRequestAt, takeSlot } from '../../crawl/hosts/host-clock.ts'
 import type { LeaseRequest } from '../../crawl/ledger.ts'
 
 /** A row that can be leased. */

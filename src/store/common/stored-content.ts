@@ -1,5 +1,5 @@
 import type { Chunk, Page } from '../../core/model.ts'
-import type { ChunkSpan, StoredChunk, StoredPage } from '../../library/store.ts'
+import type { ChunkSpan, StoredChunk, StoredPage } from '../../library/ports/store.ts'
 import { parseStored } from './damage.ts'
 
 /** The columns of a stored page. */

@@ -1,6 +1,6 @@
-import { connectDatabase } from './database.ts'
-import { createNoAccessError, SCHEMA_VERSION } from './schema.ts'
-import { writeVersionCheck } from './vectors-by-index.ts'
+import { connectDatabase } from './database/database.ts'
+import { createNoAccessError, SCHEMA_VERSION } from './database/schema.ts'
+import { writeVersionCheck } from './index/vectors-by-index.ts'
 
 /** Facts about the database of a library. */
 export interface Inspection {

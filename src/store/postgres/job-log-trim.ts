@@ -1,5 +1,5 @@
-import type { RetentionRule } from '../../library/job-log.ts'
-import type { Database } from './database.ts'
+import type { RetentionRule } from '../../library/ports/job-log.ts'
+import type { Database } from './database/database.ts'
 
 /** Batch size of deletions, which limits how long other writers wait. */
 const ROWS_AT_ONCE = 1000

@@ -1,4 +1,4 @@
-import type { QueueFrame } from '../../library/dispatch/frames.ts'
+import type { QueueFrame } from '../../library/jobs/events/frames.ts'
 import type {
   CrawlTypeRecord,
   JobLog,
@@ -8,7 +8,7 @@ import type {
   NoteFilter,
   QueueEvent,
   StoredNote,
-} from '../../library/job-log.ts'
+} from '../../library/ports/job-log.ts'
 import {
   type JobColumns,
   NOTE_TABLES,
@@ -18,9 +18,9 @@ import {
   toNote,
   toRecord,
 } from '../common/job-columns.ts'
-import type { Database, Sql } from './database.ts'
+import type { Database, Sql } from './database/database.ts'
+import { lock, lockNumber } from './database/locks.ts'
 import { trimJobLog } from './job-log-trim.ts'
-import { lock, lockNumber } from './locks.ts'
 
 /** The columns of a job. */
 export const JOB_COLUMNS = `id, url, args, pid, process_began AS "processBegan", status, created_at AS "createdAt",

@@ -1,5 +1,5 @@
-import type { StoreStats } from '../../library/store.ts'
-import type { Sql } from './database.ts'
+import type { StoreStats } from '../../library/ports/store.ts'
+import type { Sql } from './database/database.ts'
 
 const VISIBLE = 'source IN (SELECT id FROM sources WHERE NOT is_removed)'
 

@@ -3,36 +3,52 @@ import { PharosError } from '../../core/errors.ts'
 import { NOTHING_REQUEUED, type OfferResult, type OpenWork, type SettlementResult } from '../../crawl/ledger.ts'
 import { Semaphore } from '../../crawl/semaphore.ts'
 import { causeOf } from '../../crawl/store-retry.ts'
-import type { AnalysisStore, LibraryStore } from '../../library/library-store.ts'
+import type { AnalysisStore, LibraryStore } from '../../library/ports/library-store.ts'
 import { type CheckedAliases, FIRST_ALIAS } from '../common/alias-record.ts'
 import type { CrawlRef } from '../common/crawl-ref.ts'
 import { toCounts } from '../common/ledger-sql.ts'
-import { createAddresses } from './addresses.ts'
-import { checkAliases, listAliases, writeAliases } from './aliases.ts'
-import { createAnalyses } from './analyses.ts'
-import * as bulkUpdates from './bulk-updates.ts'
 import * as content from './content.ts'
-import { findShared, type Helper, listSharable, readHelp, readShared, shareCrawl, writeHelp } from './crawl-sharing.ts'
-import { beginCrawl, type CrawlTerms, endCrawl, listCrawls, listRunning, touchCrawl } from './crawls.ts'
-import { type Database, type DatabaseOptions, openDatabase, type Sql } from './database.ts'
-import { recordFoundAddresses } from './found-addresses.ts'
-import * as frontier from './frontier.ts'
-import { createGazetteer } from './gazetteer.ts'
-import { HostHolder, type LeaseResult } from './host-holder.ts'
-import { lockHosts, readHosts, readRobots, releaseHosts, renewHostLeases, writeHosts, writeRobots } from './hosts.ts'
+import { createLibraryCopy } from './copy/library-copy.ts'
+import * as bulkUpdates from './database/bulk-updates.ts'
+import { type Database, type DatabaseOptions, openDatabase, type Sql } from './database/database.ts'
+import { type LockedSource, lockForCrawl } from './database/lock-for-crawl.ts'
+import { fillPageSignatures, listRelated, readPageSignatures } from './index/page-signatures.ts'
+import { createSearch } from './index/search.ts'
+import { createVectors } from './index/vectors.ts'
 import { createJobLog } from './job-log.ts'
-import { createLibraryCopy } from './library-copy.ts'
-import { confirmPagesOf, listPagesOf, readList, writeList } from './lists.ts'
-import { type LockedSource, lockForCrawl } from './lock-for-crawl.ts'
-import { fillPageSignatures, listRelated, readPageSignatures } from './page-signatures.ts'
-import { createPlaceHubs } from './place-hubs.ts'
-import { createPlanMemory } from './plan-memory.ts'
-import * as rows from './rows.ts'
-import { createSearch } from './search.ts'
-import { adopt, settle } from './settle.ts'
+import { createAddresses } from './ledger/addresses.ts'
+import { checkAliases, listAliases, writeAliases } from './ledger/aliases.ts'
+import {
+  findShared,
+  type Helper,
+  listSharable,
+  readHelp,
+  readShared,
+  shareCrawl,
+  writeHelp,
+} from './ledger/crawl-sharing.ts'
+import { beginCrawl, type CrawlTerms, endCrawl, listCrawls, listRunning, touchCrawl } from './ledger/crawls.ts'
+import { recordFoundAddresses } from './ledger/found-addresses.ts'
+import * as frontier from './ledger/frontier.ts'
+import { HostHolder, type LeaseResult } from './ledger/host-holder.ts'
+import {
+  lockHosts,
+  readHosts,
+  readRobots,
+  releaseHosts,
+  renewHostLeases,
+  writeHosts,
+  writeRobots,
+} from './ledger/hosts.ts'
+import { confirmPagesOf, listPagesOf, readList, writeList } from './ledger/lists.ts'
+import * as rows from './ledger/rows.ts'
+import { adopt, settle } from './ledger/settle.ts'
+import { createAnalyses } from './places/analyses.ts'
+import { createGazetteer } from './places/gazetteer.ts'
+import { createPlaceHubs } from './places/place-hubs.ts'
+import { createPlanMemory } from './places/plan-memory.ts'
 import * as sources from './sources.ts'
 import { readStats } from './stats.ts'
-import { createVectors } from './vectors.ts'
 import { createWorkers } from './workers.ts'
 
 /**

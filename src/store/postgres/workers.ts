@@ -1,4 +1,4 @@
-import type { JobRecord } from '../../library/job-log.ts'
+import type { JobRecord } from '../../library/ports/job-log.ts'
 import {
   type JobCommand,
   type RelayedBatch,
@@ -11,11 +11,11 @@ import {
   type WorkerRecord,
   type WorkerReport,
   type Workers,
-} from '../../library/workers.ts'
+} from '../../library/ports/workers.ts'
 import { type JobColumns, toEntry, toRecord } from '../common/job-columns.ts'
-import type { Database, Sql } from './database.ts'
+import type { Database, Sql } from './database/database.ts'
+import { lock, lockNumber } from './database/locks.ts'
 import { createJobLog, insertJob, JOB_COLUMNS } from './job-log.ts'
-import { lock, lockNumber } from './locks.ts'
 
 /** Milliseconds since 1970 by the server clock, which all workers share. */
 const NOW = 'extract(epoch FROM clock_timestamp()) * 1000'

@@ -2,7 +2,7 @@ import type { Chunk, Section } from '../../core/model.ts'
 import type { ChunkIndex } from '../../core/retrieval/chunk-index.ts'
 import { type PageLayout, planExcerpt, readLayout, writeLayout } from '../../core/retrieval/page-layout.ts'
 import type { PageRecord } from '../../crawl/ledger.ts'
-import type { PageExcerpt, PageText, StoredChunk, StoredPage, StoreMatch } from '../../library/store.ts'
+import type { PageExcerpt, PageText, StoredChunk, StoredPage, StoreMatch } from '../../library/ports/store.ts'
 import { parseStored } from '../common/damage.ts'
 import { ANALYSED_FACTS, COPIED_FACTS, compareMetadata, type StoredMetadata } from '../common/metadata-diff.ts'
 import {
@@ -14,16 +14,16 @@ import {
   toStoredChunk,
   toStoredPage,
 } from '../common/stored-content.ts'
-import { createClassifications } from './classifications.ts'
-import { createCopiedVectors } from './copied-vectors.ts'
-import type { Database } from './database.ts'
-import { packHash, type StoredHash, unpackHash } from './hash.ts'
-import type { Layouts } from './layouts.ts'
-import { LruCache } from './lru-cache.ts'
-import type { createPageFacts } from './page-facts.ts'
-import type { PageSignatures } from './page-signatures.ts'
-import { createHubWriter } from './place-hubs.ts'
-import { createStateKey } from './state-key.ts'
+import { createCopiedVectors } from './copy/copied-vectors.ts'
+import type { Database } from './database/database.ts'
+import { packHash, type StoredHash, unpackHash } from './database/hash.ts'
+import type { Layouts } from './database/layouts.ts'
+import { LruCache } from './database/lru-cache.ts'
+import type { PageSignatures } from './index/page-signatures.ts'
+import type { createPageFacts } from './ledger/page-facts.ts'
+import { createStateKey } from './ledger/state-key.ts'
+import { createClassifications } from './places/classifications.ts'
+import { createHubWriter } from './places/place-hubs.ts'
 
 /** Pages with their chunks and index entries, stored under the id of their ledger row. */
 export interface Content {

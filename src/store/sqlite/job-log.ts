@@ -1,5 +1,5 @@
 import { setImmediate as pause } from 'node:timers/promises'
-import type { QueueFrame } from '../../library/dispatch/frames.ts'
+import type { QueueFrame } from '../../library/jobs/events/frames.ts'
 import type {
   CrawlTypeRecord,
   JobLog,
@@ -8,7 +8,7 @@ import type {
   NoteFilter,
   QueueEvent,
   StoredNote,
-} from '../../library/job-log.ts'
+} from '../../library/ports/job-log.ts'
 import { parseStored } from '../common/damage.ts'
 import {
   type JobColumns,
@@ -19,7 +19,7 @@ import {
   toNote,
   toRecord,
 } from '../common/job-columns.ts'
-import type { Database, Write } from './database.ts'
+import type { Database, Write } from './database/database.ts'
 import { createTrim } from './job-log-trim.ts'
 
 const JOBS = `SELECT id, url, args, pid, process_began AS processBegan, status, created_at AS createdAt,

@@ -1,5 +1,5 @@
 import type { Source } from '../../library/source.ts'
-import { openForInspection } from './database.ts'
+import { openForInspection } from './database/database.ts'
 
 /** The names and versions of the sources of a library file. Opens the file read-only, which is far quicker than opening the library. */
 export function listSourceNames(path: string): Pick<Source, 'name' | 'version'>[] {

@@ -1,5 +1,5 @@
-import type { StoreStats } from '../../library/store.ts'
-import type { Database } from './database.ts'
+import type { StoreStats } from '../../library/ports/store.ts'
+import type { Database } from './database/database.ts'
 
 /** Creates the query for the size of the library. */
 export function createStats(db: Database): () => StoreStats {

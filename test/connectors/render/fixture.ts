@@ -6,7 +6,7 @@ import {
   type ChromiumRenderer,
   type ChromiumRendererOptions,
   openChromiumRenderer,
-} from '../../../src/fetch/chromium-renderer.ts'
+} from '../../../src/fetch/chromium/renderer.ts'
 import { locateChromium } from '../../browser/chromium.ts'
 import { closeLater } from '../../close-later.ts'
 import { type Answer, openSite, type Site } from '../../sites/site.ts'

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test, vi } from 'vitest'
 import type { Snapshot } from '../../../src/core/model.ts'
 import type { RenderOutcome } from '../../../src/crawl/ports.ts'
-import type { ChromiumRenderer } from '../../../src/fetch/chromium-renderer.ts'
+import type { ChromiumRenderer } from '../../../src/fetch/chromium/renderer.ts'
 import { locateChromium, locateFullChromium } from '../../browser/chromium.ts'
 import {
   browsersOf,

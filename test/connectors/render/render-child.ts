@@ -1,4 +1,4 @@
-import { openChromiumRenderer } from '../../../src/fetch/chromium-renderer.ts'
+import { openChromiumRenderer } from '../../../src/fetch/chromium/renderer.ts'
 
 // This program renders a page and prints `rendered`. Then it renders a page that never ends, until the test kills the process.
 const [, , executablePath = ''] = process.argv

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
 import type { CrawlLimits } from '../../../src/crawl/run.ts'
 import type { HttpFetcherOptions } from '../../../src/fetch/http.ts'
-import type { SourceInput } from '../../../src/library/operations/add-source.ts'
+import type { SourceInput } from '../../../src/library/crawl/add-source.ts'
 import { closeLater } from '../../close-later.ts'
 
 /* Hostile sites, crawled by a separate process that must end by itself, in time and within bounded memory. */

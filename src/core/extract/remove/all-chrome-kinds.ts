@@ -3,7 +3,7 @@ import type { ChromeKind } from './chrome-kind.ts'
 import { CONTROLS, FEEDBACK } from './forms.ts'
 import { FRAME } from './frame.ts'
 import { BREADCRUMBS, NAVIGATION, PAGERS, TABLE_OF_CONTENTS } from './navigation.ts'
-import { RELATED } from './related.ts'
+import { RELATED } from './related/related.ts'
 import { SHARING } from './sharing.ts'
 
 /** All kinds of chrome, for any kind of page. If two apply, the later one gives the reason. */

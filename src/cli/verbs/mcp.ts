@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import type { Command } from 'commander'
+import { type EffectiveConfig, libraryDataFolder } from '../../config.ts'
+import { PharosError } from '../../core/errors.ts'
+import { isPostgres } from '../../core/url/postgres-address.ts'
+import { createWakeableSleep } from '../../library/wakeable-sleep.ts'
+import type { SourceName } from '../../mcp/ports.ts'
+import type { Mcp } from '../../mcp/server.ts'
+import { TOOL_SETS, type ToolSet } from '../../mcp/tool-set.ts'
+import { VERSION } from '../../version.ts'
+import { limitHeapGrowth, workInBackground } from '../background.ts'
+import { interruptible } from '../interrupt.ts'
+import { addLibraryOptions, FETCH_SETTINGS, openConfiguredLibrary } from '../library.ts'
+import { type CommonFlags, configOf, wholeNumber } from '../options/options.ts'
+import { openGivenPack, refuseFlags } from '../options/pack-option.ts'
+import { SEARCH_SETTINGS } from '../options/search-settings.ts'
+import { checkOrigins } from '../serve/serve-token.ts'
+import { type Streams, Terminal } from '../terminal.ts'
+
+interface McpFlags extends CommonFlags {
+  readonly http?: boolean
+  readonly port?: number
+  readonly readOnly?: boolean
+  readonly tools?: ToolSet
+  readonly exportTo?: string
+  readonly pack?: string
+}
+
+const DEFAULT_PORT = 6280
+
+/** `pharos mcp` */
+export function addMcp(program: Command, streams: Streams): void {
+  const command = program
+    .command('mcp')
+    .description('serve the library to agents, over stdio or HTTP on this machine (MCP)')
+    .option('--http', 'over streamable HTTP instead of stdio')
+    .option('--port <port>', `port for --http, 0 for any (default: ${DEFAULT_PORT})`, wholeNumber('--port', 0))
+    .option('--read-only', 'without the tools that write or fetch')
+    .option('--tools <all|ask>', 'which tools to offer: all, or only those needed to ask questions', parseToolSet)
+    .option('--pack <dir|zip>', 'serve this pack instead of the library, to be searched and read')
+    .option('--export-to <dir>', 'where export_pack writes (default: packs, beside the library)')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ pharos mcp --tools ask\n  $ pharos mcp --read-only\n  $ pharos mcp --http --port 6280\n  $ pharos mcp --pack docs.zip',
+    )
+  addLibraryOptions(command, [...FETCH_SETTINGS, ...SEARCH_SETTINGS])
+  command.action(async (flags: McpFlags) => {
+    const config = configOf(command)
+    const terminal = new Terminal(flags, streams)
+    if (flags.port !== undefined && flags.http !== true) {
+      throw new PharosError('USAGE', { problem: '--port is for --http' })
+    }
+    if (flags.pack !== undefined) {
+      refuseFlags(flags, ['readOnly', 'tools', 'exportTo'], 'is for the library, not for a pack')
+    }
+    limitHeapGrowth()
+    await interruptible(async (signal) => {
+      const mcp = flags.pack === undefined ? await openMcp(config, flags) : await openPackMcp(command, flags.pack)
+      try {
+        if (flags.http === true) await serveHttp(mcp, config, flags.port ?? DEFAULT_PORT, terminal, signal)
+        else await serveStdio(mcp, signal)
+      } finally {
+        await mcp.close()
+      }
+    })
+  })
+}
+
+async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
+  const { createMcp } = await import('../../mcp/server.ts')
+  const isReadOnly = flags.readOnly === true
+  const { library: path } = config.values
+  const folder = resolve(flags.exportTo ?? join(libraryDataFolder(path), 'packs'))
+  const wakeableSleep = createWakeableSleep()
+  return createMcp({
+    version: VERSION,
+    isReadOnly,
+    toolSet: flags.tools ?? 'all',
+    // For a database server, the names are not listed, because connecting would take too long.
+    ...(isPostgres(path) ? {} : { listSourceNames: () => nameSources(path) }),
+    async openLibrary() {
+      if (isReadOnly && !isPostgres(path) && !existsSync(path)) {
+        throw new PharosError('LIBRARY_MISSING', { library: path })
+      }
+      return openConfiguredLibrary(config)
+    },
+    async openJobs(library) {
+      const { createJobs } = await import('../../library/jobs/crawl-jobs.ts')
+      return createJobs(library, { onEnd: wakeableSleep.wake })
+    },
+    ...(isReadOnly
+      ? {}
+      : {
+          async exportPack(library, input) {
+            const { exportSource } = await import('./export-source.ts')
+            return exportSource(library, input, folder)
+          },
+          startBackground: (library, signal) => workInBackground(library, signal, { wakeableSleep }),
+        }),
+  })
+}
+
+/** Serves a pack, which is opened on the first request. */
+async function openPackMcp(command: Command, name: string): Promise<Mcp> {
+  const { createPackMcp } = await import('../../mcp/pack-server.ts')
+  const { openQuestionEmbedder } = await import('../../embed/embed-pack.ts')
+  const { createOrdinaryWords } = await import('../../embed/ordinary-words.ts')
+  const embedder = openQuestionEmbedder()
+  return createPackMcp({
+    version: VERSION,
+    name: basename(resolve(name)),
+    openPack: () => openGivenPack(command, name),
+    embedQuestion: embedder.embed,
+    readOrdinaryWords: createOrdinaryWords(),
+    close: embedder.close,
+  })
+}
+
+/** Lists the names of the sources in a library file, without creating it or opening it for writing. */
+async function nameSources(path: string): Promise<readonly SourceName[]> {
+  if (!existsSync(path)) return []
+  const { listSourceNames } = await import('../../store/sqlite/list-source-names.ts')
+  return listSourceNames(path)
+}
+
+function parseToolSet(text: string): ToolSet {
+  const found = TOOL_SETS.find((set) => set === text)
+  if (found !== undefined) return found
+  throw new PharosError('USAGE', {
+    problem: `--tools: expected ${TOOL_SETS.join(' or ')}, got ${JSON.stringify(text)}`,
+  })
+}
+
+/** Serves one client until it disconnects. */
+async function serveStdio(mcp: Mcp, signal: AbortSignal): Promise<void> {
+  const { serveStdio: serve } = await import('@modelcontextprotocol/server/stdio')
+  const disconnected = new Promise<void>((done) => {
+    process.stdin.once('end', done).once('close', done)
+    process.stdout.once('error', () => done())
+    signal.addEventListener('abort', () => done(), { once: true })
+  })
+  const connection = serve(mcp.createServer)
+  await disconnected
+  await connection.close()
+  process.stdin.destroy()
+}
+
+/** Serves HTTP until the signal aborts. */
+async function serveHttp(
+  mcp: Mcp,
+  { values: { allowedHosts: hosts, allowedOrigins } }: EffectiveConfig,
+  port: number,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  checkOrigins(allowedOrigins)
+  const { guardHandler } = await import('../../http/server/guard-handler.ts')
+  const { createHttpHandler } = await import('../../mcp/http.ts')
+  const { listen } = await import('../serve/listen.ts')
+  const handler = createHttpHandler({ createServer: mcp.createServer, newId: randomUUID, now: Date.now })
+  const server = await listen(guardHandler(handler.fetch, { hosts, allowedOrigins }), port)
+  const url = `${server.origin}/mcp`
+  terminal.answer(`MCP at ${url}`, { url })
+  await new Promise<void>((stop) => {
+    signal.addEventListener('abort', () => stop(), { once: true })
+    if (signal.aborted) stop()
+  })
+  await handler.close()
+  await server.close()
+}

@@ -1,0 +1,119 @@
+import type { Command } from 'commander'
+import { PharosError } from '../../core/errors.ts'
+import { findDefinition } from '../../core/pack/definition.ts'
+import type { Pack } from '../../core/pack/pack.ts'
+import { countOf } from '../../core/text/count.ts'
+import { compareUtf8 } from '../../core/text/order.ts'
+import { isSourceGivenAsPage } from '../../library/search/find-page.ts'
+import { listSymbols } from '../../library/search/list-symbols.ts'
+import { AdvisedError } from '../advised-error.ts'
+import { createHint, withLibrary } from '../library.ts'
+import { configOf, nonEmptyText, wholeNumber } from '../options/options.ts'
+import { addPackOption, findFile, openGivenPack, type PackOptionFlags, refuseFlags } from '../options/pack-option.ts'
+import { printableLine, type Streams, Terminal, writeLink } from '../terminal.ts'
+
+interface SymbolsFlags extends PackOptionFlags {
+  readonly source?: string
+  readonly prefix?: string
+  readonly limit?: number
+}
+
+/** `pharos symbols [page]` */
+export function addSymbols(program: Command, streams: Streams): void {
+  const command = program
+    .command('symbols')
+    .description('list what a page, a source, a pack or one of its files defines')
+    .argument('[page]', 'address of a stored page, or path of a file in the pack')
+    .option('--source <source>', 'only this source of the library', nonEmptyText('--source'))
+    .option(
+      '--prefix <prefix>',
+      'only names that begin with this text, or whose part after the last dot begins with it',
+      nonEmptyText('--prefix'),
+    )
+    .option('-n, --limit <count>', 'maximum number of definitions (default: 100)', wholeNumber('--limit', 1))
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ pharos symbols --source python --prefix dump\n  $ pharos symbols src/index.ts --pack repo.zip',
+    )
+  addPackOption(command).action(async (page: string | undefined, flags: SymbolsFlags) => {
+    const terminal = new Terminal(flags, streams)
+    if (flags.pack === undefined) await listStored(command, page, flags, terminal)
+    else await listPacked(command, page, { ...flags, pack: flags.pack }, terminal)
+  })
+}
+
+async function listStored(
+  command: Command,
+  url: string | undefined,
+  { source, prefix, limit }: SymbolsFlags,
+  terminal: Terminal,
+): Promise<void> {
+  if (url?.trim() === '') throw new PharosError('USAGE', { problem: 'expected an address, got an empty one' })
+  const config = configOf(command)
+  await withLibrary(config, async (library) => {
+    const listed = listSymbols(library, { url, source, prefix, limit }).catch((error: unknown) => {
+      const command = createHint(config)('symbols', '--source', url ?? '')
+      const advice = `list the definitions of the whole source: \`${command}\``
+      throw isSourceGivenAsPage(error) ? new AdvisedError(error, advice) : error
+    })
+    const { symbols, hasMore, stoppedAfter } = await listed
+    if (symbols.length === 0) terminal.note(writeNoDefinitions(prefix))
+    if (hasMore) terminal.note(`only the first ${symbols.length}; --prefix narrows them down, --limit lists more`)
+    if (stoppedAfter !== null)
+      terminal.note(`only ${countOf(stoppedAfter, 'page')} were searched; --source or --prefix narrows them down`)
+    if (symbols.length === 0 && !terminal.isJson) return
+    const { dim } = terminal.answerColors
+    const lines = symbols.map((definition) => {
+      const signature = printableLine(definition.signature)
+      const linkedSignature = terminal.hasLinks ? writeLink(signature, definition.url) : signature
+      // Signatures are long: at a terminal the address goes on its own line, in a pipe each definition stays on one line.
+      const location = dim(printableLine(`${definition.url}  line ${definition.line}`))
+      return `${linkedSignature}${terminal.isAnswerOnTerminal ? '\n   ' : '  '}${location}`
+    })
+    terminal.answer(lines.join('\n'), { symbols, has_more: hasMore })
+  })
+}
+
+function writeNoDefinitions(prefix: string | undefined): string {
+  if (prefix === undefined) return 'no definitions: the pages contain no signatures'
+  return `no definitions that begin with ${printableLine(prefix)}`
+}
+
+async function listPacked(
+  command: Command,
+  given: string | undefined,
+  flags: SymbolsFlags & { readonly pack: string },
+  terminal: Terminal,
+): Promise<void> {
+  refuseFlags(flags, ['source', 'prefix', 'limit'], 'is for the library, not for a pack')
+  const packed = await openGivenPack(command, flags.pack)
+  const path = given === undefined ? undefined : findFile(packed, given).path
+  const symbols = listDefinitions(packed.pack, path)
+  if (symbols.length === 0) terminal.note(writeNoPackDefinitions(packed.pack))
+  if (symbols.length === 0 && !terminal.isJson) return
+  const lines = symbols.map((definition) => {
+    const location = `${printableLine(definition.ref)}  ${printableLine(definition.path)}:${definition.start_line}`
+    return `${printableLine(definition.symbol)}  ${terminal.answerColors.dim(location)}`
+  })
+  terminal.answer(lines.join('\n'), { path: path ?? null, symbols })
+}
+
+function writeNoPackDefinitions({ files }: Pack): string {
+  // Only compact packs leave out the digests of files.
+  const isCompact = files.every(({ sha256 }) => sha256 === '')
+  if (isCompact) return 'no definitions: a compact pack keeps no symbols; pack again without --compact'
+  return 'no definitions: this is text, or code without a grammar'
+}
+
+/** The definitions, sorted by name. A definition that spans several chunks is listed at the first of them. */
+function listDefinitions(pack: Pack, path: string | undefined) {
+  const definitions = new Map<string, { symbol: string; ref: string; path: string; start_line: number }>()
+  for (const [i, chunk] of pack.chunks.entries()) {
+    const { symbol } = chunk
+    const key = `${chunk.path}\n${symbol}`
+    if (symbol === null || (path !== undefined && chunk.path !== path) || definitions.has(key)) continue
+    const start_line = findDefinition(chunk)?.line ?? chunk.startLine
+    definitions.set(key, { symbol, ref: pack.refs[i] ?? '', path: chunk.path, start_line })
+  }
+  return [...definitions.values()].sort((a, b) => compareUtf8(a.symbol, b.symbol))
+}

@@ -1,0 +1,39 @@
+import { maskSecretFields } from '../../core/secrets.ts'
+import type { JobView } from '../../library/jobs/dispatcher.ts'
+import { createWorkerView, type WorkerRecord, type WorkerView } from '../../library/ports/workers.ts'
+import { isoOf } from '../time.ts'
+
+/** A worker in an API response. */
+export interface WorkerItem {
+  readonly id: string
+  readonly name: string
+  readonly version: string
+  /** Whether the worker is part of a server process. */
+  readonly isServer: boolean
+  /** `lost`: its heartbeat stopped, and other workers take over its jobs. */
+  readonly state: WorkerView['state']
+  readonly slots: number
+  readonly jobs: readonly { readonly id: string; readonly url: string | null }[]
+  /** Crawls of other workers that this worker has joined. */
+  readonly helps: WorkerItem['jobs']
+  /** Number of hosts that its processes have leased. */
+  readonly leases: number
+  readonly visits: number
+  readonly bytes: number
+  readonly visitsPerSec: number
+  readonly startedAt: string
+  readonly silentMs: number
+}
+
+/** A worker with the start URLs of its jobs, as far as they are known. */
+export function workerItem(worker: WorkerRecord, jobs: readonly JobView[]): WorkerItem {
+  const view = createWorkerView(worker)
+  const { id, name, version, isServer, state, slots, leases, visits, bytes, visitsPerSec, startedAt, silentMs } = view
+  const describe = (jobId: string) => ({ id: jobId, url: jobs.find((job) => job.id === jobId)?.url ?? null })
+  return {
+    ...{ id, name: maskSecretFields(name), version, isServer, state, slots },
+    jobs: view.jobs.map(describe),
+    helps: view.helps.map(describe),
+    ...{ leases, visits, bytes, visitsPerSec, startedAt: isoOf(startedAt), silentMs },
+  }
+}

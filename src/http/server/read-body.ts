@@ -1,0 +1,77 @@
+import { messageOf, PharosError } from '../../core/errors.ts'
+
+/** Default limit for a request body. */
+const MAX_BYTES = 1024 * 1024
+
+/** Reads the whole body, and rejects it as soon as it exceeds the limit. */
+export async function readBody(request: Request, maxBytes: number = MAX_BYTES): Promise<Uint8Array<ArrayBuffer>> {
+  const tooLarge = () => new PharosError('BODY_TOO_LARGE', { most: maxBytes })
+  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge()
+  if (request.body === null) return new Uint8Array()
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  for await (const part of iterate(request.body)) {
+    bytes += part.byteLength
+    if (bytes > maxBytes) throw tooLarge()
+    parts.push(part)
+  }
+  const joined = new Uint8Array(bytes)
+  let at = 0
+  for (const part of parts) {
+    joined.set(part, at)
+    at += part.byteLength
+  }
+  return joined
+}
+
+/** Iterates over the chunks of a stream, and cancels the stream when the consumer stops early. */
+async function* iterate(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
+  const reader = stream.getReader()
+  let isDone = false
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      isDone = done
+      if (done) return
+      yield value
+    }
+  } finally {
+    if (!isDone) await reader.cancel().catch(() => undefined)
+  }
+}
+
+/** The body, parsed as JSON; undefined if the request has no body. */
+export async function readJson(request: Request, maxBytes?: number): Promise<unknown> {
+  const bytes = await readBody(request, maxBytes)
+  if (bytes.length === 0) return undefined
+  const type = request.headers.get('content-type') ?? 'without a type'
+  if (!/^application\/(?:[\w.+-]*\+)?json\b/i.test(type))
+    throw new PharosError('BODY_NOT_JSON', { type: type.slice(0, 100) })
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    if (isTooDeep(text)) throw new Error(`it is nested more than ${MAX_DEPTH} levels deep`)
+    return JSON.parse(text)
+  } catch (error) {
+    const why = messageOf(error)
+    throw new PharosError('USAGE', { problem: `body: it is not valid JSON: ${why.slice(0, 200)}` })
+  }
+}
+
+/** Limit for nested JSON: no valid request is deeper, and recursion into deeper values could overflow the stack. */
+const MAX_DEPTH = 64
+
+function isTooDeep(text: string): boolean {
+  let depth = 0
+  // Matches strings as a whole, so that brackets inside them do not count.
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{\]}]/g)) {
+    if (token === '[' || token === '{') depth++
+    else if (token === ']' || token === '}') depth--
+    if (depth > MAX_DEPTH) return true
+  }
+  return false
+}
+
+/** The fields of a form. */
+export async function readForm(request: Request): Promise<URLSearchParams> {
+  return new URLSearchParams(new TextDecoder().decode(await readBody(request)))
+}

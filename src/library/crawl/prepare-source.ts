@@ -1,0 +1,113 @@
+import { PharosError } from '../../core/errors.ts'
+import { looseKey } from '../../core/url/key.ts'
+import { DEFAULT_SCOPE, type Scope } from '../../core/url/scope.ts'
+import { treeKindOf } from '../../core/url/tree-url.ts'
+import type { CrawlKind } from '../../crawl/events.ts'
+import type { Library } from '../library.ts'
+import type { CrawlRunOptions } from '../ports/store.ts'
+import { isTree } from '../ports/tree.ts'
+import { type CrawlType, DEFAULT_SETTINGS, type Source, type SourceSettings } from '../source.ts'
+import { findSource } from '../sources/find-source.ts'
+import { reportSource } from '../sources/source-status.ts'
+import { addSource, findTreeAddress, parseStart, resolveScope, type SourceInput, toName } from './add-source.ts'
+import { openRendering } from './open-rendering.ts'
+import { requireStartMilestones } from './require-milestones.ts'
+
+/** Input for a new source and its first crawl. */
+export interface PrepareSourceInput extends Omit<SourceInput, 'settings'> {
+  /** `history` applies to the first crawl only; the source is stored as `intelligent`. */
+  readonly settings?: Partial<Omit<SourceSettings, 'crawlType'>> & { readonly crawlType?: CrawlType }
+  /** Accepts a history crawl even if too little is known about the site. */
+  readonly force?: boolean | undefined
+  /** Headers of the first crawl. @default none */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A source ready for its first crawl, and what existed before. */
+export interface PreparedSource {
+  readonly source: Source
+  /** `new`: nothing; `interrupted`: a crawl to resume; `failed`: a crawl without pages, whose source was replaced. */
+  readonly found: 'new' | 'interrupted' | 'failed'
+  readonly kind: CrawlKind
+  /** Options of the crawl: the type for this crawl only, or the options of the interrupted one. */
+  readonly options: Partial<CrawlRunOptions>
+}
+
+/**
+ * Creates a source, or reuses one without a result: an interrupted crawl resumes with its own settings, a failed source without pages is
+ * replaced. Throws `SOURCE_EXISTS` for any other. A request that cannot be crawled stores nothing.
+ */
+export async function prepareSource(library: Library, given: PrepareSourceInput): Promise<PreparedSource> {
+  const request = (await describeTree(library, given)) ?? { ...given, url: parseStart(given.url).href }
+  const { input, options } = splitType(request)
+  if (options.crawlType === 'history' && request.force !== true) {
+    await requireStartMilestones(library, request.url)
+  }
+  if (request.settings?.render !== undefined) await openRendering(library, request.settings.render, request.headers)
+  try {
+    return { source: await addSource(library, input), found: 'new', kind: 'add', options }
+  } catch (error) {
+    if (!(error instanceof PharosError) || error.code !== 'SOURCE_EXISTS') throw error
+    const source = await findSource(library, String(error.details['source']))
+    if (looseKey(source.url) !== looseKey(input.url)) {
+      const other = `, which is ${source.url}`
+      throw new PharosError('SOURCE_EXISTS', { ...error.details, other }, { cause: error })
+    }
+    const { crawl, isRunning, isInterrupted, pages } = await reportSource(library, source)
+    if (isRunning) throw new PharosError('CRAWL_RUNNING', { source: String(error.details['source']) }, { cause: error })
+    if (crawl === null && !hasNewSettings(source, input)) return { source, found: 'interrupted', kind: 'add', options }
+    if (crawl !== null && isInterrupted && crawl.options.isFocused !== true) {
+      return { source, found: 'interrupted', kind: crawl.kind, options: crawl.options }
+    }
+    if ((crawl !== null && crawl.state !== 'failed') || pages > 0) throw error
+    await library.store.removeSource(source.id)
+    return { source: await addSource(library, input), found: 'failed', kind: 'add', options }
+  }
+}
+
+/**
+ * Whether the request for a tree has other settings than the stored source. A source that was never read may have been added by mistake.
+ */
+function hasNewSettings(source: Source, { scope = {}, settings = {} }: SourceInput): boolean {
+  if (!isTree(source)) return false
+  const { tree: { ref, path } = DEFAULT_SETTINGS.tree, chunks = DEFAULT_SETTINGS.chunks } = settings
+  const { tree, chunks: storedChunks } = source.settings
+  if (tree.ref !== ref || tree.path !== path || storedChunks !== chunks) return true
+  const fields = Object.entries(resolveScope(DEFAULT_SCOPE, scope))
+  return fields.some(([name, value]) => JSON.stringify(source.scope[name as keyof Scope]) !== JSON.stringify(value))
+}
+
+/**
+ * Completes the request for a tree of files with its own name and version; undefined for a web site. Throws if the tree does not exist.
+ * Crawl settings of sites do not apply.
+ */
+async function describeTree(library: Library, request: PrepareSourceInput): Promise<PrepareSourceInput | undefined> {
+  const address = findTreeAddress(library, request)
+  if (library.trees === undefined || address === undefined) return undefined
+  const { chunks, tree } = request.settings ?? {}
+  const { url, name, version } = await library.trees.describe(address, tree)
+  // An unpinned package has another newest version tomorrow, so its version is not stored.
+  const isPinned =
+    treeKindOf(url) === 'repository' || (version !== undefined && url.endsWith(`@${encodeURIComponent(version)}`))
+  return {
+    ...request,
+    url,
+    name: request.name ?? (toName(name) || undefined),
+    version: request.version ?? (isPinned ? version : undefined),
+    settings: { ...(chunks === undefined ? {} : { chunks }), ...(tree === undefined ? {} : { tree }) },
+  }
+}
+
+/** Separates settings of the source from options of its first crawl. */
+function splitType({ force: _, headers: __, settings, ...rest }: PrepareSourceInput): {
+  readonly input: SourceInput
+  readonly options: Partial<CrawlRunOptions>
+} {
+  const { crawlType, ...others } = settings ?? {}
+  if (crawlType === undefined) return { input: { ...rest, settings: others }, options: {} }
+  const isHistory = crawlType === 'history'
+  return {
+    input: { ...rest, settings: { ...others, crawlType: isHistory ? 'intelligent' : crawlType } },
+    options: isHistory ? { crawlType } : {},
+  }
+}

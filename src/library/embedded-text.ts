@@ -1,1 +1,0 @@
-export { embeddedText, PROBE_TEXT, TEXT_RECIPE } from '../core/embedding/embedded-text.ts'

@@ -1,0 +1,74 @@
+import { matchesPathGlob, type PathGlob, parsePathGlob } from '../../core/url/path-glob.ts'
+import type { Scope } from '../../core/url/scope.ts'
+import type { Refusal } from '../../crawl/ledger.ts'
+import type { TreeEntry, TreeFile } from '../ports/tree.ts'
+
+/** State of a path: a file to read, a refusal, an unreadable folder, or nothing. */
+export type PathState = 'file' | 'unreadable' | 'nothing' | Refusal
+
+/** Result of walking a folder. */
+export class TreeSurvey {
+  readonly #scope: Scope
+  readonly #allow: readonly PathGlob[]
+  readonly #block: readonly PathGlob[]
+  readonly #states = new Map<string, Exclude<PathState, 'nothing'>>()
+  /** Number of files to read. */
+  files = 0
+  /** Whether every folder could be read. */
+  isComplete = true
+
+  constructor(scope: Scope) {
+    this.#scope = scope
+    this.#allow = scope.allow.map(parsePathGlob)
+    this.#block = scope.block.map(parsePathGlob)
+  }
+
+  add(entry: TreeEntry): void {
+    // If two file names decode to the same path, the one that is not refused counts.
+    if (entry.type === 'refused' && this.#states.has(entry.path)) return
+    if (entry.type === 'file') this.files++
+    if (entry.type === 'unreadable') this.isComplete = false
+    this.#states.set(entry.path, entry.type === 'refused' ? entry.refusal : entry.type)
+  }
+
+  paths(): Iterable<string> {
+    return this.#states.keys()
+  }
+
+  /** Returns the state of a path; inside a skipped folder, that of the folder. */
+  stateOf(path: string): PathState {
+    const own = this.#states.get(path)
+    if (own !== undefined) return own
+    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+      const above = this.#states.get(path.slice(0, end + 1)) ?? this.#states.get(path.slice(0, end))
+      if (above !== undefined && above !== 'file') return above
+    }
+    return this.findFile(path) === undefined ? 'nothing' : 'file'
+  }
+
+  /** Finds the file of a key, or the page within it. A name with `#` is a file if a file of that name exists. */
+  findFile(key: string): TreeFile | undefined {
+    if (this.#states.get(key) === 'file') return { path: key, part: null }
+    for (let end = key.lastIndexOf('#'); end > 0; end = key.lastIndexOf('#', end - 1)) {
+      const path = key.slice(0, end)
+      if (this.#states.get(path) === 'file') return { path, part: key.slice(end + 1) }
+    }
+    return undefined
+  }
+
+  /** Returns why a file is outside the scope; null if it is inside. */
+  findRefusal(path: string): Refusal | null {
+    const { maxDepth } = this.#scope
+    const refuse = (reason: Refusal['reason'], pattern: string): Refusal => ({ reason, pattern, target: null })
+    const blocking = this.#block.find((glob) => matchesPathGlob(glob, `/${path}`))
+    if (blocking !== undefined) return refuse('blocked', blocking.pattern)
+    const isAllowed = this.#allow.length === 0 || this.#allow.some((glob) => matchesPathGlob(glob, `/${path}`))
+    if (!isAllowed) return refuse('not-allowed', this.#scope.allow.join(', '))
+    return maxDepth !== null && depthOf(path) > maxDepth ? refuse('max-depth', String(maxDepth)) : null
+  }
+}
+
+/** Number of folders above a path, relative to the start. */
+export function depthOf(path: string): number {
+  return path.split('/').length - 1
+}

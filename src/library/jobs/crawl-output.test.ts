@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { progressFrame } from '../../../test/dispatch/frames.ts'
+import { createManualClock } from '../../../test/dispatch/manual-clock.ts'
+import { handleCrawlOutput } from './crawl-output.ts'
+import { createFeed } from './events/create-feed.ts'
+import { writeFrame } from './events/frames.ts'
+import type { LogWriter } from './events/log-writer.ts'
+import { createTrackedJob } from './tracked-job.ts'
+
+const NO_LOG: LogWriter = {
+  ...{ add: async () => {}, change: () => {}, note: () => {} },
+  ...{ flush: async () => {}, close: async () => {} },
+}
+
+test('a progress line is logged at most every ten seconds, and only after progress', async () => {
+  const clock = createManualClock()
+  const feed = createFeed({ epoch: 'e1', clock })
+  const job = createTrackedJob('j1', { url: 'https://site.example/', args: [] }, clock.now())
+  const receivers = { feed, writer: NO_LOG, clock, onFirstReport: () => {} }
+  for (const visited of [0, 5, 12, 12, 12]) {
+    const data = progressFrame({ visited, saved: visited, queueSize: 3 })
+    handleCrawlOutput(receivers, job, 'stdout', writeFrame({ type: 'PROGRESS', data }))
+    await clock.advance(6000)
+  }
+  const { events } = feed.read(0, { logs: true, jobId: null }, 100)
+  const lines = events.filter(({ name }) => name === 'log').map(({ json }) => JSON.parse(json).line)
+  expect(lines).toEqual(['12 pages visited, 12 saved, 0 errors; 3 addresses queued'])
+})

@@ -1,0 +1,19 @@
+import type { CrawlInput } from '../crawl/crawl-source.ts'
+import { refuseImported } from '../import/refuse-imported.ts'
+import type { Library } from '../library.ts'
+import type { Source } from '../source.ts'
+import type { CrawlRequest } from './dispatcher.ts'
+
+/**
+ * Creates the request for a crawl of an existing source. Throws for an imported source, unless its import was interrupted. HTTP headers are
+ * left out, because arguments are stored.
+ */
+export async function createSourceRequest(
+  library: Library,
+  source: Source,
+  { kind, headers: _, ...options }: CrawlInput,
+): Promise<CrawlRequest> {
+  await refuseImported(library, source)
+  const { id, url } = source
+  return { url, sourceId: id, args: [`--source=${id}`, `--kind=${kind}`, `--options=${JSON.stringify(options)}`] }
+}

@@ -1,0 +1,123 @@
+import { countOf, writeNumber } from '../../core/text/count.ts'
+import { writeList } from '../../core/text/list.ts'
+import type { PageMention, Passage, SearchAnswer, SimilarPage } from '../search.ts'
+
+/** Writes a time such as `2026-02-20T10:30:00Z` */
+export function writeTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, -'.000Z'.length)}Z`
+}
+
+/** Writes a time, or null. */
+export function timeOrNull(ms: number | null): string | null {
+  return ms === null ? null : writeTime(ms)
+}
+
+/** Writes counts such as `Pages: 0 crawled, 10 skipped (unchanged), 0 errors, 48 not read` */
+export function writePageCounts(
+  counts: Readonly<Record<'indexed' | 'unchanged' | 'failed' | 'unread', number>>,
+): string {
+  const { indexed, unchanged, failed, unread } = counts
+  const read = `${writeNumber(indexed)} crawled, ${writeNumber(unchanged)} skipped (unchanged)`
+  return `Pages: ${read}, ${countOf(failed, 'error')}${unread === 0 ? '' : `, ${writeNumber(unread)} not read`}`
+}
+
+/** Puts untrusted text on one line, so that it cannot start another. */
+export function oneLine(text: string): string {
+  return (ODD_SPACE.test(text) ? text.replace(SPACE, ' ') : text).trim()
+}
+
+/** Puts untrusted text on one line in quotes, so that it cannot be mistaken for output of the program. */
+export function quote(text: string): string {
+  return JSON.stringify(oneLine(text))
+}
+
+const SPACE = /[\s\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu
+/** Matches everything in SPACE except single spaces, which nearly every text has. */
+const ODD_SPACE = /[^\S ]| {2}|[\p{Cc}\u202a-\u202e\u2066-\u2069]/u
+
+/** Origin of a text, with everything needed to cite and request it again. */
+export interface Citation {
+  readonly title: string
+  readonly url: string
+  readonly headingPath: readonly string[]
+  readonly startLine: number
+  readonly endLine: number
+  /** Name of the source, with its version if there is one. */
+  readonly source: string
+  /** Name for `get_chunk`; null if the text is not a chunk. */
+  readonly chunk: string | null
+  readonly version?: string | null
+  /** Similar pages that are not shown themselves: the page of this text represents them. */
+  readonly similar?: readonly SimilarPage[]
+}
+
+/**
+ * Writes a citation such as `"Guide" > "Install" — https://… (chunk guide@2.0/12ab34cd56ef, lines 3-9)`, to be placed in a block of its own
+ * before the unchanged text.
+ */
+export function writeCitation({ startLine, endLine, ...place }: Citation): string {
+  const lines = startLine === endLine ? `line ${startLine}` : `lines ${startLine}-${endLine}`
+  return `${writeAddress(place)} (${writeName(place)}, ${lines})${writeAlso(place)}`
+}
+
+/** Writes the line for a mentioned page, with matching words if given. */
+export function writeMention(page: Omit<PageMention, 'sourceId' | 'score'>): string {
+  const words = page.line === '' ? '' : ` — ${quote(page.line)}`
+  return `${writeAddress(page)} (${writeName(page)})${writeAlso(page)}${words}`
+}
+
+function writeAlso({ similar = [], source, version = null }: Pick<Citation, 'similar' | 'source' | 'version'>): string {
+  return similar.length === 0 ? '' : ` — ${writeSimilar(similar, { source, version })}`
+}
+
+function writeAddress({ title, url, headingPath }: Pick<Citation, 'title' | 'url' | 'headingPath'>): string {
+  return `${listHeadings({ title, headingPath }).map(quote).join(' > ')} — ${oneLine(url)}`
+}
+
+function writeName({ source, chunk }: Pick<Citation, 'source' | 'chunk'>): string {
+  return chunk === null ? oneLine(source) : `chunk ${oneLine(shortenChunk(chunk))}`
+}
+
+/** Lists the page title and the headings above a text; the title is left out if the first heading repeats it. */
+export function listHeadings({ title, headingPath }: Pick<Citation, 'title' | 'headingPath'>): readonly string[] {
+  const [first = ''] = headingPath
+  const repeatsTitle = headingPath.length > 0 && (title === '' || (first !== '' && title.startsWith(first)))
+  return repeatsTitle ? headingPath : [title, ...headingPath]
+}
+
+/** The name of a chunk with a shortened id that still finds it: `guide@2.0/12ab34cd56ef` */
+export function shortenChunk(chunk: string): string {
+  return chunk.slice(0, chunk.lastIndexOf('/') + 1 + SHORT_ID_CHARS)
+}
+
+const SHORT_ID_CHARS = 12
+
+/** Lists similar pages by what distinguishes them: `also: v1.0, de, fr, mirror` */
+export function writeSimilar(similar: readonly SimilarPage[], shown: Pick<Passage, 'source' | 'version'>): string {
+  const names = similar.map(({ url, source, version, language, isTranslation }) => {
+    const isVersion = version !== null && shown.version !== null && version !== shown.version
+    const facts = [...(isVersion ? [`v${version}`] : []), ...(isTranslation === true ? [language ?? ''] : [])]
+    return oneLine(facts.join(' ') || (source === shown.source ? url : source))
+  })
+  const [...all] = new Set(names)
+  const rest = all.length - MAX_SIMILAR
+  return `also: ${all.slice(0, MAX_SIMILAR).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+}
+
+const MAX_SIMILAR = 10
+
+/** Writes a caveat for an uncertain answer, such as `Weak match: nothing found mentions "pgbouncer".`; undefined for a strong one. */
+export function describeDoubt({
+  relevance,
+  uncovered,
+}: Pick<SearchAnswer, 'relevance' | 'uncovered'>): string | undefined {
+  if (relevance === 'strong') return undefined
+  const what = relevance === 'weak' ? 'Weak match' : 'Probably not here'
+  const why =
+    uncovered.length === 0
+      ? relevance === 'weak'
+        ? 'found by its meaning, without any word of the question'
+        : 'nothing found is close to the question'
+      : `nothing found mentions ${writeList(uncovered.map(quote), 'or')}`
+  return `${what}: ${why}.`
+}

@@ -1,0 +1,212 @@
+import { PharosError } from '../../core/errors.ts'
+import type { WiderScope } from '../../crawl/addresses/wider-scope.ts'
+import type { CrawlKind } from '../../crawl/events.ts'
+import type { Library } from '../library.ts'
+import type { Job, JobProgress, Jobs } from '../ports/jobs.ts'
+import type { Crawl } from '../ports/store.ts'
+import type { Source } from '../source.ts'
+import { describeSource, FILTER_REASONS, type SourceDescription } from './describe-source.ts'
+import type { Shortfall } from './shortfall.ts'
+import {
+  capOf,
+  countRead,
+  hasRecentHeartbeat,
+  readRunningStatus,
+  type SourceStatus,
+  totalPages,
+} from './source-status.ts'
+
+/** State of a crawl; a running one without heartbeats is `interrupted`. */
+export type CrawlState = Crawl['state'] | 'interrupted'
+
+/** A crawl in a list. */
+export interface CrawlEntry {
+  readonly source: Source
+  readonly crawlId: string
+  readonly kind: CrawlKind
+  readonly state: CrawlState
+  readonly startedAt: number
+  readonly endedAt: number | null
+  /** Duration so far, or in total. */
+  readonly elapsedMs: number
+  /** Why the crawl failed or was stopped, in words. */
+  readonly problem: string | null
+}
+
+/** Report on a crawl of a source, during or after it. */
+export interface CrawlReport {
+  readonly source: Source
+  readonly status: SourceStatus
+  readonly isRunning: boolean
+  /** Null if the source was never crawled. */
+  readonly crawl: CrawlEntry | null
+  readonly progress: JobProgress
+  /** Pages and chunks of the source in the library. */
+  readonly pages: number
+  readonly chunks: number
+  /** The page cap that was reached; null if none was. */
+  readonly cappedAt: number | null
+  /** Known addresses left unread because of the cap. */
+  readonly unread: number
+  /** Missing pages of the source after its last crawl; null for earlier crawls, or if none are known. */
+  readonly shortfall: Shortfall | null
+  /** A wider scope that the source probably needs; null if the current one fits. */
+  readonly wider: WiderScope | null
+  /** Addresses still to be visited. */
+  readonly pending: number
+  /** Failed pages that are empty until a browser runs their scripts; not counted while the crawl runs in this process. */
+  readonly needsRendering: number
+}
+
+/** Reports on the crawl of a source that runs in this process, otherwise on the requested or last one in the library. */
+export async function describeCrawl(
+  library: Library,
+  jobs: Jobs,
+  source: Source,
+  limit: number,
+  requestedId?: string,
+): Promise<CrawlReport> {
+  // A queued crawl is named by its job id.
+  const crawlId = requestedId === undefined ? undefined : (jobs.find(requestedId)?.crawlId ?? requestedId)
+  const job = jobs.list().find((one) => one.sourceId === source.id && one.crawlId === (crawlId ?? one.crawlId))
+  if (job !== undefined && job.endedAt === null) return describeJob(library, source, job, limit)
+  const description = await describeSource(library, source, limit)
+  const { status, isRunning, pages, chunks, balance } = description
+  const { crawl: last } = description
+  const crawl = crawlId === undefined || last?.id === crawlId ? last : await findCrawl(library, source, crawlId)
+  const isLast = crawl?.id === last?.id
+  // If the end could not be written, for example on a full disk, only the job knows the problem.
+  const problem = job?.error ?? job?.summary?.problem ?? null
+  return {
+    source,
+    status,
+    isRunning: isRunning && isLast,
+    crawl: crawl === null ? null : entryOf(library, source, crawl, problem),
+    progress: isLast || crawl === null ? progressOf(description) : pastProgress(crawl),
+    pages,
+    chunks,
+    cappedAt: crawl?.summary?.cappedAt ?? null,
+    unread: crawl?.summary?.unread ?? 0,
+    shortfall: isLast ? description.shortfall : null,
+    wider: crawl?.summary?.wider ?? null,
+    pending: balance.pending,
+    needsRendering: description.reasons['failed/needs-rendering'] ?? 0,
+  }
+}
+
+/** Lists crawls of all sources, newest first. */
+export async function listCrawls(library: Library, limit: number): Promise<CrawlEntry[]> {
+  const entries: CrawlEntry[] = []
+  for (const source of await library.store.listSources()) {
+    const crawls = await library.store.listCrawls(source.id, limit)
+    for (const crawl of crawls) entries.push(entryOf(library, source, crawl, null))
+  }
+  return entries.sort((a, b) => b.startedAt - a.startedAt).slice(0, limit)
+}
+
+/** Finds the source of a crawl. */
+export async function findCrawlSource(library: Library, jobs: Jobs, crawlId: string): Promise<Source> {
+  const sources = await library.store.listSources()
+  const job = jobs.find(crawlId)
+  for (const source of sources) {
+    if (job?.sourceId === source.id) return source
+    const crawls = await library.store.listCrawls(source.id, Number.MAX_SAFE_INTEGER)
+    if (crawls.some(({ id }) => id === crawlId)) return source
+  }
+  throw new PharosError('CRAWL_UNKNOWN', { crawl: crawlId, library: library.store.location })
+}
+
+async function findCrawl({ store }: Library, source: Source, crawlId: string): Promise<Crawl | null> {
+  const crawls = await store.listCrawls(source.id, Number.MAX_SAFE_INTEGER)
+  return crawls.find(({ id }) => id === crawlId) ?? null
+}
+
+async function describeJob(library: Library, source: Source, job: Job, limit: number): Promise<CrawlReport> {
+  const { store, clock } = library
+  const [crawl = null] = await store.listCrawls(source.id, 1)
+  const kind = crawl?.kind ?? 'add'
+  const { errorUrls, filteredUrls, ...counts } = job.progress
+  const done = counts.pagesCrawled + counts.pagesSkipped
+  const pending = counts.pagesTotal - done
+  const progress = {
+    ...counts,
+    pagesTotal: totalPages(done, pending, capOf(source, crawl?.options.scope)),
+    errorUrls: errorUrls.slice(0, limit),
+    filteredUrls: filteredUrls.slice(0, limit),
+  }
+  return {
+    source,
+    status: await readRunningStatus(library, source.id, job.crawlId),
+    isRunning: true,
+    crawl: {
+      source,
+      crawlId: job.crawlId,
+      kind,
+      state: 'running',
+      startedAt: job.startedAt,
+      endedAt: null,
+      elapsedMs: clock.now() - job.startedAt,
+      problem: null,
+    },
+    progress,
+    ...(await store.countContent(source.id)),
+    cappedAt: null,
+    unread: 0,
+    shortfall: null,
+    wider: null,
+    needsRendering: 0,
+    pending,
+  }
+}
+
+function entryOf({ clock, runner, limits }: Library, source: Source, crawl: Crawl, error: string | null): CrawlEntry {
+  const { id: crawlId, kind, startedAt, endedAt, heartbeatAt, summary } = crawl
+  const isOpen = crawl.state === 'running'
+  const isAbandoned = crawl.runner !== null && runner.isGone(crawl.runner)
+  const isAlive = isOpen && !isAbandoned && hasRecentHeartbeat(crawl, clock.now(), limits.aliveMs)
+  const lastActiveAt = isAlive ? clock.now() : (endedAt ?? heartbeatAt)
+  return {
+    source,
+    crawlId,
+    kind,
+    state: isOpen && !isAlive ? 'interrupted' : crawl.state,
+    startedAt,
+    endedAt,
+    elapsedMs: summary?.elapsedMs ?? Math.max(0, lastActiveAt - startedAt),
+    problem: summary?.problem ?? error,
+  }
+}
+
+/** Derives the progress of a crawl from the ledger. */
+function progressOf(description: SourceDescription): JobProgress {
+  const { source, crawl, isRunning, balance, reasons, errors, filtered } = description
+  const cap = isRunning ? capOf(source, crawl?.options.scope) : null
+  const { indexed, unchanged } = countRead(description)
+  return {
+    pagesCrawled: indexed,
+    pagesSkipped: unchanged,
+    pagesTotal: totalPages(indexed + unchanged, balance.pending, cap),
+    errors: balance.failed,
+    errorUrls: errors.map(({ url, reason, detail }) => ({
+      url,
+      reason: [reason, detail].filter((part) => part !== null).join(', '),
+    })),
+    filtered: FILTER_REASONS.reduce((sum, reason) => sum + (reasons[`skipped/${reason}`] ?? 0), description.kept),
+    filteredUrls: filtered.map(({ url, reason, pattern }) => ({ url, reason: reason ?? 'refused', pattern })),
+  }
+}
+
+/** Progress of an earlier crawl from its summary; its problem addresses are no longer known. */
+function pastProgress({ summary }: Crawl): JobProgress {
+  const { indexed = 0, unchanged = 0, failed = 0 } = summary ?? {}
+  const pagesTotal = indexed + unchanged
+  return {
+    pagesCrawled: indexed,
+    pagesSkipped: unchanged,
+    pagesTotal,
+    errors: failed,
+    errorUrls: [],
+    filtered: 0,
+    filteredUrls: [],
+  }
+}

@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { BRIEF_STEP, type IndexStep, SMALL_STEP } from '../../../core/retrieval/chunk-index.ts'
+import { causeOf } from '../../../crawl/store-retry.ts'
+import {
+  type AdvanceOptions,
+  advanceAll,
+  BUSY_RETRY_DELAY_MS,
+  STEP_PAUSE_MS,
+  type StepOutcome,
+} from '../../common/advance-all.ts'
+import type { Database } from '../database/database.ts'
+import { advanceIndex } from './advance-index.ts'
+
+/** Keeps the index up to date. Writers only announce their chunks. */
+export interface IndexMaintenance {
+  /** Works on the index for as long as a waiting search can afford; the rest follows in the background. */
+  runBriefly(): Promise<void>
+  /** Does all outstanding work, unless writing stays impossible. */
+  runAll(signal?: AbortSignal): Promise<void>
+  /** Does all outstanding work after a large change, including merges that no search needs. */
+  tidy(): Promise<void>
+  /** Announces that chunks were written or removed; starts background work when they are many. */
+  announce(chunks: number): void
+  /** Starts no further work. */
+  close(): void
+}
+
+/** How long a search may wait for the index. */
+const SEARCH_WAIT_MS = 300
+/** Once background work has taken this long, searches no longer wait for it. */
+const MAX_AWAITED_RUN_MS = 1000
+/** Number of announced chunks that start background work. */
+const MIN_ANNOUNCED_CHUNKS = 1024
+
+/** Creates the index maintenance; each step asks `isBehind` whether there is work. It never keeps the process alive. */
+export function createIndexMaintenance(db: Database, isBehind: () => Promise<boolean>): IndexMaintenance {
+  let isClosed = false
+  /** When the background work started. */
+  let begunAt: number | undefined
+  let announcedChunks = 0
+  /** Serializes steps, because two steps of one process would only block each other. */
+  let lastStep: Promise<unknown> = Promise.resolve()
+
+  const advance = (step: IndexStep | undefined): Promise<StepOutcome> => {
+    const next = lastStep.then(() => (isClosed ? 'complete' : advanceIndex(db, step))).catch(toBlocked)
+    lastStep = next.catch(() => undefined)
+    return next
+  }
+  const advanceBy = (step: IndexStep | undefined, options: AdvanceOptions): Promise<void> =>
+    advanceAll({ advance: () => advance(step), isBehind, isClosed: () => isClosed }, options)
+  /** Continues in the background. Errors are ignored, because the next search meets them again. */
+  const continueInBackground = (): void => {
+    if (begunAt !== undefined || isClosed) return
+    begunAt = performance.now()
+    sleep(STEP_PAUSE_MS, undefined, { ref: false })
+      .then(() => advanceBy(SMALL_STEP, { ref: false }))
+      .catch(() => undefined)
+      .finally(() => {
+        begunAt = undefined
+      })
+  }
+
+  return {
+    runBriefly: async () => {
+      const now = performance.now()
+      if (begunAt !== undefined && now - begunAt > MAX_AWAITED_RUN_MS) return
+      while (!isClosed) {
+        const outcome = await advance(BRIEF_STEP)
+        if (outcome === 'blocked') return
+        if (outcome === 'busy') await sleep(BUSY_RETRY_DELAY_MS)
+        if (!(await isBehind())) return
+        // Larger merges are left to the background.
+        if (outcome === 'complete' || performance.now() - now > SEARCH_WAIT_MS) return continueInBackground()
+      }
+    },
+    runAll: (signal) => advanceBy(SMALL_STEP, { ref: true, signal }),
+    tidy: () => advanceBy(undefined, { isThorough: true, ref: true }),
+    announce: (chunks) => {
+      announcedChunks += chunks
+      if (announcedChunks < MIN_ANNOUNCED_CHUNKS) return
+      announcedChunks = 0
+      continueInBackground()
+    },
+    close: () => {
+      isClosed = true
+    },
+  }
+}
+
+/** Returns `blocked` when the error means that the store cannot be written now; the next write reports the cause. */
+function toBlocked(error: unknown): 'blocked' {
+  if (causeOf(error) === undefined) throw error
+  return 'blocked'
+}

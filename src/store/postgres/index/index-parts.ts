@@ -1,0 +1,135 @@
+import type { EncodedSegment, Segment } from '../../../core/search/segment.ts'
+import type { Sql } from '../database/database.ts'
+
+type Head = Pick<EncodedSegment, 'documents' | 'directory'>
+
+/** A cache for parts of the index by segment id. Segments are immutable, and their ids are never reused. */
+export interface IndexParts {
+  open(id: number): Head & Pick<Segment, 'readBlock'>
+  /**
+   * Runs work that reads parts. Missing parts read as empty and are noted. When anything is missing, the result is invalid, and the work
+   * must be repeated after loading.
+   */
+  run<T>(pinned: PinnedBlocks, work: () => T): { readonly result: T; readonly missing: MissingParts | undefined }
+  /** Loads all missing parts at once; false when some of them no longer exist. */
+  load(sql: Sql, missing: MissingParts, pinned: PinnedBlocks): Promise<boolean>
+  /** Which of these segments are not cached. */
+  listMissing(segments: readonly number[]): number[]
+  /** Drops all cached segments except these. */
+  keepOnly(segments: readonly number[]): void
+}
+
+/** Missing parts: segments by id, and blocks by segment. */
+export interface MissingParts {
+  readonly segments: ReadonlySet<number>
+  readonly blocks: ReadonlyMap<number, ReadonlySet<number>>
+}
+
+/** The blocks that one piece of work has loaded. They stay available until it is done, whatever other work evicts. */
+export type PinnedBlocks = Map<number, Uint8Array>
+
+/** Maximum size of the block cache in bytes. */
+const MAX_CACHE_BYTES = 64 * 1024 * 1024
+/** A number above the block count of any segment. */
+const MAX_BLOCKS = 2 ** 20
+
+const EMPTY = new Uint8Array(0)
+/** The head of a segment without documents. */
+const NO_HEAD: Head = { documents: Uint8Array.of(0), directory: EMPTY }
+
+/** Creates the in-memory cache. */
+export function createIndexParts(): IndexParts {
+  const heads = new Map<number, Head>()
+  /** In LRU order: least recently read first. */
+  const blocks = new Map<number, Uint8Array>()
+  let bytes = 0
+  let pinned: PinnedBlocks = new Map()
+  let missingSegments = new Set<number>()
+  let missingBlocks = new Map<number, Set<number>>()
+
+  const readBlock = (segment: number, block: number): Uint8Array => {
+    const key = segment * MAX_BLOCKS + block
+    const known = blocks.get(key)
+    if (known !== undefined) {
+      blocks.delete(key)
+      blocks.set(key, known)
+    }
+    const found = known ?? pinned.get(key)
+    if (found !== undefined) return found
+    const missing = missingBlocks.get(segment) ?? new Set()
+    missingBlocks.set(segment, missing.add(block))
+    return EMPTY
+  }
+  const cacheBlock = (key: number, block: Uint8Array): void => {
+    if (!blocks.has(key)) bytes += block.byteLength
+    blocks.set(key, block)
+    for (const [oldest, { byteLength }] of blocks) {
+      if (bytes <= MAX_CACHE_BYTES) return
+      blocks.delete(oldest)
+      bytes -= byteLength
+    }
+  }
+
+  return {
+    open: (id) => {
+      const head = heads.get(id)
+      if (head === undefined) missingSegments.add(id)
+      return { ...(head ?? NO_HEAD), readBlock: (block) => readBlock(id, block) }
+    },
+    run: (pinnedBlocks, work) => {
+      pinned = pinnedBlocks
+      missingSegments = new Set()
+      missingBlocks = new Map()
+      const result = work()
+      const isIncomplete = missingSegments.size + missingBlocks.size > 0
+      return { result, missing: isIncomplete ? { segments: missingSegments, blocks: missingBlocks } : undefined }
+    },
+    load: async (sql, missing, pinnedBlocks) => {
+      const isWhole = await loadHeads(sql, [...missing.segments], heads)
+      const wantedBlocks = [...missing.blocks].flatMap(([segment, numbers]) =>
+        [...numbers].map((block) => ({ segment, block })),
+      )
+      const found = wantedBlocks.length === 0 ? [] : await readBlocks(sql, wantedBlocks)
+      for (const { segment, block, data } of found) {
+        const key = segment * MAX_BLOCKS + block
+        const plain = toPlain(data)
+        pinnedBlocks.set(key, plain)
+        cacheBlock(key, plain)
+      }
+      return isWhole && found.length === wantedBlocks.length
+    },
+    listMissing: (segments) => segments.filter((id) => !heads.has(id)),
+    keepOnly: (segments) => {
+      const listed = new Set(segments)
+      for (const id of heads.keys()) if (!listed.has(id)) heads.delete(id)
+    },
+  }
+}
+
+async function loadHeads(sql: Sql, ids: readonly number[], heads: Map<number, Head>): Promise<boolean> {
+  if (ids.length === 0) return true
+  const found = await sql.all<{ id: number; documents: Buffer; directory: Buffer }>(
+    'SELECT id, documents, directory FROM index_segments WHERE id = ANY ($1::bigint[])',
+    [ids],
+  )
+  for (const { id, documents, directory } of found) {
+    heads.set(id, { documents: toPlain(documents), directory: toPlain(directory) })
+  }
+  return found.length === ids.length
+}
+
+function readBlocks(
+  sql: Sql,
+  wantedBlocks: readonly { readonly segment: number; readonly block: number }[],
+): Promise<{ segment: number; block: number; data: Buffer }[]> {
+  return sql.all(
+    `SELECT b.segment, b.block, b.data FROM unnest($1::bigint[], $2::integer[]) AS a (segment, block)
+     JOIN index_blocks b ON b.segment = a.segment AND b.block = a.block`,
+    [wantedBlocks.map(({ segment }) => segment), wantedBlocks.map(({ block }) => block)],
+  )
+}
+
+/** Converts a `Buffer`, because slicing a plain array is several times faster. */
+function toPlain({ buffer, byteOffset, byteLength }: Buffer): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength)
+}

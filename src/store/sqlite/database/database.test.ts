@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { zeroTable } from '../../../../test/damage-library.ts'
+import { checkFile, type Database, openDatabase, writeTo } from './database.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'pharos-database-'))
+let files = 0
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function stageDatabase(): { readonly db: Database; readonly path: string; add(bytes?: number): Promise<unknown> } {
+  const path = join(folder, `${files++}.db`)
+  const db = openDatabase(path)
+  db.exec('CREATE TABLE notes (text BLOB)')
+  const insert = db.prepare<[Buffer]>('INSERT INTO notes VALUES (?)')
+  const add = (bytes = 10) =>
+    writeTo(
+      db,
+      () => {
+        insert.run(Buffer.alloc(10))
+        insert.run(Buffer.alloc(bytes))
+      },
+      50,
+    )
+  return { db, path, add }
+}
+
+function countNotes(db: Database): unknown {
+  return db.prepare('SELECT count(*) FROM notes').pluck().get()
+}
+
+describe('writing to a library that cannot be written', () => {
+  test('a full disk is reported, leaves no partial write, and writing works again once there is room', async () => {
+    const { db, path, add } = stageDatabase()
+    db.pragma(`max_page_count = ${String(db.pragma('page_count', { simple: true }))}`)
+    await expect(add(100_000)).rejects.toMatchObject({
+      code: 'LIBRARY_FULL',
+      message: `there is no room left for the library ${path}: the disk is full`,
+    })
+    expect(db.inTransaction).toBe(false)
+    expect(countNotes(db)).toBe(0)
+    db.pragma('max_page_count = 1000000')
+    await add(100_000)
+    expect(countNotes(db)).toBe(2)
+    db.close()
+  })
+
+  test('a lock of another writer is reported after the timeout, and writing works again once it is released', async () => {
+    const { db, path, add } = stageDatabase()
+    const other = openDatabase(path)
+    other.exec('BEGIN EXCLUSIVE')
+    await expect(add()).rejects.toMatchObject({ code: 'LIBRARY_LOCKED', details: { library: path } })
+    other.exec('COMMIT')
+    other.close()
+    await add()
+    expect(countNotes(db)).toBe(2)
+    db.close()
+  })
+
+  test('a read-only file is reported, and writing works again once the file is writable', async () => {
+    const { db, add } = stageDatabase()
+    db.pragma('query_only = ON')
+    await expect(add()).rejects.toMatchObject({
+      code: 'LIBRARY_READ_ONLY',
+      details: { problem: 'it is read-only' },
+    })
+    db.pragma('query_only = OFF')
+    await add()
+    expect(countNotes(db)).toBe(2)
+    db.close()
+  })
+
+  test('any other error is passed through unchanged', async () => {
+    const { db } = stageDatabase()
+    const wrong = () => db.exec('INSERT INTO nowhere VALUES (1)')
+    await expect(writeTo(db, wrong)).rejects.toMatchObject({ code: 'SQLITE_ERROR' })
+    const error = new TypeError('no')
+    await expect(
+      writeTo(db, () => {
+        throw error
+      }),
+    ).rejects.toBe(error)
+    db.close()
+  })
+})
+
+describe('damaged library file', () => {
+  test('fails every statement with LIBRARY_UNUSABLE once a damaged page was read', async () => {
+    const { db, path, add } = stageDatabase()
+    await add()
+    db.close()
+    zeroTable(path, 'notes')
+    expect(checkFile(path)).toMatch(/\w/)
+    const damaged = openDatabase(path)
+    const error = { code: 'LIBRARY_UNUSABLE', details: { library: path, state: 'damaged' } }
+    expect(() => countNotes(damaged)).toThrow(expect.objectContaining({ code: 'LIBRARY_UNUSABLE' }))
+    const selectHosts = damaged.prepare('SELECT * FROM hosts')
+    expect(() => selectHosts.all()).toThrow(expect.objectContaining({ code: 'LIBRARY_UNUSABLE' }))
+    expect(() => [...selectHosts.iterate()]).toThrow(expect.objectContaining({ code: 'LIBRARY_UNUSABLE' }))
+    await expect(writeTo(damaged, () => selectHosts.get())).rejects.toMatchObject(error)
+    damaged.close()
+  })
+
+  test('a file that is too damaged to be opened is reported as damaged', () => {
+    const { db, path } = stageDatabase()
+    db.close()
+    zeroTable(path, 'crawl_types')
+    expect(() => openDatabase(path)).toThrow(/it is damaged/)
+  })
+
+  test('the check finds nothing wrong with a sound file', () => {
+    const { db, path } = stageDatabase()
+    db.close()
+    expect(checkFile(path)).toBeUndefined()
+  })
+})

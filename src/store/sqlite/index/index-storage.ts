@@ -1,0 +1,176 @@
+import type { Kind } from '../../../core/model.ts'
+import type { FilteredPage } from '../../../core/retrieval/chunk-filter.ts'
+import type {
+  ChunkRange,
+  DeadChunkRange,
+  IndexState,
+  IndexStorage,
+  NewChunk,
+  SegmentRecord,
+} from '../../../core/retrieval/chunk-index.ts'
+import { DecodeError } from '../../../core/search/bytes.ts'
+import { parseStored } from '../../common/damage.ts'
+import type { Database } from '../database/database.ts'
+import { type StoredHash, unpackHash } from '../database/hash.ts'
+import type { Layouts } from '../database/layouts.ts'
+import { LruCache } from '../database/lru-cache.ts'
+
+interface ChunkColumns {
+  readonly page: number
+  readonly kind: Kind
+  readonly headingPath: string
+  readonly symbol: string | null
+  readonly content: string
+}
+
+interface NewChunkColumns extends ChunkColumns {
+  readonly number: number
+  readonly chunkId: StoredHash
+  readonly contentHash: StoredHash
+  readonly source: number
+  readonly path: string
+  readonly title: string
+}
+
+/** Size of the block cache in bytes. Blocks are cached because many queries contain the same words. */
+const BLOCK_CACHE_BYTES = 2 ** 21
+
+/** An upper bound for the number of blocks in a segment. Each opened segment gets this many cache keys. */
+const MAX_BLOCKS = 2 ** 24
+
+/** Creates index storage over the index tables. */
+export function createIndexStorage(db: Database, layouts: Pick<Layouts, 'complete'>): IndexStorage {
+  const selectState = db.prepare<[], IndexState>('SELECT format, last_chunk AS last, generation FROM index_state')
+  const updateState = db.prepare<[string, number, number]>(
+    'UPDATE index_state SET format = ?, last_chunk = ?, generation = ?',
+  )
+  const selectSegments = db.prepare<[], SegmentRecord>('SELECT id, count, first, last FROM index_segments ORDER BY id')
+  const selectSegment = db.prepare<[number], { documents: Uint8Array; directory: Uint8Array; firstBlock: number }>(
+    'SELECT documents, directory, first_block AS firstBlock FROM index_segments WHERE id = ?',
+  )
+  const insertSegment = db.prepare<[number, number, number, number, number, Uint8Array, Uint8Array]>(
+    `INSERT INTO index_segments (count, first, last, first_block, block_count, documents, directory)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const deleteSegment = db.prepare<[number]>('DELETE FROM index_segments WHERE id = ?')
+  const selectFreeBlock = db.prepare<[], number>('SELECT ifnull(max(id), 0) + 1 FROM index_blocks').pluck()
+  const selectBlock = db.prepare<[number], Uint8Array>('SELECT data FROM index_blocks WHERE id = ?').pluck()
+  const insertBlock = db.prepare<[number, Uint8Array]>('INSERT INTO index_blocks (id, data) VALUES (?, ?)')
+  const deleteBlocks = db.prepare<[{ id: number }]>(
+    `DELETE FROM index_blocks WHERE id BETWEEN (SELECT first_block FROM index_segments WHERE id = @id)
+       AND (SELECT first_block + block_count - 1 FROM index_segments WHERE id = @id)`,
+  )
+  const selectDead = db.prepare<[], DeadChunkRange>(
+    'SELECT segment, first, last FROM index_dead ORDER BY segment, first',
+  )
+  const insertDead = db.prepare<[DeadChunkRange]>(
+    `INSERT INTO index_dead (segment, first, last) VALUES (@segment, @first, @last)
+     ON CONFLICT DO UPDATE SET last = max(last, excluded.last)`,
+  )
+  const deleteDead = db.prepare<[number]>('DELETE FROM index_dead WHERE segment = ?')
+  const selectStale = db.prepare<[], ChunkRange>('SELECT first, last FROM index_stale ORDER BY first')
+  const insertStale = db.prepare<[ChunkRange]>(
+    'INSERT OR REPLACE INTO index_stale (first, last) VALUES (@first, @last)',
+  )
+  const deleteStale = db.prepare<[ChunkRange]>('DELETE FROM index_stale WHERE first BETWEEN @first AND @last')
+  const deleteAll = ['segments', 'blocks', 'dead', 'stale'].map((table) => db.prepare(`DELETE FROM index_${table}`))
+  const selectNewest = db.prepare<[], number>('SELECT ifnull(max(id), 0) FROM chunks').pluck()
+  // The `+` makes SQLite use a small index on the ids instead of the table with all the text.
+  const countUpTo = db.prepare<[number], { upTo: number; all: number }>(
+    'SELECT ifnull(sum(+id <= ?), 0) AS upTo, count(*) AS "all" FROM chunks',
+  )
+  const selectNew = db.prepare<[ChunkRange & { limit: number }], NewChunkColumns>(
+    `SELECT c.id AS number, c.chunk_id AS chunkId, c.content_hash AS contentHash, c.source, c.page, c.path, p.title, c.kind, c.heading_path AS headingPath,
+       c.symbol, c.content
+     FROM chunks c JOIN pages p ON p.id = c.page WHERE c.id BETWEEN @first AND @last ORDER BY c.id LIMIT @limit`,
+  )
+  const selectPage = db.prepare<[number], FilteredPage>(
+    `SELECT l.url, l.key, json_extract(p.meta, '$.language') AS language FROM ledger l JOIN pages p ON p.id = l.id WHERE l.id = ?`,
+  )
+  const selectChunk = db.prepare<[number], ChunkColumns>(
+    'SELECT page, kind, heading_path AS headingPath, symbol, content FROM chunks WHERE id = ?',
+  )
+
+  /** The cache keys of each opened segment are new, because the ids of deleted blocks are reused. */
+  const blocks = new LruCache<Uint8Array>(BLOCK_CACHE_BYTES)
+  let openedCount = 0
+
+  return {
+    readState: () => selectState.get() ?? NO_STATE,
+    writeState: ({ format, last, generation }) => {
+      updateState.run(format, last, generation)
+    },
+    listSegments: () => selectSegments.all(),
+    openSegment: (id) => {
+      const found = selectSegment.get(id)
+      if (found === undefined) throw new DecodeError(`the index has no segment ${id}`)
+      const { documents, directory, firstBlock } = found
+      const firstKey = ++openedCount * MAX_BLOCKS
+      return { documents, directory, readBlock: (block) => readBlock(firstBlock + block, firstKey + block) }
+    },
+    addSegment: ({ count, first, last, documents, directory, blocks }) => {
+      const firstBlock = selectFreeBlock.get() ?? 1
+      insertSegment.run(count, first, last, firstBlock, blocks.length, documents, directory)
+      blocks.forEach((block, i) => {
+        insertBlock.run(firstBlock + i, block)
+      })
+    },
+    removeSegment: (id) => {
+      deleteBlocks.run({ id })
+      deleteSegment.run(id)
+      deleteDead.run(id)
+    },
+    listDead: () => selectDead.all(),
+    addDead: (range) => {
+      insertDead.run(range)
+    },
+    listStale: () => selectStale.all(),
+    addStale: (range) => {
+      insertStale.run(range)
+    },
+    removeStale: ({ first, last }) => {
+      deleteStale.run({ first, last })
+    },
+    clear: () => {
+      for (const removal of deleteAll) removal.run()
+    },
+    newestChunk: () => selectNewest.get() ?? 0,
+    countChunks: (last) => countUpTo.get(last) ?? { upTo: 0, all: 0 },
+    completePages: (pages) => {
+      for (const page of pages) layouts.complete(page)
+    },
+    readChunks: ({ first, last }, limit) => selectNew.all({ first, last, limit }).map(toNewChunk),
+    readPage: (page) => selectPage.get(page),
+    readChunk: (number) => {
+      const found = selectChunk.get(number)
+      return found && { ...found, headingPath: parseHeadings(found.headingPath) }
+    },
+  }
+
+  function readBlock(number: number, key: number): Uint8Array {
+    const cached = blocks.get(key)
+    if (cached !== undefined) return cached
+    const found = selectBlock.get(number)
+    if (found === undefined) throw new DecodeError(`the index has no block ${number}`)
+    // Slicing a plain array is several times faster than slicing a `Buffer`.
+    const block = new Uint8Array(found.buffer, found.byteOffset, found.byteLength)
+    blocks.set(key, block, block.length)
+    return block
+  }
+}
+
+const NO_STATE: IndexState = { format: '', last: 0, generation: 0 }
+
+function toNewChunk({ chunkId, contentHash, headingPath, ...chunk }: NewChunkColumns): NewChunk {
+  return {
+    ...chunk,
+    id: unpackHash(chunkId),
+    contentHash: unpackHash(contentHash),
+    headingPath: parseHeadings(headingPath),
+  }
+}
+
+/** Parses heading paths, which content.ts writes. */
+function parseHeadings(headingPath: string): string[] {
+  return parseStored<string[]>(headingPath)
+}

@@ -1,0 +1,113 @@
+import { compareUtf8 } from '../../../core/text/order.ts'
+import type { Discovery, LedgerCounts, LedgerRow, Reason, RowFilter } from '../../../crawl/ledger.ts'
+import { type CountedRows, toCounts } from '../../common/ledger-sql.ts'
+import type { Database } from '../database/database.ts'
+import { type StoredHash, unpackHash } from '../database/hash.ts'
+
+/** Queries of ledger rows. */
+export interface Rows {
+  find(source: number, key: string): LedgerRow | undefined
+  list(source: number, filter: RowFilter): LedgerRow[]
+  count(source: number): LedgerCounts
+  listUnseenLists(source: number, crawlId: string, discovery: Discovery): string[]
+  /** Counts the pages that a crawl has stored or confirmed. */
+  countPages(source: number, crawlId: string): number
+  /** The first row that a crawl settled for one of these reasons and whose stored links are missing or incomplete. */
+  findUnread(source: number, crawlId: string, reasons: readonly Reason[]): LedgerRow | undefined
+}
+
+interface RowColumns extends Omit<LedgerRow, 'contentHash' | 'hasPage' | 'isShell'> {
+  readonly contentHash: StoredHash | null
+  readonly hasPage: 0 | 1
+  readonly isShell: 0 | 1
+}
+
+const ROWS = `SELECT s.uuid AS sourceId, l.key, l.url, l.host, l.state, l.reason, l.pattern, l.target, l.depth,
+      l.found_on AS foundOn, l.discovery, l.etag, l.last_modified AS lastModified, l.content_hash AS contentHash,
+      l.attempts, l.status, l.detail, l.first_seen_at AS firstSeenAt, l.checked_at AS checkedAt,
+      l.changed_at AS changedAt, l.due_at AS dueAt, c.uuid AS crawlId, l.page_hash IS NOT NULL AS hasPage,
+      l.is_shell AS isShell
+    FROM ledger l JOIN sources s ON s.id = l.source LEFT JOIN crawl_ids c ON c.id = l.crawl`
+
+const listRows = (where: string): string =>
+  `${ROWS} WHERE l.source = @source AND l.key > @after AND l.key < @before AND ${where} ORDER BY l.key LIMIT @limit`
+
+/** Sorts after every key, because SQLite sorts blobs after text. */
+const AFTER_ALL_KEYS = Uint8Array.of(0)
+
+/** Rows of one state and reason, in the order of keys. */
+export const ROWS_BY_REASON: string = listRows('l.state = @state AND l.reason = @reason')
+
+/** Creates the row queries. */
+export function createRows(db: Database): Rows {
+  const selectOne = db.prepare<[number, string], RowColumns>(`${ROWS} WHERE l.source = ? AND l.key = ?`)
+  type ListParameters = [
+    { source: number; after: string; before: string | Uint8Array; state: string; reason: string; limit: number },
+  ]
+  const prepareList = (sql: string) => db.prepare<ListParameters, RowColumns>(sql)
+  const selectAll = prepareList(listRows('@state IS NOT NULL AND @reason IS NOT NULL'))
+  const selectByReason = prepareList(ROWS_BY_REASON)
+  const selectWithoutReason = prepareList(listRows('l.state = @state AND l.reason IS NULL AND @reason IS NOT NULL'))
+  const selectCounts = db.prepare<[number], CountedRows>(
+    'SELECT state, reason, rows FROM ledger_counts WHERE source = ? AND rows > 0 ORDER BY state, reason',
+  )
+  const selectPages = db
+    .prepare<[number, string], number>(
+      `SELECT count(*) FROM ledger WHERE source = ? AND state IN ('indexed', 'unchanged')
+         AND crawl = (SELECT id FROM crawl_ids WHERE uuid = ?)`,
+    )
+    .pluck()
+
+  const selectAnyReason = db.prepare<[number, string]>(
+    'SELECT 1 FROM ledger_counts WHERE source = ? AND rows > 0 AND reason IN (SELECT value FROM json_each(?)) LIMIT 1',
+  )
+  const selectUnread = db.prepare<[number, string, string], RowColumns>(
+    `${ROWS} WHERE l.source = ? AND l.crawl = (SELECT id FROM crawl_ids WHERE uuid = ?)
+       AND l.reason IN (SELECT value FROM json_each(?)) AND (l.state IN ('indexed', 'unchanged')
+         OR l.state IN ('skipped', 'failed') AND NOT EXISTS (SELECT 1 FROM links k WHERE k.id = l.id))
+     ORDER BY l.key LIMIT 1`,
+  )
+
+  const selectLists = db
+    .prepare<[number, string, string], string>(
+      `SELECT DISTINCT found_on FROM ledger WHERE source = ? AND discovery = ? AND found_on IS NOT NULL
+         AND (page_hash IS NOT NULL OR target IS NOT NULL)
+         AND crawl IS NOT (SELECT id FROM crawl_ids WHERE uuid = ?) ORDER BY found_on`,
+    )
+    .pluck()
+
+  return {
+    listUnseenLists: (source, crawlId, discovery) => selectLists.all(source, discovery, crawlId),
+    find: (source, key) => {
+      const found = selectOne.get(source, key)
+      return found === undefined ? undefined : toLedgerRow(found)
+    },
+    list: (source, { state, reason, after = '', before = AFTER_ALL_KEYS, limit }) => {
+      const parameters = { source, after, before, state: '', reason: '', limit }
+      if (state === undefined && reason === undefined) return selectAll.all(parameters).map(toLedgerRow)
+      // The index returns rows of one state and reason in key order; rows of several states or reasons are merged here.
+      const kinds = selectCounts
+        .all(source)
+        .filter((kind) => kind.state === (state ?? kind.state) && kind.reason === (reason ?? kind.reason))
+      return kinds
+        .flatMap((kind) => (kind.reason === '' ? selectWithoutReason : selectByReason).all({ ...parameters, ...kind }))
+        .sort((a, b) => compareUtf8(a.key, b.key))
+        .slice(0, limit)
+        .map(toLedgerRow)
+    },
+    count: (source) => toCounts(selectCounts.all(source)),
+    countPages: (source, crawlId) => selectPages.get(source, crawlId) ?? 0,
+    findUnread: (source, crawlId, reasons) => {
+      const reasonList = JSON.stringify(reasons)
+      // Usually there is no such row, which this check finds without scanning the source.
+      if (selectAnyReason.get(source, reasonList) === undefined) return undefined
+      const found = selectUnread.get(source, crawlId, reasonList)
+      return found === undefined ? undefined : toLedgerRow(found)
+    },
+  }
+}
+
+function toLedgerRow(found: RowColumns): LedgerRow {
+  const contentHash = found.contentHash === null ? null : unpackHash(found.contentHash)
+  return { ...found, contentHash, hasPage: found.hasPage === 1, isShell: found.isShell === 1 }
+}
