@@ -920,6 +920,23 @@ function dataFolder(environment: Readonly<Record<string, string | undefined>>): 
   return isAbsolute(given) ? given : join(homedir(), '.local', 'share')
 }
 
+/** Folders in which programs of this user keep their configuration. */
+export function userFolders(environment: Readonly<Record<string, string | undefined>> = process.env): {
+  readonly home: string
+  readonly applicationConfig: string
+  readonly config: string
+} {
+  const home = homedir()
+  const given = environment['XDG_CONFIG_HOME'] ?? ''
+  const config = isAbsolute(given) ? given : join(home, '.config')
+  if (process.platform === 'win32') {
+    const roaming = environment['APPDATA'] || join(home, 'AppData', 'Roaming')
+    return { home, applicationConfig: roaming, config: roaming }
+  }
+  const isMac = process.platform === 'darwin'
+  return { home, applicationConfig: isMac ? join(home, 'Library', 'Application Support') : config, config }
+}
+
 /** Folder for local data that belongs to a library but is not in it: the folder of its file, or a separate one for a database. */
 export function libraryDataFolder(
   library: string,

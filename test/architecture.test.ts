@@ -15,7 +15,7 @@ interface Rule {
 }
 
 const UNIVERSAL = ['core', 'crawl', 'analysis', 'plan', 'library', 'mcp', 'http']
-const NODE = ['fetch', 'store', 'install', 'embed', 'gazetteer', 'documents', 'ingest', 'processes', 'readers']
+const NODE = ['fetch', 'store', 'install', 'embed', 'gazetteer', 'documents', 'ingest', 'processes', 'readers', 'setup']
 
 /** The import rules: each key is a folder or an entry file of src, or `web`; its value says what it may import. */
 const TABLE: Readonly<Record<string, Rule>> = {
@@ -35,6 +35,7 @@ const TABLE: Readonly<Record<string, Rule>> = {
   ingest: { may: ['core', 'crawl', 'library', 'documents'] },
   processes: { may: ['core', 'crawl', 'library', 'documents'] },
   readers: { may: ['core', 'crawl', 'library', 'fetch', 'embed', 'open-library.ts', 'version.ts'] },
+  setup: { may: ['core'] },
   'config.ts': { may: ['core'] },
   'version.ts': { may: [] },
   'index.ts': { may: UNIVERSAL, universal: true },

@@ -60,6 +60,7 @@ const VERBS: Readonly<Record<string, () => Promise<AddVerb>>> = {
   serve: async () => (await import('./serve/serve.ts')).addServe,
   worker: async () => (await import('./serve/worker.ts')).addWorker,
   mcp: async () => (await import('./verbs/mcp.ts')).addMcp,
+  setup: async () => (await import('./verbs/setup.ts')).addSetup,
   demo: async () => (await import('./verbs/demo.ts')).addDemo,
   doctor: async () => (await import('./verbs/doctor.ts')).addDoctor,
   'crawl-job': async () => (await import('./crawl-job.ts')).addCrawlJob,

@@ -1,10 +1,10 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import type { EffectiveConfig } from '../../config.ts'
 import { PharosError } from '../../core/errors.ts'
+import { findCommandNames } from '../command-names.ts'
 import { interruptible } from '../interrupt.ts'
 import { addCommonOptions, addSettings, type CommonFlags, configOf } from '../options/options.ts'
 import { askServer } from '../serve/detach-server.ts'
@@ -178,6 +178,7 @@ function writeTour(origin: string, site: string, searches: readonly DemoSearch[]
       ? ['http://127.0.0.1:41000', []]
       : [origin, ['Look around', `  ${origin}/`, `  why was ${site}/internal/roadmap left out?`, '']]
   const { here, anywhere } = findCommandNames()
+  const args = [...anywhere.args, 'mcp']
   return [
     'Three questions, and where their answers are',
     ...answers,
@@ -189,18 +190,7 @@ function writeTour(origin: string, site: string, searches: readonly DemoSearch[]
     'Connect an agent',
     `  over stdio  ${here} mcp`,
     `  over HTTP   ${serverOrigin}/mcp, while \`${here} serve\` runs`,
-    `  such as     claude mcp add pharos -- ${shellWord(anywhere)} mcp`,
-    `  or          { "mcpServers": { "pharos": { "command": ${JSON.stringify(anywhere)}, "args": ["mcp"] } } }`,
+    `  such as     claude mcp add pharos -- ${[anywhere.command, ...args].map(shellWord).join(' ')}`,
+    `  or          { "mcpServers": { "pharos": { "command": ${JSON.stringify(anywhere.command)}, "args": ${JSON.stringify(args)} } } }`,
   ].join('\n')
-}
-
-/** Only the launcher script of a checkout passes this flag to Node. */
-const LAUNCHER_FLAG = '--heap-growing-percent=80'
-
-/** The command to type in this folder, and the one that works anywhere: in a checkout, `pharos` is not on the PATH. */
-function findCommandNames(): { readonly here: string; readonly anywhere: string } {
-  if (!process.execArgv.includes(LAUNCHER_FLAG)) return { here: 'pharos', anywhere: 'pharos' }
-  const root = fileURLToPath(new URL('../../..', import.meta.url))
-  const anywhere = join(root, 'pharos')
-  return { here: join(process.cwd(), 'pharos') === anywhere ? './pharos' : shellWord(anywhere), anywhere }
 }

@@ -1,0 +1,32 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { shellWord } from './terminal.ts'
+
+/** Only the launcher script of a checkout passes this flag to Node. */
+const LAUNCHER_FLAG = '--heap-growing-percent=80'
+
+/** The file that Node runs for a command. */
+const MAIN_FILE = fileURLToPath(import.meta.url.replace(/command-names(\.\w+)$/, 'main$1'))
+
+/** How this program is started. */
+export interface CommandNames {
+  /** What to type in this folder. */
+  readonly here: string
+  /** The program, for a configuration file, and the arguments that come before those of a command. */
+  readonly anywhere: { readonly command: string; readonly args: readonly string[] }
+}
+
+/** How this program is started: in a checkout by its launcher, since `pharos` is not on the PATH there. */
+export function findCommandNames(): CommandNames {
+  if (process.execArgv.includes(LAUNCHER_FLAG)) {
+    const launcher = join(fileURLToPath(new URL('../..', import.meta.url)), 'pharos')
+    const here = join(process.cwd(), 'pharos') === launcher ? './pharos' : shellWord(launcher)
+    return { here, anywhere: { command: launcher, args: [] } }
+  }
+  // The folder of `npx` is temporary. Otherwise, agents with a window often lack the PATH of the shell, so the program is named in full.
+  const isTemporary = /[\\/]_npx[\\/]/.test(MAIN_FILE)
+  const anywhere = isTemporary
+    ? { command: 'npx', args: ['-y', 'pharos'] }
+    : { command: process.execPath, args: [MAIN_FILE] }
+  return { here: 'pharos', anywhere }
+}

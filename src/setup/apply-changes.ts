@@ -1,0 +1,69 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { codeOf } from '../core/errors.ts'
+import { backupOf, type ConfigChange } from './plan-setup.ts'
+
+/** A change that could not be written, with the reason. */
+export interface FailedChange extends ConfigChange {
+  readonly problem: string
+}
+
+/** Writes planned changes. A file that cannot be written, or changed since it was read, is left alone and returned. */
+export function applyChanges(changes: readonly ConfigChange[]): FailedChange[] {
+  return changes.flatMap((change) => {
+    if (change.after === change.before) return []
+    const problem = applyChange(change)
+    return problem === undefined ? [] : [{ ...change, problem }]
+  })
+}
+
+function applyChange({ file, before, after, status }: ConfigChange): string | undefined {
+  try {
+    const target = existsSync(file) ? realpathSync(file) : file
+    const present = existsSync(target) ? readFileSync(target, 'utf8') : null
+    if (present !== before) return 'it changed in the meantime; run the command again'
+    if (present !== null && (statSync(target).mode & 0o222) === 0) return 'it is read-only'
+    const backup = backupOf(file)
+    if (status !== 'remove' && before !== null && !existsSync(backup)) writeFileSync(backup, before, { mode: 0o600 })
+    if (after === null) removeFile(target)
+    else replaceFile(target, after)
+    if (status === 'remove') rmSync(backup, { force: true })
+    return undefined
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === '') throw error
+    return `it cannot be written (${code})`
+  }
+}
+
+/** Removes a file, and its folder if that is empty now. */
+function removeFile(file: string): void {
+  rmSync(file)
+  if (readdirSync(dirname(file)).length === 0) rmdirSync(dirname(file))
+}
+
+/** Replaces the text of a file at once, with the same permissions, so that a crash leaves the old text or the new one. */
+function replaceFile(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true })
+  const temporary = `${file}.${process.pid}.tmp`
+  try {
+    writeFileSync(temporary, text, { mode: 0o600 })
+    chmodSync(temporary, existsSync(file) ? statSync(file).mode & 0o777 : 0o644)
+    renameSync(temporary, file)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw error
+  }
+}
