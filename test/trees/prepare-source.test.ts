@@ -6,6 +6,7 @@ import { prepareSource } from '../../src/library/crawl/prepare-source.ts'
 import { prepareStart } from '../../src/library/crawl/prepare-start.ts'
 import { parseCrawlRequest } from '../../src/library/jobs/crawl-request.ts'
 import type { Library } from '../../src/library/library.ts'
+import { treeSettings } from '../../src/library/source.ts'
 import { reportSource } from '../../src/library/sources/source-status.ts'
 import { openTestLibrary, runCrawl } from '../sites/crawl.ts'
 import { createTempFolder, packFiles } from './archive-fixture.ts'
@@ -46,6 +47,40 @@ test.each<[string, TreeSettings, object]>([
   // Settings about crawling sites do not apply to files.
   expect(source.settings).toMatchObject({ tree: { ref, path }, crawlType: 'docs', render: 'http', seeds: [] })
   await expect(prepareSource(library, { url, settings })).resolves.toMatchObject({ source, found: 'interrupted' })
+})
+
+test.each<[string, TreeSettings, object]>([
+  [
+    'https://github.com/o/lamp',
+    {},
+    { url: 'git+https://github.com/o/lamp.git', settings: { tree: { ref: null, path: null } } },
+  ],
+  ['o/lamp', {}, { url: 'git+https://github.com/o/lamp.git', name: 'lamp' }],
+  ['github.com/o/lamp/tree/main/docs', {}, { settings: { tree: { ref: 'main', path: 'docs' } } }],
+  [
+    'github.com/o/lamp/tree/main/docs',
+    { ref: 'v2' },
+    { version: 'v2', settings: { tree: { ref: 'v2', path: 'docs' } } },
+  ],
+  ['https://www.npmjs.com/package/@towers/lamp/v/1.2.0', {}, { url: 'pkg:npm/%40towers/lamp@1.2.0', version: '1.2.0' }],
+])('the page %s means the repository or package, for every client', async (url, tree, expected) => {
+  const library = await openLibraryWithPackages('1.2.0')
+  const { source } = await prepareSource(library, { url, settings: treeSettings(tree) })
+  expect(source).toMatchObject(expected)
+  if (tree.ref !== undefined) return
+  const { source: started } = await prepareStart(await openLibraryWithPackages('1.2.0'), { url, scope: {} })
+  expect(started).toMatchObject(expected)
+})
+
+test('pages of a code host are crawled only if that is asked for', async () => {
+  const library = await openTestLibrary()
+  for (const url of ['https://github.com/o', 'github.com/o/lamp/wiki', 'https://gitlab.com/explore']) {
+    await expect(prepareSource(library, { url })).rejects.toMatchObject({ code: 'URL_INVALID' })
+    await expect(prepareStart(library, { url, scope: {} })).rejects.toThrow('names no repository')
+  }
+  expect(await library.store.listSources()).toEqual([])
+  const { source } = await prepareSource(library, { url: 'https://github.com/o/lamp/wiki', as: 'site' })
+  expect(source.url).toBe('https://github.com/o/lamp/wiki')
 })
 
 test('only the owner can add a tree of this machine', async () => {

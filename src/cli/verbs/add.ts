@@ -6,6 +6,7 @@ import { CHUNK_PROFILES, type ChunkProfile } from '../../core/chunk/profiles.ts'
 import { type ErrorCode, PharosError } from '../../core/errors.ts'
 import { hasCredentials } from '../../core/url/credentials.ts'
 import { parseTreeUrl } from '../../core/url/parse-tree-url.ts'
+import { readPastedAddress } from '../../core/url/pasted-address.ts'
 import { DEFAULT_SCOPE, REACHES, type Reach } from '../../core/url/scope.ts'
 import { treeKindOf } from '../../core/url/tree-url.ts'
 import { withScheme } from '../../core/url/with-scheme.ts'
@@ -41,6 +42,7 @@ interface AddFlags extends CommonFlags, ScopeFlags, PlannerFlags, RenderFlags {
   readonly version?: string
   readonly ref?: string
   readonly path?: string
+  readonly as?: 'site'
   readonly scope?: Reach
   readonly llmsTxt?: string
   readonly llmsFull?: 'auto' | 'off' | 'only'
@@ -61,6 +63,11 @@ export function addAdd(program: Command, streams: Streams): void {
     .option('--version <label>', 'version of the documented product')
     .option('--ref <ref>', 'branch, tag or commit of a repository (default: its default branch)')
     .option('--path <folder>', 'read this folder of a repository, archive or package only')
+    .option(
+      '--as <site>',
+      'crawl the page of a repository or package as a web site, instead of reading the repository or package',
+      oneOf('--as', ['site'] as const),
+    )
   addRenderOption(addScopeOptions(command), `default: ${DEFAULT_SETTINGS.render}`)
     .option(
       '--chunks <profile>',
@@ -86,7 +93,7 @@ export function addAdd(program: Command, streams: Streams): void {
     .option('--seed <url>', 'begin with this address too; repeatable', collectRepeated)
     .addHelpText(
       'after',
-      "\nExamples:\n  $ pharos add https://docs.example.com/guide/ --name guide\n  $ pharos add https://example.com/ --scope hostname --block '/blog/**'\n  $ pharos add http://localhost:8080/ --allow-private\n  $ pharos add ./docs --name handbook --version 2.1\n  $ pharos add https://github.com/owner/name.git --ref v2.1.0 --path docs\n  $ pharos add npm:react@18.2.0\n  $ pharos add https://example.com/manual.tar.gz",
+      "\nExamples:\n  $ pharos add https://docs.example.com/guide/ --name guide\n  $ pharos add https://example.com/ --scope hostname --block '/blog/**'\n  $ pharos add http://localhost:8080/ --allow-private\n  $ pharos add ./docs --name handbook --version 2.1\n  $ pharos add https://github.com/owner/name/tree/main/docs\n  $ pharos add owner/name --ref v2.1.0 --path docs\n  $ pharos add npm:react@18.2.0\n  $ pharos add https://example.com/manual.tar.gz",
     )
   addLibraryOptions(addEmbedOptions(addDetachOption(addHeaderOption(addPlannerOptions(command)))), [
     ...FETCH_SETTINGS,
@@ -95,7 +102,8 @@ export function addAdd(program: Command, streams: Streams): void {
   ])
   command.action((typed: string, flags: AddFlags) => {
     const isLocal = isPath(typed)
-    const given = isLocal ? typed : withScheme(typed)
+    const pasted = isLocal || flags.as === 'site' ? { url: withScheme(typed) } : readPastedAddress(typed)
+    const given = isLocal ? typed : pasted.url
     const tree = parseTreeUrl(given)
     if (isLocal) refuseFlags(command, LOCAL_REFUSED_FLAGS, `${given} is on this machine`)
     else if (tree !== undefined)
@@ -118,18 +126,21 @@ export function addAdd(program: Command, streams: Streams): void {
       ...treeSettings(flags),
     })
     if (flags.detach === true) {
+      if (flags.as !== undefined) throw new PharosError('USAGE', { problem: '--as cannot be combined with --detach' })
       const { name, version, ref, path } = flags
       const { tree: _, ...others } = settings
       const labels = withoutUndefined({ name, version, ref, path })
-      const body = { url: given, ...labels, scope, ...others, ...plannerOf(flags) }
+      const body = { url: typed, ...labels, scope, ...others, ...plannerOf(flags) }
       return detachCrawl(command, streams, { path: '/api/sources', body })
     }
     const headers = parseHeaders(flags.header)
     return withCrawlContext(command, streams, async (crawling) => {
-      if (given !== typed) crawling.terminal.note(printableLine(`${typed} has no scheme: reading ${given}`))
+      if (pasted.meaning !== undefined) crawling.terminal.note(printableLine(`${typed}: ${pasted.meaning}`))
+      else if (given !== typed) crawling.terminal.note(printableLine(`${typed} has no scheme: reading ${given}`))
       const local = isLocal ? resolveLocalPath(crawling.library, given, flags) : undefined
       const { source, found, kind, options } = await prepareSource(crawling.library, {
-        url: local?.url ?? given,
+        url: local?.url ?? typed,
+        as: flags.as,
         isOwnFolder: isLocal,
         name: flags.name,
         version: flags.version,

@@ -11,6 +11,7 @@ import { findSource } from '../sources/find-source.ts'
 import { reportSource } from '../sources/source-status.ts'
 import { addSource, findTreeAddress, parseStart, resolveScope, type SourceInput, toName } from './add-source.ts'
 import { openRendering } from './open-rendering.ts'
+import { resolvePasted } from './pasted-source.ts'
 import { requireStartMilestones } from './require-milestones.ts'
 
 /** Input for a new source and its first crawl. */
@@ -21,6 +22,8 @@ export interface PrepareSourceInput extends Omit<SourceInput, 'settings'> {
   readonly force?: boolean | undefined
   /** Headers of the first crawl. @default none */
   readonly headers?: Readonly<Record<string, string>>
+  /** `site` crawls the page of a repository or package as a web site. @default such a page means the repository or package */
+  readonly as?: 'site' | undefined
 }
 
 /** A source ready for its first crawl, and what existed before. */
@@ -37,7 +40,8 @@ export interface PreparedSource {
  * Creates a source, or reuses one without a result: an interrupted crawl resumes with its own settings, a failed source without pages is
  * replaced. Throws `SOURCE_EXISTS` for any other. A request that cannot be crawled stores nothing.
  */
-export async function prepareSource(library: Library, given: PrepareSourceInput): Promise<PreparedSource> {
+export async function prepareSource(library: Library, pasted: PrepareSourceInput): Promise<PreparedSource> {
+  const given = resolvePasted(library, pasted)
   const request = (await describeTree(library, given)) ?? { ...given, url: parseStart(given.url).href }
   const { input, options } = splitType(request)
   if (options.crawlType === 'history' && request.force !== true) {
@@ -99,7 +103,7 @@ async function describeTree(library: Library, request: PrepareSourceInput): Prom
 }
 
 /** Separates settings of the source from options of its first crawl. */
-function splitType({ force: _, headers: __, settings, ...rest }: PrepareSourceInput): {
+function splitType({ force: _, headers: __, as: ___, settings, ...rest }: PrepareSourceInput): {
   readonly input: SourceInput
   readonly options: Partial<CrawlRunOptions>
 } {

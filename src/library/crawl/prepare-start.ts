@@ -8,6 +8,7 @@ import type { CrawlRunOptions } from '../ports/store.ts'
 import type { CrawlType, Source } from '../source.ts'
 import { findTreeAddress, parseStart } from './add-source.ts'
 import type { CrawlInput } from './crawl-source.ts'
+import { resolvePasted } from './pasted-source.ts'
 import { type PreparedSource, type PrepareSourceInput, prepareSource } from './prepare-source.ts'
 
 /** A request to crawl an address. Omitted fields come from the source, if it exists. */
@@ -37,8 +38,9 @@ export async function prepareStart(
   input: StartInput,
 ): Promise<{ readonly source: Source; readonly input: CrawlInput }> {
   const { scope, crawlType, render, maxAgeMs, maxAgeMsOf, planner, force } = input
-  const tree = findTreeAddress(library, input)
-  const url = tree ?? parseStart(input.url).href
+  const pasted = resolvePasted(library, { url: input.url, settings: {} })
+  const tree = findTreeAddress(library, pasted)
+  const url = tree ?? parseStart(pasted.url).href
   const runOptions: Partial<CrawlRunOptions> = {
     ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
     ...(maxAgeMsOf === undefined ? {} : { maxAgeMsOf }),
@@ -52,7 +54,7 @@ export async function prepareStart(
       force,
       // Link depth does not apply to files.
       scope: tree === undefined ? { ...NEW_SCOPE, ...scope } : scope,
-      settings: { crawlType: crawlType ?? NEW_TYPE, ...(render === undefined ? {} : { render }) },
+      settings: { ...pasted.settings, crawlType: crawlType ?? NEW_TYPE, ...(render === undefined ? {} : { render }) },
     }
     const { source, kind, options } = await prepareUnderFreeName(library, sourceInput)
     return { source, input: { kind, ...options, ...runOptions } }

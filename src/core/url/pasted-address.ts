@@ -1,0 +1,151 @@
+import { withScheme } from './with-scheme.ts'
+
+/** What a pasted address names. */
+export interface PastedAddress {
+  /** The address of a repository or package, or the text itself, completed with a scheme. */
+  readonly url: string
+  /** What it was understood as; undefined if it was taken as it is. */
+  readonly meaning?: string
+  /** The branch, tag or commit of a repository. */
+  readonly ref?: string
+  /** The folder of a repository. */
+  readonly path?: string
+  /** Set for a page of a code host that names no repository. */
+  readonly isCodeHostPage?: boolean
+}
+
+/** The web site of a code host, and how its pages name a folder or file of a repository. */
+interface CodeHost {
+  readonly host: RegExp
+  /**
+   * Matches the path of a page of a repository. Groups: `repository`, and on pages of a folder or file `kind`, `ref` and `path`. A branch
+   * is taken to be one segment, since the address does not say where its name ends.
+   */
+  readonly page: RegExp
+  /** First segments of pages that belong to the host itself. */
+  readonly own: RegExp
+}
+
+const SEGMENT = String.raw`[\w.~-]+`
+const REPOSITORY = `(?<repository>${SEGMENT}/${SEGMENT})`
+
+const CODE_HOSTS: readonly CodeHost[] = [
+  {
+    host: /^(?:www\.)?github\.com$/,
+    page: new RegExp(`^/${REPOSITORY}(?:/(?<kind>tree|blob)/(?<ref>[^/]+)(?<path>/.*)?)?/?$`),
+    own: /^\/(?:about|apps|collections|customer-stories|enterprise|explore|features|login|marketplace|notifications|orgs|pricing|pulls|issues|search|security|settings|site|sponsors|stars|topics|trending|users)(?:\/|$)/,
+  },
+  {
+    host: /^gitlab\.com$/,
+    page: new RegExp(
+      `^/(?<repository>${SEGMENT}(?:/(?!-/)${SEGMENT})+)(?:/-/(?<kind>tree|blob)/(?<ref>[^/]+)(?<path>/.*)?)?/?$`,
+    ),
+    own: /^\/(?:explore|groups|help|projects|search|users)(?:\/|$)/,
+  },
+  {
+    host: /^codeberg\.org$/,
+    page: new RegExp(`^/${REPOSITORY}(?:/src/(?<kind>branch|tag|commit)/(?<ref>[^/]+)(?<path>/.*)?)?/?$`),
+    own: /^\/(?:explore|issues|pulls|user|-)(?:\/|$)/,
+  },
+  {
+    host: /^bitbucket\.org$/,
+    page: new RegExp(`^/${REPOSITORY}(?:/(?<kind>src)/(?<ref>[^/]+)(?<path>/.*)?)?/?$`),
+    own: /^\/(?:account|dashboard|product|repo)(?:\/|$)/,
+  },
+]
+
+/** The web site of a package registry: groups `name`, `version`, and `group` for Maven. */
+interface PackageSite {
+  readonly host: RegExp
+  readonly page: RegExp
+  readonly prefix: 'npm' | 'pypi' | 'crates' | 'maven'
+}
+
+const PACKAGE_SITES: readonly PackageSite[] = [
+  {
+    host: /^(?:www\.)?npmjs\.com$/,
+    page: /^\/package\/(?<name>(?:@[\w.~-]+\/)?[\w.~-]+)(?:\/v\/(?<version>[^/]+))?\/?$/,
+    prefix: 'npm',
+  },
+  { host: /^pypi\.org$/, page: /^\/project\/(?<name>[\w.-]+)(?:\/(?<version>[^/]+))?\/?$/, prefix: 'pypi' },
+  { host: /^crates\.io$/, page: /^\/crates\/(?<name>[\w-]+)(?:\/(?<version>[^/]+))?(?:\/.*)?$/, prefix: 'crates' },
+  {
+    host: /^docs\.rs$/,
+    page: /^\/(?:crate\/)?(?!about(?:\/|$)|releases(?:\/|$))(?<name>[\w-]+)(?:\/(?<version>[^/]+))?(?:\/.*)?$/,
+    prefix: 'crates',
+  },
+  {
+    host: /^(?:central\.sonatype\.com|mvnrepository\.com)$/,
+    page: /^\/artifact\/(?<group>[\w.-]+)\/(?<name>[\w.-]+)(?:\/(?<version>[^/]+))?(?:\/.*)?$/,
+    prefix: 'maven',
+  },
+]
+
+/** `owner/name`, as people write repositories of GitHub. */
+const SHORT_REPOSITORY = /^(?<owner>[a-z\d](?:[a-z\d-]{0,38}))\/(?<name>[\w.-]{1,100})$/i
+
+/**
+ * Understands an address as people paste it: the page of a repository, of one of its folders or files, or of a package, as the repository
+ * or package itself. Anything else is returned as it is, completed with a scheme.
+ */
+export function readPastedAddress(text: string): PastedAddress {
+  const trimmed = text.trim()
+  const completed = withScheme(trimmed)
+  const short = completed === trimmed ? SHORT_REPOSITORY.exec(trimmed)?.groups : undefined
+  if (short !== undefined) return readRepository('github.com', `${short['owner']}/${short['name']}`)
+  const url = URL.parse(completed)
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
+    return { url: completed }
+  return readPackagePage(url) ?? readCodeHostPage(url) ?? { url: completed }
+}
+
+function readPackagePage({ hostname, pathname }: URL): PastedAddress | undefined {
+  for (const { host, page, prefix } of PACKAGE_SITES) {
+    const found = host.test(hostname) ? page.exec(decodePath(pathname))?.groups : undefined
+    if (found === undefined) continue
+    const { group, name = '', version } = found
+    const full = group === undefined ? name : `${group}:${name}`
+    // `latest` names no version.
+    const pinned = version === undefined || version === 'latest' ? '' : `@${version}`
+    return { url: `${prefix}:${full}${pinned}`, meaning: `package ${prefix}:${full}${pinned}` }
+  }
+  return undefined
+}
+
+function readCodeHostPage({ hostname, pathname }: URL): PastedAddress | undefined {
+  const site = CODE_HOSTS.find(({ host }) => host.test(hostname))
+  if (site === undefined || /\.(?:zip|tar\.gz|tgz)$/i.test(pathname)) return undefined
+  const path = decodePath(pathname)
+  const found = site.own.test(path) ? undefined : site.page.exec(path)?.groups
+  if (found === undefined) return { url: `https://${hostname}${pathname}`, isCodeHostPage: true }
+  const { repository = '', kind, ref, path: rest = '' } = found
+  const inner = rest.replaceAll(/^\/+|\/+$/g, '')
+  // Codeberg and Bitbucket write folders and files alike; a name with an ending is taken for a file.
+  const isFile = kind === 'blob' || (kind !== 'tree' && /\.\w+$/.test(inner))
+  const folder = isFile ? inner.replace(/\/?[^/]*$/, '') : inner
+  return readRepository(hostname.replace(/^www\./, ''), repository, ref, folder)
+}
+
+function readRepository(host: string, name: string, ref?: string, folder = ''): PastedAddress {
+  const repository = name.replace(/\.git$/, '')
+  const parts = [
+    `repository ${host}/${repository}`,
+    ...(folder === '' ? [] : [`folder ${folder}`]),
+    ...(ref === undefined ? [] : [`at ${ref}`]),
+  ]
+  return {
+    url: `git+https://${host}/${repository}.git`,
+    meaning: parts.join(', '),
+    ...(ref !== undefined && { ref }),
+    ...(folder !== '' && { path: folder }),
+  }
+}
+
+function decodePath(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    // An address with a broken escape is taken as it is.
+    return path
+  }
+}
