@@ -59,8 +59,8 @@ test.each<[string, TreeSettings, object]>([
   ['github.com/o/lamp/tree/main/docs', {}, { settings: { tree: { ref: 'main', path: 'docs' } } }],
   [
     'github.com/o/lamp/tree/main/docs',
-    { ref: 'v2' },
-    { version: 'v2', settings: { tree: { ref: 'v2', path: 'docs' } } },
+    { ref: 'v2.1' },
+    { version: 'v2.1', settings: { tree: { ref: 'v2.1', path: 'docs' } } },
   ],
   ['https://www.npmjs.com/package/@towers/lamp/v/1.2.0', {}, { url: 'pkg:npm/%40towers/lamp@1.2.0', version: '1.2.0' }],
 ])('the page %s means the repository or package, for every client', async (url, tree, expected) => {
