@@ -21,6 +21,7 @@ import type { ConnectionOptions, EmbeddingOptions, RerankingOptions } from '../o
 import type { LibraryOptions, OpenLibrary } from '../open-library.ts'
 import { VERSION } from '../version.ts'
 import { AdvisedError } from './advised-error.ts'
+import { findCommandNames } from './command-names.ts'
 import { addCommonOptions, addSettings } from './options/options.ts'
 import { printableLine, shellWord } from './terminal.ts'
 
@@ -245,7 +246,7 @@ export function createHint({ values, origins }: Pick<EffectiveConfig, 'values' |
   const allowance = needsFlag ? [hosts === '*' ? '--allow-private' : `--allow-private=${hosts}`] : []
   return (verb, ...words) => {
     const flags = FETCH_VERBS.has(verb) ? [...allowance, ...library] : library
-    return ['pharos', verb, ...[...words, ...flags].map((word) => quoteWord(word))].join(' ')
+    return [findCommandNames().here, verb, ...[...words, ...flags].map((word) => quoteWord(word))].join(' ')
   }
 }
 

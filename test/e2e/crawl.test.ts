@@ -759,6 +759,10 @@ test('a terminal shows a live block that never wraps and is erased at the end', 
     expect(line.replaceAll(/␛\[\d*[A-Za-z]|\r/g, '').length).toBeLessThan(50)
   }
   expect(blocks.at(-1)).toMatch(/^␛\[J(?:␛\[\d+m)?guide(?:␛\[\d+m)?: 61 pages/)
+  // The first source of a library is followed by what to do next.
+  expect(seen).toMatch(
+    /next\r\n {2}ask: pharos search 'your question'\r\n {2}agents: pharos setup\r\n {2}dashboard: pharos serve/,
+  )
 })
 
 test('a dumb terminal gets plain text only', async () => {

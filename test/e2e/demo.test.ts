@@ -45,7 +45,7 @@ test('the tour runs until Ctrl-C without --once, and prints what to do next', as
     onTestFinished(() => clearTimeout(timer))
     child.stdout.on('data', (text: string) => {
       printed += text
-      if (printed.includes('mcpServers')) resolve()
+      if (printed.includes('over HTTP')) resolve()
     })
   })
   const [, origin = ''] = /Look around\n +(http:\S+)\/$/m.exec(printed) ?? []

@@ -22,7 +22,7 @@ import {
 } from '../../library/source.ts'
 import { addDetachOption, detachCrawl } from '../detach.ts'
 import { crawlInForeground, withCrawlContext } from '../foreground-crawl.ts'
-import { addLibraryOptions, FETCH_SETTINGS, printableLabel } from '../library.ts'
+import { addLibraryOptions, FETCH_SETTINGS, type Hint, printableLabel } from '../library.ts'
 import { parseHeaders } from '../options/headers.ts'
 import { type CommonFlags, collectRepeated, oneOf } from '../options/options.ts'
 import { addPlannerOptions, type PlannerFlags, plannerOf, refuseStrayFlags } from '../options/planner-options.ts'
@@ -165,8 +165,21 @@ export function addAdd(program: Command, streams: Streams): void {
         if (isStartFailure && (await store.countContent(source.id)).pages === 0) await store.removeSource(source.id)
         throw error
       })
+      if (
+        crawling.terminal.isNoticeOnTerminal &&
+        found === 'new' &&
+        (await crawling.library.store.listSources()).length === 1
+      ) {
+        crawling.terminal.note(writeNextSteps(await crawling.hintFor(source)))
+      }
     })
   })
+}
+
+/** What to do with the first source of a library. */
+function writeNextSteps(hint: Hint): string {
+  const steps = [`ask: ${hint('search', 'your question')}`, `agents: ${hint('setup')}`, `dashboard: ${hint('serve')}`]
+  return ['next', ...steps.map((step) => `  ${step}`)].join('\n')
 }
 
 /** Whether the settings of a source, or of its interrupted crawl, differ from the given flags. */

@@ -178,7 +178,6 @@ function writeTour(origin: string, site: string, searches: readonly DemoSearch[]
       ? ['http://127.0.0.1:41000', []]
       : [origin, ['Look around', `  ${origin}/`, `  why was ${site}/internal/roadmap left out?`, '']]
   const { here, anywhere } = findCommandNames()
-  const args = [...anywhere.args, 'mcp']
   return [
     'Three questions, and where their answers are',
     ...answers,
@@ -187,10 +186,9 @@ function writeTour(origin: string, site: string, searches: readonly DemoSearch[]
     'Add a real site',
     `  ${here} add https://docs.example.com/guide/ --name guide`,
     '',
-    'Connect an agent',
-    `  over stdio  ${here} mcp`,
-    `  over HTTP   ${serverOrigin}/mcp, while \`${here} serve\` runs`,
-    `  such as     claude mcp add pharos -- ${[anywhere.command, ...args].map(shellWord).join(' ')}`,
-    `  or          { "mcpServers": { "pharos": { "command": ${JSON.stringify(anywhere.command)}, "args": ${JSON.stringify(args)} } } }`,
+    'Connect your agents',
+    `  ${here} setup`,
+    `  or any MCP client, over stdio: ${[anywhere.command, ...anywhere.args, 'mcp'].map(shellWord).join(' ')}`,
+    `  over HTTP: ${serverOrigin}/mcp, while \`${here} serve\` runs`,
   ].join('\n')
 }
