@@ -10,6 +10,12 @@ export interface AliasRecord extends Pick<Alias, 'url' | 'aliasUrl' | 'classific
   readonly metadata: string | null
 }
 
+/** The columns of an alias besides those of its last check. */
+export const ALIAS_COLUMNS = 'url, alias_url, classification, reason'
+
+/** SQL that selects what {@link judgeAlias} needs of a row l. */
+export const ALIAS_FACTS = `l.state, l.reason, l.status, l.page_hash IS NOT NULL AS "hasPage", a.kind, p.title`
+
 /** The position of the last checked alias. */
 export interface AliasPosition {
   readonly url: string

@@ -16,10 +16,24 @@ export function selectColumns(columns: string, table?: string): string {
     .join(', ')
 }
 
+/** SQL that sets columns to the values of a row that could not be inserted. */
+export function setExcluded(columns: string): string {
+  return listColumns(columns)
+    .map((column) => `${column} = excluded.${column}`)
+    .join(', ')
+}
+
+const fieldsOf = new Map<string, readonly string[]>()
+
 /** The values of a record, in the order of the columns. */
 export function valuesOf(columns: string, record: object): unknown[] {
-  const fields = new Map<string, unknown>(Object.entries(record))
-  return listColumns(columns).map((column) => fields.get(fieldOf(column)))
+  const fields = fieldsOf.get(columns) ?? listColumns(columns).map(fieldOf)
+  fieldsOf.set(columns, fields)
+  return fields.map((field) => {
+    const value = (record as Readonly<Record<string, unknown>>)[field]
+    if (value === undefined) throw new TypeError(`expected a value for the field ${field}, got none`)
+    return value
+  })
 }
 
 function fieldOf(column: string): string {

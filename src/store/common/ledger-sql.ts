@@ -30,6 +30,12 @@ const NO_ROWS: Readonly<Record<LedgerState, number>> = {
   gone: 0,
 }
 
+/** The columns of the clock of a host. */
+export const CLOCK_COLUMNS = 'next_at, interval_ms, floor_ms, held_until, slowed_at, strikes'
+
+/** The columns of a robots.txt file. */
+export const ROBOTS_COLUMNS = 'origin, fetched_at, type, status, body'
+
 /** SQL condition for rows whose address comes from a list of the site. */
 export const IS_LISTED: string = `discovery IN (${LIST_DISCOVERIES.map((name) => `'${name}'`).join(', ')})`
 

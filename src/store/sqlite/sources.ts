@@ -1,8 +1,15 @@
 import { PharosError } from '../../core/errors.ts'
 import type { ChunkIndex } from '../../core/retrieval/chunk-index.ts'
-import { ANALYSIS_JOB_ID } from '../../library/crawl/reached-milestones.ts'
 import { labelOf, type Source, type SourceChange } from '../../library/source.ts'
-import { type SourceRecord, toSource } from '../common/source-record.ts'
+import {
+  changeSource,
+  NEW_SOURCE_COLUMNS,
+  SOURCE_COLUMNS,
+  type SourceRecord,
+  sourceValues,
+  toSource,
+  writeDeletions,
+} from '../common/source-record.ts'
 import type { Database } from './database/database.ts'
 import { createHubWriter } from './places/place-hubs.ts'
 
@@ -30,16 +37,12 @@ const ROWS_AT_ONCE = 500
 
 /** Creates the source queries. */
 export function createSources(db: Database, library: string, index: Pick<ChunkIndex, 'remove'>): Sources {
-  const insert = db.prepare<[string, string, string | null, string, string, string, string, number]>(
-    `INSERT INTO sources (uuid, name, version, url, site_url, scope, settings, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
-  const columns = 'id, uuid, name, version, url, site_url AS siteUrl, scope, settings, created_at AS createdAt'
+  const insert = db.prepare<unknown[]>(`INSERT INTO sources (${NEW_SOURCE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`)
   const selectAll = db.prepare<[], SourceRecord>(
-    `SELECT ${columns} FROM sources WHERE is_removed = 0 ORDER BY created_at, id`,
+    `SELECT ${SOURCE_COLUMNS} FROM sources WHERE is_removed = 0 ORDER BY created_at, id`,
   )
   const selectOne = db.prepare<[string], SourceRecord>(
-    `SELECT ${columns} FROM sources WHERE uuid = ? AND is_removed = 0`,
+    `SELECT ${SOURCE_COLUMNS} FROM sources WHERE uuid = ? AND is_removed = 0`,
   )
   const selectDuplicate = db.prepare<[string, string | null, string]>(
     'SELECT 1 FROM sources WHERE name = ? AND version IS ? AND uuid <> ?',
@@ -90,20 +93,8 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
     `DELETE FROM url_aliases WHERE (source, url, alias_url) IN (
        SELECT source, url, alias_url FROM url_aliases WHERE source = ? LIMIT ?)`,
   )
-  // Data about the hosts of the source is deleted too, unless another source has pages there.
-  const isHostOfSource = (
-    column: string,
-  ) => `${column} IN (SELECT host FROM host_counts WHERE source = ?) AND ${column} NOT IN (
-    SELECT h.host FROM host_counts h JOIN sources s ON s.id = h.source WHERE s.is_removed = 0 AND h.pages > 0)`
   const deleteRest = [
-    ...['place_hubs', 'url_patterns', 'hub_verdicts', 'domains', 'domain_locales'].map(
-      (table) => `DELETE FROM ${table} WHERE ${isHostOfSource('host')}`,
-    ),
-    // Milestones of jobs are history and stay; milestones of analyses describe stored data and are deleted.
-    `DELETE FROM crawl_milestones WHERE job_id = '${ANALYSIS_JOB_ID}' AND ${isHostOfSource('scope')}`,
-    'DELETE FROM ledger_counts WHERE source = ?',
-    'DELETE FROM open_hosts WHERE source = ?',
-    'DELETE FROM host_counts WHERE source = ?',
+    ...writeDeletions('?', 's.is_removed = 0'),
     'DELETE FROM crawls WHERE source = ?',
     'DELETE FROM crawl_ids WHERE source = ?',
     'DELETE FROM sources WHERE id = ?',
@@ -140,15 +131,13 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
   const numberOf = (id: string): number | undefined => selectNumber.get(id)
 
   const add = db.transaction((source: Source) => {
-    const { id, name, version, url, siteUrl, scope, settings, createdAt } = source
-    refuseDuplicate(name, version, '')
-    insert.run(id, name, version, url, siteUrl, JSON.stringify(scope), JSON.stringify(settings), createdAt)
+    refuseDuplicate(source.name, source.version, '')
+    insert.run(...sourceValues(source))
   })
   const update = db.transaction((id: string, change: SourceChange) => {
     const found = selectOne.get(id)
     if (found === undefined) return
-    const { name = found.name, version = found.version, siteUrl = found.siteUrl } = change
-    const settings = change.settings === undefined ? found.settings : JSON.stringify(change.settings)
+    const { name, version, siteUrl, settings } = changeSource(found, change)
     refuseDuplicate(name, version, id)
     updateOne.run(name, version, siteUrl, settings, id)
   })

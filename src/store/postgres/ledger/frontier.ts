@@ -23,7 +23,7 @@ import {
   type ReservedRow,
   reserveSlots,
 } from '../../common/slots.ts'
-import { toVisit, type VisitRecord } from '../../common/visit.ts'
+import { toVisit, VISIT_COLUMNS, type VisitRecord } from '../../common/visit.ts'
 import type { Sql } from '../database/database.ts'
 import { writeSelectByKey } from './found-addresses.ts'
 import type { HostHolder, LeaseResult } from './host-holder.ts'
@@ -564,9 +564,7 @@ interface LeasedRow extends VisitRecord<Uint8Array> {
 // Uses scalar subqueries instead of EXISTS, which the planner might answer with a full table scan.
 const LEASE_ROWS = `UPDATE ledger l SET state = ${stateAfter('lease')}, lease = v.lease, leased_until = $3::float8
   FROM unnest($1::bigint[], $2::text[]) AS v (id, lease) WHERE l.id = v.id
-  RETURNING l.id, l.key, l.url, l.discovery, l.found_on AS "foundOn", l.attempts, l.etag, l.last_modified AS "lastModified",
-    l.content_url AS "contentUrl", coalesce((SELECT true FROM links k WHERE k.id = l.id), false) AS "hasLinks", l.is_shell AS "isShell",
-    l.content_hash AS "contentHash", l.page_hash AS "pageHash", l.checked_at AS "checkedAt", l.target, l.is_final AS "isFinal",
+  RETURNING l.id, ${VISIT_COLUMNS}, coalesce((SELECT true FROM links k WHERE k.id = l.id), false) AS "hasLinks",
     coalesce((SELECT true FROM ledger t WHERE t.source = l.source AND digest_of(t.key) = digest_of(l.target) AND t.key = l.target
       AND t.page_hash = l.content_hash), false) AS "isRepeated",
     coalesce(l.content_hash = l.page_hash, true) AS "isAsStored"`

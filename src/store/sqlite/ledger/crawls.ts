@@ -3,7 +3,15 @@ import type { CrawlSummary } from '../../../crawl/events.ts'
 import { MAX_DELAY_MS } from '../../../crawl/transitions.ts'
 import { type Crawl, MAX_FOCUSED_RUNS } from '../../../library/ports/store.ts'
 import { labelOf } from '../../../library/source.ts'
-import { CRAWL_COLUMNS, type CrawlRecord, crawlValues, IS_FOCUSED, toCrawl } from '../../common/crawl-record.ts'
+import {
+  CRAWL_COLUMNS,
+  type CrawlRecord,
+  crawlValues,
+  IS_FOCUSED,
+  reopenCrawl,
+  SELECT_CRAWLS,
+  toCrawl,
+} from '../../common/crawl-record.ts'
 import type { Database } from '../database/database.ts'
 import type { Sources } from '../sources.ts'
 
@@ -24,14 +32,11 @@ export interface Crawls {
 
 /** Creates the crawl queries. */
 export function createCrawls(db: Database, sources: Sources): Crawls {
-  const select = `SELECT i.uuid AS id, s.uuid AS sourceId, j.kind, j.state, j.options, j.runner, j.started_at AS startedAt,
-      j.heartbeat_at AS heartbeatAt, j.ended_at AS endedAt, j.summary
-    FROM crawls j JOIN crawl_ids i ON i.id = j.id JOIN sources s ON s.id = j.source`
-  const selectOne = db.prepare<[string, number], CrawlRecord>(`${select} WHERE i.uuid = ? AND j.source = ?`)
-  const selectAllRunning = db.prepare<[], CrawlRecord>(`${select} WHERE j.state = 'running' ORDER BY j.id`)
-  const selectRunning = db.prepare<[number], CrawlRecord>(`${select} WHERE j.source = ? AND j.state = 'running'`)
+  const selectOne = db.prepare<[string, number], CrawlRecord>(`${SELECT_CRAWLS} WHERE i.uuid = ? AND j.source = ?`)
+  const selectAllRunning = db.prepare<[], CrawlRecord>(`${SELECT_CRAWLS} WHERE j.state = 'running' ORDER BY j.id`)
+  const selectRunning = db.prepare<[number], CrawlRecord>(`${SELECT_CRAWLS} WHERE j.source = ? AND j.state = 'running'`)
   const selectNewest = db.prepare<[number, number], CrawlRecord>(
-    `${select} WHERE j.source = ? ORDER BY j.started_at DESC, j.id DESC LIMIT ?`,
+    `${SELECT_CRAWLS} WHERE j.source = ? ORDER BY j.started_at DESC, j.id DESC LIMIT ?`,
   )
   const selectLabel = db.prepare<[number], { name: string; version: string | null }>(
     'SELECT name, version FROM sources WHERE id = ?',
@@ -87,19 +92,9 @@ export function createCrawls(db: Database, sources: Sources): Crawls {
     releaseAll.run(source)
     clearLongDelays.run(source, now + MAX_DELAY_MS)
     if (resume !== undefined) {
-      const found = selectOne.get(resume, source)
-      if (found === undefined || (found.state !== 'running' && found.state !== 'cancelled')) {
-        throw new TypeError(`crawl ${resume} cannot be resumed: it is ${found?.state ?? 'unknown'}`)
-      }
+      const reopened = reopenCrawl(selectOne.get(resume, source), resume, now, crawl.runner)
       reopen.run(now, crawl.runner, resume)
-      return toCrawl({
-        ...found,
-        state: 'running',
-        runner: crawl.runner,
-        heartbeatAt: now,
-        endedAt: null,
-        summary: null,
-      })
+      return reopened
     }
     resetAttempts.run(source)
     if (crawl.options.isFocused === true) deleteOldFocused.run(source, source, MAX_FOCUSED_RUNS - 1)

@@ -11,7 +11,7 @@ import {
   type ReservedRow,
   reserveSlots,
 } from '../../common/slots.ts'
-import { toVisit, type VisitRecord } from '../../common/visit.ts'
+import { toVisit, VISIT_COLUMNS, type VisitRecord } from '../../common/visit.ts'
 import type { Database } from '../database/database.ts'
 import { type StoredHash, unpackHash } from '../database/hash.ts'
 import type { Hosts } from './hosts.ts'
@@ -151,10 +151,7 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     `UPDATE ledger SET state = ${stateAfter('lease')}, lease = ?, leased_until = ? WHERE id = ?`,
   )
   const selectVisit = db.prepare<[number], VisitRecord<StoredHash>>(
-    `SELECT l.key, l.url, l.discovery, l.found_on AS foundOn, l.attempts, l.etag, l.last_modified AS lastModified,
-       l.content_url AS contentUrl, EXISTS (SELECT 1 FROM links k WHERE k.id = l.id) AS hasLinks,
-       l.is_shell AS isShell, l.content_hash AS contentHash, l.page_hash AS pageHash, l.checked_at AS checkedAt, l.target,
-       l.is_final AS isFinal, t.id IS NOT NULL AS isRepeated,
+    `SELECT ${VISIT_COLUMNS}, EXISTS (SELECT 1 FROM links k WHERE k.id = l.id) AS hasLinks, t.id IS NOT NULL AS isRepeated,
        ifnull(l.content_hash = l.page_hash, 1) AS isAsStored
      FROM ledger l LEFT JOIN ledger t ON t.source = l.source AND t.key = l.target AND t.page_hash = l.content_hash
      WHERE l.id = ?`,
