@@ -7,7 +7,7 @@ import type { AnalysisStore, LibraryStore } from '../../library/ports/library-st
 import { type CheckedAliases, FIRST_ALIAS } from '../common/alias-record.ts'
 import type { CrawlRef } from '../common/crawl-ref.ts'
 import { toCounts } from '../common/ledger-sql.ts'
-import * as content from './content.ts'
+import * as content from './read-content.ts'
 import { createLibraryCopy } from './copy/library-copy.ts'
 import * as bulkUpdates from './database/bulk-updates.ts'
 import { type Database, type DatabaseOptions, openDatabase, type Sql } from './database/database.ts'

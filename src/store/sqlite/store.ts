@@ -10,7 +10,7 @@ import { FIRST_ALIAS } from '../common/alias-record.ts'
 import type { CrawlRef } from '../common/crawl-ref.ts'
 import { decodeStored } from '../common/damage.ts'
 import { toCounts } from '../common/ledger-sql.ts'
-import { createContent } from './content.ts'
+import { createContentWriter } from './content.ts'
 import { createLibraryCopy } from './copy/library-copy.ts'
 import { createBulkUpdates } from './database/bulk-updates.ts'
 import { type Database, LOCK_TIMEOUT_MS, type Notice, openDatabase, writeTo } from './database/database.ts'
@@ -35,6 +35,7 @@ import { createAnalyses } from './places/analyses.ts'
 import { createGazetteer } from './places/gazetteer.ts'
 import { createPlaceHubs } from './places/place-hubs.ts'
 import { createPlanMemory } from './places/plan-memory.ts'
+import { createContentReader } from './read-content.ts'
 import { createSources } from './sources.ts'
 import { createStats } from './stats.ts'
 
@@ -63,11 +64,12 @@ function createStore(db: Database, location: string, lockTimeoutMs: number): Lib
   const rows = createRows(db)
   const signatures = createPageSignatures(db)
   const readFacts = createPageFacts(db)
-  const content = createContent(db, { index, layouts, signatures, readFacts })
+  const content = createContentReader(db, layouts, readFacts)
+  const contentWriter = createContentWriter(db, { index, layouts, signatures })
   const finds = createFoundAddresses(db)
   const frontier = createFrontier(db, hosts)
-  const settlements = createSettlementWriter(db, finds, content, aliases)
-  const bulkUpdates = createBulkUpdates(db, content)
+  const settlements = createSettlementWriter(db, finds, contentWriter, aliases)
+  const bulkUpdates = createBulkUpdates(db, contentWriter)
   const readStats = createStats(db)
 
   const crawlOf = (source: number, id: string): CrawlRef => ({ id, number: sources.crawlNumber(source, id) })

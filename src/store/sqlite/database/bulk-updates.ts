@@ -1,6 +1,6 @@
 import type { RequeueResult, RequeueSelection } from '../../../crawl/ledger.ts'
 import { NEEDS_UNLINKED_CHECK, stateAfter, statesFor, writeReadmission } from '../../common/ledger-sql.ts'
-import type { Content } from '../content.ts'
+import type { ContentWriter } from '../content.ts'
 import type { Database } from './database.ts'
 
 /** Bulk changes of rows. Everything that writes runs inside the caller's transaction. */
@@ -33,7 +33,7 @@ export const RETARGET_DUPLICATES: string = `UPDATE ledger AS a SET target = (${f
        AND NOT EXISTS (SELECT 1 FROM ledger t WHERE t.key = a.target AND ${holds('t')})`
 
 /** Creates the statements for bulk changes. */
-export function createBulkUpdates(db: Database, content: Content): BulkUpdates {
+export function createBulkUpdates(db: Database, content: ContentWriter): BulkUpdates {
   const requeueWhere = (where: string) =>
     db.prepare<[{ source: number; crawl: number }]>(
       `UPDATE ledger SET state = ${stateAfter('requeue')}, crawl = @crawl, ${writeReadmission('0')}, is_final = 0

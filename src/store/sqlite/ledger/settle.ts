@@ -27,7 +27,7 @@ import {
   toDraft,
   toSettledValues,
 } from '../../common/row-draft.ts'
-import type { Content } from '../content.ts'
+import type { ContentWriter } from '../content.ts'
 import type { Database } from '../database/database.ts'
 import { packHash, type StoredHash, unpackHash } from '../database/hash.ts'
 import type { Aliases } from './aliases.ts'
@@ -44,7 +44,7 @@ export interface SettlementWriter {
 export function createSettlementWriter(
   db: Database,
   finds: FoundAddresses,
-  content: Content,
+  content: ContentWriter,
   aliases: Aliases,
 ): SettlementWriter {
   const selectDraft = db.prepare<[number, string], DraftRecord<StoredHash>>(
