@@ -12,8 +12,8 @@ import { type Database, openDatabase, type Sql } from '../../src/store/postgres/
 import { lockSource } from '../../src/store/postgres/database/lock-source.ts'
 import { recordFoundAddresses } from '../../src/store/postgres/ledger/found-addresses.ts'
 import { countOpen, lease, release } from '../../src/store/postgres/ledger/frontier.ts'
-import type { HolderRequest } from '../../src/store/postgres/ledger/lease-context.ts'
 import { HostHolder } from '../../src/store/postgres/ledger/host-holder.ts'
+import type { HolderRequest } from '../../src/store/postgres/ledger/lease-context.ts'
 import { settle } from '../../src/store/postgres/ledger/settle.ts'
 import { closeLater } from '../close-later.ts'
 

@@ -150,6 +150,9 @@ export function createLostResult(row?: Pick<RowDraft, 'state' | 'reason' | 'targ
   return { type: 'lost', state, reason, target, finds: [] }
 }
 
+/** The result for a visit to a removed source, or for a crawl that has ended or was taken over by another process. */
+export const LOST_RESULT: SettlementResult = createLostResult()
+
 /** The effect of claiming a content for a row, besides those on the row itself. */
 interface Claim extends Pick<SettlementWrites, 'demotion' | 'page' | 'aliases'> {
   /** Whether the row stores the content; if not, it has become a duplicate. */

@@ -1,4 +1,10 @@
-import { LEDGER_STATES, type LedgerCounts, type LedgerState, LIST_DISCOVERIES } from '../../crawl/ledger.ts'
+import {
+  LEDGER_STATES,
+  type LedgerCounts,
+  type LedgerState,
+  LIST_DISCOVERIES,
+  type OpenWork,
+} from '../../crawl/ledger.ts'
 import { type LedgerAction, nextState } from '../../crawl/transitions.ts'
 
 /** The number of rows with one state and reason; an empty reason means none. */
@@ -29,6 +35,9 @@ const NO_ROWS: Readonly<Record<LedgerState, number>> = {
   failed: 0,
   gone: 0,
 }
+
+/** The open work of a source that does not exist. */
+export const NOTHING_OPEN: OpenWork = { pending: 0, leased: 0, nextAt: null }
 
 /** The columns of the clock of a host. */
 export const CLOCK_COLUMNS = 'next_at, interval_ms, floor_ms, held_until, slowed_at, strikes'

@@ -1,6 +1,7 @@
 import type { Chunk, Section } from '../../core/model.ts'
 import { planExcerpt, readLayout } from '../../core/retrieval/page-layout.ts'
 import type { PageExcerpt, PageText, StoredChunk, StoredPage } from '../../library/ports/store.ts'
+import { listByKey } from '../common/batches.ts'
 import { packHash, unpackHash } from '../common/hash.ts'
 import {
   CHUNK_COLUMNS,
@@ -111,19 +112,15 @@ export async function findPages(sql: Sql, source: number, text: string): Promise
 }
 
 /** All pages of a source, in the order of keys. */
-export async function* listPages(sql: Sql, source: number): AsyncIterable<StoredPage> {
-  let after = ''
-  for (;;) {
+export function listPages(sql: Sql, source: number): AsyncIterable<StoredPage> {
+  return listByKey(async (after) => {
     const found = await sql.all<PageColumns>(
       `${SELECT_PAGES} WHERE l.source = $1 AND left(l.key, 512) >= left($2, 512) AND l.key > $2 AND l.page_hash IS NOT NULL
        ORDER BY left(l.key, 512), l.key LIMIT $3`,
       [source, after, PAGES_AT_ONCE],
     )
-    yield* found.map(toStoredPage)
-    const last = found.at(-1)
-    if (last === undefined) return
-    after = last.key
-  }
+    return found.map(toStoredPage)
+  })
 }
 
 /** The chunk with this id or id prefix; undefined when there is none, or more than one. */

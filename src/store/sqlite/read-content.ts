@@ -1,6 +1,7 @@
 import type { Chunk, Section } from '../../core/model.ts'
 import { type PageLayout, planExcerpt, readLayout, writeLayout } from '../../core/retrieval/page-layout.ts'
 import type { PageExcerpt, PageText, StoredChunk, StoredPage, StoreMatch } from '../../library/ports/store.ts'
+import { listByKey } from '../common/batches.ts'
 import { parseStored } from '../common/damage.ts'
 import {
   CHUNK_COLUMNS,
@@ -61,7 +62,7 @@ type HashedColumns = HashedChunkColumns<StoredHash>
 /** Size of the layout cache in characters; parsed layouts take about five times as much memory. */
 const LAYOUT_CACHE_CHARS = 2 ** 18
 
-/** Batch size for reading pages, so that no statement stays open while the consumer works. */
+/** Batch size for reading pages. */
 const PAGES_AT_ONCE = 32
 
 /** Creates the statements that read content. */
@@ -185,16 +186,7 @@ export function createContentReader(
       return { ...times, ...excerpt, markdown }
     },
     find: (source, text) => selectKeysWithText.all(source, text),
-    async *listPages(source) {
-      let after = ''
-      for (;;) {
-        const found = selectPages.all(source, after, PAGES_AT_ONCE)
-        yield* found.map(toStoredPage)
-        const last = found.at(-1)
-        if (last === undefined) return
-        after = last.key
-      }
-    },
+    listPages: (source) => listByKey((after) => selectPages.all(source, after, PAGES_AT_ONCE).map(toStoredPage)),
     findNumber: (source, chunkId) => selectNumber.get(source, packHash(chunkId)) ?? undefined,
     readChunk: (source, chunkId) => {
       const id = findChunkId(chunkId, (from, to) => selectChunkIds.all(source, from, to))

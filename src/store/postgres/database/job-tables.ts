@@ -1,5 +1,5 @@
 /** The tables of jobs, their history, and workers. */
-export const JOB_TABLES = `
+export const JOB_TABLES: string = `
 -- Requests to a server for a crawl.
 CREATE TABLE crawl_jobs (
   id text COLLATE "C" PRIMARY KEY,
@@ -50,7 +50,9 @@ CREATE TABLE queue_events (
 CREATE INDEX queue_events_by_job ON queue_events (job_id, id);
 CREATE INDEX queue_events_by_action ON queue_events (job_id, action, id);
 
-CREATE TABLE crawl_problems (
+${['crawl_problems', 'crawl_milestones']
+  .map(
+    (table) => `CREATE TABLE ${table} (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   job_id text COLLATE "C" NOT NULL,
   ts bigint NOT NULL,
@@ -60,23 +62,11 @@ CREATE TABLE crawl_problems (
   message text,
   details text
 );
-CREATE INDEX crawl_problems_by_job ON crawl_problems (job_id, id);
-CREATE INDEX crawl_problems_by_kind ON crawl_problems (kind, id);
-CREATE INDEX crawl_problems_by_scope ON crawl_problems (left(scope, 512), id);
-
-CREATE TABLE crawl_milestones (
-  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  job_id text COLLATE "C" NOT NULL,
-  ts bigint NOT NULL,
-  kind text COLLATE "C" NOT NULL,
-  scope text COLLATE "C",
-  target text,
-  message text,
-  details text
-);
-CREATE INDEX crawl_milestones_by_job ON crawl_milestones (job_id, id);
-CREATE INDEX crawl_milestones_by_kind ON crawl_milestones (kind, id);
-CREATE INDEX crawl_milestones_by_scope ON crawl_milestones (left(scope, 512), id);
+CREATE INDEX ${table}_by_job ON ${table} (job_id, id);
+CREATE INDEX ${table}_by_kind ON ${table} (kind, id);
+CREATE INDEX ${table}_by_scope ON ${table} (left(scope, 512), id);`,
+  )
+  .join('\n\n')}
 -- A milestone is stored once per job and scope.
 CREATE INDEX crawl_milestones_once ON crawl_milestones (job_id, kind, left(scope, 512));
 

@@ -55,7 +55,10 @@ export const JOB_TABLES: string = `
   CREATE INDEX queue_events_by_job ON queue_events (job_id);
   CREATE INDEX queue_events_by_action ON queue_events (job_id, action);
 
-  CREATE TABLE crawl_problems (
+  ${['crawl_problems', 'crawl_milestones']
+    .map(
+      (table) => `
+  CREATE TABLE ${table} (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     job_id TEXT NOT NULL,
     ts INTEGER NOT NULL,
@@ -65,23 +68,11 @@ export const JOB_TABLES: string = `
     message TEXT,
     details TEXT
   ) STRICT;
-  CREATE INDEX crawl_problems_by_job ON crawl_problems (job_id);
-  CREATE INDEX crawl_problems_by_kind ON crawl_problems (kind);
-  CREATE INDEX crawl_problems_by_scope ON crawl_problems (scope);
-
-  CREATE TABLE crawl_milestones (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    job_id TEXT NOT NULL,
-    ts INTEGER NOT NULL,
-    kind TEXT NOT NULL,
-    scope TEXT,
-    target TEXT,
-    message TEXT,
-    details TEXT
-  ) STRICT;
-  CREATE INDEX crawl_milestones_by_job ON crawl_milestones (job_id);
-  CREATE INDEX crawl_milestones_by_kind ON crawl_milestones (kind);
-  CREATE INDEX crawl_milestones_by_scope ON crawl_milestones (scope);
+  CREATE INDEX ${table}_by_job ON ${table} (job_id);
+  CREATE INDEX ${table}_by_kind ON ${table} (kind);
+  CREATE INDEX ${table}_by_scope ON ${table} (scope);`,
+    )
+    .join('\n')}
 
   CREATE TABLE crawl_types (
     id INTEGER PRIMARY KEY,
