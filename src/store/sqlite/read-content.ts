@@ -88,7 +88,28 @@ export function createContentReader(
        WHERE l.source = ? AND l.page_hash IS NOT NULL AND instr(lower(p.markdown), lower(?)) > 0 ORDER BY l.key`,
     )
     .pluck()
+  const countPages = db
+    .prepare<[number], number>('SELECT count(*) FROM ledger WHERE source = ? AND page_hash IS NOT NULL')
+    .pluck()
+  const countChunks = db.prepare<[number], number>('SELECT count(*) FROM chunks WHERE source = ?').pluck()
 
+  return {
+    // All JSON that is parsed below was written by a store.
+    readLinks: (source, key) => parseStored<string[]>(selectLinks.get(source, key) ?? '[]'),
+    readPage: (source, key) => {
+      const found = selectPage.get(source, key)
+      return found === undefined ? undefined : toStoredPage(found)
+    },
+    find: (source, text) => selectKeysWithText.all(source, text),
+    listPages: (source) => listByKey((after) => selectPages.all(source, after, PAGES_AT_ONCE).map(toStoredPage)),
+    ...createTextReader(db, layouts),
+    ...createChunkReader(db, readFacts),
+    count: (source) => ({ pages: countPages.get(source) ?? 0, chunks: countChunks.get(source) ?? 0 }),
+  }
+}
+
+/** Creates the statements that read the text of pages. */
+function createTextReader(db: Database, layouts: Layouts): Pick<ContentReader, 'readText' | 'readExcerpt'> {
   // Text is read as bytes, which Node decodes twice as fast. SQLite extracts two fields from the metadata much faster than JavaScript can
   // parse all of it.
   const selectText = db.prepare<[number, string], TextColumns>(
@@ -105,30 +126,6 @@ export function createContentReader(
   const selectBytes = db
     .prepare<[number, number, number], Buffer>('SELECT substr(CAST(markdown AS BLOB), ?, ?) FROM pages WHERE id = ?')
     .pluck()
-
-  const selectExisting = db
-    .prepare<[string], number>('SELECT id FROM chunks WHERE id IN (SELECT value FROM json_each(?))')
-    .pluck()
-  const selectNumber = db
-    .prepare<[number, StoredHash], number | null>('SELECT min(id) FROM chunks WHERE source = ? AND chunk_id = ?')
-    .pluck()
-  const selectChunk = db.prepare<[number, StoredHash], HashedColumns & ChunkOrigin & Pick<Chunk, 'content'>>(
-    `SELECT ${ORIGIN_COLUMNS}, ${CHUNK_COLUMNS}, c.content
-     FROM chunks c JOIN ledger l ON l.id = c.page JOIN pages p ON p.id = c.page JOIN sources s ON s.id = c.source
-     WHERE c.source = ? AND c.chunk_id = ? ORDER BY l.key LIMIT 1`,
-  )
-  const selectChunkIds = db
-    .prepare<[number, Uint8Array, Uint8Array], StoredHash>(
-      'SELECT DISTINCT chunk_id FROM chunks WHERE source = ? AND chunk_id BETWEEN ? AND ? LIMIT 2',
-    )
-    .pluck()
-  const selectColumnsAt = db.prepare<[number], HashedColumns>(`SELECT ${CHUNK_COLUMNS} FROM chunks c WHERE c.id = ?`)
-  const selectContentAt = db.prepare<[number], string>('SELECT content FROM chunks WHERE id = ?').pluck()
-  const countPages = db
-    .prepare<[number], number>('SELECT count(*) FROM ledger WHERE source = ? AND page_hash IS NOT NULL')
-    .pluck()
-  const countChunks = db.prepare<[number], number>('SELECT count(*) FROM chunks WHERE source = ?').pluck()
-
   const recentLayouts = new LruCache<PageLayout>(LAYOUT_CACHE_CHARS)
   const stateKey = createStateKey(db)
   let cachedState = ''
@@ -161,18 +158,8 @@ export function createContentReader(
       chunks: layouts.listSpans(first, count),
     }
   }
-  const readColumns = (number: number): ChunkColumns | undefined => {
-    const found = selectColumnsAt.get(number)
-    return found && unpackChunk(found, unpackHash)
-  }
 
   return {
-    // All JSON that is parsed below was written by a store.
-    readLinks: (source, key) => parseStored<string[]>(selectLinks.get(source, key) ?? '[]'),
-    readPage: (source, key) => {
-      const found = selectPage.get(source, key)
-      return found === undefined ? undefined : toStoredPage(found)
-    },
     readText,
     readExcerpt: (source, key, chunkIndex) => {
       const found = selectTimes.get(source, key)
@@ -185,8 +172,38 @@ export function createContentReader(
       const markdown = selectBytes.get(offset + 1, length, row)?.toString() ?? ''
       return { ...times, ...excerpt, markdown }
     },
-    find: (source, text) => selectKeysWithText.all(source, text),
-    listPages: (source) => listByKey((after) => selectPages.all(source, after, PAGES_AT_ONCE).map(toStoredPage)),
+  }
+}
+
+/** Creates the statements that read chunks. */
+function createChunkReader(
+  db: Database,
+  readFacts: ReturnType<typeof createPageFacts>,
+): Pick<ContentReader, 'findNumber' | 'readChunk' | 'readMatches'> {
+  const selectExisting = db
+    .prepare<[string], number>('SELECT id FROM chunks WHERE id IN (SELECT value FROM json_each(?))')
+    .pluck()
+  const selectNumber = db
+    .prepare<[number, StoredHash], number | null>('SELECT min(id) FROM chunks WHERE source = ? AND chunk_id = ?')
+    .pluck()
+  const selectChunk = db.prepare<[number, StoredHash], HashedColumns & ChunkOrigin & Pick<Chunk, 'content'>>(
+    `SELECT ${ORIGIN_COLUMNS}, ${CHUNK_COLUMNS}, c.content
+     FROM chunks c JOIN ledger l ON l.id = c.page JOIN pages p ON p.id = c.page JOIN sources s ON s.id = c.source
+     WHERE c.source = ? AND c.chunk_id = ? ORDER BY l.key LIMIT 1`,
+  )
+  const selectChunkIds = db
+    .prepare<[number, Uint8Array, Uint8Array], StoredHash>(
+      'SELECT DISTINCT chunk_id FROM chunks WHERE source = ? AND chunk_id BETWEEN ? AND ? LIMIT 2',
+    )
+    .pluck()
+  const selectColumnsAt = db.prepare<[number], HashedColumns>(`SELECT ${CHUNK_COLUMNS} FROM chunks c WHERE c.id = ?`)
+  const selectContentAt = db.prepare<[number], string>('SELECT content FROM chunks WHERE id = ?').pluck()
+  const readColumns = (number: number): ChunkColumns | undefined => {
+    const found = selectColumnsAt.get(number)
+    return found && unpackChunk(found, unpackHash)
+  }
+
+  return {
     findNumber: (source, chunkId) => selectNumber.get(source, packHash(chunkId)) ?? undefined,
     readChunk: (source, chunkId) => {
       const id = findChunkId(chunkId, (from, to) => selectChunkIds.all(source, from, to))
@@ -212,7 +229,6 @@ export function createContentReader(
         return { sourceId, url, title, chunk }
       })
     },
-    count: (source) => ({ pages: countPages.get(source) ?? 0, chunks: countChunks.get(source) ?? 0 }),
   }
 }
 

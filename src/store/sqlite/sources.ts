@@ -53,7 +53,52 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
   const selectNumber = db.prepare<[string], number>('SELECT id FROM sources WHERE uuid = ? AND is_removed = 0').pluck()
   const selectCrawl = db.prepare<[string], number>('SELECT id FROM crawl_ids WHERE uuid = ?').pluck()
   const insertCrawl = db.prepare<[string, number]>('INSERT INTO crawl_ids (uuid, source) VALUES (?, ?)')
+  const selectHidden = db.prepare<[], number>('SELECT id FROM sources WHERE is_removed = 1 LIMIT 1').pluck()
+  const selectVisible = db.prepare<[], number>('SELECT id FROM sources WHERE is_removed = 0').pluck()
 
+  const refuseDuplicate = (name: string, version: string | null, id: string): void => {
+    if (selectDuplicate.get(name, version, id) !== undefined) {
+      throw new PharosError('SOURCE_EXISTS', { source: labelOf({ name, version }) })
+    }
+  }
+  const numberOf = (id: string): number | undefined => selectNumber.get(id)
+
+  const add = db.transaction((source: Source) => {
+    refuseDuplicate(source.name, source.version, '')
+    insert.run(...sourceValues(source))
+  })
+  const update = db.transaction((id: string, change: SourceChange) => {
+    const found = selectOne.get(id)
+    if (found === undefined) return
+    const { name, version, siteUrl, settings } = changeSource(found, change)
+    refuseDuplicate(name, version, id)
+    updateOne.run(name, version, siteUrl, settings, id)
+  })
+  const hideSource = createHiding(db)
+
+  return {
+    add,
+    list: () => selectAll.all().map(toSource),
+    update,
+    hide: (id) => {
+      const source = numberOf(id)
+      return source === undefined ? { pages: 0, chunks: 0 } : hideSource(source)
+    },
+    clear: createClearing(db, index),
+    listVisible: () => (selectHidden.get() === undefined ? undefined : selectVisible.all()),
+    numberOf,
+    requireNumber: (id) => {
+      const source = numberOf(id)
+      if (source === undefined) throw new PharosError('SOURCE_UNKNOWN', { source: id, library })
+      return source
+    },
+    crawlNumber: (source, crawlId) =>
+      selectCrawl.get(crawlId) ?? Number(insertCrawl.run(crawlId, source).lastInsertRowid),
+  }
+}
+
+/** Creates the function that hides a source and counts its content. */
+function createHiding(db: Database): (source: number) => { pages: number; chunks: number } {
   const countPages = db
     .prepare<[number], number>('SELECT count(*) FROM ledger WHERE source = ? AND page_hash IS NOT NULL')
     .pluck()
@@ -66,14 +111,23 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
   const forgetReached = db.prepare<[number]>(
     'DELETE FROM reached_milestones WHERE crawl_id IN (SELECT uuid FROM crawl_ids WHERE source = ?)',
   )
-  const selectHidden = db.prepare<[], number>('SELECT id FROM sources WHERE is_removed = 1 LIMIT 1').pluck()
+  return (source) => {
+    const removed = { pages: countPages.get(source) ?? 0, chunks: countChunks.get(source) ?? 0 }
+    hideOne.run(source)
+    forgetReached.run(source)
+    hideCrawls.run(source)
+    return removed
+  }
+}
+
+/** Creates the function that deletes a batch of data of hidden sources. */
+function createClearing(db: Database, index: Pick<ChunkIndex, 'remove'>): () => boolean {
   // Sources of an unfinished copy are hidden too, but must stay.
   const selectRemoved = db
     .prepare<[], number>(
       `SELECT id FROM sources WHERE is_removed = 1 AND name <> 'arriving ' || id ORDER BY id LIMIT 1`,
     )
     .pluck()
-  const selectVisible = db.prepare<[], number>('SELECT id FROM sources WHERE is_removed = 0').pluck()
   const selectRows = db.prepare<[number, number], { id: number; first: number; count: number }>(
     `SELECT l.id, ifnull(p.first_chunk, 0) AS first, ifnull(p.chunk_count, 0) AS count
      FROM ledger l LEFT JOIN pages p ON p.id = l.id WHERE l.source = ? LIMIT ?`,
@@ -99,7 +153,7 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
     'DELETE FROM crawl_ids WHERE source = ?',
     'DELETE FROM sources WHERE id = ?',
   ].map((sql) => db.prepare<[number]>(sql))
-  const clear = (): boolean => {
+  return () => {
     const source = selectRemoved.get()
     if (source === undefined) return false
     const cleared: number[] = []
@@ -121,50 +175,5 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
     if (cleared.length > 0 || deleteAliases.run(source, ROWS_AT_ONCE).changes > 0) return true
     for (const removal of deleteRest) removal.run(source)
     return true
-  }
-
-  const refuseDuplicate = (name: string, version: string | null, id: string): void => {
-    if (selectDuplicate.get(name, version, id) !== undefined) {
-      throw new PharosError('SOURCE_EXISTS', { source: labelOf({ name, version }) })
-    }
-  }
-  const numberOf = (id: string): number | undefined => selectNumber.get(id)
-
-  const add = db.transaction((source: Source) => {
-    refuseDuplicate(source.name, source.version, '')
-    insert.run(...sourceValues(source))
-  })
-  const update = db.transaction((id: string, change: SourceChange) => {
-    const found = selectOne.get(id)
-    if (found === undefined) return
-    const { name, version, siteUrl, settings } = changeSource(found, change)
-    refuseDuplicate(name, version, id)
-    updateOne.run(name, version, siteUrl, settings, id)
-  })
-  const hide = (id: string): { pages: number; chunks: number } => {
-    const source = numberOf(id)
-    if (source === undefined) return { pages: 0, chunks: 0 }
-    const removed = { pages: countPages.get(source) ?? 0, chunks: countChunks.get(source) ?? 0 }
-    hideOne.run(source)
-    forgetReached.run(source)
-    hideCrawls.run(source)
-    return removed
-  }
-
-  return {
-    add,
-    list: () => selectAll.all().map(toSource),
-    update,
-    hide,
-    clear,
-    listVisible: () => (selectHidden.get() === undefined ? undefined : selectVisible.all()),
-    numberOf,
-    requireNumber: (id) => {
-      const source = numberOf(id)
-      if (source === undefined) throw new PharosError('SOURCE_UNKNOWN', { source: id, library })
-      return source
-    },
-    crawlNumber: (source, crawlId) =>
-      selectCrawl.get(crawlId) ?? Number(insertCrawl.run(crawlId, source).lastInsertRowid),
   }
 }

@@ -30,37 +30,63 @@ export interface Crawls {
   mayWrite(id: string): boolean
 }
 
+/** SQL condition for a crawl by its id. */
+const BY_ID = 'id = (SELECT id FROM crawl_ids WHERE uuid = ?)'
+
 /** Creates the crawl queries. */
 export function createCrawls(db: Database, sources: Sources): Crawls {
-  const selectOne = db.prepare<[string, number], CrawlRecord>(`${SELECT_CRAWLS} WHERE i.uuid = ? AND j.source = ?`)
   const selectAllRunning = db.prepare<[], CrawlRecord>(`${SELECT_CRAWLS} WHERE j.state = 'running' ORDER BY j.id`)
-  const selectRunning = db.prepare<[number], CrawlRecord>(`${SELECT_CRAWLS} WHERE j.source = ? AND j.state = 'running'`)
   const selectNewest = db.prepare<[number, number], CrawlRecord>(
     `${SELECT_CRAWLS} WHERE j.source = ? ORDER BY j.started_at DESC, j.id DESC LIMIT ?`,
   )
+  const isHeld = `state = 'running' AND runner IS ifnull(?, runner)`
+  const touch = db.prepare<[number, string, string | null]>(
+    `UPDATE crawls SET heartbeat_at = ? WHERE ${BY_ID} AND ${isHeld}`,
+  )
+  const end = db.prepare<[string, number, string | null, string, string | null]>(
+    `UPDATE crawls SET state = ?, ended_at = ?, summary = ? WHERE ${BY_ID} AND ${isHeld}`,
+  )
+  const selectTerm = db.prepare<[string], { state: string; term: number }>(
+    `SELECT state, term FROM crawls WHERE ${BY_ID}`,
+  )
+  /** The term of each crawl when this connection began it. A term counts how often a crawl was begun, so a higher one means a takeover. */
+  const terms = new Map<string, number>()
+  const begin = createBeginning(db, sources)
+
+  return {
+    begin: (crawl, staleMs, resume, goneRunner) => {
+      const begun = begin(crawl, staleMs, resume, goneRunner)
+      terms.set(begun.id, selectTerm.get(begun.id)?.term ?? 0)
+      return begun
+    },
+    mayWrite: (id) => {
+      const found = selectTerm.get(id)
+      if (found === undefined) return true
+      return found.state === 'running' && found.term === (terms.get(id) ?? found.term)
+    },
+    touch: (id, now, runner) => touch.run(now, id, runner ?? null).changes > 0,
+    end: (id, summary, now, runner) => {
+      end.run(summary?.end ?? 'cancelled', now, summary && JSON.stringify(summary), id, runner ?? null)
+    },
+    listRunning: () => selectAllRunning.all().map(toCrawl),
+    list: (source, limit) => selectNewest.all(source, limit).map(toCrawl),
+  }
+}
+
+/** Creates the function that begins or resumes a crawl. */
+function createBeginning(db: Database, sources: Sources): Crawls['begin'] {
+  const selectOne = db.prepare<[string, number], CrawlRecord>(`${SELECT_CRAWLS} WHERE i.uuid = ? AND j.source = ?`)
+  const selectRunning = db.prepare<[number], CrawlRecord>(`${SELECT_CRAWLS} WHERE j.source = ? AND j.state = 'running'`)
   const selectLabel = db.prepare<[number], { name: string; version: string | null }>(
     'SELECT name, version FROM sources WHERE id = ?',
   )
   const insert = db.prepare<unknown[]>(
     `INSERT INTO crawls (id, source, ${CRAWL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  const byId = 'id = (SELECT id FROM crawl_ids WHERE uuid = ?)'
-  const cancel = db.prepare<[string]>(`UPDATE crawls SET state = 'cancelled', ended_at = heartbeat_at WHERE ${byId}`)
+  const cancel = db.prepare<[string]>(`UPDATE crawls SET state = 'cancelled', ended_at = heartbeat_at WHERE ${BY_ID}`)
   const reopen = db.prepare<[number, string | null, string]>(
-    `UPDATE crawls SET state = 'running', term = term + 1, heartbeat_at = ?, runner = ?, ended_at = NULL, summary = NULL WHERE ${byId}`,
+    `UPDATE crawls SET state = 'running', term = term + 1, heartbeat_at = ?, runner = ?, ended_at = NULL, summary = NULL WHERE ${BY_ID}`,
   )
-  const isHeld = `state = 'running' AND runner IS ifnull(?, runner)`
-  const touch = db.prepare<[number, string, string | null]>(
-    `UPDATE crawls SET heartbeat_at = ? WHERE ${byId} AND ${isHeld}`,
-  )
-  const end = db.prepare<[string, number, string | null, string, string | null]>(
-    `UPDATE crawls SET state = ?, ended_at = ?, summary = ? WHERE ${byId} AND ${isHeld}`,
-  )
-  const selectTerm = db.prepare<[string], { state: string; term: number }>(
-    `SELECT state, term FROM crawls WHERE ${byId}`,
-  )
-  /** The term of each crawl when this connection began it. A term counts how often a crawl was begun, so a higher one means a takeover. */
-  const terms = new Map<string, number>()
   const releaseAll = db.prepare<[number]>(
     `UPDATE ledger SET state = 'pending', lease = NULL, leased_until = NULL WHERE source = ? AND state = 'leased'`,
   )
@@ -78,7 +104,7 @@ export function createCrawls(db: Database, sources: Sources): Crawls {
       SELECT id FROM crawls WHERE source = ? AND ${IS_FOCUSED} ORDER BY started_at DESC, id DESC LIMIT ?)`,
   )
 
-  const begin = db.transaction((crawl: Crawl, staleMs: number, resume?: string, goneRunner?: string): Crawl => {
+  return db.transaction((crawl: Crawl, staleMs: number, resume?: string, goneRunner?: string): Crawl => {
     const source = sources.requireNumber(crawl.sourceId)
     const now = resume === undefined ? crawl.startedAt : crawl.heartbeatAt
     for (const running of selectRunning.all(source)) {
@@ -101,23 +127,4 @@ export function createCrawls(db: Database, sources: Sources): Crawls {
     insert.run(sources.crawlNumber(source, crawl.id), source, ...crawlValues(crawl))
     return crawl
   })
-
-  return {
-    begin: (crawl, staleMs, resume, goneRunner) => {
-      const begun = begin(crawl, staleMs, resume, goneRunner)
-      terms.set(begun.id, selectTerm.get(begun.id)?.term ?? 0)
-      return begun
-    },
-    mayWrite: (id) => {
-      const found = selectTerm.get(id)
-      if (found === undefined) return true
-      return found.state === 'running' && found.term === (terms.get(id) ?? found.term)
-    },
-    touch: (id, now, runner) => touch.run(now, id, runner ?? null).changes > 0,
-    end: (id, summary, now, runner) => {
-      end.run(summary?.end ?? 'cancelled', now, summary && JSON.stringify(summary), id, runner ?? null)
-    },
-    listRunning: () => selectAllRunning.all().map(toCrawl),
-    list: (source, limit) => selectNewest.all(source, limit).map(toCrawl),
-  }
 }

@@ -50,9 +50,6 @@ export function createSettlementWriter(
   const selectDraft = db.prepare<[number, string], DraftRecord<StoredHash>>(
     `SELECT ${selectColumns(DRAFT_COLUMNS)} FROM ledger WHERE source = ? AND key = ?`,
   )
-  const update = db.prepare<unknown[]>(
-    `UPDATE ledger SET ${listColumns(SETTLED_COLUMNS).join(' = ?, ')} = ?, lease = NULL, leased_until = NULL WHERE id = ?`,
-  )
   const insertAdopted = db.prepare<unknown[]>(
     `INSERT INTO ledger (source, state, depth, key, url, host, discovery, found_on, first_seen_at)
      VALUES (?, 'leased', ?, ?, ?, ?, ?, ?, ?)`,
@@ -65,11 +62,6 @@ export function createSettlementWriter(
     `SELECT ${selectColumns('id, key, url, state, checked_at, crawl')} FROM ledger
      WHERE source = ? AND page_hash = ? AND id <> ? AND proven_crawl IS NOT ? ORDER BY +key LIMIT 1`,
   )
-  const demote = db.prepare<[LedgerState, string, StoredHash | null, number]>(
-    `UPDATE ledger SET state = ?, reason = 'duplicate', pattern = NULL, target = ?, content_hash = ?, page_hash = NULL
-     WHERE id = ?`,
-  )
-  const removePage = db.prepare<[number]>('UPDATE ledger SET page_hash = NULL WHERE id = ?')
   const readDraft = (source: number, key: string): RowDraft | undefined => {
     const found = selectDraft.get(source, key)
     return found && toDraft(found, unpackHash)
@@ -77,26 +69,7 @@ export function createSettlementWriter(
   const findHolder = (source: number, { id }: RowDraft, hash: string | null, crawl: number): Holder | undefined =>
     hash === null ? undefined : selectHolder.get(source, packHash(hash), id, crawl)
 
-  const demoteHolder = ({ holder, state }: Demotion, { key, contentHash }: RowDraft): void => {
-    content.remove(holder.id)
-    if (state === undefined) removePage.run(holder.id)
-    else demote.run(state, key, contentHash === null ? null : packHash(contentHash), holder.id)
-  }
-  const writePage = (source: number, row: number, page: SettlementWrites['page']): void => {
-    if (page?.action === 'store') content.write(source, row, page.record)
-    else if (page?.action === 'metadata') content.writeMetadata(source, row, page.record)
-    else if (page?.action === 'classification') content.writeClassification(source, row, page.record)
-    else if (page?.action === 'remove') content.remove(row)
-  }
-  const write = (source: number, writes: SettlementWrites, now: number): void => {
-    const { row, links, demotion, page } = writes
-    if (links !== undefined) content.writeLinks(row.id, links)
-    if (demotion !== null) demoteHolder(demotion, row)
-    writePage(source, row.id, page)
-    const values = toSettledValues(row, packHash).map((value) => (typeof value === 'boolean' ? Number(value) : value))
-    update.run(...values, row.id)
-    for (const alias of writes.aliases) aliases.write(source, alias, now)
-  }
+  const write = createWriting(db, content, aliases)
 
   return {
     settle: (source, crawlOf, settlement) => {
@@ -125,5 +98,41 @@ export function createSettlementWriter(
       write(source, writes, now)
       return createSettledResult(writes, finds.record(source, crawl, adoption.finds, now, maxRows))
     },
+  }
+}
+
+/** Creates the function that performs the writes of a settlement. */
+function createWriting(
+  db: Database,
+  content: ContentWriter,
+  aliases: Aliases,
+): (source: number, writes: SettlementWrites, now: number) => void {
+  const update = db.prepare<unknown[]>(
+    `UPDATE ledger SET ${listColumns(SETTLED_COLUMNS).join(' = ?, ')} = ?, lease = NULL, leased_until = NULL WHERE id = ?`,
+  )
+  const demote = db.prepare<[LedgerState, string, StoredHash | null, number]>(
+    `UPDATE ledger SET state = ?, reason = 'duplicate', pattern = NULL, target = ?, content_hash = ?, page_hash = NULL
+     WHERE id = ?`,
+  )
+  const removePage = db.prepare<[number]>('UPDATE ledger SET page_hash = NULL WHERE id = ?')
+  const demoteHolder = ({ holder, state }: Demotion, { key, contentHash }: RowDraft): void => {
+    content.remove(holder.id)
+    if (state === undefined) removePage.run(holder.id)
+    else demote.run(state, key, contentHash === null ? null : packHash(contentHash), holder.id)
+  }
+  const writePage = (source: number, row: number, page: SettlementWrites['page']): void => {
+    if (page?.action === 'store') content.write(source, row, page.record)
+    else if (page?.action === 'metadata') content.writeMetadata(source, row, page.record)
+    else if (page?.action === 'classification') content.writeClassification(source, row, page.record)
+    else if (page?.action === 'remove') content.remove(row)
+  }
+  return (source, writes, now) => {
+    const { row, links, demotion, page } = writes
+    if (links !== undefined) content.writeLinks(row.id, links)
+    if (demotion !== null) demoteHolder(demotion, row)
+    writePage(source, row.id, page)
+    const values = toSettledValues(row, packHash).map((value) => (typeof value === 'boolean' ? Number(value) : value))
+    update.run(...values, row.id)
+    for (const alias of writes.aliases) aliases.write(source, alias, now)
   }
 }
