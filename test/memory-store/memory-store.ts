@@ -1,6 +1,6 @@
 import { NOTHING_REQUEUED } from '../../src/crawl/ledger.ts'
 import type { LibraryStore } from '../../src/library/ports/library-store.ts'
-import { LOST_RESULT } from '../../src/store/common/decide-settlement.ts'
+import { LOST_RESULT } from '../../src/store/common/ledger/decide-settlement.ts'
 import { createMemoryAddresses } from './addresses.ts'
 import { ChunkIndex } from './chunk-index.ts'
 import {

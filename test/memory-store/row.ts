@@ -1,6 +1,6 @@
 import type { FoundAddress, LedgerRow, PageRecord, Visit } from '../../src/crawl/ledger.ts'
 import { type LedgerAction, nextState } from '../../src/crawl/transitions.ts'
-import { toVisit as toStoredVisit } from '../../src/store/common/visit.ts'
+import { toVisit as toStoredVisit } from '../../src/store/common/ledger/visit.ts'
 
 /** A ledger row with the fields that only the store knows. Rows are immutable: a change creates a new row. */
 export interface Row extends LedgerRow {

@@ -15,8 +15,8 @@ import {
   hasLease,
   type SettlementInput,
   type SettlementWrites,
-} from '../../src/store/common/decide-settlement.ts'
-import type { RowDraft } from '../../src/store/common/row-draft.ts'
+} from '../../src/store/common/ledger/decide-settlement.ts'
+import type { RowDraft } from '../../src/store/common/ledger/row-draft.ts'
 import { recordFoundAddresses } from './found-addresses.ts'
 import { createRow, type Row } from './row.ts'
 import type { SourceLedger } from './source-ledger.ts'

@@ -9,8 +9,8 @@ import type {
   RowFilter,
 } from '../../src/crawl/ledger.ts'
 import { listKeysOf } from '../../src/library/sources/address-keys.ts'
-import { type AliasFactRecord, judgeAlias } from '../../src/store/common/alias-record.ts'
-import { toCounts } from '../../src/store/common/ledger-sql.ts'
+import { type AliasFactRecord, judgeAlias } from '../../src/store/common/ledger/alias-record.ts'
+import { toCounts } from '../../src/store/common/ledger/ledger-sql.ts'
 import type { ChunkIndex } from './chunk-index.ts'
 import { NO_PENDING_WORK, type NumberedRow, type Row } from './row.ts'
 

@@ -7,7 +7,7 @@ import type {
   SettlementResult,
   Visit,
 } from '../../src/crawl/ledger.ts'
-import type { CrawlRef } from '../../src/store/common/crawl-ref.ts'
+import type { CrawlRef } from '../../src/store/common/ledger/crawl-ref.ts'
 import { type Database, openDatabase, type Sql } from '../../src/store/postgres/database/database.ts'
 import { lockSource } from '../../src/store/postgres/database/lock-source.ts'
 import { recordFoundAddresses } from '../../src/store/postgres/ledger/found-addresses.ts'

@@ -11,7 +11,7 @@ import type {
   SettlementResult,
   Visit,
 } from '../../src/crawl/ledger.ts'
-import { type Candidate, countSlots, pickByHost, reserveSlots } from '../../src/store/common/slots.ts'
+import { type Candidate, countSlots, pickByHost, reserveSlots } from '../../src/store/common/ledger/slots.ts'
 import { limitHosts } from '../../src/store/postgres/ledger/choose-rows.ts'
 import { changeHosts, isHostKept } from '../../src/store/postgres/ledger/frontier.ts'
 import { HostHolder, type LeaseResult } from '../../src/store/postgres/ledger/host-holder.ts'

@@ -1,5 +1,5 @@
 import { setImmediate as pause } from 'node:timers/promises'
-import { type AliasPosition, type CheckedAliases, FIRST_ALIAS } from './alias-record.ts'
+import { type AliasPosition, type CheckedAliases, FIRST_ALIAS } from './ledger/alias-record.ts'
 
 /** Batch size of page removal, which limits how long other writers wait. */
 const PAGES_AT_ONCE = 200

@@ -21,7 +21,7 @@ import {
   SELECT_ENTRIES,
   toHostParameters,
   toSummary,
-} from '../../common/address-position.ts'
+} from '../../common/ledger/address-position.ts'
 import type { Database, Sql } from '../database/database.ts'
 
 const HOSTS = `SELECT h.host, ${COUNTED_STATES.map((state) => `sum(h.${state}_rows)::bigint AS "${state}"`).join(', ')},

@@ -1,5 +1,12 @@
 import type { HostClock } from '../../../crawl/hosts/host-clock.ts'
-import { byWeight, type Candidate, countSlots, EXAMINED_PER_VISIT, pickByHost, pickFirst } from '../../common/slots.ts'
+import {
+  byWeight,
+  type Candidate,
+  countSlots,
+  EXAMINED_PER_VISIT,
+  pickByHost,
+  pickFirst,
+} from '../../common/ledger/slots.ts'
 import type { Sql } from '../database/database.ts'
 import { HOST_COLUMNS, type HostColumns, readHosts, toStates } from './hosts.ts'
 import {

@@ -1,7 +1,7 @@
 import type { DemotedAddress } from '../../../crawl/ledger.ts'
 import { addCounts, NO_COUNTS, type ProcessCounts, type SharedCrawl } from '../../../crawl/sharing.ts'
 import type { Crawl, SharableCrawl } from '../../../library/ports/store.ts'
-import type { RowDraft } from '../../common/row-draft.ts'
+import type { RowDraft } from '../../common/ledger/row-draft.ts'
 import type { Database, Sql } from '../database/database.ts'
 import { notify } from '../workers.ts'
 import { findCrawl, IS_HELD_BY_RUNNER } from './crawls.ts'

@@ -12,7 +12,7 @@ import {
   reopenCrawl,
   SELECT_CRAWLS,
   toCrawl,
-} from '../../common/crawl-record.ts'
+} from '../../common/ledger/crawl-record.ts'
 import type { Sql } from '../database/database.ts'
 import { lockSource } from '../database/lock-source.ts'
 import { crawlNumber } from '../sources.ts'

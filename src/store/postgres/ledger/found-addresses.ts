@@ -1,14 +1,14 @@
 import type { FoundAddress, OfferResult } from '../../../crawl/ledger.ts'
 import type { KnownRow } from '../../../crawl/transitions.ts'
-import type { CrawlRef } from '../../common/crawl-ref.ts'
-import { stateAfter, writeReadmission } from '../../common/ledger-sql.ts'
+import type { CrawlRef } from '../../common/ledger/crawl-ref.ts'
+import { stateAfter, writeReadmission } from '../../common/ledger/ledger-sql.ts'
 import {
   applyRowWrite,
   type ExistingRowRecord,
   planRowWrite,
   type RowWrite,
   toFoundRow,
-} from '../../common/row-write.ts'
+} from '../../common/ledger/row-write.ts'
 import type { Sql } from '../database/database.ts'
 import { namesOf, toArrays, writeUnnest } from '../database/row-arrays.ts'
 

@@ -2,7 +2,7 @@ import { correctClock, type HostClock, NEW_HOST_CLOCK } from '../../../crawl/hos
 import { FREE_LEASE, type HostLease, revokeHost } from '../../../crawl/hosts/host-lease.ts'
 import type { RobotsRecord } from '../../../crawl/ledger.ts'
 import { listColumns, selectColumns, setExcluded, valuesOf } from '../../common/columns.ts'
-import { CLOCK_COLUMNS, ROBOTS_COLUMNS } from '../../common/ledger-sql.ts'
+import { CLOCK_COLUMNS, ROBOTS_COLUMNS } from '../../common/ledger/ledger-sql.ts'
 import type { Sql } from '../database/database.ts'
 import { namesOf, toArrays, writeUnnest } from '../database/row-arrays.ts'
 import type { HostHolder } from './host-holder.ts'

@@ -1,6 +1,6 @@
 import type { ListedPage, ListRecord } from '../../../crawl/ledger.ts'
 import { selectColumns, setExcluded } from '../../common/columns.ts'
-import { CAME_FROM_LIST, LIST_COLUMNS, type ListColumns, listValues, toList } from '../../common/list-record.ts'
+import { CAME_FROM_LIST, LIST_COLUMNS, type ListColumns, listValues, toList } from '../../common/ledger/list-record.ts'
 import type { Sql } from '../database/database.ts'
 
 /** A list that contains pages, as it was last read. */

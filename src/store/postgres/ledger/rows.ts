@@ -1,7 +1,7 @@
 import type { Discovery, LedgerCounts, LedgerRow, Reason, RowFilter } from '../../../crawl/ledger.ts'
 import { unpackHash } from '../../common/hash.ts'
-import { HAS_UNREAD_LINKS, type LedgerRowRecord, SELECT_ROWS, toLedgerRow } from '../../common/ledger-row.ts'
-import { type CountedRows, toCounts } from '../../common/ledger-sql.ts'
+import { HAS_UNREAD_LINKS, type LedgerRowRecord, SELECT_ROWS, toLedgerRow } from '../../common/ledger/ledger-row.ts'
+import { type CountedRows, toCounts } from '../../common/ledger/ledger-sql.ts'
 import type { Sql } from '../database/database.ts'
 
 type RowColumns = LedgerRowRecord<Uint8Array>

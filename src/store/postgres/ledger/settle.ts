@@ -7,7 +7,8 @@ import {
   type SettlementResult,
 } from '../../../crawl/ledger.ts'
 import { listColumns, selectColumns } from '../../common/columns.ts'
-import type { CrawlRef } from '../../common/crawl-ref.ts'
+import { packHash, unpackHash } from '../../common/hash.ts'
+import type { CrawlRef } from '../../common/ledger/crawl-ref.ts'
 import {
   computeAdoptedDepth,
   createLostResult,
@@ -18,8 +19,7 @@ import {
   type Holder,
   hasLease,
   type SettlementWrites,
-} from '../../common/decide-settlement.ts'
-import { packHash, unpackHash } from '../../common/hash.ts'
+} from '../../common/ledger/decide-settlement.ts'
 import {
   DRAFT_COLUMNS,
   type DraftRecord,
@@ -27,7 +27,7 @@ import {
   SETTLED_COLUMNS,
   toDraft,
   toSettledValues,
-} from '../../common/row-draft.ts'
+} from '../../common/ledger/row-draft.ts'
 import { removeContent, writeClassification, writeContent, writeLinks, writeMetadata } from '../content.ts'
 import type { Sql } from '../database/database.ts'
 import { writeAliases } from './aliases.ts'

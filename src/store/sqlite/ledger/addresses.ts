@@ -22,7 +22,7 @@ import {
   SELECT_ENTRIES,
   toHostParameters,
   toSummary,
-} from '../../common/address-position.ts'
+} from '../../common/ledger/address-position.ts'
 import type { Database } from '../database/database.ts'
 
 /** Batch size for scanning rows when few of them match, because each batch blocks the event loop. */

@@ -1,5 +1,6 @@
 import type { Alias } from '../../../crawl/ledger.ts'
 import { listKeysOf } from '../../../library/sources/address-keys.ts'
+import { selectColumns } from '../../common/columns.ts'
 import {
   ALIAS_COLUMNS,
   ALIAS_FACTS,
@@ -10,8 +11,7 @@ import {
   type CheckedAliases,
   judgeAlias,
   toAlias,
-} from '../../common/alias-record.ts'
-import { selectColumns } from '../../common/columns.ts'
+} from '../../common/ledger/alias-record.ts'
 import type { Database } from '../database/database.ts'
 
 /** Other addresses of the same content. */

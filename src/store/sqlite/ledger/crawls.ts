@@ -11,7 +11,7 @@ import {
   reopenCrawl,
   SELECT_CRAWLS,
   toCrawl,
-} from '../../common/crawl-record.ts'
+} from '../../common/ledger/crawl-record.ts'
 import type { Database } from '../database/database.ts'
 import type { Sources } from '../sources.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type HostClock, MAX_BACK_OFF_MS, MAX_SLOT_AHEAD_MS, nextRequestAt } from '../../../crawl/hosts/host-clock.ts'
 import type { LeaseRequest, ListedRows, OpenWork, Reason, Visit } from '../../../crawl/ledger.ts'
-import { IS_LISTED, stateAfter } from '../../common/ledger-sql.ts'
+import { IS_LISTED, stateAfter } from '../../common/ledger/ledger-sql.ts'
 import {
   type Candidate,
   countSlots,
@@ -10,8 +10,8 @@ import {
   pickFirst,
   type ReservedRow,
   reserveSlots,
-} from '../../common/slots.ts'
-import { toVisit, VISIT_COLUMNS, type VisitRecord } from '../../common/visit.ts'
+} from '../../common/ledger/slots.ts'
+import { toVisit, VISIT_COLUMNS, type VisitRecord } from '../../common/ledger/visit.ts'
 import type { Database } from '../database/database.ts'
 import { type StoredHash, unpackHash } from '../database/hash.ts'
 import type { Hosts } from './hosts.ts'

@@ -1,7 +1,7 @@
 import { correctClock, type HostClock, NEW_HOST_CLOCK } from '../../../crawl/hosts/host-clock.ts'
 import type { RobotsRecord } from '../../../crawl/ledger.ts'
 import { selectColumns, valuesOf } from '../../common/columns.ts'
-import { CLOCK_COLUMNS, ROBOTS_COLUMNS } from '../../common/ledger-sql.ts'
+import { CLOCK_COLUMNS, ROBOTS_COLUMNS } from '../../common/ledger/ledger-sql.ts'
 import type { Database } from '../database/database.ts'
 
 /** Clocks and robots.txt files of hosts, shared by all sources. */

@@ -1,6 +1,6 @@
 import type { ListedPage, ListRecord } from '../../../crawl/ledger.ts'
 import { selectColumns } from '../../common/columns.ts'
-import { CAME_FROM_LIST, LIST_COLUMNS, type ListColumns, listValues, toList } from '../../common/list-record.ts'
+import { CAME_FROM_LIST, LIST_COLUMNS, type ListColumns, listValues, toList } from '../../common/ledger/list-record.ts'
 import type { Database } from '../database/database.ts'
 
 /** Lists that contain whole pages (llms-full.txt), as they were last read. */

@@ -1,7 +1,7 @@
 import { compareUtf8 } from '../../../core/text/order.ts'
 import type { Discovery, LedgerCounts, LedgerRow, Reason, RowFilter } from '../../../crawl/ledger.ts'
-import { HAS_UNREAD_LINKS, type LedgerRowRecord, SELECT_ROWS, toLedgerRow } from '../../common/ledger-row.ts'
-import { type CountedRows, toCounts } from '../../common/ledger-sql.ts'
+import { HAS_UNREAD_LINKS, type LedgerRowRecord, SELECT_ROWS, toLedgerRow } from '../../common/ledger/ledger-row.ts'
+import { type CountedRows, toCounts } from '../../common/ledger/ledger-sql.ts'
 import type { Database } from '../database/database.ts'
 import { type StoredHash, unpackHash } from '../database/hash.ts'
 

@@ -6,7 +6,7 @@ import {
   type SettlementResult,
 } from '../../../crawl/ledger.ts'
 import { listColumns, selectColumns } from '../../common/columns.ts'
-import type { CrawlRef } from '../../common/crawl-ref.ts'
+import type { CrawlRef } from '../../common/ledger/crawl-ref.ts'
 import {
   computeAdoptedDepth,
   contentOf,
@@ -18,7 +18,7 @@ import {
   type Holder,
   hasLease,
   type SettlementWrites,
-} from '../../common/decide-settlement.ts'
+} from '../../common/ledger/decide-settlement.ts'
 import {
   DRAFT_COLUMNS,
   type DraftRecord,
@@ -26,7 +26,7 @@ import {
   SETTLED_COLUMNS,
   toDraft,
   toSettledValues,
-} from '../../common/row-draft.ts'
+} from '../../common/ledger/row-draft.ts'
 import type { ContentWriter } from '../content.ts'
 import type { Database } from '../database/database.ts'
 import { packHash, type StoredHash, unpackHash } from '../database/hash.ts'

@@ -1,6 +1,6 @@
-import type { PageClass } from '../../core/model.ts'
-import { type Alias, type AliasFacts, isExistingAddress, type LedgerState, type Reason } from '../../crawl/ledger.ts'
-import { parseStored } from './damage.ts'
+import type { PageClass } from '../../../core/model.ts'
+import { type Alias, type AliasFacts, isExistingAddress, type LedgerState, type Reason } from '../../../crawl/ledger.ts'
+import { parseStored } from '../damage.ts'
 
 /** An alias as it is stored. */
 export interface AliasRecord extends Pick<Alias, 'url' | 'aliasUrl' | 'classification' | 'reason'> {

@@ -1,6 +1,6 @@
-import { LEDGER_STATES, type LedgerState } from '../../crawl/ledger.ts'
-import type { AddressConditions, AddressEntry, AddressQuery, HostSummary } from '../../library/ports/addresses.ts'
-import { selectColumns } from './columns.ts'
+import { LEDGER_STATES, type LedgerState } from '../../../crawl/ledger.ts'
+import type { AddressConditions, AddressEntry, AddressQuery, HostSummary } from '../../../library/ports/addresses.ts'
+import { selectColumns } from '../columns.ts'
 
 /** The position of a row in a list of addresses. */
 export interface RowPosition {

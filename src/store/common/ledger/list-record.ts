@@ -1,6 +1,6 @@
-import type { ListRecord } from '../../crawl/ledger.ts'
-import { valuesOf } from './columns.ts'
-import { parseStored } from './damage.ts'
+import type { ListRecord } from '../../../crawl/ledger.ts'
+import { valuesOf } from '../columns.ts'
+import { parseStored } from '../damage.ts'
 
 /** A list that contains pages, as it is stored. */
 export interface ListColumns extends Omit<ListRecord, 'named'> {

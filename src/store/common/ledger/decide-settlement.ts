@@ -1,4 +1,4 @@
-import { compareKeyPreference } from '../../core/url/key-preference.ts'
+import { compareKeyPreference } from '../../../core/url/key-preference.ts'
 import type {
   Adoption,
   Alias,
@@ -8,8 +8,8 @@ import type {
   Settlement,
   SettlementResult,
   Visit,
-} from '../../crawl/ledger.ts'
-import { countAttempts, decideRowChange, type LedgerAction, nextState } from '../../crawl/transitions.ts'
+} from '../../../crawl/ledger.ts'
+import { countAttempts, decideRowChange, type LedgerAction, nextState } from '../../../crawl/transitions.ts'
 import type { CrawlRef } from './crawl-ref.ts'
 import type { RowDraft } from './row-draft.ts'
 

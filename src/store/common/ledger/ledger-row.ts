@@ -1,5 +1,5 @@
-import type { LedgerRow } from '../../crawl/ledger.ts'
-import { selectColumns } from './columns.ts'
+import type { LedgerRow } from '../../../crawl/ledger.ts'
+import { selectColumns } from '../columns.ts'
 
 /** A ledger row as it is selected, with its hash and flags in their database form. */
 export interface LedgerRowRecord<Hash> extends Omit<LedgerRow, 'contentHash' | 'hasPage' | 'isShell'> {

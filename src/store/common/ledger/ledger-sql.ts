@@ -4,8 +4,8 @@ import {
   type LedgerState,
   LIST_DISCOVERIES,
   type OpenWork,
-} from '../../crawl/ledger.ts'
-import { type LedgerAction, nextState } from '../../crawl/transitions.ts'
+} from '../../../crawl/ledger.ts'
+import { type LedgerAction, nextState } from '../../../crawl/transitions.ts'
 
 /** The number of rows with one state and reason; an empty reason means none. */
 export interface CountedRows {

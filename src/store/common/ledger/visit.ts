@@ -1,5 +1,5 @@
-import type { Discovery, Visit } from '../../crawl/ledger.ts'
-import { selectColumns } from './columns.ts'
+import type { Discovery, Visit } from '../../../crawl/ledger.ts'
+import { selectColumns } from '../columns.ts'
 
 /** The columns that make up a visit, with flags in their database form. */
 export interface VisitRecord<Hash> {

@@ -1,7 +1,7 @@
-import type { CrawlSummary } from '../../crawl/events.ts'
-import type { Crawl } from '../../library/ports/store.ts'
-import { selectColumns, valuesOf } from './columns.ts'
-import { parseStored } from './damage.ts'
+import type { CrawlSummary } from '../../../crawl/events.ts'
+import type { Crawl } from '../../../library/ports/store.ts'
+import { selectColumns, valuesOf } from '../columns.ts'
+import { parseStored } from '../damage.ts'
 
 /** A crawl as it is stored. */
 export interface CrawlRecord extends Omit<Crawl, 'options' | 'summary'> {

@@ -1,5 +1,5 @@
-import type { LedgerState, Reason } from '../../crawl/ledger.ts'
-import { valuesOf } from './columns.ts'
+import type { LedgerState, Reason } from '../../../crawl/ledger.ts'
+import { valuesOf } from '../columns.ts'
 
 /** A row during a settlement. */
 export interface RowDraft {
