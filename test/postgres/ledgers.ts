@@ -7,12 +7,13 @@ import type {
   SettlementResult,
   Visit,
 } from '../../src/crawl/ledger.ts'
-import type { CrawlRef } from '../../src/store/common/crawl-ref.ts'
+import type { CrawlRef } from '../../src/store/common/ledger/crawl-ref.ts'
 import { type Database, openDatabase, type Sql } from '../../src/store/postgres/database/database.ts'
 import { lockSource } from '../../src/store/postgres/database/lock-source.ts'
 import { recordFoundAddresses } from '../../src/store/postgres/ledger/found-addresses.ts'
-import { countOpen, type HolderRequest, lease, release } from '../../src/store/postgres/ledger/frontier.ts'
+import { countOpen, lease, release } from '../../src/store/postgres/ledger/frontier.ts'
 import { HostHolder } from '../../src/store/postgres/ledger/host-holder.ts'
+import type { HolderRequest } from '../../src/store/postgres/ledger/lease-context.ts'
 import { settle } from '../../src/store/postgres/ledger/settle.ts'
 import { closeLater } from '../close-later.ts'
 

@@ -1,5 +1,5 @@
-import type { Candidate } from '../../src/store/common/slots.ts'
-import { byWeight } from '../../src/store/common/slots.ts'
+import type { Candidate } from '../../src/store/common/ledger/slots.ts'
+import { byWeight } from '../../src/store/common/ledger/slots.ts'
 import type { AddressGroup } from './world.ts'
 
 interface Entry {

@@ -11,10 +11,12 @@ import type {
   SettlementResult,
   Visit,
 } from '../../src/crawl/ledger.ts'
-import { type Candidate, countSlots, pickByHost, reserveSlots } from '../../src/store/common/slots.ts'
-import { changeHosts, filterUsableHosts, isHostKept, limitHosts } from '../../src/store/postgres/ledger/frontier.ts'
+import { type Candidate, countSlots, pickByHost, reserveSlots } from '../../src/store/common/ledger/slots.ts'
+import { limitHosts } from '../../src/store/postgres/ledger/choose-rows.ts'
+import { changeHosts, isHostKept } from '../../src/store/postgres/ledger/frontier.ts'
 import { HostHolder, type LeaseResult } from '../../src/store/postgres/ledger/host-holder.ts'
 import type { HostState } from '../../src/store/postgres/ledger/hosts.ts'
+import { filterUsableHosts } from '../../src/store/postgres/ledger/lease-context.ts'
 import { AddressGroupQueue } from './address-group-queue.ts'
 import type { Operation, SimulatedDatabase } from './database.ts'
 import type { SimulatedTime } from './time.ts'

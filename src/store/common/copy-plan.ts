@@ -7,6 +7,7 @@ import {
   SOURCES_TABLE,
 } from '../../library/copy/table-columns.ts'
 import type { CopyPlan, CopySession, NewCopySession } from '../../library/ports/library-copy.ts'
+import { selectColumns } from './columns.ts'
 import { parseStored } from './damage.ts'
 
 /** A copy session as it is stored. */
@@ -19,6 +20,9 @@ export function toCopySession({ plan, ...rest }: CopySessionColumns): CopySessio
   // The JSON was written by a store.
   return { ...rest, plan: parseStored<CopyPlan>(plan) }
 }
+
+/** SQL that selects copy sessions. */
+export const SELECT_COPY_SESSIONS: string = `SELECT ${selectColumns('origin, plan, began_at, ended_at, holder, touched_at')} FROM arrivals`
 
 /** The tables with numbered rows. */
 export const NUMBERED_TABLES: readonly (CopyTable & { readonly number: string })[] = [

@@ -1,5 +1,6 @@
 import type { NoteFrame, ProgressFrame } from '../../library/jobs/events/frames.ts'
-import type { JobEntry, JobRecord, StoredNote } from '../../library/ports/job-log.ts'
+import type { CrawlTypeRecord, JobEntry, JobRecord, StoredNote } from '../../library/ports/job-log.ts'
+import { selectColumns } from './columns.ts'
 import { parseStored } from './damage.ts'
 
 /** The columns of a job. */
@@ -13,6 +14,31 @@ export interface JobColumns extends Omit<JobEntry, 'args' | 'process' | 'progres
 /** The columns of a note. */
 export interface NoteColumns extends Omit<StoredNote, 'details'> {
   readonly details: string | null
+}
+
+/** The columns that never change after a job was added, and those that do. */
+const FIXED_JOB_COLUMNS = 'id, url, args, created_at'
+export const CHANGING_JOB_COLUMNS =
+  'pid, process_began, status, started_at, ended_at, crawl_id, source_id, restarts, progress, problem'
+
+/** The columns that are written when a job is added. */
+export const NEW_JOB_COLUMNS: string = `${FIXED_JOB_COLUMNS}, ${CHANGING_JOB_COLUMNS}`
+
+/** The selected columns of a job. */
+export const JOB_COLUMNS: string = selectColumns(`${NEW_JOB_COLUMNS}, events, last_event_at`)
+
+/** SQL that selects the columns of queue events and notes; a table follows. */
+export const SELECT_EVENTS: string = `SELECT ts AS at, ${selectColumns('id, job_id, action, url, depth, host, reason, queue_size, alias')} FROM queue_events`
+export const SELECT_NOTES: string = `SELECT ts AS at, ${selectColumns('id, job_id, kind, scope, target, message, details')} FROM`
+
+/** A stored type of crawl, with its declaration as JSON. */
+export type CrawlTypeColumns = Omit<CrawlTypeRecord, 'declaration'> & { readonly declaration: string }
+
+export const SELECT_TYPES = `SELECT name, coalesce(description, '') AS description, declaration FROM crawl_types ORDER BY id`
+
+/** Converts a stored type of crawl. */
+export function toCrawlType({ declaration, ...type }: CrawlTypeColumns): CrawlTypeRecord {
+  return { ...type, declaration: parseStored<CrawlTypeRecord['declaration']>(declaration) }
 }
 
 /** The table for each kind of note. */

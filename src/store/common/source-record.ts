@@ -1,5 +1,7 @@
 import { DEFAULT_SCOPE } from '../../core/url/scope.ts'
-import { DEFAULT_SETTINGS, type Source } from '../../library/source.ts'
+import { ANALYSIS_JOB_ID } from '../../library/crawl/reached-milestones.ts'
+import { DEFAULT_SETTINGS, type Source, type SourceChange } from '../../library/source.ts'
+import { selectColumns, valuesOf } from './columns.ts'
 import { parseStored } from './damage.ts'
 
 /** A source as it is stored, with its row number. */
@@ -13,6 +15,45 @@ export interface SourceRecord {
   readonly scope: string
   readonly settings: string
   readonly createdAt: number
+}
+
+/** The columns of a source that are written when it is added. */
+export const NEW_SOURCE_COLUMNS = 'uuid, name, version, url, site_url, scope, settings, created_at'
+
+/** The selected columns of a source. */
+export const SOURCE_COLUMNS: string = selectColumns(`id, ${NEW_SOURCE_COLUMNS}`)
+
+/** The values of {@link NEW_SOURCE_COLUMNS}. */
+export function sourceValues({ id: uuid, scope, settings, ...source }: Source): unknown[] {
+  const texts = { scope: JSON.stringify(scope), settings: JSON.stringify(settings) }
+  return valuesOf(NEW_SOURCE_COLUMNS, { ...source, ...texts, uuid })
+}
+
+/** The fields of a stored source that may change, after a change. */
+export function changeSource(
+  found: SourceRecord,
+  change: SourceChange,
+): Pick<SourceRecord, 'name' | 'version' | 'siteUrl' | 'settings'> {
+  const { name = found.name, version = found.version, siteUrl = found.siteUrl } = change
+  const settings = change.settings === undefined ? found.settings : JSON.stringify(change.settings)
+  return { name, version, siteUrl, settings }
+}
+
+/** SQL that deletes what belongs to a source besides its rows, its crawls and itself. `isVisible` is the SQL condition for other sources s. */
+export function writeDeletions(source: '?' | '$1', isVisible: string): string[] {
+  // Data about the hosts of the source is deleted too, unless another source has pages there.
+  const isHostOfSource = (
+    column: string,
+  ) => `${column} IN (SELECT host FROM host_counts WHERE source = ${source}) AND ${column} NOT IN (
+    SELECT h.host FROM host_counts h JOIN sources s ON s.id = h.source WHERE ${isVisible} AND h.pages > 0)`
+  return [
+    ...['place_hubs', 'url_patterns', 'hub_verdicts', 'domains', 'domain_locales'].map(
+      (table) => `DELETE FROM ${table} WHERE ${isHostOfSource('host')}`,
+    ),
+    // Milestones of jobs are history and stay; milestones of analyses describe stored data and are deleted.
+    `DELETE FROM crawl_milestones WHERE job_id = '${ANALYSIS_JOB_ID}' AND ${isHostOfSource('scope')}`,
+    ...['ledger_counts', 'open_hosts', 'host_counts'].map((table) => `DELETE FROM ${table} WHERE source = ${source}`),
+  ]
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Chunk, Page } from '../../core/model.ts'
 import type { ChunkSpan, StoredChunk, StoredPage } from '../../library/ports/store.ts'
+import { selectColumns } from './columns.ts'
 import { parseStored } from './damage.ts'
 
 /** The columns of a stored page. */
@@ -20,6 +21,47 @@ export type ChunkOrigin = Omit<StoredChunk, 'chunk'>
 export interface ChunkColumns extends Omit<Chunk, 'shortId' | 'headingPath' | 'content'> {
   /** As JSON. */
   readonly headingPath: string
+}
+
+/** The columns of a stored chunk, with hashes in their database form. */
+export type HashedChunkColumns<Hash> = Omit<ChunkColumns, 'id' | 'contentHash'> & {
+  readonly chunkId: Hash
+  readonly contentHash: Hash
+}
+
+/** The selected columns of a chunk c without its text, and of its origin. */
+export const CHUNK_COLUMNS: string = `c.position AS "chunkIndex", ${selectColumns(
+  'chunk_id, content_hash, kind, start_line, end_line, token_estimate, slug, path, heading_path, symbol, address, asset_path',
+  'c',
+)}`
+export const ORIGIN_COLUMNS = 's.uuid AS "sourceId", l.url, p.title'
+
+/** SQL that selects stored pages. */
+export const SELECT_PAGES = `SELECT s.uuid AS "sourceId", l.key, p.meta, p.markdown, l.checked_at AS "checkedAt", l.changed_at AS "changedAt"
+  FROM ledger l JOIN pages p ON p.id = l.id JOIN sources s ON s.id = l.source`
+
+/** The columns of a chunk besides its number, source and page. */
+export const STORED_CHUNK_COLUMNS = `chunk_id, content_hash, position, kind, start_line, end_line, token_estimate, slug, path, heading_path,
+  symbol, address, asset_path, content`
+
+/** A chunk as it is stored, with a field for each of {@link STORED_CHUNK_COLUMNS}. */
+export function toChunkRecord<Hash>(chunk: Chunk, packHash: (hash: string) => Hash): object {
+  const { kind, startLine, endLine, tokenEstimate, slug, path, symbol, address, assetPath, content } = chunk
+  return {
+    ...{ kind, startLine, endLine, tokenEstimate, slug, path, symbol, address, assetPath, content },
+    chunkId: packHash(chunk.id),
+    contentHash: packHash(chunk.contentHash),
+    position: chunk.chunkIndex,
+    headingPath: JSON.stringify(chunk.headingPath),
+  }
+}
+
+/** Converts the hashes of a stored chunk. */
+export function unpackChunk<Hash>(
+  { chunkId, contentHash, ...rest }: HashedChunkColumns<Hash>,
+  unpackHash: (hash: Hash) => string,
+): ChunkColumns {
+  return { ...rest, id: unpackHash(chunkId), contentHash: unpackHash(contentHash) }
 }
 
 /** The columns of a chunk's position in its page. */

@@ -1,8 +1,9 @@
-import type { Chunk, Page, Section } from '../../core/model.ts'
-import { planExcerpt, readLayout, writeLayout } from '../../core/retrieval/page-layout.ts'
+import type { Page } from '../../core/model.ts'
+import { writeLayout } from '../../core/retrieval/page-layout.ts'
 import { createPageSignature } from '../../core/retrieval/page-signature.ts'
 import type { PageRecord } from '../../crawl/ledger.ts'
-import type { ChunkSpan, PageExcerpt, PageText, StoredChunk, StoredPage } from '../../library/ports/store.ts'
+import type { ChunkSpan } from '../../library/ports/store.ts'
+import { setExcluded } from '../common/columns.ts'
 import { packHash, unpackHash } from '../common/hash.ts'
 import {
   ANALYSED_FACTS,
@@ -11,17 +12,9 @@ import {
   type StoredMetadata,
   writeFacts,
 } from '../common/metadata-diff.ts'
-import {
-  type ChunkColumns,
-  type ChunkOrigin,
-  type PageColumns,
-  parseIdPrefix,
-  type SpanColumns,
-  toSpans,
-  toStoredChunk,
-  toStoredPage,
-} from '../common/stored-content.ts'
+import { type SpanColumns, toChunkRecord, toSpans } from '../common/stored-content.ts'
 import type { Sql } from './database/database.ts'
+import { namesOf, toArrays, writeUnnest } from './database/row-arrays.ts'
 import { invalidateClassification, replaceClassification, reviseClassification } from './places/classifications.ts'
 import { removeEmptyHubs } from './places/hub-writer.ts'
 
@@ -29,12 +22,6 @@ import { removeEmptyHubs } from './places/hub-writer.ts'
  * Pages with their chunks, stored under the id of their ledger row. Everything that writes runs inside the transaction of the caller, who
  * has locked the source. Nothing here writes to the index: it only records new and removed chunks.
  */
-
-/** A chunk with packed hashes. */
-type HashedColumns = Omit<ChunkColumns, 'id' | 'contentHash'> & {
-  readonly chunkId: Uint8Array
-  readonly contentHash: Uint8Array
-}
 
 /** The stored metadata of a page, before it is replaced. */
 interface MetadataColumns {
@@ -46,23 +33,9 @@ interface MetadataColumns {
   readonly count: number
 }
 
-interface TextColumns extends Omit<PageText, 'sections' | 'chunks'> {
-  readonly sections: string
-  readonly first: number
-  readonly count: number
-}
-
-const ORIGIN_COLUMNS = 's.uuid AS "sourceId", l.url, p.title'
-const CHUNK_COLUMNS = `c.chunk_id AS "chunkId", c.content_hash AS "contentHash", c.position AS "chunkIndex", c.kind,
-  c.start_line AS "startLine", c.end_line AS "endLine", c.token_estimate AS "tokenEstimate", c.slug, c.path,
-  c.heading_path AS "headingPath", c.symbol, c.address, c.asset_path AS "assetPath", c.content`
-const PAGE_COLUMNS = `SELECT s.uuid AS "sourceId", l.key, p.meta, p.markdown, l.checked_at AS "checkedAt",
-    l.changed_at AS "changedAt"
-  FROM ledger l JOIN pages p ON p.id = l.id JOIN sources s ON s.id = l.source`
-const IS_ROW = 'l.source = $1 AND digest_of(l.key) = digest_of($2) AND l.key = $2'
-
-/** Batch size for reading pages, so that no transaction stays open while the consumer works. */
-const PAGES_AT_ONCE = 32
+const PAGE_COLUMNS = 'first_chunk, chunk_count, title, language, meta, sections, markdown, layout'
+const WRITTEN_CHUNK_COLUMNS = `chunk_id bytea, content_hash bytea, position integer, kind text, start_line integer, end_line integer,
+  token_estimate integer, slug text, path text, heading_path text, symbol text, address text, asset_path text, content text`
 
 /** SQL that writes the signature of a page: three values, starting at the parameter `first`. */
 function writeSignatureSql(first: number): string {
@@ -82,28 +55,19 @@ export async function writeContent(sql: Sql, source: number, row: number, record
   const { page, chunks } = withoutNul(record)
   const { first, isNew } = await replaceChunks(sql, row, chunks.length)
   const { markdown, ...meta } = page
-  const { length: count } = chunks
+  const columns = namesOf(WRITTEN_CHUNK_COLUMNS)
   await sql.run(
     `WITH new_page AS (
-       INSERT INTO pages (id, first_chunk, chunk_count, title, language, meta, sections, markdown, layout)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-       ON CONFLICT (id) DO UPDATE SET first_chunk = excluded.first_chunk, chunk_count = excluded.chunk_count,
-         title = excluded.title, language = excluded.language, meta = excluded.meta, sections = excluded.sections,
-         markdown = excluded.markdown, layout = excluded.layout),
-     likeness AS (${writeSignatureSql(25)}),
+       INSERT INTO pages (id, ${PAGE_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+       ON CONFLICT (id) DO UPDATE SET ${setExcluded(PAGE_COLUMNS)}),
+     likeness AS (${writeSignatureSql(11)}),
      stale AS (INSERT INTO index_stale (first, last) SELECT $2::bigint, $2::bigint + $3::integer - 1 WHERE $3::integer > 0)
-     INSERT INTO chunks (id, source, page, chunk_id, content_hash, position, kind, start_line, end_line, token_estimate, slug,
-       path, heading_path, symbol, address, asset_path, content)
-     SELECT $2::bigint + c.place - 1, $10::bigint, $1, c.chunk_id, c.content_hash, c.position, c.kind, c.start_line,
-       c.end_line, c.token_estimate, c.slug, c.path, c.heading_path, c.symbol, c.address, c.asset_path, c.content
-     FROM unnest($11::bytea[], $12::bytea[], $13::integer[], $14::text[], $15::integer[], $16::integer[], $17::integer[],
-         $18::text[], $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[]) WITH ORDINALITY
-       AS c (chunk_id, content_hash, position, kind, start_line, end_line, token_estimate, slug, path, heading_path, symbol,
-         address, asset_path, content, place)`,
+     INSERT INTO chunks (id, source, page, ${columns}) SELECT $2::bigint + c.place - 1, $10::bigint, $1, ${columns}
+     FROM ${writeUnnest(WRITTEN_CHUNK_COLUMNS, 'c', 14)}`,
     [
       row,
       first,
-      count,
+      chunks.length,
       page.title,
       page.language,
       JSON.stringify(meta),
@@ -111,21 +75,11 @@ export async function writeContent(sql: Sql, source: number, row: number, record
       markdown,
       writeLayout(page, chunks),
       source,
-      chunks.map(({ id }) => packHash(id)),
-      chunks.map(({ contentHash }) => packHash(contentHash)),
-      chunks.map(({ chunkIndex }) => chunkIndex),
-      chunks.map(({ kind }) => kind),
-      chunks.map(({ startLine }) => startLine),
-      chunks.map(({ endLine }) => endLine),
-      chunks.map(({ tokenEstimate }) => tokenEstimate),
-      chunks.map(({ slug }) => slug),
-      chunks.map(({ path }) => path),
-      chunks.map(({ headingPath }) => JSON.stringify(headingPath)),
-      chunks.map(({ symbol }) => symbol),
-      chunks.map(({ address }) => address),
-      chunks.map(({ assetPath }) => assetPath),
-      chunks.map(({ content }) => content),
       ...toSignatureValues(page),
+      ...toArrays(
+        WRITTEN_CHUNK_COLUMNS,
+        chunks.map((chunk) => toChunkRecord(chunk, packHash)),
+      ),
     ],
   )
   // A row without a page has no previous classification.
@@ -269,42 +223,6 @@ export async function writeLinks(sql: Sql, row: number, links: readonly string[]
   ])
 }
 
-/** The links of a row, in their original order. */
-export async function readLinks(sql: Sql, source: number, key: string): Promise<readonly string[]> {
-  const found = await sql.get<{ links: string }>(
-    `SELECT k.links FROM ledger l JOIN links k ON k.id = l.id WHERE ${IS_ROW}`,
-    [source, key],
-  )
-  return found === undefined ? [] : (JSON.parse(found.links) as string[])
-}
-
-export async function readPage(sql: Sql, source: number, key: string): Promise<StoredPage | undefined> {
-  const found = await sql.get<PageColumns>(`${PAGE_COLUMNS} WHERE ${IS_ROW}`, [source, key])
-  return found && toStoredPage(found)
-}
-
-/** A page with the positions of its chunks. */
-export async function readPageText(sql: Sql, source: number, key: string): Promise<PageText | undefined> {
-  const found = await sql.get<TextColumns & { spans: readonly SpanRow[] }>(
-    `SELECT s.uuid AS "sourceId", l.key, l.url, p.title, p.language, p.markdown, p.sections, l.checked_at AS "checkedAt",
-       l.changed_at AS "changedAt", (
-         SELECT coalesce(json_agg(json_build_array(encode(c.chunk_id, 'hex'), c.start_line, c.end_line, c.heading_path, c.symbol)
-           ORDER BY c.id), '[]')
-         FROM chunks c WHERE c.id BETWEEN p.first_chunk AND p.first_chunk + p.chunk_count - 1) AS spans
-     FROM ledger l JOIN pages p ON p.id = l.id JOIN sources s ON s.id = l.source WHERE ${IS_ROW}`,
-    [source, key],
-  )
-  if (found === undefined) return undefined
-  const { spans, sections, ...text } = found
-  return { ...text, sections: JSON.parse(sections) as Section[], chunks: toSpans(spans.map(toSpanColumns)) }
-}
-
-type SpanRow = readonly [id: string, startLine: number, endLine: number, headingPath: string, symbol: string | null]
-
-function toSpanColumns([id, startLine, endLine, headingPath, symbol]: SpanRow): SpanColumns {
-  return { id: unpackHash(Buffer.from(id, 'hex')), startLine, endLine, headingPath, symbol }
-}
-
 /** The positions of chunks with consecutive numbers. */
 async function listSpans(sql: Sql, first: number, count: number): Promise<ChunkSpan[]> {
   const found = await sql.all<Omit<SpanColumns, 'id'> & { chunkId: Uint8Array }>(
@@ -313,111 +231,6 @@ async function listSpans(sql: Sql, first: number, count: number): Promise<ChunkS
     [first, first + count - 1],
   )
   return toSpans(found.map(({ chunkId, ...span }) => ({ ...span, id: unpackHash(chunkId) })))
-}
-
-/** The part of a page around one of its chunks. */
-export async function readExcerpt(
-  sql: Sql,
-  source: number,
-  key: string,
-  chunkIndex: number,
-): Promise<PageExcerpt | undefined> {
-  const found = await sql.get<{ layout: string; checkedAt: number; changedAt: number }>(
-    `SELECT p.layout, l.checked_at AS "checkedAt", l.changed_at AS "changedAt"
-     FROM ledger l JOIN pages p ON p.id = l.id WHERE ${IS_ROW}`,
-    [source, key],
-  )
-  if (found === undefined) return undefined
-  const { layout, ...times } = found
-  const plan = planExcerpt(readLayout(layout), chunkIndex)
-  if (plan === undefined) return undefined
-  const { offset, length, ...excerpt } = plan
-  // A page that was rewritten meanwhile has another layout.
-  const part = await sql.get<{ markdown: Buffer; isSame: boolean }>(
-    `SELECT substring(convert_to(p.markdown, 'UTF8') FROM $3 FOR $4) AS markdown, p.layout = $5 AS "isSame"
-     FROM ledger l JOIN pages p ON p.id = l.id WHERE ${IS_ROW}`,
-    [source, key, offset + 1, length, layout],
-  )
-  if (part?.isSame !== true) return readExcerpt(sql, source, key, chunkIndex)
-  return { ...times, ...excerpt, markdown: part.markdown.toString() }
-}
-
-/** Keys of the pages that contain a text, ignoring the case of A to Z, in order. */
-export async function findPages(sql: Sql, source: number, text: string): Promise<string[]> {
-  // Stored texts never contain NUL.
-  if (text.includes('\0')) return []
-  const found = await sql.all<{ key: string }>(
-    `SELECT l.key FROM ledger l JOIN pages p ON p.id = l.id
-     WHERE l.source = $1 AND l.page_hash IS NOT NULL
-       AND strpos(lower(p.markdown COLLATE "C"), lower($2::text COLLATE "C")) > 0
-     ORDER BY left(l.key, 512), l.key`,
-    [source, text],
-  )
-  return found.map(({ key }) => key)
-}
-
-/** All pages of a source, in the order of keys. */
-export async function* listPages(sql: Sql, source: number): AsyncIterable<StoredPage> {
-  let after = ''
-  for (;;) {
-    const found = await sql.all<PageColumns>(
-      `${PAGE_COLUMNS} WHERE l.source = $1 AND left(l.key, 512) >= left($2, 512) AND l.key > $2 AND l.page_hash IS NOT NULL
-       ORDER BY left(l.key, 512), l.key LIMIT $3`,
-      [source, after, PAGES_AT_ONCE],
-    )
-    yield* found.map(toStoredPage)
-    const last = found.at(-1)
-    if (last === undefined) return
-    after = last.key
-  }
-}
-
-/** The chunk with this id or id prefix; undefined when there is none, or more than one. */
-export async function readChunk(sql: Sql, source: number, chunkId: string): Promise<StoredChunk | undefined> {
-  const [from, to] = (parseIdPrefix(chunkId) ?? [chunkId, chunkId]).map(packHash)
-  const found = await sql.all<HashedColumns & ChunkOrigin & Pick<Chunk, 'content'>>(
-    `SELECT DISTINCT ON (c.chunk_id) ${ORIGIN_COLUMNS}, ${CHUNK_COLUMNS}
-     FROM chunks c JOIN ledger l ON l.id = c.page JOIN pages p ON p.id = c.page JOIN sources s ON s.id = c.source
-     WHERE c.source = $1 AND c.chunk_id BETWEEN $2 AND $3 ORDER BY c.chunk_id, left(l.key, 512), l.key LIMIT 2`,
-    [source, from, to],
-  )
-  const [only, another] = found
-  return only === undefined || another !== undefined ? undefined : toChunk(only)
-}
-
-/** Chunks by number, in the given order. */
-export async function readChunksAt(sql: Sql, numbers: readonly number[]): Promise<(StoredChunk | undefined)[]> {
-  if (numbers.length === 0) return []
-  const found = await sql.all<HashedColumns & ChunkOrigin & Pick<Chunk, 'content'> & { number: number }>(
-    `SELECT c.id AS number, ${ORIGIN_COLUMNS}, ${CHUNK_COLUMNS}
-     FROM chunks c JOIN ledger l ON l.id = c.page JOIN pages p ON p.id = c.page JOIN sources s ON s.id = c.source
-     WHERE c.id = ANY ($1::bigint[])`,
-    [numbers],
-  )
-  const chunks = new Map(found.map(({ number, ...columns }) => [number, toChunk(columns)]))
-  return numbers.map((number) => chunks.get(number))
-}
-
-function toChunk({
-  sourceId,
-  url,
-  title,
-  content,
-  chunkId,
-  contentHash,
-  ...rest
-}: HashedColumns & ChunkOrigin & Pick<Chunk, 'content'>): StoredChunk {
-  const columns = { ...rest, id: unpackHash(chunkId), contentHash: unpackHash(contentHash) }
-  return toStoredChunk(columns, { sourceId, url, title }, () => content)
-}
-
-export async function countContent(sql: Sql, source: number): Promise<{ pages: number; chunks: number }> {
-  const counts = await sql.get<{ pages: number; chunks: number }>(
-    `SELECT (SELECT count(*) FROM ledger WHERE source = $1 AND page_hash IS NOT NULL) AS pages,
-       (SELECT count(*) FROM chunks WHERE source = $1) AS chunks`,
-    [source],
-  )
-  return counts ?? { pages: 0, chunks: 0 }
 }
 
 /** PostgreSQL cannot store U+0000, which only broken files contain, so it becomes U+FFFD. Hashes stay those of the original text. */

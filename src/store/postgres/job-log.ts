@@ -1,6 +1,5 @@
 import type { QueueFrame } from '../../library/jobs/events/frames.ts'
 import type {
-  CrawlTypeRecord,
   JobLog,
   JobNote,
   JobRecord,
@@ -9,35 +8,36 @@ import type {
   QueueEvent,
   StoredNote,
 } from '../../library/ports/job-log.ts'
+import { listColumns, valuesOf } from '../common/columns.ts'
 import {
+  CHANGING_JOB_COLUMNS,
+  type CrawlTypeColumns,
+  JOB_COLUMNS,
   type JobColumns,
+  NEW_JOB_COLUMNS,
   NOTE_TABLES,
   type NoteColumns,
+  SELECT_EVENTS,
+  SELECT_NOTES,
+  SELECT_TYPES,
   toColumns,
+  toCrawlType,
   toEntry,
   toNote,
   toRecord,
 } from '../common/job-columns.ts'
+import { trimJobLog } from '../common/job-log-trim.ts'
 import type { Database, Sql } from './database/database.ts'
 import { lock, lockNumber } from './database/locks.ts'
-import { trimJobLog } from './job-log-trim.ts'
-
-/** The columns of a job. */
-export const JOB_COLUMNS = `id, url, args, pid, process_began AS "processBegan", status, created_at AS "createdAt",
-    started_at AS "startedAt", ended_at AS "endedAt", crawl_id AS "crawlId", source_id AS "sourceId", restarts, progress,
-    problem, events, last_event_at AS "lastEventAt"`
+import { namesOf, toArrays, writeUnnest } from './database/row-arrays.ts'
+import { createLogTrimmer } from './job-log-trim.ts'
 
 const JOBS = `SELECT ${JOB_COLUMNS} FROM crawl_jobs`
-
-const EVENTS = `SELECT id, job_id AS "jobId", ts AS at, action, url, depth, host, reason, queue_size AS "queueSize", alias
-  FROM queue_events`
-
-const NOTES = 'SELECT id, job_id AS "jobId", ts AS at, kind, scope, target, message, details FROM'
 
 /** Stores the job history. With a worker id, it never changes jobs of other workers. */
 export function createJobLog(db: Database, worker: string | null = null): JobLog {
   const listNotes = async (table: string, { jobId, kind, scope, ...page }: NoteFilter): Promise<StoredNote[]> =>
-    (await listRows<NoteColumns>(db, `${NOTES} ${table}`, { job_id: jobId, kind, scope }, page)).map(toNote)
+    (await listRows<NoteColumns>(db, `${SELECT_NOTES} ${table}`, { job_id: jobId, kind, scope }, page)).map(toNote)
   return {
     add: (job) => db.transaction((sql) => insertJob(sql, job)),
     change: (id, change) =>
@@ -72,51 +72,35 @@ export function createJobLog(db: Database, worker: string | null = null): JobLog
     append: async (notes) => {
       if (notes.length > 0) await db.transaction((sql) => append(sql, notes))
     },
-    listQueueEvents: (jobId, { action, ...page }) => listRows<QueueEvent>(db, EVENTS, { job_id: jobId, action }, page),
+    listQueueEvents: (jobId, { action, ...page }) =>
+      listRows<QueueEvent>(db, SELECT_EVENTS, { job_id: jobId, action }, page),
     listProblems: (filter) => listNotes(NOTE_TABLES.problem, filter),
     listMilestones: (filter) => listNotes(NOTE_TABLES.milestone, filter),
-    trim: (rule) => trimJobLog(db, rule),
-    listTypes: async () => {
-      const found = await db.all<Omit<CrawlTypeRecord, 'declaration'> & { declaration: string }>(
-        `SELECT name, coalesce(description, '') AS description, declaration FROM crawl_types ORDER BY id`,
-      )
-      return found.map(({ declaration, ...type }) => ({
-        ...type,
-        declaration: JSON.parse(declaration) as CrawlTypeRecord['declaration'],
-      }))
-    },
+    trim: (rule) => trimJobLog(createLogTrimmer(db), rule),
+    listTypes: async () => (await db.all<CrawlTypeColumns>(SELECT_TYPES)).map(toCrawlType),
   }
 }
 
 /** Adds a job. */
 export async function insertJob(sql: Sql, job: JobRecord): Promise<void> {
-  const { id, url, args, createdAt } = toColumns(job)
+  const parameters = listColumns(NEW_JOB_COLUMNS).map((_, i) => `$${i + 1}`)
   await sql.run(
-    `INSERT INTO crawl_jobs (id, url, args, created_at, pid, process_began, status, started_at, ended_at, crawl_id,
-       source_id, restarts, progress, problem)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-    [id, url, args, createdAt, ...changingColumns(job)],
+    `INSERT INTO crawl_jobs (${NEW_JOB_COLUMNS}) VALUES (${parameters})`,
+    valuesOf(NEW_JOB_COLUMNS, toColumns(job)),
   )
 }
 
 async function updateJob(sql: Sql, job: JobRecord): Promise<void> {
-  await sql.run(
-    `UPDATE crawl_jobs SET pid = $2, process_began = $3, status = $4, started_at = $5, ended_at = $6, crawl_id = $7,
-       source_id = $8, restarts = $9, progress = $10, problem = $11
-     WHERE id = $1`,
-    [job.id, ...changingColumns(job)],
-  )
-}
-
-function changingColumns(job: JobRecord): unknown[] {
-  const { pid, processBegan, status, startedAt, endedAt, crawlId, sourceId, restarts, progress, problem } =
-    toColumns(job)
-  return [pid, processBegan, status, startedAt, endedAt, crawlId, sourceId, restarts, progress, problem]
+  const sets = listColumns(CHANGING_JOB_COLUMNS).map((column, i) => `${column} = $${i + 2}`)
+  await sql.run(`UPDATE crawl_jobs SET ${sets} WHERE id = $1`, [
+    job.id,
+    ...valuesOf(CHANGING_JOB_COLUMNS, toColumns(job)),
+  ])
 }
 
 /** Appends notes inside the caller's transaction; notes of one call stay adjacent. */
 async function append(sql: Sql, notes: readonly JobNote[]): Promise<void> {
-  const events = notes.flatMap(({ jobId, at, type, data }) => (type === 'queue' ? [{ ...data, jobId, at }] : []))
+  const events = notes.flatMap(({ jobId, at, type, data }) => (type === 'queue' ? [{ ...data, jobId, ts: at }] : []))
   // Readers page through events by job, and through the few other notes globally. These locks ensure that ids become visible in order, so
   // that no reader skips a lower id that is committed later.
   await lockJobs(sql, [...new Set(events.map(({ jobId }) => jobId))])
@@ -124,7 +108,7 @@ async function append(sql: Sql, notes: readonly JobNote[]): Promise<void> {
   await insertEvents(sql, events)
   for (const kind of ['problem', 'milestone'] as const) {
     const notesOfKind = notes.flatMap(({ jobId, at, type, data }) =>
-      type === kind ? [{ ...data, jobId, at, details: data.details && JSON.stringify(data.details) }] : [],
+      type === kind ? [{ ...data, jobId, ts: at, details: data.details && JSON.stringify(data.details) }] : [],
     )
     await insertNotes(sql, kind, kind === 'problem' ? notesOfKind : firstOfEach(notesOfKind))
   }
@@ -140,59 +124,40 @@ async function lockJobs(sql: Sql, jobs: readonly string[]): Promise<void> {
   )
 }
 
-type NewEvent = QueueFrame & { readonly jobId: string; readonly at: number }
-type NewNote = Omit<NoteColumns, 'id'>
+const EVENT_COLUMNS =
+  'job_id text, ts bigint, action text, url text, depth int, host text, reason text, queue_size bigint, alias text'
+const NOTE_COLUMNS = 'job_id text, ts bigint, kind text, scope text, target text, message text, details text'
+
+type NewEvent = QueueFrame & { readonly jobId: string; readonly ts: number }
+type NewNote = Omit<NoteColumns, 'id' | 'at'> & { readonly ts: number }
 
 async function insertEvents(sql: Sql, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return
-  const column = <Name extends keyof NewEvent>(name: Name) => events.map((event) => event[name])
+  const names = namesOf(EVENT_COLUMNS)
   await sql.run(
-    `INSERT INTO queue_events (job_id, ts, action, url, depth, host, reason, queue_size, alias)
-     SELECT job_id, ts, action, url, depth, host, reason, queue_size, alias
-     FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::int[], $6::text[], $7::text[], $8::bigint[], $9::text[])
-       WITH ORDINALITY AS n (job_id, ts, action, url, depth, host, reason, queue_size, alias, place) ORDER BY place`,
-    [
-      column('jobId'),
-      column('at'),
-      column('action'),
-      column('url'),
-      column('depth'),
-      column('host'),
-      column('reason'),
-      column('queueSize'),
-      column('alias'),
-    ],
+    `INSERT INTO queue_events (${names}) SELECT ${names} FROM ${writeUnnest(EVENT_COLUMNS, 'n')} ORDER BY place`,
+    toArrays(EVENT_COLUMNS, events),
   )
+  const columns = 'job_id text, ts bigint'
   await sql.run(
     `UPDATE crawl_jobs j SET events = j.events + n.events, last_event_at = greatest(j.last_event_at, n.last_at)
-     FROM (SELECT job_id, count(*) AS events, max(ts) AS last_at FROM unnest($1::text[], $2::bigint[]) AS e (job_id, ts)
-       GROUP BY 1) n WHERE j.id = n.job_id`,
-    [column('jobId'), column('at')],
+     FROM (SELECT job_id, count(*) AS events, max(ts) AS last_at FROM ${writeUnnest(columns, 'e')} GROUP BY 1) n
+     WHERE j.id = n.job_id`,
+    toArrays(columns, events),
   )
 }
 
 async function insertNotes(sql: Sql, kind: keyof typeof NOTE_TABLES, notes: readonly NewNote[]): Promise<void> {
   if (notes.length === 0) return
-  const column = <Name extends keyof NewNote>(name: Name) => notes.map((note) => note[name])
   // A milestone is stored once per job, even when a restarted process reports it again.
   const isNewMilestone = `WHERE NOT EXISTS (SELECT 1 FROM ${NOTE_TABLES.milestone} m
     WHERE m.job_id = n.job_id AND m.kind = n.kind AND left(m.scope, 512) IS NOT DISTINCT FROM left(n.scope, 512)
       AND m.scope IS NOT DISTINCT FROM n.scope)`
+  const names = namesOf(NOTE_COLUMNS)
   await sql.run(
-    `INSERT INTO ${NOTE_TABLES[kind]} (job_id, ts, kind, scope, target, message, details)
-     SELECT job_id, ts, kind, scope, target, message, details
-     FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
-       WITH ORDINALITY AS n (job_id, ts, kind, scope, target, message, details, place)
+    `INSERT INTO ${NOTE_TABLES[kind]} (${names}) SELECT ${names} FROM ${writeUnnest(NOTE_COLUMNS, 'n')}
      ${kind === 'milestone' ? isNewMilestone : ''} ORDER BY place`,
-    [
-      column('jobId'),
-      column('at'),
-      column('kind'),
-      column('scope'),
-      column('target'),
-      column('message'),
-      column('details'),
-    ],
+    toArrays(NOTE_COLUMNS, notes),
   )
 }
 

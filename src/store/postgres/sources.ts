@@ -1,7 +1,14 @@
 import { PharosError } from '../../core/errors.ts'
-import { ANALYSIS_JOB_ID } from '../../library/crawl/reached-milestones.ts'
 import { labelOf, type Source, type SourceChange } from '../../library/source.ts'
-import { type SourceRecord, toSource } from '../common/source-record.ts'
+import {
+  changeSource,
+  NEW_SOURCE_COLUMNS,
+  SOURCE_COLUMNS,
+  type SourceRecord,
+  sourceValues,
+  toSource,
+  writeDeletions,
+} from '../common/source-record.ts'
 import type { Sql } from './database/database.ts'
 import { lockSource } from './database/lock-source.ts'
 import { lock } from './database/locks.ts'
@@ -10,23 +17,19 @@ import { removeEmptyHubs } from './places/hub-writer.ts'
 /** Batch size of deletions, which limits how long other writers of the source wait. */
 const ROWS_AT_ONCE = 500
 
-const COLUMNS = `id, uuid, name, version, url, site_url AS "siteUrl", scope, settings, created_at AS "createdAt"`
-
 /** Adds a source inside the caller's transaction. */
 export async function addSource(sql: Sql, source: Source): Promise<void> {
-  const { id, name, version, url, siteUrl, scope, settings, createdAt } = source
-  await refuseTakenName(sql, name, version, '')
+  await refuseTakenName(sql, source.name, source.version, '')
   await sql.run(
-    `INSERT INTO sources (uuid, name, version, url, site_url, scope, settings, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    [id, name, version, url, siteUrl, JSON.stringify(scope), JSON.stringify(settings), createdAt],
+    `INSERT INTO sources (${NEW_SOURCE_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    sourceValues(source),
   )
 }
 
 /** Lists the visible sources, in the order in which they were added. */
 export async function listSources(sql: Sql): Promise<Source[]> {
   const found = await sql.all<SourceRecord>(
-    `SELECT ${COLUMNS} FROM sources WHERE NOT is_removed ORDER BY created_at, id`,
+    `SELECT ${SOURCE_COLUMNS} FROM sources WHERE NOT is_removed ORDER BY created_at, id`,
   )
   return found.map(toSource)
 }
@@ -34,12 +37,11 @@ export async function listSources(sql: Sql): Promise<Source[]> {
 /** Changes a source inside the caller's transaction; an unknown id has no effect. */
 export async function updateSource(sql: Sql, id: string, change: SourceChange): Promise<void> {
   const found = await sql.get<SourceRecord>(
-    `SELECT ${COLUMNS} FROM sources WHERE uuid = $1 AND NOT is_removed FOR UPDATE`,
+    `SELECT ${SOURCE_COLUMNS} FROM sources WHERE uuid = $1 AND NOT is_removed FOR UPDATE`,
     [id],
   )
   if (found === undefined) return
-  const { name = found.name, version = found.version, siteUrl = found.siteUrl } = change
-  const settings = change.settings === undefined ? found.settings : JSON.stringify(change.settings)
+  const { name, version, siteUrl, settings } = changeSource(found, change)
   await refuseTakenName(sql, name, version, id)
   await sql.run('UPDATE sources SET name = $1, version = $2, site_url = $3, settings = $4 WHERE uuid = $5', [
     name,
@@ -153,21 +155,8 @@ async function clearRows(sql: Sql, source: number): Promise<number> {
   return rows.length
 }
 
-// Data about the hosts of the source is deleted too, unless another source has pages there.
-const isHostOfSource = (
-  column: string,
-) => `${column} IN (SELECT host FROM host_counts WHERE source = $1) AND ${column} NOT IN (
-    SELECT h.host FROM host_counts h JOIN sources s ON s.id = h.source WHERE NOT s.is_removed AND h.pages > 0)`
-
 const DELETE_REMAINING: readonly string[] = [
-  ...['place_hubs', 'url_patterns', 'hub_verdicts', 'domains', 'domain_locales'].map(
-    (table) => `DELETE FROM ${table} WHERE ${isHostOfSource('host')}`,
-  ),
-  // Milestones of jobs are history and stay; milestones of analyses describe stored data and are deleted.
-  `DELETE FROM crawl_milestones WHERE job_id = '${ANALYSIS_JOB_ID}' AND ${isHostOfSource('scope')}`,
-  'DELETE FROM ledger_counts WHERE source = $1',
-  'DELETE FROM open_hosts WHERE source = $1',
-  'DELETE FROM host_counts WHERE source = $1',
+  ...writeDeletions('$1', 'NOT s.is_removed'),
   'DELETE FROM chunk_counts WHERE source = $1',
   'DELETE FROM crawl_helpers WHERE crawl IN (SELECT id FROM crawls WHERE source = $1)',
   'DELETE FROM crawls WHERE source = $1',

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { PharosError } from '../../core/errors.ts'
-import { NOTHING_REQUEUED, type OfferResult, type OpenWork, type SettlementResult } from '../../crawl/ledger.ts'
+import { NOTHING_REQUEUED, type OfferResult } from '../../crawl/ledger.ts'
 import { Semaphore } from '../../crawl/semaphore.ts'
 import { causeOf } from '../../crawl/store-retry.ts'
 import type { AnalysisStore, LibraryStore } from '../../library/ports/library-store.ts'
-import { type CheckedAliases, FIRST_ALIAS } from '../common/alias-record.ts'
-import type { CrawlRef } from '../common/crawl-ref.ts'
-import { toCounts } from '../common/ledger-sql.ts'
-import * as content from './content.ts'
+import { checkInBatches, removeInBatches } from '../common/batches.ts'
+import type { CheckedAliases } from '../common/ledger/alias-record.ts'
+import type { CrawlRef } from '../common/ledger/crawl-ref.ts'
+import { LOST_RESULT } from '../common/ledger/decide-settlement.ts'
+import { NOTHING_OPEN, toCounts } from '../common/ledger/ledger-sql.ts'
 import { createLibraryCopy } from './copy/library-copy.ts'
 import * as bulkUpdates from './database/bulk-updates.ts'
 import { type Database, type DatabaseOptions, openDatabase, type Sql } from './database/database.ts'
@@ -47,6 +48,7 @@ import { createAnalyses } from './places/analyses.ts'
 import { createGazetteer } from './places/gazetteer.ts'
 import { createPlaceHubs } from './places/place-hubs.ts'
 import { createPlanMemory } from './places/plan-memory.ts'
+import * as content from './read-content.ts'
 import * as sources from './sources.ts'
 import { readStats } from './stats.ts'
 import { createWorkers } from './workers.ts'
@@ -120,31 +122,17 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & AnalysisS
     const removable = await writeFor<number[]>(sourceId, crawlId, [], (sql, source, { number: crawl }) =>
       bulkUpdates.listRemovable(sql, source, { crawl, withUnseen }),
     )
-    let removed = 0
-    for (let done = 0; done < removable.length; done += PAGES_AT_ONCE) {
-      const batch = removable.slice(done, done + PAGES_AT_ONCE)
-      removed += await writeFor(sourceId, crawlId, 0, (sql, _, { number: crawl }) =>
+    const removed = await removeInBatches(removable, (batch) =>
+      writeFor(sourceId, crawlId, 0, (sql, _, { number: crawl }) =>
         bulkUpdates.removePages(sql, batch, { crawl, withUnseen }),
-      )
-    }
+      ),
+    )
     if (withUnseen) {
       await writeFor(sourceId, crawlId, undefined, (sql, source, { number }) =>
         bulkUpdates.markFailedGone(sql, source, number),
       )
     }
     return removed
-  }
-  const checkAllAliases = async (sourceId: string, now: number): Promise<number> => {
-    let checked = 0
-    for (let last = FIRST_ALIAS; ; ) {
-      const after = last
-      const batch = await write<CheckedAliases | undefined>(sourceId, undefined, undefined, (sql, { source }) =>
-        checkAliases(sql, source, after, now),
-      )
-      if (batch === undefined) return checked
-      checked += batch.count
-      last = batch.last
-    }
   }
   /** Deletes the data of removed sources, including leftovers of a killed process. */
   const clearRemoved = async (): Promise<void> => {
@@ -313,7 +301,12 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & AnalysisS
     listRows: (sourceId, filter) => within(sourceId, [], (source) => rows.listRows(db, source, filter)),
     findUnread: (sourceId, crawlId, reasons) =>
       within(sourceId, undefined, (source) => rows.findUnread(db, source, crawlId, reasons)),
-    checkAliases: checkAllAliases,
+    checkAliases: (sourceId, now) =>
+      checkInBatches((after) =>
+        write<CheckedAliases | undefined>(sourceId, undefined, undefined, (sql, { source }) =>
+          checkAliases(sql, source, after, now),
+        ),
+      ),
     countLedger: (sourceId) => within(sourceId, toCounts([]), (source) => rows.countLedger(db, source)),
     listAliases: (sourceId, url) => within(sourceId, [], (source) => listAliases(db, source, url)),
 
@@ -395,11 +388,3 @@ function stateOf<T>(states: ReadonlyMap<string, T>, host: string): T {
  * blocks all other writers in turn until the server ends it.
  */
 const MAX_LOCK_WAITERS = 2
-
-const NOTHING_OPEN: OpenWork = { pending: 0, leased: 0, nextAt: null }
-
-/** Batch size of page removal, which limits how long other writers of the source wait. */
-const PAGES_AT_ONCE = 200
-
-/** The result of a visit to a removed source, or for a crawl that is over or was taken over. */
-const LOST_RESULT: SettlementResult = { type: 'lost', state: 'gone', reason: null, target: null, finds: [] }

@@ -12,10 +12,10 @@ import {
   type WorkerReport,
   type Workers,
 } from '../../library/ports/workers.ts'
-import { type JobColumns, toEntry, toRecord } from '../common/job-columns.ts'
+import { JOB_COLUMNS, type JobColumns, toEntry, toRecord } from '../common/job-columns.ts'
 import type { Database, Sql } from './database/database.ts'
 import { lock, lockNumber } from './database/locks.ts'
-import { createJobLog, insertJob, JOB_COLUMNS } from './job-log.ts'
+import { createJobLog, insertJob } from './job-log.ts'
 
 /** Milliseconds since 1970 by the server clock, which all workers share. */
 const NOW = 'extract(epoch FROM clock_timestamp()) * 1000'

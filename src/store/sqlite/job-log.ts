@@ -1,58 +1,42 @@
-import { setImmediate as pause } from 'node:timers/promises'
 import type { QueueFrame } from '../../library/jobs/events/frames.ts'
-import type {
-  CrawlTypeRecord,
-  JobLog,
-  JobNote,
-  LogPage,
-  NoteFilter,
-  QueueEvent,
-  StoredNote,
-} from '../../library/ports/job-log.ts'
-import { parseStored } from '../common/damage.ts'
+import type { JobLog, JobNote, LogPage, NoteFilter, QueueEvent, StoredNote } from '../../library/ports/job-log.ts'
+import { listColumns, valuesOf } from '../common/columns.ts'
 import {
+  CHANGING_JOB_COLUMNS,
+  type CrawlTypeColumns,
+  JOB_COLUMNS,
   type JobColumns,
+  NEW_JOB_COLUMNS,
   NOTE_TABLES,
   type NoteColumns,
+  SELECT_EVENTS,
+  SELECT_NOTES,
+  SELECT_TYPES,
   toColumns,
+  toCrawlType,
   toEntry,
   toNote,
   toRecord,
 } from '../common/job-columns.ts'
+import { trimJobLog } from '../common/job-log-trim.ts'
 import type { Database, Write } from './database/database.ts'
-import { createTrim } from './job-log-trim.ts'
-
-const JOBS = `SELECT id, url, args, pid, process_began AS processBegan, status, created_at AS createdAt,
-    started_at AS startedAt, ended_at AS endedAt, crawl_id AS crawlId, source_id AS sourceId, restarts, progress, problem,
-    events, last_event_at AS lastEventAt
-  FROM crawl_jobs`
-
-const EVENTS = `SELECT id, job_id AS jobId, ts AS at, action, url, depth, host, reason, queue_size AS queueSize, alias
-  FROM queue_events`
-
-const NOTES = 'SELECT id, job_id AS jobId, ts AS at, kind, scope, target, message, details FROM'
+import { createLogTrimmer } from './job-log-trim.ts'
 
 /** Creates the job queries. */
 export function createJobLog(db: Database, write: Write): JobLog {
-  const insert = db.prepare<[JobColumns]>(
-    `INSERT INTO crawl_jobs (id, url, args, pid, process_began, status, created_at, started_at, ended_at, crawl_id, source_id,
-       restarts, progress, problem)
-     VALUES (@id, @url, @args, @pid, @processBegan, @status, @createdAt, @startedAt, @endedAt, @crawlId, @sourceId,
-       @restarts, @progress, @problem)`,
+  const insert = db.prepare<unknown[]>(
+    `INSERT INTO crawl_jobs (${NEW_JOB_COLUMNS}) VALUES (${listColumns(NEW_JOB_COLUMNS).map(() => '?')})`,
   )
-  const update = db.prepare<[JobColumns]>(
-    `UPDATE crawl_jobs SET pid = @pid, process_began = @processBegan, status = @status, started_at = @startedAt,
-       ended_at = @endedAt, crawl_id = @crawlId, source_id = @sourceId, restarts = @restarts, progress = @progress,
-       problem = @problem
-     WHERE id = @id`,
+  const update = db.prepare<unknown[]>(
+    `UPDATE crawl_jobs SET ${listColumns(CHANGING_JOB_COLUMNS).join(' = ?, ')} = ? WHERE id = ?`,
   )
-  const selectJob = db.prepare<[string], JobColumns>(`${JOBS} WHERE id = ?`)
+  const selectJob = db.prepare<[string], JobColumns>(`SELECT ${JOB_COLUMNS} FROM crawl_jobs WHERE id = ?`)
   const selectJobs = db.prepare<[number], JobColumns>(
-    `${JOBS} ORDER BY status = 'queued' DESC, ifnull(started_at, created_at) DESC, rowid DESC LIMIT ?`,
+    `SELECT ${JOB_COLUMNS} FROM crawl_jobs ORDER BY status = 'queued' DESC, ifnull(started_at, created_at) DESC, rowid DESC LIMIT ?`,
   )
   const countJobs = db.prepare<[], number>('SELECT count(*) FROM crawl_jobs').pluck()
   const selectOpen = db.prepare<[], JobColumns>(
-    `${JOBS} WHERE status IN ('queued', 'running') ORDER BY created_at, rowid`,
+    `SELECT ${JOB_COLUMNS} FROM crawl_jobs WHERE status IN ('queued', 'running') ORDER BY created_at, rowid`,
   )
   const insertEvent = db.prepare<[QueueFrame & { jobId: string; at: number }]>(
     `INSERT INTO queue_events (job_id, ts, action, url, depth, host, reason, queue_size, alias)
@@ -73,9 +57,7 @@ export function createJobLog(db: Database, write: Write): JobLog {
   const countEvents = db.prepare<[number, number, number, string]>(
     `UPDATE crawl_jobs SET events = events + ?, last_event_at = max(ifnull(last_event_at, ?), ?) WHERE id = ?`,
   )
-  const selectTypes = db.prepare<[], Omit<CrawlTypeRecord, 'declaration'> & { declaration: string }>(
-    `SELECT name, ifnull(description, '') AS description, declaration FROM crawl_types ORDER BY id`,
-  )
+  const selectTypes = db.prepare<[], CrawlTypeColumns>(SELECT_TYPES)
 
   const append = (notes: readonly JobNote[]): void => {
     const counted = new Map<string, { events: number; lastAt: number }>()
@@ -92,14 +74,15 @@ export function createJobLog(db: Database, write: Write): JobLog {
   }
   const listRows = createLister(db)
   const listNotes = (table: string, { jobId, kind, scope, ...page }: NoteFilter): StoredNote[] =>
-    listRows<NoteColumns>(`${NOTES} ${table}`, { job_id: jobId, kind, scope }, page).map(toNote)
+    listRows<NoteColumns>(`${SELECT_NOTES} ${table}`, { job_id: jobId, kind, scope }, page).map(toNote)
 
   return {
-    add: (job) => write(() => void insert.run(toColumns(job))),
+    add: (job) => write(() => void insert.run(...valuesOf(NEW_JOB_COLUMNS, toColumns(job)))),
     change: (id, change) =>
       write(() => {
         const found = selectJob.get(id)
-        if (found !== undefined) update.run(toColumns({ ...toEntry(found), ...change }))
+        if (found === undefined) return
+        update.run(...valuesOf(CHANGING_JOB_COLUMNS, toColumns({ ...toEntry(found), ...change })), id)
       }),
     find: async (id) => {
       const found = selectJob.get(id)
@@ -111,15 +94,11 @@ export function createJobLog(db: Database, write: Write): JobLog {
       if (notes.length > 0) await write(() => append(notes))
     },
     listQueueEvents: async (jobId, { action, ...page }) =>
-      listRows<QueueEvent>(EVENTS, { job_id: jobId, action }, page),
+      listRows<QueueEvent>(SELECT_EVENTS, { job_id: jobId, action }, page),
     listProblems: async (filter) => listNotes(NOTE_TABLES.problem, filter),
     listMilestones: async (filter) => listNotes(NOTE_TABLES.milestone, filter),
-    trim: createTrim(db, write, pause),
-    listTypes: async () =>
-      selectTypes.all().map(({ declaration, ...type }) => ({
-        ...type,
-        declaration: parseStored<CrawlTypeRecord['declaration']>(declaration),
-      })),
+    trim: (rule) => trimJobLog(createLogTrimmer(db, write), rule),
+    listTypes: async () => selectTypes.all().map(toCrawlType),
   }
 }
 

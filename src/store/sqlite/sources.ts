@@ -1,8 +1,15 @@
 import { PharosError } from '../../core/errors.ts'
 import type { ChunkIndex } from '../../core/retrieval/chunk-index.ts'
-import { ANALYSIS_JOB_ID } from '../../library/crawl/reached-milestones.ts'
 import { labelOf, type Source, type SourceChange } from '../../library/source.ts'
-import { type SourceRecord, toSource } from '../common/source-record.ts'
+import {
+  changeSource,
+  NEW_SOURCE_COLUMNS,
+  SOURCE_COLUMNS,
+  type SourceRecord,
+  sourceValues,
+  toSource,
+  writeDeletions,
+} from '../common/source-record.ts'
 import type { Database } from './database/database.ts'
 import { createHubWriter } from './places/place-hubs.ts'
 
@@ -30,16 +37,12 @@ const ROWS_AT_ONCE = 500
 
 /** Creates the source queries. */
 export function createSources(db: Database, library: string, index: Pick<ChunkIndex, 'remove'>): Sources {
-  const insert = db.prepare<[string, string, string | null, string, string, string, string, number]>(
-    `INSERT INTO sources (uuid, name, version, url, site_url, scope, settings, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
-  const columns = 'id, uuid, name, version, url, site_url AS siteUrl, scope, settings, created_at AS createdAt'
+  const insert = db.prepare<unknown[]>(`INSERT INTO sources (${NEW_SOURCE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`)
   const selectAll = db.prepare<[], SourceRecord>(
-    `SELECT ${columns} FROM sources WHERE is_removed = 0 ORDER BY created_at, id`,
+    `SELECT ${SOURCE_COLUMNS} FROM sources WHERE is_removed = 0 ORDER BY created_at, id`,
   )
   const selectOne = db.prepare<[string], SourceRecord>(
-    `SELECT ${columns} FROM sources WHERE uuid = ? AND is_removed = 0`,
+    `SELECT ${SOURCE_COLUMNS} FROM sources WHERE uuid = ? AND is_removed = 0`,
   )
   const selectDuplicate = db.prepare<[string, string | null, string]>(
     'SELECT 1 FROM sources WHERE name = ? AND version IS ? AND uuid <> ?',
@@ -50,7 +53,52 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
   const selectNumber = db.prepare<[string], number>('SELECT id FROM sources WHERE uuid = ? AND is_removed = 0').pluck()
   const selectCrawl = db.prepare<[string], number>('SELECT id FROM crawl_ids WHERE uuid = ?').pluck()
   const insertCrawl = db.prepare<[string, number]>('INSERT INTO crawl_ids (uuid, source) VALUES (?, ?)')
+  const selectHidden = db.prepare<[], number>('SELECT id FROM sources WHERE is_removed = 1 LIMIT 1').pluck()
+  const selectVisible = db.prepare<[], number>('SELECT id FROM sources WHERE is_removed = 0').pluck()
 
+  const refuseDuplicate = (name: string, version: string | null, id: string): void => {
+    if (selectDuplicate.get(name, version, id) !== undefined) {
+      throw new PharosError('SOURCE_EXISTS', { source: labelOf({ name, version }) })
+    }
+  }
+  const numberOf = (id: string): number | undefined => selectNumber.get(id)
+
+  const add = db.transaction((source: Source) => {
+    refuseDuplicate(source.name, source.version, '')
+    insert.run(...sourceValues(source))
+  })
+  const update = db.transaction((id: string, change: SourceChange) => {
+    const found = selectOne.get(id)
+    if (found === undefined) return
+    const { name, version, siteUrl, settings } = changeSource(found, change)
+    refuseDuplicate(name, version, id)
+    updateOne.run(name, version, siteUrl, settings, id)
+  })
+  const hideSource = createHiding(db)
+
+  return {
+    add,
+    list: () => selectAll.all().map(toSource),
+    update,
+    hide: (id) => {
+      const source = numberOf(id)
+      return source === undefined ? { pages: 0, chunks: 0 } : hideSource(source)
+    },
+    clear: createClearing(db, index),
+    listVisible: () => (selectHidden.get() === undefined ? undefined : selectVisible.all()),
+    numberOf,
+    requireNumber: (id) => {
+      const source = numberOf(id)
+      if (source === undefined) throw new PharosError('SOURCE_UNKNOWN', { source: id, library })
+      return source
+    },
+    crawlNumber: (source, crawlId) =>
+      selectCrawl.get(crawlId) ?? Number(insertCrawl.run(crawlId, source).lastInsertRowid),
+  }
+}
+
+/** Creates the function that hides a source and counts its content. */
+function createHiding(db: Database): (source: number) => { pages: number; chunks: number } {
   const countPages = db
     .prepare<[number], number>('SELECT count(*) FROM ledger WHERE source = ? AND page_hash IS NOT NULL')
     .pluck()
@@ -63,14 +111,23 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
   const forgetReached = db.prepare<[number]>(
     'DELETE FROM reached_milestones WHERE crawl_id IN (SELECT uuid FROM crawl_ids WHERE source = ?)',
   )
-  const selectHidden = db.prepare<[], number>('SELECT id FROM sources WHERE is_removed = 1 LIMIT 1').pluck()
+  return (source) => {
+    const removed = { pages: countPages.get(source) ?? 0, chunks: countChunks.get(source) ?? 0 }
+    hideOne.run(source)
+    forgetReached.run(source)
+    hideCrawls.run(source)
+    return removed
+  }
+}
+
+/** Creates the function that deletes a batch of data of hidden sources. */
+function createClearing(db: Database, index: Pick<ChunkIndex, 'remove'>): () => boolean {
   // Sources of an unfinished copy are hidden too, but must stay.
   const selectRemoved = db
     .prepare<[], number>(
       `SELECT id FROM sources WHERE is_removed = 1 AND name <> 'arriving ' || id ORDER BY id LIMIT 1`,
     )
     .pluck()
-  const selectVisible = db.prepare<[], number>('SELECT id FROM sources WHERE is_removed = 0').pluck()
   const selectRows = db.prepare<[number, number], { id: number; first: number; count: number }>(
     `SELECT l.id, ifnull(p.first_chunk, 0) AS first, ifnull(p.chunk_count, 0) AS count
      FROM ledger l LEFT JOIN pages p ON p.id = l.id WHERE l.source = ? LIMIT ?`,
@@ -90,25 +147,13 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
     `DELETE FROM url_aliases WHERE (source, url, alias_url) IN (
        SELECT source, url, alias_url FROM url_aliases WHERE source = ? LIMIT ?)`,
   )
-  // Data about the hosts of the source is deleted too, unless another source has pages there.
-  const isHostOfSource = (
-    column: string,
-  ) => `${column} IN (SELECT host FROM host_counts WHERE source = ?) AND ${column} NOT IN (
-    SELECT h.host FROM host_counts h JOIN sources s ON s.id = h.source WHERE s.is_removed = 0 AND h.pages > 0)`
   const deleteRest = [
-    ...['place_hubs', 'url_patterns', 'hub_verdicts', 'domains', 'domain_locales'].map(
-      (table) => `DELETE FROM ${table} WHERE ${isHostOfSource('host')}`,
-    ),
-    // Milestones of jobs are history and stay; milestones of analyses describe stored data and are deleted.
-    `DELETE FROM crawl_milestones WHERE job_id = '${ANALYSIS_JOB_ID}' AND ${isHostOfSource('scope')}`,
-    'DELETE FROM ledger_counts WHERE source = ?',
-    'DELETE FROM open_hosts WHERE source = ?',
-    'DELETE FROM host_counts WHERE source = ?',
+    ...writeDeletions('?', 's.is_removed = 0'),
     'DELETE FROM crawls WHERE source = ?',
     'DELETE FROM crawl_ids WHERE source = ?',
     'DELETE FROM sources WHERE id = ?',
   ].map((sql) => db.prepare<[number]>(sql))
-  const clear = (): boolean => {
+  return () => {
     const source = selectRemoved.get()
     if (source === undefined) return false
     const cleared: number[] = []
@@ -130,52 +175,5 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
     if (cleared.length > 0 || deleteAliases.run(source, ROWS_AT_ONCE).changes > 0) return true
     for (const removal of deleteRest) removal.run(source)
     return true
-  }
-
-  const refuseDuplicate = (name: string, version: string | null, id: string): void => {
-    if (selectDuplicate.get(name, version, id) !== undefined) {
-      throw new PharosError('SOURCE_EXISTS', { source: labelOf({ name, version }) })
-    }
-  }
-  const numberOf = (id: string): number | undefined => selectNumber.get(id)
-
-  const add = db.transaction((source: Source) => {
-    const { id, name, version, url, siteUrl, scope, settings, createdAt } = source
-    refuseDuplicate(name, version, '')
-    insert.run(id, name, version, url, siteUrl, JSON.stringify(scope), JSON.stringify(settings), createdAt)
-  })
-  const update = db.transaction((id: string, change: SourceChange) => {
-    const found = selectOne.get(id)
-    if (found === undefined) return
-    const { name = found.name, version = found.version, siteUrl = found.siteUrl } = change
-    const settings = change.settings === undefined ? found.settings : JSON.stringify(change.settings)
-    refuseDuplicate(name, version, id)
-    updateOne.run(name, version, siteUrl, settings, id)
-  })
-  const hide = (id: string): { pages: number; chunks: number } => {
-    const source = numberOf(id)
-    if (source === undefined) return { pages: 0, chunks: 0 }
-    const removed = { pages: countPages.get(source) ?? 0, chunks: countChunks.get(source) ?? 0 }
-    hideOne.run(source)
-    forgetReached.run(source)
-    hideCrawls.run(source)
-    return removed
-  }
-
-  return {
-    add,
-    list: () => selectAll.all().map(toSource),
-    update,
-    hide,
-    clear,
-    listVisible: () => (selectHidden.get() === undefined ? undefined : selectVisible.all()),
-    numberOf,
-    requireNumber: (id) => {
-      const source = numberOf(id)
-      if (source === undefined) throw new PharosError('SOURCE_UNKNOWN', { source: id, library })
-      return source
-    },
-    crawlNumber: (source, crawlId) =>
-      selectCrawl.get(crawlId) ?? Number(insertCrawl.run(crawlId, source).lastInsertRowid),
   }
 }

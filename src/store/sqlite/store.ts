@@ -2,15 +2,16 @@ import { setImmediate as pause } from 'node:timers/promises'
 import type { Page } from '../../core/model.ts'
 import { createChunkTests } from '../../core/retrieval/chunk-filter.ts'
 import { createChunkIndex } from '../../core/retrieval/chunk-index.ts'
-import { NOTHING_REQUEUED, type OfferResult, type OpenWork, type SettlementResult } from '../../crawl/ledger.ts'
+import { NOTHING_REQUEUED, type OfferResult } from '../../crawl/ledger.ts'
 import { causeOf } from '../../crawl/store-retry.ts'
 import type { AnalysisStore, LibraryStore } from '../../library/ports/library-store.ts'
 import type { PageRef, StoreMatch, StoreQuery } from '../../library/ports/store.ts'
-import { FIRST_ALIAS } from '../common/alias-record.ts'
-import type { CrawlRef } from '../common/crawl-ref.ts'
+import { checkInBatches, removeInBatches } from '../common/batches.ts'
 import { decodeStored } from '../common/damage.ts'
-import { toCounts } from '../common/ledger-sql.ts'
-import { createContent } from './content.ts'
+import type { CrawlRef } from '../common/ledger/crawl-ref.ts'
+import { LOST_RESULT } from '../common/ledger/decide-settlement.ts'
+import { NOTHING_OPEN, toCounts } from '../common/ledger/ledger-sql.ts'
+import { createContentWriter } from './content.ts'
 import { createLibraryCopy } from './copy/library-copy.ts'
 import { createBulkUpdates } from './database/bulk-updates.ts'
 import { type Database, LOCK_TIMEOUT_MS, type Notice, openDatabase, writeTo } from './database/database.ts'
@@ -35,6 +36,7 @@ import { createAnalyses } from './places/analyses.ts'
 import { createGazetteer } from './places/gazetteer.ts'
 import { createPlaceHubs } from './places/place-hubs.ts'
 import { createPlanMemory } from './places/plan-memory.ts'
+import { createContentReader } from './read-content.ts'
 import { createSources } from './sources.ts'
 import { createStats } from './stats.ts'
 
@@ -63,11 +65,12 @@ function createStore(db: Database, location: string, lockTimeoutMs: number): Lib
   const rows = createRows(db)
   const signatures = createPageSignatures(db)
   const readFacts = createPageFacts(db)
-  const content = createContent(db, { index, layouts, signatures, readFacts })
+  const content = createContentReader(db, layouts, readFacts)
+  const contentWriter = createContentWriter(db, { index, layouts, signatures })
   const finds = createFoundAddresses(db)
   const frontier = createFrontier(db, hosts)
-  const settlements = createSettlementWriter(db, finds, content, aliases)
-  const bulkUpdates = createBulkUpdates(db, content)
+  const settlements = createSettlementWriter(db, finds, contentWriter, aliases)
+  const bulkUpdates = createBulkUpdates(db, contentWriter)
   const readStats = createStats(db)
 
   const crawlOf = (source: number, id: string): CrawlRef => ({ id, number: sources.crawlNumber(source, id) })
@@ -135,26 +138,13 @@ function createStore(db: Database, location: string, lockTimeoutMs: number): Lib
     const removable = await writeFor<number[]>(sourceId, crawlId, [], (source, crawl) =>
       bulkUpdates.listRemovable(source, crawl.number, withUnseen),
     )
-    let removed = 0
-    for (let done = 0; done < removable.length; done += PAGES_AT_ONCE) {
-      const batch = removable.slice(done, done + PAGES_AT_ONCE)
-      removed += await writeFor(sourceId, crawlId, 0, (_, crawl) => bulkUpdates.remove(batch, crawl.number, withUnseen))
-      await pause()
-    }
+    const removed = await removeInBatches(removable, (batch) =>
+      writeFor(sourceId, crawlId, 0, (_, crawl) => bulkUpdates.remove(batch, crawl.number, withUnseen)),
+    )
     if (withUnseen) {
       await writeFor(sourceId, crawlId, undefined, (source, crawl) => bulkUpdates.markFailedGone(source, crawl.number))
     }
     return removed
-  }
-  const checkAliases = async (sourceId: string, now: number): Promise<number> => {
-    let checked = 0
-    for (let last = FIRST_ALIAS; ; await pause()) {
-      const after = last
-      const batch = await write(() => within(sourceId, undefined, (source) => aliases.check(source, after, now)))
-      if (batch === undefined) return checked
-      checked += batch.count
-      last = batch.last
-    }
   }
   /** Queries a source; an unknown source gives `nothing`. */
   const within = <T>(sourceId: string, nothing: T, query: (source: number) => T): T => {
@@ -257,7 +247,10 @@ function createStore(db: Database, location: string, lockTimeoutMs: number): Lib
     listRows: async (sourceId, filter) => within(sourceId, [], (source) => rows.list(source, filter)),
     findUnread: async (sourceId, crawlId, reasons) =>
       within(sourceId, undefined, (source) => rows.findUnread(source, crawlId, reasons)),
-    checkAliases,
+    checkAliases: (sourceId, now) =>
+      checkInBatches((after) =>
+        write(() => within(sourceId, undefined, (source) => aliases.check(source, after, now))),
+      ),
     countLedger: async (sourceId) => within(sourceId, toCounts([]), (source) => rows.count(source)),
     listAliases: async (sourceId, url) => within(sourceId, [], (source) => aliases.list(source, url)),
 
@@ -325,11 +318,3 @@ function ignoreBlocked(error: unknown): false {
 
 /** Never the id of a row. */
 const NO_PAGE = 0
-
-const NOTHING_OPEN: OpenWork = { pending: 0, leased: 0, nextAt: null }
-
-/** Batch size of page removal, which limits how long other writers wait. */
-const PAGES_AT_ONCE = 200
-
-/** The result for a visit to a removed source, or for a crawl that has ended or was taken over by another process. */
-const LOST_RESULT: SettlementResult = { type: 'lost', state: 'gone', reason: null, target: null, finds: [] }

@@ -16,6 +16,7 @@ import {
   PLACE_TABLES,
   planNumbers,
   refuseUnfinishedCopy,
+  SELECT_COPY_SESSIONS,
   toCopySession,
 } from '../../common/copy-plan.ts'
 import type { Database, Sql } from '../database/database.ts'
@@ -29,7 +30,7 @@ export function createCopySessions(db: Database, clear: () => Promise<void>): Co
   return {
     find: (origin) => findCopySession(db, origin),
     listOpen: async () =>
-      (await db.all<CopySessionColumns>(`${COPY_SESSIONS} WHERE ended_at IS NULL ORDER BY began_at`)).map(
+      (await db.all<CopySessionColumns>(`${SELECT_COPY_SESSIONS} WHERE ended_at IS NULL ORDER BY began_at`)).map(
         toCopySession,
       ),
     begin: (request) =>
@@ -109,10 +110,8 @@ function withCopyLease(
   })
 }
 
-const COPY_SESSIONS = `SELECT origin, plan, began_at AS "beganAt", ended_at AS "endedAt", holder, touched_at AS "touchedAt" FROM arrivals`
-
 async function findCopySession(sql: Sql, origin: string): Promise<CopySession | undefined> {
-  const found = await sql.get<CopySessionColumns>(`${COPY_SESSIONS} WHERE origin = $1`, [origin])
+  const found = await sql.get<CopySessionColumns>(`${SELECT_COPY_SESSIONS} WHERE origin = $1`, [origin])
   return found && toCopySession(found)
 }
 

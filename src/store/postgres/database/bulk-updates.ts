@@ -1,5 +1,5 @@
 import type { RequeueResult, RequeueSelection } from '../../../crawl/ledger.ts'
-import { NEEDS_UNLINKED_CHECK, stateAfter, statesFor, writeReadmission } from '../../common/ledger-sql.ts'
+import { NEEDS_UNLINKED_CHECK, stateAfter, statesFor, writeReadmission } from '../../common/ledger/ledger-sql.ts'
 import { removeContent } from '../content.ts'
 import type { Sql } from './database.ts'
 

@@ -1,6 +1,7 @@
 import type { Page } from '../../../core/model.ts'
 import { createPageSignature, type PageSignature } from '../../../core/retrieval/page-signature.ts'
 import type { PageRef, PageWithSignature } from '../../../library/ports/store.ts'
+import { listByKey } from '../../common/batches.ts'
 import { toPage } from '../../common/stored-content.ts'
 import type { Sql } from '../database/database.ts'
 
@@ -60,19 +61,14 @@ function insertSignature(sql: Sql, row: number, { fingerprint, language, family 
 }
 
 /** The pages of a source with their signatures, in the order of keys. */
-export async function* listRelated(sql: Sql, source: number): AsyncGenerator<PageWithSignature> {
-  let after = ''
-  for (;;) {
-    const found = await sql.all<PageWithSignature>(
+export function listRelated(sql: Sql, source: number): AsyncGenerator<PageWithSignature> {
+  return listByKey((after) =>
+    sql.all<PageWithSignature>(
       `SELECT s.uuid AS "sourceId", l.key, l.url, p.title, k.fingerprint, k.language, k.family
        FROM ledger l JOIN likenesses k ON k.page = l.id JOIN pages p ON p.id = l.id JOIN sources s ON s.id = l.source
        WHERE l.source = $1 AND left(l.key, 512) >= left($2, 512) AND l.key > $2 AND l.page_hash IS NOT NULL
        ORDER BY left(l.key, 512), l.key LIMIT $3`,
       [source, after, PAGES_AT_ONCE],
-    )
-    yield* found
-    const last = found.at(-1)
-    if (last === undefined) return
-    after = last.key
-  }
+    ),
+  )
 }

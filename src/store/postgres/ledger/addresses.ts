@@ -1,7 +1,6 @@
 import { PAGE_CLASSES } from '../../../core/model.ts'
 import type {
   AddressConditions,
-  AddressCursor,
   AddressEntry,
   Addresses,
   AddressQuery,
@@ -11,35 +10,23 @@ import { listKeysOf } from '../../../library/sources/address-keys.ts'
 import { groupFailures } from '../../../library/sources/group-errors.ts'
 import {
   COUNTED_STATES,
-  createStartPosition,
+  findStart,
+  HOST_ROWS,
   type HostColumns,
   hasCounter,
+  type Lane,
+  MAX_HOST_LANES,
   type Order,
   type RowPosition,
+  SELECT_ENTRIES,
   toHostParameters,
   toSummary,
-} from '../../common/address-position.ts'
+} from '../../common/ledger/address-position.ts'
 import type { Database, Sql } from '../database/database.ts'
-
-/** With more hosts than this, a list scans the rows of all hosts, because one query part per host would be slower. */
-const MAX_HOST_LANES = 32
-
-const ENTRIES = `SELECT l.id, s.uuid AS "sourceId", l.key, l.url, l.host, l.state, l.reason, l.pattern, l.status, l.detail, l.depth,
-    l.found_on AS "foundOn", l.at, l.first_seen_at AS "firstSeenAt", l.checked_at AS "checkedAt", l.changed_at AS "changedAt",
-    p.title, CASE WHEN p.id IS NOT NULL THEN l.words END AS "wordCount", p.chunk_count AS chunks, a.kind AS classification,
-    a.confidence, a.hint AS "combinedHint", a.hint_confidence AS "combinedConfidence"
-  FROM ledger l JOIN sources s ON s.id = l.source LEFT JOIN pages p ON p.id = l.id LEFT JOIN page_analyses a ON a.page = p.id`
 
 const HOSTS = `SELECT h.host, ${COUNTED_STATES.map((state) => `sum(h.${state}_rows)::bigint AS "${state}"`).join(', ')},
     sum(h.pages)::bigint AS pages, max(h.asked_at) AS "lastAt"
   FROM sources s JOIN host_counts h ON h.source = s.id WHERE NOT s.is_removed`
-const HAS_ROWS = COUNTED_STATES.map((state) => `sum(h.${state}_rows)`).join(' + ')
-
-/** A part of the ledger that an index holds in list order: the rows of a source, or of one of its hosts. */
-interface Lane {
-  readonly source: number
-  readonly host: string | null
-}
 
 /** The conditions for the rows of a lane, with their parameter values. */
 interface FilterSql {
@@ -49,9 +36,10 @@ interface FilterSql {
 
 /** Queries the addresses of all sources. */
 export function createAddresses(db: Database): Addresses {
+  const findEntries = async (url: string) => [...(await readById(db, await listByKey(db, url))).values()]
   const listPositions = async (query: AddressQuery): Promise<RowPosition[]> => {
     const { order = 'newest', limit } = query
-    const start = await findStart(db, query, order)
+    const start = await findStart(query, order, findEntries)
     const lanes = await listLanes(db, query)
     return lanes.length === 0 ? [] : listFirstPositions(db, lanes, query, start, limit)
   }
@@ -82,20 +70,17 @@ export function createAddresses(db: Database): Addresses {
       if (hasCounter(filter)) return Math.min(max, await sumCounters(db, lanes, filter))
       return countMatching(db, lanes, filter, max)
     },
-    find: async (url) => {
-      const found = await readById(db, await listByKey(db, url))
-      return [...found.values()].sort((a, b) => b.at - a.at || b.id - a.id)
-    },
+    find: async (url) => (await findEntries(url)).sort((a, b) => b.at - a.at || b.id - a.id),
     groupErrors: async (rows) => {
       const positions = await listPositions({ state: 'failed', limit: rows })
       return groupFailures(await readEntries(positions))
     },
     listHosts: (limit) =>
-      describe(`GROUP BY h.host HAVING ${HAS_ROWS} > 0 ORDER BY max(h.asked_at) DESC NULLS LAST, h.host LIMIT $1`, [
+      describe(`GROUP BY h.host HAVING ${HOST_ROWS} > 0 ORDER BY max(h.asked_at) DESC NULLS LAST, h.host LIMIT $1`, [
         limit,
       ]),
     describeHost: async (host) =>
-      (await describe(`AND h.host = $1 GROUP BY h.host HAVING ${HAS_ROWS} > 0`, [host.toLowerCase()]))[0],
+      (await describe(`AND h.host = $1 GROUP BY h.host HAVING ${HOST_ROWS} > 0`, [host.toLowerCase()]))[0],
   }
 }
 
@@ -104,7 +89,7 @@ async function readById(
   positions: readonly Pick<RowPosition, 'id'>[],
 ): Promise<ReadonlyMap<number, AddressEntry>> {
   if (positions.length === 0) return new Map()
-  const found = await sql.all<AddressEntry>(`${ENTRIES} WHERE l.id = ANY ($1)`, [positions.map(({ id }) => id)])
+  const found = await sql.all<AddressEntry>(`${SELECT_ENTRIES} WHERE l.id = ANY ($1)`, [positions.map(({ id }) => id)])
   return new Map(found.map((entry) => [entry.id, entry]))
 }
 
@@ -162,7 +147,7 @@ async function countMatching(
   filter: AddressConditions,
   max: number,
 ): Promise<number> {
-  const start = createStartPosition(filter.to ?? Number.MAX_SAFE_INTEGER, 'newest')
+  const start = await findStart(filter, 'newest', async () => [])
   const { text, values } = writeLanes(lanes, filter, 'newest', start)
   const found = await sql.get<{ rows: number }>(`SELECT count(*) AS rows FROM (SELECT 1 FROM ${text} LIMIT $1) p`, [
     max,
@@ -234,20 +219,4 @@ function writeFilter(filter: AddressConditions, hasHostLanes: boolean): FilterSq
     tests.push(`(l.host = ${addValue(host)} OR right(l.host, length(${suffix})) = ${suffix})`)
   }
   return { conditions: tests.map((test) => `AND ${test}`).join(' '), values }
-}
-
-/** The position at which a list starts. */
-async function findStart(sql: Sql, { cursor, from, to }: AddressQuery, order: Order): Promise<RowPosition> {
-  const first = order === 'newest' ? (to ?? Number.MAX_SAFE_INTEGER) : (from ?? Number.MIN_SAFE_INTEGER)
-  const isWithin = cursor !== undefined && (order === 'newest' ? cursor.at <= first : cursor.at >= first)
-  return isWithin ? findPosition(sql, cursor, order) : createStartPosition(first, order)
-}
-
-/** The position of a cursor. A cursor with a URL points to the row of that address, unless the row was requested since. */
-async function findPosition(sql: Sql, { at, id, url }: AddressCursor, order: Order): Promise<RowPosition> {
-  if (id !== undefined) return { at, id }
-  const entries = url === undefined ? [] : [...(await readById(sql, await listByKey(sql, url))).values()]
-  const ids = entries.filter((entry) => entry.at === at && entry.url === url).map((entry) => entry.id)
-  if (ids.length === 0) return createStartPosition(at, order)
-  return { at, id: order === 'newest' ? Math.min(...ids) : Math.max(...ids) }
 }

@@ -1,6 +1,9 @@
 import type { Alias } from '../../../crawl/ledger.ts'
 import { listKeysOf } from '../../../library/sources/address-keys.ts'
+import { selectColumns } from '../../common/columns.ts'
 import {
+  ALIAS_COLUMNS,
+  ALIAS_FACTS,
   ALIASES_AT_ONCE,
   type AliasFactRecord,
   type AliasPosition,
@@ -8,10 +11,14 @@ import {
   type CheckedAliases,
   judgeAlias,
   toAlias,
-} from '../../common/alias-record.ts'
+} from '../../common/ledger/alias-record.ts'
 import type { Sql } from '../database/database.ts'
+import { toArrays, writeUnnest } from '../database/row-arrays.ts'
 
-const ALIASES = `SELECT url, alias_url AS "aliasUrl", classification, reason, is_there AS "isThere", checked_at AS "checkedAt", metadata
+const WRITTEN_COLUMNS = 'url text, alias_url text, classification text, reason text'
+const CHECKED_COLUMNS = 'url text, alias_url text, is_there bool, metadata text'
+
+const ALIASES = `SELECT ${selectColumns(`${ALIAS_COLUMNS}, is_there, checked_at, metadata`)}
   FROM url_aliases WHERE source = $1`
 
 /** Writes aliases. The facts of earlier checks stay, because the addresses are the same. */
@@ -20,20 +27,12 @@ export async function writeAliases(sql: Sql, source: number, aliases: readonly A
   // When two aliases concern the same pair, the later one wins.
   const distinct = [...new Map(aliases.map((alias) => [JSON.stringify([alias.url, alias.aliasUrl]), alias])).values()]
   await sql.run(
-    `INSERT INTO url_aliases AS a (source, url, alias_url, classification, reason, checked_at)
-     SELECT $1, url, alias_url, classification, reason, $2
-     FROM unnest($3::text[], $4::text[], $5::text[], $6::text[]) AS n (url, alias_url, classification, reason)
+    `INSERT INTO url_aliases AS a (source, ${ALIAS_COLUMNS}, checked_at) SELECT $1, ${ALIAS_COLUMNS}, $2
+     FROM ${writeUnnest(WRITTEN_COLUMNS, 'n', 3)}
      ON CONFLICT (source, digest_of(url), digest_of(alias_url))
        DO UPDATE SET classification = excluded.classification, reason = excluded.reason
        WHERE a.classification <> excluded.classification OR a.reason IS DISTINCT FROM excluded.reason`,
-    [
-      source,
-      now,
-      distinct.map(({ url }) => url),
-      distinct.map(({ aliasUrl }) => aliasUrl),
-      distinct.map(({ classification }) => classification),
-      distinct.map(({ reason }) => reason),
-    ],
+    [source, now, ...toArrays(WRITTEN_COLUMNS, distinct)],
   )
 }
 
@@ -66,19 +65,15 @@ export async function checkAliases(
   const last = batch.at(-1)
   if (last === undefined) return undefined
   const facts = await readFacts(sql, source, batch)
-  const judged = batch.map(({ aliasUrl }) => judgeAlias(findFacts(facts, aliasUrl)))
+  const judged = batch.map(({ url, aliasUrl }) => {
+    const { isThere, facts: metadata } = judgeAlias(findFacts(facts, aliasUrl))
+    return { url, aliasUrl, isThere, metadata: JSON.stringify(metadata) }
+  })
   await sql.run(
     `UPDATE url_aliases a SET is_there = n.is_there, checked_at = $2, metadata = n.metadata
-     FROM unnest($3::text[], $4::text[], $5::bool[], $6::text[]) AS n (url, alias_url, is_there, metadata)
+     FROM ${writeUnnest(CHECKED_COLUMNS, 'n', 3)}
      WHERE a.source = $1 AND digest_of(a.url) = digest_of(n.url) AND digest_of(a.alias_url) = digest_of(n.alias_url)`,
-    [
-      source,
-      now,
-      batch.map(({ url }) => url),
-      batch.map(({ aliasUrl }) => aliasUrl),
-      judged.map(({ isThere }) => isThere),
-      judged.map((result) => JSON.stringify(result.facts)),
-    ],
+    [source, now, ...toArrays(CHECKED_COLUMNS, judged)],
   )
   return { count: batch.length, last: { url: last.url, aliasUrl: last.aliasUrl } }
 }
@@ -90,7 +85,7 @@ async function readFacts(
 ): Promise<ReadonlyMap<string, AliasFactRecord>> {
   const keys = [...new Set(aliases.flatMap(({ aliasUrl }) => listKeysOf(aliasUrl)))]
   const found = await sql.all<FactColumns>(
-    `SELECT l.key, l.state, l.reason, l.status, l.page_hash IS NOT NULL AS "hasPage", a.kind, p.title
+    `SELECT l.key, ${ALIAS_FACTS}
      FROM unnest($2::text[]) AS k (key) JOIN ledger l ON l.source = $1 AND digest_of(l.key) = digest_of(k.key) AND l.key = k.key
        LEFT JOIN pages p ON p.id = l.id LEFT JOIN page_analyses a ON a.page = l.id`,
     [source, keys],

@@ -1,11 +1,11 @@
 import type { DemotedAddress } from '../../../crawl/ledger.ts'
 import { addCounts, NO_COUNTS, type ProcessCounts, type SharedCrawl } from '../../../crawl/sharing.ts'
 import type { Crawl, SharableCrawl } from '../../../library/ports/store.ts'
-import type { RowDraft } from '../../common/row-draft.ts'
+import type { RowDraft } from '../../common/ledger/row-draft.ts'
 import type { Database, Sql } from '../database/database.ts'
 import { notify } from '../workers.ts'
 import { findCrawl, IS_HELD_BY_RUNNER } from './crawls.ts'
-import { writeIsHeld, writeOpenAt } from './frontier.ts'
+import { writeIsHeld, writeOpenAt } from './lease-context.ts'
 
 /** Allows other processes to join a crawl from now on, and notifies idle workers. */
 export async function shareCrawl(

@@ -4,7 +4,15 @@ import type { HostLease } from '../../../crawl/hosts/host-lease.ts'
 import { MAX_DELAY_MS } from '../../../crawl/transitions.ts'
 import { type Crawl, MAX_FOCUSED_RUNS } from '../../../library/ports/store.ts'
 import { labelOf } from '../../../library/source.ts'
-import { CRAWL_COLUMNS, type CrawlRecord, crawlValues, IS_FOCUSED, toCrawl } from '../../common/crawl-record.ts'
+import {
+  CRAWL_COLUMNS,
+  type CrawlRecord,
+  crawlValues,
+  IS_FOCUSED,
+  reopenCrawl,
+  SELECT_CRAWLS,
+  toCrawl,
+} from '../../common/ledger/crawl-record.ts'
 import type { Sql } from '../database/database.ts'
 import { lockSource } from '../database/lock-source.ts'
 import { crawlNumber } from '../sources.ts'
@@ -13,10 +21,6 @@ import { freeHosts } from './hosts.ts'
 
 /** The term of each crawl when this process began it. A term counts how often a crawl was begun, so a higher one means a takeover. */
 export type CrawlTerms = Map<string, number>
-
-const SELECT = `SELECT i.uuid AS id, s.uuid AS "sourceId", j.kind, j.state, j.options, j.runner, j.started_at AS "startedAt",
-    j.heartbeat_at AS "heartbeatAt", j.ended_at AS "endedAt", j.summary
-  FROM crawls j JOIN crawl_ids i ON i.id = j.id JOIN sources s ON s.id = j.source`
 
 /** The arguments for beginning a crawl. */
 export interface CrawlStart {
@@ -38,7 +42,7 @@ export async function beginCrawl(
 ): Promise<{ readonly crawl: Crawl; readonly term: number }> {
   await lockSource(sql, source)
   const now = resume === undefined ? crawl.startedAt : crawl.heartbeatAt
-  const running = await sql.all<CrawlRecord>(`${SELECT} WHERE j.source = $1 AND j.state = 'running'`, [source])
+  const running = await sql.all<CrawlRecord>(`${SELECT_CRAWLS} WHERE j.source = $1 AND j.state = 'running'`, [source])
   const isGone = ({ runner }: CrawlRecord) => endedRunner !== undefined && runner === endedRunner
   const isLive = (other: CrawlRecord) => !isGone(other) && Math.abs(now - other.heartbeatAt) < staleMs
   if (running.some(isLive)) await refuseRunning(sql, source)
@@ -53,7 +57,7 @@ export async function beginCrawl(
     source,
     now + MAX_DELAY_MS,
   ])
-  return resume === undefined ? insertCrawl(sql, source, crawl) : reopenCrawl(sql, source, { crawl, resume, now })
+  return resume === undefined ? insertCrawl(sql, source, crawl) : resumeCrawl(sql, source, { crawl, resume, now })
 }
 
 /** Releases leased rows. When a crawl resumes, helpers with a live host lease keep their rows. */
@@ -114,23 +118,19 @@ interface Reopening {
   readonly now: number
 }
 
-async function reopenCrawl(
+async function resumeCrawl(
   sql: Sql,
   source: number,
   { crawl, resume, now }: Reopening,
 ): Promise<{ crawl: Crawl; term: number }> {
-  const found = await sql.get<CrawlRecord>(`${SELECT} WHERE i.uuid = $1 AND j.source = $2`, [resume, source])
-  if (found === undefined || (found.state !== 'running' && found.state !== 'cancelled')) {
-    throw new TypeError(`crawl ${resume} cannot be resumed: it is ${found?.state ?? 'unknown'}`)
-  }
+  const found = await sql.get<CrawlRecord>(`${SELECT_CRAWLS} WHERE i.uuid = $1 AND j.source = $2`, [resume, source])
+  const reopenedCrawl = reopenCrawl(found, resume, now, crawl.runner)
   const reopened = await sql.get<{ term: number }>(
     `UPDATE crawls SET state = 'running', term = term + 1, heartbeat_at = $1, runner = $2, ended_at = NULL, summary = NULL,
        shared = NULL
      WHERE id = (SELECT id FROM crawl_ids WHERE uuid = $3) RETURNING term`,
     [now, crawl.runner, resume],
   )
-  const { runner } = crawl
-  const reopenedCrawl = toCrawl({ ...found, state: 'running', runner, heartbeatAt: now, endedAt: null, summary: null })
   return { crawl: reopenedCrawl, term: reopened?.term ?? 0 }
 }
 
@@ -168,20 +168,22 @@ export async function endCrawl(
 
 /** A crawl by its id. */
 export async function findCrawl(sql: Sql, id: string): Promise<Crawl | undefined> {
-  const found = await sql.get<CrawlRecord>(`${SELECT} WHERE i.uuid = $1`, [id])
+  const found = await sql.get<CrawlRecord>(`${SELECT_CRAWLS} WHERE i.uuid = $1`, [id])
   return found === undefined ? undefined : toCrawl(found)
 }
 
 /** The running crawls of all sources. */
 export async function listRunning(sql: Sql): Promise<Crawl[]> {
-  const found = await sql.all<CrawlRecord>(`${SELECT} WHERE j.state = 'running' AND NOT s.is_removed ORDER BY j.id`)
+  const found = await sql.all<CrawlRecord>(
+    `${SELECT_CRAWLS} WHERE j.state = 'running' AND NOT s.is_removed ORDER BY j.id`,
+  )
   return found.map(toCrawl)
 }
 
 /** Lists the crawls of a source, newest first. */
 export async function listCrawls(sql: Sql, source: number, limit: number): Promise<Crawl[]> {
   const found = await sql.all<CrawlRecord>(
-    `${SELECT} WHERE j.source = $1 ORDER BY j.started_at DESC, j.id DESC LIMIT $2`,
+    `${SELECT_CRAWLS} WHERE j.source = $1 ORDER BY j.started_at DESC, j.id DESC LIMIT $2`,
     [source, limit],
   )
   return found.map(toCrawl)

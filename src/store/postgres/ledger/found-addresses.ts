@@ -1,15 +1,16 @@
 import type { FoundAddress, OfferResult } from '../../../crawl/ledger.ts'
 import type { KnownRow } from '../../../crawl/transitions.ts'
-import type { CrawlRef } from '../../common/crawl-ref.ts'
-import { stateAfter, writeReadmission } from '../../common/ledger-sql.ts'
+import type { CrawlRef } from '../../common/ledger/crawl-ref.ts'
+import { stateAfter, writeReadmission } from '../../common/ledger/ledger-sql.ts'
 import {
   applyRowWrite,
   type ExistingRowRecord,
   planRowWrite,
   type RowWrite,
   toFoundRow,
-} from '../../common/row-write.ts'
+} from '../../common/ledger/row-write.ts'
 import type { Sql } from '../database/database.ts'
+import { namesOf, toArrays, writeUnnest } from '../database/row-arrays.ts'
 
 /** A find with the change that it makes. */
 interface Change {
@@ -93,122 +94,55 @@ async function readExisting({ sql, source, crawl }: WriteContext, finds: readonl
 }
 
 /** Writes all changes; each kind changes different rows. */
-async function writeAll(context: WriteContext, changes: readonly Change[]): Promise<void> {
+async function writeAll({ sql, source, crawl, now }: WriteContext, changes: readonly Change[]): Promise<void> {
   const changesByKind = Map.groupBy(changes, ({ write }) => write.kind)
-  await insertRows(context, changesByKind.get('insert') ?? [])
-  await admitRows(context, changesByKind.get('admit') ?? [])
-  await refuseRows(context, changesByKind.get('refuse') ?? [])
-  await touchRows(context, changesByKind.get('touch') ?? [])
-  await markNotFound(context, changesByKind.get('name') ?? [])
+  const write = async (kind: RowWrite['kind'], text: string, columns: string, values: readonly number[]) => {
+    const rows = changesByKind.get(kind)?.map(toRow) ?? []
+    if (rows.length > 0) await sql.run(text, [source, ...values, ...toArrays(columns, rows)])
+  }
+  await write('insert', INSERT, INSERTED, [crawl.number, now])
+  await write('admit', ADMIT, ADMITTED, [crawl.number])
+  await write('refuse', REFUSE, REFUSED, [crawl.number])
+  await write('touch', TOUCH, TOUCHED, [crawl.number])
+  await write('name', MARK_NOT_FOUND, NAMED, [])
 }
 
-const INSERT = `INSERT INTO ledger (source, crawl, first_seen_at, state, reason, pattern, target, depth, weight, key, url, host,
-    discovery, found_on)
-  SELECT $1, $2, $3, f.state, f.reason, f.pattern, f.target, f.depth, f.weight, f.key, f.url, f.host, f.discovery, f.found_on
-  FROM unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::integer[], $9::integer[], $10::text[], $11::text[], $12::text[],
-      $13::text[], $14::text[]) WITH ORDINALITY
-    AS f (state, reason, pattern, target, depth, weight, key, url, host, discovery, found_on, place)
-  ORDER BY f.place`
+const TOUCHED = 'key text, depth integer, weight integer'
+const REFUSED = `${TOUCHED}, reason text, pattern text, target text`
+const ADMITTED = `${TOUCHED}, new_url text, new_host text, new_discovery text, new_found_on text`
+const NAMED = 'key text, discovery text, found_on text'
+const INSERTED = `${REFUSED}, state text, url text, host text, discovery text, found_on text`
 
-/** Inserts rows, numbered in the order of the finds. */
-async function insertRows({ sql, source, crawl, now }: WriteContext, changes: readonly Change[]): Promise<void> {
-  if (changes.length === 0) return
-  await sql.run(INSERT, [
-    source,
-    crawl.number,
-    now,
-    changes.map(({ write }) => write.state),
-    ...refusalsOf(changes),
-    ...ranksOf(changes),
-    keysOf(changes),
-    changes.map(({ find }) => find.url),
-    changes.map(({ find }) => find.host),
-    changes.map(({ find }) => find.discovery),
-    changes.map(({ find }) => find.foundOn),
-  ])
+/** The values of a change. The new URL, host and discovery are null if an admitted row keeps its own. */
+function toRow({ find, write }: Change) {
+  const { key, url, host, discovery, foundOn, refusal } = find
+  const { reason = null, pattern = null, target = null } = refusal ?? {}
+  const { state, depth, weight, isFirst } = write
+  const first = { newUrl: url, newHost: host, newDiscovery: discovery, newFoundOn: foundOn }
+  const own = { newUrl: null, newHost: null, newDiscovery: null, newFoundOn: null }
+  const values = { key, url, host, discovery, foundOn, reason, pattern, target, state, depth, weight }
+  return { ...values, ...(isFirst ? first : own) }
 }
 
-/**
- * SQL that follows `UPDATE ledger l … FROM`: the parameter arrays as rows `f`, each joined to its ledger row by key. `columns` must include
- * `key`.
- */
-const joinRowIds = (values: string, columns: string): string =>
-  `(SELECT f.*, r.id FROM unnest(${values}) AS f (${columns}) CROSS JOIN LATERAL (${writeSelectByKey('r.id', 'f.key')}) r) f WHERE l.id = f.id`
+// Rows are numbered in the order of the finds.
+const INSERT = `INSERT INTO ledger (source, crawl, first_seen_at, ${namesOf(INSERTED)})
+  SELECT $1, $2, $3, ${namesOf(INSERTED)} FROM ${writeUnnest(INSERTED, 'f', 4)} ORDER BY place`
 
-// The new URL, host and discovery are null if the row keeps its own.
-const ADMIT = `UPDATE ledger l SET state = ${stateAfter('admit')}, crawl = $2, depth = f.new_depth, weight = f.new_weight,
+/** SQL that follows `UPDATE ledger l … FROM`: the changes as rows `f`, each joined to its ledger row by key. */
+const joinRowIds = (columns: string, first: number): string =>
+  `(SELECT f.*, r.id FROM ${writeUnnest(columns, 'f', first)} CROSS JOIN LATERAL (${writeSelectByKey('r.id', 'f.key')}) r) f WHERE l.id = f.id`
+
+const ADMIT = `UPDATE ledger l SET state = ${stateAfter('admit')}, crawl = $2, depth = f.depth, weight = f.weight,
     ${writeReadmission('false')}, is_final = false, url = coalesce(f.new_url, l.url), host = coalesce(f.new_host, l.host),
     discovery = coalesce(f.new_discovery, l.discovery),
     found_on = CASE WHEN f.new_url IS NULL THEN l.found_on ELSE f.new_found_on END
-  FROM ${joinRowIds(
-    '$3::integer[], $4::integer[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[]',
-    'new_depth, new_weight, key, new_url, new_host, new_discovery, new_found_on',
-  )}`
+  FROM ${joinRowIds(ADMITTED, 3)}`
 
-async function admitRows({ sql, source, crawl }: WriteContext, changes: readonly Change[]): Promise<void> {
-  if (changes.length === 0) return
-  const firstFinds = changes.map(({ find, write }) => (write.isFirst ? find : undefined))
-  await sql.run(ADMIT, [
-    source,
-    crawl.number,
-    ...ranksOf(changes),
-    keysOf(changes),
-    firstFinds.map((find) => find?.url ?? null),
-    firstFinds.map((find) => find?.host ?? null),
-    firstFinds.map((find) => find?.discovery ?? null),
-    firstFinds.map((find) => find?.foundOn ?? null),
-  ])
-}
+const REFUSE = `UPDATE ledger l SET state = ${stateAfter('refuse')}, crawl = $2, reason = f.reason, pattern = f.pattern,
+    target = f.target, depth = f.depth, weight = f.weight
+  FROM ${joinRowIds(REFUSED, 3)}`
 
-const REFUSE = `UPDATE ledger l SET state = ${stateAfter('refuse')}, crawl = $2, reason = f.new_reason, pattern = f.new_pattern,
-    target = f.new_target, depth = f.new_depth, weight = f.new_weight
-  FROM ${joinRowIds(
-    '$3::text[], $4::text[], $5::text[], $6::integer[], $7::integer[], $8::text[]',
-    'new_reason, new_pattern, new_target, new_depth, new_weight, key',
-  )}`
+const TOUCH = `UPDATE ledger l SET crawl = $2, depth = f.depth, weight = f.weight FROM ${joinRowIds(TOUCHED, 3)}`
 
-async function refuseRows({ sql, source, crawl }: WriteContext, changes: readonly Change[]): Promise<void> {
-  if (changes.length === 0) return
-  await sql.run(REFUSE, [source, crawl.number, ...refusalsOf(changes), ...ranksOf(changes), keysOf(changes)])
-}
-
-const TOUCH = `UPDATE ledger l SET crawl = $2, depth = f.new_depth, weight = f.new_weight
-  FROM ${joinRowIds('$3::integer[], $4::integer[], $5::text[]', 'new_depth, new_weight, key')}`
-
-async function touchRows({ sql, source, crawl }: WriteContext, changes: readonly Change[]): Promise<void> {
-  if (changes.length === 0) return
-  await sql.run(TOUCH, [source, crawl.number, ...ranksOf(changes), keysOf(changes)])
-}
-
-const MARK_NOT_FOUND = `UPDATE ledger l SET state = 'failed', reason = 'not-found', discovery = f.new_discovery, found_on = f.new_found_on
-  FROM ${joinRowIds('$2::text[], $3::text[], $4::text[]', 'new_discovery, new_found_on, key')}`
-
-async function markNotFound({ sql, source }: WriteContext, changes: readonly Change[]): Promise<void> {
-  if (changes.length === 0) return
-  const finds = changes.map(({ find }) => find)
-  await sql.run(MARK_NOT_FOUND, [
-    source,
-    finds.map(({ discovery }) => discovery),
-    finds.map(({ foundOn }) => foundOn),
-    keysOf(changes),
-  ])
-}
-
-function keysOf(changes: readonly Change[]): string[] {
-  return changes.map(({ find }) => find.key)
-}
-
-/** Depths and weights. */
-function ranksOf(changes: readonly Change[]): [number[], number[]] {
-  return [changes.map(({ write }) => write.depth), changes.map(({ write }) => write.weight)]
-}
-
-/** The reasons, patterns and targets of refused finds. */
-function refusalsOf(changes: readonly Change[]): (string | null)[][] {
-  const refusals = changes.map(({ find }) => find.refusal)
-  return [
-    refusals.map((refusal) => refusal?.reason ?? null),
-    refusals.map((refusal) => refusal?.pattern ?? null),
-    refusals.map((refusal) => refusal?.target ?? null),
-  ]
-}
+const MARK_NOT_FOUND = `UPDATE ledger l SET state = 'failed', reason = 'not-found', discovery = f.discovery, found_on = f.found_on
+  FROM ${joinRowIds(NAMED, 2)}`

@@ -1,42 +1,36 @@
-import { type HostClock, MAX_BACK_OFF_MS, MAX_SLOT_AHEAD_MS, NEW_HOST_CLOCK } from '../../../crawl/hosts/host-clock.ts'
+import { type HostClock, MAX_BACK_OFF_MS } from '../../../crawl/hosts/host-clock.ts'
 import {
   CONTESTED_LEASE_MS,
   isHostHeld,
   judgeHostOwnership,
-  MAX_LEASE_MS,
   NO_HOST,
   releaseHost,
   takeHost,
   WANT_EXPIRY_MS,
   wantHost,
 } from '../../../crawl/hosts/host-lease.ts'
-import type { LeaseRequest, ListedRows, OpenWork, Reason, Visit } from '../../../crawl/ledger.ts'
+import type { ListedRows, OpenWork, Reason, Visit } from '../../../crawl/ledger.ts'
 import { unpackHash } from '../../common/hash.ts'
-import { IS_LISTED, stateAfter } from '../../common/ledger-sql.ts'
-import {
-  byWeight,
-  type Candidate,
-  countSlots,
-  EXAMINED_PER_VISIT,
-  pickByHost,
-  pickFirst,
-  type ReservedRow,
-  reserveSlots,
-} from '../../common/slots.ts'
-import { toVisit, type VisitRecord } from '../../common/visit.ts'
+import { IS_LISTED, stateAfter } from '../../common/ledger/ledger-sql.ts'
+import { type ReservedRow, reserveSlots } from '../../common/ledger/slots.ts'
+import { toVisit, VISIT_COLUMNS, type VisitRecord } from '../../common/ledger/visit.ts'
 import type { Sql } from '../database/database.ts'
+import { chooseRows, findLevel, listByHost } from './choose-rows.ts'
 import { writeSelectByKey } from './found-addresses.ts'
 import type { HostHolder, LeaseResult } from './host-holder.ts'
+import { freeHosts, type HostState, lockHosts, writeHosts } from './hosts.ts'
 import {
-  freeHosts,
-  HOST_COLUMNS,
-  type HostColumns,
-  type HostState,
-  lockHosts,
-  readHosts,
-  toStates,
-  writeHosts,
-} from './hosts.ts'
+  createClockReader,
+  filterUsableHosts,
+  type HolderRequest,
+  hostsOf,
+  LEASED,
+  type LeaseContext,
+  type States,
+  waiting,
+  writeIsHeld,
+  writeOpenAt,
+} from './lease-context.ts'
 
 /** The state of a source's frontier before a lease. */
 interface FrontierState {
@@ -48,55 +42,6 @@ interface FrontierState {
   readonly hosts: readonly string[]
   /** Hosts that this process holds, without active visits and without work for this source. */
   readonly finished: readonly string[]
-}
-
-/** The position of a crawl that finishes one depth after the other: its depth, and the weights of the rows that are ready there. */
-interface Level {
-  readonly depth: number
-  readonly weights: readonly number[]
-}
-
-/** A lease request of a process that leases hosts. */
-export interface HolderRequest {
-  readonly request: LeaseRequest
-  readonly holder: HostHolder
-  /** Identifies a request that is repeated because its response was lost. */
-  readonly id: string
-}
-
-/** The context of a frontier query. */
-interface LeaseContext extends HolderRequest {
-  readonly sql: Sql
-  readonly source: number
-  readonly isConfirmationPhase: boolean
-  readonly level: Level | null
-  /** Hosts of this process that count towards its maximum. */
-  readonly kept: ReadonlySet<string>
-}
-
-type States = ReadonlyMap<string, HostState>
-
-/*
- * SQL conditions for rows of the source $1, each served by its own partial index. `isConfirmationPhase` selects rows that await
- * confirmation.
- */
-const ready = (isConfirmationPhase = '$2'): string =>
-  `l.source = $1 AND l.state = 'pending' AND l.due_at IS NULL AND l.awaits_confirmation = ${isConfirmationPhase}`
-const waiting = (isConfirmationPhase = '$2'): string =>
-  `l.source = $1 AND l.state = 'pending' AND l.due_at IS NOT NULL AND l.awaits_confirmation = ${isConfirmationPhase}`
-/** Leased rows that do not await confirmation. */
-const LEASED = `l.source = $1 AND l.state = 'leased' AND NOT l.awaits_confirmation`
-const IN_ORDER = 'ORDER BY l.weight, l.depth, l.id'
-const CANDIDATES = 'SELECT l.id, l.weight, l.depth, l.host FROM ledger l'
-
-/** SQL for the time at which a host opens. A clock that is implausibly far ahead counts as free, as in `correctClock`. */
-export const writeOpenAt = (now: string): string => `greatest(0,
-    CASE WHEN h.next_at > ${now} + ${MAX_SLOT_AHEAD_MS} THEN ${now} ELSE h.next_at END,
-    CASE WHEN h.held_until > ${now} + ${MAX_BACK_OFF_MS} THEN ${now} ELSE h.held_until END)`
-
-/** SQL for whether a process holds a host, as in `isHostHeld`. */
-export function writeIsHeld(now: string): string {
-  return `(h.leased_until > ${now} AND h.leased_until <= ${now} + ${MAX_LEASE_MS})`
 }
 
 /**
@@ -145,19 +90,6 @@ export async function lease(sql: Sql, source: number, holderRequest: HolderReque
   const released = idle.filter((host) => !clocks.has(host) && !isHeldBy(changed.get(host) ?? states.get(host), holder))
   const { until, hostsUntil = until } = request
   return { visits, taken: [...clocks.keys()].filter((host) => host !== NO_HOST), until: hostsUntil, released }
-}
-
-/** The hosts that this process may use. */
-export function filterUsableHosts(
-  states: States,
-  { holder, request }: Pick<LeaseContext, 'holder' | 'request'>,
-): States {
-  return new Map([...states].filter(([host, { lease }]) => canUseHost(host, lease, holder, request.now)))
-}
-
-function canUseHost(host: string, lease: HostState['lease'], { name }: HostHolder, now: number): boolean {
-  const ownership = judgeHostOwnership(lease, name, now)
-  return host === NO_HOST || ownership === 'ours' || ownership === 'free'
 }
 
 function isHeldBy(state: HostState | undefined, { name }: HostHolder): boolean {
@@ -217,11 +149,6 @@ function changeLease(
   // Without active visits or work that could start now, the host is more useful to other processes.
   const isUseless = ownership === 'yielded' || !isEnough || frontier.finished.includes(host)
   return isUseless ? releaseHost(lease) : lease
-}
-
-/** Whether a lease could exceed the maximum number of hosts of this process. */
-function isNearHostLimit({ request: { maxHosts = Infinity, limit }, kept }: LeaseContext): boolean {
-  return kept.size + limit > maxHosts
 }
 
 /** Returns the rows of visits to the frontier if the visits still hold their leases, even if the host has another holder by now. */
@@ -372,191 +299,6 @@ const EMPTY: FrontierState = {
   finished: [],
 }
 
-// Steps from one weight to the next instead of scanning all rows, because there are few distinct weights.
-const nextWeight = (where: string): string => `SELECT min(l.weight) FROM ledger l WHERE ${ready('false')} ${where}`
-
-const LEVELS = `WITH RECURSIVE w (weight) AS (
-    (${nextWeight('')}) UNION ALL
-    SELECT (${nextWeight('AND l.weight > w.weight')}) FROM w WHERE w.weight IS NOT NULL)
-  SELECT w.weight, (SELECT min(l.depth) FROM ledger l WHERE ${ready('false')} AND l.weight = w.weight) AS depth
-  FROM w WHERE w.weight IS NOT NULL
-  UNION ALL SELECT NULL, min(l.depth) FROM ledger l WHERE ${waiting('false')}
-  UNION ALL SELECT NULL, min(l.depth) FROM ledger l WHERE ${LEASED}`
-
-/** The lowest depth with pending or leased rows. */
-async function findLevel(sql: Sql, source: number, firstLevel = 0): Promise<Level> {
-  const found = await sql.all<{ weight: number | null; depth: number | null }>(LEVELS, [source])
-  const minDepth = found.reduce((depth, row) => Math.min(depth, row.depth ?? depth), Infinity)
-  const depth = Math.max(minDepth, firstLevel)
-  const isOfLevel = (row: (typeof found)[number]) => row.depth !== null && row.depth <= depth
-  return { depth, weights: found.flatMap((row) => (row.weight !== null && isOfLevel(row) ? [row.weight] : [])) }
-}
-
-/** SQL for the ready rows of a level, one weight after the other; `rest` limits hosts and number. */
-const readyAt = (weights: string, depth: string, rest: string): string =>
-  `SELECT r.* FROM unnest(${weights}::integer[]) AS w (weight) CROSS JOIN LATERAL (
-     ${CANDIDATES} WHERE ${ready()} AND l.weight = w.weight AND l.depth <= ${depth} ${rest}) r`
-
-const DUE = `${CANDIDATES} WHERE ${waiting()} AND l.due_at <= $3::float8`
-
-const firstOf = (first: string, due: string): string => `SELECT f.*, ${HOST_COLUMNS}
-  FROM (SELECT c.* FROM ((${first}) UNION ALL (${due})) c ORDER BY c.weight, c.depth, c.id LIMIT $4) f
-  LEFT JOIN hosts h ON h.host = f.host ORDER BY f.weight, f.depth, f.id`
-
-const FIRST = firstOf(`${CANDIDATES} WHERE ${ready()} ${IN_ORDER} LIMIT $4`, `${DUE} ${IN_ORDER} LIMIT $4`)
-const FIRST_AT = firstOf(
-  readyAt('$5', '$6', 'ORDER BY l.depth, l.id LIMIT $4'),
-  `${DUE} AND l.depth <= $6 ${IN_ORDER} LIMIT $4`,
-)
-
-/** Factor for the number of first rows in the second attempt, before all hosts are examined. */
-const FIRST_ROWS_GROWTH = 8
-
-/**
- * Picks rows when there are many hosts. Usually the first rows suffice. If their hosts are unavailable, more rows are read, and only then
- * all hosts are examined.
- */
-async function chooseRows(context: LeaseContext): Promise<Candidate[]> {
-  const { sql, request, kept } = context
-  const { limit, now, maxHosts = Infinity } = request
-  const found = kept.size < maxHosts ? await chooseFirst(context) : []
-  if (found === undefined) return chooseByHost(context)
-  if (!isNearHostLimit(context)) return found
-  // Hosts that this process holds may have more rows than those among the first.
-  const others = hostsOf(found).filter((host) => !kept.has(host))
-  const hosts = [...kept, ...others.slice(0, Math.max(0, Math.min(limit, maxHosts - kept.size)))]
-  return listByHost(context, filterUsableHosts(await readHosts(sql, hosts, now), context), hosts)
-}
-
-/**
- * Picks from the first rows of all hosts, if these are enough. Near the host limit, picks only the first row of each host that this process
- * does not hold yet.
- */
-async function chooseFirst(context: LeaseContext): Promise<Candidate[] | undefined> {
-  const { request } = context
-  for (const maxExamined of [1, FIRST_ROWS_GROWTH].map((times) => times * EXAMINED_PER_VISIT * request.limit)) {
-    const first = await listFirst(context, maxExamined)
-    const known = first.flatMap((row) => (row.token === null ? [] : [{ ...row, token: row.token }]))
-    const states = toStates(known, hostsOf(first), request.now)
-    const readClock = createClockReader(filterUsableHosts(states, context))
-    const picked = isNearHostLimit(context)
-      ? takeNewHosts(first, readClock, context, maxExamined)
-      : pickFirst(first, readClock, request, maxExamined)
-    if (picked !== undefined) return picked
-  }
-  return undefined
-}
-
-/** The first row of each host that the process may still take; undefined when these are too few and there may be others. */
-function takeNewHosts(
-  first: readonly Candidate[],
-  readClock: (host: string) => HostClock,
-  { request, kept }: LeaseContext,
-  maxExamined: number,
-): Candidate[] | undefined {
-  const { maxHosts = Infinity, limit } = request
-  const newHosts = new Map<string, Candidate>()
-  for (const row of first) {
-    const isOpen = !kept.has(row.host) && !newHosts.has(row.host) && countSlots(readClock(row.host), request) > 0
-    if (isOpen) newHosts.set(row.host, row)
-  }
-  const isEnough = newHosts.size >= Math.min(limit, maxHosts - kept.size) || first.length < maxExamined
-  return isEnough ? [...newHosts.values()] : undefined
-}
-
-/** A row with the columns of its host, if the host is known. */
-type FirstRow = Candidate & Omit<HostColumns, 'token'> & { readonly token: number | null }
-
-function listFirst(
-  { sql, source, request, isConfirmationPhase, level }: LeaseContext,
-  maxExamined: number,
-): Promise<FirstRow[]> {
-  const values = [source, isConfirmationPhase, request.now, maxExamined]
-  return level === null
-    ? sql.all<FirstRow>(FIRST, values)
-    : sql.all<FirstRow>(FIRST_AT, [...values, level.weights, level.depth])
-}
-
-// Rows are leased by weight, depth and age. Every free host takes at least one visit, so as many hosts as wanted visits are enough: those
-// whose first rows come first. The inner ORDER BY keeps the scan on the index of this source; otherwise the planner would read the hosts of
-// all sources.
-const openHosts = (first: string, due: string): string => `SELECT o.host
-  FROM (
-    SELECT * FROM open_hosts WHERE source = $1 AND awaits_confirmation = $2 ORDER BY host) o
-  LEFT JOIN hosts h ON h.host = o.host CROSS JOIN LATERAL (
-    SELECT f.weight, f.depth, f.id FROM ((${first}) UNION ALL (${due})) f ORDER BY f.weight, f.depth, f.id LIMIT 1) f
-  WHERE ${writeOpenAt('$3::float8')} <= $4::float8 AND (h.holder IS NULL OR h.holder = $6 OR NOT ${writeIsHeld('$3::float8')})
-  ORDER BY ($7 AND o.host = ANY ($8)) DESC, f.weight, f.depth, f.id LIMIT $5`
-
-const OPEN_HOSTS = openHosts(
-  `${CANDIDATES} WHERE ${ready()} AND o.ready > 0 AND l.host = o.host ${IN_ORDER} LIMIT 1`,
-  `${DUE} AND o.waiting > 0 AND l.host = o.host ${IN_ORDER} LIMIT 1`,
-)
-const OPEN_HOSTS_AT = openHosts(
-  readyAt('$9', '$10', 'AND o.ready > 0 AND l.host = o.host ORDER BY l.depth, l.id LIMIT 1'),
-  `${DUE} AND o.waiting > 0 AND l.host = o.host AND l.depth <= $10 ${IN_ORDER} LIMIT 1`,
-)
-
-/** Picks rows from the available hosts whose first rows come first. */
-async function chooseByHost(context: LeaseContext): Promise<Candidate[]> {
-  const { sql, source, request, isConfirmationPhase, level, holder, kept } = context
-  const { now, horizon, limit } = request
-  const values = [source, isConfirmationPhase, now, horizon, limit, holder.name, isNearHostLimit(context), [...kept]]
-  const open =
-    level === null
-      ? await sql.all<{ host: string }>(OPEN_HOSTS, values)
-      : await sql.all<{ host: string }>(OPEN_HOSTS_AT, [...values, level.weights, level.depth])
-  const hosts = hostsOf(open)
-  return listByHost(context, filterUsableHosts(await readHosts(sql, hosts, now), context), hosts)
-}
-
-const ofHosts = (first: string, due: string): string =>
-  `SELECT r.* FROM unnest($4::text[], $5::integer[]) AS c (host, slots) CROSS JOIN LATERAL ((${first}) UNION ALL (${due})) r`
-
-const OF_HOSTS = ofHosts(
-  `${CANDIDATES} WHERE ${ready()} AND l.host = c.host ${IN_ORDER} LIMIT c.slots`,
-  `${DUE} AND l.host = c.host ${IN_ORDER} LIMIT c.slots`,
-)
-const OF_HOSTS_AT = ofHosts(
-  readyAt('$6', '$7', 'AND l.host = c.host ORDER BY l.depth, l.id LIMIT c.slots'),
-  `${DUE} AND l.host = c.host AND l.depth <= $7 ${IN_ORDER} LIMIT c.slots`,
-)
-
-/** Picks rows of the given hosts, as far as their clocks have free slots. */
-async function listByHost(context: LeaseContext, states: States, hosts: readonly string[]): Promise<Candidate[]> {
-  const { sql, source, request, isConfirmationPhase, level } = context
-  const open = hosts.flatMap((host) => {
-    const state = states.get(host)
-    const slots = state === undefined ? 0 : countSlots(state.clock, request)
-    return slots === 0 ? [] : [{ host, slots }]
-  })
-  if (open.length === 0) return []
-  const values = [
-    source,
-    isConfirmationPhase,
-    request.now,
-    open.map(({ host }) => host),
-    open.map(({ slots }) => slots),
-  ]
-  const rows =
-    level === null
-      ? await sql.all<Candidate>(OF_HOSTS, values)
-      : await sql.all<Candidate>(OF_HOSTS_AT, [...values, level.weights, level.depth])
-  return pickByHost(isNearHostLimit(context) ? limitHosts(rows, context) : rows, createClockReader(states), request)
-}
-
-/** Limits rows to the maximum number of hosts: first those that the process holds, then those whose rows come first. */
-export function limitHosts(
-  rows: readonly Candidate[],
-  { kept, request }: Pick<LeaseContext, 'kept' | 'request'>,
-): readonly Candidate[] {
-  const hosts = new Set(kept)
-  return rows.toSorted(byWeight).filter(({ host }) => {
-    if (!hosts.has(host) && hosts.size < (request.maxHosts ?? Infinity)) hosts.add(host)
-    return hosts.has(host)
-  })
-}
-
 interface LeasedRow extends VisitRecord<Uint8Array> {
   readonly id: number
 }
@@ -564,9 +306,7 @@ interface LeasedRow extends VisitRecord<Uint8Array> {
 // Uses scalar subqueries instead of EXISTS, which the planner might answer with a full table scan.
 const LEASE_ROWS = `UPDATE ledger l SET state = ${stateAfter('lease')}, lease = v.lease, leased_until = $3::float8
   FROM unnest($1::bigint[], $2::text[]) AS v (id, lease) WHERE l.id = v.id
-  RETURNING l.id, l.key, l.url, l.discovery, l.found_on AS "foundOn", l.attempts, l.etag, l.last_modified AS "lastModified",
-    l.content_url AS "contentUrl", coalesce((SELECT true FROM links k WHERE k.id = l.id), false) AS "hasLinks", l.is_shell AS "isShell",
-    l.content_hash AS "contentHash", l.page_hash AS "pageHash", l.checked_at AS "checkedAt", l.target, l.is_final AS "isFinal",
+  RETURNING l.id, ${VISIT_COLUMNS}, coalesce((SELECT true FROM links k WHERE k.id = l.id), false) AS "hasLinks",
     coalesce((SELECT true FROM ledger t WHERE t.source = l.source AND digest_of(t.key) = digest_of(l.target) AND t.key = l.target
       AND t.page_hash = l.content_hash), false) AS "isRepeated",
     coalesce(l.content_hash = l.page_hash, true) AS "isAsStored"`
@@ -595,14 +335,3 @@ async function leaseRows(
     return [{ sourceId, host, depth, isConfirmation, notBefore: slot, lease: token, ...toVisit(row, unpackHash) }]
   })
 }
-
-function hostsOf(rows: readonly { readonly host: string }[]): string[] {
-  return [...new Set(rows.map(({ host }) => host))]
-}
-
-/** Reads the clocks of available hosts; all other hosts have no free slots. */
-function createClockReader(open: States): (host: string) => HostClock {
-  return (host) => open.get(host)?.clock ?? CLOSED
-}
-
-const CLOSED: HostClock = { ...NEW_HOST_CLOCK, nextAt: Infinity }

@@ -1,7 +1,10 @@
 import { correctClock, type HostClock, NEW_HOST_CLOCK } from '../../../crawl/hosts/host-clock.ts'
 import { FREE_LEASE, type HostLease, revokeHost } from '../../../crawl/hosts/host-lease.ts'
 import type { RobotsRecord } from '../../../crawl/ledger.ts'
+import { listColumns, selectColumns, setExcluded, valuesOf } from '../../common/columns.ts'
+import { CLOCK_COLUMNS, ROBOTS_COLUMNS } from '../../common/ledger/ledger-sql.ts'
 import type { Sql } from '../database/database.ts'
+import { namesOf, toArrays, writeUnnest } from '../database/row-arrays.ts'
 import type { HostHolder } from './host-holder.ts'
 
 /** The stored state of a host: its clock and its lease. */
@@ -15,10 +18,14 @@ export interface HostColumns extends HostClock, HostLease {
   readonly host: string
 }
 
+const LEASE_COLUMNS =
+  'holder text, token bigint, leased_until double precision, taken_at double precision, wanted_at double precision'
+const WRITTEN_COLUMNS = `host text, ${listColumns(CLOCK_COLUMNS)
+  .map((column) => `${column} double precision`)
+  .join(', ')}, ${LEASE_COLUMNS}`
+
 /** The selected columns of hosts h, besides their names. */
-export const HOST_COLUMNS = `h.next_at AS "nextAt", h.interval_ms AS "intervalMs", h.floor_ms AS "floorMs",
-  h.held_until AS "heldUntil", h.slowed_at AS "slowedAt", h.strikes, h.holder, h.token, h.leased_until AS "leasedUntil",
-  h.taken_at AS "takenAt", h.wanted_at AS "wantedAt"`
+export const HOST_COLUMNS: string = selectColumns(`${CLOCK_COLUMNS}, ${namesOf(LEASE_COLUMNS)}`, 'h')
 
 const HOSTS = `SELECT h.host, ${HOST_COLUMNS} FROM hosts h WHERE h.host = ANY ($1)`
 
@@ -40,30 +47,14 @@ export async function lockHosts(sql: Sql, hosts: readonly string[], now: number)
 /** Writes hosts that the caller has locked. */
 export async function writeHosts(sql: Sql, states: ReadonlyMap<string, HostState>): Promise<void> {
   if (states.size === 0) return
-  const clocks = [...states.values()].map(({ clock }) => clock)
-  const leases = [...states.values()].map(({ lease }) => lease)
+  const [, ...columns] = listColumns(namesOf(WRITTEN_COLUMNS))
+  const sets = columns.map((column) => `${column} = c.${column}`)
   await sql.run(
-    `UPDATE hosts h SET next_at = c.next_at, interval_ms = c.interval_ms, floor_ms = c.floor_ms, held_until = c.held_until,
-       slowed_at = c.slowed_at, strikes = c.strikes, holder = c.holder, token = c.token, leased_until = c.leased_until,
-       taken_at = c.taken_at, wanted_at = c.wanted_at
-     FROM unnest($1::text[], $2::float8[], $3::float8[], $4::float8[], $5::float8[], $6::float8[], $7::int[], $8::text[],
-       $9::bigint[], $10::float8[], $11::float8[], $12::float8[])
-       AS c (host, next_at, interval_ms, floor_ms, held_until, slowed_at, strikes, holder, token, leased_until, taken_at, wanted_at)
-     WHERE h.host = c.host`,
-    [
-      [...states.keys()],
-      clocks.map(({ nextAt }) => nextAt),
-      clocks.map(({ intervalMs }) => intervalMs),
-      clocks.map(({ floorMs }) => floorMs),
-      clocks.map(({ heldUntil }) => heldUntil),
-      clocks.map(({ slowedAt }) => slowedAt),
-      clocks.map(({ strikes }) => strikes),
-      leases.map(({ holder }) => holder),
-      leases.map(({ token }) => token),
-      leases.map(({ leasedUntil }) => leasedUntil),
-      leases.map(({ takenAt }) => takenAt),
-      leases.map(({ wantedAt }) => wantedAt),
-    ],
+    `UPDATE hosts h SET ${sets} FROM ${writeUnnest(WRITTEN_COLUMNS, 'c')} WHERE h.host = c.host`,
+    toArrays(
+      WRITTEN_COLUMNS,
+      [...states].map(([host, { clock, lease }]) => ({ host, ...clock, ...lease })),
+    ),
   )
 }
 
@@ -110,19 +101,15 @@ export async function releaseHosts(sql: Sql, { hosts, name }: HostHolder): Promi
 
 /** A robots.txt file as it was last fetched. */
 export function readRobots(sql: Sql, origin: string): Promise<RobotsRecord | undefined> {
-  return sql.get<RobotsRecord>(
-    'SELECT origin, fetched_at AS "fetchedAt", type, body, status FROM robots WHERE origin = $1',
-    [origin],
-  )
+  return sql.get<RobotsRecord>(`SELECT ${selectColumns(ROBOTS_COLUMNS)} FROM robots WHERE origin = $1`, [origin])
 }
 
 /** Replaces a stored robots.txt file. */
-export async function writeRobots(sql: Sql, { origin, fetchedAt, type, status, body }: RobotsRecord): Promise<void> {
+export async function writeRobots(sql: Sql, record: RobotsRecord): Promise<void> {
   await sql.run(
-    `INSERT INTO robots (origin, fetched_at, type, status, body) VALUES ($1, $2, $3, $4, $5)
-     ON CONFLICT (origin) DO UPDATE SET fetched_at = excluded.fetched_at, type = excluded.type, status = excluded.status,
-       body = excluded.body`,
-    [origin, fetchedAt, type, status, body],
+    `INSERT INTO robots (${ROBOTS_COLUMNS}) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (origin) DO UPDATE SET ${setExcluded(ROBOTS_COLUMNS)}`,
+    valuesOf(ROBOTS_COLUMNS, record),
   )
 }
 

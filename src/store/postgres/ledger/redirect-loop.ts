@@ -1,5 +1,5 @@
 import type { Settlement } from '../../../crawl/ledger.ts'
-import type { CrawlRef } from '../../common/crawl-ref.ts'
+import type { CrawlRef } from '../../common/ledger/crawl-ref.ts'
 import type { Sql } from '../database/database.ts'
 
 /** Longer redirect chains are not followed. */

@@ -1,26 +1,18 @@
 import type { Discovery, LedgerCounts, LedgerRow, Reason, RowFilter } from '../../../crawl/ledger.ts'
 import { unpackHash } from '../../common/hash.ts'
-import { type CountedRows, toCounts } from '../../common/ledger-sql.ts'
+import { HAS_UNREAD_LINKS, type LedgerRowRecord, SELECT_ROWS, toLedgerRow } from '../../common/ledger/ledger-row.ts'
+import { type CountedRows, toCounts } from '../../common/ledger/ledger-sql.ts'
 import type { Sql } from '../database/database.ts'
 
-interface RowColumns extends Omit<LedgerRow, 'contentHash'> {
-  readonly contentHash: Uint8Array | null
-}
-
-const ROWS = `SELECT s.uuid AS "sourceId", l.key, l.url, l.host, l.state, l.reason, l.pattern, l.target, l.depth,
-    l.found_on AS "foundOn", l.discovery, l.etag, l.last_modified AS "lastModified", l.content_hash AS "contentHash",
-    l.attempts, l.status, l.detail, l.first_seen_at AS "firstSeenAt", l.checked_at AS "checkedAt",
-    l.changed_at AS "changedAt", l.due_at AS "dueAt", c.uuid AS "crawlId", l.page_hash IS NOT NULL AS "hasPage",
-    l.is_shell AS "isShell"
-  FROM ledger l JOIN sources s ON s.id = l.source LEFT JOIN crawl_ids c ON c.id = l.crawl`
+type RowColumns = LedgerRowRecord<Uint8Array>
 
 /** The row of an address; undefined when there is none. */
 export async function findRow(sql: Sql, source: number, key: string): Promise<LedgerRow | undefined> {
   const found = await sql.get<RowColumns>(
-    `${ROWS} WHERE l.source = $1 AND digest_of(l.key) = digest_of($2) AND l.key = $2`,
+    `${SELECT_ROWS} WHERE l.source = $1 AND digest_of(l.key) = digest_of($2) AND l.key = $2`,
     [source, key],
   )
-  return found && toLedgerRow(found)
+  return found && toRow(found)
 }
 
 const AFTER = `l.source = $1 AND left(l.key, 512) >= left($2, 512) AND l.key > $2`
@@ -35,12 +27,15 @@ export async function listRows(sql: Sql, source: number, filter: RowFilter): Pro
   const between = before === undefined ? AFTER : `${AFTER} AND ${BEFORE}`
   const found =
     reason !== undefined && state !== undefined
-      ? await sql.all<RowColumns>(`${ROWS} WHERE ${between} AND l.state = $4 AND l.reason = $5 ${IN_ORDER}`, values)
-      : await sql.all<RowColumns>(
-          `${ROWS} WHERE ${between} AND ($4::text IS NULL OR l.state = $4) AND ($5::text IS NULL OR l.reason = $5) ${IN_ORDER}`,
+      ? await sql.all<RowColumns>(
+          `${SELECT_ROWS} WHERE ${between} AND l.state = $4 AND l.reason = $5 ${IN_ORDER}`,
           values,
         )
-  return found.map(toLedgerRow)
+      : await sql.all<RowColumns>(
+          `${SELECT_ROWS} WHERE ${between} AND ($4::text IS NULL OR l.state = $4) AND ($5::text IS NULL OR l.reason = $5) ${IN_ORDER}`,
+          values,
+        )
+  return found.map(toRow)
 }
 
 /** Counts rows by state and reason. */
@@ -86,17 +81,16 @@ export async function findUnread(
   reasons: readonly Reason[],
 ): Promise<LedgerRow | undefined> {
   const found = await sql.get<RowColumns>(
-    `${ROWS} WHERE l.source = $1 AND l.crawl = (SELECT id FROM crawl_ids WHERE uuid = $2)
+    `${SELECT_ROWS} WHERE l.source = $1 AND l.crawl = (SELECT id FROM crawl_ids WHERE uuid = $2)
        -- Usually there is no such row, and the counts show that without a scan of the source.
        AND EXISTS (SELECT 1 FROM ledger_counts n WHERE n.source = $1 AND n.rows > 0 AND n.reason = ANY ($3))
-       AND l.reason = ANY ($3) AND (l.state IN ('indexed', 'unchanged')
-         OR l.state IN ('skipped', 'failed') AND NOT EXISTS (SELECT 1 FROM links k WHERE k.id = l.id))
+       AND l.reason = ANY ($3) AND ${HAS_UNREAD_LINKS}
      ORDER BY l.key LIMIT 1`,
     [source, crawlId, reasons],
   )
-  return found && toLedgerRow(found)
+  return found && toRow(found)
 }
 
-function toLedgerRow(found: RowColumns): LedgerRow {
-  return { ...found, contentHash: found.contentHash === null ? null : unpackHash(found.contentHash) }
+function toRow(found: RowColumns): LedgerRow {
+  return toLedgerRow(found, unpackHash)
 }

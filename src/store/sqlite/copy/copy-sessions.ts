@@ -15,6 +15,7 @@ import {
   PLACE_TABLES,
   planNumbers,
   refuseUnfinishedCopy,
+  SELECT_COPY_SESSIONS,
   toCopySession,
 } from '../../common/copy-plan.ts'
 import type { Database, Write } from '../database/database.ts'
@@ -31,16 +32,15 @@ export interface CopySessionParts {
   readonly clear: () => Promise<void>
 }
 
-const COPY_SESSIONS =
-  'SELECT origin, plan, began_at AS beganAt, ended_at AS endedAt, holder, touched_at AS touchedAt FROM arrivals'
-
 /** Page cache of a copy session, in KiB: its index writes are spread over the file, and the normal cache is too small for them. */
 const COPY_CACHE_KIB = 128 * 1024
 
 /** Creates the port that receives a copy of another library. */
 export function createCopySessions({ db, write, index, clear }: CopySessionParts): CopySessions {
-  const select = db.prepare<[string], CopySessionColumns>(`${COPY_SESSIONS} WHERE origin = ?`)
-  const selectOpen = db.prepare<[], CopySessionColumns>(`${COPY_SESSIONS} WHERE ended_at IS NULL ORDER BY began_at`)
+  const select = db.prepare<[string], CopySessionColumns>(`${SELECT_COPY_SESSIONS} WHERE origin = ?`)
+  const selectOpen = db.prepare<[], CopySessionColumns>(
+    `${SELECT_COPY_SESSIONS} WHERE ended_at IS NULL ORDER BY began_at`,
+  )
   const upsert = db.prepare<[string, string, string, number, number]>(
     `INSERT INTO arrivals (origin, plan, holder, began_at, touched_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
        plan = excluded.plan, holder = excluded.holder, began_at = excluded.began_at, touched_at = excluded.touched_at, ended_at = NULL`,

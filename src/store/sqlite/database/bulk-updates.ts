@@ -1,6 +1,6 @@
 import type { RequeueResult, RequeueSelection } from '../../../crawl/ledger.ts'
-import { NEEDS_UNLINKED_CHECK, stateAfter, statesFor, writeReadmission } from '../../common/ledger-sql.ts'
-import type { Content } from '../content.ts'
+import { NEEDS_UNLINKED_CHECK, stateAfter, statesFor, writeReadmission } from '../../common/ledger/ledger-sql.ts'
+import type { ContentWriter } from '../content.ts'
 import type { Database } from './database.ts'
 
 /** Bulk changes of rows. Everything that writes runs inside the caller's transaction. */
@@ -32,8 +32,11 @@ export const RETARGET_DUPLICATES: string = `UPDATE ledger AS a SET target = (${f
      WHERE a.source = @source AND a.state = 'skipped' AND a.reason = 'duplicate' AND EXISTS (${findHolder})
        AND NOT EXISTS (SELECT 1 FROM ledger t WHERE t.key = a.target AND ${holds('t')})`
 
+/** The parameters of {@link isRemovable}. */
+type Removable = [{ source: number; crawl: number; withUnseen: 0 | 1 }]
+
 /** Creates the statements for bulk changes. */
-export function createBulkUpdates(db: Database, content: Content): BulkUpdates {
+export function createBulkUpdates(db: Database, content: ContentWriter): BulkUpdates {
   const requeueWhere = (where: string) =>
     db.prepare<[{ source: number; crawl: number }]>(
       `UPDATE ledger SET state = ${stateAfter('requeue')}, crawl = @crawl, ${writeReadmission('0')}, is_final = 0
@@ -44,8 +47,6 @@ export function createBulkUpdates(db: Database, content: Content): BulkUpdates {
     unlinked: requeueWhere(`${NEEDS_UNLINKED_CHECK} AND crawl IS NOT @crawl`),
     failed: requeueWhere(`state = 'failed'`),
   }
-
-  type Removable = [{ source: number; crawl: number; withUnseen: 0 | 1 }]
 
   const retarget = db.prepare<Removable>(RETARGET_DUPLICATES)
   const selectOrphans = db.prepare<Removable, { id: number; target: number | null; settledAt: number | null }>(
@@ -69,6 +70,27 @@ export function createBulkUpdates(db: Database, content: Content): BulkUpdates {
     `UPDATE ledger SET state = ${stateAfter('requeue')}, ${writeReadmission('0')}, is_final = 1, final_crawl = ? WHERE id = ?`,
   )
 
+  return {
+    requeue: (source, crawl, which) => requeues[which].run({ source, crawl }).changes,
+    requeueOrphanedAliases: (source, crawl, since, withUnseen) => {
+      const parameters = { source, crawl, withUnseen: withUnseen ? 1 : 0 } as const
+      retarget.run(parameters)
+      const orphans = selectOrphans.all(parameters)
+      for (const { id, target } of orphans) {
+        if (withUnseen && target !== null) proveUnseen.run(crawl, target, crawl)
+        requeueFinal.run(crawl, id)
+      }
+      return { requeued: orphans.length, settled: orphans.filter(({ settledAt }) => (settledAt ?? -1) >= since).length }
+    },
+    ...createRemoval(db, content),
+  }
+}
+
+/** Creates the statements that remove pages. */
+function createRemoval(
+  db: Database,
+  content: ContentWriter,
+): Pick<BulkUpdates, 'countRemovable' | 'listRemovable' | 'remove' | 'markFailedGone'> {
   const removable = `l.source = @source AND l.page_hash IS NOT NULL AND ${isRemovable('l')}`
   const countRemovableRows = db.prepare<Removable, number>(`SELECT count(*) FROM ledger l WHERE ${removable}`).pluck()
   const countPages = db
@@ -101,17 +123,6 @@ export function createBulkUpdates(db: Database, content: Content): BulkUpdates {
   )
 
   return {
-    requeue: (source, crawl, which) => requeues[which].run({ source, crawl }).changes,
-    requeueOrphanedAliases: (source, crawl, since, withUnseen) => {
-      const parameters = { source, crawl, withUnseen: withUnseen ? 1 : 0 } as const
-      retarget.run(parameters)
-      const orphans = selectOrphans.all(parameters)
-      for (const { id, target } of orphans) {
-        if (withUnseen && target !== null) proveUnseen.run(crawl, target, crawl)
-        requeueFinal.run(crawl, id)
-      }
-      return { requeued: orphans.length, settled: orphans.filter(({ settledAt }) => (settledAt ?? -1) >= since).length }
-    },
     countRemovable: (source, crawl, withUnseen) => ({
       removable: countRemovableRows.get({ source, crawl, withUnseen: withUnseen ? 1 : 0 }) ?? 0,
       pages: countPages.get(source) ?? 0,

@@ -1,6 +1,7 @@
 import type { Page } from '../../../core/model.ts'
 import { createPageSignature, type PageSignature } from '../../../core/retrieval/page-signature.ts'
 import type { PageWithSignature } from '../../../library/ports/store.ts'
+import { listByKey } from '../../common/batches.ts'
 import { toPage } from '../../common/stored-content.ts'
 import type { Database } from '../database/database.ts'
 
@@ -16,7 +17,7 @@ export interface PageSignatures {
   list(source: number): AsyncIterable<PageWithSignature>
 }
 
-/** Batch size for reading pages, so that no statement stays open while the consumer works. */
+/** Batch size for reading pages. */
 const PAGES_AT_ONCE = 500
 
 /** Number of ledger rows in which one search looks for pages without a signature. */
@@ -71,15 +72,6 @@ export function createPageSignatures(db: Database): PageSignatures {
       return filled
     },
     read: (source, key) => select.get(source, key),
-    async *list(source) {
-      let after = ''
-      for (;;) {
-        const found = selectBatch.all(source, after, PAGES_AT_ONCE)
-        yield* found
-        const last = found.at(-1)
-        if (last === undefined) return
-        after = last.key
-      }
-    },
+    list: (source) => listByKey((after) => selectBatch.all(source, after, PAGES_AT_ONCE)),
   }
 }

@@ -2,7 +2,6 @@ import { setImmediate as pause } from 'node:timers/promises'
 import { PAGE_CLASSES } from '../../../core/model.ts'
 import type {
   AddressConditions,
-  AddressCursor,
   AddressEntry,
   Addresses,
   AddressQuery,
@@ -12,32 +11,28 @@ import { listKeysOf } from '../../../library/sources/address-keys.ts'
 import { groupFailures } from '../../../library/sources/group-errors.ts'
 import {
   COUNTED_STATES,
-  createStartPosition,
+  findStart,
+  HOST_ROWS,
   type HostColumns,
   hasCounter,
+  type Lane,
+  MAX_HOST_LANES,
   type Order,
   type RowPosition,
+  SELECT_ENTRIES,
   toHostParameters,
   toSummary,
-} from '../../common/address-position.ts'
+} from '../../common/ledger/address-position.ts'
 import type { Database } from '../database/database.ts'
 
 /** Batch size for scanning rows when few of them match, because each batch blocks the event loop. */
 const ROWS_AT_ONCE = 2000
 /** Batch size for reading entries. */
 const ENTRIES_AT_ONCE = 500
-/** With more hosts than this, a list scans the rows of all hosts, because one scan per host would be slower. */
-const MAX_HOST_LANES = 32
 /** Minimum batch size of a lane. */
 const MIN_BATCH = 16
 /** How long a list may run before it yields to the event loop. */
 const MAX_BLOCKING_MS = 10
-
-/** A part of the ledger that an index holds in list order: the rows of a source, or of one of its hosts. */
-interface Lane {
-  readonly source: number
-  readonly host: string | null
-}
 
 /** The named parameters of a lane query. */
 type LaneParameters = Record<string, string | number | null>
@@ -65,17 +60,9 @@ const TESTS: Readonly<Partial<Record<keyof AddressConditions, string>>> = {
   text: 'instr(lower(l.url), lower(@text)) > 0',
 }
 
-const ENTRIES = `SELECT l.id, s.uuid AS sourceId, l.key, l.url, l.host, l.state, l.reason, l.pattern, l.status, l.detail, l.depth,
-    l.found_on AS foundOn, l.at, l.first_seen_at AS firstSeenAt, l.checked_at AS checkedAt, l.changed_at AS changedAt,
-    p.title, iif(p.id IS NULL, NULL, l.words) AS wordCount, p.chunk_count AS chunks, a.kind AS classification, a.confidence,
-    a.hint AS combinedHint, a.hint_confidence AS combinedConfidence
-  FROM ledger l JOIN sources s ON s.id = l.source LEFT JOIN pages p ON p.id = l.id
-    LEFT JOIN page_analyses a ON a.page = p.id`
-
 const HOSTS = `SELECT h.host, ${COUNTED_STATES.map((state) => `sum(h.${state}_rows) AS "${state}"`).join(', ')},
     sum(h.pages) AS pages, max(h.asked_at) AS lastAt
   FROM sources s CROSS JOIN host_counts h ON h.source = s.id`
-const HAS_ROWS = COUNTED_STATES.map((state) => `sum(h.${state}_rows)`).join(' + ')
 
 /** Creates the address queries over all sources. */
 export function createAddresses(db: Database): Addresses {
@@ -93,18 +80,20 @@ export function createAddresses(db: Database): Addresses {
          AND reason = ifnull(@reason, reason)`,
     )
     .pluck()
-  const selectEntries = db.prepare<[string], AddressEntry>(`${ENTRIES} WHERE l.id IN (SELECT value FROM json_each(?))`)
+  const selectEntries = db.prepare<[string], AddressEntry>(
+    `${SELECT_ENTRIES} WHERE l.id IN (SELECT value FROM json_each(?))`,
+  )
   const selectByKey = db
     .prepare<[number, string], number>(
       'SELECT id FROM ledger WHERE source = ? AND key IN (SELECT value FROM json_each(?))',
     )
     .pluck()
   const selectLastAsked = db.prepare<[number], HostColumns>(
-    `${HOSTS} WHERE s.is_removed = 0 GROUP BY h.host HAVING ${HAS_ROWS} > 0
+    `${HOSTS} WHERE s.is_removed = 0 GROUP BY h.host HAVING ${HOST_ROWS} > 0
      ORDER BY max(h.asked_at) DESC NULLS LAST, h.host LIMIT ?`,
   )
   const selectHost = db.prepare<[string], HostColumns>(
-    `${HOSTS} AND h.host = ? WHERE s.is_removed = 0 GROUP BY h.host HAVING ${HAS_ROWS} > 0`,
+    `${HOSTS} AND h.host = ? WHERE s.is_removed = 0 GROUP BY h.host HAVING ${HOST_ROWS} > 0`,
   )
   const selectLeased = db
     .prepare<[], string>(
@@ -155,28 +144,12 @@ export function createAddresses(db: Database): Addresses {
     const keys = JSON.stringify(listKeysOf(url))
     return selectSources.all().flatMap(({ number }) => selectByKey.all(number, keys))
   }
-  /** The position of a cursor. A cursor with a URL points to the row of that address, unless the row was requested since. */
-  const positionOf = ({ at, id, url }: AddressCursor, order: Order): RowPosition => {
-    if (id !== undefined) return { at, id }
-    const entries = url === undefined ? [] : selectEntries.all(JSON.stringify(listByKey(url)))
-    const ids = entries.filter((entry) => entry.at === at && entry.url === url).map((entry) => entry.id)
-    if (ids.length === 0) return createStartPosition(at, order)
-    return { at, id: order === 'newest' ? Math.min(...ids) : Math.max(...ids) }
-  }
-  /** The position at which a list starts. */
-  const startOf = (
-    { cursor, from, to }: AddressConditions & Pick<AddressQuery, 'cursor'>,
-    order: Order,
-  ): RowPosition => {
-    const first = order === 'newest' ? (to ?? Number.MAX_SAFE_INTEGER) : (from ?? Number.MIN_SAFE_INTEGER)
-    const isWithin = cursor !== undefined && (order === 'newest' ? cursor.at <= first : cursor.at >= first)
-    return isWithin ? positionOf(cursor, order) : createStartPosition(first, order)
-  }
+  const findEntries = async (url: string) => selectEntries.all(JSON.stringify(listByKey(url)))
 
   /** The first positions of several lanes, merged. */
   const listPositions = async (query: AddressQuery): Promise<RowPosition[]> => {
     const { limit, order = 'newest' } = query
-    const start = startOf(query, order)
+    const start = await findStart(query, order, findEntries)
     const lanes = listLanes(query)
     const batch = Math.min(limit, Math.max(MIN_BATCH, Math.ceil((2 * limit) / Math.max(1, lanes.length))))
     const takeBreak = createYielder()
@@ -220,7 +193,7 @@ export function createAddresses(db: Database): Addresses {
       const rows = lanes.reduce((sum, { source }) => sum + countRows(source, filter), 0)
       return Math.min(rows, max)
     }
-    const start = startOf(filter, 'newest')
+    const start = await findStart(filter, 'newest', findEntries)
     const takeBreak = createYielder()
     let matched = 0
     for (const lane of lanes) {
@@ -244,7 +217,7 @@ export function createAddresses(db: Database): Addresses {
   return {
     list: async (query) => readEntries(await listPositions(query)),
     count,
-    find: async (url) => selectEntries.all(JSON.stringify(listByKey(url))).sort((a, b) => b.at - a.at || b.id - a.id),
+    find: async (url) => (await findEntries(url)).sort((a, b) => b.at - a.at || b.id - a.id),
     groupErrors: async (rows) => {
       const positions = await listPositions({ state: 'failed', limit: rows })
       return groupFailures(await readEntries(positions))

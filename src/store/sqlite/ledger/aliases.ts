@@ -1,6 +1,9 @@
 import type { Alias } from '../../../crawl/ledger.ts'
 import { listKeysOf } from '../../../library/sources/address-keys.ts'
+import { selectColumns } from '../../common/columns.ts'
 import {
+  ALIAS_COLUMNS,
+  ALIAS_FACTS,
   ALIASES_AT_ONCE,
   type AliasFactRecord,
   type AliasPosition,
@@ -8,7 +11,7 @@ import {
   type CheckedAliases,
   judgeAlias,
   toAlias,
-} from '../../common/alias-record.ts'
+} from '../../common/ledger/alias-record.ts'
 import type { Database } from '../database/database.ts'
 
 /** Other addresses of the same content. */
@@ -27,14 +30,14 @@ interface FactColumns extends Omit<AliasFactRecord, 'hasPage'> {
   readonly hasPage: 0 | 1
 }
 
-const ALIASES = `SELECT url, alias_url AS aliasUrl, classification, reason, "exists", checked_at AS checkedAt, metadata
+const ALIASES = `SELECT ${selectColumns(ALIAS_COLUMNS)}, "exists", checked_at AS checkedAt, metadata
   FROM url_aliases WHERE source = @source`
 
 /** Creates the alias queries. */
 export function createAliases(db: Database): Aliases {
   // The facts of earlier checks stay, because the address is the same.
   const upsert = db.prepare<[number, string, string, string, string | null, number]>(
-    `INSERT INTO url_aliases (source, url, alias_url, classification, reason, checked_at) VALUES (?, ?, ?, ?, ?, ?)
+    `INSERT INTO url_aliases (source, ${ALIAS_COLUMNS}, checked_at) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET classification = excluded.classification, reason = excluded.reason
        WHERE classification <> excluded.classification OR reason IS NOT excluded.reason`,
   )
@@ -45,7 +48,7 @@ export function createAliases(db: Database): Aliases {
     `${ALIASES} AND (url, alias_url) > (@url, @aliasUrl) ORDER BY url, alias_url LIMIT @limit`,
   )
   const selectFacts = db.prepare<[number, string], FactColumns>(
-    `SELECT l.state, l.reason, l.status, l.page_hash IS NOT NULL AS hasPage, a.kind, p.title
+    `SELECT ${ALIAS_FACTS}
      FROM ledger l LEFT JOIN pages p ON p.id = l.id LEFT JOIN page_analyses a ON a.page = l.id
      WHERE l.source = ? AND l.key = ?`,
   )

@@ -1,7 +1,7 @@
 import type { FoundAddress, LedgerState, OfferResult, Reason } from '../../../crawl/ledger.ts'
-import type { CrawlRef } from '../../common/crawl-ref.ts'
-import { writeReadmission } from '../../common/ledger-sql.ts'
-import { type ExistingRowRecord, planRowWrite, toFoundRow } from '../../common/row-write.ts'
+import type { CrawlRef } from '../../common/ledger/crawl-ref.ts'
+import { writeReadmission } from '../../common/ledger/ledger-sql.ts'
+import { type ExistingRowRecord, planRowWrite, toFoundRow } from '../../common/ledger/row-write.ts'
 import type { Database } from '../database/database.ts'
 
 /** Records finds. */

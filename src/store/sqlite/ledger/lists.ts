@@ -1,5 +1,6 @@
 import type { ListedPage, ListRecord } from '../../../crawl/ledger.ts'
-import { parseStored } from '../../common/damage.ts'
+import { selectColumns } from '../../common/columns.ts'
+import { CAME_FROM_LIST, LIST_COLUMNS, type ListColumns, listValues, toList } from '../../common/ledger/list-record.ts'
 import type { Database } from '../database/database.ts'
 
 /** Lists that contain whole pages (llms-full.txt), as they were last read. */
@@ -10,23 +11,15 @@ export interface Lists {
   confirm(source: number, crawl: number, url: string, key: string, now: number): number
 }
 
-interface ListColumns extends Omit<ListRecord, 'named'> {
-  readonly named: string
-}
-
 /** Creates the queries for lists. */
 export function createLists(db: Database): Lists {
   const select = db.prepare<[number, string], ListColumns>(
-    `SELECT url, etag, last_modified AS lastModified, content_hash AS contentHash, context_hash AS contextHash, pages, named
-     FROM lists WHERE source = ? AND url = ?`,
+    `SELECT ${selectColumns(LIST_COLUMNS)} FROM lists WHERE source = ? AND url = ?`,
   )
   const upsert = db.prepare<unknown[]>(
-    `INSERT OR REPLACE INTO lists (source, url, etag, last_modified, content_hash, context_hash, pages, named)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT OR REPLACE INTO lists (source, ${LIST_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  // Excludes pages that were fetched from their own address since: these have an HTTP status.
-  const isPageOfList = `source = @source AND discovery = 'llms-full' AND status IS NULL AND page_hash IS NOT NULL
-    AND (found_on = @url OR key = @key)`
+  const isPageOfList = `source = @source AND ${CAME_FROM_LIST} AND (found_on = @url OR key = @key)`
   const selectPages = db.prepare<[{ source: number; url: string; key: string }], ListedPage>(
     `SELECT key, url FROM ledger WHERE ${isPageOfList} ORDER BY key`,
   )
@@ -41,11 +34,10 @@ export function createLists(db: Database): Lists {
   return {
     read: (source, url) => {
       const found = select.get(source, url)
-      // The JSON was written by this file.
-      return found === undefined ? undefined : { ...found, named: parseStored<string[]>(found.named) }
+      return found && toList(found)
     },
-    write: (source, { url, etag, lastModified, contentHash, contextHash, pages, named }) => {
-      upsert.run(source, url, etag, lastModified, contentHash, contextHash, pages, JSON.stringify(named))
+    write: (source, record) => {
+      upsert.run(source, ...listValues(record))
     },
     listPages: (source, url, key) => selectPages.all({ source, url, key }),
     confirm: (source, crawl, url, key, now) => confirm.run({ source, crawl, url, key, now }).changes,

@@ -1,6 +1,7 @@
 import { compareUtf8 } from '../../../core/text/order.ts'
 import type { Discovery, LedgerCounts, LedgerRow, Reason, RowFilter } from '../../../crawl/ledger.ts'
-import { type CountedRows, toCounts } from '../../common/ledger-sql.ts'
+import { HAS_UNREAD_LINKS, type LedgerRowRecord, SELECT_ROWS, toLedgerRow } from '../../common/ledger/ledger-row.ts'
+import { type CountedRows, toCounts } from '../../common/ledger/ledger-sql.ts'
 import type { Database } from '../database/database.ts'
 import { type StoredHash, unpackHash } from '../database/hash.ts'
 
@@ -16,21 +17,10 @@ export interface Rows {
   findUnread(source: number, crawlId: string, reasons: readonly Reason[]): LedgerRow | undefined
 }
 
-interface RowColumns extends Omit<LedgerRow, 'contentHash' | 'hasPage' | 'isShell'> {
-  readonly contentHash: StoredHash | null
-  readonly hasPage: 0 | 1
-  readonly isShell: 0 | 1
-}
-
-const ROWS = `SELECT s.uuid AS sourceId, l.key, l.url, l.host, l.state, l.reason, l.pattern, l.target, l.depth,
-      l.found_on AS foundOn, l.discovery, l.etag, l.last_modified AS lastModified, l.content_hash AS contentHash,
-      l.attempts, l.status, l.detail, l.first_seen_at AS firstSeenAt, l.checked_at AS checkedAt,
-      l.changed_at AS changedAt, l.due_at AS dueAt, c.uuid AS crawlId, l.page_hash IS NOT NULL AS hasPage,
-      l.is_shell AS isShell
-    FROM ledger l JOIN sources s ON s.id = l.source LEFT JOIN crawl_ids c ON c.id = l.crawl`
+type RowColumns = LedgerRowRecord<StoredHash>
 
 const listRows = (where: string): string =>
-  `${ROWS} WHERE l.source = @source AND l.key > @after AND l.key < @before AND ${where} ORDER BY l.key LIMIT @limit`
+  `${SELECT_ROWS} WHERE l.source = @source AND l.key > @after AND l.key < @before AND ${where} ORDER BY l.key LIMIT @limit`
 
 /** Sorts after every key, because SQLite sorts blobs after text. */
 const AFTER_ALL_KEYS = Uint8Array.of(0)
@@ -40,7 +30,7 @@ export const ROWS_BY_REASON: string = listRows('l.state = @state AND l.reason = 
 
 /** Creates the row queries. */
 export function createRows(db: Database): Rows {
-  const selectOne = db.prepare<[number, string], RowColumns>(`${ROWS} WHERE l.source = ? AND l.key = ?`)
+  const selectOne = db.prepare<[number, string], RowColumns>(`${SELECT_ROWS} WHERE l.source = ? AND l.key = ?`)
   type ListParameters = [
     { source: number; after: string; before: string | Uint8Array; state: string; reason: string; limit: number },
   ]
@@ -62,9 +52,8 @@ export function createRows(db: Database): Rows {
     'SELECT 1 FROM ledger_counts WHERE source = ? AND rows > 0 AND reason IN (SELECT value FROM json_each(?)) LIMIT 1',
   )
   const selectUnread = db.prepare<[number, string, string], RowColumns>(
-    `${ROWS} WHERE l.source = ? AND l.crawl = (SELECT id FROM crawl_ids WHERE uuid = ?)
-       AND l.reason IN (SELECT value FROM json_each(?)) AND (l.state IN ('indexed', 'unchanged')
-         OR l.state IN ('skipped', 'failed') AND NOT EXISTS (SELECT 1 FROM links k WHERE k.id = l.id))
+    `${SELECT_ROWS} WHERE l.source = ? AND l.crawl = (SELECT id FROM crawl_ids WHERE uuid = ?)
+       AND l.reason IN (SELECT value FROM json_each(?)) AND ${HAS_UNREAD_LINKS}
      ORDER BY l.key LIMIT 1`,
   )
 
@@ -80,11 +69,11 @@ export function createRows(db: Database): Rows {
     listUnseenLists: (source, crawlId, discovery) => selectLists.all(source, discovery, crawlId),
     find: (source, key) => {
       const found = selectOne.get(source, key)
-      return found === undefined ? undefined : toLedgerRow(found)
+      return found === undefined ? undefined : toRow(found)
     },
     list: (source, { state, reason, after = '', before = AFTER_ALL_KEYS, limit }) => {
       const parameters = { source, after, before, state: '', reason: '', limit }
-      if (state === undefined && reason === undefined) return selectAll.all(parameters).map(toLedgerRow)
+      if (state === undefined && reason === undefined) return selectAll.all(parameters).map(toRow)
       // The index returns rows of one state and reason in key order; rows of several states or reasons are merged here.
       const kinds = selectCounts
         .all(source)
@@ -93,7 +82,7 @@ export function createRows(db: Database): Rows {
         .flatMap((kind) => (kind.reason === '' ? selectWithoutReason : selectByReason).all({ ...parameters, ...kind }))
         .sort((a, b) => compareUtf8(a.key, b.key))
         .slice(0, limit)
-        .map(toLedgerRow)
+        .map(toRow)
     },
     count: (source) => toCounts(selectCounts.all(source)),
     countPages: (source, crawlId) => selectPages.get(source, crawlId) ?? 0,
@@ -102,12 +91,11 @@ export function createRows(db: Database): Rows {
       // Usually there is no such row, which this check finds without scanning the source.
       if (selectAnyReason.get(source, reasonList) === undefined) return undefined
       const found = selectUnread.get(source, crawlId, reasonList)
-      return found === undefined ? undefined : toLedgerRow(found)
+      return found === undefined ? undefined : toRow(found)
     },
   }
 }
 
-function toLedgerRow(found: RowColumns): LedgerRow {
-  const contentHash = found.contentHash === null ? null : unpackHash(found.contentHash)
-  return { ...found, contentHash, hasPage: found.hasPage === 1, isShell: found.isShell === 1 }
+function toRow(found: RowColumns): LedgerRow {
+  return toLedgerRow(found, unpackHash)
 }

@@ -1,6 +1,6 @@
-import type { PageClass } from '../../core/model.ts'
-import { type Alias, type AliasFacts, isExistingAddress, type LedgerState, type Reason } from '../../crawl/ledger.ts'
-import { parseStored } from './damage.ts'
+import type { PageClass } from '../../../core/model.ts'
+import { type Alias, type AliasFacts, isExistingAddress, type LedgerState, type Reason } from '../../../crawl/ledger.ts'
+import { parseStored } from '../damage.ts'
 
 /** An alias as it is stored. */
 export interface AliasRecord extends Pick<Alias, 'url' | 'aliasUrl' | 'classification' | 'reason'> {
@@ -9,6 +9,12 @@ export interface AliasRecord extends Pick<Alias, 'url' | 'aliasUrl' | 'classific
   /** As JSON; null before the first check. */
   readonly metadata: string | null
 }
+
+/** The columns of an alias besides those of its last check. */
+export const ALIAS_COLUMNS = 'url, alias_url, classification, reason'
+
+/** SQL that selects what {@link judgeAlias} needs of a row l. */
+export const ALIAS_FACTS = `l.state, l.reason, l.status, l.page_hash IS NOT NULL AS "hasPage", a.kind, p.title`
 
 /** The position of the last checked alias. */
 export interface AliasPosition {

@@ -1,5 +1,5 @@
-import { type HostClock, nextRequestAt, takeSlot } from '../../crawl/hosts/host-clock.ts'
-import type { LeaseRequest } from '../../crawl/ledger.ts'
+import { type HostClock, nextRequestAt, takeSlot } from '../../../crawl/hosts/host-clock.ts'
+import type { LeaseRequest } from '../../../crawl/ledger.ts'
 
 /** A row that can be leased. */
 export interface Candidate {

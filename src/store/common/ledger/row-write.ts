@@ -4,8 +4,8 @@ import {
   type LedgerState,
   type OfferResult,
   type Reason,
-} from '../../crawl/ledger.ts'
-import { decideRowChange, type KnownRow } from '../../crawl/transitions.ts'
+} from '../../../crawl/ledger.ts'
+import { decideRowChange, type KnownRow } from '../../../crawl/transitions.ts'
 import type { CrawlRef } from './crawl-ref.ts'
 
 /** The columns of an existing row that a find reads, with the flag in its database form. */

@@ -1,5 +1,11 @@
-import { LEDGER_STATES, type LedgerCounts, type LedgerState, LIST_DISCOVERIES } from '../../crawl/ledger.ts'
-import { type LedgerAction, nextState } from '../../crawl/transitions.ts'
+import {
+  LEDGER_STATES,
+  type LedgerCounts,
+  type LedgerState,
+  LIST_DISCOVERIES,
+  type OpenWork,
+} from '../../../crawl/ledger.ts'
+import { type LedgerAction, nextState } from '../../../crawl/transitions.ts'
 
 /** The number of rows with one state and reason; an empty reason means none. */
 export interface CountedRows {
@@ -29,6 +35,15 @@ const NO_ROWS: Readonly<Record<LedgerState, number>> = {
   failed: 0,
   gone: 0,
 }
+
+/** The open work of a source that does not exist. */
+export const NOTHING_OPEN: OpenWork = { pending: 0, leased: 0, nextAt: null }
+
+/** The columns of the clock of a host. */
+export const CLOCK_COLUMNS = 'next_at, interval_ms, floor_ms, held_until, slowed_at, strikes'
+
+/** The columns of a robots.txt file. */
+export const ROBOTS_COLUMNS = 'origin, fetched_at, type, status, body'
 
 /** SQL condition for rows whose address comes from a list of the site. */
 export const IS_LISTED: string = `discovery IN (${LIST_DISCOVERIES.map((name) => `'${name}'`).join(', ')})`

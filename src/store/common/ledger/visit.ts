@@ -1,4 +1,5 @@
-import type { Discovery, Visit } from '../../crawl/ledger.ts'
+import type { Discovery, Visit } from '../../../crawl/ledger.ts'
+import { selectColumns } from '../columns.ts'
 
 /** The columns that make up a visit, with flags in their database form. */
 export interface VisitRecord<Hash> {
@@ -24,6 +25,12 @@ export interface VisitRecord<Hash> {
 }
 
 type Flag = boolean | 0 | 1
+
+/** The columns of a row l that its visit carries unchanged. */
+export const VISIT_COLUMNS: string = selectColumns(
+  'key, url, discovery, found_on, attempts, etag, last_modified, content_url, is_shell, content_hash, page_hash, checked_at, target, is_final',
+  'l',
+)
 
 /** The fields of a visit that come from its row. */
 type RowVisitFields = Omit<Visit, 'sourceId' | 'host' | 'depth' | 'isConfirmation' | 'notBefore' | 'lease'>
