@@ -9,7 +9,7 @@ import { openPack } from '../src/core/pack/open-pack.ts'
 import { createPack, type Pack } from '../src/core/pack/pack.ts'
 import { PackSearch } from '../src/core/pack/search-pack.ts'
 import { splitPack } from '../src/core/pack/split.ts'
-import { openZipReader } from '../src/core/pack/zip-reader.ts'
+import { openZipReader } from '../src/core/pack/zip-pack-reader.ts'
 import { splitLines } from '../src/core/text/lines.ts'
 import { openNodeGrammars } from './node-grammars.ts'
 

@@ -1,7 +1,7 @@
 import { zipSync } from 'fflate'
 import { expect, test } from 'vitest'
 import { archive } from '../../test/documents/convert.ts'
-import { writeZip } from '../core/pack/zip.ts'
+import { writeZip } from '../core/archive/zip-writer.ts'
 import { DOCUMENT_LIMITS, DocumentError } from './document.ts'
 import { ZipMembers } from './zip-members.ts'
 

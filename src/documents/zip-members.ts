@@ -1,6 +1,5 @@
-import { parseZip, type ZipMember } from '../core/pack/unzip.ts'
-import { ZipError } from '../core/pack/zip-directory.ts'
-import { memorySource } from '../core/pack/zip-reader.ts'
+import { ArchiveError } from '../core/archive/archive-error.ts'
+import { memorySource, parseZip, type ZipMember } from '../core/archive/zip-reader.ts'
 import { DOCUMENT_LIMITS, DocumentError } from './document.ts'
 
 /** The members of a zip-based document. Each is unpacked when it is read, and never to more than its declared size. */
@@ -65,7 +64,6 @@ function listMembers(bytes: Uint8Array): ZipMember[] {
 }
 
 function asDocumentError(error: unknown): unknown {
-  if (!(error instanceof ZipError)) return error
-  const isEncrypted = error.message.endsWith(' is encrypted')
-  return new DocumentError(isEncrypted ? 'encrypted' : 'damaged', error.message, { cause: error })
+  if (!(error instanceof ArchiveError)) return error
+  return new DocumentError(error.isEncrypted ? 'encrypted' : 'damaged', error.message, { cause: error })
 }

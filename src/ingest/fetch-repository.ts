@@ -158,7 +158,7 @@ export async function findCommit(git: GitOptions, ref: string): Promise<string> 
   try {
     return (await runGit(['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`], git)).trim()
   } catch (error) {
-    if (!(error instanceof GitError) || error.message !== 'git says: nothing') throw error
+    if (!(error instanceof GitError && error.isSilent)) throw error
     throw new GitError(ref === 'HEAD' ? NO_COMMIT : `there is no branch, tag or commit ${ref}`, { cause: error })
   }
 }

@@ -26,18 +26,23 @@ export class GitError extends Error {
   override readonly name = 'GitError'
   /** Whether git was killed or did not start, which says nothing about the repository. */
   readonly isKilled: boolean
+  /** Whether git gave no reason, as `--quiet` tells it to for a missing object. */
+  readonly isSilent: boolean
   /** Advice for the user. */
   readonly advice: string
 
-  constructor(message: string, { isKilled = false, advice = DEFAULT_ADVICE, ...options }: GitErrorOptions = {}) {
+  constructor(message: string, options: GitErrorOptions = {}) {
+    const { isKilled = false, isSilent = false, advice = DEFAULT_ADVICE } = options
     super(message, options)
     this.isKilled = isKilled
+    this.isSilent = isSilent
     this.advice = advice
   }
 }
 
 interface GitErrorOptions extends ErrorOptions {
   readonly isKilled?: boolean
+  readonly isSilent?: boolean
   readonly advice?: string
 }
 
@@ -197,7 +202,7 @@ function createGitError({ cause, isKilled }: FailedExit, stderr: string, secrets
     .replace(/\/\/[^/@\s]*@/g, '//…@')
     .replace(/\p{Cc}/gu, ' ')
     .slice(0, 300)
-  return new GitError(`git says: ${message || 'nothing'}`, { cause, isKilled })
+  return new GitError(`git says: ${message || 'nothing'}`, { cause, isKilled, isSilent: message === '' })
 }
 
 /** Reads the contents of objects through one process, which must be closed. */

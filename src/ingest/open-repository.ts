@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { ArchiveError } from '../core/archive/archive-error.ts'
 import { PharosError } from '../core/errors.ts'
 import { COMMIT_IGNORE_FILES } from '../core/folder/walk-tree.ts'
 import {
@@ -12,7 +13,7 @@ import {
 import { normalizeFolder, writeInnerUrl } from '../core/url/tree-url.ts'
 import type { OpenTree, TreeFacts, TreeOptions } from '../library/ports/tree.ts'
 import type { ArchiveContent } from './archive/content.ts'
-import { ArchiveError, DEFAULT_ARCHIVE_LIMITS, MemberError, MemberList, refuse } from './archive/members.ts'
+import { DEFAULT_ARCHIVE_LIMITS, MemberError, MemberList, refuse } from './archive/members.ts'
 import { createFolderError, withSourceErrors } from './archive/source.ts'
 import { createContentTree, walkContent } from './archive/tree.ts'
 import {

@@ -1,10 +1,10 @@
 import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
+import type { ZipSource } from '../core/archive/zip-reader.ts'
 import { PharosError } from '../core/errors.ts'
 import { openPack, type PackReader } from '../core/pack/open-pack.ts'
 import type { Pack } from '../core/pack/pack.ts'
-import type { ZipSource } from '../core/pack/unzip.ts'
-import { openZipReader } from '../core/pack/zip-reader.ts'
+import { openZipReader } from '../core/pack/zip-pack-reader.ts'
 import { isSystemError } from './walk-folder.ts'
 
 /** Opens a pack by its path: a zip archive, a folder, or an `index.json` alone. */

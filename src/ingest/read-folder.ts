@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs'
 import { access, constants, lstat, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { FORMAT_ADVICE } from '../core/archive/archive-error.ts'
 import { kindOf } from '../core/chunk/kind.ts'
 import type { ChunkProfile } from '../core/chunk/profiles.ts'
 import { PharosError } from '../core/errors.ts'
@@ -20,7 +21,6 @@ import {
   type TreeOptions,
   writeFileUrl,
 } from '../library/ports/tree.ts'
-import { FORMAT_ADVICE } from './archive/members.ts'
 import type { FilePageOptions, FilePages, PageFile } from './read-file-page.ts'
 import { type FileStamp, readStable } from './read-stable.ts'
 import { readingOf, recallPart, SeenVersions, UNKNOWN_VERSION } from './seen-versions.ts'

@@ -1,5 +1,6 @@
-import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
-import { BREAKOUT, FOREIGN, INLINE_ELEMENTS } from '../html/element-names.ts'
+import { DecodingMode, EntityDecoder, htmlDecodeTree } from 'entities/decode'
+import { type Tag, TagTable } from '../html/tag.ts'
+import { type TokenSink, tokenize } from '../html/tokenizer.ts'
 import { LineMap } from '../text/line-map.ts'
 import { clipText, sliceText, splitLines } from '../text/lines.ts'
 import { type ChunkSizes, MAX_HEADING_CHARS, type Piece } from './piece.ts'
@@ -77,14 +78,12 @@ function readRows(source: string): Row[] {
 
 function collectRows(source: string, firstLine: number): RowCollector {
   const collector = new RowCollector(source, firstLine)
-  const tokenizer = new Tokenizer({ decodeEntities: true }, collector)
-  tokenizer.write(source)
-  tokenizer.end()
+  tokenize(source, new TagTable(), collector)
   collector.endRow()
   return collector
 }
 
-class RowCollector implements TokenizerCallbacks {
+class RowCollector implements TokenSink {
   readonly rows: Row[] = []
   readonly #source: string
   readonly #lines: LineMap
@@ -100,7 +99,7 @@ class RowCollector implements TokenizerCallbacks {
   #droppedFrom = 0
   /** Where an unclosed comment starts. */
   #commentFrom: number | undefined
-  /** Where the current tag starts, until its `>`. */
+  /** Where an unclosed tag starts. */
   #tagFrom: number | undefined
   /** Number of open `<svg>` and `<math>` elements minus the open `<foreignObject>` elements in them. */
   #foreign = 0
@@ -110,9 +109,6 @@ class RowCollector implements TokenizerCallbacks {
   #preformatted = 0
   /** Number of table cells opened since the last text of the current line. */
   #cells = 0
-  /** Name of the tag that was opened last, in lower case. */
-  #opened = ''
-  #isAlt = false
 
   constructor(source: string, firstLine: number) {
     this.#source = source
@@ -131,54 +127,64 @@ class RowCollector implements TokenizerCallbacks {
     return this.#lines.lineAt(offset) + this.#firstLine - 1
   }
 
-  /** Called by the tokenizer, which reads the text of a script up to its end tag only in HTML. */
-  isInForeignContext(): boolean {
+  get isForeign(): boolean {
     return this.#foreign > 0
   }
 
-  onopentagname(start: number, end: number): void {
-    const name = this.#source.slice(start, end).toLowerCase()
-    this.#opened = name
+  /** Closes self-closing tags of XHTML and SVG. In HTML the text of a script or style still continues to its end tag. */
+  startTag(
+    tag: Tag,
+    attributes: readonly string[],
+    attributesEnd: number,
+    isSelfClosing: boolean,
+    end: number,
+    spans: readonly number[],
+  ): void {
+    this.#open(tag, attributes, attributesEnd, spans)
+    if (this.#dropped === 1 && DROPPED_TAGS.has(tag.name)) this.#droppedFrom = end
+    const isRaw = this.#foreign === 0 && (tag.name === 'script' || tag.name === 'style')
+    if (isSelfClosing && !isRaw) this.endTag(tag)
+  }
+
+  unclosedTag(
+    tag: Tag,
+    attributes: readonly string[],
+    attributesEnd: number,
+    start: number,
+    spans: readonly number[],
+  ): void {
+    this.#open(tag, attributes, attributesEnd, spans)
     this.#tagFrom = start
-    this.#openForeign(name)
+  }
+
+  #open(tag: Tag, attributes: readonly string[], attributesEnd: number, spans: readonly number[]): void {
+    const { name } = tag
+    this.#openForeign(tag)
     if (DROPPED_TAGS.has(name)) this.#dropped++
     if (name === 'td' || name === 'th') this.#cells++
-    if (this.#keepsLineOpen(name)) return
-    this.endRow()
-    if (name === 'pre') this.#preformatted++
-    const heading = /^h([1-6])$/.exec(name)
-    if (heading !== null) this.#level = Number(heading[1])
+    if (!this.#keepsLineOpen(tag)) {
+      this.endRow()
+      if (name === 'pre') this.#preformatted++
+      if (tag.isHeading) this.#level = Number(name.slice(1))
+    }
+    for (let i = 0; i < attributesEnd; i += 2) {
+      if (attributes[i] === 'alt') this.#addDecoded(attributes[i + 1] ?? '', spans[i] ?? 0, spans[i + 1] ?? 0, true)
+    }
   }
 
-  onclosetag(start: number, end: number): void {
-    this.#close(this.#source.slice(start, end).toLowerCase())
-  }
-
-  onopentagend(end: number): void {
-    this.#tagFrom = undefined
-    if (this.#dropped === 1 && DROPPED_TAGS.has(this.#opened)) this.#droppedFrom = end + 1
-  }
-
-  /** Closes self-closing tags of XHTML and SVG. In HTML the text of a script or style still continues to its end tag. */
-  onselfclosingtag(end: number): void {
-    this.onopentagend(end)
-    const isRaw = this.#foreign === 0 && (this.#opened === 'script' || this.#opened === 'style')
-    if (!isRaw) this.#close(this.#opened)
-  }
-
-  #openForeign(name: string): void {
-    if (FOREIGN.has(name)) {
+  #openForeign({ name, isForeign, isBreakout }: Tag): void {
+    if (isForeign) {
       this.#foreign++
     } else if (this.#foreign > 0 && name === 'foreignobject') {
       this.#foreign--
       this.#islands++
-    } else if (BREAKOUT.has(name)) {
+    } else if (isBreakout) {
       this.#foreign = 0
     }
   }
 
-  #closeForeign(name: string): void {
-    if (FOREIGN.has(name) && this.#foreign > 0) {
+  #closeForeign({ name, isForeign }: Tag): void {
+    if (isForeign && this.#foreign > 0) {
       this.#foreign--
     } else if (this.#islands > 0 && name === 'foreignobject') {
       this.#foreign++
@@ -186,50 +192,27 @@ class RowCollector implements TokenizerCallbacks {
     }
   }
 
-  #close(name: string): void {
-    this.#closeForeign(name)
+  endTag(tag: Tag): void {
+    const { name } = tag
+    this.#closeForeign(tag)
     if (DROPPED_TAGS.has(name) && this.#dropped > 0) this.#dropped--
-    if (this.#keepsLineOpen(name)) return
+    if (this.#keepsLineOpen(tag)) return
     this.endRow()
     if (name === 'pre' && this.#preformatted > 0) this.#preformatted--
-    if (/^h[1-6]$/.test(name)) this.#level = 0
+    if (tag.isHeading) this.#level = 0
   }
 
-  ontext(start: number, end: number): void {
-    this.#add(this.#source.slice(start, end), start, end)
+  text(text: string, start: number, end: number): void {
+    this.#addDecoded(text, start, end, false)
   }
 
-  ontextentity(codepoint: number, end: number): void {
-    this.#add(String.fromCodePoint(codepoint), end - 1, end)
+  cdata(text: string, start: number): void {
+    this.#add(text, start, start + text.length)
   }
 
-  oncdata(start: number, end: number, endOffset: number): void {
-    this.#add(this.#source.slice(start, end - endOffset), start, end - endOffset)
+  comment(_text: string, start: number, isClosed: boolean): void {
+    if (!isClosed) this.#commentFrom = start
   }
-
-  onattribname(start: number, end: number): void {
-    this.#isAlt = this.#source.slice(start, end).toLowerCase() === 'alt'
-  }
-
-  onattribdata(start: number, end: number): void {
-    if (this.#isAlt) this.#add(this.#source.slice(start, end), start, end)
-  }
-
-  onattribentity(codepoint: number): void {
-    if (this.#isAlt) this.#add(String.fromCodePoint(codepoint), this.#end, this.#end)
-  }
-
-  onattribend(): void {
-    this.#isAlt = false
-  }
-
-  oncomment(start: number, end: number): void {
-    if (end === this.#source.length) this.#commentFrom = start
-  }
-
-  ondeclaration(): void {}
-  onprocessinginstruction(): void {}
-  onend(): void {}
 
   /** Ends the current line, because another block follows. */
   endRow(): void {
@@ -253,9 +236,26 @@ class RowCollector implements TokenizerCallbacks {
   }
 
   /** Whether a tag leaves the line open: inline elements, cells of a row, and a line break inside a heading, for which it adds a space. */
-  #keepsLineOpen(name: string): boolean {
+  #keepsLineOpen({ name, isInline }: Tag): boolean {
     if (name === 'br' && this.#level > 0) this.#parts.push(' ')
-    return INLINE_ELEMENTS.has(name) || name === 'td' || name === 'th' || (name === 'br' && this.#level > 0)
+    return isInline || name === 'td' || name === 'th' || (name === 'br' && this.#level > 0)
+  }
+
+  /** Adds text whose entities are decoded. They are pieces of their own, because decoded text is shorter than its source. */
+  #addDecoded(text: string, start: number, end: number, isAttribute: boolean): void {
+    let from = start
+    if (text.length < end - start) {
+      const mode = isAttribute ? DecodingMode.Attribute : DecodingMode.Legacy
+      for (let at = this.#source.indexOf('&', start); at !== -1 && at < end; at = this.#source.indexOf('&', at + 1)) {
+        const { entity, length } = decodeEntity(this.#source, at, mode)
+        if (length === 0) continue
+        if (from < at) this.#add(this.#source.slice(from, at), from, at)
+        from = at + length
+        if (isAttribute) this.#add(entity, this.#end, this.#end)
+        else this.#add(entity, from - 1, from)
+      }
+    }
+    if (from < end || isAttribute) this.#add(this.#source.slice(from, end), from, end)
   }
 
   #add(piece: string, from: number, to: number): void {
@@ -272,4 +272,21 @@ class RowCollector implements TokenizerCallbacks {
     }
     this.#parts.push(piece)
   }
+}
+
+/** Decodes an entity at its `&`; its length in the source is 0 if there is none. */
+function decodeEntity(
+  source: string,
+  at: number,
+  mode: DecodingMode,
+): { readonly entity: string; readonly length: number } {
+  let entity = ''
+  let length = 0
+  const decoder = new EntityDecoder(htmlDecodeTree, (codePoint, consumed) => {
+    entity += String.fromCodePoint(codePoint)
+    length = consumed
+  })
+  decoder.startEntity(mode)
+  if (decoder.write(source, at + 1) < 0) decoder.end()
+  return { entity, length }
 }

@@ -325,6 +325,54 @@ describe('tokens', () => {
   })
 })
 
+describe('positions', () => {
+  function positionsOf(source: string): readonly Token[] {
+    const found: Token[] = []
+    const values = (attributesEnd: number, spans: readonly number[]) =>
+      Array.from({ length: attributesEnd / 2 }, (_, i) => source.slice(spans[2 * i], spans[2 * i + 1]))
+    tokenize(source, new TagTable(), {
+      isForeign: false,
+      text: (_, start, end) => found.push(['text', source.slice(start, end)]),
+      startTag: (_tag, _attributes, attributesEnd, _isSelfClosing, end, spans) =>
+        found.push(['start', source.slice(0, end), ...values(attributesEnd, spans)]),
+      unclosedTag: (_tag, _attributes, attributesEnd, start, spans) =>
+        found.push(['unclosed', source.slice(start), ...values(attributesEnd, spans)]),
+      endTag: () => undefined,
+      comment: (text, start, isClosed) => found.push(['comment', source.slice(start, start + text.length), isClosed]),
+      cdata: (text, start) => found.push(['cdata', source.slice(start, start + text.length)]),
+    })
+    return found
+  }
+
+  test.each<[string, readonly Token[]]>([
+    ['a &lt; b', [['text', 'a &lt; b']]],
+    [
+      '<a b c=d e="&amp;">x',
+      [
+        ['start', '<a b c=d e="&amp;">', '', 'd', '&amp;'],
+        ['text', 'x'],
+      ],
+    ],
+    [
+      '<!--a--><![CDATA[b]]><!--c',
+      [
+        ['comment', 'a', true],
+        ['cdata', 'b'],
+        ['comment', 'c', false],
+      ],
+    ],
+    [
+      'x<a b="c" d="e> f',
+      [
+        ['text', 'x'],
+        ['unclosed', 'a b="c" d="e> f', 'c', 'e> f'],
+      ],
+    ],
+  ])('of %j lead back to the source', (source, tokens) => {
+    expect(positionsOf(source)).toEqual(tokens)
+  })
+})
+
 describe('comparison with htmlparser2', () => {
   const NAMES = 'a b p br div svg script style title textarea xmp iframe noembed noframes plaintext scripts s t no'
   const PIECES = [

@@ -18,24 +18,40 @@ const EQUALS = 0x3d
 const GREATER = 0x3e
 const QUESTION = 0x3f
 
-/** Receives the tokens in source order. */
+/** Receives the tokens in source order, with their positions in the source. */
 export interface TokenSink {
   /** Whether the next tag is in SVG or MathML, where every element holds markup. */
   readonly isForeign: boolean
   /** Text with decoded entities. Text between two tags may come in several pieces, none of them empty. */
-  text(text: string): void
+  text(text: string, start: number, end: number): void
   /**
    * `attributes` holds names in lower case and values alternately, including duplicates, up to `attributesEnd`. Later entries are left over
-   * from earlier tags, and the next tag overwrites the array.
+   * from earlier tags, and the next tag overwrites the array. `spans` holds the start and end of each value at the same indices. `end` is
+   * the position after the tag.
    */
-  startTag(tag: Tag, attributes: readonly string[], attributesEnd: number, isSelfClosing: boolean): void
+  startTag(
+    tag: Tag,
+    attributes: readonly string[],
+    attributesEnd: number,
+    isSelfClosing: boolean,
+    end: number,
+    spans: readonly number[],
+  ): void
+  /** A start tag that is never closed, with the position of its name. The last value may be the rest of the source. */
+  unclosedTag?(
+    tag: Tag,
+    attributes: readonly string[],
+    attributesEnd: number,
+    start: number,
+    spans: readonly number[],
+  ): void
   endTag(tag: Tag): void
-  comment(text: string): void
+  comment(text: string, start: number, isClosed: boolean): void
   /** A section of `CDATA`, which is text in SVG and MathML only. */
-  cdata(text: string): void
+  cdata(text: string, start: number): void
 }
 
-/** Reads HTML into tokens, in linear time. A start tag that is never closed is ignored. */
+/** Reads HTML into tokens, in linear time. A start tag that is never closed has no content. */
 export function tokenize(source: string, tags: TagTable, sink: TokenSink): void {
   new Tokenizer(source, tags, sink).run()
 }
@@ -49,6 +65,7 @@ class Tokenizer {
   readonly #tags: TagTable
   readonly #sink: TokenSink
   readonly #attributes: string[] = []
+  readonly #spans: number[] = []
   #attributesEnd = 0
   #isSelfClosing = false
   /** Names of attributes in lower case, by the names as the source writes them. */
@@ -101,10 +118,13 @@ class Tokenizer {
     const nameEnd = this.#endOfName(start)
     const tag = this.#tags.at(this.#source, start, nameEnd)
     const end = this.#readAttributes(nameEnd)
-    if (end === -1) return this.#source.length
+    if (end === -1) {
+      this.#sink.unclosedTag?.(tag, this.#attributes, this.#attributesEnd, start, this.#spans)
+      return this.#source.length
+    }
     // Must be evaluated before the sink gets the tag, because the tag may end the foreign content.
     const holdsMarkup = tag.contentModel === 'markup' || this.#sink.isForeign
-    this.#sink.startTag(tag, this.#attributes, this.#attributesEnd, this.#isSelfClosing)
+    this.#sink.startTag(tag, this.#attributes, this.#attributesEnd, this.#isSelfClosing, end, this.#spans)
     return holdsMarkup ? end : this.#readContent(tag, end)
   }
 
@@ -137,27 +157,29 @@ class Tokenizer {
     while (nameEnd < source.length && !endsAttributeName(source.charCodeAt(nameEnd))) nameEnd++
     const equals = this.#skipSpace(nameEnd)
     if (source.charCodeAt(equals) !== EQUALS) {
-      this.#addAttribute(start, nameEnd, '')
+      this.#addAttribute(start, nameEnd, nameEnd, nameEnd)
       return equals
     }
     const at = this.#skipSpace(equals + 1)
     const quote = source.charCodeAt(at)
     if (quote === DOUBLE_QUOTE || quote === SINGLE_QUOTE) {
-      const end = source.indexOf(quote === DOUBLE_QUOTE ? '"' : "'", at + 1)
-      if (end === -1) return source.length
-      this.#addAttribute(start, nameEnd, this.#attributeValue(at + 1, end))
+      const closing = source.indexOf(quote === DOUBLE_QUOTE ? '"' : "'", at + 1)
+      const end = closing === -1 ? source.length : closing
+      this.#addAttribute(start, nameEnd, at + 1, end)
       return end + 1
     }
     let end = at
     while (end < source.length && !endsBareValue(source.charCodeAt(end))) end++
-    this.#addAttribute(start, nameEnd, this.#attributeValue(at, end))
+    this.#addAttribute(start, nameEnd, at, end)
     return end
   }
 
-  #addAttribute(nameStart: number, nameEnd: number, value: string): void {
+  #addAttribute(nameStart: number, nameEnd: number, start: number, end: number): void {
     if (this.#attributesEnd >= 2 * MAX_ATTRIBUTES) return
+    this.#spans[this.#attributesEnd] = start
     this.#attributes[this.#attributesEnd++] = this.#attributeNames.at(this.#source, nameStart, nameEnd)
-    this.#attributes[this.#attributesEnd++] = value
+    this.#spans[this.#attributesEnd] = end
+    this.#attributes[this.#attributesEnd++] = this.#attributeValue(start, end)
   }
 
   #attributeValue(start: number, end: number): string {
@@ -170,7 +192,7 @@ class Tokenizer {
     const end = tag.contentModel === 'plain' ? this.#source.length : this.#findEndTag(tag.name, start)
     if (start === end) return end
     if (tag.contentModel === 'escapable') this.#text(start, end)
-    else this.#sink.text(this.#source.slice(start, end))
+    else this.#sink.text(this.#source.slice(start, end), start, end)
     return end
   }
 
@@ -207,17 +229,17 @@ class Tokenizer {
     const emptyComment = /-?>/y
     emptyComment.lastIndex = start
     if (emptyComment.test(source)) {
-      this.#sink.comment('')
+      this.#sink.comment('', start, true)
       return emptyComment.lastIndex
     }
     // In a source with only one of `-->` and `--!>`, a separate search for the other would scan to the end for every comment.
     for (let at = source.indexOf('--', start); at !== -1; at = source.indexOf('--', at + 1)) {
       const closing = source.charCodeAt(at + 2) === EXCLAMATION ? at + 3 : at + 2
       if (source.charCodeAt(closing) !== GREATER) continue
-      this.#sink.comment(source.slice(start, at))
+      this.#sink.comment(source.slice(start, at), start, true)
       return closing + 1
     }
-    this.#sink.comment(source.slice(start).replace(/(?:--?|--!)$/, ''))
+    this.#sink.comment(source.slice(start).replace(/(?:--?|--!)$/, ''), start, false)
     return source.length
   }
 
@@ -225,10 +247,10 @@ class Tokenizer {
     const source = this.#source
     const end = source.indexOf(']]>', start + 7)
     if (end === -1) {
-      this.#sink.comment(source.slice(start))
+      this.#sink.comment(source.slice(start), start, false)
       return source.length
     }
-    this.#sink.cdata(source.slice(start + 7, end))
+    this.#sink.cdata(source.slice(start + 7, end), start + 7)
     return end + 3
   }
 
@@ -236,13 +258,13 @@ class Tokenizer {
   #readBogusComment(start: number): number {
     const end = this.#positionAfter('>', start)
     const isClosed = this.#source.charCodeAt(end - 1) === GREATER
-    this.#sink.comment(this.#source.slice(start, isClosed ? end - 1 : end))
+    this.#sink.comment(this.#source.slice(start, isClosed ? end - 1 : end), start, isClosed)
     return end
   }
 
   #text(start: number, end: number): void {
     const text = this.#source.slice(start, end)
-    this.#sink.text(this.#holdsAmpersand(start, end) ? decodeHTML(text) : text)
+    this.#sink.text(this.#holdsAmpersand(start, end) ? decodeHTML(text) : text, start, end)
   }
 
   /** Most pages have few entities, so one search ahead serves many texts. */

@@ -1,4 +1,5 @@
-import { BlockWriter } from './block-writer.ts'
+import { writeZip, type ZipEntry } from '../archive/zip-writer.ts'
+import { BlockWriter } from '../text/block-writer.ts'
 import { writeCompactChunk, writeFullChunk } from './chunk-files.ts'
 import { writeCatalogMd, writeLlmMd, writeOutlineMd } from './guides.ts'
 import { writeIndexJson } from './index-json.ts'
@@ -7,7 +8,6 @@ import type { Pack } from './pack.ts'
 import type { PackIndex } from './pack-index.ts'
 import { VECTORS_FILE } from './pack-vectors.ts'
 import { createTables } from './tables.ts'
-import { writeZip, type ZipEntry } from './zip.ts'
 
 /** Options for the content and form of a pack. */
 export interface PackOptions {

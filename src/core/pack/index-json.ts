@@ -1,7 +1,7 @@
 import type { Chunk, FileMeta } from '../model.ts'
 import type { SearchIndexStats, TermEntry } from '../search/search-index.ts'
 import { runSteps } from '../search/steps.ts'
-import { BlockWriter } from './block-writer.ts'
+import { BlockWriter } from '../text/block-writer.ts'
 import type { Pack } from './pack.ts'
 import { FIELDS, PackIndex } from './pack-index.ts'
 import { sumTokens } from './tables.ts'

@@ -4,7 +4,7 @@ import { PharosError } from '../errors.ts'
 import { packEntries, zipPack } from './entries.ts'
 import { openPack, type PackReader } from './open-pack.ts'
 import { createPack, type Pack } from './pack.ts'
-import { openZipReader } from './zip-reader.ts'
+import { openZipReader } from './zip-pack-reader.ts'
 
 const utf8 = new TextEncoder()
 const readImage = () => Uint8Array.of(1, 2)

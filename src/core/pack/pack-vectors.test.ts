@@ -8,7 +8,7 @@ import { createPack, type Pack } from './pack.ts'
 import { copyUnchangedVectors, createPackTexts } from './pack-texts.ts'
 import { describeModelMismatch, PackVectors, parsePackVectors } from './pack-vectors.ts'
 import { splitPack } from './split.ts'
-import { openZipReader } from './zip-reader.ts'
+import { openZipReader } from './zip-pack-reader.ts'
 
 const utf8 = new TextEncoder()
 const readImage = () => Uint8Array.of(1, 2)

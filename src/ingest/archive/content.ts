@@ -1,9 +1,10 @@
+import { ArchiveError } from '../../core/archive/archive-error.ts'
+import { readTar, type TarMember } from '../../core/archive/tar-reader.ts'
 import type { Refusal } from '../../crawl/ledger.ts'
 import { BufferedWriter, type OpenFile, openTemporaryFile, readAt } from './file.ts'
-import { ArchiveError, type ArchiveFile, type ArchiveLimits, MemberError, MemberList } from './members.ts'
-import { readTar } from './tar-stream.ts'
+import { type ArchiveFile, type ArchiveLimits, type FoundMember, MemberError, MemberList, refuse } from './members.ts'
 import { type Compression, unpack } from './unpack.ts'
-import { readZipDirectory, readZipMember } from './zip-directory.ts'
+import { readZipDirectory, readZipMember } from './zip-members.ts'
 
 /** The content of an archive, by path. */
 export interface ArchiveContent {
@@ -56,7 +57,7 @@ async function openZip(file: OpenFile, { limits, maxFileBytes }: ContentOptions)
 async function openPlainTar(file: OpenFile, options: ContentOptions): Promise<ArchiveContent> {
   const { limits, maxFileBytes, signal } = options
   const list = new MemberList<Extent>(limits)
-  for await (const { name, type, size, start } of readTar(readPieces(file, signal), limits)) {
+  for await (const { name, type, size, start } of readTar(readPieces(file, signal), limits.maxBytes)) {
     list.add(name, toFoundMember(type, size, { start, size }))
   }
   return contentOf(list, maxFileBytes, ({ start, size }) => readAt(file, start, size))
@@ -78,7 +79,7 @@ async function openCompressedTar(
     const list = new MemberList<Extent>(limits)
     for await (const { name, type, size, content } of readTar(
       unpack(readPieces(file, signal), compression, limits.maxRatio),
-      limits,
+      limits.maxBytes,
     )) {
       list.add(name, toFoundMember(type, size, { start: writer.length, size }))
       if (type === 'file' && size <= maxFileBytes) for await (const piece of content()) await writer.write(piece)
@@ -93,13 +94,20 @@ async function openCompressedTar(
   }
 }
 
-function toFoundMember(
-  type: 'file' | 'folder' | 'link' | Refusal,
-  size: number,
-  position: Extent,
-): Parameters<MemberList<Extent>['add']>[1] {
-  if (typeof type === 'object') return { type: 'refused', refusal: type }
-  return type === 'file' ? { type, size, position } : { type }
+function toFoundMember(type: TarMember['type'], size: number, position: Extent): FoundMember<Extent> {
+  switch (type) {
+    case 'file':
+      return { type, size, position }
+    case 'folder':
+    case 'link':
+      return { type }
+    case 'hard-link':
+      return { type: 'refused', refusal: refuse('excluded', 'hard links') }
+    case 'sparse-file':
+      return { type: 'refused', refusal: refuse('not-text', 'a file with holes') }
+    case 'other':
+      return { type: 'refused', refusal: refuse('not-text', 'neither a file nor a folder') }
+  }
 }
 
 function contentOf<T>(

@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createTruncatedError } from './members.ts'
+import { createTruncatedError } from '../../core/archive/archive-error.ts'
 
 /** An open file on disk. */
 export interface OpenFile {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { ArchiveError, DEFAULT_ARCHIVE_LIMITS, judgeName, MemberList } from './members.ts'
+import { ArchiveError } from '../../core/archive/archive-error.ts'
+import { DEFAULT_ARCHIVE_LIMITS, judgeName, MemberList } from './members.ts'
 
 const LIMITS = { ...DEFAULT_ARCHIVE_LIMITS, maxDepth: 3, maxNameBytes: 40, maxEntries: 5 }
 

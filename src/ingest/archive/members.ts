@@ -1,3 +1,4 @@
+import { ArchiveError } from '../../core/archive/archive-error.ts'
 import type { Refusal } from '../../crawl/ledger.ts'
 
 /** Limits on the cost of opening an archive. A megabyte is 2²⁰ bytes. */
@@ -31,44 +32,8 @@ const MEAN_NAME_BYTES = 256
 /** Content up to this size never counts as an archive bomb, however well it compresses: a file of zeros may be harmless. */
 export const UNSUSPICIOUS_BYTES: number = 2 ** 20
 
-/** An archive that cannot be used; the message follows "cannot be used: ". */
-export class ArchiveError extends Error {
-  override readonly name = 'ArchiveError'
-  /** Advice for the user. */
-  readonly advice: string
-
-  constructor(message: string, { advice = REFETCH_ADVICE, ...options }: AdvisedOptions = {}) {
-    super(message, options)
-    this.advice = advice
-  }
-}
-
-interface AdvisedOptions extends ErrorOptions {
-  readonly advice?: string | undefined
-}
-
-const REFETCH_ADVICE = 'get the archive again, or name another one'
-/** Advice for an archive of an unsupported or unexpected format. */
-export const FORMAT_ADVICE =
-  'supported archives end in .zip, .tar, .tar.gz, .tgz or .tar.zst; unpack it, and name the folder'
 /** Advice for an archive that exceeds a limit. */
 export const UNPACK_ADVICE = 'unpack it, and name the folder'
-
-/** The error for an archive that ends too early. */
-export function createTruncatedError(cause?: unknown): ArchiveError {
-  return new ArchiveError('it is cut off', { cause })
-}
-
-/** The error for an invalid archive. */
-export function createDamagedError(cause?: unknown): ArchiveError {
-  return new ArchiveError('it is damaged', { cause })
-}
-
-/** The error for an archive that is too large. */
-export function createTooLargeError(maxBytes: number): ArchiveError {
-  const advice = 'allow more with maxArchiveBytes, or name another archive'
-  return new ArchiveError(`it has more than ${maxBytes} bytes when unpacked (maxArchiveBytes)`, { advice })
-}
 
 /** A member that cannot be read. */
 export class MemberError extends Error {

@@ -19,7 +19,7 @@ import {
 import type { OpenFile } from './file.ts'
 import { DEFAULT_ARCHIVE_LIMITS } from './members.ts'
 import { unpack } from './unpack.ts'
-import { readZipDirectory } from './zip-directory.ts'
+import { readZipDirectory } from './zip-members.ts'
 
 let temp = ''
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, realpath } from 'node:fs/promises'
+import { ArchiveError } from '../../core/archive/archive-error.ts'
 import { PharosError } from '../../core/errors.ts'
 import { adviseAllowance, type Download, DownloadError, type RefusedAddress } from '../../library/ports/download.ts'
 import type { TreeOptions } from '../../library/ports/tree.ts'
@@ -10,7 +11,7 @@ import { retryDownload } from '../retry-download.ts'
 import { isSystemError } from '../walk-folder.ts'
 import { type ArchiveContent, type ContentOptions, openArchiveContent } from './content.ts'
 import { BufferedWriter, type OpenFile, openTemporaryFile } from './file.ts'
-import { ArchiveError, type ArchiveLimits, DEFAULT_ARCHIVE_LIMITS } from './members.ts'
+import { type ArchiveLimits, DEFAULT_ARCHIVE_LIMITS } from './members.ts'
 
 /** The limit of a download is the limit of unpacked bytes divided by this: 256 MB for 1 GB. */
 const PACKED_DIVISOR = 4

@@ -1,7 +1,8 @@
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip, createZstdDecompress, type Gunzip, type ZstdDecompress } from 'node:zlib'
-import { ByteSource } from './bytes.ts'
-import { ArchiveError, createDamagedError, createTruncatedError, UNPACK_ADVICE, UNSUSPICIOUS_BYTES } from './members.ts'
+import { ArchiveError, createDamagedError, createTruncatedError } from '../../core/archive/archive-error.ts'
+import { ByteSource } from '../../core/archive/byte-source.ts'
+import { UNPACK_ADVICE, UNSUSPICIOUS_BYTES } from './members.ts'
 
 /** Compression of a whole archive. */
 export type Compression = 'gzip' | 'zstd'

@@ -1,4 +1,4 @@
-import { createTooLargeError, createTruncatedError } from './members.ts'
+import { createTooLargeError, createTruncatedError } from './archive-error.ts'
 
 /** Reads a stream in chunks of requested sizes. */
 export class ByteSource {
@@ -17,13 +17,14 @@ export class ByteSource {
 
   /** Reads the next `size` bytes; fewer only at the end of the stream. */
   async read(size: number): Promise<Uint8Array> {
-    const parts: Uint8Array[] = []
-    for (let remaining = size; remaining > 0 && (await this.#fill()); ) {
-      const some = this.#take(remaining)
-      parts.push(some)
-      remaining -= some.length
+    const bytes = new Uint8Array(size)
+    let length = 0
+    while (length < size && (await this.#fill())) {
+      const some = this.#take(size - length)
+      bytes.set(some, length)
+      length += some.length
     }
-    return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts)
+    return bytes.subarray(0, length)
   }
 
   /** Reads at least one byte, and at most `maxSize`. */

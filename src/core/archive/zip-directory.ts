@@ -1,3 +1,4 @@
+import { ArchiveError } from './archive-error.ts'
 import {
   CENTRAL_HEADER_SIGNATURE,
   END_SIGNATURE,
@@ -12,11 +13,6 @@ import {
  * Strict parser of the zip format, used for every archive: APPNOTE.TXT 6.3.10, sections 4.3 to 4.5. The directory at the end lists the
  * members; the header before the content of a member must agree with the directory. Callers read the bytes, from memory or from a disk.
  */
-
-/** Thrown for bytes that are not a readable archive. */
-export class ZipError extends Error {
-  override readonly name = 'ZipError'
-}
 
 /** A member as the directory lists it. `offset` is the position of its local header. */
 export interface CentralDirectoryEntry {
@@ -38,22 +34,29 @@ export interface ZipDirectory {
   readonly count: number
 }
 
-/**
- * Number of bytes at the end of an archive that {@link findDirectory} needs: the end mark with the longest comment, and the zip64 locator
- * that may precede it.
- */
-export const TAIL_BYTES: number = 42 + MAX_16
+/** A step of reading an archive: it requests the bytes `[start, end)` that it needs next. */
+export type ZipReading<T> = Generator<readonly [start: number, end: number], T, Uint8Array>
+
+/** The end mark with the longest comment, and the zip64 locator that may precede it. */
+const TAIL_BYTES: number = 42 + MAX_16
 /** Size of the record that ends a zip64 directory. */
-export const ZIP64_END_BYTES = 56
+const ZIP64_END_BYTES = 56
 /** Size of a local header without its name. */
-export const LOCAL_HEADER_BYTES = 30
+const LOCAL_HEADER_BYTES = 30
 const CENTRAL_HEADER_BYTES = 46
+
+/** Finds the directory of an archive of `size` bytes. Undefined if there is no end mark. */
+export function* locateDirectory(size: number): ZipReading<ZipDirectory | undefined> {
+  const found = findDirectory(yield [Math.max(0, size - TAIL_BYTES), size])
+  if (found === undefined || !('end64' in found)) return found
+  return parseZip64End(yield [found.end64, found.end64 + ZIP64_END_BYTES])
+}
 
 /**
  * Finds the directory from the last bytes of an archive, before an optional comment. For a zip64 archive it returns the position of the
- * record for {@link parseZip64End} instead. Undefined if there is no end mark.
+ * record for {@link parseZip64End} instead.
  */
-export function findDirectory(tail: Uint8Array): ZipDirectory | { readonly end64: number } | undefined {
+function findDirectory(tail: Uint8Array): ZipDirectory | { readonly end64: number } | undefined {
   const view = viewOf(tail)
   for (let at = tail.length - 22; at >= 0; at--) {
     // A comment may contain the mark too; the real mark is followed by a comment of the stated length.
@@ -70,34 +73,34 @@ export function findDirectory(tail: Uint8Array): ZipDirectory | { readonly end64
 }
 
 /** Where the directory of a zip64 archive is. */
-export function parseZip64End(bytes: Uint8Array): ZipDirectory {
+function parseZip64End(bytes: Uint8Array): ZipDirectory {
   const view = viewOf(bytes)
-  if (view.getUint32(0, true) !== ZIP64_END_SIGNATURE) throw new ZipError('its directory is damaged')
+  if (view.getUint32(0, true) !== ZIP64_END_SIGNATURE) throw new ArchiveError('its directory is damaged')
   const read = (field: number) => Number(view.getBigUint64(field, true))
   return { count: read(32), size: read(40), start: read(48) }
 }
 
-/** The members in a directory. @throws {ZipError} when it is damaged or does not have `count` members */
+/** The members in a directory. @throws {ArchiveError} when it is damaged or does not have `count` members */
 export function parseDirectory(bytes: Uint8Array, count: number): CentralDirectoryEntry[] {
   const view = viewOf(bytes)
   const entries: CentralDirectoryEntry[] = []
   let at = 0
   try {
     for (let left = count; left > 0; left--) {
-      if (view.getUint32(at, true) !== CENTRAL_HEADER_SIGNATURE) throw new ZipError('its directory is damaged')
+      if (view.getUint32(at, true) !== CENTRAL_HEADER_SIGNATURE) throw new ArchiveError('its directory is damaged')
       const nameEnd = at + CENTRAL_HEADER_BYTES + view.getUint16(at + 28, true)
       const extraEnd = nameEnd + view.getUint16(at + 30, true)
       const end = extraEnd + view.getUint16(at + 32, true)
-      if (end > bytes.length) throw new ZipError('its directory is cut off')
+      if (end > bytes.length) throw new ArchiveError('its directory is cut off')
       entries.push(parseDirectoryEntry(bytes.subarray(at, extraEnd), nameEnd - at))
       at = end
     }
   } catch (error) {
-    if (error instanceof RangeError) throw new ZipError('its directory is cut off', { cause: error })
+    if (error instanceof RangeError) throw new ArchiveError('its directory is cut off', { cause: error })
     throw error
   }
   // A directory that counts fewer entries than it has would silently lose the others.
-  if (at !== bytes.length && !isSigned(view, at)) throw new ZipError('its directory is damaged')
+  if (at !== bytes.length && !isSigned(view, at)) throw new ArchiveError('its directory is damaged')
   return entries
 }
 
@@ -167,13 +170,14 @@ function earliestEnd({ offset, name, compressedSize }: CentralDirectoryEntry): n
 export const ENCRYPTION_FLAGS = 0x2041
 
 /**
- * Start of the content of a member, by its local header and name.
- * @throws {ZipError} when the header describes another member than the directory
+ * Finds the start of the content of a member, by its local header and name. `context` begins the message of an error.
+ * @throws {ArchiveError} when the header describes another member than the directory
  */
-export function findContent(header: Uint8Array, entry: CentralDirectoryEntry): number {
+export function* locateContent(entry: CentralDirectoryEntry, context = ''): ZipReading<number> {
+  const header = yield [entry.offset, entry.offset + LOCAL_HEADER_BYTES + entry.name.length]
   const local = viewOf(header)
   if (local.getUint32(0, true) !== LOCAL_HEADER_SIGNATURE || !isSameMember(header, entry)) {
-    throw new ZipError('its header and the directory of the archive differ')
+    throw new ArchiveError(`${context}its header and the directory of the archive differ`)
   }
   return entry.offset + LOCAL_HEADER_BYTES + entry.name.length + local.getUint16(28, true)
 }

@@ -1,13 +1,5 @@
-import type { Refusal } from '../../crawl/ledger.ts'
-import { ByteSource } from './bytes.ts'
-import {
-  ArchiveError,
-  type ArchiveLimits,
-  createDamagedError,
-  createTruncatedError,
-  FORMAT_ADVICE,
-  refuse,
-} from './members.ts'
+import { ArchiveError, createDamagedError, createTruncatedError, FORMAT_ADVICE } from './archive-error.ts'
+import { ByteSource } from './byte-source.ts'
 
 /**
  * Format: POSIX.1-2001, pax (ustar and its extended headers); https://www.gnu.org/software/tar/manual/html_node/Standard.html for long
@@ -18,7 +10,7 @@ import {
 export interface TarMember {
   /** The bytes of the name. */
   readonly name: Uint8Array
-  readonly type: 'file' | 'folder' | 'link' | Refusal
+  readonly type: 'file' | 'folder' | 'link' | 'hard-link' | 'sparse-file' | 'other'
   readonly size: number
   /** Offset of the content in the archive. */
   readonly start: number
@@ -30,12 +22,12 @@ const BLOCK = 512
 /** Size limit of an extended header. Real headers take a fraction of it. */
 const MAX_RECORD_BYTES = 2 ** 20
 
-/** Lists the members of a tar archive in order. @throws {ArchiveError} when it is invalid, cut off or damaged */
+/** Lists the members of a tar archive in order. @throws {ArchiveError} when it is cut off, damaged or larger than `maxBytes` */
 export async function* readTar(
   stream: AsyncIterable<Uint8Array>,
-  limits: ArchiveLimits,
+  maxBytes?: number,
 ): AsyncGenerator<TarMember, void, void> {
-  const bytes = new ByteSource(stream, limits.maxBytes)
+  const bytes = new ByteSource(stream, maxBytes)
   try {
     yield* readMembers(bytes)
     // Reads to the end, because the checksum of a compressed stream is at its end.
@@ -66,7 +58,7 @@ async function* readMembers(bytes: ByteSource): AsyncGenerator<TarMember, void, 
     const name = records.path ?? header.name
     yield {
       name,
-      type: records.isSparse === true ? refuse('not-text', 'a file with holes') : typeOf(header.type, name),
+      type: records.isSparse === true ? 'sparse-file' : typeOf(header.type, name),
       size,
       start,
       async *content() {
@@ -92,12 +84,12 @@ function parseHeader(block: Uint8Array, isFirst: boolean): Header {
   if (declaredSum !== sum(block, 0) && declaredSum !== sum(block, 128)) {
     throw isFirst ? new ArchiveError('it is not a tar archive', { advice: FORMAT_ADVICE }) : createDamagedError()
   }
-  const isUstar = new TextDecoder().decode(block.subarray(257, 263)) === 'ustar\0'
-  const prefix = isUstar ? upToZero(block.subarray(345, 500)) : new Uint8Array()
+  const isUstar = decode(block.subarray(257, 263)) === 'ustar\0'
+  const prefix = isUstar ? upToZero(block.subarray(345, 500)) : []
   const name = upToZero(block.subarray(0, 100))
   const type = String.fromCharCode(block[156] ?? 0)
   return {
-    name: prefix.length === 0 ? name : Buffer.concat([prefix, Buffer.from('/'), name]),
+    name: prefix.length === 0 ? name : Uint8Array.of(...prefix, 0x2f, ...name),
     type,
     size: parseNumber(block.subarray(124, 136)),
     isContinued: type === 'S' && block[482] === 1,
@@ -127,7 +119,7 @@ function sum(block: Uint8Array, signBit: number): number {
 function parseNumber(field: Uint8Array): number {
   const [first = 0, ...rest] = field
   if (first === 0x80) return rest.reduce((value, byte) => value * 256 + byte, 0)
-  const digits = Buffer.from(upToZero(field)).toString('latin1').trim()
+  const digits = decode(upToZero(field)).trim()
   if (digits === '') return 0
   return /^[0-7]+$/.test(digits) ? Number.parseInt(digits, 8) : Number.NaN
 }
@@ -145,15 +137,15 @@ function typeOf(type: string, name: Uint8Array): TarMember['type'] {
       // Old archives have no type for folders, only a trailing slash in the name.
       return name.at(-1) === 0x2f ? 'folder' : 'file'
     case '1':
-      return refuse('excluded', 'hard links')
+      return 'hard-link'
     case '2':
       return 'link'
     case '5':
       return 'folder'
     case 'S':
-      return refuse('not-text', 'a file with holes')
+      return 'sparse-file'
     default:
-      return refuse('not-text', 'neither a file nor a folder')
+      return 'other'
   }
 }
 
@@ -182,12 +174,12 @@ function parsePax(content: Uint8Array): Records {
   let records: Records = {}
   for (let offset = 0; offset < content.length; ) {
     const space = content.indexOf(0x20, offset)
-    const length = Number(Buffer.from(content.subarray(offset, Math.max(offset, space))).toString('latin1'))
+    const length = Number(decode(content.subarray(offset, Math.max(offset, space))))
     const end = offset + length
     if (!(Number.isSafeInteger(length) && length > 0 && end <= content.length)) throw createDamagedError()
     const equals = content.indexOf(0x3d, space)
     if (equals < 0 || equals >= end) throw createDamagedError()
-    const key = Buffer.from(content.subarray(space + 1, equals)).toString('utf8')
+    const key = decode(content.subarray(space + 1, equals))
     const value = content.slice(equals + 1, end - 1)
     if (key === 'path') records = { ...records, path: value }
     else if (key === 'size') records = { ...records, size: parseDecimal(value) }
@@ -198,8 +190,12 @@ function parsePax(content: Uint8Array): Records {
 }
 
 function parseDecimal(value: Uint8Array): number {
-  const digits = Buffer.from(value).toString('latin1')
+  const digits = decode(value)
   return /^\d+$/.test(digits) ? Number(digits) : Number.NaN
+}
+
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
 }
 
 function padding(size: number): number {

@@ -1,4 +1,4 @@
-import { BlockWriter } from './block-writer.ts'
+import { BlockWriter } from '../text/block-writer.ts'
 import { Deflater } from './deflate.ts'
 import {
   CENTRAL_HEADER_SIGNATURE,

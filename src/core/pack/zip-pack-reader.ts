@@ -1,12 +1,12 @@
+import { ArchiveError } from '../archive/archive-error.ts'
+import { memorySource, parseZip, type ZipSource } from '../archive/zip-reader.ts'
 import { PharosError } from '../errors.ts'
 import type { PackReader } from './open-pack.ts'
-import { parseZip, type ZipSource } from './unzip.ts'
-import { ZipError } from './zip-directory.ts'
 
 /** Reads a pack from a zip archive, in memory or from any source. */
 export function openZipReader(archive: Uint8Array | ZipSource, name: string): PackReader {
   const refuse = (error: unknown): never => {
-    if (!(error instanceof ZipError)) throw error
+    if (!(error instanceof ArchiveError)) throw error
     throw new PharosError('PACK_INVALID', { path: name, problem: error.message }, { cause: error })
   }
   try {
@@ -26,9 +26,4 @@ export function openZipReader(archive: Uint8Array | ZipSource, name: string): Pa
   } catch (error) {
     return refuse(error)
   }
-}
-
-/** The source of an archive that is in memory. */
-export function memorySource(bytes: Uint8Array): ZipSource {
-  return { size: bytes.length, read: (start, end) => bytes.subarray(start, end) }
 }
