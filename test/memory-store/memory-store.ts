@@ -1,6 +1,5 @@
-import { NOTHING_REQUEUED } from '../../src/crawl/ledger.ts'
+import { NOTHING_REQUEUED, type SettlementResult } from '../../src/crawl/ledger.ts'
 import type { LibraryStore } from '../../src/library/ports/library-store.ts'
-import { LOST_RESULT } from '../../src/store/common/ledger/decide-settlement.ts'
 import { createMemoryAddresses } from './addresses.ts'
 import { ChunkIndex } from './chunk-index.ts'
 import {
@@ -225,3 +224,6 @@ export function createMemoryStore(): LibraryStore {
     close: async () => {},
   }
 }
+
+/** The result of a visit whose crawl is over or was taken over. */
+const LOST_RESULT: SettlementResult = { type: 'lost', state: 'gone', reason: null, target: null, finds: [] }

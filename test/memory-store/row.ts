@@ -1,6 +1,5 @@
 import type { FoundAddress, LedgerRow, PageRecord, Visit } from '../../src/crawl/ledger.ts'
 import { type LedgerAction, nextState } from '../../src/crawl/transitions.ts'
-import { toVisit as toStoredVisit } from '../../src/store/common/ledger/visit.ts'
 
 /** A ledger row with the fields that only the store knows. Rows are immutable: a change creates a new row. */
 export interface Row extends LedgerRow {
@@ -90,12 +89,51 @@ export function toLedgerRow(row: Row): LedgerRow {
   return known
 }
 
-/** Builds the visit of a leased row. `isRepeated` says that the target holds the content of the last response. */
+/**
+ * Builds the visit of a leased row. It carries validators only when a 304 response would be sufficient. `isRepeated` says that the target
+ * holds the content of the last response.
+ */
 export function toVisit(row: Row, token: string, notBefore: number, isRepeated: boolean): Visit {
-  const { sourceId, host, depth, contentHash, record, links } = row
-  const pageHash = record?.page.contentHash ?? null
-  const isAsStored = contentHash === null || contentHash === pageHash
-  const found = { ...row, pageHash, hasLinks: links !== null, isRepeated, isAsStored }
-  const visit = toStoredVisit(found, (hash) => hash)
-  return { sourceId, host, depth, isConfirmation: row.awaitsConfirmation, notBefore, lease: token, ...visit }
+  const {
+    sourceId,
+    key,
+    url,
+    host,
+    depth,
+    discovery,
+    foundOn,
+    attempts,
+    checkedAt,
+    hasPage,
+    isShell,
+    target,
+    isFinal,
+  } = row
+  const isAsStored = row.contentHash === null || row.contentHash === row.record?.page.contentHash
+  // When the last response differs from the stored page, a 304 response would say nothing about that page.
+  const isConditional = !isFinal && (hasPage ? isAsStored : isRepeated)
+  const contentHash = row.record?.page.contentHash ?? (isConditional ? row.contentHash : null)
+  return {
+    sourceId,
+    key,
+    url,
+    host,
+    depth,
+    discovery,
+    foundOn,
+    attempts,
+    etag: isConditional ? row.etag : null,
+    lastModified: isConditional ? row.lastModified : null,
+    contentUrl: row.contentUrl,
+    contentHash,
+    checkedAt,
+    hasPage,
+    hasLinks: row.links !== null,
+    isShell,
+    target,
+    isConfirmation: row.awaitsConfirmation,
+    isFinal,
+    notBefore,
+    lease: token,
+  }
 }

@@ -3,14 +3,14 @@ import type {
   Alias,
   Discovery,
   LedgerCounts,
+  LedgerState,
   ListedPage,
   ListRecord,
   Reason,
   RowFilter,
 } from '../../src/crawl/ledger.ts'
+import { isExistingAddress, LEDGER_STATES } from '../../src/crawl/ledger.ts'
 import { listKeysOf } from '../../src/library/sources/address-keys.ts'
-import { type AliasFactRecord, judgeAlias } from '../../src/store/common/ledger/alias-record.ts'
-import { toCounts } from '../../src/store/common/ledger/ledger-sql.ts'
 import type { ChunkIndex } from './chunk-index.ts'
 import { NO_PENDING_WORK, type NumberedRow, type Row } from './row.ts'
 
@@ -168,12 +168,13 @@ export class SourceLedger {
 
   /** Counts the rows by state and reason. */
   count(): LedgerCounts {
-    const groups = Map.groupBy(this.#rows.values(), ({ state, reason }) => `${state} ${reason ?? ''}`)
-    return toCounts(
-      [...groups.values()].flatMap(([first, ...others]) =>
-        first === undefined ? [] : { state: first.state, reason: first.reason ?? '', rows: 1 + others.length },
-      ),
-    )
+    const states = Object.fromEntries(LEDGER_STATES.map((state) => [state, 0])) as Record<LedgerState, number>
+    const reasons: Record<string, number> = {}
+    for (const { state, reason } of this.#rows.values()) {
+      states[state]++
+      if (reason !== null) reasons[`${state}/${reason}`] = (reasons[`${state}/${reason}`] ?? 0) + 1
+    }
+    return { total: this.#rows.size, states, reasons }
   }
 
   /** Records an alias: replaces the classification of the same pair of addresses, and keeps the facts of earlier checks. */
@@ -188,8 +189,10 @@ export class SourceLedger {
       // When the query or session of an address matters, the address has a more specific row, which takes precedence.
       const key = listKeysOf(alias.aliasUrl).findLast((candidate) => this.#rows.has(candidate))
       const row = key === undefined ? undefined : this.#rows.get(key)
-      const { isThere: exists, facts: metadata } = judgeAlias(row && toFacts(row))
-      this.#aliases.set(id, { ...alias, exists, checkedAt: now, metadata })
+      const { state = null, reason = null, status = null, record } = row ?? {}
+      const kind = record?.classification?.kind ?? null
+      const metadata = { state, reason, status, kind, ...(record ? { title: record.page.title } : {}) }
+      this.#aliases.set(id, { ...alias, exists: row ? isExistingAddress(row) : null, checkedAt: now, metadata })
     }
     return this.#aliases.size
   }
@@ -221,10 +224,6 @@ export class SourceLedger {
       this.#index.add(after)
     }
   }
-}
-
-function toFacts({ record, ...row }: Row): AliasFactRecord {
-  return { ...row, kind: record?.classification?.kind ?? null, title: record?.page.title ?? null }
 }
 
 /** Whether a row holds a page that came from a list. A page that was fetched since has an HTTP status and does not count. */
