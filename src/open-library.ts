@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
-import { EMPTY_MATCHER, type PlaceMatcher } from './analysis/matcher.ts'
 import type { Grammars } from './core/chunk/code-grammars.ts'
 import { PharosError } from './core/errors.ts'
 import { DEFAULT_LIMITS } from './core/limits.ts'
@@ -21,11 +20,12 @@ import { nodeSha256 } from './ingest/sha256.ts'
 import { openTreeReader } from './ingest/tree-reader.ts'
 import type { Library } from './library/library.ts'
 import type { Addresses } from './library/ports/addresses.ts'
-import type { Gazetteer } from './library/ports/gazetteer.ts'
 import type { JobLog } from './library/ports/job-log.ts'
 import type { AnalysisStore, LibraryStore } from './library/ports/library-store.ts'
 import type { Embedder } from './library/ports/vectors.ts'
 import { type ConnectionOptions, openConnections, refusePasswords } from './open-connections.ts'
+import { EMPTY_MATCHER, type PlaceMatcher } from './places/analysis/matcher.ts'
+import type { Gazetteer } from './places/ports/gazetteer.ts'
 import { createLoadMeter } from './processes/load.ts'
 import { createMemory } from './processes/memory.ts'
 import { openPageReader } from './processes/page-reader.ts'
@@ -254,7 +254,7 @@ async function openNameIndex(gazetteer: Gazetteer): Promise<PlaceMatcher | undef
   const index = await gazetteer.readIndex()
   if (index === undefined) return undefined
   // Loaded with the first names, because a search needs no place matcher.
-  const { openPlaceMatcher } = await import('./analysis/open-matcher.ts')
+  const { openPlaceMatcher } = await import('./places/analysis/open-matcher.ts')
   try {
     const places = openPlaceMatcher(index)
     return places.revision === '' ? undefined : places

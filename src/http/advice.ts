@@ -1,5 +1,5 @@
 import type { ErrorCode, PharosError } from '../core/errors.ts'
-import { runHref } from './records/run-records.ts'
+import { runHref } from '../places/http/run-records.ts'
 
 type Details = PharosError['details']
 

@@ -1,7 +1,7 @@
 import { type ErrorCode, PharosError } from '../core/errors.ts'
 import { redactSecrets } from '../core/secrets.ts'
+import { runHref } from '../places/http/run-records.ts'
 import { adviceOf } from './advice.ts'
-import { runHref } from './records/run-records.ts'
 
 /** The body of an error response. */
 export interface FailureBody {

@@ -1,9 +1,9 @@
-import type { AnalysisRunner } from '../library/jobs/analysis/analysis-runner.ts'
 import type { Dispatcher } from '../library/jobs/dispatcher.ts'
 import type { Library } from '../library/library.ts'
 import type { JobLog } from '../library/ports/job-log.ts'
 import type { DuplicateList, DuplicatesInput } from '../library/search/list-duplicates.ts'
 import type { SearchAnswer, SearchInput } from '../library/search.ts'
+import type { AnalysisRunner } from '../places/runs/analysis-runner.ts'
 
 /** The dependencies of the server. */
 export interface HttpPorts {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { PLACE_KINDS } from '../analysis/place.ts'
 import { JOB_STATUSES } from '../library/ports/job-log.ts'
+import { PLACE_KINDS } from '../places/analysis/place.ts'
 import { timestamp } from './fields.ts'
 import type { AnswerSpec } from './route.ts'
 

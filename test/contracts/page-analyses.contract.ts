@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { PlaceHub } from '../../src/analysis/page-analysis.ts'
 import type { Classification } from '../../src/core/model.ts'
 import type { Settlement } from '../../src/crawl/ledger.ts'
 import { splitMilestones } from '../../src/library/crawl/split-milestones.ts'
 import type { AnalysisStore, LibraryStore } from '../../src/library/ports/library-store.ts'
-import type { HubVerdict, LearnedPattern } from '../../src/plan/plan-memory.ts'
+import type { PlaceHub } from '../../src/places/analysis/page-analysis.ts'
+import type { HubVerdict, LearnedPattern } from '../../src/places/ports/plan-memory.ts'
 import { addSourceTo, recordOf } from '../embed/filled-store.ts'
 import { classificationOf } from './classifications.ts'
 

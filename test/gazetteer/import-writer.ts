@@ -1,6 +1,6 @@
 import { readFileSync, writeSync } from 'node:fs'
-import { DATA_PACKAGES } from '../../src/gazetteer/packages.ts'
-import { readCities } from '../../src/gazetteer/read-cities.ts'
+import { DATA_PACKAGES } from '../../src/places/gazetteer/packages.ts'
+import { readCities } from '../../src/places/gazetteer/read-cities.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 

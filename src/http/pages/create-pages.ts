@@ -2,20 +2,27 @@ import { type Context, Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { PharosError } from '../../core/errors.ts'
-import { ANALYSIS_JOB_ID } from '../../library/crawl/reached-milestones.ts'
 import type { Dispatcher } from '../../library/jobs/dispatcher.ts'
 import type { Library } from '../../library/library.ts'
 import type { Addresses } from '../../library/ports/addresses.ts'
 import type { JobLog } from '../../library/ports/job-log.ts'
+import { findLatestRun, renderAnalyses, renderRun, startRun } from '../../places/http/analysis-pages.ts'
+import { renderDomains } from '../../places/http/domain-pages.ts'
+import {
+  renderCountries,
+  renderCountry,
+  renderGazetteer,
+  renderKind,
+  renderPlace,
+  renderPlaces,
+} from '../../places/http/gazetteer-pages.ts'
+import { renderHubs } from '../../places/http/hub-pages.ts'
+import { ANALYSIS_JOB_ID } from '../../places/runs/reached-milestones.ts'
 import { describeFailure, isStoreFailure } from '../failure.ts'
 import type { HttpPorts } from '../ports.ts'
 import { type AnalysisStores, analysisStoresOf } from '../server/store-access.ts'
-import { findLatestRun, renderAnalyses, renderRun, startRun } from './analysis.ts'
-import { renderDomains } from './domains.ts'
 import { renderError } from './error-page.ts'
 import { renderErrors } from './errors.ts'
-import { renderCountries, renderCountry, renderGazetteer, renderKind, renderPlace, renderPlaces } from './gazetteer.ts'
-import { renderHubs } from './hubs.ts'
 import { ICON, type JobCounts } from './layout.ts'
 import { LIVE_SCRIPT } from './live.ts'
 import { renderMilestones, renderProblems } from './notes.ts'

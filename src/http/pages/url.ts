@@ -1,10 +1,8 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
-import type { PageAnalysis } from '../../analysis/page-analysis.ts'
 import { countOf } from '../../core/text/count.ts'
 import { severityOf } from '../../library/jobs/events/severity.ts'
 import type { Library } from '../../library/library.ts'
-import type { StoredAnalysis } from '../../library/ports/analyses.ts'
 import type { PageText } from '../../library/ports/store.ts'
 import { labelOf, type Source } from '../../library/source.ts'
 import {
@@ -15,6 +13,8 @@ import {
 } from '../../library/sources/describe-address.ts'
 import type { Explanation } from '../../library/sources/explain.ts'
 import { DISCOVERY_WORDS, type LedgerRow, REASON_WORDS, STATE_WORDS } from '../../library/sources/ledger-words.ts'
+import type { PageAnalysis } from '../../places/analysis/page-analysis.ts'
+import type { StoredAnalysis } from '../../places/ports/analyses.ts'
 import { listAddressEvents } from '../records/address-records.ts'
 import { renderPage } from './layout.ts'
 import {

@@ -8,8 +8,8 @@ import type {
   UnknownAddress,
 } from '../../library/sources/describe-address.ts'
 import { DISCOVERY_WORDS, REASON_WORDS, STATE_WORDS } from '../../library/sources/ledger-words.ts'
+import { hubRecord } from '../../places/http/place-records.ts'
 import { isoOf, isoOrNull } from '../time.ts'
-import { hubRecord } from './place-records.ts'
 import { rowRecord } from './source-records.ts'
 
 /** An address in a list. */

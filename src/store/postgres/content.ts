@@ -3,6 +3,7 @@ import { planExcerpt, readLayout, writeLayout } from '../../core/retrieval/page-
 import { createPageSignature } from '../../core/retrieval/page-signature.ts'
 import type { PageRecord } from '../../crawl/ledger.ts'
 import type { ChunkSpan, PageExcerpt, PageText, StoredChunk, StoredPage } from '../../library/ports/store.ts'
+import { removeEmptyHubs } from '../../places/store/postgres/hub-writer.ts'
 import { packHash, unpackHash } from '../common/hash.ts'
 import {
   ANALYSED_FACTS,
@@ -21,9 +22,8 @@ import {
   toStoredChunk,
   toStoredPage,
 } from '../common/stored-content.ts'
+import { invalidateClassification, replaceClassification, reviseClassification } from './classifications.ts'
 import type { Sql } from './database/database.ts'
-import { invalidateClassification, replaceClassification, reviseClassification } from './places/classifications.ts'
-import { removeEmptyHubs } from './places/hub-writer.ts'
 
 /*
  * Pages with their chunks, stored under the id of their ledger row. Everything that writes runs inside the transaction of the caller, who

@@ -3,6 +3,7 @@ import type { ChunkIndex } from '../../core/retrieval/chunk-index.ts'
 import { type PageLayout, planExcerpt, readLayout, writeLayout } from '../../core/retrieval/page-layout.ts'
 import type { PageRecord } from '../../crawl/ledger.ts'
 import type { PageExcerpt, PageText, StoredChunk, StoredPage, StoreMatch } from '../../library/ports/store.ts'
+import { createHubWriter } from '../../places/store/sqlite/place-hubs.ts'
 import { parseStored } from '../common/damage.ts'
 import { ANALYSED_FACTS, COPIED_FACTS, compareMetadata, type StoredMetadata } from '../common/metadata-diff.ts'
 import {
@@ -14,6 +15,7 @@ import {
   toStoredChunk,
   toStoredPage,
 } from '../common/stored-content.ts'
+import { createClassifications } from './classifications.ts'
 import { createCopiedVectors } from './copy/copied-vectors.ts'
 import type { Database } from './database/database.ts'
 import { packHash, type StoredHash, unpackHash } from './database/hash.ts'
@@ -22,8 +24,6 @@ import { LruCache } from './database/lru-cache.ts'
 import type { PageSignatures } from './index/page-signatures.ts'
 import type { createPageFacts } from './ledger/page-facts.ts'
 import { createStateKey } from './ledger/state-key.ts'
-import { createClassifications } from './places/classifications.ts'
-import { createHubWriter } from './places/place-hubs.ts'
 
 /** Pages with their chunks and index entries, stored under the id of their ledger row. */
 export interface Content {

@@ -1,10 +1,10 @@
 import { PharosError } from '../../core/errors.ts'
 import type { ChunkIndex } from '../../core/retrieval/chunk-index.ts'
-import { ANALYSIS_JOB_ID } from '../../library/crawl/reached-milestones.ts'
 import { labelOf, type Source, type SourceChange } from '../../library/source.ts'
+import { ANALYSIS_JOB_ID } from '../../places/runs/reached-milestones.ts'
+import { createHubWriter } from '../../places/store/sqlite/place-hubs.ts'
 import { type SourceRecord, toSource } from '../common/source-record.ts'
 import type { Database } from './database/database.ts'
-import { createHubWriter } from './places/place-hubs.ts'
 
 /** Sources, and the row numbers of sources and crawls. */
 export interface Sources {

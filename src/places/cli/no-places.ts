@@ -1,0 +1,12 @@
+import type { Hint } from '../../cli/library.ts'
+import type { Library } from '../../library/library.ts'
+
+/** The hint for commands that work better with a gazetteer, while it is empty. */
+export function writeNoPlaces(hint: Hint): string {
+  return `there are no places yet; import them: ${hint('gazetteer', 'import')}`
+}
+
+/** Whether a library supports places but has none. */
+export async function hasNoPlaces({ gazetteer }: Pick<Library, 'gazetteer'>): Promise<boolean> {
+  return gazetteer !== undefined && (await gazetteer.revision()) === ''
+}
