@@ -1,9 +1,9 @@
+import type { BackgroundRuns } from '../library/jobs/background-runs.ts'
 import type { Dispatcher } from '../library/jobs/dispatcher.ts'
 import type { Library } from '../library/library.ts'
 import type { JobLog } from '../library/ports/job-log.ts'
 import type { DuplicateList, DuplicatesInput } from '../library/search/list-duplicates.ts'
 import type { SearchAnswer, SearchInput } from '../library/search.ts'
-import type { AnalysisRunner } from '../places/runs/analysis-runner.ts'
 
 /** The dependencies of the server. */
 export interface HttpPorts {
@@ -23,8 +23,8 @@ export interface HttpPorts {
   /** The job history, stored with the library. */
   readonly jobLog: () => Promise<JobLog>
   readonly dispatcher: Dispatcher
-  /** Starts analysis runs in a process of their own. */
-  readonly analysis: AnalysisRunner
+  /** Starts analysis runs in a process of their own; absent if the program has none. */
+  readonly analysis?: BackgroundRuns
   /** The MCP handler; its requests have passed the same checks as all others. */
   readonly mcp: (request: Request, peer?: Peer) => Promise<Response>
   /** A file of the dashboard by its path, such as `/assets/app-1a2b3c.js`; undefined when there is none. */

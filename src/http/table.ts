@@ -1,6 +1,5 @@
-import { analysisRoutes } from '../places/http/analysis-routes.ts'
-import { gazetteerRoutes } from '../places/http/gazetteer-routes.ts'
-import { hubRoutes } from '../places/http/hub-routes.ts'
+import { addPlacePages, placeRoutes } from '../places/index.ts'
+import type { AddPages } from './pages/create-pages.ts'
 import type { Route } from './route.ts'
 import { addressRoutes } from './routes/addresses.ts'
 import { crawlRoutes } from './routes/crawls.ts'
@@ -24,10 +23,11 @@ export const ROUTES: readonly Route[] = [
   ...importRoutes,
   ...searchRoutes,
   ...addressRoutes,
-  ...analysisRoutes,
-  ...gazetteerRoutes,
-  ...hubRoutes,
+  ...placeRoutes,
   ...packRoutes,
   ...systemRoutes,
   ...loginRoutes,
 ]
+
+/** Pages for people that other parts of the program add. */
+export const PAGES: readonly AddPages[] = [addPlacePages]

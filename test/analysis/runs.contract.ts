@@ -216,9 +216,9 @@ export function describeRuns(
       await storeAgain(library, '/world')
       expect(await readPendingCount(library)).toBe(0)
       await storeAgain(library, '/world', '\n\nMore.')
-      expect(await library.analyses.readClass(...keyOf('/world'))).toBeUndefined()
+      expect(await library.readClass(...keyOf('/world'))).toBeUndefined()
       expect((await analyse(library)).run.progress).toMatchObject({ pages: 1 })
-      expect(await library.analyses.readClass(...keyOf('/world'))).toBe('nav')
+      expect(await library.readClass(...keyOf('/world'))).toBe('nav')
     })
 
     test('analyses a page again that changes while it is being analysed', async () => {
@@ -235,7 +235,7 @@ export function describeRuns(
       }
       await analyse({ ...library, analyses })
       expect(await readPendingCount(library)).toBe(1)
-      expect(await library.analyses.readClass(...keyOf('/world'))).toBeUndefined()
+      expect(await library.readClass(...keyOf('/world'))).toBeUndefined()
     })
 
     test('analyses everything again when the gazetteer changed', async () => {

@@ -1,4 +1,5 @@
-import type { PlaceKind, PlaceRecord } from '../../src/places/analysis/place.ts'
+import type { PlaceKind } from '../../src/library/ports/findings.ts'
+import type { PlaceRecord } from '../../src/places/analysis/place.ts'
 import type { Gazetteer } from '../../src/places/ports/gazetteer.ts'
 
 /* A small piece of the world, enough for the news of `stored-news.ts`. */

@@ -1,7 +1,7 @@
 import { urlKey } from '../../src/core/url/key.ts'
+import type { PlaceHub } from '../../src/library/ports/findings.ts'
 import type { JobNote, JobRecord } from '../../src/library/ports/job-log.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
-import type { PlaceHub } from '../../src/places/analysis/page-analysis.ts'
 import type { PlaceRecord } from '../../src/places/analysis/place.ts'
 import { analyseLibrary } from '../../src/places/runs/analyse-library.ts'
 import { beginRun } from '../../src/places/runs/begin-run.ts'

@@ -1,12 +1,12 @@
 import { writePercent } from '../../core/text/count.ts'
 import { writeDuration } from '../../core/text/duration.ts'
 import type { LedgerRow } from '../../crawl/ledger.ts'
+import type { HubCoverage } from '../../library/ports/findings.ts'
 import { writePageCounts } from '../../library/search/display-text.ts'
 import { DEFAULT_SETTINGS, type Source } from '../../library/source.ts'
 import { FILTER_REASONS, type SourceDescription } from '../../library/sources/describe-source.ts'
 import { type Shortfall, writeShortfall } from '../../library/sources/shortfall.ts'
 import { capOf, countRead, type SourceReport, totalPages } from '../../library/sources/source-status.ts'
-import type { HubCoverage } from '../../places/ports/place-hubs.ts'
 import { type Hint, printableLabel, sourceRecord, timeRecord, writeTime } from '../library.ts'
 import { countOf, printableLine, widthOf, writeNumber } from '../terminal.ts'
 import {

@@ -3,6 +3,7 @@ import { html } from 'hono/html'
 import { countOf } from '../../core/text/count.ts'
 import { severityOf } from '../../library/jobs/events/severity.ts'
 import type { Library } from '../../library/library.ts'
+import type { PageAnalysis, StoredAnalysis } from '../../library/ports/findings.ts'
 import type { PageText } from '../../library/ports/store.ts'
 import { labelOf, type Source } from '../../library/source.ts'
 import {
@@ -13,8 +14,6 @@ import {
 } from '../../library/sources/describe-address.ts'
 import type { Explanation } from '../../library/sources/explain.ts'
 import { DISCOVERY_WORDS, type LedgerRow, REASON_WORDS, STATE_WORDS } from '../../library/sources/ledger-words.ts'
-import type { PageAnalysis } from '../../places/analysis/page-analysis.ts'
-import type { StoredAnalysis } from '../../places/ports/analyses.ts'
 import { listAddressEvents } from '../records/address-records.ts'
 import { renderPage } from './layout.ts'
 import {

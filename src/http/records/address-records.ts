@@ -1,5 +1,6 @@
 import { suggest } from '../../core/text/nearest.ts'
 import type { AddressEntry } from '../../library/ports/addresses.ts'
+import type { StoredHub } from '../../library/ports/findings.ts'
 import { labelOf } from '../../library/source.ts'
 import type {
   AddressDescription,
@@ -8,7 +9,6 @@ import type {
   UnknownAddress,
 } from '../../library/sources/describe-address.ts'
 import { DISCOVERY_WORDS, REASON_WORDS, STATE_WORDS } from '../../library/sources/ledger-words.ts'
-import { hubRecord } from '../../places/http/place-records.ts'
 import { isoOf, isoOrNull } from '../time.ts'
 import { rowRecord } from './source-records.ts'
 
@@ -52,6 +52,11 @@ export function addressHistoryRecord(description: AddressDescription): Record<st
     verdict: verdict === null ? null : { ...verdict, checkedAt: isoOf(verdict.checkedAt) },
     problems: problems.map(({ at, ...problem }) => ({ ts: isoOf(at), ...problem })),
   }
+}
+
+/** A hub page of a place. */
+export function hubRecord({ firstSeenAt, lastSeenAt, ...rest }: StoredHub): Record<string, unknown> {
+  return { ...rest, firstSeenAt: isoOf(firstSeenAt), lastSeenAt: isoOf(lastSeenAt) }
 }
 
 /** The classification and analysis of the content at an address. */

@@ -12,7 +12,6 @@ import type { Rendering } from '../../crawl/ports.ts'
 import type { MilestoneStore } from '../../crawl/progress-milestones.ts'
 import type { CrawlPorts, CrawlRun } from '../../crawl/run.ts'
 import { NO_COUNTS } from '../../crawl/sharing.ts'
-import { createMilestoneMemory, planCrawl, refuseUnprepared } from '../../places/plan/plan-crawl.ts'
 import { readRows } from '../copy/read-rows.ts'
 import { createImportTree, type ImportTree } from '../import/import-tree.ts'
 import { indexTree } from '../import/index-tree.ts'
@@ -26,6 +25,7 @@ import { hasRecentHeartbeat } from '../sources/source-status.ts'
 import { resolveScope } from './add-source.ts'
 import { createClassifyingReader } from './classifying-reader.ts'
 import { openRendering } from './open-rendering.ts'
+import { createMilestoneMemory, planCrawl, refuseUnprepared } from './plan-crawl.ts'
 
 /** Options of one crawl. */
 export interface CrawlInput extends Partial<CrawlRunOptions> {

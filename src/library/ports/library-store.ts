@@ -1,7 +1,4 @@
-import type { Analyses } from '../../places/ports/analyses.ts'
-import type { Gazetteer } from '../../places/ports/gazetteer.ts'
-import type { PlaceHubs } from '../../places/ports/place-hubs.ts'
-import type { PlanMemory } from '../../places/ports/plan-memory.ts'
+import type { PageClass } from '../../core/model.ts'
 import type { Addresses } from './addresses.ts'
 import type { JobLog } from './job-log.ts'
 import type { LibraryCopy } from './library-copy.ts'
@@ -18,11 +15,10 @@ export interface LibraryStore extends VectorStore {
   readonly workers?: Workers
 }
 
-/** Gazetteer, analyses and plans, kept beside the pages by stores on disk. Such stores can also be copied as a whole. */
-export interface AnalysisStore {
-  readonly gazetteer: Gazetteer
-  readonly analyses: Analyses
-  readonly placeHubs: PlaceHubs
-  readonly planMemory: PlanMemory
+/** What stores on disk keep besides. */
+export interface DiskStore {
+  /** Reads the class of a page; undefined before it is classified. */
+  readClass(sourceId: string, key: string): Promise<PageClass | undefined>
+  /** Copies the library as a whole. */
   readonly libraryCopy: LibraryCopy
 }

@@ -1,16 +1,11 @@
 import { classifyPage } from '../../core/classify/classify-page.ts'
 import type { Page } from '../../core/model.ts'
 import { readLanguage } from '../../core/text/language.ts'
+import type { FoundPlace, PageAnalysis } from '../../library/ports/findings.ts'
 import { findKeyPhrases } from './key-phrases.ts'
 import { maskNonProse } from './mask-non-prose.ts'
 import type { MatchContext, PlaceMatch, PlaceMatcher } from './matcher.ts'
-import {
-  ANALYSIS_VERSION,
-  type AnalysePage,
-  type FoundPlace,
-  type PageAnalysis,
-  type PageContext,
-} from './page-analysis.ts'
+import { ANALYSIS_VERSION, type AnalysePage, type PageContext } from './page-analysis.ts'
 import { detectPlaceHub } from './place-hub.ts'
 import { readSentiment } from './sentiment.ts'
 

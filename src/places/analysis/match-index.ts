@@ -1,3 +1,4 @@
+import { PLACE_KINDS, type PlaceKind } from '../../library/ports/findings.ts'
 import { beginHash, extendHash, finishHigh, finishLow, type NameHash } from './match-hash.ts'
 import type { KnownPlace } from './matcher.ts'
 import {
@@ -8,7 +9,6 @@ import {
   type IndexColumns,
   type IndexHead,
 } from './name-index.ts'
-import { PLACE_KINDS, type PlaceKind } from './place.ts'
 
 /** The names of a gazetteer, ready for lookups. */
 export interface NameIndex {

@@ -1,6 +1,7 @@
+import { PLACE_KINDS } from '../../library/ports/findings.ts'
 import type { NameIndex } from './match-index.ts'
 import { NAME_DERIVED, NAME_MAIN, packCountry } from './name-index.ts'
-import { NAME_KINDS, PLACE_KINDS } from './place.ts'
+import { NAME_KINDS } from './place.ts'
 
 /** The numbers that stand for kinds of places and kinds of names in a name index. */
 export const KIND_COUNTRY: number = PLACE_KINDS.indexOf('country')

@@ -1,6 +1,5 @@
-import type { PlaceKind } from './place.ts'
-
 /** A place in match results. */
+import type { PlaceKind } from '../../library/ports/findings.ts'
 export interface KnownPlace {
   readonly id: number
   readonly kind: PlaceKind

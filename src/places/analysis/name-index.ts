@@ -1,3 +1,4 @@
+import { PLACE_KINDS, type PlaceKind } from '../../library/ports/findings.ts'
 import { simplifyHan } from './match-han.ts'
 import {
   beginHash,
@@ -12,7 +13,7 @@ import {
 } from './match-hash.ts'
 import { inflectedStems } from './match-stems.ts'
 import { SCRIPT_UNSPACED, tokenize } from './match-tokens.ts'
-import { NAME_KINDS, type NameKind, normalizeName, PLACE_KINDS, type PlaceKind } from './place.ts'
+import { NAME_KINDS, type NameKind, normalizeName } from './place.ts'
 
 /** A place with its names, as input of an index. */
 export interface IndexedPlace {

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { classifyPage } from '../../core/classify/classify-page.ts'
 import { extractPage } from '../../core/extract/extract-page.ts'
 import type { Page } from '../../core/model.ts'
+import type { PlaceHub } from '../../library/ports/findings.ts'
 import { type IndexedPlace, writeNameIndex } from './name-index.ts'
 import { openPlaceMatcher } from './open-matcher.ts'
-import type { PlaceHub } from './page-analysis.ts'
 import { detectPlaceHub } from './place-hub.ts'
 
 const PLACES = openPlaceMatcher(

@@ -3,9 +3,9 @@ import type { Classification, Page } from '../../core/model.ts'
 import { primaryLanguageOf } from '../../core/text/language-code.ts'
 import { classifyUrl, foldPagination } from '../../core/url/page-url.ts'
 import { decodePart } from '../../core/url/query.ts'
+import type { PlaceHub } from '../../library/ports/findings.ts'
 import { isOrdinaryName, NON_PLACE_SEGMENTS } from './match-words.ts'
 import type { KnownPlace, MatchContext, PlaceMatch, PlaceMatcher } from './matcher.ts'
-import type { PlaceHub } from './page-analysis.ts'
 import { normalizeName, slugOf } from './place.ts'
 
 /**

@@ -1,8 +1,4 @@
-/** All kinds of places. */
-export const PLACE_KINDS = ['country', 'region', 'city', 'poi', 'supranational'] as const
-
-/** One of {@link PLACE_KINDS}. */
-export type PlaceKind = (typeof PLACE_KINDS)[number]
+import type { PlaceKind } from '../../library/ports/findings.ts'
 
 /** All kinds of place names. */
 export const NAME_KINDS = ['endonym', 'exonym', 'alias', 'abbrev', 'official', 'common', 'demonym'] as const

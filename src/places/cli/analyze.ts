@@ -4,13 +4,13 @@ import { interruptible } from '../../cli/interrupt.ts'
 import { addLibraryOptions, createHint, type Hint, timeRecord, withLibrary } from '../../cli/library.ts'
 import { type CommonFlags, configOf, wholeNumber } from '../../cli/options/options.ts'
 import { countOf, printableLine, type Streams, Terminal, writeNumber } from '../../cli/terminal.ts'
+import { hasNoPlaces, writeNoPlaces } from '../../cli/text/no-places.ts'
 import { RateMeter, writeRate } from '../../cli/text/progress.ts'
 import { PharosError } from '../../core/errors.ts'
 import { writeDuration } from '../../core/text/duration.ts'
-import type { Library } from '../../library/library.ts'
 import { ANALYSIS_VERSION } from '../analysis/page-analysis.ts'
 import type { AnalysisRun, RunOptions, RunProgress } from '../ports/analyses.ts'
-import { hasNoPlaces, writeNoPlaces } from './no-places.ts'
+import type { PlacesLibrary } from '../ports/places-library.ts'
 
 interface AnalyzeFlags extends CommonFlags, Partial<Omit<RunOptions, 'verbose'>> {
   readonly runId?: string
@@ -107,7 +107,7 @@ function adviseToWait(error: unknown): never {
 
 /** The environment of a run in the foreground. */
 interface AnalysisContext {
-  readonly library: Library
+  readonly library: PlacesLibrary
   readonly terminal: Terminal
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal

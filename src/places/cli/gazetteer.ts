@@ -5,6 +5,7 @@ import { interruptible } from '../../cli/interrupt.ts'
 import { addLibraryOptions, createHint, type Hint, timeRecord, withLibrary } from '../../cli/library.ts'
 import { type CommonFlags, configOf, nonEmptyText, oneOf } from '../../cli/options/options.ts'
 import { countOf, printableLine, type Streams, Terminal } from '../../cli/terminal.ts'
+import { hasNoPlaces, writeNoPlaces } from '../../cli/text/no-places.ts'
 import { PharosError } from '../../core/errors.ts'
 import { writeNumber } from '../../core/text/count.ts'
 import { writeDuration } from '../../core/text/duration.ts'
@@ -16,7 +17,6 @@ import type {
   GazetteerSummary,
   StoredGazetteerSource,
 } from '../ports/gazetteer.ts'
-import { hasNoPlaces, writeNoPlaces } from './no-places.ts'
 
 const ACTIONS = ['import', 'export', 'validate', 'qa', 'status'] as const
 type Action = (typeof ACTIONS)[number]

@@ -1,10 +1,9 @@
+import { PLACE_KINDS, type PlaceKind } from '../../library/ports/findings.ts'
 import {
   NAME_KINDS,
   type NameKind,
   normalizeName,
-  PLACE_KINDS,
   PLACE_RELATIONS,
-  type PlaceKind,
   type PlaceName,
   type PlaceRecord,
   slugOf,

@@ -4,6 +4,7 @@ import { HTTPException } from 'hono/http-exception'
 import { PharosError } from '../../core/errors.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import { writeDuration } from '../../core/text/duration.ts'
+import { runHref } from '../../http/advice.ts'
 import { renderPage } from '../../http/pages/layout.ts'
 import {
   type Html,
@@ -21,12 +22,12 @@ import {
 import { readLimit, readNumber } from '../../http/pages/query.ts'
 import type { HttpPorts } from '../../http/ports.ts'
 import { readForm } from '../../http/server/read-body.ts'
-import { withAnalysisStores } from '../../http/server/store-access.ts'
 import { withoutUndefined } from '../../http/without-undefined.ts'
 import type { AnalysisRun, RunEvent, RunProgress } from '../ports/analyses.ts'
 import { NO_PROGRESS } from '../runs/begin-run.ts'
 import { runBody } from './analysis-routes.ts'
-import { durationOf, runHref } from './run-records.ts'
+import { withAnalysisStores } from './place-stores.ts'
+import { durationOf, startAnalysis } from './run-records.ts'
 
 const PATH = '/analysis/ssr'
 const MAX_RUNS = 200
@@ -107,7 +108,7 @@ export async function startRun(c: Context, ports: HttpPorts): Promise<string> {
     throw new HTTPException(400, { message })
   }
   try {
-    const { id } = await ports.analysis.start(withoutUndefined(parsed.data))
+    const { id } = await startAnalysis(ports, withoutUndefined(parsed.data))
     return runHref(id)
   } catch (error) {
     // Only one run can be active, so a second click on the button opens the page of the active run.

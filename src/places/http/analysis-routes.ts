@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
+import { runHref } from '../../http/advice.ts'
 import { countField, jobId, limitField, timestamp } from '../../http/fields.ts'
 import { createRoute, type Route, reply } from '../../http/route.ts'
-import { withAnalysisStores } from '../../http/server/store-access.ts'
 import { failures } from '../../http/shapes.ts'
 import { withoutUndefined } from '../../http/without-undefined.ts'
 import { RUN_STAGES, RUN_STATUSES, type RunOptions } from '../ports/analyses.ts'
-import { runEventRecord, runHref, runRecord } from './run-records.ts'
+import { withAnalysisStores } from './place-stores.ts'
+import { runEventRecord, runRecord, startAnalysis } from './run-records.ts'
 
 const GROUP = 'Analysis'
 const MAX_EVENTS = 500
@@ -125,7 +126,7 @@ export const analysisRoutes: readonly Route[] = [
       ...failures(400, 409, 500, 503),
     },
     async run({ body }, { ports }) {
-      const { id } = await ports.analysis.start(withoutUndefined(body ?? {}))
+      const { id } = await startAnalysis(ports, withoutUndefined(body ?? {}))
       return reply({ runId: id, detailUrl: runHref(id), apiUrl: `/api/analysis/${id}` }, 202)
     },
   }),

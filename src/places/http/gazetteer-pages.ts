@@ -25,9 +25,9 @@ import {
 } from '../../http/pages/parts.ts'
 import { readNumber, readText, readWord } from '../../http/pages/query.ts'
 import type { HttpPorts } from '../../http/ports.ts'
-import type { AnalysisStores } from '../../http/server/store-access.ts'
 import { withoutUndefined } from '../../http/without-undefined.ts'
-import { PLACE_KINDS, type Place, type PlaceKind, type PlaceName } from '../analysis/place.ts'
+import { PLACE_KINDS, type PlaceKind } from '../../library/ports/findings.ts'
+import type { Place, PlaceName } from '../analysis/place.ts'
 import type {
   GazetteerSummary,
   ListedPlace,
@@ -38,6 +38,7 @@ import type {
 } from '../ports/gazetteer.ts'
 import { writeHubTable } from './hub-pages.ts'
 import { readMentions, readSummary } from './place-records.ts'
+import type { AnalysisStores } from './place-stores.ts'
 import { listDots, type MapDot, readOutlines, writeMap, writePosition } from './world-map.ts'
 
 const MAX_ON_MAP = 300

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
 import { countField, limitField, placeId, requiredTextField, textField, wordField } from '../../http/fields.ts'
+import { hubRecord } from '../../http/records/address-records.ts'
 import { createRoute, type Route, reply } from '../../http/route.ts'
-import { withAnalysisStores } from '../../http/server/store-access.ts'
-import { failures, hubShape, placeShape } from '../../http/shapes.ts'
+import { failures, hubShape } from '../../http/shapes.ts'
 import { isoOf } from '../../http/time.ts'
 import { withoutUndefined } from '../../http/without-undefined.ts'
-import { PLACE_KINDS } from '../analysis/place.ts'
-import { articleRecord, hubRecord, readSummary } from './place-records.ts'
+import { PLACE_KINDS } from '../../library/ports/findings.ts'
+import { articleRecord, placeShape, readSummary } from './place-records.ts'
+import { withAnalysisStores } from './place-stores.ts'
 
 const GROUP = 'Gazetteer'
 const count = z.int().min(0)

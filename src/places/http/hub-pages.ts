@@ -23,10 +23,10 @@ import {
   writeText,
 } from '../../http/pages/parts.ts'
 import { readNumber, readText, readWord } from '../../http/pages/query.ts'
-import type { AnalysisStores } from '../../http/server/store-access.ts'
 import { withoutUndefined } from '../../http/without-undefined.ts'
-import { PLACE_KINDS } from '../analysis/place.ts'
-import type { HubCoverage, HubQuery, StoredHub } from '../ports/place-hubs.ts'
+import { type HubCoverage, PLACE_KINDS, type StoredHub } from '../../library/ports/findings.ts'
+import type { HubQuery } from '../ports/place-hubs.ts'
+import type { AnalysisStores } from './place-stores.ts'
 
 const PATH = '/hubs'
 const PAGE_SIZE = 100

@@ -1,17 +1,25 @@
+import { z } from 'zod'
 import type { HttpPorts } from '../../http/ports.ts'
-import { withAnalysisStores } from '../../http/server/store-access.ts'
 import { isoOf } from '../../http/time.ts'
+import { PLACE_KINDS } from '../../library/ports/findings.ts'
 import type { GazetteerSummary, PlaceArticle, PlaceMention } from '../ports/gazetteer.ts'
-import type { StoredHub } from '../ports/place-hubs.ts'
+import { withAnalysisStores } from './place-stores.ts'
+
+/** A place of the gazetteer. */
+export const placeShape: z.ZodType = z.looseObject({
+  id: z.int(),
+  name: z.string(),
+  kind: z.enum(PLACE_KINDS),
+  countryCode: z.string().nullable(),
+  adm1Code: z.string().nullable(),
+  population: z.number().nullable(),
+  lat: z.number().nullable(),
+  lng: z.number().nullable(),
+})
 
 /** A page on which a place was found. */
 export function articleRecord({ firstSeenAt, ...rest }: PlaceArticle): Record<string, unknown> {
   return { ...rest, firstSeenAt: isoOf(firstSeenAt) }
-}
-
-/** A hub page of a place. */
-export function hubRecord({ firstSeenAt, lastSeenAt, ...rest }: StoredHub): Record<string, unknown> {
-  return { ...rest, firstSeenAt: isoOf(firstSeenAt), lastSeenAt: isoOf(lastSeenAt) }
 }
 
 /** The summary of an empty gazetteer. */

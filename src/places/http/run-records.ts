@@ -1,5 +1,7 @@
+import { PharosError } from '../../core/errors.ts'
+import type { HttpPorts } from '../../http/ports.ts'
 import { isoOf, isoOrNull } from '../../http/time.ts'
-import type { AnalysisRun, RunEvent } from '../ports/analyses.ts'
+import type { AnalysisRun, RunEvent, RunOptions } from '../ports/analyses.ts'
 
 /** An analysis run in a response. */
 export function runRecord(run: AnalysisRun, now: number): Record<string, unknown> {
@@ -28,7 +30,11 @@ export function runEventRecord({ id, runId, at, stage, message, details }: RunEv
   return { id, runId, ts: isoOf(at), stage, message, details }
 }
 
-/** The page of a run. */
-export function runHref(id: string): string {
-  return `/analysis/${encodeURIComponent(id)}/ssr`
+/** Starts or resumes a run in a process of its own. */
+export async function startAnalysis(
+  { analysis }: HttpPorts,
+  options: Partial<RunOptions>,
+): Promise<{ readonly id: string }> {
+  if (analysis === undefined) throw new PharosError('STORE_UNAVAILABLE')
+  return analysis.start(options)
 }

@@ -2,9 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { PLACES } from '../../../test/plan/small-world.ts'
 import type { Discovery } from '../../crawl/ledger.ts'
 import type { CompletedVisit, PlanStep } from '../../crawl/planner.ts'
-import type { HubVerdict, PlanMemory } from '../ports/plan-memory.ts'
+import type { VisitedRow } from '../../library/ports/crawl-plans.ts'
+import type { HubVerdict } from '../../library/ports/findings.ts'
+import type { PlanMemory } from '../ports/plan-memory.ts'
 import { createPlanner } from './create-planner.ts'
-import type { PlannerSetup, VisitedRow } from './planner-setup.ts'
+import type { PlannerSetup } from './planner-setup.ts'
 
 const ORIGIN = 'https://news.example'
 const START = `${ORIGIN}/`

@@ -1,5 +1,5 @@
 import type { CompletedVisit } from '../../crawl/planner.ts'
-import type { HubVerdict } from '../ports/plan-memory.ts'
+import type { HubVerdict } from '../../library/ports/findings.ts'
 import { type Address, parseAddress } from './address.ts'
 import { countLinks, type HubFinding, judgeHub, type LinkCounts } from './judge-hub.ts'
 import type { PlanLog } from './plan-log.ts'

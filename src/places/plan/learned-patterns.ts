@@ -1,4 +1,4 @@
-import type { LearnedPattern } from '../ports/plan-memory.ts'
+import type { LearnedPattern } from '../../library/ports/findings.ts'
 import type { SiteSection } from './sections.ts'
 import { confidenceOf, roleOf, type Shape } from './shapes.ts'
 import { type Slot, writeHubUrl, writeSlotPattern } from './slot.ts'

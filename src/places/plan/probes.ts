@@ -1,4 +1,4 @@
-import type { HubVerdict } from '../ports/plan-memory.ts'
+import type { HubVerdict } from '../../library/ports/findings.ts'
 import type { HubPage } from './hub-verifier.ts'
 import type { FoundHub, Hub, Slot } from './slot.ts'
 import { writeHubUrl } from './slot.ts'

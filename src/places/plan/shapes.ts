@@ -1,5 +1,5 @@
 import type { PageKind } from '../../crawl/ports.ts'
-import type { LearnedPattern } from '../ports/plan-memory.ts'
+import type { LearnedPattern } from '../../library/ports/findings.ts'
 import type { Address } from './address.ts'
 
 /** Counts of the addresses of one shape: how many were seen, planned and read, and which kinds of pages they had. */

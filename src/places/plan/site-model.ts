@@ -1,5 +1,5 @@
 import { foldPagination } from '../../core/url/page-url.ts'
-import type { LearnedPattern } from '../ports/plan-memory.ts'
+import type { LearnedPattern } from '../../library/ports/findings.ts'
 import { type Address, parseAddress } from './address.ts'
 import { createCountryNames } from './country-names.ts'
 import { listPatterns } from './learned-patterns.ts'

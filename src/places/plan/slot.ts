@@ -1,5 +1,5 @@
 import { decodePart } from '../../core/url/query.ts'
-import type { HubVerdict } from '../ports/plan-memory.ts'
+import type { HubVerdict } from '../../library/ports/findings.ts'
 import type { Address, Segment } from './address.ts'
 import type { NamedPlace, PlaceNames } from './place-names.ts'
 

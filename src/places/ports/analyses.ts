@@ -1,5 +1,6 @@
-import type { Classification, Page, PageClass } from '../../core/model.ts'
-import type { AnalysedPage, PageAnalysis } from '../analysis/page-analysis.ts'
+import type { Page } from '../../core/model.ts'
+import type { DomainAnalysis, StoredAnalysis } from '../../library/ports/findings.ts'
+import type { AnalysedPage } from '../analysis/page-analysis.ts'
 
 /** Statuses of an analysis run. */
 export const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled'] as const
@@ -115,14 +116,6 @@ export interface AnalysisVersions {
   readonly classifierVersion: number
 }
 
-/** A stored classification and analysis of a page. */
-export interface StoredAnalysis {
-  readonly classification: Classification
-  /** Null until a run has analysed the page in full. */
-  readonly analysis: PageAnalysis | null
-  readonly analysedAt: number | null
-}
-
 /** Country of a host, if known. */
 export interface HostLocale {
   /** ISO 3166-1 alpha-2. */
@@ -139,26 +132,6 @@ export interface CountryMentions {
 
 /** Figures counted from the pages of a host. */
 export type DomainFigures = Omit<DomainAnalysis, 'score' | 'isNews' | 'countryCode'>
-
-/** Result of analysing all pages of a host. */
-export interface DomainAnalysis {
-  readonly host: string
-  readonly pages: number
-  readonly articles: number
-  readonly sections: number
-  /** Share of articles with a date in their address or page. */
-  readonly datedRatio: number
-  readonly score: number
-  readonly isNews: boolean
-  /** Addresses whose last response was 429, within the last 15 and 60 minutes. */
-  readonly rateLimited15: number
-  readonly rateLimited60: number
-  /** Country of the top-level domain, otherwise the country its titles name by far most often; ISO 3166-1 alpha-2. */
-  readonly countryCode: string | null
-  /** Languages of the pages, most frequent first. */
-  readonly languages: readonly string[]
-  readonly analysedAt: number
-}
 
 /** Figures of a host that milestones are checked against. */
 export interface HostAchievements {
@@ -196,8 +169,6 @@ export interface Analyses {
     context: { readonly revision: string; readonly now: number },
   ): Promise<boolean>
   read(sourceId: string, key: string): Promise<StoredAnalysis | undefined>
-  /** Reads only the class of a page; undefined before it is classified. */
-  readClass(sourceId: string, key: string): Promise<PageClass | undefined>
   /** Lists hosts with pages, sorted by name. */
   listHosts(limit: number | null): Promise<readonly string[]>
   /** Computes the figures of a host from its pages and responses. */

@@ -1,4 +1,5 @@
-import type { Place, PlaceKind, PlaceName, PlaceRecord } from '../analysis/place.ts'
+import type { PlaceKind } from '../../library/ports/findings.ts'
+import type { Place, PlaceName, PlaceRecord } from '../analysis/place.ts'
 
 /** A data set of places. */
 export interface GazetteerSource {

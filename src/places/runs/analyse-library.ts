@@ -2,8 +2,7 @@ import { CLASSIFIER_VERSION } from '../../core/classify/classify-page.ts'
 import { messageOf, PharosError } from '../../core/errors.ts'
 import { listSourcesAt } from '../../library/crawl/split-milestones.ts'
 import type { NoteFrame } from '../../library/jobs/events/frames.ts'
-import type { Library } from '../../library/library.ts'
-import type { StoredNote } from '../../library/ports/job-log.ts'
+import { ANALYSIS_JOB_ID, type StoredNote } from '../../library/ports/job-log.ts'
 import { analysePage } from '../analysis/analyse-page.ts'
 import { EMPTY_MATCHER, type PlaceMatcher } from '../analysis/matcher.ts'
 import type { AnalysedPage, AnalysePage } from '../analysis/page-analysis.ts'
@@ -21,9 +20,10 @@ import {
   type RunProgress,
   type RunStage,
 } from '../ports/analyses.ts'
+import type { PlacesLibrary } from '../ports/places-library.ts'
 import { beginRun, NO_PROGRESS, requireAnalyses } from './begin-run.ts'
 import { judgeDomain, judgeLocale } from './judge-domain.ts'
-import { ANALYSIS_JOB_ID, listReached } from './reached-milestones.ts'
+import { listReached } from './reached-milestones.ts'
 
 /** Input of an analysis run. */
 export interface AnalyseInput {
@@ -61,7 +61,7 @@ const MAX_LISTED_FAILURES = 100
  * its own transaction, so a killed run resumes there with the same result. Throws `ANALYSIS_RUNNING` while another run is active.
  */
 export async function* analyseLibrary(
-  library: Library,
+  library: PlacesLibrary,
   input: AnalyseInput = {},
   signal: AbortSignal = new AbortController().signal,
 ): AsyncGenerator<AnalysisEvent, void> {
@@ -84,7 +84,7 @@ export async function* analyseLibrary(
 }
 
 class ActiveRun {
-  readonly #library: Library
+  readonly #library: PlacesLibrary
   readonly #analyses: Analyses
   readonly #holder: RunHolder
   readonly #options: RunOptions
@@ -101,7 +101,7 @@ class ActiveRun {
   isLost = false
 
   constructor(
-    library: Library,
+    library: PlacesLibrary,
     run: AnalysisRun,
     { batch = BATCH_SIZE, analyse = analysePage }: AnalyseInput,
     signal: AbortSignal,
@@ -415,7 +415,7 @@ function addUp(before: RunProgress, { pages, done, hubs, failed }: BatchResult):
 }
 
 /** Opens the place matcher. Throws if the name index is unreadable, because a run without it would delete all places found before. */
-async function openPlaces({ openPlaces: open, gazetteer }: Library): Promise<PlaceMatcher> {
+async function openPlaces({ openPlaces: open, gazetteer }: PlacesLibrary): Promise<PlaceMatcher> {
   const places = (await open?.()) ?? EMPTY_MATCHER
   if (places.revision === '' && ((await gazetteer?.revision()) ?? '') !== '')
     throw new PharosError('GAZETTEER_UNREADABLE')

@@ -1,7 +1,7 @@
 import { PharosError } from '../../core/errors.ts'
-import type { Library } from '../../library/library.ts'
 import { ANALYSIS_VERSION } from '../analysis/page-analysis.ts'
 import type { Analyses, AnalysisRun, RunOptions, RunProgress } from '../ports/analyses.ts'
+import type { PlacesLibrary } from '../ports/places-library.ts'
 
 /** A run sends a heartbeat with every batch; without one for this long it counts as abandoned. */
 const HEARTBEAT_TIMEOUT_MS = 60_000
@@ -26,13 +26,16 @@ export const NO_PROGRESS: RunProgress = {
 }
 
 /** Returns the analyses of a library, or throws if it has none. */
-export function requireAnalyses({ analyses }: Library): Analyses {
+export function requireAnalyses({ analyses }: PlacesLibrary): Analyses {
   if (analyses === undefined) throw new TypeError('Expected a library that keeps analyses, got one without')
   return analyses
 }
 
 /** Whether an unfinished run is abandoned: its process has ended, sends no heartbeat, or did not begin it in time. */
-export function isRunAbandoned({ runner: { isGone }, clock }: Library, { runner, heartbeatAt }: AnalysisRun): boolean {
+export function isRunAbandoned(
+  { runner: { isGone }, clock }: PlacesLibrary,
+  { runner, heartbeatAt }: AnalysisRun,
+): boolean {
   const silentMs = Math.abs(clock.now() - heartbeatAt)
   if (runner === null) return silentMs >= RESERVATION_MS
   return isGone(runner) || silentMs >= HEARTBEAT_TIMEOUT_MS
@@ -43,7 +46,7 @@ export function isRunAbandoned({ runner: { isGone }, clock }: Library, { runner,
  * own. If `runner` is null, the run is reserved briefly for the process that will execute it.
  */
 export async function beginRun(
-  library: Library,
+  library: PlacesLibrary,
   { options = {}, runId }: { readonly options?: Partial<RunOptions>; readonly runId?: string },
   runner: string | null,
 ): Promise<{ readonly run: AnalysisRun; readonly isResumed: boolean }> {

@@ -8,19 +8,19 @@ import { libraryFlags } from '../../library/jobs/library-flags.ts'
 import { hideLibraryPath, KILL_TIMEOUT_MS, TERM_GRACE_MS } from '../../library/jobs/process-end.ts'
 import type { CrawlProcess, CrawlRunner, ProcessEnd } from '../../library/jobs/runner.ts'
 import { waitUpTo } from '../../library/jobs/wait-up-to.ts'
-import type { Library } from '../../library/library.ts'
+import { ANALYSIS_JOB_ID } from '../../library/ports/job-log.ts'
 import type { AnalysisRun, RunChange } from '../ports/analyses.ts'
+import type { PlacesLibrary } from '../ports/places-library.ts'
 import { frameOf, parseAnalysisFrame } from './analysis-frames.ts'
 import type { AnalysisWorker } from './analysis-runner.ts'
 import { beginRun, fillOptions, isRunAbandoned, requireAnalyses } from './begin-run.ts'
-import { ANALYSIS_JOB_ID } from './reached-milestones.ts'
 
 /** Options of {@link createAnalysisRunner}. */
 export interface AnalysisRunnerOptions {
   /** Starts the analysis process. */
   readonly runner: CrawlRunner
   /** Opens the library, retrying until it succeeds. */
-  readonly library: () => Promise<Library>
+  readonly library: () => Promise<PlacesLibrary>
   readonly feed: Pick<Feed, 'tell'>
   readonly clock: Clock
   /** Library that the processes write to, safe to display. */
@@ -94,7 +94,7 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
   }
   /** Closes a run whose process died before closing it. If the process was killed, the same request resumes the run later. */
   const recordInterruption = async (
-    library: Library,
+    library: PlacesLibrary,
     run: AnalysisRun,
     end: ProcessEnd,
     lastErrorLine: string | null,
@@ -105,7 +105,7 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
     await endFor(library, run, { status: end.signal === null ? 'failed' : 'cancelled', error })
     logMessage(`the analysis ${run.id} was interrupted: ${error}`)
   }
-  const endFor = async (library: Library, run: AnalysisRun, change: RunChange) => {
+  const endFor = async (library: PlacesLibrary, run: AnalysisRun, change: RunChange) => {
     const ended = { ...change, endedAt: clock.now() }
     await requireAnalyses(library).changeRun({ id: run.id, runner: run.runner }, ended)
     feed.tell('analysis', null, { ...frameOf({ ...run, ...ended }) })

@@ -1,13 +1,13 @@
 import type { Feed } from '../../library/jobs/events/feed.ts'
 import type { WorkQueue } from '../../library/jobs/queue.ts'
-import type { Library } from '../../library/library.ts'
+import type { PlacesLibrary } from '../ports/places-library.ts'
 import { frameOf } from './analysis-frames.ts'
 import type { AnalysisRunner } from './analysis-runner.ts'
 import { beginRun, fillOptions } from './begin-run.ts'
 
 /** Options of {@link createSharedAnalysis}. */
 export interface SharedAnalysisOptions {
-  readonly library: () => Promise<Library>
+  readonly library: () => Promise<PlacesLibrary>
   readonly queue: () => Promise<WorkQueue>
   readonly feed: Pick<Feed, 'tell'>
 }

@@ -1,5 +1,6 @@
+import type { DomainAnalysis } from '../../library/ports/findings.ts'
 import { GENERIC_CCTLDS } from '../analysis/match-context.ts'
-import type { CountryMentions, DomainAnalysis, DomainFigures, HostLocale } from '../ports/analyses.ts'
+import type { CountryMentions, DomainFigures, HostLocale } from '../ports/analyses.ts'
 
 /** Minimum score of a news site. */
 const MIN_NEWS_SCORE = 0.4

@@ -1,8 +1,6 @@
 import type { NoteFrame } from '../../library/jobs/events/frames.ts'
+import { ANALYSIS_JOB_ID } from '../../library/ports/job-log.ts'
 import type { HostAchievements } from '../ports/analyses.ts'
-
-/** Job id of milestones found by analysis. */
-export const ANALYSIS_JOB_ID = 'analysis-run'
 
 const KINDS: readonly {
   readonly kind: string

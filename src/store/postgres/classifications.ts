@@ -1,4 +1,4 @@
-import type { Classification } from '../../core/model.ts'
+import type { Classification, PageClass } from '../../core/model.ts'
 import type { Sql } from './database/database.ts'
 import { writePostgresJson } from './database/postgres-json.ts'
 
@@ -40,4 +40,14 @@ export async function invalidateClassification(sql: Sql, page: number): Promise<
   await sql.run('UPDATE page_analyses SET analysis_version = NULL WHERE page = $1 AND analysis_version IS NOT NULL', [
     page,
   ])
+}
+
+/** Reads the class of a page; undefined before it is classified. */
+export async function readClass(sql: Sql, sourceId: string, key: string): Promise<PageClass | undefined> {
+  const found = await sql.get<{ kind: PageClass }>(
+    `SELECT kind FROM page_analyses WHERE page = (SELECT l.id FROM sources s JOIN ledger l
+       ON l.source = s.id AND digest_of(l.key) = digest_of($1) AND l.key = $1 WHERE s.uuid = $2)`,
+    [key, sourceId],
+  )
+  return found?.kind
 }

@@ -3,7 +3,6 @@ import { planExcerpt, readLayout, writeLayout } from '../../core/retrieval/page-
 import { createPageSignature } from '../../core/retrieval/page-signature.ts'
 import type { PageRecord } from '../../crawl/ledger.ts'
 import type { ChunkSpan, PageExcerpt, PageText, StoredChunk, StoredPage } from '../../library/ports/store.ts'
-import { removeEmptyHubs } from '../../places/store/postgres/hub-writer.ts'
 import { packHash, unpackHash } from '../common/hash.ts'
 import {
   ANALYSED_FACTS,
@@ -24,6 +23,7 @@ import {
 } from '../common/stored-content.ts'
 import { invalidateClassification, replaceClassification, reviseClassification } from './classifications.ts'
 import type { Sql } from './database/database.ts'
+import { removeEmptyHubs } from './empty-hubs.ts'
 
 /*
  * Pages with their chunks, stored under the id of their ledger row. Everything that writes runs inside the transaction of the caller, who

@@ -1,11 +1,11 @@
 import { PharosError } from '../../core/errors.ts'
+import { ANALYSIS_JOB_ID } from '../../library/ports/job-log.ts'
 import { labelOf, type Source, type SourceChange } from '../../library/source.ts'
-import { ANALYSIS_JOB_ID } from '../../places/runs/reached-milestones.ts'
-import { removeEmptyHubs } from '../../places/store/postgres/hub-writer.ts'
 import { type SourceRecord, toSource } from '../common/source-record.ts'
 import type { Sql } from './database/database.ts'
 import { lockSource } from './database/lock-source.ts'
 import { lock } from './database/locks.ts'
+import { removeEmptyHubs } from './empty-hubs.ts'
 
 /** Batch size of deletions, which limits how long other writers of the source wait. */
 const ROWS_AT_ONCE = 500

@@ -1,4 +1,4 @@
-import type { Classification } from '../../core/model.ts'
+import type { Classification, PageClass } from '../../core/model.ts'
 import type { Database } from './database/database.ts'
 
 /** Classifications: one row per page, from a crawl or an analysis. Everything here runs inside the caller's transaction. */
@@ -59,4 +59,15 @@ export function createClassifications(db: Database): Classifications {
       invalidate.run(page)
     },
   }
+}
+
+/** Creates the function that reads the class of a page. */
+export function createClassReader(db: Database): (sourceId: string, key: string) => PageClass | undefined {
+  const select = db
+    .prepare<[string, string], PageClass>(
+      `SELECT kind FROM page_analyses
+       WHERE page = (SELECT id FROM ledger WHERE key = ? AND source = (SELECT id FROM sources WHERE uuid = ?))`,
+    )
+    .pluck()
+  return (sourceId, key) => select.get(key, sourceId)
 }

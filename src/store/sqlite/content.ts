@@ -3,7 +3,6 @@ import type { ChunkIndex } from '../../core/retrieval/chunk-index.ts'
 import { type PageLayout, planExcerpt, readLayout, writeLayout } from '../../core/retrieval/page-layout.ts'
 import type { PageRecord } from '../../crawl/ledger.ts'
 import type { PageExcerpt, PageText, StoredChunk, StoredPage, StoreMatch } from '../../library/ports/store.ts'
-import { createHubWriter } from '../../places/store/sqlite/place-hubs.ts'
 import { parseStored } from '../common/damage.ts'
 import { ANALYSED_FACTS, COPIED_FACTS, compareMetadata, type StoredMetadata } from '../common/metadata-diff.ts'
 import {
@@ -21,6 +20,7 @@ import type { Database } from './database/database.ts'
 import { packHash, type StoredHash, unpackHash } from './database/hash.ts'
 import type { Layouts } from './database/layouts.ts'
 import { LruCache } from './database/lru-cache.ts'
+import { createEmptyHubRemoval } from './empty-hubs.ts'
 import type { PageSignatures } from './index/page-signatures.ts'
 import type { createPageFacts } from './ledger/page-facts.ts'
 import { createStateKey } from './ledger/state-key.ts'
@@ -113,7 +113,7 @@ export function createContent(db: Database, { index, layouts, signatures, readFa
   const updatePage = db.prepare<[string, string, number]>('UPDATE pages SET title = ?, meta = ? WHERE id = ?')
   const deletePage = db.prepare<[number]>('DELETE FROM pages WHERE id = ?')
   const selectUrl = db.prepare<[number], string>('SELECT url FROM ledger WHERE id = ?').pluck()
-  const hubs = createHubWriter(db)
+  const removeEmptyHub = createEmptyHubRemoval(db)
   const copied = createCopiedVectors(db)
   const deleteChunks = db.prepare<[number, number]>('DELETE FROM chunks WHERE id BETWEEN ? AND ?')
   const insertChunk = db.prepare<unknown[]>(
@@ -279,7 +279,7 @@ export function createContent(db: Database, { index, layouts, signatures, readFa
     writeClassification: classify,
     remove: (row) => {
       removeChunks(row)
-      if (deletePage.run(row).changes > 0) hubs.removeIfEmpty(selectUrl.get(row) ?? '')
+      if (deletePage.run(row).changes > 0) removeEmptyHub(selectUrl.get(row) ?? '')
     },
     writeLinks: (row, links) => {
       writeLinks.run(row, JSON.stringify(links))

@@ -1,10 +1,10 @@
 import { PharosError } from '../../core/errors.ts'
 import type { ChunkIndex } from '../../core/retrieval/chunk-index.ts'
+import { ANALYSIS_JOB_ID } from '../../library/ports/job-log.ts'
 import { labelOf, type Source, type SourceChange } from '../../library/source.ts'
-import { ANALYSIS_JOB_ID } from '../../places/runs/reached-milestones.ts'
-import { createHubWriter } from '../../places/store/sqlite/place-hubs.ts'
 import { type SourceRecord, toSource } from '../common/source-record.ts'
 import type { Database } from './database/database.ts'
+import { createEmptyHubRemoval } from './empty-hubs.ts'
 
 /** Sources, and the row numbers of sources and crawls. */
 export interface Sources {
@@ -78,7 +78,7 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
   const deleteFrom = (table: string) =>
     db.prepare<[string]>(`DELETE FROM ${table} WHERE id IN (SELECT value FROM json_each(?))`)
   const deleteChunks = db.prepare<[number, number]>('DELETE FROM chunks WHERE id BETWEEN ? AND ?')
-  const hubs = createHubWriter(db)
+  const removeEmptyHub = createEmptyHubRemoval(db)
   const selectPageUrls = db
     .prepare<[string], string>(
       'SELECT l.url FROM json_each(?) e JOIN pages p ON p.id = e.value JOIN ledger l ON l.id = e.value',
@@ -125,7 +125,7 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
       const rows = JSON.stringify(cleared)
       const urls = selectPageUrls.all(rows)
       for (const removal of deleteRows) removal.run(rows)
-      for (const url of urls) hubs.removeIfEmpty(url)
+      for (const url of urls) removeEmptyHub(url)
     }
     if (cleared.length > 0 || deleteAliases.run(source, ROWS_AT_ONCE).changes > 0) return true
     for (const removal of deleteRest) removal.run(source)

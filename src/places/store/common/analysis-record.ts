@@ -1,7 +1,6 @@
 import type { Classification } from '../../../core/model.ts'
+import type { PageAnalysis, StoredAnalysis } from '../../../library/ports/findings.ts'
 import { parseStored } from '../../../store/common/damage.ts'
-import type { PageAnalysis } from '../../analysis/page-analysis.ts'
-import type { StoredAnalysis } from '../../ports/analyses.ts'
 
 /** The analysis of a page as it is stored. */
 export interface AnalysisRecord {

@@ -1,13 +1,15 @@
-import type { Page, PageClass } from '../../../core/model.ts'
+import type { Page } from '../../../core/model.ts'
+import type { FoundPlace } from '../../../library/ports/findings.ts'
 import { reviseClassification } from '../../../store/postgres/classifications.ts'
 import type { Database, Sql } from '../../../store/postgres/database/database.ts'
-import type { AnalysedPage, FoundPlace } from '../../analysis/page-analysis.ts'
+import { removeHub } from '../../../store/postgres/empty-hubs.ts'
+import type { AnalysedPage } from '../../analysis/page-analysis.ts'
 import type { Analyses, AnalysisVersions, PageToAnalyse } from '../../ports/analyses.ts'
 import { type AnalysisRecord, toAnalysis } from '../common/analysis-record.ts'
 import { contextOf } from '../common/place-context.ts'
 import { createAnalysisRuns, keepProgress } from './analysis-runs.ts'
 import { createDomains } from './domains.ts'
-import { insertOrTouchHub, removeHub, writeHub } from './hub-writer.ts'
+import { insertOrTouchHub, writeHub } from './hub-writer.ts'
 
 interface PendingColumns extends Omit<PageToAnalyse, 'page'> {
   readonly meta: string
@@ -50,13 +52,6 @@ export function createAnalyses(db: Database): Analyses {
         [key, sourceId],
       )
       return found && toAnalysis(found)
-    },
-    readClass: async (sourceId, key) => {
-      const found = await db.get<{ kind: PageClass }>(`SELECT a.kind FROM page_analyses a WHERE ${BY_KEY}`, [
-        key,
-        sourceId,
-      ])
-      return found?.kind
     },
   }
 }

@@ -1,5 +1,6 @@
+import type { DomainAnalysis } from '../../../library/ports/findings.ts'
 import type { Database, Sql } from '../../../store/postgres/database/database.ts'
-import type { CountryMentions, DomainAnalysis, HostAchievements, HostLocale } from '../../ports/analyses.ts'
+import type { CountryMentions, HostAchievements, HostLocale } from '../../ports/analyses.ts'
 import type { Domains } from '../common/domains.ts'
 import { rankLanguages } from '../common/rank-languages.ts'
 

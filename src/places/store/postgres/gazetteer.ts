@@ -1,5 +1,6 @@
+import type { PlaceKind } from '../../../library/ports/findings.ts'
 import type { Database, Sql } from '../../../store/postgres/database/database.ts'
-import { normalizeName, type Place, type PlaceKind, type PlaceName } from '../../analysis/place.ts'
+import { normalizeName, type Place, type PlaceName } from '../../analysis/place.ts'
 import type {
   ExportedPlace,
   Gazetteer,

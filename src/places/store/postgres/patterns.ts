@@ -1,5 +1,5 @@
+import type { LearnedPattern } from '../../../library/ports/findings.ts'
 import type { Sql } from '../../../store/postgres/database/database.ts'
-import type { LearnedPattern } from '../../ports/plan-memory.ts'
 
 /** The learned URL patterns of a host, most frequent first. */
 export async function listPatterns(sql: Sql, host: string): Promise<LearnedPattern[]> {

@@ -1,5 +1,6 @@
+import type { HubCoverage, StoredHub } from '../../../library/ports/findings.ts'
 import type { Database, Sql } from '../../../store/postgres/database/database.ts'
-import type { HubCoverage, HubQuery, PlaceHubs, StoredHub } from '../../ports/place-hubs.ts'
+import type { HubQuery, PlaceHubs } from '../../ports/place-hubs.ts'
 import { writeHub } from './hub-writer.ts'
 import { listPatterns } from './patterns.ts'
 import { findVerdict, listMissing, listVerdictsOf } from './verdicts.ts'

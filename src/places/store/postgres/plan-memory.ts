@@ -1,6 +1,8 @@
+import type { HubVerdict } from '../../../library/ports/findings.ts'
 import type { Database, Sql } from '../../../store/postgres/database/database.ts'
-import type { EarlierAddress, HubVerdict, PlanMemory } from '../../ports/plan-memory.ts'
-import { removeHub, writeHub } from './hub-writer.ts'
+import { removeHub } from '../../../store/postgres/empty-hubs.ts'
+import type { EarlierAddress, PlanMemory } from '../../ports/plan-memory.ts'
+import { writeHub } from './hub-writer.ts'
 import { listPatterns, replacePatterns } from './patterns.ts'
 import { listVerdicts, writeVerdict } from './verdicts.ts'
 

@@ -1,6 +1,5 @@
+import type { HubCoverage, HubVerdict } from '../../../library/ports/findings.ts'
 import type { Sql } from '../../../store/postgres/database/database.ts'
-import type { HubCoverage } from '../../ports/place-hubs.ts'
-import type { HubVerdict } from '../../ports/plan-memory.ts'
 
 const VERDICTS = `SELECT url, pattern, place_id AS "placeId", place_slug AS "placeSlug", place_kind AS "placeKind", origin, state,
     status, title, nav_links AS "navLinks", article_links AS "articleLinks", checked_at AS "checkedAt"

@@ -1,8 +1,9 @@
-import type { Page, PageClass } from '../../../core/model.ts'
+import type { Page } from '../../../core/model.ts'
+import type { FoundPlace } from '../../../library/ports/findings.ts'
 import { parseStored } from '../../../store/common/damage.ts'
 import { createClassifications } from '../../../store/sqlite/classifications.ts'
 import type { Database, Write } from '../../../store/sqlite/database/database.ts'
-import type { AnalysedPage, FoundPlace } from '../../analysis/page-analysis.ts'
+import type { AnalysedPage } from '../../analysis/page-analysis.ts'
 import type { Analyses, AnalysisVersions, PageToAnalyse } from '../../ports/analyses.ts'
 import { type AnalysisRecord, toAnalysis } from '../common/analysis-record.ts'
 import { contextOf } from '../common/place-context.ts'
@@ -40,9 +41,6 @@ export function createAnalyses(db: Database, write: Write): Analyses {
   const select = db.prepare<[string, string], AnalysisRecord>(
     `SELECT a.classification, a.analysis, a.analysed_at AS analysedAt FROM page_analyses a WHERE ${byKey}`,
   )
-  const selectKind = db
-    .prepare<[string, string], PageClass>(`SELECT a.kind FROM page_analyses a WHERE ${byKey}`)
-    .pluck()
   const writePage = createPageWriter(db)
   const runs = createAnalysisRuns(db, write)
 
@@ -70,7 +68,6 @@ export function createAnalyses(db: Database, write: Write): Analyses {
       const found = select.get(key, sourceId)
       return found && toAnalysis(found)
     },
-    readClass: async (sourceId, key) => selectKind.get(key, sourceId),
   }
 }
 

@@ -1,5 +1,6 @@
+import type { DomainAnalysis } from '../../../library/ports/findings.ts'
 import type { Database, Write } from '../../../store/sqlite/database/database.ts'
-import type { CountryMentions, DomainAnalysis, HostLocale } from '../../ports/analyses.ts'
+import type { CountryMentions, HostLocale } from '../../ports/analyses.ts'
 import type { Domains } from '../common/domains.ts'
 import { rankLanguages } from '../common/rank-languages.ts'
 

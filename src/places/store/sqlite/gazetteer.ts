@@ -1,7 +1,8 @@
 import { setImmediate as pause } from 'node:timers/promises'
 import { PharosError } from '../../../core/errors.ts'
+import type { PlaceKind } from '../../../library/ports/findings.ts'
 import type { Database, Write } from '../../../store/sqlite/database/database.ts'
-import { normalizeName, type Place, type PlaceKind, type PlaceName } from '../../analysis/place.ts'
+import { normalizeName, type Place, type PlaceName } from '../../analysis/place.ts'
 import type {
   ExportedPlace,
   Gazetteer,

@@ -1,6 +1,6 @@
+import type { LearnedPattern } from '../../../library/ports/findings.ts'
 import { parseStored } from '../../../store/common/damage.ts'
 import type { Database } from '../../../store/sqlite/database/database.ts'
-import type { LearnedPattern } from '../../ports/plan-memory.ts'
 
 /** The learned URL patterns of hosts. */
 export interface Patterns {

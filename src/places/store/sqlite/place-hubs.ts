@@ -1,9 +1,7 @@
-import { looseKey } from '../../../core/url/key.ts'
-import { foldPagination } from '../../../core/url/page-url.ts'
+import type { HubCoverage, HubVerdict, StoredHub } from '../../../library/ports/findings.ts'
 import { parseStored } from '../../../store/common/damage.ts'
 import type { Database, Write } from '../../../store/sqlite/database/database.ts'
-import type { HubCoverage, HubQuery, PlaceHubs, StoredHub } from '../../ports/place-hubs.ts'
-import type { HubVerdict } from '../../ports/plan-memory.ts'
+import type { HubQuery, PlaceHubs } from '../../ports/place-hubs.ts'
 import { createPatterns } from './patterns.ts'
 import { createVerdicts } from './verdicts.ts'
 
@@ -20,8 +18,6 @@ export interface HubWriter {
   insertOrTouch(hub: SeenHub, now: number): void
   /** Removes an address that is no longer a hub. */
   remove(url: string): void
-  /** Removes the hub that a page belongs to once no page of the hub is stored. */
-  removeIfEmpty(url: string): void
 }
 
 /** Creates the only writer of hubs, used by analyses and crawls. */
@@ -44,21 +40,6 @@ export function createHubWriter(db: Database): HubWriter {
   )
   const insertOrTouch = db.prepare<[HubRow]>(`${insert} last_seen_at = max(last_seen_at, excluded.last_seen_at)`)
   const remove = db.prepare<[string]>('DELETE FROM place_hubs WHERE url = ?')
-  const selectHub = db.prepare<[string], 1>('SELECT 1 FROM place_hubs WHERE url = ?').pluck()
-  // Uses the address index, because the addresses of a hub's pages share its prefix.
-  const selectByPrefix = db
-    .prepare<[{ begin: string; end: string }], string>(
-      `SELECT l.url FROM sources s CROSS JOIN ledger l ON l.source = s.id AND l.key >= @begin AND l.key < @end
-       JOIN pages p ON p.id = l.id WHERE s.is_removed = 0`,
-    )
-    .pluck()
-  const hasPages = (hub: string): boolean => {
-    const hubWithoutQuery = hub.replace(/[?#].*$/, '')
-    const begin = looseKey(hubWithoutQuery).replace(/(?:\.[a-z]{3,5})?$/i, '')
-    for (const url of selectByPrefix.iterate({ begin, end: `${begin}\u{10ffff}` }))
-      if (foldPagination(url) === hub) return true
-    return false
-  }
   return {
     write: (hub, now) => {
       upsert.run({ ...hub, evidence: JSON.stringify(hub.evidence), now })
@@ -68,10 +49,6 @@ export function createHubWriter(db: Database): HubWriter {
     },
     remove: (url) => {
       remove.run(url)
-    },
-    removeIfEmpty: (url) => {
-      const hub = foldPagination(url)
-      if (selectHub.get(hub) !== undefined && !hasPages(hub)) remove.run(hub)
     },
   }
 }

@@ -1,5 +1,6 @@
+import type { HubVerdict } from '../../../library/ports/findings.ts'
 import type { Database, Write } from '../../../store/sqlite/database/database.ts'
-import type { EarlierAddress, HubVerdict, PlanMemory } from '../../ports/plan-memory.ts'
+import type { EarlierAddress, PlanMemory } from '../../ports/plan-memory.ts'
 import { createPatterns } from './patterns.ts'
 import { createHubWriter } from './place-hubs.ts'
 import { createVerdicts } from './verdicts.ts'

@@ -1,6 +1,5 @@
+import type { HubCoverage, HubVerdict } from '../../../library/ports/findings.ts'
 import type { Database } from '../../../store/sqlite/database/database.ts'
-import type { HubCoverage } from '../../ports/place-hubs.ts'
-import type { HubVerdict } from '../../ports/plan-memory.ts'
 
 /** Verdicts on supposed hubs. */
 export interface Verdicts {

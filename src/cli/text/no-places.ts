@@ -1,5 +1,5 @@
-import type { Hint } from '../../cli/library.ts'
 import type { Library } from '../../library/library.ts'
+import type { Hint } from '../library.ts'
 
 /** The hint for commands that work better with a gazetteer, while it is empty. */
 export function writeNoPlaces(hint: Hint): string {
@@ -7,6 +7,6 @@ export function writeNoPlaces(hint: Hint): string {
 }
 
 /** Whether a library supports places but has none. */
-export async function hasNoPlaces({ gazetteer }: Pick<Library, 'gazetteer'>): Promise<boolean> {
-  return gazetteer !== undefined && (await gazetteer.revision()) === ''
+export async function hasNoPlaces({ plans }: Pick<Library, 'plans'>): Promise<boolean> {
+  return plans !== undefined && !(await plans.hasPlaces())
 }

@@ -2,7 +2,11 @@ import type { Context } from 'hono'
 import { html } from 'hono/html'
 import { HTTPException } from 'hono/http-exception'
 import { countOf, writeNumber } from '../../core/text/count.ts'
-import { type JobCounts, renderPage } from '../../http/pages/layout.ts'
+import type { Library } from '../../library/library.ts'
+import type { Addresses, HostSummary } from '../../library/ports/addresses.ts'
+import type { DomainAnalysis } from '../../library/ports/findings.ts'
+import { LEDGER_STATES, type LedgerState, STATE_WORDS } from '../../library/sources/ledger-words.ts'
+import { type JobCounts, renderPage } from './layout.ts'
 import {
   type Html,
   type Row,
@@ -16,24 +20,20 @@ import {
   writePill,
   writeTable,
   writeText,
-} from '../../http/pages/parts.ts'
-import { readLimit, readText } from '../../http/pages/query.ts'
-import type { Library } from '../../library/library.ts'
-import type { Addresses, HostSummary } from '../../library/ports/addresses.ts'
-import { LEDGER_STATES, type LedgerState, STATE_WORDS } from '../../library/sources/ledger-words.ts'
-import type { DomainAnalysis } from '../ports/analyses.ts'
+} from './parts.ts'
+import { readLimit, readText } from './query.ts'
 
 /** `/domains`: the most recently crawled hosts with their summaries, or a single one with `host`. */
 export async function renderDomains(
   c: Context,
   addresses: Addresses,
   since: JobCounts,
-  { analyses }: Library,
+  { findings }: Library,
 ): Promise<Html> {
   const host = readText(c, 'host')
-  if (host !== undefined) return renderDomain(host, addresses, analyses)
+  if (host !== undefined) return renderDomain(host, addresses, findings)
   const hosts = await addresses.listHosts(readLimit(c, 100, 500))
-  const domains = await Promise.all(hosts.map((summary) => analyses?.readDomain(summary.host)))
+  const domains = await Promise.all(hosts.map((summary) => findings?.readDomain(summary.host)))
   return renderPage({
     title: 'Domains',
     section: 'Domains',
@@ -57,10 +57,10 @@ ${writeTable({
   })
 }
 
-async function renderDomain(host: string, addresses: Addresses, analyses: Library['analyses']): Promise<Html> {
+async function renderDomain(host: string, addresses: Addresses, findings: Library['findings']): Promise<Html> {
   const found = await addresses.describeHost(host.toLowerCase())
   if (found === undefined) throw new HTTPException(404, { message: `No address of the host ${host} is known.` })
-  const domain = await analyses?.readDomain(found.host)
+  const domain = await findings?.readDomain(found.host)
   return renderPage({
     title: found.host,
     section: 'Domains',
