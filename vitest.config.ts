@@ -12,9 +12,10 @@ process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.c
  * ample memory (`test/sites/crawl.ts`), because a crawl slows down while its process uses too much.
  */
 const SHARING = [
-  'src/{analysis,core,crawl,plan}/**/!(lost-parser).test.ts',
+  'src/{core,crawl}/**/!(lost-parser).test.ts',
+  'src/places/{analysis,plan}/*.test.ts',
   'src/{documents,http,ingest,mcp,store}/**/*.test.ts',
-  'src/cli/**/!(analyze|serve-library|server-registration).test.ts',
+  'src/cli/**/!(serve-library|server-registration).test.ts',
   'src/library/{copy/compare-rows,import/failed-files,import/import-pages,import/parse-import,ports/tree}.test.ts',
   'src/library/{crawl/add-source,sources/choose-sources,sources/source-status}.test.ts',
   'src/library/jobs/{crawl-jobs,job-rates,process-end,events/create-feed,events/frames,events/log-writer}.test.ts',
@@ -40,7 +41,7 @@ const RETRY = 1
  * rest shares processes, which saves half a second per file.
  */
 const ALONE = [
-  'src/{cli,core,embed,library,processes}/**/*.test.ts',
+  'src/{cli,core,embed,library,places,processes}/**/*.test.ts',
   'src/fetch/large-bodies.test.ts',
   'test/{deploy,embed,faults,gazetteer,places,plan,scale}/**/*.test.ts',
   'test/sites/hostile/*.test.ts',

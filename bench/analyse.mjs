@@ -10,10 +10,10 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileS
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { analysePage } from '../dist/analysis/analyse-page.js'
-import { importWorld } from '../dist/gazetteer/import-world.js'
-import { analyseLibrary } from '../dist/library/sources/analyse-library.js'
 import { openLibrary } from '../dist/open-library.js'
+import { analysePage } from '../dist/places/analysis/analyse-page.js'
+import { importWorld } from '../dist/places/gazetteer/import-world.js'
+import { analyseLibrary } from '../dist/places/runs/analyse-library.js'
 import { storeNews } from '../test/analysis/stored-news.ts'
 import { cpuSeconds, option, printTable } from './measure.mjs'
 

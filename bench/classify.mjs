@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { classifyPage, observePage, scoreArticle } from '../src/analysis/classify-page.ts'
+import { classifyPage, observePage, scoreArticle } from '../src/core/classify/classify-page.ts'
 import { extractPage } from '../src/core/extract/extract-page.ts'
 import { cpuSeconds, option, printTable } from './measure.mjs'
 

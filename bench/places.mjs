@@ -8,10 +8,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { writeNameIndex } from '../src/analysis/name-index.ts'
-import { openPlaceMatcher } from '../src/analysis/open-matcher.ts'
-import { normalizeName } from '../src/analysis/place.ts'
-import { importWorld } from '../src/gazetteer/import-world.ts'
+import { writeNameIndex } from '../src/places/analysis/name-index.ts'
+import { openPlaceMatcher } from '../src/places/analysis/open-matcher.ts'
+import { normalizeName } from '../src/places/analysis/place.ts'
+import { importWorld } from '../src/places/gazetteer/import-world.ts'
+import { openPlaceTables } from '../src/places/store/open-places.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
 import { cpuSeconds, option, printTable } from './measure.mjs'
 
@@ -20,12 +21,13 @@ const wordTarget = Number(option('words') ?? 20_000)
 const folder = mkdtempSync(join(tmpdir(), 'pharos-places-'))
 const data = option('data') ?? join(folder, 'data')
 const store = await openSqliteStore(join(folder, 'library.db'))
+const { gazetteer } = await openPlaceTables(store)
 const importStart = process.cpuUsage()
-await importWorld(store.gazetteer, { folder: data, now: Date.now() })
+await importWorld(gazetteer, { folder: data, now: Date.now() })
 const importSeconds = cpuSeconds(importStart)
-const index = await store.gazetteer.readIndex()
+const index = await gazetteer.readIndex()
 const records = []
-for await (const record of store.gazetteer.exportPlaces()) records.push(record)
+for await (const record of gazetteer.exportPlaces()) records.push(record)
 await store.close()
 rmSync(folder, { recursive: true, force: true })
 

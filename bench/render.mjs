@@ -7,8 +7,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { chromium } from 'playwright-core'
 import { parseAllowance } from '../src/fetch/addresses.ts'
-import { openChromiumRenderer } from '../src/fetch/chromium/renderer.ts'
 import { findBrowser } from '../src/fetch/chromium/find-browser.ts'
+import { openChromiumRenderer } from '../src/fetch/chromium/renderer.ts'
 import { option, printTable } from './measure.mjs'
 
 const PAGES = Number(option('pages') ?? 40)

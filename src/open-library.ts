@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
-import { EMPTY_MATCHER, type PlaceMatcher } from './analysis/matcher.ts'
 import type { Grammars } from './core/chunk/code-grammars.ts'
 import { PharosError } from './core/errors.ts'
 import { DEFAULT_LIMITS } from './core/limits.ts'
@@ -21,16 +20,17 @@ import { nodeSha256 } from './ingest/sha256.ts'
 import { openTreeReader } from './ingest/tree-reader.ts'
 import type { Library } from './library/library.ts'
 import type { Addresses } from './library/ports/addresses.ts'
-import type { Gazetteer } from './library/ports/gazetteer.ts'
 import type { JobLog } from './library/ports/job-log.ts'
-import type { AnalysisStore, LibraryStore } from './library/ports/library-store.ts'
+import type { DiskStore, LibraryStore } from './library/ports/library-store.ts'
 import type { Embedder } from './library/ports/vectors.ts'
 import { type ConnectionOptions, openConnections, refusePasswords } from './open-connections.ts'
+import { openPlaces, type Places } from './places/node.ts'
 import { createLoadMeter } from './processes/load.ts'
 import { createMemory } from './processes/memory.ts'
 import { openPageReader } from './processes/page-reader.ts'
 import { thisRunner } from './processes/runner.ts'
-import { openSqliteStore } from './store/sqlite/store.ts'
+import type { PostgresStore } from './store/postgres/store.ts'
+import { openSqliteStore, type SqliteStore } from './store/sqlite/store.ts'
 
 /** Location of a library, and its access to the network. */
 export interface LibraryOptions extends ConnectionOptions {
@@ -98,8 +98,7 @@ export interface LibraryOptions extends ConnectionOptions {
 const RESOLVE_TIMEOUT_MS = 10_000
 
 /** A library that must be closed. */
-export interface OpenLibrary extends Omit<Library, keyof AnalysisStore>, AnalysisStore {
-  readonly openPlaces: () => Promise<PlaceMatcher>
+export interface OpenLibrary extends Omit<Library, keyof Places | 'readClass'>, DiskStore, Places {
   readonly jobLog: JobLog
   readonly addresses: Addresses
   close(): Promise<void>
@@ -120,6 +119,7 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
   const crawlLimits = { ...DEFAULT_CRAWL_LIMITS, ...limits }
   const userAgent = writeUserAgent(version, contactUrl)
   const store = await openStore(options)
+  const places = await openPlaces(store)
   const fetcher = createLazyFetcher(async () => {
     const { openHttpFetcher } = await import('./fetch/http.ts')
     return openHttpFetcher({
@@ -174,7 +174,7 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     memory: createMemory(reader),
     load: createLoadMeter(),
     clock: clockOf(store),
-    kindOf: async ({ sourceId, key }) => KINDS[(await store.analyses.readClass(sourceId, key)) ?? 'other'],
+    kindOf: async ({ sourceId, key }) => KINDS[(await store.readClass(sourceId, key)) ?? 'other'],
     sha256: nodeSha256,
     random: Math.random,
     newId: randomUUID,
@@ -187,12 +187,9 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     jobLog: store.jobLog,
     ...(store.workers === undefined ? {} : { workers: store.workers }),
     addresses: store.addresses,
-    gazetteer: store.gazetteer,
-    analyses: store.analyses,
-    placeHubs: store.placeHubs,
-    planMemory: store.planMemory,
+    readClass: store.readClass,
+    ...places,
     libraryCopy: store.libraryCopy,
-    openPlaces: createMatcherOpener(store.gazetteer),
     readOrdinaryWords: createOrdinaryWords(),
     openEmbedder: services.openEmbedder ?? builtInEmbedder.open,
     hasEmbeddingService: services.openEmbedder !== undefined,
@@ -207,7 +204,7 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
   }
 }
 
-async function openStore(options: LibraryOptions): Promise<LibraryStore & AnalysisStore> {
+async function openStore(options: LibraryOptions): Promise<SqliteStore | PostgresStore> {
   const { path, patienceMs, connections } = options
   const expected = findLibraryProblem(path)
   if (expected !== undefined) {
@@ -228,40 +225,6 @@ function clockOf({ clockOffset }: LibraryStore): Clock {
 
 /** Kind of page by its class, for the freshness window. */
 const KINDS: Readonly<Record<PageClass, PageKind>> = { article: 'article', nav: 'hub', other: 'unknown' }
-
-/**
- * Reads the names of the gazetteer on first use, and again after a change. An index of another version, or a damaged one, is rebuilt. If
- * that fails, no places are found until the gazetteer changes.
- */
-function createMatcherOpener(gazetteer: Gazetteer): () => Promise<PlaceMatcher> {
-  let opened: { readonly revision: string; readonly places: PlaceMatcher } = { revision: '', places: EMPTY_MATCHER }
-  return async () => {
-    const revision = await gazetteer.revision()
-    if (opened.revision === revision) return opened.places
-    let places = await openNameIndex(gazetteer)
-    if (places === undefined) {
-      // Rebuilding the index fails in a read-only library.
-      await gazetteer.indexNames().catch(() => undefined)
-      places = await openNameIndex(gazetteer)
-    }
-    opened = { revision: await gazetteer.revision(), places: places ?? EMPTY_MATCHER }
-    return opened.places
-  }
-}
-
-/** Opens the stored index of names; undefined if it cannot be read. */
-async function openNameIndex(gazetteer: Gazetteer): Promise<PlaceMatcher | undefined> {
-  const index = await gazetteer.readIndex()
-  if (index === undefined) return undefined
-  // Loaded with the first names, because a search needs no place matcher.
-  const { openPlaceMatcher } = await import('./analysis/open-matcher.ts')
-  try {
-    const places = openPlaceMatcher(index)
-    return places.revision === '' ? undefined : places
-  } catch {
-    return undefined
-  }
-}
 
 /** A fetcher that is opened with its first request, because a search needs no HTTP client. */
 function createLazyFetcher(open: () => Promise<HttpFetcher>): HttpFetcher {

@@ -4,6 +4,7 @@ import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseSync, Visitor } from 'vite'
 import { describe, expect, test } from 'vitest'
+import { compareUtf8 } from '../src/core/text/order.ts'
 
 interface Rule {
   /** Folders whose files may be imported; a folder may always import itself. */
@@ -14,39 +15,55 @@ interface Rule {
   readonly universal?: true
 }
 
-const UNIVERSAL = ['core', 'crawl', 'analysis', 'plan', 'library', 'mcp', 'http']
-const NODE = ['fetch', 'store', 'install', 'embed', 'gazetteer', 'documents', 'ingest', 'processes', 'readers', 'setup']
+const UNIVERSAL = ['core', 'crawl', 'library', 'mcp', 'http']
+const NODE = ['fetch', 'store', 'install', 'embed', 'documents', 'ingest', 'processes', 'readers', 'setup']
 
 /** The import rules: each key is a folder or an entry file of src, or `web`; its value says what it may import. */
 const TABLE: Readonly<Record<string, Rule>> = {
   core: { may: [], universal: true },
   crawl: { may: ['core'], universal: true },
-  analysis: { may: ['core'], universal: true },
-  plan: { may: ['core', 'crawl', 'analysis'], universal: true },
-  library: { may: ['core', 'crawl', 'plan', 'analysis'], universal: true },
+  library: { may: ['core', 'crawl'], universal: true },
   mcp: { may: ['core', 'library'], universal: true },
-  http: { may: ['core', 'analysis', 'library'], universal: true },
+  http: { may: ['core', 'library', 'places/index.ts'], universal: true },
   fetch: { may: ['core', 'crawl', 'library'] },
-  store: { may: ['core', 'crawl', 'analysis', 'plan', 'library'] },
+  store: { may: ['core', 'crawl', 'library'] },
   install: { may: ['core'] },
   embed: { may: ['core', 'crawl', 'library', 'install'] },
-  gazetteer: { may: ['core', 'analysis', 'library', 'install'] },
   documents: { may: ['core'] },
   ingest: { may: ['core', 'crawl', 'library', 'documents'] },
   processes: { may: ['core', 'crawl', 'library', 'documents'] },
   readers: { may: ['core', 'crawl', 'library', 'fetch', 'embed', 'open-library.ts', 'version.ts'] },
   setup: { may: ['core'] },
+  'places/analysis': { may: ['core', 'library'], universal: true },
+  'places/ports': { may: ['core', 'library', 'places/analysis'], universal: true },
+  'places/plan': { may: ['core', 'crawl', 'library', 'places/analysis', 'places/ports'], universal: true },
+  'places/runs': { may: ['core', 'crawl', 'library', 'places/analysis', 'places/ports'], universal: true },
+  'places/http': {
+    may: ['core', 'library', 'http', 'places/analysis', 'places/ports', 'places/runs'],
+    universal: true,
+  },
+  'places/gazetteer': { may: ['core', 'library', 'install', 'places/analysis', 'places/ports'] },
+  'places/store': { may: ['core', 'crawl', 'library', 'store', 'places/analysis', 'places/plan', 'places/ports'] },
+  'places/cli': {
+    may: ['core', 'library', 'processes', 'cli', 'places/analysis', 'places/ports', 'places/runs', 'places/gazetteer'],
+  },
+  // The doors of places: other folders import nothing else of it.
+  'places/index.ts': { may: ['http', 'places/runs', 'places/http'], universal: true },
+  'places/node.ts': { may: ['places/ports', 'places/store'] },
+  'places/verbs.ts': { may: ['cli', 'places/cli'] },
   'config.ts': { may: ['core'] },
   'version.ts': { may: [] },
   'index.ts': { may: UNIVERSAL, universal: true },
   // These compose a library from its parts, for the command line and for programs.
   'open-connections.ts': { may: ['core', 'crawl', 'library', 'fetch', 'embed'] },
-  'open-library.ts': { may: [...UNIVERSAL, ...NODE, 'open-connections.ts'] },
+  'open-library.ts': { may: [...UNIVERSAL, ...NODE, 'places/node.ts', 'open-connections.ts'] },
   'node.ts': { may: [...UNIVERSAL, ...NODE, 'config.ts', 'index.ts', 'open-library.ts'] },
   cli: {
     may: [
       ...UNIVERSAL,
       ...NODE,
+      'places/index.ts',
+      'places/verbs.ts',
       'config.ts',
       'index.ts',
       'node.ts',
@@ -56,6 +73,13 @@ const TABLE: Readonly<Record<string, Rule>> = {
     ],
   },
   web: { may: ['core'], mayType: ['http'], universal: true },
+}
+
+/** The doors of `src/places`, and all files that import them: the lines to remove with the folder. */
+const DOORS_OF_PLACES: Readonly<Record<string, readonly string[]>> = {
+  'src/places/index.ts': ['src/cli/serve/open-server.ts', 'src/cli/serve/worker-setup.ts', 'src/http/table.ts'],
+  'src/places/node.ts': ['src/open-library.ts'],
+  'src/places/verbs.ts': ['src/cli/run.ts'],
 }
 
 /** The rules as ARCHITECTURE.md shows them. */
@@ -126,6 +150,19 @@ describe('the import rules', () => {
 
   test('src and web follow the import rules', () => {
     expect(checkArchitecture(sources)).toEqual([])
+  })
+
+  test('only the files that compose the program import src/places, and only its doors', () => {
+    const importers = new Map<string, string[]>()
+    for (const [file, source] of sources) {
+      if (file.startsWith('src/places/') || file.includes('.test.')) continue
+      for (const { specifier } of readModule(file, source).imports) {
+        const target = posix.join(posix.dirname(file), specifier)
+        if (target.startsWith('src/places/'))
+          importers.set(target, [...(importers.get(target) ?? []), file].toSorted(compareUtf8))
+      }
+    }
+    expect(Object.fromEntries(importers)).toEqual(DOORS_OF_PLACES)
   })
 
   test('ARCHITECTURE.md lists the import rules', () => {
@@ -207,12 +244,16 @@ describe('the checker', () => {
       "src/ingest/a.ts imports '../store/b.ts': ingest may not import store",
     ],
     'a dynamic import from a folder that is not below': [
-      { 'src/plan/a.ts': "export const b = () => import('../library/b.ts')", 'src/library/b.ts': '' },
-      "src/plan/a.ts imports '../library/b.ts': plan may not import library",
+      { 'src/crawl/a.ts': "export const b = () => import('../library/b.ts')", 'src/library/b.ts': '' },
+      "src/crawl/a.ts imports '../library/b.ts': crawl may not import library",
     ],
     'an import in a type from a folder that is not below': [
-      { 'src/plan/a.ts': "export type B = import('../library/b.ts').B", 'src/library/b.ts': '' },
-      "src/plan/a.ts imports '../library/b.ts': plan may not import library",
+      { 'src/crawl/a.ts': "export type B = import('../library/b.ts').B", 'src/library/b.ts': '' },
+      "src/crawl/a.ts imports '../library/b.ts': crawl may not import library",
+    ],
+    'an import past the door of places': [
+      { 'src/http/a.ts': "import { b } from '../places/plan/b.ts'", 'src/places/plan/b.ts': '' },
+      "src/http/a.ts imports '../places/plan/b.ts': http may not import places/plan",
     ],
     'an import of the command line in an entry file': [
       { 'src/node.ts': "export { main } from './cli/main.ts'", 'src/cli/main.ts': '' },
@@ -537,10 +578,11 @@ function findCycles(edges: ReadonlyMap<string, readonly string[]>): string[][] {
   return cycles
 }
 
-/** `src/core/url/key.ts` → `core`, `src/config.ts` → `config.ts`, `web/local/main.ts` → `web`. */
+/** `src/core/url/key.ts` → `core`, `src/config.ts` → `config.ts`, `src/places/plan/slot.ts` → `places/plan`, `web/local/main.ts` → `web`. */
 function areaOf(file: string): string {
-  const [top = '', next = ''] = file.split('/')
-  return top === 'src' ? next : top
+  const [top = '', next = '', last = ''] = file.split('/')
+  if (top !== 'src') return top
+  return next === 'places' ? `${next}/${last}` : next
 }
 
 function isInSearch(file: string): boolean {

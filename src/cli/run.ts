@@ -2,11 +2,13 @@ import { Command, CommanderError } from 'commander'
 import { messageOf, PharosError } from '../core/errors.ts'
 import { redactSecrets } from '../core/secrets.ts'
 import { findNearest, suggest } from '../core/text/nearest.ts'
+import { placeVerbs } from '../places/verbs.ts'
 import { VERSION } from '../version.ts'
 import { AdvisedError } from './advised-error.ts'
 import { ChecksFailedError } from './checks-failed-error.ts'
 import { fillBareFlags } from './options/options.ts'
 import { colorsFor, printable, printableLine, type Streams } from './terminal.ts'
+import type { AddVerb } from './verb.ts'
 
 /** Runs the command line and returns the exit code. Prints every error in one line, with advice. */
 export async function run(args: readonly string[], streams: Streams): Promise<number> {
@@ -26,9 +28,6 @@ export async function run(args: readonly string[], streams: Streams): Promise<nu
     return report(error, args, program, streams)
   }
 }
-
-/** Adds a command to the program. */
-type AddVerb = (program: Command, streams: Streams) => void
 
 /** The commands in the order of the help. Only the requested command is loaded, because loading all of them would slow down every start. */
 const VERBS: Readonly<Record<string, () => Promise<AddVerb>>> = {
@@ -52,8 +51,7 @@ const VERBS: Readonly<Record<string, () => Promise<AddVerb>>> = {
   symbols: async () => (await import('./verbs/symbols.ts')).addSymbols,
   eval: async () => (await import('./verbs/eval.ts')).addEval,
   embed: async () => (await import('./verbs/embed.ts')).addEmbed,
-  gazetteer: async () => (await import('./verbs/gazetteer.ts')).addGazetteer,
-  analyze: async () => (await import('./verbs/analyze.ts')).addAnalyze,
+  ...placeVerbs,
   pack: async () => (await import('./verbs/pack.ts')).addPack,
   fetch: async () => (await import('./verbs/fetch.ts')).addFetch,
   extract: async () => (await import('./verbs/extract.ts')).addExtract,

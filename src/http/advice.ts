@@ -1,5 +1,4 @@
 import type { ErrorCode, PharosError } from '../core/errors.ts'
-import { runHref } from './records/run-records.ts'
 
 type Details = PharosError['details']
 
@@ -41,4 +40,9 @@ export function adviceOf({ code, details, entry }: PharosError): string | undefi
 
 function routeOf({ source = '' }: Details): string {
   return `/api/sources/${encodeURIComponent(source)}`
+}
+
+/** The page of an analysis run. */
+export function runHref(id: string): string {
+  return `/analysis/${encodeURIComponent(id)}/ssr`
 }

@@ -24,7 +24,7 @@ import { createGuard } from './server/security.ts'
 import { createSessions } from './server/session.ts'
 import { withLibraryOr } from './server/store-access.ts'
 import { trackResponse } from './server/track-response.ts'
-import { ROUTES } from './table.ts'
+import { PAGES, ROUTES } from './table.ts'
 
 /** Per-request values that the request itself does not carry. */
 interface Bindings {
@@ -127,7 +127,7 @@ function createApp(context: HttpContext): Hono<{ Bindings: Bindings }> {
     await next()
     c.env.recordRoute(c.res.status === 404 ? 'none' : routePath(c, -1))
   })
-  app.route('/', createPages(ports))
+  app.route('/', createPages(ports, PAGES))
   app.get(LOCAL_PATH.slice(0, -1), (c) => c.redirect(LOCAL_PATH))
   app.get(`${LOCAL_PATH}*`, (c) => answerLocal(c, ports))
   app.get('*', (c) => answerDashboard(c, ports))

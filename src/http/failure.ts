@@ -1,7 +1,6 @@
 import { type ErrorCode, PharosError } from '../core/errors.ts'
 import { redactSecrets } from '../core/secrets.ts'
-import { adviceOf } from './advice.ts'
-import { runHref } from './records/run-records.ts'
+import { adviceOf, runHref } from './advice.ts'
 
 /** The body of an error response. */
 export interface FailureBody {

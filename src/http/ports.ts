@@ -1,4 +1,4 @@
-import type { AnalysisRunner } from '../library/jobs/analysis/analysis-runner.ts'
+import type { BackgroundRuns } from '../library/jobs/background-runs.ts'
 import type { Dispatcher } from '../library/jobs/dispatcher.ts'
 import type { Library } from '../library/library.ts'
 import type { JobLog } from '../library/ports/job-log.ts'
@@ -23,8 +23,8 @@ export interface HttpPorts {
   /** The job history, stored with the library. */
   readonly jobLog: () => Promise<JobLog>
   readonly dispatcher: Dispatcher
-  /** Starts analysis runs in a process of their own. */
-  readonly analysis: AnalysisRunner
+  /** Starts analysis runs in a process of their own; absent if the program has none. */
+  readonly analysis?: BackgroundRuns
   /** The MCP handler; its requests have passed the same checks as all others. */
   readonly mcp: (request: Request, peer?: Peer) => Promise<Response>
   /** A file of the dashboard by its path, such as `/assets/app-1a2b3c.js`; undefined when there is none. */

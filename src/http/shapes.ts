@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { PLACE_KINDS } from '../analysis/place.ts'
+import { PLACE_KINDS } from '../library/ports/findings.ts'
 import { JOB_STATUSES } from '../library/ports/job-log.ts'
 import { timestamp } from './fields.ts'
 import type { AnswerSpec } from './route.ts'
@@ -145,18 +145,6 @@ export const rowShape: z.ZodType = z.looseObject({
   state: z.string(),
   reason: z.string().nullable(),
   status: z.int().nullable(),
-})
-
-/** A place of the gazetteer. */
-export const placeShape: z.ZodType = z.looseObject({
-  id: z.int(),
-  name: z.string(),
-  kind: z.enum(PLACE_KINDS),
-  countryCode: z.string().nullable(),
-  adm1Code: z.string().nullable(),
-  population: z.number().nullable(),
-  lat: z.number().nullable(),
-  lng: z.number().nullable(),
 })
 
 /** A hub page of a place. */

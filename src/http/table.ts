@@ -1,10 +1,9 @@
+import { addPlacePages, placeRoutes } from '../places/index.ts'
+import type { AddPages } from './pages/create-pages.ts'
 import type { Route } from './route.ts'
 import { addressRoutes } from './routes/addresses.ts'
-import { analysisRoutes } from './routes/analysis.ts'
 import { crawlRoutes } from './routes/crawls.ts'
-import { gazetteerRoutes } from './routes/gazetteer.ts'
 import { historyRoutes } from './routes/history.ts'
-import { hubRoutes } from './routes/hubs.ts'
 import { importRoutes } from './routes/import.ts'
 import { liveRoutes } from './routes/live.ts'
 import { loginRoutes } from './routes/login.ts'
@@ -24,10 +23,11 @@ export const ROUTES: readonly Route[] = [
   ...importRoutes,
   ...searchRoutes,
   ...addressRoutes,
-  ...analysisRoutes,
-  ...gazetteerRoutes,
-  ...hubRoutes,
+  ...placeRoutes,
   ...packRoutes,
   ...systemRoutes,
   ...loginRoutes,
 ]
+
+/** Pages for people that other parts of the program add. */
+export const PAGES: readonly AddPages[] = [addPlacePages]

@@ -1,16 +1,13 @@
-import type { PlaceMatcher } from '../analysis/matcher.ts'
-import type { Sha256 } from '../core/model.ts'
+import type { PageClass, Sha256 } from '../core/model.ts'
 import type { Reason } from '../crawl/ledger.ts'
 import type { Memory } from '../crawl/memory-limiter.ts'
 import type { Clock, Fetcher, PageKindReader, PageReader, Renderer } from '../crawl/ports.ts'
 import type { CrawlLimits } from '../crawl/run.ts'
-import type { PlanMemory } from '../plan/plan-memory.ts'
 import type { Addresses } from './ports/addresses.ts'
-import type { Analyses } from './ports/analyses.ts'
-import type { Gazetteer } from './ports/gazetteer.ts'
+import type { CrawlPlans } from './ports/crawl-plans.ts'
+import type { Findings } from './ports/findings.ts'
 import type { JobLog } from './ports/job-log.ts'
 import type { PendingImports } from './ports/pending-imports.ts'
-import type { PlaceHubs } from './ports/place-hubs.ts'
 import type { Reranker } from './ports/reranker.ts'
 import type { Store } from './ports/store.ts'
 import type { TreeReader } from './ports/tree.ts'
@@ -52,15 +49,12 @@ export interface Library {
   readonly workers?: Workers
   /** The addresses of all sources together. */
   readonly addresses?: Addresses
-  /** Places of the world; if absent, no places are found. */
-  readonly gazetteer?: Gazetteer
-  /** Analyses of stored pages. */
-  readonly analyses?: Analyses
-  readonly placeHubs?: PlaceHubs
-  /** Facts that crawl plans remember about sites. */
-  readonly planMemory?: PlanMemory
-  /** Opens a matcher for the current gazetteer on first use. */
-  readonly openPlaces?: () => Promise<PlaceMatcher>
+  /** If absent, crawls are not planned, and do not remember their milestones. */
+  readonly plans?: CrawlPlans
+  /** If absent, nothing is known about pages besides their content. */
+  readonly findings?: Findings
+  /** Reads the class of a page; undefined before it is classified. */
+  readonly readClass?: (sourceId: string, key: string) => Promise<PageClass | undefined>
   /** Reads the list of ordinary English words; other words of a question may be names. If absent, no word counts as a name. */
   readonly readOrdinaryWords?: () => Promise<ReadonlySet<string>>
   /** Opens the built-in or configured embedder once, on first use; undefined if there is none. */

@@ -1,5 +1,5 @@
-import { analyseLibrary } from '../../src/library/sources/analyse-library.ts'
 import { openLibrary } from '../../src/open-library.ts'
+import { analyseLibrary } from '../../src/places/runs/analyse-library.ts'
 
 /* A process that analyses a library, reports every step, and can be killed at any moment. */
 

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
-import { analysePage } from '../../src/analysis/analyse-page.ts'
-import { CLASSIFIER_VERSION } from '../../src/analysis/classify-page.ts'
-import { ANALYSIS_VERSION, type AnalysePage } from '../../src/analysis/page-analysis.ts'
-import { judgeDomain, judgeLocale } from '../../src/library/crawl/judge-domain.ts'
-import { listReached } from '../../src/library/crawl/reached-milestones.ts'
-import type { AnalysisRun, AnalysisVersions } from '../../src/library/ports/analyses.ts'
-import { type AnalyseInput, type AnalysisEvent, analyseLibrary } from '../../src/library/sources/analyse-library.ts'
+import { CLASSIFIER_VERSION } from '../../src/core/classify/classify-page.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
+import { analysePage } from '../../src/places/analysis/analyse-page.ts'
+import { ANALYSIS_VERSION, type AnalysePage } from '../../src/places/analysis/page-analysis.ts'
+import type { AnalysisRun, AnalysisVersions } from '../../src/places/ports/analyses.ts'
+import { type AnalyseInput, type AnalysisEvent, analyseLibrary } from '../../src/places/runs/analyse-library.ts'
+import { judgeDomain, judgeLocale } from '../../src/places/runs/judge-domain.ts'
+import { listReached } from '../../src/places/runs/reached-milestones.ts'
 import { chooseRepetitions } from '../library-location.ts'
 import { importPlaces } from './some-places.ts'
 import { COUNTRIES, storeNews } from './stored-news.ts'
@@ -216,9 +216,9 @@ export function describeRuns(
       await storeAgain(library, '/world')
       expect(await readPendingCount(library)).toBe(0)
       await storeAgain(library, '/world', '\n\nMore.')
-      expect(await library.analyses.readClass(...keyOf('/world'))).toBeUndefined()
+      expect(await library.readClass(...keyOf('/world'))).toBeUndefined()
       expect((await analyse(library)).run.progress).toMatchObject({ pages: 1 })
-      expect(await library.analyses.readClass(...keyOf('/world'))).toBe('nav')
+      expect(await library.readClass(...keyOf('/world'))).toBe('nav')
     })
 
     test('analyses a page again that changes while it is being analysed', async () => {
@@ -235,7 +235,7 @@ export function describeRuns(
       }
       await analyse({ ...library, analyses })
       expect(await readPendingCount(library)).toBe(1)
-      expect(await library.analyses.readClass(...keyOf('/world'))).toBeUndefined()
+      expect(await library.readClass(...keyOf('/world'))).toBeUndefined()
     })
 
     test('analyses everything again when the gazetteer changed', async () => {

@@ -1,5 +1,6 @@
-import type { PlaceKind, PlaceRecord } from '../../src/analysis/place.ts'
-import type { Gazetteer } from '../../src/library/ports/gazetteer.ts'
+import type { PlaceKind } from '../../src/library/ports/findings.ts'
+import type { PlaceRecord } from '../../src/places/analysis/place.ts'
+import type { Gazetteer } from '../../src/places/ports/gazetteer.ts'
 
 /* A small piece of the world, enough for the news of `stored-news.ts`. */
 

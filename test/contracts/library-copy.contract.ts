@@ -8,13 +8,13 @@ import {
   SOURCES_TABLE,
 } from '../../src/library/copy/table-columns.ts'
 import type { CopySessionRequest, IdRange, LibraryView } from '../../src/library/ports/library-copy.ts'
-import type { AnalysisStore, LibraryStore } from '../../src/library/ports/library-store.ts'
+import type { DiskStore, LibraryStore } from '../../src/library/ports/library-store.ts'
 import { addSourceTo, writePage } from '../embed/filled-store.ts'
 import type { SqlAccess } from './page-analyses.contract.ts'
 
 /** A library for one test, SQL access to it, and the columns of its tables. */
 export interface CopyableLibrary {
-  readonly store: LibraryStore & AnalysisStore
+  readonly store: LibraryStore & DiskStore
   readonly sql: SqlAccess
   /** `table.column` */
   listColumns(): Promise<readonly string[]>
@@ -42,7 +42,7 @@ const LEFT_OUT: readonly RegExp[] = [
 /** Contract of every library that can be copied as a whole. */
 export function describeLibraryCopy(open: () => Promise<CopyableLibrary>): void {
   let library: CopyableLibrary
-  let store: LibraryStore & AnalysisStore
+  let store: LibraryStore & DiskStore
   beforeEach(async () => {
     library = await open()
     ;({ store } = library)

@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { PlaceHub } from '../../src/analysis/page-analysis.ts'
 import type { Classification } from '../../src/core/model.ts'
 import type { Settlement } from '../../src/crawl/ledger.ts'
 import { splitMilestones } from '../../src/library/crawl/split-milestones.ts'
-import type { AnalysisStore, LibraryStore } from '../../src/library/ports/library-store.ts'
-import type { HubVerdict, LearnedPattern } from '../../src/plan/plan-memory.ts'
+import type { HubVerdict, LearnedPattern, PlaceHub } from '../../src/library/ports/findings.ts'
+import type { LibraryStore } from '../../src/library/ports/library-store.ts'
+import { EMPTY_MATCHER } from '../../src/places/analysis/matcher.ts'
+import type { PlaceTables } from '../../src/places/ports/places-library.ts'
+import { createPlans } from '../../src/places/store/open-places.ts'
 import { addSourceTo, recordOf } from '../embed/filled-store.ts'
 import { classificationOf } from './classifications.ts'
 
@@ -17,7 +19,7 @@ export interface SqlAccess {
 
 /** A library for one test, and SQL access to it. */
 export interface AnalyzedLibrary {
-  readonly store: LibraryStore & AnalysisStore
+  readonly store: LibraryStore & PlaceTables
   readonly sql: SqlAccess
 }
 
@@ -70,7 +72,7 @@ const patternOf = (pattern: string, more: Partial<LearnedPattern> = {}): Learned
 
 /** Contract for the analysis data of a store, and for its removal together with pages and sources. */
 export function describePageAnalyses(open: () => Promise<AnalyzedLibrary>): void {
-  let store: LibraryStore & AnalysisStore
+  let store: LibraryStore & PlaceTables
   let sql: SqlAccess
   beforeEach(async () => {
     ;({ store, sql } = await open())
@@ -422,18 +424,20 @@ export function describePageAnalyses(open: () => Promise<AnalyzedLibrary>): void
     const common = { kind: 'add', state: 'running', endedAt: null, summary: null, runner: null, options } as const
     await store.beginCrawl({ ...common, id: 'c1', sourceId: 'docs', startedAt: 1, heartbeatAt: 1 }, 1000)
     await store.planMemory.writeMilestones('c1', ['patterns-learned'])
-    const { jobLog, planMemory } = store
+    const { jobLog } = store
+    const plans = createPlans(store, async () => EMPTY_MATCHER)
     const kinds = ['patterns-learned', 'full-understanding']
     const answer = { met: ['patterns-learned'], unmet: ['full-understanding'] }
-    expect(await splitMilestones({ store, jobLog, planMemory }, host, kinds)).toEqual(answer)
-    expect(await splitMilestones({ store, jobLog, planMemory }, 'more.test', kinds)).toEqual({ met: [], unmet: kinds })
+    expect(await splitMilestones({ store, jobLog, plans }, host, kinds)).toEqual(answer)
+    expect(await splitMilestones({ store, jobLog, plans }, 'more.test', kinds)).toEqual({ met: [], unmet: kinds })
   })
 
   test('milestones of a removed site do not count when it is added again', async () => {
-    const { jobLog, planMemory } = store
+    const { jobLog } = store
+    const plans = createPlans(store, async () => EMPTY_MATCHER)
     const data = { kind: 'full-understanding', scope: HOST, target: null, message: null, details: null }
     await jobLog.append([{ jobId: 'a', at: 5, type: 'milestone', data }])
-    const met = async () => (await splitMilestones({ store, jobLog, planMemory }, HOST, [data.kind])).met
+    const met = async () => (await splitMilestones({ store, jobLog, plans }, HOST, [data.kind])).met
     expect(await met()).toEqual([data.kind])
     const [source] = await store.listSources()
     if (source === undefined) throw new Error('the source is missing')

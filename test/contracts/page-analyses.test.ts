@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe } from 'vitest'
-import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { openSqliteWithPlaces } from '../place-store.ts'
 import { describePageAnalyses } from './page-analyses.contract.ts'
 import { openSqlAccess } from './sqlite-access.ts'
 
@@ -13,6 +13,6 @@ let files = 0
 describe('page analyses in SQLite', () => {
   describePageAnalyses(async () => {
     const path = join(folder, `${files++}.db`)
-    return { store: await openSqliteStore(path), sql: openSqlAccess(path) }
+    return { store: await openSqliteWithPlaces(path), sql: openSqlAccess(path) }
   })
 })

@@ -1,5 +1,5 @@
-import type { PlaceRecord } from '../../src/analysis/place.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
+import type { PlaceRecord } from '../../src/places/analysis/place.ts'
 import { analyse } from '../analysis/runs.contract.ts'
 import { importPlaces } from '../analysis/some-places.ts'
 import { storeNews } from '../analysis/stored-news.ts'

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { installData } from '../../src/gazetteer/install-data.ts'
+import { installData } from '../../src/places/gazetteer/install-data.ts'
 import { ProgramSandbox } from '../e2e/program.ts'
 import { DATA_FOLDER } from './world.ts'
 

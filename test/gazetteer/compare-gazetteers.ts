@@ -1,5 +1,5 @@
-import type { NameKind, PlaceRecord } from '../../src/analysis/place.ts'
-import type { Gazetteer, GazetteerImportResult, PlaceQuery } from '../../src/library/ports/gazetteer.ts'
+import type { NameKind, PlaceRecord } from '../../src/places/analysis/place.ts'
+import type { Gazetteer, GazetteerImportResult, PlaceQuery } from '../../src/places/ports/gazetteer.ts'
 import { OWN_SOURCE, placeWith } from './import.contract.ts'
 
 /** All answers of a gazetteer, so that two can be compared. */

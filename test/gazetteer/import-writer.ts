@@ -1,8 +1,7 @@
 import { readFileSync, writeSync } from 'node:fs'
-import { DATA_PACKAGES } from '../../src/gazetteer/packages.ts'
-import { readCities } from '../../src/gazetteer/read-cities.ts'
-import { openPostgresStore } from '../../src/store/postgres/store.ts'
-import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { DATA_PACKAGES } from '../../src/places/gazetteer/packages.ts'
+import { readCities } from '../../src/places/gazetteer/read-cities.ts'
+import { openPostgresWithPlaces, openSqliteWithPlaces } from '../place-store.ts'
 
 /*
  * Imports the given number of lines of a city file into a library, and prints the number of records so far after every 500 records:
@@ -19,6 +18,6 @@ function* read() {
   }
 }
 
-const store = await (library.startsWith('postgres:') ? openPostgresStore(library) : openSqliteStore(library))
+const store = await (library.startsWith('postgres:') ? openPostgresWithPlaces(library) : openSqliteWithPlaces(library))
 await store.gazetteer.importPlaces(DATA_PACKAGES.cities.source, read(), 1)
 await store.close()

@@ -2,12 +2,13 @@ import { spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import type { PlaceRecord } from '../../src/analysis/place.ts'
-import { importWorld } from '../../src/gazetteer/import-world.ts'
-import { installData } from '../../src/gazetteer/install-data.ts'
-import { DATA_PACKAGES } from '../../src/gazetteer/packages.ts'
-import type { Gazetteer, GazetteerSource } from '../../src/library/ports/gazetteer.ts'
-import type { AnalysisStore, LibraryStore } from '../../src/library/ports/library-store.ts'
+import type { LibraryStore } from '../../src/library/ports/library-store.ts'
+import type { PlaceRecord } from '../../src/places/analysis/place.ts'
+import { importWorld } from '../../src/places/gazetteer/import-world.ts'
+import { installData } from '../../src/places/gazetteer/install-data.ts'
+import { DATA_PACKAGES } from '../../src/places/gazetteer/packages.ts'
+import type { Gazetteer, GazetteerSource } from '../../src/places/ports/gazetteer.ts'
+import type { PlaceTables } from '../../src/places/ports/places-library.ts'
 import type { SqlAccess } from '../contracts/page-analyses.contract.ts'
 import { addSourceTo, recordOf } from '../embed/filled-store.ts'
 import { chooseRepetitions } from '../library-location.ts'
@@ -19,7 +20,7 @@ export interface PlaceLibraries {
   newLibrary(): Promise<string>
   /** Path of a library with all countries. */
   newCountryLibrary(): Promise<string>
-  open(path: string): Promise<LibraryStore & AnalysisStore>
+  open(path: string): Promise<LibraryStore & PlaceTables>
   openSql(path: string): Promise<SqlAccess>
 }
 

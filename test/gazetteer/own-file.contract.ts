@@ -2,13 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { importFile } from '../../src/gazetteer/import-file.ts'
-import { installData } from '../../src/gazetteer/install-data.ts'
-import { DATA_PACKAGES } from '../../src/gazetteer/packages.ts'
-import { readCountries } from '../../src/gazetteer/read-countries.ts'
-import { writeExport } from '../../src/gazetteer/write-export.ts'
-import type { Gazetteer } from '../../src/library/ports/gazetteer.ts'
-import type { AnalysisStore, LibraryStore } from '../../src/library/ports/library-store.ts'
+import type { LibraryStore } from '../../src/library/ports/library-store.ts'
+import { importFile } from '../../src/places/gazetteer/import-file.ts'
+import { installData } from '../../src/places/gazetteer/install-data.ts'
+import { DATA_PACKAGES } from '../../src/places/gazetteer/packages.ts'
+import { readCountries } from '../../src/places/gazetteer/read-countries.ts'
+import { writeExport } from '../../src/places/gazetteer/write-export.ts'
+import type { Gazetteer } from '../../src/places/ports/gazetteer.ts'
+import type { PlaceTables } from '../../src/places/ports/places-library.ts'
 import { DATA_FOLDER } from './world.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'pharos-own-places-'))
@@ -27,7 +28,7 @@ async function exportText(gazetteer: Gazetteer): Promise<string> {
 }
 
 /** The contract of users' own place files and of the export. */
-export function describeOwnFiles(open: () => Promise<LibraryStore & AnalysisStore>): void {
+export function describeOwnFiles(open: () => Promise<LibraryStore & PlaceTables>): void {
   const withPlaces = async <T>(work: (gazetteer: Gazetteer) => Promise<T>): Promise<T> => {
     const store = await open()
     try {

@@ -1,4 +1,4 @@
-import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { openSqliteWithPlaces } from '../place-store.ts'
 import { describeOwnFiles } from './own-file.contract.ts'
 
-describeOwnFiles(() => openSqliteStore(':memory:'))
+describeOwnFiles(() => openSqliteWithPlaces(':memory:'))

@@ -5,15 +5,14 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { deserialize, serialize } from 'node:v8'
-import { type IndexedPlace, writeNameIndex } from '../../src/analysis/name-index.ts'
 import { isPostgres } from '../../src/core/url/postgres-address.ts'
-import { importWorld, readWorld, type WorldOptions } from '../../src/gazetteer/import-world.ts'
-import { type DataOptions, installData } from '../../src/gazetteer/install-data.ts'
-import { DATA_PACKAGES } from '../../src/gazetteer/packages.ts'
-import type { SourcedPlace } from '../../src/library/ports/gazetteer.ts'
-import { distinctNames } from '../../src/store/common/place-facts.ts'
-import { openPostgresStore } from '../../src/store/postgres/store.ts'
-import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { type IndexedPlace, writeNameIndex } from '../../src/places/analysis/name-index.ts'
+import { importWorld, readWorld, type WorldOptions } from '../../src/places/gazetteer/import-world.ts'
+import { type DataOptions, installData } from '../../src/places/gazetteer/install-data.ts'
+import { DATA_PACKAGES } from '../../src/places/gazetteer/packages.ts'
+import type { SourcedPlace } from '../../src/places/ports/gazetteer.ts'
+import { distinctNames } from '../../src/places/store/common/place-facts.ts'
+import { openPostgresWithPlaces, openSqliteWithPlaces } from '../place-store.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const CACHE = join(ROOT, 'node_modules/.cache/pharos-gazetteer')
@@ -136,7 +135,7 @@ export async function countriesGazetteer(): Promise<string> {
 /** Copies the library of countries to a file, or imports the countries into PostgreSQL. */
 export async function copyCountries(target: string): Promise<void> {
   if (!isPostgres(target)) return copyTo(await countriesGazetteer(), target)
-  const store = await openPostgresStore(target)
+  const store = await openPostgresWithPlaces(target)
   await importWorld(store.gazetteer, { folder: DATA_FOLDER, countriesOnly: true, now: Date.UTC(2026, 0, 1) })
   await store.close()
 }
@@ -147,7 +146,7 @@ async function copyTo(path: string, target: string): Promise<void> {
 }
 
 async function importInto(path: string, options: Omit<WorldOptions, 'now'>): Promise<void> {
-  const store = await openSqliteStore(path)
+  const store = await openSqliteWithPlaces(path)
   try {
     await importWorld(store.gazetteer, { ...options, now: Date.UTC(2026, 0, 1) })
   } finally {
@@ -161,7 +160,7 @@ async function rebuildIndex(path: string): Promise<void> {
   const db = new Sqlite(path)
   db.prepare(`UPDATE gazetteer_state SET revision = '', name_index = NULL`).run()
   db.close()
-  const store = await openSqliteStore(path)
+  const store = await openSqliteWithPlaces(path)
   try {
     await store.gazetteer.importPlaces(EMPTY_SOURCE, [], 0)
   } finally {

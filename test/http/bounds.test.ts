@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { PlaceRecord } from '../../src/analysis/place.ts'
-import { beginRun } from '../../src/library/crawl/begin-run.ts'
+import type { PlaceRecord } from '../../src/places/analysis/place.ts'
+import { beginRun } from '../../src/places/runs/begin-run.ts'
 import { openTestServer, type TestServer } from './server.ts'
 
 /* Default and maximum lengths of the lists of analyses, places and hubs. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { PlaceMatch, PlaceMatcher } from '../../src/analysis/matcher.ts'
-import { type IndexedPlace, writeNameIndex } from '../../src/analysis/name-index.ts'
-import { openPlaceMatcher } from '../../src/analysis/open-matcher.ts'
+import type { PlaceMatch, PlaceMatcher } from '../../src/places/analysis/matcher.ts'
+import { type IndexedPlace, writeNameIndex } from '../../src/places/analysis/name-index.ts'
+import { openPlaceMatcher } from '../../src/places/analysis/open-matcher.ts'
 import { worldNames } from '../gazetteer/world.ts'
 import { type LabelledPlace, type LabelledText, readLabelled } from './labelled.ts'
 

@@ -1,6 +1,6 @@
-import type { KnownCountry, KnownPlace } from '../../src/analysis/matcher.ts'
-import { slugOf } from '../../src/analysis/place.ts'
-import type { PlannerGazetteer } from '../../src/plan/place-names.ts'
+import type { KnownCountry, KnownPlace } from '../../src/places/analysis/matcher.ts'
+import { slugOf } from '../../src/places/analysis/place.ts'
+import type { PlannerGazetteer } from '../../src/places/plan/place-names.ts'
 
 const NAMES: readonly (readonly [code: string, name: string, slugs?: readonly string[]])[] = [
   ['CN', 'China'],

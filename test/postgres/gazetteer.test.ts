@@ -2,18 +2,17 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { installData } from '../../src/gazetteer/install-data.ts'
-import { DATA_PACKAGES } from '../../src/gazetteer/packages.ts'
-import { readCities } from '../../src/gazetteer/read-cities.ts'
-import type { Gazetteer } from '../../src/library/ports/gazetteer.ts'
+import { installData } from '../../src/places/gazetteer/install-data.ts'
+import { DATA_PACKAGES } from '../../src/places/gazetteer/packages.ts'
+import { readCities } from '../../src/places/gazetteer/read-cities.ts'
+import type { Gazetteer } from '../../src/places/ports/gazetteer.ts'
 import { openDatabase } from '../../src/store/postgres/database/database.ts'
-import { openPostgresStore } from '../../src/store/postgres/store.ts'
-import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { isLong } from '../faults/bounded.ts'
 import { importOddRecords, queryAll } from '../gazetteer/compare-gazetteers.ts'
 import { describeImport } from '../gazetteer/import.contract.ts'
 import { describeOwnFiles } from '../gazetteer/own-file.contract.ts'
 import { copyCountries, DATA_FOLDER } from '../gazetteer/world.ts'
+import { openPostgresWithPlaces, openSqliteWithPlaces } from '../place-store.ts'
 import { createFilled, createLibrary } from './databases.ts'
 
 /** Makes libraries with all countries. */
@@ -23,11 +22,11 @@ describe('the gazetteer in PostgreSQL', () => {
   describeImport({
     newLibrary: createLibrary,
     newCountryLibrary: createCountries,
-    open: (address) => openPostgresStore(address),
+    open: (address) => openPostgresWithPlaces(address),
     openSql: (address) => openDatabase(address),
   })
   // Parsing files does not depend on the store, and the comparison below covers what the store keeps and returns.
-  if (isLong) describeOwnFiles(async () => openPostgresStore(await createLibrary()))
+  if (isLong) describeOwnFiles(async () => openPostgresWithPlaces(await createLibrary()))
 })
 
 describe('the gazetteers in PostgreSQL and SQLite', () => {
@@ -36,7 +35,7 @@ describe('the gazetteers in PostgreSQL and SQLite', () => {
     [file, address]: readonly [file: string, address: string],
     work: (gazetteer: Gazetteer) => Promise<unknown>,
   ): Promise<void> {
-    const stores = [await openSqliteStore(file), await openPostgresStore(address)]
+    const stores = [await openSqliteWithPlaces(file), await openPostgresWithPlaces(address)]
     const answers: unknown[] = []
     for (const { gazetteer } of stores) answers.push([await work(gazetteer), await queryAll(gazetteer)])
     for (const store of stores) await store.close()

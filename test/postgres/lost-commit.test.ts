@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JobRecord } from '../../src/library/ports/job-log.ts'
+import { openPlaceTables } from '../../src/places/store/open-places.ts'
 import { createLibrary } from './databases.ts'
 import { connect, foundAddressOf } from './ledgers.ts'
 import { openLossyProxy } from './lossy-proxy.ts'
@@ -60,6 +61,7 @@ describe('a transaction whose COMMIT response is lost', () => {
   test('admits a job, adds a job, and writes a queue event and an analysis event once each', async () => {
     const { proxy, store, db } = await open()
     const { workers, jobLog } = store
+    const { analyses } = await openPlaceTables(store)
     let checks = 0
     proxy.loseCommitResponse()
     await workers?.admit(
@@ -76,11 +78,11 @@ describe('a transaction whose COMMIT response is lost', () => {
     proxy.loseCommitResponse()
     await jobLog.append([{ jobId: 'job', at: NOW, type: 'queue', data }])
     proxy.loseCommitResponse()
-    await store.analyses.addEvent({ runId: 'run', at: NOW, stage: 'pages', message: 'm', details: null })
+    await analyses.addEvent({ runId: 'run', at: NOW, stage: 'pages', message: 'm', details: null })
     expect(proxy.lost()).toBe(4)
     expect(await jobLog.listQueueEvents('job', { limit: 10 })).toHaveLength(1)
     expect(await db.get('SELECT count(*) AS jobs FROM crawl_jobs')).toEqual({ jobs: 2 })
-    expect(await store.analyses.listEvents('run', 10)).toHaveLength(1)
+    expect(await analyses.listEvents('run', 10)).toHaveLength(1)
   })
 
   test('is repeated if it was not committed', async () => {

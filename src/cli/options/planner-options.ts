@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { PharosError } from '../../core/errors.ts'
+import type { PlannerOptions } from '../../crawl/planner-options.ts'
 import { type CrawlType, hasPlan } from '../../library/source.ts'
-import type { PlannerOptions } from '../../plan/planner-options.ts'
 import { collectList, wholeNumber } from './options.ts'
 
 /** Flags for the plan of a crawl. */

@@ -8,9 +8,7 @@ import type { Clock } from '../../crawl/ports.ts'
 import { systemClock } from '../../fetch/clock.ts'
 import { createHttp } from '../../http/app.ts'
 import type { HttpApp, Log } from '../../http/ports.ts'
-import type { AnalysisRunner } from '../../library/jobs/analysis/analysis-runner.ts'
-import { createAnalysisRunner } from '../../library/jobs/analysis/create-analysis-runner.ts'
-import { createSharedAnalysis } from '../../library/jobs/analysis/create-shared-analysis.ts'
+import type { BackgroundRuns } from '../../library/jobs/background-runs.ts'
 import { createDispatcher } from '../../library/jobs/create-dispatcher.ts'
 import { createSharedDispatcher } from '../../library/jobs/create-shared-dispatcher.ts'
 import { createDispatchedJobs } from '../../library/jobs/dispatched-jobs.ts'
@@ -22,6 +20,7 @@ import type { SharedJob } from '../../library/ports/workers.ts'
 import { createHttpHandler } from '../../mcp/http.ts'
 import { createMcp } from '../../mcp/server.ts'
 import type { OpenLibrary } from '../../open-library.ts'
+import { createAnalysisRunner, createSharedAnalysis } from '../../places/index.ts'
 import { openSearchPool } from '../../processes/search-pool.ts'
 import { VERSION } from '../../version.ts'
 import { shownLibrary } from '../library.ts'
@@ -157,7 +156,7 @@ function refuseWithoutWorkers(values: Config): void {
 /** The parts that run jobs and analyses. */
 interface JobParts {
   readonly dispatcher: Dispatcher
-  readonly analysis: AnalysisRunner
+  readonly analysis: BackgroundRuns
 }
 
 /** Functions that close the parts of a server; they run in reverse order. */
@@ -251,7 +250,7 @@ function startWorker(
   }
 }
 
-function openAnalysis(config: EffectiveConfig, library: ServedLibrary, { feed }: Dispatcher, log: Log): AnalysisRunner {
+function openAnalysis(config: EffectiveConfig, library: ServedLibrary, { feed }: Dispatcher, log: Log): BackgroundRuns {
   return createAnalysisRunner({
     runner: createVerbRunner(config, 'analyze'),
     library: library.open,
@@ -294,7 +293,7 @@ interface ServerParts {
   readonly token: string | null
   readonly library: ServedLibrary
   readonly dispatcher: Dispatcher
-  readonly analysis: AnalysisRunner
+  readonly analysis: BackgroundRuns
   readonly log: Log
   /** Receives the functions that close the parts. */
   readonly closers: Closers

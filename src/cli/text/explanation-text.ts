@@ -1,7 +1,7 @@
 import type { PageClass } from '../../core/model.ts'
 import { writeDuration } from '../../core/text/duration.ts'
 import type { Alias, LedgerRow, Reason, Refusal } from '../../crawl/ledger.ts'
-import type { StoredAnalysis } from '../../library/ports/analyses.ts'
+import type { StoredAnalysis } from '../../library/ports/findings.ts'
 import { isTree } from '../../library/ports/tree.ts'
 import type { Source } from '../../library/source.ts'
 import type { Explanation } from '../../library/sources/explain.ts'

@@ -7,6 +7,6 @@ export function writeNoPlaces(hint: Hint): string {
 }
 
 /** Whether a library supports places but has none. */
-export async function hasNoPlaces({ gazetteer }: Pick<Library, 'gazetteer'>): Promise<boolean> {
-  return gazetteer !== undefined && (await gazetteer.revision()) === ''
+export async function hasNoPlaces({ plans }: Pick<Library, 'plans'>): Promise<boolean> {
+  return plans !== undefined && !(await plans.hasPlaces())
 }

@@ -1,7 +1,7 @@
 import { writePercent } from '../../core/text/count.ts'
 import { writeDuration } from '../../core/text/duration.ts'
 import type { LedgerRow } from '../../crawl/ledger.ts'
-import type { HubCoverage } from '../../library/ports/place-hubs.ts'
+import type { HubCoverage } from '../../library/ports/findings.ts'
 import { writePageCounts } from '../../library/search/display-text.ts'
 import { DEFAULT_SETTINGS, type Source } from '../../library/source.ts'
 import { FILTER_REASONS, type SourceDescription } from '../../library/sources/describe-source.ts'

@@ -24,7 +24,8 @@ export function addExplain(program: Command, streams: Streams): void {
       const source = await findSource(library, text)
       const explanation = await explainUrl(library, source, url)
       const { row } = explanation
-      const analysis = row?.hasPage === true ? ((await library.analyses.read(source.id, row.key)) ?? null) : null
+      const analysis =
+        row?.hasPage === true ? ((await library.findings?.readAnalysis(source.id, row.key)) ?? null) : null
       const hint = await createHintFor(config, source)
       terminal.answer(writeExplanation(explanation, source, hint, library.clock.now(), analysis), {
         source: sourceRecord(source),

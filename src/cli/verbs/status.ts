@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Library } from '../../library/library.ts'
+import type { HubCoverage } from '../../library/ports/findings.ts'
 import type { JobRecord } from '../../library/ports/job-log.ts'
-import type { HubCoverage } from '../../library/ports/place-hubs.ts'
 import { isTree } from '../../library/ports/tree.ts'
 import type { Source } from '../../library/source.ts'
 import { describeSource, type SourceDescription } from '../../library/sources/describe-source.ts'
@@ -93,8 +93,6 @@ async function readSharedWork({ workers }: Library, jobs: readonly JobRecord[]):
 }
 
 /** How well the hubs of a site cover its places; null if no plan has examined the site. */
-async function readCoverage({ planMemory, placeHubs }: Library, source: Source): Promise<HubCoverage | null> {
-  if (isTree(source) || planMemory === undefined || placeHubs === undefined) return null
-  const { host } = new URL(source.siteUrl)
-  return (await planMemory.readPatterns(host)).length === 0 ? null : placeHubs.coverage(host)
+async function readCoverage({ findings }: Library, source: Source): Promise<HubCoverage | null> {
+  return isTree(source) ? null : ((await findings?.readCoverage(new URL(source.siteUrl).host)) ?? null)
 }

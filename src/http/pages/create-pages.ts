@@ -2,20 +2,15 @@ import { type Context, Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { PharosError } from '../../core/errors.ts'
-import { ANALYSIS_JOB_ID } from '../../library/crawl/reached-milestones.ts'
 import type { Dispatcher } from '../../library/jobs/dispatcher.ts'
 import type { Library } from '../../library/library.ts'
 import type { Addresses } from '../../library/ports/addresses.ts'
 import type { JobLog } from '../../library/ports/job-log.ts'
 import { describeFailure, isStoreFailure } from '../failure.ts'
 import type { HttpPorts } from '../ports.ts'
-import { type AnalysisStores, analysisStoresOf } from '../server/store-access.ts'
-import { findLatestRun, renderAnalyses, renderRun, startRun } from './analysis.ts'
 import { renderDomains } from './domains.ts'
 import { renderError } from './error-page.ts'
 import { renderErrors } from './errors.ts'
-import { renderCountries, renderCountry, renderGazetteer, renderKind, renderPlace, renderPlaces } from './gazetteer.ts'
-import { renderHubs } from './hubs.ts'
 import { ICON, type JobCounts } from './layout.ts'
 import { LIVE_SCRIPT } from './live.ts'
 import { renderMilestones, renderProblems } from './notes.ts'
@@ -25,8 +20,11 @@ import { PAGE_STYLE } from './style.ts'
 import { renderUrl } from './url.ts'
 import { renderUrls } from './urls.ts'
 
-/** The server-rendered pages. They work without scripts, and their one script adds live updates. */
-export function createPages(ports: HttpPorts): Hono {
+/** Adds pages of another part of the program. */
+export type AddPages = (app: Hono, ports: HttpPorts) => void
+
+/** The server-rendered pages, and those of other parts. They work without scripts, and their one script adds live updates. */
+export function createPages(ports: HttpPorts, others: readonly AddPages[]): Hono {
   const app = new Hono()
   const withLog =
     (render: (c: Context, log: JobLog) => Promise<Html>) =>
@@ -41,15 +39,10 @@ export function createPages(ports: HttpPorts): Hono {
       return c.html(await render(c, addresses, since, library))
     }
 
-  const withStores =
-    (render: (c: Context, stores: AnalysisStores, ports: HttpPorts) => Promise<Html>) =>
-    async (c: Context): Promise<Response> =>
-      c.html(await render(c, analysisStoresOf(await ports.library()), ports))
-
+  // The first match answers, so `/queues/:id/ssr` below yields to a fixed address of these pages.
+  for (const addPages of others) addPages(app, ports)
   app.get('/queues/ssr', withLog(renderQueues))
   app.get('/queues/latest', async (c) => c.redirect(await findLatestQueue(await ports.jobLog())))
-  // Milestones of analysis runs link here.
-  app.get(`/queues/${ANALYSIS_JOB_ID}/ssr`, (c) => c.redirect('/analysis/latest'))
   app.get('/queues/:id/ssr', withLog(renderQueue))
   app.get('/problems/ssr', withLog(renderProblems))
   app.get('/milestones/ssr', withLog(renderMilestones))
@@ -61,19 +54,6 @@ export function createPages(ports: HttpPorts): Hono {
     const { page, isKnown } = await renderUrl(c, library)
     return c.html(page, isKnown ? 200 : 404)
   })
-  app.get('/analysis/ssr', async (c) => c.html(await renderAnalyses(c, ports)))
-  app.get('/analysis/latest', async (c) => c.redirect(await findLatestRun(ports)))
-  app.get('/analysis/:id/ssr', async (c) => c.html(await renderRun(c, ports)))
-  // A reload, or the redirect after a login, requests this address with GET.
-  app.get('/analysis/start', (c) => c.redirect('/analysis/ssr'))
-  app.post('/analysis/start', async (c) => c.redirect(await startRun(c, ports), 303))
-  app.get('/gazetteer', async (c) => c.html(await renderGazetteer(c, ports)))
-  app.get('/gazetteer/places', withStores(renderPlaces))
-  app.get('/gazetteer/countries', withStores(renderCountries))
-  app.get('/gazetteer/country/:cc', withStores(renderCountry))
-  app.get('/gazetteer/kind/:kind', withStores(renderKind))
-  app.get('/gazetteer/place/:id', withStores(renderPlace))
-  app.get('/hubs', withStores(renderHubs))
   for (const [path, { type, body }] of Object.entries(ASSETS)) {
     app.get(path, (c) => c.body(body, 200, { 'content-type': type, 'cache-control': 'public, max-age=300' }))
   }

@@ -4,7 +4,7 @@ import { HTTPException } from 'hono/http-exception'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import type { Library } from '../../library/library.ts'
 import type { Addresses, HostSummary } from '../../library/ports/addresses.ts'
-import type { DomainAnalysis } from '../../library/ports/analyses.ts'
+import type { DomainAnalysis } from '../../library/ports/findings.ts'
 import { LEDGER_STATES, type LedgerState, STATE_WORDS } from '../../library/sources/ledger-words.ts'
 import { type JobCounts, renderPage } from './layout.ts'
 import {
@@ -28,12 +28,12 @@ export async function renderDomains(
   c: Context,
   addresses: Addresses,
   since: JobCounts,
-  { analyses }: Library,
+  { findings }: Library,
 ): Promise<Html> {
   const host = readText(c, 'host')
-  if (host !== undefined) return renderDomain(host, addresses, analyses)
+  if (host !== undefined) return renderDomain(host, addresses, findings)
   const hosts = await addresses.listHosts(readLimit(c, 100, 500))
-  const domains = await Promise.all(hosts.map((summary) => analyses?.readDomain(summary.host)))
+  const domains = await Promise.all(hosts.map((summary) => findings?.readDomain(summary.host)))
   return renderPage({
     title: 'Domains',
     section: 'Domains',
@@ -57,10 +57,10 @@ ${writeTable({
   })
 }
 
-async function renderDomain(host: string, addresses: Addresses, analyses: Library['analyses']): Promise<Html> {
+async function renderDomain(host: string, addresses: Addresses, findings: Library['findings']): Promise<Html> {
   const found = await addresses.describeHost(host.toLowerCase())
   if (found === undefined) throw new HTTPException(404, { message: `No address of the host ${host} is known.` })
-  const domain = await analyses?.readDomain(found.host)
+  const domain = await findings?.readDomain(found.host)
   return renderPage({
     title: found.host,
     section: 'Domains',

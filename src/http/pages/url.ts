@@ -1,10 +1,9 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
-import type { PageAnalysis } from '../../analysis/page-analysis.ts'
 import { countOf } from '../../core/text/count.ts'
 import { severityOf } from '../../library/jobs/events/severity.ts'
 import type { Library } from '../../library/library.ts'
-import type { StoredAnalysis } from '../../library/ports/analyses.ts'
+import type { PageAnalysis, StoredAnalysis } from '../../library/ports/findings.ts'
 import type { PageText } from '../../library/ports/store.ts'
 import { labelOf, type Source } from '../../library/source.ts'
 import {

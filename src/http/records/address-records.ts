@@ -1,5 +1,6 @@
 import { suggest } from '../../core/text/nearest.ts'
 import type { AddressEntry } from '../../library/ports/addresses.ts'
+import type { StoredHub } from '../../library/ports/findings.ts'
 import { labelOf } from '../../library/source.ts'
 import type {
   AddressDescription,
@@ -9,7 +10,6 @@ import type {
 } from '../../library/sources/describe-address.ts'
 import { DISCOVERY_WORDS, REASON_WORDS, STATE_WORDS } from '../../library/sources/ledger-words.ts'
 import { isoOf, isoOrNull } from '../time.ts'
-import { hubRecord } from './place-records.ts'
 import { rowRecord } from './source-records.ts'
 
 /** An address in a list. */
@@ -52,6 +52,11 @@ export function addressHistoryRecord(description: AddressDescription): Record<st
     verdict: verdict === null ? null : { ...verdict, checkedAt: isoOf(verdict.checkedAt) },
     problems: problems.map(({ at, ...problem }) => ({ ts: isoOf(at), ...problem })),
   }
+}
+
+/** A hub page of a place. */
+export function hubRecord({ firstSeenAt, lastSeenAt, ...rest }: StoredHub): Record<string, unknown> {
+  return { ...rest, firstSeenAt: isoOf(firstSeenAt), lastSeenAt: isoOf(lastSeenAt) }
 }
 
 /** The classification and analysis of the content at an address. */

@@ -264,8 +264,8 @@ export const addressRoutes: readonly Route[] = [
       const name = query.host.toLowerCase()
       const answer = await withAddresses(
         ports,
-        async (addresses, { analyses }) => {
-          return { found: await addresses.describeHost(name), domain: await analyses?.readDomain(name) }
+        async (addresses, { findings }) => {
+          return { found: await addresses.describeHost(name), domain: await findings?.readDomain(name) }
         },
         () => undefined,
       )

@@ -2,7 +2,6 @@ import { PharosError } from '../../core/errors.ts'
 import type { Library } from '../../library/library.ts'
 import type { Addresses } from '../../library/ports/addresses.ts'
 import type { JobLog } from '../../library/ports/job-log.ts'
-import type { AnalysisStore } from '../../library/ports/library-store.ts'
 import { describeStoreFailure, isLibraryMissing, isStoreFailure } from '../failure.ts'
 import type { HttpPorts } from '../ports.ts'
 
@@ -60,26 +59,6 @@ export function withAddresses<T>(
     },
     otherwise,
   )
-}
-
-/** The stores of analysis results. */
-export type AnalysisStores = Pick<AnalysisStore, 'gazetteer' | 'analyses' | 'placeHubs'>
-
-/** Like {@link withLibrary}, for analysis results. */
-export function withAnalysisStores<T>(
-  ports: HttpPorts,
-  use: (stores: AnalysisStores, library: Library) => Promise<T>,
-  otherwise?: () => T,
-): Promise<T> {
-  return withLibrary(ports, (library) => use(analysisStoresOf(library), library), otherwise)
-}
-
-/** The analysis stores of a library; throws STORE_UNAVAILABLE when the library has none. */
-export function analysisStoresOf({ gazetteer, analyses, placeHubs }: Library): AnalysisStores {
-  if (gazetteer === undefined || analyses === undefined || placeHubs === undefined) {
-    throw new PharosError('STORE_UNAVAILABLE')
-  }
-  return { gazetteer, analyses, placeHubs }
 }
 
 async function runOnStore<S, T>(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { CLASSIFIER_VERSION } from '../../analysis/classify-page.ts'
+import { CLASSIFIER_VERSION } from '../../core/classify/classify-page.ts'
 import { readPage } from '../../crawl/read-page.ts'
 import { classifyReading } from './classifying-reader.ts'
 

@@ -1,4 +1,4 @@
-import { classifyPage } from '../../analysis/classify-page.ts'
+import { classifyPage } from '../../core/classify/classify-page.ts'
 import type { PageReading, ReadOptions } from '../../crawl/ports.ts'
 import type { Library } from '../library.ts'
 

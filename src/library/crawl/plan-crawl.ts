@@ -1,10 +1,8 @@
-import { EMPTY_MATCHER } from '../../analysis/matcher.ts'
 import type { LedgerRow } from '../../crawl/ledger.ts'
 import type { CrawlPlanner } from '../../crawl/planner.ts'
 import type { MilestoneCounts, MilestoneStore } from '../../crawl/progress-milestones.ts'
-import { createPlanner } from '../../plan/create-planner.ts'
-import type { VisitedRow } from '../../plan/planner-setup.ts'
 import type { Library } from '../library.ts'
+import type { VisitedRow } from '../ports/crawl-plans.ts'
 import type { Crawl } from '../ports/store.ts'
 import { type CrawlType, hasPlan, type Source } from '../source.ts'
 import { requireHostMilestones } from './require-milestones.ts'
@@ -19,18 +17,16 @@ export async function refuseUnprepared(library: Library, source: Source, crawl: 
   await requireHostMilestones(library, new URL(source.siteUrl).host)
 }
 
-/** Creates the planner of a crawl if its type has one. Only crawls that discover pages can be planned. */
+/** Creates the planner of a crawl if its type has one and the library can plan. Only crawls that discover pages can be planned. */
 export async function planCrawl(library: Library, source: Source, crawl: Crawl): Promise<CrawlPlanner | undefined> {
   const type = typeOf(source, crawl)
   const isDiscovering = crawl.kind === 'add' || crawl.kind === 'recrawl'
   if (!isDiscovering || !hasPlan(type)) return undefined
-  return createPlanner({
+  return library.plans?.createPlanner({
     crawlId: crawl.id,
     sourceId: source.id,
     startedAt: crawl.startedAt,
     clock: library.clock,
-    memory: library.planMemory,
-    places: (await library.openPlaces?.()) ?? EMPTY_MATCHER,
     listVisited: () => listVisited(library, crawl),
     isHistory: type === 'history',
     options: crawl.options.planner,
@@ -40,16 +36,16 @@ export async function planCrawl(library: Library, source: Source, crawl: Crawl):
 /** Number of rows read at once. */
 const ROWS_AT_ONCE = 1000
 
-/** Creates the storage for the milestones of a crawl; undefined if the library has no plan memory. */
+/** Creates the storage for the milestones of a crawl; undefined if the library keeps none. */
 export function createMilestoneMemory(library: Library, crawl: Crawl): MilestoneStore | undefined {
-  const { planMemory } = library
-  if (planMemory === undefined) return undefined
+  const { plans } = library
+  if (plans === undefined) return undefined
   return {
     read: async () => ({
-      kinds: await planMemory.readMilestones(crawl.id),
+      kinds: await plans.readMilestones(crawl.id),
       counts: await countReached(library, crawl),
     }),
-    write: (kind) => planMemory.writeMilestones(crawl.id, [kind]),
+    write: (kind) => plans.writeMilestones(crawl.id, [kind]),
   }
 }
 

@@ -8,7 +8,7 @@ const HISTORY_MILESTONES: readonly string[] = ['full-understanding', 'depth2-cov
 
 /** Throws with the missing milestones if too little is known about a host for a history crawl. */
 export async function requireHostMilestones(
-  library: Pick<Library, 'jobLog' | 'planMemory' | 'store'>,
+  library: Pick<Library, 'jobLog' | 'plans' | 'store'>,
   host: string,
 ): Promise<void> {
   const { unmet } = await splitMilestones(library, host, HISTORY_MILESTONES)

@@ -1,8 +1,8 @@
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 
-/** Where milestones are stored: the log of jobs, and the plan memory, which also has those of crawls that ran without a server. */
-type MilestoneStores = Pick<Library, 'jobLog' | 'planMemory'> & Partial<Pick<Library, 'store'>>
+/** Where milestones are stored: the log of jobs, and the plans, which also have those of crawls that ran without a server. */
+type MilestoneStores = Pick<Library, 'jobLog' | 'plans'> & Partial<Pick<Library, 'store'>>
 
 /** Maximum number of recent crawls of a source to check. */
 const MAX_CRAWLS = 100
@@ -35,14 +35,14 @@ export async function listSourcesAt(store: Pick<Library['store'], 'listSources'>
 
 /** Lists milestones of crawls of the given sources. */
 async function listCrawlMilestones(
-  { store, planMemory }: MilestoneStores,
+  { store, plans }: MilestoneStores,
   sources: readonly Source[],
 ): Promise<readonly string[]> {
-  if (store === undefined || planMemory === undefined) return []
+  if (store === undefined || plans === undefined) return []
   const reached: string[] = []
   for (const { id } of sources) {
     for (const crawl of await store.listCrawls(id, MAX_CRAWLS)) {
-      reached.push(...(await planMemory.readMilestones(crawl.id)))
+      reached.push(...(await plans.readMilestones(crawl.id)))
     }
   }
   return reached

@@ -1,6 +1,6 @@
-import { classifyPage } from '../../analysis/classify-page.ts'
 import { createChunks } from '../../core/chunk/create-chunks.ts'
 import { slugify } from '../../core/chunk/slug.ts'
+import { classifyPage } from '../../core/classify/classify-page.ts'
 import { measureMarkdown } from '../../core/extract/measure.ts'
 import { cleanLine, MAX_TITLE } from '../../core/extract/metadata/line.ts'
 import { withoutFragment } from '../../core/extract/resolve.ts'

@@ -3,7 +3,7 @@ import type { CrawlSummary } from '../../crawl/events.ts'
 import type { JobLog } from '../ports/job-log.ts'
 import type { SharableCrawl } from '../ports/store.ts'
 import type { TakenJob, WorkerReport, Workers } from '../ports/workers.ts'
-import type { AnalysisWorker } from './analysis/analysis-runner.ts'
+import type { RunWorker } from './background-runs.ts'
 import { createCrawlSharing } from './crawl-sharing.ts'
 import type { JobView } from './dispatcher.ts'
 import { createRelay } from './events/event-relay.ts'
@@ -31,7 +31,7 @@ export interface WorkerOptions extends Omit<JobRunsOptions, 'writer' | 'feed' | 
   /** Names a crawl process by its pid, in the form that the library stores as runner. */
   readonly runnerOf: (pid: number) => string
   /** Creates the runner for analyses; its events go to the feed. @default the worker takes no analyses */
-  readonly openAnalysis?: (feed: Pick<Feed, 'tell'>) => AnalysisWorker
+  readonly openAnalysis?: (feed: Pick<Feed, 'tell'>) => RunWorker
   /** Lists crawls with idle hosts; an idle worker takes part in one. @default the worker takes part in none */
   readonly listSharable?: () => Promise<readonly SharableCrawl[]>
   /** Returns the result of a crawl; undefined if it must continue. @default every crawl must continue */

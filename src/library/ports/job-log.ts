@@ -1,6 +1,9 @@
 import type { NoteFrame, ProgressFrame, QueueAction, QueueFrame } from '../jobs/events/frames.ts'
 import type { ProcessIdentity } from '../jobs/runner.ts'
 
+/** Job id of milestones found by analysis. */
+export const ANALYSIS_JOB_ID = 'analysis-run'
+
 /** Statuses of a job. A `queued` job waits for other jobs to end; the last four statuses are final. */
 export const JOB_STATUSES = ['queued', 'running', 'done', 'failed', 'stopped', 'cancelled'] as const
 

@@ -1,10 +1,7 @@
-import type { PlanMemory } from '../../plan/plan-memory.ts'
+import type { PageClass } from '../../core/model.ts'
 import type { Addresses } from './addresses.ts'
-import type { Analyses } from './analyses.ts'
-import type { Gazetteer } from './gazetteer.ts'
 import type { JobLog } from './job-log.ts'
 import type { LibraryCopy } from './library-copy.ts'
-import type { PlaceHubs } from './place-hubs.ts'
 import type { VectorStore } from './vectors.ts'
 import type { Workers } from './workers.ts'
 
@@ -18,11 +15,10 @@ export interface LibraryStore extends VectorStore {
   readonly workers?: Workers
 }
 
-/** Gazetteer, analyses and plans, kept beside the pages by stores on disk. Such stores can also be copied as a whole. */
-export interface AnalysisStore {
-  readonly gazetteer: Gazetteer
-  readonly analyses: Analyses
-  readonly placeHubs: PlaceHubs
-  readonly planMemory: PlanMemory
+/** What stores on disk keep besides. */
+export interface DiskStore {
+  /** Reads the class of a page; undefined before it is classified. */
+  readClass(sourceId: string, key: string): Promise<PageClass | undefined>
+  /** Copies the library as a whole. */
   readonly libraryCopy: LibraryCopy
 }

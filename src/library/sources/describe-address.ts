@@ -1,11 +1,9 @@
 import type { PageClass } from '../../core/model.ts'
 import { looseKey, toggleSlash } from '../../core/url/key.ts'
 import { type Alias, isExistingAddress, type LedgerRow } from '../../crawl/ledger.ts'
-import type { HubVerdict } from '../../plan/plan-memory.ts'
 import type { Library } from '../library.ts'
-import type { StoredAnalysis } from '../ports/analyses.ts'
+import type { HubVerdict, StoredAnalysis, StoredHub } from '../ports/findings.ts'
 import type { StoredNote } from '../ports/job-log.ts'
-import type { StoredHub } from '../ports/place-hubs.ts'
 import type { PageText } from '../ports/store.ts'
 import { isTree } from '../ports/tree.ts'
 import { findNearestPage } from '../search/nearest-page.ts'
@@ -85,7 +83,7 @@ export async function describeAddress(library: Library, url: string): Promise<Ad
   return {
     url: spelling,
     known,
-    hub: (await library.placeHubs?.find(spelling)) ?? null,
+    hub: (await library.findings?.findHub(spelling)) ?? null,
     verdict: await findVerdict(library, spelling),
     problems: await listProblems(library, host, spelling),
     unknown: known.length > 0 ? null : await describeUnknown(library, sources, url, host),
@@ -93,7 +91,7 @@ export async function describeAddress(library: Library, url: string): Promise<Ad
 }
 
 async function describeKnown(library: Library, source: Source, row: LedgerRow): Promise<KnownAddress> {
-  const { store, analyses } = library
+  const { store, findings } = library
   const { url, key } = row
   const hasOtherTarget = row.target !== null && row.target !== key
   const aliases: OtherAddress[] = []
@@ -109,12 +107,12 @@ async function describeKnown(library: Library, source: Source, row: LedgerRow): 
     aliases,
     refusal: hasScope ? (await explainUrl(library, source, url)).refusal : null,
     text: (await store.readPageText(source.id, key)) ?? null,
-    storedAnalysis: (await analyses?.read(source.id, key)) ?? null,
+    storedAnalysis: (await findings?.readAnalysis(source.id, key)) ?? null,
   }
 }
 
 async function describeAlias(
-  { store, analyses }: Library,
+  { store, readClass }: Library,
   { id }: Source,
   alias: Alias,
   requestedUrl: string,
@@ -123,15 +121,15 @@ async function describeAlias(
   let row: LedgerRow | null = null
   // Begins with the key that keeps query and session, because an address that needs them has a row of its own.
   for (const key of listKeysOf(other).toReversed()) row ??= (await store.findRow(id, key)) ?? null
-  const kind = row?.hasPage === true ? ((await analyses?.readClass(id, row.key)) ?? null) : null
+  const kind = row?.hasPage === true ? ((await readClass?.(id, row.key)) ?? null) : null
   return { ...alias, other, row, isThere: row === null ? null : isExistingAddress(row), kind }
 }
 
 /** Finds the verdict of a plan under any spelling of the address. */
-async function findVerdict({ placeHubs }: Library, url: string): Promise<HubVerdict | null> {
+async function findVerdict({ findings }: Library, url: string): Promise<HubVerdict | null> {
   let found: HubVerdict | undefined
   for (const key of listKeysOf(url)) {
-    found ??= (await placeHubs?.findVerdict(key)) ?? (await placeHubs?.findVerdict(`${key}/`))
+    found ??= (await findings?.findVerdict(key)) ?? (await findings?.findVerdict(`${key}/`))
   }
   return found ?? null
 }

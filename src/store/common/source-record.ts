@@ -1,5 +1,5 @@
 import { DEFAULT_SCOPE } from '../../core/url/scope.ts'
-import { ANALYSIS_JOB_ID } from '../../library/crawl/reached-milestones.ts'
+import { ANALYSIS_JOB_ID } from '../../library/ports/job-log.ts'
 import { DEFAULT_SETTINGS, type Source, type SourceChange } from '../../library/source.ts'
 import { selectColumns, valuesOf } from './columns.ts'
 import { parseStored } from './damage.ts'

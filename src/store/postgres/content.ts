@@ -15,8 +15,8 @@ import {
 import { type SpanColumns, toChunkRecord, toSpans } from '../common/stored-content.ts'
 import type { Sql } from './database/database.ts'
 import { namesOf, toArrays, writeUnnest } from './database/row-arrays.ts'
-import { invalidateClassification, replaceClassification, reviseClassification } from './places/classifications.ts'
-import { removeEmptyHubs } from './places/hub-writer.ts'
+import { invalidateClassification, replaceClassification, reviseClassification } from './classifications.ts'
+import { removeEmptyHubs } from './empty-hubs.ts'
 
 /*
  * Pages with their chunks, stored under the id of their ledger row. Everything that writes runs inside the transaction of the caller, who

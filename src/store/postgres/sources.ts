@@ -12,7 +12,7 @@ import {
 import type { Sql } from './database/database.ts'
 import { lockSource } from './database/lock-source.ts'
 import { lock } from './database/locks.ts'
-import { removeEmptyHubs } from './places/hub-writer.ts'
+import { removeEmptyHubs } from './empty-hubs.ts'
 
 /** Batch size of deletions, which limits how long other writers of the source wait. */
 const ROWS_AT_ONCE = 500

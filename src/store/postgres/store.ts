@@ -3,12 +3,13 @@ import { PharosError } from '../../core/errors.ts'
 import { NOTHING_REQUEUED, type OfferResult } from '../../crawl/ledger.ts'
 import { Semaphore } from '../../crawl/semaphore.ts'
 import { causeOf } from '../../crawl/store-retry.ts'
-import type { AnalysisStore, LibraryStore } from '../../library/ports/library-store.ts'
+import type { DiskStore, LibraryStore } from '../../library/ports/library-store.ts'
 import { checkInBatches, removeInBatches } from '../common/batches.ts'
 import type { CheckedAliases } from '../common/ledger/alias-record.ts'
 import type { CrawlRef } from '../common/ledger/crawl-ref.ts'
 import { LOST_RESULT } from '../common/ledger/decide-settlement.ts'
 import { NOTHING_OPEN, toCounts } from '../common/ledger/ledger-sql.ts'
+import { readClass } from './classifications.ts'
 import { createLibraryCopy } from './copy/library-copy.ts'
 import * as bulkUpdates from './database/bulk-updates.ts'
 import { type Database, type DatabaseOptions, openDatabase, type Sql } from './database/database.ts'
@@ -44,23 +45,21 @@ import {
 import { confirmPagesOf, listPagesOf, readList, writeList } from './ledger/lists.ts'
 import * as rows from './ledger/rows.ts'
 import { adopt, settle } from './ledger/settle.ts'
-import { createAnalyses } from './places/analyses.ts'
-import { createGazetteer } from './places/gazetteer.ts'
-import { createPlaceHubs } from './places/place-hubs.ts'
-import { createPlanMemory } from './places/plan-memory.ts'
 import * as content from './read-content.ts'
 import * as sources from './sources.ts'
 import { readStats } from './stats.ts'
 import { createWorkers } from './workers.ts'
 
+/** A library in a PostgreSQL database, with access for parts of the program that keep their own tables in it. */
+export interface PostgresStore extends LibraryStore, DiskStore {
+  readonly access: { readonly type: 'postgres'; readonly db: Database }
+}
+
 /**
  * Opens the library in a PostgreSQL database, which must exist; missing tables are created. Any number of processes on any number of
  * machines may use it at once.
  */
-export async function openPostgresStore(
-  address: string,
-  options: PostgresOptions = {},
-): Promise<LibraryStore & AnalysisStore> {
+export async function openPostgresStore(address: string, options: PostgresOptions = {}): Promise<PostgresStore> {
   return createStore(await openDatabase(address, options), new HostHolder(options.runner ?? randomUUID()))
 }
 
@@ -70,7 +69,7 @@ export interface PostgresOptions extends DatabaseOptions {
   readonly runner?: string | undefined
 }
 
-function createStore(db: Database, holder: HostHolder): LibraryStore & AnalysisStore {
+function createStore(db: Database, holder: HostHolder): PostgresStore {
   const terms: CrawlTerms = new Map()
   /** Crawls that this process has only joined. */
   const joined = new Set<string>()
@@ -356,13 +355,11 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & AnalysisS
     vectors: createVectors(db),
     jobLog: createJobLog(db),
     addresses: createAddresses(db),
-    gazetteer: createGazetteer(db),
-    analyses: createAnalyses(db),
-    placeHubs: createPlaceHubs(db),
-    planMemory: createPlanMemory(db),
+    readClass: (sourceId, key) => readClass(db, sourceId, key),
     libraryCopy: createLibraryCopy(db, clearRemoved),
     workers: createWorkers(db),
     stats: () => readStats(db),
+    access: { type: 'postgres', db },
     clockOffset: db.clockOffset,
     close: async () => {
       search.close()

@@ -3,13 +3,13 @@ import type { PageRecord } from '../../crawl/ledger.ts'
 import { listColumns, valuesOf } from '../common/columns.ts'
 import { ANALYSED_FACTS, COPIED_FACTS, compareMetadata, type StoredMetadata } from '../common/metadata-diff.ts'
 import { STORED_CHUNK_COLUMNS, toChunkRecord } from '../common/stored-content.ts'
+import { createClassifications } from './classifications.ts'
 import { createCopiedVectors } from './copy/copied-vectors.ts'
 import type { Database } from './database/database.ts'
 import { packHash } from './database/hash.ts'
 import type { Layouts } from './database/layouts.ts'
+import { createEmptyHubRemoval } from './empty-hubs.ts'
 import type { PageSignatures } from './index/page-signatures.ts'
-import { createClassifications } from './places/classifications.ts'
-import { createHubWriter } from './places/place-hubs.ts'
 
 /** Writes pages with their chunks and index entries under the id of their ledger row. */
 export interface ContentWriter {
@@ -52,7 +52,7 @@ export function createContentWriter(db: Database, { index, layouts, signatures }
   const updatePage = db.prepare<[string, string, number]>('UPDATE pages SET title = ?, meta = ? WHERE id = ?')
   const deletePage = db.prepare<[number]>('DELETE FROM pages WHERE id = ?')
   const selectUrl = db.prepare<[number], string>('SELECT url FROM ledger WHERE id = ?').pluck()
-  const hubs = createHubWriter(db)
+  const removeEmptyHub = createEmptyHubRemoval(db)
   const copied = createCopiedVectors(db)
   const deleteChunks = db.prepare<[number, number]>('DELETE FROM chunks WHERE id BETWEEN ? AND ?')
   const insertChunk = db.prepare<unknown[]>(
@@ -104,7 +104,7 @@ export function createContentWriter(db: Database, { index, layouts, signatures }
     writeClassification: classify,
     remove: (row) => {
       removeChunks(row)
-      if (deletePage.run(row).changes > 0) hubs.removeIfEmpty(selectUrl.get(row) ?? '')
+      if (deletePage.run(row).changes > 0) removeEmptyHub(selectUrl.get(row) ?? '')
     },
     writeLinks: (row, links) => {
       writeLinks.run(row, JSON.stringify(links))

@@ -11,7 +11,7 @@ import {
   writeDeletions,
 } from '../common/source-record.ts'
 import type { Database } from './database/database.ts'
-import { createHubWriter } from './places/place-hubs.ts'
+import { createEmptyHubRemoval } from './empty-hubs.ts'
 
 /** Sources, and the row numbers of sources and crawls. */
 export interface Sources {
@@ -135,7 +135,7 @@ function createClearing(db: Database, index: Pick<ChunkIndex, 'remove'>): () => 
   const deleteFrom = (table: string) =>
     db.prepare<[string]>(`DELETE FROM ${table} WHERE id IN (SELECT value FROM json_each(?))`)
   const deleteChunks = db.prepare<[number, number]>('DELETE FROM chunks WHERE id BETWEEN ? AND ?')
-  const hubs = createHubWriter(db)
+  const removeEmptyHub = createEmptyHubRemoval(db)
   const selectPageUrls = db
     .prepare<[string], string>(
       'SELECT l.url FROM json_each(?) e JOIN pages p ON p.id = e.value JOIN ledger l ON l.id = e.value',
@@ -170,7 +170,7 @@ function createClearing(db: Database, index: Pick<ChunkIndex, 'remove'>): () => 
       const rows = JSON.stringify(cleared)
       const urls = selectPageUrls.all(rows)
       for (const removal of deleteRows) removal.run(rows)
-      for (const url of urls) hubs.removeIfEmpty(url)
+      for (const url of urls) removeEmptyHub(url)
     }
     if (cleared.length > 0 || deleteAliases.run(source, ROWS_AT_ONCE).changes > 0) return true
     for (const removal of deleteRest) removal.run(source)

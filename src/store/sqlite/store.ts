@@ -4,7 +4,7 @@ import { createChunkTests } from '../../core/retrieval/chunk-filter.ts'
 import { createChunkIndex } from '../../core/retrieval/chunk-index.ts'
 import { NOTHING_REQUEUED, type OfferResult } from '../../crawl/ledger.ts'
 import { causeOf } from '../../crawl/store-retry.ts'
-import type { AnalysisStore, LibraryStore } from '../../library/ports/library-store.ts'
+import type { DiskStore, LibraryStore } from '../../library/ports/library-store.ts'
 import type { PageRef, StoreMatch, StoreQuery } from '../../library/ports/store.ts'
 import { checkInBatches, removeInBatches } from '../common/batches.ts'
 import { decodeStored } from '../common/damage.ts'
@@ -12,9 +12,10 @@ import type { CrawlRef } from '../common/ledger/crawl-ref.ts'
 import { LOST_RESULT } from '../common/ledger/decide-settlement.ts'
 import { NOTHING_OPEN, toCounts } from '../common/ledger/ledger-sql.ts'
 import { createContentWriter } from './content.ts'
+import { createClassReader } from './classifications.ts'
 import { createLibraryCopy } from './copy/library-copy.ts'
 import { createBulkUpdates } from './database/bulk-updates.ts'
-import { type Database, LOCK_TIMEOUT_MS, type Notice, openDatabase, writeTo } from './database/database.ts'
+import { type Database, LOCK_TIMEOUT_MS, type Notice, openDatabase, type Write, writeTo } from './database/database.ts'
 import { createLayouts } from './database/layouts.ts'
 import { createIndexMaintenance } from './index/index-maintenance.ts'
 import { createIndexStorage } from './index/index-storage.ts'
@@ -32,13 +33,14 @@ import { createPageFacts } from './ledger/page-facts.ts'
 import { createRows } from './ledger/rows.ts'
 import { createSettlementWriter } from './ledger/settle.ts'
 import { createStateKey } from './ledger/state-key.ts'
-import { createAnalyses } from './places/analyses.ts'
-import { createGazetteer } from './places/gazetteer.ts'
-import { createPlaceHubs } from './places/place-hubs.ts'
-import { createPlanMemory } from './places/plan-memory.ts'
 import { createContentReader } from './read-content.ts'
 import { createSources } from './sources.ts'
 import { createStats } from './stats.ts'
+
+/** A library in an SQLite file, with access for parts of the program that keep their own tables in it. */
+export interface SqliteStore extends LibraryStore, DiskStore {
+  readonly access: { readonly type: 'sqlite'; readonly db: Database; readonly write: Write }
+}
 
 /**
  * Opens the library in an SQLite file, which is created with its folder if needed; `:memory:` opens a temporary library. Several processes
@@ -49,11 +51,11 @@ export async function openSqliteStore(
   lockTimeoutMs: number = LOCK_TIMEOUT_MS,
   notice?: Notice,
   busyMs?: number,
-): Promise<LibraryStore & AnalysisStore> {
+): Promise<SqliteStore> {
   return createStore(openDatabase(path, notice, busyMs), path, lockTimeoutMs)
 }
 
-function createStore(db: Database, location: string, lockTimeoutMs: number): LibraryStore & AnalysisStore {
+function createStore(db: Database, location: string, lockTimeoutMs: number): SqliteStore {
   const layouts = createLayouts(db)
   const index = createChunkIndex(createIndexStorage(db, layouts))
   const indexMaintenance = createIndexMaintenance(db, index)
@@ -72,6 +74,7 @@ function createStore(db: Database, location: string, lockTimeoutMs: number): Lib
   const settlements = createSettlementWriter(db, finds, contentWriter, aliases)
   const bulkUpdates = createBulkUpdates(db, contentWriter)
   const readStats = createStats(db)
+  const readClass = createClassReader(db)
 
   const crawlOf = (source: number, id: string): CrawlRef => ({ id, number: sources.crawlNumber(source, id) })
   const write = <T>(work: () => T): Promise<T> => writeTo(db, work, lockTimeoutMs)
@@ -298,12 +301,10 @@ function createStore(db: Database, location: string, lockTimeoutMs: number): Lib
     vectors: createVectors(db, { sources, write, createTest: (filter) => index.createTest(createChunkTests(filter)) }),
     jobLog: createJobLog(db, write),
     addresses: createAddresses(db),
-    gazetteer: createGazetteer(db, write),
-    analyses: createAnalyses(db, write),
-    placeHubs: createPlaceHubs(db, write),
-    planMemory: createPlanMemory(db, write),
+    readClass: async (sourceId, key) => readClass(sourceId, key),
     libraryCopy: createLibraryCopy({ db, path: location, write, index, clear: clearRemoved }),
     stats: async () => readStats(),
+    access: { type: 'sqlite', db, write },
     close: async () => {
       db.close()
     },

@@ -1,12 +1,12 @@
 import { PharosError } from '../../../core/errors.ts'
 import { renameRows } from '../copy/rename-rows.ts'
-import { seedTypes } from '../places/seed-types.ts'
-import { UNDERSTANDING_TABLES } from '../places/understanding-tables.ts'
 import type { ConnectionAddress } from './connection-address.ts'
 import type { Database, Sql } from './database.ts'
 import { writeGrants } from './failures.ts'
 import { lock } from './locks.ts'
+import { seedTypes } from './seed-types.ts'
 import { TABLES } from './tables.ts'
+import { UNDERSTANDING_TABLES } from './understanding-tables.ts'
 
 /** Each migration runs once, in order; a released one never changes. */
 const MIGRATIONS: readonly (string | ((sql: Sql) => Promise<void>))[] = [

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { messageOf, PharosError } from '../../../core/errors.ts'
 import { createDamageError } from '../../common/damage.ts'
-import { seedTypes } from '../places/seed-types.ts'
 import { copyToTemp, createFile, findObstacle, isDenied, type Obstacle, obstacleOf } from './create-file.ts'
 import { compileLazily } from './lazy-statements.ts'
 import { isCurrent, migrate } from './schema.ts'
+import { seedTypes } from './seed-types.ts'
 
 /** A connection to a library file. */
 export type Database = Sqlite.Database

@@ -1,0 +1,12 @@
+/* The door of places for servers. The other doors are `node.ts` for libraries and `verbs.ts` for the command line. */
+import type { Route } from '../http/route.ts'
+import { analysisRoutes } from './http/analysis-routes.ts'
+import { gazetteerRoutes } from './http/gazetteer-routes.ts'
+import { hubRoutes } from './http/hub-routes.ts'
+
+export { addPlacePages } from './http/place-pages.ts'
+export { createAnalysisRunner } from './runs/create-analysis-runner.ts'
+export { createSharedAnalysis } from './runs/create-shared-analysis.ts'
+
+/** Routes of analyses, gazetteer and hubs. */
+export const placeRoutes: readonly Route[] = [...analysisRoutes, ...gazetteerRoutes, ...hubRoutes]
