@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { rename, rm, writeFile } from 'node:fs/promises'
-import { PharosError } from '../core/errors.ts'
+import { codeOf, PharosError } from '../core/errors.ts'
+import { isJsonObject } from '../core/json/is-json-object.ts'
 import { tryParseJson } from '../core/json/try-parse-json.ts'
 import {
   averageMetrics,
@@ -128,7 +129,7 @@ export const MAX_BYTES: number = 64 * 1024 * 1024
 function parseRun(bytes: Uint8Array): EvalRun | undefined {
   const decoded = decodeText(bytes)
   const value = 'text' in decoded ? tryParseJson(decoded.text) : undefined
-  if (!isRecord(value) || value['format'] !== FORMAT || !Array.isArray(value['queries'])) return undefined
+  if (!isJsonObject(value) || value['format'] !== FORMAT || !Array.isArray(value['queries'])) return undefined
   const { measured_at: measuredAt, k, engines, figures, p50_ms: p50Ms, p95_ms: p95Ms, queries } = value
   const isValid =
     typeof k === 'number' &&
@@ -143,16 +144,12 @@ function parseRun(bytes: Uint8Array): EvalRun | undefined {
 }
 
 function isRunQuery(value: unknown): value is EvalRunQuery {
-  if (!isRecord(value) || typeof value['query'] !== 'string' || !isFigures(value['figures'])) return false
+  if (!isJsonObject(value) || typeof value['query'] !== 'string' || !isFigures(value['figures'])) return false
   return value['place'] === null || typeof value['place'] === 'number'
 }
 
 function isFigures(value: unknown): value is MetricValues {
-  return isRecord(value) && METRICS.every((metric) => Number.isFinite(value[metric]))
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isJsonObject(value) && METRICS.every((metric) => Number.isFinite(value[metric]))
 }
 
 /** Refuses to overwrite anything but a saved run, because a query list is easily named by mistake. */
@@ -171,7 +168,7 @@ export async function saveRun(path: string, run: EvalRun): Promise<void> {
     await rename(temporary, path)
   } catch (error) {
     await rm(temporary, { force: true })
-    throw saveError(path, error instanceof Error && 'code' in error ? String(error.code) : String(error), error)
+    throw saveError(path, codeOf(error) || String(error), error)
   }
 }
 

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { PharosError } from '../core/errors.ts'
+import { codeOf, PharosError } from '../core/errors.ts'
 import { writeBytes } from '../core/text/bytes.ts'
 
 /** The input of a command. */
@@ -47,7 +47,7 @@ const FAILURES: Readonly<Record<string, { problem: string; advice: string }>> = 
 }
 
 function toInputError(error: unknown, name: string): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = codeOf(error)
   if (code === '') return error
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     return new PharosError('INPUT_NOT_FOUND', { path: name }, { cause: error })

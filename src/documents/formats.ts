@@ -1,4 +1,5 @@
 import { constants, gunzipSync } from 'node:zlib'
+import { codeOf } from '../core/errors.ts'
 import { baseName, extensionOf } from '../core/text/path.ts'
 import { type ConversionResult, type Converter, DocumentError } from './document.ts'
 
@@ -180,7 +181,7 @@ function unpackBeginning(bytes: Uint8Array): string {
     return beginningOf(unpacked)
   } catch (error) {
     // Bytes that cannot be decompressed have no format.
-    if (error instanceof Error && 'code' in error) return ''
+    if (codeOf(error) !== '') return ''
     throw error
   }
 }

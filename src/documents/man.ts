@@ -1,4 +1,5 @@
 import { gunzipSync } from 'node:zlib'
+import { codeOf } from '../core/errors.ts'
 import { parseDate } from '../core/extract/metadata/dates.ts'
 import { escapeHtml } from '../core/html/escape.ts'
 import { splitLines } from '../core/text/lines.ts'
@@ -48,9 +49,7 @@ function unpack(bytes: Uint8Array): Uint8Array {
   try {
     return gunzipSync(bytes, { maxOutputLength })
   } catch (error) {
-    const isLarge =
-      error instanceof RangeError ||
-      (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
+    const isLarge = error instanceof RangeError || codeOf(error) === 'ERR_BUFFER_TOO_LARGE'
     if (isLarge) throw new DocumentError('too-large', 'it is too large when unpacked', { cause: error })
     throw new DocumentError('damaged', 'it cannot be unpacked', { cause: error })
   }

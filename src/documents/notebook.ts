@@ -1,3 +1,4 @@
+import { isJsonObject } from '../core/json/is-json-object.ts'
 import { countOf } from '../core/text/count.ts'
 import { clipText, splitLines } from '../core/text/lines.ts'
 import { type Converter, DOCUMENT_LIMITS, DocumentError } from './document.ts'
@@ -32,18 +33,14 @@ export const convertNotebook: Converter = (bytes) => {
 
 type Fields = Readonly<Record<string, unknown>>
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function fieldOf(fields: Fields, name: string): Fields {
   const value = fields[name]
-  return isFields(value) ? value : {}
+  return isJsonObject(value) ? value : {}
 }
 
 function listField(fields: Fields, name: string): readonly Fields[] {
   const value = fields[name]
-  return Array.isArray(value) ? value.filter(isFields) : []
+  return Array.isArray(value) ? value.filter(isJsonObject) : []
 }
 
 function textField(fields: Fields, name: string): string | null {
@@ -64,7 +61,7 @@ function parseNotebook(text: string): Fields {
   } catch (error) {
     throw new DocumentError('damaged', 'it is not a notebook: it is not JSON', { cause: error })
   }
-  if (!isFields(value)) throw new DocumentError('damaged', 'it is not a notebook: it has no cells')
+  if (!isJsonObject(value)) throw new DocumentError('damaged', 'it is not a notebook: it has no cells')
   return value
 }
 

@@ -1,9 +1,10 @@
 import { parseDocument } from 'yaml'
 import { slugify } from '../core/chunk/slug.ts'
+import { isJsonObject } from '../core/json/is-json-object.ts'
 import { writeNumber } from '../core/text/count.ts'
 import { type Converter, DOCUMENT_LIMITS, DocumentError, type DocumentPart } from './document.ts'
 import { Anchors, readText } from './markup.ts'
-import { Description, type Fields, fieldsIn, isFields, listIn, textIn } from './openapi/fields.ts'
+import { Description, type Fields, fieldsIn, listIn, textIn } from './openapi/fields.ts'
 import { type Operation, titleOf, writeOperation, writeProse, writeSecurity } from './openapi/operation.ts'
 
 /** Size limit of YAML, whose parser keeps many objects per line. */
@@ -41,7 +42,7 @@ function nameOf({ method, path, fields }: Operation): string {
 
 function parseDescription(text: string): Fields {
   const value = text.trimStart().startsWith('{') ? parseJson(text) : parseYaml(text)
-  if (!isFields(value) || (value['openapi'] === undefined && value['swagger'] === undefined))
+  if (!isJsonObject(value) || (value['openapi'] === undefined && value['swagger'] === undefined))
     throw new DocumentError('damaged', 'it is not an OpenAPI description')
   return value
 }
@@ -86,7 +87,7 @@ function listOperations(description: Description): Operation[] {
     for (const [path, value] of Object.entries(fieldsIn(description.root, holder))) {
       const item = description.resolve(value)
       for (const [method, fields] of Object.entries(item)) {
-        if (METHODS.has(method) && isFields(fields))
+        if (METHODS.has(method) && isJsonObject(fields))
           operations.push({ method, path, fields, shared: listIn(item, 'parameters') })
       }
     }
@@ -119,7 +120,7 @@ function writeLine({ method, path, fields }: Operation): string {
 }
 
 function writeServers(root: Fields): string {
-  const servers = listIn(root, 'servers').filter(isFields)
+  const servers = listIn(root, 'servers').filter(isJsonObject)
   const lines = servers.map((server) => `- \`${textIn(server, 'url')}\` ${textIn(server, 'description')}`.trimEnd())
   // Version 2 stores scheme, host and path separately.
   const [scheme = 'https'] = listIn(root, 'schemes').filter((value) => typeof value === 'string')
@@ -134,7 +135,7 @@ function writeSchemes(root: Fields): string {
     ...fieldsIn(fieldsIn(root, 'components'), 'securitySchemes'),
   }
   const lines = Object.entries(schemes).map(([name, value]) => {
-    const scheme = isFields(value) ? value : {}
+    const scheme = isJsonObject(value) ? value : {}
     const facts = ['type', 'scheme', 'bearerFormat', 'in', 'name']
       .map((field) => textIn(scheme, field))
       .filter((fact) => fact !== '')
@@ -146,7 +147,7 @@ function writeSchemes(root: Fields): string {
 
 function writeTags(root: Fields): string {
   const lines = listIn(root, 'tags')
-    .filter(isFields)
+    .filter(isJsonObject)
     .map((tag) => ({ name: textIn(tag, 'name'), about: textIn(tag, 'description').replace(/\s+/g, ' ') }))
     .filter(({ about }) => about !== '')
     .map(({ name, about }) => `- ${name}: ${about}`)

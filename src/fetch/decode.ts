@@ -1,4 +1,6 @@
 import * as zlib from 'node:zlib'
+import { codeOf } from '../core/errors.ts'
+import { joinBytes } from '../core/join-bytes.ts'
 
 /** Supported content codings, in order of preference. */
 export const ACCEPTED_ENCODINGS = 'gzip, br, zstd, deflate'
@@ -116,17 +118,6 @@ export class BodyDecoder {
   }
 }
 
-/** Copies pieces into one array that owns its memory, so that it can be transferred to another thread. */
-export function joinBytes(pieces: readonly Uint8Array[], length: number): Uint8Array {
-  const bytes = new Uint8Array(length)
-  let at = 0
-  for (const piece of pieces) {
-    bytes.set(piece, at)
-    at += piece.length
-  }
-  return bytes
-}
-
 const ENCODINGS: ReadonlyMap<string, Encoding> = new Map([
   ['gzip', 'gzip'],
   ['x-gzip', 'gzip'],
@@ -147,8 +138,7 @@ function decodeSmall(
     const output = inflate(bytes, encoding, { maxOutputLength, chunkSize: CHUNK_BYTES })
     return { type: 'decoded', bytes: joinBytes([output], output.length) }
   } catch (error) {
-    const isTooLarge = error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
-    if (!isTooLarge) return { type: 'corrupt' }
+    if (codeOf(error) !== 'ERR_BUFFER_TOO_LARGE') return { type: 'corrupt' }
     return maxOutputLength < maxBytes || isClipped ? undefined : { type: 'too-large' }
   }
 }

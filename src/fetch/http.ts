@@ -1,4 +1,6 @@
 import type { Dispatcher } from 'undici'
+import { codeOf } from '../core/errors.ts'
+import { joinBytes } from '../core/join-bytes.ts'
 import { parseRetryAfter } from '../core/retry-after.ts'
 import type { Reason } from '../crawl/ledger.ts'
 import type { Fetcher, FetchOutcome, FetchRequest } from '../crawl/ports.ts'
@@ -6,7 +8,7 @@ import { type HostResolver, systemResolve } from './address-check.ts'
 import { type Allowance, PUBLIC_ONLY } from './addresses.ts'
 import { isParserError, openAgent } from './agent.ts'
 import { CONNECT_OUTCOMES, ConnectError } from './connect-error.ts'
-import { ACCEPTED_ENCODINGS, BodyDecoder, type DecodeResult, joinBytes, parseEncodings } from './decode.ts'
+import { ACCEPTED_ENCODINGS, BodyDecoder, type DecodeResult, parseEncodings } from './decode.ts'
 import { findFieldProblem, isFieldValue } from './header-fields.ts'
 import { type HttpProxy, parseProxy } from './parse-proxy.ts'
 
@@ -368,7 +370,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       const isEarlyEnd = 'data' in error && error.data === ''
       return isEarlyEnd ? this.#fail('network', endedEarly, true) : this.#fail('bad-answer', notHttp)
     }
-    const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+    const code = codeOf(error)
     switch (code) {
       case 'UND_ERR_HEADERS_TIMEOUT':
         return this.#fail('timeout', `no answer from ${host} within ${this.firstByteTimeoutMs} ms`, true)

@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import { isJsonObject } from '../core/json/is-json-object.ts'
 import type { OpenApiDocument, Operation, Parameter } from './openapi.ts'
 import { renderPage } from './pages/layout.ts'
 import type { Html } from './pages/parts.ts'
@@ -71,16 +72,12 @@ function renderBody(method: string, path: string, body: Schema): Html {
 }
 
 function listFields({ properties, required }: Schema, prefix: string): Field[] {
-  if (!isSchema(properties)) return []
+  if (!isJsonObject(properties)) return []
   return Object.entries(properties).flatMap(([name, schema]) => {
-    if (!isSchema(schema)) return []
+    if (!isJsonObject(schema)) return []
     const isRequired = Array.isArray(required) && required.includes(name)
     return [{ name: prefix + name, isRequired, schema }, ...listFields(schema, `${prefix}${name}.`)]
   })
-}
-
-function isSchema(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** A curl command for the route, with all required fields. */
@@ -96,12 +93,12 @@ function writeExample(method: string, path: string, fields: readonly Field[]): s
 /** Describes in a few words which values a parameter accepts. */
 function writeSchema({ type, enum: words, minimum, maximum, default: defaultValue, anyOf, items }: Schema): string {
   // With several accepted forms, the first one is preferred.
-  if (Array.isArray(anyOf) && isSchema(anyOf[0])) return writeSchema(anyOf[0])
+  if (Array.isArray(anyOf) && isJsonObject(anyOf[0])) return writeSchema(anyOf[0])
   const kind = Array.isArray(words)
     ? words.length > 12
       ? `one of ${words.length} words`
       : words.join(' | ')
-    : isSchema(items)
+    : isJsonObject(items)
       ? `list of ${writeSchema(items)}`
       : String(type ?? 'any')
   const range =

@@ -1,4 +1,5 @@
 import { PharosError } from '../core/errors.ts'
+import { joinBytes } from '../core/join-bytes.ts'
 import type { Dispatcher } from '../library/jobs/dispatcher.ts'
 import type { FeedEvent, FeedFilter } from '../library/jobs/events/feed.ts'
 import { writeDone } from '../library/jobs/job-item.ts'
@@ -111,7 +112,7 @@ export function createEventStreams(options: EventOptions): EventStreams {
       const notice = writeNotice(`${missed} events were missed: they came faster than they were read`, missed)
       write(
         client,
-        concat([
+        joinBytes([
           encoder.encode(notice + writeCurrentState(dispatcher, client.filter)),
           ...(bytes === undefined ? [] : [bytes]),
         ]),
@@ -289,14 +290,4 @@ function writeNotice(line: string, missed: number | null): string {
 
 function writeEvent(name: string, payload: Readonly<Record<string, unknown>>): string {
   return `event: ${name}\ndata: ${JSON.stringify(payload)}\n\n`
-}
-
-function concat(parts: readonly Uint8Array[]): Uint8Array {
-  const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    joined.set(part, at)
-    at += part.length
-  }
-  return joined
 }

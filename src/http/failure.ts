@@ -1,4 +1,4 @@
-import { type ErrorCode, PharosError } from '../core/errors.ts'
+import { codeOf, type ErrorCode, PharosError } from '../core/errors.ts'
 import { redactSecrets } from '../core/secrets.ts'
 import { adviceOf, runHref } from './advice.ts'
 
@@ -113,9 +113,8 @@ export function isLibraryMissing(error: unknown): boolean {
 /** Whether a failure is about the library as a whole: it cannot be opened, read or written at the moment. */
 export function isStoreFailure(error: unknown): boolean {
   if (error instanceof PharosError) return error.code.startsWith('LIBRARY_') || error.code === 'STORE_UNAVAILABLE'
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
   // A raw SQLite error that no layer has wrapped.
-  return typeof code === 'string' && code.startsWith('SQLITE')
+  return codeOf(error).startsWith('SQLITE')
 }
 
 function toKnownError(error: unknown): { readonly error: PharosError; readonly status: number } | undefined {

@@ -21,6 +21,7 @@ import {
   type TreeOptions,
   writeFileUrl,
 } from '../library/ports/tree.ts'
+import { refuse } from './archive/members.ts'
 import type { FilePageOptions, FilePages, PageFile } from './read-file-page.ts'
 import { type FileStamp, readStable } from './read-stable.ts'
 import { readingOf, recallPart, SeenVersions, UNKNOWN_VERSION } from './seen-versions.ts'
@@ -156,10 +157,6 @@ export function describeEntry(entry: WalkEntry): TreeEntry | undefined {
 function refuseByName(path: string): Refusal | undefined {
   if (isCredentialFile(path)) return refuse('secret', baseName(path))
   return kindOf(path) === 'image' ? refuse('not-text', `*.${extensionOf(path)}`) : undefined
-}
-
-function refuse(reason: Refusal['reason'], pattern: string | null): Refusal {
-  return { reason, pattern, target: null }
 }
 
 type Skipped = Extract<WalkEntry, { type: 'skipped' }>

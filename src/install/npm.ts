@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { codeOf } from '../core/errors.ts'
 import { InstallError } from './install-error.ts'
 
 /**
@@ -53,7 +54,7 @@ function runNpm(args: readonly string[], folder: string, signal: AbortSignal | u
     child.stdout.on('data', append)
     child.stderr.on('data', append)
     child.on('error', (error) => {
-      const isMissing = 'code' in error && error.code === 'ENOENT'
+      const isMissing = codeOf(error) === 'ENOENT'
       reject(
         isMissing
           ? new InstallError(

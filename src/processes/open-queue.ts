@@ -1,6 +1,6 @@
 import type { ClientConfig } from 'pg'
 import type { Job, PgBoss, QueuePolicy } from 'pg-boss'
-import { PharosError } from '../core/errors.ts'
+import { codeOf, PharosError } from '../core/errors.ts'
 import { describeLogin } from '../core/url/postgres-login.ts'
 import { QUEUES, type QueuedWork, type QueueName, type WorkQueue } from '../library/jobs/queue.ts'
 import type { RunStatement } from '../library/ports/workers.ts'
@@ -63,7 +63,7 @@ export async function openQueue(options: QueueOptions): Promise<WorkQueue> {
   // A role that may use the schema may not be allowed to create it.
   return startQueue(options, false).catch((cause: unknown) => {
     if (!isForbidden(cause)) throw cause
-    const advice = `let an administrator run: ${writeGrants(location, `"${schema}_jobs"`, hasCode(cause, NO_SCHEMA))}`
+    const advice = `let an administrator run: ${writeGrants(location, `"${schema}_jobs"`, codeOf(cause) === NO_SCHEMA)}`
     const problem = 'its role has no access to the schema of the job queue'
     throw new PharosError('LIBRARY_UNUSABLE', { library: location, problem, advice }, { cause })
   })
@@ -81,11 +81,7 @@ const NOT_ALLOWED = '42501'
 
 /** Whether the role may not create a schema, or the schema is missing. */
 function isForbidden(error: unknown): boolean {
-  return hasCode(error, NOT_ALLOWED) || hasCode(error, NO_SCHEMA)
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
+  return codeOf(error) === NOT_ALLOWED || codeOf(error) === NO_SCHEMA
 }
 
 async function startQueue(options: QueueOptions, createSchema: boolean): Promise<WorkQueue> {

@@ -3,6 +3,7 @@
  * process, whatever the limits of a thread. It reads in a thread, so that it notices at any time that its parent has died.
  */
 import { Worker } from 'node:worker_threads'
+import { codeOf } from '../core/errors.ts'
 import type { PageReply, PageRequest } from './page-worker.ts'
 
 /** The message that gives up the current page: the thread has ended, or the page takes too much CPU time. */
@@ -61,6 +62,6 @@ function tellEnd(problem: string): void {
 }
 
 function describeDeath(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'needs more memory than allowed' : 'crashes the process that reads it'
+  const isOutOfMemory = codeOf(error) === 'ERR_WORKER_OUT_OF_MEMORY'
+  return isOutOfMemory ? 'needs more memory than allowed' : 'crashes the process that reads it'
 }

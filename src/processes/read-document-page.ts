@@ -1,5 +1,6 @@
 import type { ChunkProfile } from '../core/chunk/profiles.ts'
 import { type JoinedPart, joinPages } from '../core/extract/join-pages.ts'
+import { noPage } from '../core/extract/text-page.ts'
 import type { Extraction, NoPageReason, Page, Sha256, Snapshot } from '../core/model.ts'
 import { baseName } from '../core/text/path.ts'
 import type { PageReading } from '../crawl/ports.ts'
@@ -53,8 +54,4 @@ const REFUSALS: Readonly<Record<DocumentRefusal, NoPageReason>> = {
   'too-large': 'too_large',
   empty: 'empty',
   'not-text': 'not_text',
-}
-
-function noPage(reason: NoPageReason, detail: string): Extraction {
-  return { type: 'no-page', reason, detail, target: null, links: [], removals: [] }
 }

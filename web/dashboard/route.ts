@@ -1,4 +1,5 @@
 import { type Signal, signal } from '@preact/signals'
+import { decodePath } from '../../src/core/url/tree-url.ts'
 
 /** The current page and its parameters. All of it is in the address, so that the address can be shared. */
 export interface Route {
@@ -19,7 +20,7 @@ addEventListener('hashchange', () => {
 export function parseRoute(hash: string): Route {
   const { path = '', query = '' } = /^#?\/?(?<path>[^?]*)(?:\?(?<query>.*))?$/s.exec(hash)?.groups ?? {}
   const [page = '', id = '', ...rest] = path.split('/')
-  return { page: rest.length > 0 ? 'unknown' : pageOf(page, id), id: decode(id), query: new URLSearchParams(query) }
+  return { page: rest.length > 0 ? 'unknown' : pageOf(page, id), id: decodePath(id), query: new URLSearchParams(query) }
 }
 
 function pageOf(page: string, id: string): Route['page'] {
@@ -27,15 +28,6 @@ function pageOf(page: string, id: string): Route['page'] {
   if (id !== '') return 'unknown'
   if (page === '') return 'home'
   return page === 'search' || page === 'duplicates' || page === 'places' ? page : 'unknown'
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    // The id is not valid percent-encoding, so it is used as it is and will not match anything.
-    return text
-  }
 }
 
 /** Changes query parameters of the current page without a new history entry. Empty values are left out. */

@@ -1,4 +1,5 @@
 import { type Signal, signal } from '@preact/signals'
+import { decodePath } from '../../src/core/url/tree-url.ts'
 import { savePosition } from './scroll-restoration.ts'
 
 /** The views of an index, in the order of the navigation. */
@@ -29,7 +30,7 @@ addEventListener('hashchange', readAddress)
 /** Parses the fragment of an address. */
 export function parseRoute(hash: string): Route {
   const { path = '', query = '' } = /^#?\/?(?<path>[^?]*)(?:\?(?<query>.*))?$/s.exec(hash)?.groups ?? {}
-  const [page = '', id = '', part = '', ref = '', ...rest] = path.split('/').map(decode)
+  const [page = '', id = '', part = '', ref = '', ...rest] = path.split('/').map(decodePath)
   if (page === '') return { page: 'start' }
   if (page === 'preview' && id === '') return { page: 'preview' }
   const view = part === '' ? 'search' : part === 'chunk' && ref !== '' ? 'chunk' : VIEWS.find((name) => name === part)
@@ -68,13 +69,4 @@ function readAddress(): void {
   savePosition(address)
   address = location.hash
   route.value = parseRoute(address)
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    // The id is not valid percent-encoding, so it is used as it is and will not match anything.
-    return text
-  }
 }

@@ -102,7 +102,8 @@ export function extractText(
   }
 }
 
-function noPage(reason: NoPageReason, detail: string): Extraction {
+/** The result for a source that has no page. */
+export function noPage(reason: NoPageReason, detail: string): Extraction {
   return { type: 'no-page', reason, detail, target: null, links: [], removals: [] }
 }
 

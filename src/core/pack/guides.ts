@@ -1,8 +1,9 @@
 import type { Chunk, Kind } from '../model.ts'
 import { compareUtf8 } from '../text/order.ts'
+import { folderOf } from '../text/path.ts'
 import { fileLabel, oneLine } from './label.ts'
 import type { Pack } from './pack.ts'
-import { dirOf, groupByFile, sumTokens } from './tables.ts'
+import { groupByFile, sumTokens } from './tables.ts'
 
 /** Writes `llm.md`: the first file for a model, which explains how to find the few chunks it needs. */
 export function writeLlmMd(pack: Pack): string {
@@ -69,7 +70,7 @@ export function writeCatalogMd(pack: Pack): string {
   })
   const dirs = new Map<string, { files: number; tokens: number }>()
   for (const { file, tokens } of files) {
-    const dir = dirOf(file.path) || './'
+    const dir = folderOf(file.path) || './'
     const total = dirs.get(dir) ?? { files: 0, tokens: 0 }
     dirs.set(dir, { files: total.files + 1, tokens: total.tokens + tokens })
   }

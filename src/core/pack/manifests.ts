@@ -1,9 +1,10 @@
 import type { Chunk } from '../model.ts'
 import { compareUtf8 } from '../text/order.ts'
+import { folderOf } from '../text/path.ts'
 import { fileRecord } from './index-json.ts'
 import { chunkLabel, fileLabel } from './label.ts'
 import type { Pack } from './pack.ts'
-import { createTables, dirOf, groupByFile, sumTokens } from './tables.ts'
+import { createTables, groupByFile, sumTokens } from './tables.ts'
 
 /** First field of `manifest.llm.tsv`. A folder whose file of that name starts with this text is a pack. */
 export const TSV_MAGIC = 'llmx_manifest_llm_tsv'
@@ -18,12 +19,12 @@ export function* writeManifestTsv(pack: Pack): Generator<string> {
 
 function* tsvRows(pack: Pack): Generator<readonly (string | number)[]> {
   const tables = createTables(pack)
-  const dirs = ['', ...new Set(tables.paths.map(dirOf))].filter((dir, i) => i === 0 || dir !== '').sort(compareUtf8)
+  const dirs = ['', ...new Set(tables.paths.map(folderOf))].filter((dir, i) => i === 0 || dir !== '').sort(compareUtf8)
   const dirNumbers = new Map(dirs.map((dir, i) => [dir, i]))
   yield [TSV_MAGIC, COMPACT_VERSION, pack.indexId]
   for (const [i, dir] of dirs.entries()) yield ['D', i, tsvText(dir)]
   for (const [i, path] of tables.paths.entries()) {
-    const dir = dirOf(path)
+    const dir = folderOf(path)
     yield ['P', i, dirNumbers.get(dir) ?? 0, tsvText(path.slice(dir.length))]
   }
   for (const [i, kind] of tables.kinds.entries()) yield ['K', i, kind]

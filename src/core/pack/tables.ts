@@ -44,11 +44,6 @@ export function sumTokens(chunks: readonly Chunk[]): number {
   return chunks.reduce((sum, chunk) => sum + chunk.tokenEstimate, 0)
 }
 
-/** The folder of a path, ending in `/`, or empty. */
-export function dirOf(path: string): string {
-  return path.slice(0, path.lastIndexOf('/') + 1)
-}
-
 function numberValues<T>(values: readonly T[]): Map<T, number> {
   const numbers = new Map<T, number>()
   for (const value of values) if (!numbers.has(value)) numbers.set(value, numbers.size)

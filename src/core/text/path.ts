@@ -3,6 +3,11 @@ export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
+/** The folder of a path, ending in `/`, or empty. */
+export function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/') + 1)
+}
+
 /** The text after the last dot of a file name, in lower case; empty when there is no dot. */
 export function extensionOf(path: string): string {
   const name = baseName(path)

@@ -8,6 +8,7 @@ import {
   type OfficeCell,
   OfficeNotes,
   type OfficeRow,
+  spanOf,
   writeBlocks,
   writeLink,
   writePicture,
@@ -257,10 +258,6 @@ const TEXTLESS_ELEMENTS = new Set([
   'desc',
   'title',
 ])
-
-function spanOf(cell: XmlElement, name: string): number {
-  return Math.max(1, Math.min(Number(cell.attribute(name) ?? '1') || 1, DOCUMENT_LIMITS.columns))
-}
 
 /** Collapses white space in the source; explicit spaces have their own elements. */
 function collapse(source: string, line: ParagraphState): string {

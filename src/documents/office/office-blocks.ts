@@ -1,6 +1,7 @@
 import { escapeHtml } from '../../core/html/escape.ts'
 import { DOCUMENT_LIMITS, DocumentError } from '../document.ts'
 import { isOpenable, writeLink as writeAnchorElement, writeCell } from '../markup.ts'
+import type { XmlElement } from '../xml-tree.ts'
 
 /** Blocks of a document in reading order. `html` is inline markup. */
 export type OfficeBlock =
@@ -198,6 +199,11 @@ export interface OfficeCell {
   readonly html: string
   columns: number
   rows: number
+}
+
+/** How many columns or rows a cell spans, by one of its attributes. */
+export function spanOf(cell: XmlElement, name: string): number {
+  return Math.max(1, Math.min(Number(cell.attribute(name) ?? '1') || 1, DOCUMENT_LIMITS.columns))
 }
 
 /** A row of a table, without the positions that other cells span. */

@@ -1,3 +1,4 @@
+import { decodePath } from '../../core/url/tree-url.ts'
 import { DocumentError, type TextDocument } from '../document.ts'
 import { parseXml, type XmlElement } from '../xml-tree.ts'
 import { ZipMembers } from '../zip-members.ts'
@@ -100,14 +101,6 @@ export function resolveMember(part: string, target: string): string {
     else if (step !== '' && step !== '.') path.push(step)
   }
   return path.join('/')
-}
-
-function decodePath(path: string): string {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path
-  }
 }
 
 const COMPOUND_FILE = [0xd0, 0xcf, 0x11, 0xe0]

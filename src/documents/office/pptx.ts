@@ -4,6 +4,7 @@ import {
   isFixedWidth,
   type OfficeBlock,
   type OfficeRow,
+  spanOf,
   writeBlocks,
   writeLink,
   writePicture,
@@ -188,8 +189,4 @@ function readTable(table: XmlElement, links: Links): string {
     rows.push({ cells, isHeader: hasHeaderRow && rows.length === 0 })
   }
   return writeTable(rows)
-}
-
-function spanOf(cell: XmlElement, name: string): number {
-  return Math.max(1, Math.min(Number(cell.attribute(name) ?? '1') || 1, DOCUMENT_LIMITS.columns))
 }

@@ -1,14 +1,12 @@
+import { isJsonObject } from '../../core/json/is-json-object.ts'
+
 /* Access to unvalidated values of a description. */
 
 export type Fields = Readonly<Record<string, unknown>>
 
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 export function fieldsIn(fields: Fields, name: string): Fields {
   const value = fields[name]
-  return isFields(value) ? value : {}
+  return isJsonObject(value) ? value : {}
 }
 
 export function listIn(fields: Fields, name: string): readonly unknown[] {
@@ -35,15 +33,15 @@ export class Description {
   /** A value, or the part of the description that it refers to. */
   resolve(value: unknown): Fields {
     let current: unknown = value
-    for (let steps = 0; steps < MAX_STEPS && isFields(current) && typeof current['$ref'] === 'string'; steps++) {
+    for (let steps = 0; steps < MAX_STEPS && isJsonObject(current) && typeof current['$ref'] === 'string'; steps++) {
       const target = this.#find(current['$ref'])
       // Properties next to a reference override those of its target.
       const { $ref, ...siblings } = current
       if (target === undefined)
         return { ...siblings, description: textIn(current, 'description') || `See \`${String($ref)}\`.` }
-      current = Object.keys(siblings).length === 0 || !isFields(target) ? target : { ...target, ...siblings }
+      current = Object.keys(siblings).length === 0 || !isJsonObject(target) ? target : { ...target, ...siblings }
     }
-    return isFields(current) ? current : {}
+    return isJsonObject(current) ? current : {}
   }
 
   #find(reference: string): unknown {
@@ -52,7 +50,7 @@ export class Description {
     for (const part of reference.slice(2).split('/')) {
       const name = decode(part).replaceAll('~1', '/').replaceAll('~0', '~')
       if (Array.isArray(current)) current = current[Number(name)]
-      else if (isFields(current) && Object.hasOwn(current, name)) current = current[name]
+      else if (isJsonObject(current) && Object.hasOwn(current, name)) current = current[name]
       else return undefined
     }
     return current
@@ -69,7 +67,7 @@ function decode(part: string): string {
 
 /** The last segment of a reference: `#/components/schemas/Pet` → Pet. */
 export function nameOf(value: unknown): string {
-  const reference = isFields(value) && typeof value['$ref'] === 'string' ? value['$ref'] : ''
+  const reference = isJsonObject(value) && typeof value['$ref'] === 'string' ? value['$ref'] : ''
   return reference.slice(reference.lastIndexOf('/') + 1)
 }
 

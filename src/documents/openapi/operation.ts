@@ -1,7 +1,8 @@
 import { closesFence, type Fence, readFence } from '../../core/extract/dialects/fences.ts'
+import { isJsonObject } from '../../core/json/is-json-object.ts'
 import { clipText, splitLines } from '../../core/text/lines.ts'
 import { closeFences, writeCellText, writeFence } from '../markdown-text.ts'
-import { boundedJson, type Description, type Fields, fieldsIn, isFields, listIn, textIn } from './fields.ts'
+import { boundedJson, type Description, type Fields, fieldsIn, listIn, textIn } from './fields.ts'
 import { SchemaWriter } from './schema.ts'
 
 /** One operation of an API. */
@@ -100,7 +101,7 @@ function writeParameter(parameter: Fields, writer: SchemaWriter): string {
 
 function firstSchema(fields: Fields): unknown {
   const [media] = Object.values(fieldsIn(fields, 'content'))
-  return isFields(media) ? media['schema'] : undefined
+  return isJsonObject(media) ? media['schema'] : undefined
 }
 
 function writeBody(
@@ -178,7 +179,7 @@ function writeResponses(fields: Fields, description: Description, writer: Schema
 
 /** The authentication schemes that an operation requires. */
 export function writeSecurity(requirements: readonly unknown[]): string {
-  const alternatives = requirements.filter(isFields).map((requirement) =>
+  const alternatives = requirements.filter(isJsonObject).map((requirement) =>
     Object.entries(requirement)
       .map(
         ([name, scopes]) => `\`${name}\`${Array.isArray(scopes) && scopes.length > 0 ? ` (${scopes.join(', ')})` : ''}`,

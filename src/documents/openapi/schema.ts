@@ -1,6 +1,7 @@
+import { isJsonObject } from '../../core/json/is-json-object.ts'
 import { clipText } from '../../core/text/lines.ts'
 import { writeCellText } from '../markdown-text.ts'
-import { boundedJson, type Description, type Fields, fieldsIn, isFields, listIn, nameOf, textIn } from './fields.ts'
+import { boundedJson, type Description, type Fields, fieldsIn, listIn, nameOf, textIn } from './fields.ts'
 
 /** Nesting depth of schemas that are written out; deeper schemas are only named. */
 const MAX_DEPTH = 6
@@ -59,7 +60,7 @@ export class SchemaWriter {
       return [...new Set(words)].join(' or ')
     }
     const format = textIn(schema, 'format')
-    const typeName = types || (isFields(schema['properties']) || schema['allOf'] !== undefined ? 'object' : '')
+    const typeName = types || (isJsonObject(schema['properties']) || schema['allOf'] !== undefined ? 'object' : '')
     return format === '' ? typeName : `${typeName} (${format})`
   }
 
@@ -88,12 +89,12 @@ export class SchemaWriter {
     for (const [name, value] of Object.entries(fieldsIn(schema, 'properties'))) {
       this.#add(depth, `\`${name}\``, value, required.has(name))
     }
-    if (isFields(schema['additionalProperties']))
+    if (isJsonObject(schema['additionalProperties']))
       this.#add(depth, 'any other key', schema['additionalProperties'], false)
     if (schema['items'] !== undefined) this.#addMembers(this.#resolve(schema['items']), depth, nesting + 1)
     for (const choice of [...listIn(schema, 'oneOf'), ...listIn(schema, 'anyOf')]) {
       const resolved = this.#resolve(choice)
-      if (isFields(resolved['properties']) || resolved['allOf'] !== undefined) this.#add(depth, 'or', choice, false)
+      if (isJsonObject(resolved['properties']) || resolved['allOf'] !== undefined) this.#add(depth, 'or', choice, false)
     }
     this.#openSchemas.delete(schema)
   }

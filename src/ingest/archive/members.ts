@@ -131,8 +131,8 @@ export class MemberList<T> {
   }
 }
 
-/** Creates the refusal of an archive entry. */
-export function refuse(reason: Refusal['reason'], pattern: string): Refusal {
+/** Creates the refusal of a file. */
+export function refuse(reason: Refusal['reason'], pattern: string | null): Refusal {
   return { reason, pattern, target: null }
 }
 

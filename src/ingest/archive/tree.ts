@@ -1,6 +1,6 @@
 import type { ChunkProfile } from '../../core/chunk/profiles.ts'
 import { type FolderTree, IGNORE_FILES, type TreeEntry as ListedEntry, walkTree } from '../../core/folder/walk-tree.ts'
-import { baseName } from '../../core/text/path.ts'
+import { baseName, folderOf } from '../../core/text/path.ts'
 import type { FileReading, KnownFile, OpenTree, TreeEntry, TreeFile } from '../../library/ports/tree.ts'
 import type { FilePages, PageFile } from '../read-file-page.ts'
 import { describeEntry } from '../read-folder.ts'
@@ -154,10 +154,6 @@ function listFolders(content: ArchiveContent): {
     },
   }
   return { tree, refused }
-}
-
-function folderOf(path: string): string {
-  return path.slice(0, path.lastIndexOf('/') + 1)
 }
 
 /** Returns the entries of a folder, and creates missing folders. The depth limit of archives also limits the recursion. */

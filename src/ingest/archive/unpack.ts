@@ -2,6 +2,7 @@ import { pipeline, Readable } from 'node:stream'
 import { createGunzip, createZstdDecompress, type Gunzip, type ZstdDecompress } from 'node:zlib'
 import { ArchiveError, createDamagedError, createTruncatedError } from '../../core/archive/archive-error.ts'
 import { ByteSource } from '../../core/archive/byte-source.ts'
+import { codeOf } from '../../core/errors.ts'
 import { UNPACK_ADVICE, UNSUSPICIOUS_BYTES } from './members.ts'
 
 /** Compression of a whole archive. */
@@ -64,7 +65,7 @@ async function* decompress(
 }
 
 function toArchiveError(error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = codeOf(error)
   if (code === 'Z_BUF_ERROR') return createTruncatedError(error)
   return code.startsWith('Z_') || code.startsWith('ZSTD_') ? createDamagedError(error) : error
 }

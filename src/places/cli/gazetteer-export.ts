@@ -2,7 +2,7 @@ import { open, rename, rm, stat } from 'node:fs/promises'
 import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Output } from '../../cli/terminal.ts'
-import { PharosError } from '../../core/errors.ts'
+import { codeOf, PharosError } from '../../core/errors.ts'
 import { writeExport } from '../gazetteer/write-export.ts'
 import type { Gazetteer } from '../ports/gazetteer.ts'
 
@@ -59,9 +59,9 @@ export async function exportToFile(
   } catch (error) {
     await rm(unfinished, { force: true }).catch(() => undefined)
     signal.throwIfAborted()
-    const problem = error instanceof Error && 'code' in error ? String(error.code) : undefined
-    if (problem === undefined) throw error
-    throw new PharosError('OUTPUT_REFUSED', { path, problem: PROBLEMS[problem] ?? problem }, { cause: error })
+    const code = codeOf(error)
+    if (code === '') throw error
+    throw new PharosError('OUTPUT_REFUSED', { path, problem: PROBLEMS[code] ?? code }, { cause: error })
   }
   // The first line is a header.
   return { places: lines - 1, bytes: (await stat(path)).size }

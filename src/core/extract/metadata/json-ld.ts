@@ -1,5 +1,6 @@
 import { parseHtml } from '../../html/parse-html.ts'
 import { lineOf } from '../../html/tree.ts'
+import { isJsonObject } from '../../json/is-json-object.ts'
 import { clipText } from '../../text/lines.ts'
 
 /** The metadata that JSON-LD declares; fields without a value are empty. */
@@ -83,14 +84,10 @@ function collectThings(value: unknown, things: Thing[], depth: number): void {
       if (things.length >= MAX_THINGS) return
       collectThings(one, things, depth + 1)
     }
-  } else if (isThing(value)) {
+  } else if (isJsonObject(value)) {
     things.push(value)
     for (const part of ['@graph', 'mainEntity', 'mainEntityOfPage']) collectThings(value[part], things, depth + 1)
   }
-}
-
-function isThing(value: unknown): value is Thing {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function typesOf(thing: Thing): string[] {
@@ -109,7 +106,7 @@ export function typeName(type: string): string {
 /** The names of people or organizations, which may be references. */
 function namesOf(value: unknown, byId: ReadonlyMap<string, Thing>): string {
   const names = (Array.isArray(value) ? value.slice(0, 20) : [value]).map((one) => {
-    if (!isThing(one)) return textIn(one)
+    if (!isJsonObject(one)) return textIn(one)
     const id = one['@id']
     return textIn(one['name']) || (typeof id === 'string' ? textIn(byId.get(id)?.['name']) : '')
   })
