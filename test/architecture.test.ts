@@ -35,17 +35,19 @@ const TABLE: Readonly<Record<string, Rule>> = {
   ingest: { may: ['core', 'crawl', 'library', 'documents'] },
   processes: { may: ['core', 'crawl', 'library', 'documents'] },
   readers: { may: ['core', 'crawl', 'library', 'fetch', 'embed', 'open-library.ts', 'version.ts'] },
-  'config.ts': { may: ['core'] },
+  settings: { may: ['core'] },
+  'config.ts': { may: ['core', 'settings'] },
   'version.ts': { may: [] },
   'index.ts': { may: UNIVERSAL, universal: true },
   // These compose a library from its parts, for the command line and for programs.
   'open-connections.ts': { may: ['core', 'crawl', 'library', 'fetch', 'embed'] },
   'open-library.ts': { may: [...UNIVERSAL, ...NODE, 'open-connections.ts'] },
-  'node.ts': { may: [...UNIVERSAL, ...NODE, 'config.ts', 'index.ts', 'open-library.ts'] },
+  'node.ts': { may: [...UNIVERSAL, ...NODE, 'settings', 'config.ts', 'index.ts', 'open-library.ts'] },
   cli: {
     may: [
       ...UNIVERSAL,
       ...NODE,
+      'settings',
       'config.ts',
       'index.ts',
       'node.ts',
