@@ -6,9 +6,9 @@ import { describeTime } from '../../crawl/store-retry.ts'
 import type { Source } from '../../library/source.ts'
 import { REASON_WORDS } from '../../library/sources/ledger-words.ts'
 import { printableLabel } from '../library.ts'
-import { countOf, printableLine, Terminal } from '../terminal.ts'
-import { ProblemLines } from './problem-lines.ts'
-import { RateMeter, writeProgress, writeSettled } from './progress.ts'
+import { countOf, printableLine, type Terminal } from '../terminal.ts'
+import type { ProblemLines } from './problem-lines.ts'
+import { type RateMeter, writeProgress, writeSettled } from './progress.ts'
 
 /** The state needed to display the events of a crawl. */
 export interface EventView {

@@ -215,11 +215,7 @@ function longestChild(node: Node): Node | undefined {
 }
 
 /** Joins overloads with the signature or definition after them, as long as they are short together. */
-function joinOverloads(
-  ranges: readonly DefinitionRange[],
-  text: string,
-  targetChars: number,
-): DefinitionRange[] {
+function joinOverloads(ranges: readonly DefinitionRange[], text: string, targetChars: number): DefinitionRange[] {
   const joined: DefinitionRange[] = []
   for (const range of ranges) {
     const last = joined.at(-1)
