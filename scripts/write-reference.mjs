@@ -9,11 +9,13 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { createProgram } from '../src/cli/run.ts'
-import { flagName, readConfig, SETTINGS, writeValue } from '../src/config.ts'
+import { readConfig } from '../src/config.ts'
 import { ERRORS } from '../src/core/errors.ts'
 import { writeBytes } from '../src/core/text/bytes.ts'
 import { describeRoutes } from '../src/http/openapi.ts'
 import { ROUTES } from '../src/http/table.ts'
+import { flagName, SETTINGS } from '../src/settings/settings.ts'
+import { writeValue } from '../src/settings/write-value.ts'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 /** Options shared by at least this many verbs are listed once for all. */

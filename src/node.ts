@@ -1,5 +1,6 @@
 /* The Node entry: exports that use the file system. A name added here becomes public API. */
-export { type Config, readConfig } from './config.ts'
+
+export { readConfig } from './config.ts'
 export {
   type ChunkedFolder,
   chunkFolder,
@@ -57,3 +58,4 @@ export {
 } from './readers/ingest.ts'
 export { loadSource, openPharosReader, type PharosReader, type PharosReaderOptions } from './readers/pharos-reader.ts'
 export { openQdrantStore, type QdrantStore, type QdrantStoreOptions } from './readers/qdrant-store.ts'
+export type { Config } from './settings/settings.ts'

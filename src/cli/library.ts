@@ -1,24 +1,15 @@
 import { isIP } from 'node:net'
 import { basename, join } from 'node:path'
 import type { Command } from 'commander'
-import {
-  type Config,
-  type EffectiveConfig,
-  flagName,
-  libraryDataFolder,
-  readGitAccess,
-  readRegistryTokens,
-  redactValue,
-  SETTINGS,
-  type SettingName,
-  variableName,
-} from '../config.ts'
+import { type EffectiveConfig, libraryDataFolder, readGitAccess, readRegistryTokens } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
 import { isPostgres } from '../core/url/postgres-address.ts'
 import { hostRuleOf } from '../library/ports/download.ts'
 import { labelOf, type Source } from '../library/source.ts'
 import type { ConnectionOptions, EmbeddingOptions, RerankingOptions } from '../open-connections.ts'
 import type { LibraryOptions, OpenLibrary } from '../open-library.ts'
+import { type Config, flagName, SETTINGS, type SettingName, variableName } from '../settings/settings.ts'
+import { redactValue } from '../settings/write-value.ts'
 import { VERSION } from '../version.ts'
 import { AdvisedError } from './advised-error.ts'
 import { findCommandNames } from './command-names.ts'

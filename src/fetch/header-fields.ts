@@ -37,3 +37,19 @@ const RESERVED_FIELDS: ReadonlySet<string> = new Set([
   'if-unmodified-since',
   'if-range',
 ])
+
+/** The value of a header that may occur once; null when it is missing or its values differ. */
+export function singleValue(field: string | string[] | undefined): string | null {
+  if (field === undefined) return null
+  if (typeof field === 'string') return field
+  return new Set(field).size === 1 ? (field[0] ?? null) : null
+}
+
+export function joinValues(field: string | string[] | undefined): string | undefined {
+  return typeof field === 'object' ? field.join(', ') : field
+}
+
+/** Whether a validator can be sent back as received. */
+export function isSendable(validator: string | null | undefined): validator is string {
+  return typeof validator === 'string' && validator !== '' && isFieldValue(validator)
+}

@@ -72,167 +72,186 @@ interface StreamChunk {
   readonly missed: number
 }
 
+const STREAM_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store, no-transform',
+  // Turns off response buffering in proxies.
+  'x-accel-buffering': 'no',
+}
+
 /** Creates the event streams. All of them share one listener of the feed. */
 export function createEventStreams(options: EventOptions): EventStreams {
-  const { dispatcher, maxStreams = MAX_STREAMS, flushMs = FLUSH_INTERVAL_MS } = options
-  const { heartbeatMs = HEARTBEAT_INTERVAL_MS, stuckMs = STALL_TIMEOUT_MS } = options
-  const { feed } = dispatcher
-  const clients = new Set<StreamClient>()
-  let chunks = new Map<string, StreamChunk>()
-  let chunksAt = -1
-  let flushTimer: ReturnType<typeof setTimeout> | undefined
-  let isServing = false
-  let isDue = false
-  let heartbeat: ReturnType<typeof setInterval> | undefined
+  return new FeedStreams(options)
+}
 
-  const write = (client: StreamClient, bytes: Uint8Array) => {
+class FeedStreams implements EventStreams {
+  readonly #dispatcher: Dispatcher
+  readonly #feed: Dispatcher['feed']
+  readonly #maxStreams: number
+  readonly #flushMs: number
+  readonly #heartbeatMs: number
+  readonly #stuckMs: number
+  readonly #stop: () => void
+  readonly #clients = new Set<StreamClient>()
+  #chunks = new Map<string, StreamChunk>()
+  #chunksAt = -1
+  #flushTimer: ReturnType<typeof setTimeout> | undefined
+  #isServing = false
+  #isDue = false
+  #heartbeat: ReturnType<typeof setInterval> | undefined
+
+  constructor(options: EventOptions) {
+    this.#dispatcher = options.dispatcher
+    this.#feed = options.dispatcher.feed
+    this.#maxStreams = options.maxStreams ?? MAX_STREAMS
+    this.#flushMs = options.flushMs ?? FLUSH_INTERVAL_MS
+    this.#heartbeatMs = options.heartbeatMs ?? HEARTBEAT_INTERVAL_MS
+    this.#stuckMs = options.stuckMs ?? STALL_TIMEOUT_MS
+    this.#stop = this.#feed.listen(() => this.#schedule())
+  }
+
+  get count(): number {
+    return this.#clients.size
+  }
+
+  open({ filter, lastEventId, peer }: StreamInput): Response {
+    if (this.#clients.size >= this.#maxStreams) throw new PharosError('STREAMS_FULL', { count: this.#clients.size })
+    const resumePosition = resumeAt(lastEventId, this.#feed.epoch, this.#feed.last)
+    let client: StreamClient | undefined
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          const position = resumePosition ?? this.#feed.last
+          const writtenAt = performance.now()
+          client = { filter, controller, peer, position, want: undefined, isBehind: false, writtenAt }
+          this.#clients.add(client)
+          this.#heartbeat ??= setInterval(() => this.#sendHeartbeats(), Math.min(this.#heartbeatMs, this.#stuckMs) / 4)
+          const firstEvents =
+            resumePosition === undefined ? writeStart(this.#dispatcher, filter, lastEventId !== null) : ': resumed\n\n'
+          // The delay before a browser reconnects.
+          controller.enqueue(encoder.encode(`retry: 2000\n\n${firstEvents}`))
+        },
+        pull: () => {
+          if (client === undefined || !this.#clients.has(client)) return
+          const waiting = new Promise<void>((resolve) => {
+            if (client !== undefined) client.want = resolve
+          })
+          if (client.isBehind) this.#serve(client)
+          else if (client.position < this.#feed.last) this.#schedule()
+          return waiting
+        },
+        cancel: () => {
+          if (client !== undefined) this.#removeClient(client)
+        },
+      },
+      // A high-water mark of 0 builds no chunk before the client can take it.
+      { highWaterMark: 0 },
+    )
+    return new Response(body, { headers: STREAM_HEADERS })
+  }
+
+  close(): void {
+    this.#stop()
+    clearInterval(this.#heartbeat)
+    clearTimeout(this.#flushTimer)
+    for (const client of [...this.#clients]) {
+      this.#clients.delete(client)
+      client.want?.()
+      client.controller.close()
+    }
+  }
+
+  #write(client: StreamClient, bytes: Uint8Array): void {
     const { want } = client
     client.want = undefined
     client.writtenAt = performance.now()
     client.controller.enqueue(bytes)
     want?.()
   }
-  const readChunk = (position: number, filter: FeedFilter): StreamChunk => {
+
+  #readChunk(position: number, filter: FeedFilter): StreamChunk {
     // A new event may have evicted older ones from the feed, so cached chunks expire.
-    if (chunksAt !== feed.last) {
-      chunks = new Map()
-      chunksAt = feed.last
+    if (this.#chunksAt !== this.#feed.last) {
+      this.#chunks = new Map()
+      this.#chunksAt = this.#feed.last
     }
     const key = `${position} ${filter.logs ? 1 : 0} ${filter.jobId ?? ''}`
-    const found = chunks.get(key) ?? cutChunk(feed.read(position, filter, MAX_CHUNK_EVENTS), feed.epoch)
-    chunks.set(key, found)
+    const found =
+      this.#chunks.get(key) ?? cutChunk(this.#feed.read(position, filter, MAX_CHUNK_EVENTS), this.#feed.epoch)
+    this.#chunks.set(key, found)
     return found
   }
-  const serve = (client: StreamClient) => {
-    if (client.want === undefined || client.position === feed.last) return
-    const { bytes, upTo, missed } = readChunk(client.position, client.filter)
+
+  #serve(client: StreamClient): void {
+    if (client.want === undefined || client.position === this.#feed.last) return
+    const { bytes, upTo, missed } = this.#readChunk(client.position, client.filter)
     client.position = upTo
-    client.isBehind = upTo < feed.last
+    client.isBehind = upTo < this.#feed.last
     if (missed > 0) {
       const notice = writeNotice(`${missed} events were missed: they came faster than they were read`, missed)
-      write(
+      this.#write(
         client,
         joinBytes([
-          encoder.encode(notice + writeCurrentState(dispatcher, client.filter)),
+          encoder.encode(notice + writeCurrentState(this.#dispatcher, client.filter)),
           ...(bytes === undefined ? [] : [bytes]),
         ]),
       )
-    } else if (bytes !== undefined) write(client, bytes)
+    } else if (bytes !== undefined) this.#write(client, bytes)
   }
-  const serveAll = async () => {
+
+  async #serveAll(): Promise<void> {
     let served = 0
-    for (const client of [...clients]) {
+    for (const client of [...this.#clients]) {
       if (++served % STREAM_BATCH_SIZE === 0) await new Promise<void>((resolve) => setTimeout(resolve, 0))
-      if (clients.has(client)) serve(client)
+      if (this.#clients.has(client)) this.#serve(client)
     }
-    chunks = new Map()
+    this.#chunks = new Map()
   }
-  const schedule = () => {
-    if (clients.size === 0) return
-    isDue = isServing
-    if (isServing || flushTimer !== undefined) return
-    flushTimer = setTimeout(() => {
-      flushTimer = undefined
-      void serveOnce()
-    }, flushMs)
+
+  #schedule(): void {
+    if (this.#clients.size === 0) return
+    this.#isDue = this.#isServing
+    if (this.#isServing || this.#flushTimer !== undefined) return
+    this.#flushTimer = setTimeout(() => {
+      this.#flushTimer = undefined
+      void this.#serveOnce()
+    }, this.#flushMs)
   }
+
   // Serves every stream once before any stream is served again.
-  const serveOnce = async () => {
-    isServing = true
-    isDue = false
-    await serveAll()
-    isServing = false
-    if (isDue) schedule()
+  async #serveOnce(): Promise<void> {
+    this.#isServing = true
+    this.#isDue = false
+    await this.#serveAll()
+    this.#isServing = false
+    if (this.#isDue) this.#schedule()
   }
-  const drop = (client: StreamClient) => {
-    clients.delete(client)
+
+  #drop(client: StreamClient): void {
+    this.#clients.delete(client)
     if (client.peer?.drop !== undefined) client.peer.drop()
     else client.controller.error(new PharosError('INTERRUPTED'))
   }
-  const sendHeartbeats = () => {
+
+  #sendHeartbeats(): void {
     const now = performance.now()
-    for (const client of [...clients]) {
+    for (const client of [...this.#clients]) {
       const since = now - client.writtenAt
-      if (client.peer?.isGone?.() === true) drop(client)
+      if (client.peer?.isGone?.() === true) this.#drop(client)
       else if (client.want === undefined) {
-        if (since >= stuckMs) drop(client)
-      } else if (since >= heartbeatMs) write(client, HEARTBEAT)
+        if (since >= this.#stuckMs) this.#drop(client)
+      } else if (since >= this.#heartbeatMs) this.#write(client, HEARTBEAT)
     }
   }
-  const removeClient = (client: StreamClient) => {
-    clients.delete(client)
-    client.want?.()
-    if (clients.size > 0) return
-    clearInterval(heartbeat)
-    clearTimeout(flushTimer)
-    heartbeat = undefined
-    flushTimer = undefined
-  }
-  const stop = feed.listen(schedule)
 
-  return {
-    get count() {
-      return clients.size
-    },
-    open({ filter, lastEventId, peer }) {
-      if (clients.size >= maxStreams) throw new PharosError('STREAMS_FULL', { count: clients.size })
-      const resumePosition = resumeAt(lastEventId, feed.epoch, feed.last)
-      let client: StreamClient | undefined
-      const body = new ReadableStream<Uint8Array>(
-        {
-          start(controller) {
-            const position = resumePosition ?? feed.last
-            client = {
-              filter,
-              controller,
-              peer,
-              position,
-              want: undefined,
-              isBehind: false,
-              writtenAt: performance.now(),
-            }
-            clients.add(client)
-            heartbeat ??= setInterval(sendHeartbeats, Math.min(heartbeatMs, stuckMs) / 4)
-            const firstEvents =
-              resumePosition === undefined ? writeStart(dispatcher, filter, lastEventId !== null) : ': resumed\n\n'
-            // The delay before a browser reconnects.
-            controller.enqueue(encoder.encode(`retry: 2000\n\n${firstEvents}`))
-          },
-          pull() {
-            if (client === undefined || !clients.has(client)) return
-            const waiting = new Promise<void>((resolve) => {
-              if (client !== undefined) client.want = resolve
-            })
-            if (client.isBehind) serve(client)
-            else if (client.position < feed.last) schedule()
-            return waiting
-          },
-          cancel() {
-            if (client !== undefined) removeClient(client)
-          },
-        },
-        // A high-water mark of 0 builds no chunk before the client can take it.
-        { highWaterMark: 0 },
-      )
-      return new Response(body, {
-        headers: {
-          'content-type': 'text/event-stream; charset=utf-8',
-          'cache-control': 'no-store, no-transform',
-          // Turns off response buffering in proxies.
-          'x-accel-buffering': 'no',
-        },
-      })
-    },
-    close() {
-      stop()
-      clearInterval(heartbeat)
-      clearTimeout(flushTimer)
-      for (const client of [...clients]) {
-        clients.delete(client)
-        client.want?.()
-        client.controller.close()
-      }
-    },
+  #removeClient(client: StreamClient): void {
+    this.#clients.delete(client)
+    client.want?.()
+    if (this.#clients.size > 0) return
+    clearInterval(this.#heartbeat)
+    clearTimeout(this.#flushTimer)
+    this.#heartbeat = undefined
+    this.#flushTimer = undefined
   }
 }
 

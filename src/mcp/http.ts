@@ -37,6 +37,8 @@ const IDLE_TIMEOUT_MS = 30 * 60_000
 /** At the session limit, only sessions idle for this long make way for new ones. */
 const MIN_EVICTION_IDLE_MS = 5 * 60_000
 
+const TOO_MANY_OWN = `Too many sessions of this client (${MAX_CLIENT_SESSIONS}): close those that it does not need`
+
 interface Session {
   /** The client, by {@link identify}. */
   readonly client: string
@@ -80,10 +82,7 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
   const open = async (request: Request, peer: HttpPeer | undefined): Promise<Response> => {
     const client = await identify(request, peer)
     await closeIdleSessions(client)
-    if (countSessionsOf(client) >= MAX_CLIENT_SESSIONS) {
-      const problem = `Too many sessions of this client (${MAX_CLIENT_SESSIONS}): close those that it does not need`
-      return refuse(429, -32000, problem)
-    }
+    if (countSessionsOf(client) >= MAX_CLIENT_SESSIONS) return refuse(429, -32000, TOO_MANY_OWN)
     if (countAll() >= MAX_SESSIONS) return refuse(503, -32000, 'Too many sessions: try again later')
     const openingSession = { client }
     opening.add(openingSession)
@@ -118,14 +117,7 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
     sessions.delete(id)
     sessions.set(id, session)
     const response = await session.transport.handleRequest(request)
-    if (request.method === 'GET' && response.ok && !request.signal.aborted) {
-      session.streams++
-      const endStream = () => {
-        session.streams--
-        session.usedAt = now()
-      }
-      request.signal.addEventListener('abort', endStream, { once: true })
-    }
+    if (request.method === 'GET' && response.ok && !request.signal.aborted) countStream(session, request.signal, now)
     return response
   }
   return {
@@ -140,6 +132,16 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
       for (const id of [...sessions.keys()]) await closeSession(id)
     },
   }
+}
+
+/** Counts a stream of a session until the client closes it. */
+function countStream(session: Session, signal: AbortSignal, now: () => number): void {
+  session.streams++
+  const endStream = () => {
+    session.streams--
+    session.usedAt = now()
+  }
+  signal.addEventListener('abort', endStream, { once: true })
 }
 
 /** Distinguishes clients: remote ones by address, local ones by the name they give. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { SETTINGS } from '../../src/config.ts'
+import { SETTINGS } from '../../src/settings/settings.ts'
 
 const root = new URL('../../', import.meta.url)
 const read = (path: string) => readFileSync(fileURLToPath(new URL(path, root)), 'utf8')

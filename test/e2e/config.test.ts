@@ -5,19 +5,15 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
   type ConfigInput,
   canShowHyperlinks,
-  flagName,
   isDumbTerminal,
   libraryDataFolder,
   readConfig,
   readGitAccess,
   readRegistryTokens,
-  redactValue,
-  SETTINGS,
-  type SettingName,
-  variableName,
   writeEnvironment,
-  writeValue,
 } from '../../src/config.ts'
+import { flagName, SETTINGS, type SettingName, variableName } from '../../src/settings/settings.ts'
+import { redactValue, writeValue } from '../../src/settings/write-value.ts'
 
 let folder = ''
 

@@ -5,7 +5,7 @@ import type {
   IndexState,
   IndexStorage,
   NewChunk,
-} from '../../src/core/retrieval/chunk-index.ts'
+} from '../../src/core/retrieval/index-storage.ts'
 import type { EncodedSegment } from '../../src/core/search/segment.ts'
 
 /** The chunks of a store that an index covers. */

@@ -1,8 +1,10 @@
 import type { Command } from 'commander'
-import { type EffectiveConfig, flagName, readConfig, SETTINGS, type SettingName, writeValue } from '../../config.ts'
+import { type EffectiveConfig, readConfig } from '../../config.ts'
 import { PharosError } from '../../core/errors.ts'
 import { writeBytes } from '../../core/text/bytes.ts'
 import { findNearest } from '../../core/text/nearest.ts'
+import { flagName, SETTINGS, type SettingName } from '../../settings/settings.ts'
+import { writeValue } from '../../settings/write-value.ts'
 import type { OutputFlags } from '../terminal.ts'
 
 /** Options of every command. */

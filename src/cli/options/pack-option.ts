@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import { flagName, type SettingName } from '../../config.ts'
 import { PharosError } from '../../core/errors.ts'
 import type { FileMeta } from '../../core/model.ts'
 import type { Pack } from '../../core/pack/pack.ts'
 import type { PackSearch } from '../../core/pack/search-pack.ts'
 import { findNearest, suggest } from '../../core/text/nearest.ts'
+import { flagName, type SettingName } from '../../settings/settings.ts'
 import { addLibraryOptions } from '../library.ts'
 import { type CommonFlags, configOf } from './options.ts'
 

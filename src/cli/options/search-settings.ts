@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import type { EffectiveConfig, SettingName } from '../../config.ts'
+import type { EffectiveConfig } from '../../config.ts'
+import type { SettingName } from '../../settings/settings.ts'
 import { addSettings } from './options.ts'
 
 /** Settings of an external embedder, and of the copy of the vectors. */

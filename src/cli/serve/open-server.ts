@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { type Config, type EffectiveConfig, libraryDataFolder } from '../../config.ts'
+import { type EffectiveConfig, libraryDataFolder } from '../../config.ts'
 import { messageOf, PharosError } from '../../core/errors.ts'
 import { isPostgres } from '../../core/url/postgres-address.ts'
 import type { Clock } from '../../crawl/ports.ts'
@@ -21,7 +21,9 @@ import { createHttpHandler } from '../../mcp/http.ts'
 import { createMcp } from '../../mcp/server.ts'
 import type { OpenLibrary } from '../../open-library.ts'
 import { createAnalysisRunner, createSharedAnalysis } from '../../places/index.ts'
+import { endKilledCrawl } from '../../processes/end-killed-crawl.ts'
 import { openSearchPool } from '../../processes/search-pool.ts'
+import type { Config } from '../../settings/settings.ts'
 import { VERSION } from '../../version.ts'
 import { shownLibrary } from '../library.ts'
 import { openPackDownloads } from '../pack-downloads.ts'
@@ -32,18 +34,11 @@ import { createAssets, createLazyAssets, pageFolder } from './assets.ts'
 import { type ListeningServer, listen, listenInRange } from './listen.ts'
 import { type ServedLibrary, serveLibrary } from './serve-library.ts'
 import { checkOrigins, listHosts, readToken } from './serve-token.ts'
-import {
-  findServer,
-  readRegistrationText,
-  removeStaleRegistration,
-  type ServerRegistration,
-  writeRegistration,
-} from './server-registration.ts'
+import { findServer, registerServer, runningError } from './server-registration.ts'
 import {
   createConfiguredWorker,
   createLazyQueue,
   createVerbRunner,
-  endKilledCrawl,
   type LazyQueue,
   requireWorkers,
 } from './worker-setup.ts'
@@ -365,38 +360,4 @@ function createLibraryLender(open: () => Promise<OpenLibrary>): () => Promise<Op
 function listenConfigured({ values }: EffectiveConfig, app: HttpApp): Promise<ListeningServer> {
   const { host, port } = values
   return port === 0 ? listenInRange(app.fetch, PORT_RANGE, { host }) : listen(app.fetch, port, { host })
-}
-
-/** Writes the registration by which commands find this server. Returns a function that removes it. */
-async function registerServer(values: Config, { origin }: ListeningServer, log: Log): Promise<() => void> {
-  const registration = { origin, tokenFile: values.tokenFile || null }
-  try {
-    return writeRegistration(values.library, registration) ?? (await replaceStaleRegistration(values, registration))
-  } catch (error) {
-    if (error instanceof PharosError) throw error
-    // The folder may not be writable at the moment; the server runs anyway.
-    log.warn(`commands will not find this server: ${messageOf(error)}`)
-    return () => undefined
-  }
-}
-
-/** Replaces the registration of a server that is gone. */
-async function replaceStaleRegistration(
-  values: Config,
-  registration: Parameters<typeof writeRegistration>[1],
-): Promise<() => void> {
-  const { library } = values
-  const stale = readRegistrationText(library)
-  const other = await findServer(library)
-  // Commands find the first server of the database, which serves them as well.
-  if (other !== undefined && isPostgres(library)) return () => undefined
-  if (other !== undefined) throw runningError(shownLibrary(values), other)
-  removeStaleRegistration(library, stale)
-  const release = writeRegistration(library, registration)
-  if (release === undefined) throw new Error('another server started at the same time')
-  return release
-}
-
-function runningError(library: string, { origin, pid }: ServerRegistration): PharosError {
-  return new PharosError('SERVER_RUNNING', { library, origin, pid })
 }

@@ -6,11 +6,11 @@ import type { EffectiveConfig } from '../../config.ts'
 import { type ErrorCode, messageOf, PharosError } from '../../core/errors.ts'
 import { isPostgres } from '../../core/url/postgres-address.ts'
 import type { Log } from '../../http/ports.ts'
+import { workInBackground } from '../../library/embed/work-in-background.ts'
 import type { JobLog } from '../../library/ports/job-log.ts'
 import { createWakeableSleep } from '../../library/wakeable-sleep.ts'
 import type { OpenLibrary } from '../../open-library.ts'
 import { createDamageError } from '../../store/common/damage.ts'
-import { workInBackground } from '../background.ts'
 import { openConfiguredLibrary } from '../library.ts'
 
 /** The library of a server, which keeps running while the library cannot be opened. */

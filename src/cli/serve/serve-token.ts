@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
-import type { Config } from '../../config.ts'
 import { PharosError } from '../../core/errors.ts'
+import type { Config } from '../../settings/settings.ts'
 
 /** Shorter tokens can be guessed. */
 const MIN_TOKEN_CHARS = 16

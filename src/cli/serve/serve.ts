@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
-import type { Config, EffectiveConfig, SettingName } from '../../config.ts'
+import type { EffectiveConfig } from '../../config.ts'
 import { isPostgres } from '../../core/url/postgres-address.ts'
+import type { Config, SettingName } from '../../settings/settings.ts'
 import { interruptible } from '../interrupt.ts'
 import { addLibraryOptions, FETCH_SETTINGS, shownLibrary } from '../library.ts'
 import { type CommonFlags, configOf } from '../options/options.ts'

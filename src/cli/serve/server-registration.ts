@@ -1,8 +1,13 @@
 import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { libraryDataFolder } from '../../config.ts'
+import { messageOf, PharosError } from '../../core/errors.ts'
 import { isPostgres } from '../../core/url/postgres-address.ts'
+import type { Log } from '../../http/ports.ts'
 import { thisRunner } from '../../processes/runner.ts'
+import type { Config } from '../../settings/settings.ts'
+import { shownLibrary } from '../library.ts'
+import type { ListeningServer } from './listen.ts'
 
 /** How to reach a running server. Stored beside a library file, or in the local data folder of a database; readable only by its owner. */
 export interface ServerRegistration {
@@ -104,4 +109,38 @@ async function isAnswering(origin: string): Promise<boolean> {
     // A server that is too busy to respond is running.
     return error instanceof Error && error.name === 'TimeoutError'
   }
+}
+
+/** Writes the registration by which commands find this server. Returns a function that removes it. */
+export async function registerServer(values: Config, { origin }: ListeningServer, log: Log): Promise<() => void> {
+  const registration = { origin, tokenFile: values.tokenFile || null }
+  try {
+    return writeRegistration(values.library, registration) ?? (await replaceStaleRegistration(values, registration))
+  } catch (error) {
+    if (error instanceof PharosError) throw error
+    // The folder may not be writable at the moment; the server runs anyway.
+    log.warn(`commands will not find this server: ${messageOf(error)}`)
+    return () => undefined
+  }
+}
+
+/** Replaces the registration of a server that is gone. */
+async function replaceStaleRegistration(
+  values: Config,
+  registration: Parameters<typeof writeRegistration>[1],
+): Promise<() => void> {
+  const { library } = values
+  const stale = readRegistrationText(library)
+  const other = await findServer(library)
+  // Commands find the first server of the database, which serves them as well.
+  if (other !== undefined && isPostgres(library)) return () => undefined
+  if (other !== undefined) throw runningError(shownLibrary(values), other)
+  removeStaleRegistration(library, stale)
+  const release = writeRegistration(library, registration)
+  if (release === undefined) throw new Error('another server started at the same time')
+  return release
+}
+
+export function runningError(library: string, { origin, pid }: ServerRegistration): PharosError {
+  return new PharosError('SERVER_RUNNING', { library, origin, pid })
 }

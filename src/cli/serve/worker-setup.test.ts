@@ -9,8 +9,9 @@ import { addSource } from '../../library/crawl/add-source.ts'
 import type { Crawl } from '../../library/ports/store.ts'
 import type { Source } from '../../library/source.ts'
 import { type OpenLibrary, openLibrary } from '../../open-library.ts'
+import { endKilledCrawl } from '../../processes/end-killed-crawl.ts'
 import { runnerIdOf } from '../../processes/runner.ts'
-import { endKilledCrawl, findCrawlResult, hostsPerCrawl } from './worker-setup.ts'
+import { findCrawlResult, hostsPerCrawl } from './worker-setup.ts'
 
 let folder: string
 let library: OpenLibrary

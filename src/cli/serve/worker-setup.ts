@@ -1,23 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { type Config, type EffectiveConfig, writeEnvironment } from '../../config.ts'
+import { type EffectiveConfig, writeEnvironment } from '../../config.ts'
 import { PharosError } from '../../core/errors.ts'
 import type { Log } from '../../http/ports.ts'
 import { createWorker, type EndedCrawl, type Worker } from '../../library/jobs/create-worker.ts'
 import type { WorkQueue } from '../../library/jobs/queue.ts'
-import type { CrawlRunner, ProcessIdentity } from '../../library/jobs/runner.ts'
+import type { CrawlRunner } from '../../library/jobs/runner.ts'
 import type { Library } from '../../library/library.ts'
 import type { Workers } from '../../library/ports/workers.ts'
 import type { OpenLibrary } from '../../open-library.ts'
 import { createAnalysisRunner } from '../../places/index.ts'
+import { endKilledCrawl, MAX_RECENT_CRAWLS } from '../../processes/end-killed-crawl.ts'
 import { runnerIdOf } from '../../processes/runner.ts'
 import { createSpawnRunner } from '../../processes/spawn-crawl.ts'
+import type { Config } from '../../settings/settings.ts'
 import { VERSION } from '../../version.ts'
-import { findFailure } from '../foreground-crawl.ts'
+import { findFailure } from '../crawl-failure.ts'
 import { createHintFor, shownLibrary } from '../library.ts'
-
-/** Number of recent crawls of a source among which a crawl is searched by its id. */
-const MAX_RECENT_CRAWLS = 10
 
 /** Creates a runner that starts this program with another command. */
 export function createVerbRunner({ values }: EffectiveConfig, verb: string): CrawlRunner {
@@ -26,19 +25,6 @@ export function createVerbRunner({ values }: EffectiveConfig, verb: string): Cra
     args: [...process.execArgv, process.argv[1] ?? '', verb],
     env: writeEnvironment(values),
   })
-}
-
-/** Ends a crawl whose process died without ending it, unless another process has resumed the crawl. */
-export async function endKilledCrawl(
-  { store, clock }: Library,
-  sourceId: string,
-  crawlId: string,
-  processIdentity: ProcessIdentity | null,
-): Promise<void> {
-  if (processIdentity === null) return
-  const found = (await store.listCrawls(sourceId, MAX_RECENT_CRAWLS)).find(({ id }) => id === crawlId)
-  const runner = runnerIdOf(processIdentity.pid)
-  if (found?.state === 'running' && found.runner === runner) await store.endCrawl(crawlId, null, clock.now(), runner)
 }
 
 /** The result of a crawl; undefined if it is still running or was stopped. */

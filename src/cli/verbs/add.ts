@@ -1,25 +1,16 @@
 import { existsSync } from 'node:fs'
-import { dirname, join, relative, sep } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
 import { CHUNK_PROFILES, type ChunkProfile } from '../../core/chunk/profiles.ts'
-import { type ErrorCode, PharosError } from '../../core/errors.ts'
+import { PharosError } from '../../core/errors.ts'
 import { hasCredentials } from '../../core/url/credentials.ts'
 import { parseTreeUrl } from '../../core/url/parse-tree-url.ts'
 import { readPastedAddress } from '../../core/url/pasted-address.ts'
 import { DEFAULT_SCOPE, REACHES, type Reach } from '../../core/url/scope.ts'
-import { treeKindOf } from '../../core/url/tree-url.ts'
 import { withScheme } from '../../core/url/with-scheme.ts'
-import { type PreparedSource, prepareSource } from '../../library/crawl/prepare-source.ts'
-import type { Library } from '../../library/library.ts'
-import {
-  CRAWL_TYPES,
-  type CrawlType,
-  DEFAULT_SETTINGS,
-  labelOf,
-  type Source,
-  treeSettings,
-} from '../../library/source.ts'
+import { resolveLocalPath } from '../../ingest/local-source.ts'
+import { hasOtherSettings, prepareSource } from '../../library/crawl/prepare-source.ts'
+import { withdrawAfterFailure } from '../../library/crawl/withdraw-source.ts'
+import { CRAWL_TYPES, type CrawlType, DEFAULT_SETTINGS, labelOf, treeSettings } from '../../library/source.ts'
 import { addDetachOption, detachCrawl } from '../detach.ts'
 import { crawlInForeground, withCrawlContext } from '../foreground-crawl.ts'
 import { addLibraryOptions, FETCH_SETTINGS, type Hint, printableLabel } from '../library.ts'
@@ -100,79 +91,58 @@ export function addAdd(program: Command, streams: Streams): void {
     'maxFileBytes',
     'maxArchiveBytes',
   ])
-  command.action((typed: string, flags: AddFlags) => {
-    const isLocal = isPath(typed)
-    const pasted = isLocal || flags.as === 'site' ? { url: withScheme(typed) } : readPastedAddress(typed)
-    const given = isLocal ? typed : pasted.url
-    const tree = parseTreeUrl(given)
-    if (isLocal) refuseFlags(command, LOCAL_REFUSED_FLAGS, `${given} is on this machine`)
-    else if (tree !== undefined)
-      refuseFlags(command, SITE_ONLY_FLAGS, `${hasCredentials(tree) ? 'this' : given} is not a web site`)
-    else if (!URL.canParse(given)) {
-      const problem = 'it is neither a URL nor an existing file or folder'
-      throw new PharosError('URL_INVALID', { url: given, problem })
-    }
-    refuseStrayFlags(flags, flags.crawlType ?? DEFAULT_SETTINGS.crawlType)
-    if (flags.version?.trim() === '')
-      throw new PharosError('USAGE', { problem: '--version: expected a label, got an empty one' })
-    const scope = { ...scopeOf(flags), ...withoutUndefined({ reach: flags.scope }) }
-    const settings = withoutUndefined({
-      seeds: flags.seed,
-      llmsTxtUrl: flags.llmsTxt,
-      llmsFull: flags.llmsFull,
-      crawlType: flags.crawlType,
-      render: flags.render,
-      chunks: flags.chunks,
-      ...treeSettings(flags),
+  command.action((typed: string, flags: AddFlags) => runAdd(command, streams, typed, flags))
+}
+
+function runAdd(command: Command, streams: Streams, typed: string, flags: AddFlags): Promise<void> {
+  const isLocal = isPath(typed)
+  const pasted = isLocal || flags.as === 'site' ? { url: withScheme(typed) } : readPastedAddress(typed)
+  const given = isLocal ? typed : pasted.url
+  refuseUnusable(command, given, isLocal, flags)
+  const scope = { ...scopeOf(flags), ...withoutUndefined({ reach: flags.scope }) }
+  const settings = withoutUndefined({
+    seeds: flags.seed,
+    llmsTxtUrl: flags.llmsTxt,
+    llmsFull: flags.llmsFull,
+    crawlType: flags.crawlType,
+    render: flags.render,
+    chunks: flags.chunks,
+    ...treeSettings(flags),
+  })
+  if (flags.detach === true) {
+    if (flags.as !== undefined) throw new PharosError('USAGE', { problem: '--as cannot be combined with --detach' })
+    const { name, version, ref, path } = flags
+    const { tree: _, ...others } = settings
+    const labels = withoutUndefined({ name, version, ref, path })
+    const body = { url: typed, ...labels, scope, ...others, ...plannerOf(flags) }
+    return detachCrawl(command, streams, { path: '/api/sources', body })
+  }
+  const headers = parseHeaders(flags.header)
+  return withCrawlContext(command, streams, async (crawling) => {
+    const { library, terminal } = crawling
+    if (pasted.meaning !== undefined) terminal.note(printableLine(`${typed}: ${pasted.meaning}`))
+    else if (given !== typed) terminal.note(printableLine(`${typed} has no scheme: reading ${given}`))
+    const local = isLocal ? resolveLocalPath(library, given, flags) : undefined
+    const { name, version, as, force } = flags
+    const { source, found, kind, options } = await prepareSource(library, {
+      ...{ url: local?.url ?? typed, as, isOwnFolder: isLocal, name, version, scope, force, headers },
+      settings: { ...settings, ...local?.settings },
     })
-    if (flags.detach === true) {
-      if (flags.as !== undefined) throw new PharosError('USAGE', { problem: '--as cannot be combined with --detach' })
-      const { name, version, ref, path } = flags
-      const { tree: _, ...others } = settings
-      const labels = withoutUndefined({ name, version, ref, path })
-      const body = { url: typed, ...labels, scope, ...others, ...plannerOf(flags) }
-      return detachCrawl(command, streams, { path: '/api/sources', body })
+    if (found === 'interrupted' && hasOtherSettings(source, options, { ...scope, ...settings, ...local?.settings })) {
+      const remove = (await crawling.hintFor(source))('remove', labelOf(source))
+      const problem = `${labelOf(source)} exists with other settings: leave these options out to resume it, or run \`${remove}\` first`
+      throw new PharosError('USAGE', { problem })
     }
-    const headers = parseHeaders(flags.header)
-    return withCrawlContext(command, streams, async (crawling) => {
-      if (pasted.meaning !== undefined) crawling.terminal.note(printableLine(`${typed}: ${pasted.meaning}`))
-      else if (given !== typed) crawling.terminal.note(printableLine(`${typed} has no scheme: reading ${given}`))
-      const local = isLocal ? resolveLocalPath(crawling.library, given, flags) : undefined
-      const { source, found, kind, options } = await prepareSource(crawling.library, {
-        url: local?.url ?? typed,
-        as: flags.as,
-        isOwnFolder: isLocal,
-        name: flags.name,
-        version: flags.version,
-        scope,
-        settings: { ...settings, ...local?.settings },
-        force: flags.force,
-        headers,
-      })
-      if (found === 'interrupted' && hasOtherSettings(source, options, { ...scope, ...settings, ...local?.settings })) {
-        const remove = (await crawling.hintFor(source))('remove', labelOf(source))
-        const problem = `${labelOf(source)} exists with other settings: leave these options out to resume it, or run \`${remove}\` first`
-        throw new PharosError('USAGE', { problem })
-      }
-      if (found === 'failed')
-        crawling.terminal.note(
-          `${printableLabel(source)} was added before, but never crawled successfully: starting over`,
-        )
-      const input = { kind, headers, ...plannerOf(flags), ...options }
-      await crawlInForeground(crawling, source, input).catch(async (error: unknown) => {
-        const { store } = crawling.library
-        const isStartFailure = kind === 'add' && error instanceof PharosError && START_FAILURES.has(error.code)
-        if (isStartFailure && (await store.countContent(source.id)).pages === 0) await store.removeSource(source.id)
-        throw error
-      })
-      if (
-        crawling.terminal.isNoticeOnTerminal &&
-        found === 'new' &&
-        (await crawling.library.store.listSources()).length === 1
-      ) {
-        crawling.terminal.note(writeNextSteps(await crawling.hintFor(source)))
-      }
+    if (found === 'failed')
+      terminal.note(`${printableLabel(source)} was added before, but never crawled successfully: starting over`)
+    const input = { kind, headers, ...plannerOf(flags), ...options }
+    await crawlInForeground(crawling, source, input).catch(async (error: unknown) => {
+      await withdrawAfterFailure(library, source, kind, error)
+      throw error
     })
+    if (terminal.isNoticeOnTerminal && found === 'new' && (await library.store.listSources()).length === 1) {
+      terminal.note(writeNextSteps(await crawling.hintFor(source)))
+    }
   })
 }
 
@@ -182,14 +152,19 @@ function writeNextSteps(hint: Hint): string {
   return ['next', ...steps.map((step) => `  ${step}`)].join('\n')
 }
 
-/** Whether the settings of a source, or of its interrupted crawl, differ from the given flags. */
-function hasOtherSettings(
-  source: Source,
-  { crawlType = source.settings.crawlType }: PreparedSource['options'],
-  given: Readonly<Record<string, unknown>>,
-): boolean {
-  const stored: Readonly<Record<string, unknown>> = { ...source.scope, ...source.settings, crawlType }
-  return Object.entries(given).some(([name, value]) => JSON.stringify(value) !== JSON.stringify(stored[name]))
+/** Refuses an address that is not one, and flags that have no effect on it. */
+function refuseUnusable(command: Command, given: string, isLocal: boolean, flags: AddFlags): void {
+  const tree = parseTreeUrl(given)
+  if (isLocal) refuseFlags(command, LOCAL_REFUSED_FLAGS, `${given} is on this machine`)
+  else if (tree !== undefined)
+    refuseFlags(command, SITE_ONLY_FLAGS, `${hasCredentials(tree) ? 'this' : given} is not a web site`)
+  else if (!URL.canParse(given)) {
+    const problem = 'it is neither a URL nor an existing file or folder'
+    throw new PharosError('URL_INVALID', { url: given, problem })
+  }
+  refuseStrayFlags(flags, flags.crawlType ?? DEFAULT_SETTINGS.crawlType)
+  if (flags.version?.trim() === '')
+    throw new PharosError('USAGE', { problem: '--version: expected a label, got an empty one' })
 }
 
 /** Whether a text is a local path: by its form, or because a file of that name exists. */
@@ -197,54 +172,6 @@ function isPath(text: string): boolean {
   if (/^(?:git\+)?file:/i.test(text) || /^(?:[/~]|\.{1,2}(?:\/|$))/.test(text)) return true
   return !URL.canParse(text) && existsSync(text)
 }
-
-/** A local path as an address, with the branch and folder of its repository to read. */
-interface LocalSource {
-  readonly url: string
-  readonly settings?: ReturnType<typeof treeSettings>
-}
-
-/** Resolves a local path. With `--ref` a folder counts as a repository, or as a subfolder of the repository that contains it. */
-function resolveLocalPath(
-  { trees }: Library,
-  given: string,
-  { ref, path }: Pick<AddFlags, 'ref' | 'path'>,
-): LocalSource {
-  const address = trees?.addressOf(given)
-  if (address === undefined) {
-    throw new PharosError('URL_INVALID', { url: given, problem: 'it is not a path on this machine' })
-  }
-  if (ref === undefined || treeKindOf(address) !== 'folder') return { url: address }
-  const folder = fileURLToPath(address)
-  const repository = findRepositoryAbove(folder)
-  if (repository === undefined) return { url: `git+${address.replace(/\/$/, '')}` }
-  const subfolder = join(relative(repository, folder), path ?? '').replaceAll(sep, '/')
-  return { url: `git+${pathToFileURL(repository).href}`, settings: treeSettings({ ref, path: subfolder }) }
-}
-
-/** Maximum number of parent folders searched for a repository. */
-const MAX_PARENT_FOLDERS = 64
-
-/** Finds the repository that contains a folder; undefined if the folder is a repository itself, or is not in one. */
-function findRepositoryAbove(folder: string): string | undefined {
-  if (existsSync(join(folder, '.git')) || existsSync(join(folder, 'HEAD'))) return undefined
-  let above = dirname(folder)
-  for (let step = 0; step < MAX_PARENT_FOLDERS; step++) {
-    if (existsSync(join(above, '.git'))) return above
-    if (dirname(above) === above) return undefined
-    above = dirname(above)
-  }
-  return undefined
-}
-
-/** Errors of a first crawl that the user has to correct. After one of them, a source without pages is removed. */
-const START_FAILURES: ReadonlySet<ErrorCode> = new Set([
-  'CRAWL_START_FAILED',
-  'BROWSER_MISSING',
-  'SOURCE_NOT_FOUND',
-  'SOURCE_UNREADABLE',
-  'USAGE',
-])
 
 /** Flags that apply only to web sites. */
 const SITE_ONLY_FLAGS = [

@@ -11,14 +11,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
-import {
-  type EffectiveConfig,
-  redactValue,
-  SETTINGS,
-  type SettingName,
-  variableName,
-  writeValue,
-} from '../../config.ts'
+import type { EffectiveConfig } from '../../config.ts'
 import { GRAMMAR_NAMES } from '../../core/chunk/languages.ts'
 import { PharosError } from '../../core/errors.ts'
 import { writeBytes } from '../../core/text/bytes.ts'
@@ -26,6 +19,8 @@ import { findNearest, suggest } from '../../core/text/nearest.ts'
 import { hidePassword, isPostgres } from '../../core/url/postgres-address.ts'
 import { describeLogin } from '../../core/url/postgres-login.ts'
 import { openBundledGrammars } from '../../ingest/grammars.ts'
+import { SETTINGS, type SettingName, variableName } from '../../settings/settings.ts'
+import { redactValue, writeValue } from '../../settings/write-value.ts'
 import { createDamageError } from '../../store/common/damage.ts'
 import type { Inspection } from '../../store/postgres/inspect.ts'
 import { createFolder, describeFailure } from '../../store/sqlite/database/create-file.ts'

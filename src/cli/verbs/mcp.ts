@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
 import type { Command } from 'commander'
 import { type EffectiveConfig, libraryDataFolder } from '../../config.ts'
 import { PharosError } from '../../core/errors.ts'
 import { isPostgres } from '../../core/url/postgres-address.ts'
+import { workInBackground } from '../../library/embed/work-in-background.ts'
 import { createWakeableSleep } from '../../library/wakeable-sleep.ts'
 import type { SourceName } from '../../mcp/ports.ts'
 import type { Mcp } from '../../mcp/server.ts'
 import { TOOL_SETS, type ToolSet } from '../../mcp/tool-set.ts'
 import { VERSION } from '../../version.ts'
-import { limitHeapGrowth, workInBackground } from '../background.ts'
 import { interruptible } from '../interrupt.ts'
 import { addLibraryOptions, FETCH_SETTINGS, openConfiguredLibrary } from '../library.ts'
 import { type CommonFlags, configOf, wholeNumber } from '../options/options.ts'
@@ -169,4 +170,13 @@ async function serveHttp(
   })
   await handler.close()
   await server.close()
+}
+
+/**
+ * Limits the growth of the heap. A server runs for days beside the programs that use it, and with the defaults its memory would double
+ * after about two hundred requests.
+ */
+function limitHeapGrowth(): void {
+  setFlagsFromString('--semi-space-growth-factor=1')
+  setFlagsFromString('--heap-growing-percent=20')
 }

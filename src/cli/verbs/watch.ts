@@ -6,13 +6,11 @@ import { CHUNK_PROFILES, type ChunkProfile } from '../../core/chunk/profiles.ts'
 import { messageOf, PharosError } from '../../core/errors.ts'
 import { parseDuration } from '../../core/text/duration.ts'
 import { isPostgres } from '../../core/url/postgres-address.ts'
-import type { Scope } from '../../core/url/scope.ts'
 import { appendFailure } from '../../ingest/failure-log.ts'
-import { prepareSource } from '../../library/crawl/prepare-source.ts'
 import { embedLibrary } from '../../library/embed/embed-library.ts'
+import { findOrAddFolder } from '../../library/import/find-or-add-folder.ts'
 import type { WatchEvent, WatchInput } from '../../library/import/watch-tree.ts'
 import type { Library } from '../../library/library.ts'
-import { isSamePath } from '../../library/ports/tree.ts'
 import { DEFAULT_SETTINGS, labelOf, type Source } from '../../library/source.ts'
 import { interruptible } from '../interrupt.ts'
 import { addLibraryOptions, createHint, type Hint, printableLabel, withLibrary } from '../library.ts'
@@ -67,7 +65,16 @@ export function addWatch(program: Command, streams: Streams): void {
       (signal) =>
         withLibrary(config, async (library) => {
           if (isEmbedRequired(config)) await requireEmbedder(library)
-          const { source, ...firstRun } = await findOrAddFolder(library, folder, flags, createHint(config))
+          const { name, version, allow, block, maxDepth, chunks } = flags
+          const { source, hasOtherSettings, ...firstRun } = await findOrAddFolder(library, folder, {
+            ...{ name, version, scope: withoutUndefined({ allow, block, maxDepth }) },
+            settings: withoutUndefined({ chunks }),
+          })
+          if (hasOtherSettings) {
+            const label = labelOf(source)
+            const problem = `${label} is in the library with other settings: leave out these options, or run \`${createHint(config)('remove', label)}\` first`
+            throw new PharosError('USAGE', { problem })
+          }
           await watch({ library, source, terminal, config, signal }, { ...firstRun, pollMs })
         }),
       () => {
@@ -94,65 +101,6 @@ function failureLogPath({ values }: EffectiveConfig): string {
   if (values.failures !== '') return values.failures
   const { library } = values
   return join(libraryDataFolder(library), isPostgres(library) ? 'failed.jsonl' : `${basename(library)}.failed.jsonl`)
-}
-
-/** A folder to watch, with the kind and options of the first run. */
-interface WatchedFolder extends Pick<WatchInput, 'kind' | 'options'> {
-  readonly source: Source
-}
-
-/** Finds the source of a folder, or adds one. The settings of an existing source cannot be changed. */
-async function findOrAddFolder(library: Library, given: string, flags: WatchFlags, hint: Hint): Promise<WatchedFolder> {
-  const address = library.trees?.addressOf(given)
-  // The folder itself is examined, because its name may look like that of an archive.
-  const url = address?.startsWith('file:') === true ? (await library.trees?.describe(address))?.url : undefined
-  if (url?.endsWith('/') === false) {
-    throw new PharosError('SOURCE_UNREADABLE', { path: given, problem: 'it is a file', advice: 'name a folder' })
-  }
-  if (url === undefined) {
-    throw new PharosError('URL_INVALID', { url: given, problem: 'it is not a folder on this machine' })
-  }
-  const { name, version, allow, block, maxDepth, chunks } = flags
-  const scope: Partial<Scope> = withoutUndefined({ allow, block, maxDepth })
-  const settings = withoutUndefined({ chunks })
-  const known = await findFolderSource(library, url, flags)
-  if (known === undefined) {
-    const { source, kind, options } = await prepareSource(library, {
-      url,
-      isOwnFolder: true,
-      name,
-      version,
-      scope,
-      settings,
-    })
-    return { source, kind, options }
-  }
-  const stored: Readonly<Record<string, unknown>> = { ...known.scope, ...known.settings }
-  const hasOtherSettings = Object.entries({ ...scope, ...settings }).some(
-    ([setting, value]) => JSON.stringify(value) !== JSON.stringify(stored[setting]),
-  )
-  if (hasOtherSettings) {
-    const problem = `${labelOf(known)} is in the library with other settings: leave out these options, or run \`${hint('remove', labelOf(known))}\` first`
-    throw new PharosError('USAGE', { problem })
-  }
-  return { source: known }
-}
-
-/** Finds the source of a folder; undefined if there is none, or if the flags ask for another one. */
-async function findFolderSource(
-  { store }: Library,
-  url: string,
-  { name, version }: Pick<WatchFlags, 'name' | 'version'>,
-): Promise<Source | undefined> {
-  const sources = (await store.listSources()).filter((source) => isSamePath(source.url, url))
-  const matching = sources.filter(
-    (source) => (name ?? source.name) === source.name && (version ?? source.version) === source.version,
-  )
-  const [known] = matching
-  if (matching.length < 2) return known
-  const labels = matching.map(labelOf).join(' and ')
-  const problem = `this folder is in the library as ${labels}: choose one with --name or --version`
-  throw new PharosError('USAGE', { problem })
 }
 
 /** The environment of a watch. */

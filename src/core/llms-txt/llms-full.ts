@@ -1,8 +1,9 @@
-import { resolveHttp, withoutFragment } from '../extract/resolve.ts'
+import { withoutFragment } from '../extract/resolve.ts'
 import { isBlank, splitLines } from '../text/lines.ts'
 import { siteHostOf } from '../url/key.ts'
-import { plainText } from './llms-txt.ts'
+import { type LlmsFullFile, type PageMark, pageUrl, titleKey, titleText } from './page-mark.ts'
 import { markFences, readHeading, scanLinks } from './scan.ts'
+import { findTags } from './tag-marks.ts'
 
 /** An llms-full.txt cut into the pages it was made from. */
 export interface LlmsFull {
@@ -38,25 +39,6 @@ export function splitLlmsFull(text: string, url: string, titles: ReadonlyMap<str
   const file: LlmsFullFile = { lines, fences: markFences(lines), url, titles: indexTitles(titles) }
   const marks = findMarks(file)
   return assemble(file, marks)
-}
-
-interface LlmsFullFile {
-  readonly lines: readonly string[]
-  readonly fences: readonly boolean[]
-  readonly url: string
-  /** Addresses by normalized title; titles that several pages share are left out. */
-  readonly titles: ReadonlyMap<string, string>
-}
-
-/** Where a page is in the file. */
-interface PageMark {
-  readonly start: number
-  /** The line after the last line of the page; without it the page continues to the next mark. */
-  readonly end?: number
-  readonly url: string
-  readonly title: string
-  /** The separator lines, each with the text that remains of it. */
-  readonly edits: readonly (readonly [line: number, rest: string])[]
 }
 
 function findMarks(file: LlmsFullFile): readonly PageMark[] {
@@ -131,99 +113,6 @@ function firstHeading(markdown: string): string {
     if (heading !== undefined) return titleText(heading.text)
   }
   return ''
-}
-
-const OPENING_TAG = /^\s*<(doc|page|document)(\s[^<>]*)?>/i
-const METADATA_TAG = /^\s*<(source|url|link|title)>([^<>]*)<\/\1>/i
-const CONTENT_TAG = /^\s*<((?:document_|page_)?contents?)>/i
-// A name is matched from its beginning only: starting at each letter would take quadratic time for a long name.
-const ATTRIBUTE = /(?<![\w-])([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g
-/** Only this many lines, from the opening tag of a page on, may hold its metadata. */
-const MAX_METADATA_LINES = 20
-
-/** `<doc title="…" url="…">…</doc>`, and `<document><source>…</source><document_content>…`. */
-function findTags(file: LlmsFullFile): PageMark[] {
-  const { lines, fences } = file
-  const marks: PageMark[] = []
-  for (let i = 0; i < lines.length; i++) {
-    const [tag = '', name = '', attributes = ''] = fences[i] === true ? [] : (OPENING_TAG.exec(lines[i] ?? '') ?? [])
-    if (name === '') continue
-    const metadata = new Map<string, string>()
-    for (const [, key = '', double, single] of attributes.matchAll(ATTRIBUTE)) {
-      metadata.set(key.toLowerCase(), decodeEntities(double ?? single ?? ''))
-    }
-    const edits = new Map<number, string>([[i, (lines[i] ?? '').slice(tag.length)]])
-    const content = readMetadataTags(lines, i, edits, metadata)
-    const end = findClosing(file, i, name, edits, content)
-    const title = titleText(metadata.get('title') ?? '')
-    const candidates = ['url', 'source', 'href', 'link'].map((key) => pageUrl(metadata.get(key) ?? '', file.url))
-    const url = candidates.find((candidate) => candidate !== undefined) ?? file.titles.get(titleKey(title))
-    if (url === undefined) continue
-    marks.push({ start: i, end, url, title, edits: [...edits] })
-    i = end - 1
-  }
-  return marks
-}
-
-/** Reads the metadata tags after an opening tag and removes them. Returns the name of the tag around the content, if there is one. */
-function readMetadataTags(
-  lines: readonly string[],
-  start: number,
-  edits: Map<number, string>,
-  metadata: Map<string, string>,
-): string | undefined {
-  const end = Math.min(lines.length, start + MAX_METADATA_LINES)
-  for (let i = start; i < end; ) {
-    const line = edits.get(i) ?? lines[i] ?? ''
-    const [whole = '', key, value = ''] = METADATA_TAG.exec(line) ?? []
-    if (key !== undefined) {
-      metadata.set(key.toLowerCase(), decodeEntities(value.trim()))
-      edits.set(i, line.slice(whole.length))
-    } else if (isBlank(line)) {
-      i++
-    } else {
-      const [opening = '', content] = CONTENT_TAG.exec(line) ?? []
-      if (content !== undefined) edits.set(i, line.slice(opening.length))
-      return content
-    }
-  }
-  return undefined
-}
-
-/** Finds where a page ends, removes its closing tags, and returns the line after the page. */
-function findClosing(
-  { lines, fences }: LlmsFullFile,
-  start: number,
-  name: string,
-  edits: Map<number, string>,
-  content: string | undefined,
-): number {
-  const closing = `</${name.toLowerCase()}>`
-  for (let i = start; i < lines.length; i++) {
-    if (fences[i] === true) continue
-    const line = (edits.get(i) ?? lines[i] ?? '').trimEnd()
-    if (i > start && OPENING_TAG.exec(line)?.[1]?.toLowerCase() === name.toLowerCase()) return i
-    if (!line.toLowerCase().endsWith(closing)) continue
-    edits.set(i, line.slice(0, -closing.length))
-    if (content !== undefined) cutContentEnd(lines, start, i, edits, `</${content.toLowerCase()}>`)
-    return i + 1
-  }
-  return lines.length
-}
-
-function cutContentEnd(
-  lines: readonly string[],
-  start: number,
-  end: number,
-  edits: Map<number, string>,
-  closing: string,
-): void {
-  for (let i = end; i >= start; i--) {
-    const line = (edits.get(i) ?? lines[i] ?? '').trimEnd()
-    if (line === '') continue
-    if (line.toLowerCase().endsWith(closing)) edits.set(i, line.slice(0, -closing.length))
-    return
-  }
 }
 
 const FIELD = /^([A-Za-z_][\w-]*)\s*:(?:\s+(.*))?$/
@@ -413,28 +302,6 @@ function indexTitles(titles: ReadonlyMap<string, string>): ReadonlyMap<string, s
   return index
 }
 
-function titleText(markdown: string): string {
-  const [link] = scanLinks(markdown)
-  return plainText(link !== undefined && link.start === 0 && link.end === markdown.length ? link.title : markdown)
-}
-
-function titleKey(title: string): string {
-  return titleText(title).toLowerCase()
-}
-
-/** The address of a page; undefined unless it is absolute or begins with `/`. A relative path may be the path of a file. */
-function pageUrl(written: string, base: string): string | undefined {
-  if (!/^(?:https?:\/\/|\/(?!\/))/i.test(written) || written.length > 2000) return undefined
-  const url = resolveHttp(written, base)
-  return url === undefined ? undefined : withoutFragment(url)
-}
-
 function isSameHost(a: string, b: string): boolean {
   return siteHostOf(a) === siteHostOf(b)
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", '#39': "'" }
-
-function decodeEntities(text: string): string {
-  return text.replace(/&(amp|lt|gt|quot|apos|#39);/g, (whole, name: string) => ENTITIES[name] ?? whole)
 }

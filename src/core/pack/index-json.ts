@@ -1,5 +1,6 @@
 import type { Chunk, FileMeta } from '../model.ts'
-import type { SearchIndexStats, TermEntry } from '../search/search-index.ts'
+import type { TermEntry } from '../search/postings.ts'
+import type { SearchIndexStats } from '../search/search-index.ts'
 import { runSteps } from '../search/steps.ts'
 import { BlockWriter } from '../text/block-writer.ts'
 import type { Pack } from './pack.ts'

@@ -1,9 +1,11 @@
 import { slugify } from '../chunk/slug.ts'
 import type { Chunk, Kind } from '../model.ts'
+import type { IndexEntry } from '../search/entry-table.ts'
 import { normalizePercent } from '../url/key.ts'
 import { findGlobProblem, matchesPathGlob, parsePathGlob } from '../url/path-glob.ts'
 import { type ContentType, readTraits } from './content-type.ts'
 import { symbolsOf } from './definitions.ts'
+import type { IndexStorage } from './index-storage.ts'
 
 /** Conditions on chunks; all given conditions apply. */
 export interface ChunkConditions {
@@ -120,4 +122,34 @@ function beginsWith(name: string, wanted: string): boolean {
     if (at === 0 || /[.:#/\\]/.test(name.charAt(at - 1))) return true
   }
   return false
+}
+
+/** A test of pages by number that checks each page once. */
+export function cachePageTest(storage: IndexStorage, test: ChunkTests['page']): (page: number) => boolean {
+  if (!test) return () => true
+  const pages = new Map<number, boolean>()
+  return (number) => {
+    const known = pages.get(number)
+    if (known !== undefined) return known
+    const page = storage.readPage(number)
+    const isAccepted = page !== undefined && test(page)
+    pages.set(number, isAccepted)
+    return isAccepted
+  }
+}
+
+/** Creates a test for whether a document may be found; undefined if all may. */
+export function createEntryFilter(
+  storage: IndexStorage,
+  { traits, page, chunk }: ChunkTests,
+): ((document: IndexEntry) => boolean) | undefined {
+  if (!traits && !page && !chunk) return undefined
+  const isPageAccepted = cachePageTest(storage, page)
+  const isChunkAccepted = (number: number): boolean => {
+    if (!chunk) return true
+    const found = storage.readChunk(number)
+    return found !== undefined && chunk(found)
+  }
+  return (document) =>
+    (traits?.(document.traits) ?? true) && isPageAccepted(document.page) && isChunkAccepted(document.number)
 }

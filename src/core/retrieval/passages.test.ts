@@ -5,13 +5,7 @@ import { parseBlocks } from '../markdown/blocks.ts'
 import type { Chunk } from '../model.ts'
 import { splitLines } from '../text/lines.ts'
 import { listSpans, readLayout, writeLayout } from './page-layout.ts'
-import {
-  createPassageGrower,
-  type GrownPassage,
-  type GrowResult,
-  type LineRange,
-  type PassageBudget,
-} from './passages.ts'
+import { type GrownPassage, type GrowResult, type LineRange, type PassageBudget, PassageGrower } from './passages.ts'
 
 const LIMITS: PassageBudget = { target: 100, max: 160, remaining: 750, budget: 750 }
 
@@ -27,7 +21,7 @@ function growAt(
   if (chunk === undefined) throw new Error(`no chunk has ${text}`)
   const terms = text.toLowerCase().match(/[a-z]+/g) ?? []
   const hit = { chunkIndex: chunk.chunkIndex, content: chunk.content, isMarkdown: true, terms }
-  return createPassageGrower({ markdown, chunks }).grow(hit, { ...LIMITS, ...limits }, taken)
+  return new PassageGrower({ markdown, chunks }).grow(hit, { ...LIMITS, ...limits }, taken)
 }
 
 function asPassage(growth: GrowResult): GrownPassage {
@@ -196,7 +190,7 @@ describe('a passage', () => {
 
   test('is joined with the next one, if both together are not too large', () => {
     const chunks = chunkPage({ markdown }, 'page')
-    const grower = createPassageGrower({ markdown, chunks })
+    const grower = new PassageGrower({ markdown, chunks })
     const range = (startLine: number, endLine: number): GrownPassage => {
       return { startLine, endLine, text: '', tokens: 0, isCut: false, describedSignature: null }
     }
@@ -215,7 +209,7 @@ test('text other than Markdown is shown in whole chunks', () => {
     { startLine: 6, endLine: 7, headingPath: [] },
   ]
   const hit = { chunkIndex: 1, content: 'def two():\n    return needle', isMarkdown: false, terms: ['needle'] }
-  const grower = createPassageGrower({ markdown, chunks: spans })
+  const grower = new PassageGrower({ markdown, chunks: spans })
   expect(asPassage(grower.grow(hit, { ...LIMITS, target: 8 }, [])).text).toBe('def two():\n    return needle')
   expect(asPassage(grower.grow(hit, LIMITS, [])).text).toBe(markdown.trimEnd())
 })
@@ -292,7 +286,7 @@ describe('for any page', () => {
   ): { passages: GrownPassage[]; chunks: Chunk[] } {
     const chunks = chunkPage({ markdown }, 'page', { sizes: { targetChars: 150, maxChars: 300, overlapChars } })
     const layout = readLayout(writeLayout({ markdown, sections: [] }, chunks))
-    const grower = createPassageGrower({ markdown, chunks: listSpans(layout, 0, chunks.length - 1) })
+    const grower = new PassageGrower({ markdown, chunks: listSpans(layout, 0, chunks.length - 1) })
     const passages: GrownPassage[] = []
     let left = budget
     for (const chunk of chunks.toReversed()) {

@@ -1,5 +1,5 @@
 import { MIN_SIMILARITY } from '../search/fusion.ts'
-import type { MissingWord } from '../search/ranking.ts'
+import type { MissingWord } from '../search/ranked-query.ts'
 import { textAnalyzer } from '../text/analyzer.ts'
 
 /** How well an answer fits its question: it answers the question, may only touch the topic, or is unrelated. */

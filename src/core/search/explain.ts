@@ -1,4 +1,6 @@
-import { hasPosting, type RankedEntry, type RankedQuery, type Ranking } from './ranking.ts'
+import { hasPosting } from './postings.ts'
+import type { RankedQuery } from './ranked-query.ts'
+import type { RankedEntry, Ranking } from './ranking.ts'
 
 /** The origin of the score of a hit: the sum of `parts` and `pairs`. */
 export interface Explanation {

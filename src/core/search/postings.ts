@@ -1,3 +1,4 @@
+import type { WeightedPostings } from './ranked-query.ts'
 import type { Steps } from './steps.ts'
 
 /** The documents as they were written: term numbers in order, LEB128, field after field. */
@@ -139,3 +140,56 @@ export function countTokens({ lengths, fieldCount }: EncodedEntries, document: n
   for (let field = 0; field < fieldCount; field++) count += lengths[document * fieldCount + field] ?? 0
   return count
 }
+
+/** Index of a number in a part of an ascending list, or of the first one above it. */
+export function findLowerBound(numbers: Uint32Array, from: number, to: number, wanted: number): number {
+  // Begins with doubling steps, because successive searches mostly find nearby positions.
+  let step = 1
+  let low = from
+  while (low + step < to && (numbers[low + step] ?? 0) < wanted) {
+    low += step
+    step *= 2
+  }
+  let high = Math.min(low + step, to)
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((numbers[middle] ?? 0) < wanted) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Whether a document contains a term. */
+export function hasPosting(
+  postings: Pick<WeightedPostings, 'offsets' | 'documents'>,
+  term: number,
+  document: number,
+): boolean {
+  return findPosting(postings, term, document) >= 0
+}
+
+/** Index of the posting of a term and a document, or -1. */
+export function findPosting(
+  { offsets, documents }: Pick<WeightedPostings, 'offsets' | 'documents'>,
+  term: number,
+  document: number,
+): number {
+  const end = offsets[term + 1] ?? 0
+  const at = findLowerBound(documents, offsets[term] ?? 0, end, document)
+  return at < end && documents[at] === document ? at : -1
+}
+
+/** A term of one field with the documents that hold it. */
+export interface TermEntry {
+  readonly term: string
+  /** Number of documents that hold the term in this field. */
+  readonly df: number
+  /**
+   * Calls `visit` for each document in order, or only for those from position `from` to `to` of the list. There may be millions of
+   * documents, so no object is created for each.
+   */
+  readonly visitPostings: (visit: PostingVisitor, from?: number, to?: number) => void
+}
+
+/** Receives a document, as its position in `sortedKeys`, its number of occurrences of the term, and its tokens in the field. */
+export type PostingVisitor = (document: number, tf: number, docLen: number) => void

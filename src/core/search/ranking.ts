@@ -1,3 +1,14 @@
+import type { RankedPages } from './lengths.ts'
+import {
+  describeMatches,
+  type MissingWord,
+  pickWords,
+  type QueryWord,
+  type RankedQuery,
+  sumFrequencies,
+  sumWeights,
+  type WeightedPostings,
+} from './ranked-query.ts'
 import { type Order, selectTop } from './top.ts'
 
 /** Constants of the ranking. The defaults were chosen by measurement; change them only by measurement. */
@@ -26,52 +37,6 @@ export const DEFAULT_RANKING: Required<RankingOptions> = {
   matchesVariants: true,
 }
 
-/** A word of a query with the numbers of its matching terms. */
-export interface QueryWord {
-  readonly word: string
-  /** Terms in the query itself: the word, and other forms of it. */
-  readonly exact: readonly number[]
-  /** Terms that only share the stem. */
-  readonly variants: readonly number[]
-  /** Share of its score that counts. */
-  readonly weight: number
-  /** Inside a quoted phrase: distance in tokens from the previous word. */
-  readonly phraseGap?: number
-}
-
-/**
- * Occurrences of the terms of a query. Those of `term` are from `offsets[term]` to `offsets[term + 1]`; a document is listed once for each
- * term.
- */
-export interface WeightedPostings {
-  readonly offsets: Uint32Array
-  /** Document numbers, ascending within a term. */
-  readonly documents: Uint32Array
-  /** Occurrences in all fields, each counted by the weight of its field. */
-  readonly frequencies: Float32Array
-}
-
-/** A query, resolved to the terms of one index. */
-export interface RankedQuery {
-  readonly words: readonly QueryWord[]
-  /** Number of documents that can be found. The rarity of a word is measured among them. */
-  readonly count: number
-  /** The average length of the documents, for the length penalty. */
-  readonly averageLength: number
-  /** The average length of their pages. Needed only where the collection has pages. */
-  readonly averagePageLength?: number
-  readonly postings: WeightedPostings
-  readonly findPairs: PairFinder
-  /** Occurrences of a term in a document, by field. */
-  readonly frequenciesOf: (term: number, document: number) => ArrayLike<number>
-}
-
-/**
- * Measures how closely each word of a query follows the previous one, by `measureCloseness`. The result for document `d` of the list and
- * word `w` is at `d · words + w`. A term that matches several words counts for the last of them.
- */
-export type PairFinder = (documents: readonly number[], words: readonly QueryWord[]) => Float64Array
-
 /** The documents that are ranked. */
 export interface RankedCollection {
   /** Number of tokens of each document over all fields, weighted by field like occurrences. */
@@ -80,16 +45,6 @@ export interface RankedCollection {
   readonly order?: Order
   /** The pages that the documents are parts of. @default documents are not parts of pages */
   readonly pages?: RankedPages
-}
-
-/** The pages of a collection, numbered from 0. */
-export interface RankedPages {
-  /** The page of each document. */
-  readonly ofDocuments: Uint32Array
-  /** Number of tokens of each page, weighted like those of its documents. */
-  readonly lengths: Float64Array
-  /** How many documents with text each page has. */
-  readonly documentCounts: Uint32Array
 }
 
 /** A document with its score. */
@@ -110,13 +65,6 @@ export interface RankedEntry {
   readonly missing: readonly MissingWord[]
   /** The words that its whole page lacks. The same as `missing` if the collection has no pages. */
   readonly missingOnPage: readonly MissingWord[]
-}
-
-/** A word of a query that a document lacks. */
-export interface MissingWord {
-  readonly word: string
-  /** Share of the query that the word makes up, by its weight and rarity, from 0 to 1. */
-  readonly share: number
 }
 
 /** A page with its score. */
@@ -147,9 +95,6 @@ const MAX_RERANKED = 200
 
 /** A query is ranked by at most this many words. */
 const MAX_WORDS = 64
-
-/** Words further apart than this many tokens are not neighbors. */
-const PAIR_WINDOW = 3
 
 /** Bonus for a quoted phrase that occurs verbatim, as a share of the best possible score of its words. */
 const PHRASE_BONUS = 1
@@ -441,228 +386,7 @@ export class Ranking {
   }
 }
 
-/** Numbers the pages of documents, which are added in order. */
-export class PageNumbering {
-  readonly #numbers = new Map<number | string, number>()
-  readonly #ofDocuments: Uint32Array
-  #count = 0
-  #lastPage: number | string | undefined
-  #lastNumber = 0
-
-  constructor(documentCount: number) {
-    this.#ofDocuments = new Uint32Array(documentCount)
-  }
-
-  /** Adds the next document, given its page. */
-  add(page: number | string): void {
-    // Documents of a page mostly follow each other, and a comparison is faster than a lookup.
-    if (page !== this.#lastPage) {
-      this.#lastPage = page
-      this.#lastNumber = this.#numbers.get(page) ?? this.#numbers.size
-      this.#numbers.set(page, this.#lastNumber)
-    }
-    this.#ofDocuments[this.#count++] = this.#lastNumber
-  }
-
-  /** The pages, with the lengths of their documents added up. */
-  finish(lengths: Float64Array): RankedPages {
-    const pageLengths = new Float64Array(this.#numbers.size)
-    const documentCounts = new Uint32Array(this.#numbers.size)
-    this.#ofDocuments.forEach((page, i) => {
-      const length = lengths[i] ?? 0
-      pageLengths[page] = (pageLengths[page] ?? 0) + length
-      if (length > 0) documentCounts[page] = (documentCounts[page] ?? 0) + 1
-    })
-    return { ofDocuments: this.#ofDocuments, lengths: pageLengths, documentCounts }
-  }
-}
-
-/** Some words of a query, by index. A phrase that loses a word keeps the distances between the others. */
-function pickWords(words: readonly QueryWord[], indexes: ReadonlySet<number>): QueryWord[] {
-  const picked: QueryWord[] = []
-  // Tokens since the last word that was picked, while all words since then are of its phrase.
-  let gap: number | undefined
-  words.forEach(({ phraseGap, ...word }, index) => {
-    gap = gap === undefined || phraseGap === undefined ? undefined : gap + phraseGap
-    if (!indexes.has(index)) return
-    picked.push(gap === undefined ? word : { ...word, phraseGap: gap })
-    gap = 0
-  })
-  return picked
-}
-
-/** Total weight of the words of a query. */
-function sumWeights(words: readonly QueryWord[], rarities: Float64Array): number {
-  return words.reduce((sum, { weight }, i) => sum + weight * (rarities[i] ?? 0), 0)
-}
-
 /** Inverse document frequency of a word. */
 function computeIdf(matches: number, count: number): number {
   return Math.log(1 + (count - matches + 0.5) / (matches + 0.5))
-}
-
-/** Positions of a word in several documents, each with the row of its document. */
-export class PositionList {
-  /** `row · ROW_STRIDE + position` each, ascending after `sort`. */
-  keys: Float64Array<ArrayBuffer> = new Float64Array(256)
-  length: number = 0
-  #isSorted = true
-
-  clear(): void {
-    this.length = 0
-    this.#isSorted = true
-  }
-
-  add(row: number, position: number): void {
-    if (this.length === this.keys.length) {
-      const larger = new Float64Array(2 * this.length)
-      larger.set(this.keys)
-      this.keys = larger
-    }
-    const key = row * ROW_STRIDE + position
-    if (this.length > 0 && key < (this.keys[this.length - 1] ?? 0)) this.#isSorted = false
-    this.keys[this.length++] = key
-  }
-
-  /** Sorts the positions, which come term by term. */
-  sort(): void {
-    if (!this.#isSorted) this.keys.subarray(0, this.length).sort()
-    this.#isSorted = true
-  }
-}
-
-/** More than the positions in a document, so that positions of two documents are never close. */
-const ROW_STRIDE = 2 ** 32
-
-/**
- * Reports every position of a word that closely follows another word, in order: its row, and the inverse of the distance to the nearest
- * previous position of the other word. The distance is at most PAIR_WINDOW, and in a phrase exactly `phraseGap`.
- */
-export function measureCloseness(
-  before: PositionList,
-  after: PositionList,
-  phraseGap: number | undefined,
-  add: (row: number, closeness: number) => void,
-): void {
-  const { keys: positions, length } = after
-  const { keys: earlier, length: count } = before
-  if (count === 0) return
-  let i = 0
-  for (let at = 0; at < length; at++) {
-    const position = positions[at] ?? 0
-    const wanted = position - (phraseGap ?? 1)
-    while (i + 1 < count && (earlier[i + 1] ?? 0) <= wanted) i++
-    const distance = position - (earlier[i] ?? 0)
-    const isClose = phraseGap === undefined ? distance >= 1 && distance <= PAIR_WINDOW : distance === phraseGap
-    if (isClose) add(Math.floor(position / ROW_STRIDE), 1 / distance)
-  }
-}
-
-/** The matching terms and the missing words of each document, in the order of `documents`. */
-function describeMatches(
-  { words, postings }: RankedQuery,
-  rarities: Float64Array,
-  documents: readonly number[],
-): Pick<RankedEntry, 'terms' | 'missing'>[] {
-  const all = sumWeights(words, rarities)
-  const known = words.map(({ word, exact, variants, weight }, i) => ({
-    terms: [...exact, ...variants],
-    missing: { word, share: all === 0 ? 0 : (weight * (rarities[i] ?? 0)) / all },
-  }))
-  const matches = documents.map((document) => ({ document, terms: [] as number[], missing: [] as MissingWord[] }))
-  const ascending = matches.toSorted((a, b) => a.document - b.document)
-  for (const { terms, missing } of known) {
-    const found = new Set<unknown>()
-    for (const term of terms) {
-      const end = postings.offsets[term + 1] ?? 0
-      let at = postings.offsets[term] ?? 0
-      for (const match of ascending) {
-        at = findLowerBound(postings.documents, at, end, match.document)
-        if (at === end) break
-        if (postings.documents[at] !== match.document) continue
-        found.add(match)
-        if (!match.terms.includes(term)) match.terms.push(term)
-      }
-    }
-    if (found.size < matches.length) for (const match of matches) if (!found.has(match)) match.missing.push(missing)
-  }
-  return matches
-}
-
-/** Index of a number in a part of an ascending list, or of the first one above it. */
-export function findLowerBound(numbers: Uint32Array, from: number, to: number, wanted: number): number {
-  // Begins with doubling steps, because successive searches mostly find nearby positions.
-  let step = 1
-  let low = from
-  while (low + step < to && (numbers[low + step] ?? 0) < wanted) {
-    low += step
-    step *= 2
-  }
-  let high = Math.min(low + step, to)
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((numbers[middle] ?? 0) < wanted) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
-/** Occurrences of some terms in a document, by field. */
-function sumFrequencies({ frequenciesOf }: RankedQuery, terms: readonly number[], document: number): number[] {
-  const sums: number[] = []
-  for (const term of terms) {
-    const frequencies = frequenciesOf(term, document)
-    for (let field = 0; field < frequencies.length; field++)
-      sums[field] = (sums[field] ?? 0) + (frequencies[field] ?? 0)
-  }
-  return sums
-}
-
-/** Whether a document contains a term. */
-export function hasPosting(
-  postings: Pick<WeightedPostings, 'offsets' | 'documents'>,
-  term: number,
-  document: number,
-): boolean {
-  return findPosting(postings, term, document) >= 0
-}
-
-/** Index of the posting of a term and a document, or -1. */
-export function findPosting(
-  { offsets, documents }: Pick<WeightedPostings, 'offsets' | 'documents'>,
-  term: number,
-  document: number,
-): number {
-  const end = offsets[term + 1] ?? 0
-  const at = findLowerBound(documents, offsets[term] ?? 0, end, document)
-  return at < end && documents[at] === document ? at : -1
-}
-
-/** Number of documents with a field, and total number of its tokens. */
-export function sumLengths(
-  lengths: Uint32Array,
-  fieldCount: number,
-  field: number,
-): { documents: number; tokens: number } {
-  let count = 0
-  let tokens = 0
-  for (let i = field; i < lengths.length; i += fieldCount) {
-    const length = lengths[i] ?? 0
-    if (length > 0) count++
-    tokens += length
-  }
-  return { documents: count, tokens }
-}
-
-/** Number of tokens of each document over all fields, weighted by field. `lengths` has the counts by document and field. */
-export function weighLengths(lengths: Uint32Array, weights: readonly number[]): Float64Array {
-  const weighted = new Float64Array(lengths.length / weights.length)
-  for (let document = 0; document < weighted.length; document++) {
-    let sum = 0
-    for (let field = 0; field < weights.length; field++) {
-      sum += (weights[field] ?? 0) * (lengths[document * weights.length + field] ?? 0)
-    }
-    weighted[document] = sum
-  }
-  return weighted
 }

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { textAnalyzer } from '../text/analyzer.ts'
-import { SearchIndex, SearchIndexFormatError, type SearchIndexOptions } from './search-index.ts'
+import { SearchIndexFormatError } from './saved-index.ts'
+import { SearchIndex, type SearchIndexOptions } from './search-index.ts'
 
 const options: SearchIndexOptions = { fields: { title: 1, body: 1 }, analyzer: textAnalyzer }
 

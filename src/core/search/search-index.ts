@@ -1,21 +1,12 @@
 import type { Analyzer } from './analyzer.ts'
-import { ByteReader, ByteWriter } from './bytes.ts'
+import { ByteWriter } from './bytes.ts'
 import { type Explanation, explainAll } from './explain.ts'
-import { buildPostings, type EncodedEntries, type Postings, visitEntryTerms } from './postings.ts'
-import { parseQuery } from './query.ts'
-import {
-  DEFAULT_RANKING,
-  findPosting,
-  PageNumbering,
-  type QueryWord,
-  type RankedEntry,
-  type RankedQuery,
-  Ranking,
-  type RankingOptions,
-  sumLengths,
-  weighLengths,
-} from './ranking.ts'
-import { StemGroups } from './stem-groups.ts'
+import { PageNumbering, sumLengths, weighLengths } from './lengths.ts'
+import { buildPostings, type EncodedEntries, type Postings, type TermEntry } from './postings.ts'
+import { type Completion, QueryTerms } from './query-terms.ts'
+import { type RankedQuery, weighPostings } from './ranked-query.ts'
+import { DEFAULT_RANKING, type RankedEntry, Ranking, type RankingOptions } from './ranking.ts'
+import { readIndex, writeIndex } from './saved-index.ts'
 import { runSteps, type Steps, sortInSteps } from './steps.ts'
 import { createPairFinder } from './token-pairs.ts'
 import { Vocabulary } from './vocabulary.ts'
@@ -44,13 +35,6 @@ export interface SearchOptions {
   readonly completes?: boolean
 }
 
-/** The beginning of a word, and its completions. */
-export interface Completion {
-  readonly beginning: string
-  /** The most frequent first. */
-  readonly terms: readonly string[]
-}
-
 /** One document that matches a query. */
 export interface SearchHit extends Pick<RankedEntry, 'score' | 'pageScore' | 'missing' | 'missingOnPage'> {
   readonly key: string
@@ -59,21 +43,6 @@ export interface SearchHit extends Pick<RankedEntry, 'score' | 'pageScore' | 'mi
   readonly explain?: Explanation
 }
 
-/** A term of one field with the documents that hold it. */
-export interface TermEntry {
-  readonly term: string
-  /** Number of documents that hold the term in this field. */
-  readonly df: number
-  /**
-   * Calls `visit` for each document in order, or only for those from position `from` to `to` of the list. There may be millions of
-   * documents, so no object is created for each.
-   */
-  readonly visitPostings: (visit: PostingVisitor, from?: number, to?: number) => void
-}
-
-/** Receives a document, as its position in `sortedKeys`, its number of occurrences of the term, and its tokens in the field. */
-export type PostingVisitor = (document: number, tf: number, docLen: number) => void
-
 /** The size of an index. */
 export interface SearchIndexStats {
   readonly documents: number
@@ -81,17 +50,6 @@ export interface SearchIndexStats {
   /** Number of documents of each term in each field, summed over all terms and fields. */
   readonly postings: number
   readonly fields: Readonly<Record<string, { readonly documents: number; readonly tokens: number }>>
-}
-
-/** Thrown for bytes that are not an index in a known format, saved with the same options. */
-export class SearchIndexFormatError extends Error {
-  override readonly name = 'SearchIndexFormatError'
-  readonly reason: 'not-an-index' | 'newer-version' | 'other-analyzer' | 'other-fields' | 'damaged'
-
-  constructor(reason: SearchIndexFormatError['reason'], message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.reason = reason
-  }
 }
 
 /** The current documents, numbered in the order of their keys, and their ranking. */
@@ -107,15 +65,8 @@ interface IndexSnapshot {
   termOrder: Uint32Array | undefined
 }
 
-/** A single letter would have too many completions. */
-const MIN_PREFIX_CHARS = 2
-const MAX_COMPLETIONS = 8
-
 /** Documents or terms processed in one step. */
 const ITEMS_PER_STEP = 512
-
-const MAGIC = 0x58444953 // "SIDX"
-const FORMAT_VERSION = 1
 
 /**
  * A compact full-text index: it takes keys with named text fields and returns keys ranked by BM25. It depends on no document format, and on
@@ -132,12 +83,12 @@ export class SearchIndex {
   readonly #pageOf: SearchIndexOptions['pageOf']
   readonly #vocabulary = new Vocabulary()
   /** Rows of `#starts` and `#lengths` by key. */
-  readonly #rows = new Map<string, number>()
+  #rows = new Map<string, number>()
   #rowCount = 0
   #starts = new Uint32Array(64)
   #lengths: Uint32Array<ArrayBuffer>
   #tokens = new ByteWriter()
-  readonly #stems: StemGroups
+  readonly #queryTerms: QueryTerms
   #snapshot: IndexSnapshot | undefined
   #changes = 0
 
@@ -151,8 +102,13 @@ export class SearchIndex {
     this.#analyzer = options.analyzer
     this.#rankOf = options.rankOf
     this.#pageOf = options.pageOf
-    this.#stems = new StemGroups(this.#vocabulary, options.analyzer)
     this.#ranking = { ...DEFAULT_RANKING, ...options.ranking }
+    this.#queryTerms = new QueryTerms(
+      this.#vocabulary,
+      options.analyzer,
+      this.#ranking.matchesVariants,
+      () => runSteps(this.#openSnapshot()).postings,
+    )
     this.#lengths = new Uint32Array(64 * this.#fields.length)
   }
 
@@ -173,11 +129,7 @@ export class SearchIndex {
 
   /** Adds a document, or replaces the one with the same key. A field may be omitted; an unknown one is refused. */
   add(key: string, fields: Readonly<Record<string, string | readonly string[]>>): void {
-    for (const field of Object.keys(fields)) {
-      if (!this.#fields.includes(field)) {
-        throw new TypeError(`Expected a field among ${this.#fields.join(', ')}, got \`${field}\``)
-      }
-    }
+    for (const field of Object.keys(fields)) this.#fieldNumber(field)
     const row = this.#addRow(key)
     this.#fields.forEach((field, f) => {
       const text = fields[field] ?? []
@@ -202,7 +154,7 @@ export class SearchIndex {
   /** Preparation of searches in steps; a search does the remaining steps itself. */
   *prepareSearch(): Steps<void> {
     yield* this.#openSnapshot()
-    yield* this.#stems.update()
+    yield* this.#queryTerms.update()
   }
 
   /** Preparation of a walk through all terms, in steps. */
@@ -214,7 +166,7 @@ export class SearchIndex {
   search(query: string, options: SearchOptions = {}): SearchHit[] {
     const { limit = 10, filter, explain = false, completes = false } = options
     const { keys, ranking, averageLength, averagePageLength, postings, findPairs } = runSteps(this.#openSnapshot())
-    const words = this.#parseQuery(query, completes)
+    const words = this.#queryTerms.find(query, completes)
     const rankedQuery = {
       words,
       count: keys.length,
@@ -238,7 +190,7 @@ export class SearchIndex {
   count(query: string, { filter, completes = false }: Pick<SearchOptions, 'filter' | 'completes'> = {}): number {
     const { keys, postings } = runSteps(this.#openSnapshot())
     const found = new Set<number>()
-    for (const { exact, variants } of this.#parseQuery(query, completes)) {
+    for (const { exact, variants } of this.#queryTerms.find(query, completes)) {
       for (const id of [...exact, ...variants]) {
         for (const { offsets, documents } of postings) {
           for (let i = offsets[id] ?? 0; i < (offsets[id + 1] ?? 0); i++) found.add(documents[i] ?? 0)
@@ -253,9 +205,7 @@ export class SearchIndex {
 
   /** Completions of the last word of a query, if no document has that word; undefined otherwise. */
   complete(query: string): Completion | undefined {
-    const beginning = this.#findUnfinished(query).at(-1)
-    if (beginning === undefined) return undefined
-    return { beginning, terms: this.#findCompletions(beginning).map((id) => this.#vocabulary.term(id)) }
+    return this.#queryTerms.complete(query)
   }
 
   /** All keys, sorted: the order by which documents are numbered in postings. */
@@ -316,42 +266,23 @@ export class SearchIndex {
    */
   save(): Uint8Array<ArrayBuffer> {
     const { keys, documents } = runSteps(this.#openSnapshot())
-    const counts = new Float64Array(this.#vocabulary.size)
-    visitAll(documents, (id) => {
-      counts[id] = (counts[id] ?? 0) + 1
-    })
-    const terms: { id: number; term: string }[] = []
-    for (let id = 0; id < counts.length; id++) if (counts[id]) terms.push({ id, term: this.#vocabulary.term(id) })
-    terms.sort((a, b) => (counts[b.id] ?? 0) - (counts[a.id] ?? 0) || this.#analyzer.compare(a.term, b.term))
-
-    const writer = new ByteWriter(documents.tokens.length + 1024)
-    writer.writeNumber(MAGIC)
-    writer.writeNumber(FORMAT_VERSION)
-    writer.writeText(this.#analyzer.id)
-    writer.writeNumber(this.#fields.length)
-    for (const field of this.#fields) writer.writeText(field)
-    writer.writeNumber(terms.length)
-    for (const { term } of terms) writer.writeText(term)
-    writer.writeNumber(keys.length)
-    for (const key of keys) writer.writeText(key)
-    for (const length of documents.lengths) writer.writeNumber(length)
-    const numbers = new Uint32Array(counts.length)
-    terms.forEach(({ id }, number) => {
-      numbers[id] = number
-    })
-    visitAll(documents, (id) => writer.writeNumber(numbers[id] ?? 0))
-    return writer.toBytes()
+    return writeIndex({ analyzer: this.#analyzer, fields: this.#fields, vocabulary: this.#vocabulary, keys, documents })
   }
 
   /** Parses the output of `save`. Throws a `SearchIndexFormatError` for anything else, including a newer format. */
   static load(bytes: Uint8Array, options: SearchIndexOptions): SearchIndex {
     const index = new SearchIndex(options)
-    try {
-      index.#read(new ByteReader(bytes))
-    } catch (error) {
-      if (error instanceof SearchIndexFormatError) throw error
-      throw new SearchIndexFormatError('damaged', 'The saved index is damaged. Build it again.', { cause: error })
-    }
+    const vocabulary = index.#vocabulary
+    const { rows, starts, lengths, tokens } = readIndex(bytes, {
+      analyzer: index.#analyzer,
+      fields: index.#fields,
+      vocabulary,
+    })
+    index.#rows = rows
+    index.#rowCount = rows.size
+    index.#starts = starts
+    index.#lengths = lengths
+    index.#tokens = tokens
     return index
   }
 
@@ -460,141 +391,6 @@ export class SearchIndex {
     snapshot.termOrder = Uint32Array.from(sorted)
     return snapshot.termOrder
   }
-
-  /** The words of a query with their matching terms. */
-  #parseQuery(query: string, completes: boolean): QueryWord[] {
-    const unfinished = completes ? this.#findUnfinished(query) : []
-    return parseQuery(query, this.#analyzer).map(({ word, forms, weight, phraseGap }) => {
-      const exact = forms.map((form) => this.#vocabulary.find(form)).filter((id) => id >= 0)
-      const related = unfinished.includes(word) ? this.#findCompletions(word) : this.#findRelated(word)
-      const variants = this.#sortTerms(related.filter((id) => !exact.includes(id)))
-      return { word, exact, variants, weight, ...(phraseGap !== undefined && { phraseGap }) }
-    })
-  }
-
-  #findRelated(word: string): number[] {
-    return this.#ranking.matchesVariants ? this.#stems.find(word) : []
-  }
-
-  /** Words at the very end of a query that no document has, but that begin other terms: an identifier, and then its last part. */
-  #findUnfinished(query: string): string[] {
-    const last = new Set<string>()
-    this.#analyzer.visitTokens(query, (source, start, end, at) => {
-      if (at + end - start === query.length) last.add(source.slice(start, end))
-    })
-    return parseQuery(query, this.#analyzer)
-      .filter(({ word, forms }) => last.has(word) && this.#isUnknown(word, forms))
-      .map(({ word }) => word)
-      .filter((word) => this.#findCompletions(word).length > 0)
-  }
-
-  #isUnknown(word: string, forms: readonly string[]): boolean {
-    return forms.every((form) => this.#vocabulary.find(form) < 0) && this.#findRelated(word).length === 0
-  }
-
-  /** The most frequent terms that begin with a word. */
-  #findCompletions(beginning: string): number[] {
-    if (beginning.length < MIN_PREFIX_CHARS) return []
-    const { postings } = runSteps(this.#openSnapshot())
-    const countOf = (id: number) =>
-      postings.reduce((sum, { offsets }) => sum + (offsets[id + 1] ?? 0) - (offsets[id] ?? 0), 0)
-    return this.#vocabulary
-      .findByPrefix(beginning)
-      .map((id) => ({ id, term: this.#vocabulary.term(id), count: countOf(id) }))
-      .filter(({ term, count }) => count > 0 && !this.#analyzer.isStopWord(term))
-      .sort((a, b) => b.count - a.count || this.#analyzer.compare(a.term, b.term))
-      .slice(0, MAX_COMPLETIONS)
-      .map(({ id }) => id)
-  }
-
-  /** Sorts terms, because their numbers depend on the order of adding. */
-  #sortTerms(ids: readonly number[]): number[] {
-    if (ids.length < 2) return [...ids]
-    const termEntries = ids.map((id) => ({ id, term: this.#vocabulary.term(id) }))
-    return termEntries.sort((a, b) => this.#analyzer.compare(a.term, b.term)).map(({ id }) => id)
-  }
-
-  #read(reader: ByteReader): void {
-    const { length: fieldCount } = this.#fields
-    if (reader.remaining < 6 || reader.readNumber() !== MAGIC) {
-      throw new SearchIndexFormatError('not-an-index', 'These bytes are not a saved search index.')
-    }
-    const version = reader.readNumber()
-    if (version > FORMAT_VERSION) {
-      const message = `The saved index has format ${version}, but this program reads up to ${FORMAT_VERSION}. Upgrade.`
-      throw new SearchIndexFormatError('newer-version', message)
-    }
-    const analyzer = reader.readText()
-    if (analyzer !== this.#analyzer.id) {
-      const message = `The saved index was made with analyzer ${analyzer}, not ${this.#analyzer.id}. Build it again.`
-      throw new SearchIndexFormatError('other-analyzer', message)
-    }
-    const fields = Array.from({ length: reader.readCount() }, () => reader.readText())
-    if (fields.join('\n') !== this.#fields.join('\n')) {
-      const message = `The saved index has the fields ${fields.join(', ')}, not ${this.#fields.join(', ')}.`
-      throw new SearchIndexFormatError('other-fields', message)
-    }
-    const termCount = reader.readCount()
-    for (let i = 0; i < termCount; i++) {
-      const term = reader.readText()
-      if (this.#vocabulary.intern(term, 0, term.length) !== i) throw new RangeError('a term occurs twice')
-    }
-    const keys = Array.from({ length: reader.readCount() }, () => reader.readText())
-    this.#starts = new Uint32Array(Math.max(64, keys.length))
-    this.#lengths = new Uint32Array(this.#starts.length * fieldCount)
-    for (let i = 0; i < keys.length * fieldCount; i++) this.#lengths[i] = reader.readCount()
-    keys.forEach((key, row) => {
-      this.#rows.set(key, row)
-      this.#starts[row] = this.#tokens.length
-      for (let f = 0; f < fieldCount; f++) {
-        for (let left = this.#lengths[row * fieldCount + f] ?? 0; left > 0; left--) {
-          const id = reader.readNumber()
-          if (id >= termCount) throw new RangeError('a document refers to a missing term')
-          this.#tokens.writeNumber(id)
-        }
-      }
-    })
-    this.#rowCount = keys.length
-    if (this.#rows.size !== keys.length) throw new RangeError('a key occurs twice')
-    if (reader.remaining > 0) throw new RangeError('bytes follow the last document')
-  }
-}
-
-/** The postings of the terms of a query, summed over all fields by field weight. */
-function weighPostings(
-  postings: readonly Postings[],
-  weights: readonly number[],
-  words: readonly QueryWord[],
-): Pick<RankedQuery, 'postings' | 'frequenciesOf'> {
-  const terms = new Set(words.flatMap(({ exact, variants }) => [...exact, ...variants]))
-  const offsets = new Uint32Array((postings[0]?.offsets.length ?? 1) + 1)
-  const documents: number[] = []
-  const frequencies: number[] = []
-  for (const term of [...terms].sort((a, b) => a - b)) {
-    const sums = new Map<number, number>()
-    postings.forEach((field, f) => {
-      for (let i = field.offsets[term] ?? 0; i < (field.offsets[term + 1] ?? 0); i++) {
-        const document = field.documents[i] ?? 0
-        sums.set(document, (sums.get(document) ?? 0) + (weights[f] ?? 0) * (field.frequencies[i] ?? 0))
-      }
-    })
-    offsets[term] = documents.length
-    for (const [document, frequency] of [...sums].sort(([a], [b]) => a - b)) {
-      documents.push(document)
-      frequencies.push(frequency)
-    }
-    offsets[term + 1] = documents.length
-  }
-  const frequenciesOf = (term: number, document: number): number[] =>
-    postings.map((field) => field.frequencies[findPosting(field, term, document)] ?? 0)
-  return {
-    postings: { offsets, documents: Uint32Array.from(documents), frequencies: Float32Array.from(frequencies) },
-    frequenciesOf,
-  }
-}
-
-function visitAll(documents: EncodedEntries, visit: (id: number) => void): void {
-  for (let document = 0; document < documents.starts.length; document++) visitEntryTerms(documents, document, visit)
 }
 
 function resize(array: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {

@@ -1,25 +1,15 @@
 import type { Analyzer } from './analyzer.ts'
 import { entryAt, type IndexEntry } from './entry-table.ts'
 import { type Explanation, explainAll } from './explain.ts'
+import { FoundTerms, type TermPart } from './found-terms.ts'
+import { PageNumbering, type RankedPages, weighLengths } from './lengths.ts'
+import { findLowerBound } from './postings.ts'
 import { type ParsedWord, parseQuery } from './query.ts'
-import {
-  DEFAULT_RANKING,
-  findLowerBound,
-  measureCloseness,
-  PageNumbering,
-  PositionList,
-  type QueryWord,
-  type RankedEntry,
-  type RankedPages,
-  type RankedQuery,
-  Ranking,
-  type RankingOptions,
-  type WeightedPostings,
-  weighLengths,
-} from './ranking.ts'
+import type { QueryWord, RankedQuery } from './ranked-query.ts'
+import { DEFAULT_RANKING, type RankedEntry, Ranking, type RankingOptions } from './ranking.ts'
 import type { SegmentView } from './segment.ts'
-import { encodeText, findStemEntry, type StemEntry } from './term-blocks.ts'
-import { PositionReader, PostingsReader, type TermPostings } from './term-postings.ts'
+import { type PositionalPostings, PositionReader, PostingsList, PostingsReader } from './term-postings.ts'
+import { measureCloseness, PositionList } from './token-pairs.ts'
 
 /** How a set of segments is searched. */
 export interface SegmentSearchOptions {
@@ -340,14 +330,6 @@ export class SegmentSearch {
   }
 }
 
-/** Postings with the positions of each document. */
-interface PositionalPostings extends WeightedPostings {
-  /** Number of positions of the same term and segment before those of the document. */
-  readonly before: Uint32Array
-  /** Number of positions of the document. */
-  readonly totals: Uint32Array
-}
-
 /** Maps the index of a document in `sorted` to its index in `documents`. */
 function rowsOf(documents: readonly number[], sorted: Uint32Array): Uint32Array {
   const rows = new Uint32Array(documents.length)
@@ -367,193 +349,4 @@ function binarySearch(numbers: Float64Array, number: number): number {
     else high = middle
   }
   return numbers[low] === number ? low : -1
-}
-
-/** The postings of a term in one segment. */
-interface TermPart {
-  readonly segment: number
-  readonly postings: TermPostings
-}
-
-/** Largest number of occurrences in one field that counts. */
-const MAX_FREQUENCY = 0xffff
-
-function weigh(frequencies: Uint32Array, weights: readonly number[]): number {
-  let sum = 0
-  for (let field = 0; field < weights.length; field++) {
-    sum += (weights[field] ?? 0) * Math.min(frequencies[field] ?? 0, MAX_FREQUENCY)
-  }
-  return sum
-}
-
-/** The short form `form`, and a term of a segment that it finds. */
-interface LongForm {
-  readonly form: string
-  readonly term: string
-  readonly segment: number
-}
-
-/** The lookup results for a stem. */
-interface FoundStem {
-  readonly stem: string
-  readonly bytes: Uint8Array
-  readonly terms: Set<string>
-  readonly longForms: LongForm[]
-  /** The segments that have been searched for the stem. */
-  readonly segments: number[]
-}
-
-/** The terms that a query has found in the segments, numbered in the order of finding them. */
-class FoundTerms {
-  readonly names: string[] = []
-  readonly parts: TermPart[][] = []
-  readonly #views: readonly SegmentView[]
-  readonly #allSegments: readonly number[]
-  readonly #ids = new Map<string, number>()
-  readonly #stems = new Map<string, FoundStem>()
-  /** The blocks that have been read, by segment. */
-  readonly #blocks: readonly Map<number, Uint8Array>[]
-
-  constructor(views: readonly SegmentView[]) {
-    this.#views = views
-    this.#allSegments = views.map((_, segment) => segment)
-    this.#blocks = views.map(() => new Map<number, Uint8Array>())
-  }
-
-  has(term: string): boolean {
-    return this.#ids.has(term)
-  }
-
-  id(term: string): number {
-    return this.#ids.get(term) ?? -1
-  }
-
-  longForms(stem: string): readonly LongForm[] {
-    return this.#stems.get(stem)?.longForms ?? []
-  }
-
-  /** Looks a stem up in all segments, and returns its terms in a new set. */
-  addStem(stem: string): Set<string> {
-    return new Set(this.lookUp(stem, this.#allSegments).terms)
-  }
-
-  /** Looks a stem up in some segments, once in each. */
-  lookUp(stem: string, segments: readonly number[]): FoundStem {
-    const found = this.#stems.get(stem) ?? this.#createStem(stem)
-    for (const segment of segments) {
-      if (found.segments.includes(segment)) continue
-      found.segments.push(segment)
-      const entry = this.#findEntry(segment, found)
-      for (const [form, term] of entry?.longForms ?? []) found.longForms.push({ form, term, segment })
-      for (const postings of entry?.terms ?? []) {
-        found.terms.add(postings.term)
-        this.#add(postings.term, { segment, postings })
-      }
-    }
-    return found
-  }
-
-  #createStem(stem: string): FoundStem {
-    const found = { stem, bytes: encodeText(stem), terms: new Set<string>(), longForms: [], segments: [] }
-    this.#stems.set(stem, found)
-    return found
-  }
-
-  #findEntry(segment: number, { stem, bytes }: FoundStem): StemEntry | undefined {
-    const { directory, readBlock } = this.#views[segment]?.segment ?? {}
-    const number = directory?.find(bytes) ?? -1
-    if (number < 0) return undefined
-    const block = this.#blocks[segment]?.get(number) ?? readBlock?.(number)
-    if (block === undefined) return undefined
-    this.#blocks[segment]?.set(number, block)
-    return findStemEntry(block, stem, bytes)
-  }
-
-  #add(term: string, part: TermPart): void {
-    const id = this.#ids.get(term)
-    if (id === undefined) {
-      this.#ids.set(term, this.names.length)
-      this.names.push(term)
-      this.parts.push([part])
-    } else {
-      this.parts[id]?.push(part)
-    }
-  }
-}
-
-/** Postings that are being collected. */
-class PostingsList {
-  readonly #offsets: number[] = []
-  #documents = new Uint32Array(256)
-  #frequencies = new Float32Array(256)
-  #before = new Uint32Array(256)
-  #totals = new Uint32Array(256)
-  #count = 0
-
-  /** Clears the content and keeps the buffers. */
-  clear(): void {
-    this.#offsets.length = 0
-    this.#count = 0
-  }
-
-  beginTerm(): void {
-    this.#offsets.push(this.#count)
-  }
-
-  /** Makes the buffers large enough for `count` more postings. */
-  reserve(count: number): void {
-    const { length } = this.#documents
-    if (this.#count + count <= length) return
-    const capacity = Math.max(this.#count + count, length * 2)
-    this.#documents = extend(this.#documents, new Uint32Array(capacity))
-    this.#frequencies = extend(this.#frequencies, new Float32Array(capacity))
-    this.#before = extend(this.#before, new Uint32Array(capacity))
-    this.#totals = extend(this.#totals, new Uint32Array(capacity))
-  }
-
-  /**
-   * Adds the postings of a term in one segment, whose documents are numbered from `base`, without hidden ones. A query spends most of its
-   * time in this loop.
-   */
-  addAll(postings: TermPostings, base: number, hidden: Uint8Array | undefined, weights: readonly number[]): void {
-    const documents = this.#documents
-    const frequencies = this.#frequencies
-    const [before, totals] = [this.#before, this.#totals]
-    const lastWeight = weights.at(-1) ?? 0
-    const reader = new PostingsReader(weights.length)
-    let count = this.#count
-    let positionCount = 0
-    reader.begin(postings)
-    while (reader.next()) {
-      const document = base + reader.document
-      const { total } = reader
-      if (hidden === undefined || hidden[document] !== 1) {
-        documents[count] = document
-        frequencies[count] = reader.isInLastOnly
-          ? lastWeight * Math.min(total, MAX_FREQUENCY)
-          : weigh(reader.frequencies, weights)
-        before[count] = positionCount
-        totals[count] = total
-        count++
-      }
-      positionCount += total
-    }
-    this.#count = count
-  }
-
-  finish(): PositionalPostings {
-    const offsets = Uint32Array.from([...this.#offsets, this.#count])
-    return {
-      offsets,
-      documents: this.#documents,
-      frequencies: this.#frequencies,
-      before: this.#before,
-      totals: this.#totals,
-    }
-  }
-}
-
-function extend<T extends Uint32Array | Float32Array>(full: T, larger: T): T {
-  larger.set(full)
-  return larger
 }

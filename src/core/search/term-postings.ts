@@ -1,4 +1,5 @@
 import type { ByteWriter } from './bytes.ts'
+import type { WeightedPostings } from './ranked-query.ts'
 
 /**
  * The occurrences of one term in the documents of a segment, as two streams of numbers: by ascending document, the number of occurrences in
@@ -16,6 +17,7 @@ export interface TermPostings {
 // Codes in the two low bits of a written document number. The codes 1 and 2 mean one and two occurrences, all in the last field: most
 // terms occur once or twice in the last field, the body, and in no other.
 const ANY = 0
+
 const LAST_MANY = 3
 
 /** Writes the postings of one term. */
@@ -194,4 +196,100 @@ export class PositionReader {
     this.#count++
     return this.#positions.read()
   }
+}
+
+/** Postings with the positions of each document. */
+export interface PositionalPostings extends WeightedPostings {
+  /** Number of positions of the same term and segment before those of the document. */
+  readonly before: Uint32Array
+  /** Number of positions of the document. */
+  readonly totals: Uint32Array
+}
+
+/** Largest number of occurrences in one field that counts. */
+const MAX_FREQUENCY = 0xffff
+
+function weigh(frequencies: Uint32Array, weights: readonly number[]): number {
+  let sum = 0
+  for (let field = 0; field < weights.length; field++) {
+    sum += (weights[field] ?? 0) * Math.min(frequencies[field] ?? 0, MAX_FREQUENCY)
+  }
+  return sum
+}
+
+/** Postings that are being collected. */
+export class PostingsList {
+  readonly #offsets: number[] = []
+  #documents = new Uint32Array(256)
+  #frequencies = new Float32Array(256)
+  #before = new Uint32Array(256)
+  #totals = new Uint32Array(256)
+  #count = 0
+
+  /** Clears the content and keeps the buffers. */
+  clear(): void {
+    this.#offsets.length = 0
+    this.#count = 0
+  }
+
+  beginTerm(): void {
+    this.#offsets.push(this.#count)
+  }
+
+  /** Makes the buffers large enough for `count` more postings. */
+  reserve(count: number): void {
+    const { length } = this.#documents
+    if (this.#count + count <= length) return
+    const capacity = Math.max(this.#count + count, length * 2)
+    this.#documents = extend(this.#documents, new Uint32Array(capacity))
+    this.#frequencies = extend(this.#frequencies, new Float32Array(capacity))
+    this.#before = extend(this.#before, new Uint32Array(capacity))
+    this.#totals = extend(this.#totals, new Uint32Array(capacity))
+  }
+
+  /**
+   * Adds the postings of a term in one segment, whose documents are numbered from `base`, without hidden ones. A query spends most of its
+   * time in this loop.
+   */
+  addAll(postings: TermPostings, base: number, hidden: Uint8Array | undefined, weights: readonly number[]): void {
+    const documents = this.#documents
+    const frequencies = this.#frequencies
+    const [before, totals] = [this.#before, this.#totals]
+    const lastWeight = weights.at(-1) ?? 0
+    const reader = new PostingsReader(weights.length)
+    let count = this.#count
+    let positionCount = 0
+    reader.begin(postings)
+    while (reader.next()) {
+      const document = base + reader.document
+      const { total } = reader
+      if (hidden === undefined || hidden[document] !== 1) {
+        documents[count] = document
+        frequencies[count] = reader.isInLastOnly
+          ? lastWeight * Math.min(total, MAX_FREQUENCY)
+          : weigh(reader.frequencies, weights)
+        before[count] = positionCount
+        totals[count] = total
+        count++
+      }
+      positionCount += total
+    }
+    this.#count = count
+  }
+
+  finish(): PositionalPostings {
+    const offsets = Uint32Array.from([...this.#offsets, this.#count])
+    return {
+      offsets,
+      documents: this.#documents,
+      frequencies: this.#frequencies,
+      before: this.#before,
+      totals: this.#totals,
+    }
+  }
+}
+
+function extend<T extends Uint32Array | Float32Array>(full: T, larger: T): T {
+  larger.set(full)
+  return larger
 }

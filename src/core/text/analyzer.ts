@@ -22,3 +22,21 @@ export const textAnalyzer: {
   isStopWord,
   compare: compareUtf8,
 }
+
+const MAX_STEMS = 50_000
+
+/** The text rules, with a cache of recent stems: words repeat, and a lookup is faster than stemming. */
+export function createCachingAnalyzer(): typeof textAnalyzer {
+  const stems = new Map<string, string>()
+  return {
+    ...textAnalyzer,
+    stem: (token) => {
+      const known = stems.get(token)
+      if (known !== undefined) return known
+      const stem = textAnalyzer.stem(token)
+      if (stems.size >= MAX_STEMS) stems.clear()
+      stems.set(token, stem)
+      return stem
+    },
+  }
+}

@@ -71,3 +71,31 @@ function isLetter(byte: number): boolean {
 function isDigit(byte: number): boolean {
   return byte >= 0x30 && byte <= 0x39
 }
+
+/** Groups whose text does not belong to the document. */
+export const SKIPPED_DESTINATIONS: RegExp =
+  /^(?:colortbl|pict|header[lrf]?|footer[lrf]?|list(?:override)?table|revtbl|rsidtbl|generator|filetbl|nonshppict|nonesttables|object|objdata|annotation|atn\w+|bkmk\w+|tc|tcn|xe|ftnsepc?|ftncn|aftnsepc?|aftncn|pgdsctbl|operator|company|subject|keywords|comment|doccomm|category|manager|creatim|printim|buptim|hlinkbase|fldtype|template|themedata|sp|shprslt|mmathPr)$/
+
+export const SYMBOLS: ReadonlyMap<string, string> = new Map([
+  ['\\', '\\'],
+  ['{', '{'],
+  ['}', '}'],
+  ['~', '\u00a0'],
+  ['_', '-'],
+  ['\t', '\t'],
+])
+
+export const CHARACTERS: ReadonlyMap<string, string> = new Map([
+  ['tab', '\t'],
+  ['line', '\n'],
+  ['lbr', '\n'],
+  ['emdash', '—'],
+  ['endash', '–'],
+  ['emspace', ' '],
+  ['enspace', ' '],
+  ['bullet', '•'],
+  ['lquote', '‘'],
+  ['rquote', '’'],
+  ['ldblquote', '“'],
+  ['rdblquote', '”'],
+])

@@ -1,16 +1,10 @@
 import { type ConversionResult, DOCUMENT_LIMITS, DocumentError } from '../document.ts'
-import {
-  isCodeStyle,
-  isFixedWidth,
-  isTableHeadingStyle,
-  OfficeNotes,
-  type RunFormat,
-  writeLink,
-} from './office-blocks.ts'
+import { OfficeNotes, type RunFormat, writeLink } from './office-blocks.ts'
 import { createOfficeDocument } from './office-document.ts'
 import { codePageOf, decodePage, languageOf } from './rtf-codepages.ts'
+import { RtfStyles } from './rtf-styles.ts'
 import { type CellEdge, type ParagraphKind, RtfTextBuilder } from './rtf-text-builder.ts'
-import { type RtfToken, tokenizeRtf } from './rtf-tokens.ts'
+import { CHARACTERS, type RtfToken, SKIPPED_DESTINATIONS, SYMBOLS, tokenizeRtf } from './rtf-tokens.ts'
 
 /** Converts an RTF file to a page, without comments, deleted and hidden text, headers and footers. */
 export function convertRtf(bytes: Uint8Array): ConversionResult {
@@ -38,19 +32,6 @@ interface Group {
   readonly atEnd: (() => void)[]
 }
 
-interface Font {
-  charset: number
-  isFixed: boolean
-  name: string
-}
-
-interface Style {
-  name: string
-  outline: number | null
-  base: number | null
-  isFixed: boolean
-}
-
 class RtfReader {
   readonly #groups: Group[] = []
   #group: Group = { destination: 'story', format: {}, font: -1, isHidden: false, fallback: 1, atEnd: [] }
@@ -58,10 +39,7 @@ class RtfReader {
   #isFresh = false
   /** Whether the group is skipped if its destination is unknown (`\*`). */
   #isOptional = false
-  readonly #fonts = new Map<number, Font>()
-  #font: Font = { charset: 0, isFixed: false, name: '' }
-  readonly #styles = new Map<number, Style>()
-  #style: Style = { name: '', outline: null, base: null, isFixed: false }
+  readonly #styles = new RtfStyles()
   readonly #notes = new OfficeNotes()
   readonly #stories: RtfTextBuilder[] = []
   #story = new RtfTextBuilder()
@@ -125,10 +103,8 @@ class RtfReader {
     this.#isFresh = true
     this.#isOptional = false
     this.#fallbacksToSkip = 0
-    if (this.#group.destination === 'style') this.#style = { name: '', outline: null, base: null, isFixed: false }
-    if (this.#group.destination === 'font' && this.#groups.at(-2)?.destination !== 'font') {
-      this.#font = { charset: 0, isFixed: false, name: '' }
-    }
+    if (this.#group.destination === 'style') this.#styles.beginStyle()
+    if (this.#group.destination === 'font' && this.#groups.at(-2)?.destination !== 'font') this.#styles.beginFont()
   }
 
   #close(): void {
@@ -250,25 +226,11 @@ class RtfReader {
       this.#write(String.fromCharCode(value < 0 ? value + 0x10000 : value))
       this.#fallbacksToSkip = this.#group.fallback
     } else if (word === 'uc') this.#group.fallback = Math.max(0, Math.min(value ?? 1, 16))
-    else if (destination === 'font') this.#describeFont(word, value)
-    else if (destination === 'style') this.#describeStyle(word, value)
+    else if (destination === 'font') this.#styles.describeFont(word, value)
+    else if (destination === 'style' && word === 'lang') this.#language ??= languageOf(value ?? 0)
+    else if (destination === 'style') this.#styles.describeStyle(word, value)
     else if (destination === 'revised') this.#revised.set(word, value ?? 0)
     else if (destination !== 'skip') this.#apply(word, value)
-  }
-
-  #describeFont(word: string, value: number | undefined): void {
-    if (word === 'f' && value !== undefined) this.#fonts.set(value, this.#font)
-    else if (word === 'fcharset') this.#font.charset = value ?? 0
-    else if (word === 'fprq') this.#font.isFixed ||= value === 1
-  }
-
-  #describeStyle(word: string, value: number | undefined): void {
-    const style = this.#style
-    if (word === 's' && value !== undefined) this.#styles.set(value, style)
-    else if (word === 'sbasedon') style.base = value ?? null
-    else if (word === 'outlinelevel') style.outline = (value ?? 8) + 1
-    else if (word === 'f') style.isFixed = this.#fonts.get(value ?? -1)?.isFixed ?? false
-    else if (word === 'lang') this.#language ??= languageOf(value ?? 0)
   }
 
   #apply(word: string, value: number | undefined): void {
@@ -286,7 +248,7 @@ class RtfReader {
       case 'deff':
       case 'f':
         group.font = value ?? -1
-        group.format = { ...group.format, code: this.#fonts.get(group.font)?.isFixed ?? false }
+        group.format = { ...group.format, code: this.#styles.isFixed(group.font) }
         return
       case 'b':
         group.format = { ...group.format, bold: isOn }
@@ -381,31 +343,13 @@ class RtfReader {
 
   #kind(): ParagraphKind {
     const { style, outline, label, level, isInTable } = this.#paragraph
-    const isTableHeading = this.#isTableHeading(style, 0)
-    return { heading: outline ?? this.#headingOf(style, 0), label, level, isInTable, isTableHeading }
-  }
-
-  #isTableHeading(number: number, depth: number): boolean {
-    const style = this.#styles.get(number)
-    if (style === undefined || depth > MAX_CHAIN) return false
-    return isTableHeadingStyle(style.name) || (style.base !== null && this.#isTableHeading(style.base, depth + 1))
-  }
-
-  #headingOf(number: number, depth: number): number | null {
-    const style = this.#styles.get(number)
-    if (style === undefined || depth > MAX_CHAIN) return null
-    const name = style.name.toLowerCase()
-    if (name === 'title') return 0
-    const level = /^heading ([1-9])$/.exec(name)?.[1]
-    if (level !== undefined) return Number(level)
-    return (
-      style.outline ?? (style.base === null || style.base === number ? null : this.#headingOf(style.base, depth + 1))
-    )
+    const isTableHeading = this.#styles.isTableHeading(style)
+    return { heading: outline ?? this.#styles.headingOf(style), label, level, isInTable, isTableHeading }
   }
 
   #flush(): void {
     if (this.#bytes.length === 0) return
-    const page = codePageOf(this.#fonts.get(this.#group.font)?.charset ?? 0, this.#codePage)
+    const page = codePageOf(this.#styles.charsetOf(this.#group.font), this.#codePage)
     const text = decodePage(Uint8Array.from(this.#bytes), page)
     this.#bytes = []
     this.#write(text)
@@ -417,14 +361,13 @@ class RtfReader {
     switch (destination) {
       case 'story':
         if (isHidden) return
-        this.#story.add(text, this.#isCodeStyle() ? { ...format, code: true } : format)
+        this.#story.add(text, this.#styles.isCode(this.#paragraph.style) ? { ...format, code: true } : format)
         return
       case 'font':
-        this.#font.name += text
-        this.#font.isFixed ||= isFixedWidth(this.#font.name)
+        this.#styles.nameFont(text)
         return
       case 'style':
-        this.#style.name = (this.#style.name + text).replace(/;.*$/s, '').trimStart()
+        this.#styles.nameStyle(text)
         return
       case 'label':
       case 'code':
@@ -434,11 +377,6 @@ class RtfReader {
     }
   }
 
-  #isCodeStyle(): boolean {
-    const style = this.#styles.get(this.#paragraph.style)
-    return style !== undefined && (style.isFixed || isCodeStyle(style.name))
-  }
-
   #modifiedAt(): string | null {
     const [year = 0, month = 0, day = 0] = ['yr', 'mo', 'dy'].map((name) => this.#revised.get(name) ?? 0)
     if (year < 1980 || month < 1 || month > 12 || day < 1 || day > 31) return null
@@ -446,34 +384,5 @@ class RtfReader {
   }
 }
 
-const MAX_CHAIN = 20
 /** Length limit of labels, field codes and titles. */
 const MAX_COLLECTED = 10_000
-
-/** Groups whose text does not belong to the document. */
-const SKIPPED_DESTINATIONS =
-  /^(?:colortbl|pict|header[lrf]?|footer[lrf]?|list(?:override)?table|revtbl|rsidtbl|generator|filetbl|nonshppict|nonesttables|object|objdata|annotation|atn\w+|bkmk\w+|tc|tcn|xe|ftnsepc?|ftncn|aftnsepc?|aftncn|pgdsctbl|operator|company|subject|keywords|comment|doccomm|category|manager|creatim|printim|buptim|hlinkbase|fldtype|template|themedata|sp|shprslt|mmathPr)$/
-
-const SYMBOLS: ReadonlyMap<string, string> = new Map([
-  ['\\', '\\'],
-  ['{', '{'],
-  ['}', '}'],
-  ['~', '\u00a0'],
-  ['_', '-'],
-  ['\t', '\t'],
-])
-
-const CHARACTERS: ReadonlyMap<string, string> = new Map([
-  ['tab', '\t'],
-  ['line', '\n'],
-  ['lbr', '\n'],
-  ['emdash', '—'],
-  ['endash', '–'],
-  ['emspace', ' '],
-  ['enspace', ' '],
-  ['bullet', '•'],
-  ['lquote', '‘'],
-  ['rquote', '’'],
-  ['ldblquote', '“'],
-  ['rdblquote', '”'],
-])

@@ -8,6 +8,7 @@ import type { CrawlInput } from '../../library/crawl/crawl-source.ts'
 import { openRendering } from '../../library/crawl/open-rendering.ts'
 import { prepareSource } from '../../library/crawl/prepare-source.ts'
 import { requireHostMilestones } from '../../library/crawl/require-milestones.ts'
+import { withdrawUnstarted } from '../../library/crawl/withdraw-source.ts'
 import { plannerSchema, renderSchema } from '../../library/jobs/crawl-request.ts'
 import type { JobView } from '../../library/jobs/dispatcher.ts'
 import { createSourceRequest } from '../../library/jobs/source-request.ts'
@@ -117,7 +118,7 @@ export const sourceRoutes: readonly Route[] = [
       return withLibrary(ports, async (library) => {
         // A source whose crawl is still queued looks like one that was never crawled, and must not be started twice.
         await refuseDuplicateCrawl(library, body, ports)
-        const { source, found, kind, options } = await prepareSource(library, {
+        const prepared = await prepareSource(library, {
           url,
           ...withoutUndefined({ name, version }),
           scope: withoutUndefined(body.scope ?? {}),
@@ -127,6 +128,7 @@ export const sourceRoutes: readonly Route[] = [
           },
           force,
         })
+        const { source, kind, options } = prepared
         // A concurrent request may have started the same source meanwhile.
         if (hasOpenJob(ports, source)) throw new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
         const request = await createSourceRequest(library, source, {
@@ -136,7 +138,7 @@ export const sourceRoutes: readonly Route[] = [
         })
         const job = await ports.dispatcher.enqueue(request).catch(async (error: unknown) => {
           // A refused crawl leaves no new source behind.
-          if (found !== 'interrupted') await library.store.removeSource(source.id)
+          await withdrawUnstarted(library, prepared)
           throw error
         })
         return startedReply(source, job)

@@ -51,19 +51,6 @@ export interface CopyTable {
 /** Approximate maximum size of a batch in bytes, because a single page may have many megabytes. */
 export const MAX_BATCH_BYTES = 8_000_000
 
-type ColumnType = Omit<CopyColumn, 'name'>
-
-const TEXT = { type: 'text' } as const
-const WHOLE = { type: 'whole' } as const
-const REAL = { type: 'real' } as const
-const BOOLEAN = { type: 'boolean' } as const
-const HASH = { type: 'hash' } as const
-const BYTES = { type: 'bytes' } as const
-const SOURCE = { type: 'whole', references: 'sources' } as const satisfies ColumnType
-const CRAWL = { type: 'whole', references: 'crawl_ids' } as const satisfies ColumnType
-const ROW = { type: 'whole', references: 'ledger' } as const satisfies ColumnType
-const CHUNK = { type: 'whole', references: 'chunks' } as const satisfies ColumnType
-
 /** Identity and grouping of a table, apart from its columns. */
 type TableFacts = Pick<CopyTable, 'label' | 'group' | 'ownership' | 'key'> &
   Partial<Pick<CopyTable, 'idColumn' | 'owner' | 'batchSize'>>
@@ -73,40 +60,26 @@ const CONTENT = { group: 'content', ownership: 'own' } as const
 const HISTORY = { group: 'history', ownership: 'own' } as const
 const PLACES = { group: 'places', ownership: 'whole' } as const
 
-function define(name: string, facts: TableFacts, columns: Readonly<Record<string, ColumnType>>): CopyTable {
-  return {
-    name,
-    batchSize: 1000,
-    ...facts,
-    columns: Object.entries(columns).map(([column, type]) => ({ name: column, ...type })),
-  }
+/**
+ * Defines a table. `columns` lists names with their types: `name` is a text, `name:whole` has the type after the colon, and `name@table` is
+ * a whole number, the id of a row of that table.
+ */
+function define(name: string, facts: TableFacts, columns: string): CopyTable {
+  return { name, batchSize: 1000, ...facts, columns: columns.split(/\s+/).map(parseColumn) }
 }
 
-const NOTE_COLUMNS = {
-  job_id: TEXT,
-  ts: WHOLE,
-  kind: TEXT,
-  scope: TEXT,
-  target: TEXT,
-  message: TEXT,
-  details: TEXT,
-} as const
+function parseColumn(text: string): CopyColumn {
+  const [, name = '', type = 'text', references] =
+    /^(\w+)(?::(whole|real|boolean|hash|bytes)|@(\w+))?$/.exec(text) ?? []
+  if (name === '') throw new TypeError(`Expected a column, got ${text}`)
+  return references === undefined ? { name, type: type as CellType } : { name, type: 'whole', references }
+}
 
 /** Table of sources. It is written before all others, and its rows stay hidden until the other tables are complete. */
 export const SOURCES_TABLE: CopyTable = define(
   'sources',
   { ...CONTENT, label: 'source', key: ['id'], idColumn: 'id', owner: { column: 'id', of: 'sources' } },
-  {
-    id: SOURCE,
-    uuid: TEXT,
-    name: TEXT,
-    version: TEXT,
-    url: TEXT,
-    site_url: TEXT,
-    scope: TEXT,
-    settings: TEXT,
-    created_at: WHOLE,
-  },
+  'id@sources uuid name version url site_url scope settings created_at:whole',
 )
 
 /** All other tables, ordered so that referenced rows are written first. */
@@ -114,393 +87,175 @@ export const COPY_TABLES: readonly CopyTable[] = [
   define(
     'crawl_ids',
     { ...CONTENT, ...BY_SOURCE, label: 'crawl id', key: ['id'], idColumn: 'id' },
-    { id: CRAWL, uuid: TEXT, source: SOURCE },
+    'id@crawl_ids uuid source@sources',
   ),
   define(
     'crawls',
     { ...CONTENT, ...BY_SOURCE, label: 'crawl', key: ['id'] },
-    {
-      id: CRAWL,
-      source: SOURCE,
-      kind: TEXT,
-      state: TEXT,
-      options: TEXT,
-      runner: TEXT,
-      term: WHOLE,
-      started_at: WHOLE,
-      heartbeat_at: WHOLE,
-      ended_at: WHOLE,
-      summary: TEXT,
-    },
+    `id@crawl_ids source@sources kind state options runner term:whole started_at:whole heartbeat_at:whole
+    ended_at:whole summary`,
   ),
   define(
     'ledger',
     { ...CONTENT, ...BY_SOURCE, label: 'address', key: ['id'], idColumn: 'id' },
-    {
-      id: ROW,
-      source: SOURCE,
-      state: TEXT,
-      reason: TEXT,
-      depth: WHOLE,
-      weight: WHOLE,
-      crawl: CRAWL,
-      page_hash: HASH,
-      key: TEXT,
-      url: TEXT,
-      host: TEXT,
-      discovery: TEXT,
-      found_on: TEXT,
-      pattern: TEXT,
-      target: TEXT,
-      etag: TEXT,
-      last_modified: TEXT,
-      content_url: TEXT,
-      content_hash: HASH,
-      words: WHOLE,
-      attempts: WHOLE,
-      status: WHOLE,
-      detail: TEXT,
-      first_seen_at: WHOLE,
-      checked_at: WHOLE,
-      changed_at: WHOLE,
-      due_at: REAL,
-      is_shell: BOOLEAN,
-      is_final: BOOLEAN,
-      awaits_confirmation: BOOLEAN,
-      final_crawl: CRAWL,
-      proven_crawl: CRAWL,
-    },
+    `id@ledger source@sources state reason depth:whole weight:whole crawl@crawl_ids page_hash:hash key url host
+    discovery found_on pattern target etag last_modified content_url content_hash:hash words:whole
+    attempts:whole status:whole detail first_seen_at:whole checked_at:whole changed_at:whole due_at:real
+    is_shell:boolean is_final:boolean awaits_confirmation:boolean final_crawl@crawl_ids proven_crawl@crawl_ids`,
   ),
   define(
     'pages',
     { ...CONTENT, label: 'page', key: ['id'], owner: { column: 'id', of: 'ledger' }, batchSize: 100 },
-    { id: ROW, first_chunk: CHUNK, chunk_count: WHOLE, title: TEXT, meta: TEXT, markdown: TEXT, layout: TEXT },
+    'id@ledger first_chunk@chunks chunk_count:whole title meta markdown layout',
   ),
   define(
     'likenesses',
     { ...CONTENT, label: 'page signature', key: ['page'], owner: { column: 'page', of: 'ledger' } },
-    { page: ROW, fingerprint: TEXT, language: TEXT, family: TEXT },
+    'page@ledger fingerprint language family',
   ),
   define(
     'links',
     { ...CONTENT, label: 'link list', key: ['id'], owner: { column: 'id', of: 'ledger' }, batchSize: 200 },
-    { id: ROW, links: TEXT },
+    'id@ledger links',
   ),
   define(
     'chunks',
     { ...CONTENT, ...BY_SOURCE, label: 'chunk', key: ['id'], idColumn: 'id' },
-    {
-      id: CHUNK,
-      source: SOURCE,
-      page: ROW,
-      chunk_id: HASH,
-      content_hash: HASH,
-      position: WHOLE,
-      kind: TEXT,
-      start_line: WHOLE,
-      end_line: WHOLE,
-      token_estimate: WHOLE,
-      slug: TEXT,
-      path: TEXT,
-      heading_path: TEXT,
-      symbol: TEXT,
-      address: TEXT,
-      asset_path: TEXT,
-      content: TEXT,
-    },
+    `id@chunks source@sources page@ledger chunk_id:hash content_hash:hash position:whole kind start_line:whole
+    end_line:whole token_estimate:whole slug path heading_path symbol address asset_path content`,
   ),
   define(
     'url_aliases',
     { ...CONTENT, ...BY_SOURCE, label: 'alias', key: ['source', 'url', 'alias_url'] },
-    {
-      source: SOURCE,
-      url: TEXT,
-      alias_url: TEXT,
-      classification: TEXT,
-      reason: TEXT,
-      is_there: BOOLEAN,
-      checked_at: WHOLE,
-      metadata: TEXT,
-    },
+    'source@sources url alias_url classification reason is_there:boolean checked_at:whole metadata',
   ),
   define(
     'lists',
     { ...CONTENT, ...BY_SOURCE, label: 'list', key: ['source', 'url'], batchSize: 20 },
-    {
-      source: SOURCE,
-      url: TEXT,
-      etag: TEXT,
-      last_modified: TEXT,
-      content_hash: TEXT,
-      context_hash: TEXT,
-      pages: WHOLE,
-      named: TEXT,
-    },
+    'source@sources url etag last_modified content_hash context_hash pages:whole named',
   ),
   define(
     'page_analyses',
     { ...CONTENT, ...BY_SOURCE, group: 'understanding', label: 'analysis', key: ['page'] },
-    {
-      page: ROW,
-      source: SOURCE,
-      kind: TEXT,
-      confidence: REAL,
-      hint: TEXT,
-      hint_confidence: REAL,
-      classification: TEXT,
-      analysis_version: WHOLE,
-      gazetteer_revision: TEXT,
-      analysed_at: WHOLE,
-      published_at: TEXT,
-      language: TEXT,
-      analysis: TEXT,
-    },
+    `page@ledger source@sources kind confidence:real hint hint_confidence:real classification
+    analysis_version:whole gazetteer_revision analysed_at:whole published_at language analysis`,
   ),
   define(
     'hosts',
     { group: 'hosts', ownership: 'shared', label: 'host clock', key: ['host'] },
-    {
-      host: TEXT,
-      next_at: REAL,
-      interval_ms: REAL,
-      floor_ms: REAL,
-      held_until: REAL,
-      slowed_at: REAL,
-      strikes: WHOLE,
-    },
+    'host next_at:real interval_ms:real floor_ms:real held_until:real slowed_at:real strikes:whole',
   ),
   define(
     'robots',
     { group: 'hosts', ownership: 'shared', label: 'robots.txt', key: ['origin'], batchSize: 100 },
-    { origin: TEXT, fetched_at: WHOLE, type: TEXT, status: WHOLE, body: TEXT },
+    'origin fetched_at:whole type status:whole body',
   ),
   define(
     'vector_space',
     { group: 'vectors', ownership: 'shared', label: 'vector space', key: ['id'] },
-    { id: WHOLE, model: TEXT, fingerprint: TEXT, dimensions: WHOLE },
+    'id:whole model fingerprint dimensions:whole',
   ),
   define(
     'vectors',
     { ...BY_SOURCE, group: 'vectors', ownership: 'own', label: 'vector', key: ['chunk'], idColumn: 'number' },
-    { chunk: CHUNK, number: { type: 'whole', references: 'vectors' }, source: SOURCE, vector: BYTES },
+    'chunk@chunks number@vectors source@sources vector:bytes',
   ),
   define(
     'refused_chunks',
     { ...BY_SOURCE, group: 'vectors', ownership: 'own', label: 'chunk without a vector', key: ['chunk'] },
-    { chunk: CHUNK, source: SOURCE, problem: TEXT },
+    'chunk@chunks source@sources problem',
   ),
   define(
     'crawl_jobs',
     { group: 'history', ownership: 'shared', label: 'job', key: ['id'], idColumn: 'number' },
-    {
-      id: TEXT,
-      number: { type: 'whole', references: 'crawl_jobs' },
-      url: TEXT,
-      args: TEXT,
-      pid: WHOLE,
-      started_at: WHOLE,
-      ended_at: WHOLE,
-      status: TEXT,
-      process_began: TEXT,
-      created_at: WHOLE,
-      crawl_id: TEXT,
-      source_id: TEXT,
-      restarts: WHOLE,
-      progress: TEXT,
-      problem: TEXT,
-      events: WHOLE,
-      last_event_at: WHOLE,
-    },
+    `id number@crawl_jobs url args pid:whole started_at:whole ended_at:whole status process_began
+    created_at:whole crawl_id source_id restarts:whole progress problem events:whole last_event_at:whole`,
   ),
   define(
     'queue_events',
     { ...HISTORY, label: 'event', key: ['id'], idColumn: 'id', batchSize: 2000 },
-    {
-      id: { type: 'whole', references: 'queue_events' },
-      job_id: TEXT,
-      ts: WHOLE,
-      action: TEXT,
-      url: TEXT,
-      depth: WHOLE,
-      host: TEXT,
-      reason: TEXT,
-      queue_size: WHOLE,
-      alias: TEXT,
-    },
+    'id@queue_events job_id ts:whole action url depth:whole host reason queue_size:whole alias',
   ),
   define(
     'crawl_problems',
     { ...HISTORY, label: 'problem', key: ['id'], idColumn: 'id' },
-    { id: { type: 'whole', references: 'crawl_problems' }, ...NOTE_COLUMNS },
+    'id@crawl_problems job_id ts:whole kind scope target message details',
   ),
   define(
     'crawl_milestones',
     { ...HISTORY, label: 'milestone', key: ['id'], idColumn: 'id' },
-    { id: { type: 'whole', references: 'crawl_milestones' }, ...NOTE_COLUMNS },
+    'id@crawl_milestones job_id ts:whole kind scope target message details',
   ),
   define(
     'crawl_types',
     { group: 'history', ownership: 'shared', label: 'crawl type', key: ['name'] },
-    { name: TEXT, description: TEXT, declaration: TEXT },
+    'name description declaration',
   ),
   define(
     'analysis_runs',
     { group: 'history', ownership: 'shared', label: 'analysis run', key: ['id'], idColumn: 'number' },
-    {
-      id: TEXT,
-      number: { type: 'whole', references: 'analysis_runs' },
-      started_at: WHOLE,
-      ended_at: WHOLE,
-      status: TEXT,
-      stage: TEXT,
-      analysis_version: WHOLE,
-      page_limit: WHOLE,
-      domain_limit: WHOLE,
-      skip_pages: BOOLEAN,
-      skip_domains: BOOLEAN,
-      dry_run: BOOLEAN,
-      is_verbose: BOOLEAN,
-      summary: TEXT,
-      last_progress: TEXT,
-      error: TEXT,
-      runner: TEXT,
-      heartbeat_at: WHOLE,
-    },
+    `id number@analysis_runs started_at:whole ended_at:whole status stage analysis_version:whole page_limit:whole
+    domain_limit:whole skip_pages:boolean skip_domains:boolean dry_run:boolean is_verbose:boolean summary
+    last_progress error runner heartbeat_at:whole`,
   ),
   define(
     'analysis_run_events',
     { ...HISTORY, label: 'analysis event', key: ['id'], idColumn: 'id' },
-    {
-      id: { type: 'whole', references: 'analysis_run_events' },
-      run_id: TEXT,
-      ts: WHOLE,
-      stage: TEXT,
-      message: TEXT,
-      details: TEXT,
-    },
+    'id@analysis_run_events run_id ts:whole stage message details',
   ),
   define(
     'reached_milestones',
     { group: 'history', ownership: 'shared', label: 'reached milestone', key: ['crawl_id', 'kind'] },
-    { crawl_id: TEXT, kind: TEXT },
+    'crawl_id kind',
   ),
   define(
     'domains',
     { group: 'understanding', ownership: 'shared', label: 'host analysis', key: ['host'] },
-    {
-      host: TEXT,
-      pages: WHOLE,
-      articles: WHOLE,
-      sections: WHOLE,
-      dated_ratio: REAL,
-      score: REAL,
-      is_news: BOOLEAN,
-      rate_limited_15: WHOLE,
-      rate_limited_60: WHOLE,
-      analysed_at: WHOLE,
-    },
+    `host pages:whole articles:whole sections:whole dated_ratio:real score:real is_news:boolean
+    rate_limited_15:whole rate_limited_60:whole analysed_at:whole`,
   ),
   define(
     'url_patterns',
     { group: 'understanding', ownership: 'shared', label: 'pattern', key: ['host', 'pattern'] },
-    {
-      host: TEXT,
-      pattern: TEXT,
-      role: TEXT,
-      seen: WHOLE,
-      hits: WHOLE,
-      misses: WHOLE,
-      confidence: REAL,
-      examples: TEXT,
-      learned_at: WHOLE,
-    },
+    'host pattern role seen:whole hits:whole misses:whole confidence:real examples learned_at:whole',
   ),
   // Places are written before their names; `canonical_names` then links each place to one of its names.
   define(
     'places',
     { ...PLACES, label: 'place', key: ['id'] },
-    {
-      id: WHOLE,
-      ref: TEXT,
-      kind: TEXT,
-      country_code: TEXT,
-      adm1_code: TEXT,
-      adm2_code: TEXT,
-      population: WHOLE,
-      timezone: TEXT,
-      lat: REAL,
-      lng: REAL,
-      bbox: TEXT,
-      source: TEXT,
-      extra: TEXT,
-      status: TEXT,
-      valid_from: TEXT,
-      valid_to: TEXT,
-      sort_name: TEXT,
-      digest: BYTES,
-    },
+    `id:whole ref kind country_code adm1_code adm2_code population:whole timezone lat:real lng:real bbox source
+    extra status valid_from valid_to sort_name digest:bytes`,
   ),
   define(
     'place_names',
     { ...PLACES, label: 'place name', key: ['id'] },
-    {
-      id: WHOLE,
-      place_id: WHOLE,
-      name: TEXT,
-      normalized: TEXT,
-      lang: TEXT,
-      script: TEXT,
-      name_kind: TEXT,
-      is_preferred: BOOLEAN,
-      is_official: BOOLEAN,
-      source: TEXT,
-    },
+    `id:whole place_id:whole name normalized lang script name_kind is_preferred:boolean is_official:boolean
+    source`,
   ),
-  define(
-    'canonical_names',
-    { ...PLACES, label: 'canonical name', key: ['id'] },
-    { id: WHOLE, canonical_name_id: WHOLE },
-  ),
-  define(
-    'place_words',
-    { ...PLACES, label: 'word of a place name', key: ['word', 'place_id'] },
-    { word: TEXT, place_id: WHOLE },
-  ),
+  define('canonical_names', { ...PLACES, label: 'canonical name', key: ['id'] }, 'id:whole canonical_name_id:whole'),
+  define('place_words', { ...PLACES, label: 'word of a place name', key: ['word', 'place_id'] }, 'word place_id:whole'),
   define(
     'place_hierarchy',
     { ...PLACES, label: 'place hierarchy', key: ['parent', 'child', 'relation'] },
-    { parent: WHOLE, child: WHOLE, relation: TEXT, depth: WHOLE },
+    'parent:whole child:whole relation depth:whole',
   ),
   define(
     'place_external_ids',
     { ...PLACES, label: 'external place id', key: ['source', 'ext_id'] },
-    { source: TEXT, ext_id: TEXT, place_id: WHOLE },
+    'source ext_id place_id:whole',
   ),
   define(
     'domain_locales',
     { group: 'understanding', ownership: 'shared', label: 'host country', key: ['host'] },
-    { host: TEXT, country_code: TEXT, primary_langs: TEXT, confidence: REAL },
+    'host country_code primary_langs confidence:real',
   ),
   define(
     'place_sources',
     { ...PLACES, label: 'place data set', key: ['name'], idColumn: 'number' },
-    {
-      name: TEXT,
-      number: { type: 'whole', references: 'place_sources' },
-      version: TEXT,
-      license: TEXT,
-      attribution: TEXT,
-      url: TEXT,
-      imported_at: WHOLE,
-      places: WHOLE,
-    },
+    'name number@place_sources version license attribution url imported_at:whole places:whole',
   ),
   // This row marks the gazetteer as complete, so it comes last.
-  define(
-    'gazetteer_state',
-    { ...PLACES, label: 'gazetteer state', key: ['id'] },
-    { id: WHOLE, revision: TEXT, name_index: BYTES },
-  ),
+  define('gazetteer_state', { ...PLACES, label: 'gazetteer state', key: ['id'] }, 'id:whole revision name_index:bytes'),
   define(
     'article_places',
     {
@@ -510,59 +265,20 @@ export const COPY_TABLES: readonly CopyTable[] = [
       key: ['page', 'source', 'offset_start', 'offset_end', 'place_id'],
       owner: { column: 'page', of: 'ledger' },
     },
-    {
-      page: ROW,
-      article_url: TEXT,
-      place_id: WHOLE,
-      place: TEXT,
-      place_kind: TEXT,
-      method: TEXT,
-      source: TEXT,
-      offset_start: WHOLE,
-      offset_end: WHOLE,
-      context: TEXT,
-      first_seen_at: WHOLE,
-    },
+    `page@ledger article_url place_id:whole place place_kind method source offset_start:whole offset_end:whole
+    context first_seen_at:whole`,
   ),
   define(
     'place_hubs',
     { group: 'placed', ownership: 'shared', label: 'hub', key: ['url'], idColumn: 'id' },
-    {
-      id: { type: 'whole', references: 'place_hubs' },
-      host: TEXT,
-      url: TEXT,
-      place_id: WHOLE,
-      place_slug: TEXT,
-      place_kind: TEXT,
-      topic_slug: TEXT,
-      topic_label: TEXT,
-      topic_kind: TEXT,
-      title: TEXT,
-      first_seen_at: WHOLE,
-      last_seen_at: WHOLE,
-      nav_links_count: WHOLE,
-      article_links_count: WHOLE,
-      evidence: TEXT,
-    },
+    `id@place_hubs host url place_id:whole place_slug place_kind topic_slug topic_label topic_kind title
+    first_seen_at:whole last_seen_at:whole nav_links_count:whole article_links_count:whole evidence`,
   ),
   define(
     'hub_verdicts',
     { group: 'placed', ownership: 'shared', label: 'verdict', key: ['host', 'url'] },
-    {
-      host: TEXT,
-      url: TEXT,
-      pattern: TEXT,
-      place_id: WHOLE,
-      place_slug: TEXT,
-      place_kind: TEXT,
-      origin: TEXT,
-      state: TEXT,
-      status: WHOLE,
-      title: TEXT,
-      nav_links: WHOLE,
-      article_links: WHOLE,
-      checked_at: WHOLE,
-    },
+    `host url pattern place_id:whole place_slug place_kind origin state status:whole title nav_links:whole
+    article_links:whole checked_at:whole`,
   ),
 ]
 

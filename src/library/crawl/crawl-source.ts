@@ -1,7 +1,6 @@
 import type { ChunkProfile } from '../../core/chunk/profiles.ts'
 import { PharosError } from '../../core/errors.ts'
 import { isFileUrl } from '../../core/url/file-url.ts'
-import type { Scope } from '../../core/url/scope.ts'
 import { type TreeKind, treeKindOf } from '../../core/url/tree-url.ts'
 import type { CrawlControl } from '../../crawl/control.ts'
 import { crawl } from '../../crawl/crawl.ts'
@@ -10,7 +9,7 @@ import type { LedgerRow } from '../../crawl/ledger.ts'
 import type { CrawlPlanner } from '../../crawl/planner.ts'
 import type { Rendering } from '../../crawl/ports.ts'
 import type { MilestoneStore } from '../../crawl/progress-milestones.ts'
-import type { CrawlPorts, CrawlRun } from '../../crawl/run.ts'
+import type { CrawlPorts } from '../../crawl/run.ts'
 import { NO_COUNTS } from '../../crawl/sharing.ts'
 import { readRows } from '../copy/read-rows.ts'
 import { createImportTree, type ImportTree } from '../import/import-tree.ts'
@@ -24,6 +23,7 @@ import { labelOf, type Source, type SourceSettings } from '../source.ts'
 import { hasRecentHeartbeat } from '../sources/source-status.ts'
 import { resolveScope } from './add-source.ts'
 import { createClassifyingReader } from './classifying-reader.ts'
+import { createRun, DEFAULT_OPTIONS, findInterrupted, isDiscovering, restartInterrupted } from './create-run.ts'
 import { openRendering } from './open-rendering.ts'
 import { createMilestoneMemory, planCrawl, refuseUnprepared } from './plan-crawl.ts'
 
@@ -51,15 +51,6 @@ export interface CrawlInput extends Partial<CrawlRunOptions> {
   readonly goneRunner?: string
   /** Content of an imported source, which cannot be read from anywhere else. */
   readonly imported?: ImportTree
-}
-
-const DEFAULT_OPTIONS: CrawlRunOptions = {
-  full: false,
-  acceptLoss: false,
-  discover: false,
-  maxAgeMs: 0,
-  maxAgeMsOf: {},
-  scope: {},
 }
 
 /** Crawls a source. Resumes an interrupted crawl with its own options, unless the request differs. */
@@ -346,70 +337,4 @@ function refuseFocus(last: Crawl | undefined, source: Source, tree: OpenTree | u
   const hasEnded = last !== undefined && last.state !== 'running' && last.state !== 'cancelled'
   if (hasEnded && tree !== undefined && last.summary?.place === tree.folderId) return
   throw new PharosError('CRAWL_UNFINISHED', { source: labelOf(source), kind: last?.kind ?? 'add' })
-}
-
-/** Whether a crawl discovers new addresses instead of only checking known ones. */
-function isDiscovering(kind: CrawlKind): boolean {
-  return kind === 'add' || kind === 'recrawl'
-}
-
-/** Returns the last crawl of a source if it is unfinished and the request matches it. */
-function findInterrupted(last: Crawl | undefined, requested: Crawl): Crawl | undefined {
-  const isUnfinished = last?.state === 'running' || last?.state === 'cancelled'
-  // A full run also covers what an interrupted partial run had to do.
-  if (last === undefined || !isUnfinished || last.options.isFocused === true) return undefined
-  const isSameKind = last.kind === requested.kind || (last.kind === 'add' && requested.kind === 'recrawl')
-  const isDefault = JSON.stringify(requested.options) === JSON.stringify(DEFAULT_OPTIONS)
-  const isSame = JSON.stringify(requested.options) === JSON.stringify(last.options)
-  return isSameKind && (isDefault || isSame) ? last : undefined
-}
-
-/**
- * Restarts an interrupted run over a tree with its kind and options, because the tree may have changed. Stamps identify files unchanged
- * since they were read.
- */
-function restartInterrupted(requested: Crawl, interrupted: Crawl | undefined): Crawl {
-  return interrupted === undefined ? requested : { ...requested, kind: interrupted.kind, options: interrupted.options }
-}
-
-/** Creates the parameters of a crawl run. */
-export function createRun(
-  library: Library,
-  source: Source,
-  { id, kind, options }: Crawl,
-  { headers, isResumed }: Pick<CrawlRun, 'headers' | 'isResumed'>,
-): CrawlRun {
-  const { crawlType: defaultType, chunks: _, ...settings } = source.settings
-  const crawlType = options.crawlType ?? defaultType
-  const scope = resolveScope(source.scope, options.scope)
-  const { full, acceptLoss, discover, maxAgeMs, maxAgeMsOf } = options
-  return {
-    crawlId: id,
-    sourceId: source.id,
-    kind,
-    isResumed,
-    startUrl: source.url,
-    siteUrl: source.siteUrl,
-    ...settings,
-    scope,
-    isScopeChanged: !isSameReach(scope, source.scope) || crawlType !== defaultType,
-    usesLlmsTxt: crawlType === 'docs',
-    usesSitemaps: crawlType !== 'basic',
-    followsLinks: crawlType !== 'sitemap-only' && settings.llmsFull !== 'only',
-    full,
-    acceptLoss,
-    discover,
-    maxAgeMs,
-    maxAgeMsOf,
-    headers,
-    limits: library.limits,
-  }
-}
-
-/**
- * Whether two scopes admit the same addresses. The page limit is ignored: a limit that is reached is reported separately, and one that is
- * not reached has no effect.
- */
-function isSameReach(scope: Scope, other: Scope): boolean {
-  return JSON.stringify({ ...scope, maxPages: null }) === JSON.stringify({ ...other, maxPages: null })
 }

@@ -6,7 +6,7 @@ import type { Library } from '../library.ts'
 import type { JoinedCrawl } from '../ports/store.ts'
 import type { Source } from '../source.ts'
 import { createClassifyingReader } from './classifying-reader.ts'
-import { createRun } from './crawl-source.ts'
+import { createRun } from './create-run.ts'
 import { openRendering } from './open-rendering.ts'
 
 /** A crawl that this process joins. */

@@ -81,6 +81,16 @@ function hasNewSettings(source: Source, { scope = {}, settings = {} }: SourceInp
   return fields.some(([name, value]) => JSON.stringify(source.scope[name as keyof Scope]) !== JSON.stringify(value))
 }
 
+/** Whether the settings of a source, or of its interrupted crawl, differ from the given ones. */
+export function hasOtherSettings(
+  source: Source,
+  { crawlType = source.settings.crawlType }: PreparedSource['options'],
+  given: Readonly<Record<string, unknown>>,
+): boolean {
+  const stored: Readonly<Record<string, unknown>> = { ...source.scope, ...source.settings, crawlType }
+  return Object.entries(given).some(([name, value]) => JSON.stringify(value) !== JSON.stringify(stored[name]))
+}
+
 /**
  * Completes the request for a tree of files with its own name and version; undefined for a web site. Throws if the tree does not exist.
  * Crawl settings of sites do not apply.

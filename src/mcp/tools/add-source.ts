@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { CHUNK_PROFILES } from '../../core/chunk/profiles.ts'
 import { REACHES } from '../../core/url/scope.ts'
 import type { SourceInput } from '../../library/crawl/add-source.ts'
+import { withdrawUnstarted } from '../../library/crawl/withdraw-source.ts'
 import { CHUNK_FIELDS } from '../../library/import/parse-import.ts'
 import { oneLine } from '../../library/search/display-text.ts'
 import { labelOf, RENDERINGS, treeSettings } from '../../library/source.ts'
@@ -70,10 +71,11 @@ export const addSource: Tool = createTool({
     const crawls = await jobs()
     await progress(0, 1, 'recording the source')
     const { prepareSource } = await import('../../library/crawl/prepare-source.ts')
-    const { source, found, kind, options } = await prepareSource(opened, input)
+    const prepared = await prepareSource(opened, input)
+    const { source, kind, options } = prepared
     const crawlId = await crawls.start(source, { kind, ...options }).catch(async (error: unknown) => {
       // A refused call leaves no new source behind.
-      if (found !== 'interrupted') await opened.store.removeSource(source.id)
+      await withdrawUnstarted(opened, prepared)
       throw error
     })
     await progress(1, 1, 'crawling')

@@ -13,9 +13,9 @@ import {
   writeFacts,
 } from '../common/metadata-diff.ts'
 import { type SpanColumns, toChunkRecord, toSpans } from '../common/stored-content.ts'
+import { invalidateClassification, replaceClassification, reviseClassification } from './classifications.ts'
 import type { Sql } from './database/database.ts'
 import { namesOf, toArrays, writeUnnest } from './database/row-arrays.ts'
-import { invalidateClassification, replaceClassification, reviseClassification } from './classifications.ts'
 import { removeEmptyHubs } from './empty-hubs.ts'
 
 /*

@@ -2,7 +2,7 @@ import type { SkipReason } from '../../../src/core/folder/walk-tree.ts'
 import type { Limits } from '../../../src/core/limits.ts'
 import type { Chunk, FileMeta, Kind, Warning } from '../../../src/core/model.ts'
 import type { PackHit, PackSearchOptions } from '../../../src/core/pack/search-pack.ts'
-import type { Completion } from '../../../src/core/search/search-index.ts'
+import type { Completion } from '../../../src/core/search/query-terms.ts'
 import type { GivenFile, GivenFolder } from '../folder/given-folder.ts'
 import type { StoredIndex } from '../keep/index-store.ts'
 

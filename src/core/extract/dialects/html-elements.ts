@@ -8,3 +8,8 @@ export const HTML_ELEMENTS: ReadonlySet<string> = new Set(
     /\s+/,
   ),
 )
+
+/** Elements that need not be closed. */
+export const OPTIONAL_END_TAGS: ReadonlySet<string> = new Set(
+  'p dd dt td th tr tbody thead option body html'.split(' '),
+)

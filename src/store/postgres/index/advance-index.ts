@@ -1,4 +1,5 @@
-import { createChunkIndex, type IndexStep, type NewChunk } from '../../../core/retrieval/chunk-index.ts'
+import { createChunkIndex, type IndexStep } from '../../../core/retrieval/chunk-index.ts'
+import type { NewChunk } from '../../../core/retrieval/index-storage.ts'
 import type { Database, Sql } from '../database/database.ts'
 import { lockNumber } from '../database/locks.ts'
 import { createIndexParts, type PinnedBlocks } from './index-parts.ts'

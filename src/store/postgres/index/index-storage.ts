@@ -5,7 +5,7 @@ import type {
   IndexStorage,
   NewChunk,
   SegmentRecord,
-} from '../../../core/retrieval/chunk-index.ts'
+} from '../../../core/retrieval/index-storage.ts'
 import type { EncodedSegment } from '../../../core/search/segment.ts'
 import type { IndexParts } from './index-parts.ts'
 

@@ -1,6 +1,6 @@
 import type { Kind } from '../../../core/model.ts'
 import type { FilteredPage } from '../../../core/retrieval/chunk-filter.ts'
-import type { ChunkRange, DeadChunkRange, NewChunk, SegmentRecord } from '../../../core/retrieval/chunk-index.ts'
+import type { ChunkRange, DeadChunkRange, NewChunk, SegmentRecord } from '../../../core/retrieval/index-storage.ts'
 import type { EncodedSegment } from '../../../core/search/segment.ts'
 import { unpackHash } from '../../common/hash.ts'
 import type { Sql } from '../database/database.ts'

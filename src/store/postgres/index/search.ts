@@ -1,6 +1,7 @@
 import { type ChunkTests, createChunkTests } from '../../../core/retrieval/chunk-filter.ts'
-import { type ChunkRange, createChunkIndex, type DeadChunkRange } from '../../../core/retrieval/chunk-index.ts'
+import { createChunkIndex } from '../../../core/retrieval/chunk-index.ts'
 import type { ContentTypeCounts } from '../../../core/retrieval/content-type.ts'
+import type { ChunkRange, DeadChunkRange } from '../../../core/retrieval/index-storage.ts'
 import type { IndexProgress, StoreMatch, StoreQuery } from '../../../library/ports/store.ts'
 import type { ChunkRef } from '../../../library/ports/vectors.ts'
 import type { Database, Sql } from '../database/database.ts'

@@ -7,7 +7,7 @@ import type {
   IndexStorage,
   NewChunk,
   SegmentRecord,
-} from '../../../core/retrieval/chunk-index.ts'
+} from '../../../core/retrieval/index-storage.ts'
 import { DecodeError } from '../../../core/search/bytes.ts'
 import { parseStored } from '../../common/damage.ts'
 import type { Database } from '../database/database.ts'

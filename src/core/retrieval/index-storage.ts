@@ -1,0 +1,71 @@
+import type { EncodedSegment, Segment } from '../search/segment.ts'
+import type { IndexedChunk } from './chunk-fields.ts'
+import type { FilteredChunk, FilteredPage } from './chunk-filter.ts'
+
+/** A chunk to be indexed. */
+export interface NewChunk extends IndexedChunk {
+  readonly number: number
+  readonly id: string
+  readonly contentHash: string
+  readonly source: number
+  readonly page: number
+}
+
+/** The storage of an index, and its access to the library. */
+export interface IndexStorage {
+  readState(): IndexState
+  writeState(state: IndexState): void
+  /** In the order in which they were added. */
+  listSegments(): SegmentRecord[]
+  openSegment(id: number): Pick<EncodedSegment, 'documents' | 'directory'> & Pick<Segment, 'readBlock'>
+  /** Adds a segment under an id that was never used before. */
+  addSegment(segment: EncodedSegment): void
+  /** Removes a segment with its runs of dead chunks. */
+  removeSegment(id: number): void
+  /** In the order of segments and numbers. */
+  listDead(): DeadChunkRange[]
+  addDead(run: DeadChunkRange): void
+  /** Runs of chunks to be indexed again. */
+  listStale(): ChunkRange[]
+  addStale(run: ChunkRange): void
+  removeStale(run: ChunkRange): void
+  /** Removes everything. */
+  clear(): void
+  /** The number of the newest chunk, 0 without any. */
+  newestChunk(): number
+  /** Number of chunks with numbers up to this one, and number of all chunks. */
+  countChunks(last: number): { readonly upTo: number; readonly all: number }
+  /** Receives the pages whose chunks are being indexed, to add metadata that older libraries lack. */
+  completePages(pages: Iterable<number>): void
+  /** Chunks in the order of their numbers. */
+  readChunks(run: ChunkRange, limit: number): NewChunk[]
+  readPage(page: number): FilteredPage | undefined
+  readChunk(number: number): (FilteredChunk & { readonly page: number }) | undefined
+}
+
+/** The progress of an index. */
+export interface IndexState {
+  /** The version of the rules that built the index. An index of an older format is rebuilt; one of a newer format is left unchanged. */
+  readonly format: string
+  /** The last indexed chunk. */
+  readonly last: number
+  /** Changes with every change of segments and dead chunks. */
+  readonly generation: number
+}
+
+/** Chunks with consecutive numbers, both ends included. */
+export interface ChunkRange {
+  readonly first: number
+  readonly last: number
+}
+
+/** Chunks of a segment that no longer exist. */
+export interface DeadChunkRange extends ChunkRange {
+  readonly segment: number
+}
+
+/** Facts about a segment that are known without reading it. */
+export interface SegmentRecord extends ChunkRange {
+  readonly id: number
+  readonly count: number
+}

@@ -1,0 +1,112 @@
+/** Errors of the server, of interrupted commands and of defects. */
+export const SERVER_ERRORS = {
+  ROUTE_UNKNOWN: {
+    message: 'there is nothing at {path}',
+    advice: '`/docs` lists the routes of this server',
+    httpStatus: 404,
+    exitCode: 3,
+  },
+  METHOD_REFUSED: {
+    message: '{path} does not support {method}',
+    advice: 'use {allowed}; `/docs` describes each route',
+    httpStatus: 405,
+    exitCode: 2,
+  },
+  ADDRESS_TOO_LONG: {
+    message: 'the URL has {length} characters; the limit is {most}',
+    advice: 'shorten the query; use the cursor to page through lists',
+    httpStatus: 414,
+    exitCode: 2,
+  },
+  BODY_TOO_LARGE: {
+    message: 'the body is larger than {most} bytes',
+    advice: 'send less at once',
+    httpStatus: 413,
+    exitCode: 2,
+  },
+  BODY_NOT_JSON: {
+    message: 'the body is {type}, not JSON',
+    advice: 'send it as application/json',
+    httpStatus: 415,
+    exitCode: 2,
+  },
+  HOST_REFUSED: {
+    message: 'this server does not accept the host name {host}',
+    advice: 'use localhost or 127.0.0.1, or add the name to the setting allowedHosts',
+    httpStatus: 421,
+    exitCode: 1,
+  },
+  ORIGIN_REFUSED: {
+    message: 'pages of {origin} may not use this server',
+    advice: 'use the pages of this server, or add the origin to the setting allowedOrigins',
+    httpStatus: 403,
+    exitCode: 1,
+  },
+  TOKEN_REQUIRED: {
+    message: 'authentication required: this server needs a token',
+    advice: 'send it as `Authorization: Bearer <token>`, or open /login in a browser',
+    httpStatus: 401,
+    exitCode: 1,
+  },
+  STREAMS_FULL: {
+    message: 'the limit of event streams is reached: {count} are open',
+    advice: 'close one, or try again later',
+    httpStatus: 503,
+    exitCode: 1,
+  },
+  JOB_UNREACHABLE: {
+    message: 'the process of job {job} does not accept commands',
+    advice: 'wait for it to end, or stop it',
+    httpStatus: 500,
+    exitCode: 1,
+  },
+  JOB_WAITS: {
+    message: 'job {job} is queued and has not started yet',
+    advice: 'repeat the request when the job runs, or stop the job',
+    httpStatus: 409,
+    exitCode: 1,
+  },
+  PACK_UNKNOWN: {
+    message: 'no pack {pack} on this server',
+    advice: '`GET /api/packs` lists the packs of this server',
+    httpStatus: 404,
+    exitCode: 3,
+  },
+  PACK_UNREADY: {
+    message: 'the pack {pack} is {state}',
+    advice: 'try again when its state is ready',
+    httpStatus: 409,
+    exitCode: 1,
+  },
+  STORE_UNAVAILABLE: {
+    message: 'the library cannot be used at the moment{reason}',
+    advice: 'try again in a moment; the server log has the details under this id',
+    httpStatus: 503,
+    exitCode: 1,
+  },
+  SERVER_RUNNING: {
+    message: 'a server for the library {library} is already running at {origin}',
+    advice: 'use that server, or stop it first (process {pid})',
+    httpStatus: 409,
+    exitCode: 1,
+  },
+  SERVER_MISSING: {
+    message: 'no server for the library {library} is running on this machine',
+    advice: 'start one with `pharos serve`, or leave out --detach',
+    httpStatus: 503,
+    exitCode: 1,
+  },
+  SERVER_REFUSED: { message: '{who} refused: {problem}', advice: '{advice}', httpStatus: 502, exitCode: 1 },
+  INTERRUPTED: {
+    message: 'interrupted',
+    advice: 'nothing half-written was left behind; run the same command again',
+    httpStatus: 499,
+    exitCode: 130,
+  },
+  INTERNAL: {
+    message: 'unexpected failure: {problem}',
+    advice: 'this is a defect of Pharos; run again with --verbose and report what it prints',
+    httpStatus: 500,
+    exitCode: 1,
+  },
+} as const

@@ -1,0 +1,30 @@
+import { type ErrorCode, PharosError } from '../../core/errors.ts'
+import type { CrawlKind } from '../../crawl/events.ts'
+import type { Library } from '../library.ts'
+import type { Source } from '../source.ts'
+import type { PreparedSource } from './prepare-source.ts'
+
+/** Removes a prepared source whose crawl could not be started. A source with an interrupted crawl stays. */
+export async function withdrawUnstarted({ store }: Library, { source, found }: PreparedSource): Promise<void> {
+  if (found !== 'interrupted') await store.removeSource(source.id)
+}
+
+/** Errors of a first crawl that the user has to correct. */
+const START_FAILURES: ReadonlySet<ErrorCode> = new Set([
+  'CRAWL_START_FAILED',
+  'BROWSER_MISSING',
+  'SOURCE_NOT_FOUND',
+  'SOURCE_UNREADABLE',
+  'USAGE',
+])
+
+/** Removes a source without pages after a first crawl with an error that the user has to correct. */
+export async function withdrawAfterFailure(
+  { store }: Library,
+  { id }: Source,
+  kind: CrawlKind,
+  error: unknown,
+): Promise<void> {
+  const isStartFailure = kind === 'add' && error instanceof PharosError && START_FAILURES.has(error.code)
+  if (isStartFailure && (await store.countContent(id)).pages === 0) await store.removeSource(id)
+}
