@@ -2,7 +2,7 @@ import { PathSelection } from '../../core/folder/path-selection.ts'
 import { withAnchor } from '../../core/retrieval/anchored-url.ts'
 import { treeKindOf } from '../../core/url/tree-url.ts'
 import { waitUntilResumed } from '../../crawl/control.ts'
-import { EventQueue } from '../../crawl/event-queue.ts'
+import type { EventQueue } from '../../crawl/event-queue.ts'
 import type { CrawlEvent, CrawlProgress, CrawlSummary } from '../../crawl/events.ts'
 import {
   describeCap,
@@ -28,7 +28,7 @@ import {
 import type { ActivityCounter } from '../../crawl/observe-crawl.ts'
 import type { CrawlRun } from '../../crawl/run.ts'
 import { countedSince, countFailures, countVisit, type RunCounts, uncountSkipped } from '../../crawl/run-counts.ts'
-import { type RunPorts, type Supervisor, supervise } from '../../crawl/supervise.ts'
+import { type RunPorts, Supervisor } from '../../crawl/supervise.ts'
 import { readRows, readRowsAt } from '../copy/read-rows.ts'
 import type { Store } from '../ports/store.ts'
 import { type KnownFile, type OpenTree, partKey } from '../ports/tree.ts'
@@ -78,21 +78,15 @@ const FIND_BATCH_SIZE = 1000
  * Indexes the files of a folder and emits the events of a crawl. Every file has a ledger row with state and reason. Unchanged files are not
  * read again; pages of files that a walk proves missing are removed.
  */
-export function indexTree(run: TreeRun, ports: TreePorts, signal: AbortSignal): AsyncGenerator<CrawlEvent, void, void> {
-  return supervise(
-    {
-      run,
-      ports,
-      open: (retryingPorts, supervisor) => {
-        const listRows: TreePorts['listRows'] = (...args) =>
-          supervisor.storeRetry.retryRead(() => ports.listRows(...args))
-        return new ActiveTree(run, { ...retryingPorts, listRows }, supervisor)
-      },
-      work: visitEverything,
-      finish: finishFolder,
-    },
-    signal,
-  )
+export async function* indexTree(
+  run: TreeRun,
+  ports: TreePorts,
+  signal: AbortSignal,
+): AsyncGenerator<CrawlEvent, void, void> {
+  const supervisor = new Supervisor(run, ports, signal)
+  const listRows: TreePorts['listRows'] = (...args) => supervisor.storeRetry.retryRead(() => ports.listRows(...args))
+  const active = new ActiveTree(run, { ...supervisor.ports, listRows }, supervisor)
+  yield* supervisor.run(active, visitEverything, finishFolder)
 }
 
 /** State, counters and events of a run over a tree. */
@@ -101,7 +95,7 @@ class ActiveTree implements RunCounts {
   readonly ports: TreePorts
   readonly signal: AbortSignal
   readonly activity: ActivityCounter
-  readonly events: EventQueue<CrawlEvent> = new EventQueue()
+  readonly events: EventQueue<CrawlEvent>
   readonly visiting: Map<string, number> = new Map()
   readonly startedAt: number
   readonly survey: TreeSurvey
@@ -129,11 +123,12 @@ class ActiveTree implements RunCounts {
   /** Number of pages kept because none of their files exists, which suggests a missing disk. */
   missing = 0
 
-  constructor(run: TreeRun, ports: TreePorts, { signal, activity }: Supervisor) {
+  constructor(run: TreeRun, ports: TreePorts, { signal, activity, events }: Supervisor) {
     this.run = run
     this.ports = ports
     this.signal = signal
     this.activity = activity
+    this.events = events
     this.startedAt = ports.clock.now()
     this.survey = new TreeSurvey(run.scope)
   }
@@ -524,7 +519,7 @@ async function finishFolder(active: ActiveTree): Promise<CrawlSummary> {
   return {
     ...{ crawlId: run.crawlId, kind: run.kind, end, ledger, problem },
     ...{ visited, indexed, unchanged, skipped, failed, newInRefresh, bytes, overflow },
-    ...(await describeCap(active, ledger)),
+    ...(await describeCap(active, active.ports.ledger, ledger)),
     removed: ending.removed,
     withheld: ending.withheld,
     parked: [],
