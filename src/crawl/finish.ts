@@ -1,6 +1,7 @@
 import type { ActiveCrawl } from './active-crawl.ts'
 import { walkRows } from './addresses/walk-rows.ts'
 import { findWiderScope } from './addresses/wider-scope.ts'
+import type { CrawlCounts } from './crawl-counts.ts'
 import type { CrawlEnd, CrawlSummary } from './events.ts'
 import {
   type FoundAddress,
@@ -19,32 +20,36 @@ import { addCounts, type ProcessCounts } from './sharing.ts'
 
 /** Ends a crawl: removes the pages proven gone, within the allowed loss, and returns the summary. */
 export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
-  const { run, ports } = active
-  await active.pacer.endSlowdowns()
+  const { run, ports, counts, site, lists, sharing } = active
+  const { pacer } = active.requests
+  await pacer.endSlowdowns()
   const start = await findStart(active)
   const stopped = await findStop(active)
   const ending =
     stopped === undefined ? await removeGone(active, await isConclusive(active)) : describeStop(stopped.reason)
   if (ending.removed > 0) await refuseRemoved(active)
-  if (stopped === undefined && start !== undefined && isRead(start) && hasReadEverything(active))
+  if (stopped === undefined && start !== undefined && isRead(start) && hasReadEverything(counts))
     await dropUnnamed(active)
   if (stopped === undefined) await ports.ledger.checkAliases(run.sourceId, ports.clock.now())
-  const isFinished = stopped === undefined && active.cappedAt === null && active.refusal === null
+  const isFinished = stopped === undefined && counts.cappedAt === null && active.refusal === null
   await active.planning?.end(isFinished)
   let { end, problem } = ending
   const { removed, withheld } = ending
   let vainReason: Reason | null = null
   const ledger = await ports.ledger.countLedger(run.sourceId)
-  const { provenGone, ...done } = addCounts(active.done, await active.readJoinedCounts(true))
+  const { provenGone, ...done } = addCounts(counts.ofProcess(pacer.parked), await sharing.readJoinedCounts(true))
   const failed = countFailures({ ...done, provenGone }, end === 'completed')
   if (end === 'completed') {
     vainReason = findUselessReason(active, { ...done, provenGone }, ledger, start)
     problem = vainReason === null ? findImbalance(ledger) : describeUseless(active, done, vainReason, start)
     if (problem !== null) end = 'failed'
   }
-  if (end === 'completed' || end === 'gate') await active.storeMovedSite()
-  const site = { sourceId: run.sourceId, siteUrl: active.siteUrl }
-  const wider = end === 'completed' ? await findWiderScope(ports.ledger, site, ledger) : undefined
+  // Stored at the end only, so that a resumed crawl detects the move again. Never in a refresh, because the next crawl that discovers pages
+  // must notice the move.
+  if ((end === 'completed' || end === 'gate') && lists.areUsed && site.movedTo !== undefined)
+    await ports.moveSite(site.movedTo)
+  const siteOfSource = { sourceId: run.sourceId, siteUrl: site.url }
+  const wider = end === 'completed' ? await findWiderScope(ports.ledger, siteOfSource, ledger) : undefined
   return {
     crawlId: run.crawlId,
     kind: run.kind,
@@ -54,10 +59,10 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
     failed,
     removed,
     withheld,
-    ...(await describeCap(active, ledger)),
+    ...(await describeCap(counts, ports.ledger, ledger)),
     ...(wider === undefined ? {} : { wider }),
     incomplete: await findIncompleteReason(active),
-    elapsedMs: ports.clock.now() - active.startedAt,
+    elapsedMs: ports.clock.now() - counts.startedAt,
     problem,
     vainReason,
   }
@@ -82,18 +87,18 @@ function countLeftByCap({ reasons }: LedgerCounts): number {
 
 /** The cap that was reached, and the number of addresses it left unread. A cap that left nothing unread is not reported. */
 export async function describeCap(
-  { run, ports, cappedAt, keptByCap, spent }: CappedCrawl,
-  ledger: LedgerCounts,
+  { run, cappedAt, keptByCap, spent }: CappedCrawl,
+  ledger: Pick<Ledger, 'countRemovable'>,
+  counts: LedgerCounts,
 ): Promise<Pick<CrawlSummary, 'cappedAt' | 'unread' | 'spent'>> {
   if (cappedAt === null) return { cappedAt }
-  const unread = countLeftByCap(ledger) + keptByCap + (await countUnseen(run, ports.ledger))
+  const unread = countLeftByCap(counts) + keptByCap + (await countUnseen(run, ledger))
   return unread === 0 ? { cappedAt: null } : { cappedAt, unread, ...(spent === undefined ? {} : { spent }) }
 }
 
 /** The part of a crawl that `describeCap` needs. */
 interface CappedCrawl {
   readonly run: Pick<CrawlRun, 'sourceId' | 'crawlId' | 'kind'>
-  readonly ports: { readonly ledger: Pick<Ledger, 'countRemovable'> }
   readonly cappedAt: number | null
   readonly keptByCap: number
   readonly spent?: CrawlSummary['spent'] | undefined
@@ -102,7 +107,7 @@ interface CappedCrawl {
 /** Counts pages of earlier runs that this run did not reach; 0 for a retry, which visits failed addresses only. */
 async function countUnseen(
   { sourceId, crawlId, kind }: CappedCrawl['run'],
-  ledger: CappedCrawl['ports']['ledger'],
+  ledger: Pick<Ledger, 'countRemovable'>,
 ): Promise<number> {
   if (kind === 'retry') return 0
   const all = await ledger.countRemovable(sourceId, crawlId, true)
@@ -152,7 +157,7 @@ export async function removeGone({ run, ports }: EndingCrawl, isComplete: boolea
 }
 
 /** Whether a crawl has read every list and page that can name an address. */
-function hasReadEverything({ run, cappedAt, incomplete }: ActiveCrawl): boolean {
+function hasReadEverything({ run, cappedAt, incomplete }: CrawlCounts): boolean {
   return run.kind === 'recrawl' && cappedAt === null && incomplete === null && !run.isScopeChanged
 }
 
@@ -179,13 +184,13 @@ const UNNAMED: Refusal = { reason: 'unlinked', pattern: null, target: null }
 
 /** Records why the scope refuses removed pages that are outside of it. */
 async function refuseRemoved(active: ActiveCrawl): Promise<void> {
-  const { run, ports, addressFilter } = active
+  const { run, ports, site, offers } = active
   for await (const rows of walkRows(ports.ledger, run.sourceId, { state: 'gone', reason: 'unlinked' })) {
     const finds = rows.flatMap((row) => {
-      const { refusal } = addressFilter.judge(row.url, row.depth, true)
+      const { refusal } = site.addressFilter.judge(row.url, row.depth, true)
       return refusal === null ? [] : [refuseRow(row, refusal)]
     })
-    if (finds.length > 0) await active.record(finds)
+    if (finds.length > 0) await offers.record(finds)
   }
 }
 
@@ -214,10 +219,10 @@ export function describeStop(reason: unknown): Ending {
 
 /** Whether a page that this crawl did not find is gone: everything that could lead to it was read. */
 export async function isConclusive(active: ActiveCrawl): Promise<boolean> {
-  const { run, cappedAt } = active
+  const { run, counts } = active
   if (
     run.kind !== 'recrawl' ||
-    cappedAt !== null ||
+    counts.cappedAt !== null ||
     run.isScopeChanged ||
     (await findIncompleteReason(active)) !== null
   )
@@ -232,10 +237,11 @@ export async function isConclusive(active: ActiveCrawl): Promise<boolean> {
  * has no other memory of earlier outcomes.
  */
 async function findIncompleteReason(active: ActiveCrawl): Promise<string | null> {
-  const { run, ports, incomplete } = active
+  const { run, ports, sharing } = active
+  const { incomplete } = active.counts
   if (incomplete !== null || run.kind !== 'recrawl') return incomplete
   // A resumed or shared crawl does not know which addresses had no room before.
-  const mayBeFull = run.isResumed || (await active.readJoinedCounts(true)).overflow > 0
+  const mayBeFull = run.isResumed || (await sharing.readJoinedCounts(true)).overflow > 0
   const isFull = mayBeFull && (await ports.ledger.countLedger(run.sourceId)).total >= run.limits.ledgerRows
   if (isFull) return `the source has reached its limit of ${run.limits.ledgerRows} addresses`
   if (!run.followsLinks) return null
@@ -247,8 +253,8 @@ async function findIncompleteReason(active: ActiveCrawl): Promise<string | null>
 }
 
 /** Returns the row that the redirects of the start lead to. */
-async function findStart({ run, ports, addressFilter }: ActiveCrawl): Promise<LedgerRow | undefined> {
-  let key = addressFilter.keyOf(run.startUrl)
+async function findStart({ run, ports, site }: ActiveCrawl): Promise<LedgerRow | undefined> {
+  let key = site.addressFilter.keyOf(run.startUrl)
   let row: LedgerRow | undefined
   for (let step = 0; key !== undefined && step <= run.limits.redirects; step++) {
     row = await ports.ledger.findRow(run.sourceId, key)
@@ -268,7 +274,7 @@ export function findImbalance({ total, states }: LedgerCounts): string | null {
 
 /** Returns why a crawl was useless: it could not start, every page failed, or nothing is stored. */
 function findUselessReason(
-  { run, refusal, pagesTaken }: ActiveCrawl,
+  { run, refusal, counts }: ActiveCrawl,
   { visited, failed, provenGone }: ProcessCounts,
   ledger: LedgerCounts,
   start: LedgerRow | undefined,
@@ -277,7 +283,7 @@ function findUselessReason(
   // A retry whose addresses fail again is still a valid result.
   if (run.kind === 'retry') return null
   // Pages that the interrupted run had read count for the resumed run.
-  const hasAllFailed = visited > 0 && failed + provenGone === visited && !(run.isResumed && pagesTaken > 0)
+  const hasAllFailed = visited > 0 && failed + provenGone === visited && !(run.isResumed && counts.pagesTaken > 0)
   const hasNothing = run.kind !== 'refresh' && ledger.states.indexed + ledger.states.unchanged === 0
   return hasAllFailed || hasNothing ? (start?.reason ?? 'empty') : null
 }

@@ -81,7 +81,7 @@ export class Frontier {
         }
         await this.#fill()
         if (this.#ready.length > 0) continue
-      } else if (this.#active.isCapped) {
+      } else if (this.#active.counts.isCapped) {
         await this.#skipRest()
         continue
       }
@@ -92,7 +92,7 @@ export class Frontier {
   /** Records the end of a visit, and whether it brought a page. */
   finishVisit(isPage: boolean): void {
     this.#inFlight--
-    if (isPage) this.#active.pagesTaken++
+    if (isPage) this.#active.counts.pagesTaken++
     this.#notify()
   }
 
@@ -105,8 +105,14 @@ export class Frontier {
   }
 
   #hasRoom(): boolean {
-    const { isCapped, pagesTaken, maxPagesNow } = this.#active
-    return !isCapped && pagesTaken + this.#inFlight < maxPagesNow
+    const { isCapped, pagesTaken } = this.#active.counts
+    return !isCapped && pagesTaken + this.#inFlight < this.#maxPagesNow
+  }
+
+  /** Page limit for now: lists may use half of the cap before links are known. */
+  get #maxPagesNow(): number {
+    const { counts, lists } = this.#active
+    return lists.isReading ? Math.ceil(counts.maxPages / 2) : counts.maxPages
   }
 
   #isPaused(): boolean {
@@ -157,13 +163,13 @@ export class Frontier {
   }
 
   async #lease(): Promise<void> {
-    const { ports, run } = this.#active
+    const { ports, run, counts, lists, requests, planning, isJoined } = this.#active
     const now = ports.clock.now()
     const { concurrency, leaseMs, hosts, aliveMs } = run.limits
     const { maxDepth } = run.scope
     // The planner reorders the frontier after every visit, so leasing ahead would ignore its newer choices.
-    const wanted = this.#active.planning === undefined ? concurrency * 2 : concurrency - this.#inFlight
-    const room = Math.min(wanted, this.#active.maxPagesNow - this.#active.pagesTaken - this.#inFlight)
+    const wanted = planning === undefined ? concurrency * 2 : concurrency - this.#inFlight
+    const room = Math.min(wanted, this.#maxPagesNow - counts.pagesTaken - this.#inFlight)
     const leased = await ports.ledger.lease({
       sourceId: run.sourceId,
       crawlId: run.crawlId,
@@ -171,10 +177,12 @@ export class Frontier {
       now,
       until: now + leaseMs,
       horizon: now + RESERVATION_HORIZON_MS,
-      jitter: this.#active.pacer.jitter,
+      jitter: requests.pacer.jitter,
       // With a depth limit, shorter paths are visited before longer ones. With a page cap alone, any order will do.
       isBreadthFirst: maxDepth !== null,
-      firstLevel: this.#active.firstLevel,
+      // Up to this depth addresses are visited in any order, so that lists and links take turns. While lists are being read, an address
+      // one link away may still turn out to be listed.
+      firstLevel: lists.isReading || isJoined ? 0 : 1,
       id: ports.newId(),
       maxHosts: hosts,
       hostsUntil: now + aliveMs,
@@ -188,16 +196,17 @@ export class Frontier {
 
   /** Takes the remaining rows out of the frontier after the cap was reached, and records what the cap left out. */
   async #skipRest(): Promise<void> {
-    const { ports, run, pageRequests: requests, pagesTaken: pages } = this.#active
+    const { ports, run, counts } = this.#active
+    const { pageRequests: requests, pagesTaken: pages } = counts
     const { maxPages } = run.scope
     await ports.ledger.release(this.#ready.splice(0))
     const now = ports.clock.now()
     const isRequestCap = pages < (maxPages ?? Infinity)
     const cap = isRequestCap ? `${requests} requests` : String(maxPages)
     const { left, kept } = await skipForCap(ports.ledger, run, cap, now)
-    if (left > 0) this.#active.cappedAt = maxPages
-    if (left > 0 && isRequestCap) this.#active.spent = { requests, pages }
-    this.#active.keptByCap += kept
+    if (left > 0) counts.cappedAt = maxPages
+    if (left > 0 && isRequestCap) counts.spent = { requests, pages }
+    counts.keptByCap += kept
     // Waking other workers without a change would make them wake this one in an endless loop.
     if (this.#inFlight > 0) return this.#waitForChange()
     this.#isDone = true
@@ -246,10 +255,10 @@ export class Frontier {
 
   /** Parks hosts that ask for a longer wait than allowed, so that the crawl does not wait only for them. Returns whether any was parked. */
   async #parkHeld(now: number): Promise<boolean> {
-    const { ports, run, pacer } = this.#active
+    const { ports, run, requests } = this.#active
     let hasParked = false
     for (const host of await ports.ledger.listHeldHosts(run.sourceId, now, now)) {
-      const isParked = await pacer.parkIfHeld(host)
+      const isParked = await requests.pacer.parkIfHeld(host)
       hasParked ||= isParked
     }
     return hasParked
@@ -257,14 +266,14 @@ export class Frontier {
 
   /** Fails the pending rows of parked hosts. Returns whether there were any. */
   async #failParked(): Promise<boolean> {
-    const { ports, run, pacer } = this.#active
+    const { ports, run, requests, counts } = this.#active
     let count = 0
-    for (const [host, detail] of pacer.parked) {
+    for (const [host, detail] of requests.pacer.parked) {
       const failed = await ports.ledger.failPending(run.sourceId, run.crawlId, host, 'host-parked', detail)
       count += failed
     }
-    this.#active.failed += count
-    this.#active.visited += count
+    counts.failed += count
+    counts.visited += count
     return count > 0
   }
 

@@ -1,11 +1,11 @@
 import { ActiveCrawl } from './active-crawl.ts'
-import { visitAll } from './crawl.ts'
 import type { CrawlEvent, CrawlSummary } from './events.ts'
 import { describeStop, type Ending } from './finish.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
 import type { SharedCrawl } from './sharing.ts'
 import { createRetryingPorts } from './store-retry.ts'
-import { type Supervisor, supervise } from './supervise.ts'
+import { Supervisor } from './supervise.ts'
+import { visitAll } from './visit/visit-site.ts'
 
 /** A joined process leaves after this idle time. */
 const IDLE_TIMEOUT_MS = 3000
@@ -22,36 +22,34 @@ export interface JoinOptions {
  * Joins a crawl that another process started: only makes visits, on hosts that are free. Ends with the event `ended`, with the counts of
  * this process, when it has nothing left to do.
  */
-export function joinCrawl(
+export async function* joinCrawl(
   run: CrawlRun,
   ports: Omit<CrawlPorts, 'touch'>,
   { shared, heartbeat }: JoinOptions,
   signal: AbortSignal,
 ): AsyncGenerator<CrawlEvent, void, void> {
   const leave = new AbortController()
-  let active: ActiveCrawl | undefined
   // Returns true even when the crawl is over, because that is no failure of a joined process.
   const touch = async (): Promise<boolean> => {
     const current = await heartbeat()
     // If the site has moved, this process would judge addresses by the wrong location, so it leaves.
     if (current?.siteUrl !== shared.siteUrl) leave.abort()
-    else if (active !== undefined) active.isLlmsFullKnown = current.isFullKnown
+    else active.lists.isLlmsFullKnown = current.isFullKnown
     return true
   }
-  const open = (crawlPorts: CrawlPorts, { signal: crawlSignal, storeRetry, activity }: Supervisor) => {
-    active = new ActiveCrawl(run, activity.countCalls(createRetryingPorts(crawlPorts, storeRetry)), crawlSignal, shared)
-    return active
-  }
-  const work = (active: ActiveCrawl) => visitAll(active, { idleTimeoutMs: IDLE_TIMEOUT_MS, stopSignal: leave.signal })
-  return supervise({ run, ports: { ...ports, touch }, open, work, finish: createSummary }, signal)
+  const supervisor = new Supervisor(run, { ...ports, touch }, signal)
+  const retryingPorts = createRetryingPorts(supervisor.ports, supervisor.storeRetry)
+  const active = new ActiveCrawl(run, supervisor.activity.trackRequests(retryingPorts), supervisor, shared)
+  const work = () => visitAll(active, { idleTimeoutMs: IDLE_TIMEOUT_MS, stopSignal: leave.signal })
+  yield* supervisor.run(active, work, createSummary)
 }
 
 const COMPLETED_ENDING: Ending = { end: 'completed', problem: null, removed: 0, withheld: 0 }
 
 async function createSummary(active: ActiveCrawl): Promise<CrawlSummary> {
-  const { run, ports, signal, incomplete, startedAt, refusal } = active
-  const { provenGone: _, ...done } = active.done
-  await active.pacer.endSlowdowns()
+  const { run, ports, signal, counts, requests, refusal } = active
+  const { provenGone: _, ...done } = counts.ofProcess(requests.pacer.parked)
+  await requests.pacer.endSlowdowns()
   return {
     crawlId: run.crawlId,
     kind: run.kind,
@@ -59,8 +57,8 @@ async function createSummary(active: ActiveCrawl): Promise<CrawlSummary> {
     ledger: await ports.ledger.countLedger(run.sourceId),
     ...done,
     cappedAt: null,
-    incomplete,
-    elapsedMs: ports.clock.now() - startedAt,
+    incomplete: counts.incomplete,
+    elapsedMs: ports.clock.now() - counts.startedAt,
     vainReason: refusal,
   }
 }

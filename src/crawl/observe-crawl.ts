@@ -25,27 +25,28 @@ export class StallError extends Error {}
 export class ActivityCounter {
   count = 0
 
-  /** Wraps ports so that their calls are counted. */
-  countCalls(ports: CrawlPorts): CrawlPorts {
-    const counted = async <T>(work: Promise<T>): Promise<T> => {
+  /** Counts the beginning and the end of some work. */
+  async track<T>(work: Promise<T>): Promise<T> {
+    this.count++
+    try {
+      return await work
+    } finally {
       this.count++
-      try {
-        return await work
-      } finally {
-        this.count++
-      }
     }
+  }
+
+  /** Wraps ports so that their requests are counted. */
+  trackRequests(ports: CrawlPorts): CrawlPorts {
     const { fetcher, pageFetcher, renderer } = ports
-    const countFetches = (fetcher: Fetcher): Fetcher => ({ fetch: (request) => counted(fetcher.fetch(request)) })
+    const countFetches = (fetcher: Fetcher): Fetcher => ({ fetch: (request) => this.track(fetcher.fetch(request)) })
     return {
       ...ports,
       fetcher: countFetches(fetcher),
       pageFetcher: pageFetcher && countFetches(pageFetcher),
       renderer: renderer && {
         prepare: () => renderer.prepare(),
-        render: (snapshot, request) => counted(renderer.render(snapshot, request)),
+        render: (snapshot, request) => this.track(renderer.render(snapshot, request)),
       },
-      readPage: (snapshot, key, options) => counted(ports.readPage(snapshot, key, options)),
     }
   }
 }

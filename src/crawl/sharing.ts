@@ -1,4 +1,10 @@
+import type { SiteLists } from './discovery/site-lists.ts'
 import type { CrawlSummary } from './events.ts'
+import type { CrawlPorts } from './run.ts'
+import type { Site } from './site.ts'
+
+/** Maximum age of the cached counts of other processes. */
+const COUNTS_MAX_AGE_MS = 1000
 
 /** State that a joining process needs besides the stored crawl: what the first requests have shown. */
 export interface SharedCrawl {
@@ -56,5 +62,47 @@ export function addCounts(one: ProcessCounts, other: ProcessCounts): ProcessCoun
     bytes: one.bytes + other.bytes,
     requests: one.requests + other.requests,
     parked: [...new Map([...other.parked, ...one.parked].map((park) => [park.host, park])).values()],
+  }
+}
+
+/** Lets other processes join a crawl, and reads what they have counted. */
+export class Sharing {
+  readonly #ports: Pick<CrawlPorts, 'share' | 'readJoinedCounts' | 'clock'>
+  readonly #site: Site
+  readonly #lists: SiteLists
+  /** The state last shared with other processes, as JSON. */
+  #sharedJson: string | undefined
+  /** Cached counts of other processes, and when they were read. */
+  #joined: { readonly counts: ProcessCounts; readonly at: number } = {
+    counts: NO_COUNTS,
+    at: Number.NEGATIVE_INFINITY,
+  }
+
+  constructor(ports: Pick<CrawlPorts, 'share' | 'readJoinedCounts' | 'clock'>, site: Site, lists: SiteLists) {
+    this.#ports = ports
+    this.#site = site
+    this.#lists = lists
+  }
+
+  /** Lets other processes join once the location of the site is known, and shares later changes. */
+  async share(): Promise<void> {
+    const shared: SharedCrawl = { siteUrl: this.#site.url, isFullKnown: this.#lists.isLlmsFullKnown }
+    const text = JSON.stringify(shared)
+    if (!this.#site.isLocated || this.#sharedJson === text) return
+    this.#sharedJson = text
+    // A failed write is harmless: the next visit shares the state again.
+    await this.#ports.share?.(shared).catch(() => {
+      this.#sharedJson = undefined
+    })
+  }
+
+  /** Counts of other processes, at most `COUNTS_MAX_AGE_MS` old. */
+  async readJoinedCounts(isNow = false): Promise<ProcessCounts> {
+    const { clock, readJoinedCounts } = this.#ports
+    const now = clock.now()
+    if (readJoinedCounts !== undefined && (isNow || now - this.#joined.at >= COUNTS_MAX_AGE_MS)) {
+      this.#joined = { counts: await readJoinedCounts(), at: now }
+    }
+    return this.#joined.counts
   }
 }

@@ -1,5 +1,6 @@
+import { EventQueue } from './event-queue.ts'
 import type { CrawlEvent, CrawlSummary } from './events.ts'
-import { ActivityCounter, type ObservedCrawl, type ObservedRun, observeCrawl } from './observe-crawl.ts'
+import { ActivityCounter, type ObservedCrawl, observeCrawl } from './observe-crawl.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
 import { causeOf, createRetryingLedger, StoreRetry } from './store-retry.ts'
 
@@ -15,56 +16,84 @@ export interface SupervisedCrawl extends ObservedCrawl {
   readonly signal: AbortSignal
 }
 
-/** Passed to a crawl that begins. */
-export interface Supervisor {
-  readonly signal: AbortSignal
-  readonly storeRetry: StoreRetry
-  readonly activity: ActivityCounter
-}
+/** The run that a supervisor watches. */
+type SupervisedRun = Pick<CrawlRun, 'crawlId' | 'kind' | 'isResumed' | 'limits'>
 
-/** A crawl to run. */
-export interface SuperviseOptions<C extends SupervisedCrawl, P extends RunPorts> {
-  readonly run: Pick<CrawlRun, 'crawlId' | 'kind' | 'isResumed' | 'limits'>
+/** Watches a crawl: waits while the store cannot be written, and stops a crawl that makes no progress. */
+export class Supervisor<P extends RunPorts = RunPorts> {
+  /** Ports whose writes wait until they succeed. */
   readonly ports: P
-  /** Opens the crawl with ports whose writes wait until they succeed. */
-  readonly open: (ports: P, supervisor: Supervisor) => C
-  readonly work: (active: C) => Promise<void>
-  /** Creates the summary. */
-  readonly finish: (active: C) => Promise<CrawlSummary>
-}
+  /** Aborted when the crawl must stop. */
+  readonly signal: AbortSignal
+  readonly events: EventQueue<CrawlEvent> = new EventQueue()
+  readonly activity: ActivityCounter = new ActivityCounter()
+  readonly storeRetry: StoreRetry
+  readonly #run: SupervisedRun
+  readonly #stop = new AbortController()
 
-/**
- * Runs a crawl and yields its events; the last event is always `ended`. An aborted signal stops the crawl at the next safe point. While the
- * store cannot be written, the crawl waits.
- */
-export async function* supervise<C extends SupervisedCrawl, P extends RunPorts>(
-  supervision: SuperviseOptions<C, P>,
-  signal: AbortSignal,
-): AsyncGenerator<CrawlEvent, void, void> {
-  const { run, ports } = supervision
-  // A consumer that stops reading the events stops the crawl.
-  const stop = new AbortController()
-  const crawlSignal = AbortSignal.any([signal, stop.signal])
-  const storeRetry = new StoreRetry({
-    clock: ports.clock,
-    signal: crawlSignal,
-    maxWaitMs: (cause) => (cause === 'disk-full' ? run.limits.fullMs : run.limits.pauseMs),
-    tell: (event) => active.events.push(event),
-    giveUp: (problem) => stop.abort(new Error(problem)),
-  })
-  const activity = new ActivityCounter()
-  const active = supervision.open(withStoreRetry(ports, storeRetry), { signal: crawlSignal, storeRetry, activity })
-  active.events.push({ type: 'started', crawlId: run.crawlId, kind: run.kind, isResumed: run.isResumed })
-  const work = runToEnd(supervision, { active, storeRetry, activity, stop }).finally(() => active.events.close())
-  // The consumer gets a failure only after all earlier events, which may take long; until then the rejection must count as handled.
-  work.catch(() => undefined)
-  try {
-    yield* active.events
-    await work
-  } finally {
-    stop.abort()
-    active.events.close()
-    await work.catch(() => undefined)
+  constructor(run: SupervisedRun, ports: P, signal: AbortSignal) {
+    this.#run = run
+    this.signal = AbortSignal.any([signal, this.#stop.signal])
+    this.storeRetry = new StoreRetry({
+      clock: ports.clock,
+      signal: this.signal,
+      maxWaitMs: (cause) => (cause === 'disk-full' ? run.limits.fullMs : run.limits.pauseMs),
+      tell: (event) => this.events.push(event),
+      giveUp: (problem) => this.#stop.abort(new Error(problem)),
+    })
+    this.ports = withStoreRetry(ports, this.storeRetry)
+  }
+
+  /**
+   * Runs a crawl to its end and yields its events; the last event is always `ended`. An aborted signal stops the crawl at the next safe
+   * point. `finish` creates the summary.
+   */
+  async *run<C extends SupervisedCrawl>(
+    active: C,
+    work: (active: C) => Promise<void>,
+    finish: (active: C) => Promise<CrawlSummary>,
+  ): AsyncGenerator<CrawlEvent, void, void> {
+    const { events } = this
+    const { crawlId, kind, isResumed } = this.#run
+    events.push({ type: 'started', crawlId, kind, isResumed })
+    const end = this.#runToEnd(active, work, finish).finally(() => events.close())
+    // The consumer gets a failure only after all earlier events, which may take long; until then the rejection must count as handled.
+    end.catch(() => undefined)
+    try {
+      yield* events
+      await end
+    } finally {
+      // A consumer that stops reading the events stops the crawl.
+      this.#stop.abort()
+      events.close()
+      await end.catch(() => undefined)
+    }
+  }
+
+  async #runToEnd<C extends SupervisedCrawl>(
+    active: C,
+    work: (active: C) => Promise<void>,
+    finish: (active: C) => Promise<CrawlSummary>,
+  ): Promise<void> {
+    const { storeRetry, activity, events } = this
+    const ended = new AbortController()
+    // A failure of the observation is no failure of the crawl, and must not become an unhandled rejection.
+    const observed = { active, storeRetry, activity, stop: this.#stop }
+    const observation = observeCrawl(observed, ended.signal).catch(() => undefined)
+    const pauseReports = reportPauses(active, ended.signal)
+    let summary: CrawlSummary
+    try {
+      await withGrace(active, workUntilStopped(work(active), active.signal))
+      summary = await conclude(active, () => finish(active))
+    } finally {
+      ended.abort()
+      await observation
+      await pauseReports
+    }
+    // A short crawl may end before its first progress event.
+    const progress = await active.progress().catch(() => undefined)
+    if (progress !== undefined) events.push({ type: 'progress', ...progress })
+    events.push({ type: 'ended', summary })
   }
 }
 
@@ -75,30 +104,6 @@ function withStoreRetry<P extends RunPorts>(ports: P, storeRetry: StoreRetry): P
     ledger: createRetryingLedger(ports.ledger, storeRetry),
     end: (summary: CrawlSummary) => storeRetry.retryWrite(() => ports.end(summary)),
   }
-}
-
-async function runToEnd<C extends SupervisedCrawl, P extends RunPorts>(
-  supervision: SuperviseOptions<C, P>,
-  observed: ObservedRun & { readonly active: C },
-): Promise<void> {
-  const { active } = observed
-  const ended = new AbortController()
-  // A failure of the observation is no failure of the crawl, and must not become an unhandled rejection.
-  const observation = observeCrawl(observed, ended.signal).catch(() => undefined)
-  const pauseReports = reportPauses(active, ended.signal)
-  let summary: CrawlSummary
-  try {
-    await withGrace(active, workUntilStopped(supervision, active))
-    summary = await conclude(supervision, active)
-  } finally {
-    ended.abort()
-    await observation
-    await pauseReports
-  }
-  // A short crawl may end before its first progress event.
-  const progress = await active.progress().catch(() => undefined)
-  if (progress !== undefined) active.events.push({ type: 'progress', ...progress })
-  active.events.push({ type: 'ended', summary })
 }
 
 /** Emits events when the crawl is paused and resumed. */
@@ -123,15 +128,12 @@ async function reportPauses({ ports, events }: SupervisedCrawl, ended: AbortSign
   }
 }
 
-/** Does the work. Ignores errors of a crawl that is being stopped. */
-async function workUntilStopped<C extends SupervisedCrawl, P extends RunPorts>(
-  { work }: SuperviseOptions<C, P>,
-  active: C,
-): Promise<void> {
+/** Waits for the work. Ignores errors of a crawl that is being stopped. */
+async function workUntilStopped(work: Promise<void>, signal: AbortSignal): Promise<void> {
   try {
-    await work(active)
+    await work
   } catch (error) {
-    if (!active.signal.aborted) throw error
+    if (!signal.aborted) throw error
   }
 }
 
@@ -151,20 +153,20 @@ async function withGrace({ signal, ports }: SupervisedCrawl, work: Promise<void>
 }
 
 /** Writes the end of the crawl before `ended` is emitted. */
-async function conclude<C extends SupervisedCrawl, P extends RunPorts>(
-  { finish }: SuperviseOptions<C, P>,
-  active: C,
+async function conclude(
+  { ports, signal }: SupervisedCrawl,
+  finish: () => Promise<CrawlSummary>,
 ): Promise<CrawlSummary> {
   try {
-    const summary = await finish(active)
-    await active.ports.end(summary)
+    const summary = await finish()
+    await ports.end(summary)
     return summary
   } catch (error) {
-    if (!active.signal.aborted) throw error
+    if (!signal.aborted) throw error
   }
   // The crawl was stopped while it finished. If its end still cannot be written, the next run finds the crawl interrupted, as it should.
-  const summary = await finish(active)
-  await active.ports.end(summary).catch((error: unknown) => {
+  const summary = await finish()
+  await ports.end(summary).catch((error: unknown) => {
     if (causeOf(error) === undefined) throw error
   })
   return summary

@@ -5,7 +5,7 @@ import type { Settlement, Visit } from '../../src/crawl/ledger.ts'
 import type { Clock, FetchOutcome } from '../../src/crawl/ports.ts'
 import { createResourceFetcher } from '../../src/crawl/resource.ts'
 import { DEFAULT_CRAWL_LIMITS } from '../../src/crawl/run.ts'
-import { FIRST_RETRY_DELAY_MS } from '../../src/crawl/visit.ts'
+import { FIRST_RETRY_DELAY_MS } from '../../src/crawl/visit/conclude-outcome.ts'
 import type { CrawlParts, RunningCrawl } from './process.ts'
 
 /**
@@ -120,12 +120,7 @@ class LeanCrawl implements RunningCrawl {
   }
 
   async #fetch(url: string, permit: SendPermit, isPage: boolean): Promise<FetchOutcome> {
-    const { time, fetcher } = this.#parts
-    let sentAt = time.now
-    const outcome = await this.#pacer.send(permit, (isInTime) => {
-      sentAt = time.now
-      return fetcher.fetch({ url, isInTime })
-    })
+    const { outcome, sentAt } = await this.#pacer.send(permit, this.#parts.fetcher, { url })
     if (!isUnsent(outcome)) await this.#pacer.noteOutcome(url, outcome, sentAt, isPage)
     return outcome
   }

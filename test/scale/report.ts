@@ -80,7 +80,7 @@ Only a part of the simulation is code of the program:
 | which worker holds a host, takes it, keeps it, wants it and releases it | code of the program: \`crawl/hosts/host-lease.ts\`, \`store/postgres/ledger/host-holder.ts\`, the decisions of \`store/postgres/ledger/frontier.ts\` |
 | which addresses come first, and their slots | code of the program: \`store/common/slots.ts\` |
 | ledger: leasing, settling, putting back, counting | **real rules, rewritten statements** (\`test/scale/shared-ledger.ts\`): this page shows for that file that no address is lost or settled twice, and \`test/postgres/many-workers.test.ts\` shows it for PostgreSQL itself |
-| frontier and visits (\`crawl/frontier.ts\`, \`visit.ts\`) | **rewritten, shorter** (\`test/scale/lean-crawl.ts\`) with the waits of the program, because the originals would take twice as long; ${count(whole.visits)} visits below and two of the three short forms use the real engine |
+| frontier and visits (\`crawl/frontier.ts\`, \`visit/visit.ts\`) | **rewritten, shorter** (\`test/scale/lean-crawl.ts\`) with the waits of the program, because the originals would take twice as long; ${count(whole.visits)} visits below and two of the three short forms use the real engine |
 | PostgreSQL | **by the measured cost of its operations**; its cores and the locks of sources are queues: an operation waits for its source, then for a core. Connections are not counted |
 | which worker joins which source | **a rule of the simulation**: a worker joins the source with the most free hosts per worker, and leaves when it has had none for some seconds. The program has a job queue instead, and lets idle workers join the crawls with the most free hosts. Which sources are started, and how evenly work is spread, is therefore true of the simulation only |
 | worlds, latencies, faults, crashes | **invented**, see below |
@@ -243,7 +243,7 @@ A larger source can be divided by host, into one source for each group of hosts.
 function writeComparison({ scarce, whole }: Results): string {
   return `## Comparison with the whole engine
 
-The same world of ${count(SCARCE.world.hosts)} hosts and ${count(SCARCE.workers)} workers, once with the lean version and once with the real engine of the program (\`crawl/active-crawl.ts\`, \`frontier.ts\`, \`visit.ts\`), on the same ledger. The two draw different random numbers, so their visits differ in detail.
+The same world of ${count(SCARCE.world.hosts)} hosts and ${count(SCARCE.workers)} workers, once with the lean version and once with the real engine of the program (\`crawl/visit/visit-site.ts\`, \`frontier.ts\`, \`visit/visit.ts\`), on the same ledger. The two draw different random numbers, so their visits differ in detail.
 
 ${table(
   ['', ...FACTS],

@@ -1,9 +1,12 @@
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
 import { ActiveCrawl } from '../../src/crawl/active-crawl.ts'
+import { EventQueue } from '../../src/crawl/event-queue.ts'
 import { Frontier } from '../../src/crawl/frontier.ts'
 import type { Ledger, Visit } from '../../src/crawl/ledger.ts'
+import { ActivityCounter } from '../../src/crawl/observe-crawl.ts'
 import { type CrawlPorts, type CrawlRun, DEFAULT_CRAWL_LIMITS } from '../../src/crawl/run.ts'
-import { visitPage } from '../../src/crawl/visit.ts'
+import { countSettled } from '../../src/crawl/visit/settle-visit.ts'
+import { visitPage } from '../../src/crawl/visit/visit.ts'
 import type { CrawlParts, RunningCrawl } from './process.ts'
 
 /** Makes visits with the whole engine of the program: frontier, robots.txt, pacer, visits, retries. */
@@ -26,7 +29,11 @@ export function crawlWhole(parts: CrawlParts): RunningCrawl {
     touch: () => Promise.resolve(true),
     end: () => Promise.resolve(),
   }
-  const active = new ActiveCrawl(createRun(source, visits, hosts), ports, new AbortController().signal)
+  const active = new ActiveCrawl(createRun(source, visits, hosts), ports, {
+    signal: new AbortController().signal,
+    events: new EventQueue(),
+    activity: new ActivityCounter(),
+  })
   // The simulation does not read events.
   active.events.close()
   const frontier = new Frontier(active)
@@ -36,13 +43,13 @@ export function crawlWhole(parts: CrawlParts): RunningCrawl {
   return { done, stop: () => void frontier.close() }
 }
 
-/** Makes visits like `crawl.ts`, without events. */
+/** Makes visits like `visit-site.ts`, without events. */
 async function visitOneByOne(active: ActiveCrawl, frontier: Frontier): Promise<void> {
   for (;;) {
     const visit = await frontier.next()
     if (visit === undefined) return
     const isPage = await visitOne(active, visit)
-    active.largeVisits.release(visit)
+    active.requests.largeVisits.release(visit)
     frontier.finishVisit(isPage)
   }
 }
@@ -54,7 +61,7 @@ async function visitOne(active: ActiveCrawl, visit: Visit): Promise<boolean> {
     await ledger.release([visit])
     return false
   }
-  return active.countSettled(result.settlement, await ledger.settle(result.settlement), 0)
+  return countSettled(active, result.settlement, await ledger.settle(result.settlement), 0)
 }
 
 function createRun(source: string, concurrency: number, hosts: number): CrawlRun {

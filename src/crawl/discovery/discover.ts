@@ -5,19 +5,41 @@ import type { Snapshot } from '../../core/model.ts'
 import { dropSlash } from '../../core/url/key.ts'
 import type { ActiveCrawl } from '../active-crawl.ts'
 import type { Discovery, FoundAddress, ListRecord, SettlementResult } from '../ledger.ts'
+import { countState } from '../run-counts.ts'
+import { readSafely } from '../visit/read-safely.ts'
 import { type Attempt, findLlmsFull, findLlmsTxt } from './llms-txt.ts'
 import { readSitemaps } from './sitemaps.ts'
 
 /** Number of list addresses offered at once. */
 const BATCH = 500
+/** Sitemap addresses accepted when pages are capped, unless the cap allows more requests. */
+const MAX_LISTED_WHEN_CAPPED = 10_000
+
+/** The part of a crawl that reads the lists of a site. */
+export type ListingCrawl = Pick<
+  ActiveCrawl,
+  | 'run'
+  | 'ports'
+  | 'signal'
+  | 'activity'
+  | 'events'
+  | 'counts'
+  | 'site'
+  | 'offers'
+  | 'requests'
+  | 'lists'
+  | 'planning'
+  | 'visiting'
+>
 
 /**
  * Reads the lists of a site: llms.txt, llms-full.txt and sitemaps, each supplementing the one before. `startKey` is the start page that is
  * being settled; it keeps its own content.
  */
-export async function readLists(active: ActiveCrawl, startKey?: string): Promise<void> {
-  const { run, signal } = active
-  const options = { startUrl: active.siteUrl, manualUrl: run.llmsTxtUrl, fetchResource: active.fetchResource, signal }
+export async function readLists(active: ListingCrawl, startKey?: string): Promise<void> {
+  const { run, site, lists, signal, requests } = active
+  const { fetchResource } = requests
+  const options = { startUrl: site.url, manualUrl: run.llmsTxtUrl, fetchResource, signal }
   let llmsTxt: (LlmsTxt & { readonly url: string }) | undefined
   let llmsTxtTried: readonly Attempt[] = []
   if (run.usesLlmsTxt) {
@@ -34,18 +56,18 @@ export async function readLists(active: ActiveCrawl, startKey?: string): Promise
     const pages = hit === null ? 0 : await adoptLlmsFull(active, hit, context, llmsTxt, startKey)
     report(active, 'llms-full', tried, pages)
     const isCertain = await checkDoubts(active, 'llms-full', doubtsOf(tried), settledOf(tried, hit?.url))
-    active.isLlmsFullKnown = isCertain && tried.every(({ isAnswered }) => isAnswered)
+    lists.isLlmsFullKnown = isCertain && tried.every(({ isAnswered }) => isAnswered)
     if (run.llmsFull === 'only') {
       if (pages === 0) reportNoLlmsFull(active, tried, hit !== null)
       return
     }
   } else {
-    active.isLlmsFullKnown = true
+    lists.isLlmsFullKnown = true
   }
   if (llmsTxt !== undefined) {
     const urls = llmsTxt.links.map(({ url }) => url)
     active.planning?.noteListed(urls, 'llms-txt')
-    await active.offer(urls, { depth: 0, foundOn: llmsTxt.url, discovery: 'llms-txt' })
+    await active.offers.offer(urls, { depth: 0, foundOn: llmsTxt.url, discovery: 'llms-txt' })
   }
   await checkDoubts(active, 'llms-txt', doubtsOf(llmsTxtTried), settledOf(llmsTxtTried, llmsTxt?.url))
   if (run.usesSitemaps) await offerSitemaps(active)
@@ -72,7 +94,7 @@ function settledOf(tried: readonly Attempt[], hitUrl: string | undefined): Set<s
  * list may still name them, so their absence proves nothing. A guessed address that never was a list raises no doubt.
  */
 async function checkDoubts(
-  active: ActiveCrawl,
+  active: ListingCrawl,
   discovery: Discovery,
   doubts: readonly Doubt[],
   settled: ReadonlySet<string>,
@@ -84,20 +106,20 @@ async function checkDoubts(
   const missed = lists.find((url) => !settled.has(url))
   if (missed === undefined) return true
   const { url, detail } = doubts.find((candidate) => candidate.url === missed) ?? doubt
-  active.incomplete ??= `${url} could not be read (${detail})`
+  active.counts.incomplete ??= `${url} could not be read (${detail})`
   return false
 }
 
 /** Reports the requests for a list. A list without any response makes the crawl incomplete; a missing list does not. */
-function report(active: ActiveCrawl, discovery: Discovery, tried: readonly Attempt[], found: number): void {
+function report(active: ListingCrawl, discovery: Discovery, tried: readonly Attempt[], found: number): void {
   for (const { url, detail, isAnswered } of tried) {
     active.events.push({ type: 'discovery', discovery, url, found: url === tried.at(-1)?.url ? found : 0, detail })
-    if (!isAnswered) active.incomplete ??= `${url} could not be read (${detail})`
+    if (!isAnswered) active.counts.incomplete ??= `${url} could not be read (${detail})`
   }
 }
 
 /** Reports an llms.txt that the user named and that is invalid. Another llms.txt that was found is used instead. */
-function reportManual({ events }: ActiveCrawl, tried: readonly Attempt[], hitUrl: string | undefined): void {
+function reportManual({ events }: ListingCrawl, tried: readonly Attempt[], hitUrl: string | undefined): void {
   const manual = tried.find(({ place }) => place === 'manual')
   // A hit is always the last attempt.
   if (manual === undefined || (hitUrl !== undefined && manual === tried.at(-1))) return
@@ -108,24 +130,24 @@ function reportManual({ events }: ActiveCrawl, tried: readonly Attempt[], hitUrl
 }
 
 /** Reports that llms-full.txt, the only content wanted, is missing or holds no page. Its earlier pages stay. */
-function reportNoLlmsFull(active: ActiveCrawl, tried: readonly Attempt[], wasFound: boolean): void {
+function reportNoLlmsFull(active: ListingCrawl, tried: readonly Attempt[], wasFound: boolean): void {
   const problem = wasFound ? 'llms-full.txt holds no page of the source' : 'no llms-full.txt was found'
   const places = tried.map(({ url, detail }) => `${url} (${detail})`).join(', ')
   const message = `${problem}, and the source reads nothing else: ${places}`
-  active.events.push({ type: 'problem', kind: 'llms-full-missing', target: active.siteUrl, message, details: {} })
-  active.incomplete ??= problem
-  active.isLlmsFullMissing = true
+  active.events.push({ type: 'problem', kind: 'llms-full-missing', target: active.site.url, message, details: {} })
+  active.counts.incomplete ??= problem
+  active.lists.isLlmsFullMissing = true
 }
 
 /** Hash of everything besides its text that affects how an llms-full.txt is read. */
-function contextOf({ run, siteUrl }: ActiveCrawl, llmsTxt: LlmsTxt | undefined, startKey: string | undefined): string {
+function contextOf({ run, site }: ListingCrawl, llmsTxt: LlmsTxt | undefined, startKey: string | undefined): string {
   const { startUrl, scope, followsLinks } = run
-  return sha256(JSON.stringify([[...mapTitles(llmsTxt)], startKey ?? null, startUrl, siteUrl, scope, followsLinks]))
+  return sha256(JSON.stringify([[...mapTitles(llmsTxt)], startKey ?? null, startUrl, site.url, scope, followsLinks]))
 }
 
 /** Returns the stored record of an llms-full.txt if all its pages are still stored and reading it again would give the same result. */
 async function findSameList(
-  { run, ports, addressFilter }: ActiveCrawl,
+  { run, ports, site }: ListingCrawl,
   url: string,
   context: string,
 ): Promise<ListRecord | undefined> {
@@ -133,7 +155,7 @@ async function findSameList(
   if (run.full || run.scope.maxPages !== null) return undefined
   const known = await ports.ledger.readList(run.sourceId, url)
   if (known?.contextHash !== context) return undefined
-  const pages = await ports.ledger.listPagesOf(run.sourceId, url, addressFilter.keyOf(url) ?? url)
+  const pages = await ports.ledger.listPagesOf(run.sourceId, url, site.addressFilter.keyOf(url) ?? url)
   return pages.length === known.pages ? known : undefined
 }
 
@@ -142,7 +164,7 @@ const UNKNOWN_PAGE_COUNT = -1
 
 /** Stores or confirms the pages of an llms-full.txt. Returns their number. */
 async function adoptLlmsFull(
-  active: ActiveCrawl,
+  active: ListingCrawl,
   hit: {
     readonly url: string
     readonly text: string | null
@@ -163,14 +185,14 @@ async function adoptLlmsFull(
     return known.pages
   }
   if (text === null || contentHash === null) {
-    active.incomplete ??= `${url} could not be read (its pages changed meanwhile)`
+    active.counts.incomplete ??= `${url} could not be read (its pages changed meanwhile)`
     return 0
   }
   const record = { url, etag, lastModified, contentHash, contextHash: context, pages: UNKNOWN_PAGE_COUNT, named: [] }
   // Until all pages are stored, the record must not confirm them.
   await ports.ledger.writeList(run.sourceId, run.crawlId, record)
   const { count, offered } = await adoptPages(active, url, text, llmsTxt, startKey)
-  const stored = await ports.ledger.listPagesOf(run.sourceId, url, active.addressFilter.keyOf(url) ?? url)
+  const stored = await ports.ledger.listPagesOf(run.sourceId, url, active.site.addressFilter.keyOf(url) ?? url)
   // If a page duplicates another one, or an older file held more, the counts differ and the next crawl reads the file again.
   if (stored.length === count)
     await ports.ledger.writeList(run.sourceId, run.crawlId, { ...record, pages: count, named: offered })
@@ -178,21 +200,21 @@ async function adoptLlmsFull(
 }
 
 /** Confirms the pages of an unchanged file. Offers the links of these pages and the addresses that the file names once more. */
-async function confirmPages(active: ActiveCrawl, { url, named, pages }: ListRecord): Promise<void> {
+async function confirmPages(active: ListingCrawl, { url, named, pages }: ListRecord): Promise<void> {
   const { run, ports } = active
   const { ledger, clock } = ports
-  const key = active.addressFilter.keyOf(url) ?? url
+  const key = active.site.addressFilter.keyOf(url) ?? url
   const storedPages = await ledger.listPagesOf(run.sourceId, url, key)
   await ledger.confirmPagesOf(run.sourceId, run.crawlId, url, key, clock.now())
   for (const page of storedPages) {
-    active.countAdopted(page.url, UNCHANGED, 0)
+    countAdopted(active, page.url, UNCHANGED, 0)
     if (run.followsLinks) {
       const links = await ledger.readLinks(run.sourceId, page.key)
-      await active.offer(links, { depth: 1, foundOn: page.url, discovery: 'link' })
+      await active.offers.offer(links, { depth: 1, foundOn: page.url, discovery: 'link' })
     }
     await active.events.waitForRoom()
   }
-  await active.offer(named, { depth: 0, foundOn: url, discovery: 'llms-full' })
+  await active.offers.offer(named, { depth: 0, foundOn: url, discovery: 'llms-full' })
   if (storedPages.some((page) => page.key === key)) return
   const refusal = { reason: 'covered', pattern: `${pages} pages`, target: null } as const
   const fileFind: FoundAddress = {
@@ -204,7 +226,7 @@ async function confirmPages(active: ActiveCrawl, { url, named, pages }: ListReco
     discovery: 'llms-full',
     refusal,
   }
-  await active.record([fileFind])
+  await active.offers.record([fileFind])
 }
 
 const UNCHANGED: SettlementResult = { type: 'settled', state: 'unchanged', reason: null, target: null, finds: [] }
@@ -214,7 +236,7 @@ const UNCHANGED: SettlementResult = { type: 'settled', state: 'unchanged', reaso
  * fetching instead.
  */
 async function adoptPages(
-  active: ActiveCrawl,
+  active: ListingCrawl,
   fileUrl: string,
   text: string,
   llmsTxt: LlmsTxt | undefined,
@@ -224,16 +246,17 @@ async function adoptPages(
   const offered = [...urlsWithoutContent]
   let count = 0
   for (const { url, title, markdown } of pages) {
-    if (startKey !== undefined && dropSlash(active.addressFilter.keyOf(url) ?? url) === dropSlash(startKey)) continue
+    if (startKey !== undefined && dropSlash(active.site.addressFilter.keyOf(url) ?? url) === dropSlash(startKey))
+      continue
     if (await adoptPage(active, fileUrl, url, { title, markdown })) count++
     else offered.push(url)
   }
-  await active.offer(urlsWithoutContent, { depth: 0, foundOn: fileUrl, discovery: 'llms-full' })
-  const key = active.addressFilter.keyOf(fileUrl) ?? fileUrl
+  await active.offers.offer(urlsWithoutContent, { depth: 0, foundOn: fileUrl, discovery: 'llms-full' })
+  const key = active.site.addressFilter.keyOf(fileUrl) ?? fileUrl
   const isRemainderCapped = remainder.trim() !== '' && !hasRoom(active)
   const { run } = active
   const { maxPages } = run.scope
-  if (isRemainderCapped) active.cappedAt = maxPages
+  if (isRemainderCapped) active.counts.cappedAt = maxPages
   const fileFind: FoundAddress = {
     key,
     url: fileUrl,
@@ -249,7 +272,7 @@ async function adoptPages(
   const remainderPage = { title: '', markdown: remainder }
   if (isRemainderStored && (await adoptRecord(active, { ...fileFind, refusal: null }, remainderPage)))
     return { count: count + 1, offered }
-  await active.record([fileFind])
+  await active.offers.record([fileFind])
   return { count, offered }
 }
 
@@ -266,24 +289,24 @@ function mapTitles(llmsTxt: LlmsTxt | undefined): Map<string, string> {
 }
 
 /** Stores one page if it is in scope. A page that is not stored is recorded as an ordinary find. */
-async function adoptPage(active: ActiveCrawl, fileUrl: string, url: string, page: GivenPage): Promise<boolean> {
-  const { finds } = active.judge([url], { depth: 0, foundOn: fileUrl, discovery: 'llms-full' })
+async function adoptPage(active: ListingCrawl, fileUrl: string, url: string, page: GivenPage): Promise<boolean> {
+  const { finds } = active.offers.judge([url], { depth: 0, foundOn: fileUrl, discovery: 'llms-full' })
   const [find] = finds
   if (find === undefined) return false
   if (find.refusal === null && hasRoom(active) && (await adoptRecord(active, find, page))) return true
-  await active.record(finds)
+  await active.offers.record(finds)
   return false
 }
 
 /** Whether the page cap leaves room, counting the visits in progress. */
-function hasRoom({ run, pagesTaken, visiting }: ActiveCrawl): boolean {
-  return pagesTaken + visiting.size < (run.scope.maxPages ?? Infinity)
+function hasRoom({ counts, visiting }: ListingCrawl): boolean {
+  return counts.pagesTaken + visiting.size < counts.maxPages
 }
 
 /** A page as an llms-full.txt holds it. */
 type GivenPage = Pick<LlmsFullPage, 'title' | 'markdown'>
 
-async function adoptRecord(active: ActiveCrawl, find: FoundAddress, { title, markdown }: GivenPage): Promise<boolean> {
+async function adoptRecord(active: ListingCrawl, find: FoundAddress, { title, markdown }: GivenPage): Promise<boolean> {
   const { run, ports } = active
   const snapshot: Snapshot = {
     url: find.url,
@@ -291,45 +314,59 @@ async function adoptRecord(active: ActiveCrawl, find: FoundAddress, { title, mar
     headers: { 'content-type': 'text/markdown' },
     known: { title },
   }
-  const reading = await active.read(snapshot, find.key)
+  const reading = await readSafely(active, snapshot, find.key)
   if (typeof reading === 'string' || reading.record === null) return false
   const { record } = reading
   const { finds } = run.followsLinks
-    ? active.judge(record.links, { depth: 1, foundOn: find.url, discovery: 'link' })
+    ? active.offers.judge(record.links, { depth: 1, foundOn: find.url, discovery: 'link' })
     : { finds: [] }
   const { sourceId, crawlId, limits, full: isFull } = run
   const maxRows = limits.ledgerRows
   const now = ports.clock.now()
   const settled = await ports.ledger.adopt({ sourceId, crawlId, now, find, record, isFull, finds, maxRows })
   if (settled.reason === 'overflow') {
-    active.noteOffered(finds, settled.finds)
+    active.offers.noteOffered(finds, settled.finds)
     return false
   }
-  active.noteOffered([find, ...finds], ['known', ...settled.finds])
-  active.countAdopted(find.url, settled, record.chunks.length)
+  active.offers.noteOffered([find, ...finds], ['known', ...settled.finds])
+  countAdopted(active, find.url, settled, record.chunks.length)
   await active.events.waitForRoom()
   return true
 }
 
-async function offerSitemaps(active: ActiveCrawl): Promise<void> {
-  const { signal, siteUrl } = active
-  const fromRobots = await active.robots.sitemaps(siteUrl, signal)
-  const limits = { maxEntries: active.maxListed }
+/** Counts a page taken from llms-full.txt without a visit, and emits its event. */
+function countAdopted(active: ListingCrawl, url: string, settled: SettlementResult, chunks: number): void {
+  const { site, counts, offers, events } = active
+  const { state, reason } = settled
+  countState(counts, settled)
+  if (reason !== 'overflow') offers.noteCovered(site.addressFilter.keyOf(url) ?? url)
+  if (state === 'indexed' || state === 'unchanged') counts.pagesTaken++
+  const detail = 'from llms-full.txt'
+  events.push({ type: 'settled', url, state, reason, status: null, detail, bytes: 0, chunks })
+}
+
+async function offerSitemaps(active: ListingCrawl): Promise<void> {
+  const { run, signal, site, counts, requests } = active
+  const { url: siteUrl } = site
+  const { fetchResource } = requests
+  const fromRobots = await requests.robots.sitemaps(siteUrl, signal)
+  // Far more addresses than a page cap allows would only cost time.
+  const maxWhenCapped = Math.max(counts.maxPageRequests, MAX_LISTED_WHEN_CAPPED)
+  const limits = { maxEntries: Math.min(run.limits.sitemapEntries, maxWhenCapped) }
   const batch = new Map<string, string[]>()
   let waiting = 0
   const flush = async () => {
     for (const [foundOn, urls] of batch) {
       active.planning?.noteListed(urls, 'sitemap')
-      await active.offer(urls, { depth: 0, foundOn, discovery: 'sitemap' })
+      await active.offers.offer(urls, { depth: 0, foundOn, discovery: 'sitemap' })
     }
     batch.clear()
     waiting = 0
   }
   const admits = (url: string) => {
-    const { refusal, stripped } = active.judgeFound(url, 0, 'sitemap')
+    const { refusal, stripped } = site.judge(url, 0, 'sitemap')
     return refusal === null || stripped !== null
   }
-  const { fetchResource } = active
   for await (const find of readSitemaps({ siteUrl, fromRobots, fetchResource, admits, limits, signal })) {
     if (find.type === 'page') {
       const urls = batch.get(find.foundOn)
@@ -345,9 +382,9 @@ async function offerSitemaps(active: ActiveCrawl): Promise<void> {
     }
     for (const { url, detail, isAnswered } of failed) {
       active.events.push({ type: 'discovery', discovery: 'sitemap', url, found: 0, detail })
-      if (!isAnswered) active.incomplete ??= `${url} could not be read (${detail})`
+      if (!isAnswered) active.counts.incomplete ??= `${url} could not be read (${detail})`
     }
     await checkDoubts(active, 'sitemap', doubtful, settled)
-    if (cappedBy !== null) active.incomplete ??= `the sitemaps list more ${cappedBy} than are read`
+    if (cappedBy !== null) active.counts.incomplete ??= `the sitemaps list more ${cappedBy} than are read`
   }
 }

@@ -3,7 +3,7 @@ import { createMemoryStore } from '../../../test/memory-store/memory-store.ts'
 import type { CrawlEvent } from '../events.ts'
 import type { FetchOutcome } from '../ports.ts'
 import { takeSlot } from './host-clock.ts'
-import { Pacer, type PacerOptions, POSTPONED_OUTCOME } from './pacer.ts'
+import { Pacer, type PacerOptions, POSTPONED_OUTCOME, type SendPermit } from './pacer.ts'
 
 const HOST = 'slow.test'
 const ORIGIN = `https://${HOST}`
@@ -121,6 +121,11 @@ function createFrozenClock(time: { now: number }, frozenMs: number) {
 
 function gaps(moments: readonly number[]): number[] {
   return moments.slice(1).map((moment, i) => Math.round(moment - (moments[i] ?? 0)))
+}
+
+/** Sends a request with a fetcher that asks `isInTime` before it responds. */
+function sendThrough(pacer: Pacer, permit: SendPermit, respond: (isInTime: () => boolean) => Promise<FetchOutcome>) {
+  return pacer.send(permit, { fetch: ({ isInTime = () => true }) => respond(isInTime) }, { url: `${ORIGIN}/` })
 }
 
 describe('pace of a host', () => {
@@ -346,7 +351,7 @@ describe('pace of a host', () => {
       const permit = await pacer.takeTurn(HOST)
       if (permit === 'parked') throw new Error('it is parked')
       let attempts = 0
-      const outcome = await pacer.send(permit, async (isInTime) => {
+      const { outcome } = await sendThrough(pacer, permit, async (isInTime) => {
         attempts++
         time.now += delays.shift() ?? 0
         if (!isInTime()) return TIMEOUT
@@ -376,7 +381,7 @@ describe('pace of a host', () => {
     const sent: number[] = []
     for (const permit of permits) {
       if (typeof permit === 'string') throw new Error(`it is ${permit}`)
-      const outcome = await pacer.send(permit, async (isInTime) => {
+      const { outcome } = await sendThrough(pacer, permit, async (isInTime) => {
         if (!isInTime()) return TIMEOUT
         sent.push(time.now)
         return GOOD
@@ -396,7 +401,7 @@ describe('pace of a host', () => {
     time.now = slot
     const permit = await pacer.enterSlot(HOST, slot, undefined, 'visit')
     if (typeof permit === 'string') throw new Error(`it is ${permit}`)
-    const outcome = await pacer.send(permit, async (isInTime) => {
+    const { outcome } = await sendThrough(pacer, permit, async (isInTime) => {
       await pacer.noteOutcome(`${ORIGIN}/a`, retryAfter(60), slot)
       expect(isInTime()).toBe(false)
       return TIMEOUT

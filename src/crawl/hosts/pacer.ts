@@ -1,7 +1,7 @@
 import { DURATION_BUCKETS_MS, type DurationHistogram, findDurationBucket } from '../../core/duration-histogram.ts'
 import type { CrawlEvent, HostProgress } from '../events.ts'
 import type { Ledger, Reason } from '../ledger.ts'
-import type { Clock, FetchOutcome, FetchRequest } from '../ports.ts'
+import type { Clock, Fetcher, FetchOutcome, FetchRequest } from '../ports.ts'
 import type { CrawlLimits } from '../run.ts'
 import {
   type BackOff,
@@ -105,6 +105,12 @@ export interface PacedFetcher {
   fetch(request: FetchRequest, permit: SendPermit): Promise<FetchOutcome>
 }
 
+/** A request that was sent in a slot, or not at all (`isUnsent`). */
+export interface SentRequest {
+  readonly outcome: FetchOutcome
+  readonly sentAt: number
+}
+
 /** Outcome for a host that gets no more requests. */
 export const HOST_PARKED_OUTCOME: FetchOutcome = {
   type: 'failed',
@@ -188,20 +194,25 @@ export class Pacer {
    */
   async send(
     permit: SendPermit,
-    send: (isInTime: () => boolean) => Promise<FetchOutcome>,
-    signal?: AbortSignal,
+    fetcher: Fetcher,
+    request: FetchRequest,
     isPatient: boolean = permit.lease === undefined,
-  ): Promise<FetchOutcome> {
+  ): Promise<SentRequest> {
+    const { clock } = this.#options
+    const { signal } = request
     for (let current = permit; ; ) {
       let lateMs: number | undefined
-      const outcome = await send(() => {
-        lateMs = this.#isInTime(current) ? undefined : this.#options.clock.now() - current.slot
+      const isInTime = () => {
+        lateMs = this.#isInTime(current) ? undefined : clock.now() - current.slot
         return lateMs === undefined
-      })
-      if (lateMs === undefined) return outcome
+      }
+      const sentAt = clock.now()
+      const outcome = await fetcher.fetch({ ...request, isInTime })
+      if (lateMs === undefined) return { outcome, sentAt }
       const renewed = await this.#renew(current, lateMs, signal)
       const turn = renewed === 'later' && isPatient ? await this.takeTurn(current.host, signal) : renewed
-      if (typeof turn === 'string') return turn === 'parked' ? HOST_PARKED_OUTCOME : POSTPONED_OUTCOME
+      if (typeof turn === 'string')
+        return { outcome: turn === 'parked' ? HOST_PARKED_OUTCOME : POSTPONED_OUTCOME, sentAt }
       current = turn
     }
   }

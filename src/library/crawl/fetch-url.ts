@@ -125,12 +125,10 @@ const MAX_WAIT_MS = 10_000
 function pacedFetcher(fetcher: Fetcher, clock: Clock, pacer: Pacer) {
   return {
     async fetch(request: FetchRequest, permit: SendPermit | undefined): Promise<FetchOutcome> {
-      let sentAt = clock.now()
-      const send = (isInTime: () => boolean): Promise<FetchOutcome> => {
-        sentAt = clock.now()
-        return fetcher.fetch({ ...request, isInTime })
-      }
-      const outcome = await (permit === undefined ? fetcher.fetch(request) : pacer.send(permit, send, request.signal))
+      const { outcome, sentAt } =
+        permit === undefined
+          ? { sentAt: clock.now(), outcome: await fetcher.fetch(request) }
+          : await pacer.send(permit, fetcher, request)
       if (!isUnsent(outcome)) await pacer.noteOutcome(request.url, outcome, sentAt)
       return outcome
     },

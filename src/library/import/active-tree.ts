@@ -1,5 +1,5 @@
 import { withAnchor } from '../../core/retrieval/anchored-url.ts'
-import { EventQueue } from '../../crawl/event-queue.ts'
+import type { EventQueue } from '../../crawl/event-queue.ts'
 import type { CrawlEvent, CrawlProgress } from '../../crawl/events.ts'
 import { NO_HOST } from '../../crawl/hosts/host-lease.ts'
 import type { FoundAddress, OfferResult, Reason, Refusal, Settlement, SettlementResult } from '../../crawl/ledger.ts'
@@ -52,7 +52,7 @@ export class ActiveTree implements RunCounts {
   readonly ports: TreePorts
   readonly signal: AbortSignal
   readonly activity: ActivityCounter
-  readonly events: EventQueue<CrawlEvent> = new EventQueue()
+  readonly events: EventQueue<CrawlEvent>
   readonly visiting: Map<string, number> = new Map()
   readonly startedAt: number
   readonly survey: TreeSurvey
@@ -80,11 +80,12 @@ export class ActiveTree implements RunCounts {
   /** Number of pages kept because none of their files exists, which suggests a missing disk. */
   missing = 0
 
-  constructor(run: TreeRun, ports: TreePorts, { signal, activity }: Supervisor) {
+  constructor(run: TreeRun, ports: TreePorts, { signal, activity, events }: Supervisor) {
     this.run = run
     this.ports = ports
     this.signal = signal
     this.activity = activity
+    this.events = events
     this.startedAt = ports.clock.now()
     this.survey = new TreeSurvey(run.scope)
   }

@@ -19,7 +19,7 @@ export async function finishFolder(active: ActiveTree): Promise<CrawlSummary> {
   return {
     ...{ crawlId: run.crawlId, kind: run.kind, end, ledger, problem },
     ...{ visited, indexed, unchanged, skipped, failed, newInRefresh, bytes, overflow },
-    ...(await describeCap(active, ledger)),
+    ...(await describeCap(active, ports.ledger, ledger)),
     removed: ending.removed,
     withheld: ending.withheld,
     parked: [],

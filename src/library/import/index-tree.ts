@@ -3,7 +3,7 @@ import { treeKindOf } from '../../core/url/tree-url.ts'
 import type { CrawlEvent } from '../../crawl/events.ts'
 import { type FoundAddress, isRead, type LedgerRow, type Refusal } from '../../crawl/ledger.ts'
 import { countedSince, uncountSkipped } from '../../crawl/run-counts.ts'
-import { supervise } from '../../crawl/supervise.ts'
+import { Supervisor } from '../../crawl/supervise.ts'
 import { readRows, readRowsAt } from '../copy/read-rows.ts'
 import { ActiveTree, createFoundAddress, type KnownContainer, type TreePorts, type TreeRun } from './active-tree.ts'
 import { finishFolder } from './finish-tree.ts'
@@ -13,21 +13,15 @@ import { visitAll } from './visit-files.ts'
  * Indexes the files of a folder and emits the events of a crawl. Every file has a ledger row with state and reason. Unchanged files are not
  * read again; pages of files that a walk proves missing are removed.
  */
-export function indexTree(run: TreeRun, ports: TreePorts, signal: AbortSignal): AsyncGenerator<CrawlEvent, void, void> {
-  return supervise(
-    {
-      run,
-      ports,
-      open: (retryingPorts, supervisor) => {
-        const listRows: TreePorts['listRows'] = (...args) =>
-          supervisor.storeRetry.retryRead(() => ports.listRows(...args))
-        return new ActiveTree(run, { ...retryingPorts, listRows }, supervisor)
-      },
-      work: visitEverything,
-      finish: finishFolder,
-    },
-    signal,
-  )
+export async function* indexTree(
+  run: TreeRun,
+  ports: TreePorts,
+  signal: AbortSignal,
+): AsyncGenerator<CrawlEvent, void, void> {
+  const supervisor = new Supervisor(run, ports, signal)
+  const listRows: TreePorts['listRows'] = (...args) => supervisor.storeRetry.retryRead(() => ports.listRows(...args))
+  const active = new ActiveTree(run, { ...supervisor.ports, listRows }, supervisor)
+  yield* supervisor.run(active, visitEverything, finishFolder)
 }
 
 /** Walks the folder, then visits every file due. */

@@ -1,0 +1,71 @@
+import type { EventQueue } from './event-queue.ts'
+import type { CrawlEvent } from './events.ts'
+import { type MilestoneStore, ProgressMilestones } from './progress-milestones.ts'
+import type { Sharing } from './sharing.ts'
+
+/** Milestones are recounted after this many visits by other processes, and again each time that number grows by the factor below. */
+const FIRST_RECOUNT = 10
+const RECOUNT_FACTOR = 4
+
+/** Options of {@link CrawlMilestones}. */
+export interface CrawlMilestonesOptions {
+  readonly startUrl: string
+  /** Whether another process started the crawl: a joined process sees only a part of it, so it emits no milestones. */
+  readonly isJoined: boolean
+  readonly store: MilestoneStore | undefined
+  readonly sharing: Sharing
+  readonly events: EventQueue<CrawlEvent>
+}
+
+/** Emits the milestones of a crawl. Each is stored before it is emitted: missing one is better than a duplicate. */
+export class CrawlMilestones {
+  readonly #options: CrawlMilestonesOptions
+  readonly #progress: ProgressMilestones
+  /** Number of visits by other processes at which milestones are recounted. */
+  #recountAt = FIRST_RECOUNT
+
+  constructor(options: CrawlMilestonesOptions) {
+    this.#options = options
+    this.#progress = new ProgressMilestones(options.startUrl)
+  }
+
+  /** Whether this process can still emit a milestone. */
+  get isOpen(): boolean {
+    return !this.#options.isJoined && this.#progress.isOpen
+  }
+
+  /** Continues from the milestones that an interrupted run reached. */
+  async resume(): Promise<void> {
+    const reached = await this.#options.store?.read()
+    if (reached !== undefined) this.#progress.resume(reached)
+  }
+
+  /** Emits the milestones that a visit has reached. */
+  async note(visit: Parameters<ProgressMilestones['note']>[0]): Promise<void> {
+    if (this.#options.isJoined) return
+    await this.#emit(this.#progress.note(visit))
+    const { visited } = await this.#options.sharing.readJoinedCounts()
+    if (visited >= this.#recountAt) await this.#recount(visited)
+  }
+
+  /** Emits the milestones that all processes have reached together. */
+  async emitShared(): Promise<void> {
+    await this.#recount((await this.#options.sharing.readJoinedCounts(true)).visited)
+  }
+
+  /** Counts milestones from the ledger, because visits of other processes are not reported to this one. */
+  async #recount(visited: number): Promise<void> {
+    const { store } = this.#options
+    if (visited === 0 || store === undefined || !this.#progress.isOpen) return
+    // Set before the first await, so that only one of several concurrent visits recounts.
+    this.#recountAt = Math.max(this.#recountAt, visited) * RECOUNT_FACTOR
+    await this.#emit(this.#progress.take(await store.read()))
+  }
+
+  async #emit(reached: readonly Extract<CrawlEvent, { type: 'milestone' }>[]): Promise<void> {
+    for (const event of reached) {
+      await this.#options.store?.write(event.kind)
+      this.#options.events.push(event)
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import type { PageClass } from '../../core/model.ts'
+import type { ActiveCrawl } from '../active-crawl.ts'
+import type { Settlement, SettlementResult } from '../ledger.ts'
+import type { CompletedVisit } from '../planner.ts'
+import type { PageKind } from '../ports.ts'
+import { countVisit } from '../run-counts.ts'
+import type { VisitResult } from './visit.ts'
+
+/** The part of a crawl that settles visits. */
+type SettlingCrawl = Pick<
+  ActiveCrawl,
+  | 'ports'
+  | 'events'
+  | 'counts'
+  | 'site'
+  | 'offers'
+  | 'staleLists'
+  | 'sharing'
+  | 'milestones'
+  | 'planning'
+  | 'isJoined'
+  | 'noteSettled'
+>
+
+/** Writes a settlement, counts it and reports it. Returns whether the visit brought a page. */
+export async function settleVisit(crawl: SettlingCrawl, { settlement, bytes }: VisitResult): Promise<boolean> {
+  const { ports, counts, site, staleLists, sharing, milestones, planning, isJoined } = crawl
+  const { visit } = settlement
+  const cost = isJoined ? { cost: { bytes, requests: counts.takeRequests() } } : {}
+  const settled = await ports.ledger.settle({ ...settlement, ...cost })
+  const kind = await findPageKind(crawl, settlement, settled)
+  const isPage = countSettled(crawl, settlement, settled, bytes)
+  await staleLists.note(visit, settled, settlement.status ?? null)
+  await sharing.share()
+  if (settled.type === 'lost' || settled.state === 'pending') return isPage
+  await milestones.note({ isPage, depth: visit.depth, bytes, isArticle: kind === 'article' })
+  if (planning !== undefined) {
+    const links = await findPageLinks(crawl, settlement)
+    await planning.noteVisit(describeVisit(settlement, settled, kind, links), site.addressFilter.keyOf)
+  }
+  return isPage
+}
+
+/** Counts a settled visit and emits its event. Returns whether it brought a page. */
+export function countSettled(
+  crawl: Pick<ActiveCrawl, 'counts' | 'offers' | 'events' | 'noteSettled'>,
+  settlement: Settlement,
+  settled: SettlementResult,
+  bytes: number,
+): boolean {
+  const { visit, status = null, detail = null, record, now } = settlement
+  const { state, reason } = settled
+  crawl.noteSettled(visit)
+  crawl.offers.noteSettled(settlement, settled)
+  if (settled.type === 'lost' || state === 'pending') return false
+  countVisit(crawl.counts, settlement, settled)
+  const chunks = state === 'indexed' ? (record?.chunks.length ?? 0) : 0
+  const isStored = state === 'unchanged' && record === undefined
+  const stored = isStored ? { storedMs: Math.max(0, now - (visit.checkedAt ?? now)) } : {}
+  crawl.events.push({ type: 'settled', url: visit.url, state, reason, status, detail, bytes, chunks, ...stored })
+  return state === 'indexed' || state === 'unchanged'
+}
+
+/** Returns the kind of a page: from this visit, or from the stored page if that is needed. */
+async function findPageKind(
+  { ports, milestones, planning }: SettlingCrawl,
+  { visit, record }: Settlement,
+  { state }: SettlementResult,
+) {
+  const recordKind = record?.classification?.kind
+  if (recordKind !== undefined) return PAGE_KINDS[recordKind]
+  const isNeeded = state === 'unchanged' && (planning !== undefined || milestones.isOpen)
+  return isNeeded ? ports.kindOf(visit) : 'unknown'
+}
+
+const PAGE_KINDS: Readonly<Record<PageClass, PageKind>> = { article: 'article', nav: 'hub', other: 'unknown' }
+
+/** Links of a page: from this visit, or the stored ones if it is unchanged. */
+async function findPageLinks({ ports }: SettlingCrawl, settlement: Settlement): Promise<readonly string[]> {
+  const { visit, record, links, state } = settlement
+  if (record !== undefined || links !== undefined) return record?.links ?? links ?? []
+  return state === 'unchanged' && visit.hasLinks ? ports.ledger.readLinks(visit.sourceId, visit.key) : []
+}
+
+function describeVisit(
+  { visit, record, status, target }: Settlement,
+  settled: SettlementResult,
+  kind: PageKind,
+  links: readonly string[],
+): CompletedVisit {
+  const { url, key, depth, discovery } = visit
+  const { state, reason } = settled
+  return {
+    ...{ url, key, depth, discovery, state, reason, kind, links },
+    status: status ?? null,
+    target: settled.target ?? target ?? null,
+    page: record?.page ?? null,
+    classification: record?.classification ?? null,
+  }
+}
