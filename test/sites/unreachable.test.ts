@@ -34,16 +34,16 @@ async function stageKnown(): Promise<CrawlFixture> {
 
 test('a crawl survives an outage of its library during kindOf, readHelp, readMilestones and writeMilestones', async () => {
   const { library, source, site } = await stageKnown()
-  const { planMemory, store } = library
-  if (planMemory === undefined) throw new Error('the library has no plan memory')
+  const { plans, store } = library
+  if (plans === undefined) throw new Error('the library has no plans')
   const failedCalls: string[] = []
   const failing: OpenLibrary = {
     ...library,
     kindOf: failOnce(library.kindOf, failedCalls, 'kindOf'),
-    planMemory: {
-      ...planMemory,
-      readMilestones: failOnce(planMemory.readMilestones, failedCalls, 'readMilestones'),
-      writeMilestones: failOnce(planMemory.writeMilestones, failedCalls, 'writeMilestones'),
+    plans: {
+      ...plans,
+      readMilestones: failOnce(plans.readMilestones, failedCalls, 'readMilestones'),
+      writeMilestones: failOnce(plans.writeMilestones, failedCalls, 'writeMilestones'),
     },
     store: {
       ...store,
