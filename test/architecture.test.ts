@@ -138,34 +138,24 @@ const MAX_FUNCTION_LINES = 80
 
 /** Files that are still longer. */
 const LONG_FILES = [
-  'src/analysis/match-mentions.ts',
-  'src/analysis/match-url.ts',
-  'src/analysis/name-index.ts',
-  'src/core/pack/deflate.ts',
-  'src/crawl/active-crawl.ts',
   'src/crawl/hosts/pacer.ts',
   'src/crawl/ledger.ts',
-  'src/crawl/visit.ts',
   'src/library/search/ranked-hits.ts',
-  'src/library/sources/analyse-library.ts',
-  'src/store/postgres/content.ts',
-  'src/store/postgres/database/tables.ts',
-  'src/store/postgres/ledger/frontier.ts',
-  'src/store/postgres/store.ts',
-  'src/store/sqlite/database/schema.ts',
+  'src/places/analysis/match-mentions.ts',
+  'src/places/analysis/match-url.ts',
+  'src/places/analysis/name-index.ts',
+  'src/places/runs/analyse-library.ts',
 ]
 
 /** Files with longer functions: tables of macros in documents/man, and functions that are still to be shortened. */
 const LONG_FUNCTIONS = [
-  'src/analysis/match-mentions.ts',
+  'src/core/archive/zip-writer.ts',
   'src/core/extract/refuse/page-signals.ts',
-  'src/core/pack/zip.ts',
   'src/crawl/discovery/sitemaps.ts',
   'src/documents/man/man-macros.ts',
   'src/documents/man/mdoc-macros.ts',
   'src/embed/qdrant-copy.ts',
   'src/embed/qdrant-index.ts',
-  'src/library/jobs/analysis/create-analysis-runner.ts',
   'src/library/jobs/crawl-sharing.ts',
   'src/library/jobs/create-dispatcher.ts',
   'src/library/jobs/create-shared-dispatcher.ts',
@@ -175,25 +165,20 @@ const LONG_FUNCTIONS = [
   'src/library/jobs/job-runs.ts',
   'src/library/jobs/worker-reporter.ts',
   'src/open-library.ts',
+  'src/places/analysis/match-mentions.ts',
+  'src/places/runs/create-analysis-runner.ts',
+  'src/places/store/sqlite/domains.ts',
+  'src/places/store/sqlite/gazetteer-hierarchy.ts',
+  'src/places/store/sqlite/gazetteer-import.ts',
+  'src/places/store/sqlite/gazetteer.ts',
   'src/store/postgres/index/search.ts',
   'src/store/postgres/store.ts',
   'src/store/postgres/workers.ts',
-  'src/store/sqlite/content.ts',
   'src/store/sqlite/copy/copy-sessions.ts',
-  'src/store/sqlite/database/bulk-updates.ts',
   'src/store/sqlite/index/index-storage.ts',
   'src/store/sqlite/index/vectors.ts',
-  'src/store/sqlite/job-log-trim.ts',
-  'src/store/sqlite/job-log.ts',
   'src/store/sqlite/ledger/addresses.ts',
-  'src/store/sqlite/ledger/crawls.ts',
   'src/store/sqlite/ledger/frontier.ts',
-  'src/store/sqlite/ledger/settle.ts',
-  'src/store/sqlite/places/domains.ts',
-  'src/store/sqlite/places/gazetteer-hierarchy.ts',
-  'src/store/sqlite/places/gazetteer-import.ts',
-  'src/store/sqlite/places/gazetteer.ts',
-  'src/store/sqlite/sources.ts',
   'src/store/sqlite/store.ts',
 ]
 
@@ -247,13 +232,15 @@ describe('the import rules', () => {
 
   test('no file of src is longer than a reader can keep in mind', () => {
     const long = listOwnSources().filter(([, source]) => countLines(source) > MAX_FILE_LINES)
-    expect(long.map(([file]) => file).filter((file) => !LONG_FILES.includes(file))).toEqual([])
+    expect(long.map(([file]) => file).sort(compareText)).toEqual(LONG_FILES)
   })
 
   test('no function of src is longer than a screen', () => {
-    const others = listOwnSources().filter(([file]) => !LONG_FUNCTIONS.includes(file))
-    expect(others.flatMap(([file, source]) => findLongFunctions(file, source))).toEqual([])
+    const long = listOwnSources().filter(([file, source]) => findLongFunctions(file, source).length > 0)
+    expect(long.map(([file]) => file).sort(compareText)).toEqual(LONG_FUNCTIONS)
   })
+
+  const compareText = (a: string, b: string): number => (a < b ? -1 : 1)
 
   function listOwnSources(): [file: string, source: string][] {
     return [...sources].filter(([file]) => file.startsWith('src/') && !file.includes('.test.'))

@@ -3,9 +3,9 @@ import type { CrawlControl } from './control.ts'
 import type { CrawlKind, CrawlSummary } from './events.ts'
 import type { Ledger } from './ledger.ts'
 import type { Memory } from './memory-limiter.ts'
-import type { CrawlPlanner } from './planner.ts'
+import type { CrawlPlanner } from './planning/planner.ts'
+import type { MilestoneStore } from './planning/progress-milestones.ts'
 import type { Clock, Fetcher, PageKind, PageKindReader, PageReader, Renderer, Rendering } from './ports.ts'
-import type { MilestoneStore } from './progress-milestones.ts'
 import type { ProcessCounts, SharedCrawl } from './sharing.ts'
 
 /** Number of requests that a page cap allows for each of its pages. */

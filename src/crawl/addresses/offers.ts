@@ -16,7 +16,7 @@ import {
   type SettlementResult,
   type Visit,
 } from '../ledger.ts'
-import type { Planning } from '../planning.ts'
+import type { Planning } from '../planning/planning.ts'
 import type { Clock } from '../ports.ts'
 import type { Site } from '../site.ts'
 

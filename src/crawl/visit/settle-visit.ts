@@ -1,7 +1,7 @@
 import type { PageClass } from '../../core/model.ts'
 import type { ActiveCrawl } from '../active-crawl.ts'
 import type { Settlement, SettlementResult } from '../ledger.ts'
-import type { CompletedVisit } from '../planner.ts'
+import type { CompletedVisit } from '../planning/planner.ts'
 import type { PageKind } from '../ports.ts'
 import { countVisit } from '../run-counts.ts'
 import type { VisitResult } from './visit.ts'

@@ -1,6 +1,6 @@
 import type { LedgerRow } from '../../crawl/ledger.ts'
-import type { CrawlPlanner } from '../../crawl/planner.ts'
-import type { MilestoneCounts, MilestoneStore } from '../../crawl/progress-milestones.ts'
+import type { CrawlPlanner } from '../../crawl/planning/planner.ts'
+import type { MilestoneCounts, MilestoneStore } from '../../crawl/planning/progress-milestones.ts'
 import type { Library } from '../library.ts'
 import type { VisitedRow } from '../ports/crawl-plans.ts'
 import type { Crawl } from '../ports/store.ts'

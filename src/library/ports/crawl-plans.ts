@@ -1,6 +1,6 @@
 import type { Discovery, LedgerState, Reason } from '../../crawl/ledger.ts'
-import type { CrawlPlanner } from '../../crawl/planner.ts'
 import type { PlannerOptions } from '../../crawl/planner-options.ts'
+import type { CrawlPlanner } from '../../crawl/planning/planner.ts'
 import type { Clock, PageKind } from '../../crawl/ports.ts'
 
 /** A crawl to plan. */

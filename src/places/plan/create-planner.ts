@@ -1,12 +1,12 @@
 import { type Discovery, isRead, type Refusal } from '../../crawl/ledger.ts'
+import type { PlannerOptions } from '../../crawl/planner-options.ts'
 import {
   type CandidateAddress,
   type CompletedVisit,
   type CrawlPlanner,
   EMPTY_STEP,
   type PlanStep,
-} from '../../crawl/planner.ts'
-import type { PlannerOptions } from '../../crawl/planner-options.ts'
+} from '../../crawl/planning/planner.ts'
 import type { VisitedRow } from '../../library/ports/crawl-plans.ts'
 import type { HubVerdict } from '../../library/ports/findings.ts'
 import { parseAddress } from './address.ts'

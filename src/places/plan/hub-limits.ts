@@ -1,6 +1,6 @@
 import type { Refusal } from '../../crawl/ledger.ts'
-import type { CandidateAddress } from '../../crawl/planner.ts'
 import type { PlannerOptions } from '../../crawl/planner-options.ts'
+import type { CandidateAddress } from '../../crawl/planning/planner.ts'
 import { type Address, parseAddress } from './address.ts'
 import type { SiteModel } from './site-model.ts'
 

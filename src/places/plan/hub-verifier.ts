@@ -1,4 +1,4 @@
-import type { CompletedVisit } from '../../crawl/planner.ts'
+import type { CompletedVisit } from '../../crawl/planning/planner.ts'
 import type { HubVerdict } from '../../library/ports/findings.ts'
 import { type Address, parseAddress } from './address.ts'
 import { countLinks, type HubFinding, judgeHub, type LinkCounts } from './judge-hub.ts'

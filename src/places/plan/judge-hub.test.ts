@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { CompletedVisit } from '../../crawl/planner.ts'
+import type { CompletedVisit } from '../../crawl/planning/planner.ts'
 import { countLinks, judgeHub } from './judge-hub.ts'
 
 const READ = { state: 'indexed', reason: null, target: null, kind: 'unknown' } as const

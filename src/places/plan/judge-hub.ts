@@ -1,6 +1,6 @@
 import { isArticleUrl } from '../../core/url/page-url.ts'
 import { isRead } from '../../crawl/ledger.ts'
-import type { CompletedVisit } from '../../crawl/planner.ts'
+import type { CompletedVisit } from '../../crawl/planning/planner.ts'
 
 /** The result of visiting an address that may be a hub. */
 export type HubFinding =

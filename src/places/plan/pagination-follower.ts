@@ -1,5 +1,5 @@
 import { foldPagination } from '../../core/url/page-url.ts'
-import type { CompletedVisit } from '../../crawl/planner.ts'
+import type { CompletedVisit } from '../../crawl/planning/planner.ts'
 import { parseAddress } from './address.ts'
 import type { SiteModel } from './site-model.ts'
 

@@ -1,4 +1,4 @@
-import type { PlanStep } from '../../crawl/planner.ts'
+import type { PlanStep } from '../../crawl/planning/planner.ts'
 
 /** Default verbosity. */
 const DEFAULT_VERBOSITY = 1

@@ -1,7 +1,7 @@
-import type { EventQueue } from './event-queue.ts'
-import type { CrawlEvent } from './events.ts'
+import type { EventQueue } from '../event-queue.ts'
+import type { CrawlEvent } from '../events.ts'
+import type { Sharing } from '../sharing.ts'
 import { type MilestoneStore, ProgressMilestones } from './progress-milestones.ts'
-import type { Sharing } from './sharing.ts'
 
 /** Milestones are recounted after this many visits by other processes, and again each time that number grows by the factor below. */
 const FIRST_RECOUNT = 10

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { CrawlEvent } from './events.ts'
+import type { CrawlEvent } from '../events.ts'
 import { type CompletedVisit, type CrawlPlanner, EMPTY_STEP } from './planner.ts'
 import { Planning } from './planning.ts'
 

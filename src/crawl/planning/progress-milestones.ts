@@ -1,4 +1,4 @@
-import type { CrawlEvent } from './events.ts'
+import type { CrawlEvent } from '../events.ts'
 
 /** Number of pages two links from the start that the milestone `depth2-coverage` needs. */
 const DEPTH_2_PAGES = 10
