@@ -1,12 +1,12 @@
-// Bundles the program: replaces the compiled entries with files that contain their modules and packages, split at dynamic imports. A start
-// then reads 90 to 150 files instead of several hundred, which saves a fifth to a quarter of its time. Modules that other programs import
-// from Pharos stay as compiled.
+// Bundles the program and what other programs import from it: replaces the compiled entries with files that contain their modules and
+// packages, split at dynamic imports. A start then reads 90 to 150 files instead of several hundred, which saves a fifth to a quarter of
+// its time, and the package needs no other module.
 import * as fs from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { rolldown } from 'rolldown'
 
 /** Files of src/ that are started: by the user, as a thread or as a process. */
-const ENTRIES = [
+const PROGRAMS = [
   'cli/main',
   'cli/serve/check-worker',
   'cli/serve/search-worker',
@@ -14,6 +14,12 @@ const ENTRIES = [
   'processes/page-process',
   'processes/page-worker',
 ]
+
+/** Files of src/ that other programs import, by the exports of the package. */
+function listExported({ exports }) {
+  const targets = Object.values(exports).filter((target) => typeof target === 'object')
+  return targets.map((target) => target.default.replace(/^\.\/dist\/|\.js$/g, ''))
+}
 
 /** Packages that locate a file relative to themselves, such as a binary or a WebAssembly module, and so cannot be bundled. */
 const UNBUNDLED = ['better-sqlite3', 'web-tree-sitter']
@@ -26,12 +32,14 @@ const RETENTION_MS = 86_400_000
 
 /** Writes the bundles, and returns the names of their files in dist/. */
 export async function bundleProgram(root) {
-  const { dependencies } = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'))
+  const manifest = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'))
+  const { dependencies } = manifest
+  const entries = [...PROGRAMS, ...listExported(manifest)]
   const bundled = [...Object.keys(dependencies).filter((name) => !UNBUNDLED.includes(name)), BUNDLER_RUNTIME]
   const bundle = await rolldown({
     cwd: root,
     platform: 'node',
-    input: Object.fromEntries(ENTRIES.map((entry) => [entry, join(root, 'src', `${entry}.ts`)])),
+    input: Object.fromEntries(entries.map((entry) => [entry, join(root, 'src', `${entry}.ts`)])),
     external: (id, importer) => isOutside(id, importer, bundled),
     plugins: [keepModuleUrls(root)],
   })

@@ -1,6 +1,8 @@
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -29,29 +31,30 @@ export function applyChanges(changes: readonly ConfigChange[]): FailedChange[] {
   })
 }
 
-function applyChange({ file, before, after, status }: ConfigChange): string | undefined {
+function applyChange({ file, kind, before, after, status }: ConfigChange): string | undefined {
   try {
+    if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true && !existsSync(file)) {
+      return 'it is a link to a missing file'
+    }
     const target = existsSync(file) ? realpathSync(file) : file
     const present = existsSync(target) ? readFileSync(target, 'utf8') : null
     if (present !== before) return 'it changed in the meantime; run the command again'
     if (present !== null && (statSync(target).mode & 0o222) === 0) return 'it is read-only'
-    const backup = backupOf(file)
-    if (status !== 'remove' && before !== null && !existsSync(backup)) writeFileSync(backup, before, { mode: 0o600 })
-    if (after === null) removeFile(target)
-    else replaceFile(target, after)
-    if (status === 'remove') rmSync(backup, { force: true })
+    // A file that already has our entry is no state to return to.
+    if (status === 'add' && before !== null) copyFileSync(target, backupOf(file))
+    if (after !== null) replaceFile(target, after)
+    else {
+      rmSync(target)
+      // The folder of our skill holds nothing else. Folders of configuration files belong to the agents and the user.
+      if (kind === 'skill' && readdirSync(dirname(target)).length === 0) rmdirSync(dirname(target))
+    }
+    if (status === 'remove') rmSync(backupOf(file), { force: true })
     return undefined
   } catch (error) {
     const code = codeOf(error)
     if (code === '') throw error
     return `it cannot be written (${code})`
   }
-}
-
-/** Removes a file, and its folder if that is empty now. */
-function removeFile(file: string): void {
-  rmSync(file)
-  if (readdirSync(dirname(file)).length === 0) rmdirSync(dirname(file))
 }
 
 /** Replaces the text of a file at once, with the same permissions, so that a crash leaves the old text or the new one. */

@@ -13,7 +13,7 @@ export function setTomlTable(text: string, path: readonly string[], table: objec
   const block = stringify(nest(path, table)).trim().replaceAll('\n', newline) + newline
   if (present !== undefined) {
     const { start, end } = findTable(text, path)
-    return text.slice(0, start) + block + (end < text.length ? newline : '') + text.slice(end)
+    return text.slice(0, start) + block + text.slice(end)
   }
   if (text.trim() === '') return block
   const separator = text.endsWith('\n') ? newline : newline + newline
@@ -29,7 +29,9 @@ export function removeTomlTable(text: string, path: readonly string[]): string {
   const { start, end } = findTable(text, path)
   const before = text.slice(0, start)
   const rest = text.slice(end)
-  return rest === '' ? before.replace(/\r?\n\r?\n$/, (gap) => gap.slice(0, gap.length / 2)) : before + rest
+  // One of the two empty lines around the table goes with it.
+  if (rest === '') return before.replace(/\r?\n\r?\n$/, (gap) => gap.slice(0, gap.length / 2))
+  return before + rest.replace(/^\r?\n/, '')
 }
 
 /** The table at a path of keys; undefined if there is none. */
@@ -52,14 +54,15 @@ export function readTomlTable(text: string, path: readonly string[]): unknown {
   return structuredClone(value)
 }
 
-/** The part of the text from the header of a table to the next table that is not inside it. */
+/** The part of the text from the header of a table to its last key. Comments and empty lines after that belong to what follows. */
 function findTable(text: string, path: readonly string[]): { readonly start: number; readonly end: number } {
   const headers = findHeaders(text)
   const first = headers.findIndex(({ keys }) => keys.length === path.length && isInside(keys, path))
   const header = headers[first]
   if (header === undefined) throw createFormError(path)
   const next = headers.slice(first + 1).find(({ keys }) => !isInside(keys, path))
-  return { start: header.index, end: next?.index ?? text.length }
+  const body = text.slice(header.index, next?.index ?? text.length)
+  return { start: header.index, end: header.index + lengthWithoutTail(body) }
 }
 
 function isToml(text: string): boolean {
@@ -72,9 +75,17 @@ function isToml(text: string): boolean {
   }
 }
 
+/** The length of a text without the comments and empty lines at its end. */
+function lengthWithoutTail(text: string): number {
+  const lines = text.split(/(?<=\n)/)
+  while (lines.length > 1 && /^\s*(?:#.*)?\s*$/.test(lines.at(-1) ?? '')) lines.pop()
+  return lines.join('').length
+}
+
 function findHeaders(text: string): { readonly index: number; readonly keys: readonly string[] }[] {
   return [...text.matchAll(/^[ \t]*\[\[?([^\]\r\n]+)\]\]?[^\r\n]*$/gm)].map(({ 1: name = '', index }) => {
-    return { index, keys: name.split('.').map((key) => key.trim().replaceAll(/^["']|["']$/g, '')) }
+    const keys = name.match(/"[^"]*"|'[^']*'|[^.\s]+/g) ?? []
+    return { index, keys: keys.map((key) => key.replaceAll(/^["']|["']$/g, '')) }
   })
 }
 

@@ -22,6 +22,7 @@ import { applyChanges } from './apply-changes.ts'
 import { readJsonEntry } from './edit-json.ts'
 import { findAgents, planRemoval, planSetup, type SetupRequest, writeSnippet } from './plan-setup.ts'
 
+const SKILL = 'the skill\n<!-- Written by `pharos setup` -->\n'
 const SERVER = { command: '/opt/pharos/pharos', args: ['mcp'] }
 
 let root: string
@@ -148,7 +149,7 @@ describe.each(cases)('the configuration of %s %j', (id, text) => {
     applyChanges(planRemoval(request))
     const left = readFileSync(file, 'utf8')
     expect(left).not.toContain('pharos')
-    if (agent.format === 'json') expect(left).toContain('// later')
+    expect(left).toContain(agent.format === 'toml' ? '# later' : '// later')
     expect(existsSync(`${file}.before-pharos`)).toBe(false)
   })
 })
@@ -159,6 +160,9 @@ describe('a file that cannot be edited is left alone', () => {
     ['zed', '{\n  "a": 1\n  "b": 2\n}', 'line 3: it is not valid JSON'],
     ['gemini', '{ "mcpServers": [] }', 'line 1: "mcpServers" is not an object'],
     ['codex', 'model = \n', 'line 1'],
+    ['codex', 'a = """\n[mcp_servers.pharos]\n"""\n\n[mcp_servers.pharos]\ncommand = "x"\n', 'change it by hand'],
+    ['codex', '[mcp_servers.pharos]\ncommand = "x"\n[o]\n[mcp_servers.pharos.env]\nA = "b"\n', 'change it by hand'],
+    ['codex', '[[mcp_servers]]\na = 1\n', 'change it by hand'],
     ['codex', 'mcp_servers = { a = { command = "x" } }\n', 'mcp_servers is not a table with a header of its own'],
   ])('%s %j', (id, text, problem) => {
     const file = agentOf(id).globalFile(folders)
@@ -168,6 +172,14 @@ describe('a file that cannot be edited is left alone', () => {
     expect(change?.problem).toContain(problem)
     applyChanges(change === undefined ? [] : [change])
     expect(readTree(root)).toEqual({ [file]: text })
+  })
+
+  test('because it is not UTF-8', () => {
+    const file = agentOf('cursor').globalFile(folders)
+    put(file, '')
+    writeFileSync(file, Buffer.from([0x7b, 0x2f, 0x2f, 0xe9, 0x0a, 0x7d]))
+    const plan = planSetup({ folders, server: SERVER, agents: ['cursor'] })
+    expect(plan.map(({ status, problem }) => `${status}: ${problem}`)).toEqual(['left-alone: it is not UTF-8'])
   })
 
   test('because it is read-only, or changed since it was read', () => {
@@ -204,7 +216,7 @@ test('only installed agents are changed, and files that were created are removed
   mkdirSync(join(root, '.cursor'))
   mkdirSync(join(root, '.claude'))
   expect(findAgents(folders).map(({ id }) => id)).toEqual(['claude-code', 'cursor'])
-  const request = { folders, server: SERVER, skill: 'the skill\n' }
+  const request = { folders, server: SERVER, skill: SKILL }
   const plan = planSetup(request)
   expect(plan.map(({ agent, kind, status }) => `${agent.id} ${kind} ${status}`)).toEqual([
     'claude-code server add',
@@ -212,16 +224,65 @@ test('only installed agents are changed, and files that were created are removed
     'cursor server add',
   ])
   applyChanges(plan)
-  expect(readFileSync(join(root, '.claude/skills/pharos/SKILL.md'), 'utf8')).toBe('the skill\n')
+  expect(readFileSync(join(root, '.claude/skills/pharos/SKILL.md'), 'utf8')).toBe(SKILL)
+  // An upgrade writes other texts.
+  const upgraded = { ...request, server: { ...SERVER, command: '/new/pharos' }, skill: `new ${SKILL}` }
+  applyChanges(planSetup(upgraded))
+  expect(readFileSync(join(root, '.claude/skills/pharos/SKILL.md'), 'utf8')).toBe(`new ${SKILL}`)
   applyChanges(planRemoval(request))
   expect(readTree(root)).toEqual({})
+  expect(existsSync(join(root, '.claude/skills/pharos'))).toBe(false)
+  expect(existsSync(join(root, '.cursor'))).toBe(true)
+})
+
+test('a skill that the user wrote or made their own stays', () => {
+  const file = join(root, '.claude/skills/pharos/SKILL.md')
+  put(file, 'mine')
+  const request = { folders, server: SERVER, skill: SKILL, agents: ['claude-code'] }
+  for (const plan of [planSetup(request), planRemoval(request)]) {
+    expect(plan.find(({ kind }) => kind === 'skill')).toMatchObject({ status: 'left-alone', after: 'mine' })
+  }
+})
+
+test('fields that the user added to our entry stay, and a hand-written entry is removed', () => {
+  const file = agentOf('cursor').globalFile(folders)
+  put(file, '{"mcpServers":{"pharos":{"command":"old","env":{"A":"b"}}}}')
+  const request = { folders, server: SERVER, agents: ['cursor'] }
+  applyChanges(planSetup(request))
+  expect(JSON.parse(readFileSync(file, 'utf8')).mcpServers.pharos).toEqual({ ...SERVER, env: { A: 'b' } })
+  applyChanges(planRemoval(request))
+  expect(readTree(root)).toEqual({ [file]: '{"mcpServers":{}}' })
+})
+
+test('a removal after a setup, a rewrite by the user and another setup returns to the rewrite', () => {
+  const file = agentOf('codex').globalFile(folders)
+  put(file, 'model = "a"\n')
+  const request = { folders, server: SERVER, agents: ['codex'] }
+  applyChanges(planSetup(request))
+  writeFileSync(file, 'model = "b"\n')
+  applyChanges(planSetup(request))
+  applyChanges(planRemoval(request))
+  expect(readTree(root)).toEqual({ [file]: 'model = "b"\n' })
+})
+
+test('only our table of a TOML file changes', () => {
+  const other = '# my servers\n# [mcp_servers.off]\n[mcp_servers."pharos.dev"]\ncommand = "y"\n'
+  const file = agentOf('codex').globalFile(folders)
+  put(file, `[mcp_servers.pharos]\ncommand = "x"\n\n${other}`)
+  const request = { folders, server: SERVER, agents: ['codex'] }
+  applyChanges(planSetup(request))
+  expect(readFileSync(file, 'utf8')).toBe(
+    `[mcp_servers.pharos]\ncommand = "/opt/pharos/pharos"\nargs = [ "mcp" ]\n\n${other}`,
+  )
+  applyChanges(planRemoval(request))
+  expect(readFileSync(file, 'utf8')).toBe(other)
 })
 
 test('a project gets the files of those agents that read them there', () => {
   const project = join(root, 'project')
   mkdirSync(project)
   const agents = AGENTS.map(({ id }) => id)
-  applyChanges(planSetup({ folders, project, server: SERVER, agents, skill: 'skill' }))
+  applyChanges(planSetup({ folders, project, server: SERVER, agents, skill: SKILL }))
   expect(
     Object.keys(readTree(root))
       .map((file) => file.slice(project.length + 1))

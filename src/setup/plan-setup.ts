@@ -46,17 +46,19 @@ export function findAgents(folders: UserFolders): Agent[] {
   return AGENTS.filter(({ traces }) => traces(folders).some((path) => existsSync(path)))
 }
 
-/** Plans the changes that connect agents with Pharos. Writes nothing. */
+/** Plans the changes that connect agents with Pharos. Fields of our entry that a user added stay. Writes nothing. */
 export function planSetup(request: SetupRequest): ConfigChange[] {
   return planEach(request, {
     server: (agent, before) => {
-      const entry = agent.writeEntry(request.server)
       const present = readEntry(agent, before ?? '')
+      const own = typeof present === 'object' ? present : {}
+      const entry = { ...own, ...agent.writeEntry(request.server) }
       if (isDeepStrictEqual(present, entry)) return { status: 'unchanged', after: before }
       return { status: present === undefined ? 'add' : 'update', after: setEntry(agent, before ?? '', entry) }
     },
     skill: (skill, before) => {
       if (before === skill) return { status: 'unchanged', after: before }
+      checkIsOurs(before)
       return { status: before === null ? 'add' : 'update', after: skill }
     },
   })
@@ -69,14 +71,24 @@ export function planRemoval(request: SetupRequest): ConfigChange[] {
       const present = before === null ? undefined : readEntry(agent, before)
       if (before === null || present === undefined) return { status: 'unchanged', after: before }
       const original = readText(backupOf(file))
-      if (setEntry(agent, original ?? '', present) === before) return { status: 'remove', after: original }
+      const isOnlyOurs = setEntry(agent, original ?? '', present) === before
+      if (isOnlyOurs && readEntry(agent, original ?? '') === undefined) return { status: 'remove', after: original }
       return { status: 'remove', after: removeEntry(agent, before) }
     },
-    skill: (_skill, before, file) => {
+    skill: (_skill, before) => {
       if (before === null) return { status: 'unchanged', after: null }
-      return { status: 'remove', after: readText(backupOf(file)) }
+      checkIsOurs(before)
+      return { status: 'remove', after: null }
     },
   })
+}
+
+/** The last line of our skill. A user who takes it out keeps the file. */
+const SKILL_MARK = 'Written by `pharos setup`'
+
+function checkIsOurs(skill: string | null): void {
+  if (skill === null || skill.includes(SKILL_MARK)) return
+  throw new ConfigSyntaxError(skill, 0, `it lacks the mark "${SKILL_MARK}", so it is yours`)
 }
 
 /** The part of a configuration file that connects an agent, for users who write it themselves. */
@@ -127,13 +139,13 @@ function planFile(
 function describeReadError(error: unknown): string {
   const code = codeOf(error)
   if (code === '') throw error
-  return `it cannot be read (${code})`
+  return code.startsWith('ERR_ENCODING') ? 'it is not UTF-8' : `it cannot be read (${code})`
 }
 
 /** The text of a file; null if there is none. */
 function readText(file: string): string | null {
   try {
-    return readFileSync(file, 'utf8')
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(file))
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null
     throw error
@@ -149,10 +161,34 @@ function readEntry(agent: Agent, text: string): unknown {
 }
 
 function setEntry(agent: Agent, text: string, entry: unknown): string {
-  if (agent.format === 'json') return setJsonEntry(text, pathOf(agent), entry)
-  return setTomlTable(text, pathOf(agent), Object(entry))
+  const path = pathOf(agent)
+  const edited = agent.format === 'json' ? setJsonEntry(text, path, entry) : setTomlTable(text, path, Object(entry))
+  return checkEdit(agent, text, edited, entry)
 }
 
 function removeEntry(agent: Agent, text: string): string {
-  return agent.format === 'json' ? removeJsonEntry(text, pathOf(agent)) : removeTomlTable(text, pathOf(agent))
+  const path = pathOf(agent)
+  return checkEdit(agent, text, agent.format === 'json' ? removeJsonEntry(text, path) : removeTomlTable(text, path))
+}
+
+/** Returns the edited text if it has the wanted entry, and everything else as before. Throws otherwise. */
+function checkEdit(agent: Agent, before: string, after: string, entry?: unknown): string {
+  const others = readOthers(agent, before)
+  try {
+    const isWanted = isDeepStrictEqual(readEntry(agent, after), entry)
+    if (isWanted && isDeepStrictEqual(readOthers(agent, after), others)) return after
+  } catch (error) {
+    if (!(error instanceof ConfigSyntaxError)) throw error
+  }
+  const name = pathOf(agent).join('.')
+  throw new ConfigSyntaxError('', 0, `${name} is written in a way that cannot be edited; change it by hand`)
+}
+
+/** The configuration without our entry, and without the objects that only held it. */
+function readOthers(agent: Agent, text: string): unknown {
+  const [outer = '', inner = ''] = pathOf(agent)
+  const whole = agent.format === 'json' ? readJsonEntry(text, []) : readTomlTable(text, [])
+  const { [outer]: servers, ...rest } = Object(whole ?? {}) as Record<string, unknown>
+  const { [inner]: _, ...others } = Object(servers ?? {}) as Record<string, unknown>
+  return [Object.keys(rest).length === 0 ? null : rest, Object.keys(others).length === 0 ? null : others]
 }

@@ -81,6 +81,9 @@ test('pages of a code host are crawled only if that is asked for', async () => {
   expect(await library.store.listSources()).toEqual([])
   const { source } = await prepareSource(library, { url: 'https://github.com/o/lamp/wiki', as: 'site' })
   expect(source.url).toBe('https://github.com/o/lamp/wiki')
+  // A source that starts at such a page keeps it.
+  const known = await prepareStart(library, { url: 'https://github.com/o/lamp/wiki', scope: {} })
+  expect(known).toMatchObject({ source: { id: source.id }, input: { kind: 'recrawl' } })
 })
 
 test('only the owner can add a tree of this machine', async () => {

@@ -4,7 +4,7 @@ import { CHUNK_PROFILES, type ChunkProfile } from '../../core/chunk/profiles.ts'
 import { PharosError } from '../../core/errors.ts'
 import { hasCredentials } from '../../core/url/credentials.ts'
 import { parseTreeUrl } from '../../core/url/parse-tree-url.ts'
-import { readPastedAddress } from '../../core/url/pasted-address.ts'
+import { type PastedAddress, readPastedAddress } from '../../core/url/pasted-address.ts'
 import { DEFAULT_SCOPE, REACHES, type Reach } from '../../core/url/scope.ts'
 import { withScheme } from '../../core/url/with-scheme.ts'
 import { resolveLocalPath } from '../../ingest/local-source.ts'
@@ -96,7 +96,7 @@ export function addAdd(program: Command, streams: Streams): void {
 
 function runAdd(command: Command, streams: Streams, typed: string, flags: AddFlags): Promise<void> {
   const isLocal = isPath(typed)
-  const pasted = isLocal || flags.as === 'site' ? { url: withScheme(typed) } : readPastedAddress(typed)
+  const pasted: PastedAddress = isLocal || flags.as === 'site' ? { url: withScheme(typed) } : readPastedAddress(typed)
   const given = isLocal ? typed : pasted.url
   refuseUnusable(command, given, isLocal, flags)
   const scope = { ...scopeOf(flags), ...withoutUndefined({ reach: flags.scope }) }
@@ -107,13 +107,12 @@ function runAdd(command: Command, streams: Streams, typed: string, flags: AddFla
     crawlType: flags.crawlType,
     render: flags.render,
     chunks: flags.chunks,
-    ...treeSettings(flags),
+    ...treeSettings({ ref: flags.ref ?? pasted.ref, path: flags.path ?? pasted.path }),
   })
   if (flags.detach === true) {
-    if (flags.as !== undefined) throw new PharosError('USAGE', { problem: '--as cannot be combined with --detach' })
-    const { name, version, ref, path } = flags
+    const { name, version, ref, path, as } = flags
     const { tree: _, ...others } = settings
-    const labels = withoutUndefined({ name, version, ref, path })
+    const labels = withoutUndefined({ name, version, ref, path, as })
     const body = { url: typed, ...labels, scope, ...others, ...plannerOf(flags) }
     return detachCrawl(command, streams, { path: '/api/sources', body })
   }

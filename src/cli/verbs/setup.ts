@@ -50,7 +50,7 @@ export function addSetup(program: Command, streams: Streams): void {
       skill: flags.skill ? readSkill() : undefined,
     }
     const plan = flags.remove === true ? planRemoval(request) : planSetup(request)
-    if (plan.length === 0) {
+    if (plan.length === 0 && flags.remove !== true && (flags.client ?? []).length === 0) {
       terminal.answer(writeSnippets(request.server), { changes: [], snippets: listSnippets(request.server) })
       return
     }
@@ -84,6 +84,10 @@ function findProject({ project }: SetupFlags): string | undefined {
 /** The command that agents start: this program, with the library if one was given. */
 function findServer({ values, origins }: EffectiveConfig): ServerCommand {
   const { command, args } = findCommandNames().anywhere
+  if (origins.library === 'flag' && URL.parse(values.library)?.password) {
+    const problem = '--library: the address has a password, which would stand in files of other programs'
+    throw new PharosError('USAGE', { problem, advice: 'set the library in pharos.config.json or PHAROS_LIBRARY' })
+  }
   const library = origins.library === 'flag' ? ['--library', values.library] : []
   return { command, args: [...args, 'mcp', ...library] }
 }
@@ -101,6 +105,10 @@ async function confirm(plan: readonly ConfigChange[], flags: SetupFlags, termina
   const prompt = createInterface({ input: process.stdin, output: process.stderr })
   try {
     return /^y(?:es)?$/i.test((await prompt.question('Write these changes? [y/N] ')).trim())
+  } catch (error) {
+    // Ctrl-C or Ctrl-D instead of an answer.
+    if (error instanceof Error && error.name === 'AbortError') return false
+    throw error
   } finally {
     prompt.close()
   }
@@ -112,6 +120,7 @@ function writeOutcome(
   isWritten: boolean,
   { remove, dryRun }: SetupFlags,
 ): string {
+  if (plan.length === 0) return 'none of these agents has such a file'
   const lines = plan.map((change) => {
     const failure = failed.find(({ file }) => file === change.file)
     return failure === undefined
@@ -129,7 +138,9 @@ function writeOutcome(
   const next =
     remove === true
       ? []
-      : ['Restart the agents, then ask one of them about your documentation. Add some first: pharos add <address>']
+      : [
+          `Restart the agents, then ask one of them about your documentation. Add some first: ${findCommandNames().here} add <address>`,
+        ]
   return [...lines, `${countOf(written, 'file')} written`, ...next].join('\n')
 }
 

@@ -71,6 +71,9 @@ const PACKAGES: readonly (readonly [string, string])[] = [
     'https://central.sonatype.com/artifact/com.google.guava/guava/33.2.1-jre',
     'maven:com.google.guava:guava@33.2.1-jre',
   ],
+  ['https://crates.io/crates/serde/versions', 'crates:serde'],
+  ['https://docs.rs/tokio/~1/tokio/', 'crates:tokio'],
+  ['https://central.sonatype.com/artifact/com.google.guava/guava/overview', 'maven:com.google.guava:guava'],
   ['https://mvnrepository.com/artifact/org.slf4j/slf4j-api/2.0.13', 'maven:org.slf4j:slf4j-api@2.0.13'],
 ]
 
@@ -93,6 +96,15 @@ const UNCHANGED: readonly (readonly [string, string])[] = [
   ['ssh://git@github.com/o/n.git', 'ssh://git@github.com/o/n.git'],
   ['https://user:secret@github.com/o/n', 'https://user:secret@github.com/o/n'],
   ['https://example.com/owner/name', 'https://example.com/owner/name'],
+  [
+    'https://github.com/o/n/releases/download/v1/docs.tar.zst',
+    'https://github.com/o/n/releases/download/v1/docs.tar.zst',
+  ],
+  ['https://github.com/o/n/raw/main/manual.pdf', 'https://github.com/o/n/raw/main/manual.pdf'],
+  ['https://github.com:8443/o/n', 'https://github.com:8443/o/n'],
+  ['https://docs.rs/std', 'https://docs.rs/std'],
+  ['docs/readme.md', 'docs/readme.md'],
+  ['docs/..', 'docs/..'],
   ['https://example.com/a.tar.gz', 'https://example.com/a.tar.gz'],
   ['guide', 'guide'],
   ['a/b/c', 'a/b/c'],
@@ -109,6 +121,8 @@ const CODE_HOST_PAGES: readonly string[] = [
   'https://github.com/topics/crawler',
   'https://gitlab.com/explore/projects',
   'https://codeberg.org/explore/repos',
+  'https://github.com/solutions/ci-cd',
+  'https://gitlab.com/g/p/wikis/home',
 ]
 
 test('there are at least 80 of them', () => {

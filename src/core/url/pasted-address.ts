@@ -33,14 +33,14 @@ const CODE_HOSTS: readonly CodeHost[] = [
   {
     host: /^(?:www\.)?github\.com$/,
     page: new RegExp(`^/${REPOSITORY}(?:/(?<kind>tree|blob)/(?<ref>[^/]+)(?<path>/.*)?)?/?$`),
-    own: /^\/(?:about|apps|collections|customer-stories|enterprise|explore|features|login|marketplace|notifications|orgs|pricing|pulls|issues|search|security|settings|site|sponsors|stars|topics|trending|users)(?:\/|$)/,
+    own: /^\/(?:about|account|apps|codespaces|collections|contact|customer-stories|enterprise|explore|features|git-guides|login|marketplace|new|notifications|organizations|orgs|pricing|pulls|issues|readme|resources|search|security|settings|site|solutions|sponsors|stars|team|topics|trending|users)(?:\/|$)/,
   },
   {
     host: /^gitlab\.com$/,
     page: new RegExp(
       `^/(?<repository>${SEGMENT}(?:/(?!-/)${SEGMENT})+)(?:/-/(?<kind>tree|blob)/(?<ref>[^/]+)(?<path>/.*)?)?/?$`,
     ),
-    own: /^\/(?:explore|groups|help|projects|search|users)(?:\/|$)/,
+    own: /^\/(?:explore|groups|help|projects|search|users)(?:\/|$)|\/(?:issues|merge_requests|pipelines|wikis)(?:\/|$)/,
   },
   {
     host: /^codeberg\.org$/,
@@ -68,10 +68,14 @@ const PACKAGE_SITES: readonly PackageSite[] = [
     prefix: 'npm',
   },
   { host: /^pypi\.org$/, page: /^\/project\/(?<name>[\w.-]+)(?:\/(?<version>[^/]+))?\/?$/, prefix: 'pypi' },
-  { host: /^crates\.io$/, page: /^\/crates\/(?<name>[\w-]+)(?:\/(?<version>[^/]+))?(?:\/.*)?$/, prefix: 'crates' },
+  {
+    host: /^crates\.io$/,
+    page: /^\/crates\/(?<name>[a-z][\w-]*)(?:\/(?<version>[^/]+))?(?:\/.*)?$/i,
+    prefix: 'crates',
+  },
   {
     host: /^docs\.rs$/,
-    page: /^\/(?:crate\/)?(?!about(?:\/|$)|releases(?:\/|$))(?<name>[\w-]+)(?:\/(?<version>[^/]+))?(?:\/.*)?$/,
+    page: /^\/(?:crate\/)?(?!(?:about|alloc|core|proc_macro|releases|std|test)(?:\/|$))(?<name>[a-z][\w-]*)(?:\/(?<version>[^/]+))?(?:\/.*)?$/i,
     prefix: 'crates',
   },
   {
@@ -82,7 +86,8 @@ const PACKAGE_SITES: readonly PackageSite[] = [
 ]
 
 /** `owner/name`, as people write repositories of GitHub. */
-const SHORT_REPOSITORY = /^(?<owner>[a-z\d](?:[a-z\d-]{0,38}))\/(?<name>[\w.-]{1,100})$/i
+const SHORT_REPOSITORY =
+  /^(?<owner>[a-z\d](?:[a-z\d-]{0,38}))\/(?!\.{1,2}$)(?<name>(?![\w.-]*\.(?:csv|docx|epub|gz|html?|json|markdown|md|odt|pdf|pptx|rst|tar|tgz|txt|xlsx|zip)$)[\w.-]{1,100})$/i
 
 /**
  * Understands an address as people paste it: the page of a repository, of one of its folders or files, or of a package, as the repository
@@ -92,9 +97,12 @@ export function readPastedAddress(text: string): PastedAddress {
   const trimmed = text.trim()
   const completed = withScheme(trimmed)
   const short = completed === trimmed ? SHORT_REPOSITORY.exec(trimmed)?.groups : undefined
-  if (short !== undefined) return readRepository('github.com', `${short['owner']}/${short['name']}`)
+  if (short !== undefined) {
+    const repository = readRepository('github.com', `${short['owner']}/${short['name']}`)
+    return { ...repository, meaning: `no such path here; ${repository.meaning}` }
+  }
   const url = URL.parse(completed)
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
+  if (url === null || !/^https?:$/.test(url.protocol) || url.port !== '' || url.username !== '' || url.password !== '')
     return { url: completed }
   return readPackagePage(url) ?? readCodeHostPage(url) ?? { url: completed }
 }
@@ -105,16 +113,19 @@ function readPackagePage({ hostname, pathname }: URL): PastedAddress | undefined
     if (found === undefined) continue
     const { group, name = '', version } = found
     const full = group === undefined ? name : `${group}:${name}`
-    // `latest` names no version.
-    const pinned = version === undefined || version === 'latest' ? '' : `@${version}`
+    // Words such as `latest` or `dependencies` name no version.
+    const pinned = version !== undefined && /^v?\d/.test(version) ? `@${version}` : ''
     return { url: `${prefix}:${full}${pinned}`, meaning: `package ${prefix}:${full}${pinned}` }
   }
   return undefined
 }
 
+/** A file of a code host that is read by itself: an archive, or a raw file. */
+const DOWNLOAD = /\.(?:zip|tar|tar\.\w+|tgz|tbz2?|txz)$|\/(?:raw|releases\/download)\//i
+
 function readCodeHostPage({ hostname, pathname }: URL): PastedAddress | undefined {
   const site = CODE_HOSTS.find(({ host }) => host.test(hostname))
-  if (site === undefined || /\.(?:zip|tar\.gz|tgz)$/i.test(pathname)) return undefined
+  if (site === undefined || DOWNLOAD.test(pathname)) return undefined
   const path = decodePath(pathname)
   const found = site.own.test(path) ? undefined : site.page.exec(path)?.groups
   if (found === undefined) return { url: `https://${hostname}${pathname}`, isCodeHostPage: true }

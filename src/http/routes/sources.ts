@@ -6,6 +6,7 @@ import { REACHES } from '../../core/url/scope.ts'
 import { resolveScope } from '../../library/crawl/add-source.ts'
 import type { CrawlInput } from '../../library/crawl/crawl-source.ts'
 import { openRendering } from '../../library/crawl/open-rendering.ts'
+import { resolvePasted } from '../../library/crawl/pasted-source.ts'
 import { prepareSource } from '../../library/crawl/prepare-source.ts'
 import { requireHostMilestones } from '../../library/crawl/require-milestones.ts'
 import { withdrawUnstarted } from '../../library/crawl/withdraw-source.ts'
@@ -107,6 +108,12 @@ export const sourceRoutes: readonly Route[] = [
         .optional()
         .describe('What the plan of an intelligent or history crawl may do; ignored for other types.'),
       force: z.boolean().optional().describe('Starts a history crawl even if too little is known about the site.'),
+      as: z
+        .enum(['site'])
+        .optional()
+        .describe(
+          'Crawls the page of a repository or package as a web site, instead of reading the repository or package.',
+        ),
     }),
     answers: {
       202: { what: 'The source is added, and its crawl is queued or running.', schema: started },
@@ -117,14 +124,16 @@ export const sourceRoutes: readonly Route[] = [
         body
       return withLibrary(ports, async (library) => {
         // A source whose crawl is still queued looks like one that was never crawled, and must not be started twice.
-        await refuseDuplicateCrawl(library, body, ports)
+        const resolved = await resolvePasted(library, { url, as: body.as, settings: treeSettings({ ref, path }) })
+        await refuseDuplicateCrawl(library, { ...body, url: resolved.url }, ports)
         const prepared = await prepareSource(library, {
-          url,
+          url: resolved.url,
+          as: body.as,
           ...withoutUndefined({ name, version }),
           scope: withoutUndefined(body.scope ?? {}),
           settings: {
             ...withoutUndefined({ crawlType, seeds, llmsTxtUrl, llmsFull, render, chunks }),
-            ...treeSettings({ ref, path }),
+            ...resolved.settings,
           },
           force,
         })

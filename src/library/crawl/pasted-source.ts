@@ -1,5 +1,7 @@
 import { PharosError } from '../../core/errors.ts'
+import { looseKey } from '../../core/url/key.ts'
 import { readPastedAddress } from '../../core/url/pasted-address.ts'
+import { withScheme } from '../../core/url/with-scheme.ts'
 import type { Library } from '../library.ts'
 import { type SourceSettings, treeSettings } from '../source.ts'
 
@@ -13,16 +15,22 @@ interface PastedRequest {
 }
 
 /**
- * Replaces the page of a repository or package by the repository or package itself. A branch and folder in the address apply unless others
- * are given. Throws for other pages of a code host, because a crawl of them would not end at one project.
+ * Replaces the page of a repository or package by the repository or package itself, unless a source has that page as its start. A branch
+ * and folder in the address apply unless others are given. Throws for other pages of a code host, because a crawl of them would not end at
+ * one project.
  */
-export function resolvePasted<R extends PastedRequest>({ trees }: Pick<Library, 'trees'>, request: R): R {
+export async function resolvePasted<R extends PastedRequest>(
+  { trees, store }: Pick<Library, 'trees' | 'store'>,
+  request: R,
+): Promise<R> {
   if (trees === undefined || request.as === 'site' || request.isOwnFolder === true) return request
+  const literal = looseKey(withScheme(request.url.trim()))
+  if ((await store.listSources()).some((source) => looseKey(source.url) === literal)) return request
   const { url, ref, path, isCodeHostPage } = readPastedAddress(request.url)
   if (isCodeHostPage === true) {
     const { host } = new URL(url)
     const problem = `it names no repository of ${host}, and a crawl of ${host} would not end at one project`
-    const advice = `give the address of a repository, such as ${host}/owner/name, or add \`--as site\` to \`pharos add\``
+    const advice = `give the address of a repository, such as ${host}/owner/name, or add \`--as site\``
     throw new PharosError('URL_INVALID', { url, problem, advice })
   }
   const { tree } = request.settings ?? {}

@@ -41,7 +41,7 @@ export interface PreparedSource {
  * replaced. Throws `SOURCE_EXISTS` for any other. A request that cannot be crawled stores nothing.
  */
 export async function prepareSource(library: Library, pasted: PrepareSourceInput): Promise<PreparedSource> {
-  const given = resolvePasted(library, pasted)
+  const given = await resolvePasted(library, pasted)
   const request = (await describeTree(library, given)) ?? { ...given, url: parseStart(given.url).href }
   const { input, options } = splitType(request)
   if (options.crawlType === 'history' && request.force !== true) {

@@ -38,7 +38,7 @@ export async function prepareStart(
   input: StartInput,
 ): Promise<{ readonly source: Source; readonly input: CrawlInput }> {
   const { scope, crawlType, render, maxAgeMs, maxAgeMsOf, planner, force } = input
-  const pasted = resolvePasted(library, { url: input.url, settings: {} })
+  const pasted = await resolvePasted(library, { url: input.url, settings: {} })
   const tree = findTreeAddress(library, pasted)
   const url = tree ?? parseStart(pasted.url).href
   const runOptions: Partial<CrawlRunOptions> = {
