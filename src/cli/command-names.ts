@@ -10,7 +10,7 @@ const MAIN_FILE = fileURLToPath(import.meta.url.replace(/command-names(\.\w+)$/,
 
 /** How this program is started. */
 export interface CommandNames {
-  /** What to type in this folder. */
+  /** The command for a user in the current folder, such as `./pharos`. */
   readonly here: string
   /** The program, for a configuration file, and the arguments that come before those of a command. */
   readonly anywhere: { readonly command: string; readonly args: readonly string[] }

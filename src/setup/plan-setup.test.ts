@@ -56,7 +56,7 @@ function agentOf(id: string) {
 /** Configuration files as people have them, by agent. */
 const FILES: Record<string, readonly string[]> = {
   'claude-code': [
-    '{"numStartups":12,"projects":{"/work/a":{"mcpServers":{},"history":[]}},"mcpServers":{"github":{"type":"http","url":"https://api.example.com/mcp"}}}',
+    '{"numStartups":12,"projects":{"/home/me/a":{"mcpServers":{},"history":[]}},"mcpServers":{"github":{"type":"http","url":"https://api.example.com/mcp"}}}',
     '{\n  "numStartups": 3,\n  "tipsHistory": {\n    "a": 1\n  },\n  "userID": "0123"\n}',
     '{\n  "mcpServers": {}\n}\n',
     '{}',
@@ -85,7 +85,7 @@ const FILES: Record<string, readonly string[]> = {
     '{\n}\n',
   ],
   codex: [
-    'model = "gpt-5"\n\n# servers\n[mcp_servers.docs]\ncommand = "npx"\nargs = ["-y", "docs"]\n\n[mcp_servers.docs.env]\nKEY = "x"\n\n[projects."/work/a"]\ntrust_level = "trusted"\n',
+    'model = "gpt-5"\n\n# servers\n[mcp_servers.docs]\ncommand = "npx"\nargs = ["-y", "docs"]\n\n[mcp_servers.docs.env]\nKEY = "x"\n\n[projects."/home/me/a"]\ntrust_level = "trusted"\n',
     'approval_policy = "never" # mine\nnotify = [\n  "python3",\n  "/x.py", # last\n]\n',
     '[tools]\r\nweb_search = true\r\n',
     '',
@@ -116,7 +116,7 @@ test('there are at least 30 of them', () => {
 })
 
 describe.each(cases)('the configuration of %s %j', (id, text) => {
-  test('gets the entry and nothing else, and becomes what it was when the entry is removed', () => {
+  test('changes only by our entry, and is restored when that is removed', () => {
     const agent = agentOf(id)
     const file = agent.globalFile(folders)
     put(file, text)

@@ -64,7 +64,7 @@ test('a file that cannot be parsed is named with its line, and the exit code is 
   expect(stdout).toMatch(/^Cursor +server +left alone +\.cursor\/mcp\.json: line 1: it is not valid JSON$/m)
 })
 
-test('without an agent, setup prints what to write; an unknown agent is refused', async () => {
+test('setup prints the lines to add if it finds no agent, and refuses the name of an unknown one', async () => {
   const { code, stdout } = await sandbox.run(['setup'])
   expect(code).toBe(0)
   expect(stdout).toContain('[mcp_servers.pharos]')
@@ -72,6 +72,14 @@ test('without an agent, setup prints what to write; an unknown agent is refused'
   const unknown = await sandbox.run(['setup', '--client', 'emacs'])
   expect(unknown.code).toBe(2)
   expect(unknown.stderr).toContain('--client: expected some of claude-code')
+})
+
+test('the password of a library is not written into files of other programs', async () => {
+  sandbox.write({ '.cursor/mcp.json': '{}' })
+  const { code, stderr } = await sandbox.run(['setup', '--yes', '--library', 'postgres://me:s3cret@db.example/docs'])
+  expect(code).toBe(2)
+  expect(stderr).toContain('the address has a password')
+  expect(fs.readFileSync(sandbox.path('.cursor/mcp.json'), 'utf8')).toBe('{}')
 })
 
 test('the plugin has the version of the package', () => {
