@@ -20,6 +20,7 @@ import {
   withSourceErrors,
 } from './archive/source.ts'
 import { createContentTree } from './archive/tree.ts'
+import { openInstalled } from './installed-package.ts'
 import { createKnownContent } from './known-content.ts'
 import { findSkippedFolder, judgePackageFile } from './package-files.ts'
 import type { FilePages } from './read-file-page.ts'
@@ -48,8 +49,10 @@ export async function openPackage(
   address: string,
   pages: FilePages,
   options: PackageOptions,
-  { profile = 'library', path = null, readLastRows, signal }: TreeOptions = {},
+  { profile = 'library', path = null, installedAt, readLastRows, signal }: TreeOptions = {},
 ): Promise<OpenTree> {
+  const installed = await openInstalledPackage(address, pages, options, { profile, path, installedAt })
+  if (installed !== undefined) return installed
   const { name, archive, registries, download } = await findArchive(address, options, signal)
   const { format, integrity, version, kind } = archive
   const request = { address, format, integrity, ...(signal === undefined ? {} : { signal }) }
@@ -75,8 +78,7 @@ export async function openPackage(
     url,
     name: packageTitle(name),
     version,
-    // A constant, because the next version of a package counts as the same source.
-    folderId: 'package',
+    folderId: PACKAGE_ID,
     addressOf: (file) => {
       const knownUrl = known === undefined ? undefined : knownUrls.get(file)
       return knownUrl ?? pageUrlOf?.(folder + file) ?? writeInnerUrl(url, folder + file)
@@ -90,6 +92,34 @@ export async function openPackage(
     close: content.close,
   })
 }
+
+/** Opens a package from the folder in which it is installed; undefined if it is not installed there. */
+async function openInstalledPackage(
+  address: string,
+  pages: FilePages,
+  options: PackageOptions,
+  { profile = 'library', path = null, installedAt }: TreeOptions,
+): Promise<OpenTree | undefined> {
+  const name = parsePackageUrl(address)
+  const installed =
+    name === undefined || installedAt === undefined ? undefined : await openInstalled(name, installedAt, options)
+  if (name === undefined || installed === undefined) return undefined
+  const { kind, version } = installed
+  const url = writePackageUrl(name)
+  const folder = normalizeFolder(path)
+  const content = contentBelow(installed.content, folder, writeInnerUrl(url, folder))
+  return createContentTree({
+    ...{ url, name: packageTitle(name), version, folderId: PACKAGE_ID, content, pages, profile },
+    addressOf: (file) => writeInnerUrl(url, folder + file),
+    maxFileBytes: options.maxFileBytes,
+    stamp: null,
+    walk: (all, stop) => walkPackage(kind, all, stop),
+    close: content.close,
+  })
+}
+
+/** A constant, because the next version of a package counts as the same source. */
+const PACKAGE_ID = 'package'
 
 /**
  * Kinds of packages with one top folder, whose name may contain the version. Paths are relative to that folder, so that they stay the same

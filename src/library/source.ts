@@ -42,8 +42,19 @@ export interface SourceSettings {
   readonly tree: { readonly ref: string | null; readonly path: string | null }
   /** In a library that several machines share: the machine of a local tree, because the same path elsewhere holds something else. */
   readonly machine?: string
+  /** Folder of this machine in which the package is installed; it is read there, without a request. */
+  readonly installedAt?: string
+  /** Projects that use this version of a package; empty if none does any more. Absent if no project ever did. */
+  readonly projects?: readonly ProjectName[]
   /** Package version last read in full, unless the source gives exactly this version. */
   readonly readVersion?: string
+}
+
+/** A project whose dependencies are in the library. */
+export interface ProjectName {
+  readonly name: string
+  /** Folder of the project, which tells projects of one name apart. */
+  readonly folder: string
 }
 
 /** Returns tree settings if any is given. */

@@ -316,10 +316,10 @@ function openTree(
     const problem = `header is only for web sites and archives on the web, and ${labelOf(source)} is neither${advice}`
     throw new PharosError('USAGE', { problem })
   }
-  const { chunks: profile, tree } = source.settings
+  const { chunks: profile, tree, installedAt } = source.settings
   const isRepeat = kind === 'package' && !full && Object.keys(scope).length === 0
   const lastRows = isRepeat ? { readLastRows: () => listRows(store, source.id) } : {}
-  return trees.open(source.url, { profile, ...tree, headers, ...lastRows, signal })
+  return trees.open(source.url, { profile, ...tree, installedAt, headers, ...lastRows, signal })
 }
 
 /**

@@ -46,6 +46,11 @@ export interface TreeOptions {
   readonly ref?: string | null
   /** Folder to read; paths are relative to it. @default all */
   readonly path?: string | null
+  /**
+   * Folder of this machine in which a package is installed. Its files are read instead of the archive of the registry if they are those of
+   * the package at its version. @default none
+   */
+  readonly installedAt?: string | undefined
   /** Headers for downloading an archive, sent only to its own origin. @default none */
   readonly headers?: Readonly<Record<string, string>>
   /** Reads the ledger rows of a complete earlier run, so that unchanged content is not downloaded again. @default none */

@@ -1,0 +1,82 @@
+import { packageTitle, parsePackageUrl, writePackageUrl } from '../../core/url/package-url.ts'
+import { treeKindOf } from '../../core/url/tree-url.ts'
+import type { Library } from '../library.ts'
+import type { ProjectName, Source } from '../source.ts'
+import { isComplete } from '../sources/find-version.ts'
+
+/** A package that a project uses. */
+export interface WantedPackage {
+  /** Address of the package with its exact version. */
+  readonly address: string
+  /** Folder of this machine in which it is installed. @default read from the registry */
+  readonly installedAt?: string
+}
+
+/** State of a wanted package in the library. */
+export interface PackageState {
+  readonly wanted: WantedPackage
+  /** The source with this version; undefined if it has to be added. */
+  readonly source?: Source
+  /** `ready`: read in full; `incomplete`: added, but not read in full; `missing`: not in the library. */
+  readonly state: 'ready' | 'incomplete' | 'missing'
+  /** Other versions of the package in the library. */
+  readonly otherVersions: readonly string[]
+}
+
+/** The packages of a project, compared with the library. */
+export interface ProjectPlan {
+  readonly packages: readonly PackageState[]
+  /** Sources of the project that it does not use any more. */
+  readonly dropped: readonly Source[]
+}
+
+/** Compares the packages that a project uses with the library. Changes nothing. */
+export async function planProject(
+  library: Library,
+  project: Pick<ProjectName, 'folder'>,
+  wanted: readonly WantedPackage[],
+): Promise<ProjectPlan> {
+  const sources = (await library.store.listSources()).filter(({ url }) => treeKindOf(url) === 'package')
+  const byAddress = new Map(sources.map((source) => [source.url, source]))
+  const byName = new Map<string, Source[]>()
+  for (const source of sources) {
+    const name = withoutVersion(source.url)
+    byName.set(name, [...(byName.get(name) ?? []), source])
+  }
+  const packages: PackageState[] = []
+  for (const one of wanted) {
+    const source = byAddress.get(one.address)
+    const others = (byName.get(withoutVersion(one.address)) ?? []).filter((other) => other !== source)
+    const otherVersions = others.flatMap(({ version }) => (version === null ? [] : [version]))
+    if (source === undefined) packages.push({ wanted: one, state: 'missing', otherVersions })
+    else {
+      const state = (await isComplete(library, source)) ? 'ready' : 'incomplete'
+      packages.push({ wanted: one, source, state, otherVersions })
+    }
+  }
+  const addresses = new Set(wanted.map(({ address }) => address))
+  const dropped = sources.filter((source) => !addresses.has(source.url) && isOf(source, project))
+  return { packages, dropped }
+}
+
+/** Whether a project uses a source. */
+export function isOf({ settings }: Pick<Source, 'settings'>, { folder }: Pick<ProjectName, 'folder'>): boolean {
+  const { projects = [] } = settings
+  return projects.some((project) => project.folder === folder)
+}
+
+/** The common name of a package by its address; the address itself if it is none. */
+export function titleOf(address: string): string {
+  const name = parsePackageUrl(address)
+  return name === undefined ? address : packageTitle(name)
+}
+
+function withoutVersion(address: string): string {
+  const name = parsePackageUrl(address)
+  return name === undefined ? address : writePackageUrl({ ...name, version: null })
+}
+
+/** Lists the package versions that a project used, but none uses any more. */
+export async function listUnused({ store }: Pick<Library, 'store'>): Promise<Source[]> {
+  return (await store.listSources()).filter(({ settings: { projects } }) => projects?.length === 0)
+}

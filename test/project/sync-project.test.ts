@@ -1,0 +1,122 @@
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, expect, test } from 'vitest'
+import { addSource } from '../../src/library/crawl/add-source.ts'
+import { listUnused, planProject, type WantedPackage } from '../../src/library/projects/plan-project.ts'
+import { type SyncEvent, syncProject } from '../../src/library/projects/sync-project.ts'
+import { labelOf } from '../../src/library/source.ts'
+import type { OpenLibrary } from '../../src/open-library.ts'
+import { openTestLibrary } from '../sites/crawl.ts'
+import { createLibraryPath } from '../sites/file-fixture.ts'
+import { createTempFolder, openReader, writeFiles } from '../trees/archive-fixture.ts'
+
+const TOWER = { name: 'tower', folder: '/projects/tower' }
+const HARBOUR = { name: 'harbour', folder: '/projects/harbour' }
+
+let library: OpenLibrary
+let modules = ''
+
+beforeEach(async () => {
+  modules = createTempFolder()
+  const openDownloads = () => Promise.reject(new Error('the registry cannot be reached'))
+  library = { ...(await openTestLibrary(await createLibraryPath())), trees: openReader({ openDownloads }) }
+})
+
+/** Installs a package, and returns how a project asks for it. */
+function install(name: string, version: string, text = 'It shines.'): WantedPackage {
+  const installedAt = join(modules, `${name}-${version}`)
+  writeFiles(installedAt, {
+    'package.json': JSON.stringify({ name, version }),
+    'README.md': `# ${name}\n\n${text}\n`,
+  })
+  return { address: `pkg:npm/${name}@${version}`, installedAt }
+}
+
+async function sync(project: typeof TOWER, wanted: readonly WantedPackage[]): Promise<SyncEvent[]> {
+  const events: SyncEvent[] = []
+  for await (const event of syncProject(library, project, wanted, new AbortController().signal)) events.push(event)
+  return events
+}
+
+async function listLabels(): Promise<string[]> {
+  return (await library.store.listSources()).map(labelOf).sort()
+}
+
+const resultOf = (events: readonly SyncEvent[]) => events.flatMap((one) => (one.type === 'ended' ? [one.result] : []))
+
+test('reads each package at its version, and the next time only what moved', async () => {
+  const lamp = install('lamp', '1.0.0')
+  const wick = install('wick', '2.0.0')
+  const first = await sync(TOWER, [lamp, wick])
+  expect(resultOf(first)).toEqual([{ ready: 0, read: 2, failed: 0, dropped: 0 }])
+  expect(await listLabels()).toEqual(['lamp@1.0.0', 'wick@2.0.0'])
+  const newer = install('lamp', '1.1.0')
+  const second = await sync(TOWER, [newer, wick])
+  expect(resultOf(second)).toEqual([{ ready: 1, read: 1, failed: 0, dropped: 1 }])
+  expect(second.flatMap((one) => (one.type === 'read' ? [labelOf(one.source)] : []))).toEqual(['lamp@1.1.0'])
+  expect(await listLabels()).toEqual(['lamp@1.0.0', 'lamp@1.1.0', 'wick@2.0.0'])
+  expect((await listUnused(library)).map(labelOf)).toEqual(['lamp@1.0.0'])
+})
+
+test('keeps one copy for all projects, which is in use while any of them uses it', async () => {
+  const lamp = install('lamp', '1.0.0')
+  await sync(TOWER, [lamp])
+  expect(resultOf(await sync(HARBOUR, [lamp]))).toEqual([{ ready: 1, read: 0, failed: 0, dropped: 0 }])
+  expect(await listLabels()).toEqual(['lamp@1.0.0'])
+  await sync(TOWER, [])
+  expect(await listUnused(library)).toEqual([])
+  await sync(HARBOUR, [])
+  expect((await listUnused(library)).map(labelOf)).toEqual(['lamp@1.0.0'])
+  await sync(HARBOUR, [lamp])
+  expect(await listUnused(library)).toEqual([])
+})
+
+test('reads the others if one package cannot be read, and tries that one again the next time', async () => {
+  const lost: WantedPackage = { address: 'pkg:npm/lost@1.0.0', installedAt: join(modules, 'lost-1.0.0') }
+  const events = await sync(TOWER, [lost, install('lamp', '1.0.0')])
+  expect(resultOf(events)).toEqual([{ ready: 0, read: 1, failed: 1, dropped: 0 }])
+  expect(events).toContainEqual({ type: 'failed', wanted: lost, problem: 'the registry cannot be reached' })
+  install('lost', '1.0.0')
+  expect(resultOf(await sync(TOWER, [lost, install('lamp', '1.0.0')]))).toEqual([
+    { ready: 1, read: 1, failed: 0, dropped: 0 },
+  ])
+})
+
+test('gives a package another name if something else has its name and version', async () => {
+  await addSource(library, { url: 'https://lamp.example/', name: 'lamp', version: '1.0.0' })
+  await sync(TOWER, [install('lamp', '1.0.0')])
+  expect(await listLabels()).toEqual(['lamp@1.0.0', 'npm:lamp@1.0.0'])
+})
+
+test('leaves sources alone that no project asked for', async () => {
+  await addSource(library, { url: 'https://lamp.example/', name: 'guide' })
+  await sync(TOWER, [install('lamp', '1.0.0')])
+  await sync(TOWER, [])
+  expect((await listUnused(library)).map(labelOf)).toEqual(['lamp@1.0.0'])
+})
+
+test('tells the state of each package without changing anything', async () => {
+  const lamp = install('lamp', '1.0.0')
+  await sync(TOWER, [lamp])
+  const wanted = [lamp, install('lamp', '2.0.0'), install('wick', '1.0.0')]
+  const { packages, dropped } = await planProject(library, TOWER, wanted)
+  expect(packages.map(({ state, otherVersions }) => ({ state, otherVersions }))).toEqual([
+    { state: 'ready', otherVersions: [] },
+    { state: 'missing', otherVersions: ['1.0.0'] },
+    { state: 'missing', otherVersions: [] },
+  ])
+  expect(dropped).toEqual([])
+  expect(await listLabels()).toEqual(['lamp@1.0.0'])
+})
+
+test('a stopped synchronisation keeps what it has read, and the next one goes on', async () => {
+  const wanted = [install('lamp', '1.0.0'), install('wick', '1.0.0')]
+  const stop = new AbortController()
+  const reading = async () => {
+    for await (const event of syncProject(library, TOWER, wanted, stop.signal)) if (event.type === 'read') stop.abort()
+  }
+  await expect(reading()).rejects.toThrow('aborted')
+  expect(await listLabels()).toEqual(['lamp@1.0.0'])
+  fs.rmSync(wanted[0]?.installedAt ?? '', { recursive: true })
+  expect(resultOf(await sync(TOWER, wanted))).toEqual([{ ready: 1, read: 1, failed: 0, dropped: 0 }])
+})
