@@ -16,7 +16,7 @@ interface Rule {
 }
 
 const UNIVERSAL = ['core', 'crawl', 'library', 'mcp', 'http']
-const NODE = ['fetch', 'store', 'install', 'embed', 'documents', 'ingest', 'processes', 'readers', 'setup']
+const NODE = ['fetch', 'store', 'install', 'embed', 'documents', 'ingest', 'processes', 'readers', 'setup', 'project']
 
 /** The import rules: each key is a folder or an entry file of src, or `web`; its value says what it may import. */
 const TABLE: Readonly<Record<string, Rule>> = {
@@ -34,6 +34,7 @@ const TABLE: Readonly<Record<string, Rule>> = {
   processes: { may: ['core', 'crawl', 'library', 'documents'] },
   readers: { may: ['core', 'crawl', 'library', 'fetch', 'embed', 'open-library.ts', 'version.ts'] },
   setup: { may: ['core'] },
+  project: { may: ['core'] },
   'places/analysis': { may: ['core', 'library'], universal: true },
   'places/ports': { may: ['core', 'library', 'places/analysis'], universal: true },
   'places/plan': { may: ['core', 'crawl', 'library', 'places/analysis', 'places/ports'], universal: true },

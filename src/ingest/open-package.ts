@@ -10,6 +10,7 @@ import {
 import { encodePath, normalizeFolder, writeInnerUrl } from '../core/url/tree-url.ts'
 import type { Download } from '../library/ports/download.ts'
 import type { OpenTree, TreeEntry, TreeFacts, TreeOptions } from '../library/ports/tree.ts'
+import { sourceOfPage, withApiPages } from './api-pages.ts'
 import type { ArchiveContent } from './archive/content.ts'
 import { refuse } from './archive/members.ts'
 import {
@@ -63,7 +64,8 @@ export async function openPackage(
     const { content } = await openDownloadedArchive(download, archive.url, request, options)
     try {
       const top = PACKED_IN_FOLDER.has(kind) ? topFolderOf(content) : ''
-      return { top, content: contentBelow(content, top + folder, writeInnerUrl(url, folder)) }
+      const own = contentBelow(content, top + folder, writeInnerUrl(url, folder))
+      return { top, content: await addApiPages(own, kind, name, pages) }
     } catch (error) {
       await content.close()
       throw error
@@ -81,7 +83,8 @@ export async function openPackage(
     folderId: PACKAGE_ID,
     addressOf: (file) => {
       const knownUrl = known === undefined ? undefined : knownUrls.get(file)
-      return knownUrl ?? pageUrlOf?.(folder + file) ?? writeInnerUrl(url, folder + file)
+      const path = folder + sourceOfPage(file)
+      return knownUrl ?? pageUrlOf?.(path) ?? writeInnerUrl(url, path)
     },
     content,
     pages,
@@ -107,15 +110,26 @@ async function openInstalledPackage(
   const { kind, version } = installed
   const url = writePackageUrl(name)
   const folder = normalizeFolder(path)
-  const content = contentBelow(installed.content, folder, writeInnerUrl(url, folder))
+  const own = contentBelow(installed.content, folder, writeInnerUrl(url, folder))
+  const content = await addApiPages(own, kind, name, pages)
   return createContentTree({
     ...{ url, name: packageTitle(name), version, folderId: PACKAGE_ID, content, pages, profile },
-    addressOf: (file) => writeInnerUrl(url, folder + file),
+    addressOf: (file) => writeInnerUrl(url, folder + sourceOfPage(file)),
     maxFileBytes: options.maxFileBytes,
     stamp: null,
     walk: (all, stop) => walkPackage(kind, all, stop),
     close: content.close,
   })
+}
+
+/** Replaces the type declarations of an npm package by readable pages. */
+function addApiPages(
+  content: ArchiveContent,
+  kind: PackageKind,
+  name: PackageName,
+  pages: FilePages,
+): Promise<ArchiveContent> {
+  return kind === 'npm' ? withApiPages(content, packageTitle(name), pages.readModule) : Promise.resolve(content)
 }
 
 /** A constant, because the next version of a package counts as the same source. */

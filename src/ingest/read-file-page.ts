@@ -2,8 +2,10 @@ import { chunkFile } from '../core/chunk/chunk-file.ts'
 import type { Grammars } from '../core/chunk/code-grammars.ts'
 import { kindOf } from '../core/chunk/kind.ts'
 import { codeLanguageOf } from '../core/chunk/languages.ts'
-import type { ChunkSizes } from '../core/chunk/piece.ts'
+import { type ChunkSizes, PARSER_FAILED } from '../core/chunk/piece.ts'
 import { type ChunkProfile, sizesOf } from '../core/chunk/profiles.ts'
+import type { ModuleText } from '../core/declarations/declaration.ts'
+import { readTypeScript } from '../core/declarations/read-typescript.ts'
 import { decodePlain } from '../core/extract/decode-html.ts'
 import { readIncludes } from '../core/extract/dialects/includes.ts'
 import { measureMarkdown } from '../core/extract/measure.ts'
@@ -70,6 +72,8 @@ export interface FilePages {
   recall(file: Omit<PageFile, 'bytes' | 'readOther'>): Promise<FilePage | undefined>
   /** Cuts a text into chunks by the rules of its kind. */
   cut(path: string, text: string, sizes: ChunkSizes): Promise<ChunkedFile>
+  /** Reads the declarations of a TypeScript module; undefined if it cannot be parsed. */
+  readModule(text: string): Promise<ModuleText | undefined>
   /** Clears the cache of documents. */
   clearCache(): void
   close(): Promise<void>
@@ -114,6 +118,11 @@ export function openFilePages({ readPage, readDocument, openGrammars }: FilePage
     async cut(path, text, sizes) {
       const bytes = new TextEncoder().encode(text)
       return chunkFile({ path, bytes }, { ...sizes, ...(await prepareGrammars(path)), sha256: nodeSha256 })
+    },
+    async readModule(text) {
+      const { grammars } = await prepareGrammars('index.d.ts')
+      const module = grammars?.parser('typescript')?.read(text, (root) => readTypeScript(root, text))
+      return module === PARSER_FAILED ? undefined : module
     },
     clearCache: () => readings.clear(),
     async close() {

@@ -14,3 +14,13 @@ export function extensionOf(path: string): string {
   const dot = name.lastIndexOf('.')
   return dot < 0 ? '' : name.slice(dot + 1).toLowerCase()
 }
+
+/** Resolves a relative path against a folder; undefined if it leads out of the tree. */
+export function resolvePath(folder: string, path: string): string | undefined {
+  const parts: string[] = []
+  for (const part of `${folder}/${path}`.split('/')) {
+    if (part === '..' && parts.pop() === undefined) return undefined
+    if (part !== '' && part !== '.' && part !== '..') parts.push(part)
+  }
+  return parts.join('/')
+}

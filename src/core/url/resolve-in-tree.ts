@@ -1,3 +1,4 @@
+import { folderOf, resolvePath } from '../text/path.ts'
 import { readRepositoryPath } from './repository-url.ts'
 import { decodePath, encodePath, readInnerPath, treeKindOf } from './tree-url.ts'
 
@@ -27,18 +28,9 @@ export function resolveInTree({ source, url, key }: FileInTree, href: string): s
   const inner = kind === 'repository' ? readRepositoryPath(source, address) : readInnerPath(source, address)
   const ownPath = encodePath(inner ?? key)
   if (!address.endsWith(ownPath)) return undefined
-  const target = joinPath(path.startsWith('/') ? [] : (inner ?? key).split('/').slice(0, -1), decodePath(path))
+  const decoded = decodePath(path)
+  const target = resolvePath(path.startsWith('/') ? '' : folderOf(inner ?? key), decoded)
   if (target === undefined) return undefined
-  return address.slice(0, address.length - ownPath.length) + encodePath(target) + hash
-}
-
-/** A path relative to a folder; undefined if it leads out of the tree. */
-function joinPath(folder: readonly string[], path: string): string | undefined {
-  const parts = [...folder]
-  for (const part of path.split('/')) {
-    if (part === '..' && parts.pop() === undefined) return undefined
-    if (part !== '' && part !== '.' && part !== '..') parts.push(part)
-  }
-  const isFolder = /(?:^|\/)\.{0,2}$/.test(path) && parts.length > 0
-  return parts.join('/') + (isFolder ? '/' : '')
+  const end = /(?:^|\/)\.{0,2}$/.test(decoded) && target !== '' ? '/' : ''
+  return address.slice(0, address.length - ownPath.length) + encodePath(target) + end + hash
 }

@@ -1,5 +1,5 @@
 import { isBlank, splitLines, trimBlank } from '../../text/lines.ts'
-import { baseName, extensionOf } from '../../text/path.ts'
+import { baseName, extensionOf, resolvePath } from '../../text/path.ts'
 import { cutFrontMatter } from '../front-matter.ts'
 import { fenceFor } from '../write/escape.ts'
 import { closesFence, type Fence, readFence } from './fences.ts'
@@ -190,13 +190,8 @@ export function listCandidatePaths(written: string, document: string): string[] 
   const candidates = new Set<string>()
   const folders = document.split('/').slice(0, -1)
   for (let depth = folders.length; depth >= 0; depth--) {
-    const parts = folders.slice(0, depth)
-    const isInTree = path.split('/').every((part) => {
-      if (part === '..') return parts.pop() !== undefined
-      if (part !== '.' && part !== '') parts.push(part)
-      return true
-    })
-    if (isInTree && parts.length > 0) candidates.add(parts.join('/'))
+    const candidate = resolvePath(folders.slice(0, depth).join('/'), path)
+    if (candidate !== undefined && candidate !== '') candidates.add(candidate)
   }
   return [...candidates]
 }

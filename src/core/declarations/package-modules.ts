@@ -1,0 +1,189 @@
+import { isJsonObject } from '../json/is-json-object.ts'
+import { tryParseJson } from '../json/try-parse-json.ts'
+import { folderOf, resolvePath } from '../text/path.ts'
+import type { Declaration, ModuleText } from './declaration.ts'
+
+/** A module that a package offers: `import … from '<package>/<subpath>'`. */
+export interface PackageModule {
+  /** `.` for the package itself, otherwise such as `./promises`. */
+  readonly subpath: string
+  /** Path of its type declarations in the package. */
+  readonly path: string
+}
+
+/** Reads the declarations of a file of a package; undefined if there is no such file, or it cannot be parsed. */
+export type ModuleLoader = (path: string) => Promise<ModuleText | undefined>
+
+/** What a name of a module stands for. */
+export interface ExportedName {
+  readonly name: string
+  /** Declarations of the name: overloads, or a class and an interface of one name. Empty if it comes from another package. */
+  readonly declarations: readonly Declaration[]
+  /** Path of the file that declares it. */
+  readonly path: string
+  /** Module of another package that it comes from, or whose names it has as one object; null if the package declares it itself. */
+  readonly external: string | null
+  /** Names of the module that it has as one object: `import * as z`; null if it is none. */
+  readonly inner: ReadonlyMap<string, ExportedName> | null
+}
+
+/** Lists the modules of a package by its package.json. `has` tells whether the package has a file. */
+export function listModules(manifest: string, has: (path: string) => boolean): PackageModule[] {
+  const json = tryParseJson(manifest)
+  if (!isJsonObject(json)) return []
+  const modules = new Map<string, string>()
+  const add = (subpath: string, target: unknown) => {
+    const path = typeof target === 'string' ? findTypes(target, has) : undefined
+    if (path !== undefined && !modules.has(subpath)) modules.set(subpath, path)
+  }
+  const { exports, types, typings, main } = json
+  const isMap = isJsonObject(exports) && Object.keys(exports).some((key) => key.startsWith('.'))
+  for (const [subpath, target] of isMap ? Object.entries(exports) : [['.', exports] as const]) {
+    // Patterns stand for many files, and `./package.json` is no module.
+    if (subpath.includes('*') || subpath.endsWith('.json')) continue
+    for (const one of listTargets(target)) add(subpath, one)
+  }
+  for (const target of [types, typings, main, 'index']) add('.', target)
+  return [...modules].map(([subpath, path]) => ({ subpath, path }))
+}
+
+/** The targets of an export, those for types first. Nested conditions count in their order. */
+function listTargets(target: unknown, depth = 0): string[] {
+  if (typeof target === 'string') return [target]
+  if (Array.isArray(target)) return target.flatMap((one) => listTargets(one, depth + 1))
+  if (!isJsonObject(target) || depth > MAX_CONDITIONS) return []
+  const entries = Object.entries(target)
+  const typed = entries.filter(([condition]) => condition.startsWith('types'))
+  const others = entries.filter(([condition]) => !condition.startsWith('types'))
+  return [...typed, ...others].flatMap(([, inner]) => listTargets(inner, depth + 1))
+}
+
+/** Conditions are seldom nested more than three deep. */
+const MAX_CONDITIONS = 8
+
+/** The declarations that belong to a file: `dist/a.js` has its types in `dist/a.d.ts`. */
+export function findTypes(target: string, has: (path: string) => boolean): string | undefined {
+  const path = resolvePath('', target)
+  if (path === undefined) return undefined
+  const base = path.replace(/\.d\.[cm]?ts$|\.[cm]?[jt]sx?$/, '')
+  const [, kind = ''] = /\.([cm]?)[jt]sx?$/.exec(path) ?? []
+  const candidates = [path, `${base}.d.${kind}ts`, `${base}.d.ts`, `${base}.d.mts`, `${base}.d.cts`]
+  const inFolder = ['index.d.ts', 'index.d.mts', 'index.d.cts'].map((name) => (path === '' ? name : `${path}/${name}`))
+  return [...candidates, ...inFolder].find((one) => DECLARATIONS.test(one) && has(one))
+}
+
+const DECLARATIONS = /\.d\.[cm]?ts$/
+
+/** How many modules a name may be exported through. Longer chains are not followed. */
+const MAX_STEPS = 24
+
+/** Resolves the names that modules of a package export, through the files they come from. */
+export class PackageExports {
+  readonly #load: ModuleLoader
+  readonly #has: (path: string) => boolean
+  readonly #modules = new Map<string, Promise<ModuleText | undefined>>()
+  readonly #exports = new Map<string, Promise<ReadonlyMap<string, ExportedName>>>()
+
+  constructor(load: ModuleLoader, has: (path: string) => boolean) {
+    this.#load = load
+    this.#has = has
+  }
+
+  /** The names that a file exports. */
+  list(path: string): Promise<ReadonlyMap<string, ExportedName>> {
+    return this.#listExports(path, 0)
+  }
+
+  /** The files that were read. */
+  get paths(): string[] {
+    return [...this.#modules.keys()]
+  }
+
+  /** The declarations of a file. */
+  module(path: string): Promise<ModuleText | undefined> {
+    const known = this.#modules.get(path)
+    if (known !== undefined) return known
+    const loading = this.#load(path)
+    this.#modules.set(path, loading)
+    return loading
+  }
+
+  #listExports(path: string, step: number): Promise<ReadonlyMap<string, ExportedName>> {
+    const known = this.#exports.get(path)
+    if (known !== undefined) return known
+    // A file that exports itself again, through others, adds nothing.
+    const listing = step > MAX_STEPS ? Promise.resolve(new Map<string, ExportedName>()) : this.#readExports(path, step)
+    this.#exports.set(path, Promise.resolve(new Map()))
+    const settled = listing.then((names) => {
+      this.#exports.set(path, Promise.resolve(names))
+      return names
+    })
+    return settled
+  }
+
+  async #readExports(path: string, step: number): Promise<ReadonlyMap<string, ExportedName>> {
+    const names = new Map<string, ExportedName>()
+    const module = await this.module(path)
+    if (module === undefined) return names
+    for (const { name, local, from } of module.exports) {
+      if (names.has(name)) continue
+      const found =
+        from === null ? await this.#findLocal(path, module, local, step) : await this.#findIn(path, from, local, step)
+      if (found !== undefined) names.set(name, { ...found, name })
+    }
+    for (const from of module.exportsAllOf) {
+      const target = this.#resolve(path, from)
+      if (target === undefined) continue
+      for (const [name, found] of await this.#listExports(target, step + 1)) {
+        if (name !== 'default' && !names.has(name)) names.set(name, found)
+      }
+    }
+    if (module.exportEquals !== null) await this.#addWhole(names, path, module, module.exportEquals, step)
+    return names
+  }
+
+  /** `export = name`: the name is the default export, and its members are the named ones. */
+  async #addWhole(
+    names: Map<string, ExportedName>,
+    path: string,
+    module: ModuleText,
+    local: string,
+    step: number,
+  ): Promise<void> {
+    const whole = await this.#findLocal(path, module, local, step)
+    if (whole === undefined) return
+    names.set('default', { ...whole, name: 'default' })
+    for (const declaration of whole.declarations) {
+      if (declaration.kind !== 'namespace') continue
+      for (const member of declaration.members) {
+        const known = names.get(member.name)
+        const declarations = [...(known?.declarations ?? []), member]
+        names.set(member.name, { name: member.name, declarations, path: whole.path, external: null, inner: null })
+      }
+    }
+  }
+
+  /** Finds what a name stands for inside of a module: its own declaration, or an import. */
+  async #findLocal(path: string, module: ModuleText, local: string, step: number): Promise<ExportedName | undefined> {
+    const declarations = module.declarations.filter(({ name }) => name === local)
+    if (declarations.length > 0) return { name: local, declarations, path, external: null, inner: null }
+    const imported = module.imports.find((one) => one.local === local)
+    if (imported === undefined) return undefined
+    return this.#findIn(path, imported.from, imported.name, step)
+  }
+
+  async #findIn(path: string, from: string, name: string, step: number): Promise<ExportedName | undefined> {
+    const target = this.#resolve(path, from)
+    if (target === undefined) return { name, declarations: [], path, external: from, inner: null }
+    const names = await this.#listExports(target, step + 1)
+    if (name === '*') return { name, declarations: [], path: target, external: null, inner: names }
+    return names.get(name)
+  }
+
+  /** The file of a relative import; undefined for other packages and missing files. */
+  #resolve(path: string, from: string): string | undefined {
+    if (!from.startsWith('.')) return undefined
+    const target = resolvePath(folderOf(path), from)
+    return target === undefined ? undefined : findTypes(target, this.#has)
+  }
+}

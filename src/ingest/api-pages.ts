@@ -1,0 +1,92 @@
+import type { ModuleText } from '../core/declarations/declaration.ts'
+import { listModules, PackageExports } from '../core/declarations/package-modules.ts'
+import { writeApiPages } from '../core/declarations/write-api-page.ts'
+import { isJsonObject } from '../core/json/is-json-object.ts'
+import { tryParseJson } from '../core/json/try-parse-json.ts'
+import { decodeText } from '../core/text/decode.ts'
+import type { Refusal } from '../crawl/ledger.ts'
+import type { ArchiveContent } from './archive/content.ts'
+import { MemberError, refuse } from './archive/members.ts'
+
+/** Ending of the page that is made of a file with type declarations. */
+const PAGE_ENDING = '.md'
+const API_PAGE = /\.d\.[cm]?ts\.md$/i
+const DECLARATIONS = /\.d\.[cm]?ts$/i
+/** Type declarations of more bytes stay as they are: pages of that size help nobody. */
+const MAX_BYTES = 20_000_000
+
+/**
+ * Adds API pages to the content of an npm package: one for each module, with the names it exports and their doc comments. Files whose
+ * declarations are on a page are left out. A package whose modules are not known stays as it is.
+ */
+export async function withApiPages(
+  content: ArchiveContent,
+  title: string,
+  readModule: (text: string) => Promise<ModuleText | undefined>,
+): Promise<ArchiveContent> {
+  const { files, refused } = content
+  const declared = [...files.keys()].filter((path) => DECLARATIONS.test(path))
+  const bytes = declared.reduce((sum, path) => sum + (files.get(path)?.size ?? 0), 0)
+  if (declared.length === 0 || bytes > MAX_BYTES) return content
+  const manifest = await readText(content, 'package.json')
+  const modules = manifest === undefined ? [] : listModules(manifest, (path) => files.has(path))
+  const exports = new PackageExports(
+    async (path) => {
+      const text = await readText(content, path)
+      return text === undefined ? undefined : readModule(text)
+    },
+    (path) => files.has(path),
+  )
+  const pages = await writeApiPages(title, modules, exports)
+  if (pages.size === 0) return content
+  const made = new Map([...pages].map(([path, text]) => [path + PAGE_ENDING, new TextEncoder().encode(text)]))
+  // `a.d.cts` and `a.d.ts` declare the same for two kinds of modules.
+  const described = new Set(exports.paths.map(withoutEnding))
+  const refuseFile = (path: string): Refusal | undefined => {
+    if (!DECLARATIONS.test(path)) return undefined
+    if (described.has(withoutEnding(path))) return refuse('excluded', 'described on an API page')
+    return isClosed(manifest) ? refuse('excluded', 'not exported by the package') : undefined
+  }
+  const left = declared.flatMap((path): [string, Refusal][] => {
+    const refusal = refuseFile(path)
+    return refusal === undefined ? [] : [[path, refusal]]
+  })
+  const kept = [...files].filter(([path]) => refuseFile(path) === undefined)
+  return {
+    ...content,
+    files: new Map([...kept, ...[...made].map(([path, page]) => [path, { size: page.length }] as const)]),
+    refused: new Map([...refused, ...left]),
+    read: async (path) => made.get(path) ?? content.read(path),
+  }
+}
+
+function withoutEnding(path: string): string {
+  return path.replace(DECLARATIONS, '')
+}
+
+/** Whether package.json lists every module that can be imported, so that other files are internal. */
+function isClosed(manifest: string | undefined): boolean {
+  const json = tryParseJson(manifest ?? '')
+  return (
+    isJsonObject(json) &&
+    isJsonObject(json['exports']) &&
+    !Object.keys(json['exports']).some((key) => key.includes('*'))
+  )
+}
+
+/** The file of a package that a page shows: an API page is made of its type declarations. */
+export function sourceOfPage(path: string): string {
+  return API_PAGE.test(path) ? path.slice(0, -PAGE_ENDING.length) : path
+}
+
+async function readText(content: ArchiveContent, path: string): Promise<string | undefined> {
+  if (!content.files.has(path)) return undefined
+  try {
+    const decoded = decodeText(await content.read(path))
+    return 'text' in decoded ? decoded.text : undefined
+  } catch (error) {
+    // A file that is damaged or too large is reported when it is read as a page.
+    if (error instanceof MemberError) return undefined
+    throw error
+  }
+}
