@@ -9,7 +9,7 @@ const MAX_DEPTH = 2
 
 /**
  * Writes a page for each module of a package, by the path of its declarations: each name it exports, with its doc comment, signature and
- * members. A name that an earlier module exports too is only listed. A module without names has no page.
+ * members. A name that is described elsewhere is only listed. A module without names has no page.
  */
 export async function writeApiPages(
   title: string,
@@ -19,49 +19,72 @@ export async function writeApiPages(
   const pages = new Map<string, string>()
   const written = new Map<Declaration, string>()
   for (const { subpath, path } of modules) {
-    const names = await exports.list(path)
-    const name = subpath === '.' ? title : title + subpath.slice(1)
-    const { blocks, known } = writeNames(names, '', name, written, 0)
-    const references = [...known].map(([from, labels]) => `As in \`${from}\`: ${labels.join(', ')}.`)
-    if (blocks.length > 0) pages.set(path, `${[`# API of ${name}`, ...references, ...blocks].join('\n\n')}\n`)
+    const module = subpath === '.' ? title : title + subpath.slice(1)
+    const page = new ApiPage(module, written)
+    page.add(await exports.list(path))
+    if (page.hasNames) pages.set(path, page.write())
   }
   return pages
 }
 
-/** Blocks of a page, and the names that other modules describe, by module. */
-interface WrittenNames {
-  readonly blocks: string[]
-  readonly known: Map<string, string[]>
-}
+/** The page of a module. */
+class ApiPage {
+  readonly #module: string
+  /** The module that describes a declaration. */
+  readonly #written: Map<Declaration, string>
+  readonly #blocks: string[] = []
+  /** Names that are described elsewhere, by module; those of this module have another name here. */
+  readonly #known = new Map<string, string[]>()
+  #default = ''
 
-/** Writes names. `written` has the module that describes a declaration. */
-function writeNames(
-  names: ReadonlyMap<string, ExportedName>,
-  prefix: string,
-  module: string,
-  written: Map<Declaration, string>,
-  depth: number,
-): WrittenNames {
-  const result: WrittenNames = { blocks: [], known: new Map() }
-  for (const [name, { declarations, inner, external }] of sortNames(names)) {
-    const label = name === 'default' && declarations[0] !== undefined ? declarations[0].name : prefix + name
-    if (inner !== null) {
-      if (depth === MAX_DEPTH) continue
-      const { blocks, known } = writeNames(inner, `${prefix}${name}.`, module, written, depth + 1)
-      result.blocks.push(...blocks)
-      for (const [from, labels] of known) result.known.set(from, [...(result.known.get(from) ?? []), ...labels])
-    } else if (external !== null) result.blocks.push(`## \`${label}\`\n\nFrom \`${external}\`.`)
-    else {
-      const fresh = declarations.filter((one) => !written.has(one))
-      const from = fresh.length === 0 && declarations[0] !== undefined ? written.get(declarations[0]) : undefined
-      if (from !== undefined && from !== module) {
-        result.known.set(from, [...(result.known.get(from) ?? []), `\`${label}\``])
+  constructor(module: string, written: Map<Declaration, string>) {
+    this.#module = module
+    this.#written = written
+  }
+
+  get hasNames(): boolean {
+    return this.#blocks.length + this.#known.size > 0
+  }
+
+  write(): string {
+    const references = [...this.#known].map(([from, labels]) => {
+      return `${from === this.#module ? ALSO_EXPORTED : `As in \`${from}\`:`} ${labels.join(', ')}.`
+    })
+    const first = this.#default === '' ? [] : [`Default export: \`${this.#default}\`.`]
+    return `${[`# API of ${this.#module}`, ...first, ...references, ...this.#blocks].join('\n\n')}\n`
+  }
+
+  add(names: ReadonlyMap<string, ExportedName>, prefix = '', depth = 0): void {
+    for (const [name, found] of sortNames(names)) {
+      const { declarations, inner, external } = found
+      if (name === 'default' && depth === 0) {
+        const other = [...names].find(([label, one]) => label !== 'default' && isSame(one, found))?.[0]
+        this.#default = other ?? declarations[0]?.name ?? 'default'
+        if (other !== undefined) continue
       }
-      for (const one of fresh) written.set(one, module)
-      result.blocks.push(...writeDeclarations(label, fresh))
+      const label = prefix + (name === 'default' ? this.#default : name)
+      if (inner !== null && depth < MAX_DEPTH) this.add(inner, `${label}.`, depth + 1)
+      else if (external !== null) this.#blocks.push(`## \`${label}\`\n\nFrom \`${external}\`.`)
+      else if (inner === null) this.#describe(label, declarations)
     }
   }
-  return result
+
+  #describe(label: string, declarations: readonly Declaration[]): void {
+    const fresh = declarations.filter((one) => !this.#written.has(one))
+    const [first] = declarations
+    const from = fresh.length > 0 || first === undefined ? undefined : this.#written.get(first)
+    if (from !== undefined) this.#known.set(from, [...(this.#known.get(from) ?? []), `\`${label}\``])
+    for (const one of fresh) this.#written.set(one, this.#module)
+    this.#blocks.push(...writeDeclarations(label, fresh))
+  }
+}
+
+const ALSO_EXPORTED = 'Also exported:'
+
+/** Whether two names stand for the same. */
+function isSame(a: ExportedName, b: ExportedName): boolean {
+  if (a.inner !== null || b.inner !== null) return a.inner === b.inner
+  return a.declarations.length > 0 && a.declarations[0] === b.declarations[0]
 }
 
 /**
