@@ -73,7 +73,9 @@ class ApiPage {
     const fresh = declarations.filter((one) => !this.#written.has(one))
     const [first] = declarations
     const from = fresh.length > 0 || first === undefined ? undefined : this.#written.get(first)
-    if (from !== undefined) this.#known.set(from, [...(this.#known.get(from) ?? []), `\`${label}\``])
+    // A name within a name that this page describes already says nothing new.
+    const isNew = from !== undefined && (from !== this.#module || !label.includes('.'))
+    if (isNew) this.#known.set(from, [...(this.#known.get(from) ?? []), `\`${label}\``])
     for (const one of fresh) this.#written.set(one, this.#module)
     this.#blocks.push(...writeDeclarations(label, fresh))
   }
