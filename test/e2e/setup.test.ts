@@ -81,8 +81,3 @@ test('the password of a library is not written into files of other programs', as
   expect(stderr).toContain('the address has a password')
   expect(fs.readFileSync(sandbox.path('.cursor/mcp.json'), 'utf8')).toBe('{}')
 })
-
-test('the plugin has the version of the package', () => {
-  const { version } = readJson(join(ROOT, 'package.json'))
-  expect(readJson(join(ROOT, 'plugin/.claude-plugin/plugin.json'))['version']).toBe(version)
-})
