@@ -114,6 +114,16 @@ export const sourceShape: z.ZodType = z.looseObject({
   reasons: z.record(z.string(), count),
   createdAt: z.string(),
   lastCrawledAt: timestamp,
+  refresh: z
+    .object({
+      every: z.string(),
+      everyMs: count,
+      nextAt: z.string().describe('When it is due next.'),
+      attempts: count.describe('Attempts since the last success, with one that runs now.'),
+      problem: z.string().nullable().describe('Why the last attempt failed; null if it did not, or has not ended.'),
+    })
+    .nullable()
+    .describe('When the source is crawled again by itself; null for never.'),
   isRunning: z.boolean(),
   isInterrupted: z.boolean(),
   partial: z

@@ -19,10 +19,29 @@ export interface Source {
   readonly scope: Scope
   readonly settings: SourceSettings
   readonly createdAt: number
+  /** When the source is crawled again by itself. @default never */
+  readonly refresh?: RefreshSchedule
 }
 
 /** Fields of a source that may change. */
-export type SourceChange = Partial<Pick<Source, 'name' | 'version' | 'siteUrl' | 'settings'>>
+export interface SourceChange extends Partial<Pick<Source, 'name' | 'version' | 'siteUrl' | 'settings'>> {
+  /** Null turns the schedule off. */
+  readonly refresh?: RefreshSchedule | null
+}
+
+/** A change, or a function that decides it from the stored source. */
+export type SourceUpdate = SourceChange | ((stored: Source) => SourceChange)
+
+/** When a source is crawled again by itself. All times are stored, so that a restart changes nothing. */
+export interface RefreshSchedule {
+  /** Pause between the end of a crawl and the next one. */
+  readonly everyMs: number
+  readonly dueAt: number
+  /** Number of attempts since the last success. An attempt counts from its start, because its process may be killed. */
+  readonly attempts: number
+  /** Why the last attempt failed; null if that is unknown, or if it did not fail. */
+  readonly problem: string | null
+}
 
 /** Settings of a source besides its scope, stored for later crawls. */
 export interface SourceSettings {

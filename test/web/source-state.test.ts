@@ -9,7 +9,7 @@ function itemOf(overrides: Partial<SourceItem>): SourceItem {
   return {
     ...{ id, name, url, version: null, label: name, kind: 'site', settings: { render: 'http' }, status: 'INDEXED' },
     ...{ pages: 1, chunks: 1, meaning: null, balance: createAddressCounts(createCounts({ indexed: 1 })), reasons: {} },
-    ...{ lastCrawledAt: null, isRunning: false, isInterrupted: false, partial: null, widerScope: null, crawl: null },
+    ...{ lastCrawledAt: null, refresh: null, isRunning: false, isInterrupted: false, partial: null, widerScope: null, crawl: null },
     ...overrides,
   }
 }

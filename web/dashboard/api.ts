@@ -284,6 +284,15 @@ export interface SourceItem {
   /** Counts by `state/reason`. */
   readonly reasons: Readonly<Record<string, number>>
   readonly lastCrawledAt: string | null
+  /** When the source is crawled again by itself; null for never. */
+  readonly refresh: {
+    readonly every: string
+    readonly everyMs: number
+    readonly nextAt: string
+    /** Attempts since the last success, with one that runs now. */
+    readonly attempts: number
+    readonly problem: string | null
+  } | null
   readonly isRunning: boolean
   /** Whether the last crawl was interrupted. */
   readonly isInterrupted: boolean

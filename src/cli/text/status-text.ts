@@ -2,6 +2,7 @@ import { writePercent } from '../../core/text/count.ts'
 import { writeDuration } from '../../core/text/duration.ts'
 import type { LedgerRow } from '../../crawl/ledger.ts'
 import type { HubCoverage } from '../../library/ports/findings.ts'
+import { writeSchedule } from '../../library/refresh/schedule.ts'
 import { writePageCounts } from '../../library/search/display-text.ts'
 import { DEFAULT_SETTINGS, type Source } from '../../library/source.ts'
 import { FILTER_REASONS, type SourceDescription } from '../../library/sources/describe-source.ts'
@@ -35,6 +36,7 @@ export function writeStatus(
       .join('')}`,
     `Status: ${status}`,
     ...writeReadSettings(source),
+    ...listSchedule(description, now).map((words) => `Refresh: ${words}`),
     ...(coverage === null ? [] : [writeHubCoverage(coverage)]),
     ...(description.isRunning ? writeRunning(description, now) : writeFinished(description, now)),
   ].join('\n')
@@ -55,6 +57,17 @@ function writeReadSettings(source: Source): string[] {
 /** `3.0.1 read`, unless the source already names that version. */
 function listReadVersion({ version, settings: { readVersion } }: Source): string[] {
   return readVersion === undefined || readVersion === version ? [] : [printableLine(`${readVersion} read`)]
+}
+
+function listSchedule({ source: { refresh }, isRunning }: SourceReport, now: number): string[] {
+  return refresh === undefined ? [] : [printableLine(writeSchedule(refresh, now, isRunning))]
+}
+
+/** The schedule of a source as JSON. */
+export function refreshRecord({ refresh }: Source): Record<string, unknown> | null {
+  if (refresh === undefined) return null
+  const { everyMs, dueAt, attempts, problem } = refresh
+  return { every: writeDuration(everyMs), every_ms: everyMs, next_at: timeRecord(dueAt), attempts, problem }
 }
 
 function listReadSettings({ settings: { render, chunks } }: Source): string[] {
@@ -250,6 +263,7 @@ export function statusRecord(
     render: source.settings.render,
     chunk_profile: source.settings.chunks,
     read_version: source.settings.readVersion ?? null,
+    refresh: refreshRecord(source),
     status,
     is_running: isRunning,
     is_interrupted: isInterrupted,
@@ -320,6 +334,7 @@ function writeSource(report: SourceReport, now: number): string[] {
     ...(shortfall === null ? [] : [writeShortfall(shortfall)]),
     ...listReadSettings(source),
     lastCrawledAt === null ? 'never crawled' : `crawled ${writeAge(now - lastCrawledAt)}`,
+    ...listSchedule(report, now).map((words) => `again ${words}`),
   ]
   return [printableLabel(source), status, facts.join(', '), printableLine(source.url)]
 }

@@ -19,7 +19,8 @@ import { type Library, machineOf } from '../library.ts'
 import { adviseAllowance } from '../ports/download.ts'
 import type { Crawl, CrawlRunOptions, Store } from '../ports/store.ts'
 import { isTree, type OpenTree } from '../ports/tree.ts'
-import { labelOf, type Source, type SourceSettings } from '../source.ts'
+import { scheduleAfterCrawl } from '../refresh/schedule.ts'
+import { labelOf, type Source, type SourceChange, type SourceSettings } from '../source.ts'
 import { hasRecentHeartbeat } from '../sources/source-status.ts'
 import { resolveScope } from './add-source.ts'
 import { createClassifyingReader } from './classifying-reader.ts'
@@ -170,7 +171,7 @@ async function* crawlOpened(
   await refuseUnprepared(library, source, toBegin)
   const begun = await store.beginCrawl(toBegin, limits.aliveMs, tree === undefined ? interrupted?.id : undefined, gone)
   if (render !== storedSettings.render || chunks !== storedSettings.chunks)
-    await store.updateSource(source.id, { settings: source.settings })
+    await store.updateSource(source.id, ({ settings }) => ({ settings: { ...settings, render, chunks } }))
   const run = createRun(library, source, begun, { headers, isResumed: interrupted !== undefined })
   const planner: CrawlPlanner | undefined = tree === undefined ? await planCrawl(library, source, begun) : undefined
   const milestones: MilestoneStore | undefined = createMilestoneMemory(library, begun)
@@ -191,8 +192,11 @@ async function* crawlOpened(
     touch: () => store.touchCrawl(begun.id, clock.now(), runner.id),
     end: async (summary: CrawlSummary) => {
       const readVersion = summary.end === 'completed' ? findReadVersion(source, tree) : undefined
-      if (readVersion !== undefined)
-        await store.updateSource(source.id, { settings: { ...source.settings, readVersion } }, begun.id)
+      const changeSource = (stored: Source): SourceChange => ({
+        ...(readVersion === undefined ? {} : { settings: { ...stored.settings, readVersion } }),
+        ...scheduleAfterCrawl(stored, begun, summary, clock.now()),
+      })
+      if (input.focus === undefined) await store.updateSource(source.id, changeSource, begun.id)
       await store.endCrawl(begun.id, summary, clock.now(), runner.id)
       isEnded = true
       if (input.imported !== undefined && summary.end === 'completed') {

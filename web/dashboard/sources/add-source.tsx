@@ -8,6 +8,7 @@ import { readJobs } from '../live.ts'
 import { type Answer, type Refusal, request, send, writeQuery } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
 import { useClearOnReconnect } from '../use-clear-on-reconnect.ts'
+import { EVERY_WORDS } from './schedule.tsx'
 
 /** The values of the form, as typed. */
 interface SourceFields {
@@ -24,6 +25,7 @@ interface SourceFields {
   readonly maxDepth: string
   readonly render: string
   readonly chunks: string
+  readonly every: string
 }
 
 /** Labels for how pages are chunked. */
@@ -49,6 +51,7 @@ const EMPTY: SourceFields = {
   maxDepth: '',
   render: 'http',
   chunks: 'library',
+  every: 'never',
 }
 
 /** The dialog that adds a source. A query parameter opens it, so that other pages can link to it. */
@@ -135,6 +138,7 @@ export function AddSource({ onAdded }: { readonly onAdded: () => void }): JSX.El
         {!hasFile && text('maxDepth', isTree ? 'Folder depth' : 'Link depth', 'any')}
         {isSite && choice('render', 'Read pages', RENDER_WORDS)}
         {!hasFile && choice('chunks', 'Cut pages', CHUNK_WORDS)}
+        {!hasFile && choice('every', 'Crawl again', EVERY_WORDS)}
         <FileField
           label="Or a file of chunks"
           onInput={(chosen) => {
@@ -291,6 +295,7 @@ function writeSource(fields: SourceFields) {
     scope,
     ...(isTree ? {} : { render }),
     chunks,
+    ...(fields.every === 'never' ? {} : { every: fields.every }),
   }
 }
 
