@@ -22,8 +22,16 @@ import {
 import { createContentTree } from './archive/tree.ts'
 import { createKnownContent } from './known-content.ts'
 import { findSkippedFolder, judgePackageFile } from './package-files.ts'
+import { readDocumentation, writePackagePage } from './package-links.ts'
 import type { FilePages } from './read-file-page.ts'
-import { findPackage, isPublicRegistry, type PackageArchive, type PackageKind, registryHost } from './registries.ts'
+import {
+  findPackage,
+  isPublicRegistry,
+  type PackageArchive,
+  type PackageKind,
+  registryHost,
+  registryOf,
+} from './registries.ts'
 
 /** Options for opening packages. */
 export interface PackageOptions extends ArchiveSourceOptions {
@@ -60,7 +68,8 @@ export async function openPackage(
     const { content } = await openDownloadedArchive(download, archive.url, request, options)
     try {
       const top = PACKED_IN_FOLDER.has(kind) ? topFolderOf(content) : ''
-      return { top, content: contentBelow(content, top + folder, writeInnerUrl(url, folder)) }
+      const documentation = await readDocumentation(archive, content, top)
+      return { top, documentation, content: contentBelow(content, top + folder, writeInnerUrl(url, folder)) }
     } catch (error) {
       await content.close()
       throw error
@@ -69,9 +78,10 @@ export async function openPackage(
   const rows = (await readLastRows?.()) ?? []
   const known = createKnownContent(rows, stamp, async () => (await open()).content)
   const knownUrls = new Map(rows.map((row) => [row.key, row.url]))
-  const { top, content } = known === undefined ? await open() : { top: '', content: known }
+  const { top, documentation, content } =
+    known === undefined ? await open() : { top: '', documentation: undefined, content: known }
   const pageUrlOf = pageOf(name, archive, registries, top)
-  return createContentTree({
+  const tree = createContentTree({
     url,
     name: packageTitle(name),
     version,
@@ -89,6 +99,11 @@ export async function openPackage(
     walk: (all, stop) => walkPackage(kind, all, stop),
     close: content.close,
   })
+  return {
+    ...tree,
+    ...(isPublicRegistry(registries, registryOf(name)) && { packagePage: writePackagePage(name, version) }),
+    ...(documentation !== undefined && { documentation }),
+  }
 }
 
 /**
