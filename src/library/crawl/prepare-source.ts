@@ -64,6 +64,7 @@ export async function prepareSource(library: Library, pasted: PrepareSourceInput
     if (crawl === null && !hasNewSettings(source, input))
       return { source, found: 'interrupted', kind: 'add', options, meaning }
     if (crawl !== null && isInterrupted && crawl.options.isFocused !== true) {
+      refuseOtherTree(source, input, error)
       return { source, found: 'interrupted', kind: crawl.kind, options: crawl.options, meaning }
     }
     if ((crawl !== null && crawl.state !== 'failed') || pages > 0) throw error
@@ -82,6 +83,16 @@ function hasNewSettings(source: Source, { scope = {}, settings = {} }: SourceInp
   if (tree.ref !== ref || tree.path !== path || storedChunks !== chunks) return true
   const fields = Object.entries(resolveScope(DEFAULT_SCOPE, scope))
   return fields.some(([name, value]) => JSON.stringify(source.scope[name as keyof Scope]) !== JSON.stringify(value))
+}
+
+/** Throws if the request names another branch or folder than the one whose reading was interrupted. */
+function refuseOtherTree(source: Source, { settings }: SourceInput, cause: PharosError): void {
+  const { ref, path } = source.settings.tree
+  const wanted = settings?.tree
+  if (!isTree(source) || wanted === undefined || (wanted.ref === ref && wanted.path === path)) return
+  const words = [path === null ? 'all of it' : `folder ${path}`, ...(ref === null ? [] : [`at ${ref}`])]
+  const other = `, which is not read completely yet and has ${words.join(' ')}`
+  throw new PharosError('SOURCE_EXISTS', { ...cause.details, other }, { cause })
 }
 
 /** Whether the settings of a source, or of its interrupted crawl, differ from the given ones. */
