@@ -75,6 +75,11 @@ export const jobDetail: z.ZodType = z.looseObject({
   crawlId: z.string().nullable(),
   sourceId: z.string().nullable(),
   problem: z.string().nullable(),
+  documentation: z
+    .array(z.string())
+    .describe(
+      'Addresses of documentation that a package with only one short page names, and that are not sources yet.',
+    ),
   metrics: z.object({
     visited: count,
     downloaded: count,
@@ -145,6 +150,11 @@ export const sourceShape: z.ZodType = z.looseObject({
     .nullable()
     .describe(
       'A wider scope that the source probably needs, because its own admits only a few pages; null if its own fits.',
+    ),
+  documentation: z
+    .array(z.string())
+    .describe(
+      'Addresses of documentation that a package with only one short page names, and that are not sources yet.',
     ),
 })
 

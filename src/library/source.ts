@@ -67,6 +67,10 @@ export interface SourceSettings {
   readonly projects?: readonly ProjectName[]
   /** Package version last read in full, unless the source gives exactly this version. */
   readonly readVersion?: string
+  /** Web page of the package version last read in full; only for packages of public registries. */
+  readonly packagePage?: string
+  /** Addresses of documentation that the metadata of the package name. */
+  readonly documentation?: readonly string[]
 }
 
 /** A project whose dependencies are in the library. */
@@ -123,4 +127,14 @@ export function labelOf({ name, version }: Pick<Source, 'name' | 'version'>): st
 /** Returns the version of a source: the given one, otherwise the one that was read. */
 export function versionOf({ version, settings }: Pick<Source, 'version' | 'settings'>): string | null {
   return version ?? settings.readVersion ?? null
+}
+
+/** The version to cite for a page of a source, and the web page of its package if the page itself has no web address. */
+export function versionFieldsOf(
+  source: Pick<Source, 'version' | 'settings'>,
+  url: string,
+): { readonly version: string | null; readonly packagePage?: string } {
+  const { packagePage } = source.settings
+  const hasPage = packagePage !== undefined && !/^https?:/.test(url)
+  return { version: versionOf(source), ...(hasPage && { packagePage }) }
 }

@@ -13,6 +13,7 @@ import { countOf, printableLine, widthOf, writeNumber } from '../terminal.ts'
 import {
   failureRecord,
   writeCompleteCommand,
+  writeDocumentationAdvice,
   writeEmptyPages,
   writeFailure,
   writeGap,
@@ -31,6 +32,7 @@ export function writeStatus(
     ...(description.shortfall?.gaps ?? []).map((gap) => writeGap(source, gap, hint)),
     ...writeNeedsBrowser(description, hint),
     ...(description.wider === null ? [] : [writeWidenAdvice(source, description.wider, hint)]),
+    ...writeDocumentationAdvice(source, description.documentation, hint),
     `Source: ${printableLabel(source)} (${printableLine(source.url)})${listReadVersion(source)
       .map((words) => `, ${words}`)
       .join('')}`,
@@ -275,6 +277,7 @@ export function statusRecord(
     capped_at: crawl?.summary?.cappedAt ?? null,
     partial: partialRecord(shortfall),
     wider_scope: description.wider,
+    documentation: description.documentation,
     understood:
       coverage === null
         ? null

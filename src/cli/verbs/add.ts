@@ -121,7 +121,7 @@ function runAdd(command: Command, streams: Streams, typed: string, flags: AddFla
   const headers = parseHeaders(flags.header)
   return withCrawlContext(command, streams, async (crawling) => {
     const { library, terminal } = crawling
-    if (pasted.meaning !== undefined) terminal.note(printableLine(`${typed}: ${pasted.meaning}`))
+    if (pasted.meaning !== undefined) terminal.note(printableLine(writeMeaning(typed, pasted.meaning)))
     else if (given !== typed) terminal.note(printableLine(`${typed} has no scheme: reading ${given}`))
     const local = isLocal ? resolveLocalPath(library, given, flags) : undefined
     const { name, version, as, force } = flags
@@ -146,6 +146,12 @@ function runAdd(command: Command, streams: Streams, typed: string, flags: AddFla
       terminal.note(writeNextSteps(await crawling.hintFor(source)))
     }
   })
+}
+
+/** Says what an address was understood as. A text without a host could also have been meant as a path. */
+function writeMeaning(typed: string, meaning: string): string {
+  const isAddress = URL.canParse(withScheme(typed))
+  return `${typed}: ${isAddress ? '' : 'no such path here; '}${meaning}`
 }
 
 /** What to do with the first source of a library. */

@@ -22,6 +22,7 @@ export function sourceRecord(report: SourceReport): Record<string, unknown> {
     isInterrupted,
     shortfall,
     wider,
+    documentation,
     waiting,
   } = report
   const { id, name, version, url, siteUrl, scope, settings } = source
@@ -56,6 +57,7 @@ export function sourceRecord(report: SourceReport): Record<string, unknown> {
             ...wider,
             scope: widenScope(source, wider),
           },
+    documentation,
     waiting: waiting.map(({ host, until }) => ({ host, until: isoOf(until) })),
     crawl:
       crawl === null

@@ -59,6 +59,10 @@ const started = z.object({
   jobId: z.string(),
   status: z.string(),
   source: z.looseObject({ id: z.string(), name: z.string() }),
+  understoodAs: z
+    .string()
+    .optional()
+    .describe('The repository or package that the address was understood as; left out if it was taken as it is.'),
 })
 
 /** Routes for sources: list, add, recrawl, refresh, remove. */
@@ -154,7 +158,7 @@ export const sourceRoutes: readonly Route[] = [
           await withdrawUnstarted(library, prepared)
           throw error
         })
-        return startedReply(source, job)
+        return startedReply(source, job, resolved.meaning)
       })
     },
   }),
@@ -358,8 +362,9 @@ async function refuseDuplicateCrawl(
   if (same !== undefined) throw new PharosError('CRAWL_RUNNING', { source: labelOf(same) })
 }
 
-function startedReply({ id: sourceId, name, version, url }: Source, { id: job, status }: JobView) {
-  return reply({ jobId: job, status, source: { id: sourceId, name, version, url } }, 202)
+function startedReply({ id: sourceId, name, version, url }: Source, { id: job, status }: JobView, meaning?: string) {
+  const understood = meaning === undefined ? {} : { understoodAs: meaning }
+  return reply({ jobId: job, status, source: { id: sourceId, name, version, url }, ...understood }, 202)
 }
 
 async function removeSource(library: Library, idOrName: string, isForced: boolean, { ports }: HttpContext) {

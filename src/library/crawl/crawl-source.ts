@@ -191,11 +191,13 @@ async function* crawlOpened(
     moveSite: (siteUrl: string) => store.updateSource(source.id, { siteUrl }, begun.id),
     touch: () => store.touchCrawl(begun.id, clock.now(), runner.id),
     end: async (summary: CrawlSummary) => {
-      const readVersion = summary.end === 'completed' ? findReadVersion(source, tree) : undefined
-      const changeSource = (stored: Source): SourceChange => ({
-        ...(readVersion === undefined ? {} : { settings: { ...stored.settings, readVersion } }),
-        ...scheduleAfterCrawl(stored, begun, summary, clock.now()),
-      })
+      const changeSource = (stored: Source): SourceChange => {
+        const settings = summary.end === 'completed' ? notePackage(stored, tree) : undefined
+        return {
+          ...(settings === undefined ? {} : { settings }),
+          ...scheduleAfterCrawl(stored, begun, summary, clock.now()),
+        }
+      }
       if (input.focus === undefined) await store.updateSource(source.id, changeSource, begun.id)
       await store.endCrawl(begun.id, summary, clock.now(), runner.id)
       isEnded = true
@@ -226,10 +228,19 @@ async function* crawlOpened(
   }
 }
 
-/** Returns the package version that was read, if it differs from the known one. */
-function findReadVersion({ version, settings }: Source, tree: OpenTree | undefined): string | undefined {
+/** Returns the settings of a source with the facts of the package that was read; undefined if they are the known ones. */
+function notePackage({ version, settings }: Source, tree: OpenTree | undefined): SourceSettings | undefined {
   if (tree === undefined || treeKindOf(tree.url) !== 'package') return undefined
-  return tree.version === (settings.readVersion ?? version) ? undefined : tree.version
+  const { readVersion, packagePage: _, documentation = [], ...others } = settings
+  const newVersion = tree.version === (readVersion ?? version) ? readVersion : tree.version
+  const links = tree.documentation ?? documentation
+  const noted: SourceSettings = {
+    ...others,
+    ...(newVersion !== undefined && { readVersion: newVersion }),
+    ...(tree.packagePage !== undefined && { packagePage: tree.packagePage }),
+    ...(links.length > 0 && { documentation: links }),
+  }
+  return JSON.stringify(noted) === JSON.stringify(settings) ? undefined : noted
 }
 
 /** Lets other processes take part in a crawl, if the store supports it. */
