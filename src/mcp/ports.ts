@@ -30,6 +30,8 @@ export interface McpPorts {
   readonly startBackground?: (library: Library, signal: AbortSignal) => Promise<void>
   /** Leaves out all tools that write or fetch. @default false */
   readonly isReadOnly?: boolean
+  /** Folder of the project that the agent works in; the versions that it uses take precedence. @default none */
+  readonly projectFolder?: string
   /** The tools to offer. @default all */
   readonly toolSet?: ToolSet
   /**

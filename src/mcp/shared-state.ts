@@ -11,6 +11,7 @@ export interface SharedState {
   readonly packs: PackExports | undefined
   readonly isReadOnly: boolean
   readonly toolSet: ToolSet
+  readonly projectFolder: string | undefined
   /** Stops background work, and closes everything that was opened. */
   close(): Promise<void>
 }
@@ -58,6 +59,7 @@ export function createSharedState(ports: McpPorts): SharedState {
     packs,
     isReadOnly: ports.isReadOnly ?? false,
     toolSet,
+    projectFolder: ports.projectFolder,
     async close() {
       stop.abort(new PharosError('INTERRUPTED'))
       await (await jobs?.catch(() => undefined))?.close()

@@ -23,6 +23,8 @@ export interface ToolContext {
   readonly packs: PackExports | undefined
   /** Whether the tools that write or fetch are left out, so that no text may mention them. */
   readonly isReadOnly: boolean
+  /** Folder of the project that the agent works in. */
+  readonly projectFolder: string | undefined
   /** Aborted when the client no longer wants the response. */
   readonly signal: AbortSignal
   /** Reports progress, if the caller requested it. */
@@ -157,6 +159,7 @@ function createContext(shared: SharedState, { mcpReq }: ServerContext): ToolCont
     jobs: shared.jobs,
     packs: shared.packs,
     isReadOnly: shared.isReadOnly,
+    projectFolder: shared.projectFolder,
     signal: mcpReq.signal,
     async progress(done, total, message) {
       if (progressToken === undefined) return

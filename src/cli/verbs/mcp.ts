@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import type { Command } from 'commander'
@@ -28,6 +28,7 @@ interface McpFlags extends CommonFlags {
   readonly tools?: ToolSet
   readonly exportTo?: string
   readonly pack?: readonly string[]
+  readonly project?: string
 }
 
 const DEFAULT_PORT = 6280
@@ -42,6 +43,10 @@ export function addMcp(program: Command, streams: Streams): void {
     .option('--read-only', 'without the tools that write or fetch')
     .option('--tools <all|ask>', 'which tools to offer: all, or only those needed to ask questions', parseToolSet)
     .option('--pack <dir|zip>', 'serve this pack instead of the library, read-only; repeatable', collectRepeated)
+    .option(
+      '--project <folder>',
+      'prefer the versions that the project in this folder uses (default: the current folder)',
+    )
     .option('--export-to <dir>', 'where export_pack writes (default: packs, beside the library)')
     .addHelpText(
       'after',
@@ -55,7 +60,7 @@ export function addMcp(program: Command, streams: Streams): void {
       throw new PharosError('USAGE', { problem: '--port is for --http' })
     }
     if (flags.pack !== undefined) {
-      refuseFlags(flags, ['readOnly', 'tools', 'exportTo'], 'is for the library, not for a pack')
+      refuseFlags(flags, ['readOnly', 'tools', 'exportTo', 'project'], 'is for the library, not for a pack')
     }
     limitHeapGrowth()
     await interruptible(async (signal) => {
@@ -80,6 +85,7 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
     version: VERSION,
     isReadOnly,
     toolSet: flags.tools ?? 'all',
+    projectFolder: findFolder(flags.project ?? '.'),
     // For a database server, the names are not listed, because connecting would take too long.
     ...(isPostgres(path) ? {} : { listSourceNames: () => nameSources(path) }),
     async openLibrary() {
@@ -102,6 +108,16 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
           startBackground: (library, signal) => workInBackground(library, signal, { wakeableSleep }),
         }),
   })
+}
+
+/** The real path of the project's folder. */
+function findFolder(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch (cause) {
+    const problem = `--project: there is no folder ${JSON.stringify(path)}`
+    throw new PharosError('USAGE', { problem }, { cause })
+  }
 }
 
 /** Serves packs. All are opened at once, so that a broken one is reported when the server starts. */

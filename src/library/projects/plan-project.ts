@@ -80,3 +80,10 @@ function withoutVersion(address: string): string {
 export async function listUnused({ store }: Pick<Library, 'store'>): Promise<Source[]> {
   return (await store.listSources()).filter(({ settings: { projects } }) => projects?.length === 0)
 }
+
+/** The project that a folder belongs to: the one whose folder is nearest above it; undefined if the library has none. */
+export function findProject(sources: readonly Source[], folder: string): ProjectName | undefined {
+  const projects = sources.flatMap(({ settings }) => settings.projects ?? [])
+  const around = projects.filter((project) => `${folder}/`.startsWith(`${project.folder.replace(/\/$/, '')}/`))
+  return around.sort((a, b) => b.folder.length - a.folder.length)[0]
+}

@@ -6,6 +6,7 @@ import { countOf, writeNumber } from '../../core/text/count.ts'
 import { clipText } from '../../core/text/lines.ts'
 import { writeList } from '../../core/text/list.ts'
 import type { Library } from '../../library/library.ts'
+import type { searchProject as SearchProject } from '../../library/projects/search-project.ts'
 import {
   describeDoubt,
   oneLine,
@@ -15,7 +16,6 @@ import {
   writeMention,
   writeTime,
 } from '../../library/search/display-text.ts'
-import type { searchLibrary as SearchLibrary } from '../../library/search/search-library.ts'
 import {
   DUPLICATES,
   LANGUAGE_CHOICES,
@@ -39,7 +39,7 @@ const MAX_NAMED = 10
 const MAX_ECHOED_CHARS = 200
 
 /** Loaded by the first search and cached, because each import goes through the loader again. */
-let search: typeof SearchLibrary | undefined
+let search: typeof SearchProject | undefined
 
 /** `search_docs`: finds passages that answer a question. */
 export const searchDocs: Tool = createTool({
@@ -76,7 +76,7 @@ export const searchDocs: Tool = createTool({
     cursor: orNull(z.string()),
     notices: z.array(z.string()),
   }),
-  async run(args, { library, signal, isReadOnly }) {
+  async run(args, { library, signal, isReadOnly, projectFolder }) {
     const query = args.query.trim()
     if (query === '') throw usageError('query is empty: expected words to look for')
     const limit = pickArgument(args, 'maxResults', 'limit')
@@ -100,8 +100,8 @@ export const searchDocs: Tool = createTool({
         explain: args.explain,
       }),
     }
-    search ??= (await import('../../library/search/search-library.ts')).searchLibrary
-    const answer = await search(opened, input, signal)
+    search ??= (await import('../../library/projects/search-project.ts')).searchProject
+    const answer = await search(opened, input, projectFolder, signal)
     const filters = listFilters(input)
     const unrendered = await listUnrendered(opened, answer.searched, isReadOnly)
     const notices = [...answer.notices, ...(isReadOnly ? [] : listRemedies(answer)), ...unrendered]
