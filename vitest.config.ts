@@ -17,7 +17,7 @@ const SHARING = [
   'src/{documents,http,ingest,mcp,store}/**/*.test.ts',
   'src/cli/**/!(serve-library|server-registration).test.ts',
   'src/library/{copy/compare-rows,import/failed-files,import/import-pages,import/parse-import,ports/tree}.test.ts',
-  'src/library/{crawl/add-source,sources/choose-sources,sources/source-status}.test.ts',
+  'src/library/{crawl/add-source,refresh/schedule,sources/choose-sources,sources/source-status}.test.ts',
   'src/library/jobs/{crawl-jobs,job-rates,process-end,events/create-feed,events/frames,events/log-writer}.test.ts',
   'src/library/search/{find-page,search-library}.test.ts',
   'src/{fetch/addresses,fetch/clock,processes/frame-writer}.test.ts',
@@ -72,6 +72,7 @@ const POSTGRES = ['test/postgres/**/*.test.ts']
 const ALSO_ON_POSTGRES = [
   'test/sites/any-order.test.ts',
   'test/http/{contract,crawl}.test.ts',
+  'test/refresh/weeks.test.ts',
   ...(process.env['TEST_LONG'] === undefined
     ? []
     : [

@@ -1,18 +1,30 @@
 // Start time, response time and size of the MCP server, compared with docs-mcp-server.
 //
-//   npm run bench mcp [--library <path>] [--calls 600] [--only start,search,vectors,install]
+//   npm run bench mcp [--library <path>] [--calls 600] [--only start,search,vectors,install] [--node <path>]
 //
 // Without a library, the documentation of Python (Debian's python3.11-doc) is crawled into a temporary one. The questions are names that
 // its pages define, titles of those pages, and questions of users (bench/questions/python.jsonl), one after the other over stdio. `vectors`
-// asks the same questions of a copy while another process embeds its chunks, and again afterwards. `install` measures the packed program
-// after `npm ci --omit=dev --omit=optional`.
+// asks the same questions of a copy while another process embeds its chunks, and again afterwards. `install` measures the first three
+// commands of a user, `npm install <tarball>`, `setup --yes` and `add` of the demo site, run by the Node that --node names.
 import { spawn, spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { once } from 'node:events'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { openDemoSite } from '../src/cli/demo-site.ts'
 import { connect, pharos } from './mcp-client.mjs'
 import { option, printTable, quantile } from './measure.mjs'
 
@@ -34,7 +46,7 @@ try {
   if (parts.includes('start')) await measureStart(library)
   if (parts.includes('search')) await measureSearch(library, { name: 'search_docs', p50: 6, p95: 14, rss: 130 })
   if (parts.includes('vectors')) await measureVectors(library)
-  if (parts.includes('install')) measureInstall()
+  if (parts.includes('install')) await measureInstall()
   printTable(['', 'wanted', 'measured', 'met', 'docs-mcp-server'], rows)
 } finally {
   rmSync(folder, { recursive: true, force: true })
@@ -130,22 +142,47 @@ async function listQuestions(library) {
   return namesAndTitles.flatMap((name, i) => (i % 2 === 0 ? [name, userQuestionAt(i)] : [name]))
 }
 
-/** Size of an installation. */
-function measureInstall() {
+/** Size of an installation, and the time until it has a searchable site. */
+async function measureInstall() {
   const { stdout } = spawnSync('npm', ['pack', '--silent', '--pack-destination', folder], {
     cwd: root,
     encoding: 'utf8',
   })
-  const packageFolder = join(folder, 'package')
-  spawnSync('tar', ['xzf', join(folder, stdout.trim().split('\n').at(-1) ?? ''), '-C', folder])
-  for (const name of ['package-lock.json', '.npmrc']) copyFileSync(join(root, name), join(packageFolder, name))
-  const { status, stderr } = spawnSync('npm', ['ci', '--omit=dev', '--omit=optional'], {
-    cwd: packageFolder,
-    encoding: 'utf8',
-  })
-  if (status !== 0) throw new Error(`npm ci: ${stderr}`)
-  addTarget('packages installed', 80, countPackages(join(packageFolder, 'node_modules')), PEER.packages)
-  addTarget('installed size, MB', 100, sizeOf(packageFolder) / 1e6, PEER.megabytes)
+  const tarball = join(folder, stdout.trim().split('\n').at(-1) ?? '')
+  const project = join(folder, 'project')
+  mkdirSync(project)
+  writeFileSync(join(project, 'package.json'), '{}')
+  await addSeconds('npm install, s', 'npm', ['install', '--no-audit', tarball])
+  const modules = join(project, 'node_modules')
+  addTarget('tarball, MB', 15, statSync(tarball).size / 1e6, '')
+  addTarget('packages installed', 40, countPackages(modules), PEER.packages)
+  addTarget('installed size, MB', 90, sizeOf(modules) / 1e6, PEER.megabytes)
+  const node = option('node') ?? process.execPath
+  const { name } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const program = join(modules, name, 'dist/cli/main.js')
+  mkdirSync(join(project, '.cursor'))
+  await addSeconds('setup --yes, s', node, [program, 'setup', '--yes'])
+  const site = await openDemoSite()
+  await addSeconds('add of the demo site, s', node, [program, 'add', site.origin, '--allow-private=127.0.0.1'])
+  await site.close()
+
+  async function addSeconds(title, command, args) {
+    const started = performance.now()
+    const env = { ...process.env, HOME: project, npm_config_cache: cacheFolder() }
+    const child = spawn(command, args, { cwd: project, env, stdio: ['ignore', 'ignore', 'pipe'] })
+    let errors = ''
+    child.stderr.on('data', (text) => {
+      errors += text
+    })
+    const [status] = await once(child, 'close')
+    if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${errors}`)
+    rows.push([title, '', ((performance.now() - started) / 1000).toFixed(1), '', ''])
+  }
+}
+
+/** The cache of npm, because the measured commands have another home folder. */
+function cacheFolder() {
+  return spawnSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8' }).stdout.trim()
 }
 
 function countPackages(folder) {

@@ -21,26 +21,18 @@ function listExported({ exports }) {
   return targets.map((target) => target.default.replace(/^\.\/dist\/|\.js$/g, ''))
 }
 
-/** Packages that locate a file relative to themselves, such as a binary or a WebAssembly module, and so cannot be bundled. */
-const UNBUNDLED = ['better-sqlite3', 'web-tree-sitter']
-
-/** Helpers that the bundler inserts for syntax that an older Node lacks. */
-const BUNDLER_RUNTIME = '@oxc-project/runtime'
-
 /** Parts of earlier builds are kept this long, because a running program may still load them. */
 const RETENTION_MS = 86_400_000
 
 /** Writes the bundles, and returns the names of their files in dist/. */
 export async function bundleProgram(root) {
   const manifest = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'))
-  const { dependencies } = manifest
   const entries = [...PROGRAMS, ...listExported(manifest)]
-  const bundled = [...Object.keys(dependencies).filter((name) => !UNBUNDLED.includes(name)), BUNDLER_RUNTIME]
   const bundle = await rolldown({
     cwd: root,
     platform: 'node',
     input: Object.fromEntries(entries.map((entry) => [entry, join(root, 'src', `${entry}.ts`)])),
-    external: (id, importer) => isOutside(id, importer, bundled),
+    external: (id, importer) => isOutside(id, importer, manifest),
     plugins: [keepModuleUrls(root)],
   })
   const { output } = await bundle.write({
@@ -60,12 +52,15 @@ export async function bundleProgram(root) {
   return output.map(({ fileName }) => fileName)
 }
 
-/** Whether a module stays outside the bundle: a module of Node, an optional package, or a package that must stay in its folder. */
-function isOutside(id, importer, bundled) {
-  const isPackage = !id.startsWith('.') && !id.startsWith('/') && !id.includes(':')
-  if (!isPackage) return id.startsWith('node:')
+/**
+ * Whether a module stays outside the bundle: a module of Node or `#pdfjs`, an optional package, or a dependency. Dependencies locate a file
+ * relative to themselves, such as a binary or a WebAssembly module. All other packages are bundled, and users do not install them.
+ */
+function isOutside(id, importer, { dependencies, peerDependencies }) {
+  if (/^(?:node:|#)/.test(id)) return true
   const isOurs = importer === undefined || !importer.includes(`${sep}node_modules${sep}`)
-  return isOurs ? !bundled.some((name) => id === name || id.startsWith(`${name}/`)) : UNBUNDLED.includes(id)
+  const installed = isOurs ? { ...dependencies, ...peerDependencies } : dependencies
+  return Object.keys(installed).some((name) => id === name || id.startsWith(`${name}/`))
 }
 
 /** Gives bundled modules the URL of their compiled file, because they locate files relative to it. Bundles are one folder below dist/. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { PACKAGE_NAME } from '../version.ts'
 import { shellWord } from './terminal.ts'
 
 /** Only the launcher script of a checkout passes this flag to Node. */
@@ -26,7 +27,7 @@ export function findCommandNames(): CommandNames {
   // The folder of `npx` is temporary. Otherwise, agents with a window often lack the PATH of the shell, so the program is named in full.
   const isTemporary = /[\\/]_npx[\\/]/.test(MAIN_FILE)
   const anywhere = isTemporary
-    ? { command: 'npx', args: ['-y', 'pharos'] }
+    ? { command: 'npx', args: ['-y', PACKAGE_NAME] }
     : { command: process.execPath, args: [MAIN_FILE] }
   return { here: 'pharos', anywhere }
 }

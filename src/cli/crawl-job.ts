@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import type { EffectiveConfig } from '../config.ts'
 import { CHUNK_PROFILES } from '../core/chunk/profiles.ts'
-import { PharosError } from '../core/errors.ts'
+import { messageOf, PharosError } from '../core/errors.ts'
 import { parseDuration } from '../core/text/duration.ts'
 import { REACHES, type Reach } from '../core/url/scope.ts'
 import { CRAWL_KINDS, type CrawlKind, type PauseCause } from '../crawl/events.ts'
@@ -11,6 +11,8 @@ import { pauseCauseAfter } from '../library/crawl/pause-cause.ts'
 import type { StartInput } from '../library/crawl/prepare-start.ts'
 import { DURATION_PATTERN, plannerSchema } from '../library/jobs/crawl-request.ts'
 import type { Library } from '../library/library.ts'
+import { noteRefreshProblem } from '../library/refresh/claim-due.ts'
+import { SCHEDULED_FLAG } from '../library/refresh/keep-refreshing.ts'
 import { CRAWL_TYPES, type CrawlType, RENDERINGS } from '../library/source.ts'
 import { findSource } from '../library/sources/find-source.ts'
 import type { OpenLibrary } from '../open-library.ts'
@@ -31,6 +33,8 @@ export interface CrawlJob {
   readonly minDelayMs: number
   /** Id of the process whose crawl this one takes over. */
   readonly goneRunner?: string
+  /** Whether the schedule of the source has started this crawl. */
+  readonly isScheduled?: boolean
   /** What to crawl: a start address, an existing source, or a crawl of another process to take part in. */
   readonly target:
     | { readonly type: 'start'; readonly input: StartInput }
@@ -40,6 +44,7 @@ export interface CrawlJob {
 
 interface JobFlags extends PlannerFlags, RenderFlags {
   readonly goneRunner?: string
+  readonly scheduled?: boolean
   readonly join?: string
   readonly source?: string
   readonly kind?: CrawlKind
@@ -69,8 +74,8 @@ interface JobFlags extends PlannerFlags, RenderFlags {
 export function addCrawlJob(program: Command): void {
   const command = addJobOptions(program.command('crawl-job', { hidden: true }))
   command.action((url: string | undefined) => {
-    const { goneRunner } = command.opts<JobFlags>()
-    return runJob({ ...readJob(command, url), ...(goneRunner === undefined ? {} : { goneRunner }) })
+    const { goneRunner, scheduled: isScheduled = false } = command.opts<JobFlags>()
+    return runJob({ ...readJob(command, url), isScheduled, ...(goneRunner === undefined ? {} : { goneRunner }) })
   })
 }
 
@@ -82,6 +87,7 @@ export function addJobOptions(command: Command): Command {
     .argument('[url]', 'where to start')
     .option('--job-id <uuid>', 'the job that this process runs')
     .option('--gone-runner <id>', 'the process whose crawl this one takes over')
+    .option(SCHEDULED_FLAG, 'the schedule of the source started this crawl')
     .option('--join <uuid>', 'take part in this crawl, which another process has begun')
     .option('--source <id>', 'crawl this source instead of a start address')
     .option('--kind <kind>', `kind of the crawl: ${CRAWL_KINDS.join(', ')}`, oneOf('--kind', CRAWL_KINDS))
@@ -256,12 +262,30 @@ async function runJob(job: CrawlJob): Promise<void> {
       const library = await retryingUntilReachable(() => openConfiguredLibrary(config))
       return { ...library, limits: { ...library.limits, loopbackIntervalMs: minDelayMs } }
     }
-    return withLibrary(config, (library) => runCrawl(job, library, signal, retryingUntilReachable), [], open)
+    const work = (library: OpenLibrary) => {
+      const crawling = runCrawl(job, library, signal, retryingUntilReachable)
+      return crawling.catch((error: unknown) => noteFailedRefresh(job, library, signal, error))
+    }
+    return withLibrary(config, work, [], open)
   })
   await running.finally(() => {
     // Exits even if the parent does not read the remaining output.
     setTimeout(() => process.exit(), OUTPUT_GRACE_MS).unref()
   })
+}
+
+/** Shows the users of a source why its scheduled refresh failed, even if it failed before its crawl began. */
+async function noteFailedRefresh(
+  { target, isScheduled }: CrawlJob,
+  library: Library,
+  signal: AbortSignal,
+  error: unknown,
+): Promise<never> {
+  if (isScheduled === true && target.type === 'source' && !signal.aborted) {
+    // The failure itself matters more than its note.
+    await noteRefreshProblem(library, target.source, messageOf(error)).catch(() => undefined)
+  }
+  throw error
 }
 
 function writeToStderr(message: string): void {

@@ -13,6 +13,7 @@ import type { Library } from '../library/library.ts'
 import { isTree } from '../library/ports/tree.ts'
 import { hasPlan, labelOf, type Source } from '../library/source.ts'
 import { findSource } from '../library/sources/find-source.ts'
+import { offerDocumentation } from '../library/sources/offer-documentation.ts'
 import { capOf } from '../library/sources/source-status.ts'
 import { findFailure } from './crawl-failure.ts'
 import { interruptible } from './interrupt.ts'
@@ -145,7 +146,8 @@ export async function crawlInForeground(crawling: CrawlContext, stored: Source, 
   const content = await store.countContent(source.id)
   const failures = await store.listRows(source.id, { state: 'failed', limit: MAX_EXAMPLES })
   const finalStartUrl = await findStartUrl(library, source)
-  const result: CrawlResult = { source, summary, finalStartUrl, failures, ...content }
+  const documentation = await offerDocumentation(library, await findSource(library, source.id), content)
+  const result: CrawlResult = { source, summary, finalStartUrl, failures, ...content, documentation }
   const failure = findFailure(crawling, result, pausedBy, hint)
   // If the start failed and there are no pages, the error alone is the result.
   if (failure?.code !== 'CRAWL_START_FAILED' || content.pages > 0) {

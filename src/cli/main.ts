@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import module from 'node:module'
-import { canShowHyperlinks, codeCacheFolder, isDumbTerminal } from '../config.ts'
+import { MIN_NODE_VERSION } from '../version.ts'
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // The reader closed the pipe (`| head -1`), which is not an error.
@@ -14,12 +14,30 @@ process.stderr.on('error', () => undefined)
 // Deprecation warnings are for developers of this program, not for its users.
 process.noDeprecation = true
 
-const stdout = Object.assign(process.stdout, { hasLinks: () => canShowHyperlinks() })
-const { stderr } = process
-// A dumb terminal is treated as a file, without cursor control.
-const plainStderr = { write: (text: string) => stderr.write(text) }
-// Compiling takes a considerable part of the start-up time. The cache is valid for the same source text and version of Node only. Old
-// versions of Node lack it; `run` reports the required version.
-module.enableCompileCache?.(codeCacheFolder())
-const { run } = await import('./run.ts')
-process.exitCode = await run(process.argv.slice(2), { stdout, stderr: isDumbTerminal() ? plainStderr : stderr })
+process.exitCode = isNodeTooOld() ? reportOldNode() : await start()
+
+/** Runs the command line and returns the exit code. */
+async function start(): Promise<number> {
+  // An old Node cannot parse these modules, so they are loaded after its version was checked.
+  const { canShowHyperlinks, codeCacheFolder, isDumbTerminal } = await import('../config.ts')
+  const stdout = Object.assign(process.stdout, { hasLinks: () => canShowHyperlinks() })
+  const { stderr } = process
+  // A dumb terminal is treated as a file, without cursor control.
+  const plainStderr = { write: (text: string) => stderr.write(text) }
+  // Compiling takes a considerable part of the start-up time. The cache is valid for the same source text and version of Node only.
+  module.enableCompileCache(codeCacheFolder())
+  const { run } = await import('./run.ts')
+  return run(process.argv.slice(2), { stdout, stderr: isDumbTerminal() ? plainStderr : stderr })
+}
+
+function isNodeTooOld(): boolean {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const [minMajor = 0, minMinor = 0] = MIN_NODE_VERSION.split('.').map(Number)
+  return major < minMajor || (major === minMajor && minor < minMinor)
+}
+
+function reportOldNode(): number {
+  const problem = `needs Node.js ${MIN_NODE_VERSION} or later (found ${process.version})`
+  process.stderr.write(`pharos: ${problem} – install it from https://nodejs.org/ and try again\n`)
+  return 2
+}

@@ -14,7 +14,6 @@ import type { AddVerb } from './verb.ts'
 export async function run(args: readonly string[], streams: Streams): Promise<number> {
   const program = await createProgram(args, streams)
   try {
-    checkVersion()
     if (args.length === 0) {
       program.outputHelp()
       return new PharosError('USAGE').entry.exitCode
@@ -63,15 +62,6 @@ const VERBS: Readonly<Record<string, () => Promise<AddVerb>>> = {
   demo: async () => (await import('./verbs/demo.ts')).addDemo,
   doctor: async () => (await import('./verbs/doctor.ts')).addDoctor,
   'crawl-job': async () => (await import('./crawl-job.ts')).addCrawlJob,
-}
-
-const MIN_NODE_VERSION = [22, 19] as const
-
-function checkVersion(): void {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  if (major > MIN_NODE_VERSION[0] || (major === MIN_NODE_VERSION[0] && minor >= MIN_NODE_VERSION[1])) return
-  const problem = `Node ${process.versions.node} is too old, Pharos needs ${MIN_NODE_VERSION.join('.')} or newer`
-  throw new PharosError('USAGE', { problem })
 }
 
 /** Creates the program with the commands that the arguments need. */

@@ -75,6 +75,11 @@ export const jobDetail: z.ZodType = z.looseObject({
   crawlId: z.string().nullable(),
   sourceId: z.string().nullable(),
   problem: z.string().nullable(),
+  documentation: z
+    .array(z.string())
+    .describe(
+      'Addresses of documentation that a package with only one short page names, and that are not sources yet.',
+    ),
   metrics: z.object({
     visited: count,
     downloaded: count,
@@ -114,6 +119,16 @@ export const sourceShape: z.ZodType = z.looseObject({
   reasons: z.record(z.string(), count),
   createdAt: z.string(),
   lastCrawledAt: timestamp,
+  refresh: z
+    .object({
+      every: z.string(),
+      everyMs: count,
+      nextAt: z.string().describe('When it is due next.'),
+      attempts: count.describe('Attempts since the last success, with one that runs now.'),
+      problem: z.string().nullable().describe('Why the last attempt failed; null if it did not, or has not ended.'),
+    })
+    .nullable()
+    .describe('When the source is crawled again by itself; null for never.'),
   isRunning: z.boolean(),
   isInterrupted: z.boolean(),
   partial: z
@@ -135,6 +150,11 @@ export const sourceShape: z.ZodType = z.looseObject({
     .nullable()
     .describe(
       'A wider scope that the source probably needs, because its own admits only a few pages; null if its own fits.',
+    ),
+  documentation: z
+    .array(z.string())
+    .describe(
+      'Addresses of documentation that a package with only one short page names, and that are not sources yet.',
     ),
 })
 

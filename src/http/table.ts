@@ -3,6 +3,7 @@ import type { AddPages } from './pages/create-pages.ts'
 import type { Route } from './route.ts'
 import { addressRoutes } from './routes/addresses.ts'
 import { crawlRoutes } from './routes/crawls.ts'
+import { explainRoute } from './routes/explain.ts'
 import { historyRoutes } from './routes/history.ts'
 import { importRoutes } from './routes/import.ts'
 import { liveRoutes } from './routes/live.ts'
@@ -20,6 +21,7 @@ export const ROUTES: readonly Route[] = [
   ...liveRoutes,
   ...historyRoutes,
   ...sourceRoutes,
+  explainRoute,
   ...importRoutes,
   ...searchRoutes,
   ...addressRoutes,

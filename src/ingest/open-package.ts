@@ -24,8 +24,16 @@ import { createContentTree } from './archive/tree.ts'
 import { openInstalled } from './installed-package.ts'
 import { createKnownContent } from './known-content.ts'
 import { findSkippedFolder, judgePackageFile } from './package-files.ts'
+import { readDocumentation, writePackagePage } from './package-links.ts'
 import type { FilePages } from './read-file-page.ts'
-import { findPackage, isPublicRegistry, type PackageArchive, type PackageKind, registryHost } from './registries.ts'
+import {
+  findPackage,
+  isPublicRegistry,
+  type PackageArchive,
+  type PackageKind,
+  registryHost,
+  registryOf,
+} from './registries.ts'
 
 /** Options for opening packages. */
 export interface PackageOptions extends ArchiveSourceOptions {
@@ -64,8 +72,9 @@ export async function openPackage(
     const { content } = await openDownloadedArchive(download, archive.url, request, options)
     try {
       const top = PACKED_IN_FOLDER.has(kind) ? topFolderOf(content) : ''
+      const documentation = await readDocumentation(archive, content, top)
       const own = contentBelow(content, top + folder, writeInnerUrl(url, folder))
-      return { top, content: await addApiPages(own, kind, name, pages) }
+      return { top, documentation, content: await addApiPages(own, kind, name, pages) }
     } catch (error) {
       await content.close()
       throw error
@@ -74,9 +83,10 @@ export async function openPackage(
   const rows = (await readLastRows?.()) ?? []
   const known = createKnownContent(rows, stamp, async () => (await open()).content)
   const knownUrls = new Map(rows.map((row) => [row.key, row.url]))
-  const { top, content } = known === undefined ? await open() : { top: '', content: known }
+  const { top, documentation, content } =
+    known === undefined ? await open() : { top: '', documentation: undefined, content: known }
   const pageUrlOf = pageOf(name, archive, registries, top)
-  return createContentTree({
+  const tree = createContentTree({
     url,
     name: packageTitle(name),
     version,
@@ -94,6 +104,11 @@ export async function openPackage(
     walk: (all, stop) => walkPackage(kind, all, stop),
     close: content.close,
   })
+  return {
+    ...tree,
+    ...(isPublicRegistry(registries, registryOf(name)) && { packagePage: writePackagePage(name, version) }),
+    ...(documentation !== undefined && { documentation }),
+  }
 }
 
 /** Opens a package from the folder in which it is installed; undefined if it is not installed there. */
@@ -110,9 +125,10 @@ async function openInstalledPackage(
   const { kind, version } = installed
   const url = writePackageUrl(name)
   const folder = normalizeFolder(path)
+  const documentation = await readDocumentation({ kind }, installed.content, '')
   const own = contentBelow(installed.content, folder, writeInnerUrl(url, folder))
   const content = await addApiPages(own, kind, name, pages)
-  return createContentTree({
+  const tree = createContentTree({
     ...{ url, name: packageTitle(name), version, folderId: PACKAGE_ID, content, pages, profile },
     addressOf: (file) => writeInnerUrl(url, folder + sourceOfPage(file)),
     maxFileBytes: options.maxFileBytes,
@@ -120,6 +136,7 @@ async function openInstalledPackage(
     walk: (all, stop) => walkPackage(kind, all, stop),
     close: content.close,
   })
+  return { ...tree, documentation }
 }
 
 /** Replaces the type declarations of an npm package by readable pages. */

@@ -19,6 +19,8 @@ export interface PackageArchive {
   readonly url: string
   readonly format: 'zip' | 'tar'
   readonly integrity: Integrity
+  /** Reads the links that the metadata of the registry have, documentation first. @default the manifest in the archive has them */
+  readonly readLinks?: () => Promise<readonly unknown[]>
 }
 
 /** Size limit of a package's metadata; the largest packages have tens of megabytes. */
@@ -60,9 +62,14 @@ export function customRegistryOrigins(registries: Registries): string[] {
   return custom.map((type) => new URL(baseOf(registries[type])).origin)
 }
 
+/** The registry of a package, by its name among the registries. */
+export function registryOf({ type }: PackageName): keyof Registries {
+  return type === 'cargo' ? 'crates' : type
+}
+
 /** The host of a package's registry. */
-export function registryHost({ type }: PackageName, registries: Registries): string {
-  return new URL(baseOf(registries[type === 'cargo' ? 'crates' : type])).host
+export function registryHost(name: PackageName, registries: Registries): string {
+  return new URL(baseOf(registries[registryOf(name)])).host
 }
 
 /** Whether packages of a type come from the public registry. */
@@ -114,7 +121,15 @@ async function findPypi(name: PackageName, registry: string, access: RegistryAcc
   const { kind, file } = found
   const format = /\.(?:zip|whl)$/i.test(textOf(file, 'filename') ?? '') ? 'zip' : 'tar'
   const integrity = readHex('sha256', textOf(fieldOf(file, 'digests'), 'sha256'))
-  return archiveOf({ kind, version, format, url: textOf(file, 'url'), integrity }, url, name.name)
+  const readLinks = async () => listPypiLinks(fieldOf(answer, 'info'))
+  return archiveOf({ kind, version, format, url: textOf(file, 'url'), integrity, readLinks }, url, name.name)
+}
+
+/** The links of a project under the names that packaging tools use (https://packaging.python.org/en/latest/specifications/well-known-project-urls/). */
+function listPypiLinks(info: unknown): readonly unknown[] {
+  const links = Object.entries(asRecord(fieldOf(info, 'project_urls')))
+  const linksNamed = (pattern: RegExp) => links.flatMap(([label, link]) => (pattern.test(label) ? [link] : []))
+  return [...linksNamed(/\bdoc(?:s|umentation)?\b/i), ...linksNamed(/^home[ -]?page$/i), fieldOf(info, 'home_page')]
 }
 
 /** Source distributions include documentation; a universal wheel is preferred to one with binaries. */
@@ -184,9 +199,22 @@ async function findMaven(name: PackageName, registry: string, access: RegistryAc
     const release = encodeURIComponent(version)
     const url = `${folder}/${release}/${name.name}-${release}-${kind}.jar`
     const integrity = await readChecksum(url, access)
-    if (integrity !== undefined) return { kind, version, format: 'zip', url, integrity }
+    const readLinks = () => readPomLinks(`${folder}/${release}/${name.name}-${release}.pom`, access)
+    if (integrity !== undefined) return { kind, version, format: 'zip', url, integrity, readLinks }
   }
   throw new ArchiveError(`${title} ${version} has neither sources nor Javadoc with a checksum`)
+}
+
+/** The address of the project itself; deeper elements such as licences have addresses of their own. */
+async function readPomLinks(url: string, access: RegistryAccess): Promise<readonly unknown[]> {
+  const pom = (await readText(url, access)).replaceAll(/<!--.*?-->/gs, '')
+  let depth = 0
+  for (const [, close = '', tag, attributes = '', text] of pom.matchAll(/<(\/?)([\w.:-]+)([^<>]*)>([^<]*)/g)) {
+    if (close === '' && depth === 1 && tag === 'url') return [text]
+    if (close === '' && !attributes.endsWith('/')) depth++
+    if (close !== '') depth--
+  }
+  return []
 }
 
 async function findNewestMaven(name: PackageName, url: string, access: RegistryAccess): Promise<string> {
@@ -257,13 +285,15 @@ function baseOf(registry: string): string {
   return registry.replace(/^sparse\+/, '').replace(/\/+$/, '')
 }
 
-async function fetchText(url: string, { download, signal }: RegistryAccess, accept?: string): Promise<string> {
+async function fetchText(url: string, access: RegistryAccess, accept?: string): Promise<string> {
+  return retryDownload(() => readText(url, access, accept), access.signal)
+}
+
+async function readText(url: string, { download, signal }: RegistryAccess, accept?: string): Promise<string> {
   const request = { url, maxBytes: MAX_METADATA_BYTES, signal, ...(accept === undefined ? {} : { accept }) }
-  return retryDownload(async () => {
-    const pieces: Uint8Array[] = []
-    for await (const piece of await download(request)) pieces.push(piece)
-    return Buffer.concat(pieces).toString('utf8')
-  }, signal)
+  const pieces: Uint8Array[] = []
+  for await (const piece of await download(request)) pieces.push(piece)
+  return Buffer.concat(pieces).toString('utf8')
 }
 
 async function fetchJson(url: string, access: RegistryAccess, accept = 'application/json'): Promise<unknown> {

@@ -63,7 +63,10 @@ export interface Passage {
   readonly sourceId: string
   /** Name of the source, with its version if there is one. */
   readonly source: string
+  /** The given version, otherwise that of the package that was read. */
   readonly version: string | null
+  /** Web page of the package version, for a page that has no web address. */
+  readonly packagePage?: string
   readonly title: string
   /** Address of the page with the anchor of the section. */
   readonly url: string
@@ -142,6 +145,8 @@ export interface PageMention {
   readonly sourceId: string
   readonly source: string
   readonly version: string | null
+  /** Web page of the package version, for a page that has no web address. */
+  readonly packagePage?: string
   readonly title: string
   readonly url: string
   readonly headingPath: readonly string[]

@@ -19,10 +19,29 @@ export interface Source {
   readonly scope: Scope
   readonly settings: SourceSettings
   readonly createdAt: number
+  /** When the source is crawled again by itself. @default never */
+  readonly refresh?: RefreshSchedule
 }
 
 /** Fields of a source that may change. */
-export type SourceChange = Partial<Pick<Source, 'name' | 'version' | 'siteUrl' | 'settings'>>
+export interface SourceChange extends Partial<Pick<Source, 'name' | 'version' | 'siteUrl' | 'settings'>> {
+  /** Null turns the schedule off. */
+  readonly refresh?: RefreshSchedule | null
+}
+
+/** A change, or a function that decides it from the stored source. */
+export type SourceUpdate = SourceChange | ((stored: Source) => SourceChange)
+
+/** When a source is crawled again by itself. All times are stored, so that a restart changes nothing. */
+export interface RefreshSchedule {
+  /** Pause between the end of a crawl and the next one. */
+  readonly everyMs: number
+  readonly dueAt: number
+  /** Number of attempts since the last success. An attempt counts from its start, because its process may be killed. */
+  readonly attempts: number
+  /** Why the last attempt failed; null if that is unknown, or if it did not fail. */
+  readonly problem: string | null
+}
 
 /** Settings of a source besides its scope, stored for later crawls. */
 export interface SourceSettings {
@@ -48,6 +67,10 @@ export interface SourceSettings {
   readonly projects?: readonly ProjectName[]
   /** Package version last read in full, unless the source gives exactly this version. */
   readonly readVersion?: string
+  /** Web page of the package version last read in full; only for packages of public registries. */
+  readonly packagePage?: string
+  /** Addresses of documentation that the metadata of the package name. */
+  readonly documentation?: readonly string[]
 }
 
 /** A project whose dependencies are in the library. */
@@ -104,4 +127,14 @@ export function labelOf({ name, version }: Pick<Source, 'name' | 'version'>): st
 /** Returns the version of a source: the given one, otherwise the one that was read. */
 export function versionOf({ version, settings }: Pick<Source, 'version' | 'settings'>): string | null {
   return version ?? settings.readVersion ?? null
+}
+
+/** The version to cite for a page of a source, and the web page of its package if the page itself has no web address. */
+export function versionFieldsOf(
+  source: Pick<Source, 'version' | 'settings'>,
+  url: string,
+): { readonly version: string | null; readonly packagePage?: string } {
+  const { packagePage } = source.settings
+  const hasPage = packagePage !== undefined && !/^https?:/.test(url)
+  return { version: versionOf(source), ...(hasPage && { packagePage }) }
 }

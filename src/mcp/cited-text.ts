@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Citation, writeTime } from '../library/search/display-text.ts'
-import { type OrNull, orNull } from './schemas.ts'
+import { type OrNull, orNull, unlisted } from './schemas.ts'
 
 /** The shape of a page text with its citation, in structured content. */
 export interface CitedShape {
@@ -13,6 +13,7 @@ export interface CitedShape {
   readonly tokens: z.ZodNumber
   readonly source: z.ZodString
   readonly version: OrNull<z.ZodString>
+  readonly packagePage: z.ZodOptional<z.ZodString>
   readonly chunk: z.ZodString
   readonly checkedAt: z.ZodString
   readonly changedAt: z.ZodString
@@ -29,6 +30,7 @@ export const CITED: CitedShape = {
   tokens: z.number(),
   source: z.string(),
   version: orNull(z.string()),
+  packagePage: unlisted(z.string().optional()),
   chunk: z.string(),
   checkedAt: z.string(),
   changedAt: z.string(),
@@ -53,7 +55,7 @@ export interface CitedRecord extends Omit<CitedText, 'headingPath' | 'checkedAt'
 
 /** Converts a page text for structured content. */
 export function citedRecord(cited: CitedText): CitedRecord {
-  const { title, url, headingPath, startLine, endLine, text, tokens, source, version, chunk } = cited
+  const { title, url, headingPath, startLine, endLine, text, tokens, source, version, packagePage, chunk } = cited
   return {
     title,
     url,
@@ -64,6 +66,7 @@ export function citedRecord(cited: CitedText): CitedRecord {
     tokens,
     source,
     version,
+    ...(packagePage !== undefined && { packagePage }),
     chunk,
     checkedAt: writeTime(cited.checkedAt),
     changedAt: writeTime(cited.changedAt),

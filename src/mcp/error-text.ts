@@ -17,6 +17,8 @@ const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   CRAWL_LOSS: 'repeat the call with acceptLoss if the pages that would be removed are really gone',
   CHUNK_UNKNOWN:
     'a chunk is named by <source>/<id>, by its id, or by its first twelve characters or more; search_docs gives the names',
+  CHUNK_NOT_FOUND: 'search_docs and list_symbols give the refs of chunks',
+  FILE_NOT_IN_PACK: 'search_docs cites the paths of files; list_sources lists the packs',
   PAGE_UNKNOWN: 'search_docs gives the addresses of stored pages; fetch_url reads other pages',
   URL_INVALID: 'give an address that begins with http:// or https://, or an archive, repository or package',
   INTERNAL: 'this is a defect of Pharos; `pharos doctor` checks the installation',
@@ -43,8 +45,8 @@ const PAGE_ADVICE: Readonly<Record<string, string>> = {
 }
 const BROWSER_ADVICE = 'open it in a browser to see what it shows'
 
-/** Describes a failure for an agent: what happened, and what to do. The text always begins with `Error`. */
-export function writeError(error: unknown, isReadOnly = false): string {
+/** Describes a failure for an agent: what happened, and what to do (or the given advice). The text always begins with `Error`. */
+export function writeError(error: unknown, isReadOnly = false, givenAdvice?: string): string {
   const failure = toPharosError(error)
   const { code, message, entry, details } = failure
   const [reason = ''] = String(details['problem'] ?? '').split(',', 1)
@@ -54,7 +56,7 @@ export function writeError(error: unknown, isReadOnly = false): string {
       ? FETCH_ADVICE[isRefused ? 'address-refused' : reason]
       : writePageAdvice(failure)
   const codeAdvice = (isReadOnly ? READ_ONLY_ADVICE[code] : undefined) ?? ADVICE[code]
-  return `Error (${code}): ${redactSecrets(message)} – ${fetchAdvice ?? codeAdvice ?? entry.advice}`
+  return `Error (${code}): ${redactSecrets(message)} – ${givenAdvice ?? fetchAdvice ?? codeAdvice ?? entry.advice}`
 }
 
 function writePageAdvice({ code, details }: PharosError): string | undefined {

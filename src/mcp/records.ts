@@ -46,6 +46,7 @@ export function reportRecord(report: CrawlReport): Record<string, unknown> {
     unread,
     shortfall,
     wider,
+    documentation,
     pending,
     needsRendering,
   } = report
@@ -65,6 +66,7 @@ export function reportRecord(report: CrawlReport): Record<string, unknown> {
     partial: shortfall === null ? null : writeShortfall(shortfall),
     needsRendering,
     widerScope: wider === null ? null : widerRecord(source, wider),
+    ...(documentation.length > 0 && { documentation: [...documentation] }),
   }
 }
 

@@ -123,4 +123,5 @@ export const CRAWL_REPORT: z.ZodObject = z.object({
       allowPatterns: z.array(z.string()),
     }),
   ),
+  documentation: unlisted(z.array(z.string()).optional()),
 })

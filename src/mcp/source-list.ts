@@ -12,7 +12,7 @@ import { writePartial } from './status-text.ts'
 
 /** A source in a list, with its status and size. */
 export interface ListedSource
-  extends Pick<SourceReport, 'source' | 'status' | 'pages' | 'chunks' | 'lastCrawledAt' | 'shortfall'> {
+  extends Pick<SourceReport, 'source' | 'status' | 'pages' | 'chunks' | 'lastCrawledAt' | 'isRunning' | 'shortfall'> {
   /** Number of chunks by type; not complete while the index is behind. */
   readonly types: ContentTypeCounts
 }
@@ -30,6 +30,7 @@ export const LISTED_SOURCE: z.ZodObject<{
   proseChunks: z.ZodNumber
   codeChunks: z.ZodNumber
   lastCrawledAt: OrNull<z.ZodString>
+  nextRefreshAt: OrNull<z.ZodString>
 }> = z.object({
   id: z.string(),
   name: z.string(),
@@ -42,6 +43,7 @@ export const LISTED_SOURCE: z.ZodObject<{
   proseChunks: z.number(),
   codeChunks: z.number(),
   lastCrawledAt: orNull(z.string()),
+  nextRefreshAt: orNull(z.string()),
 })
 
 /** Reads the status and size of every source. */
@@ -68,6 +70,7 @@ export function listedRecord(listed: ListedSource): z.input<typeof LISTED_SOURCE
     proseChunks: types.prose,
     codeChunks: types.code,
     lastCrawledAt: timeOrNull(lastCrawledAt),
+    nextRefreshAt: timeOrNull(source.refresh?.dueAt ?? null),
   }
 }
 
@@ -81,5 +84,13 @@ export function writeListed(listed: ListedSource, isReadOnly = false): string {
   const partial = shortfall === null ? '' : ` — ${writePartial(source, shortfall, isReadOnly)}`
   const { readVersion } = source.settings
   const read = readVersion === undefined || readVersion === source.version ? '' : ` (${oneLine(readVersion)} read)`
-  return `${oneLine(labelOf(source))} — ${oneLine(source.url)}${read} — ${status}${partial} — ${size} — ${when} — id ${source.id}`
+  return `${oneLine(labelOf(source))} — ${oneLine(source.url)}${read} — ${status}${partial} — ${size} — ${when}${writeNext(listed)} — id ${source.id}`
+}
+
+/** `, next 2026-02-21T10:30:00Z`, with the problem of the last refresh; empty without a schedule. */
+function writeNext({ source: { refresh }, isRunning }: ListedSource): string {
+  if (refresh === undefined || isRunning) return ''
+  const { dueAt, attempts, problem } = refresh
+  const failed = attempts === 0 ? '' : ` (${problem === null ? 'last refresh unfinished' : oneLine(problem)})`
+  return `, next ${writeTime(dueAt)}${failed}`
 }

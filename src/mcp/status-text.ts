@@ -4,6 +4,7 @@ import { writeWidening, writeWiderScope } from '../library/crawl/wider-scope.ts'
 import { oneLine, writePageCounts, writeTime } from '../library/search/display-text.ts'
 import { labelOf, type Source } from '../library/source.ts'
 import type { CrawlEntry, CrawlReport } from '../library/sources/describe-crawl.ts'
+import { writeDocumentationOffer } from '../library/sources/offer-documentation.ts'
 import { type Shortfall, writeShortfall, writeToolRemedy } from '../library/sources/shortfall.ts'
 import { writeUnrendered } from './unrendered-pages.ts'
 
@@ -15,6 +16,7 @@ export function writeCrawlStatus(report: CrawlReport, isReadOnly = false): strin
     ...(shortfall === null ? [] : [writePartial(source, shortfall, isReadOnly)]),
     ...writeNeedsBrowser(report, isReadOnly),
     ...writeNarrowScope(report, isReadOnly),
+    ...writeDocumentation(report, isReadOnly),
     `Source: ${oneLine(labelOf(source))} (${oneLine(source.url)})`,
     `Status: ${status}`,
     ...(isRunning ? writeActive(report) : writeFinished(report)),
@@ -37,6 +39,13 @@ function writeNarrowScope({ source, wider }: CrawlReport, isReadOnly: boolean): 
   if (wider === null) return []
   const remedy = isReadOnly ? '' : `; ${oneLine(writeWidening(source, wider))}`
   return [`Narrow: ${writeWiderScope(wider)}${remedy}`]
+}
+
+/** Offers the documentation of a package with hardly any text. */
+function writeDocumentation({ source, documentation }: CrawlReport, isReadOnly: boolean): string[] {
+  if (documentation.length === 0) return []
+  const remedy = isReadOnly ? documentation.join(' ') : `add_source with url ${documentation.join(' or ')} adds it`
+  return [`Documentation: ${oneLine(writeDocumentationOffer(source))}; ${oneLine(remedy)}`]
 }
 
 function writeActive({ progress, crawl }: CrawlReport): string[] {

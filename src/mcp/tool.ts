@@ -10,6 +10,7 @@ import { findNearest, suggest } from '../core/text/nearest.ts'
 import type { Library } from '../library/library.ts'
 import type { Jobs } from '../library/ports/jobs.ts'
 import { usageError } from './arguments.ts'
+import { failedOnEmptyLibrary, writeEmptyLibrary } from './empty-library.ts'
 import { writeError } from './error-text.ts'
 import { writeInputSchema, writeOutputSchema } from './listed-schema.ts'
 import type { PackExports } from './pack-exports.ts'
@@ -91,7 +92,8 @@ export function createTool<In extends z.ZodObject, Out extends z.ZodObject>(defi
             structuredContent: structured,
           }
         } catch (error) {
-          return { content: [{ type: 'text', text: writeError(error, shared.isReadOnly) }], isError: true }
+          const advice = (await failedOnEmptyLibrary(shared, error)) ? writeEmptyLibrary(shared.isReadOnly) : undefined
+          return { content: [{ type: 'text', text: writeError(error, shared.isReadOnly, advice) }], isError: true }
         }
       })
       // A disabled tool is not listed; a client that calls it gets the reason.

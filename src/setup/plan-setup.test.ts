@@ -218,7 +218,7 @@ test('only installed agents are changed, and files that were created are removed
   expect(findAgents(folders).map(({ id }) => id)).toEqual(['claude-code', 'cursor'])
   const request = { folders, server: SERVER, skill: SKILL }
   const plan = planSetup(request)
-  expect(plan.map(({ agent, kind, status }) => `${agent.id} ${kind} ${status}`)).toEqual([
+  expect(plan.map(({ program, kind, status }) => `${program.id} ${kind} ${status}`)).toEqual([
     'claude-code server add',
     'claude-code skill add',
     'cursor server add',

@@ -19,10 +19,10 @@ export interface SetupRequest {
   readonly skill?: string | undefined
 }
 
-/** A change of one file of an agent: its configuration, or our skill. */
+/** A change of one file of another program: the configuration of an agent, our skill, or a unit of systemd. */
 export interface ConfigChange {
-  readonly agent: Agent
-  readonly kind: 'server' | 'skill'
+  readonly program: Pick<Agent, 'id' | 'name'>
+  readonly kind: 'server' | 'skill' | 'service' | 'timer'
   readonly file: string
   readonly status: 'add' | 'update' | 'remove' | 'unchanged' | 'left-alone'
   /** Why the file is left alone. */
@@ -58,7 +58,7 @@ export function planSetup(request: SetupRequest): ConfigChange[] {
     },
     skill: (skill, before) => {
       if (before === skill) return { status: 'unchanged', after: before }
-      checkIsOurs(before)
+      checkIsOurs(before, SKILL_MARK)
       return { status: before === null ? 'add' : 'update', after: skill }
     },
   })
@@ -77,7 +77,7 @@ export function planRemoval(request: SetupRequest): ConfigChange[] {
     },
     skill: (_skill, before) => {
       if (before === null) return { status: 'unchanged', after: null }
-      checkIsOurs(before)
+      checkIsOurs(before, SKILL_MARK)
       return { status: 'remove', after: null }
     },
   })
@@ -86,9 +86,10 @@ export function planRemoval(request: SetupRequest): ConfigChange[] {
 /** The last line of our skill. A user who takes it out keeps the file. */
 const SKILL_MARK = 'Written by `pharos setup`'
 
-function checkIsOurs(skill: string | null): void {
-  if (skill === null || skill.includes(SKILL_MARK)) return
-  throw new ConfigSyntaxError(skill, 0, `it lacks the mark "${SKILL_MARK}", so it is yours`)
+/** Throws if a file is not ours, because a user wrote it or took our mark out. */
+export function checkIsOurs(text: string | null, mark: string): void {
+  if (text === null || text.includes(mark)) return
+  throw new ConfigSyntaxError(text, 0, `it lacks the mark "${mark}", so it is yours`)
 }
 
 /** The part of a configuration file that connects an agent, for users who write it themselves. */
@@ -120,8 +121,8 @@ function planEach({ folders, project, agents: ids, skill }: SetupRequest, planne
 }
 
 /** Plans the change of one file. A file that cannot be read or parsed is left alone. */
-function planFile(
-  agent: Agent,
+export function planFile(
+  program: ConfigChange['program'],
   kind: ConfigChange['kind'],
   file: string,
   plan: (before: string | null, file: string) => PlannedText,
@@ -129,10 +130,10 @@ function planFile(
   let before: string | null = null
   try {
     before = readText(file)
-    return { agent, kind, file, before, ...plan(before, file) }
+    return { program, kind, file, before, ...plan(before, file) }
   } catch (error) {
     const problem = error instanceof ConfigSyntaxError ? error.message : describeReadError(error)
-    return { agent, kind, file, before, after: before, status: 'left-alone', problem }
+    return { program, kind, file, before, after: before, status: 'left-alone', problem }
   }
 }
 

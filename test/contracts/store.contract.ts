@@ -103,6 +103,40 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.listSources()).toEqual([{ ...source('docs'), version: '2', settings }])
     })
 
+    test('keep their refresh schedule through other changes, until it is turned off', async () => {
+      const refresh = { everyMs: 86_400_000, dueAt: 5, attempts: 2, problem: 'no answer' }
+      await store.addSource({ ...source('two'), refresh })
+      await store.updateSource('docs', { refresh })
+      await store.updateSource('docs', { version: '2' })
+      expect(await store.listSources()).toEqual([
+        { ...source('docs'), version: '2', refresh },
+        { ...source('two'), refresh },
+      ])
+      await store.updateSource('docs', { refresh: null })
+      expect(await store.listSources()).toEqual([
+        { ...source('docs'), version: '2' },
+        { ...source('two'), refresh },
+      ])
+    })
+
+    test('are changed one after another by functions that see the change before', async () => {
+      await store.updateSource('docs', { refresh: { everyMs: 1, dueAt: 0, attempts: 0, problem: null } })
+      const attempt = () =>
+        store.updateSource('docs', ({ refresh }) =>
+          refresh === undefined ? {} : { refresh: { ...refresh, attempts: refresh.attempts + 1 } },
+        )
+      await Promise.all(Array.from({ length: 10 }, attempt))
+      expect(await store.listSources()).toMatchObject([{ id: 'docs', refresh: { attempts: 10 } }])
+      let isCalled = false
+      await store
+        .updateSource('nobody', () => {
+          isCalled = true
+          return { name: 'x' }
+        })
+        .catch(() => undefined)
+      expect(isCalled).toBe(false)
+    })
+
     test('are removed with everything they own, and nothing else', async () => {
       await store.addSource(source('two'))
       await store.offer('two', 'c9', [foundAddress('/kept')], 100)

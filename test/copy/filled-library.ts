@@ -30,6 +30,7 @@ export async function fillLibrary(library: OpenLibrary, options: FillOptions = {
     chunks.push(...(await writePage(store, name, `/p${i}`, text, { title: `Page ${i} \u{1f600}` })))
   }
   if (!isWhole) return
+  await store.updateSource(name, { refresh: { everyMs: 86_400_000, dueAt: 5, attempts: 1, problem: 'no answer' } })
   await fillVectors(library, name, chunks)
   await fillCrawlFacts(library, name)
   await fillAnalyses(library)

@@ -166,7 +166,7 @@ describe('the image', () => {
       const { stdout, status } = spawnSync('sh', ['-c', dryRun], { cwd: folder, encoding: 'utf8' })
       expect(status).toBe(0)
       const kept = [...stdout.matchAll(/^add (\S+) /gm)].map(([, name]) => name)
-      expect(kept).toEqual(expect.arrayContaining(['pg', 'pg-boss', 'better-sqlite3', 'hono']))
+      expect(kept).toEqual(expect.arrayContaining(['pg', 'pg-boss', 'better-sqlite3', 'web-tree-sitter']))
       expect(kept.filter((name) => name === 'vitest' || name?.startsWith('node-linux'))).toEqual([])
     } finally {
       rmSync(folder, { recursive: true })

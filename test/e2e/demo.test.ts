@@ -58,6 +58,20 @@ test('the tour runs until Ctrl-C without --once, and prints what to do next', as
   expect(leftovers()).toEqual([])
 })
 
+test('the sample stays in the library with --keep, once', async () => {
+  const environment = { TMPDIR: sandbox.path('tmp'), PHAROS_LIBRARY: sandbox.path('library.db') }
+  const { code, stdout, stderr } = await sandbox.run(['demo', '--once', '--keep'], environment)
+  expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('kept it as lanternfish in') })
+  expect(stdout).toMatch(
+    /\nNext\n {2}ask: pharos search .* --source lanternfish\n.*setup\n.*\n {2}dashboard: pharos serve\n/,
+  )
+  const { stdout: found } = await sandbox.run(['search', 'dead letter', '--source', 'lanternfish'], environment)
+  expect(found).toContain('/guide/retries')
+  const again = await sandbox.run(['demo', '--once', '--keep'], environment)
+  expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('lanternfish is already in')])
+  expect(leftovers().filter((name) => !name.startsWith('library.db'))).toEqual([])
+})
+
 interface Tour {
   readonly crawl: { readonly pages: number; readonly balance: Readonly<Record<string, number>> }
   readonly searches: readonly { readonly hit: { readonly url: string } }[]

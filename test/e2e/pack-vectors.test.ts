@@ -2,10 +2,9 @@ import * as fs from 'node:fs'
 import { Client } from '@modelcontextprotocol/client'
 import { InMemoryTransport } from '@modelcontextprotocol/server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { PackSearch } from '../../src/core/pack/search-pack.ts'
 import { createOrdinaryWords } from '../../src/embed/ordinary-words.ts'
 import { readPack } from '../../src/ingest/pack-input.ts'
-import { createPackMcp } from '../../src/mcp/pack-server.ts'
+import { createPackMcp } from '../../src/mcp/packs/pack-server.ts'
 import { BUILT_IN_FOLDER } from '../embed/built-in-model.ts'
 import { textOf } from '../mcp/connect.ts'
 import { PROGRAM, ProgramSandbox } from './program.ts'
@@ -107,8 +106,7 @@ test('an agent searches a pack by words and meaning, and reads its chunks', asyn
   const pack = readPack(sandbox.path('again.zip'))
   const mcp = createPackMcp({
     version: '0.0.0',
-    name: 'again.zip',
-    openPack: async () => ({ pack, search: new PackSearch(pack) }),
+    packs: [{ name: 'again', pack }],
     readOrdinaryWords: createOrdinaryWords(),
     embedQuestion: async (query) => (await embedder.embed([query], undefined, 'query'))[0] ?? new Float32Array(),
     close: () => embedder.close(),
@@ -120,7 +118,14 @@ test('an agent searches a pack by words and meaning, and reads its chunks', asyn
   try {
     // A client that knows the output schemas validates every answer.
     const { tools } = await client.listTools()
-    expect(tools.map(({ name }) => name)).toEqual(['search_docs', 'get_chunk'])
+    expect(tools.map(({ name }) => name)).toEqual([
+      'search_docs',
+      'list_sources',
+      'read_page',
+      'get_chunk',
+      'list_outline',
+      'list_symbols',
+    ])
     const found = await client.callTool({ name: 'search_docs', arguments: { query: QUESTION } })
     expect(found.structuredContent).toEqual({
       query: QUESTION,
@@ -130,6 +135,7 @@ test('an agent searches a pack by words and meaning, and reads its chunks', asyn
       passages: [
         {
           ref: 'c0002',
+          source: 'again',
           path: 'cars.md',
           startLine: 1,
           endLine: 3,

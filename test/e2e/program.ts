@@ -26,11 +26,14 @@ export interface Outcome {
 /** A temporary folder in which the program runs. */
 export class ProgramSandbox {
   readonly folder: string = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'pharos-e2e-')))
+  /** The Node and the program that `run` and `startServer` start. */
+  readonly command: readonly [node: string, program: string]
   readonly #lifeMs: number
 
   /** `lifeMs` is how long a started program may run before it counts as hanging. */
-  constructor(lifeMs = 250_000) {
+  constructor(lifeMs = 250_000, command: readonly [string, string] = [process.execPath, PROGRAM]) {
     this.#lifeMs = lifeMs
+    this.command = command
   }
 
   /** The environment of the program: no settings, no colors, its cache inside this folder. Only Node's compile cache is shared. */
@@ -82,7 +85,8 @@ export class ProgramSandbox {
 
   /** Runs the program to its end as a separate process. */
   run(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Outcome> {
-    return this.start(process.execPath, [PROGRAM, ...args], environment).ended
+    const [node, program] = this.command
+    return this.start(node, [program, ...args], environment).ended
   }
 
   /** Runs a shell command line in which `pharos` is the program. */

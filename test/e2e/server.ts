@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import type { Outcome, ProgramSandbox } from './program.ts'
-import { PROGRAM } from './program.ts'
 
 /** A `pharos serve` that runs as a separate process. */
 export interface ServerProcess {
@@ -22,8 +21,9 @@ export async function startServer(
   flags: readonly string[] = [],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<ServerProcess> {
-  const args = [PROGRAM, 'serve', '--json', '--library', sandbox.path('library.db'), ...flags]
-  const { child, ended } = sandbox.start(process.execPath, args, environment)
+  const [node, program] = sandbox.command
+  const args = [program, 'serve', '--json', '--library', sandbox.path('library.db'), ...flags]
+  const { child, ended } = sandbox.start(node, args, environment)
   const line = await Promise.race([
     firstLine(child.stdout),
     ended.then(({ code, stderr }) => Promise.reject(new Error(`pharos serve ended with ${code}: ${stderr}`))),

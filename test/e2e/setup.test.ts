@@ -2,7 +2,7 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ProgramSandbox } from './program.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -82,7 +82,77 @@ test('the password of a library is not written into files of other programs', as
   expect(fs.readFileSync(sandbox.path('.cursor/mcp.json'), 'utf8')).toBe('{}')
 })
 
-test('the plugin has the version of the package', () => {
-  const { version } = readJson(join(ROOT, 'package.json'))
-  expect(readJson(join(ROOT, 'plugin/.claude-plugin/plugin.json'))['version']).toBe(version)
+describe('setup --timer', () => {
+  const units = () => ['service', 'timer'].map((kind) => sandbox.path(`.config/systemd/user/pharos-refresh.${kind}`))
+
+  test('shows two units of systemd, writes them so that their command runs, and removes them', async () => {
+    const library = sandbox.path('my "50%" $HOME library.db')
+    const dryRun = await sandbox.run(['setup', '--timer', '--dry-run', '--library', library])
+    expect(dryRun).toMatchObject({ code: 0, stderr: '' })
+    expect(dryRun.stdout).toMatch(/^systemd +service +add +\.config\/systemd\/user\/pharos-refresh\.service$/m)
+    expect(dryRun.stdout).toContain('  OnUnitInactiveSec=10min')
+    expect(dryRun.stdout).toContain('nothing was written')
+    expect(units().some((file) => fs.existsSync(file))).toBe(false)
+
+    const written = await sandbox.run(['setup', '--timer', '--yes', '--library', library])
+    expect(written).toMatchObject({ code: 0, stderr: '' })
+    expect(written.stdout).toContain('systemctl --user enable --now pharos-refresh.timer')
+    await verifyUnits(units())
+    const [command = '', ...args] = readCommand(fs.readFileSync(units()[0] ?? '', 'utf8'))
+    expect(await sandbox.start(command, args, {}).ended).toMatchObject({ code: 0, stderr: '' })
+    expect(fs.existsSync(library)).toBe(true)
+
+    const again = await sandbox.run(['setup', '--timer', '--yes', '--library', library])
+    expect(again.stdout).toContain('nothing to change')
+    // systemd makes this link when the timer is enabled.
+    fs.mkdirSync(sandbox.path('.config/systemd/user/timers.target.wants'))
+    fs.symlinkSync(units()[1] ?? '', sandbox.path('.config/systemd/user/timers.target.wants/pharos-refresh.timer'))
+    const removed = await sandbox.run(['setup', '--timer', '--remove', '--yes'])
+    expect(removed.code).toBe(0)
+    expect(removed.stdout).toContain('systemctl --user stop pharos-refresh.timer')
+    expect(fs.readdirSync(sandbox.path('.config/systemd/user'), { recursive: true })).toEqual(['timers.target.wants'])
+  })
+
+  test('passes the configuration file on, and leaves units of the user alone', async () => {
+    sandbox.write({
+      'pharos.config.json': '{ "library": "own.db" }',
+      '.config/systemd/user/pharos-refresh.timer': '# mine\n',
+    })
+    const { code, stdout } = await sandbox.run(['setup', '--timer', '--yes'])
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/^systemd +timer +left alone .*it lacks the mark/m)
+    const [service = ''] = units()
+    expect(fs.readFileSync(service, 'utf8')).toContain(`--config ${sandbox.path('pharos.config.json')}`)
+    expect((await sandbox.run(['setup', '--timer', '--remove', '--yes'])).code).toBe(1)
+    expect(units().map((file) => fs.existsSync(file))).toEqual([false, true])
+  })
+
+  test('refuses the password of a library, and options of agents', async () => {
+    const address = 'postgres://me:s3cret@db.example/docs'
+    const refused = await sandbox.run(['setup', '--timer', '--yes'], { PHAROS_LIBRARY: address })
+    expect(refused.code).toBe(2)
+    expect(refused.stderr).toContain('the address has a password')
+    expect(refused.stderr).not.toContain('s3cret')
+    const { code, stderr } = await sandbox.run(['setup', '--timer', '--client', 'cursor'])
+    expect(code).toBe(2)
+    expect(stderr).toContain('--timer takes no options of agents')
+  })
 })
+
+/** Lets systemd check units, where it is installed. */
+async function verifyUnits(files: readonly string[]): Promise<void> {
+  if (!fs.existsSync('/usr/bin/systemd-analyze')) return
+  const environment = { XDG_RUNTIME_DIR: sandbox.folder, SYSTEMD_LOG_LEVEL: 'warning' }
+  const { ended } = sandbox.start('/usr/bin/systemd-analyze', ['verify', '--user', '--man=no', ...files], environment)
+  expect(await ended).toMatchObject({ code: 0, stdout: '', stderr: '' })
+}
+
+/** The words of `ExecStart`, by the quoting rules of systemd. */
+function readCommand(unit: string): string[] {
+  const line = /^ExecStart=(.*)$/m.exec(unit)?.[1] ?? ''
+  const words = line.match(/"(?:[^"\\]|\\.)*"|\S+/g) ?? []
+  return words.map((word) => {
+    const plain = word.startsWith('"') ? word.slice(1, -1).replace(/\\(.)/g, '$1') : word
+    return plain.replaceAll('%%', '%').replaceAll('$$', '$')
+  })
+}

@@ -360,3 +360,27 @@ test('resources describe sources, versions and crawls', async () => {
   await expect(read('docs://sources/gide/versions')).rejects.toThrow(/did you mean guide/)
   await expect(read('docs://crawls?status=lost')).rejects.toThrow(/expected one of running/)
 })
+
+test('an agent that asks an empty library is told what to add, and how', async () => {
+  const { callForText } = await connect()
+  const calls: [string, Record<string, unknown>][] = [
+    ['search_docs', { query: 'how to retry' }],
+    ['search_docs', { query: 'how to retry', source: 'react' }],
+    ['list_sources', {}],
+    ['read_page', { url: 'https://react.dev/learn' }],
+    ['list_outline', { url: 'https://react.dev/learn' }],
+    ['get_chunk', { chunk: 'react/0123456789ab' }],
+    ['crawl_status', { source: 'react' }],
+  ]
+  for (const [name, args] of calls) {
+    expect(await callForText(name, args)).toMatch(/The library has no sources yet\. Call add_source with the url/)
+  }
+  const readOnly = await connect({ isReadOnly: true })
+  for (const [name, args] of calls) {
+    const text = await readOnly.callForText(name, args)
+    expect(text).toContain('ask the user to run `pharos add <url>`')
+    expect(text).not.toContain('add_source')
+  }
+  expect(await guide.callForText('search_docs', { query: 'zyxomat' })).not.toContain('no sources yet')
+  expect(await guide.callForText('read_page', { url: 'https://react.dev/learn' })).not.toContain('no sources yet')
+})

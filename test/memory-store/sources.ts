@@ -1,5 +1,5 @@
 import { PharosError } from '../../src/core/errors.ts'
-import { labelOf, type Source, type SourceChange } from '../../src/library/source.ts'
+import { labelOf, type Source, type SourceUpdate } from '../../src/library/source.ts'
 
 /** The sources of the store. */
 export class Sources {
@@ -24,8 +24,10 @@ export class Sources {
   }
 
   /** Updates a source; throws when another source has the same name and version. */
-  update(id: string, change: SourceChange): void {
-    const source = { ...this.get(id), ...change }
+  update(id: string, given: SourceUpdate): void {
+    const { refresh: stored, ...found } = this.get(id)
+    const { refresh = stored, ...change } = typeof given === 'function' ? given(this.get(id)) : given
+    const source: Source = { ...found, ...change, ...(refresh == null ? {} : { refresh }) }
     this.#refuseTaken(source)
     this.#sources.set(id, source)
   }

@@ -75,7 +75,9 @@ const SIGNATURES_VERSION = 11
 /** Reverts a library to the version before page signatures. */
 function makeOlder(path: string): void {
   const db = new Sqlite(path)
-  db.exec(`DROP TRIGGER likeness_deleted; DROP TABLE likenesses; PRAGMA user_version = ${SIGNATURES_VERSION - 1}`)
+  db.exec(
+    `DROP TRIGGER likeness_deleted; DROP TABLE likenesses; ALTER TABLE sources DROP COLUMN refresh; PRAGMA user_version = ${SIGNATURES_VERSION - 1}`,
+  )
   db.close()
 }
 

@@ -66,6 +66,7 @@ test('the migration gives each row of an older library the key of its address', 
   for (const statement of OLDER_CONTENT) await db.run(statement)
   // Reverts what later versions added.
   await db.run('ALTER TABLE crawl_helpers DROP COLUMN proven_gone')
+  await db.run('ALTER TABLE sources DROP COLUMN refresh')
   await db.run('UPDATE schema_version SET version = 2')
   await expectMigratedKeys(await openStore(address, 'two'), write('https://docs.test/page').chunks[0]?.id ?? '')
 })

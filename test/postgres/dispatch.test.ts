@@ -391,7 +391,7 @@ test('workers are listed with their jobs until they leave', async () => {
   expect(counted).toMatchObject({ id: worker.id, bytes: 30 })
   expect(server.dispatcher.find(id)?.progress).toMatchObject({ visited: 9, bytes: 90 })
   expect(writeWorkerLines([counted]).at(-1)).toMatch(/^ {2}test\/\w{4} {2}1 of 3 crawls, 0 hosts, .* 3 visits, 30 B$/)
-  expect(server.dispatcher.allowsSeveral).toBe(true)
+  expect(server.dispatcher.slots).toBe(3)
   await leave()
   expect(await workers.list()).toEqual([])
 })

@@ -6,6 +6,7 @@ import { prepareSource } from '../../src/library/crawl/prepare-source.ts'
 import { prepareStart } from '../../src/library/crawl/prepare-start.ts'
 import { parseCrawlRequest } from '../../src/library/jobs/crawl-request.ts'
 import type { Library } from '../../src/library/library.ts'
+import type { Crawl } from '../../src/library/ports/store.ts'
 import { treeSettings } from '../../src/library/source.ts'
 import { reportSource } from '../../src/library/sources/source-status.ts'
 import { openTestLibrary, runCrawl } from '../sites/crawl.ts'
@@ -146,6 +147,33 @@ test('a wrong tree setting can be corrected', async () => {
   const second = await prepare('main', 'docs')
   expect(second).toMatchObject({ found: 'failed', source: { settings: { tree: { ref: 'main', path: 'docs' } } } })
   expect((await runCrawl(library, second.source, { kind: 'add' }, '')).summary).toMatchObject({ indexed: 1 })
+})
+
+test('an interrupted repository does not resume for a page of another folder', async () => {
+  const library = await openTestLibrary()
+  const page = (folder: string) => ({ url: `https://github.com/o/lamp/tree/main/${folder}` })
+  const { source, meaning } = await prepareSource(library, page('docs'))
+  expect(meaning).toBe('repository github.com/o/lamp, folder docs, at main')
+  const options = { full: false, acceptLoss: false, discover: false, maxAgeMs: 0, maxAgeMsOf: {}, scope: {} }
+  const times = { startedAt: 1, heartbeatAt: 1, endedAt: null }
+  const id = '0b7c9d5e-0000-4000-8000-000000000001'
+  const crawl: Crawl = {
+    id,
+    sourceId: source.id,
+    kind: 'add',
+    state: 'running',
+    options,
+    runner: null,
+    ...times,
+    summary: null,
+  }
+  await library.store.beginCrawl(crawl, 60_000)
+  await expect(prepareSource(library, page('guide'))).rejects.toMatchObject({
+    code: 'SOURCE_EXISTS',
+    message: 'there is already a source lamp, which is not read completely yet and has folder docs at main',
+  })
+  expect(await prepareSource(library, page('docs'))).toMatchObject({ found: 'interrupted', source: { id: source.id } })
+  expect(await prepareSource(library, { url: 'o/lamp' })).toMatchObject({ found: 'interrupted' })
 })
 
 test('a start that is a tree stays one source when it is added again, and all of its folders are read', async () => {

@@ -10,9 +10,15 @@ export interface Registry {
   /** Requested paths in order. */
   readonly requestedPaths: string[]
   publishNpm(name: string, version: string, tarball: Uint8Array, tags?: readonly string[]): void
-  publishPypi(name: string, version: string, files: Readonly<Record<string, Uint8Array>>): void
+  publishPypi(name: string, version: string, files: Readonly<Record<string, Uint8Array>>, info?: object): void
   publishCrate(name: string, version: string, crate: Uint8Array, isYanked?: boolean): void
-  publishMaven(group: string, artifact: string, version: string, jars: Readonly<Record<string, Uint8Array>>): void
+  publishMaven(
+    group: string,
+    artifact: string,
+    version: string,
+    jars: Readonly<Record<string, Uint8Array>>,
+    pom?: string,
+  ): void
   /** Replaces the published files whose paths end with `suffix`. */
   tamper(suffix: string): void
   /** Replaces text in all metadata of packages. */
@@ -70,7 +76,7 @@ export async function openRegistry(): Promise<Registry> {
       packuments.set(name, packument)
       serveJson(`/npm/${name.replace('/', '%2f')}`, { name, modified: '2026-01-01T00:00:00.000Z', ...packument })
     },
-    publishPypi(name, version, files) {
+    publishPypi(name, version, files, info = {}) {
       const urls = Object.entries(files).map(([filename, bytes]) => {
         const path = `/packages/aa/bb/${filename}`
         serveFile(path, bytes)
@@ -78,7 +84,7 @@ export async function openRegistry(): Promise<Registry> {
         const digests = { md5: digestOf('md5', bytes, 'hex'), sha256: digestOf('sha256', bytes, 'hex') }
         return { filename, packagetype, digests, url: origin + path, size: bytes.length, yanked: false }
       })
-      const answer = { info: { name, version, yanked: false }, last_serial: 1, urls, vulnerabilities: [] }
+      const answer = { info: { ...info, name, version, yanked: false }, last_serial: 1, urls, vulnerabilities: [] }
       serveJson(`/py/pypi/${name}/json`, answer)
       serveJson(`/py/pypi/${name}/${version}/json`, answer)
     },
@@ -98,13 +104,15 @@ export async function openRegistry(): Promise<Registry> {
       const path = `/index/${name.slice(0, 2)}/${name.slice(2, 4)}/${name}`
       answers.set(path, { type: 'text/plain', body: `${lines.join('\n')}\n` })
     },
-    publishMaven(group, artifact, version, jars) {
+    publishMaven(group, artifact, version, jars, pom) {
       const folder = `/maven2/${group.replaceAll('.', '/')}/${artifact}`
       const versions = [...(artifacts.get(folder) ?? []), version]
       artifacts.set(folder, versions)
       const listed = versions.map((one) => `      <version>${one}</version>`).join('\n')
       const body = `<?xml version="1.0" encoding="UTF-8"?>\n<metadata>\n  <groupId>${group}</groupId>\n  <artifactId>${artifact}</artifactId>\n  <versioning>\n    <latest>${version}</latest>\n    <release>${version}</release>\n    <versions>\n${listed}\n    </versions>\n  </versioning>\n</metadata>\n`
       answers.set(`${folder}/maven-metadata.xml`, { type: 'text/xml', body })
+      if (pom !== undefined)
+        answers.set(`${folder}/${version}/${artifact}-${version}.pom`, { type: 'text/xml', body: pom })
       for (const [classifier, bytes] of Object.entries(jars)) {
         const path = `${folder}/${version}/${artifact}-${version}-${classifier}.jar`
         serveFile(path, bytes)

@@ -1,7 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { createJobs } from '../../src/library/jobs/crawl-jobs.ts'
+import type { Library } from '../../src/library/library.ts'
 import { openTestServer, until } from '../http/server.ts'
 import { connect } from '../mcp/connect.ts'
+import { openSite, page } from '../sites/site.ts'
 import { createRepository, openGitServer } from './git-fixture.ts'
 
 /* Agents and HTTP requests can add the same sources as the command line, except for files of this machine. */
@@ -50,6 +54,55 @@ test('an HTTP request adds a repository, and a process of the server reads it', 
   expect([refused.status, refused.body.code]).toEqual([400, 'URL_INVALID'])
   const again = await server.post('/api/sources', { url, ref: 'v1.0', name: 'far' })
   expect([again.status, again.body.code]).toEqual([409, 'SOURCE_EXISTS'])
+})
+
+test('an HTTP request says what a pasted page means, and another page of a queued repository starts nothing', async () => {
+  const slow = await openSite({ '/': { body: page('Slow'), delayMs: 20_000 } })
+  const server = await openTestServer()
+  await server.post('/api/sources', { url: `${slow.origin}/`, name: 'slow' })
+  const add = (url: string, more: object = {}) => server.post('/api/sources', { url, ...more })
+  const first = await add('<https://github.com/o/lamp/tree/main/docs>.')
+  expect(first).toMatchObject({
+    status: 202,
+    body: {
+      status: 'queued',
+      understoodAs: 'repository github.com/o/lamp, folder docs, at main',
+      source: { name: 'lamp', url: 'git+https://github.com/o/lamp.git' },
+    },
+  })
+  for (const url of ['https://github.com/o/lamp/blob/main/docs/a.md', 'github.com/o/lamp/tree/main/guide', 'o/lamp']) {
+    expect(await add(url)).toMatchObject({ status: 409, body: { code: 'CRAWL_RUNNING' } })
+  }
+  const { body } = await server.ask('/api/sources')
+  expect(body.items).toHaveLength(2)
+  expect(body.items).toContainEqual(
+    expect.objectContaining({
+      name: 'lamp',
+      settings: expect.objectContaining({ tree: { ref: 'main', path: 'docs' } }),
+    }),
+  )
+  const site = await add('https://github.com/o/lamp/wiki', { as: 'site' })
+  expect(site).toMatchObject({ status: 202, body: { source: { url: 'https://github.com/o/lamp/wiki' } } })
+  expect(site.body).not.toHaveProperty('understoodAs')
+  // The queued crawls must not start, because they would leave this machine.
+  for (const { jobId } of [first.body, site.body]) await server.post(`/api/crawls/${jobId}/stop`)
+  await slow.close()
+})
+
+test('an agent is told what a pasted page means, and can crawl it as a site', async () => {
+  // Crawls that would leave this machine are not started.
+  const openJobs = async (library: Library) => ({ ...createJobs(library), start: async () => randomUUID() })
+  const { callForText } = await connect({ openJobs })
+  const page = 'https://github.com/o/lamp/tree/main/docs'
+  expect(await callForText('add_source', { url: page })).toMatch(
+    /^Added lamp \(git\+https:\/\/github\.com\/o\/lamp\.git\), understood as repository github\.com\/o\/lamp, folder docs, at main\.\n/,
+  )
+  const site = await callForText('add_source', { url: page, as: 'site' })
+  expect(site).toMatch(
+    /^Added github\.com\/o\/lamp\/tree\/main\/docs \(https:\/\/github\.com\/o\/lamp\/tree\/main\/docs\)\.\n/,
+  )
+  expect(await callForText('add_source', { url: 'https://github.com/o/lamp/wiki' })).toContain('names no repository')
+  expect(await callForText('add_source', { url: page, as: 'page' })).toMatch(/^Error \(USAGE\): as/)
 })
 
 /** One chunk for each text, each on a page of its own. */

@@ -9,12 +9,20 @@ function itemOf(overrides: Partial<SourceItem>): SourceItem {
   return {
     ...{ id, name, url, version: null, label: name, kind: 'site', settings: { render: 'http' }, status: 'INDEXED' },
     ...{ pages: 1, chunks: 1, meaning: null, balance: createAddressCounts(createCounts({ indexed: 1 })), reasons: {} },
-    ...{ lastCrawledAt: null, isRunning: false, isInterrupted: false, partial: null, widerScope: null, crawl: null },
+    ...{ lastCrawledAt: null, refresh: null, isRunning: false, isInterrupted: false, partial: null, widerScope: null },
+    ...{ crawl: null, documentation: [] },
     ...overrides,
   }
 }
 
 describe('the status of a source in the dashboard', () => {
+  test('offers the documentation of a package with one short page', () => {
+    expect(describeSourceState(itemOf({ documentation: ['https://react.dev/'] }), [])).toMatchObject({
+      tone: 'warn',
+      note: 'only one short page – add its documentation: https://react.dev/',
+    })
+  })
+
   test('is PARTIAL when addresses were not read, with the button that completes it', () => {
     const counts = { unread: 0, pending: 0, failed: 0 }
     const capped = {

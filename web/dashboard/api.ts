@@ -284,6 +284,15 @@ export interface SourceItem {
   /** Counts by `state/reason`. */
   readonly reasons: Readonly<Record<string, number>>
   readonly lastCrawledAt: string | null
+  /** When the source is crawled again by itself; null for never. */
+  readonly refresh: {
+    readonly every: string
+    readonly everyMs: number
+    readonly nextAt: string
+    /** Attempts since the last success, with one that runs now. */
+    readonly attempts: number
+    readonly problem: string | null
+  } | null
   readonly isRunning: boolean
   /** Whether the last crawl was interrupted. */
   readonly isInterrupted: boolean
@@ -304,6 +313,8 @@ export interface SourceItem {
     /** `the scope left only the start page: it refused 4 addresses of the site; to include them, …` */
     readonly advice: string
   } | null
+  /** Addresses of documentation that a package with only one short page names. */
+  readonly documentation: readonly string[]
   /** The last crawl; null before the first one. */
   readonly crawl: {
     readonly state: 'running' | 'completed' | 'gate' | 'failed' | 'cancelled'
@@ -394,6 +405,8 @@ export interface SearchPage {
     readonly pages: number
     readonly instead: readonly string[]
   }[]
+  /** The sources of the library, for an answer without results. */
+  readonly available?: { readonly names: readonly string[] }
 }
 
 /** Another page that matched. */
@@ -401,6 +414,8 @@ export interface MentionItem {
   readonly source: string
   readonly title: string
   readonly url: string
+  /** The web page of the package version, for a page without a web address. */
+  readonly packagePage?: string
   readonly headingPath: readonly string[]
   readonly line: string
   readonly chunk: string

@@ -17,6 +17,7 @@ import { createFeed } from '../../library/jobs/events/create-feed.ts'
 import { recoverImports } from '../../library/jobs/recover-imports.ts'
 import { waitUpTo } from '../../library/jobs/wait-up-to.ts'
 import type { SharedJob } from '../../library/ports/workers.ts'
+import { keepRefreshing } from '../../library/refresh/keep-refreshing.ts'
 import { createHttpHandler } from '../../mcp/http.ts'
 import { createMcp } from '../../mcp/server.ts'
 import type { OpenLibrary } from '../../open-library.ts'
@@ -49,8 +50,8 @@ export interface OpenServer {
   readonly origin: string
   /** The token that requests must carry; null if none is required. */
   readonly token: string | null
-  /** Resumes the crawls and the analysis that an earlier server left. */
-  recover(): Promise<void>
+  /** Resumes the crawls and the analysis that an earlier server left, and starts the refreshes that are due from then on. */
+  start(): Promise<void>
   /** Stops running work so that the next server can resume it, then closes everything else. */
   close(): Promise<void>
 }
@@ -96,10 +97,28 @@ export async function openServer(config: EffectiveConfig, log: Log): Promise<Ope
       // In PostgreSQL an interrupted import is not resumed automatically, because only the machine that received the upload has its data.
       if (!isPostgres(values.library)) await recoverImports(await library.open(), dispatcher)
     }
-    return { origin: server.origin, token, recover, close }
+    const start = async (): Promise<void> => {
+      await recover()
+      // Closed before the dispatcher, so that no refresh is claimed that cannot be started any more.
+      closers.push(startRefreshing(dispatcher, library, log))
+    }
+    return { origin: server.origin, token, start, close }
   } catch (error) {
     await close()
     throw error
+  }
+}
+
+/** Starts the refreshes that are due, from now on. Returns a function that ends this. */
+function startRefreshing(dispatcher: Dispatcher, library: ServedLibrary, log: Log): () => Promise<void> {
+  const stop = new AbortController()
+  const refreshing = keepRefreshing(
+    { library: library.open, dispatcher, clock: systemClock, warn: log.warn },
+    stop.signal,
+  )
+  return () => {
+    stop.abort(new PharosError('INTERRUPTED'))
+    return refreshing
   }
 }
 

@@ -59,7 +59,7 @@ export function addServe(program: Command, streams: Streams): void {
         const server = await openServer(config, log)
         try {
           terminal.answer(writeAddresses(server, config, terminal.answerColors), addressesRecord(server, config))
-          await server.recover()
+          await server.start()
           await untilAborted(signal)
         } finally {
           await server.close()

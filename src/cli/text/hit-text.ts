@@ -3,7 +3,7 @@ import { writePlain } from '../../core/retrieval/plain-text.ts'
 import { findMatches, writeSnippet } from '../../core/search/snippet.ts'
 import { textAnalyzer } from '../../core/text/analyzer.ts'
 import { tokenize } from '../../core/text/tokenize.ts'
-import { listHeadings, shortenChunk, writeSimilar } from '../../library/search/display-text.ts'
+import { listHeadings, listPackageFacts, shortenChunk, writeSimilar } from '../../library/search/display-text.ts'
 import type {
   HitExplanation,
   PageMention,
@@ -94,6 +94,7 @@ function writeLocation(rank: number, hit: Passage | PageMention, screen: Screen)
   return [
     writeHeading(rank, hit, screen),
     `${INDENT}${writeAddress(hit.url, screen)}  ${colors.dim(printableLine(shortenChunk(hit.chunk)))}`,
+    ...packageOf(hit).map((line) => `${INDENT}${line}`),
     ...similarOf(hit).map((line) => `${INDENT}${colors.dim(line)}`),
   ]
 }
@@ -111,6 +112,7 @@ export function writeAnswer({ query, passages, more }: SearchAnswer, screen: Scr
     return [
       writeHeading(i + 1, passage, screen),
       `${INDENT}${writeAddress(passage.url, screen)}`,
+      ...packageOf(passage).map((line) => `${INDENT}${line}`),
       `${INDENT}${colors.dim(printableLine(facts))}`,
       ...similarOf(passage).map((line) => `${INDENT}${colors.dim(line)}`),
       '',
@@ -161,6 +163,7 @@ export function writeMarkdownAnswer({ passages, more }: SearchAnswer): string {
       `## ${i + 1}. ${printableLine(writeHeadingPath(passage))}`,
       '',
       `<${printableLine(passage.url)}>`,
+      ...packageOf(passage),
       printableLine(`chunk ${facts}`),
       ...similarOf(passage),
       '',
@@ -175,6 +178,7 @@ export function writeMarkdownAnswer({ passages, more }: SearchAnswer): string {
     return [
       `${passages.length + i + 1}. ${printableLine(writeHeadingPath(page))}`,
       `   <${printableLine(page.url)}>`,
+      ...packageOf(page).map((line) => `   ${line}`),
       `   ${printableLine(`chunk ${shortenChunk(page.chunk)}`)}`,
       ...similarOf(page).map((similar) => `   ${similar}`),
       ...line,
@@ -221,6 +225,12 @@ function linesOf({ startLine, endLine }: Pick<Passage, 'startLine' | 'endLine'>)
 /** Turns the parameters in a notice of a search into flags: `language=any` → `--language any` */
 export function writeParametersAsFlags(notice: string): string {
   return notice.replace(/\b(duplicates|language)=([a-z]+)/g, '--$1 $2')
+}
+
+/** The version of a package that was read and its web page, in one line. */
+function packageOf(page: Passage | PageMention): string[] {
+  const facts = listPackageFacts(page)
+  return facts.length === 0 ? [] : [printableLine(facts.join(', '))]
 }
 
 /** The near-duplicates that a page represents, in one line. */

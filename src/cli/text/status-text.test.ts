@@ -45,6 +45,7 @@ function describeSource(given: Partial<SourceDescription> = {}): SourceDescripti
     isRunning: false,
     isInterrupted: false,
     wider: null,
+    documentation: [],
     waiting: [],
     commit: null,
     crawled: 0,

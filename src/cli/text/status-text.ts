@@ -2,6 +2,7 @@ import { writePercent } from '../../core/text/count.ts'
 import { writeDuration } from '../../core/text/duration.ts'
 import type { LedgerRow } from '../../crawl/ledger.ts'
 import type { HubCoverage } from '../../library/ports/findings.ts'
+import { writeSchedule } from '../../library/refresh/schedule.ts'
 import { writePageCounts } from '../../library/search/display-text.ts'
 import { DEFAULT_SETTINGS, type Source } from '../../library/source.ts'
 import { FILTER_REASONS, type SourceDescription } from '../../library/sources/describe-source.ts'
@@ -13,6 +14,7 @@ import { alignColumns } from './columns.ts'
 import {
   failureRecord,
   writeCompleteCommand,
+  writeDocumentationAdvice,
   writeEmptyPages,
   writeFailure,
   writeGap,
@@ -31,11 +33,13 @@ export function writeStatus(
     ...(description.shortfall?.gaps ?? []).map((gap) => writeGap(source, gap, hint)),
     ...writeNeedsBrowser(description, hint),
     ...(description.wider === null ? [] : [writeWidenAdvice(source, description.wider, hint)]),
+    ...writeDocumentationAdvice(source, description.documentation, hint),
     `Source: ${printableLabel(source)} (${printableLine(source.url)})${listReadVersion(source)
       .map((words) => `, ${words}`)
       .join('')}`,
     `Status: ${status}`,
     ...writeReadSettings(source),
+    ...listSchedule(description, now).map((words) => `Refresh: ${words}`),
     ...(coverage === null ? [] : [writeHubCoverage(coverage)]),
     ...(description.isRunning ? writeRunning(description, now) : writeFinished(description, now)),
   ].join('\n')
@@ -56,6 +60,17 @@ function writeReadSettings(source: Source): string[] {
 /** `3.0.1 read`, unless the source already names that version. */
 function listReadVersion({ version, settings: { readVersion } }: Source): string[] {
   return readVersion === undefined || readVersion === version ? [] : [printableLine(`${readVersion} read`)]
+}
+
+function listSchedule({ source: { refresh }, isRunning }: SourceReport, now: number): string[] {
+  return refresh === undefined ? [] : [printableLine(writeSchedule(refresh, now, isRunning))]
+}
+
+/** The schedule of a source as JSON. */
+export function refreshRecord({ refresh }: Source): Record<string, unknown> | null {
+  if (refresh === undefined) return null
+  const { everyMs, dueAt, attempts, problem } = refresh
+  return { every: writeDuration(everyMs), every_ms: everyMs, next_at: timeRecord(dueAt), attempts, problem }
 }
 
 function listReadSettings({ settings: { render, chunks } }: Source): string[] {
@@ -251,6 +266,7 @@ export function statusRecord(
     render: source.settings.render,
     chunk_profile: source.settings.chunks,
     read_version: source.settings.readVersion ?? null,
+    refresh: refreshRecord(source),
     status,
     is_running: isRunning,
     is_interrupted: isInterrupted,
@@ -262,6 +278,7 @@ export function statusRecord(
     capped_at: crawl?.summary?.cappedAt ?? null,
     partial: partialRecord(shortfall),
     wider_scope: description.wider,
+    documentation: description.documentation,
     understood:
       coverage === null
         ? null
@@ -313,6 +330,7 @@ function writeSource(report: SourceReport, now: number): string[] {
     ...(shortfall === null ? [] : [writeShortfall(shortfall)]),
     ...listReadSettings(source),
     lastCrawledAt === null ? 'never crawled' : `crawled ${writeAge(now - lastCrawledAt)}`,
+    ...listSchedule(report, now).map((words) => `again ${words}`),
   ]
   return [printableLabel(source), status, facts.join(', '), printableLine(source.url)]
 }

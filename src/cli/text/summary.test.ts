@@ -15,6 +15,7 @@ function createResult(result: Partial<CrawlResult>): CrawlResult {
     failures: [],
     pages: 0,
     chunks: 0,
+    documentation: [],
     ...result,
   }
 }
@@ -24,6 +25,15 @@ function write(result: Partial<CrawlResult>): string {
 }
 
 describe('summary of a crawl', () => {
+  test('offers the documentation of a package with one short page, ready to paste', () => {
+    const documentation = ['https://react.dev/', 'https://github.com/facebook/react']
+    expect(write({ source: createSource({ name: 'react' }), pages: 1, documentation }).split('\n')[0]).toBe(
+      'react has only one short page, and names its documentation; add it with: pharos add https://react.dev/ or pharos add https://github.com/facebook/react',
+    )
+    expect(summaryRecord(createResult({ documentation }))).toMatchObject({ documentation })
+    expect(summaryRecord(createResult({}))).not.toHaveProperty('documentation')
+  })
+
   test('shows the balance of the ledger with reasons, and the work of the run', () => {
     const reasons = { 'skipped/off-site': 20, 'skipped/redirect': 6, 'skipped/blocked': 6 }
     const summary = createSummary({
@@ -166,8 +176,7 @@ describe('summary of a crawl', () => {
   })
 
   test('the short form is one line', () => {
-    const rest = { source: createSource(), finalStartUrl: 'https://docs.example/', failures: [], pages: 2, chunks: 3 }
-    const short = (summary: CrawlResult['summary']) => writeShortSummary({ ...rest, summary })
+    const short = (summary: CrawlResult['summary']) => writeShortSummary(createResult({ pages: 2, chunks: 3, summary }))
     expect(short(createSummary({ cappedAt: 5 }))).toBe('docs: 2 pages, 3 chunks in the library')
     expect(short(createSummary({ kind: 'retry' }))).toBe('docs: nothing to retry')
   })
@@ -245,14 +254,7 @@ describe('summary of a crawl', () => {
 
   test('the JSON record has counts at the top level, and they balance', () => {
     const ledger = createCounts({ indexed: 2, unchanged: 3, skipped: 4, failed: 5, gone: 6, pending: 7, leased: 8 })
-    const record = summaryRecord({
-      source: createSource(),
-      summary: createSummary({ ledger }),
-      finalStartUrl: 'https://docs.example/',
-      failures: [],
-      pages: 5,
-      chunks: 9,
-    })
+    const record = summaryRecord(createResult({ summary: createSummary({ ledger }), pages: 5, chunks: 9 }))
     expect(record).toMatchObject({
       source: { name: 'docs', version: null, url: 'https://docs.example/' },
       end: 'completed',

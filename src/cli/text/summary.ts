@@ -5,6 +5,7 @@ import type { CrawlKind, CrawlSummary } from '../../crawl/events.ts'
 import type { LedgerRow } from '../../crawl/ledger.ts'
 import { widenScope, writeWiderScope } from '../../library/crawl/wider-scope.ts'
 import { labelOf, type Source } from '../../library/source.ts'
+import { writeDocumentationOffer } from '../../library/sources/offer-documentation.ts'
 import { findShortfall, type Gap } from '../../library/sources/shortfall.ts'
 import { createAddressCounts } from '../../library/sources/source-status.ts'
 import { type Hint, printableLabel, sourceRecord } from '../library.ts'
@@ -24,6 +25,8 @@ export interface CrawlResult {
   /** The pages and chunks of the source in the library. */
   readonly pages: number
   readonly chunks: number
+  /** Addresses of documentation to offer; see `SourceReport`. */
+  readonly documentation: readonly string[]
 }
 
 /** Maximum number of failed addresses listed as examples. */
@@ -88,10 +91,11 @@ function writeRun(summary: CrawlSummary, rate: number): string {
 }
 
 function writeWarnings(result: CrawlResult, hint: Hint): string[] {
-  const { source, summary, finalStartUrl } = result
+  const { source, summary, finalStartUrl, documentation } = result
   const { ledger, end, wider, withheld, incomplete, overflow } = summary
   const lines: string[] = []
   if (wider !== undefined) lines.push(writeWidenAdvice(source, wider, hint))
+  lines.push(...writeDocumentationAdvice(source, documentation, hint))
   const same = ledger.reasons['skipped/same-content'] ?? 0
   if (same > 0) lines.push(writeRepeatedPages(same, labelOf(source), hint))
   const empty = ledger.reasons['failed/needs-rendering'] ?? 0
@@ -127,6 +131,13 @@ export function writeWidenAdvice(source: Source, wider: WiderScope, hint: Hint):
   const scope = ['--scope', reach, ...scopeWords({ allow, block, trapGuards, ...withoutUndefined(limits) })]
   const again = `${hint('remove', labelOf(source))} && ${hint('add', url, ...scope, ...labels)}`
   return `${writeWiderScope(wider)}; include them with: ${again}`
+}
+
+/** Offers the documentation of a package with hardly any text; empty if there is none to offer. */
+export function writeDocumentationAdvice(source: Source, documentation: readonly string[], hint: Hint): string[] {
+  if (documentation.length === 0) return []
+  const commands = documentation.map((url) => hint('add', url))
+  return [`${printableLine(writeDocumentationOffer(source))}; add it with: ${commands.join(' or ')}`]
 }
 
 /** The command that resumes an interrupted crawl. */
@@ -238,7 +249,8 @@ export function writeReasons(reasons: Readonly<Record<string, number>>, state: s
 }
 
 /** The summary as JSON. */
-export function summaryRecord({ source, summary, failures, pages, chunks }: CrawlResult): Record<string, unknown> {
+export function summaryRecord(result: CrawlResult): Record<string, unknown> {
+  const { source, summary, failures, pages, chunks, documentation } = result
   const { ledger, wider } = summary
   return {
     source: sourceRecord(source),
@@ -250,6 +262,7 @@ export function summaryRecord({ source, summary, failures, pages, chunks }: Craw
     incomplete: summary.incomplete,
     overflow: summary.overflow,
     ...(wider === undefined ? {} : { wider_scope: wider }),
+    ...(documentation.length === 0 ? {} : { documentation }),
     parked: summary.parked,
     ...createAddressCounts(ledger),
     reasons: ledger.reasons,

@@ -10,10 +10,12 @@ import { withScheme } from '../../core/url/with-scheme.ts'
 import { resolveLocalPath } from '../../ingest/local-source.ts'
 import { hasOtherSettings, prepareSource } from '../../library/crawl/prepare-source.ts'
 import { withdrawAfterFailure } from '../../library/crawl/withdraw-source.ts'
+import { setRefreshInterval } from '../../library/refresh/set-interval.ts'
 import { CRAWL_TYPES, type CrawlType, DEFAULT_SETTINGS, labelOf, treeSettings } from '../../library/source.ts'
 import { addDetachOption, detachCrawl } from '../detach.ts'
 import { crawlInForeground, withCrawlContext } from '../foreground-crawl.ts'
 import { addLibraryOptions, FETCH_SETTINGS, type Hint, printableLabel } from '../library.ts'
+import { addEveryOption, type EveryFlags, everyBody } from '../options/every-option.ts'
 import { parseHeaders } from '../options/headers.ts'
 import { type CommonFlags, collectRepeated, oneOf } from '../options/options.ts'
 import { addPlannerOptions, type PlannerFlags, plannerOf, refuseStrayFlags } from '../options/planner-options.ts'
@@ -28,7 +30,7 @@ import {
 import { addEmbedOptions } from '../options/search-settings.ts'
 import { printableLine, type Streams } from '../terminal.ts'
 
-interface AddFlags extends CommonFlags, ScopeFlags, PlannerFlags, RenderFlags {
+interface AddFlags extends CommonFlags, ScopeFlags, PlannerFlags, RenderFlags, EveryFlags {
   readonly name?: string
   readonly version?: string
   readonly ref?: string
@@ -82,10 +84,10 @@ export function addAdd(program: Command, streams: Streams): void {
       oneOf('--crawl-type', CRAWL_TYPES),
     )
     .option('--seed <url>', 'begin with this address too; repeatable', collectRepeated)
-    .addHelpText(
-      'after',
-      "\nExamples:\n  $ pharos add https://docs.example.com/guide/ --name guide\n  $ pharos add https://example.com/ --scope hostname --block '/blog/**'\n  $ pharos add http://localhost:8080/ --allow-private\n  $ pharos add ./docs --name handbook --version 2.1\n  $ pharos add https://github.com/owner/name/tree/main/docs\n  $ pharos add owner/name --ref v2.1.0 --path docs\n  $ pharos add npm:react@18.2.0\n  $ pharos add https://example.com/manual.tar.gz",
-    )
+  addEveryOption(command, 'default: never').addHelpText(
+    'after',
+    "\nExamples:\n  $ pharos add https://docs.example.com/guide/ --name guide\n  $ pharos add https://example.com/ --scope hostname --block '/blog/**'\n  $ pharos add http://localhost:8080/ --allow-private\n  $ pharos add ./docs --name handbook --version 2.1 --every 12h\n  $ pharos add https://github.com/owner/name/tree/main/docs\n  $ pharos add owner/name --ref v2.1.0 --path docs\n  $ pharos add npm:react@18.2.0\n  $ pharos add https://example.com/manual.tar.gz",
+  )
   addLibraryOptions(addEmbedOptions(addDetachOption(addHeaderOption(addPlannerOptions(command)))), [
     ...FETCH_SETTINGS,
     'maxFileBytes',
@@ -113,13 +115,13 @@ function runAdd(command: Command, streams: Streams, typed: string, flags: AddFla
     const { name, version, ref, path, as } = flags
     const { tree: _, ...others } = settings
     const labels = withoutUndefined({ name, version, ref, path, as })
-    const body = { url: typed, ...labels, scope, ...others, ...plannerOf(flags) }
+    const body = { url: typed, ...labels, scope, ...others, ...plannerOf(flags), ...everyBody(flags) }
     return detachCrawl(command, streams, { path: '/api/sources', body })
   }
   const headers = parseHeaders(flags.header)
   return withCrawlContext(command, streams, async (crawling) => {
     const { library, terminal } = crawling
-    if (pasted.meaning !== undefined) terminal.note(printableLine(`${typed}: ${pasted.meaning}`))
+    if (pasted.meaning !== undefined) terminal.note(printableLine(writeMeaning(typed, pasted.meaning)))
     else if (given !== typed) terminal.note(printableLine(`${typed} has no scheme: reading ${given}`))
     const local = isLocal ? resolveLocalPath(library, given, flags) : undefined
     const { name, version, as, force } = flags
@@ -132,6 +134,7 @@ function runAdd(command: Command, streams: Streams, typed: string, flags: AddFla
       const problem = `${labelOf(source)} exists with other settings: leave these options out to resume it, or run \`${remove}\` first`
       throw new PharosError('USAGE', { problem })
     }
+    if (flags.every !== undefined) await setRefreshInterval(library, source, flags.every.ms)
     if (found === 'failed')
       terminal.note(`${printableLabel(source)} was added before, but never crawled successfully: starting over`)
     const input = { kind, headers, ...plannerOf(flags), ...options }
@@ -143,6 +146,12 @@ function runAdd(command: Command, streams: Streams, typed: string, flags: AddFla
       terminal.note(writeNextSteps(await crawling.hintFor(source)))
     }
   })
+}
+
+/** Says what an address was understood as. A text without a host could also have been meant as a path. */
+function writeMeaning(typed: string, meaning: string): string {
+  const isAddress = URL.canParse(withScheme(typed))
+  return `${typed}: ${isAddress ? '' : 'no such path here; '}${meaning}`
 }
 
 /** What to do with the first source of a library. */

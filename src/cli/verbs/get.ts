@@ -2,7 +2,9 @@ import type { Command } from 'commander'
 import { PharosError } from '../../core/errors.ts'
 import { chunkRecord } from '../../core/pack/index-json.ts'
 import { findNearest, suggest } from '../../core/text/nearest.ts'
+import { listPackageFacts } from '../../library/search/display-text.ts'
 import { findChunk } from '../../library/search/find-chunk.ts'
+import { labelOf, versionFieldsOf } from '../../library/source.ts'
 import { printableLabel, timeRecord, withLibrary } from '../library.ts'
 import { configOf } from '../options/options.ts'
 import { addPackOption, openGivenPack, type PackOptionFlags } from '../options/pack-option.ts'
@@ -33,8 +35,10 @@ async function printStored(command: Command, name: string, terminal: Terminal): 
   await withLibrary(configOf(command), async (library) => {
     const found = await findChunk(library, name)
     const { chunk, source, url, title, checkedAt, changedAt } = found
+    const versionFields = versionFieldsOf(source, url)
     const facts = [
       printableLabel(source),
+      ...listPackageFacts({ source: labelOf(source), ...versionFields }),
       `lines ${chunk.startLine}-${chunk.endLine}`,
       ...agesOf(found, library.clock.now()),
     ]
@@ -43,7 +47,8 @@ async function printStored(command: Command, name: string, terminal: Terminal): 
       chunk: found.name,
       source: printableLabel(source),
       source_id: source.id,
-      version: source.version,
+      version: versionFields.version,
+      ...(versionFields.packagePage !== undefined && { package_page: versionFields.packagePage }),
       url,
       title,
       checked_at: timeRecord(checkedAt),

@@ -12,7 +12,7 @@ import {
 } from '../library.ts'
 import { type CommonFlags, configOf } from '../options/options.ts'
 import { type Streams, Terminal } from '../terminal.ts'
-import { partialRecord, writeRemedies, writeSourceLines } from '../text/status-text.ts'
+import { partialRecord, refreshRecord, writeRemedies, writeSourceLines } from '../text/status-text.ts'
 
 /** `pharos list` */
 export function addList(program: Command, streams: Streams): void {
@@ -42,6 +42,7 @@ export function addList(program: Command, streams: Streams): void {
           meaning,
           partial: partialRecord(shortfall),
           last_crawl_at: timeRecord(crawl?.endedAt ?? null),
+          refresh: refreshRecord(source),
           scope: source.scope,
           settings: source.settings,
         })),

@@ -8,13 +8,14 @@ import { PharosError } from '../../core/errors.ts'
 import { isPostgres } from '../../core/url/postgres-address.ts'
 import { workInBackground } from '../../library/embed/work-in-background.ts'
 import { createWakeableSleep } from '../../library/wakeable-sleep.ts'
+import type { NamedPack } from '../../mcp/packs/open-packs.ts'
 import type { SourceName } from '../../mcp/ports.ts'
 import type { Mcp } from '../../mcp/server.ts'
 import { TOOL_SETS, type ToolSet } from '../../mcp/tool-set.ts'
 import { VERSION } from '../../version.ts'
 import { interruptible } from '../interrupt.ts'
 import { addLibraryOptions, FETCH_SETTINGS, openConfiguredLibrary } from '../library.ts'
-import { type CommonFlags, configOf, wholeNumber } from '../options/options.ts'
+import { type CommonFlags, collectRepeated, configOf, wholeNumber } from '../options/options.ts'
 import { openGivenPack, refuseFlags } from '../options/pack-option.ts'
 import { SEARCH_SETTINGS } from '../options/search-settings.ts'
 import { checkOrigins } from '../serve/serve-token.ts'
@@ -26,7 +27,7 @@ interface McpFlags extends CommonFlags {
   readonly readOnly?: boolean
   readonly tools?: ToolSet
   readonly exportTo?: string
-  readonly pack?: string
+  readonly pack?: readonly string[]
 }
 
 const DEFAULT_PORT = 6280
@@ -40,11 +41,11 @@ export function addMcp(program: Command, streams: Streams): void {
     .option('--port <port>', `port for --http, 0 for any (default: ${DEFAULT_PORT})`, wholeNumber('--port', 0))
     .option('--read-only', 'without the tools that write or fetch')
     .option('--tools <all|ask>', 'which tools to offer: all, or only those needed to ask questions', parseToolSet)
-    .option('--pack <dir|zip>', 'serve this pack instead of the library, to be searched and read')
+    .option('--pack <dir|zip>', 'serve this pack instead of the library, read-only; repeatable', collectRepeated)
     .option('--export-to <dir>', 'where export_pack writes (default: packs, beside the library)')
     .addHelpText(
       'after',
-      '\nExamples:\n  $ pharos mcp --tools ask\n  $ pharos mcp --read-only\n  $ pharos mcp --http --port 6280\n  $ pharos mcp --pack docs.zip',
+      '\nExamples:\n  $ pharos mcp --tools ask\n  $ pharos mcp --read-only\n  $ pharos mcp --http --port 6280\n  $ pharos mcp --pack docs.zip --pack api.zip',
     )
   addLibraryOptions(command, [...FETCH_SETTINGS, ...SEARCH_SETTINGS])
   command.action(async (flags: McpFlags) => {
@@ -103,16 +104,20 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
   })
 }
 
-/** Serves a pack, which is opened on the first request. */
-async function openPackMcp(command: Command, name: string): Promise<Mcp> {
-  const { createPackMcp } = await import('../../mcp/pack-server.ts')
+/** Serves packs. All are opened at once, so that a broken one is reported when the server starts. */
+async function openPackMcp(command: Command, names: readonly string[]): Promise<Mcp> {
+  const packs: NamedPack[] = []
+  for (const given of names) {
+    const { pack } = await openGivenPack(command, given)
+    packs.push({ name: basename(resolve(given)).replace(/\.zip$/i, ''), pack })
+  }
+  const { createPackMcp } = await import('../../mcp/packs/pack-server.ts')
   const { openQuestionEmbedder } = await import('../../embed/embed-pack.ts')
   const { createOrdinaryWords } = await import('../../embed/ordinary-words.ts')
   const embedder = openQuestionEmbedder()
   return createPackMcp({
     version: VERSION,
-    name: basename(resolve(name)),
-    openPack: () => openGivenPack(command, name),
+    packs,
     embedQuestion: embedder.embed,
     readOrdinaryWords: createOrdinaryWords(),
     close: embedder.close,

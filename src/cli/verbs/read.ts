@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { PharosError } from '../../core/errors.ts'
+import { listPackageFacts } from '../../library/search/display-text.ts'
 import { findPage } from '../../library/search/find-page.ts'
-import { labelOf } from '../../library/source.ts'
+import { labelOf, versionFieldsOf } from '../../library/source.ts'
 import { addLibraryOptions, printableLabel, timeRecord, withLibrary } from '../library.ts'
 import { type CommonFlags, configOf, nonEmptyText } from '../options/options.ts'
 import { printable, type Streams, Terminal } from '../terminal.ts'
@@ -42,8 +43,10 @@ export function addRead(program: Command, streams: Streams): void {
       }
       const end = Math.min(last, pageLines.length)
       const text = pageLines.slice(first - 1, end).join('\n')
+      const versionFields = versionFieldsOf(page.source, page.url)
       const facts = [
         printableLabel(page.source),
+        ...listPackageFacts({ source: labelOf(page.source), ...versionFields }),
         `lines ${first}-${end} of ${pageLines.length}`,
         ...agesOf(page, library.clock.now()),
       ]
@@ -51,7 +54,8 @@ export function addRead(program: Command, streams: Streams): void {
       terminal.answer(terminal.isAnswerOnTerminal ? printable(text) : text, {
         source: labelOf(page.source),
         source_id: page.sourceId,
-        version: page.source.version,
+        version: versionFields.version,
+        ...(versionFields.packagePage !== undefined && { package_page: versionFields.packagePage }),
         url: page.url,
         title: page.title,
         language: page.language,

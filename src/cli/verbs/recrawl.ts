@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
 import { CHUNK_PROFILES, type ChunkProfile } from '../../core/chunk/profiles.ts'
 import { CRAWL_TYPES, type CrawlType } from '../../library/source.ts'
-import { findSource } from '../../library/sources/find-source.ts'
+import { addTargets, checkTargets, crawlTargets, type TargetFlags } from '../crawl-targets.ts'
 import { addDetachOption, detachCrawl } from '../detach.ts'
-import { crawlExisting, withCrawlContext } from '../foreground-crawl.ts'
+import { withCrawlContext } from '../foreground-crawl.ts'
 import { addLibraryOptions, FETCH_SETTINGS } from '../library.ts'
+import { addEveryOption, everyBody } from '../options/every-option.ts'
 import { parseHeaders } from '../options/headers.ts'
 import { type CommonFlags, oneOf } from '../options/options.ts'
 import { addPlannerOptions, type PlannerFlags, plannerOf, refuseStrayFlags } from '../options/planner-options.ts'
@@ -19,13 +20,11 @@ import {
 import { addEmbedOptions } from '../options/search-settings.ts'
 import type { Streams } from '../terminal.ts'
 
-interface RecrawlFlags extends CommonFlags, ScopeFlags, PlannerFlags, RenderFlags {
+interface RecrawlFlags extends CommonFlags, ScopeFlags, PlannerFlags, RenderFlags, TargetFlags {
   readonly full?: boolean
   readonly acceptLoss?: boolean
   readonly crawlType?: CrawlType
   readonly chunks?: ChunkProfile
-  readonly header?: readonly string[]
-  readonly detach?: boolean
 }
 
 /** `pharos recrawl <source>` */
@@ -33,7 +32,7 @@ export function addRecrawl(program: Command, streams: Streams): void {
   const command = program
     .command('recrawl')
     .description('crawl a source again: find new pages, update changed ones, drop those proven gone')
-    .argument('<source>', 'name, name@version, id, start URL or path of the source')
+  addTargets(command)
     .option('--full', 'read every page again, changed or not')
     .option('--accept-loss', 'drop pages that are gone, however many they are')
     .option(
@@ -42,6 +41,7 @@ export function addRecrawl(program: Command, streams: Streams): void {
       oneOf('--crawl-type', CRAWL_TYPES),
     )
   addRenderOption(addScopeOptions(command), 'kept for later runs')
+  addEveryOption(command, 'never turns that off, without a crawl')
     .option(
       '--chunks <profile>',
       `how pages are cut, kept for later runs: ${CHUNK_PROFILES.join(', ')}; unchanged pages are cut again only with --full`,
@@ -49,7 +49,7 @@ export function addRecrawl(program: Command, streams: Streams): void {
     )
     .addHelpText(
       'after',
-      '\nScope options apply to this run only. An interrupted crawl is resumed.\n\nExamples:\n  $ pharos recrawl guide\n  $ pharos recrawl guide --full --accept-loss\n  $ pharos recrawl guide --render auto',
+      '\nScope options apply to this run only. An interrupted crawl is resumed.\n\nExamples:\n  $ pharos recrawl guide\n  $ pharos recrawl guide --full --accept-loss\n  $ pharos recrawl guide --render auto\n  $ pharos recrawl guide --every 1d\n  $ pharos recrawl --all',
     )
   addLibraryOptions(addEmbedOptions(addDetachOption(addHeaderOption(addPlannerOptions(command)))), [
     'maxAge',
@@ -57,21 +57,23 @@ export function addRecrawl(program: Command, streams: Streams): void {
     'maxFileBytes',
     'maxArchiveBytes',
   ])
-  command.action((source: string, flags: RecrawlFlags) => {
+  command.action((source: string | undefined, flags: RecrawlFlags) => {
+    checkTargets(source, flags, false)
     const { full = false, acceptLoss = false } = flags
     if (flags.crawlType !== undefined) refuseStrayFlags(flags, flags.crawlType)
     const { crawlType, render, chunks } = flags
     const givenSettings = withoutUndefined({ crawlType, render, chunks })
     const options = { full, acceptLoss, scope: scopeOf(flags), ...givenSettings, ...plannerOf(flags) }
-    if (flags.detach === true) {
+    if (flags.detach === true && source !== undefined && flags.every?.ms !== null) {
       const path = `/api/sources/${encodeURIComponent(source)}/recrawl`
-      return detachCrawl(command, streams, { path, body: options })
+      return detachCrawl(command, streams, { path, body: { ...options, ...everyBody(flags) } })
     }
     const headers = parseHeaders(flags.header)
-    return withCrawlContext(command, streams, async (crawling) => {
-      const { settings } = await findSource(crawling.library, source)
-      refuseStrayFlags(flags, flags.crawlType ?? settings.crawlType)
-      await crawlExisting(crawling, source, { kind: 'recrawl', headers, ...options })
-    })
+    return withCrawlContext(command, streams, (crawling) =>
+      crawlTargets(crawling, source, flags, ({ settings }) => {
+        refuseStrayFlags(flags, flags.crawlType ?? settings.crawlType)
+        return { kind: 'recrawl', headers, ...options }
+      }),
+    )
   })
 }

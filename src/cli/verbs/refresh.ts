@@ -1,7 +1,10 @@
 import type { Command } from 'commander'
+import { PharosError } from '../../core/errors.ts'
+import { addTargets, checkTargets, crawlDue, crawlTargets, type TargetFlags } from '../crawl-targets.ts'
 import { addDetachOption, detachCrawl } from '../detach.ts'
-import { crawlExisting, withCrawlContext } from '../foreground-crawl.ts'
+import { withCrawlContext } from '../foreground-crawl.ts'
 import { addLibraryOptions, FETCH_SETTINGS } from '../library.ts'
+import { addEveryOption, everyBody } from '../options/every-option.ts'
 import { parseHeaders } from '../options/headers.ts'
 import type { CommonFlags } from '../options/options.ts'
 import { addRenderOption, type RenderFlags, renderOf } from '../options/render-option.ts'
@@ -9,11 +12,9 @@ import { addHeaderOption } from '../options/scope-options.ts'
 import { addEmbedOptions } from '../options/search-settings.ts'
 import type { Streams } from '../terminal.ts'
 
-interface RefreshFlags extends CommonFlags, RenderFlags {
+interface RefreshFlags extends CommonFlags, RenderFlags, TargetFlags {
   readonly discover?: boolean
   readonly acceptLoss?: boolean
-  readonly header?: readonly string[]
-  readonly detach?: boolean
 }
 
 /** `pharos refresh <source>` */
@@ -21,24 +22,38 @@ export function addRefresh(program: Command, streams: Streams): void {
   const command = program
     .command('refresh')
     .description('fetch the known pages of a source again, and update those that changed')
-    .argument('<source>', 'name, name@version, id, start URL or path of the source')
+  addTargets(command)
+    .option('--due', 'crawl the sources whose interval is over, as `pharos serve` does by itself; for cron and timers')
     .option('--discover', 'also fetch addresses that the pages link to now')
     .option('--accept-loss', 'drop pages that are gone, however many they are')
-    .addHelpText('after', '\nExample:\n  $ pharos refresh guide --max-age 1h')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ pharos refresh guide --max-age 1h\n  $ pharos refresh --all\n  $ pharos refresh --due',
+    )
+  addEveryOption(command, 'never turns that off, without a crawl')
   addLibraryOptions(
     addEmbedOptions(addDetachOption(addHeaderOption(addRenderOption(command, 'kept for later runs')))),
     ['maxAge', ...FETCH_SETTINGS, 'maxFileBytes', 'maxArchiveBytes'],
   )
-  command.action((source: string, flags: RefreshFlags) => {
+  command.action((source: string | undefined, flags: RefreshFlags) => {
+    checkTargets(source, flags, true)
+    if (flags.due === true) {
+      if (flags.discover ?? flags.acceptLoss ?? flags.render !== undefined) {
+        throw new PharosError('USAGE', {
+          problem: '--due takes neither --discover, --accept-loss nor --render: it crawls each source as it is stored',
+        })
+      }
+      return withCrawlContext(command, streams, crawlDue)
+    }
     const { discover = false, acceptLoss = false } = flags
     const options = { discover, acceptLoss, ...renderOf(flags) }
-    if (flags.detach === true) {
+    if (flags.detach === true && source !== undefined && flags.every?.ms !== null) {
       const path = `/api/sources/${encodeURIComponent(source)}/refresh`
-      return detachCrawl(command, streams, { path, body: options })
+      return detachCrawl(command, streams, { path, body: { ...options, ...everyBody(flags) } })
     }
     const headers = parseHeaders(flags.header)
     return withCrawlContext(command, streams, (crawling) =>
-      crawlExisting(crawling, source, { kind: 'refresh', headers, ...options }),
+      crawlTargets(crawling, source, flags, () => ({ kind: 'refresh', headers, ...options })),
     )
   })
 }

@@ -6,6 +6,7 @@ import { PharosError } from '../../core/errors.ts'
 import { AGENTS, type ServerCommand } from '../../setup/agents.ts'
 import { applyChanges } from '../../setup/apply-changes.ts'
 import { backupOf, type ConfigChange, planRemoval, planSetup, writeSnippet } from '../../setup/plan-setup.ts'
+import { planTimer, planTimerRemoval, removeTimerLink, UNIT_NAME } from '../../setup/plan-timer.ts'
 import { readSkill } from '../../setup/skill.ts'
 import { ChecksFailedError } from '../checks-failed-error.ts'
 import { findCommandNames } from '../command-names.ts'
@@ -21,6 +22,7 @@ interface SetupFlags extends CommonFlags {
   readonly project?: string | boolean
   readonly remove?: boolean
   readonly skill: boolean
+  readonly timer?: boolean
 }
 
 /** `pharos setup` */
@@ -34,14 +36,16 @@ export function addSetup(program: Command, streams: Streams): void {
     .option('--global', 'for all projects of this user (default)')
     .option('--project [folder]', 'for the project in this folder only (default: the current folder)')
     .option('--no-skill', 'without the skill that tells an agent when to ask Pharos')
+    .option('--timer', 'instead of agents, set up a systemd timer of this user that runs `pharos refresh --due`')
     .option('--remove', 'remove Pharos from the agents; files that nobody else changed become what they were')
     .addHelpText(
       'after',
-      '\nExamples:\n  $ pharos setup\n  $ pharos setup --client cursor,codex --yes\n  $ pharos setup --project --dry-run\n  $ pharos setup --remove',
+      '\nExamples:\n  $ pharos setup\n  $ pharos setup --client cursor,codex --yes\n  $ pharos setup --project --dry-run\n  $ pharos setup --remove\n  $ pharos setup --timer',
     )
   addLibraryOptions(command).action(async (flags: SetupFlags) => {
     checkFlags(flags)
     const terminal = new Terminal(flags, streams)
+    if (flags.timer === true) return setUpTimer(configOf(command), flags, terminal)
     const request = {
       folders: userFolders(),
       project: findProject(flags),
@@ -54,18 +58,53 @@ export function addSetup(program: Command, streams: Streams): void {
       terminal.answer(writeSnippets(request.server), { changes: [], snippets: listSnippets(request.server) })
       return
     }
-    const isWanted = plan.some(({ before, after }) => before !== after)
-    const isConfirmed = isWanted && (await confirm(plan, flags, terminal))
-    const failed = isConfirmed ? applyChanges(plan) : []
-    terminal.answer(writeOutcome(plan, failed, isConfirmed, flags), {
-      changes: plan.map((change) => recordOf(failed.find(({ file }) => file === change.file) ?? change)),
-      isWritten: isConfirmed,
-    })
-    if (failed.length > 0 || plan.some(({ status }) => status === 'left-alone')) throw new ChecksFailedError()
+    const next = `Restart the agents, then ask one of them about your documentation. Add some first: ${findCommandNames().here} add <address>`
+    await carryOut(plan, flags, terminal, flags.remove === true ? [] : [next])
   })
 }
 
-function checkFlags({ client = [], global: isGlobal, project }: SetupFlags): void {
+/** Sets up the timer, or removes it. */
+async function setUpTimer(config: EffectiveConfig, flags: SetupFlags, terminal: Terminal): Promise<void> {
+  const folders = userFolders()
+  if (flags.remove === true) {
+    const isWritten = await carryOut(planTimerRemoval(folders), flags, terminal, [
+      `Stop it now: systemctl --user stop ${UNIT_NAME}.timer; systemctl --user daemon-reload`,
+    ])
+    if (isWritten) removeTimerLink(folders)
+    return
+  }
+  await carryOut(planTimer(folders, findRefresh(config)), flags, terminal, [
+    `Start it now: systemctl --user daemon-reload && systemctl --user enable --now ${UNIT_NAME}.timer`,
+    'It runs while you are logged in; to run it always: loginctl enable-linger',
+  ])
+}
+
+/** Shows a plan, writes it if the user agrees, and says what is `next`. Returns whether it was written. */
+async function carryOut(
+  plan: readonly ConfigChange[],
+  flags: SetupFlags,
+  terminal: Terminal,
+  next: readonly string[],
+): Promise<boolean> {
+  const isWanted = plan.some(({ before, after }) => before !== after)
+  const isConfirmed = isWanted && (await confirm(plan, flags, terminal))
+  const failed = isConfirmed ? applyChanges(plan) : []
+  terminal.answer(writeOutcome(plan, failed, isConfirmed, flags, next), {
+    changes: plan.map((change) => recordOf(failed.find(({ file }) => file === change.file) ?? change)),
+    isWritten: isConfirmed,
+  })
+  if (failed.length > 0 || plan.some(({ status }) => status === 'left-alone')) throw new ChecksFailedError()
+  return isConfirmed
+}
+
+function checkFlags({ client = [], global: isGlobal, project, timer, skill }: SetupFlags): void {
+  if (timer === true && (client.length > 0 || isGlobal === true || project !== undefined || !skill)) {
+    throw new PharosError('USAGE', { problem: '--timer takes no options of agents' })
+  }
+  if (timer === true && process.platform !== 'linux') {
+    const problem = '--timer: systemd runs on Linux only'
+    throw new PharosError('USAGE', { problem, advice: 'let cron run `pharos refresh --due` every ten minutes' })
+  }
   const unknown = client.find((id) => !AGENTS.some((agent) => agent.id === id))
   if (unknown !== undefined) {
     const known = AGENTS.map(({ id }) => id).join(', ')
@@ -84,12 +123,26 @@ function findProject({ project }: SetupFlags): string | undefined {
 /** The command that agents start: this program, with the library if one was given. */
 function findServer({ values, origins }: EffectiveConfig): ServerCommand {
   const { command, args } = findCommandNames().anywhere
-  if (origins.library === 'flag' && URL.parse(values.library)?.password) {
-    const problem = '--library: the address has a password, which would stand in files of other programs'
-    throw new PharosError('USAGE', { problem, advice: 'set the library in pharos.config.json or PHAROS_LIBRARY' })
-  }
-  const library = origins.library === 'flag' ? ['--library', values.library] : []
+  const library = origins.library === 'flag' ? ['--library', withoutPassword(values.library, ADVICE)] : []
   return { command, args: [...args, 'mcp', ...library] }
+}
+
+/** The command of the timer, with the library and the configuration file that this command uses. */
+function findRefresh({ values, origins, file }: EffectiveConfig): ServerCommand {
+  const { command, args } = findCommandNames().anywhere
+  // A timer has neither the environment nor the folder of the user who sets it up.
+  const isGiven = origins.library === 'flag' || origins.library === 'environment'
+  const library = isGiven ? ['--library', withoutPassword(values.library, 'set the library in pharos.config.json')] : []
+  const config = file === undefined ? [] : ['--config', resolve(file)]
+  return { command, args: [...args, 'refresh', '--due', '--quiet', ...library, ...config] }
+}
+
+const ADVICE = 'set the library in pharos.config.json or PHAROS_LIBRARY'
+
+function withoutPassword(library: string, advice: string): string {
+  if (!URL.parse(library)?.password) return library
+  const problem = '--library: the address has a password, which would stand in files of other programs'
+  throw new PharosError('USAGE', { problem, advice })
 }
 
 /** Shows the plan and asks, unless the answer was given as a flag. */
@@ -101,7 +154,7 @@ async function confirm(plan: readonly ConfigChange[], flags: SetupFlags, termina
       problem: 'nobody can be asked here: add --yes to write the changes, or --dry-run',
     })
   }
-  terminal.notice(plan.map((change) => writeChange(change, 'would')).join('\n'))
+  terminal.notice(plan.flatMap((change) => [writeChange(change, 'would'), ...listUnitLines(change)]).join('\n'))
   const prompt = createInterface({ input: process.stdin, output: process.stderr })
   try {
     return /^y(?:es)?$/i.test((await prompt.question('Write these changes? [y/N] ')).trim())
@@ -118,14 +171,14 @@ function writeOutcome(
   plan: readonly ConfigChange[],
   failed: readonly ConfigChange[],
   isWritten: boolean,
-  { remove, dryRun }: SetupFlags,
+  { dryRun }: SetupFlags,
+  next: readonly string[],
 ): string {
   if (plan.length === 0) return 'none of these agents has such a file'
-  const lines = plan.map((change) => {
+  const lines = plan.flatMap((change) => {
     const failure = failed.find(({ file }) => file === change.file)
-    return failure === undefined
-      ? writeChange(change, isWritten ? 'did' : 'would')
-      : writeChange({ ...failure, status: 'left-alone' }, 'did')
+    if (failure !== undefined) return [writeChange({ ...failure, status: 'left-alone' }, 'did')]
+    return isWritten ? [writeChange(change, 'did')] : [writeChange(change, 'would'), ...listUnitLines(change)]
   })
   const written = plan.filter(({ before, after }) => before !== after).length - failed.length
   if (!isWritten) {
@@ -135,13 +188,14 @@ function writeOutcome(
       isDone ? 'nothing to change' : dryRun === true ? 'nothing was written (--dry-run)' : 'nothing was written',
     ].join('\n')
   }
-  const next =
-    remove === true
-      ? []
-      : [
-          `Restart the agents, then ask one of them about your documentation. Add some first: ${findCommandNames().here} add <address>`,
-        ]
   return [...lines, `${countOf(written, 'file')} written`, ...next].join('\n')
+}
+
+/** The text of a unit that would be written: users cannot know it, unlike an entry in the file of their agent. */
+function listUnitLines({ kind, before, after }: ConfigChange): string[] {
+  if (before === after || after === null || (kind !== 'service' && kind !== 'timer')) return []
+  const lines = after.trimEnd().split('\n')
+  return lines.map((line) => printableLine(line === '' ? '' : `  ${line}`))
 }
 
 const WORDS: Readonly<Record<ConfigChange['status'], readonly [string, string]>> = {
@@ -153,11 +207,11 @@ const WORDS: Readonly<Record<ConfigChange['status'], readonly [string, string]>>
 }
 
 /** `Cursor          ~/.cursor/mcp.json     added` */
-function writeChange({ agent, kind, file, status, problem, before }: ConfigChange, mood: 'would' | 'did'): string {
+function writeChange({ program, kind, file, status, problem, before }: ConfigChange, mood: 'would' | 'did'): string {
   const word = WORDS[status][mood === 'would' ? 0 : 1]
-  const hasBackup = before !== null && (status === 'add' || status === 'update')
+  const hasBackup = kind === 'server' && before !== null && (status === 'add' || status === 'update')
   const note = problem !== undefined ? `: ${problem}` : hasBackup ? ` (before: ${shortPath(backupOf(file))})` : ''
-  return printableLine(`${agent.name.padEnd(16)}${kind.padEnd(8)}${word.padEnd(10)} ${shortPath(file)}${note}`)
+  return printableLine(`${program.name.padEnd(16)}${kind.padEnd(8)}${word.padEnd(10)} ${shortPath(file)}${note}`)
 }
 
 /** A path with `~` for the home folder, or relative to the current folder. */
@@ -168,8 +222,8 @@ function shortPath(file: string): string {
   return file.startsWith(home) ? `~${file.slice(home.length)}` : file
 }
 
-function recordOf({ agent, kind, file, status, problem }: ConfigChange): object {
-  return { client: agent.id, kind, file, status, ...(problem !== undefined && { problem }) }
+function recordOf({ program, kind, file, status, problem }: ConfigChange): object {
+  return { client: program.id, kind, file, status, ...(problem !== undefined && { problem }) }
 }
 
 function listSnippets(server: ServerCommand): object[] {

@@ -23,7 +23,8 @@ import { describeModelMismatch, type PackVectors } from './pack-vectors.ts'
 export interface ChunkFilters {
   /** Exactly this file. */
   readonly path?: string | undefined
-  readonly pathPrefix?: string | undefined
+  /** Beginning of the path; of several, one is enough. */
+  readonly pathPrefix?: string | readonly string[] | undefined
   readonly kind?: Kind | undefined
   /** Beginning of the heading path, its parts joined by `/`. */
   readonly headingPrefix?: string | undefined
@@ -325,11 +326,15 @@ function matchesFilters(chunk: Chunk | undefined, filters: ChunkFilters): boolea
   const { path, pathPrefix = '', kind, headingPrefix = '', symbolPrefix = '' } = filters
   return (
     (path === undefined || chunk.path === path) &&
-    chunk.path.startsWith(pathPrefix) &&
+    hasPrefix(chunk.path, pathPrefix) &&
     (kind === undefined || chunk.kind === kind) &&
     chunk.headingPath.join('/').startsWith(headingPrefix) &&
     (symbolPrefix === '' || (chunk.symbol ?? '').startsWith(symbolPrefix))
   )
+}
+
+function hasPrefix(path: string, prefix: string | readonly string[]): boolean {
+  return typeof prefix === 'string' ? path.startsWith(prefix) : prefix.some((one) => path.startsWith(one))
 }
 
 function sortUnique(values: readonly string[]): string[] {

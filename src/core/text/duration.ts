@@ -5,11 +5,12 @@ const UNITS: Readonly<Record<string, number>> = {
   m: 60_000,
   h: 3_600_000,
   d: 86_400_000,
+  w: 604_800_000,
 }
 
-/** Parses a duration as milliseconds: `200ms`, `90s`, `15m`, `1.5 h`, `7d`; a bare number counts seconds. Undefined for other text. */
+/** Parses a duration as milliseconds: `200ms`, `90s`, `15m`, `1.5 h`, `7d`, `2w`; a bare number counts seconds. Undefined for other text. */
 export function parseDuration(text: string): number | undefined {
-  const match = /^(\d{1,12}(?:\.\d{1,3})?)\s?(ms|[smhd])?$/i.exec(text.trim())
+  const match = /^(\d{1,12}(?:\.\d{1,3})?)\s?(ms|[smhdw])?$/i.exec(text.trim())
   if (match === null) return undefined
   const ms = Number(match[1]) * (UNITS[(match[2] ?? '').toLowerCase()] ?? 1)
   // Rounding removes fractions of a millisecond, most of which are rounding errors of binary numbers.

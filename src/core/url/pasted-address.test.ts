@@ -42,6 +42,21 @@ const REPOSITORIES: readonly (readonly [string, string])[] = [
   ['vercel/next.js', 'github.com/vercel/next.js'],
   [' honojs/hono ', 'github.com/honojs/hono'],
   ['honojs/hono.git', 'github.com/honojs/hono'],
+  ['https://github.com/honojs/hono/releases/tag/v4.6.0', 'github.com/honojs/hono@v4.6.0'],
+  ['https://github.com/remix-run/remix/releases/tag/release%2F2.1', 'github.com/remix-run/remix@release/2.1'],
+  ['https://codeberg.org/forgejo/forgejo/releases/tag/v9.0.0', 'codeberg.org/forgejo/forgejo@v9.0.0'],
+  ['https://www.gitlab.com/gitlab-org/cli', 'gitlab.com/gitlab-org/cli'],
+  ['https://gitlab.com/gitlab-org/api/client-go/-/tree/main', 'gitlab.com/gitlab-org/api/client-go@main'],
+  ['https://gitlab.com/a/b/c/d.git', 'gitlab.com/a/b/c/d'],
+  ['https://gist.github.com/octo/6cad326836d38bd3a7ae', 'gist.github.com/octo/6cad326836d38bd3a7ae'],
+  ['gist.github.com/octo/6cad326836d38bd3a7ae#file-notes-md', 'gist.github.com/octo/6cad326836d38bd3a7ae'],
+  ['<https://github.com/honojs/hono>', 'github.com/honojs/hono'],
+  ['[Hono](https://github.com/honojs/hono)', 'github.com/honojs/hono'],
+  ['[docs](https://github.com/honojs/website/tree/main/docs "The docs").', 'github.com/honojs/website@main:docs'],
+  ['https://github.com/honojs/hono.', 'github.com/honojs/hono'],
+  ['https://github.com/honojs/hono).', 'github.com/honojs/hono'],
+  ['“https://github.com/honojs/hono”,', 'github.com/honojs/hono'],
+  ['`honojs/hono`', 'github.com/honojs/hono'],
 ]
 
 const PACKAGES: readonly (readonly [string, string])[] = [
@@ -75,6 +90,17 @@ const PACKAGES: readonly (readonly [string, string])[] = [
   ['https://docs.rs/tokio/~1/tokio/', 'crates:tokio'],
   ['https://central.sonatype.com/artifact/com.google.guava/guava/overview', 'maven:com.google.guava:guava'],
   ['https://mvnrepository.com/artifact/org.slf4j/slf4j-api/2.0.13', 'maven:org.slf4j:slf4j-api@2.0.13'],
+  ['https://www.npmjs.com/package/@babel/core/v/8.0.0-beta.1', 'npm:@babel/core@8.0.0-beta.1'],
+  ['https://www.npmjs.com/package/react#readme', 'npm:react'],
+  ['https://pypi.org/p/requests/', 'pypi:requests'],
+  ['www.pypi.org/project/requests/2.31.0/#history', 'pypi:requests@2.31.0'],
+  ['https://pypi.org/project/torch/2.4.0+cpu/', 'pypi:torch@2.4.0+cpu'],
+  ['https://docs.rs/tokio/latest/tokio/runtime/struct.Runtime.html#method.block_on', 'crates:tokio'],
+  ['https://docs.rs/crate/serde/latest/source/', 'crates:serde'],
+  ['https://lib.rs/crates/serde', 'crates:serde'],
+  ['<https://www.npmjs.com/package/react>', 'npm:react'],
+  ['(https://pypi.org/project/requests/)', 'pypi:requests'],
+  ['[serde](https://crates.io/crates/serde),', 'crates:serde'],
 ]
 
 const UNCHANGED: readonly (readonly [string, string])[] = [
@@ -109,6 +135,31 @@ const UNCHANGED: readonly (readonly [string, string])[] = [
   ['guide', 'guide'],
   ['a/b/c', 'a/b/c'],
   ['-o/name', '-o/name'],
+  ['https://honojs.github.io', 'https://honojs.github.io'],
+  ['owner.github.io/name', 'https://owner.github.io/name'],
+  ['https://group.gitlab.io/project/', 'https://group.gitlab.io/project/'],
+  ['https://owner.codeberg.page/docs/', 'https://owner.codeberg.page/docs/'],
+  ['https://raw.githubusercontent.com/o/n/main/docs/a.md', 'https://raw.githubusercontent.com/o/n/main/docs/a.md'],
+  ['https://gist.githubusercontent.com/o/0a/raw/notes.md', 'https://gist.githubusercontent.com/o/0a/raw/notes.md'],
+  ['https://en.m.wikipedia.org/wiki/Pharos', 'https://en.m.wikipedia.org/wiki/Pharos'],
+  ['m.example.com/docs', 'https://m.example.com/docs'],
+  ['www.example.com', 'https://www.example.com'],
+  ['localhost', 'http://localhost'],
+  ['http://localhost:3000/docs/', 'http://localhost:3000/docs/'],
+  ['[::1]:3000', 'http://[::1]:3000'],
+  ['docs.example.com:8443/guide', 'https://docs.example.com:8443/guide'],
+  ['<https://docs.python.org/3/>', 'https://docs.python.org/3/'],
+  ['<docs.python.org>', 'https://docs.python.org'],
+  ['https://docs.python.org/3/.', 'https://docs.python.org/3/'],
+  ['https://docs.python.org/3/),', 'https://docs.python.org/3/'],
+  ['https://docs.python.org/3/**', 'https://docs.python.org/3/'],
+  ['"https://docs.python.org/3/"', 'https://docs.python.org/3/'],
+  ['[the docs](https://docs.python.org/3/)', 'https://docs.python.org/3/'],
+  ['https://en.wikipedia.org/wiki/Pharos_(lighthouse)', 'https://en.wikipedia.org/wiki/Pharos_(lighthouse)'],
+  ['(https://en.wikipedia.org/wiki/Pharos_(lighthouse)).', 'https://en.wikipedia.org/wiki/Pharos_(lighthouse)'],
+  ['[a](https://en.wikipedia.org/wiki/A_(b))', 'https://en.wikipedia.org/wiki/A_(b)'],
+  ['git@github.com:owner/name', 'git@github.com:owner/name'],
+  ['git@gitlab.com:group/sub/project.git', 'git@gitlab.com:group/sub/project.git'],
 ]
 
 const CODE_HOST_PAGES: readonly string[] = [
@@ -123,6 +174,11 @@ const CODE_HOST_PAGES: readonly string[] = [
   'https://codeberg.org/explore/repos',
   'https://github.com/solutions/ci-cd',
   'https://gitlab.com/g/p/wikis/home',
+  'https://gitlab.com/g/p/-/merge_requests/3',
+  'https://codeberg.org/o/n/pulls',
+  'https://gist.github.com/octo',
+  'https://gist.github.com/discover',
+  '<https://github.com/honojs>',
 ]
 
 test('there are at least 80 of them', () => {

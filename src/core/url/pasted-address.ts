@@ -1,4 +1,4 @@
-import { withScheme } from './with-scheme.ts'
+import { unwrapAddress, withScheme } from './with-scheme.ts'
 
 /** What a pasted address names. */
 export interface PastedAddress {
@@ -31,9 +31,14 @@ const REPOSITORY = `(?<repository>${SEGMENT}/${SEGMENT})`
 
 const CODE_HOSTS: readonly CodeHost[] = [
   {
-    host: /^(?:www\.)?github\.com$/,
-    page: new RegExp(`^/${REPOSITORY}(?:/(?<kind>tree|blob)/(?<ref>[^/]+)(?<path>/.*)?)?/?$`),
+    host: /^github\.com$/,
+    page: new RegExp(`^/${REPOSITORY}(?:/(?<kind>tree|blob|releases/tag)/(?<ref>[^/]+)(?<path>/.*)?)?/?$`),
     own: /^\/(?:about|account|apps|codespaces|collections|contact|customer-stories|enterprise|explore|features|git-guides|login|marketplace|new|notifications|organizations|orgs|pricing|pulls|issues|readme|resources|search|security|settings|site|solutions|sponsors|stars|team|topics|trending|users)(?:\/|$)/,
+  },
+  {
+    host: /^gist\.github\.com$/,
+    page: new RegExp(`^/(?<repository>${SEGMENT}/[0-9a-f]{20,})(?:/(?<ref>[0-9a-f]{40}))?/?$`),
+    own: /^\/(?:discover|starred|forked|search)(?:\/|$)/,
   },
   {
     host: /^gitlab\.com$/,
@@ -44,7 +49,9 @@ const CODE_HOSTS: readonly CodeHost[] = [
   },
   {
     host: /^codeberg\.org$/,
-    page: new RegExp(`^/${REPOSITORY}(?:/src/(?<kind>branch|tag|commit)/(?<ref>[^/]+)(?<path>/.*)?)?/?$`),
+    page: new RegExp(
+      `^/${REPOSITORY}(?:/(?:src/)?(?<kind>(?<=/src/)(?:branch|tag|commit)|releases/tag)/(?<ref>[^/]+)(?<path>/.*)?)?/?$`,
+    ),
     own: /^\/(?:explore|issues|pulls|user|-)(?:\/|$)/,
   },
   {
@@ -63,13 +70,13 @@ interface PackageSite {
 
 const PACKAGE_SITES: readonly PackageSite[] = [
   {
-    host: /^(?:www\.)?npmjs\.com$/,
+    host: /^npmjs\.com$/,
     page: /^\/package\/(?<name>(?:@[\w.~-]+\/)?[\w.~-]+)(?:\/v\/(?<version>[^/]+))?\/?$/,
     prefix: 'npm',
   },
-  { host: /^pypi\.org$/, page: /^\/project\/(?<name>[\w.-]+)(?:\/(?<version>[^/]+))?\/?$/, prefix: 'pypi' },
+  { host: /^pypi\.org$/, page: /^\/p(?:roject)?\/(?<name>[\w.-]+)(?:\/(?<version>[^/]+))?\/?$/, prefix: 'pypi' },
   {
-    host: /^crates\.io$/,
+    host: /^(?:crates\.io|lib\.rs)$/,
     page: /^\/crates\/(?<name>[a-z][\w-]*)(?:\/(?<version>[^/]+))?(?:\/.*)?$/i,
     prefix: 'crates',
   },
@@ -94,20 +101,20 @@ const SHORT_REPOSITORY =
  * or package itself. Anything else is returned as it is, completed with a scheme.
  */
 export function readPastedAddress(text: string): PastedAddress {
-  const trimmed = text.trim()
+  const trimmed = unwrapAddress(text).trim()
   const completed = withScheme(trimmed)
   const short = completed === trimmed ? SHORT_REPOSITORY.exec(trimmed)?.groups : undefined
   if (short !== undefined) {
-    const repository = readRepository('github.com', `${short['owner']}/${short['name']}`)
-    return { ...repository, meaning: `no such path here; ${repository.meaning}` }
+    return readRepository('github.com', `${short['owner']}/${short['name']}`)
   }
   const url = URL.parse(completed)
   if (url === null || !/^https?:$/.test(url.protocol) || url.port !== '' || url.username !== '' || url.password !== '')
     return { url: completed }
-  return readPackagePage(url) ?? readCodeHostPage(url) ?? { url: completed }
+  const hostname = url.hostname.replace(/^www\./, '')
+  return readPackagePage(hostname, url.pathname) ?? readCodeHostPage(hostname, url.pathname) ?? { url: completed }
 }
 
-function readPackagePage({ hostname, pathname }: URL): PastedAddress | undefined {
+function readPackagePage(hostname: string, pathname: string): PastedAddress | undefined {
   for (const { host, page, prefix } of PACKAGE_SITES) {
     const found = host.test(hostname) ? page.exec(decodePath(pathname))?.groups : undefined
     if (found === undefined) continue
@@ -123,18 +130,20 @@ function readPackagePage({ hostname, pathname }: URL): PastedAddress | undefined
 /** A file of a code host that is read by itself: an archive, or a raw file. */
 const DOWNLOAD = /\.(?:zip|tar|tar\.\w+|tgz|tbz2?|txz)$|\/(?:raw|releases\/download)\//i
 
-function readCodeHostPage({ hostname, pathname }: URL): PastedAddress | undefined {
+function readCodeHostPage(hostname: string, pathname: string): PastedAddress | undefined {
   const site = CODE_HOSTS.find(({ host }) => host.test(hostname))
   if (site === undefined || DOWNLOAD.test(pathname)) return undefined
   const path = decodePath(pathname)
   const found = site.own.test(path) ? undefined : site.page.exec(path)?.groups
   if (found === undefined) return { url: `https://${hostname}${pathname}`, isCodeHostPage: true }
   const { repository = '', kind, ref, path: rest = '' } = found
+  // The name of a tag may contain slashes.
+  if (kind === 'releases/tag') return readRepository(hostname, repository, `${ref}${rest}`.replace(/\/+$/, ''))
   const inner = rest.replaceAll(/^\/+|\/+$/g, '')
   // Codeberg and Bitbucket write folders and files alike; a name with an ending is taken for a file.
   const isFile = kind === 'blob' || (kind !== 'tree' && /\.\w+$/.test(inner))
   const folder = isFile ? inner.replace(/\/?[^/]*$/, '') : inner
-  return readRepository(hostname.replace(/^www\./, ''), repository, ref, folder)
+  return readRepository(hostname, repository, ref, folder)
 }
 
 function readRepository(host: string, name: string, ref?: string, folder = ''): PastedAddress {

@@ -1,6 +1,7 @@
+import { writeDuration } from '../../core/text/duration.ts'
 import { treeKindOf } from '../../core/url/tree-url.ts'
 import { adviseWidening, widenScope, writeWiderScope } from '../../library/crawl/wider-scope.ts'
-import { labelOf } from '../../library/source.ts'
+import { labelOf, type RefreshSchedule } from '../../library/source.ts'
 import type { LedgerRow } from '../../library/sources/ledger-words.ts'
 import { type Shortfall, writeShortfall } from '../../library/sources/shortfall.ts'
 import type { SourceReport } from '../../library/sources/source-status.ts'
@@ -21,6 +22,7 @@ export function sourceRecord(report: SourceReport): Record<string, unknown> {
     isInterrupted,
     shortfall,
     wider,
+    documentation,
     waiting,
   } = report
   const { id, name, version, url, siteUrl, scope, settings } = source
@@ -42,6 +44,7 @@ export function sourceRecord(report: SourceReport): Record<string, unknown> {
     chunks,
     meaning,
     lastCrawledAt: isoOrNull(report.lastCrawledAt),
+    refresh: source.refresh === undefined ? null : refreshRecord(source.refresh),
     isRunning,
     isInterrupted,
     partial: shortfall === null ? null : partialRecord(id, shortfall),
@@ -54,6 +57,7 @@ export function sourceRecord(report: SourceReport): Record<string, unknown> {
             ...wider,
             scope: widenScope(source, wider),
           },
+    documentation,
     waiting: waiting.map(({ host, until }) => ({ host, until: isoOf(until) })),
     crawl:
       crawl === null
@@ -67,6 +71,11 @@ export function sourceRecord(report: SourceReport): Record<string, unknown> {
             summary: crawl.summary,
           },
   }
+}
+
+/** When a source is crawled again by itself. */
+function refreshRecord({ everyMs, dueAt, attempts, problem }: RefreshSchedule): Record<string, unknown> {
+  return { every: writeDuration(everyMs), everyMs, nextAt: isoOf(dueAt), attempts, problem }
 }
 
 /** Missing pages of a source, and the requests that complete it. */

@@ -5,12 +5,13 @@ import { requireStartMilestones } from '../../library/crawl/require-milestones.t
 import { type CrawlBody, crawlBodySchema, parseCrawlRequest } from '../../library/jobs/crawl-request.ts'
 import type { Dispatcher, JobView } from '../../library/jobs/dispatcher.ts'
 import { writeJobItem } from '../../library/jobs/job-item.ts'
+import { offerDocumentation } from '../../library/sources/offer-documentation.ts'
 import type { HttpContext } from '../context.ts'
 import { StatusError } from '../failure.ts'
 import { jobId } from '../fields.ts'
 import { endedRecord, externalCrawlRecord, jobRecord } from '../records/job-records.ts'
 import { createRoute, type Reply, type Route, reply } from '../route.ts'
-import { withJobLog, withJobLogOr, withLibrary } from '../server/store-access.ts'
+import { withJobLog, withJobLogOr, withLibrary, withLibraryOr } from '../server/store-access.ts'
 import { failures, jobDetail, jobItem } from '../shapes.ts'
 
 const GROUP = 'Crawls'
@@ -104,7 +105,8 @@ export const crawlRoutes: readonly Route[] = [
     params: id,
     answers: { 200: { what: 'The crawl.', schema: jobDetail }, ...failures(400, 404, 503) },
     async run({ params }, context) {
-      return reply(await findJob(params.id, context))
+      const job = await findJob(params.id, context)
+      return reply({ ...job, documentation: await listDocumentation(job, context) })
     },
   }),
   createRoute({
@@ -203,6 +205,22 @@ async function control(
   const isDelivered = await (verb === 'pause' ? dispatcher.pause(id) : dispatcher.resume(id))
   if (!isDelivered) throw new PharosError('JOB_UNREACHABLE', { job: id })
   return reply({ ok: true, paused: verb === 'pause' })
+}
+
+/** Addresses of documentation to offer after the crawl of a package; empty while the library is unavailable. */
+async function listDocumentation(
+  { sourceId, endedAt }: Record<string, unknown>,
+  { ports }: HttpContext,
+): Promise<readonly string[]> {
+  if (typeof sourceId !== 'string' || endedAt === null) return []
+  return withLibraryOr(
+    ports,
+    async ({ store }) => {
+      const source = (await store.listSources()).find(({ id: known }) => known === sourceId)
+      return source === undefined ? [] : offerDocumentation({ store }, source, await store.countContent(sourceId))
+    },
+    () => [],
+  )
 }
 
 async function findJob(id: string, { ports, externalCrawls }: HttpContext): Promise<Record<string, unknown>> {

@@ -8,7 +8,7 @@ import { findChunk } from '../../library/search/find-chunk.ts'
 import { DEFAULT_GROUPS } from '../../library/search/list-duplicates.ts'
 import { DEFAULT_LIMIT, DEFAULT_TOKENS } from '../../library/search/search-library.ts'
 import { DUPLICATES, FUSIONS, type SearchInput } from '../../library/search.ts'
-import { labelOf } from '../../library/source.ts'
+import { labelOf, versionFieldsOf } from '../../library/source.ts'
 import {
   countField,
   flagField,
@@ -39,11 +39,15 @@ const passage = z.looseObject({
   title: z.string(),
   url: z.string(),
   source: z.string(),
+  packagePage: z.string().optional().describe('Web page of the package version, for a page without a web address.'),
   headingPath: z.array(z.string()),
   chunk: z.string(),
   score: z.number(),
   similar: z.array(similar).optional(),
 })
+
+const EMPTY_LIBRARY =
+  'the library has no sources yet; POST /api/sources adds one: {"url": "https://docs.example.com/"}, or a repository or package'
 
 /** Routes that search the library. */
 export const searchRoutes: readonly Route[] = [
@@ -102,7 +106,9 @@ export const searchRoutes: readonly Route[] = [
       return withLibrary(ports, async () => {
         const answer = await ports.search(input, request.signal)
         metrics.recordSearch(performance.now() - began)
-        return reply(answerRecord(answer))
+        const isEmptyLibrary = answer.available?.names.length === 0
+        const notices = [...(isEmptyLibrary ? [EMPTY_LIBRARY] : []), ...answer.notices]
+        return reply(answerRecord({ ...answer, notices }))
       })
     },
   }),
@@ -154,6 +160,7 @@ export const searchRoutes: readonly Route[] = [
       }
       return withLibrary(ports, async (library) => {
         const { source, name, url, title, chunk, checkedAt, changedAt } = await findChunk(library, params.id)
+        const { packagePage } = versionFieldsOf(source, url)
         const { id, kind, startLine, endLine, headingPath, symbol, content, tokenEstimate, contentHash } = chunk
         return reply(
           {
@@ -162,6 +169,7 @@ export const searchRoutes: readonly Route[] = [
             source: { id: source.id, name: source.name, version: source.version, label: labelOf(source) },
             title,
             url,
+            ...(packagePage !== undefined && { packagePage }),
             headingPath,
             kind,
             symbol,

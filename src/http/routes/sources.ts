@@ -14,17 +14,12 @@ import { plannerSchema, renderSchema } from '../../library/jobs/crawl-request.ts
 import type { JobView } from '../../library/jobs/dispatcher.ts'
 import { createSourceRequest } from '../../library/jobs/source-request.ts'
 import type { Library } from '../../library/library.ts'
+import { parseEvery } from '../../library/refresh/schedule.ts'
+import { setRefreshInterval } from '../../library/refresh/set-interval.ts'
 import { CRAWL_TYPES, labelOf, type Source, treeSettings } from '../../library/source.ts'
 import { describeSource } from '../../library/sources/describe-source.ts'
-import { type Explanation, explainUrl } from '../../library/sources/explain.ts'
 import { findSource } from '../../library/sources/find-source.ts'
-import {
-  DISCOVERY_WORDS,
-  LEDGER_STATES,
-  REASON_WORDS,
-  REASONS,
-  STATE_WORDS,
-} from '../../library/sources/ledger-words.ts'
+import { LEDGER_STATES, REASONS } from '../../library/sources/ledger-words.ts'
 import { removeSource as removeStoredSource } from '../../library/sources/remove-source.ts'
 import { reportSource } from '../../library/sources/source-status.ts'
 import type { HttpContext } from '../context.ts'
@@ -33,7 +28,6 @@ import { rowRecord, sourceRecord } from '../records/source-records.ts'
 import { createRoute, type Route, reply } from '../route.ts'
 import { withLibrary } from '../server/store-access.ts'
 import { failures, rowShape, sourceShape } from '../shapes.ts'
-import { isoOrNull } from '../time.ts'
 import { withoutUndefined } from '../without-undefined.ts'
 import { isOpen } from './crawls.ts'
 
@@ -53,11 +47,22 @@ const scope = z
     trapGuards: z.boolean().describe('Leaves out addresses that look endless, such as calendars.'),
   })
   .partial()
+/** How often a source is refreshed by itself. */
+const every = z
+  .string()
+  .max(50)
+  .describe(
+    'Crawls the source again by itself, this long after its last crawl: 12h, 1d or 2w, at least 10m; never turns that off.',
+  )
 const label = z.string().min(1).max(200)
 const started = z.object({
   jobId: z.string(),
   status: z.string(),
   source: z.looseObject({ id: z.string(), name: z.string() }),
+  understoodAs: z
+    .string()
+    .optional()
+    .describe('The repository or package that the address was understood as; left out if it was taken as it is.'),
 })
 
 /** Routes for sources: list, add, recrawl, refresh, remove. */
@@ -107,6 +112,7 @@ export const sourceRoutes: readonly Route[] = [
       planner: plannerSchema
         .optional()
         .describe('What the plan of an intelligent or history crawl may do; ignored for other types.'),
+      every: every.optional(),
       force: z.boolean().optional().describe('Starts a history crawl even if too little is known about the site.'),
       as: z
         .enum(['site'])
@@ -122,6 +128,7 @@ export const sourceRoutes: readonly Route[] = [
     async run({ body }, { ports }) {
       const { url, ref, path, name, version, crawlType, seeds, llmsTxtUrl, llmsFull, render, chunks, planner, force } =
         body
+      const everyMs = readEvery(body)
       return withLibrary(ports, async (library) => {
         // A source whose crawl is still queued looks like one that was never crawled, and must not be started twice.
         const resolved = await resolvePasted(library, { url, as: body.as, settings: treeSettings({ ref, path }) })
@@ -140,6 +147,7 @@ export const sourceRoutes: readonly Route[] = [
         const { source, kind, options } = prepared
         // A concurrent request may have started the same source meanwhile.
         if (hasOpenJob(ports, source)) throw new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
+        if (everyMs !== undefined) await setRefreshInterval(library, source, everyMs)
         const request = await createSourceRequest(library, source, {
           kind,
           ...withoutUndefined({ planner, force }),
@@ -150,7 +158,7 @@ export const sourceRoutes: readonly Route[] = [
           await withdrawUnstarted(library, prepared)
           throw error
         })
-        return startedReply(source, job)
+        return startedReply(source, job, resolved.meaning)
       })
     },
   }),
@@ -213,22 +221,20 @@ export const sourceRoutes: readonly Route[] = [
         planner: plannerSchema.describe(
           'What the plan of an intelligent or history crawl may do; ignored for other types.',
         ),
+        every,
         force: z.boolean().describe('Starts a history crawl even if too little is known about the site.'),
       })
       .partial()
       .optional(),
     answers: { 202: { what: 'The crawl waits or runs.', schema: started }, ...failures(400, 404, 409, 429, 503) },
     run: ({ params, body = {} }, context) => {
-      const { scope: givenScope, ...rest } = body
-      return enqueue(
-        params.id,
-        {
-          kind: 'recrawl',
-          ...withoutUndefined(rest),
-          ...(givenScope === undefined ? {} : { scope: withoutUndefined(givenScope) }),
-        },
-        context,
-      )
+      const { scope: givenScope, every: _, ...rest } = body
+      const input: CrawlInput = {
+        kind: 'recrawl',
+        ...withoutUndefined(rest),
+        ...(givenScope === undefined ? {} : { scope: withoutUndefined(givenScope) }),
+      }
+      return enqueue(params.id, input, context, readEvery(body))
     },
   }),
   createRoute({
@@ -237,10 +243,15 @@ export const sourceRoutes: readonly Route[] = [
     group: GROUP,
     summary: 'Fetches the known pages again.',
     params: id,
-    body: z.object({ discover: z.boolean(), acceptLoss: z.boolean(), render: renderSchema }).partial().optional(),
+    body: z
+      .object({ discover: z.boolean(), acceptLoss: z.boolean(), render: renderSchema, every })
+      .partial()
+      .optional(),
     answers: { 202: { what: 'The crawl waits or runs.', schema: started }, ...failures(400, 404, 409, 429, 503) },
-    run: ({ params, body = {} }, context) =>
-      enqueue(params.id, { kind: 'refresh', ...withoutUndefined(body) }, context),
+    run: ({ params, body = {} }, context) => {
+      const { every: _, ...options } = body
+      return enqueue(params.id, { kind: 'refresh', ...withoutUndefined(options) }, context, readEvery(body))
+    },
   }),
   createRoute({
     method: 'post',
@@ -251,6 +262,22 @@ export const sourceRoutes: readonly Route[] = [
     body: z.object({ acceptLoss: z.boolean(), render: renderSchema }).partial().optional(),
     answers: { 202: { what: 'The crawl waits or runs.', schema: started }, ...failures(400, 404, 409, 429, 503) },
     run: ({ params, body = {} }, context) => enqueue(params.id, { kind: 'retry', ...withoutUndefined(body) }, context),
+  }),
+  createRoute({
+    method: 'post',
+    path: '/api/sources/:id/schedule',
+    group: GROUP,
+    summary: 'Sets how often the source is crawled again by itself. Nothing is crawled now.',
+    params: id,
+    body: z.object({ every }),
+    answers: { 200: { what: 'The source with its schedule.', schema: sourceShape }, ...failures(400, 404, 409, 503) },
+    run: ({ params, body }, { ports }) => {
+      const everyMs = parseEvery('every', body.every)
+      return withLibrary(ports, async (library) => {
+        await setRefreshInterval(library, await findSource(library, params.id), everyMs)
+        return reply(sourceRecord(await reportSource(library, await findSource(library, params.id))))
+      })
+    },
   }),
   createRoute({
     method: 'get',
@@ -283,42 +310,6 @@ export const sourceRoutes: readonly Route[] = [
         })
       }),
   }),
-  createRoute({
-    method: 'get',
-    path: '/api/explain',
-    group: GROUP,
-    summary: 'What happened to an address of a source, and why. Nothing is fetched.',
-    query: z.object({
-      source: requiredTextField('Id, name, name@version or start URL of a source.'),
-      url: requiredTextField('The address; a relative one starts at the site of the source.', 4000),
-    }),
-    answers: {
-      200: {
-        what: 'The recorded state, and what the rules decide now.',
-        schema: z.looseObject({ url: z.string(), key: z.string(), isKnown: z.boolean(), row: rowShape.nullable() }),
-      },
-      ...failures(400, 404, 503),
-    },
-    run: ({ query }, { ports }) =>
-      withLibrary(ports, async (library) => {
-        const source = await findSource(library, query.source)
-        const { row, target, heldUntil, ...explanation } = await explainUrl(library, source, query.url)
-        return reply({
-          source: { id: source.id, name: source.name, version: source.version },
-          ...explanation,
-          isKnown: row !== null,
-          row: row === null ? null : rowRecord(row),
-          target: target === null ? null : rowRecord(target),
-          heldUntil: isoOrNull(heldUntil),
-          words: {
-            state: row === null ? null : `${STATE_WORDS[row.state]}${writeLastRefusal(explanation.lastRefusal)}`,
-            reason: row === null || row.reason === null ? null : REASON_WORDS[row.reason],
-            discovery: row === null ? null : DISCOVERY_WORDS[row.discovery],
-            refusal: explanation.refusal === null ? null : REASON_WORDS[explanation.refusal.reason],
-          },
-        })
-      }),
-  }),
 ]
 
 async function listReports(library: Library): Promise<Record<string, unknown>[]> {
@@ -326,7 +317,12 @@ async function listReports(library: Library): Promise<Record<string, unknown>[]>
   return Promise.all(sources.map(async (source) => sourceRecord(await reportSource(library, source))))
 }
 
-async function enqueue(idOrName: string, input: CrawlInput, { ports }: HttpContext) {
+/** The interval in a body; null for never, undefined if it is not given. */
+function readEvery({ every: given }: { readonly every?: string | undefined }): number | null | undefined {
+  return given === undefined ? undefined : parseEvery('every', given)
+}
+
+async function enqueue(idOrName: string, input: CrawlInput, { ports }: HttpContext, everyMs?: number | null) {
   return withLibrary(ports, async (library) => {
     const source = await findSource(library, idOrName)
     resolveScope(source.scope, input.scope ?? {})
@@ -337,6 +333,7 @@ async function enqueue(idOrName: string, input: CrawlInput, { ports }: HttpConte
     if (hasOpenJob(ports, source) || (await reportSource(library, source)).isRunning) {
       throw new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
     }
+    if (everyMs !== undefined) await setRefreshInterval(library, source, everyMs)
     return startedReply(source, await ports.dispatcher.enqueue(await createSourceRequest(library, source, input)))
   })
 }
@@ -365,8 +362,9 @@ async function refuseDuplicateCrawl(
   if (same !== undefined) throw new PharosError('CRAWL_RUNNING', { source: labelOf(same) })
 }
 
-function startedReply({ id: sourceId, name, version, url }: Source, { id: job, status }: JobView) {
-  return reply({ jobId: job, status, source: { id: sourceId, name, version, url } }, 202)
+function startedReply({ id: sourceId, name, version, url }: Source, { id: job, status }: JobView, meaning?: string) {
+  const understood = meaning === undefined ? {} : { understoodAs: meaning }
+  return reply({ jobId: job, status, source: { id: sourceId, name, version, url }, ...understood }, 202)
 }
 
 async function removeSource(library: Library, idOrName: string, isForced: boolean, { ports }: HttpContext) {
@@ -383,9 +381,4 @@ async function removeSource(library: Library, idOrName: string, isForced: boolea
   }
   const { pages, chunks } = await removeStoredSource(library, source.id)
   return reply({ removed: true, pages, chunks, cancelled: jobs.length })
-}
-
-/** Why the last crawl left a page untouched, when a scope given only for that crawl excluded it. */
-function writeLastRefusal(refusal: Explanation['lastRefusal']): string {
-  return refusal === null ? '' : `; refused in the last crawl only: ${REASON_WORDS[refusal.reason]}`
 }

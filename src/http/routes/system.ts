@@ -70,7 +70,7 @@ export const systemRoutes: readonly Route[] = [
         ...healthOf(jobs, externalCrawls.latest),
         version: ports.version,
         jobs: { queued: count('queued'), running: count('running') },
-        allowsSeveral: ports.dispatcher.allowsSeveral,
+        allowsSeveral: ports.dispatcher.slots > 1,
         eventStreams: events.count,
         store: await withLibraryOr(
           ports,

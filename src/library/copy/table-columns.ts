@@ -79,7 +79,7 @@ function parseColumn(text: string): CopyColumn {
 export const SOURCES_TABLE: CopyTable = define(
   'sources',
   { ...CONTENT, label: 'source', key: ['id'], idColumn: 'id', owner: { column: 'id', of: 'sources' } },
-  'id@sources uuid name version url site_url scope settings created_at:whole',
+  'id@sources uuid name version url site_url scope settings created_at:whole refresh',
 )
 
 /** All other tables, ordered so that referenced rows are written first. */

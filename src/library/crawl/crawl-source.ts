@@ -19,7 +19,8 @@ import { type Library, machineOf } from '../library.ts'
 import { adviseAllowance } from '../ports/download.ts'
 import type { Crawl, CrawlRunOptions, Store } from '../ports/store.ts'
 import { isTree, type OpenTree } from '../ports/tree.ts'
-import { labelOf, type Source, type SourceSettings } from '../source.ts'
+import { scheduleAfterCrawl } from '../refresh/schedule.ts'
+import { labelOf, type Source, type SourceChange, type SourceSettings } from '../source.ts'
 import { hasRecentHeartbeat } from '../sources/source-status.ts'
 import { resolveScope } from './add-source.ts'
 import { createClassifyingReader } from './classifying-reader.ts'
@@ -170,7 +171,7 @@ async function* crawlOpened(
   await refuseUnprepared(library, source, toBegin)
   const begun = await store.beginCrawl(toBegin, limits.aliveMs, tree === undefined ? interrupted?.id : undefined, gone)
   if (render !== storedSettings.render || chunks !== storedSettings.chunks)
-    await store.updateSource(source.id, { settings: source.settings })
+    await store.updateSource(source.id, ({ settings }) => ({ settings: { ...settings, render, chunks } }))
   const run = createRun(library, source, begun, { headers, isResumed: interrupted !== undefined })
   const planner: CrawlPlanner | undefined = tree === undefined ? await planCrawl(library, source, begun) : undefined
   const milestones: MilestoneStore | undefined = createMilestoneMemory(library, begun)
@@ -190,9 +191,14 @@ async function* crawlOpened(
     moveSite: (siteUrl: string) => store.updateSource(source.id, { siteUrl }, begun.id),
     touch: () => store.touchCrawl(begun.id, clock.now(), runner.id),
     end: async (summary: CrawlSummary) => {
-      const readVersion = summary.end === 'completed' ? findReadVersion(source, tree) : undefined
-      if (readVersion !== undefined)
-        await store.updateSource(source.id, { settings: { ...source.settings, readVersion } }, begun.id)
+      const changeSource = (stored: Source): SourceChange => {
+        const settings = summary.end === 'completed' ? notePackage(stored, tree) : undefined
+        return {
+          ...(settings === undefined ? {} : { settings }),
+          ...scheduleAfterCrawl(stored, begun, summary, clock.now()),
+        }
+      }
+      if (input.focus === undefined) await store.updateSource(source.id, changeSource, begun.id)
       await store.endCrawl(begun.id, summary, clock.now(), runner.id)
       isEnded = true
       if (input.imported !== undefined && summary.end === 'completed') {
@@ -222,10 +228,19 @@ async function* crawlOpened(
   }
 }
 
-/** Returns the package version that was read, if it differs from the known one. */
-function findReadVersion({ version, settings }: Source, tree: OpenTree | undefined): string | undefined {
+/** Returns the settings of a source with the facts of the package that was read; undefined if they are the known ones. */
+function notePackage({ version, settings }: Source, tree: OpenTree | undefined): SourceSettings | undefined {
   if (tree === undefined || treeKindOf(tree.url) !== 'package') return undefined
-  return tree.version === (settings.readVersion ?? version) ? undefined : tree.version
+  const { readVersion, packagePage: _, documentation = [], ...others } = settings
+  const newVersion = tree.version === (readVersion ?? version) ? readVersion : tree.version
+  const links = tree.documentation ?? documentation
+  const noted: SourceSettings = {
+    ...others,
+    ...(newVersion !== undefined && { readVersion: newVersion }),
+    ...(tree.packagePage !== undefined && { packagePage: tree.packagePage }),
+    ...(links.length > 0 && { documentation: links }),
+  }
+  return JSON.stringify(noted) === JSON.stringify(settings) ? undefined : noted
 }
 
 /** Lets other processes take part in a crawl, if the store supports it. */

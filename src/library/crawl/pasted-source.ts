@@ -5,6 +5,11 @@ import { withScheme } from '../../core/url/with-scheme.ts'
 import type { Library } from '../library.ts'
 import { type SourceSettings, treeSettings } from '../source.ts'
 
+/** What a pasted address was understood as; left out if it was taken as it is. */
+interface Understood {
+  readonly meaning?: string
+}
+
 /** A request with an address as a user pasted it. */
 interface PastedRequest {
   readonly url: string
@@ -22,11 +27,11 @@ interface PastedRequest {
 export async function resolvePasted<R extends PastedRequest>(
   { trees, store }: Pick<Library, 'trees' | 'store'>,
   request: R,
-): Promise<R> {
+): Promise<R & Understood> {
   if (trees === undefined || request.as === 'site' || request.isOwnFolder === true) return request
   const literal = looseKey(withScheme(request.url.trim()))
   if ((await store.listSources()).some((source) => looseKey(source.url) === literal)) return request
-  const { url, ref, path, isCodeHostPage } = readPastedAddress(request.url)
+  const { url, ref, path, meaning, isCodeHostPage } = readPastedAddress(request.url)
   if (isCodeHostPage === true) {
     const { host } = new URL(url)
     const problem = `it names no repository of ${host}, and a crawl of ${host} would not end at one project`
@@ -35,5 +40,10 @@ export async function resolvePasted<R extends PastedRequest>(
   }
   const { tree } = request.settings ?? {}
   const named = treeSettings({ ref: tree?.ref ?? ref, path: tree?.path ?? path })
-  return { ...request, url, ...(named.tree !== undefined && { settings: { ...request.settings, ...named } }) }
+  return {
+    ...request,
+    url,
+    ...(meaning !== undefined && { meaning }),
+    ...(named.tree !== undefined && { settings: { ...request.settings, ...named } }),
+  }
 }

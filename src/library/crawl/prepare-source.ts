@@ -34,6 +34,8 @@ export interface PreparedSource {
   readonly kind: CrawlKind
   /** Options of the crawl: the type for this crawl only, or the options of the interrupted one. */
   readonly options: Partial<CrawlRunOptions>
+  /** What the address was understood as: `repository github.com/owner/name, folder docs`; null if it was taken as it is. */
+  readonly meaning: string | null
 }
 
 /**
@@ -41,7 +43,7 @@ export interface PreparedSource {
  * replaced. Throws `SOURCE_EXISTS` for any other. A request that cannot be crawled stores nothing.
  */
 export async function prepareSource(library: Library, pasted: PrepareSourceInput): Promise<PreparedSource> {
-  const given = await resolvePasted(library, pasted)
+  const { meaning = null, ...given } = await resolvePasted(library, pasted)
   const request = (await describeTree(library, given)) ?? { ...given, url: parseStart(given.url).href }
   const { input, options } = splitType(request)
   if (options.crawlType === 'history' && request.force !== true) {
@@ -49,7 +51,7 @@ export async function prepareSource(library: Library, pasted: PrepareSourceInput
   }
   if (request.settings?.render !== undefined) await openRendering(library, request.settings.render, request.headers)
   try {
-    return { source: await addSource(library, input), found: 'new', kind: 'add', options }
+    return { source: await addSource(library, input), found: 'new', kind: 'add', options, meaning }
   } catch (error) {
     if (!(error instanceof PharosError) || error.code !== 'SOURCE_EXISTS') throw error
     const source = await findSource(library, String(error.details['source']))
@@ -59,13 +61,15 @@ export async function prepareSource(library: Library, pasted: PrepareSourceInput
     }
     const { crawl, isRunning, isInterrupted, pages } = await reportSource(library, source)
     if (isRunning) throw new PharosError('CRAWL_RUNNING', { source: String(error.details['source']) }, { cause: error })
-    if (crawl === null && !hasNewSettings(source, input)) return { source, found: 'interrupted', kind: 'add', options }
+    if (crawl === null && !hasNewSettings(source, input))
+      return { source, found: 'interrupted', kind: 'add', options, meaning }
     if (crawl !== null && isInterrupted && crawl.options.isFocused !== true) {
-      return { source, found: 'interrupted', kind: crawl.kind, options: crawl.options }
+      refuseOtherTree(source, input, error)
+      return { source, found: 'interrupted', kind: crawl.kind, options: crawl.options, meaning }
     }
     if ((crawl !== null && crawl.state !== 'failed') || pages > 0) throw error
     await library.store.removeSource(source.id)
-    return { source: await addSource(library, input), found: 'failed', kind: 'add', options }
+    return { source: await addSource(library, input), found: 'failed', kind: 'add', options, meaning }
   }
 }
 
@@ -79,6 +83,16 @@ function hasNewSettings(source: Source, { scope = {}, settings = {} }: SourceInp
   if (tree.ref !== ref || tree.path !== path || storedChunks !== chunks) return true
   const fields = Object.entries(resolveScope(DEFAULT_SCOPE, scope))
   return fields.some(([name, value]) => JSON.stringify(source.scope[name as keyof Scope]) !== JSON.stringify(value))
+}
+
+/** Throws if the request names another branch or folder than the one whose reading was interrupted. */
+function refuseOtherTree(source: Source, { settings }: SourceInput, cause: PharosError): void {
+  const { ref, path } = source.settings.tree
+  const wanted = settings?.tree
+  if (!isTree(source) || wanted === undefined || (wanted.ref === ref && wanted.path === path)) return
+  const words = [path === null ? 'all of it' : `folder ${path}`, ...(ref === null ? [] : [`at ${ref}`])]
+  const other = `, which is not read completely yet and has ${words.join(' ')}`
+  throw new PharosError('SOURCE_EXISTS', { ...cause.details, other }, { cause })
 }
 
 /** Whether the settings of a source, or of its interrupted crawl, differ from the given ones. */

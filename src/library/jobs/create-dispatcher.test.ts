@@ -152,7 +152,7 @@ test('the output of a process is published and stored until its end', async () =
 
 test('further jobs are refused or queued if there is one slot, and a queued one can be cancelled', async () => {
   const { dispatcher, log, eventsOf } = open()
-  expect(dispatcher.allowsSeveral).toBe(false)
+  expect(dispatcher.slots).toBe(1)
   const begun = await Promise.allSettled([dispatcher.begin(requestFor('run')), dispatcher.begin(requestFor('run'))])
   expect(begun.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
   expect(begun[1]).toMatchObject({ reason: { code: 'JOBS_FULL' } })
@@ -194,7 +194,7 @@ test('the queue has a limit, and the jobs event lists at most 50', async () => {
 test('running jobs share the maximum number of requests, and each process learns of every change', async () => {
   const server = open({ maxJobs: 2, maxRequests: 7 })
   const { dispatcher, eventsOf } = server
-  expect(dispatcher.allowsSeveral).toBe(true)
+  expect(dispatcher.slots).toBe(2)
   const one = await dispatcher.begin(requestFor('run'))
   const two = await dispatcher.begin(requestFor('run'))
   const sharesOf = (id: string) =>

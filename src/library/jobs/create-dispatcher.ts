@@ -153,7 +153,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
   return {
     feed,
-    allowsSeveral: maxJobs > 1,
+    slots: maxJobs,
     async begin(request) {
       checkRequest(request)
       // No await between the check and the start: two simultaneous requests cannot both take the last slot.

@@ -77,8 +77,8 @@ export function createSharedDispatcher(options: SharedDispatcherOptions): Dispat
   }
   return {
     feed,
-    get allowsSeveral() {
-      return mirror.slots > 1
+    get slots() {
+      return mirror.slots
     },
     async begin(request) {
       const id = await admit(request, true, (load) => refuseBegin(request, load))

@@ -83,8 +83,8 @@ export interface Dispatcher {
   /** Resolves when the job has ended, or with its last state when the dispatcher is closed. */
   wait(id: string): Promise<JobView>
   readonly feed: Feed
-  /** Whether several jobs may run at once. */
-  readonly allowsSeveral: boolean
+  /** How many jobs may run at once. */
+  readonly slots: number
   /**
    * Resumes the jobs of an earlier server in their order. Processes that still run are ended first, because their output is lost. If the
    * log cannot be read, recovery retries in the background; afterwards the log is trimmed regularly.

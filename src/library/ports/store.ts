@@ -10,7 +10,7 @@ import type { Alias, Ledger } from '../../crawl/ledger.ts'
 import type { PlannerOptions } from '../../crawl/planner-options.ts'
 import type { PageKind } from '../../crawl/ports.ts'
 import type { ProcessCounts, SharedCrawl } from '../../crawl/sharing.ts'
-import type { CrawlType, Source, SourceChange } from '../source.ts'
+import type { CrawlType, Source, SourceUpdate } from '../source.ts'
 import type { NumberedChunkRef } from './vectors.ts'
 
 /** Stored record of one run over a source. */
@@ -219,8 +219,11 @@ export interface Store extends Ledger {
   /** Adds a source; throws `SOURCE_EXISTS` if name and version are taken. */
   addSource(source: Source): Promise<void>
   listSources(): Promise<Source[]>
-  /** Changes a source; does nothing if `crawlId` is given and another process has taken that crawl over. */
-  updateSource(id: string, change: SourceChange, crawlId?: string): Promise<void>
+  /**
+   * Changes a source; does nothing if `crawlId` is given and another process has taken that crawl over. A function gets the stored source
+   * inside the transaction, and may run again if the transaction does.
+   */
+  updateSource(id: string, change: SourceUpdate, crawlId?: string): Promise<void>
   /** Removes a source with all its data. */
   removeSource(id: string): Promise<{ readonly pages: number; readonly chunks: number }>
 

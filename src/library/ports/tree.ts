@@ -74,6 +74,10 @@ export interface OpenTree extends TreeFacts {
   readonly folderId: string
   /** How its files were found. @default folder */
   readonly discovery?: Discovery
+  /** Web page of the package version that is read, if it comes from a public registry. */
+  readonly packagePage?: string
+  /** Addresses of documentation that the metadata of a package name; undefined if they were not read. */
+  readonly documentation?: readonly string[]
   /** Returns the address at which a user can open a file. */
   addressOf(path: string): string
   /**

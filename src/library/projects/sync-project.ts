@@ -102,14 +102,16 @@ async function addPackage(
 }
 
 /** Records that a project uses a source. */
-async function join({ store }: Pick<Library, 'store'>, source: Source, project: ProjectName): Promise<void> {
+async function join({ store }: Library, source: Source, project: ProjectName): Promise<void> {
   if (isOf(source, project)) return
-  const { projects = [] } = source.settings
-  await store.updateSource(source.id, { settings: { ...source.settings, projects: [...projects, project] } })
+  await store.updateSource(source.id, ({ settings }) => ({
+    settings: { ...settings, projects: [...(settings.projects ?? []), project] },
+  }))
 }
 
 /** Records that a project does not use a source any more. */
-async function leave({ store }: Pick<Library, 'store'>, source: Source, { folder }: ProjectName): Promise<void> {
-  const projects = (source.settings.projects ?? []).filter((project) => project.folder !== folder)
-  await store.updateSource(source.id, { settings: { ...source.settings, projects } })
+async function leave({ store }: Library, source: Source, { folder }: ProjectName): Promise<void> {
+  await store.updateSource(source.id, ({ settings }) => ({
+    settings: { ...settings, projects: (settings.projects ?? []).filter((project) => project.folder !== folder) },
+  }))
 }

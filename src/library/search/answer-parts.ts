@@ -6,7 +6,7 @@ import { textAnalyzer } from '../../core/text/analyzer.ts'
 import { CHARS_PER_TOKEN } from '../../core/text/estimate.ts'
 import type { PageExcerpt } from '../ports/store.ts'
 import type { PageMention, Passage, SimilarPage } from '../search.ts'
-import { labelOf } from '../source.ts'
+import { labelOf, versionFieldsOf } from '../source.ts'
 import { writeCitation, writeMention } from './display-text.ts'
 import type { Draft } from './draft-answer.ts'
 import type { GroupedHit } from './group-hits.ts'
@@ -145,10 +145,11 @@ const HEADING_LINES = /^#{1,6} .*$/gm
 
 /** Fields of a citation that passages and mentions share. */
 function citationFieldsOf(
-  { sourceId, title, chunk }: GroupedHit,
+  { sourceId, title, url, chunk }: GroupedHit,
   origins: HitSources,
-): Pick<Passage, 'sourceId' | 'source' | 'version' | 'title' | 'chunk'> {
+): Pick<Passage, 'sourceId' | 'source' | 'version' | 'packagePage' | 'title' | 'chunk'> {
   const source = origins.sourceOf(sourceId)
   const label = source === undefined ? sourceId : labelOf(source)
-  return { sourceId, source: label, version: source?.version ?? null, title, chunk: `${label}/${chunk.id}` }
+  const versionFields = source === undefined ? { version: null } : versionFieldsOf(source, url)
+  return { sourceId, source: label, ...versionFields, title, chunk: `${label}/${chunk.id}` }
 }

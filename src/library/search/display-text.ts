@@ -47,23 +47,41 @@ export interface Citation {
   /** Name for `get_chunk`; null if the text is not a chunk. */
   readonly chunk: string | null
   readonly version?: string | null
+  /** Web page of the package version, for a page that has no web address. */
+  readonly packagePage?: string | undefined
   /** Similar pages that are not shown themselves: the page of this text represents them. */
   readonly similar?: readonly SimilarPage[]
 }
 
 /**
  * Writes a citation such as `"Guide" > "Install" — https://… (chunk guide@2.0/12ab34cd56ef, lines 3-9)`, to be placed in a block of its own
- * before the unchanged text.
+ * before the unchanged text. Of a package it also names the version that was read and its web page.
  */
 export function writeCitation({ startLine, endLine, ...place }: Citation): string {
   const lines = startLine === endLine ? `line ${startLine}` : `lines ${startLine}-${endLine}`
-  return `${writeAddress(place)} (${writeName(place)}, ${lines})${writeAlso(place)}`
+  return `${writeAddress(place)} (${writeName(place)}, ${lines})${writePackage(place)}${writeAlso(place)}`
 }
 
 /** Writes the line for a mentioned page, with matching words if given. */
 export function writeMention(page: Omit<PageMention, 'sourceId' | 'score'>): string {
   const words = page.line === '' ? '' : ` — ${quote(page.line)}`
-  return `${writeAddress(page)} (${writeName(page)})${writeAlso(page)}${words}`
+  return `${writeAddress(page)} (${writeName(page)})${writePackage(page)}${writeAlso(page)}${words}`
+}
+
+/** ` — version 19.1.0, https://www.npmjs.com/package/react/v/19.1.0`; a version that the source label has is left out. */
+function writePackage(place: Pick<Citation, 'source' | 'version' | 'packagePage'>): string {
+  const facts = listPackageFacts(place)
+  return facts.length === 0 ? '' : ` — ${facts.map(oneLine).join(', ')}`
+}
+
+/** Lists the version of a package that was read, unless the source label has it, and its web page. */
+export function listPackageFacts({
+  source,
+  version = null,
+  packagePage,
+}: Pick<Citation, 'source' | 'version' | 'packagePage'>): readonly string[] {
+  const isUnlabelled = version !== null && !source.endsWith(`@${version}`)
+  return [...(isUnlabelled ? [`version ${version}`] : []), ...(packagePage === undefined ? [] : [packagePage])]
 }
 
 function writeAlso({ similar = [], source, version = null }: Pick<Citation, 'similar' | 'source' | 'version'>): string {

@@ -21,7 +21,7 @@ import {
 } from '../../core/url/normalized-path.ts'
 import type { Store } from '../ports/store.ts'
 import type { SearchInput, SimilarPage } from '../search.ts'
-import { labelOf, type Source } from '../source.ts'
+import { labelOf, type Source, versionOf } from '../source.ts'
 import type { HitSources } from './hit-sources.ts'
 import type { RankedHit } from './ranked-hits.ts'
 
@@ -276,7 +276,7 @@ function toSimilar({ url, sourceId, tag, language }: HitPage, shown: HitPage, or
   const label = source === undefined ? sourceId : labelOf(source)
   const isTranslation = language !== null && language !== shown.language
   return {
-    ...{ url, source: label, version: source?.version ?? null, language: tag },
+    ...{ url, source: label, version: source === undefined ? null : versionOf(source), language: tag },
     ...(isTranslation ? { isTranslation } : {}),
   }
 }

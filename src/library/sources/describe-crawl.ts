@@ -52,6 +52,8 @@ export interface CrawlReport {
   readonly shortfall: Shortfall | null
   /** A wider scope that the source probably needs; null if the current one fits. */
   readonly wider: WiderScope | null
+  /** Addresses of documentation to offer; see {@link SourceDescription}. */
+  readonly documentation: readonly string[]
   /** Addresses still to be visited. */
   readonly pending: number
   /** Failed pages that are empty until a browser runs their scripts; not counted while the crawl runs in this process. */
@@ -89,6 +91,7 @@ export async function describeCrawl(
     unread: crawl?.summary?.unread ?? 0,
     shortfall: isLast ? description.shortfall : null,
     wider: crawl?.summary?.wider ?? null,
+    documentation: description.documentation,
     pending: balance.pending,
     needsRendering: description.reasons['failed/needs-rendering'] ?? 0,
   }
@@ -154,6 +157,7 @@ async function describeJob(library: Library, source: Source, job: Job, limit: nu
     unread: 0,
     shortfall: null,
     wider: null,
+    documentation: [],
     needsRendering: 0,
     pending,
   }

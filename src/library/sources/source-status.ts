@@ -4,6 +4,7 @@ import type { LedgerCounts } from '../../crawl/ledger.ts'
 import type { Library } from '../library.ts'
 import type { Crawl } from '../ports/store.ts'
 import type { Source } from '../source.ts'
+import { offerDocumentation } from './offer-documentation.ts'
 import { findShortfall, type Shortfall } from './shortfall.ts'
 
 /**
@@ -34,6 +35,8 @@ export interface SourceReport {
   readonly shortfall: Shortfall | null
   /** A wider scope that the source probably needs; null if its own fits. */
   readonly wider: WiderScope | null
+  /** Addresses of documentation that a package with hardly any text names, unless they are sources already. */
+  readonly documentation: readonly string[]
   /** Hosts with pending addresses that are in back-off. */
   readonly waiting: readonly { readonly host: string; readonly until: number }[]
 }
@@ -95,6 +98,7 @@ export async function reportSource(library: Library, source: Source): Promise<So
     isInterrupted,
     shortfall: findShortfall({ source, reasons, pending: balance.pending, pages, crawl, isRunning, isInterrupted }),
     wider: crawl?.summary?.wider ?? null,
+    documentation: isRunning ? [] : await offerDocumentation(library, source, content),
     waiting: await listWaiting(library, source),
   }
 }

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { CHUNK_PROFILES } from '../../core/chunk/profiles.ts'
 import { REACHES } from '../../core/url/scope.ts'
-import type { SourceInput } from '../../library/crawl/add-source.ts'
+import { treeKindOf } from '../../core/url/tree-url.ts'
+import type { PrepareSourceInput } from '../../library/crawl/prepare-source.ts'
 import { withdrawUnstarted } from '../../library/crawl/withdraw-source.ts'
 import { CHUNK_FIELDS } from '../../library/import/parse-import.ts'
 import { oneLine } from '../../library/search/display-text.ts'
-import { labelOf, RENDERINGS, treeSettings } from '../../library/source.ts'
+import { labelOf, RENDERINGS, type Source, treeSettings } from '../../library/source.ts'
 import { pickArgument, usageError, withoutUndefined } from '../arguments.ts'
 import { flag, rare, text, textOf, unlisted } from '../schemas.ts'
 import { SCOPE, scopeOf } from '../scope-arguments.ts'
@@ -31,6 +32,7 @@ export const addSource: Tool = createTool({
     ...SCOPE,
     scope: z.enum(REACHES).optional().describe('Default: subpages.'),
     llmsTxtUrl: rare(text()),
+    as: rare(z.enum(['site']).optional().describe('site crawls the page of a repository or package as a web site.')),
     render: z.enum(RENDERINGS).optional().describe('auto uses a browser where needed.'),
     chunks: rare(z.enum(CHUNK_PROFILES).optional()),
     prechunked: rare(
@@ -58,8 +60,9 @@ export const addSource: Tool = createTool({
     if (args.preserveHashes === true) {
       throw usageError('preserveHashes: not supported, because the part after # is a place in a page; leave it out')
     }
-    const input: SourceInput = {
+    const input: PrepareSourceInput = {
       url: args.url,
+      as: args.as,
       ...withoutUndefined({ name: pickArgument(args, 'name', 'library'), version: args.version }),
       scope: { ...scopeOf(args), ...withoutUndefined({ reach: args.scope }) },
       settings: {
@@ -72,16 +75,24 @@ export const addSource: Tool = createTool({
     await progress(0, 1, 'recording the source')
     const { prepareSource } = await import('../../library/crawl/prepare-source.ts')
     const prepared = await prepareSource(opened, input)
-    const { source, kind, options } = prepared
+    const { source, kind, options, meaning } = prepared
     const crawlId = await crawls.start(source, { kind, ...options }).catch(async (error: unknown) => {
       // A refused call leaves no new source behind.
       await withdrawUnstarted(opened, prepared)
       throw error
     })
     await progress(1, 1, 'crawling')
-    return writeStartedCrawl(opened, source, crawlId, `Added ${labelOf(source)} (${oneLine(source.url)})`)
+    const understood = meaning === null ? '' : `, understood as ${meaning}`
+    const headline = `Added ${labelOf(source)} (${oneLine(source.url)})${understood}${writePackageNote(source)}`
+    return writeStartedCrawl(opened, source, crawlId, headline)
   },
 })
+
+/** Prepares an agent for a package with hardly more than a README. */
+function writePackageNote({ url }: Source): string {
+  if (treeKindOf(url) !== 'package') return ''
+  return '. If the package holds only a short page, crawl_status names its documentation site to add as well'
+}
 
 /** Parameters of an import. */
 const IMPORT_NAMES = ['url', 'name', 'library', 'version', 'prechunked', 'acceptLoss', 'embed']

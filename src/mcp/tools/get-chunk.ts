@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { writeCitation } from '../../library/search/display-text.ts'
-import { labelOf } from '../../library/source.ts'
+import { labelOf, versionFieldsOf } from '../../library/source.ts'
 import { requireArgument, usageError } from '../arguments.ts'
 import { CITED, citedRecord } from '../cited-text.ts'
 import { orNull, text, unlisted } from '../schemas.ts'
@@ -41,7 +41,7 @@ export const getChunk: Tool = createTool({
       text: content,
       tokens: tokenEstimate,
       source: labelOf(source),
-      version: source.version,
+      ...versionFieldsOf(source, url),
       checkedAt,
       changedAt,
       chunk: found.name,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { writeEmptyLibrary } from '../empty-library.ts'
 import { LISTED_SOURCE, listedRecord, readSourceList, writeListed } from '../source-list.ts'
 import { createTool, type Tool } from '../tool.ts'
 
@@ -14,9 +15,8 @@ export const listSources: Tool = createTool({
   async run(_args, { library, isReadOnly }) {
     const listed = await readSourceList(await library())
     const lines = listed.map((source) => writeListed(source, isReadOnly))
-    const none = `There are no sources yet${isReadOnly ? '' : '; add_source adds one'}.`
     return {
-      content: [lines.length === 0 ? none : lines.join('\n')],
+      content: [lines.length === 0 ? writeEmptyLibrary(isReadOnly) : lines.join('\n')],
       structured: { sources: listed.map(listedRecord) },
     }
   },

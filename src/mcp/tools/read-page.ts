@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { writeCitation, writeTime } from '../../library/search/display-text.ts'
-import { labelOf } from '../../library/source.ts'
+import { labelOf, versionFieldsOf } from '../../library/source.ts'
 import { PAGE, pageOf } from '../page-arguments.ts'
 import { cutPart, PART, PART_POSITION, writeContinuation } from '../page-part.ts'
 import { number, orNull, unlisted } from '../schemas.ts'
@@ -23,6 +23,7 @@ export const readPage: Tool = createTool({
     url: z.string(),
     source: z.string(),
     version: unlisted(orNull(z.string())),
+    packagePage: unlisted(z.string().optional()),
     language: unlisted(orNull(z.string())),
     ...PART_POSITION,
     text: z.string(),
@@ -35,14 +36,15 @@ export const readPage: Tool = createTool({
     const { text, position } = cutPart(page.markdown, args)
     const { title, url, language, checkedAt, changedAt } = page
     const source = labelOf(page.source)
-    const citation = { title, url, headingPath: [], ...position, source, chunk: null }
+    const versionFields = versionFieldsOf(page.source, url)
+    const citation = { title, url, headingPath: [], ...position, source, ...versionFields, chunk: null }
     return {
       content: [`${writeCitation(citation)}${writeContinuation(position)}`, text],
       structured: {
         title,
         url,
         source,
-        version: page.source.version,
+        ...versionFields,
         language,
         ...position,
         text,

@@ -26,6 +26,7 @@ import {
 } from '../../library/search.ts'
 import { writeToolRemedy } from '../../library/sources/shortfall.ts'
 import { clamp, nonBlank, parseList, pickArgument, usageError, withoutUndefined } from '../arguments.ts'
+import { writeEmptyLibrary } from '../empty-library.ts'
 import { flag, number, orNull, rare, text, texts, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 import { listUnrendered } from '../unrendered-pages.ts'
@@ -168,9 +169,10 @@ function writeAnswer(answer: SearchAnswer, filters: readonly Filter[], isReadOnl
 
 /** The lines before the passages: notices, or that nothing was found. */
 function writeHead(answer: SearchAnswer, filters: readonly Filter[], isReadOnly: boolean): string[] {
-  const { query, passages, more, searched, searchedCount, notices } = answer
+  const { query, passages, more, searched, searchedCount, notices, available } = answer
   const notes = notices.map((notice) => `Note: ${oneLine(notice)}`)
   if (passages.length + more.length > 0) return [...writeDoubt(answer, isReadOnly), ...notes]
+  if (available !== undefined && available.names.length === 0) return [writeEmptyLibrary(isReadOnly), ...notes]
   const where =
     searched.length === 0 ? 'the library' : writeFirstNames(searched.map(oneLine), searchedCount - searched.length)
   const quotedQuery = JSON.stringify(clipText(query, MAX_ECHOED_CHARS))
@@ -243,7 +245,10 @@ function answerRecord(answer: SearchAnswer) {
 }
 
 function mentionRecord(mention: Omit<PageMention, 'line'>) {
-  const { title, url, headingPath, source, version, chunk, score, similar } = mention
-  const found = { title, url, headingPath: [...headingPath], source, version, chunk: shortenChunk(chunk), score }
-  return similar === undefined ? found : { ...found, similar: [...similar] }
+  const { title, url, headingPath, source, version, packagePage, chunk, score, similar } = mention
+  return {
+    ...{ title, url, headingPath: [...headingPath], source, version, chunk: shortenChunk(chunk), score },
+    ...(packagePage !== undefined && { packagePage }),
+    ...(similar !== undefined && { similar: [...similar] }),
+  }
 }

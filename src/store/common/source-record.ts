@@ -1,6 +1,6 @@
 import { DEFAULT_SCOPE } from '../../core/url/scope.ts'
 import { ANALYSIS_JOB_ID } from '../../library/ports/job-log.ts'
-import { DEFAULT_SETTINGS, type Source, type SourceChange } from '../../library/source.ts'
+import { DEFAULT_SETTINGS, type RefreshSchedule, type Source, type SourceUpdate } from '../../library/source.ts'
 import { selectColumns, valuesOf } from './columns.ts'
 import { parseStored } from './damage.ts'
 
@@ -15,28 +15,36 @@ export interface SourceRecord {
   readonly scope: string
   readonly settings: string
   readonly createdAt: number
+  /** As JSON; null without a schedule. */
+  readonly refresh: string | null
 }
 
 /** The columns of a source that are written when it is added. */
-export const NEW_SOURCE_COLUMNS = 'uuid, name, version, url, site_url, scope, settings, created_at'
+export const NEW_SOURCE_COLUMNS = 'uuid, name, version, url, site_url, scope, settings, created_at, refresh'
 
 /** The selected columns of a source. */
 export const SOURCE_COLUMNS: string = selectColumns(`id, ${NEW_SOURCE_COLUMNS}`)
 
 /** The values of {@link NEW_SOURCE_COLUMNS}. */
-export function sourceValues({ id: uuid, scope, settings, ...source }: Source): unknown[] {
-  const texts = { scope: JSON.stringify(scope), settings: JSON.stringify(settings) }
+export function sourceValues({ id: uuid, scope, settings, refresh, ...source }: Source): unknown[] {
+  const texts = { scope: JSON.stringify(scope), settings: JSON.stringify(settings), refresh: writeRefresh(refresh) }
   return valuesOf(NEW_SOURCE_COLUMNS, { ...source, ...texts, uuid })
+}
+
+function writeRefresh(refresh: RefreshSchedule | null | undefined): string | null {
+  return refresh == null ? null : JSON.stringify(refresh)
 }
 
 /** The fields of a stored source that may change, after a change. */
 export function changeSource(
   found: SourceRecord,
-  change: SourceChange,
-): Pick<SourceRecord, 'name' | 'version' | 'siteUrl' | 'settings'> {
+  given: SourceUpdate,
+): Pick<SourceRecord, 'name' | 'version' | 'siteUrl' | 'settings' | 'refresh'> {
+  const change = typeof given === 'function' ? given(toSource(found)) : given
   const { name = found.name, version = found.version, siteUrl = found.siteUrl } = change
   const settings = change.settings === undefined ? found.settings : JSON.stringify(change.settings)
-  return { name, version, siteUrl, settings }
+  const refresh = change.refresh === undefined ? found.refresh : writeRefresh(change.refresh)
+  return { name, version, siteUrl, settings, refresh }
 }
 
 /** SQL that deletes what belongs to a source besides its rows, its crawls and itself. `isVisible` is the SQL condition for other sources s. */
@@ -70,7 +78,8 @@ export function toSource(found: SourceRecord): Source {
     ...DEFAULT_SETTINGS,
     ...parseStored<Partial<Source['settings']>>(found.settings),
   }
-  return { id: uuid, name, version, url, siteUrl, scope, settings, createdAt }
+  const refresh = found.refresh === null ? {} : { refresh: parseStored<RefreshSchedule>(found.refresh) }
+  return { id: uuid, name, version, url, siteUrl, scope, settings, createdAt, ...refresh }
 }
 
 /** Parses the stored scope of a source. */

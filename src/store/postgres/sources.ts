@@ -1,5 +1,5 @@
 import { PharosError } from '../../core/errors.ts'
-import { labelOf, type Source, type SourceChange } from '../../library/source.ts'
+import { labelOf, type Source, type SourceUpdate } from '../../library/source.ts'
 import {
   changeSource,
   NEW_SOURCE_COLUMNS,
@@ -21,7 +21,7 @@ const ROWS_AT_ONCE = 500
 export async function addSource(sql: Sql, source: Source): Promise<void> {
   await refuseTakenName(sql, source.name, source.version, '')
   await sql.run(
-    `INSERT INTO sources (${NEW_SOURCE_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    `INSERT INTO sources (${NEW_SOURCE_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     sourceValues(source),
   )
 }
@@ -35,21 +35,19 @@ export async function listSources(sql: Sql): Promise<Source[]> {
 }
 
 /** Changes a source inside the caller's transaction; an unknown id has no effect. */
-export async function updateSource(sql: Sql, id: string, change: SourceChange): Promise<void> {
+export async function updateSource(sql: Sql, id: string, change: SourceUpdate): Promise<void> {
   const found = await sql.get<SourceRecord>(
     `SELECT ${SOURCE_COLUMNS} FROM sources WHERE uuid = $1 AND NOT is_removed FOR UPDATE`,
     [id],
   )
   if (found === undefined) return
-  const { name, version, siteUrl, settings } = changeSource(found, change)
-  await refuseTakenName(sql, name, version, id)
-  await sql.run('UPDATE sources SET name = $1, version = $2, site_url = $3, settings = $4 WHERE uuid = $5', [
-    name,
-    version,
-    siteUrl,
-    settings,
-    id,
-  ])
+  const { name, version, siteUrl, settings, refresh } = changeSource(found, change)
+  // Most changes keep the name, and need not wait for the lock of names.
+  if (name !== found.name || version !== found.version) await refuseTakenName(sql, name, version, id)
+  await sql.run(
+    'UPDATE sources SET name = $1, version = $2, site_url = $3, settings = $4, refresh = $5 WHERE uuid = $6',
+    [name, version, siteUrl, settings, refresh, id],
+  )
 }
 
 async function refuseTakenName(sql: Sql, name: string, version: string | null, id: string): Promise<void> {

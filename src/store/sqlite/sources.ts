@@ -1,6 +1,6 @@
 import { PharosError } from '../../core/errors.ts'
 import type { ChunkIndex } from '../../core/retrieval/chunk-index.ts'
-import { labelOf, type Source, type SourceChange } from '../../library/source.ts'
+import { labelOf, type Source, type SourceUpdate } from '../../library/source.ts'
 import {
   changeSource,
   NEW_SOURCE_COLUMNS,
@@ -17,7 +17,7 @@ import { createEmptyHubRemoval } from './empty-hubs.ts'
 export interface Sources {
   add(source: Source): void
   list(): Source[]
-  update(id: string, change: SourceChange): void
+  update(id: string, change: SourceUpdate): void
   /** Hides a source with all its data, which `clear` then deletes. */
   hide(id: string): { readonly pages: number; readonly chunks: number }
   /** Deletes a batch of data of hidden sources; false when nothing is left. */
@@ -37,7 +37,7 @@ const ROWS_AT_ONCE = 500
 
 /** Creates the source queries. */
 export function createSources(db: Database, library: string, index: Pick<ChunkIndex, 'remove'>): Sources {
-  const insert = db.prepare<unknown[]>(`INSERT INTO sources (${NEW_SOURCE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`)
+  const insert = db.prepare<unknown[]>(`INSERT INTO sources (${NEW_SOURCE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
   const selectAll = db.prepare<[], SourceRecord>(
     `SELECT ${SOURCE_COLUMNS} FROM sources WHERE is_removed = 0 ORDER BY created_at, id`,
   )
@@ -47,8 +47,8 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
   const selectDuplicate = db.prepare<[string, string | null, string]>(
     'SELECT 1 FROM sources WHERE name = ? AND version IS ? AND uuid <> ?',
   )
-  const updateOne = db.prepare<[string, string | null, string, string, string]>(
-    'UPDATE sources SET name = ?, version = ?, site_url = ?, settings = ? WHERE uuid = ?',
+  const updateOne = db.prepare<[string, string | null, string, string, string | null, string]>(
+    'UPDATE sources SET name = ?, version = ?, site_url = ?, settings = ?, refresh = ? WHERE uuid = ?',
   )
   const selectNumber = db.prepare<[string], number>('SELECT id FROM sources WHERE uuid = ? AND is_removed = 0').pluck()
   const selectCrawl = db.prepare<[string], number>('SELECT id FROM crawl_ids WHERE uuid = ?').pluck()
@@ -67,12 +67,12 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
     refuseDuplicate(source.name, source.version, '')
     insert.run(...sourceValues(source))
   })
-  const update = db.transaction((id: string, change: SourceChange) => {
+  const update = db.transaction((id: string, change: SourceUpdate) => {
     const found = selectOne.get(id)
     if (found === undefined) return
-    const { name, version, siteUrl, settings } = changeSource(found, change)
+    const { name, version, siteUrl, settings, refresh } = changeSource(found, change)
     refuseDuplicate(name, version, id)
-    updateOne.run(name, version, siteUrl, settings, id)
+    updateOne.run(name, version, siteUrl, settings, refresh, id)
   })
   const hideSource = createHiding(db)
 

@@ -165,7 +165,8 @@ describe('opening a library', () => {
     await first.close()
     const db = openDatabase(path)
     for (const statement of OLDER_CONTENT) db.exec(statement)
-    db.pragma(`user_version = ${SCHEMA_VERSION - 1}`)
+    db.exec('ALTER TABLE sources DROP COLUMN refresh')
+    db.pragma('user_version = 11')
     db.close()
     const second = await openSqliteStore(path)
     await expectMigratedKeys(second, createRecord('', '', 'c').chunks[0]?.id ?? '')
@@ -613,6 +614,7 @@ function revertSchema(db: Database, sql: string): void {
 }
 
 const SCHEMA_7 = `
+  ALTER TABLE sources DROP COLUMN refresh;
   DROP INDEX ledger_ready;
   DROP INDEX ledger_by_weight;
   ALTER TABLE ledger DROP COLUMN weight;

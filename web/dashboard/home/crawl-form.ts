@@ -1,4 +1,5 @@
 import { parseDuration } from '../../../src/core/text/duration.ts'
+import { readPastedAddress } from '../../../src/core/url/pasted-address.ts'
 import type { Reach } from '../../../src/core/url/scope.ts'
 
 /** Labels for how far a crawl may go from its start. */
@@ -168,11 +169,12 @@ export function findUrlProblem(text: string): string | null {
   return 'Enter a URL (https://…), a Git address or a package (npm:react)'
 }
 
-/** Parses a start address and accepts one without a scheme, such as `example.com/docs`. */
+/** Parses a start address as people paste it: also without a scheme, such as `example.com/docs`, or `owner/name` for a repository. */
 export function readUrl(text: string): string | undefined {
   const trimmed = text.trim()
-  if (TREE_ADDRESS.test(trimmed)) return trimmed
-  const full = /^[a-z][a-z\d+.-]*:\/\//i.test(trimmed) ? trimmed : `https://${trimmed}`
+  const { url, meaning } = readPastedAddress(trimmed)
+  if (TREE_ADDRESS.test(trimmed) || meaning !== undefined) return trimmed
+  const full = /^[a-z][a-z\d+.-]*:\/\//i.test(url) ? url : `https://${url}`
   if (!URL.canParse(full) || /\s/.test(trimmed)) return undefined
   const { protocol, hostname } = new URL(full)
   return /^https?:$/.test(protocol) && hostname !== '' ? full : undefined

@@ -132,7 +132,10 @@ function Results({
   readonly onMore: (cursor: string) => void
 }): JSX.Element {
   const { passages, mentions, page } = found
-  const { cursor, notices, searchedCount, tokens, widen } = page
+  const { cursor, searchedCount, tokens, widen, available } = page
+  const isEmptyLibrary = available?.names.length === 0
+  // The notice of an empty library is for programs; this page has a link instead.
+  const notices = isEmptyLibrary ? [] : page.notices
   return (
     <>
       <p class="quiet small" aria-live="polite">
@@ -146,11 +149,12 @@ function Results({
       ))}
       {passages.length === 0 && mentions.length === 0 ? (
         <div class="panel empty">
-          {searchedCount === 0 && widen.length === 0 ? (
+          {isEmptyLibrary ? (
             <>
               <p>There is nothing to search yet.</p>
               <p>
-                <a href="#/sources?add=1">Add a source</a> to the library.
+                <a href="#/sources?add=1">Add a source</a>: the address of a documentation site, a repository
+                (owner/name) or a package (npm:react).
               </p>
             </>
           ) : (
@@ -175,10 +179,10 @@ function Results({
             Also <span class="quiet">{writeNumber(mentions.length)}</span>
           </h2>
           <ul class="mentions panel">
-            {mentions.map(({ chunk, title, url, headingPath, line, source, similar }) => (
+            {mentions.map(({ chunk, title, url, packagePage, headingPath, line, source, similar }) => (
               <li key={chunk}>
                 <PageLink
-                  url={url}
+                  url={packagePage ?? url}
                   source={source}
                   words={[title, ...headingPath.slice(-1)].filter(Boolean).join(' › ')}
                   class="hit"

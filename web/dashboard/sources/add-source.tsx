@@ -2,12 +2,14 @@ import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useId } from 'preact/hooks'
 import type { ChunkProfile } from '../../../src/core/chunk/profiles.ts'
+import { readPastedAddress } from '../../../src/core/url/pasted-address.ts'
 import { Modal } from '../../shared/dialog.tsx'
 import { findUrlProblem, REACH_WORDS, RENDER_WORDS, readUrl, TREE_ADDRESS } from '../home/crawl-form.ts'
 import { readJobs } from '../live.ts'
 import { type Answer, type Refusal, request, send, writeQuery } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
 import { useClearOnReconnect } from '../use-clear-on-reconnect.ts'
+import { EVERY_WORDS } from './schedule.tsx'
 
 /** The values of the form, as typed. */
 interface SourceFields {
@@ -24,6 +26,7 @@ interface SourceFields {
   readonly maxDepth: string
   readonly render: string
   readonly chunks: string
+  readonly every: string
 }
 
 /** Labels for how pages are chunked. */
@@ -35,6 +38,14 @@ const CHUNK_WORDS: Readonly<Record<ChunkProfile, string>> = {
 
 /** Matches repositories, which have additional fields. */
 const REPOSITORY = /^(?:git[+@:]|ssh:)|\.git\/?$/i
+
+function isTreeAddress(text: string): boolean {
+  return TREE_ADDRESS.test(text.trim()) || readPastedAddress(text).meaning !== undefined
+}
+
+function isRepositoryAddress(text: string): boolean {
+  return REPOSITORY.test(readPastedAddress(text).url)
+}
 
 const EMPTY: SourceFields = {
   url: '',
@@ -49,6 +60,7 @@ const EMPTY: SourceFields = {
   maxDepth: '',
   render: 'http',
   chunks: 'library',
+  every: 'never',
 }
 
 /** The dialog that adds a source. A query parameter opens it, so that other pages can link to it. */
@@ -111,8 +123,9 @@ export function AddSource({ onAdded }: { readonly onAdded: () => void }): JSX.El
     />
   )
   const hasFile = file.value !== null
-  const isTree = !hasFile && TREE_ADDRESS.test(fields.value.url.trim())
-  const isRepository = !hasFile && REPOSITORY.test(fields.value.url.trim())
+  const { meaning } = readPastedAddress(fields.value.url)
+  const isTree = !hasFile && isTreeAddress(fields.value.url)
+  const isRepository = !hasFile && isRepositoryAddress(fields.value.url)
   const isSite = !hasFile && !isTree
   const isLoss = hasFile && refusal.value?.code === 'CRAWL_LOSS'
   return (
@@ -124,6 +137,7 @@ export function AddSource({ onAdded }: { readonly onAdded: () => void }): JSX.El
     >
       <div class="dialog-fields">
         {!hasFile && text('url', 'Address', 'https://example.com/docs/', true)}
+        {!hasFile && meaning !== undefined && <p class="field-note wide">Understood as {meaning}.</p>}
         {isTree && text('path', 'Subfolder', 'all')}
         {isRepository && text('ref', 'Branch, tag or commit', 'the default branch')}
         {text('name', 'Name', hasFile ? 'as before, or the host' : isTree ? 'automatic' : 'the host')}
@@ -135,6 +149,7 @@ export function AddSource({ onAdded }: { readonly onAdded: () => void }): JSX.El
         {!hasFile && text('maxDepth', isTree ? 'Folder depth' : 'Link depth', 'any')}
         {isSite && choice('render', 'Read pages', RENDER_WORDS)}
         {!hasFile && choice('chunks', 'Cut pages', CHUNK_WORDS)}
+        {!hasFile && choice('every', 'Crawl again', EVERY_WORDS)}
         <FileField
           label="Or a file of chunks"
           onInput={(chosen) => {
@@ -154,7 +169,7 @@ export function AddSource({ onAdded }: { readonly onAdded: () => void }): JSX.El
         )}
       </div>
       <p class="field-note">
-        A web site; an archive (.zip, .tar, .tar.gz, .tgz, .tar.zst); a git repository (https://….git,
+        A web site; an archive (.zip, .tar, .tar.gz, .tgz, .tar.zst); a git repository (owner/name, its page on GitHub,
         git@host:owner/name.git); or a package (npm:react@18, pypi:requests, crates:serde, maven:group:artifact). Or a
         JSON file with chunks of another program, which replace the chunks that were imported before.
       </p>
@@ -270,10 +285,10 @@ function sendChunks(file: File, { name, version }: SourceFields, acceptsLoss: bo
 /** Builds the body of `POST /api/sources`; empty fields are left out, so that the server uses its defaults. */
 function writeSource(fields: SourceFields) {
   const { url, ref, path, name, version, reach, allow, block, maxPages, maxDepth, render, chunks } = fields
-  const isTree = TREE_ADDRESS.test(url.trim())
+  const isTree = isTreeAddress(url)
   // Ref and path apply only to some kinds of sources. Values typed before the address changed are hidden and must not be sent.
   const treeFields = {
-    ...(REPOSITORY.test(url.trim()) ? { ref: ref.trim() } : {}),
+    ...(isRepositoryAddress(url) ? { ref: ref.trim() } : {}),
     ...(isTree ? { path: path.trim() } : {}),
   }
   const texts = { name: name.trim(), version: version.trim(), ...treeFields }
@@ -291,6 +306,7 @@ function writeSource(fields: SourceFields) {
     scope,
     ...(isTree ? {} : { render }),
     chunks,
+    ...(fields.every === 'never' ? {} : { every: fields.every }),
   }
 }
 

@@ -14,6 +14,7 @@ import { countOfFilter } from './coverage.ts'
 import { Coverage } from './coverage-bar.tsx'
 import { ExplainPanel } from './explain-panel.tsx'
 import { NeedsBrowser } from './needs-browser.tsx'
+import { NextCrawl, Schedule } from './schedule.tsx'
 import { SourceActions } from './source-actions.tsx'
 import { describeSourceState, writeVersion } from './source-state.ts'
 import { Freshness } from './sources.tsx'
@@ -127,6 +128,8 @@ function SourceDetails({ item, onChange }: { readonly item: SourceItem; readonly
             </>
           )}
         </span>
+        <Schedule item={item} onChange={onChange} />
+        <NextCrawl item={item} isBusy={sourceState.isBusy} />
         <a href={`#/search?source=${encodeURIComponent(item.label)}`}>search this source</a>
         <a href={`#/duplicates?source=${encodeURIComponent(name)}`}>duplicates</a>
       </p>

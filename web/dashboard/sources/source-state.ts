@@ -30,7 +30,7 @@ export function writeVersion({ version, settings: { readVersion } }: SourceItem)
 
 /** Describes the state of a source. A crawl that is queued or starting is not in the library yet, so the jobs are checked too. */
 export function describeSourceState(item: SourceItem, jobs: readonly CrawlItem[]): SourceState {
-  const { status, isRunning, isInterrupted, partial, widerScope, balance, url } = item
+  const { status, isRunning, isInterrupted, partial, widerScope, documentation, balance, url } = item
   if (isRunning) return { word: status.toLowerCase(), tone: 'info', note: null, isBusy: true }
   const job = jobs.find((candidate) => candidate.url === url)
   if (job?.status === 'queued') return { word: 'queued', tone: 'quiet', note: 'waiting in the queue', isBusy: true }
@@ -40,6 +40,10 @@ export function describeSourceState(item: SourceItem, jobs: readonly CrawlItem[]
   }
   if (status === 'ERROR') return { ...describeFailure(item), tone: 'bad', isBusy: false }
   if (widerScope !== null) return { word: 'indexed', tone: 'warn', note: widerScope.advice, isBusy: false }
+  if (documentation.length > 0) {
+    const note = `only one short page – add its documentation: ${documentation.join(' or ')}`
+    return { word: 'indexed', tone: 'warn', note, isBusy: false }
+  }
   const { word, tone } = IDLE_STATES[status === 'PENDING' ? 'PENDING' : 'INDEXED']
   return {
     word,

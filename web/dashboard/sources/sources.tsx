@@ -13,6 +13,7 @@ import { replaceQuery } from '../route.ts'
 import { useLiveRefresh } from '../use-live-refresh.ts'
 import { CoverageLine } from './coverage-bar.tsx'
 import { LazyAddSource } from './lazy-add-source.tsx'
+import { NextCrawl } from './schedule.tsx'
 import { SourceActions } from './source-actions.tsx'
 import { describeSourceState, writeVersion } from './source-state.ts'
 
@@ -117,6 +118,9 @@ function SourceRow({ item, onChange }: { readonly item: SourceItem; readonly onC
       </td>
       <td class="time" data-label="Last crawl" title={at === null ? '' : writeMoment(at)}>
         {at === null ? 'never' : <Freshness at={at} tone={sourceState.tone} />}
+        <small class="note">
+          <NextCrawl item={item} isBusy={sourceState.isBusy} />
+        </small>
       </td>
       <td class="wide actions">
         <SourceActions item={item} isBusy={sourceState.isBusy} onChange={onChange} />

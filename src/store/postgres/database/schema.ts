@@ -25,6 +25,10 @@ CREATE TABLE likenesses (
 -- Pages that helpers found to be gone. They count as failures only if the crawl does not remove them.
 ALTER TABLE crawl_helpers ADD COLUMN proven_gone bigint NOT NULL DEFAULT 0;
 `,
+  `
+-- When a source is crawled again by itself, as JSON; null for never.
+ALTER TABLE sources ADD COLUMN refresh text;
+`,
 ]
 
 /** The schema version of this program. */

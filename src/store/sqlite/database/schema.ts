@@ -179,6 +179,10 @@ const MIGRATIONS: readonly string[] = [
   UPDATE chunks SET path = l.key FROM renamed t JOIN ledger l ON l.id = t.id WHERE t.id = chunks.page;
   DROP TABLE renamed;
   `,
+  `
+  -- When a source is crawled again by itself, as JSON; null for never.
+  ALTER TABLE sources ADD COLUMN refresh TEXT;
+  `,
 ]
 
 /** Version 1 was never released: it covers everything that was written during development. */

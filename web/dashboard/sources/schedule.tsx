@@ -1,0 +1,85 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import { useId } from 'preact/hooks'
+import { parseDuration, writeDuration } from '../../../src/core/text/duration.ts'
+import { writeMoment } from '../../shared/format.ts'
+import type { SourceItem } from '../api.ts'
+import { now } from '../clock.ts'
+import { type Refusal, send } from '../request.ts'
+import { useClearOnReconnect } from '../use-clear-on-reconnect.ts'
+import { isImported } from './source-state.ts'
+
+/** Labels for how often a source is crawled again by itself. */
+export const EVERY_WORDS: Readonly<Record<string, string>> = {
+  never: 'never',
+  '1h': 'every hour',
+  '6h': 'every 6 hours',
+  '12h': 'every 12 hours',
+  '1d': 'every day',
+  '1w': 'every week',
+  '4w': 'every 4 weeks',
+}
+
+/** When the next crawl follows, and why the last attempt failed. */
+export function NextCrawl({
+  item,
+  isBusy,
+}: {
+  readonly item: SourceItem
+  readonly isBusy: boolean
+}): JSX.Element | null {
+  const { refresh } = item
+  if (refresh === null || isBusy) return null
+  const { attempts, problem } = refresh
+  const at = Date.parse(refresh.nextAt)
+  const left = at - now.value
+  const when = left < MINUTE_MS ? 'now' : `in ${writeDuration(left).split(' ')[0] ?? ''}`
+  if (attempts === 0) return <span title={writeMoment(at)}>next {when}</span>
+  return (
+    <span class="note-warn" title={problem ?? ''}>
+      {problem === null ? 'not finished' : 'refresh failed'}, again {when}
+    </span>
+  )
+}
+
+const MINUTE_MS = 60_000
+
+/** Shows how often a source is crawled again by itself, and changes it. Imported sources cannot be crawled. */
+export function Schedule({
+  item,
+  onChange,
+}: {
+  readonly item: SourceItem
+  readonly onChange: () => void
+}): JSX.Element | null {
+  const id = useId()
+  const refusal = useSignal<Refusal | null>(null)
+  useClearOnReconnect(refusal)
+  if (isImported(item)) return null
+  const { refresh } = item
+  const known = Object.keys(EVERY_WORDS).find((text) => parseDuration(text) === refresh?.everyMs)
+  const value = refresh === null ? 'never' : (known ?? refresh.every)
+  const words = value in EVERY_WORDS ? EVERY_WORDS : { ...EVERY_WORDS, [value]: `every ${value}` }
+  const change = async (every: string) => {
+    const answer = await send(`/api/sources/${encodeURIComponent(item.id)}/schedule`, { every })
+    refusal.value = 'refusal' in answer ? answer.refusal : null
+    onChange()
+  }
+  return (
+    <span class="schedule">
+      <label for={id}>crawl again</label>{' '}
+      <select id={id} value={value} onInput={(event) => void change(event.currentTarget.value)}>
+        {Object.entries(words).map(([name, label]) => (
+          <option key={name} value={name}>
+            {label}
+          </option>
+        ))}
+      </select>
+      {refusal.value === null ? null : (
+        <span class="field-problem" role="alert">
+          {refusal.value.message}
+        </span>
+      )}
+    </span>
+  )
+}
