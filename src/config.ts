@@ -204,6 +204,16 @@ export function userFolders(environment: Readonly<Record<string, string | undefi
   return { home, applicationConfig: isMac ? join(home, 'Library', 'Application Support') : config, config }
 }
 
+/** Where package managers of this user keep what they install. */
+export function packageFolders(environment: Readonly<Record<string, string | undefined>> = process.env): {
+  readonly home: string
+  readonly cargoHome: string | undefined
+  readonly virtualEnv: string | undefined
+} {
+  const { CARGO_HOME: cargoHome, VIRTUAL_ENV: virtualEnv } = environment
+  return { home: homedir(), cargoHome: cargoHome || undefined, virtualEnv: virtualEnv || undefined }
+}
+
 /** Folder for local data that belongs to a library but is not in it: the folder of its file, or a separate one for a database. */
 export function libraryDataFolder(
   library: string,

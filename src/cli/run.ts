@@ -31,6 +31,7 @@ export async function run(args: readonly string[], streams: Streams): Promise<nu
 /** The commands in the order of the help. Only the requested command is loaded, because loading all of them would slow down every start. */
 const VERBS: Readonly<Record<string, () => Promise<AddVerb>>> = {
   add: async () => (await import('./verbs/add.ts')).addAdd,
+  deps: async () => (await import('./verbs/deps.ts')).addDeps,
   import: async () => (await import('./verbs/import.ts')).addImport,
   watch: async () => (await import('./verbs/watch.ts')).addWatch,
   recrawl: async () => (await import('./verbs/recrawl.ts')).addRecrawl,

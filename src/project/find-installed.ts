@@ -1,64 +1,85 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isJsonObject } from '../core/json/is-json-object.ts'
+import { tryParseJson } from '../core/json/try-parse-json.ts'
 import type { LockedPackage } from './locked-package.ts'
 
-/** Where package managers of this user keep what they install. */
+/** Where the package managers of this user keep what they install. */
 export interface PackageFolders {
   readonly home: string
+  /** @default .cargo in the home folder */
   readonly cargoHome?: string | undefined
+  /** The active Python environment. @default none */
   readonly virtualEnv?: string | undefined
 }
 
-/** Returns a function that finds the folder in which a package of a project is installed; undefined if it is not installed. */
+/** A package in the folder where it is installed. */
+export interface InstalledAt {
+  readonly folder: string
+  readonly version: string
+}
+
+/** Returns a function that finds where a package of a project is installed; undefined if it is not. */
 export function createInstalledFinder(
   project: string,
   { home, cargoHome = join(home, '.cargo'), virtualEnv }: PackageFolders,
-): (locked: LockedPackage, lockFolder: string) => string | undefined {
-  const environments = [virtualEnv, join(project, '.venv'), join(project, 'venv')]
-  const python = memoize(() => listDistInfos(environments.flatMap((path) => (path === undefined ? [] : [path]))))
-  const crates = memoize(() => listFolders(join(cargoHome, 'registry', 'src')))
-  return ({ type, name, version, folder }, lockFolder) => {
-    if (version === null) return undefined
-    switch (type) {
-      case 'npm':
-        return firstWith('package.json', [
-          ...(folder === undefined ? [] : [join(lockFolder, folder)]),
-          join(lockFolder, 'node_modules', name),
-          join(project, 'node_modules', name),
-          // pnpm keeps packages that only other packages use here.
-          join(project, 'node_modules', '.pnpm', `${name.replace('/', '+')}@${version}`, 'node_modules', name),
-        ])
-      case 'pypi':
-        return python().get(`${name}@${version}`)
-      case 'cargo':
-        return firstWith(
-          'Cargo.toml',
-          crates().map((registry) => join(registry, `${name}-${version}`)),
-        )
-      case 'maven':
-      case 'golang':
-        return undefined
+): (locked: LockedPackage) => InstalledAt | undefined {
+  const environments = [...(virtualEnv === undefined ? [] : [virtualEnv]), join(project, '.venv'), join(project, 'venv')]
+  let python: ReadonlyMap<string, InstalledAt> | undefined
+  let crates: readonly string[] | undefined
+  return (locked) => {
+    const { type, name, version } = locked
+    if (type === 'npm') return findNpm(project, locked)
+    if (type === 'pypi') {
+      python ??= listDistInfos(environments)
+      const found = python.get(name)
+      return version === null || found?.version === version ? found : undefined
     }
+    if (type !== 'cargo' || version === null) return undefined
+    crates ??= listFolders(join(cargoHome, 'registry', 'src'))
+    const folder = crates.map((registry) => join(registry, `${name}-${version}`)).find((path) => existsSync(path))
+    return folder === undefined ? undefined : { folder, version }
   }
 }
 
-function firstWith(file: string, folders: readonly string[]): string | undefined {
-  return folders.find((folder) => existsSync(join(folder, file)))
+function findNpm(project: string, { name, version, folder }: LockedPackage): InstalledAt | undefined {
+  const modules = join(project, 'node_modules')
+  const folders = [
+    ...(folder === undefined ? [] : [join(project, folder)]),
+    join(modules, name),
+    // pnpm keeps packages that only other packages use here.
+    join(modules, '.pnpm', `${name.replace('/', '+')}@${version}`, 'node_modules', name),
+  ]
+  for (const path of folders) {
+    const found = readNpmVersion(path, name)
+    if (found !== undefined && (version === null || found === version)) return { folder: path, version: found }
+  }
+  return undefined
 }
 
-/** The `.dist-info` folders of Python environments, by name and version. */
-function listDistInfos(environments: readonly string[]): ReadonlyMap<string, string> {
-  const found = new Map<string, string>()
+/** The version of an installed npm package; undefined if the folder has no package of that name. */
+function readNpmVersion(folder: string, name: string): string | undefined {
+  try {
+    const manifest = tryParseJson(readFileSync(join(folder, 'package.json'), 'utf8'))
+    if (!isJsonObject(manifest) || manifest['name'] !== name) return undefined
+    return typeof manifest['version'] === 'string' ? manifest['version'] : undefined
+  } catch {
+    // It is not installed here, or it belongs to somebody else.
+    return undefined
+  }
+}
+
+/** The `.dist-info` folders of Python environments, by the name of the package. The first environment takes precedence. */
+function listDistInfos(environments: readonly string[]): ReadonlyMap<string, InstalledAt> {
+  const found = new Map<string, InstalledAt>()
   for (const environment of environments) {
     const libraries = [...listFolders(join(environment, 'lib')), join(environment, 'Lib')]
-    for (const packages of libraries.map((library) => join(library, 'site-packages'))) {
-      for (const folder of listFolders(packages)) {
-        const [, name, version] = /([^/\\]+)-([^-]+)\.dist-info$/.exec(folder) ?? []
-        if (name === undefined) continue
-        // PEP 503: one spelling of a name.
-        const key = `${name.toLowerCase().replace(/[-_.]+/g, '-')}@${version}`
-        if (!found.has(key)) found.set(key, folder)
-      }
+    for (const folder of libraries.flatMap((library) => listFolders(join(library, 'site-packages')))) {
+      const [, name, version] = /([^/\\]+)-([^-]+)\.dist-info$/.exec(folder) ?? []
+      if (name === undefined || version === undefined) continue
+      // One spelling of a name, as PyPI compares them.
+      const key = name.toLowerCase().replace(/[-_.]+/g, '-')
+      if (!found.has(key)) found.set(key, { folder, version })
     }
   }
   return found
@@ -71,13 +92,5 @@ function listFolders(path: string): string[] {
   } catch {
     // There is no such folder, or it belongs to somebody else.
     return []
-  }
-}
-
-function memoize<T>(read: () => T): () => T {
-  let value: { readonly content: T } | undefined
-  return () => {
-    value ??= { content: read() }
-    return value.content
   }
 }

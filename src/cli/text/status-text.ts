@@ -9,7 +9,8 @@ import { FILTER_REASONS, type SourceDescription } from '../../library/sources/de
 import { type Shortfall, writeShortfall } from '../../library/sources/shortfall.ts'
 import { capOf, countRead, type SourceReport, totalPages } from '../../library/sources/source-status.ts'
 import { type Hint, printableLabel, sourceRecord, timeRecord, writeTime } from '../library.ts'
-import { countOf, printableLine, widthOf, writeNumber } from '../terminal.ts'
+import { countOf, printableLine, writeNumber } from '../terminal.ts'
+import { alignColumns } from './columns.ts'
 import {
   failureRecord,
   writeCompleteCommand,
@@ -314,15 +315,7 @@ export function statusRecord(
 
 /** Writes one line per source, in columns. */
 export function writeSourceLines(reports: readonly SourceReport[], now: number): string[] {
-  const rows = reports.map((report) => writeSource(report, now))
-  const widths = rows.reduce<readonly number[]>(
-    (widest, row) => row.map((cell, i) => Math.max(widest[i] ?? 0, widthOf(cell))),
-    [],
-  )
-  return rows.map((row) => {
-    const cells = row.map((cell, i) => `${cell}${' '.repeat((widths[i] ?? 0) - widthOf(cell))}`)
-    return cells.join('  ').trimEnd()
-  })
+  return alignColumns(reports.map((report) => writeSource(report, now)))
 }
 
 function writeSource(report: SourceReport, now: number): string[] {

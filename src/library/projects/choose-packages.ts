@@ -1,0 +1,34 @@
+import type { ProjectPackage } from '../ports/projects.ts'
+import type { WantedPackage } from './plan-project.ts'
+
+/** Which packages of a project are taken in. */
+export interface PackageFilter {
+  /** Also packages that only other packages ask for. @default false */
+  readonly all?: boolean | undefined
+  /** Also packages for development. @default false */
+  readonly dev?: boolean | undefined
+  /** Names to leave out; a `*` stands for any characters. @default none */
+  readonly exclude?: readonly string[] | undefined
+}
+
+/** Chooses the packages of a project that a filter asks for. */
+export function choosePackages(
+  packages: readonly ProjectPackage[],
+  { all = false, dev = false, exclude = [] }: PackageFilter,
+): ProjectPackage[] {
+  const patterns = exclude.map((text) => new RegExp(`^${text.split('*').map(escapeRegExp).join('.*')}$`))
+  return packages.filter(({ name, isDirect, isDev }) => {
+    return (all || isDirect) && (dev || !isDev) && !patterns.some((pattern) => pattern.test(name))
+  })
+}
+
+/** The packages that can be read. */
+export function listWanted(packages: readonly ProjectPackage[]): WantedPackage[] {
+  return packages.flatMap(({ address, installedAt }) => {
+    return address === null ? [] : [{ address, ...(installedAt === undefined ? {} : { installedAt }) }]
+  })
+}
+
+function escapeRegExp(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}
