@@ -34,7 +34,7 @@ const TABLE: Readonly<Record<string, Rule>> = {
   processes: { may: ['core', 'crawl', 'library', 'documents'] },
   readers: { may: ['core', 'crawl', 'library', 'fetch', 'embed', 'open-library.ts', 'version.ts'] },
   setup: { may: ['core'] },
-  project: { may: ['core'] },
+  project: { may: ['core', 'library'] },
   'places/analysis': { may: ['core', 'library'], universal: true },
   'places/ports': { may: ['core', 'library', 'places/analysis'], universal: true },
   'places/plan': { may: ['core', 'crawl', 'library', 'places/analysis', 'places/ports'], universal: true },

@@ -55,6 +55,12 @@ export const INPUT_ERRORS = {
     httpStatus: 422,
     exitCode: 2,
   },
+  LOCKFILE_INVALID: {
+    message: '{file} cannot be read: {problem}',
+    advice: 'write the file again with the package manager that made it, or remove it',
+    httpStatus: 422,
+    exitCode: 3,
+  },
   SOURCE_EMPTY: {
     message: 'nothing to pack in {path}: {problem}',
     advice: 'run with --verbose to list the skipped files; ignore files and limits decide which files are read',

@@ -24,7 +24,11 @@ export function createInstalledFinder(
   project: string,
   { home, cargoHome = join(home, '.cargo'), virtualEnv }: PackageFolders,
 ): (locked: LockedPackage) => InstalledAt | undefined {
-  const environments = [...(virtualEnv === undefined ? [] : [virtualEnv]), join(project, '.venv'), join(project, 'venv')]
+  const environments = [
+    ...(virtualEnv === undefined ? [] : [virtualEnv]),
+    join(project, '.venv'),
+    join(project, 'venv'),
+  ]
   let python: ReadonlyMap<string, InstalledAt> | undefined
   let crates: readonly string[] | undefined
   return (locked) => {

@@ -1,15 +1,18 @@
 import type { PackageType } from '../core/url/package-url.ts'
 
+/** The registries whose packages a project can name. */
+export type LockedPackageType = PackageType | 'golang'
+
 /** A package at the version that a lock file or requirement of a project names. */
 export interface LockedPackage {
-  readonly type: PackageType | 'golang'
+  readonly type: LockedPackageType
   /** Name as users write it: `@scope/name`, `group:artifact`, `golang.org/x/text`; normalised for PyPI. */
   readonly name: string
   /** Exact version; null if the project gives only a range and has no lock file. */
   readonly version: string | null
   /** The range that the project asks for, if the file has it. */
   readonly range?: string
-  /** Whether the project itself asks for it, not another package. */
+  /** Whether the project or a member of its workspace asks for it, not only another package. */
   readonly isDirect: boolean
   /** Whether it is needed only for development and tests. */
   readonly isDev: boolean
@@ -17,9 +20,22 @@ export interface LockedPackage {
   readonly folder?: string
 }
 
+/** A package that is not in the list, and why. */
+export interface SkippedPackage {
+  readonly name: string
+  readonly reason: string
+}
+
 /** Content of a lock file. */
 export interface Lockfile {
   readonly packages: readonly LockedPackage[]
   /** Packages that have no version in a registry, such as folders and repositories, each with the reason. */
-  readonly skipped: readonly { readonly name: string; readonly reason: string }[]
+  readonly skipped: readonly SkippedPackage[]
+}
+
+/** A file of a project. */
+export interface ProjectFile {
+  /** Path relative to the folder of the project, with slashes. */
+  readonly path: string
+  readonly text: string
 }

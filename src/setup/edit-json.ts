@@ -1,3 +1,4 @@
+import { maskComments } from '../core/json/mask-comments.ts'
 import { JsonSyntaxError, type Member, scanJson, scanMembers } from '../core/json/scan.ts'
 import { ConfigSyntaxError } from './config-syntax-error.ts'
 
@@ -168,13 +169,4 @@ function describePath(path: readonly string[], depth: number): string {
 
 function replace(text: string, start: number, end: number, inserted: string): string {
   return text.slice(0, start) + inserted + text.slice(end)
-}
-
-/** A string, a comment, a byte order mark, or a comma before a closing bracket. No alternative can match a part of what another takes. */
-const MASKED =
-  /"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\/|\uFEFF|,(?=(?:\s|\/\/[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*[}\]])/g
-
-/** Replaces comments, trailing commas and a byte order mark with spaces, so that the rest is plain JSON at the same offsets. */
-function maskComments(text: string): string {
-  return text.replaceAll(MASKED, (part) => (part.startsWith('"') ? part : part.replaceAll(/[^\r\n]/g, ' ')))
 }

@@ -84,7 +84,10 @@ async function list(
   if (missing > 0) terminal.note(`${missing} not in the library: add --add to take them in`)
 }
 
-function writeRow({ name, version, isDirect, isDev, installedAt, address }: ProjectPackage, state?: PackageState): string[] {
+function writeRow(
+  { name, version, isDirect, isDev, installedAt, address }: ProjectPackage,
+  state?: PackageState,
+): string[] {
   const use = [isDirect ? 'direct' : 'through others', ...(isDev ? ['development'] : [])].join(', ')
   const documentation = address === null ? 'none' : installedAt === undefined ? 'registry' : 'installed'
   return [name, version ?? 'not locked', use, documentation, writeState(state)].map(printableLine)
@@ -127,7 +130,9 @@ async function take(
         terminal.note(printableLine(`${titleOf(event.wanted.address)} could not be read: ${event.problem}`))
         break
       case 'dropped':
-        terminal.note(`${printableLabel(event.source)} is no longer used by ${printableLine(name)}; it stays in the library`)
+        terminal.note(
+          `${printableLabel(event.source)} is no longer used by ${printableLine(name)}; it stays in the library`,
+        )
         break
       case 'ended': {
         const { ready, read, dropped } = event.result
@@ -142,7 +147,10 @@ async function take(
 }
 
 /** Lists the versions that no project uses any more, and removes them if asked. */
-async function prune({ library, terminal }: Pick<CrawlContext, 'library' | 'terminal'>, flags: DepsFlags): Promise<void> {
+async function prune(
+  { library, terminal }: Pick<CrawlContext, 'library' | 'terminal'>,
+  flags: DepsFlags,
+): Promise<void> {
   const unused = await listUnused(library)
   const labels = unused.map(labelOf)
   if (flags.yes === true) await removeAll(library, unused, terminal)

@@ -77,17 +77,29 @@ export function isShortPackageUrl(text: string): boolean {
   return SHORT_PREFIXES.has(/^([a-z]+):/i.exec(text.trim())?.[1]?.toLowerCase() ?? '')
 }
 
+/**
+ * Parses the common name of a package, as {@link packageTitle} writes it: `@scope/name`, `group:artifact`, `name`. Undefined if its registry
+ * does not allow the name.
+ */
+export function parsePackageTitle(type: PackageType, title: string): PackageName | undefined {
+  const parts = title.split(type === 'maven' ? ':' : '/')
+  return title.length > MAX_CHARS ? undefined : createName(type, parts, null)
+}
+
 function readName(type: PackageType, path: string): PackageName | undefined {
   // The scope of npm begins with `@`, which also precedes a version.
   const [, whole = '', version] = /^(.[^@]*)(?:@(.*))?$/s.exec(path) ?? []
-  const parts = whole.split('/').map(decode)
-  const [name, namespace = null] = parts.reverse()
-  const rules = NAMES[type]
-  if (name === undefined || parts.length > 2 || whole.length > MAX_CHARS || !rules.name.test(name)) return undefined
-  if (namespace === null ? type === 'maven' : rules.namespace?.test(namespace) !== true) return undefined
   const label = version === undefined || version === '' ? null : decode(version)
   if (label !== null && !(type === 'npm' ? NPM_VERSION : VERSION).test(label)) return undefined
-  return { type, namespace, name: type === 'pypi' ? normalizePypi(name) : name, version: label }
+  return whole.length > MAX_CHARS ? undefined : createName(type, whole.split('/').map(decode), label)
+}
+
+function createName(type: PackageType, parts: readonly string[], version: string | null): PackageName | undefined {
+  const [name, namespace = null] = parts.toReversed()
+  const rules = NAMES[type]
+  if (name === undefined || parts.length > 2 || !rules.name.test(name)) return undefined
+  if (namespace === null ? type === 'maven' : rules.namespace?.test(namespace) !== true) return undefined
+  return { type, namespace, name: type === 'pypi' ? normalizePypiName(name) : name, version }
 }
 
 function decode(text: string): string {
@@ -100,7 +112,7 @@ function decode(text: string): string {
 }
 
 /** `Flask_SQLAlchemy` → `flask-sqlalchemy` (PEP 503) */
-function normalizePypi(name: string): string {
+export function normalizePypiName(name: string): string {
   return name.toLowerCase().replace(/[-_.]+/g, '-')
 }
 

@@ -1,3 +1,4 @@
+import { escapeRegExp } from '../../core/text/escape-reg-exp.ts'
 import type { ProjectPackage } from '../ports/projects.ts'
 import type { WantedPackage } from './plan-project.ts'
 
@@ -27,8 +28,4 @@ export function listWanted(packages: readonly ProjectPackage[]): WantedPackage[]
   return packages.flatMap(({ address, installedAt }) => {
     return address === null ? [] : [{ address, ...(installedAt === undefined ? {} : { installedAt }) }]
   })
-}
-
-function escapeRegExp(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }

@@ -1,0 +1,136 @@
+import { normalizePypiName } from '../../core/url/package-url.ts'
+import type { Lockfile, ProjectFile } from '../locked-package.ts'
+import { entriesOf, fieldOf, listOf, textOf, textsOf } from './fields.ts'
+import { findReachable } from './find-reachable.ts'
+import { FROM_FOLDER, FROM_GIT, FROM_URL } from './origins.ts'
+import { createPackageList } from './package-list.ts'
+import { createLockfileError, parseJson, parseToml } from './parse-syntax.ts'
+import { collectAsked, parsePipfile, parsePyproject } from './pyproject.ts'
+import { exactPythonVersion } from './python-requirement.ts'
+
+/** A package of a Python lock file. Names are normalised. */
+interface PythonPackage {
+  readonly name: string
+  readonly version: string | undefined
+  /** Why it is not from a registry, if it is not. */
+  readonly reason: string | undefined
+  readonly dependencies: readonly string[]
+  /** Whether the file itself says that it is for development; undefined if it does not say. */
+  readonly isDev: boolean | undefined
+}
+
+/** Parses `poetry.lock`. What the project asks for is in the `pyproject.toml` beside it. */
+export function parsePoetryLock(lock: ProjectFile, manifests: readonly ProjectFile[]): Lockfile {
+  const packages = readPackages(lock, parseToml(lock), 'package').map((entry): PythonPackage => {
+    const groups = textsOf(fieldOf(entry, 'groups'))
+    const category = textOf(entry, 'category')
+    const isDev = groups.length > 0 ? !groups.includes('main') : category === undefined ? undefined : category === 'dev'
+    return {
+      ...readIdentity(entry),
+      reason: describeSource(textOf(fieldOf(entry, 'source'), 'type')),
+      dependencies: entriesOf(fieldOf(entry, 'dependencies')).map(([name]) => normalizePypiName(name)),
+      isDev,
+    }
+  })
+  return listPackages(packages, manifests)
+}
+
+/** Parses `pylock.toml` (PEP 751). What the project asks for is in the `pyproject.toml` beside it. */
+export function parsePylock(lock: ProjectFile, manifests: readonly ProjectFile[]): Lockfile {
+  const packages = readPackages(lock, parseToml(lock), 'packages').map((entry): PythonPackage => {
+    const dependencies = listOf(fieldOf(entry, 'dependencies')).flatMap((one) => textOf(one, 'name') ?? [])
+    const origin = ['vcs', 'directory', 'archive'].find((key) => fieldOf(entry, key) !== undefined)
+    return {
+      ...readIdentity(entry),
+      reason: describeSource(origin),
+      dependencies: dependencies.map(normalizePypiName),
+      isDev: undefined,
+    }
+  })
+  // The list of dependencies is optional. Without it, what other packages need cannot be told from what is for development.
+  const hasDependencies = packages.some(({ dependencies }) => dependencies.length > 0)
+  return listPackages(hasDependencies ? packages : packages.map((one) => ({ ...one, isDev: false })), manifests)
+}
+
+/** Parses `Pipfile.lock`. What the project asks for is in the `Pipfile` beside it; without it, entries with an index were asked for. */
+export function parsePipfileLock(lock: ProjectFile, manifests: readonly ProjectFile[]): Lockfile {
+  const value = parseJson(lock)
+  if (fieldOf(value, '_meta') === undefined) throw createLockfileError(lock, 'it has no _meta section')
+  const pipfiles = manifests.filter(({ path }) => path === 'Pipfile').map(parsePipfile)
+  const { ranges } = collectAsked(pipfiles)
+  const list = createPackageList('pypi')
+  for (const [section, table] of entriesOf(value)) {
+    if (section === '_meta') continue
+    for (const [key, entry] of entriesOf(table)) {
+      const name = normalizePypiName(key)
+      const origin = ['git', 'hg', 'svn', 'bzr', 'path', 'file', 'url'].find((one) => fieldOf(entry, one) !== undefined)
+      const reason = describeSource(origin)
+      const version = exactPythonVersion(textOf(entry, 'version') ?? '')
+      const isDirect = pipfiles.length > 0 ? ranges.has(name) : fieldOf(entry, 'index') !== undefined
+      if (reason !== undefined) list.skip(key, reason)
+      else if (version === null) list.skip(key, 'the lock file has no version for it')
+      else list.add({ name: key, version, range: ranges.get(name), isDirect, isDev: section !== 'default' })
+    }
+  }
+  return list.finish()
+}
+
+/** The list of packages of a lock file in TOML. */
+export function readPackages(lock: ProjectFile, value: unknown, key: string): readonly unknown[] {
+  const packages = fieldOf(value, key)
+  // A project without dependencies has no list.
+  if (packages !== undefined && !Array.isArray(packages)) throw createLockfileError(lock, `${key} is not a list`)
+  return listOf(packages)
+}
+
+function readIdentity(entry: unknown): { readonly name: string; readonly version: string | undefined } {
+  return { name: normalizePypiName(textOf(entry, 'name') ?? ''), version: textOf(entry, 'version') }
+}
+
+/** Why a package with this kind of source is not from a registry. */
+export function describeSource(kind: string | undefined): string | undefined {
+  switch (kind) {
+    case 'git':
+    case 'hg':
+    case 'svn':
+    case 'bzr':
+    case 'vcs':
+      return FROM_GIT
+    case 'directory':
+    case 'path':
+    case 'file':
+    case 'editable':
+    case 'virtual':
+      return FROM_FOLDER
+    case 'archive':
+    case 'url':
+      return FROM_URL
+    default:
+      return undefined
+  }
+}
+
+function listPackages(packages: readonly PythonPackage[], manifests: readonly ProjectFile[]): Lockfile {
+  const { ranges, production } = collectAsked(
+    manifests.filter(({ path }) => path === 'pyproject.toml').map(parsePyproject),
+  )
+  const byName = Map.groupBy(packages, ({ name }) => name)
+  const inProduction = findReachable(production, (name) =>
+    (byName.get(name) ?? []).flatMap(({ dependencies }) => dependencies),
+  )
+  const list = createPackageList('pypi')
+  for (const { name, version, reason, isDev } of packages) {
+    if (reason !== undefined) list.skip(name, reason)
+    else if (version === undefined) list.skip(name, 'the lock file has no version for it')
+    else {
+      list.add({
+        name,
+        version,
+        range: ranges.get(name),
+        isDirect: ranges.has(name),
+        isDev: isDev ?? (ranges.size > 0 && !inProduction.has(name)),
+      })
+    }
+  }
+  return list.finish()
+}
