@@ -1,0 +1,92 @@
+import * as fs from 'node:fs'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { ProgramSandbox } from './program.ts'
+
+let sandbox: ProgramSandbox
+
+beforeEach(() => {
+  sandbox = new ProgramSandbox()
+})
+
+afterEach(() => sandbox.remove())
+
+/** Installs packages in the project, as npm does, with their lock file. */
+function install(versions: Readonly<Record<string, string>>): void {
+  const packages: Record<string, unknown> = { '': { name: 'tower', dependencies: versions } }
+  for (const [name, version] of Object.entries(versions)) {
+    packages[`node_modules/${name}`] = { version }
+    sandbox.write({
+      [`app/node_modules/${name}/package.json`]: JSON.stringify({ name, version, types: 'index.d.ts' }),
+      [`app/node_modules/${name}/README.md`]: `# ${name}\n\nThis is ${name} ${version}.\n`,
+      [`app/node_modules/${name}/index.d.ts`]: `/** Lights ${name}. */\nexport declare function light(): void\n`,
+    })
+  }
+  sandbox.write({
+    'app/package.json': JSON.stringify({ name: 'tower', dependencies: versions }),
+    'app/package-lock.json': JSON.stringify({ name: 'tower', lockfileVersion: 3, packages }),
+  })
+}
+
+const deps = (...args: readonly string[]) => sandbox.runInProcess(['deps', 'app', ...args])
+
+test('deps takes in exactly the installed versions, follows an upgrade, and removes only what it is told to', async () => {
+  install({ lamp: '1.0.0', wick: '2.0.0' })
+  const before = await deps()
+  expect(before.stdout).toMatch(/^lamp +1\.0\.0 +direct +installed +no$/m)
+  expect(before.stderr).toContain('2 not in the library')
+
+  expect(await deps('--add')).toMatchObject({
+    code: 0,
+    stdout: 'tower: 2 packages read, 0 already in the library, 0 failed\n',
+  })
+  const { stdout } = await sandbox.runInProcess(['search', 'light lamp', '--source', 'lamp'])
+  expect(stdout).toContain('function light(): void')
+
+  install({ lamp: '1.1.0', wick: '2.0.0' })
+  const synced = await deps('--sync')
+  expect(synced.stdout).toBe('tower: 1 package read, 1 already in the library, 0 failed\n')
+  expect(synced.stderr).toContain('lamp@1.0.0 is no longer used by tower')
+
+  expect((await deps('--prune')).stdout).toBe('lamp@1.0.0\n')
+  expect((await sandbox.runInProcess(['list'])).stdout).toContain('lamp@1.0.0')
+  expect(await deps('--prune', '--yes')).toMatchObject({ code: 0, stdout: 'lamp@1.0.0\n' })
+  const left = JSON.parse((await sandbox.runInProcess(['list', '--json'])).stdout)
+  expect(left.sources.map((one: { name: string; version: string }) => `${one.name}@${one.version}`)).toEqual([
+    'lamp@1.1.0',
+    'wick@2.0.0',
+  ])
+})
+
+test('deps reports what it cannot read, and ends with an error', async () => {
+  install({ lamp: '1.0.0' })
+  fs.rmSync(sandbox.path('app/node_modules'), { recursive: true })
+  sandbox.write({ 'pharos.config.json': JSON.stringify({ npmRegistry: 'http://127.0.0.1:9/' }) })
+  const { code, stdout, stderr } = await deps('--add')
+  expect(stdout).toBe('tower: 0 packages read, 0 already in the library, 1 failed\n')
+  expect(stderr).toContain('lamp could not be read')
+  expect(code).toBe(1)
+})
+
+test.each([
+  [['--prune', '--add'], '--prune: not together with --add or --sync'],
+  [['--yes'], '--yes: only together with --prune'],
+])('deps refuses %j', async (args, problem) => {
+  const { code, stderr } = await deps(...args)
+  expect(code).toBe(2)
+  expect(stderr).toContain(problem)
+})
+
+test('deps names the line of a broken lock file', async () => {
+  sandbox.write({ 'app/package.json': '{}', 'app/package-lock.json': '{\n  "packages": {,}\n}' })
+  const { code, stderr } = await deps()
+  expect(code).toBe(3)
+  expect(stderr).toContain('package-lock.json')
+  expect(stderr).toContain('line 2')
+})
+
+test('deps in a folder without a project says so', async () => {
+  sandbox.write({ 'app/README.md': '# Empty\n' })
+  const { code, stderr } = await deps()
+  expect(code).toBe(0)
+  expect(stderr).toContain('no lock file or manifest was found')
+})
