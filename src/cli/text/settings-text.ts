@@ -1,7 +1,7 @@
 import type { EffectiveConfig } from '../../config.ts'
 import { type SettingName, settingNames, type Value } from '../../settings/settings.ts'
 import { redactValue, writeValue } from '../../settings/write-value.ts'
-import type { Colors } from '../terminal.ts'
+import { type Colors, printableLine } from '../terminal.ts'
 
 /** A setting with its value and origin, without secrets. */
 export interface SettingRecord {
@@ -20,5 +20,5 @@ export function listSettings(
 
 /** `concurrency = 16  default` */
 export function writeSetting({ name, value, origin }: SettingRecord, { dim }: Colors): string {
-  return `${name} = ${writeValue(name, value)}  ${dim(origin)}`
+  return `${name} = ${printableLine(writeValue(name, value))}  ${dim(origin)}`
 }
