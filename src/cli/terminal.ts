@@ -91,10 +91,15 @@ export class Terminal {
     this.#streams.stdout.write(this.isJson ? `${JSON.stringify(value)}\n` : `${text}\n`)
   }
 
+  /** Whether notes are printed. */
+  get showsNotes(): boolean {
+    return !this.isQuiet && !this.isJson
+  }
+
   /** Prints a note besides the answer. */
   note(text: string): void {
     this.clear()
-    if (!this.#flags.quiet && !this.isJson) this.#streams.stderr.write(`${text}\n`)
+    if (this.showsNotes) this.#streams.stderr.write(`${text}\n`)
   }
 
   /** Prints a note that matters even if the answer is JSON. */

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { EffectiveConfig } from '../../config.ts'
 import { PharosError } from '../../core/errors.ts'
 import { KINDS } from '../../core/model.ts'
+import { isCompactPack } from '../../core/pack/pack.ts'
 import type { PackHit } from '../../core/pack/search-pack.ts'
 import { CONTENT_TYPES } from '../../core/retrieval/content-type.ts'
 import { writeList } from '../../core/text/list.ts'
@@ -287,7 +288,9 @@ async function answerFromPack(
     explain: flags.explain,
   })
   if (!terminal.isJson) rememberHits(hits.map(({ path }) => path))
-  if (hits.length === 0) terminal.note('no hits; other words or fewer filters may find some')
+  if (flags.symbol !== undefined && isCompactPack(packed.pack)) {
+    terminal.note('--symbol finds nothing in a compact pack, which keeps no definitions; pack again with --full')
+  } else if (hits.length === 0) terminal.note('no hits; other words or fewer filters may find some')
   if (hits.length === 0 && !terminal.isJson) return
   const { createOrdinaryWords } = await import('../../embed/ordinary-words.ts')
   const judgement = packed.search.judge(hits, await createOrdinaryWords()())
