@@ -67,6 +67,33 @@ test('an agent adds a site behind a cookie without seeing the cookie', async () 
   expect(JSON.stringify(answers)).toContain('Wicks')
 })
 
+test('the browser sends the headers for requests to their origin only', async () => {
+  const elsewhere = await openTestSite({ '/other.json': text('{}', 'application/json') })
+  const shell = `<!doctype html><title>Lamps</title><div id="root"></div><script src="/app.js"></script>`
+  const app = `fetch('${elsewhere.origin}/other.json', { mode: 'no-cors' }); fetch('/away', { mode: 'no-cors' })
+    fetch('/data.json').then((answer) => answer.json()).then(({ words }) => {
+      document.getElementById('root').innerHTML = '<main><h1>Lamps</h1><p>' + words + '</p></main>'
+    })`
+  const site = await openClosedSite({
+    '/robots.txt': text('User-agent: *\n'),
+    '/': shell,
+    '/app.js': text(app, 'text/javascript'),
+    '/away': redirect(`${elsewhere.origin}/other.json`),
+    '/data.json': text(JSON.stringify({ words: 'A wick is trimmed each evening before dusk.' }), 'application/json'),
+  })
+  const library = { ...(await openTestLibrary()), siteHeaders: siteHeadersFor(site) }
+  const { source } = await prepareSource(library, { url: `${site.origin}/`, settings: { render: 'chromium' } })
+  const { summary } = await runCrawl(library, source, { kind: 'add' }, site.origin)
+  expect(summary).toMatchObject({ end: 'completed', indexed: 1 })
+  const cookiesOf = (path: string) =>
+    site.requests.filter((request) => request.path === path).map(({ headers }) => headers['cookie'])
+  for (const path of ['/', '/app.js', '/data.json', '/away']) {
+    expect([path, new Set(cookiesOf(path))]).toEqual([path, new Set([COOKIE])])
+  }
+  expect(elsewhere.requests.length).toBeGreaterThan(0)
+  expect(elsewhere.requests.every(({ headers }) => headers['cookie'] === undefined)).toBe(true)
+})
+
 test('a missing variable stops a crawl before anything is requested or stored, and is named', async () => {
   const site = await openClosedSite({ '/': page('Lamps') })
   const library = { ...(await openTestLibrary()), siteHeaders: siteHeadersFor(site, {}) }

@@ -241,7 +241,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   'not-found': 'check the address',
   network: 'check the spelling of the host, the port, and whether this machine is online',
   redirect: 'fetch that address instead, or allow redirects',
-  'http-client-error': 'if it needs a login, give one with --header',
+  'http-client-error': 'if it needs a login, give one with --header or the setting siteHeaders',
 }
 
 function createFetchError(url: string, reason: string, detail: string): PharosError {
