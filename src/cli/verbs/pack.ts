@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import type { EffectiveConfig } from '../../config.ts'
 import { PharosError } from '../../core/errors.ts'
 import { packName } from '../../core/pack/entries.ts'
@@ -40,7 +40,7 @@ export function addPack(program: Command, streams: Streams): void {
     .argument('<folder|source>', 'folder or repository to pack; else a source of the library')
     .option('-o, --out <dir|zip>', 'where to write it (default: <folder>.llmx-<id>.zip in the current directory)')
     .option('--full', 'also write index.json, definitions, heading paths, an outline and more manifests')
-    .addOption(new Option('--compact', 'the default').hideHelp())
+    .addOption(program.createOption('--compact', 'the default').hideHelp())
     .option('--split <tokens>', 'cut the pack into parts of at most this many tokens', wholeNumber('--split', 1))
     .option('--vectors', 'add a vector for each chunk, so that the pack can be searched by meaning')
     .addHelpText(
