@@ -67,6 +67,17 @@ test('an agent adds a site behind a cookie without seeing the cookie', async () 
   expect(JSON.stringify(answers)).toContain('Wicks')
 })
 
+test('an agent is told the name of a missing variable, and no source stays behind', async () => {
+  const site = await openClosedSite({ '/': page('Lamps') })
+  const library = { ...(await openTestLibrary()), siteHeaders: siteHeadersFor(site, {}) }
+  const { call } = await connect({ openLibrary: async () => library })
+  const answer = await call('add_source', { url: `${site.origin}/`, name: 'lamps' })
+  expect(answer.isError).toBe(true)
+  expect(JSON.stringify(answer.content)).toContain('DOCS_COOKIE, which should hold the cookie header')
+  expect(await library.store.listSources()).toEqual([])
+  expect(site.requests).toEqual([])
+})
+
 test('the browser sends the headers for requests to their origin only', async () => {
   const elsewhere = await openTestSite({ '/other.json': text('{}', 'application/json') })
   const shell = `<!doctype html><title>Lamps</title><div id="root"></div><script src="/app.js"></script>`
