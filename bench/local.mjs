@@ -36,7 +36,7 @@ try {
   const { count, query } = writeMixedFolder(source, MEGABYTES * 2 ** 20)
   console.log(`${count} files, ${MEGABYTES} MB: Markdown, text, JSON, TypeScript, Python`)
   const programZip = join(folder, 'program.zip')
-  const packArgs = ['pack', source, '--out', programZip, '--max-total-bytes', '2GB']
+  const packArgs = ['pack', source, '--out', programZip, '--full', '--max-total-bytes', '2GB']
   const program = runMeasured(PROGRAM, packArgs, { XDG_CACHE_HOME: join(folder, 'cache') })
   const pageZip = join(folder, 'page.zip')
   const isSame = () => (readFileSync(programZip).equals(readFileSync(pageZip)) ? 'yes' : 'no')

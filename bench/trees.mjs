@@ -42,6 +42,7 @@ try {
     all.path,
     '--out',
     join(folder, 'pack.zip'),
+    '--full',
     '--no-cache',
     '--max-total-bytes',
     '2GB',

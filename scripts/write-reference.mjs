@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { createProgram } from '../src/cli/run.ts'
 import { readConfig } from '../src/config.ts'
-import { ERRORS } from '../src/core/errors.ts'
+import { ERRORS, EXIT_CODES } from '../src/core/errors.ts'
 import { writeBytes } from '../src/core/text/bytes.ts'
 import { describeRoutes } from '../src/http/openapi.ts'
 import { ROUTES } from '../src/http/table.ts'
@@ -118,6 +118,11 @@ function writeErrors() {
     '# Errors',
     'Every failure has a code, which is never reused. The command line prints message and advice in one line on stderr, with `--json` as `{"error": {"code", "message", "advice"}}`, and ends with the exit code. Words in braces depend on the cause.',
     writeTable(['code', 'message – advice', 'HTTP', 'exit'], rows),
+    '## Exit codes',
+    writeTable(
+      ['exit', 'means'],
+      Object.entries(EXIT_CODES).map(([code, meaning]) => [code, meaning]),
+    ),
   ])
 }
 

@@ -6,7 +6,7 @@ import { writeDuration } from './core/text/duration.ts'
 import { isPostgres, nameDatabase } from './core/url/postgres-address.ts'
 import type { GitAccess } from './core/url/repository-url.ts'
 import { type GivenValue, parseValue, type SettingOrigin } from './settings/parse-value.ts'
-import { NO_FILE, readConfigFile } from './settings/read-config-file.ts'
+import { NO_FILE, parseConfigText, readConfigFile } from './settings/read-config-file.ts'
 import { SERVER_SETTINGS } from './settings/server-settings.ts'
 import {
   type Config,
@@ -17,6 +17,12 @@ import {
   type Value,
   variableName,
 } from './settings/settings.ts'
+import {
+  createSiteHeaderLookup,
+  listUnsetVariables,
+  parseSiteHeaders,
+  type SiteHeaderLookup,
+} from './settings/site-headers.ts'
 import { createTokenLookup, parseTokens, TOKEN_SETTINGS, type TokenLookup } from './settings/token-variables.ts'
 import { writeVariable } from './settings/write-value.ts'
 
@@ -47,12 +53,26 @@ export interface ConfigInput {
   readonly folder?: string
   /** Path of a configuration file, which must exist, or `none`. */
   readonly file?: string | undefined
+  /** Text to use instead of that of `file`. */
+  readonly text?: string
+}
+
+/** The configuration file that is read: the given one, or that of the environment; undefined for the one in the current folder. */
+export function configFileIn(
+  given: string | undefined,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): string | undefined {
+  return given ?? (environment['PHAROS_CONFIG'] || undefined)
 }
 
 /** Reads the configuration: the environment overrides the file, and flags override both. Checks every value; errors name its origin. */
 export function readConfig(input: ConfigInput = {}): EffectiveConfig {
   const environment = withoutEmpty(input.environment ?? process.env)
-  const { file, values: fromFile } = readConfigFile(input.file ?? environment['PHAROS_CONFIG'], input.folder ?? '.')
+  const given = configFileIn(input.file, environment)
+  const { file, values: fromFile } =
+    input.text === undefined
+      ? readConfigFile(given, input.folder ?? '.')
+      : { file: given, values: parseConfigText(input.text, given ?? '') }
   const values: Record<string, Value> = {}
   const origins: Record<string, SettingOrigin> = {}
   for (const name of settingNames()) {
@@ -62,13 +82,14 @@ export function readConfig(input: ConfigInput = {}): EffectiveConfig {
       readForeign(name, environment),
       { origin: 'file', label: `${file}: ${name}`, value: fromFile[name] },
     ]
-    const given = candidates.find(({ value }) => value !== undefined)
-    const folder = given?.origin === 'file' && file !== undefined ? dirname(file) : (input.folder ?? '.')
-    values[name] = given === undefined ? defaultValue(name, environment) : parseValue(name, given, folder)
-    origins[name] = given?.origin ?? 'default'
+    const chosen = candidates.find(({ value }) => value !== undefined)
+    const folder = chosen?.origin === 'file' && file !== undefined ? dirname(file) : (input.folder ?? '.')
+    values[name] = chosen === undefined ? defaultValue(name, environment) : parseValue(name, chosen, folder)
+    origins[name] = chosen?.origin ?? 'default'
   }
   checkJitter(values['jitterMin'], values['jitterMax'])
   for (const name of TOKEN_SETTINGS) parseTokens(name, values[name] as Config[typeof name])
+  parseSiteHeaders(values['siteHeaders'] as Config['siteHeaders'])
   for (const [name, endpoint] of SERVICES) {
     if (origins[name] === 'default' && values[endpoint] !== '') refuseUnused(name, endpoint)
   }
@@ -119,6 +140,22 @@ export function readRegistryTokens(
   return createTokenLookup('registryTokens', registryTokens, environment)
 }
 
+/** Returns a lookup that reads the headers of sites on demand; they are not stored. */
+export function readSiteHeaders(
+  { siteHeaders }: Pick<Config, 'siteHeaders'>,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): SiteHeaderLookup {
+  return createSiteHeaderLookup(siteHeaders, environment)
+}
+
+/** Lists the variables for headers of sites that are not set. */
+export function listUnsetSiteVariables(
+  { siteHeaders }: Pick<Config, 'siteHeaders'>,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): string[] {
+  return listUnsetVariables(siteHeaders, environment)
+}
+
 /** The settings with the type and the endpoint of each service: an endpoint without a type would never be used. */
 const SERVICES = [
   ['embedder', 'embedEndpoint'],
@@ -146,6 +183,12 @@ function defaultValue(name: SettingName, environment: Readonly<Record<string, st
 /** Whether the terminal supports only plain text. */
 export function isDumbTerminal(environment: Readonly<Record<string, string | undefined>> = process.env): boolean {
   return environment['TERM'] === 'dumb'
+}
+
+/** Whether the user wants colors even in a pipe. Node itself honours NO_COLOR, and FORCE_COLOR before it, on a terminal. */
+export function isColorForced(environment: Readonly<Record<string, string | undefined>> = process.env): boolean {
+  const forced = environment['FORCE_COLOR']
+  return forced !== undefined && forced !== '0' && forced !== 'false'
 }
 
 /** Terminals known to support hyperlinks, by their program name. */
@@ -185,6 +228,30 @@ function dataFolder(environment: Readonly<Record<string, string | undefined>>): 
   const given = environment['XDG_DATA_HOME'] ?? ''
   // The XDG specification requires relative paths to be ignored.
   return isAbsolute(given) ? given : join(homedir(), '.local', 'share')
+}
+
+/** Folder for state of this user that is neither data nor a cache. */
+export function stateFolder(environment: Readonly<Record<string, string | undefined>> = process.env): string {
+  if (process.platform === 'win32' || process.platform === 'darwin') return join(dataFolder(environment), 'pharos')
+  const given = environment['XDG_STATE_HOME'] ?? ''
+  return join(isAbsolute(given) ? given : join(homedir(), '.local', 'state'), 'pharos')
+}
+
+/** File with the hits of the last search of this user. */
+export function lastSearchFile(environment: Readonly<Record<string, string | undefined>> = process.env): string {
+  return join(stateFolder(environment), 'last-search.json')
+}
+
+/** The command that opens an address: the first of BROWSER, or that of the system. */
+export function browserCommand(
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+  platform: string = process.platform,
+): readonly string[] {
+  const [first = ''] = (environment['BROWSER'] ?? '').split(platform === 'win32' ? ';' : ':')
+  if (first.trim() !== '') return first.trim().split(/\s+/)
+  if (platform === 'darwin') return ['open']
+  // `start` would need a shell, which reads characters of an address as commands.
+  return platform === 'win32' ? ['rundll32', 'url.dll,FileProtocolHandler'] : ['xdg-open']
 }
 
 /** Folders in which programs of this user keep their configuration. */

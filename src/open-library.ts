@@ -7,7 +7,7 @@ import type { PageClass } from './core/model.ts'
 import { PUBLIC_REGISTRIES, type Registries } from './core/url/package-url.ts'
 import { findLibraryProblem, isPostgres } from './core/url/postgres-address.ts'
 import type { GitAccess } from './core/url/repository-url.ts'
-import type { Clock, PageKind } from './crawl/ports.ts'
+import type { Clock, PageKind, SiteHeaders } from './crawl/ports.ts'
 import { type CrawlLimits, DEFAULT_CRAWL_LIMITS } from './crawl/run.ts'
 import { createOrdinaryWords } from './embed/ordinary-words.ts'
 import { parseAllowance } from './fetch/addresses.ts'
@@ -30,6 +30,7 @@ import { createMemory } from './processes/memory.ts'
 import { openPageReader } from './processes/page-reader.ts'
 import { thisRunner } from './processes/runner.ts'
 import type { PostgresStore } from './store/postgres/store.ts'
+import { listLibraryFiles } from './store/sqlite/database/library-files.ts'
 import { openSqliteStore, type SqliteStore } from './store/sqlite/store.ts'
 
 /** Location of a library, and its access to the network. */
@@ -69,6 +70,8 @@ export interface LibraryOptions extends ConnectionOptions {
   readonly registries?: Registries
   /** Returns the token for the host of a registry. @default none */
   readonly registryToken?: (host: string) => string | undefined
+  /** Headers for sites behind a login, by origin; read on demand and never stored. @default none */
+  readonly siteHeaders?: SiteHeaders
   /** What git may use of this machine: environment for programs and keys, and tokens by host. @default nothing */
   readonly git?: GitAccess
   /** Opens the grammars for cutting code. @default those bundled with the program */
@@ -147,7 +150,7 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     readDocument: reader.readDocument,
     openGrammars: options.openGrammars ?? openBundledGrammars,
     maxFileBytes: options.maxFileBytes ?? DEFAULT_LIMITS.maxFileBytes,
-    exclude: [...listLibraryFiles(path), ...(options.exclude ?? [])],
+    exclude: [...(isPostgres(path) ? [] : listLibraryFiles(path)), ...(options.exclude ?? [])],
     ...(options.maxArchiveBytes === undefined ? {} : { maxArchiveBytes: options.maxArchiveBytes }),
     ...(options.registries === undefined ? {} : { registries: options.registries }),
     ...(options.git === undefined ? {} : { git: options.git }),
@@ -180,6 +183,7 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     newId: randomUUID,
     runner: thisRunner,
     limits: crawlLimits,
+    ...(options.siteHeaders === undefined ? {} : { siteHeaders: options.siteHeaders }),
     trees,
     ...(importFolder === undefined ? {} : { imports: openKeptImports(importFolder) }),
     vectors,
@@ -275,14 +279,6 @@ async function openBundledGrammars(): Promise<Grammars> {
 /** Folder for imports of a library in a file. */
 function findImportFolder(path: string): string | undefined {
   return isPostgres(path) || path === ':memory:' ? undefined : `${resolve(path)}.imports`
-}
-
-/** The files of a library, which are left out if they are in an indexed folder. */
-function listLibraryFiles(path: string): string[] {
-  if (isPostgres(path)) return []
-  return ['', '-wal', '-shm', '-journal', '.failed.jsonl', '.failed.jsonl.1', '.imports'].map(
-    (ending) => resolve(path) + ending,
-  )
 }
 
 /** The fetch limits that were given. */

@@ -1,7 +1,13 @@
 import { isIP } from 'node:net'
 import { basename, join } from 'node:path'
 import type { Command } from 'commander'
-import { type EffectiveConfig, libraryDataFolder, readGitAccess, readRegistryTokens } from '../config.ts'
+import {
+  type EffectiveConfig,
+  libraryDataFolder,
+  readGitAccess,
+  readRegistryTokens,
+  readSiteHeaders,
+} from '../config.ts'
 import { PharosError } from '../core/errors.ts'
 import { isPostgres } from '../core/url/postgres-address.ts'
 import { hostRuleOf } from '../library/ports/download.ts'
@@ -70,6 +76,7 @@ export async function openConfiguredLibrary(
     },
     registryToken: readRegistryTokens(values),
     git: readGitAccess(values),
+    siteHeaders: readSiteHeaders(values),
     firstByteTimeoutMs: values.firstByteTimeout,
     answerTimeoutMs: values.answerTimeout,
     maxHeaderBytes: values.maxHeaderBytes,

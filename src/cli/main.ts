@@ -19,13 +19,15 @@ process.exitCode = isNodeTooOld() ? reportOldNode() : await start()
 /** Runs the command line and returns the exit code. */
 async function start(): Promise<number> {
   // An old Node cannot parse these modules, so they are loaded after its version was checked.
-  const { canShowHyperlinks, codeCacheFolder, isDumbTerminal } = await import('../config.ts')
-  const stdout = Object.assign(process.stdout, { hasLinks: () => canShowHyperlinks() })
-  const { stderr } = process
+  const { canShowHyperlinks, codeCacheFolder, isColorForced, isDumbTerminal } = await import('../config.ts')
+  const forcesColors = isColorForced()
+  const stdout = Object.assign(process.stdout, { hasLinks: () => canShowHyperlinks(), forcesColors })
+  const stderr = Object.assign(process.stderr, { forcesColors })
   // A dumb terminal is treated as a file, without cursor control.
   const plainStderr = { write: (text: string) => stderr.write(text) }
   // Compiling takes a considerable part of the start-up time. The cache is valid for the same source text and version of Node only.
-  module.enableCompileCache(codeCacheFolder())
+  // `uninstall` removes the cache, which Node would write again at the end.
+  if (process.argv[2] !== 'uninstall') module.enableCompileCache(codeCacheFolder())
   const { run } = await import('./run.ts')
   return run(process.argv.slice(2), { stdout, stderr: isDumbTerminal() ? plainStderr : stderr })
 }

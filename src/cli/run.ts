@@ -45,6 +45,7 @@ const VERBS: Readonly<Record<string, () => Promise<AddVerb>>> = {
   duplicates: async () => (await import('./verbs/duplicates.ts')).addDuplicates,
   copy: async () => (await import('./verbs/copy.ts')).addCopy,
   search: async () => (await import('./verbs/search.ts')).addSearch,
+  open: async () => (await import('./verbs/open.ts')).addOpen,
   get: async () => (await import('./verbs/get.ts')).addGet,
   read: async () => (await import('./verbs/read.ts')).addRead,
   outline: async () => (await import('./verbs/outline.ts')).addOutline,
@@ -59,10 +60,21 @@ const VERBS: Readonly<Record<string, () => Promise<AddVerb>>> = {
   worker: async () => (await import('./serve/worker.ts')).addWorker,
   mcp: async () => (await import('./verbs/mcp.ts')).addMcp,
   setup: async () => (await import('./verbs/setup.ts')).addSetup,
+  completion: async () => (await import('./installation/completion.ts')).addCompletion,
+  complete: async () => {
+    const { addComplete } = await import('./installation/completion.ts')
+    const verbs = Object.keys(VERBS).filter((name) => !HIDDEN_VERBS.has(name))
+    return (program, streams) => addComplete(program, streams, { verbs: [...verbs, 'help'], createProgram })
+  },
+  config: async () => (await import('./installation/config.ts')).addConfig,
+  uninstall: async () => (await import('./installation/uninstall.ts')).addUninstall,
   demo: async () => (await import('./verbs/demo.ts')).addDemo,
   doctor: async () => (await import('./verbs/doctor.ts')).addDoctor,
   'crawl-job': async () => (await import('./crawl-job.ts')).addCrawlJob,
 }
+
+/** Commands that only the program itself and scripts start. */
+const HIDDEN_VERBS: ReadonlySet<string> = new Set(['complete', 'crawl-job'])
 
 /** Creates the program with the commands that the arguments need. */
 export async function createProgram(args: readonly string[], streams: Streams): Promise<Command> {
@@ -131,7 +143,7 @@ function report(error: unknown, args: readonly string[], program: Command, { std
   if (flags.includes('--json') || flags.includes('--json-logs')) {
     stderr.write(`${JSON.stringify({ error: { code: failure.code, message, advice } })}\n`)
   } else {
-    const { red, dim } = colorsFor(stderr)
+    const { red, dim } = colorsFor(stderr, { color: !flags.includes('--no-color') })
     // A user who interrupts needs no advice, unless the work can be resumed.
     const needsNoAdvice = failure.code === 'INTERRUPTED' && !(failure instanceof AdvisedError)
     stderr.write(`${red('pharos:')} ${message}${needsNoAdvice ? '' : dim(` – ${advice}`)}\n`)

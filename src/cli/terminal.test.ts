@@ -122,12 +122,15 @@ describe('Terminal', () => {
     expect(written.stderr).toBe(`\r\x1b[2K${shown}`)
   })
 
-  test('uses colors only at a terminal that supports them', () => {
-    const writeRed = (properties: Partial<Output>) => open({}, properties).terminal.answerColors.red('x')
+  test('uses colors only at a terminal that supports them, unless they are forced or switched off', () => {
+    const writeRed = (properties: Partial<Output>, flags: OutputFlags = {}) =>
+      open(flags, properties).terminal.answerColors.red('x')
     expect(writeRed({ isTTY: true, hasColors: () => true })).toBe('\x1b[31mx\x1b[39m')
     expect(writeRed({ isTTY: true, hasColors: () => false })).toBe('x')
     expect(writeRed({ isTTY: true })).toBe('x')
     expect(writeRed({ hasColors: () => true })).toBe('x')
+    expect(writeRed({ forcesColors: true })).toBe('\x1b[31mx\x1b[39m')
+    expect(writeRed({ isTTY: true, hasColors: () => true, forcesColors: true }, { color: false })).toBe('x')
   })
 })
 

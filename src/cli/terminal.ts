@@ -8,6 +8,8 @@ export interface OutputFlags {
   readonly json?: boolean
   readonly quiet?: boolean
   readonly verbose?: boolean
+  /** False with `--no-color`. */
+  readonly color?: boolean
 }
 
 /** A text output, such as a stream of the process. */
@@ -21,6 +23,8 @@ export interface Output {
   readonly rows?: number
   /** Whether the output supports colors, and the user has not disabled them. */
   hasColors?(): boolean
+  /** Whether the user wants colors even if the output is not a terminal. */
+  readonly forcesColors?: boolean
   /** Whether the output supports hyperlinks behind a text. */
   hasLinks?(): boolean
 }
@@ -49,8 +53,8 @@ export class Terminal {
   constructor(flags: OutputFlags, streams: Streams) {
     this.#flags = flags
     this.#streams = streams
-    this.answerColors = colorsFor(streams.stdout)
-    this.noteColors = colorsFor(streams.stderr)
+    this.answerColors = colorsFor(streams.stdout, flags)
+    this.noteColors = colorsFor(streams.stderr, flags)
   }
 
   get isJson(): boolean {
@@ -87,10 +91,15 @@ export class Terminal {
     this.#streams.stdout.write(this.isJson ? `${JSON.stringify(value)}\n` : `${text}\n`)
   }
 
+  /** Whether notes are printed. */
+  get showsNotes(): boolean {
+    return !this.isQuiet && !this.isJson
+  }
+
   /** Prints a note besides the answer. */
   note(text: string): void {
     this.clear()
-    if (!this.#flags.quiet && !this.isJson) this.#streams.stderr.write(`${text}\n`)
+    if (this.showsNotes) this.#streams.stderr.write(`${text}\n`)
   }
 
   /** Prints a note that matters even if the answer is JSON. */
@@ -153,9 +162,10 @@ function moveToStart(height: number): string {
   return height > 1 ? `\r\x1b[${height - 1}A` : '\r'
 }
 
-/** Color functions for a stream, which return text unchanged unless the stream is a terminal with colors. */
-export function colorsFor(stream: Output): Colors {
-  return createColors(stream.isTTY === true && stream.hasColors?.() === true)
+/** Color functions for a stream, which return text unchanged unless the stream is a terminal with colors, or colors are forced. */
+export function colorsFor(stream: Output, { color = true }: OutputFlags = {}): Colors {
+  const hasColors = stream.isTTY === true && stream.hasColors?.() === true
+  return createColors(color && (hasColors || stream.forcesColors === true))
 }
 
 /** Makes untrusted text safe to print: replaces control and text-reordering characters by U+FFFD, except line breaks and tabs. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ERRORS, type ErrorCode, type ErrorEntry, PharosError } from './errors.ts'
+import { ERRORS, type ErrorCode, type ErrorEntry, EXIT_CODES, PharosError } from './errors.ts'
 
 const entries: [string, ErrorEntry][] = Object.entries(ERRORS)
 
@@ -22,6 +22,11 @@ describe.each(entries)('%s', (code, { message, advice, httpStatus, exitCode }) =
     expect(error.message).toBe(message.replace(/\{(\w+)\}/g, '<$1>'))
     expect(error.entry).toEqual({ message, advice: advice.replace(/\{(\w+)\}/g, '<$1>'), httpStatus, exitCode })
   })
+})
+
+test('every exit code of the documentation is used, and every used one is documented', () => {
+  const used = new Set([0, ...entries.map(([, { exitCode }]) => exitCode)])
+  expect(Object.keys(EXIT_CODES).map(Number)).toEqual([...used].sort((a, b) => a - b))
 })
 
 test('an error carries its code, its values and its cause', () => {

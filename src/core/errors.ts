@@ -2,6 +2,17 @@ import { INPUT_ERRORS } from './input-errors.ts'
 import { LIBRARY_ERRORS } from './library-errors.ts'
 import { SERVER_ERRORS } from './server-errors.ts'
 
+/** The exit codes of the program, with what each means for a script. */
+export const EXIT_CODES = {
+  0: 'done',
+  1: 'failed, or a check failed; the message says why',
+  2: 'wrong usage or configuration; nothing was done',
+  3: 'something that is needed does not exist, or cannot be read or reached',
+  4: 'a crawl would have removed too much, and removed nothing',
+  5: 'a crawl gave up on a host; `retry` reads the rest later',
+  130: 'interrupted, such as by Ctrl-C; what was stored stays',
+} as const
+
 /** The meaning of one code on every surface. */
 export interface ErrorEntry {
   /** States what happened, with placeholders in braces for the received values. */
@@ -9,7 +20,7 @@ export interface ErrorEntry {
   /** Tells the reader what to do next. `{advice}` is replaced by advice that depends on the cause. */
   readonly advice: string
   readonly httpStatus: number
-  readonly exitCode: number
+  readonly exitCode: keyof typeof EXIT_CODES
 }
 
 /** The stable name of a failure, which programs catch and documentation uses. */

@@ -164,4 +164,10 @@ export const INPUT_ERRORS = {
     httpStatus: 404,
     exitCode: 3,
   },
+  OPEN_FAILED: {
+    message: '{address} cannot be opened: {problem}',
+    advice: '{advice}',
+    httpStatus: 409,
+    exitCode: 3,
+  },
 } as const

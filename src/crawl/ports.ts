@@ -59,6 +59,14 @@ export type FetchOutcome = (
   readonly latencyMs?: number
 }
 
+/** Headers that the owner configured for origins, to be sent nowhere else. They may be secrets. */
+export interface SiteHeaders {
+  /** The headers for the origin of an address. Throws `CONFIG_INVALID` if one of them has no value. */
+  require(url: string): Readonly<Record<string, string>>
+  /** The headers for the origin of an address; none if one of them has no value. */
+  find(url: string): Readonly<Record<string, string>>
+}
+
 /** Fetches one address. Every failure is an outcome; only an aborted signal rejects. */
 export interface Fetcher {
   fetch(request: FetchRequest): Promise<FetchOutcome>

@@ -87,14 +87,14 @@ test('sends validators to their own address only and accepts a 304', async () =>
 })
 
 test('follows redirects, each in its own slot, with headers for their own origin only', async () => {
-  const headers = new Map([['https://e.com', { authorization: 'secret' }]])
+  const headersFor = (url: string) => (new URL(url).origin === 'https://e.com' ? { authorization: 'secret' } : {})
   const { fetchResource, requests, reserved } = setUp(
     {
       'https://e.com/a': moved('https://other.com/b'),
       'https://other.com/b': moved('http://e.com/c#x'),
       'http://e.com/c': found('http://e.com/c'),
     },
-    { headers },
+    { headersFor },
   )
   expect(await fetchResource('https://e.com/a')).toMatchObject({ type: 'found', url: 'http://e.com/c' })
   expect(reserved).toEqual(['e.com', 'other.com', 'e.com'])

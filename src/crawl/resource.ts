@@ -3,6 +3,7 @@ import type { Snapshot } from '../core/model.ts'
 import { parseHttp } from '../core/url/key.ts'
 import type { PacedFetcher, Pacer } from './hosts/pacer.ts'
 import type { Reason } from './ledger.ts'
+import type { SiteHeaders } from './ports.ts'
 
 /** Result of fetching a file. */
 export type Resource =
@@ -70,8 +71,8 @@ export interface ResourceFetcherOptions {
   readonly judgeRobots?: (url: string, signal?: AbortSignal) => Promise<RobotsDecision>
   /** @default 5 */
   readonly maxRedirects?: number
-  /** Additional headers by origin; no other origin gets them, redirect targets included. */
-  readonly headers?: ReadonlyMap<string, Readonly<Record<string, string>>>
+  /** Additional headers for an address; each hop of a redirect asks for its own. @default none */
+  readonly headersFor?: SiteHeaders['find']
 }
 
 /**
@@ -79,7 +80,7 @@ export interface ResourceFetcherOptions {
  * robots.txt before each hop.
  */
 export function createResourceFetcher(options: ResourceFetcherOptions): ResourceFetcher {
-  const { fetcher, pacer, judgeRobots, maxRedirects = 5, headers } = options
+  const { fetcher, pacer, judgeRobots, maxRedirects = 5, headersFor } = options
   return async (
     start,
     { accept, maxBytes, isClipped = false, timeoutMs, etag = null, lastModified = null, signal } = {},
@@ -96,7 +97,7 @@ export function createResourceFetcher(options: ResourceFetcherOptions): Resource
       const turn = await pacer.takeTurn(address.host, signal)
       if (turn === 'parked') return createFailure('host-parked', `${address.host} gets no more requests`)
       signal?.throwIfAborted()
-      const fields = headers?.get(address.origin)
+      const headers = headersFor?.(url) ?? {}
       const isConditional = seen.size === 1 && (etag !== null || lastModified !== null)
       const request = {
         url,
@@ -105,7 +106,7 @@ export function createResourceFetcher(options: ResourceFetcherOptions): Resource
         ...(maxBytes === undefined ? {} : { maxBytes }),
         ...(isClipped ? { isClipped } : {}),
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
-        ...(fields === undefined ? {} : { headers: fields }),
+        ...(Object.keys(headers).length === 0 ? {} : { headers }),
         ...(signal === undefined ? {} : { signal }),
       }
       const outcome = await fetcher.fetch(request, turn)

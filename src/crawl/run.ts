@@ -5,7 +5,7 @@ import type { Ledger } from './ledger.ts'
 import type { Memory } from './memory-limiter.ts'
 import type { CrawlPlanner } from './planning/planner.ts'
 import type { MilestoneStore } from './planning/progress-milestones.ts'
-import type { Clock, Fetcher, PageKind, PageKindReader, PageReader, Renderer, Rendering } from './ports.ts'
+import type { Clock, Fetcher, PageKind, PageKindReader, PageReader, Renderer, Rendering, SiteHeaders } from './ports.ts'
 import type { ProcessCounts, SharedCrawl } from './sharing.ts'
 
 /** Number of requests that a page cap allows for each of its pages. */
@@ -44,6 +44,8 @@ export interface CrawlRun {
   readonly maxAgeMsOf: Readonly<Partial<Record<PageKind, number>>>
   /** Headers sent to the origin of the start only. */
   readonly headers: Readonly<Record<string, string>>
+  /** Headers that the owner configured, each for one origin. @default none */
+  readonly siteHeaders?: SiteHeaders
   /** How pages are read. */
   readonly render: Rendering
   readonly limits: CrawlLimits

@@ -1,3 +1,4 @@
+import { mergeFields } from '../core/header-fields.ts'
 import { isBelowStart } from '../core/url/reach.ts'
 import { type AddressDecision, type AddressFilter, createAddressFilter } from './addresses/address-filter.ts'
 import { ContentTraps, type PageContent } from './addresses/content-traps.ts'
@@ -46,9 +47,13 @@ export class Site {
     return this.#urlToStore === this.#counts.run.siteUrl ? undefined : this.#urlToStore
   }
 
-  /** Configured headers may hold credentials, so they go to the origin of the start only, even if the site has moved. */
+  /**
+   * Headers may hold credentials: those of the run go to the origin of the start only, even if the site has moved, and those that are
+   * configured to their own origin only.
+   */
   headersFor(url: string): CrawlRun['headers'] {
-    return new URL(url).origin === this.#startOrigin ? this.#counts.run.headers : {}
+    const { headers, siteHeaders } = this.#counts.run
+    return mergeFields(siteHeaders?.find(url), new URL(url).origin === this.#startOrigin ? headers : {})
   }
 
   /** Judges an address by how it was found. A list is finite, so content traps do not apply to its addresses. */

@@ -1,11 +1,11 @@
 import type { Dispatcher } from 'undici'
+import { joinValues, singleValue } from '../core/header-fields.ts'
 import { joinBytes } from '../core/join-bytes.ts'
 import type { Reason } from '../crawl/ledger.ts'
 import type { FetchOutcome, FetchRequest } from '../crawl/ports.ts'
 import { isParserError } from './agent.ts'
 import { CONNECT_OUTCOMES, ConnectError } from './connect-error.ts'
 import { BodyDecoder, type DecodeResult, parseEncodings } from './decode.ts'
-import { joinValues, singleValue } from './header-fields.ts'
 import type { Settings } from './http.ts'
 import { type Fields, fail, outcomeOfStatus } from './response-outcome.ts'
 

@@ -1,10 +1,10 @@
+import { findFieldProblem, isFieldValue, isSendable } from '../core/header-fields.ts'
 import type { Fetcher, FetchRequest } from '../crawl/ports.ts'
 import { type HostResolver, systemResolve } from './address-check.ts'
 import { type Allowance, PUBLIC_ONLY } from './addresses.ts'
 import { openAgent } from './agent.ts'
 import { ACCEPTED_ENCODINGS } from './decode.ts'
 import { Exchange } from './exchange.ts'
-import { findFieldProblem, isFieldValue, isSendable } from './header-fields.ts'
 import { type HttpProxy, parseProxy } from './parse-proxy.ts'
 import { fail } from './response-outcome.ts'
 

@@ -1,7 +1,7 @@
+import { isSendable, singleValue } from '../core/header-fields.ts'
 import { parseRetryAfter } from '../core/retry-after.ts'
 import type { Reason } from '../crawl/ledger.ts'
 import type { FetchOutcome, FetchRequest } from '../crawl/ports.ts'
-import { isSendable, singleValue } from './header-fields.ts'
 
 export type Fields = Record<string, string | string[] | undefined>
 

@@ -1,7 +1,7 @@
 import type { PageClass, Sha256 } from '../core/model.ts'
 import type { Reason } from '../crawl/ledger.ts'
 import type { Memory } from '../crawl/memory-limiter.ts'
-import type { Clock, Fetcher, PageKindReader, PageReader, Renderer } from '../crawl/ports.ts'
+import type { Clock, Fetcher, PageKindReader, PageReader, Renderer, SiteHeaders } from '../crawl/ports.ts'
 import type { CrawlLimits } from '../crawl/run.ts'
 import type { Addresses } from './ports/addresses.ts'
 import type { CrawlPlans } from './ports/crawl-plans.ts'
@@ -21,6 +21,8 @@ export interface Library {
   readonly fetcher: Fetcher
   /** Explains why an address must not be requested, without connecting. If absent, only the first request shows that it is refused. */
   readonly checkAddress?: (url: string) => Promise<AddressRefusal | undefined>
+  /** Headers for sites behind a login; if absent, there are none. */
+  readonly siteHeaders?: SiteHeaders
   readonly readPage: PageReader
   /** If absent, memory is not checked. */
   readonly memory?: Memory

@@ -44,6 +44,8 @@ export interface CrawlConfig {
   readonly contactUrl: string
   /** Empty when there is none. May hold a password: display it only with `redactValue`. */
   readonly proxy: string
+  /** Origins with headers and the names of the variables that hold their values: `docs.example.com Cookie=DOCS_COOKIE`. */
+  readonly siteHeaders: readonly string[]
 }
 
 export const CRAWL_SETTINGS: Readonly<Record<keyof CrawlConfig, Setting>> = {
@@ -207,5 +209,12 @@ export const CRAWL_SETTINGS: Readonly<Record<keyof CrawlConfig, Setting>> = {
     isSecret: true,
     description:
       'fetch through this proxy, http://user:password@host:port; HTTP_PROXY and similar variables are ignored',
+  },
+  siteHeaders: {
+    type: 'list',
+    default: [],
+    hasFlag: false,
+    description:
+      'variables that hold headers for sites behind a login, {"docs.example.com": {"Cookie": "DOCS_COOKIE"}}; never their values',
   },
 }

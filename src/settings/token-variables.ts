@@ -11,14 +11,19 @@ type TokenSetting = (typeof TOKEN_SETTINGS)[number]
 export function parseTokens(name: TokenSetting, entries: readonly string[]): ReadonlyMap<string, string> {
   return new Map(
     entries.map((entry) => {
-      const [, host = '', variable = ''] = /^([^=/@\s]+)=([A-Z_][A-Z0-9_]*)$/.exec(entry) ?? []
-      if (host !== '' && !variable.startsWith('PHAROS_')) return [host.toLowerCase(), variable]
+      const [, host = '', variable = ''] = /^([^=/@\s]+)=(\S+)$/.exec(entry) ?? []
+      if (host !== '' && isVariableName(variable)) return [host.toLowerCase(), variable]
       // The entry is not repeated in the message, because it may be the token itself.
       const problem =
         'expected hosts with names of variables, such as github.com=GITHUB_TOKEN; not PHAROS_… and not the token itself'
       throw new PharosError('CONFIG_INVALID', { origin: name, problem })
     }),
   )
+}
+
+/** Whether a text can be the name of a variable with a secret. `PHAROS_…` variables hold settings, which child processes receive anew. */
+export function isVariableName(text: string): boolean {
+  return /^[A-Z_][A-Z0-9_]*$/.test(text) && !text.startsWith('PHAROS_')
 }
 
 /** Returns the token for a host, or undefined. Throws if the configured variable is not set. */

@@ -58,7 +58,7 @@ function applyChange({ file, kind, before, after, status }: ConfigChange): strin
 }
 
 /** Replaces the text of a file at once, with the same permissions, so that a crash leaves the old text or the new one. */
-function replaceFile(file: string, text: string): void {
+export function replaceFile(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true })
   const temporary = `${file}.${process.pid}.tmp`
   try {

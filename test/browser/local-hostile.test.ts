@@ -671,7 +671,7 @@ async function packWithProgram(folder: string): Promise<Buffer> {
   const target = sandbox.path(`packs/${createHash('sha256').update(folder).digest('hex')}.zip`)
   if (!existsSync(target)) {
     mkdirSync(dirname(target), { recursive: true })
-    const { code, stderr } = await sandbox.runInProcess(['pack', folder, '--out', target])
+    const { code, stderr } = await sandbox.runInProcess(['pack', folder, '--out', target, '--full'])
     if (code !== 0) throw new Error(stderr)
   }
   return readFileSync(target)

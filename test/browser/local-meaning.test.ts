@@ -23,9 +23,11 @@ beforeAll(async () => {
     'later/doctor.md': '# Clinic\n\nPhysicians treat patients with fevers.\n',
     'later/music.md': '# Choir\n\nSingers rehearse on Mondays.\n',
   })
-  const packed = await sandbox.runInProcess(['pack', 'docs', '--out', 'docs.zip', '--vectors'])
+  const packed = await sandbox.runInProcess(['pack', 'docs', '--out', 'docs.zip', '--full', '--vectors'])
   expect(packed).toMatchObject({ code: 0 })
-  expect(await sandbox.runInProcess(['pack', 'docs', '--out', 'docs-pack', '--vectors'])).toMatchObject({ code: 0 })
+  expect(await sandbox.runInProcess(['pack', 'docs', '--out', 'docs-pack', '--full', '--vectors'])).toMatchObject({
+    code: 0,
+  })
   browser = await openChromium()
 })
 

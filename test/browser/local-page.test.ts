@@ -119,7 +119,7 @@ function textOf(page: Page, selector: string): Promise<string | null> {
 /** The pack that the program writes for a folder. */
 async function packWithProgram(folder: string, ...extraArgs: string[]): Promise<Buffer> {
   const out = sandbox.path(`${folder.replaceAll('/', '-')}.zip`)
-  expect(await sandbox.runInProcess(['pack', folder, '--out', out, ...extraArgs])).toMatchObject({ code: 0 })
+  expect(await sandbox.runInProcess(['pack', folder, '--out', out, '--full', ...extraArgs])).toMatchObject({ code: 0 })
   return fs.readFileSync(out)
 }
 

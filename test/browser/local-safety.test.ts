@@ -91,7 +91,9 @@ const readFacts = (tab = page) => tab.locator('#index-facts').textContent()
 /** The pack that the program writes for the folder now. */
 async function packByProgram(folder: string, ...args: string[]): Promise<Buffer> {
   const out = sandbox.path(`${folder}-${args.join('')}.zip`)
-  expect(await sandbox.runInProcess(['pack', sandbox.path(folder), '--out', out, ...args])).toMatchObject({ code: 0 })
+  expect(await sandbox.runInProcess(['pack', sandbox.path(folder), '--out', out, '--full', ...args])).toMatchObject({
+    code: 0,
+  })
   return fs.readFileSync(out)
 }
 
@@ -229,7 +231,9 @@ describe('a pack from another source', () => {
     ])
     let packPath = sandbox.path(`doc-${limits.join('')}.zip`)
     if (limits.includes('--split')) {
-      expect(await sandbox.runInProcess(['pack', sandbox.path('doc'), '--out', packPath, ...limits])).toMatchObject({
+      expect(
+        await sandbox.runInProcess(['pack', sandbox.path('doc'), '--out', packPath, '--full', ...limits]),
+      ).toMatchObject({
         code: 0,
       })
       packPath = packPath.replace(/\.zip$/, '.part-1.zip')
@@ -254,7 +258,9 @@ describe('a pack from another source', () => {
   test('is not read as a folder, and an empty folder is reported', async () => {
     writeFiles(sandbox.path('packed'), [['a.md', '# A\n']])
     const out = sandbox.path('packed-out')
-    expect(await sandbox.runInProcess(['pack', sandbox.path('packed'), '--out', out])).toMatchObject({ code: 0 })
+    expect(await sandbox.runInProcess(['pack', sandbox.path('packed'), '--out', out, '--full'])).toMatchObject({
+      code: 0,
+    })
     await page.locator('#folder-input').setInputFiles(out)
     expect(await page.getByRole('alert').textContent()).toMatch(/is itself a pack.*Open it as a pack/)
     await choosePrivate('empty', [])

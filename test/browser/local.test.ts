@@ -127,7 +127,7 @@ const LIMITS = ['--max-file-bytes', String(MIN_LARGE_BYTES)]
 /** Packs a folder with the program. */
 async function pack(folder: string, limits: readonly string[] = LIMITS): Promise<Packed> {
   const full = `${folder}-full.zip`
-  await runProgram('pack', folder, '--out', full, ...limits)
+  await runProgram('pack', folder, '--out', full, '--full', ...limits)
   return { folder, full }
 }
 
@@ -207,8 +207,8 @@ test('an uploaded folder produces the same pack files as the program, and so doe
   await openExport(page)
   await expectSameZip(page, 'Full pack', before.full)
   const [compact, out] = [sandbox.path('compact.zip'), sandbox.path('out')]
-  await runProgram('pack', before.folder, '--out', compact, '--compact', ...LIMITS)
-  await runProgram('pack', before.folder, '--out', out, ...LIMITS)
+  await runProgram('pack', before.folder, '--out', compact, ...LIMITS)
+  await runProgram('pack', before.folder, '--out', out, '--full', ...LIMITS)
   await expectSameZip(page, 'Compact pack', compact)
   const wanted = readFiles(out)
   const names = [...wanted.keys()].filter((path) => !/^(?:chunks|images)\//.test(path))

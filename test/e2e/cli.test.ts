@@ -32,10 +32,14 @@ beforeAll(async () => {
     'docs/x.tmp': 'ignored',
     'docs/.env': 'password = "correct-horse-battery"\n',
   })
-  expect(await start('pack docs --out docs.zip')).toMatchObject({ code: 0, stdout: 'docs.zip\n' })
+  expect(await start('pack docs --out docs.zip --full')).toMatchObject({ code: 0, stdout: 'docs.zip\n' })
 })
 
 afterAll(() => sandbox.remove())
+
+function sizeOf(name: string): number {
+  return fs.statSync(sandbox.path(name)).size
+}
 
 describe('pack', () => {
   test('prints the path on stdout and everything else on stderr', async () => {
@@ -44,7 +48,7 @@ describe('pack', () => {
       signal: null,
       stdout: 'plain.zip\n',
       stderr: expect.stringMatching(
-        /^5 files, 7 chunks, about \d+ tokens, \S+ KB\nskipped: 1 ignored \(--verbose lists them\)\nwarnings: 1 secret \(--verbose lists them\)\n$/,
+        /^5 files, 7 chunks, about \d+ tokens, \S+ KB \(about \S+ KB with --full\)\nskipped: 1 ignored \(--verbose lists them\)\nwarnings: 1 secret \(--verbose lists them\)\n$/,
       ),
     })
   })
@@ -91,9 +95,17 @@ describe('pack', () => {
     )
   })
 
-  test('--compact writes a pack that can be searched', async () => {
-    await pharos('pack docs --out compact.zip --compact')
+  test('writes a compact pack that can be searched, and names about the size of the full one', async () => {
+    const { stderr } = await pharos('pack docs --out compact.zip')
     expect((await pharos('search retry --pack compact.zip')).stdout).toContain('guide.md:5-7')
+    await pharos('pack docs --out explicit.zip --compact')
+    expect(sizeOf('explicit.zip')).toBe(sizeOf('compact.zip'))
+    const [, estimate = ''] = /\(about (\S+) KB with --full\)/.exec(stderr) ?? []
+    // A small pack is measured as a whole.
+    expect(Number(estimate)).toBeCloseTo(sizeOf('docs.zip') / 1024, 0)
+    const symbol = await pharos('search visit --symbol visit --pack compact.zip')
+    expect(symbol.stderr).toContain('--symbol finds nothing in a compact pack')
+    expect((await pharos('pack docs --out no.zip --full --compact')).stderr).toContain('exclude each other')
   })
 
   test('--split writes parts that open and search, and reports leftover parts of an earlier split', async () => {
@@ -152,7 +164,7 @@ describe('pack', () => {
   })
 
   test('packs the same files to the same bytes, with and without the cache', async () => {
-    for (const flags of ['', '--no-cache', '']) await pharos(`pack docs --out same${flags.length}.zip ${flags}`)
+    for (const flags of ['', '--no-cache', '']) await pharos(`pack docs --out same${flags.length}.zip --full ${flags}`)
     expect(fs.readFileSync(sandbox.path('same0.zip')).equals(fs.readFileSync(sandbox.path('same10.zip')))).toBe(true)
     expect(fs.readFileSync(sandbox.path('same0.zip')).equals(fs.readFileSync(sandbox.path('docs.zip')))).toBe(true)
   })
@@ -295,16 +307,16 @@ describe('get, outline and symbols', () => {
 describe('symbols', () => {
   test('symbols have the line of their definition, not of the comment before it', async () => {
     sandbox.write({ 'lines/a.py': 'import os\n\n\n# Looks\n# twice.\n@cached\ndef visit(url):\n    return url\n' })
-    await pharos('pack lines --out lines.zip')
+    await pharos('pack lines --out lines.zip --full')
     expect((await pharos('symbols --pack lines.zip')).stdout).toMatch(/^visit {2}c000\w {2}a\.py:7\n$/)
   })
 
   test('symbols says that a compact pack keeps no symbols', async () => {
-    await pharos('pack docs --out compact-symbols.zip --compact')
+    await pharos('pack docs --out compact-symbols.zip')
     expect(await pharos('symbols code.py --pack compact-symbols.zip')).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: 'no definitions: a compact pack keeps no symbols; pack again without --compact\n',
+      stderr: 'no definitions: a compact pack keeps no symbols; pack again with --full\n',
     })
   })
 })

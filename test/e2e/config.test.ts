@@ -109,6 +109,7 @@ describe('a setting', () => {
       maxAge: 0,
       contactUrl: '',
       proxy: '',
+      siteHeaders: [],
       host: '127.0.0.1',
       port: 0,
       tokenFile: '',

@@ -50,7 +50,7 @@ interface Packed {
 
 /** Packs the folder, checks the limits of the program, and reads the pack. */
 async function pack(flags: readonly string[] = []): Promise<Packed> {
-  const args = ['pack', 'source', '--out', 'out.zip', '--no-cache', '--json', ...flags]
+  const args = ['pack', 'source', '--out', 'out.zip', '--full', '--no-cache', '--json', ...flags]
   const stdout = await program.run(args)
   const { warnings } = JSON.parse(stdout) as { warnings: { path: string; code: string }[] }
   const { chunks } = readPack(sandbox.path('out.zip'))

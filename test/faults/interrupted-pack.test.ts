@@ -21,8 +21,8 @@ afterEach(() => sandbox.remove())
 
 /** Creates a pack and starts a run that replaces it. Resolves when the run writes the new pack. */
 async function startWriting(out: string) {
-  await sandbox.runInProcess(['pack', 'first', '--out', out])
-  const run = sandbox.start(process.execPath, [PROGRAM, 'pack', 'source', '--out', out, '--no-cache'], {})
+  await sandbox.runInProcess(['pack', 'first', '--out', out, '--full'])
+  const run = sandbox.start(process.execPath, [PROGRAM, 'pack', 'source', '--out', out, '--full', '--no-cache'], {})
   while (sandbox.leftovers().length === 0 && run.child.exitCode === null) await sleep(2)
   return run
 }
@@ -60,14 +60,21 @@ describe.each(['out.zip', 'out'] as const)('while %s is written', (out) => {
     child.kill('SIGKILL')
     expect((await ended).signal).toBe('SIGKILL')
     expectFirstPack(out)
-    expect(await sandbox.runInProcess(['pack', 'next', '--out', out])).toMatchObject({ code: 0, stdout: `${out}\n` })
+    expect(await sandbox.runInProcess(['pack', 'next', '--out', out, '--full'])).toMatchObject({
+      code: 0,
+      stdout: `${out}\n`,
+    })
     expect(readPack(sandbox.path(out)).files).toMatchObject([{ path: 'b.md' }])
     expect(sandbox.leftovers()).toEqual([])
   })
 })
 
 test('Ctrl-C before anything is written ends the run with exit code 130 and leaves no file', async () => {
-  const run = sandbox.start(process.execPath, [PROGRAM, 'pack', 'source', '--out', 'out.zip', '--verbose'], {})
+  const run = sandbox.start(
+    process.execPath,
+    [PROGRAM, 'pack', 'source', '--out', 'out.zip', '--full', '--verbose'],
+    {},
+  )
   // Waits until the program handles signals, which it does before it reads the folder.
   while (!handlesHangup(run.child.pid)) await sleep(2)
   run.child.kill('SIGINT')
@@ -84,9 +91,11 @@ describe('a disk that is full', () => {
     // Mounts a small disk if that is allowed. Otherwise a file size limit fails in the same way.
     const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk]).status === 0
     try {
-      await sandbox.runInProcess(['pack', 'first', '--out', `disk/${out}`])
+      await sandbox.runInProcess(['pack', 'first', '--out', `disk/${out}`, '--full'])
       const limit = isMounted ? '' : 'ulimit -f 300; '
-      const { code, stdout, stderr } = await sandbox.shell(`${limit}pharos pack source --out disk/${out} --no-cache`)
+      const { code, stdout, stderr } = await sandbox.shell(
+        `${limit}pharos pack source --out disk/${out} --full --no-cache`,
+      )
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toMatch(
         /^pharos: cannot write disk\/out\S*: (?:ENOSPC|EFBIG): .+ – choose another place with --out\n$/,
@@ -106,7 +115,7 @@ describe('a disk that is full', () => {
     // The cache does not store files that were modified a moment ago.
     await sleep(2100)
     try {
-      expect(await sandbox.runInProcess(['pack', 'source', '--out', 'out.zip'])).toMatchObject({
+      expect(await sandbox.runInProcess(['pack', 'source', '--out', 'out.zip', '--full'])).toMatchObject({
         code: 0,
         stdout: 'out.zip\n',
       })

@@ -13,7 +13,9 @@ import { openHttpFetcher } from '../../src/fetch/http.ts'
 import { addSource } from '../../src/library/crawl/add-source.ts'
 import { fetchUrl } from '../../src/library/crawl/fetch-url.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
+import { createSiteHeaderLookup } from '../../src/settings/site-headers.ts'
 import { NO_BROWSER, type Outcome, PROGRAM, ProgramSandbox } from '../e2e/program.ts'
+import { startServer, until } from '../e2e/server.ts'
 import { openTestLibrary, openTestSite, runCrawl } from './crawl.ts'
 import { type Answer, page, redirect, sitemap, text } from './site.ts'
 
@@ -54,29 +56,34 @@ afterEach(async () => {
 afterAll(() => realm.close())
 
 describe('headers for one origin', () => {
-  test('a crawl sends the headers to their own origin only, wherever it is led', async () => {
-    const library = await openTrustingLibrary()
-    const source = await addSource(library, { url: `${realm.own}/`, scope: { reach: 'domain', trapGuards: false } })
-    await runCrawl(library, source, { kind: 'add', headers: HEADERS }, realm.own)
-    expectOwnOnly()
-    // Each kind of link and redirect reached every origin.
-    for (const [k, origin] of realm.others.entries()) {
-      const paths = new Set(realm.requests.filter((one) => one.origin === origin).map(({ path }) => path))
-      const expected = ['/robots.txt', `/linked/${k}`, `/refreshed/${k}`, `/mapped/${k}`, `/listed/${k}`]
-      const landed = STATUSES.flatMap((status) => [`/landed/${status}/${k}`, `/bounced/${status}/${k}`])
-      expect([...expected, ...landed].filter((path) => !paths.has(path))).toEqual([])
-      expect([...paths].some((path) => path.endsWith('.md'))).toBe(true)
-    }
-    const own = new Set(realm.requests.filter(({ origin }) => origin === realm.own).map(({ path }) => path))
-    const back = realm.others.flatMap((_, k) => STATUSES.map((status) => `/back/${status}/${k}`))
-    expect(
-      [...back, '/robots.txt', '/robots-end.txt', '/llms-end.txt', '/sitemap-end.xml'].filter((path) => !own.has(path)),
-    ).toEqual([])
-    for (const list of ['robots', 'llms', 'sitemap']) {
-      const chain = realm.requests.filter(({ path }) => path.startsWith(`/${list}-chain`)).map(({ origin }) => origin)
-      expect(new Set(chain)).toEqual(new Set(realm.others.slice(0, CHAIN_LENGTH)))
-    }
-  })
+  test.each(['given', 'configured'])(
+    'a crawl sends %s headers to their own origin only, wherever it is led',
+    async (from) => {
+      const library = from === 'given' ? await openTrustingLibrary() : withSiteHeaders(await openTrustingLibrary())
+      const source = await addSource(library, { url: `${realm.own}/`, scope: { reach: 'domain', trapGuards: false } })
+      await runCrawl(library, source, { kind: 'add', headers: from === 'given' ? HEADERS : {} }, realm.own)
+      expectOwnOnly()
+      // Each kind of link and redirect reached every origin.
+      for (const [k, origin] of realm.others.entries()) {
+        const paths = new Set(realm.requests.filter((one) => one.origin === origin).map(({ path }) => path))
+        const expected = ['/robots.txt', `/linked/${k}`, `/refreshed/${k}`, `/mapped/${k}`, `/listed/${k}`]
+        const landed = STATUSES.flatMap((status) => [`/landed/${status}/${k}`, `/bounced/${status}/${k}`])
+        expect([...expected, ...landed].filter((path) => !paths.has(path))).toEqual([])
+        expect([...paths].some((path) => path.endsWith('.md'))).toBe(true)
+      }
+      const own = new Set(realm.requests.filter(({ origin }) => origin === realm.own).map(({ path }) => path))
+      const back = realm.others.flatMap((_, k) => STATUSES.map((status) => `/back/${status}/${k}`))
+      expect(
+        [...back, '/robots.txt', '/robots-end.txt', '/llms-end.txt', '/sitemap-end.xml'].filter(
+          (path) => !own.has(path),
+        ),
+      ).toEqual([])
+      for (const list of ['robots', 'llms', 'sitemap']) {
+        const chain = realm.requests.filter(({ path }) => path.startsWith(`/${list}-chain`)).map(({ origin }) => origin)
+        expect(new Set(chain)).toEqual(new Set(realm.others.slice(0, CHAIN_LENGTH)))
+      }
+    },
+  )
 
   test.each(STATUSES)(
     'the headers go only to the origin of the start when its site has moved with status %i, also in later crawls',
@@ -94,6 +101,26 @@ describe('headers for one origin', () => {
       expectOwnOnly()
     },
   )
+
+  test('a crawl that starts elsewhere sends configured headers to their own origin only', async () => {
+    const library = withSiteHeaders(await openTrustingLibrary())
+    const source = await addSource(library, {
+      url: `${realm.others[2]}/linked/2`,
+      scope: { reach: 'domain', trapGuards: false },
+    })
+    await runCrawl(library, source, { kind: 'add' }, realm.own)
+    expectOwnOnly()
+  })
+
+  test('fetching a single page sends configured headers to their own origin only, robots.txt included', async () => {
+    const library = withSiteHeaders(await openTrustingLibrary())
+    const { signal } = new AbortController()
+    for (const k of realm.others.keys()) {
+      for (const path of [`/to/302/${k}`, `/bounce/307/${k}`])
+        await fetchUrl(library, `${realm.own}${path}`, { signal })
+    }
+    expectOwnOnly()
+  })
 
   test('fetching a single page sends the headers to their own origin only, wherever it redirects', async () => {
     const library = await openTrustingLibrary()
@@ -258,6 +285,50 @@ describe('a search for secrets in everything the program writes', () => {
     const files = expectCleanFiles()
     expect(files).toContain('library.db')
     expect(files).toContain(join('packed', 'llm.md'))
+  })
+
+  test('finds no secret that siteHeaders names, after crawls of the command line and of a server', {
+    timeout: PATIENCE_MS,
+  }, async () => {
+    const site = await openSecretSite()
+    const siteHeaders = { [site.origin]: { Authorization: 'SITE_TOKEN', 'X-Api-Key': 'SITE_KEY' } }
+    sandbox.write({ 'site.json': JSON.stringify({ siteHeaders }) })
+    const variables = { SITE_TOKEN: `Bearer ${secret('bearer')}`, SITE_KEY: secret('file') }
+    const environment = { PHAROS_CONFIG: sandbox.path('site.json'), ...variables }
+    const everything = { ...ENVIRONMENT, ...environment, ...inLibrary() }
+    const first = ['add', `${site.origin}/`, '--verbose', '--name', 'closed']
+    expect(expectNoSecrets(first, await sandbox.run(first, everything)).code).toBe(0)
+    expect(site.requests.filter(({ status }) => status === 401)).toEqual([])
+    for (const verb of ['recrawl', 'refresh', 'retry']) await run([verb, 'closed', '--verbose'], environment)
+    await run(['explain', 'closed', `${site.origin}/moved`], environment)
+    const { stdout } = await run(['fetch', `${site.origin}/a`], environment)
+    expect(stdout).toContain('A')
+    for (const verb of ['status', 'list', 'doctor', 'stats']) await run([verb, '--json'], environment)
+    await run(['pack', 'closed', '-o', sandbox.path('closed.zip')], environment)
+
+    const missing = await run(['recrawl', 'closed'], { ...environment, SITE_TOKEN: '' })
+    expect(missing.code).not.toBe(0)
+    expect(missing.stderr).toContain('SITE_TOKEN')
+    const doctor = await run(['doctor'], { ...environment, SITE_TOKEN: '' })
+    expect(doctor.stdout).toContain('SITE_TOKEN, which siteHeaders names, is not set')
+
+    const server = await startServer(sandbox, [], everything)
+    const seen = [JSON.stringify(await server.post('/api/sources', { url: `${site.origin}/a`, name: 'served' }))]
+    const { items } = (await server.get('/api/crawls')) as { items: { id: string }[] }
+    await until(
+      () => server.get('/api/crawls'),
+      ({ count }) => count === 0,
+    )
+    const details = items.map(({ id }) => `/api/crawls/${id}`)
+    for (const path of [...details, '/api/sources', '/api/status', '/api/queues', '/api/system-health', '/metrics']) {
+      seen.push(await (await server.ask(path)).text())
+    }
+    expect(seen.join('\n')).toContain('served')
+    expect(findIn(seen.join('\n'))).toEqual([])
+    server.kill('SIGTERM')
+    expectNoSecrets(['serve'], await server.ended)
+    expect(site.requests.filter(({ status }) => status === 401)).toEqual([])
+    expectCleanFiles()
   })
 
   test('finds no secret in the files of a killed process', { timeout: PATIENCE_MS }, async () => {
@@ -477,6 +548,13 @@ async function openRealm(): Promise<Realm> {
     for (const server of [plain, secure]) server.closeAllConnections()
   }
   return { own, others, requests, certificate: cert, close }
+}
+
+/** Configures the headers for the own origin of the realm. */
+function withSiteHeaders(library: OpenLibrary): OpenLibrary {
+  const entries = Object.keys(HEADERS).map((name) => `${realm.own} ${name}=${name.toUpperCase().replaceAll('-', '_')}`)
+  const values = Object.entries(HEADERS).map(([name, value]) => [name.toUpperCase().replaceAll('-', '_'), value])
+  return { ...library, siteHeaders: createSiteHeaderLookup(entries, Object.fromEntries(values)) }
 }
 
 /** A library that reaches the realm and trusts its certificate. */

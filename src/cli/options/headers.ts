@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { PharosError } from '../../core/errors.ts'
-import { findFieldProblem } from '../../fetch/header-fields.ts'
+import { findFieldProblem } from '../../core/header-fields.ts'
 
 /**
  * Parses `Name: value` as a header, and `@file` as a file with one header per line. A file keeps secrets off the command line, which all

@@ -18,6 +18,7 @@ export function addCommonOptions(command: Command): Command {
     .option('--json', 'print the answer as JSON')
     .option('--quiet', 'print the answer only')
     .option('--verbose', 'print more about what happens')
+    .option('--no-color', 'print without colors, as the variable NO_COLOR does; FORCE_COLOR prints them in pipes too')
     .option('--config <file>', 'use this configuration file instead of pharos.config.json')
 }
 
@@ -120,12 +121,18 @@ export function fraction(flag: string): (text: string) => number {
 }
 
 /** Parses one of a few words, and suggests the nearest one otherwise. */
-export function oneOf<T extends string>(flag: string, words: readonly T[]): (text: string) => T {
-  return (text) => {
+export function oneOf<T extends string>(flag: string, words: readonly T[]): ((text: string) => T) & Choices {
+  const parse = (text: string): T => {
     const found = words.find((word) => word === text)
     if (found !== undefined) return found
     const nearest = findNearest(text, words)
     const help = nearest === undefined ? `; there are ${words.join(', ')}` : `, did you mean ${nearest}?`
     throw new PharosError('USAGE', { problem: `${flag}: there is no ${JSON.stringify(text)}${help}` })
   }
+  return Object.assign(parse, { choices: words })
+}
+
+/** The words that a parser accepts, for the completion in a shell. */
+interface Choices {
+  readonly choices: readonly string[]
 }

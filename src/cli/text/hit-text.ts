@@ -21,8 +21,17 @@ const INDENT = '   '
 /** Maximum number of text lines per hit. */
 const MAX_HIT_LINES = 3
 
-/** Writes each page of an answer in a few lines: its address, and the lines that match best. */
-export function writeHits({ query, passages, more }: SearchAnswer, screen: Screen): string {
+/** The addresses of an answer in the order in which its hits are numbered, with passages or without. */
+export function listHitUrls({ passages, more }: SearchAnswer, isFull: boolean): string[] {
+  const hits = isFull ? [...passages, ...more] : groupByPage({ passages, more }).map(([best]) => best)
+  return hits.map(({ url }) => url)
+}
+
+/** The hits of each page, best page first. */
+function groupByPage({
+  passages,
+  more,
+}: Pick<SearchAnswer, 'passages' | 'more'>): [Passage | PageMention, ...Passage[]][] {
   const pages = new Map<string, [Passage | PageMention, ...Passage[]]>()
   for (const hit of [...passages, ...more]) {
     const key = `${hit.sourceId} ${hit.url.replace(/#.*/s, '')}`
@@ -30,9 +39,14 @@ export function writeHits({ query, passages, more }: SearchAnswer, screen: Scree
     if (hitsOfPage === undefined) pages.set(key, [hit])
     else if ('text' in hit) hitsOfPage.push(hit)
   }
+  return [...pages.values()]
+}
+
+/** Writes each page of an answer in a few lines: its address, and the lines that match best. */
+export function writeHits({ query, passages, more }: SearchAnswer, screen: Screen): string {
   const terms = termsOf({ query, passages })
   const width = Math.min(screen.columns, MAX_COLUMNS) - INDENT.length
-  const hits = [...pages.values()].map(([best, ...others], i) => [
+  const hits = groupByPage({ passages, more }).map(([best, ...others], i) => [
     ...writeLocation(i + 1, best, screen),
     ...pickLines([best, ...others], terms, width).flatMap((line) => writeTextLines(line, terms, screen, INDENT)),
   ])

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
-import type { EffectiveConfig } from '../../config.ts'
+import { type EffectiveConfig, listUnsetSiteVariables } from '../../config.ts'
 import { GRAMMAR_NAMES } from '../../core/chunk/languages.ts'
 import { PharosError } from '../../core/errors.ts'
 import { writeBytes } from '../../core/text/bytes.ts'
@@ -19,8 +19,7 @@ import { findNearest, suggest } from '../../core/text/nearest.ts'
 import { hidePassword, isPostgres } from '../../core/url/postgres-address.ts'
 import { describeLogin } from '../../core/url/postgres-login.ts'
 import { openBundledGrammars } from '../../ingest/grammars.ts'
-import { SETTINGS, type SettingName, variableName } from '../../settings/settings.ts'
-import { redactValue, writeValue } from '../../settings/write-value.ts'
+import { settingNames, variableName } from '../../settings/settings.ts'
 import { createDamageError } from '../../store/common/damage.ts'
 import type { Inspection } from '../../store/postgres/inspect.ts'
 import { createFolder, describeFailure } from '../../store/sqlite/database/create-file.ts'
@@ -31,6 +30,7 @@ import { addLibraryOptions } from '../library.ts'
 import { type CommonFlags, configOf } from '../options/options.ts'
 import { SEARCH_SETTINGS } from '../options/search-settings.ts'
 import { printableLine, type Streams, Terminal } from '../terminal.ts'
+import { listSettings, writeSetting } from '../text/settings-text.ts'
 
 /** `pharos doctor` */
 export function addDoctor(program: Command, streams: Streams): void {
@@ -41,7 +41,7 @@ export function addDoctor(program: Command, streams: Streams): void {
   addLibraryOptions(command, SEARCH_SETTINGS).action(async (flags: CommonFlags) => {
     const config = configOf(command)
     const terminal = new Terminal(flags, streams)
-    const { dim, green, red, yellow } = terminal.answerColors
+    const { green, red, yellow } = terminal.answerColors
     const checks = [
       runtimeCheck(),
       await grammarCheck(),
@@ -50,10 +50,7 @@ export function addDoctor(program: Command, streams: Streams): void {
       variableCheck(config),
       ...(await checkConnections(config)),
     ]
-    // `Object.keys` is typed as strings; the keys are setting names.
-    const settings = (Object.keys(SETTINGS) as SettingName[]).map((name) => {
-      return { name, value: redactValue(name, config.values[name]), origin: config.origins[name] }
-    })
+    const settings = listSettings(config)
     const text = [
       ...checks.map(({ name, ok, found, isWarning }) => {
         const mark = ok ? (isWarning ? yellow('WARN') : green('ok  ')) : red('FAIL')
@@ -61,7 +58,7 @@ export function addDoctor(program: Command, streams: Streams): void {
       }),
       '',
       `settings (file: ${config.file ?? 'none'})`,
-      ...settings.map(({ name, value, origin }) => `  ${name} = ${writeValue(name, value)}  ${dim(origin)}`),
+      ...settings.map((setting) => `  ${writeSetting(setting, terminal.answerColors)}`),
     ]
     terminal.answer(text.join('\n'), {
       version: VERSION,
@@ -252,13 +249,16 @@ function readBeginning(path: string, length: number): Buffer {
   }
 }
 
-function variableCheck({ unknownVariables }: EffectiveConfig): Check {
-  // `Object.keys` is typed as strings; the keys are setting names.
-  const names = (Object.keys(SETTINGS) as SettingName[]).map(variableName)
+function variableCheck({ unknownVariables, values }: EffectiveConfig): Check {
+  const names = settingNames().map(variableName)
   const found = unknownVariables.map((name) => `${name} is not a known setting${suggest(findNearest(name, names))}`)
-  return {
+  const check = {
     name: 'environment',
     ok: found.length === 0,
     found: found.join('; ') || 'every PHAROS_ variable is a setting',
   }
+  return withWarnings(
+    check,
+    listUnsetSiteVariables(values).map((name) => `${name}, which siteHeaders names, is not set`),
+  )
 }

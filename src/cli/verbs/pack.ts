@@ -12,6 +12,7 @@ import { compareUtf8 } from '../../core/text/order.ts'
 import { isPostgres } from '../../core/url/postgres-address.ts'
 import { isDocumentName } from '../../documents/formats.ts'
 import { type ChunkedFolder, chunkFolder } from '../../ingest/chunk-folder.ts'
+import { estimateFullBytes } from '../../ingest/estimate-pack.ts'
 import { openBundledGrammars } from '../../ingest/grammars.ts'
 import { checkPackPath, leaveOutChangedImages, writePacks } from '../../ingest/pack-output.ts'
 import { nodeSha256 } from '../../ingest/sha256.ts'
@@ -25,6 +26,7 @@ import { countOf, printableLine, type Streams, shellWord, Terminal, writeNumber 
 
 interface PackFlags extends CommonFlags {
   readonly out?: string
+  readonly full?: boolean
   readonly compact?: boolean
   readonly split?: number
   readonly vectors?: boolean
@@ -37,7 +39,8 @@ export function addPack(program: Command, streams: Streams): void {
     .description('write a folder, or a source of the library, as a portable pack')
     .argument('<folder|source>', 'folder or repository to pack; else a source of the library')
     .option('-o, --out <dir|zip>', 'where to write it (default: <folder>.llmx-<id>.zip in the current directory)')
-    .option('--compact', 'only llm.md, manifest.llm.tsv, chunks and images')
+    .option('--full', 'also write index.json, definitions, heading paths, an outline and more manifests')
+    .addOption(program.createOption('--compact', 'the default').hideHelp())
     .option('--split <tokens>', 'cut the pack into parts of at most this many tokens', wholeNumber('--split', 1))
     .option('--vectors', 'add a vector for each chunk, so that the pack can be searched by meaning')
     .addHelpText(
@@ -56,6 +59,9 @@ export function addPack(program: Command, streams: Streams): void {
   command.action(async (name: string, flags: PackFlags) => {
     const config = configOf(command)
     const terminal = new Terminal(flags, streams)
+    if (flags.full === true && flags.compact === true) {
+      throw new PharosError('USAGE', { problem: '--full and --compact exclude each other' })
+    }
     try {
       const pack = existsSync(name) ? packFolder : packSource
       await interruptible((signal) => pack(name, flags, config, terminal, signal))
@@ -152,9 +158,11 @@ async function writeParts(
   terminal.live(`writing ${printableLine(out)}`)
   const bytes = await writePacks(
     parts.map((part, i) => ({ pack: part, out: paths[i] ?? out })),
-    { root: folder, compact: flags.compact ?? false, signal },
+    { root: folder, compact: flags.full !== true, signal },
   )
-  reportPack(terminal, pack, chunked, { paths, bytes })
+  const isEstimated = flags.full !== true && terminal.showsNotes
+  const fullBytes = isEstimated ? await estimateFullBytes(complete, bytes, /\.zip$/i.test(out)) : undefined
+  reportPack(terminal, pack, chunked, { paths, bytes, fullBytes })
   const stale = listOtherParts(out, paths)
   if (stale.length > 0)
     terminal.note(`parts of an earlier pack are still there: ${stale.map(printableLine).join(', ')}`)
@@ -235,9 +243,12 @@ const LIMIT_WARNINGS = ['max_file_bytes', 'max_total_bytes', 'max_chunks_per_fil
 interface WrittenPack {
   readonly paths: readonly string[]
   readonly bytes: number
+  /** About the size of the full form; undefined if it was written, or nobody is told. */
+  readonly fullBytes: number | undefined
 }
 
-function reportPack(terminal: Terminal, pack: Pack, chunked: ChunkedFolder, { paths, bytes }: WrittenPack): void {
+function reportPack(terminal: Terminal, pack: Pack, chunked: ChunkedFolder, written: WrittenPack): void {
+  const { paths, bytes, fullBytes } = written
   const tokens = sumTokens(pack.chunks)
   for (const { path, reason } of chunked.skipped) terminal.detail(`skipped ${printableLine(path)} (${reason})`)
   for (const { path, message } of pack.warnings)
@@ -247,7 +258,7 @@ function reportPack(terminal: Terminal, pack: Pack, chunked: ChunkedFolder, { pa
       countOf(pack.files.length, 'file'),
       countOf(pack.chunks.length, 'chunk'),
       `about ${countOf(tokens, 'token')}`,
-      writeBytes(bytes),
+      `${writeBytes(bytes)}${fullBytes === undefined ? '' : ` (about ${writeBytes(fullBytes)} with --full)`}`,
       ...(chunked.filesUnchanged === 0 ? [] : [`${countOf(chunked.filesUnchanged, 'file')} unchanged`]),
     ].join(', '),
   )

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { EffectiveConfig } from '../../config.ts'
 import { PharosError } from '../../core/errors.ts'
 import { KINDS } from '../../core/model.ts'
+import { isCompactPack } from '../../core/pack/pack.ts'
 import type { PackHit } from '../../core/pack/search-pack.ts'
 import { CONTENT_TYPES } from '../../core/retrieval/content-type.ts'
 import { writeList } from '../../core/text/list.ts'
@@ -11,6 +12,7 @@ import { describeDoubt } from '../../library/search/display-text.ts'
 import { DEFAULT_LIMIT, DEFAULT_TOKENS, searchLibrary } from '../../library/search/search-library.ts'
 import { DUPLICATES, ENGINE_WORDS, FUSIONS, type SearchAnswer, type SearchInput } from '../../library/search.ts'
 import { flagName } from '../../settings/settings.ts'
+import { rememberHits } from '../last-search.ts'
 import { createHint, createHintFor, printableLabel, withLibrary, writeEmptyLibrary } from '../library.ts'
 import { withOldNames } from '../options/old-names.ts'
 import {
@@ -25,7 +27,14 @@ import {
 import { addPackOption, findFile, openGivenPack, type PackOptionFlags, refuseFlags } from '../options/pack-option.ts'
 import { SEARCH_SETTINGS } from '../options/search-settings.ts'
 import { type Colors, countOf, printableLine, type Streams, Terminal } from '../terminal.ts'
-import { writeAnswer, writeHits, writeMarkdownAnswer, writeNoHits, writeParametersAsFlags } from '../text/hit-text.ts'
+import {
+  listHitUrls,
+  writeAnswer,
+  writeHits,
+  writeMarkdownAnswer,
+  writeNoHits,
+  writeParametersAsFlags,
+} from '../text/hit-text.ts'
 import { writeCompleteCommand } from '../text/summary.ts'
 
 /** Search options that have a flag of the same name. */
@@ -123,6 +132,8 @@ async function answerFromLibrary(
     await maintainIndex(store, terminal)
     const answer = await searchLibrary(library, { query, ...searchOptionsOf(flags) })
     const isEmpty = answer.passages.length + answer.more.length === 0
+    // Programs read JSON, and must not change what a user opens next.
+    if (!terminal.isJson) rememberHits(listHitUrls(answer, isFull(flags)))
     if (!isEmpty || terminal.isJson) {
       const { answerColors: colors, hasLinks, columns } = terminal
       const screen = { colors, hasLinks, columns }
@@ -276,7 +287,10 @@ async function answerFromPack(
     symbolPrefix: flags.symbol,
     explain: flags.explain,
   })
-  if (hits.length === 0) terminal.note('no hits; other words or fewer filters may find some')
+  if (!terminal.isJson) rememberHits(hits.map(({ path }) => path))
+  if (flags.symbol !== undefined && isCompactPack(packed.pack)) {
+    terminal.note('--symbol finds nothing in a compact pack, which keeps no definitions; pack again with --full')
+  } else if (hits.length === 0) terminal.note('no hits; other words or fewer filters may find some')
   if (hits.length === 0 && !terminal.isJson) return
   const { createOrdinaryWords } = await import('../../embed/ordinary-words.ts')
   const judgement = packed.search.judge(hits, await createOrdinaryWords()())

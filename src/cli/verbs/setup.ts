@@ -1,5 +1,4 @@
 import { relative, resolve } from 'node:path'
-import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import { type EffectiveConfig, userFolders } from '../../config.ts'
 import { PharosError } from '../../core/errors.ts'
@@ -12,6 +11,7 @@ import { ChecksFailedError } from '../checks-failed-error.ts'
 import { findCommandNames } from '../command-names.ts'
 import { addLibraryOptions } from '../library.ts'
 import { type CommonFlags, collectList, configOf } from '../options/options.ts'
+import { confirm } from '../prompt.ts'
 import { countOf, printableLine, type Streams, Terminal } from '../terminal.ts'
 
 interface SetupFlags extends CommonFlags {
@@ -87,7 +87,7 @@ async function carryOut(
   next: readonly string[],
 ): Promise<boolean> {
   const isWanted = plan.some(({ before, after }) => before !== after)
-  const isConfirmed = isWanted && (await confirm(plan, flags, terminal))
+  const isConfirmed = isWanted && (await askToWrite(plan, flags, terminal))
   const failed = isConfirmed ? applyChanges(plan) : []
   terminal.answer(writeOutcome(plan, failed, isConfirmed, flags, next), {
     changes: plan.map((change) => recordOf(failed.find(({ file }) => file === change.file) ?? change)),
@@ -146,7 +146,7 @@ function withoutPassword(library: string, advice: string): string {
 }
 
 /** Shows the plan and asks, unless the answer was given as a flag. */
-async function confirm(plan: readonly ConfigChange[], flags: SetupFlags, terminal: Terminal): Promise<boolean> {
+async function askToWrite(plan: readonly ConfigChange[], flags: SetupFlags, terminal: Terminal): Promise<boolean> {
   if (flags.dryRun === true) return false
   if (flags.yes === true) return true
   if (!terminal.isNoticeOnTerminal || process.stdin.isTTY !== true) {
@@ -155,16 +155,7 @@ async function confirm(plan: readonly ConfigChange[], flags: SetupFlags, termina
     })
   }
   terminal.notice(plan.flatMap((change) => [writeChange(change, 'would'), ...listUnitLines(change)]).join('\n'))
-  const prompt = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    return /^y(?:es)?$/i.test((await prompt.question('Write these changes? [y/N] ')).trim())
-  } catch (error) {
-    // Ctrl-C or Ctrl-D instead of an answer.
-    if (error instanceof Error && error.name === 'AbortError') return false
-    throw error
-  } finally {
-    prompt.close()
-  }
+  return confirm('Write these changes?', { input: process.stdin, output: process.stderr })
 }
 
 function writeOutcome(

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { PharosError } from '../../core/errors.ts'
 import { findDefinition } from '../../core/pack/definition.ts'
-import type { Pack } from '../../core/pack/pack.ts'
+import { isCompactPack, type Pack } from '../../core/pack/pack.ts'
 import { countOf } from '../../core/text/count.ts'
 import { compareUtf8 } from '../../core/text/order.ts'
 import { isSourceGivenAsPage } from '../../library/search/find-page.ts'
@@ -98,10 +98,8 @@ async function listPacked(
   terminal.answer(lines.join('\n'), { path: path ?? null, symbols })
 }
 
-function writeNoPackDefinitions({ files }: Pack): string {
-  // Only compact packs leave out the digests of files.
-  const isCompact = files.every(({ sha256 }) => sha256 === '')
-  if (isCompact) return 'no definitions: a compact pack keeps no symbols; pack again without --compact'
+function writeNoPackDefinitions(pack: Pack): string {
+  if (isCompactPack(pack)) return 'no definitions: a compact pack keeps no symbols; pack again with --full'
   return 'no definitions: this is text, or code without a grammar'
 }
 

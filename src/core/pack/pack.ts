@@ -22,6 +22,11 @@ export interface Pack {
   readonly part?: { readonly number: number; readonly of: number }
 }
 
+/** Whether a pack was read from its compact form, which keeps no digests, sizes, definitions and warnings. */
+export function isCompactPack({ files }: Pick<Pack, 'files'>): boolean {
+  return files.length > 0 && files.every(({ sha256 }) => sha256 === '')
+}
+
 /** Joins chunked files, given in any order, into a pack. */
 export function createPack(chunked: readonly ChunkedFile[], options: { readonly sha256?: Sha256 } = {}): Pack {
   const sha256 = options.sha256 ?? portableSha256

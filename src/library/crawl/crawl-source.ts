@@ -1,5 +1,6 @@
 import type { ChunkProfile } from '../../core/chunk/profiles.ts'
 import { PharosError } from '../../core/errors.ts'
+import { mergeFields } from '../../core/header-fields.ts'
 import { isFileUrl } from '../../core/url/file-url.ts'
 import { type TreeKind, treeKindOf } from '../../core/url/tree-url.ts'
 import type { CrawlControl } from '../../crawl/control.ts'
@@ -84,7 +85,10 @@ export async function* crawlSource(
     throw new PharosError('USAGE', { problem: `render is only for web sites, and ${labelOf(source)} is not one` })
   }
   resolveScope(source.scope, requested.options.scope)
-  if (!isTree(source)) await refuseUnreachable(library, source)
+  if (!isTree(source)) {
+    for (const url of [source.url, source.siteUrl]) library.siteHeaders?.require(url)
+    await refuseUnreachable(library, source)
+  }
   const tree =
     input.imported ?? (isTree(source) ? await openOrRecord(library, source, requested, input, signal) : undefined)
   try {
@@ -156,7 +160,8 @@ async function* crawlOpened(
   const { kind, headers = {}, isFresh = false, control, goneRunner } = input
   const { render, chunks } = source.settings
   const now = requested.startedAt
-  const rendering = tree === undefined ? await openRendering(library, render, headers) : {}
+  const startHeaders = mergeFields(library.siteHeaders?.find(source.url), headers)
+  const rendering = tree === undefined ? await openRendering(library, render, startHeaders) : {}
   if (render === 'chromium') await rendering.renderer?.prepare()
   const [last] = await store.listCrawls(source.id, 1)
   const interrupted = isFresh ? undefined : findInterrupted(last, requested)
@@ -177,7 +182,7 @@ async function* crawlOpened(
   const milestones: MilestoneStore | undefined = createMilestoneMemory(library, begun)
   // Crawls with a page cap, a plan or request headers stay in one process: caps and plans are local, and headers must not be shared.
   const isLocal = tree !== undefined || planner !== undefined || run.scope.maxPages !== null
-  const sharing = isLocal || Object.keys(headers).length > 0 ? {} : shareThrough(library, begun.id)
+  const sharing = isLocal || Object.keys(startHeaders).length > 0 ? {} : shareThrough(library, begun.id)
   let isEnded = false
   const ports = {
     ...library,
@@ -318,7 +323,7 @@ function openTree(
   { headers = {}, full = false, scope = {} }: CrawlInput,
   signal: AbortSignal,
 ): Promise<OpenTree> {
-  const { trees, store } = library
+  const { trees, store, siteHeaders } = library
   if (trees === undefined) {
     throw new PharosError('USAGE', {
       problem: `${labelOf(source)} is not a web site, and only web sites can be read here`,
@@ -326,7 +331,8 @@ function openTree(
   }
   refuseOtherMachine(library, source)
   const kind = treeKindOf(source.url)
-  if (Object.keys(headers).length > 0 && (kind !== 'archive' || isFileUrl(source.url))) {
+  const isDownload = kind === 'archive' && !isFileUrl(source.url)
+  if (Object.keys(headers).length > 0 && !isDownload) {
     const advice = kind === undefined ? '' : (TOKEN_ADVICE[kind] ?? '')
     const problem = `header is only for web sites and archives on the web, and ${labelOf(source)} is neither${advice}`
     throw new PharosError('USAGE', { problem })
@@ -334,7 +340,8 @@ function openTree(
   const { chunks: profile, tree, installedAt } = source.settings
   const isRepeat = kind === 'package' && !full && Object.keys(scope).length === 0
   const lastRows = isRepeat ? { readLastRows: () => listRows(store, source.id) } : {}
-  return trees.open(source.url, { profile, ...tree, installedAt, headers, ...lastRows, signal })
+  const downloadHeaders = isDownload ? mergeFields(siteHeaders?.require(source.url), headers) : {}
+  return trees.open(source.url, { profile, ...tree, installedAt, headers: downloadHeaders, ...lastRows, signal })
 }
 
 /**

@@ -60,6 +60,7 @@ export function createRun(
     maxAgeMs,
     maxAgeMsOf,
     headers,
+    ...(library.siteHeaders === undefined ? {} : { siteHeaders: library.siteHeaders }),
     limits: library.limits,
   }
 }

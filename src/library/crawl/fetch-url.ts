@@ -1,4 +1,5 @@
 import { PharosError } from '../../core/errors.ts'
+import { mergeFields } from '../../core/header-fields.ts'
 import type { NoPageReason, Page, Snapshot } from '../../core/model.ts'
 import { writeBytes } from '../../core/text/bytes.ts'
 import { writeDuration } from '../../core/text/duration.ts'
@@ -48,11 +49,15 @@ export async function fetchUrl(library: Library, text: string, options: FetchUrl
 
 /** Creates a fetcher that stores only the pacing of hosts. */
 export function createUrlFetcher(library: Library): UrlFetcher {
-  const { store, clock, random, limits } = library
+  const { store, clock, random, limits, siteHeaders } = library
   const pacer = new Pacer({ ledger: store, clock, random, limits })
   const paced = (fetcher: Fetcher) => pacedFetcher(fetcher, clock, pacer)
   const robots = new RobotsRules({
-    fetchResource: createResourceFetcher({ fetcher: paced(library.fetcher), pacer }),
+    fetchResource: createResourceFetcher({
+      fetcher: paced(library.fetcher),
+      pacer,
+      headersFor: (url) => siteHeaders?.find(url) ?? {},
+    }),
     ledger: store,
     clock,
     setDelay: pacer.setDelay,
@@ -62,7 +67,8 @@ export function createUrlFetcher(library: Library): UrlFetcher {
   return async (text, options) => {
     const { headers = {}, obeysRobots = true, followsRedirects = true, attempts = 1, render = 'http', signal } = options
     const start = parseStart(text)
-    const { renderer, pageFetcher = library.fetcher } = await openRendering(library, render, headers)
+    const startHeaders = mergeFields(siteHeaders?.require(start.href), headers)
+    const { renderer, pageFetcher = library.fetcher } = await openRendering(library, render, startHeaders)
     let url = start.href
     let failures = 0
     for (let hops = 0; hops <= limits.redirects; ) {
@@ -75,7 +81,7 @@ export function createUrlFetcher(library: Library): UrlFetcher {
       const permit = await pacer.takeTurn(new URL(url).host, signal)
       if (permit === 'parked') await refuseDuringBackoff(library, url)
       const isSameOrigin = new URL(url).origin === start.origin
-      const request = { url, signal, headers: isSameOrigin ? headers : {} }
+      const request = { url, signal, headers: isSameOrigin ? startHeaders : mergeFields(siteHeaders?.require(url)) }
       const outcome = await paced(pageFetcher).fetch(request, permit === 'parked' ? undefined : permit)
       if (outcome.type === 'failed' && outcome.isTransient && ++failures < attempts) {
         if ((await readBackoffMs(library, url)) <= MAX_WAIT_MS) continue
@@ -235,7 +241,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   'not-found': 'check the address',
   network: 'check the spelling of the host, the port, and whether this machine is online',
   redirect: 'fetch that address instead, or allow redirects',
-  'http-client-error': 'if it needs a login, give one with --header',
+  'http-client-error': 'if it needs a login, give one with --header or the setting siteHeaders',
 }
 
 function createFetchError(url: string, reason: string, detail: string): PharosError {

@@ -1,4 +1,5 @@
 import { PharosError } from '../../core/errors.ts'
+import { mergeFields } from '../../core/header-fields.ts'
 import { looseKey } from '../../core/url/key.ts'
 import { DEFAULT_SCOPE, type Scope } from '../../core/url/scope.ts'
 import { treeKindOf } from '../../core/url/tree-url.ts'
@@ -49,7 +50,8 @@ export async function prepareSource(library: Library, pasted: PrepareSourceInput
   if (options.crawlType === 'history' && request.force !== true) {
     await requireStartMilestones(library, request.url)
   }
-  if (request.settings?.render !== undefined) await openRendering(library, request.settings.render, request.headers)
+  const headers = mergeFields(library.siteHeaders?.require(request.url), request.headers)
+  if (request.settings?.render !== undefined) await openRendering(library, request.settings.render, headers)
   try {
     return { source: await addSource(library, input), found: 'new', kind: 'add', options, meaning }
   } catch (error) {

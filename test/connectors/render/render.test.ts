@@ -361,14 +361,17 @@ test('the renderer sends headers only to the origin of the page, and caches resp
     `<script src="/secret.js"></script><script>fetch('${elsewhere.origin}/other.json', { mode: 'no-cors' })
     fetch('/away', { mode: 'no-cors' })</script>`,
   )
-  const headers = { authorization: 'Bearer abc' }
+  const headers = { authorization: 'Bearer abc', cookie: 'session=abc' }
   for (const request of [{ headers }, { headers }, {}])
     expect(htmlOf(await renderer.render(snapshot, request))).toContain('secret')
   const authorizationsOf = (path: string) =>
     site.requests.filter((request) => request.path === path).map(({ headers }) => headers['authorization'])
   expect(authorizationsOf('/secret.js')).toEqual(['Bearer abc', undefined])
   expect(authorizationsOf('/away')).toEqual(['Bearer abc', 'Bearer abc', undefined])
+  const cookies = site.requests.filter(({ path }) => path === '/away').map(({ headers }) => headers['cookie'])
+  expect(cookies).toEqual(['session=abc', 'session=abc', undefined])
   // A redirect to another origin does not forward the headers either.
+  expect(elsewhere.requests.map(({ headers }) => headers['cookie'])).toEqual(Array(6).fill(undefined))
   expect(elsewhere.requests.map(({ headers }) => headers['authorization'])).toEqual(Array(6).fill(undefined))
   await elsewhere.close()
 })

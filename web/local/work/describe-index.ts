@@ -1,5 +1,5 @@
 import { KINDS, type WarningCode } from '../../../src/core/model.ts'
-import type { Pack } from '../../../src/core/pack/pack.ts'
+import { isCompactPack, type Pack } from '../../../src/core/pack/pack.ts'
 import type { IndexSummary } from './operations.ts'
 import { sampleFiles } from './survey.ts'
 
@@ -13,8 +13,7 @@ export function describeIndex({ files, warnings }: Pack): IndexSummary {
   // A warning about an ignore file concerns its rules; it does not mean that a file is missing.
   const missing = warnings.filter(({ path, code }) => code !== 'ignore_rules' && !includedPaths.has(path))
   return {
-    // Only compact packs leave out the digests of files.
-    isCompact: files.length > 0 && files.every(({ sha256 }) => sha256 === ''),
+    isCompact: isCompactPack({ files }),
     bytes: files.reduce((sum, file) => sum + file.bytes, 0),
     kinds: KINDS.filter((kind) => kinds.has(kind)),
     missingCount: new Set(missing.map(({ path }) => path)).size,

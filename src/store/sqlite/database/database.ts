@@ -60,6 +60,25 @@ export function checkFile(path: string): string | undefined {
   }
 }
 
+/** Whether a process has the library open, even if it does nothing at the moment. Writes nothing. */
+export function isLibraryOpen(path: string): boolean {
+  if (!existsSync(path)) return false
+  const db = new Sqlite(path, { fileMustExist: true, timeout: 0 })
+  try {
+    // In this mode the first access needs a lock that no other connection allows.
+    db.pragma('locking_mode = EXCLUSIVE')
+    db.prepare('SELECT count(*) FROM sqlite_master').get()
+    return false
+  } catch (error) {
+    if (codeOf(error).startsWith('SQLITE_BUSY')) return true
+    // A damaged library is not in use.
+    if (codeOf(error).startsWith('SQLITE_')) return false
+    throw error
+  } finally {
+    db.close()
+  }
+}
+
 function openWritable(path: string, notice: Notice, busyMs: number): Database {
   const isFile = path !== ':memory:'
   let db: Database | undefined

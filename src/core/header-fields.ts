@@ -53,3 +53,12 @@ export function joinValues(field: string | string[] | undefined): string | undef
 export function isSendable(validator: string | null | undefined): validator is string {
   return typeof validator === 'string' && validator !== '' && isFieldValue(validator)
 }
+
+/** Joins headers, with names in lower case. Later values replace earlier ones. */
+export function mergeFields(
+  ...sets: readonly (Readonly<Record<string, string>> | undefined)[]
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    sets.flatMap((headers = {}) => Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+  )
+}

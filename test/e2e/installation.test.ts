@@ -1,0 +1,236 @@
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ProgramSandbox } from './program.ts'
+import { startServer } from './server.ts'
+
+let sandbox: ProgramSandbox
+
+beforeEach(() => {
+  sandbox = new ProgramSandbox()
+})
+
+afterEach(() => sandbox.remove())
+
+describe('config', () => {
+  test('lists every setting with its origin, without secrets', async () => {
+    sandbox.write({ 'pharos.config.json': '{"concurrency": 3, "embedKey": "s3cret-key"}' })
+    const { code, stdout } = await sandbox.runInProcess(['config', 'list', '--library', 'here.db'], {
+      PHAROS_HOSTS: '7',
+      PHAROS_PROXY: 'http://me:s3cret@proxy.example:1',
+    })
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^concurrency = 3 {2}file$/m)
+    expect(stdout).toMatch(/^hosts = 7 {2}environment$/m)
+    expect(stdout).toMatch(/^library = .*here\.db {2}flag$/m)
+    expect(stdout).toMatch(/^maxPages|^maxAge = .* {2}default$/m)
+    expect(stdout).toMatch(/^embedKey = … {2}file$/m)
+    expect(stdout).not.toContain('s3cret')
+  })
+
+  test('prints colors in a pipe with FORCE_COLOR, and none with --no-color', async () => {
+    const { stdout } = await sandbox.run(['config', 'list'], { FORCE_COLOR: '1' })
+    expect(stdout).toContain('concurrency = 16  \x1b[2mdefault\x1b[22m')
+    const plain = await sandbox.run(['config', 'list', '--no-color'], { FORCE_COLOR: '1' })
+    expect(plain.stdout + plain.stderr).not.toContain('\x1b')
+    const failed = await sandbox.run(['config', 'get', 'x', '--no-color'], { FORCE_COLOR: '1' })
+    expect([failed.code, failed.stderr.includes('\x1b')]).toEqual([2, false])
+  })
+
+  test('gets one setting, and names the nearest for a misspelled one', async () => {
+    sandbox.write({ 'pharos.config.json': '{"maxPageBytes": "1MB"}' })
+    const { stdout, stderr } = await sandbox.runInProcess(['config', 'get', 'maxPageBytes'])
+    expect(stdout).toBe('1048576\n')
+    expect(stderr).toContain(`origin: file ${sandbox.path('pharos.config.json')}`)
+    const json = await sandbox.runInProcess(['config', 'get', 'maxPageBytes', '--json'])
+    expect(JSON.parse(json.stdout)).toEqual({ name: 'maxPageBytes', value: 2 ** 20, origin: 'file' })
+    const unknown = await sandbox.runInProcess(['config', 'get', 'maxPageByte'])
+    expect(unknown.code).toBe(2)
+    expect(unknown.stderr).toContain('there is no setting "maxPageByte", did you mean maxPageBytes?')
+  })
+
+  test('sets a value and keeps order, indentation and everything else of the file', async () => {
+    const before = '{\n\t"$schema": "x",\n\t"concurrency": 3,\n\t"embed": { "model": "a" },\n\t"hosts": 5\n}\n'
+    sandbox.write({ 'pharos.config.json': before })
+    const set = (name: string, value: string) => sandbox.runInProcess(['config', 'set', name, value])
+    expect(await set('concurrency', '4')).toMatchObject({ code: 0, stderr: '' })
+    expect((await set('embedModel', 'b')).code).toBe(0)
+    expect((await set('allowPrivate', 'localhost,10.0.0.0/8')).code).toBe(0)
+    expect((await set('cache', 'false')).code).toBe(0)
+    expect((await set('siteHeaders', '{"docs.example.com": {"Cookie": "DOCS_COOKIE"}}')).code).toBe(0)
+    const after = fs.readFileSync(sandbox.path('pharos.config.json'), 'utf8')
+    expect(
+      after.startsWith('{\n\t"$schema": "x",\n\t"concurrency": 4,\n\t"embed": { "model": "b" },\n\t"hosts": 5,\n'),
+    ).toBe(true)
+    expect(JSON.parse(after)).toEqual({
+      $schema: 'x',
+      concurrency: 4,
+      embed: { model: 'b' },
+      hosts: 5,
+      allowPrivate: ['localhost', '10.0.0.0/8'],
+      cache: false,
+      siteHeaders: { 'docs.example.com': { Cookie: 'DOCS_COOKIE' } },
+    })
+  })
+
+  test('creates the file, and says when a variable is stronger', async () => {
+    const { code, stdout, stderr } = await sandbox.runInProcess(['config', 'set', 'hosts', '5'], { PHAROS_HOSTS: '7' })
+    expect(code).toBe(0)
+    expect(stdout).toContain('hosts = 7  environment')
+    expect(stderr).toContain('PHAROS_HOSTS sets another value')
+    expect(fs.readFileSync(sandbox.path('pharos.config.json'), 'utf8')).toBe('{\n  "hosts": 5\n}\n')
+  })
+
+  test.each([
+    [['set', 'concurrency', 'many'], 'expected a whole number from 1 to 256, got "many"'],
+    [['set', 'concurrency', '0'], 'expected a whole number'],
+    [['set', 'embedder', 'other'], 'expected one of built-in, tei, openai'],
+    [['set', 'siteHeaders', '{"docs.example.com": {"Cookie": "session=s3cret"}}'], 'expected hosts with headers'],
+    [['set', 'embed', 'false'], '"embed" is a group of settings there'],
+    [['set', 'nonsense', '1'], 'there is no setting "nonsense"'],
+    [['set', 'hosts'], 'expected the name of a setting and its value'],
+    [['get'], 'expected the name of a setting'],
+    [['list', 'hosts'], 'expected no setting'],
+  ])('%j is refused, and the file stays as it was', async (args, problem) => {
+    const before = '{"embed": {"model": "a"}, "hosts": 5}'
+    sandbox.write({ 'pharos.config.json': before })
+    const { code, stderr } = await sandbox.runInProcess(['config', ...args])
+    expect(code).toBe(2)
+    expect(stderr).toContain(problem)
+    expect(stderr).not.toContain('s3cret')
+    expect(fs.readFileSync(sandbox.path('pharos.config.json'), 'utf8')).toBe(before)
+  })
+})
+
+describe('open', () => {
+  /** A program that writes down how it was called. */
+  const useBrowser = () => {
+    const file = sandbox.path('browser')
+    sandbox.write({ browser: `#!/bin/sh\nprintf '%s\\n' "$@" > '${sandbox.path('opened')}'\n` })
+    fs.chmodSync(file, 0o755)
+    return { BROWSER: `${file}:other` }
+  }
+  const opened = () => fs.readFileSync(sandbox.path('opened'), 'utf8').trim()
+
+  test('opens hits of the last search and sources as file paths, without a shell', async () => {
+    const environment = useBrowser()
+    const folder = "docs $(touch evil) 'x'"
+    sandbox.write({
+      [`${folder}/lamp.md`]: '# Lamp\n\nThe lamp is lit at dusk.\n',
+      [`${folder}/b.md`]: '# B\n\nA wick.\n',
+    })
+    expect((await sandbox.runInProcess(['open'], environment)).stderr).toContain('no search is remembered')
+    expect((await sandbox.runInProcess(['add', folder, '--name', 'docs'])).code).toBe(0)
+    expect((await sandbox.runInProcess(['search', 'lamp lit at dusk'])).code).toBe(0)
+    const first = await sandbox.runInProcess(['open'], environment)
+    expect(first).toMatchObject({ code: 0, stderr: '' })
+    expect(opened()).toBe(sandbox.path(`${folder}/lamp.md`))
+    expect((await sandbox.runInProcess(['open', 'docs', '--json'], environment)).code).toBe(0)
+    expect(opened().replace(/\/$/, '')).toBe(sandbox.path(folder))
+    expect(fs.existsSync(sandbox.path('evil'))).toBe(false)
+
+    // A program that searches does not change what a user opens.
+    await sandbox.runInProcess(['search', 'wick', '--json'])
+    await sandbox.runInProcess(['open', '1'], environment)
+    expect(opened()).toBe(sandbox.path(`${folder}/lamp.md`))
+    const missing = await sandbox.runInProcess(['open', '99'], environment)
+    expect(missing.code).toBe(2)
+    expect(missing.stderr).toContain('there is no hit 99')
+    const unknown = await sandbox.runInProcess(['open', 'nonsense'], environment)
+    expect(unknown.code).toBe(3)
+    const stored = fs.statSync(sandbox.path('.local/state/pharos/last-search.json'))
+    expect(stored.mode & 0o777).toBe(0o600)
+  })
+
+  test.each([
+    ['javascript:alert(1)', 'neither a web page nor a file'],
+    ['npm:react@18/README.md', 'neither a web page nor a file'],
+    ['-h', 'neither a web page nor a file'],
+  ])('%s is not opened', async (address, problem) => {
+    const environment = useBrowser()
+    sandbox.write({ '.local/state/pharos/last-search.json': JSON.stringify({ hits: [address] }) })
+    const { code, stderr } = await sandbox.runInProcess(['open', '1'], environment)
+    expect(code).toBe(3)
+    expect(stderr).toContain(problem)
+    expect(fs.existsSync(sandbox.path('opened'))).toBe(false)
+  })
+
+  test('a web address goes to the place that BROWSER marks, and a failing program is reported', async () => {
+    const { BROWSER } = useBrowser()
+    sandbox.write({ '.local/state/pharos/last-search.json': '{"hits": ["https://docs.example.com/a?b=1&c=$(id)#d"]}' })
+    const command = `${BROWSER.split(':')[0]} --new %s`
+    expect((await sandbox.runInProcess(['open'], { BROWSER: command })).code).toBe(0)
+    expect(opened()).toBe('--new\nhttps://docs.example.com/a?b=1&c=$(id)#d')
+    const failed = await sandbox.runInProcess(['open'], { BROWSER: 'false' })
+    expect(failed.code).toBe(3)
+    expect(failed.stderr).toContain('false ended with 1')
+    const missing = await sandbox.runInProcess(['open'], { BROWSER: '/nonsense/browser' })
+    expect(missing.stderr).toContain('/nonsense/browser cannot be started')
+  })
+})
+
+describe('uninstall', () => {
+  const listFiles = () =>
+    fs
+      .readdirSync(sandbox.folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => fs.statSync(sandbox.path(name)).isFile())
+      .sort()
+
+  test('shows what it would remove with sizes, and removes nothing else with --yes', async () => {
+    const cursor = '{\n  "mcpServers": {\n    "other": { "command": "other" } // mine\n  }\n}\n'
+    sandbox.write({
+      '.cursor/mcp.json': cursor,
+      'docs/guide.md': '# Guide\n\nThe lamp is lit at dusk.\n',
+      'pharos.config.json': '{}',
+      '.local/share/pharos/mine.txt': 'mine',
+      'cache/other/mine.txt': 'mine',
+    })
+    const before = listFiles()
+    const noCodeCache = { NODE_COMPILE_CACHE: '' }
+    expect((await sandbox.run(['setup', '--yes'], noCodeCache)).code).toBe(0)
+    expect((await sandbox.run(['add', 'docs'], noCodeCache)).code).toBe(0)
+    expect((await sandbox.run(['search', 'lamp'], noCodeCache)).code).toBe(0)
+    expect((await sandbox.run(['pack', 'docs', '--out', 'docs.zip'], noCodeCache)).code).toBe(0)
+    const used = listFiles()
+    const shown = await sandbox.run(['uninstall'], noCodeCache)
+    expect(shown).toMatchObject({ code: 0, stderr: '' })
+    expect(shown.stdout).toMatch(/^remove +library +\d+(?:\.\d+)? \w+ {2}.*library\.db$/m)
+    expect(shown.stdout).toMatch(/^remove +cache +.*cache\/pharos\/folders$/m)
+    expect(shown.stdout).toMatch(/^remove +state +.*last-search\.json$/m)
+    expect(shown.stdout).toMatch(/^remove +agent +Cursor: .*mcp\.json$/m)
+    expect(shown.stdout).toContain('nothing was removed')
+    expect(listFiles()).toEqual(used)
+
+    const removed = await sandbox.run(['uninstall', '--yes'], noCodeCache)
+    expect(removed.code).toBe(0)
+    expect(removed.stdout).toMatch(/^removed +library/m)
+    expect(new Set(listFiles())).toEqual(new Set([...before, 'docs.zip']))
+    expect(fs.readFileSync(sandbox.path('.cursor/mcp.json'), 'utf8')).toBe(cursor)
+    expect((await sandbox.run(['uninstall'], noCodeCache)).stdout).toContain('left: your configuration')
+  })
+
+  test('refuses while a server or an idle process uses the library', async () => {
+    sandbox.write({ 'docs/guide.md': '# Guide\n\nThe lamp is lit at dusk.\n' })
+    const library = sandbox.path('library.db')
+    expect((await sandbox.run(['add', 'docs', '--library', library])).code).toBe(0)
+    const server = await startServer(sandbox)
+    const refused = await sandbox.run(['uninstall', '--yes', '--library', library])
+    server.kill('SIGTERM')
+    await server.ended
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain('nothing was removed')
+    expect(fs.existsSync(library)).toBe(true)
+
+    const { default: Sqlite } = await import('better-sqlite3')
+    const db = new Sqlite(library)
+    db.prepare('SELECT count(*) FROM sources').get()
+    const locked = await sandbox.run(['uninstall', '--yes', '--library', library])
+    db.close()
+    expect(locked.code).toBe(1)
+    expect(locked.stderr).toContain('another process has locked the library')
+    expect(fs.existsSync(library)).toBe(true)
+    expect((await sandbox.run(['uninstall', '--yes', '--library', library])).code).toBe(0)
+    expect(fs.readdirSync(sandbox.folder).filter((name) => name.startsWith('library.db'))).toEqual([])
+    expect(fs.existsSync(join(sandbox.folder, 'docs/guide.md'))).toBe(true)
+  })
+})
