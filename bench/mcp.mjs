@@ -27,6 +27,7 @@ import { fileURLToPath } from 'node:url'
 import { openDemoSite } from '../src/cli/demo-site.ts'
 import { connect, pharos } from './mcp-client.mjs'
 import { option, printTable, quantile } from './measure.mjs'
+import { readCpuSeconds } from './process-usage.mjs'
 
 const PYTHON = '/usr/share/doc/python3.11/html'
 /** Figures of docs-mcp-server, measured on a 2-core arm64 machine with the same documentation; see docs/benchmarks.md. */
@@ -152,7 +153,7 @@ async function measureInstall() {
   const project = join(folder, 'project')
   mkdirSync(project)
   writeFileSync(join(project, 'package.json'), '{}')
-  await addSeconds('npm install, s', 'npm', ['install', '--no-audit', tarball])
+  await addSeconds('npm install, wall / CPU s', 'npm', ['install', '--no-audit', tarball])
   const modules = join(project, 'node_modules')
   addTarget('tarball, MB', 15, statSync(tarball).size / 1e6, '')
   addTarget('packages installed', 40, countPackages(modules), PEER.packages)
@@ -161,13 +162,19 @@ async function measureInstall() {
   const { name } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const program = join(modules, name, 'dist/cli/main.js')
   mkdirSync(join(project, '.cursor'))
-  await addSeconds('setup --yes, s', node, [program, 'setup', '--yes'])
+  await addSeconds('setup --yes, wall / CPU s', node, [program, 'setup', '--yes'])
   const site = await openDemoSite()
-  await addSeconds('add of the demo site, s', node, [program, 'add', site.origin, '--allow-private=127.0.0.1'])
+  await addSeconds('add of the demo site, wall / CPU s', node, [
+    program,
+    'add',
+    site.origin,
+    '--allow-private=127.0.0.1',
+  ])
   await site.close()
 
   async function addSeconds(title, command, args) {
     const started = performance.now()
+    const startCpu = readCpuSeconds(process.pid)
     const env = { ...process.env, HOME: project, npm_config_cache: cacheFolder() }
     const child = spawn(command, args, { cwd: project, env, stdio: ['ignore', 'ignore', 'pipe'] })
     let errors = ''
@@ -176,7 +183,8 @@ async function measureInstall() {
     })
     const [status] = await once(child, 'close')
     if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${errors}`)
-    rows.push([title, '', ((performance.now() - started) / 1000).toFixed(1), '', ''])
+    const seconds = [(performance.now() - started) / 1000, readCpuSeconds(process.pid) - startCpu]
+    rows.push([title, '', seconds.map((value) => value.toFixed(1)).join(' / '), '', ''])
   }
 }
 

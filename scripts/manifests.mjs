@@ -114,12 +114,16 @@ function createInstallLinks(manifest) {
   }
 }
 
-/** Replaces the targets of the two links in the README. */
-function replaceInstallLinks(text, links) {
-  return Object.entries(links).reduce((changed, [title, url]) => {
-    const link = new RegExp(`\\[${title}\\]\\([^)]*\\)`)
-    if (!link.test(changed)) throw new Error(`README.md has no link [${title}](…)`)
-    return changed.replace(link, () => `[${title}](${url})`)
+/** The README with the command that starts the package, and with the targets of the two links. */
+function updateReadme(text, manifest) {
+  const links = Object.entries(createInstallLinks(manifest))
+  const replacements = [
+    [/`npx -y \S+ mcp`/, `\`npx -y ${manifest.name} mcp\``],
+    ...links.map(([title, url]) => [new RegExp(`\\[${title}\\]\\([^)]*\\)`), `[${title}](${url})`]),
+  ]
+  return replacements.reduce((changed, [pattern, replacement]) => {
+    if (!pattern.test(changed)) throw new Error(`README.md has nothing like ${replacement}`)
+    return changed.replace(pattern, () => replacement)
   }, text)
 }
 
@@ -131,7 +135,7 @@ function writeFiles(manifest) {
     'server.json': json(describeServer(manifest)),
     'plugin/.claude-plugin/plugin.json': json(describePlugin(manifest)),
     'plugin/.mcp.json': json({ mcpServers: { [SERVER_NAME]: writeEntry(manifest, 'claude-code') } }),
-    'README.md': replaceInstallLinks(readme, createInstallLinks(manifest)),
+    'README.md': updateReadme(readme, manifest),
   }
 }
 

@@ -138,6 +138,7 @@ describe('the manifests', () => {
     expect(server.packages[0]).toMatchObject({ identifier: '@example/renamed', version: '7.8.9' })
     const started = { command: 'npx', args: ['-y', '@example/renamed', 'mcp'] }
     expect(readLinks(folder)).toMatchObject({ cursor: started, code: started })
+    expect(read('README.md', folder)).toContain('`npx -y @example/renamed mcp`')
     expect(read('plugin/.mcp.json', folder)).toContain('"@example/renamed"')
     expect(JSON.parse(read('plugin/.claude-plugin/plugin.json', folder))).toMatchObject({
       version: '7.8.9',

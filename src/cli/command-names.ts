@@ -26,8 +26,7 @@ export function findCommandNames(): CommandNames {
   }
   // The folder of `npx` is temporary. Otherwise, agents with a window often lack the PATH of the shell, so the program is named in full.
   const isTemporary = /[\\/]_npx[\\/]/.test(MAIN_FILE)
-  const anywhere = isTemporary
-    ? { command: 'npx', args: ['-y', PACKAGE_NAME] }
-    : { command: process.execPath, args: [MAIN_FILE] }
-  return { here: 'pharos', anywhere }
+  return isTemporary
+    ? { here: `npx ${PACKAGE_NAME}`, anywhere: { command: 'npx', args: ['-y', PACKAGE_NAME] } }
+    : { here: 'pharos', anywhere: { command: process.execPath, args: [MAIN_FILE] } }
 }

@@ -182,13 +182,17 @@ describe('the image', () => {
     expect(dockerfile.match(/^USER .*$/gm)).toEqual(['USER 10001:10001'])
   })
 
-  test('copies only files that exist and that .dockerignore does not exclude', () => {
+  test('copies what the build reads, and only files that exist and that .dockerignore does not exclude', () => {
     const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, files = '']) => files.split(' '))
     const allowed =
       read('deploy/Dockerfile.dockerignore')
         .match(/^!.*$/gm)
         ?.map((line) => line.slice(1)) ?? []
     expect(copied.filter((file) => !allowed.includes(file))).toEqual([])
+    const [, inputs = ''] = /const BUILD_INPUTS = \[([^\]]+)\]/.exec(read('scripts/setup.mjs')) ?? []
+    const folders = [...inputs.matchAll(/'(\w+)'/g)].map(([, folder]) => folder)
+    expect(folders.length).toBeGreaterThan(2)
+    expect(copied).toEqual(expect.arrayContaining(folders))
     const rootFiles = readdirSync(root)
     const missing = allowed.filter((file) => !file.includes('*') && !file.includes('/') && !rootFiles.includes(file))
     expect(missing).toEqual([])

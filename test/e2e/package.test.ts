@@ -240,8 +240,9 @@ test('started by npx, setup writes the name from package.json, whatever it is', 
     fs.writeFileSync(file, JSON.stringify(renamed))
     sandbox.write({ '.cursor/mcp.json': '{}' })
     const program = join(temporary, NAME, 'dist/cli/main.js')
-    const { code } = await sandbox.start(process.execPath, [program, 'setup', '--yes'], {}).ended
+    const { code, stdout } = await sandbox.start(process.execPath, [program, 'setup', '--yes'], {}).ended
     expect(code).toBe(0)
+    expect(stdout).toContain('npx @example/renamed add <address>')
     expect(JSON.parse(fs.readFileSync(sandbox.path('.cursor/mcp.json'), 'utf8'))).toEqual({
       mcpServers: { pharos: { command: 'npx', args: ['-y', '@example/renamed', 'mcp'] } },
     })
