@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { messageOf, PharosError } from '../core/errors.ts'
+import { writeDuration } from '../core/text/duration.ts'
 import { treeKindOf } from '../core/url/tree-url.ts'
 import type { CrawlInput } from '../library/crawl/crawl-source.ts'
 import { machineOf } from '../library/library.ts'
@@ -48,6 +49,18 @@ export function checkTargets(source: string | undefined, flags: TargetFlags, has
   if (due && flags.every !== undefined) refuse('--every', 'only sources that have an interval can be due')
 }
 
+/** Says which programs crawl a source again: an interval alone starts nothing. */
+export async function noteEvery(
+  { terminal, hintFor }: CrawlContext,
+  source: Source,
+  { every }: EveryFlags,
+): Promise<void> {
+  if (every === undefined || every.ms === null) return
+  const hint = await hintFor(source)
+  const words = `crawled again every ${writeDuration(every.ms)} while \`${hint('serve')}\` runs, or by \`${hint('setup', '--timer')}\``
+  terminal.note(terminal.noteColors.dim(words))
+}
+
 /** A crawl of a source that the command line names. */
 type CrawlOne = (source: Source) => Promise<void>
 
@@ -63,7 +76,10 @@ export async function crawlTargets(
   const crawlOne: CrawlOne = async (found) => {
     const input = inputFor(found)
     if (every !== undefined) await setRefreshInterval(library, found, every.ms)
-    if (every?.ms !== null) return crawlExisting(crawling, found.id, input)
+    if (every?.ms !== null) {
+      await noteEvery(crawling, found, flags)
+      return crawlExisting(crawling, found.id, input)
+    }
     const record = { ...sourceRecord(found), every: null }
     terminal.answer(`${printableLabel(found)} is no longer crawled again by itself`, record)
   }

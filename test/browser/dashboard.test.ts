@@ -306,6 +306,7 @@ describe('the dashboard', () => {
     await dialog.getByLabel('Name').fill('nowhere')
     await dialog.getByLabel('Version').fill('2')
     await dialog.getByLabel('No paths like').fill('/a/**\n/b/**')
+    await dialog.getByLabel('Crawl again').selectOption('every week')
     await takeScreenshots('adding')
     await dialog.getByRole('button', { name: 'Add and crawl' }).click()
     await dialog.waitFor({ state: 'hidden' })
@@ -313,9 +314,32 @@ describe('the dashboard', () => {
     await row.getByText('failed', { exact: true }).waitFor()
     await row.getByText('nothing was read: answered 404').waitFor()
     expect(await row.getByRole('button').allTextContents()).toEqual(['Recrawl', 'Retry', 'Remove'])
-    const { scope } = (await server.get('/api/sources/nowhere@2')) as { scope: { block: string[] } }
+    await row.getByText(/^refresh failed, again in \d+[hm]$/).waitFor()
+    const { scope, refresh } = (await server.get('/api/sources/nowhere@2')) as {
+      scope: { block: string[] }
+      refresh: object
+    }
     expect(scope.block).toEqual(['/a/**', '/b/**'])
+    expect(refresh).toMatchObject({ every: '7d', attempts: 1, problem: expect.stringContaining('404') })
     await takeScreenshots('sources')
+    expect(problems).toEqual([])
+  })
+
+  test('changes how often a source is crawled again by itself, and shows when that is due', async () => {
+    await openPage(`#/sources/${encodeURIComponent('nowhere@2')}`)
+    const interval = page.getByLabel('crawl again')
+    expect(await interval.inputValue()).toBe('1w')
+    await interval.selectOption('never')
+    await until(
+      () => server.get('/api/sources/nowhere@2'),
+      ({ refresh }) => refresh === null,
+    )
+    await interval.selectOption('every 12 hours')
+    await page.getByText(/^next in 1[12]h$/).waitFor()
+    expect(await server.get('/api/sources/nowhere@2')).toMatchObject({ refresh: { every: '12h', attempts: 0 } })
+    await takeScreenshots('schedule')
+    await interval.selectOption('never')
+    await page.getByText(/^next in/).waitFor({ state: 'detached' })
     expect(problems).toEqual([])
   })
 

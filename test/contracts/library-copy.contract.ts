@@ -286,7 +286,7 @@ function cell(table: CopyTable, row: CopyRow | undefined, name: string): unknown
 }
 
 function sourceRow(id: number, name: string): CopyRow {
-  return [id, name, name, null, `https://${name}.test/`, `https://${name}.test/`, '{}', '{}', 1]
+  return [id, name, name, null, `https://${name}.test/`, `https://${name}.test/`, '{}', '{}', 1, null]
 }
 
 /** A ledger row with only the required values. */

@@ -246,7 +246,7 @@ describe('add', () => {
     ['add {}/ --request-interval soon', /--request-interval: expected a duration such as 200ms/],
     ['add {}/ --concurrency 0', /^pharos: --concurrency: expected a whole number from 1 to 256, got "0"/],
     ['add {}/ --version=', /^pharos: --version: expected a label, got an empty one/],
-    ['recrawl', /missing required argument 'source'/],
+    ['recrawl', /name a source, or give --all/],
   ])('pharos %s is wrong usage', async (line, problem) => {
     const { code, stdout, stderr } = await pharos(line)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

@@ -52,7 +52,9 @@ async function listSchedules(): Promise<Record<string, { every: string; next_at:
 }
 
 test('--every stores an interval, list and status show it, and never ends it without a crawl', async () => {
-  expect(await pharos('add notes --every 1d')).toMatchObject({ code: 0 })
+  const added = await pharos('add notes --every 1d')
+  expect(added.code).toBe(0)
+  expect(added.stderr).toContain('crawled again every 1d while `pharos serve` runs, or by `pharos setup --timer`')
   expect(await pharos('add {}/docs/ --name site --every 2w')).toMatchObject({ code: 0 })
   expect((await pharos('list')).stdout).toMatch(/again every 1d, next in 1d .*\n.*again every 14d, next in 14d/)
   expect((await pharos('status site')).stdout).toContain('Refresh: every 14d, next in 14d')
@@ -177,6 +179,8 @@ test('a server refreshes by itself, shows when, and goes on after it was killed'
   let server = await start()
   expect(await server.post('/api/sources/site/schedule', { every: '12h' })).toMatchObject({ refresh: { every: '12h' } })
   await expect(server.post('/api/sources/site/schedule', { every: '1s' })).rejects.toThrow(/400.*from 10m to 366d/)
+  expect((await pharos('recrawl notes --every 1w --detach')).code).toBe(0)
+  expect(await listSchedules()).toMatchObject({ notes: { every: '7d' } })
   expect(await server.post('/api/sources/notes/schedule', { every: 'never' })).toMatchObject({ refresh: null })
   site.pages.set('/docs/one', writePage('One', [], 'The lighthouse was repainted.'))
   // Shorter than any user may ask for, so that the test need not wait.

@@ -9,7 +9,6 @@ import { libraryOutage } from './library-outage.ts'
 import { connection, liveJobs } from './live.ts'
 import { type Route, route } from './route.ts'
 import { Search } from './search/search.tsx'
-import { SourcePage } from './sources/source-page.tsx'
 import { Sources } from './sources/sources.tsx'
 
 /** The links of the navigation. They must match the navigation of the server-rendered pages. */
@@ -84,10 +83,10 @@ function Page(): JSX.Element {
   const { page, id } = route.value
   if (page === 'home') return <Home />
   if (page === 'sources') return <Sources />
-  if (page === 'source') return <SourcePage key={id} id={id} />
+  if (page === 'source') return <LazyPage key={id} id={id} load={loadSource} />
   if (page === 'search') return <Search />
-  if (page === 'duplicates') return <LazyPage load={loadDuplicates} />
-  if (page === 'places') return <LazyPage load={loadPlaces} />
+  if (page === 'duplicates') return <LazyPage key={page} id={id} load={loadDuplicates} />
+  if (page === 'places') return <LazyPage key={page} id={id} load={loadPlaces} />
   return (
     <div class="panel empty">
       <p>There is no such page.</p>
@@ -98,19 +97,26 @@ function Page(): JSX.Element {
   )
 }
 
-type PageComponent = () => JSX.Element
+type PageComponent = (props: { readonly id: string }) => JSX.Element
+const loadSource = async (): Promise<PageComponent> => (await import('./sources/source-page.tsx')).SourcePage
 const loadPlaces = async (): Promise<PageComponent> => (await import('./places/places.tsx')).Places
 const loadDuplicates = async (): Promise<PageComponent> => (await import('./search/duplicates.tsx')).Duplicates
 
-/** Loads a page on demand, because most visits do not need the map or the list of duplicates. */
-function LazyPage({ load }: { readonly load: () => Promise<PageComponent> }): JSX.Element | null {
+/** Loads a page on demand, because most visits do not need the details of a source, the map or the list of duplicates. */
+function LazyPage({
+  load,
+  id,
+}: {
+  readonly load: () => Promise<PageComponent>
+  readonly id: string
+}): JSX.Element | null {
   const loaded = useSignal<{ readonly Component: PageComponent } | null>(null)
   useEffect(() => {
     void load().then((Component) => {
       loaded.value = { Component }
     })
   }, [])
-  return loaded.value === null ? null : <loaded.value.Component />
+  return loaded.value === null ? null : <loaded.value.Component id={id} />
 }
 
 /** Shown on every page while the library is unavailable: the reason, and since when. */

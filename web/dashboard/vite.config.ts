@@ -11,6 +11,8 @@ const config: UserConfig = defineConfig({
     modulePreload: { polyfill: false },
     target: 'es2023',
     sourcemap: false,
+    // One chunk for what the page shares with lazily loaded parts, instead of one for each combination of parts.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 2 }] } } },
   },
   resolve: { dedupe: ['preact'] },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },

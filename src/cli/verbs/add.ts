@@ -12,6 +12,7 @@ import { hasOtherSettings, prepareSource } from '../../library/crawl/prepare-sou
 import { withdrawAfterFailure } from '../../library/crawl/withdraw-source.ts'
 import { setRefreshInterval } from '../../library/refresh/set-interval.ts'
 import { CRAWL_TYPES, type CrawlType, DEFAULT_SETTINGS, labelOf, treeSettings } from '../../library/source.ts'
+import { noteEvery } from '../crawl-targets.ts'
 import { addDetachOption, detachCrawl } from '../detach.ts'
 import { crawlInForeground, withCrawlContext } from '../foreground-crawl.ts'
 import { addLibraryOptions, FETCH_SETTINGS, type Hint, printableLabel } from '../library.ts'
@@ -135,6 +136,7 @@ function runAdd(command: Command, streams: Streams, typed: string, flags: AddFla
       throw new PharosError('USAGE', { problem })
     }
     if (flags.every !== undefined) await setRefreshInterval(library, source, flags.every.ms)
+    await noteEvery(crawling, source, flags)
     if (found === 'failed')
       terminal.note(`${printableLabel(source)} was added before, but never crawled successfully: starting over`)
     const input = { kind, headers, ...plannerOf(flags), ...options }

@@ -3,7 +3,8 @@ import { looseKey } from '../../core/url/key.ts'
 import type { Clock } from '../../crawl/ports.ts'
 import type { CrawlRequest, JobView } from '../jobs/dispatcher.ts'
 import { createSourceRequest } from '../jobs/source-request.ts'
-import type { Library } from '../library.ts'
+import { type Library, machineOf } from '../library.ts'
+import { isLost } from '../ports/workers.ts'
 import type { Source } from '../source.ts'
 import { claimRefresh, listScheduled, noteRefreshProblem } from './claim-due.ts'
 import { isDue } from './schedule.ts'
@@ -60,7 +61,8 @@ export async function keepRefreshing(
 /** Queues the refreshes that are due, as far as there are free slots for them. Returns how long to wait before the next look. */
 export async function startDue(library: Library, dispatcher: RefreshDispatcher): Promise<number> {
   const now = library.clock.now()
-  const scheduled = await listScheduled(library)
+  const isReadable = await createReadableCheck(library)
+  const scheduled = (await listScheduled(library)).filter(isReadable)
   const due = scheduled.filter(({ refresh }) => isDue(refresh, now))
   let freeSlots = countFreeSlots(dispatcher)
   for (const source of due) {
@@ -77,6 +79,16 @@ export async function startDue(library: Library, dispatcher: RefreshDispatcher):
   const next = scheduled.find(({ refresh }) => !isDue(refresh, now))
   const untilNext = next === undefined ? MAX_WAIT_MS : next.refresh.dueAt - now
   return Math.max(MIN_WAIT_MS, Math.min(untilNext, due.length === 0 ? MAX_WAIT_MS : BUSY_WAIT_MS))
+}
+
+/**
+ * Creates a check whether any worker can read a source. Workers take jobs on every machine, so a local tree is left to `pharos refresh
+ * --due` there, unless all workers are on its machine.
+ */
+async function createReadableCheck({ workers }: Library): Promise<(source: Source) => boolean> {
+  const present = (await workers?.list())?.filter((worker) => !isLost(worker)) ?? []
+  const machines = present.map(({ name }) => machineOf({ id: name }))
+  return ({ settings: { machine } }) => machine === undefined || machines.every((one) => one === machine)
 }
 
 /** Poll interval while something is due that could not be started yet. */

@@ -1,10 +1,8 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useId } from 'preact/hooks'
-import { parseDuration, writeDuration } from '../../../src/core/text/duration.ts'
-import { writeMoment } from '../../shared/format.ts'
+import { parseDuration } from '../../../src/core/text/duration.ts'
 import type { SourceItem } from '../api.ts'
-import { now } from '../clock.ts'
 import { type Refusal, send } from '../request.ts'
 import { useClearOnReconnect } from '../use-clear-on-reconnect.ts'
 import { isImported } from './source-state.ts'
@@ -19,30 +17,6 @@ export const EVERY_WORDS: Readonly<Record<string, string>> = {
   '1w': 'every week',
   '4w': 'every 4 weeks',
 }
-
-/** When the next crawl follows, and why the last attempt failed. */
-export function NextCrawl({
-  item,
-  isBusy,
-}: {
-  readonly item: SourceItem
-  readonly isBusy: boolean
-}): JSX.Element | null {
-  const { refresh } = item
-  if (refresh === null || isBusy) return null
-  const { attempts, problem } = refresh
-  const at = Date.parse(refresh.nextAt)
-  const left = at - now.value
-  const when = left < MINUTE_MS ? 'now' : `in ${writeDuration(left).split(' ')[0] ?? ''}`
-  if (attempts === 0) return <span title={writeMoment(at)}>next {when}</span>
-  return (
-    <span class="note-warn" title={problem ?? ''}>
-      {problem === null ? 'not finished' : 'refresh failed'}, again {when}
-    </span>
-  )
-}
-
-const MINUTE_MS = 60_000
 
 /** Shows how often a source is crawled again by itself, and changes it. Imported sources cannot be crawled. */
 export function Schedule({

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { writeNumber, writePercent } from '../../../src/core/text/count.ts'
-import { writeAgo, writeMoment } from '../../shared/format.ts'
+import { writeAgo, writeMoment, writeSpan } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
 import type { Tone } from '../../shared/tone.ts'
 import type { SourceItem, SourceList } from '../api.ts'
@@ -13,7 +13,6 @@ import { replaceQuery } from '../route.ts'
 import { useLiveRefresh } from '../use-live-refresh.ts'
 import { CoverageLine } from './coverage-bar.tsx'
 import { LazyAddSource } from './lazy-add-source.tsx'
-import { NextCrawl } from './schedule.tsx'
 import { SourceActions } from './source-actions.tsx'
 import { describeSourceState, writeVersion } from './source-state.ts'
 
@@ -118,9 +117,7 @@ function SourceRow({ item, onChange }: { readonly item: SourceItem; readonly onC
       </td>
       <td class="time" data-label="Last crawl" title={at === null ? '' : writeMoment(at)}>
         {at === null ? 'never' : <Freshness at={at} tone={sourceState.tone} />}
-        <small class="note">
-          <NextCrawl item={item} isBusy={sourceState.isBusy} />
-        </small>
+        <NextCrawl item={item} isBusy={sourceState.isBusy} />
       </td>
       <td class="wide actions">
         <SourceActions item={item} isBusy={sourceState.isBusy} onChange={onChange} />
@@ -147,5 +144,26 @@ export function Freshness({ at, tone: stateTone }: { readonly at: number; readon
       <span class={`dot dot-${tone}`} aria-hidden="true" />
       {writeAgo(at, now.value)}
     </>
+  )
+}
+
+/** When the source is crawled again by itself. After a failure, the title of the element is the reason. */
+export function NextCrawl({
+  item,
+  isBusy,
+}: {
+  readonly item: SourceItem
+  readonly isBusy: boolean
+}): JSX.Element | null {
+  const { refresh } = item
+  if (refresh === null || isBusy) return null
+  const { attempts, problem } = refresh
+  const at = Date.parse(refresh.nextAt)
+  const [left] = writeSpan(at - now.value).split(' ')
+  const failure = problem === null ? '' : 'refresh failed, '
+  return (
+    <small class={attempts === 0 ? 'note' : 'note note-warn'} title={problem ?? writeMoment(at)}>
+      {`${failure}${attempts === 0 ? 'next' : 'again'} in ${left}`}
+    </small>
   )
 }
