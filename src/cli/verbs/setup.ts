@@ -3,13 +3,15 @@ import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import { type EffectiveConfig, userFolders } from '../../config.ts'
 import { PharosError } from '../../core/errors.ts'
+import { writeList } from '../../core/text/list.ts'
+import { isPostgres } from '../../core/url/postgres-address.ts'
 import { AGENTS, type ServerCommand } from '../../setup/agents.ts'
 import { applyChanges } from '../../setup/apply-changes.ts'
 import { backupOf, type ConfigChange, planRemoval, planSetup, writeSnippet } from '../../setup/plan-setup.ts'
 import { readSkill } from '../../setup/skill.ts'
 import { ChecksFailedError } from '../checks-failed-error.ts'
 import { findCommandNames } from '../command-names.ts'
-import { addLibraryOptions } from '../library.ts'
+import { addLibraryOptions, nameSources, printableLabel } from '../library.ts'
 import { type CommonFlags, collectList, configOf } from '../options/options.ts'
 import { countOf, printableLine, type Streams, Terminal } from '../terminal.ts'
 
@@ -57,7 +59,8 @@ export function addSetup(program: Command, streams: Streams): void {
     const isWanted = plan.some(({ before, after }) => before !== after)
     const isConfirmed = isWanted && (await confirm(plan, flags, terminal))
     const failed = isConfirmed ? applyChanges(plan) : []
-    terminal.answer(writeOutcome(plan, failed, isConfirmed, flags), {
+    const topics = isConfirmed ? await listTopics(configOf(command)) : undefined
+    terminal.answer(writeOutcome(plan, failed, isConfirmed, flags, topics), {
       changes: plan.map((change) => recordOf(failed.find(({ file }) => file === change.file) ?? change)),
       isWritten: isConfirmed,
     })
@@ -119,6 +122,7 @@ function writeOutcome(
   failed: readonly ConfigChange[],
   isWritten: boolean,
   { remove, dryRun }: SetupFlags,
+  topics: readonly string[] | undefined,
 ): string {
   if (plan.length === 0) return 'none of these agents has such a file'
   const lines = plan.map((change) => {
@@ -135,13 +139,29 @@ function writeOutcome(
       isDone ? 'nothing to change' : dryRun === true ? 'nothing was written (--dry-run)' : 'nothing was written',
     ].join('\n')
   }
-  const next =
-    remove === true
-      ? []
-      : [
-          `Restart the agents, then ask one of them about your documentation. Add some first: ${findCommandNames().here} add <address>`,
-        ]
+  const next = remove === true ? [] : [writeNextStep(topics)]
   return [...lines, `${countOf(written, 'file')} written`, ...next].join('\n')
+}
+
+/** Maximum number of sources that are named. */
+const MAX_TOPICS = 3
+
+/** The labels of the sources that agents can be asked about; undefined if they are not known. */
+async function listTopics({ values: { library } }: EffectiveConfig): Promise<readonly string[] | undefined> {
+  if (isPostgres(library)) return undefined
+  try {
+    return (await nameSources(library)).slice(0, MAX_TOPICS).map(printableLabel)
+  } catch {
+    // The agents are connected all the same; the first command that uses the library reports its problem.
+    return undefined
+  }
+}
+
+function writeNextStep(topics: readonly string[] | undefined): string {
+  const ask = 'Restart the agents, then ask one of them about'
+  if (topics === undefined) return `${ask} your documentation.`
+  if (topics.length > 0) return `${ask} ${writeList(topics, 'or')}.`
+  return `${ask} your documentation. Add some first: ${findCommandNames().here} add <url>`
 }
 
 const WORDS: Readonly<Record<ConfigChange['status'], readonly [string, string]>> = {
