@@ -40,6 +40,11 @@ const FETCH_ADVICE: Readonly<Record<string, string>> = {
   'http-client-error': 'it may need a login, which cannot be given here; else check the address',
 }
 
+/** Advice about a failed fetch; undefined if there is none for its reason. */
+export function adviseFetch(reason: string): string | undefined {
+  return FETCH_ADVICE[reason]
+}
+
 /** Advice about a response that could not be read as a page. */
 const PAGE_ADVICE: Readonly<Record<string, string>> = {
   'needs-rendering': 'fetch it with render auto, which needs a browser where this server runs',
@@ -57,7 +62,7 @@ export function writeError(error: unknown, isReadOnly = false, givenAdvice?: str
   const isRefused = details['reason'] === 'address-refused'
   const fetchAdvice =
     code === 'FETCH_FAILED' || isRefused
-      ? FETCH_ADVICE[isRefused ? 'address-refused' : reason]
+      ? adviseFetch(isRefused ? 'address-refused' : reason)
       : writePageAdvice(failure)
   const codeAdvice = (isReadOnly ? READ_ONLY_ADVICE[code] : undefined) ?? ADVICE[code]
   const siteAdvice = details['as'] === 'site' ? AS_SITE_ADVICE : undefined
