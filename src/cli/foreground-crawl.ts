@@ -43,6 +43,8 @@ export interface CrawlContext {
   readonly isEmbedRequired: boolean
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal
+  /** Whether the command itself ends with what to do next. @default false */
+  readonly hasNextSteps?: boolean
 }
 
 /** Opens the environment of a command that crawls, and closes it when the work ends. */
@@ -158,7 +160,7 @@ export async function crawlInForeground(crawling: CrawlContext, stored: Source, 
   if (terminal.isAnswerOnTerminal && !crawling.isIdentified && !isTree(source)) {
     terminal.note(terminal.noteColors.dim('set contactUrl so that sites can see who crawls them and how to reach you'))
   }
-  if (terminal.isAnswerOnTerminal && content.pages > 0) {
+  if (terminal.isAnswerOnTerminal && content.pages > 0 && crawling.hasNextSteps !== true) {
     const command = `${hint('search', '…', '--source', labelOf(source))}`
     terminal.note(terminal.noteColors.dim(`search it: ${command}`))
   }

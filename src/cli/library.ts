@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { basename, join } from 'node:path'
 import type { Command } from 'commander'
@@ -274,6 +275,13 @@ export function shownLibrary(values: Config): string {
 /** The message for a library without sources. */
 export function writeEmptyLibrary(location: string, hint: Hint): string {
   return `${printableLine(location)} has no sources yet; add one: ${hint('add', '<url>')}`
+}
+
+/** Lists the names of the sources in a library file, without creating it or opening it for writing. */
+export async function nameSources(path: string): Promise<readonly Pick<Source, 'name' | 'version'>[]> {
+  if (!existsSync(path)) return []
+  const { listSourceNames } = await import('../store/sqlite/list-source-names.ts')
+  return listSourceNames(path)
 }
 
 /** The label of a source, safe to print. */

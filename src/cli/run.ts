@@ -2,10 +2,13 @@ import { Command, CommanderError } from 'commander'
 import { messageOf, PharosError } from '../core/errors.ts'
 import { redactSecrets } from '../core/secrets.ts'
 import { findNearest, suggest } from '../core/text/nearest.ts'
+import { parseTreeUrl } from '../core/url/parse-tree-url.ts'
+import { readPastedAddress } from '../core/url/pasted-address.ts'
 import { placeVerbs } from '../places/verbs.ts'
 import { VERSION } from '../version.ts'
 import { AdvisedError } from './advised-error.ts'
 import { ChecksFailedError } from './checks-failed-error.ts'
+import { findCommandNames } from './command-names.ts'
 import { fillBareFlags } from './options/options.ts'
 import { colorsFor, printable, printableLine, type Streams } from './terminal.ts'
 import type { AddVerb } from './verb.ts'
@@ -95,7 +98,7 @@ export async function createProgram(args: readonly string[], streams: Streams): 
     .configureHelp({ styleTitle: (title) => title.replace('Commands:', 'Verbs:') })
     .addHelpText(
       'after',
-      '\nExamples:\n  $ pharos pack ./docs --out docs.zip\n  $ pharos search "retry after" --pack docs.zip\n  $ pharos add https://docs.example.com/guide/ --name guide\n  $ pharos search "retry after" --source guide',
+      '\nExamples:\n  $ pharos demo\n  $ pharos add https://docs.example.com/guide/ --name guide\n  $ pharos search "retry after" --source guide\n  $ pharos setup\n  $ pharos serve\n  $ pharos pack ./docs --out docs.zip',
     )
   for (const load of verbsFor(args)) (await load())(program, streams)
   addHelp(program)
@@ -137,9 +140,10 @@ function findVerb(program: Command, name: string | undefined): Command | undefin
 function report(error: unknown, args: readonly string[], program: Command, { stderr }: Streams): number {
   // Arguments after `--` are not flags.
   const flags = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
-  const failure = toPharosError(error)
+  const failure = toPharosError(error, args)
   const message = printableLine(redactSecrets(failure.message))
-  const advice = adviceFor(failure, findVerb(program, args[0])?.name(), flags)
+  const { here } = findCommandNames()
+  const advice = adviceFor(failure, findVerb(program, args[0])?.name(), flags).replaceAll('`pharos ', `\`${here} `)
   if (flags.includes('--json') || flags.includes('--json-logs')) {
     stderr.write(`${JSON.stringify({ error: { code: failure.code, message, advice } })}\n`)
   } else {
@@ -163,22 +167,53 @@ function adviceFor(failure: PharosError, verb: string | undefined, args: readonl
     return 'see `pharos help search`, or put -- before words with a dash: `pharos search --pack docs.zip -- --max-pages`'
   }
   const isExcess = cause instanceof CommanderError && cause.code === 'commander.excessArguments'
-  if (isExcess && args.includes('--allow-private')) {
+  const afterAllowance = args[args.indexOf('--allow-private') + 1]
+  if (isExcess && args.includes('--allow-private') && afterAllowance !== undefined && !afterAllowance.startsWith('-')) {
     return 'join a value to --allow-private with an equals sign: `--allow-private=10.0.0.0/8`'
   }
+  if (isExcess && verb === 'add') return 'add one address at a time; `--name <name>` gives it a name'
   return code === 'USAGE' && verb !== undefined && verb !== 'help' ? `see \`pharos help ${verb}\`` : entry.advice
 }
 
-function toPharosError(error: unknown): PharosError {
+function toPharosError(error: unknown, args: readonly string[]): PharosError {
   if (error instanceof PharosError) return error
   if (error instanceof CommanderError)
-    return new PharosError('USAGE', { problem: usageProblem(error) }, { cause: error })
+    return new PharosError('USAGE', { problem: usageProblem(error, args[0] ?? '') }, { cause: error })
   const problem = messageOf(error)
   return new PharosError('INTERNAL', { problem }, { cause: error })
 }
 
+/** Words that other programs use for a verb. */
+const OTHER_WORDS: Readonly<Record<string, string>> = {
+  ask: 'search',
+  query: 'search',
+  find: 'search',
+  crawl: 'add',
+  index: 'add',
+  update: 'recrawl',
+  delete: 'remove',
+  rm: 'remove',
+  ls: 'list',
+  sources: 'list',
+  start: 'serve',
+  server: 'serve',
+  dashboard: 'serve',
+  init: 'setup',
+  install: 'setup',
+  connect: 'setup',
+}
+
+/** The command that was meant by a word that is no verb: another word for one, or an address to add. */
+function findMeantVerb(word: string): string | undefined {
+  if (Object.hasOwn(OTHER_WORDS, word)) return OTHER_WORDS[word]
+  const { url, meaning } = readPastedAddress(word)
+  return meaning !== undefined || parseTreeUrl(url) !== undefined || /^https?:/.test(url) ? `add ${word}` : undefined
+}
+
 /** The message of commander in one line, with a suggested spelling. */
-function usageProblem(error: CommanderError): string {
+function usageProblem(error: CommanderError, verb: string): string {
+  const other = error.code === 'commander.unknownCommand' ? findMeantVerb(verb) : undefined
+  if (other !== undefined) return `unknown verb '${verb}', did you mean ${other}?`
   return error.message
     .replace(/^error: /, '')
     .replace('unknown command', 'unknown verb')

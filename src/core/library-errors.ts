@@ -94,7 +94,7 @@ export const LIBRARY_ERRORS = {
   },
   URL_INVALID: {
     message: '{url} cannot be crawled: {problem}',
-    advice: 'give an address that begins with http:// or https://, or a repository or package',
+    advice: 'give an address that begins with http:// or https://, a repository (owner/name) or a package (npm:react)',
     httpStatus: 400,
     exitCode: 2,
   },

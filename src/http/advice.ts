@@ -30,9 +30,13 @@ const CLI_ADVICE = /`pharos |(?:^|\s)--[a-z]|the same command/
 const PRIVATE_ADDRESS_ADVICE =
   'only the owner of this server can allow addresses that are not public, with its setting allowPrivate'
 
+/** For a page of a code host that names no repository. */
+const AS_SITE_ADVICE = 'give the address of a repository, or crawl the page itself with "as": "site"'
+
 /** The next step for an HTTP client; undefined when no advice applies to it. */
 export function adviceOf({ code, details, entry }: PharosError): string | undefined {
   if (details['reason'] === 'address-refused') return PRIVATE_ADDRESS_ADVICE
+  if (details['as'] === 'site') return AS_SITE_ADVICE
   const advice = ADVICE[code]
   if (advice !== undefined) return typeof advice === 'string' ? advice : advice(details)
   return CLI_ADVICE.test(entry.advice) || entry.advice === '' ? undefined : entry.advice

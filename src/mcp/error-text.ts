@@ -20,7 +20,8 @@ const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   CHUNK_NOT_FOUND: 'search_docs and list_symbols give the refs of chunks',
   FILE_NOT_IN_PACK: 'search_docs cites the paths of files; list_sources lists the packs',
   PAGE_UNKNOWN: 'search_docs gives the addresses of stored pages; fetch_url reads other pages',
-  URL_INVALID: 'give an address that begins with http:// or https://, or an archive, repository or package',
+  URL_INVALID:
+    'give an address that begins with http:// or https://, an archive, a repository (owner/name) or a package (npm:react)',
   INTERNAL: 'this is a defect of Pharos; `pharos doctor` checks the installation',
 }
 
@@ -39,11 +40,19 @@ const FETCH_ADVICE: Readonly<Record<string, string>> = {
   'http-client-error': 'it may need a login, which cannot be given here; else check the address',
 }
 
+/** Advice about a failed fetch; undefined if there is none for its reason. */
+export function adviseFetch(reason: string): string | undefined {
+  return FETCH_ADVICE[reason]
+}
+
 /** Advice about a response that could not be read as a page. */
 const PAGE_ADVICE: Readonly<Record<string, string>> = {
   'needs-rendering': 'fetch it with render auto, which needs a browser where this server runs',
 }
 const BROWSER_ADVICE = 'open it in a browser to see what it shows'
+
+/** For a page of a code host that names no repository. */
+const AS_SITE_ADVICE = 'give the address of a repository, or crawl the page itself with as site'
 
 /** Describes a failure for an agent: what happened, and what to do (or the given advice). The text always begins with `Error`. */
 export function writeError(error: unknown, isReadOnly = false, givenAdvice?: string): string {
@@ -53,10 +62,11 @@ export function writeError(error: unknown, isReadOnly = false, givenAdvice?: str
   const isRefused = details['reason'] === 'address-refused'
   const fetchAdvice =
     code === 'FETCH_FAILED' || isRefused
-      ? FETCH_ADVICE[isRefused ? 'address-refused' : reason]
+      ? adviseFetch(isRefused ? 'address-refused' : reason)
       : writePageAdvice(failure)
   const codeAdvice = (isReadOnly ? READ_ONLY_ADVICE[code] : undefined) ?? ADVICE[code]
-  return `Error (${code}): ${redactSecrets(message)} – ${givenAdvice ?? fetchAdvice ?? codeAdvice ?? entry.advice}`
+  const siteAdvice = details['as'] === 'site' ? AS_SITE_ADVICE : undefined
+  return `Error (${code}): ${redactSecrets(message)} – ${givenAdvice ?? siteAdvice ?? fetchAdvice ?? codeAdvice ?? entry.advice}`
 }
 
 function writePageAdvice({ code, details }: PharosError): string | undefined {

@@ -6,6 +6,7 @@ import { labelOf, type Source } from '../library/source.ts'
 import type { CrawlEntry, CrawlReport } from '../library/sources/describe-crawl.ts'
 import { writeDocumentationOffer } from '../library/sources/offer-documentation.ts'
 import { type Shortfall, writeShortfall, writeToolRemedy } from '../library/sources/shortfall.ts'
+import { adviseFetch } from './error-text.ts'
 import { writeUnrendered } from './unrendered-pages.ts'
 
 /** The status of a crawl: its progress while it runs, otherwise its result. */
@@ -76,10 +77,15 @@ function writeFinished({ progress, status, crawl, chunks, unread }: CrawlReport)
     ...(crawl === null
       ? []
       : [`Crawl: ${crawl.crawlId}, ${crawl.kind}, ${crawl.state} after ${writeDuration(crawl.elapsedMs)}`]),
-    ...(crawl === null || crawl.problem === null ? [] : [`Problem: ${oneLine(crawl.problem)}`]),
+    ...(crawl === null || crawl.problem === null ? [] : [writeProblem(crawl.problem, crawl.reason)]),
     ...(errors > 0 ? writeErrors(progress) : []),
     ...(filtered > 0 ? writeFiltered(progress) : []),
   ]
+}
+
+function writeProblem(problem: string, reason: string | null): string {
+  const advice = reason === 'address-refused' ? adviseFetch(reason) : undefined
+  return `Problem: ${oneLine(problem)}${advice === undefined ? '' : ` – ${advice}`}`
 }
 
 function writeErrors({ errors, errorUrls }: CrawlReport['progress']): string[] {

@@ -354,6 +354,17 @@ describe('wrong usage prints one line with the nearest spelling and exits with 2
       'help serch',
       "unknown verb 'serch', did you mean search? – run `pharos help` or `pharos help <verb>` for the right spelling",
     ],
+    ['ask x', /^unknown verb 'ask', did you mean search\? – /],
+    [
+      'https://docs.example/',
+      /^unknown verb 'https:\/\/docs\.example\/', did you mean add https:\/\/docs\.example\/\? – /,
+    ],
+    ['owner/name', /^unknown verb 'owner\/name', did you mean add owner\/name\? – /],
+    [
+      'add https://docs.example/ guide --allow-private',
+      /– add one address at a time; `--name <name>` gives it a name$/,
+    ],
+    ['add https://docs.example/ --allow-private localhost', /– join a value to --allow-private with an equals sign: /],
     [
       'search x --pak docs.zip',
       "unknown option '--pak', did you mean --pack? – see `pharos help search`, or put -- before words with a dash: `pharos search --pack docs.zip -- --max-pages`",

@@ -80,7 +80,11 @@ describe('a folder', () => {
     ['add ./nowhere', 3, /^pharos: there is nothing at .*nowhere – check the path/],
     ['add file:///nowhere/at/all', 3, /^pharos: there is nothing at \/nowhere\/at\/all/],
     ['add file://elsewhere/docs', 2, /^pharos: file:\/\/elsewhere\/docs cannot be crawled: it is not a path on this/],
-    ['add nowhere', 2, /^pharos: nowhere cannot be crawled: it is neither a URL nor an existing file or folder/],
+    [
+      'add nowhere',
+      2,
+      /^pharos: nowhere cannot be crawled: it is neither a URL nor an existing file or folder.*npm:nowhere, /,
+    ],
     [
       'add ./empty',
       3,

@@ -36,7 +36,8 @@ test('setup writes a configuration with which an agent starts Pharos and finds a
   expect(refused.stderr).toContain('add --yes')
 
   const library = sandbox.path('library.db')
-  expect(await sandbox.run(['setup', '--yes', '--library', library])).toMatchObject({ code: 0, stderr: '' })
+  const written = await sandbox.run(['setup', '--yes', '--library', library])
+  expect(written).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('Add some first: pharos add') })
   const skill = fs.readFileSync(join(ROOT, 'plugin/skills/pharos/SKILL.md'), 'utf8')
   expect(fs.readFileSync(sandbox.path('.claude/skills/pharos/SKILL.md'), 'utf8')).toBe(skill)
   expect((await sandbox.run(['add', 'docs', '--library', library])).code).toBe(0)
@@ -55,6 +56,8 @@ test('setup writes a configuration with which an agent starts Pharos and finds a
   expect(fs.readFileSync(sandbox.path('.cursor/mcp.json'), 'utf8')).toBe(cursor)
   expect(fs.existsSync(sandbox.path('.claude.json'))).toBe(false)
   expect(fs.existsSync(sandbox.path('.claude/skills/pharos'))).toBe(false)
+  const again = await sandbox.run(['setup', '--yes', '--library', library])
+  expect(again.stdout).toContain('then ask one of them about docs.')
 })
 
 test('a file that cannot be parsed is named with its line, and the exit code is 1', async () => {

@@ -384,3 +384,13 @@ test('an agent that asks an empty library is told what to add, and how', async (
   expect(await guide.callForText('search_docs', { query: 'zyxomat' })).not.toContain('no sources yet')
   expect(await guide.callForText('read_page', { url: 'https://react.dev/learn' })).not.toContain('no sources yet')
 })
+
+test('an agent that adds a private address learns who can allow it', async () => {
+  const { callForText } = await connect()
+  await callForText('add_source', { url: 'http://10.0.0.1/', name: 'router' })
+  const status = await until(
+    () => callForText('crawl_status', { source: 'router' }),
+    (text) => text.includes('ERROR'),
+  )
+  expect(status).toMatch(/^Problem: .*not a public address.* – only the owner of this server can allow private/m)
+})

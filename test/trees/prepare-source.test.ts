@@ -187,4 +187,8 @@ test('a start that is a tree stays one source when it is added again, and all of
   for (const startUrl of [url, 'npm:lamp', 'git@github.com:o/lamp.git']) {
     expect(parseCrawlRequest({ startUrl }, { libraryPath: 'x' })).toMatchObject({ url: parseTreeUrl(startUrl) })
   }
+  const shorthand = { 'o/lamp': 'git+https://github.com/o/lamp.git', 'npm install lamp': 'pkg:npm/lamp' }
+  for (const [startUrl, expected] of Object.entries(shorthand)) {
+    expect(parseCrawlRequest({ startUrl }, { libraryPath: 'x' })).toMatchObject({ url: expected })
+  }
 })

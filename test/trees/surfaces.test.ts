@@ -81,6 +81,8 @@ test('an HTTP request says what a pasted page means, and another page of a queue
       settings: expect.objectContaining({ tree: { ref: 'main', path: 'docs' } }),
     }),
   )
+  const refused = await add('https://github.com/o/lamp/wiki')
+  expect(refused).toMatchObject({ status: 400, body: { advice: expect.stringContaining('"as": "site"') } })
   const site = await add('https://github.com/o/lamp/wiki', { as: 'site' })
   expect(site).toMatchObject({ status: 202, body: { source: { url: 'https://github.com/o/lamp/wiki' } } })
   expect(site.body).not.toHaveProperty('understoodAs')
@@ -101,7 +103,9 @@ test('an agent is told what a pasted page means, and can crawl it as a site', as
   expect(site).toMatch(
     /^Added github\.com\/o\/lamp\/tree\/main\/docs \(https:\/\/github\.com\/o\/lamp\/tree\/main\/docs\)\.\n/,
   )
-  expect(await callForText('add_source', { url: 'https://github.com/o/lamp/wiki' })).toContain('names no repository')
+  expect(await callForText('add_source', { url: 'https://github.com/o/lamp/wiki' })).toMatch(
+    /names no repository.* with as site$/,
+  )
   expect(await callForText('add_source', { url: page, as: 'page' })).toMatch(/^Error \(USAGE\): as/)
 })
 

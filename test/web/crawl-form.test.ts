@@ -36,6 +36,7 @@ test('a package, repository or archive is sent as typed, and a local path is ref
     'npm:left-pad@1.2.0',
     'git@github.com:a/b.git',
     'pkg:npm/%40a/b',
+    'honojs/hono',
     'https://a.example/m.zip',
   ]) {
     expect(checkFields({ ...DEFAULT_FIELDS, startUrl })).toEqual({})
@@ -43,6 +44,13 @@ test('a package, repository or archive is sent as typed, and a local path is ref
   }
   for (const startUrl of ['/home/me/docs', './docs', '~/docs', 'file:///docs', 'git+file:///docs']) {
     expect(checkFields({ ...DEFAULT_FIELDS, startUrl }).startUrl).toContain('pharos add')
+  }
+})
+
+test('a scheme is completed as the server does it: https, or http on loopback', () => {
+  const completed = { 'docs.example/guide': 'https://docs.example/guide', 'localhost:3000': 'http://localhost:3000' }
+  for (const [startUrl, expected] of Object.entries({ ...completed, '127.0.0.1:8080/a': 'http://127.0.0.1:8080/a' })) {
+    expect(writeCrawlBody({ ...DEFAULT_FIELDS, startUrl }, true)).toMatchObject({ startUrl: expected })
   }
 })
 

@@ -405,8 +405,6 @@ export interface SearchPage {
     readonly pages: number
     readonly instead: readonly string[]
   }[]
-  /** The sources of the library, for an answer without results. */
-  readonly available?: { readonly names: readonly string[] }
 }
 
 /** Another page that matched. */

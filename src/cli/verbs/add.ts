@@ -8,6 +8,7 @@ import { type PastedAddress, readPastedAddress } from '../../core/url/pasted-add
 import { DEFAULT_SCOPE, REACHES, type Reach } from '../../core/url/scope.ts'
 import { withScheme } from '../../core/url/with-scheme.ts'
 import { resolveLocalPath } from '../../ingest/local-source.ts'
+import { adviseWord } from '../../library/crawl/add-source.ts'
 import { hasOtherSettings, prepareSource } from '../../library/crawl/prepare-source.ts'
 import { withdrawAfterFailure } from '../../library/crawl/withdraw-source.ts'
 import { setRefreshInterval } from '../../library/refresh/set-interval.ts'
@@ -140,13 +141,13 @@ function runAdd(command: Command, streams: Streams, typed: string, flags: AddFla
     if (found === 'failed')
       terminal.note(`${printableLabel(source)} was added before, but never crawled successfully: starting over`)
     const input = { kind, headers, ...plannerOf(flags), ...options }
-    await crawlInForeground(crawling, source, input).catch(async (error: unknown) => {
+    const isFirst = found === 'new' && (await library.store.listSources()).length === 1
+    const hasNextSteps = terminal.isNoticeOnTerminal && isFirst
+    await crawlInForeground({ ...crawling, hasNextSteps }, source, input).catch(async (error: unknown) => {
       await withdrawAfterFailure(library, source, kind, error)
       throw error
     })
-    if (terminal.isNoticeOnTerminal && found === 'new' && (await library.store.listSources()).length === 1) {
-      terminal.note(writeNextSteps(await crawling.hintFor(source)))
-    }
+    if (hasNextSteps) terminal.note(writeNextSteps(await crawling.hintFor(source)))
   })
 }
 
@@ -170,7 +171,7 @@ function refuseUnusable(command: Command, given: string, isLocal: boolean, flags
     refuseFlags(command, SITE_ONLY_FLAGS, `${hasCredentials(tree) ? 'this' : given} is not a web site`)
   else if (!URL.canParse(given)) {
     const problem = 'it is neither a URL nor an existing file or folder'
-    throw new PharosError('URL_INVALID', { url: given, problem })
+    throw new PharosError('URL_INVALID', { url: given, problem, ...adviseWord(given) })
   }
   refuseStrayFlags(flags, flags.crawlType ?? DEFAULT_SETTINGS.crawlType)
   if (flags.version?.trim() === '')

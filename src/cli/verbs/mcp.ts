@@ -9,12 +9,11 @@ import { isPostgres } from '../../core/url/postgres-address.ts'
 import { workInBackground } from '../../library/embed/work-in-background.ts'
 import { createWakeableSleep } from '../../library/wakeable-sleep.ts'
 import type { NamedPack } from '../../mcp/packs/open-packs.ts'
-import type { SourceName } from '../../mcp/ports.ts'
 import type { Mcp } from '../../mcp/server.ts'
 import { TOOL_SETS, type ToolSet } from '../../mcp/tool-set.ts'
 import { VERSION } from '../../version.ts'
 import { interruptible } from '../interrupt.ts'
-import { addLibraryOptions, FETCH_SETTINGS, openConfiguredLibrary } from '../library.ts'
+import { addLibraryOptions, FETCH_SETTINGS, nameSources, openConfiguredLibrary } from '../library.ts'
 import { type CommonFlags, collectRepeated, configOf, wholeNumber } from '../options/options.ts'
 import { openGivenPack, refuseFlags } from '../options/pack-option.ts'
 import { SEARCH_SETTINGS } from '../options/search-settings.ts'
@@ -138,13 +137,6 @@ async function openPackMcp(command: Command, names: readonly string[]): Promise<
     readOrdinaryWords: createOrdinaryWords(),
     close: embedder.close,
   })
-}
-
-/** Lists the names of the sources in a library file, without creating it or opening it for writing. */
-async function nameSources(path: string): Promise<readonly SourceName[]> {
-  if (!existsSync(path)) return []
-  const { listSourceNames } = await import('../../store/sqlite/list-source-names.ts')
-  return listSourceNames(path)
 }
 
 function parseToolSet(text: string): ToolSet {

@@ -2,6 +2,8 @@ import { relative, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type EffectiveConfig, userFolders } from '../../config.ts'
 import { PharosError } from '../../core/errors.ts'
+import { writeList } from '../../core/text/list.ts'
+import { isPostgres } from '../../core/url/postgres-address.ts'
 import { AGENTS, type ServerCommand } from '../../setup/agents.ts'
 import { applyChanges } from '../../setup/apply-changes.ts'
 import { backupOf, type ConfigChange, planRemoval, planSetup, writeSnippet } from '../../setup/plan-setup.ts'
@@ -9,7 +11,7 @@ import { planTimer, planTimerRemoval, removeTimerLink, UNIT_NAME } from '../../s
 import { readSkill } from '../../setup/skill.ts'
 import { ChecksFailedError } from '../checks-failed-error.ts'
 import { findCommandNames } from '../command-names.ts'
-import { addLibraryOptions } from '../library.ts'
+import { addLibraryOptions, nameSources, printableLabel } from '../library.ts'
 import { type CommonFlags, collectList, configOf } from '../options/options.ts'
 import { confirm } from '../prompt.ts'
 import { countOf, printableLine, type Streams, Terminal } from '../terminal.ts'
@@ -58,8 +60,8 @@ export function addSetup(program: Command, streams: Streams): void {
       terminal.answer(writeSnippets(request.server), { changes: [], snippets: listSnippets(request.server) })
       return
     }
-    const next = `Restart the agents, then ask one of them about your documentation. Add some first: ${findCommandNames().here} add <address>`
-    await carryOut(plan, flags, terminal, flags.remove === true ? [] : [next])
+    const next = flags.remove === true ? [] : [writeNextStep(await listTopics(configOf(command)))]
+    await carryOut(plan, flags, terminal, next)
   })
 }
 
@@ -187,6 +189,27 @@ function listUnitLines({ kind, before, after }: ConfigChange): string[] {
   if (before === after || after === null || (kind !== 'service' && kind !== 'timer')) return []
   const lines = after.trimEnd().split('\n')
   return lines.map((line) => printableLine(line === '' ? '' : `  ${line}`))
+}
+
+/** Maximum number of sources that are named. */
+const MAX_TOPICS = 3
+
+/** The labels of the sources that agents can be asked about; undefined if they are not known. */
+async function listTopics({ values: { library } }: EffectiveConfig): Promise<readonly string[] | undefined> {
+  if (isPostgres(library)) return undefined
+  try {
+    return (await nameSources(library)).slice(0, MAX_TOPICS).map(printableLabel)
+  } catch {
+    // The agents are connected all the same; the first command that uses the library reports its problem.
+    return undefined
+  }
+}
+
+function writeNextStep(topics: readonly string[] | undefined): string {
+  const ask = 'Restart the agents, then ask one of them about'
+  if (topics === undefined) return `${ask} your documentation.`
+  if (topics.length > 0) return `${ask} ${writeList(topics, 'or')}.`
+  return `${ask} your documentation. Add some first: ${findCommandNames().here} add <url>`
 }
 
 const WORDS: Readonly<Record<ConfigChange['status'], readonly [string, string]>> = {

@@ -101,6 +101,14 @@ const PACKAGES: readonly (readonly [string, string])[] = [
   ['<https://www.npmjs.com/package/react>', 'npm:react'],
   ['(https://pypi.org/project/requests/)', 'pypi:requests'],
   ['[serde](https://crates.io/crates/serde),', 'crates:serde'],
+  ['npm install react', 'npm:react'],
+  ['npm i -D @types/node@22', 'npm:@types/node@22'],
+  ['$ pnpm add hono --save-exact', 'npm:hono'],
+  ['yarn add left-pad', 'npm:left-pad'],
+  ['pip install requests==2.31.0', 'pypi:requests@2.31.0'],
+  ['python -m pip install -U flask', 'pypi:flask'],
+  ['uv add httpx', 'pypi:httpx'],
+  ['cargo add serde', 'crates:serde'],
 ]
 
 const UNCHANGED: readonly (readonly [string, string])[] = [
@@ -159,6 +167,9 @@ const UNCHANGED: readonly (readonly [string, string])[] = [
   ['(https://en.wikipedia.org/wiki/Pharos_(lighthouse)).', 'https://en.wikipedia.org/wiki/Pharos_(lighthouse)'],
   ['[a](https://en.wikipedia.org/wiki/A_(b))', 'https://en.wikipedia.org/wiki/A_(b)'],
   ['git@github.com:owner/name', 'git@github.com:owner/name'],
+  ['npm install', 'npm install'],
+  ['npm install react react-dom', 'npm install react react-dom'],
+  ['npm run build', 'npm run build'],
   ['git@gitlab.com:group/sub/project.git', 'git@gitlab.com:group/sub/project.git'],
 ]
 

@@ -96,12 +96,18 @@ const PACKAGE_SITES: readonly PackageSite[] = [
 const SHORT_REPOSITORY =
   /^(?<owner>[a-z\d](?:[a-z\d-]{0,38}))\/(?!\.{1,2}$)(?<name>(?![\w.-]*\.(?:csv|docx|epub|gz|html?|json|markdown|md|odt|pdf|pptx|rst|tar|tgz|txt|xlsx|zip)$)[\w.-]{1,100})$/i
 
+/** Commands that install one package, as its page shows them. */
+const INSTALL_COMMAND =
+  /^(?:\$\s*)?(?:(?<npm>(?:npm|pnpm)\s+(?:i|install|add)|(?:yarn|bun)\s+add)|(?<pypi>(?:python3?\s+-m\s+)?pip3?\s+install|uv\s+(?:add|pip\s+install)|poetry\s+add)|(?<crates>cargo\s+add))(?:\s+-\S+)*\s+["']?(?<name>[@\w][\w./@~^=-]*)["']?(?:\s+-\S+)*$/i
+
 /**
  * Understands an address as people paste it: the page of a repository, of one of its folders or files, or of a package, as the repository
- * or package itself. Anything else is returned as it is, completed with a scheme.
+ * or package itself; a command that installs a package, as that package. Anything else is returned as it is, completed with a scheme.
  */
 export function readPastedAddress(text: string): PastedAddress {
   const trimmed = unwrapAddress(text).trim()
+  const install = INSTALL_COMMAND.exec(trimmed)?.groups
+  if (install !== undefined) return readInstall(install)
   const completed = withScheme(trimmed)
   const short = completed === trimmed ? SHORT_REPOSITORY.exec(trimmed)?.groups : undefined
   if (short !== undefined) {
@@ -125,6 +131,12 @@ function readPackagePage(hostname: string, pathname: string): PastedAddress | un
     return { url: `${prefix}:${full}${pinned}`, meaning: `package ${prefix}:${full}${pinned}` }
   }
   return undefined
+}
+
+function readInstall({ name = '', pypi, crates }: Readonly<Record<string, string | undefined>>): PastedAddress {
+  const prefix = pypi !== undefined ? 'pypi' : crates !== undefined ? 'crates' : 'npm'
+  const url = `${prefix}:${name.replace('==', '@')}`
+  return { url, meaning: `package ${url}` }
 }
 
 /** A file of a code host that is read by itself: an archive, or a raw file. */

@@ -125,6 +125,15 @@ export function resolveScope(base: Scope, given: Partial<Scope>): Scope {
   return scope
 }
 
+/** Advice for a single word, which may be the name of a package. */
+export function adviseWord(text: string): { readonly advice?: string } {
+  const [word] = /^[a-z][\w.-]*$/i.exec(text.trim()) ?? []
+  if (word === undefined) return {}
+  return {
+    advice: `give an address that begins with http:// or https://, or the registry of a package: npm:${word}, pypi:${word}, crates:${word}`,
+  }
+}
+
 const LOCAL_PATH_HINT = 'a local file or folder can only be added on its own machine, with `pharos add <path>`'
 
 /** Parses a start address from user input; throws if it is not an address or contains credentials. */
@@ -133,7 +142,7 @@ export function parseStart(text: string): URL {
   const shown = hideCredentials(text)
   if (url === undefined) {
     const problem = /^(?:[/~]|\.{1,2}(?:\/|$))/.test(text) ? `it is a path; ${LOCAL_PATH_HINT}` : 'it is not an address'
-    throw new PharosError('URL_INVALID', { url: shown, problem })
+    throw new PharosError('URL_INVALID', { url: shown, problem, ...adviseWord(text) })
   }
   if (isShortPackageUrl(text)) {
     const [scheme] = text.trim().split(':')

@@ -36,7 +36,7 @@ export async function resolvePasted<R extends PastedRequest>(
     const { host } = new URL(url)
     const problem = `it names no repository of ${host}, and a crawl of ${host} would not end at one project`
     const advice = `give the address of a repository, such as ${host}/owner/name, or add \`--as site\``
-    throw new PharosError('URL_INVALID', { url, problem, advice })
+    throw new PharosError('URL_INVALID', { url, problem, advice, as: 'site' })
   }
   const { tree } = request.settings ?? {}
   const named = treeSettings({ ref: tree?.ref ?? ref, path: tree?.path ?? path })

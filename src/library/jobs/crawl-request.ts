@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
+import { readPastedAddress } from '../../core/url/pasted-address.ts'
 import { isPostgres } from '../../core/url/postgres-address.ts'
 import { REACHES, type Reach } from '../../core/url/scope.ts'
+import { withScheme } from '../../core/url/with-scheme.ts'
 import type { PlannerOptions } from '../../crawl/planner-options.ts'
 import { parseRemoteTree, parseStart } from '../crawl/add-source.ts'
 import { CRAWL_TYPES, type CrawlType, hasPlan, RENDERINGS, type Rendering } from '../source.ts'
@@ -191,7 +193,8 @@ export function parseCrawlRequest(
   if (!success) throw new PharosError('USAGE', { problem: describeFirstIssue(error) })
   const start = data.startUrl ?? defaultStartUrl
   if (start === '') throw new PharosError('USAGE', { problem: 'startUrl: expected an address, got none' })
-  const href = parseRemoteTree(start) ?? parseStart(start).href
+  const address = expandShorthand(start)
+  const href = parseRemoteTree(address) ?? parseStart(address).href
   const { pacerJitterMinMs: minMs = 0, pacerJitterMaxMs: maxMs = minMs } = data
   if (minMs > maxMs) {
     throw new PharosError('USAGE', { problem: `pacerJitterMinMs: ${minMs} is more than pacerJitterMaxMs, ${maxMs}` })
@@ -275,4 +278,9 @@ function checkPath(path: string | undefined, libraryPath: string): string | unde
     throw new PharosError('USAGE', { problem })
   }
   return folder + name
+}
+
+/** Replaces `owner/name` and the like, which are no addresses, by what they mean. Pages keep the branch and folder that they name. */
+function expandShorthand(start: string): string {
+  return URL.canParse(withScheme(start)) ? start : readPastedAddress(start).url
 }

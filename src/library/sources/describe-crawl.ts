@@ -1,6 +1,7 @@
 import { PharosError } from '../../core/errors.ts'
 import type { WiderScope } from '../../crawl/addresses/wider-scope.ts'
 import type { CrawlKind } from '../../crawl/events.ts'
+import type { Reason } from '../../crawl/ledger.ts'
 import type { Library } from '../library.ts'
 import type { Job, JobProgress, Jobs } from '../ports/jobs.ts'
 import type { Crawl } from '../ports/store.ts'
@@ -31,6 +32,8 @@ export interface CrawlEntry {
   readonly elapsedMs: number
   /** Why the crawl failed or was stopped, in words. */
   readonly problem: string | null
+  /** Why the crawl could read nothing; null if it read something or the reason is unknown. */
+  readonly reason: Reason | null
 }
 
 /** Report on a crawl of a source, during or after it. */
@@ -150,6 +153,7 @@ async function describeJob(library: Library, source: Source, job: Job, limit: nu
       endedAt: null,
       elapsedMs: clock.now() - job.startedAt,
       problem: null,
+      reason: null,
     },
     progress,
     ...(await store.countContent(source.id)),
@@ -178,6 +182,7 @@ function entryOf({ clock, runner, limits }: Library, source: Source, crawl: Craw
     endedAt,
     elapsedMs: summary?.elapsedMs ?? Math.max(0, lastActiveAt - startedAt),
     problem: summary?.problem ?? error,
+    reason: summary?.vainReason ?? null,
   }
 }
 

@@ -1,5 +1,4 @@
 import { parseDuration } from '../../../src/core/text/duration.ts'
-import { readPastedAddress } from '../../../src/core/url/pasted-address.ts'
 import type { Reach } from '../../../src/core/url/scope.ts'
 
 /** Labels for how far a crawl may go from its start. */
@@ -153,9 +152,9 @@ function numbersOf(fields: CrawlFields) {
 
 const DURATIONS = ['refetchArticleIfOlderThan', 'refetchHubIfOlderThan'] as const
 
-/** Matches repositories, archives and packages. The server parses and validates them. */
+/** Matches repositories (also as `owner/name`), archives and packages. The server parses and validates them. */
 export const TREE_ADDRESS: RegExp =
-  /^(?:git[+@:]|ssh:|(?:pkg|npm|pypi|crates|cargo|maven):)|\.(?:git\/?|zip|tar|tgz|tar\.(?:gz|zst))$/i
+  /^(?:[\w-]+\/[\w.-]+$|git[+@:]|ssh:|(?:pkg|npm|pypi|crates|cargo|maven):)|\.(?:git\/?|zip|tar|tgz|tar\.(?:gz|zst))$/i
 
 /** Matches local paths, which may only be added on the machine itself. */
 const LOCAL_PATH = /^(?:[/~]|\.{1,2}(?:\/|$)|(?:git\+)?file:)/i
@@ -169,13 +168,10 @@ export function findUrlProblem(text: string): string | null {
   return 'Enter a URL (https://…), a Git address or a package (npm:react)'
 }
 
-/** Parses a start address as people paste it: also without a scheme, such as `example.com/docs`, or `owner/name` for a repository. */
+/** Parses a start address and accepts one without a scheme, such as `example.com/docs`. */
 export function readUrl(text: string): string | undefined {
   const trimmed = text.trim()
-  const { url, meaning } = readPastedAddress(trimmed)
-  if (TREE_ADDRESS.test(trimmed) || meaning !== undefined) return trimmed
-  const full = /^[a-z][a-z\d+.-]*:\/\//i.test(url) ? url : `https://${url}`
-  if (!URL.canParse(full) || /\s/.test(trimmed)) return undefined
-  const { protocol, hostname } = new URL(full)
-  return /^https?:$/.test(protocol) && hostname !== '' ? full : undefined
+  if (TREE_ADDRESS.test(trimmed)) return trimmed
+  const full = /^\w+:\/\//.test(trimmed) ? trimmed : `http${/^localhost|^127\./.test(trimmed) ? '' : 's'}://${trimmed}`
+  return /^https?:\S+$/i.test(full) && URL.canParse(full) ? full : undefined
 }

@@ -132,29 +132,27 @@ function Results({
   readonly onMore: (cursor: string) => void
 }): JSX.Element {
   const { passages, mentions, page } = found
-  const { cursor, searchedCount, tokens, widen, available } = page
-  const isEmptyLibrary = available?.names.length === 0
-  // The notice of an empty library is for programs; this page has a link instead.
-  const notices = isEmptyLibrary ? [] : page.notices
+  const { cursor, notices, searchedCount, tokens, widen } = page
   return (
     <>
       <p class="quiet small" aria-live="polite">
         {countOf(passages.length, 'passage')}, {countOf(tokens, 'token')}, {countOf(searchedCount, 'source')} searched
         by {writeList(page.engines)}
       </p>
-      {notices.map((notice) => (
-        <p key={notice} class="panel notice small">
-          {notice.replace(/\b(duplicates|language)=(\w+)/g, 'the filter “$1: $2”')}
-        </p>
-      ))}
+      {/* The notice of an empty library is for programs; this page has a link instead. */}
+      {searchedCount > 0 &&
+        notices.map((notice) => (
+          <p key={notice} class="panel notice small">
+            {notice.replace(/\b(duplicates|language)=(\w+)/g, 'the filter “$1: $2”')}
+          </p>
+        ))}
       {passages.length === 0 && mentions.length === 0 ? (
         <div class="panel empty">
-          {isEmptyLibrary ? (
+          {searchedCount === 0 && widen.length === 0 ? (
             <>
               <p>There is nothing to search yet.</p>
               <p>
-                <a href="#/sources?add=1">Add a source</a>: the address of a documentation site, a repository
-                (owner/name) or a package (npm:react).
+                <a href="#/sources?add=1">Add a source</a> to the library.
               </p>
             </>
           ) : (

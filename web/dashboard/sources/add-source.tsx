@@ -123,7 +123,7 @@ export function AddSource({ onAdded }: { readonly onAdded: () => void }): JSX.El
     />
   )
   const hasFile = file.value !== null
-  const { meaning } = readPastedAddress(fields.value.url)
+  const pasted = readPastedAddress(fields.value.url)
   const isTree = !hasFile && isTreeAddress(fields.value.url)
   const isRepository = !hasFile && isRepositoryAddress(fields.value.url)
   const isSite = !hasFile && !isTree
@@ -137,9 +137,9 @@ export function AddSource({ onAdded }: { readonly onAdded: () => void }): JSX.El
     >
       <div class="dialog-fields">
         {!hasFile && text('url', 'Address', 'https://example.com/docs/', true)}
-        {!hasFile && meaning !== undefined && <p class="field-note wide">Understood as {meaning}.</p>}
-        {isTree && text('path', 'Subfolder', 'all')}
-        {isRepository && text('ref', 'Branch, tag or commit', 'the default branch')}
+        {!hasFile && pasted.meaning !== undefined && <p class="field-note wide">Understood as {pasted.meaning}.</p>}
+        {isTree && text('path', 'Subfolder', pasted.path ?? 'all')}
+        {isRepository && text('ref', 'Branch, tag or commit', pasted.ref ?? 'the default branch')}
         {text('name', 'Name', hasFile ? 'as before, or the host' : isTree ? 'automatic' : 'the host')}
         {text('version', 'Version', 'none')}
         {isSite && choice('reach', 'Scope', REACH_WORDS, true)}
@@ -268,7 +268,7 @@ function ChoiceField({ label, words, value, isWide, onInput }: ChoiceInput): JSX
 
 /** Validates the fields; returns null if they can be sent. */
 function findProblem({ url, maxPages, maxDepth }: SourceFields): string | null {
-  const urlProblem = findUrlProblem(url)
+  const urlProblem = readPastedAddress(url).meaning === undefined ? findUrlProblem(url) : null
   if (urlProblem !== null) return urlProblem
   if (readCount(maxPages) !== undefined && !/^[1-9]\d{0,8}$/.test(maxPages.trim())) {
     return `Page limit: a whole number from 1 on, not “${maxPages.trim()}”`
@@ -301,7 +301,7 @@ function writeSource(fields: SourceFields) {
   )
   const scope = { reach, ...Object.fromEntries(patterns), ...Object.fromEntries(counts) }
   return {
-    url: readUrl(url),
+    url: readPastedAddress(url).meaning === undefined ? readUrl(url) : url.trim(),
     ...Object.fromEntries(filledTexts),
     scope,
     ...(isTree ? {} : { render }),

@@ -39,11 +39,8 @@ export function describeSourceState(item: SourceItem, jobs: readonly CrawlItem[]
     return { word: 'PARTIAL', tone: 'warn', note: writePartial(item, partial), isBusy: false }
   }
   if (status === 'ERROR') return { ...describeFailure(item), tone: 'bad', isBusy: false }
-  if (widerScope !== null) return { word: 'indexed', tone: 'warn', note: widerScope.advice, isBusy: false }
-  if (documentation.length > 0) {
-    const note = `only one short page – add its documentation: ${documentation.join(' or ')}`
-    return { word: 'indexed', tone: 'warn', note, isBusy: false }
-  }
+  const advice = widerScope?.advice ?? (documentation[0] && `only one page – add ${documentation.join(', ')}`)
+  if (advice !== undefined) return { word: 'indexed', tone: 'warn', note: advice, isBusy: false }
   const { word, tone } = IDLE_STATES[status === 'PENDING' ? 'PENDING' : 'INDEXED']
   return {
     word,
