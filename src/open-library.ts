@@ -10,7 +10,7 @@ import type { GitAccess } from './core/url/repository-url.ts'
 import type { Clock, PageKind } from './crawl/ports.ts'
 import { type CrawlLimits, DEFAULT_CRAWL_LIMITS } from './crawl/run.ts'
 import { createOrdinaryWords } from './embed/ordinary-words.ts'
-import { parseAllowance } from './fetch/addresses.ts'
+import { type Allowance, parseAllowance } from './fetch/addresses.ts'
 import { createClock, systemClock } from './fetch/clock.ts'
 import type { HttpFetcher, HttpFetcherOptions } from './fetch/http.ts'
 import { parseProxy } from './fetch/parse-proxy.ts'
@@ -115,60 +115,31 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     const problem = '--proxy: expected an address such as http://user:password@proxy.example:3128'
     throw new PharosError('USAGE', { problem })
   }
+  const { allowance } = parsed
   refusePasswords(options)
   const crawlLimits = { ...DEFAULT_CRAWL_LIMITS, ...limits }
   const userAgent = writeUserAgent(version, contactUrl)
   const store = await openStore(options)
   const places = await openPlaces(store)
-  const fetcher = createLazyFetcher(async () => {
-    const { openHttpFetcher } = await import('./fetch/http.ts')
-    return openHttpFetcher({
-      // All visits may go to one origin.
-      connectionsPerOrigin: crawlLimits.concurrency,
-      userAgent,
-      allowance: parsed.allowance,
-      ...(proxy === undefined ? {} : { proxy }),
-      ...fetchLimitsOf(options),
-    })
-  })
+  const fetcher = openFetcher(options, { userAgent, allowance, concurrency: crawlLimits.concurrency })
   const reader = openPageReader({ sha256: nodeSha256 })
   const builtInEmbedder = createLazyEmbedder(options)
   const services = openConnections({
     options,
     userAgent,
-    allowance: parsed.allowance,
+    allowance,
     proxy,
     maxPageBytes: options.maxPageBytes,
     clock: systemClock,
   })
   const { vectors, copy } = await services.withVectorCopy(store.vectors, store)
-  const trees = openTreeReader({
-    readPage: reader.readPage,
-    readDocument: reader.readDocument,
-    openGrammars: options.openGrammars ?? openBundledGrammars,
-    maxFileBytes: options.maxFileBytes ?? DEFAULT_LIMITS.maxFileBytes,
-    exclude: [...listLibraryFiles(path), ...(options.exclude ?? [])],
-    ...(options.maxArchiveBytes === undefined ? {} : { maxArchiveBytes: options.maxArchiveBytes }),
-    ...(options.registries === undefined ? {} : { registries: options.registries }),
-    ...(options.git === undefined ? {} : { git: options.git }),
-    // Loaded with the first download of an archive, package or repository.
-    openDownloads: async () => {
-      const { openDownloads } = await import('./fetch/download.ts')
-      const { customRegistryOrigins } = await import('./ingest/registries.ts')
-      const origins = customRegistryOrigins(options.registries ?? PUBLIC_REGISTRIES)
-      const { registryToken: tokenFor } = options
-      const tokens = tokenFor === undefined ? {} : { tokenFor }
-      return openDownloads({ userAgent, allowance: parsed.allowance, origins, proxy, ...tokens })
-    },
-  })
+  const trees = openTrees(options, reader, { userAgent, allowance })
   return {
     store,
     fetcher,
     checkAddress: async (url) => {
       const { createAddressCheck, systemResolve } = await import('./fetch/address-check.ts')
-      return createAddressCheck({ allowance: parsed.allowance, resolve: systemResolve, timeoutMs: RESOLVE_TIMEOUT_MS })(
-        url,
-      )
+      return createAddressCheck({ allowance, resolve: systemResolve, timeoutMs: RESOLVE_TIMEOUT_MS })(url)
     },
     readPage: reader.readPage,
     memory: createMemory(reader),
@@ -202,6 +173,55 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
       await store.close()
     },
   }
+}
+
+/** How requests identify themselves, and which private hosts they may reach. */
+interface NetworkAccess {
+  readonly userAgent: string
+  readonly allowance: Allowance
+}
+
+function openFetcher(
+  options: LibraryOptions,
+  { userAgent, allowance, concurrency }: NetworkAccess & { readonly concurrency: number },
+): HttpFetcher {
+  return createLazyFetcher(async () => {
+    const { openHttpFetcher } = await import('./fetch/http.ts')
+    return openHttpFetcher({
+      // All visits may go to one origin.
+      connectionsPerOrigin: concurrency,
+      userAgent,
+      allowance,
+      ...(options.proxy === undefined ? {} : { proxy: options.proxy }),
+      ...fetchLimitsOf(options),
+    })
+  })
+}
+
+function openTrees(
+  options: LibraryOptions,
+  reader: ReturnType<typeof openPageReader>,
+  { userAgent, allowance }: NetworkAccess,
+): ReturnType<typeof openTreeReader> {
+  return openTreeReader({
+    readPage: reader.readPage,
+    readDocument: reader.readDocument,
+    openGrammars: options.openGrammars ?? openBundledGrammars,
+    maxFileBytes: options.maxFileBytes ?? DEFAULT_LIMITS.maxFileBytes,
+    exclude: [...listLibraryFiles(options.path), ...(options.exclude ?? [])],
+    ...(options.maxArchiveBytes === undefined ? {} : { maxArchiveBytes: options.maxArchiveBytes }),
+    ...(options.registries === undefined ? {} : { registries: options.registries }),
+    ...(options.git === undefined ? {} : { git: options.git }),
+    // Loaded with the first download of an archive, package or repository.
+    openDownloads: async () => {
+      const { openDownloads } = await import('./fetch/download.ts')
+      const { customRegistryOrigins } = await import('./ingest/registries.ts')
+      const origins = customRegistryOrigins(options.registries ?? PUBLIC_REGISTRIES)
+      const { registryToken: tokenFor, proxy } = options
+      const tokens = tokenFor === undefined ? {} : { tokenFor }
+      return openDownloads({ userAgent, allowance, origins, proxy, ...tokens })
+    },
+  })
 }
 
 async function openStore(options: LibraryOptions): Promise<SqliteStore | PostgresStore> {

@@ -1,8 +1,9 @@
 import { withoutFragment } from '../core/extract/resolve.ts'
 import type { Snapshot } from '../core/model.ts'
 import { parseHttp } from '../core/url/key.ts'
-import type { PacedFetcher, Pacer } from './hosts/pacer.ts'
-import type { Reason } from './ledger.ts'
+import type { Pacer } from './hosts/pacer.ts'
+import type { PacedFetcher } from './hosts/send-permit.ts'
+import type { Reason } from './ledger-reasons.ts'
 
 /** Result of fetching a file. */
 export type Resource =

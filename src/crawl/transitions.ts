@@ -1,12 +1,6 @@
-import {
-  type FoundAddress,
-  isFilterReason,
-  isTrapReason,
-  type LedgerState,
-  type OfferResult,
-  type Reason,
-  type Settlement,
-} from './ledger.ts'
+import type { FoundAddress, OfferResult } from './ledger.ts'
+import { isFilterReason, isTrapReason, type LedgerState, type Reason } from './ledger-reasons.ts'
+import type { Settlement } from './settlement.ts'
 
 /** Actions on a row of the ledger. */
 export const LEDGER_ACTIONS = [

@@ -1,5 +1,5 @@
 import type { KnownFacts } from '../core/model.ts'
-import type { Reason } from '../crawl/ledger.ts'
+import type { Reason } from '../crawl/ledger-reasons.ts'
 import type { Clock, Fetcher, FetchOutcome, FetchRequest } from '../crawl/ports.ts'
 import { CircuitBreaker, CircuitOpenError } from '../library/circuit-breaker.ts'
 import type { HttpClient } from '../library/ports/http-client.ts'

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici'
 import { joinBytes } from '../core/join-bytes.ts'
-import type { Reason } from '../crawl/ledger.ts'
+import type { Reason } from '../crawl/ledger-reasons.ts'
 import type { FetchOutcome, FetchRequest } from '../crawl/ports.ts'
 import { isParserError } from './agent.ts'
 import { CONNECT_OUTCOMES, ConnectError } from './connect-error.ts'

@@ -1,5 +1,5 @@
 import { parseRetryAfter } from '../core/retry-after.ts'
-import type { Reason } from '../crawl/ledger.ts'
+import type { Reason } from '../crawl/ledger-reasons.ts'
 import type { FetchOutcome, FetchRequest } from '../crawl/ports.ts'
 import { isSendable, singleValue } from './header-fields.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { CrawlEvent, CrawlProgress, CrawlSummary } from '../crawl/events.ts'
-import type { Reason } from '../crawl/ledger.ts'
+import type { Reason } from '../crawl/ledger-reasons.ts'
 import type { Frame, FrameType } from '../library/jobs/events/frames.ts'
 import { createFrameWriter } from './frame-writer.ts'
 

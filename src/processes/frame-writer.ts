@@ -1,5 +1,5 @@
 import type { CrawlEvent, CrawlProgress, CrawlSummary, HostProgress, PauseCause } from '../crawl/events.ts'
-import type { Reason } from '../crawl/ledger.ts'
+import type { Reason } from '../crawl/ledger-reasons.ts'
 import type { ErrorFrame, Frame, NoteFrame, ProgressFrame, QueueAction } from '../library/jobs/events/frames.ts'
 import { writeCap } from '../library/sources/shortfall.ts'
 

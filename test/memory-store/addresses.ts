@@ -1,5 +1,5 @@
 import { compareUtf8 } from '../../src/core/text/order.ts'
-import { LEDGER_STATES, type LedgerState } from '../../src/crawl/ledger.ts'
+import { LEDGER_STATES, type LedgerState } from '../../src/crawl/ledger-reasons.ts'
 import type {
   AddressConditions,
   AddressCursor,

@@ -9,18 +9,18 @@ import { systemClock } from '../../fetch/clock.ts'
 import { createHttp } from '../../http/app.ts'
 import type { HttpApp, Log } from '../../http/ports.ts'
 import type { BackgroundRuns } from '../../library/jobs/background-runs.ts'
-import { createDispatcher } from '../../library/jobs/create-dispatcher.ts'
-import { createSharedDispatcher } from '../../library/jobs/create-shared-dispatcher.ts'
 import { createDispatchedJobs } from '../../library/jobs/dispatched-jobs.ts'
 import type { Dispatcher } from '../../library/jobs/dispatcher.ts'
 import { createFeed } from '../../library/jobs/events/create-feed.ts'
+import { LocalDispatcher } from '../../library/jobs/local-dispatcher.ts'
 import { recoverImports } from '../../library/jobs/recover-imports.ts'
+import { SharedDispatcher } from '../../library/jobs/shared-dispatcher.ts'
 import { waitUpTo } from '../../library/jobs/wait-up-to.ts'
 import type { SharedJob } from '../../library/ports/workers.ts'
 import { createHttpHandler } from '../../mcp/http.ts'
 import { createMcp } from '../../mcp/server.ts'
 import type { OpenLibrary } from '../../open-library.ts'
-import { createAnalysisRunner, createSharedAnalysis } from '../../places/index.ts'
+import { AnalysisProcessRunner, createSharedAnalysis } from '../../places/index.ts'
 import { endKilledCrawl } from '../../processes/end-killed-crawl.ts'
 import { openSearchPool } from '../../processes/search-pool.ts'
 import type { Config } from '../../settings/settings.ts'
@@ -177,7 +177,10 @@ async function openLocalJobs(
 ): Promise<JobParts> {
   const dispatcher = openDispatcher(config, library, log)
   const analysis = openAnalysis(config, library, dispatcher, log)
-  closers.push(dispatcher.close, analysis.close)
+  closers.push(
+    () => dispatcher.close(),
+    () => analysis.close(),
+  )
   return { dispatcher, analysis }
 }
 
@@ -193,7 +196,7 @@ async function openSharedJobs(
   // Uses the clock of the database once it is reachable, because the clocks of machines differ.
   let now = () => systemClock.now()
   const clock: Clock = { now: () => now(), sleep: systemClock.sleep }
-  const dispatcher = createSharedDispatcher({
+  const dispatcher = new SharedDispatcher({
     ...{ queue: queue.open, feed, clock, newId: randomUUID, jobLog: library.jobLog, log },
     workers: async () => {
       const opened = await library.open()
@@ -201,7 +204,7 @@ async function openSharedJobs(
       return requireWorkers(opened)
     },
   })
-  closers.push(queue.close, dispatcher.close)
+  closers.push(queue.close, () => dispatcher.close())
   if (config.values.workers > 0) {
     const { started, stop } = startWorker(config, library, queue, log)
     closers.push(stop)
@@ -246,7 +249,7 @@ function startWorker(
 }
 
 function openAnalysis(config: EffectiveConfig, library: ServedLibrary, { feed }: Dispatcher, log: Log): BackgroundRuns {
-  return createAnalysisRunner({
+  return new AnalysisProcessRunner({
     runner: createVerbRunner(config, 'analyze'),
     library: library.open,
     feed,
@@ -268,7 +271,7 @@ function embedAfterCrawls({ feed }: Dispatcher, { wakeBackgroundWork }: ServedLi
 
 function openDispatcher(config: EffectiveConfig, library: ServedLibrary, log: Log): Dispatcher {
   const { values } = config
-  return createDispatcher({
+  return new LocalDispatcher({
     runner: createVerbRunner(config, 'crawl-job'),
     jobLog: library.jobLog,
     feed: createFeed({ epoch: randomUUID().slice(0, 8), clock: systemClock }),

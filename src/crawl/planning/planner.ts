@@ -1,6 +1,7 @@
 import type { Classification, Page } from '../../core/model.ts'
 import type { CrawlEvent } from '../events.ts'
-import type { Discovery, LedgerState, Reason, Refusal } from '../ledger.ts'
+import type { Refusal } from '../ledger.ts'
+import type { Discovery, LedgerState, Reason } from '../ledger-reasons.ts'
 import type { PageKind } from '../ports.ts'
 
 /** An address that was found, before it is offered to the ledger. */

@@ -1,9 +1,9 @@
 import type { PageClass } from '../../core/model.ts'
 import type { ActiveCrawl } from '../active-crawl.ts'
-import type { Settlement, SettlementResult } from '../ledger.ts'
 import type { CompletedVisit } from '../planning/planner.ts'
 import type { PageKind } from '../ports.ts'
 import { countVisit } from '../run-counts.ts'
+import type { Settlement, SettlementResult } from '../settlement.ts'
 import type { VisitResult } from './visit.ts'
 
 /** The part of a crawl that settles visits. */

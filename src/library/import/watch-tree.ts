@@ -1,7 +1,7 @@
 import { PharosError } from '../../core/errors.ts'
 import { PathSelection } from '../../core/folder/path-selection.ts'
 import type { CrawlEvent, CrawlKind, CrawlProgress, CrawlSummary } from '../../crawl/events.ts'
-import type { Reason } from '../../crawl/ledger.ts'
+import type { Reason } from '../../crawl/ledger-reasons.ts'
 import { readRowsAt } from '../copy/read-rows.ts'
 import { crawlSource } from '../crawl/crawl-source.ts'
 import type { Library } from '../library.ts'

@@ -1,5 +1,5 @@
 import type { PageClass } from '../../core/model.ts'
-import type { LedgerState, Reason } from '../../crawl/ledger.ts'
+import type { LedgerState, Reason } from '../../crawl/ledger-reasons.ts'
 
 /** Position in a list of addresses: the list continues after this entry. */
 export interface AddressCursor {

@@ -1,4 +1,4 @@
-import type { Discovery, LedgerState, Reason } from '../../crawl/ledger.ts'
+import type { Discovery, LedgerState, Reason } from '../../crawl/ledger-reasons.ts'
 import type { PlannerOptions } from '../../crawl/planner-options.ts'
 import type { CrawlPlanner } from '../../crawl/planning/planner.ts'
 import type { Clock, PageKind } from '../../crawl/ports.ts'

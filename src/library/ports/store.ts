@@ -6,9 +6,10 @@ import type { PageSignature } from '../../core/retrieval/page-signature.ts'
 import type { Explanation } from '../../core/search/explain.ts'
 import type { MissingWord } from '../../core/search/ranked-query.ts'
 import type { CrawlKind, CrawlSummary } from '../../crawl/events.ts'
-import type { Alias, Ledger } from '../../crawl/ledger.ts'
+import type { Ledger } from '../../crawl/ledger.ts'
 import type { PlannerOptions } from '../../crawl/planner-options.ts'
 import type { PageKind } from '../../crawl/ports.ts'
+import type { Alias } from '../../crawl/settlement.ts'
 import type { ProcessCounts, SharedCrawl } from '../../crawl/sharing.ts'
 import type { CrawlType, Source, SourceChange } from '../source.ts'
 import type { NumberedChunkRef } from './vectors.ts'
@@ -211,11 +212,8 @@ export interface StoreStats {
   readonly changedAt: number | null
 }
 
-/** Storage of a library. The same contract tests run on every implementation. */
-export interface Store extends Ledger {
-  /** Display location. */
-  readonly location: string
-
+/** Sources and their crawls. */
+export interface SourceStore {
   /** Adds a source; throws `SOURCE_EXISTS` if name and version are taken. */
   addSource(source: Source): Promise<void>
   listSources(): Promise<Source[]>
@@ -250,10 +248,10 @@ export interface Store extends Ledger {
   joinCrawl?(id: string): Promise<JoinedCrawl | undefined>
   /** Reads the total work of other processes for a crawl since it last began. */
   readHelperCounts?(id: string): Promise<ProcessCounts>
+}
 
-  /** Lists aliases with this address on either side. */
-  listAliases(sourceId: string, url: string): Promise<Alias[]>
-
+/** Pages, chunks and the search in them. */
+export interface ContentStore {
   readPage(sourceId: string, key: string): Promise<StoredPage | undefined>
   readPageText(sourceId: string, key: string): Promise<PageText | undefined>
   /** Reads the part of a page around the chunk at `chunkIndex`, without reading the rest. */
@@ -292,6 +290,14 @@ export interface Store extends Ledger {
    * cannot be written for a while.
    */
   indexMissingChunks(signal?: AbortSignal): Promise<void>
+}
+
+/** Storage of a library. The same contract tests run on every implementation. */
+export interface Store extends Ledger, SourceStore, ContentStore {
+  /** Display location. */
+  readonly location: string
+  /** Lists aliases with this address on either side. */
+  listAliases(sourceId: string, url: string): Promise<Alias[]>
   stats(): Promise<StoreStats>
   close(): Promise<void>
 }

@@ -15,7 +15,9 @@ import {
   treeKindOf,
   writeInnerUrl,
 } from '../../core/url/tree-url.ts'
-import type { Discovery, LedgerRow, PageRecord, Reason, Refusal } from '../../crawl/ledger.ts'
+import type { LedgerRow, Refusal } from '../../crawl/ledger.ts'
+import type { Discovery, Reason } from '../../crawl/ledger-reasons.ts'
+import type { PageRecord } from '../../crawl/settlement.ts'
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 

@@ -9,7 +9,7 @@ import { citationTokensOf } from './answer-parts.ts'
 import type { GroupedHit } from './group-hits.ts'
 import type { HitSources } from './hit-sources.ts'
 import { growHit, joinPassages, type OpenHit } from './open-hits.ts'
-import { ownScoreOf } from './ranked-hits.ts'
+import { ownScoreOf } from './weigh-pages.ts'
 
 /** Limits of an answer. */
 export interface AnswerLimits {

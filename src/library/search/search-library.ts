@@ -24,8 +24,9 @@ import { createComposer } from './compose-answer.ts'
 import { createHitGroups } from './group-hits.ts'
 import { createHitSources } from './hit-sources.ts'
 import { findElsewhere, judgeAnswer } from './judge-answer.ts'
-import { type NamedSources, type RankedHit, type RankedHits, rankHits, reachesShare } from './ranked-hits.ts'
+import { type NamedSources, type RankedHit, type RankedHits, rankHits } from './ranked-hits.ts'
 import { MAX_ANSWERS, parseCursor, writeCursor } from './search-cursor.ts'
+import { reachesShare } from './weigh-pages.ts'
 
 /** Default maximum number of pages in an answer. */
 export const DEFAULT_LIMIT = 10

@@ -1,4 +1,5 @@
-import type { Discovery, Visit } from '../../../crawl/ledger.ts'
+import type { Visit } from '../../../crawl/ledger.ts'
+import type { Discovery } from '../../../crawl/ledger-reasons.ts'
 import { selectColumns } from '../columns.ts'
 
 /** The columns that make up a visit, with flags in their database form. */
