@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { Grammars } from './core/chunk/code-grammars.ts'
-import { PharosError } from './core/errors.ts'
+import { PharosError, usageError } from './core/errors.ts'
 import { DEFAULT_LIMITS } from './core/limits.ts'
-import type { PageClass } from './core/model.ts'
 import { PUBLIC_REGISTRIES, type Registries } from './core/url/package-url.ts'
 import { findLibraryProblem, isPostgres } from './core/url/postgres-address.ts'
 import type { GitAccess } from './core/url/repository-url.ts'
-import type { Clock, PageKind } from './crawl/ports.ts'
+import type { Clock } from './crawl/ports.ts'
 import { type CrawlLimits, DEFAULT_CRAWL_LIMITS } from './crawl/run.ts'
+import { PAGE_KINDS } from './crawl/visit/settle-visit.ts'
 import { createOrdinaryWords } from './embed/ordinary-words.ts'
 import { type Allowance, parseAllowance } from './fetch/addresses.ts'
 import { createClock, systemClock } from './fetch/clock.ts'
@@ -109,11 +109,11 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
   const { path, allowPrivate = [], version, contactUrl, proxy, limits } = options
   const { importFolder = findImportFolder(path) } = options
   const parsed = parseAllowance(allowPrivate)
-  if (parsed.type === 'problem') throw new PharosError('USAGE', { problem: `--allow-private: ${parsed.problem}` })
+  if (parsed.type === 'problem') throw usageError(`--allow-private: ${parsed.problem}`)
   if (proxy !== undefined && parseProxy(proxy) === undefined) {
     // The value is not repeated, because it may hold a password.
     const problem = '--proxy: expected an address such as http://user:password@proxy.example:3128'
-    throw new PharosError('USAGE', { problem })
+    throw usageError(problem)
   }
   const { allowance } = parsed
   refusePasswords(options)
@@ -145,7 +145,7 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     memory: createMemory(reader),
     load: createLoadMeter(),
     clock: clockOf(store),
-    kindOf: async ({ sourceId, key }) => KINDS[(await store.readClass(sourceId, key)) ?? 'other'],
+    kindOf: async ({ sourceId, key }) => PAGE_KINDS[(await store.readClass(sourceId, key)) ?? 'other'],
     sha256: nodeSha256,
     random: Math.random,
     newId: randomUUID,
@@ -242,9 +242,6 @@ function clockOf({ clockOffset }: LibraryStore): Clock {
   if (clockOffset === undefined) return systemClock
   return createClock({ wall: () => Date.now() + clockOffset(), steady: () => performance.now() })
 }
-
-/** Kind of page by its class, for the freshness window. */
-const KINDS: Readonly<Record<PageClass, PageKind>> = { article: 'article', nav: 'hub', other: 'unknown' }
 
 /** A fetcher that is opened with its first request, because a search needs no HTTP client. */
 function createLazyFetcher(open: () => Promise<HttpFetcher>): HttpFetcher {

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import type { EffectiveConfig } from '../config.ts'
 import { CHUNK_PROFILES } from '../core/chunk/profiles.ts'
-import { PharosError } from '../core/errors.ts'
+import { PharosError, usageError } from '../core/errors.ts'
 import { parseDuration } from '../core/text/duration.ts'
 import { REACHES, type Reach } from '../core/url/scope.ts'
 import { CRAWL_KINDS, type CrawlKind, type PauseCause } from '../crawl/events.ts'
@@ -126,7 +126,7 @@ export function readJob(command: Command, url: string | undefined): CrawlJob {
   const config = withFlags(configOf(command), flags)
   const minDelayMs = minDelayOf(flags)
   if ([url, flags.source, flags.join].filter((value) => value !== undefined).length !== 1) {
-    throw new PharosError('USAGE', { problem: 'expected either an address, --source or --join' })
+    throw usageError('expected either an address, --source or --join')
   }
   if (flags.join !== undefined) return { config, minDelayMs, target: { type: 'join', crawl: flags.join } }
   if (flags.source !== undefined) {
@@ -201,7 +201,7 @@ function freshness(flag: string): (text: string) => number {
   return (text) => {
     const ms = DURATION_PATTERN.test(text) ? parseDuration(text) : undefined
     if (ms !== undefined) return ms
-    throw new PharosError('USAGE', { problem: `${flag}: expected 90, 90s, 15m, 6h or 7d, got ${JSON.stringify(text)}` })
+    throw usageError(`${flag}: expected 90, 90s, 15m, 6h or 7d, got ${JSON.stringify(text)}`)
   }
 }
 

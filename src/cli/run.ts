@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { messageOf, PharosError } from '../core/errors.ts'
+import { messageOf, PharosError, usageError } from '../core/errors.ts'
 import { redactSecrets } from '../core/secrets.ts'
 import { findNearest, suggest } from '../core/text/nearest.ts'
 import { placeVerbs } from '../places/verbs.ts'
@@ -70,7 +70,7 @@ function checkVersion(): void {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   if (major > MIN_NODE_VERSION[0] || (major === MIN_NODE_VERSION[0] && minor >= MIN_NODE_VERSION[1])) return
   const problem = `Node ${process.versions.node} is too old, Pharos needs ${MIN_NODE_VERSION.join('.')} or newer`
-  throw new PharosError('USAGE', { problem })
+  throw usageError(problem)
 }
 
 /** Creates the program with the commands that the arguments need. */
@@ -122,7 +122,7 @@ function addHelp(program: Command): void {
       }
       const names = program.commands.map((command) => command.name())
       const problem = `unknown verb '${verb}'${suggest(findNearest(verb ?? '', names))}`
-      throw new PharosError('USAGE', { problem })
+      throw usageError(problem)
     })
 }
 

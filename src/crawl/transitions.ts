@@ -36,27 +36,23 @@ export const MAX_DELAY_MS = 1_200_000
 /** Includes the state before a row exists. */
 type AnyState = LedgerState | 'new'
 
+/** The changes of a row whose page is current. */
+const OF_A_PAGE: Readonly<Partial<Record<LedgerAction, LedgerState>>> = {
+  admit: 'pending',
+  index: 'indexed',
+  confirm: 'unchanged',
+  requeue: 'pending',
+  demote: 'skipped',
+  remove: 'gone',
+}
+
 /** The state that each action leads to; missing actions leave the row unchanged. */
 const TRANSITIONS: Readonly<Record<AnyState, Readonly<Partial<Record<LedgerAction, LedgerState>>>>> = {
   new: { admit: 'pending', refuse: 'skipped', index: 'indexed' },
   pending: { lease: 'leased', refuse: 'skipped', index: 'indexed', confirm: 'unchanged', fail: 'failed' },
   leased: { index: 'indexed', confirm: 'unchanged', skip: 'skipped', fail: 'failed', postpone: 'pending' },
-  indexed: {
-    admit: 'pending',
-    index: 'indexed',
-    confirm: 'unchanged',
-    requeue: 'pending',
-    demote: 'skipped',
-    remove: 'gone',
-  },
-  unchanged: {
-    admit: 'pending',
-    index: 'indexed',
-    confirm: 'unchanged',
-    requeue: 'pending',
-    demote: 'skipped',
-    remove: 'gone',
-  },
+  indexed: OF_A_PAGE,
+  unchanged: OF_A_PAGE,
   skipped: {
     admit: 'pending',
     refuse: 'skipped',

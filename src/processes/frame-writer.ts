@@ -15,13 +15,6 @@ export interface FrameWriterOptions {
   readonly say: (line: string) => void
 }
 
-/** Turns the events of a crawl into frames. */
-export interface FrameWriter {
-  tell(event: CrawlEvent): void
-  /** The last reported progress. */
-  readonly progress: ProgressFrame
-}
-
 /** Minimum interval between progress reports. */
 const PROGRESS_INTERVAL_MS = 300
 /** Maximum number of current downloads in a report. */
@@ -38,12 +31,8 @@ const FRAME_REASONS: Readonly<Partial<Record<Reason, string>>> = {
   'same-content': 'duplicate',
 }
 
-/** Creates a writer for one crawl. */
-export function createFrameWriter(options: FrameWriterOptions): FrameWriter {
-  return new CrawlFrames(options)
-}
-
-class CrawlFrames implements FrameWriter {
+/** Turns the events of a crawl into frames. */
+export class FrameWriter {
   readonly #options: FrameWriterOptions
   readonly #domain: string | null
   #crawlId: string | null = null

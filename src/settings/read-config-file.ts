@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { PharosError } from '../core/errors.ts'
+import { isJsonObject } from '../core/json/is-json-object.ts'
 import { findNearest } from '../core/text/nearest.ts'
 import { SETTINGS, settingNames } from './settings.ts'
 
@@ -45,7 +46,7 @@ function flattenGroups(values: Readonly<Record<string, unknown>>, file: string):
   const flat = Object.entries(values).flatMap(([key, value]): [string, unknown][] => {
     // `embed` is both a group and a switch.
     if (!GROUPS.includes(key) || (Object.hasOwn(SETTINGS, key) && typeof value !== 'object')) return [[key, value]]
-    if (!isObject(value)) return refuse(`${key}: expected an object of settings`)
+    if (!isJsonObject(value)) return refuse(`${key}: expected an object of settings`)
     return Object.entries(value).map(([name, inner]) => [
       `${key}${name.charAt(0).toUpperCase()}${name.slice(1)}`,
       inner,
@@ -59,7 +60,7 @@ function flattenGroups(values: Readonly<Record<string, unknown>>, file: string):
 function parseObject(text: string, file: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text)
-    if (isObject(value)) return value
+    if (isJsonObject(value)) return value
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause
     // The message of the parser quotes the input, which may hold a password, so the quote is removed.
@@ -67,9 +68,4 @@ function parseObject(text: string, file: string): Readonly<Record<string, unknow
     throw new PharosError('CONFIG_UNREADABLE', { file, problem }, { cause })
   }
   throw new PharosError('CONFIG_UNREADABLE', { file, problem: 'expected a JSON object' })
-}
-
-/** Checks only the shape; each value is checked with its setting. */
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { PharosError } from '../../core/errors.ts'
+import { usageError } from '../../core/errors.ts'
 import type { PlannerOptions } from '../../crawl/planner-options.ts'
 import { type CrawlType, hasPlan } from '../../library/source.ts'
 import { collectList, wholeNumber } from './options.ts'
@@ -45,7 +45,7 @@ export function addPlannerOptions(command: Command): Command {
 export function refuseStrayFlags(flags: PlannerFlags, type: CrawlType): void {
   const { hubMaxPages, hubMaxDays, intMaxSeeds, intTargetHosts, plannerVerbosity, force } = flags
   const refuse = (flag: string, types: string): never => {
-    throw new PharosError('USAGE', { problem: `--${flag} is for --crawl-type ${types}, and this crawl is ${type}` })
+    throw usageError(`--${flag} is for --crawl-type ${types}, and this crawl is ${type}`)
   }
   if (force === true && type !== 'history') refuse('force', 'history')
   if (hasPlan(type)) return

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { type EffectiveConfig, libraryDataFolder } from '../../config.ts'
-import { messageOf, PharosError } from '../../core/errors.ts'
+import { messageOf, PharosError, usageError } from '../../core/errors.ts'
 import { isPostgres } from '../../core/url/postgres-address.ts'
 import type { Clock } from '../../crawl/ports.ts'
 import { systemClock } from '../../fetch/clock.ts'
@@ -145,7 +145,7 @@ async function waitUntilDispatched({ find }: Dispatcher, jobs: readonly SharedJo
 function refuseWithoutWorkers(values: Config): void {
   if (values.workers > 0 || isPostgres(values.library)) return
   const problem = `${shownLibrary(values)} is a file, and only this server can run its crawls: --workers 0 needs a library in PostgreSQL`
-  throw new PharosError('USAGE', { problem })
+  throw usageError(problem)
 }
 
 /** The parts that run jobs and analyses. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { EffectiveConfig } from '../../config.ts'
-import { PharosError } from '../../core/errors.ts'
+import { usageError } from '../../core/errors.ts'
 import { KINDS } from '../../core/model.ts'
 import type { PackHit } from '../../core/pack/search-pack.ts'
 import { CONTENT_TYPES } from '../../core/retrieval/content-type.ts'
@@ -99,7 +99,7 @@ export function addSearch(program: Command, streams: Streams): void {
       .join(' ')
       .replaceAll(/\p{Cc}+/gu, ' ')
       .trim()
-    if (query === '') throw new PharosError('USAGE', { problem: 'expected words to search for, got none' })
+    if (query === '') throw usageError('expected words to search for, got none')
     const terminal = new Terminal(flags, streams)
     if (flags.pack === undefined) await answerFromLibrary(command, query, flags, terminal)
     else await answerFromPack(command, query, { ...flags, pack: flags.pack }, terminal)

@@ -2,7 +2,7 @@ import { relative, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import { type EffectiveConfig, userFolders } from '../../config.ts'
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import { AGENTS, type ServerCommand } from '../../setup/agents.ts'
 import { applyChanges } from '../../setup/apply-changes.ts'
 import { backupOf, type ConfigChange, planRemoval, planSetup, writeSnippet } from '../../setup/plan-setup.ts'
@@ -69,10 +69,10 @@ function checkFlags({ client = [], global: isGlobal, project }: SetupFlags): voi
   const unknown = client.find((id) => !AGENTS.some((agent) => agent.id === id))
   if (unknown !== undefined) {
     const known = AGENTS.map(({ id }) => id).join(', ')
-    throw new PharosError('USAGE', { problem: `--client: expected some of ${known}, got ${JSON.stringify(unknown)}` })
+    throw usageError(`--client: expected some of ${known}, got ${JSON.stringify(unknown)}`)
   }
   if (isGlobal === true && project !== undefined) {
-    throw new PharosError('USAGE', { problem: '--global and --project exclude each other' })
+    throw usageError('--global and --project exclude each other')
   }
 }
 
@@ -97,9 +97,7 @@ async function confirm(plan: readonly ConfigChange[], flags: SetupFlags, termina
   if (flags.dryRun === true) return false
   if (flags.yes === true) return true
   if (!terminal.isNoticeOnTerminal || process.stdin.isTTY !== true) {
-    throw new PharosError('USAGE', {
-      problem: 'nobody can be asked here: add --yes to write the changes, or --dry-run',
-    })
+    throw usageError('nobody can be asked here: add --yes to write the changes, or --dry-run')
   }
   terminal.notice(plan.map((change) => writeChange(change, 'would')).join('\n'))
   const prompt = createInterface({ input: process.stdin, output: process.stderr })

@@ -1,5 +1,6 @@
+import { decodePart } from './decode-part.ts'
 import { readRepositoryPath } from './repository-url.ts'
-import { decodePath, encodePath, readInnerPath, treeKindOf } from './tree-url.ts'
+import { encodePath, readInnerPath, treeKindOf } from './tree-url.ts'
 
 /** A file of a tree of files. */
 export interface FileInTree {
@@ -27,7 +28,7 @@ export function resolveInTree({ source, url, key }: FileInTree, href: string): s
   const inner = kind === 'repository' ? readRepositoryPath(source, address) : readInnerPath(source, address)
   const ownPath = encodePath(inner ?? key)
   if (!address.endsWith(ownPath)) return undefined
-  const target = joinPath(path.startsWith('/') ? [] : (inner ?? key).split('/').slice(0, -1), decodePath(path))
+  const target = joinPath(path.startsWith('/') ? [] : (inner ?? key).split('/').slice(0, -1), decodePart(path))
   if (target === undefined) return undefined
   return address.slice(0, address.length - ownPath.length) + encodePath(target) + hash
 }

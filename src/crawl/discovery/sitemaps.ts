@@ -1,3 +1,4 @@
+import { isGzip } from '../../core/archive/is-gzip.ts'
 import { resolveHttp } from '../../core/extract/resolve.ts'
 import type { Snapshot } from '../../core/model.ts'
 import { type SitemapEntry, SitemapReader } from '../../core/sitemap/sitemap.ts'
@@ -300,11 +301,6 @@ async function* unpack(body: Uint8Array): AsyncGenerator<Uint8Array> {
     // Stops the writer too when only a part was read. After damage there is nothing left to stop.
     await reader.cancel().catch(() => {})
   }
-}
-
-/** Checks the first bytes (RFC 1952), because some servers send gzip files as they are, and others with a Content-Encoding. */
-function isGzip([first, second]: Uint8Array): boolean {
-  return first === 0x1f && second === 0x8b
 }
 
 /** Encoding of a file: from its byte order mark, its XML declaration or its Content-Type; otherwise UTF-8. */

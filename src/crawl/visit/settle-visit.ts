@@ -73,7 +73,7 @@ async function findPageKind(
   return isNeeded ? ports.kindOf(visit) : 'unknown'
 }
 
-const PAGE_KINDS: Readonly<Record<PageClass, PageKind>> = { article: 'article', nav: 'hub', other: 'unknown' }
+export const PAGE_KINDS: Readonly<Record<PageClass, PageKind>> = { article: 'article', nav: 'hub', other: 'unknown' }
 
 /** Links of a page: from this visit, or the stored ones if it is unchanged. */
 async function findPageLinks({ ports }: SettlingCrawl, settlement: Settlement): Promise<readonly string[]> {

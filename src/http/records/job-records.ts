@@ -1,10 +1,10 @@
 import { maskSecretFields } from '../../core/secrets.ts'
+import { isoOf, isoOrNull } from '../../core/text/iso-time.ts'
 import type { Dispatcher, JobView } from '../../library/jobs/dispatcher.ts'
 import type { ProgressFrame } from '../../library/jobs/events/frames.ts'
 import { writeJobItem } from '../../library/jobs/job-item.ts'
 import type { JobEntry } from '../../library/ports/job-log.ts'
 import type { ExternalCrawl } from '../external-crawls.ts'
-import { isoOf, isoOrNull } from '../time.ts'
 
 /** A job in all its details. */
 export function jobRecord(job: JobView): Record<string, unknown> {

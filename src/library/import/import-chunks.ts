@@ -1,4 +1,4 @@
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import { writeImportUrl } from '../../core/url/tree-url.ts'
 import type { CrawlSummary } from '../../crawl/events.ts'
 import { isHeavyLoss } from '../../crawl/finish.ts'
@@ -124,7 +124,7 @@ async function findImported(
   })
   if (matches.length > 1) {
     const problem = `${matches.map(labelOf).join(', ')} were imported for ${sourceUrl}: choose one by name`
-    throw new PharosError('USAGE', { problem })
+    throw usageError(problem)
   }
   return matches[0]
 }

@@ -1,10 +1,9 @@
 import type { Chunk, Page, Section } from '../../core/model.ts'
 import type { ChunkConditions } from '../../core/retrieval/chunk-filter.ts'
+import type { ChunkMatch } from '../../core/retrieval/chunk-index.ts'
 import type { ContentTypeCounts } from '../../core/retrieval/content-type.ts'
 import type { LayoutSpan } from '../../core/retrieval/page-layout.ts'
 import type { PageSignature } from '../../core/retrieval/page-signature.ts'
-import type { Explanation } from '../../core/search/explain.ts'
-import type { MissingWord } from '../../core/search/ranked-query.ts'
 import type { CrawlKind, CrawlSummary } from '../../crawl/events.ts'
 import type { Ledger } from '../../crawl/ledger.ts'
 import type { PlannerOptions } from '../../crawl/planner-options.ts'
@@ -112,31 +111,8 @@ export interface StoreQuery {
   readonly explain?: boolean
 }
 
-/** A matching chunk as the index knows it. Equal texts have equal scores in every store. */
-export interface StoreMatch {
-  /** Number that {@link Store.readMatches} takes; never reused. */
-  readonly number: number
-  /** Equal for all chunks of a page. */
-  readonly page: number
-  readonly score: number
-  /** Score of its whole page by the same words, from 0 to 1; on a short page that of the chunk. */
-  readonly pageScore: number
-  /** Matched terms of the chunk in query order, for highlighting. */
-  readonly terms: readonly string[]
-  /** Share of its text inside links, from 0 to 1. */
-  readonly linkShare: number
-  /** Whether the chunk contains definitions. */
-  readonly hasSymbols: boolean
-  /** Hash of the text, with rare collisions; 0 if unknown. */
-  readonly text: number
-  /** Prefix of its id as a number; 0 if the id is not a hash. */
-  readonly order: number
-  /** Words of the query that the chunk lacks. */
-  readonly missing: readonly MissingWord[]
-  /** Words of the query that its whole page lacks. */
-  readonly missingOnPage: readonly MissingWord[]
-  readonly explain?: Explanation
-}
+/** A matching chunk as the index knows it. Equal texts have equal scores in every store. {@link Store.readMatches} takes its number. */
+export type StoreMatch = ChunkMatch
 
 /** Text and chunk positions of a page, for showing parts of it. */
 export interface PageText {

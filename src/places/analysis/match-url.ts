@@ -1,3 +1,4 @@
+import { decodePart } from '../../core/url/decode-part.ts'
 import { simplifyHan } from './match-han.ts'
 import type { NameIndex } from './match-index.ts'
 import { KIND_CITY, KIND_COUNTRY, KIND_REGION, NAME_DEMONYM, preferCity, priorOf, sizeSupport } from './match-score.ts'
@@ -6,7 +7,7 @@ import type { KnownPlace, MatchContext, PlaceMatch } from './matcher.ts'
 import { NAME_KIND_MASK, NAME_MAIN } from './name-index.ts'
 import { normalizeName } from './place.ts'
 
-import { decode, findPathMentions, type PathMention } from './url-mentions.ts'
+import { findPathMentions, type PathMention } from './url-mentions.ts'
 /** Finds places in the path of an address. Chooses among places of the same name by the segments before and after: `/us/texas/paris`. */
 export function matchUrl(index: NameIndex, url: string, context: MatchContext): readonly PlaceMatch[] {
   const pieces = findPathMentions(index, url, context)
@@ -159,7 +160,7 @@ const SECTION_WORDS = new Set(
 /** Places with a slug, likeliest first. */
 export function placesBySlug(index: NameIndex, slug: string): readonly KnownPlace[] {
   const { columns } = index
-  const name = normalizeName(decode(slug).replaceAll('-', ' '))
+  const name = normalizeName(decodePart(slug).replaceAll('-', ' '))
   if (name === '') return []
   const found = new Map<number, number>()
   const addPlacesOf = (key: number): void => {

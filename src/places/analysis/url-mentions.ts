@@ -1,3 +1,4 @@
+import { decodePart } from '../../core/url/decode-part.ts'
 import { countryOfCode, countryScoresOf, isLanguageSegment, parseUrl } from './match-context.ts'
 import { simplifyHan } from './match-han.ts'
 import { countryPlaces, type NameIndex } from './match-index.ts'
@@ -154,21 +155,11 @@ function wordsOf(raw: string, start: number): readonly Word[] {
   const words: Word[] = []
   for (const found of raw.matchAll(/[^-_+.,~:;()!'*\s]+/g)) {
     const at = start + found.index
-    for (const word of normalizeName(decode(found[0]).replaceAll(/[-_]+/g, ' ')).split(' ')) {
+    for (const word of normalizeName(decodePart(found[0]).replaceAll(/[-_]+/g, ' ')).split(' ')) {
       if (word !== '') words.push({ word, start: at, end: at + found[0].length })
     }
   }
   return words
-}
-
-/** Decodes a part of an address, if it can be decoded. */
-export function decode(text: string): string {
-  if (!text.includes('%')) return text
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 function longestMention(

@@ -136,26 +136,11 @@ function createParts(db: Database, location: string, lockTimeoutMs: number) {
     return source === undefined ? nothing : query(source)
   }
 
-  const tables = {
-    index,
-    indexMaintenance,
-    sources,
-    crawls,
-    hosts,
-    lists,
-    aliases,
-    rows,
-    signatures,
-    readFacts,
-    content,
-    finds,
-    frontier,
-    settlements,
-    bulkUpdates,
-    readStats,
-    readClass,
+  return {
+    ...{ db, index, indexMaintenance, sources, crawls, hosts, lists, aliases, rows, signatures, readFacts, content },
+    ...{ finds, frontier, settlements, bulkUpdates, readStats, readClass },
+    ...{ crawlOf, write, writeFor, clearRemoved, tidyIndex, within },
   }
-  return { db, ...tables, crawlOf, write, writeFor, clearRemoved, tidyIndex, within }
 }
 
 /** Creates the part of the store for sources and crawls. */
