@@ -6,6 +6,7 @@ import { DEFAULT_LIMITS } from './core/limits.ts'
 import { PUBLIC_REGISTRIES, type Registries } from './core/url/package-url.ts'
 import { findLibraryProblem, isPostgres } from './core/url/postgres-address.ts'
 import type { GitAccess } from './core/url/repository-url.ts'
+import { withoutUndefined } from './core/without-undefined.ts'
 import type { Clock } from './crawl/ports.ts'
 import { type CrawlLimits, DEFAULT_CRAWL_LIMITS } from './crawl/run.ts'
 import { PAGE_KINDS } from './crawl/visit/settle-visit.ts'
@@ -209,9 +210,7 @@ function openTrees(
     openGrammars: options.openGrammars ?? openBundledGrammars,
     maxFileBytes: options.maxFileBytes ?? DEFAULT_LIMITS.maxFileBytes,
     exclude: [...listLibraryFiles(options.path), ...(options.exclude ?? [])],
-    ...(options.maxArchiveBytes === undefined ? {} : { maxArchiveBytes: options.maxArchiveBytes }),
-    ...(options.registries === undefined ? {} : { registries: options.registries }),
-    ...(options.git === undefined ? {} : { git: options.git }),
+    ...withoutUndefined({ maxArchiveBytes: options.maxArchiveBytes, registries: options.registries, git: options.git }),
     // Loaded with the first download of an archive, package or repository.
     openDownloads: async () => {
       const { openDownloads } = await import('./fetch/download.ts')

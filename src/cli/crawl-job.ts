@@ -5,6 +5,7 @@ import { CHUNK_PROFILES } from '../core/chunk/profiles.ts'
 import { PharosError, usageError } from '../core/errors.ts'
 import { parseDuration } from '../core/text/duration.ts'
 import { REACHES, type Reach } from '../core/url/scope.ts'
+import { withoutUndefined } from '../core/without-undefined.ts'
 import { CRAWL_KINDS, type CrawlKind, type PauseCause } from '../crawl/events.ts'
 import type { CrawlInput } from '../library/crawl/crawl-source.ts'
 import { pauseCauseAfter } from '../library/crawl/pause-cause.ts'
@@ -137,17 +138,14 @@ export function readJob(command: Command, url: string | undefined): CrawlJob {
   const input: StartInput = {
     url: url ?? '',
     scope: {
-      ...(flags.scope === undefined ? {} : { reach: flags.scope }),
-      ...(flags.depth === undefined ? {} : { maxDepth: flags.depth }),
-      ...(maxPages === undefined ? {} : { maxPages }),
+      ...withoutUndefined({ reach: flags.scope, maxDepth: flags.depth, maxPages }),
       ...(flags.allowQueryUrls === true ? { allowQueryUrls: true } : {}),
     },
     crawlType: typeOf(flags),
     render: flags.render,
     maxAgeMs: maxAgeOf(config, flags),
     maxAgeMsOf: {
-      ...(flags.refetchArticleIfOlderThan === undefined ? {} : { article: flags.refetchArticleIfOlderThan }),
-      ...(flags.refetchHubIfOlderThan === undefined ? {} : { hub: flags.refetchHubIfOlderThan }),
+      ...withoutUndefined({ article: flags.refetchArticleIfOlderThan, hub: flags.refetchHubIfOlderThan }),
     },
     ...plannerOf(flags),
   }

@@ -1,6 +1,7 @@
 import { withoutFragment } from '../core/extract/resolve.ts'
 import type { Snapshot } from '../core/model.ts'
 import { parseHttp } from '../core/url/key.ts'
+import { withoutUndefined } from '../core/without-undefined.ts'
 import type { Pacer } from './hosts/pacer.ts'
 import type { PacedFetcher } from './hosts/send-permit.ts'
 import type { Reason } from './ledger-reasons.ts'
@@ -102,12 +103,9 @@ export function createResourceFetcher(options: ResourceFetcherOptions): Resource
       const request = {
         url,
         ...(isConditional ? { etag, lastModified } : {}),
-        ...(accept === undefined ? {} : { accept }),
-        ...(maxBytes === undefined ? {} : { maxBytes }),
+        ...withoutUndefined({ accept, maxBytes }),
         ...(isClipped ? { isClipped } : {}),
-        ...(timeoutMs === undefined ? {} : { timeoutMs }),
-        ...(fields === undefined ? {} : { headers: fields }),
-        ...(signal === undefined ? {} : { signal }),
+        ...withoutUndefined({ timeoutMs, headers: fields, signal }),
       }
       const outcome = await fetcher.fetch(request, turn)
       switch (outcome.type) {

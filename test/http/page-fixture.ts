@@ -10,7 +10,7 @@ import type { JobLog, JobNote, JobRecord } from '../../src/library/ports/job-log
 import { listDuplicates } from '../../src/library/search/list-duplicates.ts'
 import { searchLibrary } from '../../src/library/search/search-library.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
-import { AnalysisProcessRunner } from '../../src/places/runs/analysis-process-runner.ts'
+import { AnalysisProcessRunner } from '../../src/places/index.ts'
 import { createSpawnRunner } from '../../src/processes/spawn-crawl.ts'
 import { runCrawl, UNPACED } from '../sites/crawl.ts'
 import { type Answer, openSite } from '../sites/site.ts'

@@ -9,7 +9,7 @@ import { createFeed } from '../../src/library/jobs/events/create-feed.ts'
 import type { FeedEvent } from '../../src/library/jobs/events/feed.ts'
 import { NO_PROGRESS } from '../../src/library/jobs/events/frames.ts'
 import type { QueuedWork, WorkQueue } from '../../src/library/jobs/queue.ts'
-import { SharedDispatcher } from '../../src/library/jobs/shared-dispatcher.ts'
+import { createSharedDispatcher } from '../../src/library/jobs/shared-dispatcher.ts'
 import { Worker, type WorkerOptions } from '../../src/library/jobs/worker.ts'
 import type { JobNote } from '../../src/library/ports/job-log.ts'
 import type { Workers } from '../../src/library/ports/workers.ts'
@@ -66,7 +66,7 @@ async function openServer(
   const { workers: all, queue } = await connect(address)
   const workers = getsNotifications ? all : { ...all, ...WITHOUT_NOTIFICATIONS }
   const feed = createFeed({ epoch: 'e1', clock: systemClock })
-  const dispatcher = new SharedDispatcher({
+  const dispatcher = createSharedDispatcher({
     ...{ feed, clock, newId: randomUUID },
     jobLog: async () => workers.logOf('server'),
     workers: async () => workers,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addSource } from '../../src/library/crawl/add-source.ts'
 import type { CrawlRequest, Dispatcher } from '../../src/library/jobs/dispatcher.ts'
 import { createFeed } from '../../src/library/jobs/events/create-feed.ts'
-import { SharedDispatcher } from '../../src/library/jobs/shared-dispatcher.ts'
+import { createSharedDispatcher } from '../../src/library/jobs/shared-dispatcher.ts'
 import { createSourceRequest } from '../../src/library/jobs/source-request.ts'
 import type { JobRecord } from '../../src/library/ports/job-log.ts'
 import type { Source } from '../../src/library/source.ts'
@@ -150,7 +150,7 @@ async function createClient(address: string, later: (work: () => Promise<void>) 
   const queue = await openQueue({ ...parseConnectionAddress(address), warn: () => undefined })
   later(() => queue.close())
   const log = workers.logOf('client')
-  const dispatcher = new SharedDispatcher({
+  const dispatcher = createSharedDispatcher({
     ...{ feed: createFeed({ epoch: 'e1', clock }), clock, newId: randomUUID, jobLog: async () => log },
     ...{ workers: async () => workers, queue: async () => queue },
   })

@@ -14,7 +14,7 @@ import type { Dispatcher } from '../../library/jobs/dispatcher.ts'
 import { createFeed } from '../../library/jobs/events/create-feed.ts'
 import { LocalDispatcher } from '../../library/jobs/local-dispatcher.ts'
 import { recoverImports } from '../../library/jobs/recover-imports.ts'
-import { SharedDispatcher } from '../../library/jobs/shared-dispatcher.ts'
+import { createSharedDispatcher } from '../../library/jobs/shared-dispatcher.ts'
 import { waitUpTo } from '../../library/jobs/wait-up-to.ts'
 import type { SharedJob } from '../../library/ports/workers.ts'
 import { createHttpHandler } from '../../mcp/http.ts'
@@ -135,8 +135,8 @@ export async function openRequestHandler(config: EffectiveConfig, log: Log): Pro
  * Waits until the dispatcher knows all jobs, so that a second crawl of the same source is refused. Limited in time, because a job that ends
  * meanwhile may never appear.
  */
-async function waitUntilDispatched({ find }: Dispatcher, jobs: readonly SharedJob[]): Promise<void> {
-  const isMissing = () => jobs.some(({ record }) => find(record.id) === undefined)
+async function waitUntilDispatched(dispatcher: Dispatcher, jobs: readonly SharedJob[]): Promise<void> {
+  const isMissing = () => jobs.some(({ record }) => dispatcher.find(record.id) === undefined)
   for (let waitedMs = 0; waitedMs < JOIN_TIMEOUT_MS && isMissing(); waitedMs += POLL_INTERVAL_MS)
     await systemClock.sleep(POLL_INTERVAL_MS)
 }
@@ -196,7 +196,7 @@ async function openSharedJobs(
   // Uses the clock of the database once it is reachable, because the clocks of machines differ.
   let now = () => systemClock.now()
   const clock: Clock = { now: () => now(), sleep: systemClock.sleep }
-  const dispatcher = new SharedDispatcher({
+  const dispatcher = createSharedDispatcher({
     ...{ queue: queue.open, feed, clock, newId: randomUUID, jobLog: library.jobLog, log },
     workers: async () => {
       const opened = await library.open()

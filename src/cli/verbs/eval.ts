@@ -4,6 +4,7 @@ import { PharosError, usageError } from '../../core/errors.ts'
 import { type JudgedQuery, parseQueries } from '../../core/search/judged-queries.ts'
 import { METRICS, type Metric } from '../../core/search/metrics.ts'
 import { decodeText } from '../../core/text/decode.ts'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import { type EvaluatedQuery, type EvaluationOptions, evaluateSearch } from '../../library/search/evaluate-search.ts'
 import { FUSIONS, type Fusion } from '../../library/search.ts'
 import type { OpenLibrary } from '../../open-library.ts'
@@ -79,8 +80,7 @@ Examples:
       }
       const options = {
         k,
-        ...(flags.source === undefined ? {} : { sources: flags.source }),
-        ...(flags.version === undefined ? {} : { version: flags.version }),
+        ...withoutUndefined({ sources: flags.source, version: flags.version }),
       }
       const evaluated = await evaluate(library, queries, options, terminal)
       const run = createRun(evaluated, k, library.clock.now())

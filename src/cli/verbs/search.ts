@@ -5,6 +5,7 @@ import { KINDS } from '../../core/model.ts'
 import type { PackHit } from '../../core/pack/search-pack.ts'
 import { CONTENT_TYPES } from '../../core/retrieval/content-type.ts'
 import { writeList } from '../../core/text/list.ts'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import type { Store } from '../../library/ports/store.ts'
 import { answerRecord } from '../../library/search/answer-record.ts'
 import { describeDoubt } from '../../library/search/display-text.ts'
@@ -336,7 +337,6 @@ function hitRecord(hit: PackHit): Record<string, unknown> {
   const record = { chunkId, chunkRef, score, path, startLine, endLine, snippet, headingPath }
   return {
     ...record,
-    ...(explain === undefined ? {} : { explain }),
-    ...(meaning === undefined ? {} : { meaning }),
+    ...withoutUndefined({ explain, meaning }),
   }
 }

@@ -115,12 +115,7 @@ function readFilter(c: Context): AddressConditions {
   const minCombinedConfidence = readShare(c, 'minCombinedConfidence') ?? readShare(c, 'minConfidence')
   return {
     ...(host === undefined ? {} : { host, includeSubdomains: readText(c, 'includeSubdomains') === '1' }),
-    ...(state === undefined ? {} : { state }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(status === undefined ? {} : { status }),
-    ...(text === undefined ? {} : { text }),
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
+    ...withoutUndefined({ state, reason, status, text, from, to }),
     ...withoutUndefined({ classification, combinedHint, minCombinedConfidence }),
   }
 }

@@ -95,7 +95,7 @@ function metricsOf(progress: ProgressFrame | null, rates: JobView['rates']): Rec
 }
 
 /** A job in the list of queues. */
-export function queueRecord(job: JobEntry, { find }: Pick<Dispatcher, 'find'>): Record<string, unknown> {
+export function queueRecord(job: JobEntry, dispatcher: Pick<Dispatcher, 'find'>): Record<string, unknown> {
   const { id, url, status, events } = job
   return {
     id,
@@ -104,7 +104,7 @@ export function queueRecord(job: JobEntry, { find }: Pick<Dispatcher, 'find'>): 
     startedAt: isoOrNull(job.startedAt),
     endedAt: isoOrNull(job.endedAt),
     status,
-    paused: find(id)?.paused ?? false,
+    paused: dispatcher.find(id)?.paused ?? false,
     events,
     lastEventAt: isoOrNull(job.lastEventAt),
   }

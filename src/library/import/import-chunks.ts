@@ -1,5 +1,6 @@
 import { PharosError, usageError } from '../../core/errors.ts'
 import { writeImportUrl } from '../../core/url/tree-url.ts'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import type { CrawlSummary } from '../../crawl/events.ts'
 import { isHeavyLoss } from '../../crawl/finish.ts'
 import { readRows } from '../copy/read-rows.ts'
@@ -103,8 +104,7 @@ function makeVectors(
   { signal, onEmbedded }: ImportOptions,
 ): Promise<ReadyVectors> {
   return embedImport(library, tree, (key, version) => storedVersions.get(key) === version, {
-    ...(signal === undefined ? {} : { signal }),
-    ...(onEmbedded === undefined ? {} : { onProgress: onEmbedded }),
+    ...withoutUndefined({ signal, onProgress: onEmbedded }),
   })
 }
 

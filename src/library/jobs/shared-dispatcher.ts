@@ -4,7 +4,6 @@ import { looseKey } from '../../core/url/key.ts'
 import type { JobLog } from '../ports/job-log.ts'
 import type { SharedJob, WorkerLoad } from '../ports/workers.ts'
 import type { CrawlRequest, Dispatcher, JobView } from './dispatcher.ts'
-import type { Feed } from './events/feed.ts'
 import { trimPeriodically } from './events/log-retention.ts'
 import { MAX_WAITING, refuseFull, refuseFullQueue, refuseLongArgs, restoreRequest } from './job-limits.ts'
 import { JobMirror, type MirrorOptions } from './job-mirror.ts'
@@ -12,7 +11,7 @@ import { STOP_GRACE_MS } from './job-runs.ts'
 import type { WorkQueue } from './queue.ts'
 import { createTrackedJob, isSameStart, recordOf } from './tracked-job.ts'
 
-/** Options of {@link SharedDispatcher}. */
+/** Options of {@link createSharedDispatcher}. */
 export interface SharedDispatcherOptions extends MirrorOptions {
   /** Opens the queue, retrying until it succeeds. */
   readonly queue: () => Promise<WorkQueue>
@@ -32,94 +31,17 @@ const START_TIMEOUT_MS = 3_000
 /**
  * Dispatches crawls to workers on any machine. It reads the state of jobs from the library, so several servers may manage the same jobs.
  */
-export class SharedDispatcher implements Dispatcher {
-  readonly #options: SharedDispatcherOptions
-  readonly feed: Feed
-  readonly #mirror: JobMirror
-  readonly #closing = new AbortController()
-  #isTrimming = false
-  readonly #maxWaiting: number
+export function createSharedDispatcher(options: SharedDispatcherOptions): Dispatcher {
+  const { feed, clock, log, maxWaiting = MAX_WAITING } = options
+  const mirror = new JobMirror(options)
+  const closing = new AbortController()
+  let isTrimming = false
 
-  constructor(options: SharedDispatcherOptions) {
-    this.#options = options
-    this.#maxWaiting = options.maxWaiting ?? MAX_WAITING
-    this.feed = options.feed
-    this.#mirror = new JobMirror(options)
-  }
-
-  get allowsSeveral(): boolean {
-    return this.#mirror.slots > 1
-  }
-
-  async begin(request: CrawlRequest): Promise<JobView> {
-    const id = await this.#admit(request, true, (load) => refuseBegin(request, load))
-    return this.#untilBegun(id)
-  }
-
-  async enqueue(request: CrawlRequest): Promise<JobView> {
-    let startsNext = false
-    const id = await this.#admit(request, false, (load) => {
-      const { openJobs, slots } = load
-      refuseFullQueue(openJobs.filter(({ record }) => record.status === 'queued').length, this.#maxWaiting)
-      startsNext = openJobs.length < slots && !isUnderWay(request, load)
-    })
-    return startsNext ? this.#untilBegun(id) : this.#mirror.requireJob(id)
-  }
-
-  list(): readonly JobView[] {
-    return this.#mirror.list()
-  }
-
-  find(id: string): JobView | undefined {
-    return this.#mirror.find(id)
-  }
-
-  async stop(
-    id: string,
-    end: 'stopped' | 'cancelled' = 'stopped',
-  ): Promise<{ readonly stopped: boolean; readonly escalatesInMs: number }> {
-    const outcome = await (await this.#options.workers()).askEnd(id, end)
-    if (outcome === undefined) throw new PharosError('JOB_UNKNOWN', { job: id })
-    if (outcome === 'over') return { stopped: false, escalatesInMs: 0 }
-    if (outcome === 'asked') return { stopped: true, escalatesInMs: STOP_GRACE_MS }
-    await this.#removeFromQueue(id)
-    return { stopped: true, escalatesInMs: 0 }
-  }
-
-  pause(id: string): boolean | Promise<boolean> {
-    return this.#command(id, true)
-  }
-
-  resume(id: string): boolean | Promise<boolean> {
-    return this.#command(id, false)
-  }
-
-  wait(id: string): Promise<JobView> {
-    return this.#mirror.wait(id)
-  }
-
-  async recover(): Promise<void> {
-    this.#mirror.start()
-    if (this.#isTrimming) return
-    this.#isTrimming = true
-    void trimPeriodically(
-      this.#options.jobLog,
-      this.#options.clock,
-      (message) => this.#options.log?.warn(message),
-      this.#closing.signal,
-    )
-  }
-
-  close(): Promise<void> {
-    this.#closing.abort()
-    return this.#mirror.close()
-  }
-
-  async #admit(request: CrawlRequest, isImmediate: boolean, check: (load: WorkerLoad) => void) {
-    if (this.#closing.signal.aborted) throw new PharosError('INTERRUPTED')
+  const admit = async (request: CrawlRequest, isImmediate: boolean, check: (load: WorkerLoad) => void) => {
+    if (closing.signal.aborted) throw new PharosError('INTERRUPTED')
     refuseLongArgs(request)
-    const [workers, queue] = [await this.#options.workers(), await this.#options.queue()]
-    const record = recordOf(createTrackedJob(this.#options.newId(), request, this.#options.clock.now()))
+    const [workers, queue] = [await options.workers(), await options.queue()]
+    const record = recordOf(createTrackedJob(options.newId(), request, clock.now()))
     let after: string | undefined
     const checkLoad = (load: WorkerLoad) => {
       check(load)
@@ -128,36 +50,78 @@ export class SharedDispatcher implements Dispatcher {
     const work = { id: record.id, key: looseKey(request.url), isFirst: isImmediate }
     // A crawl of the same source waits its turn, even if requested by another address.
     await workers.admit(record, isImmediate, checkLoad, (run) => queue.send('crawl', { ...work, after }, run))
-    this.#mirror.add({ record, worker: null, isPaused: false })
+    mirror.add({ record, worker: null, isPaused: false })
     return record.id
   }
-
-  async #untilBegun(id: string): Promise<JobView> {
-    const { clock } = this.#options
+  const untilBegun = async (id: string): Promise<JobView> => {
     const until = clock.now() + START_TIMEOUT_MS
     const hasBegun = ({ pid, endedAt }: JobView) => pid !== null || endedAt !== null
-    while (!hasBegun(this.#mirror.requireJob(id)) && clock.now() < until) await clock.sleep(POLL_INTERVAL_MS)
-    return this.#mirror.requireJob(id)
+    while (!hasBegun(mirror.requireJob(id)) && clock.now() < until) await clock.sleep(POLL_INTERVAL_MS)
+    return mirror.requireJob(id)
   }
-
-  async #command(id: string, isPaused: boolean): Promise<boolean> {
-    this.#mirror.requireJob(id)
-    const isSent = await (await this.#options.workers()).askPause(id, isPaused)
-    if (isSent) this.#mirror.setPaused(id, isPaused)
+  const command = async (id: string, isPaused: boolean): Promise<boolean> => {
+    mirror.requireJob(id)
+    const isSent = await (await options.workers()).askPause(id, isPaused)
+    if (isSent) mirror.setPaused(id, isPaused)
     return isSent
   }
-
-  /** Removes from the queue a job that ended before it started. If that fails, the worker that takes the job sees that it has ended. */
-  async #removeFromQueue(id: string): Promise<void> {
-    const { log, feed } = this.#options
-    const queue = await this.#options.queue()
-    await queue.remove('crawl', id).catch((error: unknown) => log?.warn(messageOf(error), { jobId: id }))
-    await this.#mirror.refresh()
-    const { url, status } = this.#mirror.requireJob(id)
-    const line = `the crawl of ${url} is ${status}`
-    feed.tell('log', id, { stream: 'server', line })
-    log?.info(line, { jobId: id })
+  return {
+    feed,
+    get allowsSeveral() {
+      return mirror.slots > 1
+    },
+    async begin(request) {
+      const id = await admit(request, true, (load) => refuseBegin(request, load))
+      return untilBegun(id)
+    },
+    async enqueue(request) {
+      let startsNext = false
+      const id = await admit(request, false, (load) => {
+        const { openJobs, slots } = load
+        refuseFullQueue(openJobs.filter(({ record }) => record.status === 'queued').length, maxWaiting)
+        startsNext = openJobs.length < slots && !isUnderWay(request, load)
+      })
+      return startsNext ? untilBegun(id) : mirror.requireJob(id)
+    },
+    list: () => mirror.list(),
+    find: (id) => mirror.find(id),
+    async stop(id, end = 'stopped') {
+      const outcome = await (await options.workers()).askEnd(id, end)
+      if (outcome === undefined) throw new PharosError('JOB_UNKNOWN', { job: id })
+      if (outcome === 'over') return { stopped: false, escalatesInMs: 0 }
+      if (outcome === 'asked') return { stopped: true, escalatesInMs: STOP_GRACE_MS }
+      await removeFromQueue(options, mirror, id)
+      return { stopped: true, escalatesInMs: 0 }
+    },
+    pause: (id) => command(id, true),
+    resume: (id) => command(id, false),
+    wait: (id) => mirror.wait(id),
+    async recover() {
+      mirror.start()
+      if (isTrimming) return
+      isTrimming = true
+      void trimPeriodically(options.jobLog, clock, (message) => log?.warn(message), closing.signal)
+    },
+    close() {
+      closing.abort()
+      return mirror.close()
+    },
   }
+}
+
+/** Removes from the queue a job that ended before it started. If that fails, the worker that takes the job sees that it has ended. */
+async function removeFromQueue(
+  { queue: openQueue, feed, log }: SharedDispatcherOptions,
+  mirror: JobMirror,
+  id: string,
+): Promise<void> {
+  const queue = await openQueue()
+  await queue.remove('crawl', id).catch((error: unknown) => log?.warn(messageOf(error), { jobId: id }))
+  await mirror.refresh()
+  const { url, status } = mirror.requireJob(id)
+  const line = `the crawl of ${url} is ${status}`
+  feed.tell('log', id, { stream: 'server', line })
+  log?.info(line, { jobId: id })
 }
 
 /** Refuses an immediate crawl if no worker has a free slot, or if the same start is already being crawled. */

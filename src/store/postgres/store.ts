@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { DiskStore, LibraryStore } from '../../library/ports/library-store.ts'
-import type { SourceStore } from '../../library/ports/store.ts'
+import type { ContentStore, SourceStore } from '../../library/ports/store.ts'
 import { readClass } from './classifications.ts'
-import { createContentStore } from './content-store.ts'
 import { createLibraryCopy } from './copy/library-copy.ts'
 import { type Database, type DatabaseOptions, openDatabase } from './database/database.ts'
+import { fillPageSignatures, listRelated, readPageSignatures } from './index/page-signatures.ts'
 import { createVectors } from './index/vectors.ts'
 import { createJobLog } from './job-log.ts'
 import { createAddresses } from './ledger/addresses.ts'
@@ -13,6 +13,7 @@ import { beginCrawl, endCrawl, listCrawls, listRunning, touchCrawl } from './led
 import { HostHolder } from './ledger/host-holder.ts'
 import { releaseHosts, renewHostLeases } from './ledger/hosts.ts'
 import { createHostRecords, createRowLedger, createVisitLedger } from './ledger/ledger.ts'
+import * as content from './read-content.ts'
 import * as sources from './sources.ts'
 import { readStats } from './stats.ts'
 import { StoreParts } from './store-parts.ts'
@@ -124,5 +125,37 @@ function createSourceStore(parts: StoreParts): SourceStore {
       }
     },
     readHelperCounts: (id) => readHelp(db, id),
+  }
+}
+
+/** Creates the part of the store for pages, chunks and search. */
+function createContentStore({ search, within, db }: StoreParts): ContentStore {
+  return {
+    readPage: (sourceId, key) => within(sourceId, undefined, (source) => content.readPage(db, source, key)),
+    readExcerpt: (sourceId, key, chunkIndex) =>
+      within(sourceId, undefined, (source) => content.readExcerpt(db, source, key, chunkIndex)),
+    readPageText: (sourceId, key) => within(sourceId, undefined, (source) => content.readPageText(db, source, key)),
+    readPageSignatures: (pages) => readPageSignatures(db, pages),
+    fillPageSignatures: (describe, signal) => fillPageSignatures(db, describe, signal),
+    async *listPageSignatures(sourceId) {
+      const source = await sources.numberOf(db, sourceId)
+      if (source !== undefined) yield* listRelated(db, source)
+    },
+    findPages: (sourceId, text) => within(sourceId, [], (source) => content.findPages(db, source, text)),
+    async *listPages(sourceId) {
+      const source = await sources.numberOf(db, sourceId)
+      if (source !== undefined) yield* content.listPages(db, source)
+    },
+    readChunk: (sourceId, chunkId) => within(sourceId, undefined, (source) => content.readChunk(db, source, chunkId)),
+    countContentTypes: () => search.countContentTypes(),
+    countContent: (sourceId) => within(sourceId, { pages: 0, chunks: 0 }, (source) => content.countContent(db, source)),
+    search: (query) => search.search(query),
+    readMatches: (matches) =>
+      content.readChunksAt(
+        db,
+        matches.map(({ number }) => number),
+      ),
+    readIndexState: () => search.readState(),
+    indexMissingChunks: (signal) => search.maintain(signal),
   }
 }
